@@ -22,7 +22,9 @@ const (
 	ruleObserver   = "observers may only look"
 	ruleClientOnly = "client-executed terminals are observation-only"
 	ruleClaimStays = "the claim of a client-executed terminal stays with its owner"
+	ruleClaim      = "passing the claim on needs the claim; only an admin may seize it"
 	ruleSeize      = "only an admin may seize the claim"
+	ruleDispose    = "only its owner or an admin may dispose a client-executed terminal"
 	ruleTokenRole  = "a token may not have a higher role than its key"
 	ruleTokenKey   = "tokens are managed by their key, over SSH"
 	ruleNoForward  = "this key may not forward ports"
@@ -108,7 +110,7 @@ func serverTable() table {
 		Resize:          {holds, holds, looksOnly},
 		Clear:           {holds, holds, looksOnly},
 		Rename:          {holds, holds, looksOnly},
-		Claim:           {yes, holds, looksOnly},
+		Claim:           {yes, passesOn, looksOnly},
 		Seize:           {yes, adminOnly, looksOnly},
 		Dispose:         {yes, holds, looksOnly},
 		Output:          {hostOnly, hostOnly, hostOnly},
@@ -128,7 +130,7 @@ func clientTable() table {
 		Rename:          {owns, owns, looksOnly},
 		Claim:           {claimStays, claimStays, claimStays},
 		Seize:           {claimStays, claimStays, claimStays},
-		Dispose:         {yes, owns, looksOnly},
+		Dispose:         {yes, ownerOrAdmin, looksOnly},
 		Output:          {owns, owns, looksOnly},
 		Exited:          {owns, owns, looksOnly},
 		CommandExecuted: {owns, owns, looksOnly},
@@ -162,12 +164,28 @@ func holdsOrShared(p Principal, v Verb, t Target) string {
 	return holds(p, v, t)
 }
 
+// passesOn lets the holder give the claim to somebody else.
+func passesOn(_ Principal, _ Verb, t Target) string {
+	if t.Holds {
+		return ""
+	}
+	return ruleClaim
+}
+
 // owns lets only the owning connection speak for a client-executed terminal.
 func owns(_ Principal, v Verb, t Target) string {
 	if t.Owner {
 		return ""
 	}
 	return v.String() + " of a client-executed terminal comes from its owner only"
+}
+
+// ownerOrAdmin is for the operators; the row permits admins.
+func ownerOrAdmin(_ Principal, _ Verb, t Target) string {
+	if t.Owner {
+		return ""
+	}
+	return ruleDispose
 }
 
 // asKey refuses tokens and peers of the unix socket: tokens belong to a key.
