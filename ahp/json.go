@@ -1,0 +1,94 @@
+package ahp
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// AppendJSONString appends p as a JSON string. Bytes that are not UTF-8 become
+// U+FFFD, one for each, since JSON can carry nothing else (RFC 8259 section 8.1).
+func AppendJSONString[T ~string | ~[]byte](dst []byte, p T) []byte {
+	dst = append(dst, '"')
+	dst = appendEscaped(dst, []byte(p))
+	return append(dst, '"')
+}
+
+const hexDigits = "0123456789abcdef"
+
+// plain[b] says that b stands for itself inside a JSON string.
+var plain = func() (t [256]bool) {
+	for b := 0x20; b < utf8.RuneSelf; b++ {
+		t[b] = b != '"' && b != '\\'
+	}
+	return t
+}()
+
+func appendEscaped(dst, p []byte) []byte {
+	start := 0
+	for i := 0; i < len(p); {
+		b := p[i]
+		if plain[b] {
+			i++
+			continue
+		}
+		if b >= utf8.RuneSelf {
+			r, n := utf8.DecodeRune(p[i:])
+			if r != utf8.RuneError || n > 1 {
+				i += n
+				continue
+			}
+			dst = append(dst, p[start:i]...)
+			dst = append(dst, `\ufffd`...)
+			i++
+			start = i
+			continue
+		}
+		dst = append(dst, p[start:i]...)
+		switch b {
+		case '"', '\\':
+			dst = append(dst, '\\', b)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&15])
+		}
+		i++
+		start = i
+	}
+	return append(dst, p[start:]...)
+}
+
+// appendField appends `,"key":` to an object under construction, without the
+// comma if it is the first field.
+func appendField(dst []byte, key string) []byte {
+	if n := len(dst); n > 0 && dst[n-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, '"')
+	dst = append(dst, key...)
+	return append(dst, '"', ':')
+}
+
+func appendStringField(dst []byte, key, value string) []byte {
+	return AppendJSONString(appendField(dst, key), value)
+}
+
+func appendBoolField(dst []byte, key string, value bool) []byte {
+	dst = appendField(dst, key)
+	if value {
+		return append(dst, "true"...)
+	}
+	return append(dst, "false"...)
+}
+
+// appendRaw appends raw JSON, or null where there is none.
+func appendRaw(dst []byte, raw json.RawMessage) []byte {
+	if len(raw) == 0 {
+		return append(dst, "null"...)
+	}
+	return append(dst, raw...)
+}

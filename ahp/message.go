@@ -1,0 +1,192 @@
+package ahp
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// The error codes termhost answers with (JSON-RPC 2.0 section 5.1; AHP, errors).
+const (
+	CodeParse          = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+	CodeVersion        = -32005
+	CodeNotFound       = -32008
+	CodeNotPermitted   = -32009
+	CodeTerminalExists = -32010
+	CodeLimit          = -32011 // a limit of the host is reached; data.limit names it
+)
+
+// Error is a JSON-RPC error. Its message is meant for a person: what happened,
+// why, and what to do.
+type Error struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// NewError returns an error whose data is an object of the key and value pairs.
+func NewError(code int, message string, data ...string) *Error {
+	e := &Error{Code: code, Message: message}
+	if len(data) > 1 {
+		raw := []byte{'{'}
+		for i := 0; i+1 < len(data); i += 2 {
+			raw = appendStringField(raw, data[i], data[i+1])
+		}
+		e.Data = append(raw, '}')
+	}
+	return e
+}
+
+// FieldProblem returns an invalid-params error that names the field.
+func FieldProblem(field, reason string) *Error {
+	return NewError(CodeInvalidParams, field+" "+reason, "field", field)
+}
+
+// Message is a JSON-RPC 2.0 message of any kind. ID is nil where the key is
+// absent; Method is empty in a response.
+type Message struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   *Error          `json:"error,omitempty"`
+}
+
+// Origin says which action of which client an envelope answers.
+type Origin struct {
+	ClientID  string `json:"clientId"`
+	ClientSeq int64  `json:"clientSeq"`
+}
+
+// Envelope is an action as a subscriber receives it.
+type Envelope struct {
+	Channel         string          `json:"channel"`
+	Action          json.RawMessage `json:"action"`
+	ServerSeq       uint64          `json:"serverSeq"`
+	Origin          *Origin         `json:"origin,omitempty"`
+	RejectionReason string          `json:"rejectionReason,omitempty"`
+}
+
+// AppendEnvelopeBody appends an envelope's fields without the serverSeq and
+// the braces, so that the encoding can be kept while the number is stamped later.
+func AppendEnvelopeBody(dst []byte, channel string, a Action, origin *Origin, rejection string, shape Shape) []byte {
+	dst = append(dst, `"channel":`...)
+	dst = AppendJSONString(dst, channel)
+	dst = append(dst, `,"action":`...)
+	dst = AppendAction(dst, a, shape)
+	if origin != nil {
+		dst = append(dst, `,"origin":{`...)
+		dst = appendStringField(dst, "clientId", origin.ClientID)
+		dst = strconv.AppendInt(appendField(dst, "clientSeq"), origin.ClientSeq, 10)
+		dst = append(dst, '}')
+	}
+	if rejection != "" {
+		dst = append(dst, `,"rejectionReason":`...)
+		dst = AppendJSONString(dst, rejection)
+	}
+	return dst
+}
+
+// Snapshot is a channel's state at a serverSeq: what follows has a higher one.
+type Snapshot struct {
+	Resource string          `json:"resource"`
+	State    json.RawMessage `json:"state"`
+	FromSeq  uint64          `json:"fromSeq"`
+}
+
+// InitializeParams are the params of initialize.
+type InitializeParams struct {
+	Channel              string            `json:"channel"`
+	ProtocolVersions     []string          `json:"protocolVersions"`
+	ClientID             string            `json:"clientId"`
+	InitialSubscriptions []SubscriptionRef `json:"initialSubscriptions,omitempty"`
+}
+
+// InitializeResult is the result of initialize.
+type InitializeResult struct {
+	ProtocolVersion  string          `json:"protocolVersion"`
+	ServerSeq        uint64          `json:"serverSeq"`
+	ServerInfo       ServerInfo      `json:"serverInfo"`
+	Snapshots        []Snapshot      `json:"snapshots"`
+	DefaultDirectory string          `json:"defaultDirectory,omitempty"`
+	Meta             json.RawMessage `json:"_meta,omitempty"`
+}
+
+// ServerInfo names a host.
+type ServerInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// ReconnectParams are the params of reconnect.
+type ReconnectParams struct {
+	Channel           string            `json:"channel"`
+	ClientID          string            `json:"clientId"`
+	LastSeenServerSeq uint64            `json:"lastSeenServerSeq"`
+	Subscriptions     []SubscriptionRef `json:"subscriptions"`
+}
+
+// ReconnectResult is the result of reconnect; its type is always "replay".
+type ReconnectResult struct {
+	Type    string     `json:"type"`
+	Actions []Envelope `json:"actions"`
+	Missing []string   `json:"missing"`
+}
+
+// SubscriptionRef names a channel: a string, or an object with a channel.
+type SubscriptionRef string
+
+// UnmarshalJSON accepts both forms.
+func (r *SubscriptionRef) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		*r = SubscriptionRef(s)
+		return nil
+	}
+	var o struct {
+		Channel string `json:"channel"`
+	}
+	err := json.Unmarshal(b, &o)
+	*r = SubscriptionRef(o.Channel)
+	return err
+}
+
+// CreateTerminalParams are the params of createTerminal. A nil size is the
+// host's choice.
+type CreateTerminalParams struct {
+	Channel         string              `json:"channel"`
+	Claim           *Claim              `json:"claim"`
+	Name            string              `json:"name,omitempty"`
+	Cwd             string              `json:"cwd,omitempty"`
+	Cols            *int                `json:"cols,omitempty"`
+	Rows            *int                `json:"rows,omitempty"`
+	ExecutionTarget string              `json:"executionTarget,omitempty"`
+	Meta            *CreateTerminalMeta `json:"_meta,omitempty"`
+}
+
+// CreateTerminalMeta is what createTerminal may carry beyond AHP.
+type CreateTerminalMeta struct {
+	Termhost *CreateTerminalExtras `json:"termhost,omitempty"`
+}
+
+// CreateTerminalExtras are termhost's own options of createTerminal.
+type CreateTerminalExtras struct {
+	Command string            `json:"command,omitempty"` // instead of the shell
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	Login   *bool             `json:"login,omitempty"`
+	Grace   string            `json:"grace,omitempty"` // of a client-executed terminal; a duration
+}
+
+// DispatchParams are the params of dispatchAction.
+type DispatchParams struct {
+	Channel   string          `json:"channel"`
+	ClientSeq int64           `json:"clientSeq"`
+	Action    json.RawMessage `json:"action"`
+}

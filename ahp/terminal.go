@@ -1,0 +1,265 @@
+package ahp
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// The two executors of a terminal.
+const (
+	ExecutorServer = "server"
+	ExecutorClient = "client"
+)
+
+// TerminalState is the state of a terminal channel.
+//
+// It is changed by [TerminalState.Apply] alone. What [TerminalState.Clone]
+// returns may be read while the original goes on changing.
+type TerminalState struct {
+	Title      string
+	Cwd        string // a file URI; empty: unknown
+	Cols, Rows int    // 0: unknown
+	Content    []Part
+	Exited     bool
+	ExitCode   *int // nil: running, or exited without a known code
+	Claim      Claim
+	Client     bool // executed by a client, not by the server
+	IsPty      bool
+	Detection  bool // supportsCommandDetection; never returns to false
+
+	Meta json.RawMessage // _meta, or nil
+}
+
+// Part is one piece of a terminal's content: plain output, or a command with
+// its output.
+type Part struct {
+	Command *Command // nil for plain output; never changed once it is here
+	Text    Text
+}
+
+// Command is what shell integration tells of one command.
+type Command struct {
+	ID, Line   string
+	Timestamp  int64 // when it began; milliseconds since 1970
+	Complete   bool
+	ExitCode   *int
+	DurationMs *int64
+}
+
+// Clone returns a copy that later actions leave alone. Output is shared.
+func (s *TerminalState) Clone() TerminalState {
+	c := *s
+	c.Content = append([]Part(nil), s.Content...)
+	if n := len(c.Content); n > 0 {
+		// Only the last part ever grows.
+		c.Content[n-1].Text = c.Content[n-1].Text.Clone()
+	}
+	return c
+}
+
+// Apply is the reducer of a terminal channel (AHP, terminal channel, "Actions").
+// The data of a terminal/data or terminal/output action is kept and must not be
+// modified afterwards. Unknown actions change nothing.
+func (s *TerminalState) Apply(a Action) {
+	switch a := a.(type) {
+	case TerminalData:
+		s.appendData(a.Data)
+	case TerminalOutput:
+		s.appendData(a.Data)
+	case TerminalResized:
+		s.Cols, s.Rows = a.Cols, a.Rows
+	case TerminalClaimed:
+		s.Claim = a.Claim
+	case TerminalTitleChanged:
+		s.Title = a.Title
+	case TerminalCwdChanged:
+		s.Cwd = a.Cwd
+	case TerminalExited:
+		s.Exited, s.ExitCode = true, a.ExitCode
+	case TerminalCleared:
+		s.Content = nil
+	case TerminalCommandDetectionAvailable:
+		s.Detection = true
+	case TerminalCommandExecuted:
+		s.Detection = true
+		s.Content = append(s.Content, Part{Command: &Command{ID: a.CommandID, Line: a.CommandLine, Timestamp: a.Timestamp}})
+	case TerminalCommandFinished:
+		s.finish(a)
+	}
+}
+
+func (s *TerminalState) appendData(p []byte) {
+	n := len(s.Content)
+	if n == 0 || s.Content[n-1].Command != nil && s.Content[n-1].Command.Complete {
+		s.Content = append(s.Content, Part{})
+		n++
+	}
+	s.Content[n-1].Text.Append(p)
+}
+
+func (s *TerminalState) finish(a TerminalCommandFinished) {
+	for i := len(s.Content) - 1; i >= 0; i-- {
+		if c := s.Content[i].Command; c != nil && c.ID == a.CommandID {
+			done := *c
+			done.Complete, done.ExitCode, done.DurationMs = true, a.ExitCode, a.DurationMs
+			s.Content[i].Command = &done
+			return
+		}
+	}
+}
+
+// Running returns the command part that is being executed, or nil.
+func (s *TerminalState) Running() *Command {
+	if n := len(s.Content); n > 0 && s.Content[n-1].Command != nil && !s.Content[n-1].Command.Complete {
+		return s.Content[n-1].Command
+	}
+	return nil
+}
+
+// AppendJSON appends the state in the given shape.
+func (s *TerminalState) AppendJSON(dst []byte, shape Shape) []byte {
+	dst = append(dst, '{')
+	dst = appendStringField(dst, "title", s.Title)
+	if s.Cwd != "" {
+		dst = appendStringField(dst, "cwd", s.Cwd)
+	}
+	if s.Cols > 0 && s.Rows > 0 {
+		dst = strconv.AppendInt(appendField(dst, "cols"), int64(s.Cols), 10)
+		dst = strconv.AppendInt(appendField(dst, "rows"), int64(s.Rows), 10)
+	}
+	dst = append(appendField(dst, "content"), '[')
+	for i := range s.Content {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = s.Content[i].appendJSON(dst)
+	}
+	dst = append(dst, ']')
+	dst = appendLifecycle(dst, shape, s.Exited, s.ExitCode)
+	dst = s.Claim.AppendJSON(appendField(dst, "claim"), shape)
+	if s.Client {
+		dst = appendStringField(dst, "executionTarget", ExecutorClient)
+	}
+	dst = appendBoolField(dst, "isPty", s.IsPty)
+	dst = appendBoolField(dst, "supportsCommandDetection", s.Detection)
+	if len(s.Meta) > 0 {
+		dst = appendRaw(appendField(dst, "_meta"), s.Meta)
+	}
+	return append(dst, '}')
+}
+
+// appendLifecycle appends how a terminal stands. A terminal without a known
+// exit code shows its exit in [ShapeLifecycle] only: [ShapeExitCode] has no
+// other mark than the code, and -1 is what AHP's clients take for "unknown".
+func appendLifecycle(dst []byte, shape Shape, exited bool, code *int) []byte {
+	if shape == ShapeExitCode {
+		if exited {
+			n := -1
+			if code != nil {
+				n = *code
+			}
+			dst = strconv.AppendInt(appendField(dst, "exitCode"), int64(n), 10)
+		}
+		return dst
+	}
+	if !exited {
+		return append(appendField(dst, "lifecycle"), `{"status":"running"}`...)
+	}
+	dst = append(appendField(dst, "lifecycle"), `{"status":"exited"`...)
+	if code != nil {
+		dst = strconv.AppendInt(appendField(dst, "exitCode"), int64(*code), 10)
+	}
+	return append(dst, '}')
+}
+
+func (p *Part) appendJSON(dst []byte) []byte {
+	if p.Command == nil {
+		dst = append(dst, `{"type":"unclassified","value":`...)
+		dst = p.Text.AppendJSON(dst)
+		return append(dst, '}')
+	}
+	c := p.Command
+	dst = append(dst, `{"type":"command"`...)
+	dst = appendStringField(dst, "commandId", c.ID)
+	dst = appendStringField(dst, "commandLine", c.Line)
+	dst = p.Text.AppendJSON(appendField(dst, "output"))
+	dst = strconv.AppendInt(appendField(dst, "timestamp"), c.Timestamp, 10)
+	dst = appendBoolField(dst, "isComplete", c.Complete)
+	return append(appendOutcome(dst, c.ExitCode, c.DurationMs), '}')
+}
+
+// appendOutcome appends a finished command's exit code and duration, where known.
+func appendOutcome(dst []byte, code *int, durationMs *int64) []byte {
+	if code != nil {
+		dst = strconv.AppendInt(appendField(dst, "exitCode"), int64(*code), 10)
+	}
+	if durationMs != nil {
+		dst = strconv.AppendInt(appendField(dst, "durationMs"), *durationMs, 10)
+	}
+	return dst
+}
+
+// UnmarshalJSON accepts a state in any shape.
+func (s *TerminalState) UnmarshalJSON(b []byte) error {
+	var w struct {
+		Title     string          `json:"title"`
+		Cwd       string          `json:"cwd"`
+		Cols      int             `json:"cols"`
+		Rows      int             `json:"rows"`
+		Content   []Part          `json:"content"`
+		Claim     Claim           `json:"claim"`
+		Target    string          `json:"executionTarget"`
+		IsPty     *bool           `json:"isPty"`
+		Detection bool            `json:"supportsCommandDetection"`
+		Meta      json.RawMessage `json:"_meta"`
+		lifecycleFields
+	}
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	*s = TerminalState{Title: w.Title, Cwd: w.Cwd, Cols: w.Cols, Rows: w.Rows, Content: w.Content, Claim: w.Claim,
+		Client: w.Target == ExecutorClient, IsPty: w.IsPty == nil || *w.IsPty, Detection: w.Detection, Meta: w.Meta}
+	s.Exited, s.ExitCode = w.exit()
+	return nil
+}
+
+// lifecycleFields decodes how a terminal stands, in either shape.
+type lifecycleFields struct {
+	ExitCode  *int `json:"exitCode"`
+	Lifecycle *struct {
+		Status   string `json:"status"`
+		ExitCode *int   `json:"exitCode"`
+	} `json:"lifecycle"`
+}
+
+func (l *lifecycleFields) exit() (exited bool, code *int) {
+	if l.Lifecycle != nil {
+		return l.Lifecycle.Status == "exited", l.Lifecycle.ExitCode
+	}
+	return l.ExitCode != nil, l.ExitCode
+}
+
+// UnmarshalJSON accepts a content part of either type.
+func (p *Part) UnmarshalJSON(b []byte) error {
+	var w struct {
+		Type       string `json:"type"`
+		Value      Text   `json:"value"`
+		CommandID  string `json:"commandId"`
+		Line       string `json:"commandLine"`
+		Output     Text   `json:"output"`
+		Timestamp  int64  `json:"timestamp"`
+		Complete   bool   `json:"isComplete"`
+		ExitCode   *int   `json:"exitCode"`
+		DurationMs *int64 `json:"durationMs"`
+	}
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	if w.Type != "command" {
+		*p = Part{Text: w.Value}
+		return nil
+	}
+	*p = Part{Text: w.Output, Command: &Command{ID: w.CommandID, Line: w.Line, Timestamp: w.Timestamp,
+		Complete: w.Complete, ExitCode: w.ExitCode, DurationMs: w.DurationMs}}
+	return nil
+}

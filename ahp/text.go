@@ -1,0 +1,102 @@
+package ahp
+
+import "encoding/json"
+
+// Text is terminal output: a list of immutable chunks of bytes, so that
+// appending costs nothing of what is already there. The zero Text is empty.
+//
+// A Text is not safe for concurrent use, but what [Text.Clone] returns may be
+// read while the original grows: bytes once appended are never written again.
+type Text struct {
+	chunks [][]byte
+	size   int
+}
+
+// NewText returns a Text of p, which must not be modified after the call.
+func NewText(p []byte) Text {
+	var t Text
+	t.Append(p)
+	return t
+}
+
+// Append adds p, which must not be modified after the call. Where p lies in
+// memory right behind the last chunk, that chunk grows and no new one is made.
+func (t *Text) Append(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	t.size += len(p)
+	if n := len(t.chunks); n > 0 {
+		last := t.chunks[n-1]
+		if follows(last, p) {
+			t.chunks[n-1] = last[:len(last)+len(p)]
+			return
+		}
+	}
+	t.chunks = append(t.chunks, p)
+}
+
+// follows reports whether p begins where a ends, in one allocation.
+func follows(a, p []byte) bool {
+	return cap(a)-len(a) >= len(p) && &a[:len(a)+1][len(a)] == &p[0]
+}
+
+// Len returns the length in bytes.
+func (t Text) Len() int { return t.size }
+
+// Chunks returns the chunks, oldest first. Neither they nor the slice may be
+// modified.
+func (t Text) Chunks() [][]byte { return t.chunks }
+
+// Clone returns a Text that later appends to t leave alone. The bytes are
+// shared.
+func (t Text) Clone() Text {
+	return Text{chunks: append([][]byte(nil), t.chunks...), size: t.size}
+}
+
+// DropChunks removes the n oldest chunks.
+func (t *Text) DropChunks(n int) {
+	for _, c := range t.chunks[:n] {
+		t.size -= len(c)
+	}
+	t.chunks = append([][]byte(nil), t.chunks[n:]...)
+}
+
+// Prepend puts p, which must not be modified after the call, before the rest.
+func (t *Text) Prepend(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	t.chunks = append([][]byte{p}, t.chunks...)
+	t.size += len(p)
+}
+
+// AppendTo appends the bytes to dst.
+func (t Text) AppendTo(dst []byte) []byte {
+	for _, c := range t.chunks {
+		dst = append(dst, c...)
+	}
+	return dst
+}
+
+// String returns the bytes as they are, valid UTF-8 or not.
+func (t Text) String() string { return string(t.AppendTo(make([]byte, 0, t.size))) }
+
+// AppendJSON appends the text as one JSON string; see [AppendJSONString].
+func (t Text) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '"')
+	for _, c := range t.chunks {
+		dst = appendEscaped(dst, c)
+	}
+	return append(dst, '"')
+}
+
+// UnmarshalJSON sets t to the bytes of a JSON string.
+func (t *Text) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	*t = NewText([]byte(s))
+	return nil
+}

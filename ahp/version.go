@@ -1,0 +1,94 @@
+package ahp
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Version is a negotiated protocol version. The zero Version is none.
+type Version struct {
+	Major, Minor, Patch int
+
+	raw string
+}
+
+// SupportedVersions lists one version of every line of releases termhost
+// speaks, newest first, for the data of an unsupported-version error.
+func SupportedVersions() []string {
+	return []string{"1.0.0", "0.9.0", "0.8.0", "0.7.0", "0.6.0", "0.5.0", "0.4.0", "0.3.0"}
+}
+
+// ParseVersion parses MAJOR.MINOR or MAJOR.MINOR.PATCH. Pre-releases and
+// anything else that is not such a version are refused.
+func ParseVersion(s string) (Version, bool) {
+	fields := strings.Split(s, ".")
+	if len(fields) < 2 || len(fields) > 3 {
+		return Version{}, false
+	}
+	var n [3]int
+	for i, f := range fields {
+		v, err := strconv.ParseUint(f, 10, 16)
+		if err != nil || strconv.FormatUint(v, 10) != f {
+			return Version{}, false
+		}
+		n[i] = int(v)
+	}
+	return Version{Major: n[0], Minor: n[1], Patch: n[2], raw: s}, true
+}
+
+// Negotiate picks the highest offered version termhost speaks: 0.3 to 0.9,
+// where a minor release may break, and every 1.x, where none does. It reports
+// false if none fits.
+func Negotiate(offered []string) (Version, bool) {
+	var best Version
+	for _, s := range offered {
+		v, ok := ParseVersion(s)
+		if !ok || !v.supported() {
+			continue
+		}
+		if best.raw == "" || best.less(v) {
+			best = v
+		}
+	}
+	return best, best.raw != ""
+}
+
+func (v Version) supported() bool {
+	return v.Major == 1 || v.Major == 0 && v.Minor >= 3 && v.Minor <= 9
+}
+
+func (v Version) less(w Version) bool {
+	if v.Major != w.Major {
+		return v.Major < w.Major
+	}
+	if v.Minor != w.Minor {
+		return v.Minor < w.Minor
+	}
+	return v.Patch < w.Patch
+}
+
+// String returns the version exactly as it was offered.
+func (v Version) String() string { return v.raw }
+
+// Shape returns which of the wire's shapes the version has.
+func (v Version) Shape() Shape {
+	if v.Major == 0 && v.Minor < 9 {
+		return ShapeExitCode
+	}
+	return ShapeLifecycle
+}
+
+// Shape is one of the forms in which terminals, and the actions that carry
+// them, have been put on the wire.
+type Shape uint8
+
+const (
+	// ShapeExitCode is 0.3 to 0.8: an exited terminal has an exitCode.
+	ShapeExitCode Shape = iota
+	// ShapeLifecycle is 0.9 and 1.x: a terminal has a lifecycle, and a
+	// session claim names a chat.
+	ShapeLifecycle
+
+	// Shapes is how many there are.
+	Shapes = iota
+)
