@@ -1,6 +1,10 @@
 package store
 
-import "termhost/ahp"
+import (
+	"slices"
+
+	"termhost/ahp"
+)
 
 // Channel is the state and the log of the root or of one terminal.
 //
@@ -93,6 +97,9 @@ func (c *Channel) Remove() {
 	}
 	c.closed = true
 	delete(s.channels, c.uri)
+	if i := slices.Index(s.listed, c); i >= 0 {
+		s.listed = slices.Delete(s.listed, i, i+1)
+	}
 	for _, l := range c.links {
 		l.wake() // it drops the link when it has read the rest
 	}

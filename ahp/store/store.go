@@ -55,6 +55,7 @@ type Store struct {
 	seq      uint64
 	channels map[string]*Channel
 	root     *Channel
+	listed   []*Channel // the terminals of the root's list, oldest first
 }
 
 // New returns a Store that holds the root channel, with no terminals.
