@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"termhost/authz"
 )
 
 // The bounds of the configuration. Below the least a part cannot work; above
@@ -49,7 +51,13 @@ const (
 const socketName = "ahp.sock"
 
 // roleNames returns the roles a principal can have, from most to least.
-func roleNames() []string { return []string{"admin", "operator", "observer"} }
+func roleNames() []string {
+	var names []string
+	for r := authz.Admin; r >= authz.Observer; r-- {
+		names = append(names, r.String())
+	}
+	return names
+}
 
 // check reports every value that is out of bounds, contradicts another, or
 // opens the host further than its owner has said. uid is who would run it.
@@ -85,9 +93,6 @@ func (c *config) checkSSH(uid int, r *report) {
 	within(r, "ssh.max_connections", s.MaxConnections, 1, maxConnections)
 	within(r, "ssh.max_sessions_per_connection", s.MaxSessionsPerConnection, 1, maxSSHSessions)
 	zeroOrWithin(r, "ssh.keepalive_interval", s.KeepaliveInterval, minKeepalive, maxKeepalive)
-	if len(s.HostCertificateFiles) > 0 && len(s.HostKeyFiles) == 0 {
-		r.add("ssh.host_certificate_files", "certificates need their keys: name those in ssh.host_key_files")
-	}
 }
 
 func (c *config) checkHTTP(r *report) {
@@ -158,7 +163,7 @@ func (c *config) checkTerminal(r *report) {
 
 func (c *config) checkPrincipals(r *report) {
 	names := map[string]int{}
-	owners := map[principalKey]int{}
+	owners := map[string]int{} // of fingerprints
 	for i, p := range c.Principals {
 		at := indexKey("principal", i)
 		first, taken := names[p.Name]
@@ -181,16 +186,14 @@ func (c *config) checkPrincipals(r *report) {
 			r.add(at+".keys", "is missing: name at least one key")
 		}
 		for j, key := range p.Keys {
-			if key == "" {
-				continue // reported when it was decoded
-			}
-			switch owner, taken := owners[key]; {
+			switch owner, taken := owners[key.Fingerprint]; {
+			case key.Fingerprint == "": // reported when it was decoded
 			case !taken:
-				owners[key] = i
+				owners[key.Fingerprint] = i
 			case owner == i:
-				r.add(indexKey(at+".keys", j), "%s is listed twice", key)
+				r.add(indexKey(at+".keys", j), "%s is listed twice", key.Fingerprint)
 			default:
-				r.add(indexKey(at+".keys", j), "%s is a key of principal[%d] already: a key has one name and one role", key, owner)
+				r.add(indexKey(at+".keys", j), "%s is a key of principal[%d] already: a key has one name and one role", key.Fingerprint, owner)
 			}
 		}
 	}

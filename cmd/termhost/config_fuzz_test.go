@@ -41,8 +41,8 @@ func FuzzLoadConfig(f *testing.F) {
 		}
 		for _, p := range c.Principals {
 			for _, k := range p.Keys {
-				if len(k) != len(fingerprintPrefix)+43 {
-					t.Errorf("accepted the key %q", k)
+				if len(k.Fingerprint) != len(fingerprintPrefix)+43 {
+					t.Errorf("accepted the key %+v", k)
 				}
 			}
 		}

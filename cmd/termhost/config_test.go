@@ -11,6 +11,7 @@ import (
 
 const (
 	aliceKey         = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJT5XnuuDBRGMGOqxDNVMqOd0jAzEyPWJ0ZbUQzYbQ0f alice@laptop"
+	aliceFingerprint = "SHA256:tH6meH/dsLP+7Wqu0Ur88dhepB5L9nUgyHuXBKXqs3o"
 	bobFingerprint   = "SHA256:uNiVztksCsDhcc0u9e8BrqkxxFjxJmMb9zQ9vVnXvZo"
 	carolFingerprint = "SHA256:" + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 )
@@ -136,7 +137,7 @@ input = "shared"
 [[principal]]
 name = "alice"
 role = "observer"
-keys = ["` + aliceKey + `", "` + bobFingerprint + `"]
+keys = ["no-pty ` + aliceKey + `", "` + bobFingerprint + `"]
 [[principal]]
 name = "carol"
 role = "admin"
@@ -179,8 +180,8 @@ keys = ["` + carolFingerprint + `"]
 			Input:           inputShared,
 		},
 		Principals: []principalConfig{
-			{"alice", "observer", []principalKey{"SHA256:tH6meH/dsLP+7Wqu0Ur88dhepB5L9nUgyHuXBKXqs3o", bobFingerprint}},
-			{"carol", "admin", []principalKey{carolFingerprint}},
+			{"alice", "observer", []principalKey{{aliceFingerprint, "no-pty " + aliceKey}, {Fingerprint: bobFingerprint}}},
+			{"carol", "admin", []principalKey{{Fingerprint: carolFingerprint}}},
 		},
 	}
 	got, err := parseConfig("c.toml", []byte(text), ordinary())

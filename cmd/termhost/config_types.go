@@ -186,15 +186,21 @@ func (s *startups) UnmarshalText(text []byte) error {
 // String writes s as the file does.
 func (s startups) String() string { return fmt.Sprintf("%d:%d:%d", s.Start, s.Rate, s.Full) }
 
-// principalKey is an SSH public key known by its fingerprint, as OpenSSH writes
-// it: "SHA256:" and 43 characters of unpadded base64.
-type principalKey string
+// principalKey is an SSH public key of a principal.
+type principalKey struct {
+	// Fingerprint is as OpenSSH writes it: "SHA256:" and 43 characters of
+	// unpadded base64. A principalKey that was not decoded has none.
+	Fingerprint string
+	// Line is the authorized_keys line that the file gives, which lets the key
+	// in, or "" where it gives the fingerprint alone.
+	Line string
+}
 
 const fingerprintPrefix = "SHA256:"
 
-// UnmarshalText accepts a fingerprint or an authorized_keys line without
-// options, and keeps the fingerprint. Its errors never quote the text: somebody
-// may have pasted a private key.
+// UnmarshalText accepts a fingerprint or an authorized_keys line; package keys
+// judges the line's options. Its errors never quote the text: somebody may have
+// pasted a private key.
 func (k *principalKey) UnmarshalText(text []byte) error {
 	in := strings.TrimSpace(string(text))
 	if digest, ok := strings.CutPrefix(in, fingerprintPrefix); ok {
@@ -202,7 +208,7 @@ func (k *principalKey) UnmarshalText(text []byte) error {
 		if err != nil || len(sum) != 32 || strings.ContainsAny(digest, "\r\n") {
 			return errors.New("bad fingerprint: after SHA256: there must be 43 base64 characters, as ssh-keygen -l prints them")
 		}
-		*k = principalKey(in)
+		*k = principalKey{Fingerprint: in}
 		return nil
 	}
 	switch {
@@ -217,12 +223,17 @@ func (k *principalKey) UnmarshalText(text []byte) error {
 	if err != nil {
 		return errors.New("bad key: write \"SHA256:...\" or a line as in authorized_keys")
 	}
-	if len(options) > 0 {
-		return errors.New("options are not honoured here: put the line into an authorized_keys file, and its fingerprint here")
+	for _, o := range options {
+		switch o = strings.ToLower(o); {
+		case o == "cert-authority":
+			return errors.New("an authority is no key of one principal: name its file in ssh.trusted_user_ca_files")
+		case strings.HasPrefix(o, "environment=\"termhost_role="):
+			return errors.New("the role is what the entry's role says: leave TERMHOST_ROLE out")
+		}
 	}
 	if _, ok := pub.(*gossh.Certificate); ok {
 		return errors.New("this is a certificate: name the key itself")
 	}
-	*k = principalKey(gossh.FingerprintSHA256(pub))
+	*k = principalKey{Fingerprint: gossh.FingerprintSHA256(pub), Line: in}
 	return nil
 }
