@@ -15,8 +15,8 @@ type Principal struct {
 	// ownership are bound to it.
 	ID string
 	// Name is what people see: the [[principal]] name or the key's comment, and
-	// KEYNAME/NAME for a token. Printable, without control characters, at most
-	// MaxNameBytes long; not unique.
+	// KEYNAME/NAME for a token. Printable, without control characters; at most
+	// keys.MaxCommentBytes long, and a token's name more; not unique.
 	Name string
 	// Role bounds every verb; see Check.
 	Role Role
@@ -37,10 +37,6 @@ type Principal struct {
 	// no-port-forwarding).
 	NoForward bool
 }
-
-// MaxNameBytes bounds Principal.Name, in bytes: long enough for any sensible
-// key comment, short enough for a column of a listing.
-const MaxNameBytes = 128
 
 // ForUID returns the principal of a peer of the unix socket, proven by its
 // user id: an admin, because whoever has the host's uid (or root) can reach

@@ -1,0 +1,90 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// AuthorizedKeysFile is the key file in the state folder that a first run writes
+// its own client key to. It is read like any other authorized_keys file.
+func AuthorizedKeysFile(stateDir string) string {
+	return filepath.Join(stateDir, authorizedKeysName)
+}
+
+// ClientKey is the key pair that a first run makes for its user.
+type ClientKey struct {
+	// Path is the private key, mode 0600; Path+".pub" the public one.
+	Path string
+	// Fingerprint is the key's "SHA256:..." fingerprint.
+	Fingerprint string
+}
+
+// EnsureClientKey makes an ed25519 client key in the state folder and authorises
+// it there (AuthorizedKeysFile), each unless it exists; an existing
+// authorized_keys file is left as it is, so a key that was taken out of it stays
+// out. Randomness comes from rand.
+func EnsureClientKey(stateDir string, rand io.Reader) (ClientKey, error) {
+	path := filepath.Join(stateDir, clientKeyName)
+	if err := ensureKey(path, "first-run", rand); err != nil {
+		return ClientKey{}, err
+	}
+	signer, err := loadPrivateKey(path)
+	if err != nil {
+		return ClientKey{}, err
+	}
+	line := publicLine(signer.PublicKey(), "first-run") + "\n"
+	err = createFile(AuthorizedKeysFile(stateDir), []byte(line), 0o600)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return ClientKey{}, fmt.Errorf("keys: the client key cannot be authorised: %w", err)
+	}
+	return ClientKey{Path: path, Fingerprint: ssh.FingerprintSHA256(signer.PublicKey())}, nil
+}
+
+// KnownHostsLine returns the known_hosts line, without line feed, for a host
+// key at addr, "host:port" or "[ipv6]:port": ssh(1) looks for "[host]:port"
+// unless the port is 22. An address without host, or one that stands for all
+// interfaces (0.0.0.0, ::), is an error: nobody can connect to it by that name.
+func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", fmt.Errorf("keys: no known_hosts line for %q: %w", addr, err)
+	}
+	ip, ipErr := netip.ParseAddr(host)
+	if host == "" || (ipErr == nil && ip.IsUnspecified()) {
+		return "", fmt.Errorf("keys: no known_hosts line for %q: it names no host", addr)
+	}
+	if strings.ContainsAny(host, " \t\r\n,*?!#|@") || strings.Trim(port, "0123456789") != "" || port == "" {
+		return "", fmt.Errorf("keys: no known_hosts line for %q: it is no address", addr)
+	}
+	name := strings.ToLower(host)
+	if port != "22" {
+		name = "[" + name + "]:" + port
+	}
+	return name + " " + publicLine(key, ""), nil
+}
+
+// WriteKnownHosts replaces the file path with one line for each of the keys at
+// addr, mode 0600.
+func WriteKnownHosts(path, addr string, keys []ssh.PublicKey) error {
+	var b strings.Builder
+	for _, key := range keys {
+		line, err := KnownHostsLine(addr, key)
+		if err != nil {
+			return err
+		}
+		b.WriteString(line)
+		b.WriteByte('\n')
+	}
+	if err := replaceFile(path, []byte(b.String()), 0o600); err != nil {
+		return fmt.Errorf("keys: the known_hosts file cannot be written: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// addressList is a from= option or a source-address critical option: which
+// addresses a key may be used from. The nil list permits every address.
+//
+// Host names are never looked up (sshd's default, UseDNS no): a pattern is
+// matched against the address as text, so a pattern that names hosts matches
+// nothing.
+type addressList struct {
+	text  string
+	items []addressItem
+}
+
+type addressItem struct {
+	negated bool
+	prefix  netip.Prefix // valid for an address or a CIDR block
+	pattern string       // otherwise: * and ? against the address's text
+}
+
+// parseFrom reads a from= list: comma-separated patterns, addresses and CIDR
+// blocks, each with an optional ! (ssh_config(5), PATTERNS). A negated name is
+// an error, because it could not be enforced without asking DNS.
+func parseFrom(text string) (*addressList, error) {
+	list := &addressList{text: text}
+	for item := range strings.SplitSeq(text, ",") {
+		parsed, err := parseFromItem(item)
+		if err != nil {
+			return nil, err
+		}
+		list.items = append(list.items, parsed)
+	}
+	return list, nil
+}
+
+func parseFromItem(item string) (addressItem, error) {
+	body, negated := strings.CutPrefix(item, "!")
+	if body == "" {
+		return addressItem{}, errors.New("an entry of the address list is empty")
+	}
+	if strings.Contains(body, "/") {
+		prefix, err := parseCIDR(body)
+		return addressItem{negated: negated, prefix: prefix}, err
+	}
+	if addr, err := netip.ParseAddr(body); err == nil {
+		return addressItem{negated: negated, prefix: hostPrefix(addr)}, nil
+	}
+	if strings.ContainsAny(body, " \t!\"") {
+		return addressItem{}, fmt.Errorf("the address list has the malformed entry %q", body)
+	}
+	if negated && !matchesAddressesOnly(body) {
+		return addressItem{}, fmt.Errorf("the address list excludes %q by name, and names are not looked up; exclude addresses instead", body)
+	}
+	return addressItem{negated: negated, pattern: strings.ToLower(body)}, nil
+}
+
+// parseSourceAddress reads a certificate's source-address: addresses and CIDR
+// blocks only, without negation (OpenSSH PROTOCOL.certkeys).
+func parseSourceAddress(text string) (*addressList, error) {
+	list := &addressList{text: text}
+	for item := range strings.SplitSeq(text, ",") {
+		var prefix netip.Prefix
+		if addr, err := netip.ParseAddr(item); err == nil {
+			prefix = hostPrefix(addr)
+		} else if prefix, err = parseCIDR(item); err != nil {
+			return nil, err
+		}
+		list.items = append(list.items, addressItem{prefix: prefix})
+	}
+	return list, nil
+}
+
+func parseCIDR(text string) (netip.Prefix, error) {
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("%q is no address block", text)
+	}
+	if prefix.Masked() != prefix {
+		return netip.Prefix{}, fmt.Errorf("the address block %q has bits set beyond its mask; write %s", text, prefix.Masked())
+	}
+	if addr := prefix.Addr(); addr.Is4In6() {
+		if prefix.Bits() < 96 {
+			return netip.Prefix{}, fmt.Errorf("%q is no address block", text)
+		}
+		prefix = netip.PrefixFrom(addr.Unmap(), prefix.Bits()-96)
+	}
+	return prefix, nil
+}
+
+// hostPrefix is the block of one address. Zones are dropped: a list says from
+// where, not through which of our interfaces.
+func hostPrefix(addr netip.Addr) netip.Prefix {
+	addr = addr.Unmap().WithZone("")
+	return netip.PrefixFrom(addr, addr.BitLen())
+}
+
+// matchesAddressesOnly reports whether pattern is made of what addresses are
+// made of, so that it can be told from a host name.
+func matchesAddressesOnly(pattern string) bool {
+	letters := "0123456789.*?"
+	if strings.Contains(pattern, ":") {
+		letters += ":abcdefABCDEF"
+	}
+	return strings.Trim(pattern, letters) == ""
+}
+
+// permits reports whether addr may use the key: some entry matches and no
+// negated entry does. The zero Addr (no IP connection) is permitted by the nil
+// list only.
+func (l *addressList) permits(addr netip.Addr) bool {
+	if l == nil {
+		return true
+	}
+	if !addr.IsValid() {
+		return false
+	}
+	permitted := false
+	for _, item := range l.items {
+		if !item.matches(addr) {
+			continue
+		}
+		if item.negated {
+			return false
+		}
+		permitted = true
+	}
+	return permitted
+}
+
+func (i addressItem) matches(addr netip.Addr) bool {
+	if i.prefix.IsValid() {
+		return i.prefix.Contains(addr)
+	}
+	return matchPattern(addr.String(), i.pattern)
+}
+
+// matchPattern matches text against a pattern of literal bytes, * (any run) and
+// ? (any byte). It takes time proportional to the product of their lengths.
+func matchPattern(text, pattern string) bool {
+	t, p, star, mark := 0, 0, -1, 0
+	for t < len(text) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, t
+			p++
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == text[t]):
+			p++
+			t++
+		case star >= 0:
+			mark++
+			p, t = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// addressOf returns the IP address of a TCP connection's peer, unmapped and
+// without zone, or the zero Addr for any other address.
+func addressOf(remote net.Addr) netip.Addr {
+	tcp, ok := remote.(*net.TCPAddr)
+	if !ok || tcp == nil {
+		return netip.Addr{}
+	}
+	addr, ok := netip.AddrFromSlice(tcp.IP)
+	if !ok {
+		return netip.Addr{}
+	}
+	return addr.Unmap()
+}

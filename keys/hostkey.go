@@ -1,0 +1,177 @@
+package keys
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// hostKeyName and clientKeyName are files in the state folder.
+const (
+	hostKeyName        = "ssh_host_ed25519_key"
+	clientKeyName      = "client_ed25519"
+	authorizedKeysName = "authorized_keys"
+)
+
+// HostKeyOptions say where the host's own keys are.
+type HostKeyOptions struct {
+	// StateDir holds the key that is made when Files is empty.
+	StateDir string
+	// Files are private keys in a form that ssh-keygen writes: ed25519, ecdsa,
+	// or rsa of at least MinRSABits; without passphrase; one of each type.
+	Files []string
+	// CertificateFiles are host certificates, each for one of the keys.
+	CertificateFiles []string
+	// Rand is where new keys come from; crypto/rand.Reader.
+	Rand io.Reader
+}
+
+// HostKeys returns the host's signers, certificates after the keys. With no
+// Files it is an ed25519 key in the state folder, made there on the first call
+// (mode 0600, with a .pub beside it) and the same ever after. RSA keys sign
+// with SHA-2 only.
+func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
+	files := o.Files
+	if len(files) == 0 {
+		path := filepath.Join(o.StateDir, hostKeyName)
+		if err := ensureKey(path, "termhost", o.Rand); err != nil {
+			return nil, err
+		}
+		files = []string{path}
+	}
+	var signers []ssh.Signer
+	types := map[string]bool{}
+	for _, path := range files {
+		signer, err := loadPrivateKey(path)
+		if err != nil {
+			return nil, err
+		}
+		if kind := signer.PublicKey().Type(); types[kind] {
+			return nil, fmt.Errorf("keys: %s is a second host key of type %s; a host has one of each", path, kind)
+		}
+		types[signer.PublicKey().Type()] = true
+		signers = append(signers, signer)
+	}
+	for _, path := range o.CertificateFiles {
+		signer, err := hostCertificate(path, signers)
+		if err != nil {
+			return nil, err
+		}
+		signers = append(signers, signer)
+	}
+	return signers, nil
+}
+
+// loadPrivateKey reads a private key file that nobody else has access to.
+func loadPrivateKey(path string) (ssh.Signer, error) {
+	data, err := readPrivate(path, MaxFileBytes)
+	if err != nil {
+		var lax *LaxError
+		if errors.As(err, &lax) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("keys: the host key %s cannot be read: %w", path, reason(err))
+	}
+	defer clear(data)
+	signer, err := ssh.ParsePrivateKey(data)
+	var locked *ssh.PassphraseMissingError
+	if errors.As(err, &locked) {
+		return nil, fmt.Errorf("keys: the host key %s has a passphrase; remove it with ssh-keygen -p", path)
+	}
+	if err != nil {
+		// The parser's own message is left out: it saw the private key.
+		return nil, fmt.Errorf("keys: the host key %s is no private key that ssh-keygen writes", path)
+	}
+	if err := checkAlgorithm(signer.PublicKey()); err != nil {
+		return nil, fmt.Errorf("keys: the host key %s: %w", path, err)
+	}
+	return sha2Only(signer)
+}
+
+// sha2Only keeps an RSA key from signing with SHA-1 (RFC 8332).
+func sha2Only(signer ssh.Signer) (ssh.Signer, error) {
+	if signer.PublicKey().Type() != ssh.KeyAlgoRSA {
+		return signer, nil
+	}
+	algorithms, ok := signer.(ssh.AlgorithmSigner)
+	if !ok {
+		return nil, errors.New("keys: an RSA host key cannot choose its signature algorithm")
+	}
+	return ssh.NewSignerWithAlgorithms(algorithms, []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256})
+}
+
+// hostCertificate reads a certificate and joins it with the key it is for.
+func hostCertificate(path string, signers []ssh.Signer) (ssh.Signer, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("keys: the host certificate %s cannot be read: %w", path, reason(err))
+	}
+	key, _, _, _, err := ssh.ParseAuthorizedKey(data)
+	if err != nil {
+		return nil, fmt.Errorf("keys: the host certificate %s cannot be read: %w", path, err)
+	}
+	cert, ok := key.(*ssh.Certificate)
+	if !ok || cert.CertType != ssh.HostCert {
+		return nil, fmt.Errorf("keys: %s is no host certificate; make one with ssh-keygen -h -s", path)
+	}
+	if err := checkSignature(cert); err != nil {
+		return nil, fmt.Errorf("keys: the host certificate %s: %w", path, err)
+	}
+	for _, signer := range signers {
+		if bytes.Equal(signer.PublicKey().Marshal(), cert.Key.Marshal()) {
+			return ssh.NewCertSigner(cert, signer)
+		}
+	}
+	return nil, fmt.Errorf("keys: the host certificate %s is for none of the host keys", path)
+}
+
+// ensureKey makes an ed25519 key pair at path unless there is one.
+func ensureKey(path, comment string, rand io.Reader) error {
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("keys: %w", err)
+	}
+	_, private, err := ed25519.GenerateKey(rand)
+	if err != nil {
+		return fmt.Errorf("keys: no randomness for a new key: %w", err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, comment)
+	if err != nil {
+		return fmt.Errorf("keys: a new key cannot be written: %w", err)
+	}
+	data := pem.EncodeToMemory(block)
+	defer clear(data)
+	err = createFile(path, data, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil // another process was first; its key is the key
+	}
+	if err != nil {
+		return fmt.Errorf("keys: a new key cannot be stored: %w", err)
+	}
+	signer, err := ssh.NewSignerFromKey(private)
+	if err != nil {
+		return fmt.Errorf("keys: %w", err)
+	}
+	if err := replaceFile(path+".pub", []byte(publicLine(signer.PublicKey(), comment)+"\n"), 0o644); err != nil {
+		return fmt.Errorf("keys: a new public key cannot be stored: %w", err)
+	}
+	return nil
+}
+
+// publicLine spells a key as an authorized_keys line, without line feed.
+func publicLine(key ssh.PublicKey, comment string) string {
+	line := string(bytes.TrimSuffix(ssh.MarshalAuthorizedKey(key), []byte("\n")))
+	if comment != "" {
+		line += " " + comment
+	}
+	return line
+}

@@ -1,0 +1,164 @@
+package keys
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/ssh"
+)
+
+const (
+	// MaxLineBytes bounds one line of a key file, in bytes: a 16384-bit RSA key
+	// takes under 3 KiB, which leaves ample room for options.
+	MaxLineBytes = 16 << 10
+	// MaxCommentBytes bounds a comment or certificate key id, in bytes, after
+	// cleaning; it is shown in listings.
+	MaxCommentBytes = 128
+)
+
+// Line is one usable line of an authorized_keys file.
+type Line struct {
+	// Key is the public key: of a person, or of a certificate authority.
+	Key ssh.PublicKey
+	// Comment is the rest of the line, printable, at most MaxCommentBytes long.
+	Comment string
+	// CertAuthority: Key does not log in itself but signs certificates.
+	CertAuthority bool
+
+	options lineOptions
+}
+
+// Fingerprint returns the key's "SHA256:..." fingerprint.
+func (l Line) Fingerprint() string { return ssh.FingerprintSHA256(l.Key) }
+
+// ParseLine reads one line in the form of sshd(8), "AUTHORIZED_KEYS FILE
+// FORMAT": options, key type, base64 key, comment. The line must hold a key: no
+// empty line or # comment. An option that is unknown or cannot be honoured is an
+// error, so is a weak key (*WeakKeyError).
+func ParseLine(text string) (Line, error) {
+	line, err := parseLine(text)
+	return line.Line, err
+}
+
+// IsFingerprint reports whether text has the form of a SHA-256 fingerprint,
+// "SHA256:" and 43 base64 characters without padding.
+func IsFingerprint(text string) bool {
+	encoded, ok := strings.CutPrefix(text, "SHA256:")
+	if !ok {
+		return false
+	}
+	sum, err := base64.RawStdEncoding.Strict().DecodeString(encoded)
+	return err == nil && len(sum) == sha256.Size
+}
+
+// parsedLine keeps the key of a line whose options are refused, so that the key
+// can be refused wherever else it stands.
+type parsedLine struct {
+	Line
+	keyKnown, hasOptions bool
+}
+
+func parseLine(text string) (parsedLine, error) {
+	if len(text) > MaxLineBytes {
+		return parsedLine{}, fmt.Errorf("the line is longer than %d bytes", MaxLineBytes)
+	}
+	if strings.ContainsAny(text, "\x00\n") {
+		return parsedLine{}, errors.New("the line contains a NUL or line feed")
+	}
+	text = strings.Trim(text, " \t\r")
+	key, comment, err := parseKeyFields(text)
+	options := lineOptions{pty: true, forward: true}
+	var optionsErr error
+	hasOptions := err != nil
+	if hasOptions {
+		field, rest := cutOptions(text)
+		if rest == "" {
+			return parsedLine{}, err
+		}
+		if key, comment, err = parseKeyFields(rest); err != nil {
+			return parsedLine{}, err
+		}
+		options, optionsErr = parseOptions(field)
+	}
+	parsed := parsedLine{keyKnown: true, hasOptions: hasOptions, Line: Line{
+		Key: key, Comment: clean(comment), CertAuthority: options.certAuthority, options: options,
+	}}
+	if optionsErr != nil {
+		return parsed, optionsErr
+	}
+	if err := checkAlgorithm(key); err != nil {
+		return parsed, err
+	}
+	if options.verify && isSecurityKey(key) {
+		return parsed, errors.New(`the option "verify-required" cannot be enforced here: the SSH library does not say whether a PIN was given`)
+	}
+	return parsed, nil
+}
+
+// parseKeyFields reads "type base64 comment".
+func parseKeyFields(text string) (ssh.PublicKey, string, error) {
+	kind, rest := cutField(text)
+	encoded, comment := cutField(rest)
+	if encoded == "" {
+		return nil, "", errors.New("the line holds no key")
+	}
+	blob, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, "", errors.New("the line holds no readable key: its base64 is damaged")
+	}
+	key, err := ssh.ParsePublicKey(blob)
+	if err != nil {
+		return nil, "", fmt.Errorf("the line holds no usable key: %w", err)
+	}
+	if key.Type() != kind {
+		return nil, "", errors.New("the key is not of the type that the line names")
+	}
+	return key, comment, nil
+}
+
+func cutField(s string) (field, rest string) {
+	end := strings.IndexAny(s, " \t")
+	if end < 0 {
+		return s, ""
+	}
+	return s[:end], strings.TrimLeft(s[end:], " \t")
+}
+
+// cutOptions splits the options field off s: up to the first blank outside
+// double quotes. rest is empty if there is none.
+func cutOptions(s string) (field, rest string) {
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == '"':
+			i++
+		case s[i] == '"':
+			quoted = !quoted
+		case !quoted && (s[i] == ' ' || s[i] == '\t'):
+			return s[:i], strings.TrimLeft(s[i:], " \t")
+		}
+	}
+	return s, ""
+}
+
+// clean makes text fit to be shown in a listing or log: what is not printable
+// (control and formatting characters, invalid UTF-8) is removed, the ends are
+// trimmed, and it is cut to MaxCommentBytes at a rune boundary.
+func clean(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			continue
+		}
+		if b.Len()+utf8.RuneLen(r) > MaxCommentBytes {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,230 @@
+package keys
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// A security key's public half as OpenSSH prints it; nobody has the private one.
+const securityKey = "sk-ssh-ed25519@openssh.com " +
+	"AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4fAAAABHNzaDo="
+
+func TestOptionsMeanWhatSSHDSays(t *testing.T) {
+	key := publicLine(newKey(t).PublicKey(), "alice@desk")
+	type want struct {
+		command, role                           string
+		readOnly, noForward, noTouch, authority bool
+	}
+	for options, w := range map[string]want{
+		"":                                     {},
+		"restrict":                             {readOnly: true, noForward: true},
+		"RESTRICT":                             {readOnly: true, noForward: true},
+		"restrict,pty":                         {noForward: true},
+		"pty,restrict":                         {readOnly: true, noForward: true},
+		"no-pty":                               {readOnly: true},
+		"no-pty,pty":                           {},
+		"no-port-forwarding":                   {noForward: true},
+		"restrict,Port-Forwarding":             {readOnly: true},
+		`command="echo \"a, b\" c"`:            {command: `echo "a, b" c`},
+		`command="a\\b"`:                       {command: `a\\b`},
+		`restrict,command="x"`:                 {command: "x", readOnly: true, noForward: true},
+		`environment="TERMHOST_ROLE=observer"`: {role: "observer"},
+		"no-agent-forwarding,no-X11-forwarding,no-user-rc": {},
+		"agent-forwarding,x11-forwarding,user-rc":          {},
+		`permitopen="localhost:5432"`:                      {noForward: true},
+		`permitopen="localhost:5432",permitopen="ahp:80"`:  {},
+		`permitopen="ahp:*"`:                               {},
+		`permitopen="ahp:80",no-port-forwarding`:           {noForward: true},
+		`permitlisten="8080",tunnel="0"`:                   {},
+		"verify-required":                                  {}, // means nothing for a key that is no security key
+		"no-touch-required":                                {noTouch: true},
+		`cert-authority,principals="alice,bob"`:            {authority: true},
+	} {
+		line, err := ParseLine(strings.TrimSpace(options + " " + key))
+		if err != nil {
+			t.Errorf("%s: %v", options, err)
+			continue
+		}
+		id := entry{Line: line}.identity("u", line.Key, origin{})
+		got := want{id.Command, id.Role, id.ReadOnly, id.NoForward, id.NoTouchRequired, line.CertAuthority}
+		if got != w {
+			t.Errorf("%s: got %+v, want %+v", options, got, w)
+		}
+		if id.Comment != "alice@desk" {
+			t.Errorf("%s: comment %q", options, id.Comment)
+		}
+	}
+}
+
+func TestWhatCannotBeHonouredRefusesTheKey(t *testing.T) {
+	key := publicLine(newKey(t).PublicKey(), "alice")
+	for options, why := range map[string]string{
+		"frobnicate":                       "unknown",
+		`frobnicate="1"`:                   "unknown",
+		"no-restrict":                      "unknown",
+		`environment="PATH=/evil"`:         "TERMHOST_ROLE only",
+		`environment="TERMHOST_ROLE=root"`: "is not admin",
+		`environment="TERMHOST_ROLE=admin",environment="TERMHOST_ROLE=observer"`: "twice",
+		`command="a",command="b"`:       "twice",
+		`command=""`:                    "empty",
+		"command":                       "needs a value",
+		`restrict="yes"`:                "takes no value",
+		"command=ls":                    "double quotes",
+		`command="ls`:                   "no readable key", // the quote swallows the key
+		`command="ls"x`:                 "comma",
+		"restrict,":                     "no name",
+		",restrict":                     "no name",
+		`rest"rict"`:                    "quote",
+		`from=""`:                       "empty",
+		`from="10.0.0.1/8"`:             "beyond its mask",
+		`from="10.0.0.0/33"`:            "no address block",
+		`from="*,!*.evil.example"`:      "names are not looked up",
+		`from="1.2.3.4",from="1.2.3.5"`: "twice",
+		`expiry-time="soon"`:            "YYYYMMDD",
+		`expiry-time="20261340"`:        "no date",
+		`principals="alice"`:            "cert-authority",
+		`permitopen="ahp"`:              "host:port",
+	} {
+		_, err := ParseLine(options + " " + key)
+		if err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: got %v, want an error with %q", options, err, why)
+		}
+	}
+	if _, err := ParseLine("verify-required " + securityKey); err == nil || !strings.Contains(err.Error(), "PIN") {
+		t.Errorf("verify-required on a security key: %v; it must be refused, because it cannot be enforced", err)
+	}
+	if _, err := ParseLine("no-touch-required " + securityKey); err != nil {
+		t.Errorf("a security key: %v", err)
+	}
+}
+
+func TestLinesThatHoldNoUsableKey(t *testing.T) {
+	signer := newKey(t)
+	good := publicLine(signer.PublicKey(), "")
+	blob := strings.Fields(good)[1]
+	long := strings.Repeat("x", MaxLineBytes)
+	for name, line := range map[string]string{
+		"nothing":              "",
+		"a type alone":         "ssh-ed25519",
+		"two options fields":   "restrict no-pty " + good,
+		"another type's name":  "ssh-rsa " + blob,
+		"a cut key":            "ssh-ed25519 " + blob[:40],
+		"bytes after the key":  "ssh-ed25519 " + base64.StdEncoding.EncodeToString(append(signer.PublicKey().Marshal(), 0)),
+		"damaged base64":       "ssh-ed25519 " + strings.Replace(blob, "A", "*", 1),
+		"a NUL":                good + " x\x00y",
+		"more than the bound":  good + " " + long,
+		"a private key's head": "-----BEGIN OPENSSH PRIVATE KEY-----",
+	} {
+		if _, err := ParseLine(line); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestWeakKeysAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		name string
+		args []string
+		weak bool
+	}{
+		{"rsa1024", []string{"-t", "rsa", "-b", "1024"}, true},
+		{"rsa2047", []string{"-t", "rsa", "-b", "2047"}, true},
+		{"rsa2048", []string{"-t", "rsa", "-b", "2048"}, false},
+		{"dsa", []string{"-t", "dsa"}, true},
+		{"ecdsa", []string{"-t", "ecdsa"}, false},
+		{"ed25519", []string{"-t", "ed25519"}, false},
+	} {
+		line := openSSHKey(t, dir, c.name, c.args...)
+		_, err := ParseLine(strings.TrimSpace(line))
+		var weak *WeakKeyError
+		if errors.As(err, &weak) != c.weak || (err == nil) == c.weak {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestExpiryTimes(t *testing.T) {
+	key := publicLine(newKey(t).PublicKey(), "")
+	for value, want := range map[string]time.Time{
+		"20260314":        time.Date(2026, 3, 14, 0, 0, 0, 0, time.Local),
+		"20260314Z":       time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC),
+		"202603141509":    time.Date(2026, 3, 14, 15, 9, 0, 0, time.Local),
+		"20260314150926Z": time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC),
+	} {
+		line, err := ParseLine(`expiry-time="` + value + `",expiry-time="20991231" ` + key)
+		if err != nil || !line.options.expires.Equal(want) {
+			t.Errorf("%s: %v, %v; want %v", value, line.options.expires, err, want)
+		}
+	}
+}
+
+func TestCommentsAreFitForATerminal(t *testing.T) {
+	key := publicLine(newKey(t).PublicKey(), "")
+	for comment, want := range map[string]string{
+		"alice@desk":                        "alice@desk",
+		"  two  words ":                     "two  words",
+		"\x1b]0;pwned\x07red\x1b[31m\u202e": "]0;pwnedred[31m",
+		"bad\xff\xfeutf8":                   "badutf8",
+		"":                                  "",
+		strings.Repeat("é", 100):            strings.Repeat("é", 64),
+	} {
+		line, err := ParseLine(key + " " + comment)
+		if err != nil || line.Comment != want {
+			t.Errorf("%q became %q, %v; want %q", comment, line.Comment, err, want)
+		}
+	}
+}
+
+func TestAFileSurvivesItsBadLines(t *testing.T) {
+	a, b, c := newKey(t).PublicKey(), newKey(t).PublicKey(), newKey(t).PublicKey()
+	text := "# people\n\n   " + publicLine(a, "a") + "\r\nfrobnicate " + publicLine(b, "b") + "\nrubbish\n" +
+		publicLine(c, strings.Repeat("y", MaxLineBytes)) + "\n\tno-pty " + publicLine(a, "a again")
+	file := parseKeyFile("keys", []byte(text), false)
+	if len(file.entries) != 2 || file.entries[0].Comment != "a" || file.entries[1].source != "keys:7" {
+		t.Errorf("entries %+v", file.entries)
+	}
+	if file.spoilt[string(b.Marshal())] == "" {
+		t.Error("the key with the unknown option is not refused")
+	}
+	notes := strings.Join(file.notes, "\n")
+	for _, want := range []string{"keys:4 is refused", "frobnicate", "keys:5 is refused", "keys:6 is refused", "keys:7 has the key of line 3 again"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("the notes lack %q:\n%s", want, notes)
+		}
+	}
+}
+
+// Whatever is accepted must be the key that the SSH library reads from the same
+// line, of an accepted algorithm, with a comment fit to be shown.
+func FuzzAuthorizedKeysLine(f *testing.F) {
+	key := publicLine(newKey(f).PublicKey(), "c")
+	for _, options := range []string{"", "restrict,pty ", `command="a\"b c",from="!10.0.0.*,10.0.0.0/8,fe80::1" `,
+		`environment="TERMHOST_ROLE=operator" `, "cert-authority,principals=\"a,b\" ", `expiry-time="20260101Z" `} {
+		f.Add(options + key)
+	}
+	f.Add("no-touch-required " + securityKey)
+	f.Fuzz(func(t *testing.T, text string) {
+		line, err := ParseLine(text)
+		if err != nil {
+			return
+		}
+		want, _, _, _, err := ssh.ParseAuthorizedKey([]byte(text))
+		if err != nil || !bytes.Equal(want.Marshal(), line.Key.Marshal()) {
+			t.Fatalf("%q is read as another key: %v", text, err)
+		}
+		if err := checkAlgorithm(line.Key); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if len(line.Comment) > MaxCommentBytes || strings.ContainsFunc(line.Comment, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Fatalf("%q has the comment %q", text, line.Comment)
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package keys
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/crypto/ssh"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// testNow is the moment at which the tests ask.
+var testNow = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+
+// local is where most tests connect from.
+func local() net.Addr { return from("127.0.0.1") }
+
+func from(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 40000} }
+
+// newKey makes a key without ssh-keygen, where the tool is not the point.
+func newKey(t testing.TB) ssh.Signer {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := ssh.NewSignerFromKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer
+}
+
+// keygen runs the real ssh-keygen in dir. Its absence is a failure: the README
+// asks for an OpenSSH client.
+func keygen(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("ssh-keygen", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("ssh-keygen %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// openSSHKey makes a key pair dir/name with ssh-keygen and returns the public
+// line.
+func openSSHKey(t testing.TB, dir, name string, args ...string) string {
+	t.Helper()
+	if len(args) == 0 {
+		args = []string{"-t", "ed25519"}
+	}
+	keygen(t, dir, append(args, "-q", "-N", "", "-C", name, "-f", name)...)
+	return read(t, filepath.Join(dir, name+".pub"))
+}
+
+// public reads a public key or certificate file.
+func public(t testing.TB, path string) ssh.PublicKey {
+	t.Helper()
+	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(read(t, path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func chmod(t testing.TB, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// home makes a folder that stands for the user's home, where checks stop.
+func home(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	chmod(t, dir, 0o700)
+	return dir
+}

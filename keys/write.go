@@ -1,0 +1,88 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// EnsureStateDir makes the state folder and what is missing above it, mode 0700,
+// and checks one that exists: it must be a folder of ours that nobody else may
+// write to; read rights of others are taken away.
+func EnsureStateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("keys: the state folder cannot be made: %w; set state_dir to a folder you may write to", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("keys: the state folder: %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("keys: the state folder %s is not a folder; set state_dir to another", dir)
+	}
+	if err := (inspector{uid: os.Geteuid()}).checkOwnerAndMode(dir, info); err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return fmt.Errorf("keys: the state folder: %w; run: chmod 700 %s", err, dir)
+		}
+	}
+	return nil
+}
+
+// writeTemp writes data to a new file beside path, on disk before it returns,
+// and gives its name. The caller renames, links or removes it.
+func writeTemp(path string, data []byte, mode fs.FileMode) (string, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err != nil {
+		os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), nil
+}
+
+// replaceFile puts data in path's place: afterwards, also after a crash, path
+// holds either its old content or all of data.
+func replaceFile(path string, data []byte, mode fs.FileMode) error {
+	temp, err := writeTemp(path, data, mode)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		os.Remove(temp)
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// createFile makes path with data, complete from the first moment it exists. If
+// path exists already, it is left alone and the error wraps fs.ErrExist: of two
+// hosts that start at once one wins.
+func createFile(path string, data []byte, mode fs.FileMode) error {
+	temp, err := writeTemp(path, data, mode)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp)
+	if err := os.Link(temp, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes a new or renamed name in dir durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
