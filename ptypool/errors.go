@@ -1,0 +1,66 @@
+package ptypool
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors to match with errors.Is.
+var (
+	// ErrNotFound: the program, or the interpreter that its first line names, does not exist.
+	ErrNotFound = errors.New("no such program")
+	// ErrNotExecutable: the program exists and may not, or cannot, be executed.
+	ErrNotExecutable = errors.New("not executable")
+	// ErrBadDir: the working directory does not exist, is no directory, or may not be entered.
+	ErrBadDir = errors.New("bad working directory")
+	// ErrInputFull: the program does not read, and the piece does not fit into the input queue. Nothing of it was taken.
+	ErrInputFull = errors.New("ptypool: the input queue is full: wait for the program to read")
+	// ErrExited: the terminal has ended.
+	ErrExited = errors.New("ptypool: the terminal has exited")
+	// ErrNoProcess: a virtual terminal has no process to write to or to signal.
+	ErrNoProcess = errors.New("ptypool: the terminal has no process of this host")
+	// ErrShutdown: the pool is shutting down and starts nothing.
+	ErrShutdown = errors.New("ptypool: shutting down")
+)
+
+// StartError says why a program could not be started. It unwraps to Kind (one of ErrNotFound, ErrNotExecutable,
+// ErrBadDir, or nil for a lack of resources) and to Err.
+type StartError struct {
+	Kind error  // what is wrong; nil: the system refused (see Err)
+	Name string // the program or directory, as the caller named it
+	Err  error  // the system's own error; may be nil
+}
+
+// Error names the program or directory, what is wrong with it, and the system's reason.
+func (e *StartError) Error() string {
+	switch {
+	case e.Kind == nil:
+		return fmt.Sprintf("ptypool: cannot start %q: %v", e.Name, e.Err)
+	case e.Err == nil:
+		return fmt.Sprintf("ptypool: %q: %v", e.Name, e.Kind)
+	default:
+		return fmt.Sprintf("ptypool: %q: %v: %v", e.Name, e.Kind, e.Err)
+	}
+}
+
+// Unwrap makes errors.Is and errors.As see the kind and the system's error.
+func (e *StartError) Unwrap() []error {
+	var errs []error
+	for _, err := range []error{e.Kind, e.Err} {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// LimitError says that a configured limit is reached.
+type LimitError struct {
+	Key   string // the configuration key that sets it: "terminal.max_terminals"
+	Limit int
+}
+
+// Error names the limit and the key that raises it.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("ptypool: the limit of %d running terminals is reached: dispose one, or raise %s", e.Limit, e.Key)
+}

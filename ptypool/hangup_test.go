@@ -1,0 +1,262 @@
+package ptypool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// pids waits for "NAME=PID" in the output for every name.
+func pids(t *testing.T, r *recorder, names ...string) map[string]int {
+	t.Helper()
+	found := make(map[string]int)
+	for _, name := range names {
+		re := regexp.MustCompile(`(?m)\b` + name + `=(\d+)\r`)
+		r.await(t, name, func() bool { return re.Match(r.data.Bytes()) })
+		found[name], _ = strconv.Atoi(re.FindStringSubmatch(r.output())[1])
+	}
+	return found
+}
+
+// running reports whether pid exists and is no zombie.
+func running(pid int) bool {
+	p, err := readProcess(pid, nil)
+	return err == nil && p.alive()
+}
+
+// unruly is a script whose process family is as unruly as the threat table of the security notes has it.
+const unruly = `
+	sleep 1000 & echo plain=$!
+	setsid sleep 1000 & echo own=$!
+	sh -c 'trap "" HUP; echo deaf=$$; while :; do sleep 1000; done' &
+	( setsid sh -c 'echo daemon=$$; exec sleep 1000' & )
+	(env -i /bin/sh -c 'trap "" HUP; echo bare=$$; while :; do /bin/sleep 1000; done' & )
+	nohup sh -c 'echo nohup=$$ >&3; exec sleep 1000' 3>&1 >/dev/null 2>&1 &
+	sh -c 'echo stopped=$$; kill -STOP $$' &
+	wait; sleep 1000`
+
+var unrulyNames = []string{"plain", "own", "deaf", "daemon", "bare", "nohup", "stopped"}
+
+func TestHangupEndsEveryProcess(t *testing.T) {
+	for _, grace := range []time.Duration{0, 300 * time.Millisecond} {
+		t.Run(grace.String(), func(t *testing.T) {
+			p := newPool(t, Config{})
+			term, r := sh(t, p, unruly)
+			found := pids(t, r, unrulyNames...)
+			term.Hangup(grace)
+			gone := term.backend.Hangup(grace) // idempotent, and tells
+			r.exit(t, term)
+			wait(t, "the last process", gone)
+			for name, pid := range found {
+				if running(pid) {
+					t.Errorf("%s is still running", name)
+				}
+			}
+		})
+	}
+}
+
+func TestHangupGivesTheGrace(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `trap 'echo bye; exit 5' HUP; echo ready; while :; do sleep 0.05; done`)
+	r.text(t, "ready")
+	term.Hangup(patience)
+	if st := r.exit(t, term); st.Code != 5 {
+		t.Errorf("exit %+v, output %q", st, r.output())
+	}
+	r.text(t, "bye")
+}
+
+func TestAnEarlierDeadlineCounts(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `trap '' HUP; echo ready; while :; do sleep 1000; done`)
+	r.text(t, "ready")
+	term.Hangup(time.Hour)
+	term.Hangup(0)
+	if st := r.exit(t, term); st.Signal != syscall.SIGKILL {
+		t.Errorf("exit %+v", st)
+	}
+}
+
+func TestHangupAfterTheExitEndsWhatWasLeftBehind(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `trap "" HUP # the kernel hangs the foreground process group up when its leader ends
+		setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo left=$!; sleep 1000 </dev/null >/dev/null 2>&1 & echo hup=$!`)
+	found := pids(t, r, "left", "hup")
+	r.exit(t, term)
+	for name, pid := range found {
+		if !running(pid) {
+			t.Errorf("%s ended with its terminal", name) // sshd leaves it alone too
+		}
+	}
+	wait(t, "the last process", term.backend.Hangup(0))
+	for name, pid := range found {
+		if running(pid) {
+			t.Errorf("%s is still running", name)
+		}
+	}
+}
+
+func TestTheFamilyOfOneTerminalIsNotAnothers(t *testing.T) {
+	p := newPool(t, Config{})
+	a, ra := sh(t, p, `sleep 1000 & echo a=$!; setsid sleep 1000 & echo b=$!; wait`)
+	bystander, rb := sh(t, p, `sleep 1000 & echo c=$!; setsid sleep 1000 & echo d=$!; wait`)
+	ours, theirs := pids(t, ra, "a", "b"), pids(t, rb, "c", "d")
+	for name, pid := range ours {
+		if p.Find(pid) != a {
+			t.Errorf("Find(%s) is wrong", name)
+		}
+	}
+	if p.Find(theirs["d"]) != bystander || p.Find(os.Getpid()) != nil || p.Find(1) != nil {
+		t.Error("Find is wrong")
+	}
+	gone := a.backend.Hangup(0)
+	ra.exit(t, a)
+	wait(t, "the last process", gone)
+	for name, pid := range theirs {
+		if !running(pid) {
+			t.Errorf("the other terminal's %s is gone", name)
+		}
+	}
+	bystander.Hangup(0)
+	rb.exit(t, bystander)
+}
+
+func TestSignalReachesTheWholeSessionOrTheForeground(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `trap 'echo main' USR1; sh -c 'trap "echo child" USR1; echo up=$$; while :; do sleep 0.02; done' &
+		while :; do sleep 0.02; done`)
+	pids(t, r, "up")
+	if err := term.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	_ = r // the sleeps die of it, the shells report
+	r.text(t, "main")
+	r.text(t, "child")
+	if err := term.SignalForeground(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if st := r.exit(t, term); st.Signal != syscall.SIGKILL {
+		t.Errorf("exit %+v", st)
+	}
+	if err := term.SignalForeground(syscall.SIGINT); !errors.Is(err, ErrExited) {
+		t.Errorf("after the exit: %v", err)
+	}
+	if err := term.Signal(syscall.SIGINT); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("after the exit: %v", err)
+	}
+}
+
+func TestABackgroundProcessDoesNotHoldTheExitBack(t *testing.T) {
+	p := newPool(t, Config{})
+	for _, c := range []struct{ name, script string }{
+		{"silent", `sleep 1000 & echo last; exit 3`},
+		{"flooding", `yes & echo last; exit 3`},
+		{"trickling", `(while :; do echo .; sleep 0.1; done) & echo last; exit 3`},
+		{"other session", `setsid sleep 1000 & echo last; exit 3`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			term, r := sh(t, p, `trap "" HUP; `+c.script)
+			if st := r.exit(t, term); st.Code != 3 {
+				t.Errorf("exit %+v", st)
+			}
+			r.text(t, "last")
+			wait(t, "the background process", term.backend.Hangup(0))
+		})
+	}
+}
+
+func TestOutputOfAPipelinesLastStageComesBeforeTheExit(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `trap "" HUP; (sleep 0.05; echo late) & exit 0`)
+	r.exit(t, term)
+	r.text(t, "late")
+}
+
+func TestAChildThatClosesItsTerminalHasNotExited(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `exec 3>&1; tty=$(tty); exec </dev/null >/dev/null 2>&1 3>&-; sleep 0.2; exec >$tty; echo again; exit 6`)
+	if st := r.exit(t, term); st.Code != 6 {
+		t.Errorf("exit %+v", st)
+	}
+	r.text(t, "again")
+}
+
+func TestShutdownEndsEverythingAndIsBounded(t *testing.T) {
+	p := New(Config{})
+	var terms []*Term
+	var recs []*recorder
+	for range 10 {
+		term, r := sh(t, p, unruly)
+		terms, recs = append(terms, term), append(recs, r)
+	}
+	v, err := p.Virtual(80, 24, vtOptions(), newRecorder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []int
+	for _, r := range recs {
+		for _, pid := range pids(t, r, unrulyNames...) {
+			all = append(all, pid)
+		}
+	}
+	cause := errors.New("told to hurry")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause)
+	if err := p.Shutdown(ctx); !errors.Is(err, cause) {
+		t.Errorf("shutdown with no time: %v", err)
+	}
+	if _, err := p.Start(Spec{Argv: []string{"/bin/true"}}, newRecorder()); !errors.Is(err, ErrShutdown) {
+		t.Errorf("start after shutdown: %v", err)
+	}
+	ctx, cancelTimeout := context.WithTimeout(context.Background(), patience)
+	defer cancelTimeout()
+	if err := p.Shutdown(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range all {
+		if running(pid) {
+			t.Errorf("process %d is still running", pid)
+		}
+	}
+	for i, term := range terms {
+		recs[i].exit(t, term)
+	}
+	wait(t, "the virtual terminal", v.Done())
+}
+
+func TestStatIsReadWhateverTheCommandIsCalled(t *testing.T) {
+	rest := " S 12 34 56 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 987654 17 18"
+	p, err := parseStat(7, []byte(`7 (a) R 1 (\n b)`+rest))
+	if err != nil || p != (process{pid: 7, parent: 12, session: 56, start: 987654, state: 'S'}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, bad := range []string{"", "7 (x)", "7 (x) S 1 2", "7 (x" + rest, "7 (x) S a b c d e f g h i j k l m n o p q r s t u"} {
+		if _, err := parseStat(7, []byte(bad)); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+func TestTheMarkerIsFoundInAnEnvironment(t *testing.T) {
+	m := MarkerVariable
+	for env, want := range map[string]string{
+		"":                                    "",
+		m + "=a\x00":                          "a",
+		"X=1\x00" + m + "=a":                  "a",
+		"X" + m + "=a\x00":                    "",
+		m + "=a\x00X=" + m + "=b\x00":         "a",
+		m + "=a\x00" + m + "=b\x00Y=\x00":     "b",
+		fmt.Sprintf("A=%s=\x00%s=\x00", m, m): "",
+	} {
+		if got := findMark([]byte(env)); got != want {
+			t.Errorf("%q: %q, want %q", env, got, want)
+		}
+	}
+}

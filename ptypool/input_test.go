@@ -1,0 +1,189 @@
+package ptypool
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// pour writes all of p the way a door does: when the queue is full it waits for room.
+func pour(t testing.TB, term *Term, p []byte) {
+	t.Helper()
+	for len(p) > 0 {
+		n := min(len(p), 32<<10)
+		err := term.Input(p[:n])
+		switch {
+		case err == nil:
+			p = p[n:]
+		case errors.Is(err, ErrInputFull):
+			wait(t, "room for input", term.InputRoom())
+		default:
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAPasteOfOneMegabyteArrivesIntact(t *testing.T) {
+	p := newPool(t, Config{InputQueue: 128 << 10})
+	// Raw, so that the line discipline neither edits nor cuts: what arrives is what was written.
+	term, r := sh(t, p, `stty raw -echo; echo ready; head -c 1048576 | sha256sum; echo done`)
+	r.text(t, "ready")
+	paste := bytes.Repeat([]byte("0123456789 \xe2\x82\xac pasted text\r\n"), 1<<20/28+1)[:1<<20]
+	pour(t, term, paste)
+	r.text(t, "done")
+	if want := fmt.Sprintf("%x", sha256.Sum256(paste)); !strings.Contains(r.output(), want) {
+		t.Errorf("arrived: %q, sent %s", r.output(), want)
+	}
+	r.exit(t, term)
+}
+
+func TestAPasteThroughCatComesBackIntact(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `stty raw -echo; echo ready; exec cat`)
+	r.text(t, "ready")
+	paste := bytes.Repeat([]byte("all work and no play\n"), 1<<20/21)
+	r.mu.Lock()
+	before := r.data.Len()
+	r.mu.Unlock()
+	pour(t, term, paste)
+	r.await(t, "echo of the whole paste", func() bool { return r.data.Len()-before >= len(paste) })
+	if got := r.output()[before:]; got != string(paste) {
+		t.Errorf("%d bytes came back changed", len(got))
+	}
+	term.Hangup(0)
+	r.exit(t, term)
+}
+
+// fill pours until the queue is full and returns how much was taken.
+func fill(t *testing.T, term *Term) (n int) {
+	t.Helper()
+	piece := bytes.Repeat([]byte("typed ahead\n"), 512)
+	for {
+		switch err := term.Input(piece); {
+		case err == nil:
+			n += len(piece)
+		case errors.Is(err, ErrInputFull):
+			return n
+		default:
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAFullQueueRefusesWholePiecesAndTheCallerIsNotHeldUp(t *testing.T) {
+	const limit = 64 << 10
+	p := newPool(t, Config{InputQueue: limit})
+	term, r := sh(t, p, `stty raw -echo; echo ready; exec sleep 1000`)
+	r.text(t, "ready")
+	n := fill(t, term)
+	if n < limit {
+		t.Errorf("full after %d bytes", n)
+	}
+	if err := term.Input(make([]byte, limit)); !errors.Is(err, ErrInputFull) {
+		t.Errorf("one more: %v", err)
+	}
+	if got := term.in.queued(); got > limit {
+		t.Errorf("%d bytes are queued", got)
+	}
+	select {
+	case <-term.InputRoom():
+		t.Error("a full queue has room")
+	default:
+	}
+	room := term.InputRoom()
+	term.DiscardInput()
+	wait(t, "room after a discard", room)
+	term.Hangup(0)
+	r.exit(t, term)
+	if err := term.Input([]byte("x")); !errors.Is(err, ErrExited) {
+		t.Errorf("input after the exit: %v", err)
+	}
+	wait(t, "room after the exit", term.InputRoom())
+}
+
+func TestTheEndWakesWhoWaitsForRoom(t *testing.T) {
+	p := newPool(t, Config{InputQueue: 64 << 10})
+	term, r := sh(t, p, `stty raw -echo; echo ready; exec sleep 1000`)
+	r.text(t, "ready")
+	fill(t, term)
+	room := term.InputRoom()
+	if err := term.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "room", room)
+	r.exit(t, term)
+}
+
+func TestTheInterruptCharacterJumpsABacklog(t *testing.T) {
+	for _, c := range []struct {
+		mode, keys string
+		sig        syscall.Signal
+	}{
+		{"", "\x03", syscall.SIGINT},
+		{"-icanon", "\x03", syscall.SIGINT},
+		{"-icanon -echo", "abc\x03", syscall.SIGINT},
+		{"-icanon", "\x1c", syscall.SIGQUIT},
+		{"-icanon intr ^X", "\x18", syscall.SIGINT},
+	} {
+		t.Run(fmt.Sprintf("%s %q", c.mode, c.keys), func(t *testing.T) {
+			p := newPool(t, Config{InputQueue: 256 << 10})
+			term, r := sh(t, p, `stty sane `+c.mode+`; echo ready; exec sleep 1000`)
+			r.text(t, "ready")
+			fill(t, term)
+			input(t, term, c.keys)
+			if st := r.exit(t, term); st.Signal != c.sig {
+				t.Errorf("exit %+v", st)
+			}
+		})
+	}
+}
+
+func TestWhatWasTypedBeforeAnInterruptIsNotRead(t *testing.T) {
+	p := newPool(t, Config{InputQueue: 256 << 10})
+	// The shell ignores nothing and reads a line after its command was interrupted.
+	term, r := sh(t, p, `trap 'echo interrupted' INT; echo ready; sleep 1000; while read line; do echo "got <$line>"; done`)
+	r.text(t, "ready")
+	fill(t, term)
+	input(t, term, "lost\x03kept\n")
+	r.text(t, "interrupted")
+	r.text(t, "got <")
+	input(t, term, "\x04")
+	r.exit(t, term)
+	out := r.output()
+	if out = out[strings.Index(out, "interrupted"):]; strings.Count(out, "got <") != 1 || !strings.Contains(out, "got <kept>") {
+		t.Errorf("read after the interrupt: %q", out)
+	}
+}
+
+func TestTheInterruptCharacterIsPlainInputToARawProgram(t *testing.T) {
+	p := newPool(t, Config{InputQueue: 64 << 10})
+	term, r := sh(t, p, `stty raw -echo; echo ready; exec sleep 1000`)
+	r.text(t, "ready")
+	fill(t, term)
+	if err := term.Input(make([]byte, 64<<10-1)); !errors.Is(err, ErrInputFull) {
+		t.Fatal(err)
+	}
+	before := term.in.queued()
+	if err := term.Input([]byte{3}); err == nil && term.in.queued() != before+1 {
+		t.Error("queued input was dropped")
+	}
+	term.Hangup(0)
+	r.exit(t, term)
+}
+
+func TestDiscardDropsAHalfTypedLine(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `stty -echo; echo ready; read line; echo "<$line>"`)
+	r.text(t, "ready")
+	input(t, term, "rm -rf precious ")
+	term.DiscardInput()
+	input(t, term, "ls\n")
+	r.exit(t, term)
+	if got := lines(r.output()); got[len(got)-1] != "<ls>" {
+		t.Errorf("read %q", got)
+	}
+}

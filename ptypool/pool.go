@@ -1,0 +1,211 @@
+package ptypool
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"termhost/ptypool/vt"
+)
+
+const (
+	// DefaultMaxTerminals bounds running and virtual terminals: what 64 threads and a few hundred MiB carry with ease.
+	DefaultMaxTerminals = 500
+	// DefaultInputQueue, in bytes, is how much input waits for one program that does not read: a generous paste.
+	DefaultInputQueue = 1 << 20
+	// shutdownGrace is what Shutdown leaves processes between SIGHUP and SIGKILL: the grace of a dispose.
+	shutdownGrace = 2 * time.Second
+	// maxTerminalsKey is the configuration key that LimitError names.
+	maxTerminalsKey = "terminal.max_terminals"
+)
+
+// Config sets a Pool's limits. The zero value is useful.
+type Config struct {
+	MaxTerminals int          // running and virtual terminals; 0: DefaultMaxTerminals
+	InputQueue   int          // bytes of input that wait per terminal; 0: DefaultInputQueue
+	Log          *slog.Logger // what went wrong with processes, never payloads; nil: dropped
+}
+
+// Pool starts terminals and knows the running ones. All methods may be called from any goroutine.
+type Pool struct {
+	cfg   Config
+	sweep *sweeper
+	bufs  sync.Pool // *readBuffer, borrowed while there is output
+
+	mu     sync.Mutex // leaf
+	terms  map[*Term]struct{}
+	slots  int // terminals counted against MaxTerminals, those being started included
+	closed bool
+}
+
+// New returns a Pool. It also sees to it that children of this process start clean: descriptors that this process
+// inherited are marked close-on-exec, and signals that it was started with as ignored (nohup, a script's &) get a
+// handler that drops them, because an ignored signal would stay ignored in every child (signal(7)) and a handled one
+// does not.
+func New(cfg Config) *Pool {
+	if cfg.MaxTerminals <= 0 {
+		cfg.MaxTerminals = DefaultMaxTerminals
+	}
+	if cfg.InputQueue <= 0 {
+		cfg.InputQueue = DefaultInputQueue
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := sealDescriptors(); err != nil {
+		cfg.Log.Warn("inherited descriptors may reach children", "err", err)
+	}
+	unignoreSignals()
+	return &Pool{
+		cfg:   cfg,
+		sweep: newSweeper(cfg.Log),
+		bufs:  sync.Pool{New: func() any { return new(readBuffer) }},
+		terms: make(map[*Term]struct{}),
+	}
+}
+
+// Spec says what to start. All slices are copied.
+type Spec struct {
+	// Argv is the program and its arguments. A name without a slash is looked up in the PATH of Env, one with a slash is
+	// relative to Dir.
+	Argv []string
+	// Argv0 is what the program sees as its own name; "": Argv[0]. A leading "-" makes a shell a login shell.
+	Argv0 string
+	// Dir is the working directory; "": that of this process.
+	Dir string
+	// Env is the whole environment, "NAME=value" each; see Env. MarkerVariable is added to it.
+	Env []string
+	// TTYVar, if not empty, names a variable that is set to the terminal's device (sshd's SSH_TTY).
+	TTYVar string
+	// Cols and Rows are clamped to 1..MaxCols and 1..MaxRows.
+	Cols, Rows int
+	// VT configures the parser and the screen.
+	VT vt.Options
+}
+
+// Start runs a program on a new pty, in a process session of its own. It fails with a *StartError, a *LimitError or
+// ErrShutdown. From then on h is called.
+func (p *Pool) Start(s Spec, h Handler) (*Term, error) {
+	if err := p.reserve(); err != nil {
+		return nil, err
+	}
+	s.Cols, s.Rows = ClampSize(s.Cols, s.Rows)
+	mark := newMark()
+	b, err := startPTY(&s, mark, p.sweep)
+	if err != nil {
+		p.release(nil)
+		return nil, err
+	}
+	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
+	t.mark = mark
+	return p.run(t)
+}
+
+// Adopt makes a Term of a process session that already runs behind b, which belongs to the Term from then on, and is hung up
+// and closed if Adopt fails.
+func (p *Pool) Adopt(b Backend, cols, rows int, o vt.Options, h Handler) (*Term, error) {
+	if err := p.reserve(); err != nil {
+		b.Hangup(0)
+		b.Close()
+		return nil, err
+	}
+	cols, rows = ClampSize(cols, rows)
+	return p.run(newTerm(p, b, cols, rows, o, h))
+}
+
+// Virtual makes a Term without a process: its owner feeds it (Term.Feed) and ends it (Term.End).
+func (p *Pool) Virtual(cols, rows int, o vt.Options, h Handler) (*Term, error) {
+	if err := p.reserve(); err != nil {
+		return nil, err
+	}
+	cols, rows = ClampSize(cols, rows)
+	return p.run(newTerm(p, nil, cols, rows, o, h))
+}
+
+// Len returns the number of running and virtual terminals.
+func (p *Pool) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.terms)
+}
+
+// Shutdown starts no more terminals, hangs all of them up at once, kills what is left after a grace, and waits until every
+// Term is done and every process is gone. When ctx ends first, the grace ends with it, and the error says how many
+// terminals are left.
+func (p *Pool) Shutdown(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	terms := make([]*Term, 0, len(p.terms))
+	for t := range p.terms {
+		terms = append(terms, t)
+	}
+	p.mu.Unlock()
+
+	for _, t := range terms {
+		t.Hangup(shutdownGrace)
+	}
+	for _, t := range terms {
+		select {
+		case <-t.done:
+		case <-ctx.Done():
+			p.sweep.hurry()
+			return fmt.Errorf("ptypool: shutdown: %d terminals are still running: %w", p.Len(), context.Cause(ctx))
+		}
+	}
+	select {
+	case <-p.sweep.idle():
+		return nil
+	case <-ctx.Done():
+		p.sweep.hurry()
+		return fmt.Errorf("ptypool: shutdown: processes of ended terminals are still running: %w", context.Cause(ctx))
+	}
+}
+
+// reserve takes a slot for one more terminal.
+func (p *Pool) reserve() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return ErrShutdown
+	}
+	if p.slots >= p.cfg.MaxTerminals {
+		return &LimitError{Key: maxTerminalsKey, Limit: p.cfg.MaxTerminals}
+	}
+	p.slots++
+	return nil
+}
+
+// release gives t's slot back; t is nil when nothing came of the reservation.
+func (p *Pool) release(t *Term) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.slots--
+	delete(p.terms, t)
+}
+
+// run registers t and sets it going. A Shutdown that came in between has not seen t, so it is hung up here.
+func (p *Pool) run(t *Term) (*Term, error) {
+	if s, ok := t.h.(Starter); ok {
+		t.mu.Lock()
+		s.Started(t)
+		t.mu.Unlock()
+	}
+	p.mu.Lock()
+	p.terms[t] = struct{}{}
+	closed := p.closed
+	p.mu.Unlock()
+	if t.backend != nil {
+		go t.readLoop()
+	}
+	if closed {
+		t.Hangup(0)
+		return nil, ErrShutdown
+	}
+	return t, nil
+}
+
+// newMark returns a random value for MarkerVariable.
+func newMark() string { return rand.Text() }

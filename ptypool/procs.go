@@ -1,0 +1,218 @@
+package ptypool
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// ticksPerSecond is USER_HZ, the unit of starttime in /proc/PID/stat: 100 on every architecture Go supports.
+	ticksPerSecond = 100
+	// maxEnviron, in bytes, is how much of a process's environment is searched: more than a usual ARG_MAX (2 MiB).
+	maxEnviron = 8 << 20
+)
+
+// procID names one process for good: a number is used again, a number with a start time is not.
+type procID struct {
+	pid   int
+	start uint64 // clock ticks since boot
+}
+
+// process is one line of the process table: /proc/PID/stat and the marker of /proc/PID/environ, see proc(5).
+type process struct {
+	pid     int
+	parent  int
+	session int
+	start   uint64 // clock ticks since boot
+	state   byte   // 'Z': zombie, 'X': dead, 'T': stopped
+	mark    string // value of MarkerVariable; "": none, or not ours to read
+}
+
+func (p process) id() procID { return procID{p.pid, p.start} }
+
+func (p process) alive() bool { return p.state != 'Z' && p.state != 'X' }
+
+// signal sends sig, to this process and never to a later one with the same number. A process that has ended meanwhile
+// is no error.
+func (p process) signal(sig syscall.Signal) error {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err != nil {
+		return ignoreGone(err)
+	}
+	defer unix.Close(fd)
+	// The pidfd holds the number: if its process is the one that was seen, it stays so.
+	now, err := readProcess(p.pid, nil)
+	if err != nil || now.id() != p.id() {
+		return nil
+	}
+	return ignoreGone(unix.PidfdSendSignal(fd, sig, nil, 0))
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	return err
+}
+
+// procTable is one look at all processes.
+type procTable struct {
+	self     int
+	procs    map[int]process
+	sessions map[int][]int // process ids by session
+	marks    map[string][]int
+	children map[int][]int
+}
+
+// scanProcs reads the process table. It is no atomic picture: a process that is made meanwhile may be missing.
+func scanProcs() (*procTable, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("ptypool: reading the process table: %w", err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("ptypool: reading the process table: %w", err)
+	}
+	t := &procTable{
+		self:     os.Getpid(),
+		procs:    make(map[int]process),
+		sessions: make(map[int][]int),
+		marks:    make(map[string][]int),
+		children: make(map[int][]int),
+	}
+	var env bytes.Buffer
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		p, err := readProcess(pid, &env)
+		if err != nil {
+			continue // it has ended, or is hidden from us
+		}
+		t.procs[pid] = p
+		t.sessions[p.session] = append(t.sessions[p.session], pid)
+		t.children[p.parent] = append(t.children[p.parent], pid)
+		if p.mark != "" {
+			t.marks[p.mark] = append(t.marks[p.mark], pid)
+		}
+	}
+	if len(t.procs) == 0 {
+		return nil, errors.New("ptypool: reading the process table: /proc shows no process")
+	}
+	return t, nil
+}
+
+// readProcess reads what /proc says of one process. env is room for its environment; nil: the marker is not wanted.
+func readProcess(pid int, env *bytes.Buffer) (process, error) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return process{}, err
+	}
+	p, err := parseStat(pid, stat)
+	if err != nil || env == nil || !p.alive() {
+		return p, err
+	}
+	f, err := os.Open(dir + "/environ")
+	if err != nil {
+		return p, nil
+	}
+	defer f.Close()
+	env.Reset()
+	if _, err := io.Copy(env, io.LimitReader(f, maxEnviron)); err == nil {
+		p.mark = findMark(env.Bytes())
+	}
+	return p, nil
+}
+
+// parseStat reads the fields behind the command, which is in parentheses and may itself hold anything.
+func parseStat(pid int, stat []byte) (process, error) {
+	i := bytes.LastIndexByte(stat, ')')
+	f := bytes.Fields(stat[i+1:])
+	if i < 0 || len(f) < 20 {
+		return process{}, fmt.Errorf("ptypool: /proc/%d/stat has an unknown form", pid)
+	}
+	p := process{pid: pid, state: f[0][0]}
+	var errs [3]error
+	p.parent, errs[0] = strconv.Atoi(string(f[1]))
+	p.session, errs[1] = strconv.Atoi(string(f[3]))
+	p.start, errs[2] = strconv.ParseUint(string(f[19]), 10, 64)
+	return p, errors.Join(errs[:]...)
+}
+
+// findMark returns the value of MarkerVariable in an environment block; the last one counts, as for a shell.
+func findMark(env []byte) string {
+	const key = MarkerVariable + "="
+	for {
+		i := bytes.LastIndex(env, []byte(key))
+		if i < 0 {
+			return ""
+		}
+		if i == 0 || env[i-1] == 0 {
+			value, _, _ := bytes.Cut(env[i+len(key):], []byte{0})
+			return string(value)
+		}
+		env = env[:i]
+	}
+}
+
+// bootTicks returns the time since boot in the unit and clock of process.start.
+func bootTicks() uint64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+		return 0 // nobody is then taken for a member by session alone
+	}
+	return uint64(ts.Sec)*ticksPerSecond + uint64(ts.Nsec)/(1e9/ticksPerSecond)
+}
+
+// Find returns the terminal that process pid belongs to, by the signs of MarkerVariable: its process session, its marker, or
+// one of its ancestors'. nil: none of this pool.
+func (p *Pool) Find(pid int) *Term {
+	bySession, byMark := p.index()
+	var env bytes.Buffer
+	for range maxAncestors {
+		proc, err := readProcess(pid, &env)
+		if err != nil || pid <= 1 || pid == os.Getpid() {
+			return nil
+		}
+		if t := bySession[proc.session]; t != nil {
+			return t
+		}
+		if t := byMark[proc.mark]; t != nil {
+			return t
+		}
+		pid = proc.parent
+	}
+	return nil
+}
+
+// maxAncestors bounds the walk of Find: deeper than any chain of shells, short if /proc changes underneath it.
+const maxAncestors = 256
+
+// index returns the running terminals by the two signs. A leader that was reaped no longer owns its session's number.
+func (p *Pool) index() (bySession map[int]*Term, byMark map[string]*Term) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	bySession, byMark = make(map[int]*Term), make(map[string]*Term)
+	for t := range p.terms {
+		b, ok := t.backend.(*ptyBackend)
+		if !ok {
+			continue
+		}
+		byMark[b.family.mark] = t
+		if !b.family.leaderGone() {
+			bySession[b.pid] = t
+		}
+	}
+	return bySession, byMark
+}

@@ -1,0 +1,344 @@
+package ptypool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// drainSilence is how long the pty must have been silent, after the child was reaped, before the output counts as
+	// ended although a background process has the pty open: enough for the last stage of a pipeline.
+	drainSilence = 250 * time.Millisecond
+	// drainTime bounds the wait for that silence.
+	drainTime = time.Second
+	// drainBytes bounds it for a process that floods. It is more than the kernel ever holds for a pty (tens of KiB), so
+	// what the child has written is always read.
+	drainBytes = 1 << 20
+)
+
+// ptyBackend is a pty of this process with a child on it.
+type ptyBackend struct {
+	pid    int
+	master *os.File // non-blocking, close-on-exec, ours alone; Fd is never called on it, that would make it blocking
+	raw    syscall.RawConn
+	family *family
+	sweep  *sweeper
+
+	// exited is set, and then the read deadline, when the child was reaped; closed at the same time is reaped.
+	exited atomic.Bool
+	reaped chan struct{}
+	status ExitStatus // valid once reaped is closed
+	err    error      // likewise
+
+	// Of the reader only.
+	poll      func(fd uintptr) bool // readable, made once
+	drainFrom time.Time             // when the drain began; zero: it has not
+	drained   int                   // bytes read since
+	ended     bool
+}
+
+// startPTY runs s on a new pty. mark becomes the value of MarkerVariable.
+func startPTY(s *Spec, mark string, sw *sweeper) (*ptyBackend, error) {
+	path, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		return nil, &StartError{Name: "a pseudo terminal", Err: underlying(err)}
+	}
+	defer tty.Close()
+	master, err := ownMaster(ptmx)
+	if err != nil {
+		return nil, &StartError{Name: "a pseudo terminal", Err: err}
+	}
+	raw, err := master.SyscallConn()
+	if err != nil {
+		master.Close()
+		return nil, &StartError{Name: "a pseudo terminal", Err: err}
+	}
+	b := &ptyBackend{master: master, raw: raw, sweep: sw, reaped: make(chan struct{})}
+	b.poll = b.readable
+	if err = b.Resize(s.Cols, s.Rows); err == nil {
+		err = b.spawn(s, path, mark, tty)
+	}
+	if err != nil {
+		master.Close()
+		return nil, startError(s.Argv[0], underlying(err))
+	}
+	return b, nil
+}
+
+// ownMaster replaces ptmx, on which Fd has been called, by a descriptor that is ours alone, and closes it. The new one
+// is close-on-exec and non-blocking, so that reads park in the runtime's poller and Close wakes them.
+func ownMaster(ptmx *os.File) (*os.File, error) {
+	defer ptmx.Close()
+	raw, err := ptmx.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var fd int
+	var dupErr error
+	if err := raw.Control(func(old uintptr) {
+		fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0)
+	}); err != nil {
+		return nil, err
+	}
+	if dupErr != nil {
+		return nil, dupErr
+	}
+	// The flag belongs to the open file description; it is set after the last use of ptmx, whose Fd cleared it.
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "pty"), nil
+}
+
+// spawn forks the child onto tty, as leader of a process session with tty as its controlling terminal and descriptors 0
+// to 2 and no others, and starts the reaper.
+func (b *ptyBackend) spawn(s *Spec, path, mark string, tty *os.File) error {
+	argv := append([]string(nil), s.Argv...)
+	if s.Argv0 != "" {
+		argv[0] = s.Argv0
+	}
+	env := append([]string(nil), s.Env...)
+	env = append(env, MarkerVariable+"="+mark)
+	if s.TTYVar != "" {
+		env = append(env, s.TTYVar+"="+tty.Name())
+	}
+	pidfd := -1
+	var err error
+	fd := tty.Fd() // blocking, as programs expect their terminal
+	b.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
+		Dir:   s.Dir,
+		Env:   env,
+		Files: []uintptr{fd, fd, fd},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, PidFD: &pidfd},
+	})
+	runtime.KeepAlive(tty)
+	if err != nil {
+		return err
+	}
+	b.family = newFamily(b.pid, mark)
+	go b.reap(pidfd)
+	return nil
+}
+
+// readable is the condition of WaitReadable: output, or the end of it. A hangup while the child lives is not the end: a
+// program may close its terminal and open it again.
+func (b *ptyBackend) readable(fd uintptr) bool {
+	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	if n, err := ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) }); n <= 0 || err != nil {
+		return err != nil
+	}
+	return p[0].Revents&unix.POLLIN != 0 || b.exited.Load()
+}
+
+func (b *ptyBackend) WaitReadable() error {
+	for {
+		err := b.raw.Read(b.poll)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		// The reaper set the deadline, or the drain did.
+		if b.drainFrom.IsZero() {
+			b.drainFrom = time.Now()
+			b.extendDrain()
+			continue
+		}
+		ready := false
+		if err := b.raw.Control(func(fd uintptr) { ready = b.readable(fd) }); err != nil {
+			return err
+		}
+		b.ended = !ready
+		return nil
+	}
+}
+
+// extendDrain waits for another drainSilence, within drainTime.
+func (b *ptyBackend) extendDrain() {
+	until := time.Now().Add(drainSilence)
+	if last := b.drainFrom.Add(drainTime); until.After(last) {
+		until = last
+	}
+	// It cannot fail on a pollable file; a closed one is noticed by the next wait.
+	_ = b.master.SetReadDeadline(until)
+}
+
+func (b *ptyBackend) Read(p []byte) (int, error) {
+	if b.ended || b.drained >= drainBytes {
+		return 0, io.EOF
+	}
+	var n int
+	var err error
+	if cerr := b.raw.Control(func(fd uintptr) {
+		n, err = ignoringEINTR(func() (int, error) { return unix.Read(int(fd), p) })
+	}); cerr != nil {
+		return 0, cerr
+	}
+	switch {
+	case err == unix.EAGAIN:
+		return 0, nil
+	case err == unix.EIO && !b.exited.Load():
+		return 0, nil // see readable
+	case err == unix.EIO, err == nil && n == 0:
+		return 0, io.EOF
+	case err != nil:
+		return 0, fmt.Errorf("ptypool: reading a pty: %w", err)
+	}
+	if !b.drainFrom.IsZero() {
+		b.drained += n
+		b.extendDrain()
+	}
+	return n, nil
+}
+
+func (b *ptyBackend) WaitWritable() error {
+	return b.raw.Write(func(fd uintptr) bool {
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+		_, err := ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) })
+		return err != nil || p[0].Revents != 0
+	})
+}
+
+func (b *ptyBackend) Write(p []byte) (n int, err error) {
+	cerr := b.raw.Control(func(fd uintptr) {
+		for n < len(p) {
+			var m int
+			m, err = ignoringEINTR(func() (int, error) { return unix.Write(int(fd), p[n:]) })
+			if err != nil || m == 0 {
+				return
+			}
+			n += m
+		}
+	})
+	switch {
+	case cerr != nil:
+		return n, ErrExited
+	case err == unix.EAGAIN:
+		return n, nil
+	case err != nil:
+		return n, fmt.Errorf("ptypool: writing to a pty: %w", err)
+	}
+	return n, nil
+}
+
+func (b *ptyBackend) SignalKeys() string {
+	var tio *unix.Termios
+	err := b.control(func(fd int) (err error) {
+		tio, err = unix.IoctlGetTermios(fd, unix.TCGETS) // of the slave: tty_ioctl(4)
+		return err
+	})
+	if err != nil || tio.Lflag&unix.ISIG == 0 || tio.Lflag&unix.NOFLSH != 0 {
+		return ""
+	}
+	var keys strings.Builder
+	for _, i := range []int{unix.VINTR, unix.VQUIT, unix.VSUSP} {
+		if c := tio.Cc[i]; c != 0 && c < 0x80 { // 0 is _POSIX_VDISABLE
+			keys.WriteByte(c)
+		}
+	}
+	return keys.String()
+}
+
+// Interrupt empties the line and then writes the key, so that the line itself flushes, echoes and signals as it always
+// does. A line that takes nothing even then is signalled from outside.
+func (b *ptyBackend) Interrupt(key byte) error {
+	if err := b.DiscardInput(); err == nil {
+		if n, err := b.Write([]byte{key}); n == 1 || err != nil {
+			return err
+		}
+	}
+	return b.control(func(fd int) error { return unix.IoctlSetInt(fd, unix.TIOCSIG, int(b.signalOf(fd, key))) })
+}
+
+// signalOf returns the signal that the line makes of key.
+func (b *ptyBackend) signalOf(fd int, key byte) syscall.Signal {
+	if tio, err := unix.IoctlGetTermios(fd, unix.TCGETS); err == nil {
+		switch key {
+		case tio.Cc[unix.VQUIT]:
+			return unix.SIGQUIT
+		case tio.Cc[unix.VSUSP]:
+			return unix.SIGTSTP
+		}
+	}
+	return unix.SIGINT
+}
+
+// DiscardInput empties both places where unread input waits: what was written and has not reached the line discipline
+// yet (for the master, its output), and the line discipline's own buffer, which only the slave's side can flush.
+func (b *ptyBackend) DiscardInput() error {
+	return b.control(func(fd int) error {
+		if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH); err != nil {
+			return err
+		}
+		const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
+		slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCGPTPEER, flags)
+		if errno != 0 {
+			return errno
+		}
+		defer unix.Close(int(slave))
+		return unix.IoctlSetInt(int(slave), unix.TCFLSH, unix.TCIFLUSH)
+	})
+}
+
+func (b *ptyBackend) Resize(cols, rows int) error {
+	ws := unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
+	return b.control(func(fd int) error { return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &ws) })
+}
+
+func (b *ptyBackend) Signal(sig syscall.Signal) error { return b.family.signal(sig) }
+
+func (b *ptyBackend) SignalForeground(sig syscall.Signal) error {
+	return b.control(func(fd int) error {
+		pgrp, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP) // of the slave: tty_ioctl(4)
+		if err != nil {
+			return err
+		}
+		if pgrp <= 1 {
+			return unix.ESRCH
+		}
+		return unix.Kill(-pgrp, sig)
+	})
+}
+
+func (b *ptyBackend) Hangup(grace time.Duration) <-chan struct{} { return b.sweep.add(b.family, grace) }
+
+func (b *ptyBackend) Wait() (ExitStatus, error) {
+	<-b.reaped
+	return b.status, b.err
+}
+
+func (b *ptyBackend) Close() error { return b.master.Close() }
+
+func (b *ptyBackend) Pid() int { return b.pid }
+
+// control runs f on the master's descriptor, which cannot be closed meanwhile. A closed master is ErrExited.
+func (b *ptyBackend) control(f func(fd int) error) error {
+	var err error
+	if cerr := b.raw.Control(func(fd uintptr) { err = f(int(fd)) }); cerr != nil {
+		return ErrExited
+	}
+	return err
+}
+
+// ignoringEINTR repeats a system call that a signal interrupted.
+func ignoringEINTR(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err != syscall.EINTR {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package ptypool
+
+import (
+	"sync"
+	"syscall"
+	"time"
+
+	"termhost/ptypool/vt"
+)
+
+// MaxCols and MaxRows bound a window in either direction: larger than any display, small enough for the screen's memory.
+const (
+	MaxCols = 1000
+	MaxRows = 500
+)
+
+// ClampSize brings a window size into 1..MaxCols and 1..MaxRows.
+func ClampSize(cols, rows int) (int, int) {
+	return min(max(cols, 1), MaxCols), min(max(rows, 1), MaxRows)
+}
+
+// Term is one terminal: a backend (none if it is virtual), the parser with its screen, and a queue for input.
+type Term struct {
+	pool    *Pool
+	h       Handler
+	backend Backend // nil: virtual
+	mark    string  // value of MarkerVariable in its processes; "": adopted or virtual
+	in      inputQueue
+	done    chan struct{}
+
+	// mu guards the screen, every call of h but Ready, and the fields below. Lock order: mu, then what h locks (the
+	// store); in.mu and pool.mu are leaves.
+	mu      sync.Mutex
+	screen  *vt.Terminal
+	flusher *time.Timer // runs flush; made on first use
+	flushAt time.Time   // when the held-back bytes are due; a run of flush before that was overtaken
+	broken  bool        // the handler or parser panicked: output is discarded
+	exited  bool
+}
+
+// newTerm puts a Term together; nothing runs yet.
+func newTerm(p *Pool, b Backend, cols, rows int, o vt.Options, h Handler) *Term {
+	t := &Term{pool: p, h: h, backend: b, screen: vt.New(cols, rows, o), done: make(chan struct{})}
+	t.in.backend, t.in.limit = b, p.cfg.InputQueue
+	return t
+}
+
+// Lock takes the lock that guards Screen, Resize, Feed, End and all Handler calls. The store's lock comes after it.
+func (t *Term) Lock() { t.mu.Lock() }
+
+// Unlock releases Lock.
+func (t *Term) Unlock() { t.mu.Unlock() }
+
+// Screen returns the parser and screen, to be used with the lock held only.
+func (t *Term) Screen() *vt.Terminal { return t.screen }
+
+// Resize sets the window of program and screen, clamped to 1..MaxCols and 1..MaxRows. The lock must be held. After the end
+// it fails with ErrExited.
+func (t *Term) Resize(cols, rows int) error {
+	if t.exited {
+		return ErrExited
+	}
+	cols, rows = ClampSize(cols, rows)
+	if t.backend != nil {
+		if err := t.backend.Resize(cols, rows); err != nil {
+			return err
+		}
+	}
+	t.screen.Resize(cols, rows)
+	return nil
+}
+
+// Feed gives a virtual terminal its output. The lock must be held. p is not kept. Feeding a terminal that has a process, or
+// has ended, does nothing.
+func (t *Term) Feed(p []byte) {
+	if t.backend == nil && !t.exited {
+		t.feed(p)
+	}
+}
+
+// End ends a virtual terminal: the handler gets what the parser held back, and then Exited(st). The lock must be held. On
+// any other terminal, and the second time, it does nothing.
+func (t *Term) End(st ExitStatus) {
+	if t.backend != nil || t.exited {
+		return
+	}
+	t.exit(st)
+	t.pool.release(t)
+	close(t.done)
+}
+
+// Signal sends sig to every process of the process session, from any goroutine. It reads /proc, which takes milliseconds.
+func (t *Term) Signal(sig syscall.Signal) error {
+	if t.backend == nil {
+		return ErrNoProcess
+	}
+	return t.backend.Signal(sig)
+}
+
+// SignalForeground sends sig to the foreground process group only: the program that the user of a shell is running.
+func (t *Term) SignalForeground(sig syscall.Signal) error {
+	if t.backend == nil {
+		return ErrNoProcess
+	}
+	return t.backend.SignalForeground(sig)
+}
+
+// Hangup ends the terminal: SIGHUP to every process of it, and SIGKILL to those left after the grace, until none is left.
+// It returns at once and may be called again and from any goroutine, without the lock; an earlier deadline then counts.
+// A virtual terminal ends with UnknownExit. After the end of the terminal it ends the background processes it left.
+func (t *Term) Hangup(grace time.Duration) {
+	if t.backend == nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.End(ExitStatus{Code: UnknownExit})
+		return
+	}
+	t.in.discard()
+	t.backend.Hangup(max(grace, 0))
+}
+
+// Done is closed when Exited has returned and the descriptors are closed. Processes that a Hangup must still kill may be
+// left; Pool.Shutdown waits for them.
+func (t *Term) Done() <-chan struct{} { return t.done }
+
+// Pid returns the process id of the process session's leader; 0 for a virtual terminal. After the end it may belong to
+// another process.
+func (t *Term) Pid() int {
+	if t.backend == nil {
+		return 0
+	}
+	return t.backend.Pid()
+}

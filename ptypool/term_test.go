@@ -1,0 +1,308 @@
+package ptypool
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestOutputComesBeforeTheExitAndTheExitOnce(t *testing.T) {
+	p := newPool(t, Config{})
+	for _, c := range []struct {
+		script string
+		want   ExitStatus
+	}{
+		{"echo hello", ExitStatus{Code: 0}},
+		{"echo hello; exit 7", ExitStatus{Code: 7}},
+		{"echo hello; kill -TERM $$", ExitStatus{Code: 128 + 15, Signal: syscall.SIGTERM}},
+		{"echo hello; kill -KILL $$", ExitStatus{Code: 128 + 9, Signal: syscall.SIGKILL}},
+	} {
+		term, r := sh(t, p, c.script)
+		if got := r.exit(t, term); got != c.want {
+			t.Errorf("%s: exit %+v, want %+v", c.script, got, c.want)
+		}
+		if got := r.output(); got != "hello\r\n" {
+			t.Errorf("%s: output %q", c.script, got)
+		}
+	}
+}
+
+func TestTheLastOutputOfShortCommandsIsNeverLost(t *testing.T) {
+	p := newPool(t, Config{})
+	const total, atOnce = 500, 8
+	var wg sync.WaitGroup
+	next := make(chan struct{}, total)
+	for range total {
+		next <- struct{}{}
+	}
+	close(next)
+	for range atOnce {
+		wg.Go(func() {
+			for range next {
+				r := newRecorder()
+				term, err := p.Start(Spec{Argv: []string{"/bin/echo", "the last word"}}, r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				r.exit(t, term)
+				if got := r.output(); got != "the last word\r\n" {
+					t.Errorf("output %q", got)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestTheChildHasDescriptors0To2AndNoOthers(t *testing.T) {
+	// One of ours that is not close-on-exec, as a parent might have left it to us.
+	fd, err := unix.Open("/dev/null", unix.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	p := newPool(t, Config{})
+	term, r := start(t, p, "/bin/ls", "-l", "/proc/self/fd")
+	r.exit(t, term)
+	var fds []string
+	for _, line := range lines(r.output()) {
+		if name, target, ok := strings.Cut(line, " -> "); ok && !strings.HasPrefix(target, "/proc/") {
+			fds = append(fds, name[strings.LastIndexByte(name, ' ')+1:])
+		}
+	}
+	if got := strings.Join(fds, " "); got != "0 1 2" {
+		t.Errorf("descriptors %s:\n%s", got, r.output())
+	}
+}
+
+func TestTheChildLeadsAProcessSessionOnItsTerminal(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `read pid comm state ppid pgrp session tty fg rest </proc/self/stat
+		[ $session = $$ ] && [ $fg = $pgrp ] && [ $tty != 0 ] && echo leads; stty size; tty; test -t 0 && : </dev/tty && echo has tty`)
+	r.exit(t, term)
+	for _, want := range []string{"leads", "24 80", "/dev/pts/", "has tty"} {
+		if !strings.Contains(r.output(), want) {
+			t.Errorf("no %q in %q", want, r.output())
+		}
+	}
+}
+
+func TestSignalsThatTheHostIgnoresAreNotIgnoredByChildren(t *testing.T) {
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGTSTP} {
+		ignoreSignal(t, sig)
+	}
+	p := newPool(t, Config{})
+	term, r := start(t, p, "/bin/grep", "-E", "SigIgn|SigBlk", "/proc/self/status")
+	r.exit(t, term)
+	for _, line := range lines(r.output()) {
+		if _, mask, _ := strings.Cut(line, "\t"); strings.Trim(mask, "0") != "" {
+			t.Errorf("a child starts with %s", line)
+		}
+	}
+}
+
+func TestResizeReachesProgramAndScreenAndIsClamped(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `trap 'stty size' WINCH; echo ready; while :; do read x; done`)
+	r.text(t, "ready")
+	for _, c := range []struct {
+		cols, rows int
+		want       string
+	}{{100, 40, "40 100"}, {0, -3, "1 1"}, {1 << 20, 1 << 20, "500 1000"}} {
+		term.Lock()
+		err := term.Resize(c.cols, c.rows)
+		cols, rows := term.Screen().Size()
+		term.Unlock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wc, wr := ClampSize(c.cols, c.rows); cols != wc || rows != wr {
+			t.Errorf("the screen is %dx%d", cols, rows)
+		}
+		input(t, term, "\n") // dash runs traps between commands
+		r.text(t, c.want)
+	}
+	term.Hangup(0)
+	r.exit(t, term)
+	term.Lock()
+	defer term.Unlock()
+	if err := term.Resize(80, 24); !errors.Is(err, ErrExited) {
+		t.Errorf("resize after the exit: %v", err)
+	}
+}
+
+func TestStartSaysWhatIsWrong(t *testing.T) {
+	p := newPool(t, Config{})
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("plain", "#!/bin/sh\n", 0o644)
+	write("badinterp", "#!/no/such/interpreter\n", 0o755)
+	write("noformat", "echo\n", 0o755)
+	write("good", "#!/bin/sh\necho good from $PWD\n", 0o755)
+	for _, c := range []struct {
+		argv0, dir string
+		want       error
+	}{
+		{"no-such-program", dir, ErrNotFound},
+		{"/no/such/program", dir, ErrNotFound},
+		{"./missing", dir, ErrNotFound},
+		{"", dir, ErrNotFound},
+		{"plain", dir, ErrNotExecutable},
+		{"./plain", dir, ErrNotExecutable},
+		{dir, dir, ErrNotExecutable},
+		{"badinterp", dir, ErrNotFound},
+		{"noformat", dir, ErrNotExecutable},
+		{"good", filepath.Join(dir, "nowhere"), ErrBadDir},
+		{"good", filepath.Join(dir, "good"), ErrBadDir},
+	} {
+		_, err := p.Start(Spec{Argv: []string{c.argv0}, Dir: c.dir, Env: []string{"PATH=/nowhere:" + dir}}, newRecorder())
+		var se *StartError
+		if !errors.Is(err, c.want) || !errors.As(err, &se) {
+			t.Errorf("%q in %s: %v, want %v", c.argv0, c.dir, err, c.want)
+		}
+	}
+	for _, argv0 := range []string{"good", "./good", dir + "/good"} {
+		r := newRecorder()
+		term, err := p.Start(Spec{Argv: []string{argv0}, Dir: dir, Env: []string{"PATH=/nowhere:" + dir + ":/bin"}}, r)
+		if err != nil {
+			t.Errorf("%s: %v", argv0, err)
+			continue
+		}
+		r.exit(t, term)
+		if !strings.Contains(r.output(), "good from "+dir) {
+			t.Errorf("%s: %q", argv0, r.output())
+		}
+	}
+}
+
+func TestArgv0MakesALoginShellAndTTYVarNamesTheDevice(t *testing.T) {
+	p := newPool(t, Config{})
+	r := newRecorder()
+	term, err := p.Start(Spec{
+		Argv: []string{"/bin/sh", "-c", "echo $0; [ $SSH_TTY = $(tty) ] && echo same"}, Argv0: "-sh",
+		Env: testEnv(t), TTYVar: "SSH_TTY",
+	}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.exit(t, term)
+	if got := r.output(); got != "-sh\r\nsame\r\n" {
+		t.Errorf("output %q", got)
+	}
+}
+
+func TestTheLimitIsATypedErrorAndSlotsComeBack(t *testing.T) {
+	p := newPool(t, Config{MaxTerminals: 2})
+	a, ra := sh(t, p, "read x")
+	v, err := p.Virtual(80, 24, vtOptions(), newRecorder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit *LimitError
+	_, err = p.Start(Spec{Argv: []string{"/bin/true"}}, newRecorder())
+	if !errors.As(err, &limit) || limit.Limit != 2 || limit.Key != "terminal.max_terminals" {
+		t.Fatalf("third terminal: %v", err)
+	}
+	input(t, a, "\n")
+	ra.exit(t, a)
+	if _, err := p.Start(Spec{Argv: []string{"/no/such/file"}}, newRecorder()); !errors.Is(err, ErrNotFound) {
+		t.Fatal(err) // and its slot is free again:
+	}
+	b, rb := sh(t, p, "exit 3")
+	rb.exit(t, b)
+	v.Hangup(0)
+}
+
+func TestAVirtualTerminalIsFedAndEnded(t *testing.T) {
+	p := newPool(t, Config{})
+	r := newRecorder()
+	term, err := p.Virtual(80, 24, vtOptions(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := term.Input([]byte("x")); !errors.Is(err, ErrNoProcess) {
+		t.Errorf("input: %v", err)
+	}
+	if err := term.Signal(syscall.SIGINT); !errors.Is(err, ErrNoProcess) {
+		t.Errorf("signal: %v", err)
+	}
+	term.Lock()
+	term.Feed([]byte("one \xe2\x82"))
+	if err := term.Resize(10, 5); err != nil {
+		t.Error(err)
+	}
+	term.End(ExitStatus{Code: 4})
+	term.End(ExitStatus{Code: 5})
+	term.Feed([]byte("late"))
+	term.Unlock()
+	if st := r.exit(t, term); st.Code != 4 {
+		t.Errorf("exit %+v", st)
+	}
+	if got := r.output(); got != "one \xe2\x82" {
+		t.Errorf("output %q", got)
+	}
+	r = newRecorder()
+	if term, err = p.Virtual(80, 24, vtOptions(), r); err != nil {
+		t.Fatal(err)
+	}
+	term.Hangup(0)
+	if st := r.exit(t, term); st.Code != UnknownExit {
+		t.Errorf("exit %+v", st)
+	}
+}
+
+func TestWhatTheParserHoldsBackIsReleased(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `stty -echo; printf 'a\033'; read x; printf 'b\033'`)
+	r.text(t, "a\x1b") // while the program still runs and prints nothing more
+	input(t, term, "\n")
+	r.exit(t, term)
+	if got := r.output(); got != "a\x1bb\x1b" {
+		t.Errorf("output %q", got)
+	}
+}
+
+func TestAPanicInTheHandlerEndsThatTerminalOnly(t *testing.T) {
+	p := newPool(t, Config{})
+	other, ro := sh(t, p, "read x; echo fine")
+	term, err := p.Start(Spec{Argv: []string{"/bin/sh", "-c", "echo boom; sleep 1000"}, Env: testEnv(t)}, &panicking{newRecorder()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the end", term.Done())
+	input(t, other, "\n")
+	ro.text(t, "fine")
+	ro.exit(t, other)
+}
+
+type panicking struct{ *recorder }
+
+func (panicking) Data([]byte) { panic("a bug") }
+
+func TestReadyIsABrake(t *testing.T) {
+	p := newPool(t, Config{})
+	r := newRecorder()
+	gate := make(chan struct{}, 1)
+	r.ready = func() { <-gate }
+	term, err := p.Start(Spec{Argv: []string{"/bin/sh", "-c", "echo one; read x; echo two"}, Env: testEnv(t)}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate <- struct{}{}
+	r.text(t, "one")
+	close(gate)
+	input(t, term, "\n")
+	r.text(t, "two")
+	r.exit(t, term)
+}
