@@ -1,0 +1,48 @@
+package vt
+
+// designate handles ESC ( and its kind: the set for G0 to G3. Sets other than
+// ASCII, DEC special graphics and UK are taken as ASCII: nothing but national
+// replacement sets is among them, and UTF-8 has replaced those.
+func (s *screen) designate(g int, final byte) {
+	if final != '0' && final != 'A' {
+		final = 'B'
+	}
+	s.cur.charsets[g] = final
+	s.updatePlain()
+}
+
+// shift invokes G0 to G3 into GL (SI, SO, LS2, LS3).
+func (s *screen) shift(g uint8) {
+	s.cur.gl = g
+	s.updatePlain()
+}
+
+// singleShift takes the next character from G2 or G3 (SS2, SS3).
+func (s *screen) singleShift(g uint8) {
+	s.single = g
+	s.updatePlain()
+}
+
+// translate maps a character through the charset that is in force for it.
+func (s *screen) translate(r rune) rune {
+	set := s.cur.charsets[s.cur.gl]
+	if s.single != 0 {
+		set = s.cur.charsets[s.single]
+		s.single = 0
+		s.updatePlain()
+	}
+	switch {
+	case set == '0' && r >= 0x5f && r < 0x7f:
+		return specialGraphics[r-0x5f]
+	case set == 'A' && r == '#':
+		return '£'
+	}
+	return r
+}
+
+// specialGraphics is the DEC special graphics set from 0x5f (VT220 manual, table
+// 2-4).
+var specialGraphics = [...]rune{
+	' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼',
+	'⎺', '⎻', '─', '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
+}

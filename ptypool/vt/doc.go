@@ -1,0 +1,47 @@
+// Package vt is the terminal emulator behind every termhost terminal: parser,
+// shell-integration filter, query answering and screen model in one pass.
+//
+// # One pass
+//
+// Terminal.Feed reads a program's output once. Printable runs go straight into
+// the screen's cells and extend a span of the caller's buffer that is handed to
+// Sink.Data without a copy. A control sequence is found whole, applied to the
+// screen, and then kept in the span, removed from it, or replaced. A rune or
+// sequence cut by the end of a chunk is held back until it is complete, so any
+// split of the same output gives the same data, events and screen.
+//
+// # What viewers get
+//
+// Viewers see what the screen understands. A sequence that the screen models is
+// passed on; one that it does not (device control strings, graphics, printing,
+// rectangle operations, double-width lines, unknown modes) is removed, because
+// it would make a viewer's terminal differ from the screen that the next viewer
+// is drawn from. Of operating system commands a short list passes: titles,
+// colours, hyperlinks, working directory, notifications, pointer shapes.
+// Eight-bit controls (U+0080 to U+009F) become their seven-bit forms.
+//
+// Sequences to which a terminal answers never reach a viewer. The usual ones
+// are answered here, once, from the screen, through Sink.Reply; the rest are
+// removed without an answer. OSC 52 writes leave through Sink.Clipboard, OSC 52
+// reads are removed.
+//
+// # Why a parser of our own
+//
+// The parser of github.com/charmbracelet/x/ansi calls a handler per rune and
+// copies each sequence's data; it reaches about 125 MB/s before a single cell is
+// written, and DecodeSequence (240 MB/s) neither resumes in the middle of a
+// sequence nor says where a held-back one began. The goal for parser and screen
+// together is 150 MB/s, so the byte classes below are ours (step.go, the
+// DEC/ANSI state machine described by Paul Williams, with UTF-8 and xterm's
+// string terminators). BenchmarkXAnsi keeps the comparison honest.
+//
+// # Memory
+//
+// A cell is eight bytes; styles, grapheme clusters and hyperlinks are interned
+// per terminal and swept. Rows are allocated when first written. Lines that
+// scroll off are stored as text with style changes, in blocks without pointers.
+// Everything held back or remembered on behalf of a program is bounded; the
+// bounds are in limits.go.
+//
+// The package does no I/O, starts no goroutine and has no clock.
+package vt

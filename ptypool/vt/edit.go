@@ -1,0 +1,200 @@
+package vt
+
+// blankRow makes row y blank on the pen's background.
+func (s *screen) blankRow(y int) {
+	r := &s.grid.rows[y]
+	r.wrapped = false
+	e := s.eraseCell()
+	if e == 0 {
+		clear(r.cells)
+		return
+	}
+	cells := s.line(y)
+	for i := range cells {
+		cells[i] = e
+	}
+}
+
+// scrollUp moves the lines of the region up by n; those that leave the top of the
+// main screen become scrollback.
+func (s *screen) scrollUp(n int) {
+	g := s.grid
+	n = min(n, g.bottom-g.top+1)
+	for range n {
+		if g.top == 0 && g == &s.main {
+			s.history.push(&s.table, &g.rows[0])
+		}
+		if g.top == 0 && g.bottom == len(g.rows)-1 {
+			cells := g.shift()
+			g.rows[g.bottom].cells = cells
+		} else {
+			first := g.rows[g.top]
+			copy(g.rows[g.top:g.bottom], g.rows[g.top+1:g.bottom+1])
+			g.rows[g.bottom] = first
+		}
+		s.blankRow(g.bottom)
+	}
+}
+
+// scrollDown moves the lines of the region down by n.
+func (s *screen) scrollDown(n int) { s.insertLines(s.grid.top, n) }
+
+// insertLines moves the lines from y to the bottom of the region down by n.
+func (s *screen) insertLines(y, n int) {
+	g := s.grid
+	for range min(n, g.bottom-y+1) {
+		last := g.rows[g.bottom]
+		copy(g.rows[y+1:g.bottom+1], g.rows[y:g.bottom])
+		g.rows[y] = last
+		s.blankRow(y)
+	}
+	if y > 0 && n > 0 {
+		g.rows[y-1].wrapped = false
+	}
+}
+
+// deleteLines moves the lines below y up by n, to the bottom of the region.
+func (s *screen) deleteLines(y, n int) {
+	g := s.grid
+	for range min(n, g.bottom-y+1) {
+		first := g.rows[y]
+		copy(g.rows[y:g.bottom], g.rows[y+1:g.bottom+1])
+		g.rows[g.bottom] = first
+		s.blankRow(g.bottom)
+	}
+	if y > 0 && n > 0 {
+		g.rows[y-1].wrapped = false
+	}
+}
+
+// inRegion reports whether the cursor is where IL, DL and their kind work.
+func (s *screen) inRegion() bool {
+	return s.cur.y >= s.grid.top && s.cur.y <= s.grid.bottom
+}
+
+// insertCells moves cells[x:] right by n.
+func (s *screen) insertCells(cells []cell, x, n int) {
+	s.splitWide(cells, x)
+	n = min(n, len(cells)-x)
+	copy(cells[x+n:], cells[x:])
+	s.fill(cells[x : x+n])
+	s.splitTail(cells, x+n)
+	s.splitEnd(cells)
+}
+
+// deleteCells moves cells[x+n:] left by n.
+func (s *screen) deleteCells(cells []cell, x, n int) {
+	s.splitWide(cells, x)
+	n = min(n, len(cells)-x)
+	copy(cells[x:], cells[x+n:])
+	s.fill(cells[len(cells)-n:])
+	s.splitTail(cells, x)
+}
+
+// splitEnd repairs a wide character whose right half was pushed off the line.
+func (s *screen) splitEnd(cells []cell) {
+	if last := len(cells) - 1; cells[last]&cellWide != 0 {
+		cells[last] &^= cellRune | cellCluster | cellWide
+	}
+}
+
+// fill erases cells.
+func (s *screen) fill(cells []cell) {
+	e := s.eraseCell()
+	for i := range cells {
+		cells[i] = e
+	}
+}
+
+// erase blanks columns [from,to) of row y; selective spares protected cells
+// (DECSEL, DECSED).
+func (s *screen) erase(y, from, to int, selective bool) {
+	r := &s.grid.rows[y]
+	if r.cells == nil && s.eraseID == 0 || from >= to {
+		return
+	}
+	cells := s.line(y)
+	s.splitWide(cells, from)
+	s.splitTail(cells, to)
+	if !selective {
+		s.fill(cells[from:to])
+		return
+	}
+	e := s.eraseCell()
+	for x := from; x < to; x++ {
+		if s.table.at(cells[x].style()).attrs&attrProtected == 0 {
+			cells[x] = e
+		}
+	}
+}
+
+// eraseLine is EL and DECSEL.
+func (s *screen) eraseLine(mode int, selective bool) {
+	y, x := s.cur.y, s.cur.x
+	switch mode {
+	case 0:
+		s.erase(y, x, s.width, selective)
+		s.grid.rows[y].wrapped = false
+	case 1:
+		s.erase(y, 0, x+1, selective)
+	case 2:
+		s.erase(y, 0, s.width, selective)
+		s.grid.rows[y].wrapped = false
+	}
+	s.cur.wrap = false
+}
+
+// eraseDisplay is ED and DECSED.
+func (s *screen) eraseDisplay(mode int, selective bool) {
+	y := s.cur.y
+	from, to := 0, 0
+	switch mode {
+	case 0:
+		s.eraseLine(0, selective)
+		from, to = y+1, s.height()
+	case 1:
+		s.eraseLine(1, selective)
+		to = y
+	case 2:
+		to = s.height()
+	case 3:
+		s.history.clear()
+		return
+	}
+	for i := from; i < to; i++ {
+		s.erase(i, 0, s.width, selective)
+		s.grid.rows[i].wrapped = false
+	}
+	s.cur.wrap = false
+}
+
+// alignment is DECALN: the screen full of E.
+func (s *screen) alignment() {
+	s.grid.top, s.grid.bottom = 0, s.height()-1
+	s.cur.origin = false
+	s.moveTo(0, 0)
+	for y := range s.grid.rows {
+		cells := s.line(y)
+		s.grid.rows[y].wrapped = false
+		for x := range cells {
+			cells[x] = 'E'
+		}
+	}
+}
+
+// shiftColumns is SL (left) and SR: every line of the region by n columns.
+func (s *screen) shiftColumns(n int, left bool) {
+	for y := s.grid.top; y <= s.grid.bottom; y++ {
+		s.columns(y, 0, n, left)
+	}
+}
+
+// columns deletes or inserts n columns at x in row y (DECDC, DECIC, SL, SR).
+func (s *screen) columns(y, x, n int, del bool) {
+	s.grid.rows[y].wrapped = false
+	if del {
+		s.deleteCells(s.line(y), x, n)
+	} else {
+		s.insertCells(s.line(y), x, n)
+	}
+}

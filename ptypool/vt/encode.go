@@ -1,0 +1,84 @@
+package vt
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// A line of scrollback begins with lineWrapped or lineEnds and goes on with its
+// cells in order: a narrow character is its UTF-8; the bytes below, which no
+// cell's text begins with, announce the rest.
+const (
+	lineEnds    = 0 // a line break follows the line
+	lineWrapped = 1 // the text goes on in the next line
+	lineFilled  = 2 // as lineWrapped, and the last column was left empty for a wide character
+
+	tokStyle       = 1 // a style follows: see appendStyle
+	tokWide        = 2 // a double-width character follows
+	tokCluster     = 3 // a length byte and a cluster of one column follow
+	tokWideCluster = 4 // the same, of two columns
+)
+
+// encodeRow appends a row, without the blanks at its end.
+func encodeRow(dst []byte, tb *table, r *row) []byte {
+	n := r.used()
+	kind := byte(lineEnds)
+	if r.wrapped {
+		kind = lineWrapped
+		if n = len(r.cells); n > 0 && r.cells[n-1]&cellFill != 0 {
+			kind = lineFilled
+			n--
+		}
+	}
+	dst = append(dst, kind)
+	id := uint32(0)
+	for _, c := range r.cells[:n] {
+		if c.style() != id {
+			id = c.style()
+			dst = tb.appendStyle(append(dst, tokStyle), id)
+		}
+		switch ch := c & (1<<cellStyleShift - 1); {
+		case ch < utf8.RuneSelf:
+			dst = append(dst, byte(max(ch, ' ')))
+		case ch&cellTail != 0:
+		case ch&cellCluster != 0:
+			text := tb.clusters[ch&cellRune]
+			tok := byte(tokCluster)
+			if ch&cellWide != 0 {
+				tok = tokWideCluster
+			}
+			dst = append(append(dst, tok, byte(len(text))), text...)
+		case ch&cellWide != 0:
+			dst = utf8.AppendRune(append(dst, tokWide), rune(ch&cellRune))
+		case ch&cellRune == 0:
+			dst = append(dst, ' ')
+		default:
+			dst = utf8.AppendRune(dst, rune(ch&cellRune))
+		}
+	}
+	return dst
+}
+
+// appendStyle appends a style: attributes, three colours, and the hyperlink's id
+// and URI with their lengths.
+func (tb *table) appendStyle(dst []byte, id uint32) []byte {
+	st := tb.at(id)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(st.attrs))
+	for _, c := range [...]color{st.fg, st.bg, st.ul} {
+		dst = append(dst, byte(c>>24))
+		switch c & colorTag {
+		case colorIndexed:
+			dst = append(dst, byte(c))
+		case colorRGB:
+			dst = append(dst, byte(c>>16), byte(c>>8), byte(c))
+		}
+	}
+	var l link
+	if st.link != 0 {
+		l = tb.links[st.link]
+	}
+	dst = append(dst, byte(len(l.id)))
+	dst = append(dst, l.id...)
+	dst = binary.AppendUvarint(dst, uint64(len(l.uri)))
+	return append(dst, l.uri...)
+}

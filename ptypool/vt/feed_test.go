@@ -1,0 +1,209 @@
+package vt
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// recorder is a Sink that writes down what it is told.
+type recorder struct {
+	data   strings.Builder
+	events []string
+}
+
+func (r *recorder) event(format string, args ...any) {
+	r.events = append(r.events, fmt.Sprintf("%d:", r.data.Len())+fmt.Sprintf(format, args...))
+}
+func (r *recorder) Data(p []byte)                 { r.data.Write(p) }
+func (r *recorder) Reply(p []byte)                { r.event("reply %q", p) }
+func (r *recorder) Clipboard(p []byte)            { r.event("clipboard %q", p) }
+func (r *recorder) Title(s string)                { r.event("title %q", s) }
+func (r *recorder) Cwd(s string)                  { r.event("cwd %q", s) }
+func (r *recorder) CommandDetection()             { r.event("detection") }
+func (r *recorder) PromptStart()                  { r.event("prompt") }
+func (r *recorder) CommandExecuted(s string)      { r.event("executed %q", s) }
+func (r *recorder) CommandFinished(n int, k bool) { r.event("finished %d %v", n, k) }
+func (r *recorder) Bell()                         { r.event("bell") }
+
+func (r *recorder) String() string {
+	return fmt.Sprintf("%q %s", r.data.String(), strings.Join(r.events, ", "))
+}
+
+func newTest() *Terminal {
+	return New(20, 5, Options{Nonce: "n0nce", ScrollbackLines: 100, Version: "1.0"})
+}
+
+// feedCases are outputs with what viewers get and what else is found; the number
+// before an event is how much data came before it.
+var feedCases = []struct{ name, in, data, events string }{
+	{"plain text", "hello\r\n", "hello\r\n", ""},
+	{"runes", "aé漢👍🏽z", "aé漢👍🏽z", ""},
+	{"invalid UTF-8 stays", "a\xffb\xe2\x82c\xf0\x9f\x98", "a\xffb\xe2\x82c", ""},
+	{"colours stay", "\x1b[1;38;2;1;2;3mx\x1b[0m", "\x1b[1;38;2;1;2;3mx\x1b[0m", ""},
+	{"DA1", "a\x1b[cb", "ab", `1:reply "\x1b[?62;22;52c"`},
+	{"DECID", "\x1bZ", "", `0:reply "\x1b[?62;22;52c"`},
+	{"DA2, DA3", "\x1b[>c\x1b[=0c", "", `0:reply "\x1b[>1;277;0c", 0:reply "\x1bP!|00000000\x1b\\"`},
+	{"DSR", "ab\x1b[5n\x1b[6n\x1b[?6n", "ab", `2:reply "\x1b[0n", 2:reply "\x1b[1;3R", 2:reply "\x1b[?1;3R"`},
+	{"CPR in origin mode", "\x1b[2;4r\x1b[?6h\x1b[2;2H\x1b[6n", "\x1b[2;4r\x1b[?6h\x1b[2;2H", `17:reply "\x1b[2;2R"`},
+	{"CPR at pending wrap", strings.Repeat("x", 20) + "\x1b[6n", strings.Repeat("x", 20), `20:reply "\x1b[1;20R"`},
+	{"unknown DSR", "\x1b[?996n\x1b[?15n\x1b[7n", "", ""},
+	{"OSC 10 11 12", "\x1b]10;?\a\x1b]11;?\x1b\\\x1b]12;?\a", "",
+		`0:reply "\x1b]10;rgb:e5e5/e5e5/e5e5\a", 0:reply "\x1b]11;rgb:0000/0000/0000\x1b\\", 0:reply "\x1b]12;rgb:e5e5/e5e5/e5e5\a"`},
+	{"OSC 10 with two", "\x1b]10;?;?\a", "", `0:reply "\x1b]10;rgb:e5e5/e5e5/e5e5\a", 0:reply "\x1b]11;rgb:0000/0000/0000\a"`},
+	{"OSC 11 set", "\x1b]11;#102030\a\x1b]11;?\a", "\x1b]11;#102030\a", `13:reply "\x1b]11;rgb:1010/2020/3030\a"`},
+	{"OSC 4", "\x1b]4;1;?;2;#fff;300;?\a\x1b]4;2;?\a", "\x1b]4;2;#fff\x1b\\",
+		`0:reply "\x1b]4;1;rgb:cdcd/0000/0000\a", 12:reply "\x1b]4;2;rgb:ffff/ffff/ffff\a"`},
+	{"other colour queries", "\x1b]5;0;?\a\x1b]13;?\a\x1b]17;?\a\x1b]21;foreground=?\a\x1b]22;?__current__\a", "", ""},
+	{"XTVERSION", "\x1b[>q\x1b[>0q", "", `0:reply "\x1bP>|termhost 1.0\x1b\\", 0:reply "\x1bP>|termhost 1.0\x1b\\"`},
+	{"DECRQM", "\x1b[?25$p\x1b[?2004$p\x1b[4$p\x1b[?4242$p", "",
+		`0:reply "\x1b[?25;1$y", 0:reply "\x1b[?2004;2$y", 0:reply "\x1b[4;2$y", 0:reply "\x1b[?4242;0$y"`},
+	{"DECRQSS", "\x1b[1;31m\x1bP$qm\x1b\\\x1bP$qr\x1b\\\x1bP$q q\x1b\\\x1bP$qx\x1b\\", "\x1b[1;31m",
+		`7:reply "\x1bP1$r0;1;31m\x1b\\", 7:reply "\x1bP1$r1;5r\x1b\\", 7:reply "\x1bP1$r0 q\x1b\\", 7:reply "\x1bP0$r\x1b\\"`},
+	{"XTGETTCAP", "\x1bP+q544e;6b75\x1b\\", "",
+		`0:reply "\x1bP1+r544e=787465726d2d323536636f6c6f72\x1b\\", 0:reply "\x1bP0+r6b75\x1b\\"`},
+	{"window sizes", "\x1b[14t\x1b[16t\x1b[18t", "", `0:reply "\x1b[4;80;160t", 0:reply "\x1b[6;16;8t", 0:reply "\x1b[8;5;20t"`},
+	{"window reports and operations", "\x1b[11t\x1b[13t\x1b[20t\x1b[21t\x1b[8;50;50t\x1b[3;1;1t", "", ""},
+	{"kitty keyboard", "\x1b[?u\x1b[>5u\x1b[?u\x1b[<u\x1b[?u", "\x1b[>5u\x1b[<u",
+		`0:reply "\x1b[?0u", 5:reply "\x1b[?5u", 9:reply "\x1b[?0u"`},
+	{"modifyOtherKeys", "\x1b[>4;2m\x1b[?4m", "\x1b[>4;2m", `7:reply "\x1b[>4;2m"`},
+	{"other queries", "a\x05\x1b[x\x1b[1$w\x1b[?1;1;0S\x1b[1;1;1;1;1;1*y\x1b[1$u\x1b[&u\x1b[\"v\x1b['|\x1b[#|b", "ab", ""},
+	{"C1 forms", "\u009b6n\u009b1mx\u0085\u009d0;t\u009c\u0090$qm\u009c\u009a", "\x1b[1mx\x1bE\x1b]0;t\x1b\\",
+		`0:reply "\x1b[1;1R", 7:title "t", 14:reply "\x1bP1$r0;1m\x1b\\", 14:reply "\x1b[?62;22;52c"`},
+	{"clipboard", "a\x1b]52;c;aGk=\ab\x1b]52;c;?\ac", "abc", `1:clipboard "\x1b]52;c;aGk=\a"`},
+	{"title", "\x1b]0;one\a\x1b]2;tw\x01o\x1b\\\x1b]1;icon\a", "\x1b]0;one\a\x1b]2;two\x1b\\\x1b]1;icon\a",
+		`0:title "one", 8:title "two"`},
+	{"title stack", "\x1b]2;one\a\x1b[22;0;0t\x1b]2;two\a\x1b[23;0;0t\x1b[23t", "\x1b]2;one\a\x1b]2;two\a\x1b]2;one\x1b\\",
+		`0:title "one", 8:title "two", 16:title "one"`},
+	{"control characters in a string", "\x1b]52;c;aG\nk=\a\x1b]777;a\r\u009bb\a", "\x1b]777;ab\x1b\\", `0:clipboard "\x1b]52;c;aGk=\x1b\\"`},
+	{"cwd", "\x1b]7;file://h/a b\a\x1b]633;P;Cwd=/x\\x3by\a\x1b]7;http://no\a", "\x1b]7;file://h/a b\a",
+		`0:cwd "file://h/a%20b", 17:cwd "file:///x;y"`},
+	{"633", "\x1b]633;A\aP\x1b]633;B\a\x1b]633;E;a\\x3bb\\\\c;n0nce\a\x1b]633;C\aout\x1b]633;D;3\a", "Pout",
+		`0:detection, 0:prompt, 1:executed "a;b\\c", 4:finished 3 true`},
+	{"633 without the nonce", "\x1b]633;E;evil;guess\a\x1b]633;C\a\x1b]633;D\a", "", `0:detection, 0:executed "", 0:finished 0 false`},
+	{"133", "\x1b]133;A;cl=m\x1b\\\x1b]133;A;k=s\a\x1b]133;C\a\x1b]133;D;0;aid=1\a", "",
+		`0:detection, 0:prompt, 0:executed "", 0:finished 0 true`},
+	{"133 beside 633", "\x1b]633;A\a\x1b]133;A\a", "", `0:detection, 0:prompt`},
+	{"finished without executed", "\x1b]633;D;1\a", "", `0:detection`},
+	{"executed twice", "\x1b]133;C\a\x1b]133;C\a", "", `0:detection, 0:executed "", 0:finished 0 false, 0:executed ""`},
+	{"bell", "a\ab", "a\ab", `2:bell`},
+	{"string cut by a sequence", "\x1b]0;half\x1b[1mx", "\x1b[1mx", ""},
+	{"sequence cut by another", "\x1b[3\x1b[1mx", "\x1b[1mx", ""},
+	{"sequence cut by text", "\x1b[3éx", "éx", ""},
+	{"CAN", "\x1b[3\x18x\x1b]0;t\x18y", "xy", ""},
+	{"control inside a sequence", "\x1b[3\n1mx\x1b[\a6n", "\n\x1b[31mx\a", `8:bell, 8:reply "\x1b[2;2R"`},
+	{"unknown modes go", "\x1b[?25;9999h\x1b[?9999l\x1b[?1;7h", "\x1b[?25h\x1b[?1;7h", ""},
+	{"strings of others", "a\x1b_Gf=1\x1b\\\x1b^x\x1b\\\x1bXx\x1b\\\x1bPqsixel\x1b\\b", "ab", ""},
+	{"unknown OSC", "\x1b]1337;Copy=x\a\x1b]50;?\a\x1b]lx\a\x1b]999999;x\a", "", ""},
+	{"notifications", "\x1b]9;hi\a\x1b]9;4;1;50\a\x1b]9;7;cmd\a\x1b]777;notify;a;b\a", "\x1b]9;hi\a\x1b]9;4;1;50\a\x1b]777;notify;a;b\a", ""},
+	{"hyperlink", "\x1b]8;id=a;http://x\x1b\\l\x1b]8;;\x1b\\", "\x1b]8;id=a;http://x\x1b\\l\x1b]8;;\x1b\\", ""},
+}
+
+func TestFeed(t *testing.T) {
+	for _, c := range feedCases {
+		t.Run(c.name, func(t *testing.T) {
+			var r recorder
+			newTest().Feed([]byte(c.in), &r)
+			if r.data.String() != c.data {
+				t.Errorf("data %q, want %q", r.data.String(), c.data)
+			}
+			if got := strings.Join(r.events, ", "); got != c.events {
+				t.Errorf("events\n%s\nwant\n%s", got, c.events)
+			}
+		})
+	}
+}
+
+func TestFeedAnySplit(t *testing.T) {
+	for _, c := range feedCases {
+		var whole recorder
+		a := newTest()
+		a.Feed([]byte(c.in), &whole)
+		for i := range len(c.in) + 1 {
+			for j := i; j <= len(c.in); j++ {
+				var r recorder
+				b := newTest()
+				for _, part := range []string{c.in[:i], c.in[i:j], c.in[j:]} {
+					b.Feed([]byte(part), &r)
+				}
+				if r.String() != whole.String() {
+					t.Fatalf("%s split at %d and %d:\n%s\nwant\n%s", c.name, i, j, &r, &whole)
+				}
+				if x, y := a.AppendText(nil, true), b.AppendText(nil, true); string(x) != string(y) {
+					t.Fatalf("%s split at %d and %d: screen\n%q\nwant\n%q", c.name, i, j, y, x)
+				}
+			}
+		}
+	}
+}
+
+func TestFlush(t *testing.T) {
+	for _, c := range []struct{ name, first, flushed, second, data, events string }{
+		{"rune", "a\xe2\x82", "a\xe2\x82", "\xacb", "a\xe2\x82\xacb", ""},
+		{"escape", "\x1b", "\x1b", "[1mx", "\x1b[1mx", ""},
+		{"colour", "\x1b[3", "\x1b[3", "1mx", "\x1b[31mx", ""},
+		{"query is cancelled", "\x1b[6", "\x1b[6", "nx", "\x1b[6\x18x", `3:reply "\x1b[1;1R"`},
+		{"marker stays back", "\x1b]633;", "", "A\a", "", "0:detection, 0:prompt"},
+		{"marker after a flushed escape", "\x1b", "\x1b", "]633;A\a", "\x1b\x18", "1:detection, 1:prompt"},
+		{"title stays back", "\x1b]0;t", "", "\a", "\x1b]0;t\a", `0:title "t"`},
+		{"ignored string", "\x1b", "\x1b", "_x\x1b\\y", "\x1b\x18y", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var r recorder
+			v := newTest()
+			v.Feed([]byte(c.first), &r)
+			v.Flush(&r)
+			if v.Pending() {
+				t.Error("pending after Flush")
+			}
+			if got := r.data.String(); got != c.flushed {
+				t.Errorf("flushed %q, want %q", got, c.flushed)
+			}
+			v.Feed([]byte(c.second), &r)
+			if got := r.data.String(); got != c.data {
+				t.Errorf("data %q, want %q", got, c.data)
+			}
+			if got := strings.Join(r.events, ", "); got != c.events {
+				t.Errorf("events %s, want %s", got, c.events)
+			}
+		})
+	}
+}
+
+func TestOversizedSequencesAreSwallowed(t *testing.T) {
+	for _, c := range []struct{ name, head, tail string }{
+		{"OSC", "\x1b]0;", "\a"},
+		{"OSC with ST", "\x1b]52;c;", "\x1b\\"},
+		{"DCS", "\x1bP$q", "\x1b\\"},
+		{"CSI", "\x1b[", "m"},
+		{"APC", "\x1b_", "\x1b\\"},
+	} {
+		in := c.head + strings.Repeat("1", 2*maxOSC) + c.tail + "after"
+		for _, chunk := range []int{len(in), 1000, 7} {
+			var r recorder
+			v := newTest()
+			for i := 0; i < len(in); i += chunk {
+				v.Feed([]byte(in[i:min(len(in), i+chunk)]), &r)
+				if cap(v.hold) > 2*maxOSC {
+					t.Fatalf("%s: %d bytes held", c.name, cap(v.hold))
+				}
+			}
+			if r.String() != `"after" ` {
+				t.Errorf("%s in chunks of %d: %.80s", c.name, chunk, &r)
+			}
+			if cap(v.hold) > keepHold {
+				t.Errorf("%s: %d bytes kept", c.name, cap(v.hold))
+			}
+		}
+	}
+}
+
+func TestTitleIsCapped(t *testing.T) {
+	var r recorder
+	v := newTest()
+	v.Feed([]byte("\x1b]2;"+strings.Repeat("é", 200)+"\u0090\a"), &r)
+	want := strings.Repeat("é", 128)
+	if v.Title() != want || r.data.String() != "\x1b]2;"+want+"\x1b\\" {
+		t.Errorf("%s", &r)
+	}
+}

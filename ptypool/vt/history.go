@@ -1,0 +1,90 @@
+package vt
+
+// history is the scrollback: lines that left the top of the main screen, as text
+// with style changes in blocks that hold no pointers.
+type history struct {
+	limit  int // lines
+	lines  int
+	bytes  int // of the lines kept
+	blocks []block
+	skip   int // lines of blocks[0] already given up
+	spare  []byte
+	line   []byte // scratch
+}
+
+// block holds consecutive lines; line i is buf[ends[i-1]:ends[i]].
+type block struct {
+	buf  []byte
+	ends []uint32
+}
+
+// at returns line i of the block.
+func (b *block) at(i int) []byte {
+	from := uint32(0)
+	if i > 0 {
+		from = b.ends[i-1]
+	}
+	return b.buf[from:b.ends[i]]
+}
+
+// push adds a row at the end and gives up lines at the beginning beyond the
+// limits.
+func (h *history) push(tb *table, r *row) {
+	if h.limit == 0 {
+		return
+	}
+	h.line = encodeRow(h.line[:0], tb, r)
+	n := len(h.line)
+	last := len(h.blocks) - 1
+	if last < 0 || cap(h.blocks[last].buf)-len(h.blocks[last].buf) < n {
+		h.blocks = append(h.blocks, block{buf: h.newBuf(n)})
+		last++
+	}
+	b := &h.blocks[last]
+	b.buf = append(b.buf, h.line...)
+	b.ends = append(b.ends, uint32(len(b.buf)))
+	h.lines++
+	h.bytes += n
+	if cap(h.line) > historyBlock {
+		h.line = nil
+	}
+	for h.lines > h.limit || h.bytes > h.limit*historyLineBytes {
+		h.giveUp()
+	}
+}
+
+// newBuf returns an empty buffer for at least n bytes. The first is small: most
+// terminals never scroll far.
+func (h *history) newBuf(n int) []byte {
+	size := historyBlock
+	if len(h.blocks) == 0 {
+		size = historyBlock / 8
+	}
+	if n <= cap(h.spare) {
+		b := h.spare[:0]
+		h.spare = nil
+		return b
+	}
+	return make([]byte, 0, max(size, n))
+}
+
+// giveUp drops the oldest line.
+func (h *history) giveUp() {
+	b := &h.blocks[0]
+	h.bytes -= len(b.at(h.skip))
+	h.lines--
+	h.skip++
+	if h.skip < len(b.ends) {
+		return
+	}
+	h.skip = 0
+	if cap(b.buf) <= 2*historyBlock {
+		h.spare = b.buf
+	}
+	n := copy(h.blocks, h.blocks[1:])
+	h.blocks[n] = block{}
+	h.blocks = h.blocks[:n]
+}
+
+// clear forgets every line.
+func (h *history) clear() { *h = history{limit: h.limit} }

@@ -1,0 +1,156 @@
+package vt
+
+import "unicode/utf8"
+
+// appendRune appends r in UTF-8.
+func appendRune(dst []byte, r rune) []byte { return utf8.AppendRune(dst, r) }
+
+// printASCII writes the printable ASCII at the beginning of p to the screen and
+// returns how many bytes that was, at least one.
+func (s *screen) printASCII(p []byte) int {
+	if !s.plain {
+		s.printRune(rune(p[0]))
+		return 1
+	}
+	if s.lastJoin { // a prepended mark may want this character
+		s.printRune(rune(p[0]))
+		return 1
+	}
+	total := 0
+	pen := cell(s.penID) << cellStyleShift
+	for {
+		if s.cur.wrap {
+			s.wrapLine()
+		}
+		x := s.cur.x
+		cells := s.line(s.cur.y)
+		s.splitWide(cells, x)
+		dst := cells[x:]
+		if len(dst) > len(p) {
+			dst = dst[:len(p)]
+		}
+		src := p[:len(dst)]
+		n := 0
+		for n < len(src) {
+			b := src[n]
+			if b-0x20 >= del-0x20 {
+				break
+			}
+			dst[n] = pen | cell(b)
+			n++
+		}
+		if n == 0 {
+			return total
+		}
+		s.last = rune(src[n-1])
+		total += n
+		x += n
+		if x < len(cells) {
+			s.splitTail(cells, x)
+			s.cur.x = x
+			return total
+		}
+		s.cur.x = len(cells) - 1
+		s.cur.wrap = s.modes.has(modeWrap)
+		p = p[n:]
+		if len(p) == 0 || p[0]-0x20 >= del-0x20 {
+			return total
+		}
+	}
+}
+
+// splitWide prepares cells[x] to be overwritten: if it is the right half of a wide
+// character, the left half becomes a blank.
+func (s *screen) splitWide(cells []cell, x int) {
+	if cells[x]&cellTail != 0 && x > 0 {
+		cells[x-1] = cells[x-1] &^ (cellRune | cellCluster | cellWide)
+	}
+}
+
+// splitTail repairs cells[x] after cells[x-1] was overwritten: a right half left
+// alone becomes a blank.
+func (s *screen) splitTail(cells []cell, x int) {
+	if x < len(cells) && cells[x]&cellTail != 0 {
+		cells[x] &^= cellTail
+	}
+}
+
+// wrapLine does the line break that a character in the last column put off.
+func (s *screen) wrapLine() {
+	s.cur.wrap = false
+	s.grid.rows[s.cur.y].wrapped = true
+	s.cur.x = 0
+	s.index()
+}
+
+// printRune writes one character to the screen.
+func (s *screen) printRune(r rune) {
+	if r < del && r >= 0x20 || s.single != 0 {
+		r = s.translate(r)
+	}
+	w, joins := runeWidth(r)
+	if (joins || s.lastJoin) && s.join(r) {
+		return
+	}
+	s.lastJoin = joins
+	if w == 0 {
+		return // a mark with nothing to sit on
+	}
+	s.last = r
+	s.put(cell(r), w)
+}
+
+// put writes a cell of width w at the cursor and advances it.
+func (s *screen) put(c cell, w int) {
+	if w > s.width {
+		return
+	}
+	if s.cur.wrap {
+		s.wrapLine()
+	}
+	if s.cur.x+w > s.width { // a wide character in the last column
+		if s.modes.has(modeWrap) {
+			cells := s.line(s.cur.y)
+			s.splitWide(cells, s.cur.x)
+			cells[s.cur.x] = s.eraseCell() | cellFill
+			s.wrapLine()
+		} else {
+			s.cur.x = s.width - w
+		}
+	}
+	x := s.cur.x
+	cells := s.line(s.cur.y)
+	if s.modes.has(modeInsert) {
+		s.insertCells(cells, x, w)
+	}
+	s.splitWide(cells, x)
+	c |= cell(s.penID) << cellStyleShift
+	if w == 2 {
+		cells[x] = c | cellWide
+		cells[x+1] = cell(s.penID)<<cellStyleShift | cellTail
+	} else {
+		cells[x] = c
+	}
+	s.splitTail(cells, x+w)
+	x += w
+	if x >= s.width {
+		x = s.width - 1
+		s.cur.wrap = s.modes.has(modeWrap)
+	}
+	s.cur.x = x
+}
+
+// repeat prints the last character n more times (REP).
+func (s *screen) repeat(n int) {
+	if s.last == 0 {
+		return
+	}
+	r := s.last
+	n = min(n, s.width*s.height())
+	for range n {
+		w, joins := runeWidth(r)
+		s.lastJoin = joins
+		s.put(cell(r), w)
+	}
+	s.last = 0
+}

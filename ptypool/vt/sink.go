@@ -1,0 +1,50 @@
+package vt
+
+// Sink receives what Feed and Flush find, in the order of the output. Slices
+// are valid only during the call. The methods are called from inside Feed and
+// must not call the Terminal.
+type Sink interface {
+	// Data is output for viewers: queries and markers removed, cut at rune
+	// and sequence boundaries only. Invalid UTF-8 stays as it is.
+	Data(p []byte)
+	// Reply is the host's answer to a query of the program, to be written
+	// to its pty.
+	Reply(p []byte)
+	// Clipboard is a complete OSC 52 write, for the claim holder's viewer
+	// only; it is not in Data.
+	Clipboard(p []byte)
+	// Title is the new title (OSC 0, OSC 2 or the title stack): at most
+	// MaxTitle bytes, without control characters. The sequence is in Data
+	// too, equally cleaned.
+	Title(s string)
+	// Cwd is the shell's working directory as a file:// URI (OSC 7 or OSC
+	// 633;P;Cwd=).
+	Cwd(uri string)
+	// CommandDetection comes once, with the first shell-integration marker.
+	CommandDetection()
+	// PromptStart comes with OSC 633;A or 133;A.
+	PromptStart()
+	// CommandExecuted comes with OSC 633;C or 133;C. The line is the trusted
+	// OSC 633;E before it, or empty. Between two of these there is always a
+	// CommandFinished.
+	CommandExecuted(line string)
+	// CommandFinished comes with OSC 633;D or 133;D after a CommandExecuted;
+	// known tells whether the shell gave an exit code.
+	CommandFinished(code int, known bool)
+	// Bell is BEL outside a sequence; it is in Data too.
+	Bell()
+}
+
+// discard is the Sink of a Feed without one: only the screen is wanted.
+type discard struct{}
+
+func (discard) Data([]byte)               {}
+func (discard) Reply([]byte)              {}
+func (discard) Clipboard([]byte)          {}
+func (discard) Title(string)              {}
+func (discard) Cwd(string)                {}
+func (discard) CommandDetection()         {}
+func (discard) PromptStart()              {}
+func (discard) CommandExecuted(string)    {}
+func (discard) CommandFinished(int, bool) {}
+func (discard) Bell()                     {}

@@ -1,0 +1,49 @@
+package vt
+
+// color is a colour of a style: 0 is the default, else a tag and a value.
+type color uint32
+
+const (
+	colorIndexed color = 1 << 24 // low 8 bits: palette index
+	colorRGB     color = 2 << 24 // low 24 bits: 0xRRGGBB
+
+	colorTag   color = 0xff << 24
+	colorValue color = 1<<24 - 1
+)
+
+// attrs are the on/off properties of a style and, in the highest bits, the
+// underline style of SGR 4:n.
+type attrs uint16
+
+const (
+	attrBold attrs = 1 << iota
+	attrFaint
+	attrItalic
+	attrBlink
+	attrInverse
+	attrInvisible
+	attrStrike
+	attrOverline
+	attrProtected // DECSCA: spared by DECSED and DECSEL
+
+	underlineShift       = 13
+	attrUnderline  attrs = 7 << underlineShift
+)
+
+// style is everything about a cell but its text.
+type style struct {
+	fg, bg, ul color
+	attrs      attrs
+	link       uint32 // index into table.links; 0: none
+}
+
+// underline returns the underline style: 0 none, 1 single, 2 double, 3 curly,
+// 4 dotted, 5 dashed.
+func (s *style) underline() int { return int(s.attrs >> underlineShift) }
+
+func (s *style) setUnderline(n int) {
+	s.attrs = s.attrs&^attrUnderline | attrs(n)<<underlineShift
+}
+
+// link is a hyperlink of OSC 8.
+type link struct{ id, uri string }

@@ -1,0 +1,235 @@
+package vt
+
+// The tables hold what cells refer to by number. They grow as a program uses
+// new styles, clusters and links; when one reaches its mark, sweep keeps what
+// the grids still show and sets the mark to twice that.
+const (
+	minStyles   = 512     // first mark: more than most programs ever use
+	maxStyles   = 1 << 18 // half a maximal screen of all-different styles; beyond it the default is shown
+	minClusters = 256     // first mark
+	maxClusters = 1 << 16 // beyond it combining marks are left out of the screen
+	maxLinks    = 1 << 20 // bytes of hyperlinks at once; beyond it text is not linked
+)
+
+// table interns styles, grapheme clusters and hyperlinks. Index 0 of styles
+// and links is the default and stays.
+type table struct {
+	styles     []style
+	styleIndex map[style]uint32
+	styleMark  int
+
+	clusters     []string
+	clusterIndex map[string]uint32
+	clusterMark  int
+
+	links     []link
+	linkIndex map[link]uint32
+	linkBytes int
+	linkMark  int
+}
+
+func (tb *table) init() {
+	*tb = table{
+		styles:      make([]style, 1, 8),
+		styleMark:   minStyles,
+		clusterMark: minClusters,
+		linkMark:    maxLinks / 4,
+	}
+}
+
+// at returns the style with a number.
+func (tb *table) at(id uint32) *style { return &tb.styles[id] }
+
+// text appends the characters of a cell; a blank is a space.
+func (tb *table) text(dst []byte, c cell) []byte {
+	r := c & cellRune
+	switch {
+	case c&cellTail != 0:
+		return dst
+	case c&cellCluster != 0:
+		return append(dst, tb.clusters[r]...)
+	case r == 0:
+		return append(dst, ' ')
+	case r < 0x80:
+		return append(dst, byte(r))
+	}
+	return appendRune(dst, rune(r))
+}
+
+// styleID returns the number of st, which it adds if it is new. It may sweep, so
+// callers hold no other number meanwhile except through the screen.
+func (s *screen) styleID(st style) uint32 {
+	if st == (style{}) {
+		return 0
+	}
+	tb := &s.table
+	if id, ok := tb.styleIndex[st]; ok {
+		return id
+	}
+	if len(tb.styles) >= tb.styleMark {
+		s.sweepStyles()
+		if len(tb.styles) >= maxStyles {
+			return 0
+		}
+	}
+	if tb.styleIndex == nil {
+		tb.styleIndex = make(map[style]uint32)
+	}
+	id := uint32(len(tb.styles))
+	tb.styles = append(tb.styles, st)
+	tb.styleIndex[st] = id
+	return id
+}
+
+// eachRow calls f with every allocated row's cells.
+func (s *screen) eachRow(f func([]cell)) {
+	for _, g := range [...]*grid{&s.main, &s.alt} {
+		for i := range g.rows {
+			if g.rows[i].cells != nil {
+				f(g.rows[i].cells)
+			}
+		}
+	}
+}
+
+// sweepStyles drops the styles that no cell and not the pen has.
+func (s *screen) sweepStyles() {
+	tb := &s.table
+	to := make([]uint32, len(tb.styles))
+	s.eachRow(func(cells []cell) {
+		for _, c := range cells {
+			to[c.style()] = 1
+		}
+	})
+	to[s.penID], to[s.eraseID] = 1, 1
+	n := uint32(1)
+	clear(tb.styleIndex)
+	to[0] = 0
+	for id := 1; id < len(to); id++ {
+		if to[id] == 0 {
+			continue
+		}
+		tb.styles[n] = tb.styles[id]
+		tb.styleIndex[tb.styles[n]] = n
+		to[id] = n
+		n++
+	}
+	tb.styles = tb.styles[:n]
+	tb.styleMark = max(minStyles, 2*int(n))
+	s.eachRow(func(cells []cell) {
+		for i, c := range cells {
+			cells[i] = c.withStyle(to[c.style()])
+		}
+	})
+	s.penID, s.eraseID = to[s.penID], to[s.eraseID]
+}
+
+// clusterID returns the number of a cluster, or false if there are too many.
+func (s *screen) clusterID(text []byte) (uint32, bool) {
+	tb := &s.table
+	if id, ok := tb.clusterIndex[string(text)]; ok {
+		return id, true
+	}
+	if len(tb.clusters) >= tb.clusterMark {
+		s.sweepClusters()
+		if len(tb.clusters) >= maxClusters {
+			return 0, false
+		}
+	}
+	if tb.clusterIndex == nil {
+		tb.clusterIndex = make(map[string]uint32)
+	}
+	id := uint32(len(tb.clusters))
+	str := string(text)
+	tb.clusters = append(tb.clusters, str)
+	tb.clusterIndex[str] = id
+	return id, true
+}
+
+// sweepClusters drops the clusters that no cell shows.
+func (s *screen) sweepClusters() {
+	tb := &s.table
+	const unused = ^uint32(0)
+	to := make([]uint32, len(tb.clusters))
+	for i := range to {
+		to[i] = unused
+	}
+	kept := tb.clusters[:0:0]
+	clear(tb.clusterIndex)
+	s.eachRow(func(cells []cell) {
+		for i, c := range cells {
+			if c&cellCluster == 0 {
+				continue
+			}
+			id := c & cellRune
+			if to[id] == unused {
+				to[id] = uint32(len(kept))
+				kept = append(kept, tb.clusters[id])
+				tb.clusterIndex[tb.clusters[id]] = to[id]
+			}
+			cells[i] = c&^cellRune | cell(to[id])
+		}
+	})
+	tb.clusters = kept
+	tb.clusterMark = max(minClusters, 2*len(kept))
+}
+
+// linkID returns the number of a hyperlink, or 0 if there are too many.
+func (s *screen) linkID(l link) uint32 {
+	tb := &s.table
+	if id, ok := tb.linkIndex[l]; ok {
+		return id
+	}
+	if tb.linkBytes >= tb.linkMark {
+		s.sweepLinks()
+		if tb.linkBytes >= maxLinks {
+			return 0
+		}
+	}
+	if tb.linkIndex == nil {
+		tb.linkIndex = make(map[link]uint32)
+		tb.links = make([]link, 1, 4)
+	}
+	id := uint32(len(tb.links))
+	tb.links = append(tb.links, l)
+	tb.linkIndex[l] = id
+	tb.linkBytes += l.size()
+	return id
+}
+
+// size is what a link counts against maxLinks, in bytes.
+func (l link) size() int { return len(l.id) + len(l.uri) + 64 }
+
+// sweepLinks drops the links that no living style has.
+func (s *screen) sweepLinks() {
+	s.sweepStyles()
+	tb := &s.table
+	to := make([]uint32, len(tb.links))
+	kept := make([]link, 1, 16)
+	clear(tb.linkIndex)
+	tb.linkBytes = 0
+	keep := func(id uint32) uint32 {
+		if id == 0 {
+			return 0
+		}
+		if to[id] == 0 {
+			l := tb.links[id]
+			to[id] = uint32(len(kept))
+			kept = append(kept, l)
+			tb.linkIndex[l] = to[id]
+			tb.linkBytes += l.size()
+		}
+		return to[id]
+	}
+	clear(tb.styleIndex)
+	for i := range tb.styles {
+		st := &tb.styles[i]
+		st.link = keep(st.link)
+		if i > 0 {
+			tb.styleIndex[*st] = uint32(i)
+		}
+	}
+	s.pen.link = keep(s.pen.link)
+	tb.links = kept
+	tb.linkMark = max(maxLinks/4, 2*tb.linkBytes)
+}
