@@ -103,3 +103,19 @@ func home(t testing.TB) string {
 	chmod(t, dir, 0o700)
 	return dir
 }
+
+// testKey is a public key that spells its own authorized_keys line.
+type testKey struct{ ssh.PublicKey }
+
+func (k testKey) line(options string) string {
+	return strings.TrimSpace(options + " " + publicLine(k.PublicKey, "alice"))
+}
+
+func parse(t testing.TB, blob []byte) ssh.PublicKey {
+	t.Helper()
+	key, err := ssh.ParsePublicKey(blob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}

@@ -1,0 +1,319 @@
+package keys
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// never keeps the Ring from looking by itself; tests call Reload.
+const never = 24 * time.Hour
+
+func open(t *testing.T, o Options) *Ring {
+	t.Helper()
+	if o.Interval == 0 {
+		o.Interval = never
+	}
+	r, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// keyring is a Ring over one authorized_keys file with alice's key in it.
+func keyring(t *testing.T) (r *Ring, file string, alice testKey) {
+	t.Helper()
+	homeDir, _, file := tree(t)
+	alice = testKey{newKey(t).PublicKey()}
+	write(t, file, alice.line("")+"\n")
+	return open(t, Options{AuthorizedKeysFiles: []string{file}, Home: homeDir}), file, alice
+}
+
+func TestOnlyTheVeryKeyIsLetIn(t *testing.T) {
+	r, _, alice := keyring(t)
+	id, err := r.Authenticate("root", alice, local(), testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id.Comment != "alice" || id.Role != "" || id.User != "root" || !IsFingerprint(id.Fingerprint) || !strings.HasSuffix(id.Source, ":1") {
+		t.Errorf("identity %+v", id)
+	}
+	// A key that differs from alice's in one bit, and a new one.
+	blob := bytes.Clone(alice.Marshal())
+	blob[len(blob)-1] ^= 1
+	similar := parse(t, blob)
+	for _, other := range []testKey{{similar}, {newKey(t).PublicKey()}} {
+		if _, err := r.Authenticate("root", other, local(), testNow); !errors.Is(err, ErrUnknownKey) {
+			t.Errorf("another key: %v", err)
+		}
+	}
+}
+
+func TestFromAndExpiryOfALine(t *testing.T) {
+	r, file, alice := keyring(t)
+	write(t, file, alice.line(`from="10.0.0.0/8",expiry-time="20260315Z"`)+"\n")
+	r.Reload()
+	id, err := r.Authenticate("a", alice, from("10.1.2.3"), testNow)
+	if err != nil || id.From != "10.0.0.0/8" || !id.Expires.Equal(time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("got %+v, %v", id, err)
+	}
+	for name, attempt := range map[string]func() error{
+		"another address":            func() error { _, err := r.Authenticate("a", alice, local(), testNow); return err },
+		"no address":                 func() error { _, err := r.Authenticate("a", alice, nil, testNow); return err },
+		"too late":                   func() error { _, err := r.Authenticate("a", alice, from("10.1.2.3"), id.Expires); return err },
+		"still, too late":            func() error { _, err := r.Still(id, id.Expires); return err },
+		"a token's bearer elsewhere": func() error { _, err := r.StillFrom(id, local(), testNow); return err },
+	} {
+		var refusal *RefusedError
+		if err := attempt(); !errors.As(err, &refusal) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := r.StillAnywhere(id, testNow); err != nil {
+		t.Errorf("anywhere: %v", err)
+	}
+}
+
+// As in sshd: the first line that permits decides, but a line that cannot be
+// honoured refuses its key wherever else it stands.
+func TestTheSameKeyOnSeveralLines(t *testing.T) {
+	r, file, alice := keyring(t)
+	write(t, file, alice.line(`from="10.0.0.0/8"`)+"\n"+alice.line("no-pty")+"\n"+alice.line("")+"\n")
+	r.Reload()
+	if id, err := r.Authenticate("a", alice, from("10.1.1.1"), testNow); err != nil || id.ReadOnly {
+		t.Errorf("from the first line's address: %+v, %v", id, err)
+	}
+	if id, err := r.Authenticate("a", alice, local(), testNow); err != nil || !id.ReadOnly {
+		t.Errorf("from elsewhere: %+v, %v; want the second line", id, err)
+	}
+	write(t, file, alice.line("")+"\n"+alice.line("frobnicate")+"\n")
+	r.Reload()
+	var refusal *RefusedError
+	if _, err := r.Authenticate("a", alice, local(), testNow); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "frobnicate") {
+		t.Errorf("a key with an unknown option: %v", err)
+	}
+}
+
+func TestChangesApplyToTheLiving(t *testing.T) {
+	r, file, alice := keyring(t)
+	id, err := r.Authenticate("a", alice, local(), testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := r.Changed()
+	r.Reload()
+	select {
+	case <-changed:
+		t.Error("a change is reported though nothing changed")
+	default:
+	}
+	write(t, file, alice.line("no-pty")+"\n")
+	r.Reload()
+	select {
+	case <-changed:
+	default:
+		t.Error("the change is not reported")
+	}
+	if now, err := r.Still(id, testNow); err != nil || !now.ReadOnly {
+		t.Errorf("after the change: %+v, %v", now, err)
+	}
+	write(t, file, "# nobody\n")
+	r.Reload()
+	if _, err := r.Still(id, testNow); !errors.Is(err, ErrUnknownKey) {
+		t.Errorf("after the removal: %v", err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	r.Reload()
+	if !r.Empty() {
+		t.Error("a ring without file is not empty")
+	}
+	write(t, file, alice.line("")+"\n")
+	r.Reload()
+	if _, err := r.Still(id, testNow); err != nil || r.Empty() {
+		t.Errorf("after it came back: %v", err)
+	}
+}
+
+// Same size, same times, same inode: a quick edit that leaves no trace in stat.
+func TestAnEditWithinTheClocksGrainIsSeen(t *testing.T) {
+	r, file, alice := keyring(t)
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bob := testKey{newKey(t).PublicKey()}
+	write(t, file, strings.Replace(bob.line(""), "alice", "bobby", 1)+"\n")
+	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	r.Reload()
+	if _, err := r.Authenticate("a", alice, local(), testNow); !errors.Is(err, ErrUnknownKey) {
+		t.Errorf("alice: %v", err)
+	}
+	if _, err := r.Authenticate("a", bob, local(), testNow); err != nil {
+		t.Errorf("bob: %v", err)
+	}
+}
+
+func TestTheFilesAreWatched(t *testing.T) {
+	homeDir, _, file := tree(t)
+	r := open(t, Options{AuthorizedKeysFiles: []string{file}, Home: homeDir, Interval: time.Millisecond})
+	changed := r.Changed()
+	alice := testKey{newKey(t).PublicKey()}
+	temp := file + ".new"
+	write(t, temp, alice.line("")+"\n")
+	if err := os.Rename(temp, file); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-changed:
+	case <-time.After(20 * time.Second):
+		t.Fatal("no change was noticed")
+	}
+	if _, err := r.Authenticate("a", alice, local(), testNow); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFileThatBecomesLaxLosesItsKeys(t *testing.T) {
+	homeDir, sshDir, file := tree(t)
+	alice := testKey{newKey(t).PublicKey()}
+	write(t, file, alice.line("")+"\n")
+	var log lockedBuffer
+	r := open(t, Options{AuthorizedKeysFiles: []string{file}, Home: homeDir, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for _, path := range []string{file, sshDir, homeDir} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Reset()
+		chmod(t, path, info.Mode()|0o020)
+		for range 3 {
+			r.Reload()
+		}
+		if _, err := r.Authenticate("a", alice, local(), testNow); !errors.Is(err, ErrWithdrawn) {
+			t.Errorf("%s writable: %v", path, err)
+		}
+		if n := strings.Count(log.String(), "withdrawn"); n != 1 {
+			t.Errorf("logged %d times, want once:\n%s", n, log.String())
+		}
+		chmod(t, path, info.Mode())
+		r.Reload()
+		if _, err := r.Authenticate("a", alice, local(), testNow); err != nil {
+			t.Errorf("%s tight again: %v", path, err)
+		}
+	}
+}
+
+func TestOpenRefusesWhatItCannotTrust(t *testing.T) {
+	homeDir, sshDir, file := tree(t)
+	absent := filepath.Join(sshDir, "absent")
+	if r, err := Open(Options{AuthorizedKeysFiles: []string{absent}, Home: homeDir, Interval: never}); err != nil {
+		t.Errorf("an authorized_keys file may be missing: %v", err)
+	} else {
+		r.Close()
+	}
+	for name, o := range map[string]Options{
+		"missing authority file": {TrustedUserCAFiles: []string{absent}},
+		"missing revocations":    {RevokedKeysFile: absent},
+		"unknown option":         {Lines: []string{"frobnicate " + read(t, file)}},
+	} {
+		o.Home, o.Interval = homeDir, never
+		if r, err := Open(o); err == nil {
+			r.Close()
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	chmod(t, file, 0o666)
+	_, err := Open(Options{AuthorizedKeysFiles: []string{file}, Home: homeDir, Interval: never})
+	wantLax(t, err, file, "mode 0666", "chmod go-w")
+}
+
+func TestConfiguredLinesAreAuthorised(t *testing.T) {
+	alice := testKey{newKey(t).PublicKey()}
+	r := open(t, Options{Lines: []string{alice.line("no-pty")}})
+	if id, err := r.Authenticate("a", alice, local(), testNow); err != nil || !id.ReadOnly || id.Source != "config" {
+		t.Errorf("got %+v, %v", id, err)
+	}
+}
+
+func TestRevokedKeys(t *testing.T) {
+	homeDir, sshDir, file := tree(t)
+	alice, bob := testKey{newKey(t).PublicKey()}, testKey{newKey(t).PublicKey()}
+	write(t, file, alice.line("")+"\n"+bob.line("")+"\n")
+	list := filepath.Join(sshDir, "revoked")
+	write(t, list, "# none\n")
+	r := open(t, Options{AuthorizedKeysFiles: []string{file}, RevokedKeysFile: list, Home: homeDir})
+	try := func(key testKey) error {
+		_, err := r.Authenticate("a", key, local(), testNow)
+		return err
+	}
+	if err := try(alice); err != nil {
+		t.Fatal(err)
+	}
+	aliceID, _ := r.Authenticate("a", alice, local(), testNow)
+	for _, text := range []string{alice.line(""), aliceID.Fingerprint + " lost laptop"} {
+		write(t, list, text+"\n")
+		r.Reload()
+		var refusal *RefusedError
+		if err := try(alice); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "revoked") {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err := try(bob); err != nil {
+			t.Errorf("bob: %v", err)
+		}
+	}
+	// What cannot be read may revoke anybody: nobody gets in.
+	keygen(t, sshDir, "-q", "-k", "-f", "krl", file)
+	for name, text := range map[string]string{
+		"a binary KRL":     read(t, filepath.Join(sshDir, "krl")),
+		"an unknown line":  "serial: 7\n",
+		"a damaged key":    "ssh-ed25519 AAAA\n",
+		"no SHA256 digest": "SHA256:abc\n",
+	} {
+		write(t, list, text)
+		r.Reload()
+		if err := try(bob); !errors.Is(err, ErrWithdrawn) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	write(t, list, "")
+	r.Reload()
+	if err := try(alice); err != nil {
+		t.Errorf("after the list was mended: %v", err)
+	}
+}
+
+// lockedBuffer collects log records from several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *lockedBuffer) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.b.Reset()
+}
