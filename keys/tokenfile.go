@@ -115,7 +115,7 @@ func (t Token) check() error {
 		return errors.New("its key or user name is too long")
 	}
 	key, _, err := parseKeyFields(t.Identity.Key)
-	if err != nil {
+	if err != nil || publicLine(key, "") != t.Identity.Key {
 		return errors.New("its key cannot be read")
 	}
 	if cert, ok := key.(*ssh.Certificate); ok {

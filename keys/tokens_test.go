@@ -1,0 +1,271 @@
+package keys
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+func tokenStore(t testing.TB, dir string) *Tokens {
+	t.Helper()
+	store, err := OpenTokens(TokenOptions{StateDir: dir, Rand: rand.Reader})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func identityOf(key ssh.PublicKey) Identity {
+	return Identity{Fingerprint: ssh.FingerprintSHA256(key), User: "alice", Key: publicLine(key, "")}
+}
+
+func mint(t testing.TB, store *Tokens, id Identity, name string) (string, Token) {
+	t.Helper()
+	secret, token, err := store.Mint(MintRequest{Name: name, Role: RoleOperator, KeyRole: RoleAdmin, Identity: id}, testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret, token
+}
+
+func TestTokensAreKnownByTheirSecretOnly(t *testing.T) {
+	dir := home(t)
+	store := tokenStore(t, dir)
+	id := identityOf(newKey(t).PublicKey())
+	secret, token := mint(t, store, id, "ci")
+	if !strings.HasPrefix(secret, TokenPrefix) || len(secret) != len(TokenPrefix)+43 {
+		t.Errorf("secret of %d bytes", len(secret))
+	}
+	if token.Expires.Sub(token.Created) != DefaultTokenTTL || token.Name != "ci" || token.Identity != id {
+		t.Errorf("token %+v", token)
+	}
+	if got, err := store.Verify(secret, testNow); err != nil || got != token {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	last := secret[:len(secret)-1]
+	for _, wrong := range []string{"", TokenPrefix, secret + "A", last, last + "=", strings.ToUpper(secret), secret[len(TokenPrefix):],
+		TokenPrefix + strings.Repeat("A", 43), " " + secret} {
+		if _, err := store.Verify(wrong, testNow); !errors.Is(err, ErrBadToken) {
+			t.Errorf("a wrong secret: %v", err)
+		}
+	}
+	if _, err := store.Verify(secret, token.Expires); !errors.Is(err, ErrBadToken) {
+		t.Errorf("an expired token: %v", err)
+	}
+	path := filepath.Join(dir, tokensName)
+	if text := read(t, path); strings.Contains(text, secret) || strings.Contains(text, secret[len(TokenPrefix):]) {
+		t.Error("the secret is on disk")
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
+	}
+}
+
+func TestTokensSurviveARestart(t *testing.T) {
+	dir := home(t)
+	id := identityOf(newKey(t).PublicKey())
+	secret, token := mint(t, tokenStore(t, dir), id, "ci")
+	again := tokenStore(t, dir)
+	if got, err := again.Verify(secret, testNow); err != nil || got != token || !again.Current(token, testNow) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestANewTokenReplacesItsNamesake(t *testing.T) {
+	store := tokenStore(t, home(t))
+	alice, bob := identityOf(newKey(t).PublicKey()), identityOf(newKey(t).PublicKey())
+	old, oldToken := mint(t, store, alice, "ci")
+	other, _ := mint(t, store, alice, "")
+	bobs, _ := mint(t, store, bob, "ci")
+	changed := store.Changed()
+	fresh, _ := mint(t, store, alice, "ci")
+	select {
+	case <-changed:
+	default:
+		t.Error("the change is not reported")
+	}
+	if _, err := store.Verify(old, testNow); !errors.Is(err, ErrBadToken) {
+		t.Errorf("the earlier token: %v", err)
+	}
+	for _, secret := range []string{fresh, other, bobs} {
+		if _, err := store.Verify(secret, testNow); err != nil {
+			t.Error(err)
+		}
+	}
+	if oldToken.Created.Equal(testNow) && len(store.List(alice.Fingerprint, testNow)) != 2 {
+		t.Errorf("alice has %+v", store.List(alice.Fingerprint, testNow))
+	}
+	if names := store.List(alice.Fingerprint, testNow); names[0].Name != DefaultTokenName || len(store.List("", testNow)) != 3 {
+		t.Errorf("lists %+v", names)
+	}
+}
+
+func TestRevocationLasts(t *testing.T) {
+	dir := home(t)
+	store := tokenStore(t, dir)
+	alice, bob := identityOf(newKey(t).PublicKey()), identityOf(newKey(t).PublicKey())
+	a1, _ := mint(t, store, alice, "one")
+	a2, two := mint(t, store, alice, "two")
+	b, _ := mint(t, store, bob, "one")
+	if err := store.Revoke(alice.Fingerprint, "one"); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Revoke(alice.Fingerprint, "one"); !errors.Is(err, ErrNoToken) {
+		t.Errorf("twice: %v", err)
+	}
+	if err := store.Revoke(bob.Fingerprint, "two"); !errors.Is(err, ErrNoToken) {
+		t.Errorf("another key's token: %v", err)
+	}
+	if n, err := store.RevokeKey(alice.Fingerprint); n != 1 || err != nil || store.Current(two, testNow) {
+		t.Errorf("ended %d, %v", n, err)
+	}
+	for _, s := range []*Tokens{store, tokenStore(t, dir)} {
+		for _, secret := range []string{a1, a2} {
+			if _, err := s.Verify(secret, testNow); !errors.Is(err, ErrBadToken) {
+				t.Errorf("a revoked token: %v", err)
+			}
+		}
+		if _, err := s.Verify(b, testNow); err != nil {
+			t.Errorf("bob's: %v", err)
+		}
+	}
+}
+
+func TestTokenLimits(t *testing.T) {
+	store := tokenStore(t, home(t))
+	id := identityOf(newKey(t).PublicKey())
+	request := MintRequest{Name: "x", Role: RoleObserver, KeyRole: RoleAdmin, Identity: id}
+	for name, c := range map[string]struct {
+		alter func(*MintRequest)
+		want  error
+	}{
+		"illegal name":   {func(r *MintRequest) { r.Name = "a/b" }, ErrTokenName},
+		"escape in name": {func(r *MintRequest) { r.Name = "\x1b[2J" }, ErrTokenName},
+		"long name":      {func(r *MintRequest) { r.Name = strings.Repeat("x", 65) }, ErrTokenName},
+		"negative ttl":   {func(r *MintRequest) { r.TTL = -1 }, ErrTokenTTL},
+		"endless ttl":    {func(r *MintRequest) { r.TTL = MaxTokenTTL + 1 }, ErrTokenTTL},
+		"unknown role":   {func(r *MintRequest) { r.Role = "root" }, nil},
+		"another's key":  {func(r *MintRequest) { r.Identity.Fingerprint = "SHA256:x" }, nil},
+	} {
+		r := request
+		c.alter(&r)
+		if _, _, err := store.Mint(r, testNow); err == nil || (c.want != nil && !errors.Is(err, c.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	request.Identity.Expires = testNow.Add(time.Hour)
+	if _, token, err := store.Mint(request, testNow); err != nil || !token.Expires.Equal(testNow.Add(time.Hour)) {
+		t.Errorf("a token outlives its key: %+v, %v", token, err)
+	}
+	for i := range MaxTokensPerKey - 1 {
+		mint(t, store, id, "n"+strings.Repeat("i", i%60)+string(rune('A'+i/60)))
+	}
+	if _, _, err := store.Mint(MintRequest{Name: "more", Role: RoleObserver, KeyRole: RoleAdmin, Identity: id}, testNow); !errors.Is(err, ErrTooManyTokens) {
+		t.Errorf("token %d of a key: %v", MaxTokensPerKey+1, err)
+	}
+	mint(t, store, id, "x") // rotating one is no more
+	mint(t, store, identityOf(newKey(t).PublicKey()), "x")
+	if _, _, err := store.Mint(request, testNow.Add(2*DefaultTokenTTL)); err == nil {
+		t.Error("a token of an expired key")
+	}
+	request.Identity.Expires = time.Time{}
+	if _, _, err := store.Mint(request, testNow.Add(2*DefaultTokenTTL)); err != nil {
+		t.Errorf("after the others expired: %v", err)
+	}
+}
+
+func TestAFullDiskChangesNothing(t *testing.T) {
+	dir := home(t)
+	store := tokenStore(t, dir)
+	id := identityOf(newKey(t).PublicKey())
+	secret, _ := mint(t, store, id, "ci")
+	if err := os.RemoveAll(dir); err != nil { // no file can be made here any more
+		t.Fatal(err)
+	}
+	if _, _, err := store.Mint(MintRequest{Role: RoleObserver, KeyRole: RoleAdmin, Identity: id}, testNow); err == nil {
+		t.Error("minted without disk")
+	}
+	if err := store.Revoke(id.Fingerprint, "ci"); err == nil || errors.Is(err, ErrNoToken) {
+		t.Errorf("revoked without disk: %v", err)
+	}
+	if _, err := store.Verify(secret, testNow); err != nil || len(store.List("", testNow)) != 1 {
+		t.Errorf("the store changed: %v", err)
+	}
+}
+
+func TestTamperedTokenFilesAreRefused(t *testing.T) {
+	dir := home(t)
+	path := filepath.Join(dir, tokensName)
+	mint(t, tokenStore(t, dir), identityOf(newKey(t).PublicKey()), "ci")
+	good := read(t, path)
+	other := identityOf(newKey(t).PublicKey())
+	field := func(name string) string {
+		at := strings.Index(good, `"`+name+`": "`) + len(name) + 5
+		return good[at : at+strings.IndexByte(good[at:], '"')]
+	}
+	for name, text := range map[string]string{
+		"another key's fingerprint": strings.Replace(good, field("fingerprint"), other.Fingerprint, 1),
+		"another key":               strings.Replace(good, field("key"), other.Key, 1),
+		"an unknown role":           strings.Replace(good, `"operator"`, `"root"`, 1),
+		"a short hash":              strings.Replace(good, field("sha256"), "00", 1),
+		"no hash":                   strings.Replace(good, field("sha256"), "", 1),
+		"a long life":               strings.Replace(good, field("expires"), "2999-01-01T00:00:00Z", 1),
+		"a name with a slash":       strings.Replace(good, `"ci"`, `"a/b"`, 1),
+		"an unknown field":          strings.Replace(good, `"name"`, `"admin": true, "name"`, 1),
+		"another version":           strings.Replace(good, `"version": 1`, `"version": 2`, 1),
+		"cut short":                 good[:len(good)/2],
+		"empty":                     "",
+		"a tail":                    good + "{}",
+	} {
+		if text == good {
+			t.Fatalf("%s: the test changes nothing", name)
+		}
+		write(t, path, text)
+		if _, err := OpenTokens(TokenOptions{StateDir: dir, Rand: rand.Reader}); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	write(t, path, good)
+	chmod(t, path, 0o640)
+	_, err := OpenTokens(TokenOptions{StateDir: dir, Rand: rand.Reader})
+	wantLax(t, err, path, "mode 0640", "chmod 600")
+	if !json.Valid([]byte(good)) {
+		t.Error("the token file is no JSON")
+	}
+}
+
+// The longest file that can be written can be read back.
+func TestTheFullestTokenFileIsWithinItsBound(t *testing.T) {
+	dir := home(t)
+	token := Token{Name: strings.Repeat("n", MaxTokenNameBytes), Role: RoleOperator, KeyRole: RoleOperator,
+		Identity: identityOf(newKey(t).PublicKey()), Created: testNow, Expires: testNow.Add(time.Hour)}
+	token.Identity.User = strings.Repeat("\x01", MaxUserBytes) // six bytes each in JSON
+	token.Identity.Key = strings.Repeat("/", MaxLineBytes)     // of the alphabet of base64
+	path := filepath.Join(dir, tokensName)
+	if err := storeTokens(path, slices.Repeat([]record{{Token: token}}, MaxTokens)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readPrivate(path, maxTokenFileBytes); err != nil {
+		t.Error(err)
+	}
+}
+
+// A token is looked for among all of them each time a bearer connects.
+func BenchmarkVerify(b *testing.B) {
+	store := tokenStore(b, b.TempDir())
+	secret, token := mint(b, store, identityOf(newKey(b).PublicKey()), "ci")
+	store.records = append(slices.Repeat([]record{{Token: token}}, MaxTokens-1), store.records...)
+	for b.Loop() {
+		if _, err := store.Verify(secret, testNow); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
