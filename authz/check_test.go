@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"text/tabwriter"
 )
 
 var update = flag.Bool("update", false, "write testdata/matrix.golden anew")
@@ -82,8 +81,7 @@ func sections() []section {
 func writeMatrix(b *bytes.Buffer) {
 	for _, s := range sections() {
 		fmt.Fprintf(b, "## %s\n\n", s.title)
-		w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "facts\tadmin\toperator\tobserver\trule")
+		fmt.Fprintf(b, matrixColumns, "facts", "admin", "operator", "observer", "rule")
 		var verbs []string
 		for v := List; v < endOfVerbs; v++ {
 			verbs = append(verbs, v.String())
@@ -91,18 +89,17 @@ func writeMatrix(b *bytes.Buffer) {
 			if v+1 < endOfVerbs && matrixBlock(s, v+1) == block {
 				continue
 			}
-			fmt.Fprintf(w, "%s:\n%s", strings.Join(verbs, ", "), block)
+			fmt.Fprintf(b, "%s:\n%s", strings.Join(verbs, ", "), block)
 			verbs = nil
 		}
-		w.Flush()
 		b.WriteByte('\n')
 	}
 }
 
 // matrixBlock returns the lines of one verb. In the rules VERB stands for it.
 func matrixBlock(s section, v Verb) string {
-	var order []string
-	names := map[string][]string{}
+	var order []answers
+	names := map[answers][]string{}
 	for _, f := range s.facts {
 		line := matrixLine(s, v, f)
 		if names[line] == nil {
@@ -116,12 +113,18 @@ func matrixBlock(s section, v Verb) string {
 		if len(order) == 1 {
 			facts = "any"
 		}
-		fmt.Fprintf(&b, "  %s\t%s\n", facts, line)
+		fmt.Fprintf(&b, matrixColumns, "  "+facts, line.admin, line.operator, line.observer, line.rules)
 	}
 	return b.String()
 }
 
-func matrixLine(s section, v Verb, f fact) string {
+// matrixColumns lays out one line of the matrix.
+const matrixColumns = "%-28s  %-5s  %-8s  %-8s  %s\n"
+
+// answers is what the three roles get, and the rules that refuse.
+type answers struct{ admin, operator, observer, rules string }
+
+func matrixLine(s section, v Verb, f fact) answers {
 	var cells, rules []string
 	for _, r := range []Role{Admin, Operator, Observer} {
 		p := keyPrincipal(r)
@@ -143,7 +146,7 @@ func matrixLine(s section, v Verb, f fact) string {
 			cells = append(cells, "?")
 		}
 	}
-	return strings.Join(append(cells, strings.Join(rules, "; ")), "\t")
+	return answers{cells[0], cells[1], cells[2], strings.Join(rules, "; ")}
 }
 
 func TestMatrixIsTheAgreedTable(t *testing.T) {
