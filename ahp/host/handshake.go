@@ -1,0 +1,166 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+
+	"termhost/ahp"
+	"termhost/ahp/store"
+	"termhost/authz"
+)
+
+var (
+	errTakenOver     = errors.New("another connection of this clientId has taken over")
+	errForeignClient = ahp.NewError(ahp.CodeNotPermitted,
+		"this clientId belongs to somebody else; choose another", "rule", "a clientId belongs to the principal that first used it")
+)
+
+// Hello is the answer to initialize, apart from how its version looks on the wire.
+type Hello struct {
+	Version          ahp.Version
+	ServerSeq        uint64
+	ServerVersion    string
+	DefaultDirectory string
+	Snapshots        []store.View
+}
+
+// Initialize is AHP's initialize. Initial subscriptions that do not exist are
+// left out.
+func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
+	if c.Initialized() {
+		return Hello{}, errInitialized
+	}
+	v, ok := ahp.Negotiate(p.ProtocolVersions)
+	if !ok {
+		e := ahp.NewError(ahp.CodeVersion, "no offered protocol version is supported; termhost speaks 0.3 to 0.9 and 1.x")
+		e.Data, _ = json.Marshal(map[string][]string{"supportedVersions": ahp.SupportedVersions()})
+		return Hello{}, e
+	}
+	if err := c.host.seat(c, p.ClientID, v); err != nil {
+		return Hello{}, err
+	}
+	hello := Hello{Version: v, ServerVersion: c.host.cfg.Version, Snapshots: []store.View{}}
+	if home, err := os.UserHomeDir(); err == nil {
+		hello.DefaultDirectory = ahp.FileURI(home)
+	}
+	for _, ref := range p.InitialSubscriptions {
+		if view, err := c.subscribe(string(ref)); err == nil {
+			hello.Snapshots = append(hello.Snapshots, view)
+		}
+	}
+	hello.ServerSeq = c.host.store.Seq()
+	return hello, nil
+}
+
+var errInitialized = ahp.NewError(ahp.CodeInvalidRequest, "already initialized: a connection is initialized once")
+
+// Replay is the answer to reconnect.
+type Replay struct {
+	Actions []*store.Entry
+	Missing []string
+}
+
+// Reconnect is AHP's reconnect: the connection continues as the clientId, with
+// the version it had, and gets what it missed. An unknown clientId leaves the
+// connection as it was.
+func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
+	if c.Initialized() {
+		return Replay{}, errInitialized
+	}
+	h := c.host
+	h.mu.Lock()
+	cl := h.clients[p.ClientID]
+	var known, foreign bool
+	var v ahp.Version
+	if cl != nil {
+		foreign = cl.principal != c.principal.ID && !h.forgottenLocked(cl)
+		known = cl.principal == c.principal.ID && cl.version != ahp.Version{}
+		v = cl.version
+	}
+	h.mu.Unlock()
+	if foreign {
+		return Replay{}, errForeignClient
+	}
+	if !known {
+		return Replay{}, ahp.NewError(ahp.CodeNotFound, "this clientId is not known here any more; initialize instead", "clientId", p.ClientID)
+	}
+	if err := h.seat(c, p.ClientID, v); err != nil {
+		return Replay{}, err
+	}
+	r := Replay{Missing: []string{}}
+	var channels []*store.Channel
+	for _, ref := range p.Subscriptions {
+		ch := h.channel(c.principal, string(ref))
+		if ch == nil {
+			r.Missing = append(r.Missing, string(ref))
+			continue
+		}
+		channels = append(channels, ch)
+	}
+	h.list.flush()
+	r.Actions = c.sub.Reconnect(channels, p.LastSeenServerSeq, c.client.synced)
+	return r, nil
+}
+
+// channel returns the channel that a reference names, if p may follow it.
+func (h *Host) channel(p authz.Principal, ref string) *store.Channel {
+	uri, ok := ahp.NormalizeChannel(ref)
+	if !ok || authz.Check(p, authz.Subscribe, authz.Target{}) != nil {
+		return nil
+	}
+	if uri == ahp.RootURI {
+		return h.store.Root()
+	}
+	t := h.lookup(uri)
+	if t == nil {
+		return nil
+	}
+	return t.ch
+}
+
+// Subscribe is AHP's subscribe.
+func (c *Conn) Subscribe(ref string) (store.View, *ahp.Error) {
+	return c.subscribe(ref)
+}
+
+func (c *Conn) subscribe(ref string) (store.View, *ahp.Error) {
+	if err := authz.Check(c.principal, authz.Subscribe, authz.Target{}); err != nil {
+		return store.View{}, refused(err)
+	}
+	ch := c.host.channel(c.principal, ref)
+	if ch == nil {
+		return store.View{}, unknownChannel(ref)
+	}
+	if ch == c.host.store.Root() {
+		c.host.list.flush()
+	}
+	view, err := c.sub.Subscribe(ch)
+	if err != nil {
+		return store.View{}, unknownChannel(ref)
+	}
+	return view, nil
+}
+
+// Unsubscribe is AHP's unsubscribe. What is not subscribed to is ignored.
+func (c *Conn) Unsubscribe(ref string) {
+	uri, ok := ahp.NormalizeChannel(ref)
+	if !ok {
+		return
+	}
+	for _, ch := range c.sub.Channels() {
+		if ch.URI() == uri {
+			c.sub.Unsubscribe(ch)
+		}
+	}
+}
+
+// Subscriptions returns how many channels the connection follows.
+func (c *Conn) Subscriptions() int { return len(c.sub.Channels()) }
+
+func unknownChannel(ref string) *ahp.Error {
+	return ahp.NewError(ahp.CodeNotFound, "there is no channel "+Printable(clip(ref))+"; it may have been disposed", "channel", clip(ref))
+}
+
+// clip bounds what of a peer's own words is sent back to it.
+func clip(s string) string { return s[:min(len(s), ahp.MaxURI)] }

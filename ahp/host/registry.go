@@ -1,0 +1,205 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"termhost/ahp"
+	"termhost/authz"
+)
+
+// Info is a terminal as listings show it.
+type Info struct {
+	Name, URI, Title string
+	Exited           bool
+	ExitCode         int
+	Client           bool // executed by a client
+	Claim            ahp.Claim
+	Holder           string // the name of the principal that holds it
+	Mine             bool   // held by the principal that asked
+	Cols, Rows       int
+	Viewers          int
+	Created          time.Time
+	LastCommand      string
+	Cwd              string
+}
+
+// List returns the terminals, oldest first.
+func (h *Host) List(p authz.Principal) ([]Info, error) {
+	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	order := slices.Clone(h.order)
+	h.mu.Unlock()
+	list := make([]Info, len(order))
+	for i, t := range order {
+		list[i] = t.Info(p)
+	}
+	return list, nil
+}
+
+// Info returns t as listings show it to p.
+func (t *Terminal) Info(p authz.Principal) Info {
+	s := t.ch.Summary()
+	t.term.Lock()
+	holder := t.holder
+	t.term.Unlock()
+	info := Info{Name: t.name, URI: t.uri, Title: s.Title, Exited: s.Exited, Client: s.Client, Claim: s.Claim,
+		Holder: holder.name, Mine: holder.principal == p.ID, Cols: s.Cols, Rows: s.Rows, Viewers: s.Readers,
+		Created: t.created, LastCommand: s.LastCommand, Cwd: s.Cwd}
+	if s.ExitCode != nil {
+		info.ExitCode = *s.ExitCode
+	}
+	return info
+}
+
+// NotFoundError says that no terminal answers to a name, or more than one does.
+type NotFoundError struct {
+	Name       string
+	Candidates []string // the NAMEs that begin so; empty: none
+}
+
+func (e *NotFoundError) Error() string {
+	if len(e.Candidates) > 0 {
+		return fmt.Sprintf("%q could be any of: %s", Printable(e.Name), strings.Join(e.Candidates, ", "))
+	}
+	return fmt.Sprintf("there is no terminal %q", Printable(e.Name))
+}
+
+// Find returns the terminal of a NAME, or of a prefix of a NAME or a title that
+// no other terminal shares. It returns a [*NotFoundError] if there is none.
+func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
+	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.names[name]; t != nil && h.terminals[t.uri] == t {
+		return t, nil
+	}
+	var found []*Terminal
+	for _, t := range h.order {
+		if name != "" && (strings.HasPrefix(t.name, name) || strings.HasPrefix(t.ch.Summary().Title, name)) {
+			found = append(found, t)
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	e := &NotFoundError{Name: name}
+	for _, t := range found {
+		e.Candidates = append(e.Candidates, t.name)
+	}
+	return nil, e
+}
+
+// LastUsed returns the terminal p attached to last, or the newest running one
+// that it holds, or the only one there is; nil if there is none of these.
+func (h *Host) LastUsed(p authz.Principal) *Terminal {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.lastUsed[p.ID]; t != nil {
+		return t
+	}
+	for _, t := range slices.Backward(h.order) {
+		if t.creator.ID == p.ID && !t.exitedNow() {
+			return t
+		}
+	}
+	if len(h.order) == 1 {
+		return h.order[0]
+	}
+	return nil
+}
+
+// freeNameLocked returns base-N with the lowest free N.
+func (h *Host) freeNameLocked(base string) string {
+	base = cleanName(base)
+	for n := 1; ; n++ {
+		if name := fmt.Sprintf("%s-%d", base, n); h.names[name] == nil {
+			return name
+		}
+	}
+}
+
+// cleanName makes a word into the beginning of a NAME.
+func cleanName(s string) string {
+	const most = ahp.MaxName / 2 // leaves room for the number
+	s = strings.TrimLeft(s, "-.")
+	b := []byte(s)[:min(len(s), most)]
+	for i := range b {
+		if !ahp.ValidName(string(b[i])) {
+			b[i] = '_'
+		}
+	}
+	return cmp.Or(string(b), "sh")
+}
+
+// forgetLocked takes t out of the registries.
+func (h *Host) forgetLocked(t *Terminal) {
+	delete(h.terminals, t.uri)
+	delete(h.names, t.name)
+	if i := slices.Index(h.order, t); i >= 0 {
+		h.order = slices.Delete(h.order, i, i+1)
+	}
+	for id, last := range h.lastUsed {
+		if last == t {
+			delete(h.lastUsed, id)
+		}
+	}
+}
+
+// lookup returns the terminal of a normalized URI, or nil.
+func (h *Host) lookup(uri string) *Terminal {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.terminals[uri]
+}
+
+// scheduleSweep has exited terminals looked through soon. It may be called
+// under a Term's lock.
+func (h *Host) scheduleSweep() {
+	h.background.Add(1)
+	go func() {
+		defer h.background.Done()
+		h.sweepExited()
+	}()
+}
+
+// sweepExited disposes the exited terminals that are too many or too old, and
+// comes back when the next one is due.
+func (h *Host) sweepExited() {
+	now := h.now()
+	h.mu.Lock()
+	var exited, due []*Terminal
+	for _, t := range h.order {
+		if t.exitedNow() {
+			exited = append(exited, t)
+		}
+	}
+	slices.SortStableFunc(exited, func(a, b *Terminal) int { return a.exitedAt.Compare(b.exitedAt) })
+	var next time.Duration
+	for i, t := range exited {
+		age := now.Sub(t.exitedAt)
+		switch {
+		case h.cfg.MaxExited > 0 && len(exited)-i > h.cfg.MaxExited, h.cfg.ExitedTTL > 0 && age >= h.cfg.ExitedTTL:
+			due = append(due, t)
+		case h.cfg.ExitedTTL > 0 && next == 0:
+			next = h.cfg.ExitedTTL - age
+		}
+	}
+	if next > 0 && !h.closed {
+		if h.sweep != nil {
+			h.sweep.Stop()
+		}
+		h.sweep = time.AfterFunc(next, h.sweepExited)
+	}
+	h.mu.Unlock()
+	for _, t := range due {
+		h.remove(t)
+	}
+}

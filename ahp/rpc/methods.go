@@ -1,0 +1,274 @@
+package rpc
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"termhost/ahp"
+	"termhost/ahp/store"
+)
+
+// method is how one of AHP's messages is answered.
+type method struct {
+	answer       func(*peer, *request) *ahp.Error
+	notification bool // may come without an id
+	early        bool // may come before initialize
+}
+
+var methods = map[string]method{
+	"initialize":      {answer: (*peer).initialize, early: true},
+	"reconnect":       {answer: (*peer).reconnect, early: true},
+	"ping":            {answer: (*peer).ping, early: true},
+	"subscribe":       {answer: (*peer).subscribe},
+	"unsubscribe":     {answer: (*peer).unsubscribe, notification: true},
+	"dispatchAction":  {answer: (*peer).dispatchAction, notification: true},
+	"createTerminal":  {answer: (*peer).createTerminal},
+	"disposeTerminal": {answer: (*peer).disposeTerminal},
+	"listSessions":    {answer: (*peer).listSessions},
+}
+
+func appendNull(dst []byte) []byte { return append(dst, "null"...) }
+
+func (p *peer) ping(r *request) *ahp.Error {
+	p.respond(r.id, appendNull)
+	return nil
+}
+
+func (p *peer) listSessions(r *request) *ahp.Error {
+	p.respond(r.id, func(dst []byte) []byte { return append(dst, `{"items":[]}`...) })
+	return nil
+}
+
+// onRoot checks a channel that must be the root's.
+func onRoot(channel string) *ahp.Error {
+	if channel == "" {
+		return ahp.FieldProblem("channel", "is missing")
+	}
+	if uri, ok := ahp.NormalizeChannel(channel); !ok || uri != ahp.RootURI {
+		return ahp.FieldProblem("channel", "must be "+ahp.RootURI)
+	}
+	return nil
+}
+
+func (p *peer) initialize(r *request) *ahp.Error {
+	var params ahp.InitializeParams
+	if e := decode(r.params, &params); e != nil {
+		return e
+	}
+	if e := onRoot(params.Channel); e != nil {
+		return e
+	}
+	switch {
+	case params.ClientID == "":
+		return ahp.FieldProblem("clientId", "is missing")
+	case len(params.ProtocolVersions) == 0:
+		return ahp.FieldProblem("protocolVersions", "is missing or empty")
+	case len(params.InitialSubscriptions) > p.opts.MaxSubscriptions:
+		return p.tooMany()
+	}
+	hello, e := p.c.Initialize(params)
+	if e != nil {
+		if e.Code == ahp.CodeVersion {
+			p.closeAfter(r.id, e)
+			return nil
+		}
+		return e
+	}
+	shape := p.c.Shape()
+	p.respond(r.id, func(dst []byte) []byte {
+		dst = append(dst, `{"protocolVersion":`...)
+		dst = ahp.AppendJSONString(dst, hello.Version.String())
+		dst = append(dst, `,"serverSeq":`...)
+		dst = strconv.AppendUint(dst, hello.ServerSeq, 10)
+		dst = append(dst, `,"serverInfo":{"name":"termhost","version":`...)
+		dst = ahp.AppendJSONString(dst, hello.ServerVersion)
+		dst = append(dst, `},"snapshots":[`...)
+		dst = appendViews(dst, hello.Snapshots, shape)
+		dst = append(dst, ']')
+		if hello.DefaultDirectory != "" {
+			dst = append(dst, `,"defaultDirectory":`...)
+			dst = ahp.AppendJSONString(dst, hello.DefaultDirectory)
+		}
+		return append(dst, `,"_meta":{}}`...)
+	})
+	return nil
+}
+
+// closeAfter answers with an error and then ends the connection.
+func (p *peer) closeAfter(id []byte, e *ahp.Error) {
+	p.refuse(id, e)
+	p.closing = errors.New(e.Message)
+}
+
+func appendViews(dst []byte, views []store.View, shape ahp.Shape) []byte {
+	for i, v := range views {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = v.AppendJSON(dst, shape)
+	}
+	return dst
+}
+
+func (p *peer) reconnect(r *request) *ahp.Error {
+	var params struct {
+		ahp.ReconnectParams
+		LastSeen *uint64 `json:"lastSeenServerSeq"`
+	}
+	if e := decode(r.params, &params); e != nil {
+		return e
+	}
+	if e := onRoot(params.Channel); e != nil {
+		return e
+	}
+	switch {
+	case params.ClientID == "":
+		return ahp.FieldProblem("clientId", "is missing")
+	case params.LastSeen == nil:
+		return ahp.FieldProblem("lastSeenServerSeq", "is missing")
+	case params.Subscriptions == nil:
+		return ahp.FieldProblem("subscriptions", "is missing")
+	case len(params.Subscriptions) > p.opts.MaxSubscriptions:
+		return p.tooMany()
+	}
+	params.LastSeenServerSeq = *params.LastSeen
+	replay, e := p.c.Reconnect(params.ReconnectParams)
+	if e != nil {
+		return e
+	}
+	missing, err := json.Marshal(replay.Missing)
+	if err != nil {
+		return ahp.NewError(ahp.CodeInternal, errInternal.Error())
+	}
+	shape, sub := p.c.Shape(), p.c.Subscriber()
+	p.respond(r.id, func(dst []byte) []byte {
+		dst = append(dst, `{"type":"replay","actions":[`...)
+		for i, entry := range replay.Actions {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = entry.AppendEnvelope(dst, sub, shape)
+		}
+		dst = append(dst, `],"missing":`...)
+		dst = append(dst, missing...)
+		return append(dst, '}')
+	})
+	return nil
+}
+
+func (p *peer) tooMany() *ahp.Error {
+	return ahp.NewError(ahp.CodeLimit, "a connection may follow "+strconv.Itoa(p.opts.MaxSubscriptions)+
+		" channels; unsubscribe from some", "limit", "http.max_subscriptions")
+}
+
+// channelOf reads the channel of params that hold nothing else of interest.
+func channelOf(params json.RawMessage) (string, *ahp.Error) {
+	var w struct {
+		Channel string `json:"channel"`
+	}
+	if e := decode(params, &w); e != nil {
+		return "", e
+	}
+	if w.Channel == "" {
+		return "", ahp.FieldProblem("channel", "is missing")
+	}
+	return w.Channel, nil
+}
+
+func (p *peer) subscribe(r *request) *ahp.Error {
+	channel, e := channelOf(r.params)
+	if e != nil {
+		return e
+	}
+	if p.c.Subscriptions() >= p.opts.MaxSubscriptions {
+		return p.tooMany()
+	}
+	view, e := p.c.Subscribe(channel)
+	if e != nil {
+		return e
+	}
+	shape := p.c.Shape()
+	p.respond(r.id, func(dst []byte) []byte {
+		dst = append(dst, `{"snapshot":`...)
+		dst = view.AppendJSON(dst, shape)
+		return append(dst, '}')
+	})
+	return nil
+}
+
+func (p *peer) unsubscribe(r *request) *ahp.Error {
+	channel, e := channelOf(r.params)
+	if e != nil {
+		return e
+	}
+	p.c.Unsubscribe(channel)
+	if r.id != nil {
+		p.respond(r.id, appendNull)
+	}
+	return nil
+}
+
+func (p *peer) dispatchAction(r *request) *ahp.Error {
+	var params struct {
+		Channel   string          `json:"channel"`
+		ClientSeq *int64          `json:"clientSeq"`
+		Action    json.RawMessage `json:"action"`
+	}
+	if e := decode(r.params, &params); e != nil {
+		return e
+	}
+	switch {
+	case params.Channel == "":
+		return ahp.FieldProblem("channel", "is missing")
+	case params.ClientSeq == nil:
+		return ahp.FieldProblem("clientSeq", "is missing")
+	}
+	action, err := ahp.DecodeAction(params.Action)
+	if err != nil {
+		var fe *ahp.FieldError
+		if errors.As(err, &fe) {
+			return ahp.FieldProblem(fe.Field, fe.Reason)
+		}
+		return ahp.FieldProblem("action", err.Error())
+	}
+	p.c.Dispatch(params.Channel, *params.ClientSeq, action)
+	if r.id != nil {
+		p.respond(r.id, appendNull)
+	}
+	return nil
+}
+
+func (p *peer) createTerminal(r *request) *ahp.Error {
+	var params ahp.CreateTerminalParams
+	if e := decode(r.params, &params); e != nil {
+		return e
+	}
+	if params.Channel == "" {
+		return ahp.FieldProblem("channel", "is missing")
+	}
+	if e := p.c.CreateTerminal(params); e != nil {
+		return e
+	}
+	p.respond(r.id, appendNull)
+	return nil
+}
+
+// disposeTerminal answers when the processes are gone, which takes seconds if
+// they ignore SIGHUP: other messages are answered meanwhile.
+func (p *peer) disposeTerminal(r *request) *ahp.Error {
+	channel, e := channelOf(r.params)
+	if e != nil {
+		return e
+	}
+	p.background.Add(1)
+	go func() {
+		defer p.background.Done()
+		if e := p.c.DisposeTerminal(channel); e != nil {
+			p.refuse(r.id, e)
+			return
+		}
+		p.respond(r.id, appendNull)
+	}()
+	return nil
+}

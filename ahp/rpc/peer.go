@@ -1,0 +1,138 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+)
+
+// peer is one connection being served.
+type peer struct {
+	t    Transport
+	c    *host.Conn
+	opts Options
+	log  *slog.Logger
+	ctx  context.Context
+	pace pace
+
+	closing    error          // set by the reader: end once everything is written
+	background sync.WaitGroup // requests that take long
+}
+
+// request is a request or notification whose outer form is right.
+type request struct {
+	id     []byte // nil: a notification
+	method string
+	params json.RawMessage
+}
+
+// handle answers one message.
+func (p *peer) handle(msg []byte) {
+	r, bad := parse(msg)
+	if bad != nil {
+		p.refuse(nil, bad)
+		return
+	}
+	if r == nil {
+		return // a response: this host asks nothing
+	}
+	m, known := methods[r.method]
+	if !known {
+		p.refuseUnknown(r)
+		return
+	}
+	if r.id == nil && !m.notification {
+		p.refuse(nil, ahp.NewError(ahp.CodeInvalidRequest, r.method+" is a request and needs an id"))
+		return
+	}
+	if !m.early && !p.c.Initialized() {
+		p.refuse(r.id, errNotInitialized)
+		return
+	}
+	if e := m.answer(p, r); e != nil {
+		p.refuse(r.id, e)
+	}
+}
+
+var errNotInitialized = ahp.NewError(ahp.CodeInvalidRequest, "not initialized: send initialize or reconnect first")
+
+func (p *peer) refuseUnknown(r *request) {
+	if !p.c.Initialized() {
+		p.refuse(r.id, errNotInitialized)
+		return
+	}
+	name := host.Printable(r.method)
+	name = name[:min(len(name), maxMethodName)]
+	if r.id == nil {
+		p.log.Debug("unknown notification ignored", "method", name)
+		return
+	}
+	p.refuse(r.id, ahp.NewError(ahp.CodeMethodNotFound, "termhost does not implement "+name, "method", name))
+}
+
+// maxMethodName is how much of an unknown method's name is repeated.
+const maxMethodName = 64
+
+// parse takes a message apart. It returns nil and no error for a response.
+func parse(msg []byte) (*request, *ahp.Error) {
+	if !json.Valid(msg) {
+		return nil, ahp.NewError(ahp.CodeParse, "the message is not valid JSON")
+	}
+	if err := scan(msg); err != nil {
+		code := ahp.CodeInvalidRequest
+		if errors.Is(err, errUTF8) {
+			code = ahp.CodeParse
+		}
+		return nil, ahp.NewError(code, err.Error())
+	}
+	switch first := bytes.TrimLeft(msg, " \t\r\n")[0]; first {
+	case '{':
+	case '[':
+		return nil, ahp.NewError(ahp.CodeInvalidRequest, "batches are not supported: send one message at a time")
+	default:
+		return nil, ahp.NewError(ahp.CodeInvalidRequest, "a message is a JSON object")
+	}
+	var m struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Method  *string         `json:"method"`
+		Params  json.RawMessage `json:"params"`
+		Result  json.RawMessage `json:"result"`
+		Error   json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(msg, &m); err != nil || m.Version != "2.0" {
+		return nil, ahp.NewError(ahp.CodeInvalidRequest, `a message has "jsonrpc": "2.0" and a method that is a string`)
+	}
+	if m.Method == nil {
+		if m.Result != nil || m.Error != nil {
+			return nil, nil
+		}
+		return nil, ahp.NewError(ahp.CodeInvalidRequest, "the message has no method")
+	}
+	if m.ID != nil && m.ID[0] != '"' && (m.ID[0] < '0' || m.ID[0] > '9') && m.ID[0] != '-' {
+		return nil, ahp.NewError(ahp.CodeInvalidRequest, "an id is a string or a number")
+	}
+	return &request{id: m.ID, method: *m.Method, params: m.Params}, nil
+}
+
+// decode reads params into v, naming the field that is wrong.
+func decode(params json.RawMessage, v any) *ahp.Error {
+	if len(params) == 0 || params[0] != '{' {
+		return ahp.FieldProblem("params", "must be an object")
+	}
+	err := json.Unmarshal(params, v)
+	if err == nil {
+		return nil
+	}
+	var te *json.UnmarshalTypeError
+	if errors.As(err, &te) && te.Field != "" {
+		return ahp.FieldProblem(te.Field, "has the wrong type")
+	}
+	return ahp.FieldProblem("params", "cannot be read: "+err.Error())
+}

@@ -1,0 +1,110 @@
+package rpc
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDepth bounds how deeply a message may nest: AHP's own nest to 8.
+const maxDepth = 32
+
+var (
+	errUTF8  = errors.New("the message is not valid UTF-8")
+	errDepth = fmt.Errorf("the message nests deeper than %d", maxDepth)
+)
+
+// duplicateError says that two keys of one object are equal, or differ in case
+// only. encoding/json would take the one for the other, and so might a proxy
+// that looked at the message before: it is never right to guess.
+type duplicateError struct{ key string }
+
+func (e *duplicateError) Error() string {
+	return fmt.Sprintf("the key %q stands twice in one object, perhaps in another case", e.key)
+}
+
+// scan looks through a message that is valid JSON for what encoding/json lets
+// pass: invalid UTF-8, bottomless nesting, and keys that stand twice.
+func scan(msg []byte) error {
+	if !utf8.Valid(msg) {
+		return errUTF8
+	}
+	s := scanner{msg: msg}
+	return s.value(0)
+}
+
+type scanner struct {
+	msg []byte
+	pos int
+}
+
+func (s *scanner) value(depth int) error {
+	s.space()
+	if s.pos == len(s.msg) {
+		return nil
+	}
+	switch s.msg[s.pos] {
+	case '{', '[':
+		if depth == maxDepth {
+			return errDepth
+		}
+		return s.container(depth+1, s.msg[s.pos] == '{')
+	case '"':
+		s.str()
+	default:
+		for s.pos < len(s.msg) && !strings.ContainsRune(",]} \t\r\n", rune(s.msg[s.pos])) {
+			s.pos++
+		}
+	}
+	return nil
+}
+
+// container scans an object or array; pos is at its first byte.
+func (s *scanner) container(depth int, object bool) error {
+	s.pos++
+	var keys keySet
+	for s.space(); s.pos < len(s.msg); s.space() {
+		switch s.msg[s.pos] {
+		case '}', ']':
+			s.pos++
+			return nil
+		case ',':
+			s.pos++
+			continue
+		}
+		if object {
+			if key := s.str(); !keys.add(key) {
+				return &duplicateError{key}
+			}
+			s.space()
+			s.pos++ // the colon
+		}
+		if err := s.value(depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.msg) && strings.IndexByte(" \t\r\n", s.msg[s.pos]) >= 0 {
+		s.pos++
+	}
+}
+
+// str scans a string and returns what is between its quotes, escapes and all. A
+// key written with an escape is compared after unescaping, by keySet.
+func (s *scanner) str() string {
+	start := s.pos + 1
+	for s.pos++; s.pos < len(s.msg); s.pos++ {
+		switch s.msg[s.pos] {
+		case '\\':
+			s.pos++
+		case '"':
+			s.pos++
+			return string(s.msg[start : s.pos-1])
+		}
+	}
+	return string(s.msg[min(start, len(s.msg)):])
+}

@@ -1,0 +1,247 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/store"
+)
+
+// Transport carries messages, each a JSON text. Read and Write are called by
+// one goroutine each; Close may be called at any time and makes both return.
+type Transport interface {
+	// Read returns the next message, which is the caller's. io.EOF is a peer
+	// that went away in good order. A [*MessageError] is a message that cannot
+	// be had; the next one may be.
+	Read() ([]byte, error)
+	// Write sends a message and does not keep p. It fails if the peer takes no
+	// byte for [Stall].
+	Write(p []byte) error
+	// Close ends the transport, telling the peer why if it can be told.
+	Close(reason string) error
+}
+
+// Stall is how long a peer may take no byte before its transport is closed: a
+// laptop that changes networks comes back within that time.
+const Stall = 60 * time.Second
+
+// MessageError is a message that a transport could not take.
+type MessageError struct{ Reason string }
+
+func (e *MessageError) Error() string { return e.Reason }
+
+// Options bound one peer. Zero values take the defaults.
+type Options struct {
+	MaxSubscriptions  int // default 1000
+	RequestsPerSecond int // default 1000; more are read later
+	Log               *slog.Logger
+}
+
+const (
+	defaultSubscriptions = 1000
+	defaultRequests      = 1000
+	// pullBytes is how much output the writer takes at a time: enough to write
+	// large frames, little enough to hold.
+	pullBytes = 256 << 10
+)
+
+// Serve answers the peer until the transport or the connection's context ends,
+// then closes the transport. It returns nil if the peer went away in good order,
+// and otherwise why the connection ended.
+func Serve(t Transport, c *host.Conn, o Options) error {
+	if o.MaxSubscriptions <= 0 {
+		o.MaxSubscriptions = defaultSubscriptions
+	}
+	if o.RequestsPerSecond <= 0 {
+		o.RequestsPerSecond = defaultRequests
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithCancelCause(c.Context())
+	defer cancel(nil)
+	p := &peer{t: t, c: c, opts: o, log: o.Log, ctx: ctx, pace: pace{rate: o.RequestsPerSecond}}
+
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		cancel(p.writeLoop())
+	}()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		<-ctx.Done()
+		t.Close(reasonOf(context.Cause(ctx)))
+	}()
+	cancel(p.readLoop())
+	<-written
+	<-closed
+	p.background.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// reasonOf returns what the peer is told.
+func reasonOf(err error) string {
+	if err == nil || errors.Is(err, io.EOF) {
+		return "goodbye"
+	}
+	return err.Error()
+}
+
+// readLoop answers messages until the transport ends. A panic ends this
+// connection only.
+func (p *peer) readLoop() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.log.Error("panic while answering a message", "panic", v, "stack", string(debug.Stack()))
+			err = errInternal
+		}
+	}()
+	for {
+		if err := p.c.Subscriber().WaitRoom(p.ctx); err != nil {
+			return err
+		}
+		if err := p.pace.wait(p.ctx); err != nil {
+			return err
+		}
+		msg, err := p.t.Read()
+		var bad *MessageError
+		switch {
+		case errors.As(err, &bad):
+			p.refuse(nil, ahp.NewError(ahp.CodeParse, bad.Reason))
+		case err != nil:
+			return err
+		default:
+			p.handle(msg)
+		}
+		if p.closing != nil {
+			return p.flush()
+		}
+	}
+}
+
+// flush waits until the writer has written everything, and returns why the
+// connection then ends.
+func (p *peer) flush() error {
+	written := make(chan struct{})
+	p.c.Subscriber().Post(func(dst []byte) []byte { close(written); return dst })
+	select {
+	case <-written:
+	case <-p.ctx.Done():
+	}
+	return p.closing
+}
+
+var errInternal = errors.New("internal error; the host's log says more")
+
+// writeLoop writes what there is to write, in order, until the context ends.
+func (p *peer) writeLoop() error {
+	sub := p.c.Subscriber()
+	var items []store.Item
+	var buf []byte
+	for {
+		items = sub.Pull(items[:0], pullBytes)
+		if len(items) == 0 {
+			select {
+			case <-sub.Signal():
+				continue
+			case <-p.ctx.Done():
+				return context.Cause(p.ctx)
+			}
+		}
+		for i := range items {
+			if buf = p.encode(buf[:0], items[i]); len(buf) == 0 {
+				continue
+			}
+			if err := p.t.Write(buf); err != nil {
+				return err
+			}
+			items[i] = store.Item{}
+		}
+		if cap(buf) > keepBuffer {
+			buf = nil
+		}
+	}
+}
+
+// keepBuffer is the largest buffer a writer keeps while idle.
+const keepBuffer = 16 << 10
+
+func (p *peer) encode(buf []byte, it store.Item) []byte {
+	if it.Post != nil {
+		return it.Post(buf)
+	}
+	buf = append(buf, `{"jsonrpc":"2.0","method":"action","params":`...)
+	buf = it.Entry.AppendEnvelope(buf, p.c.Subscriber(), p.c.Shape())
+	return append(buf, '}')
+}
+
+// pace spaces messages out. A burst of a second's worth passes at once.
+type pace struct {
+	rate int
+	due  time.Time // when the bucket will be full again
+}
+
+func (p *pace) wait(ctx context.Context) error {
+	now := time.Now()
+	if p.due.Before(now) {
+		p.due = now
+	}
+	p.due = p.due.Add(time.Second / time.Duration(p.rate))
+	ahead := p.due.Sub(now) - time.Second
+	if ahead <= 0 {
+		return nil
+	}
+	t := time.NewTimer(ahead)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// respond answers a request; result appends the result as JSON.
+func (p *peer) respond(id []byte, result func(dst []byte) []byte) {
+	p.c.Subscriber().Post(func(dst []byte) []byte {
+		dst = appendHead(dst, id)
+		dst = append(dst, `,"result":`...)
+		dst = result(dst)
+		return append(dst, '}')
+	})
+}
+
+// refuse answers with an error; id is nil where none is known.
+func (p *peer) refuse(id []byte, e *ahp.Error) {
+	p.c.Subscriber().Post(func(dst []byte) []byte {
+		dst = appendHead(dst, id)
+		dst = append(dst, `,"error":{"code":`...)
+		dst = strconv.AppendInt(dst, int64(e.Code), 10)
+		dst = append(dst, `,"message":`...)
+		dst = ahp.AppendJSONString(dst, e.Message)
+		if len(e.Data) > 0 {
+			dst = append(dst, `,"data":`...)
+			dst = append(dst, e.Data...)
+		}
+		return append(dst, "}}"...)
+	})
+}
+
+func appendHead(dst, id []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	if id == nil {
+		return append(dst, "null"...)
+	}
+	return append(dst, id...)
+}
