@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"termhost/ptypool/vt"
 )
 
 // pids waits for "NAME=PID" in the output for every name.
@@ -136,8 +138,7 @@ func TestSignalReachesTheWholeSessionOrTheForeground(t *testing.T) {
 	if err := term.Signal(syscall.SIGUSR1); err != nil {
 		t.Fatal(err)
 	}
-	_ = r // the sleeps die of it, the shells report
-	r.text(t, "main")
+	r.text(t, "main") // the sleeps die of it, the shells report
 	r.text(t, "child")
 	if err := term.SignalForeground(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -148,6 +149,7 @@ func TestSignalReachesTheWholeSessionOrTheForeground(t *testing.T) {
 	if err := term.SignalForeground(syscall.SIGINT); !errors.Is(err, ErrExited) {
 		t.Errorf("after the exit: %v", err)
 	}
+	wait(t, "the last process", term.backend.Hangup(0))
 	if err := term.Signal(syscall.SIGINT); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("after the exit: %v", err)
 	}
@@ -196,7 +198,7 @@ func TestShutdownEndsEverythingAndIsBounded(t *testing.T) {
 		term, r := sh(t, p, unruly)
 		terms, recs = append(terms, term), append(recs, r)
 	}
-	v, err := p.Virtual(80, 24, vtOptions(), newRecorder())
+	v, err := p.Virtual(80, 24, vt.Options{}, newRecorder())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package ptypool
 import (
 	"errors"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/vt"
 )
 
 func TestOutputComesBeforeTheExitAndTheExitOnce(t *testing.T) {
@@ -95,9 +98,7 @@ func TestTheChildLeadsAProcessSessionOnItsTerminal(t *testing.T) {
 }
 
 func TestSignalsThatTheHostIgnoresAreNotIgnoredByChildren(t *testing.T) {
-	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGTSTP} {
-		ignoreSignal(t, sig)
-	}
+	signal.Ignore(syscall.SIGHUP, syscall.SIGTSTP) // until New
 	p := newPool(t, Config{})
 	term, r := start(t, p, "/bin/grep", "-E", "SigIgn|SigBlk", "/proc/self/status")
 	r.exit(t, term)
@@ -205,7 +206,7 @@ func TestArgv0MakesALoginShellAndTTYVarNamesTheDevice(t *testing.T) {
 func TestTheLimitIsATypedErrorAndSlotsComeBack(t *testing.T) {
 	p := newPool(t, Config{MaxTerminals: 2})
 	a, ra := sh(t, p, "read x")
-	v, err := p.Virtual(80, 24, vtOptions(), newRecorder())
+	v, err := p.Virtual(80, 24, vt.Options{}, newRecorder())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +228,7 @@ func TestTheLimitIsATypedErrorAndSlotsComeBack(t *testing.T) {
 func TestAVirtualTerminalIsFedAndEnded(t *testing.T) {
 	p := newPool(t, Config{})
 	r := newRecorder()
-	term, err := p.Virtual(80, 24, vtOptions(), r)
+	term, err := p.Virtual(80, 24, vt.Options{}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +254,7 @@ func TestAVirtualTerminalIsFedAndEnded(t *testing.T) {
 		t.Errorf("output %q", got)
 	}
 	r = newRecorder()
-	if term, err = p.Virtual(80, 24, vtOptions(), r); err != nil {
+	if term, err = p.Virtual(80, 24, vt.Options{}, r); err != nil {
 		t.Fatal(err)
 	}
 	term.Hangup(0)
