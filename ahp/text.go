@@ -20,7 +20,8 @@ func NewText(p []byte) Text {
 }
 
 // Append adds p, which must not be modified after the call. Where p lies in
-// memory right behind the last chunk, that chunk grows and no new one is made.
+// memory right behind the last chunk and within its capacity, that chunk grows
+// and no new one is made.
 func (t *Text) Append(p []byte) {
 	if len(p) == 0 {
 		return
@@ -54,12 +55,19 @@ func (t Text) Clone() Text {
 	return Text{chunks: append([][]byte(nil), t.chunks...), size: t.size}
 }
 
-// DropChunks removes the n oldest chunks.
-func (t *Text) DropChunks(n int) {
-	for _, c := range t.chunks[:n] {
-		t.size -= len(c)
+// Drop removes the n oldest bytes, or all if there are fewer.
+func (t *Text) Drop(n int) {
+	i := 0
+	for i < len(t.chunks) && n >= len(t.chunks[i]) {
+		n -= len(t.chunks[i])
+		t.size -= len(t.chunks[i])
+		i++
 	}
-	t.chunks = append([][]byte(nil), t.chunks[n:]...)
+	t.chunks = append([][]byte(nil), t.chunks[i:]...)
+	if n > 0 && len(t.chunks) > 0 {
+		t.chunks[0] = t.chunks[0][n:]
+		t.size -= n
+	}
 }
 
 // Prepend puts p, which must not be modified after the call, before the rest.

@@ -27,6 +27,9 @@ type Channel struct {
 // URI returns the channel's normalized URI.
 func (c *Channel) URI() string { return c.uri }
 
+// LogBytes returns the bound of the channel's log.
+func (c *Channel) LogBytes() int { return c.store.logBytes }
+
 // Append applies an action, which must not be modified afterwards, and returns
 // its serverSeq. It is 0 if the channel has been removed. origin may be nil.
 func (c *Channel) Append(a ahp.Action, origin *ahp.Origin) uint64 {

@@ -70,15 +70,7 @@ func (c *content) cut(st *ahp.TerminalState, m mark) {
 	head := &st.Content[0]
 	if excess > 0 {
 		excess -= partWeight(head) - head.Text.Len()
-		chunks := 0
-		for _, b := range head.Text.Chunks() {
-			if excess <= 0 {
-				break
-			}
-			excess -= len(b)
-			chunks++
-		}
-		head.Text.DropChunks(chunks)
+		head.Text.Drop(excess)
 		// What the part weighs besides its text stays with it.
 		c.start = m.at - int64(partWeight(head)-head.Text.Len())
 	} else {

@@ -36,6 +36,8 @@ type Subscriber struct {
 	taken  []*link // the links that the last Pull read from
 	own    []ownItem
 	closed bool
+	// writing says that the last Pull gave something to write.
+	writing bool
 	// synced says for each channel which serverSeq ended the last snapshot or
 	// resynchronisation sent here.
 	synced map[string]uint64
@@ -233,6 +235,8 @@ func (sub *Subscriber) Pull(dst []Item, limit int) []Item {
 		l.writtenLocked()
 	}
 	sub.taken = sub.taken[:0]
+	given := len(dst)
+	defer func() { sub.writing = len(dst) > given }()
 	for limit > 0 {
 		l, below := sub.nextLocked()
 		if l == nil && len(sub.own) == 0 {
@@ -389,4 +393,20 @@ func (l *link) dropLocked() {
 	if i := slices.Index(l.sub.ready, l); i >= 0 {
 		l.sub.ready = slices.Delete(l.sub.ready, i, i+1)
 	}
+}
+
+// Pending reports whether there is anything that has not been written yet.
+func (sub *Subscriber) Pending() bool {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sub.writing || len(sub.own) > 0 {
+		return true
+	}
+	for _, l := range sub.ready {
+		if l.pendingLocked() {
+			return true
+		}
+	}
+	return false
 }
