@@ -92,3 +92,12 @@ func appendRaw(dst []byte, raw json.RawMessage) []byte {
 	}
 	return append(dst, raw...)
 }
+
+// notNull returns raw, or nil where it is null: a field given as null counts as
+// one that is absent.
+func notNull(raw json.RawMessage) json.RawMessage {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
+}

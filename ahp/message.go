@@ -118,6 +118,15 @@ type InitializeResult struct {
 	Meta             json.RawMessage `json:"_meta,omitempty"`
 }
 
+// MarshalJSON encodes no snapshots as [].
+func (r InitializeResult) MarshalJSON() ([]byte, error) {
+	type plain InitializeResult
+	if r.Snapshots == nil {
+		r.Snapshots = []Snapshot{}
+	}
+	return json.Marshal(plain(r))
+}
+
 // ServerInfo names a host.
 type ServerInfo struct {
 	Name    string `json:"name"`
@@ -132,11 +141,32 @@ type ReconnectParams struct {
 	Subscriptions     []SubscriptionRef `json:"subscriptions"`
 }
 
+// MarshalJSON encodes no subscriptions as [].
+func (p ReconnectParams) MarshalJSON() ([]byte, error) {
+	type plain ReconnectParams
+	if p.Subscriptions == nil {
+		p.Subscriptions = []SubscriptionRef{}
+	}
+	return json.Marshal(plain(p))
+}
+
 // ReconnectResult is the result of reconnect; its type is always "replay".
 type ReconnectResult struct {
 	Type    string     `json:"type"`
 	Actions []Envelope `json:"actions"`
 	Missing []string   `json:"missing"`
+}
+
+// MarshalJSON encodes empty lists as [].
+func (r ReconnectResult) MarshalJSON() ([]byte, error) {
+	type plain ReconnectResult
+	if r.Actions == nil {
+		r.Actions = []Envelope{}
+	}
+	if r.Missing == nil {
+		r.Missing = []string{}
+	}
+	return json.Marshal(plain(r))
 }
 
 // SubscriptionRef names a channel: a string, or an object with a channel.

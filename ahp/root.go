@@ -67,12 +67,8 @@ func mergeConfig(config json.RawMessage, a RootConfigChanged) json.RawMessage {
 
 // AppendJSON appends the state in the given shape.
 func (s *RootState) AppendJSON(dst []byte, shape Shape) []byte {
-	dst = append(dst, `{"agents":`...)
-	if len(s.Agents) == 0 {
-		dst = append(dst, "[]"...)
-	} else {
-		dst = append(dst, s.Agents...)
-	}
+	dst = append(dst, '{')
+	dst = appendAgents(dst, s.Agents)
 	if s.ActiveSessions != nil {
 		dst = strconv.AppendInt(appendField(dst, "activeSessions"), int64(*s.ActiveSessions), 10)
 	}
@@ -81,6 +77,14 @@ func (s *RootState) AppendJSON(dst []byte, shape Shape) []byte {
 		dst = appendRaw(appendField(dst, "config"), s.Config)
 	}
 	return append(dst, '}')
+}
+
+// appendAgents appends the agents field, which is a list even if there are none.
+func appendAgents(dst []byte, agents json.RawMessage) []byte {
+	if len(agents) == 0 {
+		agents = json.RawMessage("[]")
+	}
+	return appendRaw(appendField(dst, "agents"), agents)
 }
 
 func appendTerminals(dst []byte, list []TerminalInfo, shape Shape) []byte {
@@ -111,14 +115,17 @@ func (t *TerminalInfo) UnmarshalJSON(b []byte) error {
 	var w struct {
 		Resource string `json:"resource"`
 		Title    string `json:"title"`
-		Claim    Claim  `json:"claim"`
+		Claim    *Claim `json:"claim"`
 		Target   string `json:"executionTarget"`
 		lifecycleFields
 	}
 	if err := json.Unmarshal(b, &w); err != nil {
 		return err
 	}
-	*t = TerminalInfo{Resource: w.Resource, Title: w.Title, Claim: w.Claim, Client: w.Target == ExecutorClient}
+	if w.Claim == nil {
+		return errClaim // there is no terminal without one
+	}
+	*t = TerminalInfo{Resource: w.Resource, Title: w.Title, Claim: *w.Claim, Client: w.Target == ExecutorClient}
 	t.Exited, t.ExitCode = w.exit()
 	return nil
 }
@@ -134,6 +141,6 @@ func (s *RootState) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &w); err != nil {
 		return err
 	}
-	*s = RootState{Agents: w.Agents, ActiveSessions: w.ActiveSessions, Terminals: w.Terminals, Config: w.Config}
+	*s = RootState{Agents: notNull(w.Agents), ActiveSessions: w.ActiveSessions, Terminals: w.Terminals, Config: notNull(w.Config)}
 	return nil
 }

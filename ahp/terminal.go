@@ -207,7 +207,7 @@ func (s *TerminalState) UnmarshalJSON(b []byte) error {
 		Cols      int             `json:"cols"`
 		Rows      int             `json:"rows"`
 		Content   []Part          `json:"content"`
-		Claim     Claim           `json:"claim"`
+		Claim     *Claim          `json:"claim"`
 		Target    string          `json:"executionTarget"`
 		IsPty     *bool           `json:"isPty"`
 		Detection bool            `json:"supportsCommandDetection"`
@@ -217,8 +217,11 @@ func (s *TerminalState) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &w); err != nil {
 		return err
 	}
-	*s = TerminalState{Title: w.Title, Cwd: w.Cwd, Cols: w.Cols, Rows: w.Rows, Content: w.Content, Claim: w.Claim,
-		Client: w.Target == ExecutorClient, IsPty: w.IsPty == nil || *w.IsPty, Detection: w.Detection, Meta: w.Meta}
+	if w.Claim == nil {
+		return errClaim // there is no terminal without one
+	}
+	*s = TerminalState{Title: w.Title, Cwd: w.Cwd, Cols: w.Cols, Rows: w.Rows, Content: w.Content, Claim: *w.Claim,
+		Client: w.Target == ExecutorClient, IsPty: w.IsPty == nil || *w.IsPty, Detection: w.Detection, Meta: notNull(w.Meta)}
 	s.Exited, s.ExitCode = w.exit()
 	return nil
 }

@@ -13,13 +13,12 @@ const RootURI = "ahp-root://"
 // client's naming scheme, short enough to repeat in every envelope.
 const MaxURI = 256
 
-// reservedSchemes are the channels of AHP that are no terminals.
-var reservedSchemes = [...]string{"ahp-root", "ahp-session", "ahp-chat", "ahp-changeset"}
-
 // NormalizeChannel returns the one spelling under which a channel is known:
-// the scheme and host in lower case, the path cleaned and without needless
-// escapes. It reports false for what is no absolute URI of at most [MaxURI]
-// bytes. "ahp-root:" and "ahp-root:///" are [RootURI].
+// the scheme and host in lower case, no empty authority, the path cleaned and
+// without needless escapes (RFC 3986 section 6.2.2). To normalize again changes
+// nothing. It reports false for what is no absolute URI with a path, of at most
+// [MaxURI] bytes as given and as returned. "ahp-root:" and "ahp-root:///" are
+// [RootURI].
 func NormalizeChannel(s string) (string, bool) {
 	if s == "" || len(s) > MaxURI {
 		return "", false
@@ -38,9 +37,11 @@ func NormalizeChannel(s string) (string, bool) {
 		return "", false
 	}
 	u.Host = strings.ToLower(u.Host)
+	u.OmitHost = u.Host == ""
 	u.Path = path.Clean(u.Path)
 	u.RawPath = ""
-	return u.String(), true
+	channel := u.String()
+	return channel, len(channel) <= MaxURI
 }
 
 // TerminalName returns the NAME of a terminal's normalized channel, its last
@@ -49,13 +50,12 @@ func NormalizeChannel(s string) (string, bool) {
 // digits, dots, underscores and dashes.
 func TerminalName(channel string) (string, bool) {
 	scheme, rest, ok := strings.Cut(channel, ":")
-	if !ok || channel == RootURI {
+	if !ok {
 		return "", false
 	}
-	for _, r := range reservedSchemes {
-		if scheme == r {
-			return "", false
-		}
+	switch scheme {
+	case "ahp-root", "ahp-session", "ahp-chat", "ahp-changeset": // AHP's other channels
+		return "", false
 	}
 	name := rest[strings.LastIndexByte(rest, '/')+1:]
 	return name, ValidName(name)
