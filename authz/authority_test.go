@@ -330,9 +330,9 @@ func TestWhoMayMintWhat(t *testing.T) {
 func TestTrackingEndsAtExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // in which time begins with the year 2000
 		alice, bob := newKey(t), newKey(t)
-		h := newHouse(t, keyLine(alice, `expiry-time="20000103Z"`, "alice"), keyLine(bob, "", "bob"))
+		h := newHouse(t, keyLine(alice, `expiry-time="200001010010Z"`, "alice"), keyLine(bob, "", "bob"))
 		bobs, alices := h.track(h.login(bob)), h.track(h.login(alice))
-		end := time.Date(2000, 1, 3, 0, 0, 0, 0, time.UTC)
+		end := time.Date(2000, 1, 1, 0, 10, 0, 0, time.UTC) // sooner than the next idle look
 		err := <-alices
 		var refusal *keys.RefusedError
 		if !errors.As(err, &refusal) || !time.Now().Equal(end) {

@@ -134,12 +134,12 @@ func certificateLimits(cert *ssh.Certificate, now time.Time) (lineOptions, error
 	return limits, checkSignature(cert)
 }
 
-// checkTimes returns the certificate's end, zero for none. Times that do not
-// fit into 63 bits are refused, except the one that stands for "forever".
+// checkTimes returns the certificate's end, zero for none. An end that does not
+// fit into 63 bits is refused, except the one that stands for "forever".
 func checkTimes(cert *ssh.Certificate, now time.Time) (time.Time, error) {
 	const last = 1<<63 - 1
 	seconds := uint64(max(now.Unix(), 0))
-	if cert.ValidAfter > last || seconds < cert.ValidAfter {
+	if seconds < cert.ValidAfter {
 		return time.Time{}, errors.New("it is not valid yet")
 	}
 	if cert.ValidBefore == ssh.CertTimeInfinity {

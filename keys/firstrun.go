@@ -30,17 +30,19 @@ type ClientKey struct {
 // EnsureClientKey makes an ed25519 client key in the state folder and authorises
 // it there (AuthorizedKeysFile), each unless it exists; an existing
 // authorized_keys file is left as it is, so a key that was taken out of it stays
-// out. Randomness comes from rand.
-func EnsureClientKey(stateDir string, rand io.Reader) (ClientKey, error) {
+// out. comment names a new key, and thereby its principal; randomness comes from
+// rand.
+func EnsureClientKey(stateDir, comment string, rand io.Reader) (ClientKey, error) {
 	path := filepath.Join(stateDir, clientKeyName)
-	if err := ensureKey(path, "first-run", rand); err != nil {
+	comment = clean(comment)
+	if err := ensureKey(path, comment, rand); err != nil {
 		return ClientKey{}, err
 	}
 	signer, err := loadPrivateKey(path)
 	if err != nil {
 		return ClientKey{}, err
 	}
-	line := publicLine(signer.PublicKey(), "first-run") + "\n"
+	line := publicLine(signer.PublicKey(), comment) + "\n"
 	err = createFile(AuthorizedKeysFile(stateDir), []byte(line), 0o600)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return ClientKey{}, fmt.Errorf("keys: the client key cannot be authorised: %w", err)

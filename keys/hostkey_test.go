@@ -153,7 +153,7 @@ func TestHostCertificates(t *testing.T) {
 
 func TestFirstRunMakesAKeyThatIsAuthorised(t *testing.T) {
 	dir := home(t)
-	client, err := EnsureClientKey(dir, rand.Reader)
+	client, err := EnsureClientKey(dir, "alice\n", rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,12 +165,12 @@ func TestFirstRunMakesAKeyThatIsAuthorised(t *testing.T) {
 	ring := open(t, Options{AuthorizedKeysFiles: []string{AuthorizedKeysFile(dir)}, Home: dir})
 	key := public(t, client.Path+".pub")
 	id, err := ring.Authenticate("anyone", key, local(), testNow)
-	if err != nil || id.Fingerprint != client.Fingerprint {
+	if err != nil || id.Fingerprint != client.Fingerprint || id.Comment != "alice" {
 		t.Errorf("got %+v, %v", id, err)
 	}
 	// Taking the key out of the file must last.
 	write(t, AuthorizedKeysFile(dir), "# nobody\n")
-	again, err := EnsureClientKey(dir, rand.Reader)
+	again, err := EnsureClientKey(dir, "alice\n", rand.Reader)
 	if err != nil || again != client {
 		t.Errorf("second run: %+v, %v", again, err)
 	}

@@ -166,6 +166,14 @@ func TestStateFolderIsPrivate(t *testing.T) {
 	chmod(t, dir, 0o770)
 	wantLax(t, EnsureStateDir(dir), dir, "group or others may write", "chmod go-w")
 
+	chmod(t, dir, 0o700)
+	chmod(t, base, 0o777)
+	wantLax(t, EnsureStateDir(dir), base, "everybody may write", "chmod o-w")
+	chmod(t, base, 0o777|os.ModeSticky)
+	if err := EnsureStateDir(dir); err != nil {
+		t.Errorf("below a folder like /tmp: %v", err)
+	}
+
 	file := filepath.Join(base, "file")
 	write(t, file, "")
 	for _, bad := range []string{file, filepath.Join(file, "below")} {

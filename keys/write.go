@@ -10,7 +10,10 @@ import (
 
 // EnsureStateDir makes the state folder and what is missing above it, mode 0700,
 // and checks one that exists: it must be a folder of ours that nobody else may
-// write to; read rights of others are taken away.
+// write to (*LaxError); read rights of others are taken away. No folder above it
+// may be one in which everybody can put another in its place; group rights are
+// left to the administrator there, as many systems give people a group of their
+// own.
 func EnsureStateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("keys: the state folder cannot be made: %w; set state_dir to a folder you may write to", err)
@@ -25,10 +28,37 @@ func EnsureStateDir(dir string) error {
 	if err := (inspector{uid: os.Geteuid()}).checkOwnerAndMode(dir, info); err != nil {
 		return err
 	}
+	if err := checkAbove(dir); err != nil {
+		return err
+	}
 	if info.Mode().Perm()&0o077 != 0 {
 		if err := os.Chmod(dir, 0o700); err != nil {
 			return fmt.Errorf("keys: the state folder: %w; run: chmod 700 %s", err, dir)
 		}
+	}
+	return nil
+}
+
+// checkAbove refuses a folder above dir that everybody may write to, unless it
+// is sticky, as /tmp is: there only the owner of an entry can replace it.
+func checkAbove(dir string) error {
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		resolved, err = filepath.Abs(resolved)
+	}
+	for err == nil && resolved != filepath.Dir(resolved) {
+		resolved = filepath.Dir(resolved)
+		var info fs.FileInfo
+		if info, err = os.Stat(resolved); err != nil {
+			break
+		}
+		if mode := info.Mode(); mode&0o002 != 0 && mode&fs.ModeSticky == 0 {
+			return &LaxError{Path: resolved, Reason: fmt.Sprintf("everybody may write to it (mode %04o), and it holds the state folder", mode.Perm()),
+				Hint: "run: chmod o-w " + resolved}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("keys: the state folder: %w", err)
 	}
 	return nil
 }
