@@ -331,6 +331,7 @@ func TestTrackingEndsAtExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // in which time begins with the year 2000
 		alice, bob := newKey(t), newKey(t)
 		h := newHouse(t, keyLine(alice, `expiry-time="200001010010Z"`, "alice"), keyLine(bob, "", "bob"))
+		synctest.Wait() // the Authority sleeps until its next idle look
 		bobs, alices := h.track(h.login(bob)), h.track(h.login(alice))
 		end := time.Date(2000, 1, 1, 0, 10, 0, 0, time.UTC) // sooner than the next idle look
 		err := <-alices
