@@ -104,12 +104,18 @@ func startError(name string, err error) *StartError {
 	return e
 }
 
-// lookupEnv returns the value of name in env; the last one counts, as for the shells that read it.
+// lookupEnv returns the value of name in env, "" if it is not set.
 func lookupEnv(env []string, name string) string {
+	value, _ := findEnv(env, name)
+	return value
+}
+
+// findEnv returns the value of name in env; the last one counts, as for the shells that read it.
+func findEnv(env []string, name string) (value string, set bool) {
 	for i := len(env) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return v
+			return v, true
 		}
 	}
-	return ""
+	return "", false
 }

@@ -265,11 +265,11 @@ func TestAVirtualTerminalIsFedAndEnded(t *testing.T) {
 
 func TestWhatTheParserHoldsBackIsReleased(t *testing.T) {
 	p := newPool(t, Config{})
-	term, r := sh(t, p, `stty -echo; printf 'a\033'; read x; printf 'b\033'`)
-	r.text(t, "a\x1b") // while the program still runs and prints nothing more
+	term, r := sh(t, p, `stty -echo; printf 'a\342\202'; read x; printf 'b\342'`)
+	r.text(t, "a\xe2\x82") // half a rune, while the program still runs and prints nothing more
 	input(t, term, "\n")
 	r.exit(t, term)
-	if got := r.output(); got != "a\x1bb\x1b" {
+	if got := r.output(); got != "a\xe2\x82b\xe2" {
 		t.Errorf("output %q", got)
 	}
 }

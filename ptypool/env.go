@@ -1,0 +1,94 @@
+package ptypool
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	// userPath and rootPath are PATH before the login shell's profile has its say, as sshd sets it.
+	userPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+	rootPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	// defaultLang is what a program gets to hear when nobody names a language: text is UTF-8, everything else as in C.
+	defaultLang = "C.UTF-8"
+)
+
+// EnvSpec says what a program's environment is made of.
+type EnvSpec struct {
+	Account Account
+	Shell   string // SHELL; "": Account.Shell
+	Term    string // TERM; "": not set
+	TZ      string // TZ; "": not set, which is the system's time zone
+	// Client is what the client of an SSH session asked for, "NAME=value" each. Of it only LANG, LC_* and COLORTERM are
+	// taken (sshd_config's AcceptEnv as distributions set it).
+	Client []string
+	// Extra, "NAME=value" each, is the host's own choice (configuration, SSH_CONNECTION, the caller of createTerminal); it is
+	// taken as it is and wins.
+	Extra []string
+}
+
+// Env returns an environment as sshd gives it to a login: made from nothing, so that no variable of this process reaches
+// a child that was not named here. The result is sorted, each name occurs once, and what is not NAME=value without NUL
+// is left out.
+func Env(s EnvSpec) []string {
+	vars := make(map[string]string)
+	set := func(name, value string) {
+		if validVar(name, value) {
+			vars[name] = value
+		}
+	}
+	set("HOME", s.Account.Home)
+	set("USER", s.Account.Name)
+	set("LOGNAME", s.Account.Name)
+	set("SHELL", s.Account.Shell)
+	if s.Shell != "" {
+		set("SHELL", s.Shell)
+	}
+	set("PATH", userPath)
+	if s.Account.UID == 0 {
+		set("PATH", rootPath)
+	}
+	for name, value := range map[string]string{"TERM": s.Term, "TZ": s.TZ} {
+		if value != "" {
+			set(name, value)
+		}
+	}
+	for _, v := range s.Client {
+		if name, value, ok := strings.Cut(v, "="); ok && clientMaySet(name) {
+			set(name, value)
+		}
+	}
+	if vars["LANG"] == "" && vars["LC_ALL"] == "" && vars["LC_CTYPE"] == "" {
+		set("LANG", defaultLang)
+	}
+	for _, v := range s.Extra {
+		if name, value, ok := strings.Cut(v, "="); ok {
+			set(name, value)
+		}
+	}
+	env := make([]string, 0, len(vars))
+	for name, value := range vars {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return env
+}
+
+// clientMaySet is the allow-list for the variables of a client.
+func clientMaySet(name string) bool {
+	return name == "LANG" || name == "COLORTERM" || strings.HasPrefix(name, "LC_")
+}
+
+// validVar reports whether a shell and the kernel can hold the variable. MarkerVariable is the Pool's own.
+func validVar(name, value string) bool {
+	if name == "" || name == MarkerVariable || strings.ContainsRune(value, 0) {
+		return false
+	}
+	for i, c := range []byte(name) {
+		letter := c == '_' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
