@@ -20,3 +20,11 @@ type Starter interface {
 	// Started is called first, with t's lock held.
 	Started(t *Term)
 }
+
+// AfterFeed is implemented by a Handler that needs the screen as the output left it: while the parser runs, a Handler must not
+// ask the screen anything.
+type AfterFeed interface {
+	// Fed is called with the Term's lock held, after every piece of output has been handled whole: the screen is what
+	// the Data so far paints, but for what the parser holds back.
+	Fed()
+}

@@ -81,6 +81,7 @@ func (t *Term) contain(doing string) {
 // feed parses p and sees to it that what the parser holds back is released in time. The lock is held.
 func (t *Term) feed(p []byte) {
 	t.screen.Feed(p, t.h)
+	t.fed()
 	if !t.screen.Pending() {
 		t.flushAt = time.Time{}
 		return
@@ -103,6 +104,14 @@ func (t *Term) flush() {
 	defer t.contain("held-back output")
 	t.flushAt = time.Time{}
 	t.screen.Flush(t.h)
+	t.fed()
+}
+
+// fed tells the handler that the screen may be looked at. The lock is held.
+func (t *Term) fed() {
+	if h, ok := t.h.(AfterFeed); ok {
+		h.Fed()
+	}
 }
 
 // finish reports the exit after the last output and releases what the terminal held.
@@ -141,4 +150,5 @@ func (t *Term) exit(st ExitStatus) {
 func (t *Term) flushLast() {
 	defer t.contain("the last output")
 	t.screen.Flush(t.h)
+	t.fed()
 }
