@@ -16,6 +16,7 @@ type colors struct {
 	dynamic [3]uint32        // foreground, background, cursor
 	palette map[uint8]uint32 // changed entries only
 	theme   [3]uint32        // what the viewer's terminal has; see SetTheme
+	touched bool             // the program has changed some, so viewers' are reset with the rest
 }
 
 // SetTheme tells the colours of the claim holder's terminal, with which OSC 10
@@ -54,6 +55,7 @@ func (t *Terminal) oscPalette(seq, rest []byte) verdict {
 			t.colors.palette = make(map[uint8]uint32)
 		}
 		t.colors.palette[i] = setColor | uint32(c)
+		t.colors.touched = true
 		t.repl = append(append(append(append(t.repl, ';'), num...), ';'), spec...)
 	}
 	if v == drop && len(t.repl) > kept {
@@ -92,6 +94,7 @@ func (t *Terminal) oscDynamic(n int, seq, rest []byte) verdict {
 			t.replyColor(strconv.Itoa(n), t.dynamicColor(n-10), seq)
 		case ok:
 			t.colors.dynamic[n-10] = setColor | uint32(c)
+			t.colors.touched = true
 			t.repl = appendDynamic(t.repl, n, spec)
 		default:
 			v = drop

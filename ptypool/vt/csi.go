@@ -158,6 +158,7 @@ func (t *Terminal) control1(c *csiSeq) verdict {
 		t.deleteCells(t.line(t.cur.y), t.cur.x, c.count())
 		t.cur.wrap = false
 	case 'S':
+		g.rows[g.bottom].wrapped = false
 		t.scrollUp(c.count())
 	case 'T':
 		if c.n > 1 { // highlight mouse tracking
@@ -220,6 +221,11 @@ func (t *Terminal) control2(c *csiSeq) verdict {
 		t.cursorStyle = uint8(n)
 	case csiKey(0, '"', 'q'):
 		t.protect(c.arg(0, 0) == 1)
+	case csiKey('?', 0, 'W'):
+		if c.arg(0, 0) != 5 {
+			return drop
+		}
+		t.resetTabs()
 	case csiKey(0, '!', 'p'):
 		t.softReset()
 	case csiKey(0, ' ', '@'), csiKey(0, ' ', 'A'):

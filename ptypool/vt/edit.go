@@ -34,6 +34,9 @@ func (s *screen) scrollUp(n int) {
 		}
 		s.blankRow(g.bottom)
 	}
+	if g.top > 0 {
+		g.rows[g.top-1].wrapped = false
+	}
 }
 
 // scrollDown moves the lines of the region down by n.
@@ -48,22 +51,30 @@ func (s *screen) insertLines(y, n int) {
 		g.rows[y] = last
 		s.blankRow(y)
 	}
-	if y > 0 && n > 0 {
-		g.rows[y-1].wrapped = false
-	}
+	g.rows[g.bottom].wrapped = false
+	s.breakBefore(y)
 }
 
 // deleteLines moves the lines below y up by n, to the bottom of the region.
 func (s *screen) deleteLines(y, n int) {
 	g := s.grid
+	g.rows[g.bottom].wrapped = false
 	for range min(n, g.bottom-y+1) {
 		first := g.rows[y]
 		copy(g.rows[y:g.bottom], g.rows[y+1:g.bottom+1])
 		g.rows[g.bottom] = first
 		s.blankRow(g.bottom)
 	}
-	if y > 0 && n > 0 {
-		g.rows[y-1].wrapped = false
+	s.breakBefore(y)
+}
+
+// breakBefore ends the line before row y, which has been replaced.
+func (s *screen) breakBefore(y int) {
+	switch {
+	case y > 0:
+		s.grid.rows[y-1].wrapped = false
+	case s.grid == &s.main:
+		s.history.breakLine()
 	}
 }
 
@@ -110,6 +121,12 @@ func (s *screen) fill(cells []cell) {
 // (DECSEL, DECSED).
 func (s *screen) erase(y, from, to int, selective bool) {
 	r := &s.grid.rows[y]
+	if from == 0 {
+		s.breakBefore(y)
+	}
+	if to == s.width {
+		r.wrapped = false
+	}
 	if r.cells == nil && s.eraseID == 0 || from >= to {
 		return
 	}
@@ -134,12 +151,10 @@ func (s *screen) eraseLine(mode int, selective bool) {
 	switch mode {
 	case 0:
 		s.erase(y, x, s.width, selective)
-		s.grid.rows[y].wrapped = false
 	case 1:
 		s.erase(y, 0, x+1, selective)
 	case 2:
 		s.erase(y, 0, s.width, selective)
-		s.grid.rows[y].wrapped = false
 	}
 	s.cur.wrap = false
 }
@@ -163,7 +178,6 @@ func (s *screen) eraseDisplay(mode int, selective bool) {
 	}
 	for i := from; i < to; i++ {
 		s.erase(i, 0, s.width, selective)
-		s.grid.rows[i].wrapped = false
 	}
 	s.cur.wrap = false
 }

@@ -53,6 +53,9 @@ type cursor struct {
 	gl       uint8   // which of them is in GL
 }
 
+// powerUpCursor is the cursor of a new terminal. It is never changed.
+var powerUpCursor = cursor{charsets: [4]byte{'B', 'B', 'B', 'B'}}
+
 // screen is the state that output changes and redraws reproduce.
 type screen struct {
 	main, alt grid
@@ -69,13 +72,15 @@ type screen struct {
 	lastJoin bool // it may join with the next into one cluster
 
 	modes       modeSet
-	mouse       uint16 // the mouse tracking mode in force: 0, 9, 1000, 1002 or 1003
-	mouseEnc    uint16 // the mouse encoding in force: 0, 1005, 1006, 1015 or 1016
-	cursorStyle uint8  // DECSCUSR 0..6
-	modifyOther uint8  // XTMODKEYS resource 4, modifyOtherKeys: 0..2
+	touched     modeSet // private modes that the program has ever set or reset
+	mouse       uint16  // the mouse tracking mode in force: 0, 9, 1000, 1002 or 1003
+	mouseEnc    uint16  // the mouse encoding in force: 0, 1005, 1006, 1015 or 1016
+	cursorStyle uint8   // DECSCUSR 0..6
+	modifyOther uint8   // XTMODKEYS resource 4, modifyOtherKeys: 0..2
 	tabs        []uint64
 
 	title      string
+	titled     bool // the program has set a title, perhaps an empty one
 	titleStack []string
 	colors     colors
 
@@ -95,7 +100,7 @@ func (s *screen) init(cols, rows, lines int) {
 
 // resetState sets everything but the grids' contents to its power-up value.
 func (s *screen) resetState() {
-	s.cur = cursor{charsets: [4]byte{'B', 'B', 'B', 'B'}}
+	s.cur = powerUpCursor
 	s.setPen(style{})
 	s.single = 0
 	s.last, s.lastJoin = 0, false
@@ -103,7 +108,7 @@ func (s *screen) resetState() {
 	s.mouse, s.mouseEnc = 0, 0
 	s.cursorStyle, s.modifyOther = 0, 0
 	s.resetTabs()
-	s.colors = colors{theme: s.colors.theme}
+	s.colors = colors{theme: s.colors.theme, touched: s.colors.touched}
 	s.updatePlain()
 }
 

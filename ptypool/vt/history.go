@@ -33,6 +33,9 @@ func (h *history) push(tb *table, r *row) {
 	if h.limit == 0 {
 		return
 	}
+	if !printsFirst(r) {
+		h.breakLine() // the line before seemed to go on, but its continuation was erased
+	}
 	h.line = encodeRow(h.line[:0], tb, r)
 	n := len(h.line)
 	last := len(h.blocks) - 1
@@ -88,3 +91,51 @@ func (h *history) giveUp() {
 
 // clear forgets every line.
 func (h *history) clear() { *h = history{limit: h.limit} }
+
+// last returns the newest line; it is valid until the next push.
+func (h *history) last() []byte {
+	b := &h.blocks[len(h.blocks)-1]
+	return b.at(len(b.ends) - 1)
+}
+
+// breakLine makes the newest line end where it is: what follows it has moved.
+func (h *history) breakLine() {
+	if h.lines > 0 {
+		h.last()[0] = lineEnds
+	}
+}
+
+// pop removes the newest line and returns it; it is valid until the next push.
+func (h *history) pop() []byte {
+	line := h.last()
+	i := len(h.blocks) - 1
+	b := &h.blocks[i]
+	b.ends = b.ends[:len(b.ends)-1]
+	b.buf = b.buf[:len(b.buf)-len(line)]
+	h.lines--
+	h.bytes -= len(line)
+	if len(b.ends) == 0 || i == 0 && len(b.ends) == h.skip {
+		h.blocks[i] = block{}
+		h.blocks = h.blocks[:i]
+		if i == 0 {
+			h.skip = 0
+		}
+	}
+	return line
+}
+
+// newest returns an iterator over the newest n lines, oldest first.
+func (h *history) newest(n int) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		skip := h.skip + h.lines - min(n, h.lines)
+		for i := range h.blocks {
+			b := &h.blocks[i]
+			for ; skip < len(b.ends); skip++ {
+				if !yield(b.at(skip)) {
+					return
+				}
+			}
+			skip -= len(b.ends)
+		}
+	}
+}

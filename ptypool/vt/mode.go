@@ -16,9 +16,6 @@ const (
 	modeBackarrow                       // ?67 DECBKM
 	modeFocus                           // ?1004
 	modeAltScroll                       // ?1007
-	modeMetaBit                         // ?1034
-	modeMetaEsc                         // ?1036
-	modeAltEsc                          // ?1039
 	modePaste                           // ?2004
 	modeSync                            // ?2026
 	modeGraphemes                       // ?2027
@@ -40,16 +37,15 @@ func (m *modeSet) set(f modeSet, on bool) {
 
 // privateModes are the modes of CSI ? h and l that are plain flags; those with
 // more to them are in setPrivate. Modes that make a terminal send something by
-// itself (2031, 2048) and those that change its size or font are left out on
-// purpose: they are removed from Data and reported as unknown.
+// itself (2031, 2048), those that change its size or font, and the user's choice of
+// what Alt does (1034, 1036, 1039) are left out on purpose: they are removed from Data and reported as unknown.
 var privateModes = [...]struct {
 	number int
 	flag   modeSet
 }{
 	{1, modeCursorKeys}, {5, modeReverse}, {7, modeWrap}, {12, modeBlink}, {25, modeCursor},
 	{45, modeReverseWrap}, {66, modeKeypad}, {67, modeBackarrow}, {1004, modeFocus},
-	{1007, modeAltScroll}, {1034, modeMetaBit}, {1036, modeMetaEsc}, {1039, modeAltEsc},
-	{2004, modePaste}, {2026, modeSync}, {2027, modeGraphemes},
+	{1007, modeAltScroll}, {2004, modePaste}, {2026, modeSync}, {2027, modeGraphemes},
 }
 
 // privateFlag returns the flag of a private mode, or 0.
@@ -148,6 +144,7 @@ func (s *screen) setPrivate(n int, on bool) bool {
 			return false
 		}
 		s.modes.set(f, on)
+		s.touched |= f
 		if f == modeWrap && !on {
 			s.cur.wrap = false
 		}
@@ -219,7 +216,7 @@ func (s *screen) softReset() {
 	s.modes.set(modeCursor|modeWrap, true)
 	s.modes.set(modeInsert|modeCursorKeys|modeKeypad, false)
 	s.cur.origin, s.cur.wrap = false, false
-	s.cur.charsets, s.cur.gl, s.single = [4]byte{'B', 'B', 'B', 'B'}, 0, 0
+	s.cur.charsets, s.cur.gl, s.single = powerUpCursor.charsets, 0, 0
 	s.grid.top, s.grid.bottom = 0, s.height()-1
 	s.grid.hasSaved = false
 	s.setPen(style{})

@@ -169,12 +169,15 @@ func (s *screen) saveCursor() {
 
 // restoreCursor is DECRC; without a DECSC before it, the power-up state.
 func (s *screen) restoreCursor() {
-	c := cursor{charsets: [4]byte{'B', 'B', 'B', 'B'}}
+	c := powerUpCursor
 	if s.grid.hasSaved {
 		c = s.grid.saved
 	}
 	c.x, c.y = min(c.x, s.width-1), min(c.y, s.height()-1)
 	c.wrap = c.wrap && c.x == s.width-1
+	if c.origin {
+		c.y = clamp(c.y, s.grid.top, s.grid.bottom)
+	}
 	pen := c.pen
 	pen.link = s.pen.link
 	s.cur = c

@@ -105,7 +105,7 @@ func appendTitle(dst []byte, n int, title string) []byte {
 
 // setTitle records a title and tells the sink.
 func (t *Terminal) setTitle(title string) {
-	t.title = title
+	t.title, t.titled = title, true
 	t.event().Title(title)
 }
 

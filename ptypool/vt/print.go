@@ -78,7 +78,9 @@ func (s *screen) splitTail(cells []cell, x int) {
 // wrapLine does the line break that a character in the last column put off.
 func (s *screen) wrapLine() {
 	s.cur.wrap = false
-	s.grid.rows[s.cur.y].wrapped = true
+	if r := &s.grid.rows[s.cur.y]; r.cells != nil { // not scrolled away meanwhile
+		r.wrapped = true
+	}
 	s.cur.x = 0
 	s.index()
 }

@@ -2,27 +2,232 @@ package vt
 
 // Redraw says for whom AppendRedraw draws.
 type Redraw struct {
-	Cols, Rows int // the viewer's window; 0: as the screen
-	Scrollback int // lines of scrollback to send first; -1: all
+	// Cols and Rows are the viewer's window in cells; 0 or less means as
+	// large as the screen. A larger window shows the screen in its top left
+	// corner. A smaller one shows the part around the cursor.
+	Cols, Rows int
+
+	// Scrollback is how many lines of history to send first, so that the
+	// viewer's own scrollback holds them; -1 means all.
+	Scrollback int
+
+	// Update draws over an earlier redraw for the same window, without
+	// reset and scrollback. It is for windows that differ from the screen.
+	Update bool
 }
 
-// AppendRedraw appends what makes a viewer's terminal show this screen: reset,
-// scrollback, screen, cursor, title and modes. Nothing in it makes a terminal
-// answer.
+// AppendRedraw appends what makes a viewer's terminal, whatever state it is in,
+// show this screen: reset, scrollback, screen, cursor, title and every mode that
+// concerns input. When the window has the screen's size, the terminal is then in
+// the program's hands: scroll region, tab stops, charsets, saved cursors, pending
+// wrap and both screens are as the program left them, and Data may follow. For
+// any other size the caller draws again after each change; nothing but what is
+// seen and the input modes is set then.
+//
+// Nothing in it makes a terminal answer.
 func (t *Terminal) AppendRedraw(dst []byte, r Redraw) []byte {
-	w := writer{tb: &t.table, dst: dst}
-	w.str("\x1b[m\x1b[2J")
-	for y := range t.grid.rows {
-		w.csi("H", y+1)
-		w.cells(t.grid.rows[y].cells, false)
+	if r.Cols <= 0 {
+		r.Cols = t.cols
 	}
-	w.csi("H", t.cur.y+1, t.cur.x+1)
-	w.style(&t.pen)
+	if r.Rows <= 0 {
+		r.Rows = t.rows
+	}
+	w := writer{tb: &t.table, dst: dst}
+	w.str("\x18\x1b[?2026h") // see Flush for CAN; no flicker where mode 2026 is known
+	exact := r.Cols == t.cols && r.Rows == t.rows
+	if exact || !r.Update {
+		t.resetViewer(&w)
+		w.str("\x1b[H\x1b[J")
+	} else {
+		w.str("\x1b[0m" + resetInput)
+	}
+	w.str("\x1b[?2027h")
+	if exact {
+		_, joined := t.drawHistory(&w, &r, printsFirst(&t.main.rows[0]))
+		t.drawExact(&w, joined)
+	} else {
+		if !r.Update {
+			lines, _ := t.drawHistory(&w, &r, false)
+			w.scrollOff(lines, r.Rows)
+		}
+		t.drawClipped(&w, &r)
+	}
+	if t.titled {
+		w.dst = appendTitle(w.dst, 2, t.title)
+	}
+	t.drawColors(&w)
+	t.drawInputModes(&w)
+	if !t.modes.has(modeGraphemes) {
+		w.str("\x1b[?2027l")
+	}
+	w.str("\x1b[?2026l")
+	if t.state < inString { // a sequence that Flush has begun for all viewers
+		w.dst = append(w.dst, t.hold[:t.released]...)
+	}
 	return w.dst
 }
 
-// AppendRestore appends what leaves a viewer's terminal as a shell expects it:
-// main screen, modes off, default style, cursor shown.
-func (t *Terminal) AppendRestore(dst []byte) []byte {
-	return append(dst, "\x18\x1b[?1049l\x1b[m\x1b[?25h"...)
+// drawExact draws both screens, beginning at the cursor, and leaves the terminal in
+// the program's state. joined: see drawRows.
+func (t *Terminal) drawExact(w *writer, joined bool) {
+	t.drawRows(w, &t.main, joined)
+	w.drawKeyboard(&t.main)
+	if t.AltScreen() {
+		w.csi("r", t.main.top+1, t.main.bottom+1)
+		t.drawSaved(w, &t.main, t.main.top, "\x1b[?1049h")
+		w.str("\x1b[r\x1b[H\x1b[J")
+		t.drawRows(w, &t.alt, false)
+		w.drawKeyboard(&t.alt)
+	}
+	t.drawTabs(w)
+	t.drawSaved(w, t.grid, 0, "\x1b7")
+	w.csi("r", t.grid.top+1, t.grid.bottom+1)
+	w.drawCursor(t.grid, &t.cur, t.grid.top)
+	for _, m := range [...]struct {
+		flag modeSet
+		seq  string
+	}{
+		{modeReverse, "\x1b[?5h"}, {modeReverseWrap, "\x1b[?45h"},
+		{modeInsert, "\x1b[4h"}, {modeNewline, "\x1b[20h"},
+	} {
+		if t.modes.has(m.flag) {
+			w.str(m.seq)
+		}
+	}
+	if !t.modes.has(modeWrap) {
+		w.str("\x1b[?7l")
+	}
+	w.style(t.pen, t.table.linkOf(&t.pen))
+	if t.single != 0 {
+		w.dst = append(w.dst, esc, 'N'+t.single-2)
+	}
+}
+
+// drawRows draws a grid from the first row on, where the cursor is, by text and
+// line breaks, so that wrapped lines are wrapped lines on the viewer's terminal.
+// joined tells that the first row goes on from the line before.
+func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
+	last := len(g.rows) - 1
+	for y := range g.rows {
+		r := &g.rows[y]
+		linked := r.wrapped && y < last
+		cells := r.cells
+		if n := len(cells); linked && cells[n-1]&cellFill != 0 && g.rows[y+1].startsWide() {
+			cells = cells[:n-1]
+		}
+		x := 0
+		if joined && !linked && !printsFirst(r) { // only a character makes a terminal wrap
+			if len(cells) > 0 {
+				w.styleOf(cells[0])
+			}
+			w.str(" ")
+			x = 1
+		}
+		// The line may have scrolled in with the background of what began it.
+		w.over = joined && len(cells) > 0 && t.table.at(cells[0].style()).bg != 0
+		if x < len(cells) {
+			w.cells(cells[x:], x, linked)
+		}
+		if n := r.used(); w.over && n < t.cols && !linked {
+			w.style(style{}, link{})
+			w.csi("G", n+1)
+			w.str("\x1b[K")
+		}
+		w.over = false
+		joined = linked
+		if y < last && !linked {
+			w.style(style{}, link{})
+			w.str("\r\n")
+		}
+	}
+}
+
+// printsFirst reports whether drawing a row begins with a character, which then
+// continues the row before.
+func printsFirst(r *row) bool {
+	return r.cells != nil && (r.wrapped || r.cells[0]&(cellRune|cellCluster) != 0)
+}
+
+// startsWide reports whether the first character is a wide one.
+func (r *row) startsWide() bool { return r.cells != nil && r.cells[0]&cellWide != 0 }
+
+// drawSaved makes a screen's saved cursor the terminal's cursor, has it saved by
+// seq, and resets what came with it. A cursor never saved is the power-up one. top
+// is where the terminal's scroll region begins; the screen shown has none yet, so that
+// origin mode confines no position.
+func (t *Terminal) drawSaved(w *writer, g *grid, top int, seq string) {
+	c := powerUpCursor
+	if g.hasSaved {
+		c = g.saved
+	}
+	w.drawCursor(g, &c, top)
+	w.style(c.pen, link{})
+	w.str(seq)
+	w.style(style{}, link{})
+	if c.origin {
+		w.str("\x1b[?6l")
+	}
+	if c.charsets != powerUpCursor.charsets || c.gl != 0 {
+		w.str(resetCharsets)
+	}
+}
+
+// drawCursor gives the terminal the position, pending wrap, origin mode and charsets
+// of c, on a terminal whose scroll region begins at row top.
+func (w *writer) drawCursor(g *grid, c *cursor, top int) {
+	y := c.y
+	if c.origin {
+		w.str("\x1b[?6h")
+		y = max(0, y-top)
+	}
+	cells := g.rows[c.y].cells
+	x := c.x
+	if c.wrap && cells != nil && cells[x]&cellTail != 0 && x > 0 {
+		x--
+	}
+	w.csi("H", y+1, x+1)
+	switch {
+	case !c.wrap:
+	case cells == nil:
+		w.str(" ")
+	default: // the last column's character once more
+		w.cells(cells[x:], x, true)
+	}
+	for i, set := range c.charsets {
+		if set != 'B' {
+			w.dst = append(w.dst, esc, '('+byte(i), set)
+		}
+	}
+	switch c.gl {
+	case 1:
+		w.str("\x0e")
+	case 2, 3:
+		w.dst = append(w.dst, esc, 'n'+c.gl-2)
+	}
+}
+
+// drawTabs sets the tab stops if they are not the usual ones.
+func (t *Terminal) drawTabs(w *writer) {
+	usual := true
+	for x := range t.cols {
+		usual = usual && t.tabAt(x) == (x > 0 && x%8 == 0)
+	}
+	if usual {
+		return
+	}
+	w.str("\x1b[3g")
+	for x := range t.cols {
+		if t.tabAt(x) {
+			w.csi("G", x+1)
+			w.str("\x1bH")
+		}
+	}
+}
+
+// linkOf returns a style's hyperlink.
+func (tb *table) linkOf(st *style) link {
+	if st.link == 0 {
+		return link{}
+	}
+	return tb.links[st.link]
 }

@@ -1,5 +1,7 @@
 package vt
 
+import "bytes"
+
 // AppendText appends what the screen shows now, one line per row, without the
 // blanks at the end of a line. With ansi it carries colours and other styles as
 // SGR sequences, and nothing else that acts on a terminal.
@@ -8,27 +10,66 @@ func (t *Terminal) AppendText(dst []byte, ansi bool) []byte {
 	for y := range t.grid.rows {
 		r := &t.grid.rows[y]
 		n := r.used()
-		for n > 0 && r.cells[n-1].blank() && (!ansi || !t.visibleBlank(r.cells[n-1])) {
+		for n > 0 && r.cells[n-1].blank() && (!ansi || !t.table.visible(r.cells[n-1])) {
 			n--
 		}
 		for _, c := range r.cells[:n] {
 			if ansi {
 				st := *t.table.at(c.style())
-				st.link, st.attrs = 0, st.attrs&^attrProtected
-				w.style(&st)
+				st.attrs &^= attrProtected
+				w.style(st, link{})
 			}
 			w.dst = t.table.text(w.dst, c)
 		}
-		if ansi {
-			w.style(&style{})
-		}
-		w.dst = append(w.dst, '\n')
+		w.style(style{}, link{})
+		w.str("\n")
 	}
 	return w.dst
 }
 
-// visibleBlank reports whether a blank cell's style shows.
-func (t *Terminal) visibleBlank(c cell) bool {
-	st := t.table.at(c.style())
+// visible reports whether a blank cell's style shows.
+func (tb *table) visible(c cell) bool {
+	st := tb.at(c.style())
 	return st.bg != 0 || st.attrs&(attrInverse|attrStrike|attrOverline|attrUnderline) != 0
+}
+
+// AppendHistoryText appends the scrollback and the main screen as plain text. A line
+// that was wrapped at the right margin is one line again; blanks at the end of a
+// line and blank lines at the end are left out. Every line ends with a line feed.
+// What a program shows on the alternate screen is not part of it.
+func (t *Terminal) AppendHistoryText(dst []byte) []byte {
+	start := len(dst) // of the current line
+	end := len(dst)   // after the last line that is not blank
+	line := func(wrapped bool) {
+		if wrapped {
+			return
+		}
+		dst = append(dst[:start], bytes.TrimRight(dst[start:], " ")...)
+		blank := len(dst) == start
+		dst = append(dst, '\n')
+		start = len(dst)
+		if !blank {
+			end = start
+		}
+	}
+	for b := range t.history.newest(t.history.lines) {
+		for r := readLine(b); ; {
+			text, _, ok := r.next()
+			if !ok {
+				break
+			}
+			dst = append(dst, text...)
+		}
+		line(b[0] != lineEnds)
+	}
+	for y := range t.main.rows {
+		r := &t.main.rows[y]
+		for _, c := range r.cells {
+			if c&cellFill == 0 {
+				dst = t.table.text(dst, c)
+			}
+		}
+		line(r.wrapped && y < len(t.main.rows)-1)
+	}
+	return dst[:end]
 }

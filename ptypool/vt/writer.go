@@ -1,12 +1,18 @@
 package vt
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/rivo/uniseg"
+)
 
 // writer appends what draws cells on a viewer's terminal.
 type writer struct {
-	tb  *table
-	dst []byte
-	st  style // the style that the viewer's terminal has now
+	tb   *table
+	dst  []byte
+	st   style // the style that the viewer's terminal has now, without hyperlink
+	link link  // its hyperlink
+	over bool  // drawing over what an earlier redraw left
 }
 
 // csi appends CSI, the numbers and the final bytes.
@@ -23,39 +29,40 @@ func (w *writer) csi(final string, nums ...int) {
 
 func (w *writer) str(s string) { w.dst = append(w.dst, s...) }
 
-// style makes st the style of what follows.
-func (w *writer) style(st *style) {
-	if *st == w.st {
-		return
-	}
-	if st.link != w.st.link {
-		w.link(st.link)
-	}
-	now := *st
-	now.link = w.st.link
-	if now != w.st {
-		w.dst = append(w.dst, esc, '[')
-		w.dst = appendSGR(w.dst, st)
-		w.dst = append(w.dst, 'm')
-		if (st.attrs^w.st.attrs)&attrProtected != 0 {
-			w.str("\x1b[" + map[bool]string{true: "1", false: "0"}[st.attrs&attrProtected != 0] + "\"q")
-		}
-	}
-	w.st = *st
-}
-
-func (w *writer) link(id uint32) {
-	w.str("\x1b]8;")
-	if id != 0 {
-		l := w.tb.links[id]
+// style makes st, its hyperlink given apart, the style of what follows.
+func (w *writer) style(st style, l link) {
+	st.link = 0
+	if l != w.link {
+		w.str("\x1b]8;")
 		if l.id != "" {
 			w.str("id=" + l.id)
 		}
-		w.str(";" + l.uri)
-	} else {
-		w.str(";")
+		w.str(";" + l.uri + "\x1b\\")
+		w.link = l
 	}
-	w.str("\x1b\\")
+	if st == w.st {
+		return
+	}
+	if change := st.attrs ^ w.st.attrs; change&attrProtected != 0 {
+		w.csi("\"q", int(st.attrs&attrProtected/attrProtected))
+		w.st.attrs ^= attrProtected
+	}
+	if st != w.st {
+		w.dst = append(w.dst, esc, '[')
+		w.dst = appendSGR(w.dst, &st)
+		w.dst = append(w.dst, 'm')
+		w.st = st
+	}
+}
+
+// styleOf makes the style of a cell the style of what follows.
+func (w *writer) styleOf(c cell) {
+	st := w.tb.at(c.style())
+	var l link
+	if st.link != 0 {
+		l = w.tb.links[st.link]
+	}
+	w.style(*st, l)
 }
 
 // appendSGR appends the parameters of CSI m that give st from any other style.
@@ -112,53 +119,82 @@ func appendRGB(dst []byte, v int64, first, sep byte) []byte {
 	return strconv.AppendInt(append(dst, sep), v&255, 10)
 }
 
-// cells draws cells from the cursor on, onto blanks. A run of blanks at the end is
-// not drawn unless full is set.
-func (w *writer) cells(cells []cell, full bool) {
+// cells draws cells from the cursor on; full prints the blanks too.
+// It assumes that the cells begin at column x0.
+func (w *writer) cells(cells []cell, x0 int, full bool) {
 	n := len(cells)
 	if !full {
-		r := row{cells: cells}
-		n = r.used()
+		n = (&row{cells: cells}).used()
 	}
-	for x := 0; x < n; {
+	for x := 0; x < n; x++ {
 		c := cells[x]
 		if c&(cellRune|cellCluster|cellTail) == 0 && !full {
-			run := x + 1
-			for run < n && cells[run]&^cellFill == c&^cellFill {
-				run++
+			end := x + 1
+			for end < n && (cells[end]^c)&^cellFill == 0 {
+				end++
 			}
-			w.blanks(c, run-x, run == n)
-			x = run
+			w.blanks(c, end-x, end == n)
+			x = end - 1
 			continue
 		}
-		w.style(w.tb.at(c.style()))
+		w.styleOf(c)
 		switch {
 		case c&cellTail != 0, c&cellWide != 0 && x+1 >= len(cells): // half of a clipped character
-			w.dst = append(w.dst, ' ')
-		case c&cellWide != 0:
-			w.dst = w.tb.text(w.dst, c)
-			x++
+			w.str(" ")
+			continue
+		case c&cellCluster != 0:
+			w.cluster(w.tb.clusters[c&cellRune], c&cellWide != 0)
 		default:
 			w.dst = w.tb.text(w.dst, c)
 		}
-		x++
+		if c&cellWide != 0 {
+			x++
+		}
+		if x+1 < len(cells) && (c&cellCluster != 0 || w.wouldJoin(c, cells[x+1])) {
+			w.csi("G", x0+x+2) // terminals differ on how wide a cluster is
+		}
 	}
 }
 
-// blanks draws n erased cells.
-func (w *writer) blanks(c cell, n int, end bool) {
-	if c.style() == 0 {
-		if n < 4 {
-			w.style(&style{})
-			w.dst = append(w.dst, "   "[:n]...)
-			return
-		}
-		w.csi("C", n)
+// cluster draws a grapheme cluster. One that was printed while mode 2027 had another
+// value than it has for drawing, which is set, may have another width.
+func (w *writer) cluster(text string, wide bool) {
+	if uniseg.StringWidth(text) > 1 == wide {
+		w.str(text)
 		return
 	}
-	w.style(w.tb.at(c.style()))
-	w.csi("X", n)
-	if !end {
+	w.str("\x1b[?2027l" + text + "\x1b[?2027h")
+}
+
+// wouldJoin reports whether a terminal might make one cluster of two neighbours that
+// the program did not print in a row, or printed with mode 2027 off.
+func (w *writer) wouldJoin(a, b cell) bool {
+	_, joins := runeWidth(rune(b & cellRune))
+	if !joins && b&cellCluster == 0 {
+		return false
+	}
+	var buf [2 * maxCluster]byte
+	text := w.tb.text(w.tb.text(buf[:0], a), b)
+	_, rest, _, _ := uniseg.FirstGraphemeCluster(text, -1)
+	return len(rest) < len(w.tb.text(nil, b))
+}
+
+// blanks draws n erased cells. ECH leaves a cell nothing but the background.
+func (w *writer) blanks(c cell, n int, end bool) {
+	st := w.tb.at(c.style())
+	switch {
+	case *st == style{} && n >= 4 && !w.over:
 		w.csi("C", n)
+	case *st == style{bg: st.bg} && n >= 4:
+		w.styleOf(c)
+		w.csi("X", n)
+		if !end {
+			w.csi("C", n)
+		}
+	default:
+		w.styleOf(c)
+		for range n {
+			w.str(" ")
+		}
 	}
 }

@@ -1,0 +1,110 @@
+package vt
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// lineReader reads a line written by encodeRow.
+type lineReader struct {
+	kind byte // lineEnds and its kind
+	b    []byte
+	st   style // of the cell read last; its link is in link
+	link link
+}
+
+func readLine(b []byte) lineReader { return lineReader{kind: b[0], b: b[1:]} }
+
+// next returns the text of the next cell, its width, and false at the end. The
+// text is a slice of the line.
+func (r *lineReader) next() (text []byte, width int, ok bool) {
+	if len(r.b) > 0 && r.b[0] == tokStyle {
+		r.b = r.readStyle(r.b[1:])
+	}
+	if len(r.b) == 0 {
+		return nil, 0, false
+	}
+	switch tok := r.b[0]; tok {
+	case tokCluster, tokWideCluster:
+		n := 2 + int(r.b[1])
+		text, r.b = r.b[2:n], r.b[n:]
+		return text, 1 + int(tok-tokCluster), true
+	case tokWide:
+		_, n := utf8.DecodeRune(r.b[1:])
+		text, r.b = r.b[1:1+n], r.b[1+n:]
+		return text, 2, true
+	}
+	n := 1
+	if r.b[0] >= utf8.RuneSelf {
+		_, n = utf8.DecodeRune(r.b)
+	}
+	text, r.b = r.b[:n], r.b[n:]
+	return text, 1, true
+}
+
+// readStyle is the reverse of table.appendStyle and returns what follows.
+func (r *lineReader) readStyle(b []byte) []byte {
+	r.st = style{attrs: attrs(binary.LittleEndian.Uint16(b))}
+	b = b[2:]
+	for _, c := range [...]*color{&r.st.fg, &r.st.bg, &r.st.ul} {
+		*c = color(b[0]) << 24
+		switch *c {
+		case colorIndexed:
+			*c |= color(b[1])
+			b = b[1:]
+		case colorRGB:
+			*c |= color(b[1])<<16 | color(b[2])<<8 | color(b[3])
+			b = b[3:]
+		}
+		b = b[1:]
+	}
+	r.link = link{}
+	n := int(b[0])
+	r.link.id, b = string(b[1:1+n]), b[1+n:]
+	size, k := binary.Uvarint(b)
+	r.link.uri = string(b[k : k+int(size)])
+	return b[k+int(size):]
+}
+
+// decodeRow appends the cells of a scrollback line. The tables' marks must be
+// lifted meanwhile: see keepTables.
+func (s *screen) decodeRow(cells []cell, b []byte) []cell {
+	r := readLine(b)
+	id, was, wasLink := uint32(0), style{}, link{}
+	for {
+		text, width, ok := r.next()
+		if !ok {
+			return cells
+		}
+		if r.st != was || r.link != wasLink {
+			was, wasLink = r.st, r.link
+			st := r.st
+			if r.link != (link{}) {
+				st.link = s.linkID(r.link)
+			}
+			id = s.styleID(st)
+		}
+		pen := cell(id) << cellStyleShift
+		ch, n := utf8.DecodeRune(text)
+		c := cell(ch)
+		if n < len(text) {
+			if k, ok := s.clusterID(text); ok {
+				c = cellCluster | cell(k)
+			}
+		}
+		if width == 2 {
+			cells = append(cells, pen|c|cellWide, pen|cellTail)
+		} else {
+			cells = append(cells, pen|c)
+		}
+	}
+}
+
+// keepTables lifts the marks at which the tables are swept while cells are held
+// outside the grids, and returns what puts them back.
+func (s *screen) keepTables() func() {
+	tb := &s.table
+	styles, clusters, links := tb.styleMark, tb.clusterMark, tb.linkMark
+	tb.styleMark, tb.clusterMark, tb.linkMark = maxStyles, maxClusters, maxLinks
+	return func() { tb.styleMark, tb.clusterMark, tb.linkMark = styles, clusters, links }
+}

@@ -1,0 +1,183 @@
+package vt
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// redrawn feeds v's redraw into another terminal, which may be used already.
+func redrawn(t *testing.T, v, into *Terminal, r Redraw) *recorder {
+	t.Helper()
+	var rec recorder
+	into.Feed(v.AppendRedraw(nil, r), &rec)
+	for _, e := range rec.events {
+		if strings.Contains(e, "reply") || strings.Contains(e, "clipboard") {
+			t.Errorf("the redraw makes a terminal answer: %s", e)
+		}
+	}
+	return &rec
+}
+
+// A fresh terminal fed with the redraw is in the same state, and so is one that was
+// left in the middle of something else.
+func TestRedrawIsExact(t *testing.T) {
+	for seed := range uint64(3000) {
+		g := newGenerator(seed, false)
+		v := New(g.cols, g.rows, Options{ScrollbackLines: 50})
+		in := g.output(5 + g.IntN(120))
+		v.Feed([]byte(in), nil)
+
+		fresh := New(g.cols, g.rows, Options{ScrollbackLines: 50})
+		redrawn(t, v, fresh, Redraw{Scrollback: -1})
+		ok := sameState(t, fresh, v, fmt.Sprintf("seed %d, fresh, after %q", seed, in))
+		if a, b := historyText(fresh), historyText(v); ok && a != b {
+			ok = false
+			t.Errorf("seed %d after %q: scrollback\n%s\nwant\n%s", seed, in, a, b)
+		}
+
+		used := New(g.cols, g.rows, Options{ScrollbackLines: 50})
+		other := g.output(60)
+		used.Feed([]byte(other), nil)
+		used.modes.set(modeBackarrow|modeAltScroll, false) // restored by whoever drew there before
+		used.title = v.title
+		redrawn(t, v, used, Redraw{})
+		used.colors, fresh.colors = v.colors, v.colors // touched only by v's own programs
+		ok = ok && sameState(t, used, v, fmt.Sprintf("seed %d, after %q used by %q", seed, in, other))
+		if !ok {
+			return
+		}
+	}
+}
+
+// What a program prints after an attach has the same effect on both sides.
+func TestLiveOutputAfterRedraw(t *testing.T) {
+	for seed := range uint64(1500) {
+		g := newGenerator(seed, false)
+		v := New(g.cols, g.rows, Options{})
+		in := g.output(60)
+		v.Feed([]byte(in), nil)
+		fresh := New(g.cols, g.rows, Options{})
+		redrawn(t, v, fresh, Redraw{})
+		var rec recorder
+		more := "\x1b[m" + g.output(20) // REP and clusters do not reach back over the redraw
+		v.Feed([]byte(more), &rec)
+		fresh.Feed([]byte(rec.data.String()), nil)
+		if !sameState(t, fresh, v, fmt.Sprintf("seed %d after %q then %q", seed, in, more)) {
+			return
+		}
+	}
+}
+
+func TestRedrawInTheMiddleOfASequence(t *testing.T) {
+	for _, in := range []string{"a\x1b[3", "a\x1b", "a\xe6\xbc"} {
+		for _, flush := range []bool{false, true} {
+			v, viewer := newTest(), newTest()
+			v.Feed([]byte(in), nil)
+			var rec recorder
+			if flush {
+				v.Flush(&rec)
+			}
+			redrawn(t, v, viewer, Redraw{})
+			rec = recorder{}
+			v.Feed([]byte("1mxyz"), &rec)
+			viewer.Feed([]byte(rec.data.String()), nil)
+			if !flush {
+				viewer.Feed(nil, nil)
+			}
+			sameState(t, viewer, v, fmt.Sprintf("%q flush=%v", in, flush))
+		}
+	}
+}
+
+// A window of another size shows the screen's top left or the part around the
+// cursor, and never a byte beyond.
+func TestRedrawClipped(t *testing.T) {
+	for seed := range uint64(1500) {
+		g := newGenerator(seed, false)
+		v := New(g.cols, g.rows, Options{ScrollbackLines: 20})
+		viewer := New(1+g.IntN(40), 1+g.IntN(14), Options{ScrollbackLines: 100})
+		for round := range 3 {
+			in := g.output(40)
+			v.Feed([]byte(in), nil)
+			redrawn(t, v, viewer, Redraw{Cols: viewer.cols, Rows: viewer.rows, Scrollback: -1, Update: round > 0})
+			if viewer.cols == v.cols && viewer.rows == v.rows {
+				continue
+			}
+			x0, y0 := max(0, v.cur.x-viewer.cols+1), max(0, v.cur.y-viewer.rows+1)
+			if viewer.cur.x != v.cur.x-x0 || viewer.cur.y != v.cur.y-y0 {
+				t.Fatalf("seed %d: cursor %d,%d", seed, viewer.cur.x, viewer.cur.y)
+			}
+			for y := range viewer.rows {
+				got, want := clipText(viewer, y, 0, viewer.cols), ""
+				if y+y0 < v.rows {
+					want = clipText(v, y+y0, x0, viewer.cols)
+				}
+				if got != want {
+					t.Fatalf("seed %d round %d row %d after %q:\n%q\nwant\n%q", seed, round, y, in, got, want)
+				}
+			}
+		}
+	}
+}
+
+// clipText returns columns [from,from+n) of a row, half characters as blanks.
+func clipText(v *Terminal, y, from, n int) string {
+	var b []byte
+	cells := v.grid.rows[y].cells
+	for x := from; x < min(len(cells), from+n); x++ {
+		c := cells[x]
+		switch {
+		case c&cellTail != 0 && x == from, c&cellWide != 0 && x+1 == min(len(cells), from+n):
+			b = append(b, ' ')
+		default:
+			b = v.table.text(b, c)
+		}
+	}
+	return strings.TrimRight(string(b), " ")
+}
+
+func TestRestoreLeavesTheTerminalSane(t *testing.T) {
+	for seed := range uint64(500) {
+		g := newGenerator(seed, false)
+		v := New(g.cols, g.rows, Options{})
+		v.Feed([]byte(g.output(80)), nil)
+		viewer := New(g.cols, g.rows, Options{})
+		redrawn(t, v, viewer, Redraw{})
+		viewer.Feed(v.AppendRestore(nil), nil)
+		viewer.modes.set(modeAltScroll|modeGraphemes, true)
+		if viewer.AltScreen() || viewer.modes != defaultModes|modeAltScroll || viewer.mouse != 0 || viewer.mouseEnc != 0 ||
+			viewer.pen != (style{}) || viewer.kittyFlags() != 0 || viewer.modifyOther != 0 || viewer.cursorStyle != 0 ||
+			viewer.main.top != 0 || viewer.main.bottom != viewer.rows-1 || viewer.cur.charsets != powerUpCursor.charsets ||
+			viewer.cur.x != 0 || viewer.main.rows[viewer.cur.y].used() != 0 {
+			t.Fatalf("seed %d: %s", seed, state(viewer))
+		}
+	}
+}
+
+func TestHistoryText(t *testing.T) {
+	v := New(10, 3, Options{ScrollbackLines: 100})
+	v.Feed([]byte("\x1b[31mone\x1b[m\r\n"+strings.Repeat("0123456789", 4)+"!\r\n漢字漢字漢字\r\n\r\nlast  \r\n\r\n"), nil)
+	want := "one\n" + strings.Repeat("0123456789", 4) + "!\n漢字漢字漢字\n\nlast\n"
+	if got := string(v.AppendHistoryText(nil)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, cols := range []int{3, 9, 100, 10} {
+		v.Resize(cols, 3)
+		if got := string(v.AppendHistoryText(nil)); got != want {
+			t.Errorf("at %d columns: %q, want %q", cols, got, want)
+		}
+	}
+}
+
+func TestAppendTextIsPlain(t *testing.T) {
+	v := newTest()
+	v.Feed([]byte("\x1b]8;;http://x\x1b\\\x1b[1;31mred\x1b[m  \r\n\x1b[42m \x1b[m\x1b[?1000h"), nil)
+	if got := string(v.AppendText(nil, false)); got != "red\n\n\n\n\n" {
+		t.Errorf("%q", got)
+	}
+	if got := v.AppendText(nil, true); !bytes.Equal(got, []byte("\x1b[0;1;31mred\x1b[0m\n\x1b[0;42m \x1b[0m\n\n\n\n")) {
+		t.Errorf("%q", got)
+	}
+}
