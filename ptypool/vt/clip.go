@@ -32,6 +32,11 @@ func (t *Terminal) drawHistory(w *writer, r *Redraw, join bool) (lines int, join
 			w.style(line.st, line.link)
 			if utf8.RuneCount(text) > 1 {
 				w.cluster(string(text), width > 1)
+				if x < r.Cols {
+					w.csi("G", x+1) // see cells
+				} else {
+					w.separate()
+				}
 			} else {
 				w.dst = append(w.dst, text...)
 			}

@@ -131,15 +131,17 @@ func (s *screen) erase(y, from, to int, selective bool) {
 		return
 	}
 	cells := s.line(y)
-	s.splitWide(cells, from)
-	s.splitTail(cells, to)
 	if !selective {
+		s.splitWide(cells, from)
+		s.splitTail(cells, to)
 		s.fill(cells[from:to])
 		return
 	}
 	e := s.eraseCell()
 	for x := from; x < to; x++ {
 		if s.table.at(cells[x].style()).attrs&attrProtected == 0 {
+			s.splitWide(cells, x)
+			s.splitTail(cells, x+1)
 			cells[x] = e
 		}
 	}

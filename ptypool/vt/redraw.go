@@ -115,6 +115,9 @@ func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
 		if n := len(cells); linked && cells[n-1]&cellFill != 0 && g.rows[y+1].startsWide() {
 			cells = cells[:n-1]
 		}
+		if joined && y > 0 && len(cells) > 0 && w.wouldJoin(g.rows[y-1].lastChar(), cells[0]) {
+			w.separate()
+		}
 		x := 0
 		if joined && !linked && !printsFirst(r) { // only a character makes a terminal wrap
 			if len(cells) > 0 {
@@ -146,6 +149,15 @@ func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
 // continues the row before.
 func printsFirst(r *row) bool {
 	return r.cells != nil && (r.wrapped || r.cells[0]&(cellRune|cellCluster) != 0)
+}
+
+// lastChar returns the cell with the last character of a wrapped row.
+func (r *row) lastChar() cell {
+	n := len(r.cells) - 1
+	for n > 0 && r.cells[n]&(cellTail|cellFill) != 0 {
+		n--
+	}
+	return r.cells[n]
 }
 
 // startsWide reports whether the first character is a wide one.

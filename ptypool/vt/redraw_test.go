@@ -34,7 +34,14 @@ func TestRedrawIsExact(t *testing.T) {
 		ok := sameState(t, fresh, v, fmt.Sprintf("seed %d, fresh, after %q", seed, in))
 		if a, b := historyText(fresh), historyText(v); ok && a != b {
 			ok = false
-			t.Errorf("seed %d after %q: scrollback\n%s\nwant\n%s", seed, in, a, b)
+			x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+			for i := range min(len(x), len(y)) {
+				if x[i] != y[i] {
+					t.Errorf("seed %d after %q: scrollback line %d\n%q\nwant\n%q", seed, in, i, x[i:], y[i:])
+					break
+				}
+			}
+			t.Errorf("%d lines of scrollback, want %d", len(x), len(y))
 		}
 
 		used := New(g.cols, g.rows, Options{ScrollbackLines: 50})

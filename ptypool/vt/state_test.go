@@ -54,8 +54,8 @@ func dumpRow(b *strings.Builder, v *Terminal, g *grid, y int) {
 	r := &g.rows[y]
 	fmt.Fprintf(b, "%3d|", y)
 	n := r.used()
-	if n > 0 && r.wrapped && r.cells[n-1]&cellFill != 0 {
-		n-- // its background is that of the character that did not fit, if any
+	if n > 0 && n == len(r.cells) && (r.wrapped || y == len(g.rows)-1) && r.cells[n-1].blank() {
+		n-- // where a wide character did not fit; its background is anyone's
 	}
 	for n > 0 && r.cells[n-1]&^(cellFill|' ') == 0 {
 		n--

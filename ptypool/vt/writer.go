@@ -166,6 +166,13 @@ func (w *writer) cluster(text string, wide bool) {
 	w.str("\x1b[?2027l" + text + "\x1b[?2027h")
 }
 
+// separate keeps the next character from joining the one before, in the last column,
+// where moving the cursor would lose the pending wrap.
+func (w *writer) separate() {
+	w.str("\x1b[0m")
+	w.st = style{attrs: w.st.attrs & attrProtected}
+}
+
 // wouldJoin reports whether a terminal might make one cluster of two neighbours that
 // the program did not print in a row, or printed with mode 2027 off.
 func (w *writer) wouldJoin(a, b cell) bool {
