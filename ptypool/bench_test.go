@@ -83,5 +83,5 @@ func flood(b *testing.B, once func()) {
 	for b.Loop() {
 		once()
 	}
-	b.ReportMetric((cpu() - began).Seconds()*1e3*1e6/float64(b.N)/floodBytes, "cpu-ms/MB")
+	b.ReportMetric((cpu()-began).Seconds()*1e3*1e6/float64(b.N)/floodBytes, "cpu-ms/MB")
 }

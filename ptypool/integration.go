@@ -82,7 +82,7 @@ func (in Integration) Apply(shell string, login bool, nonce string, env []string
 	env = slices.Clone(env)
 	keep := func(name string) { // for the script to give back
 		if v, set := findEnv(env, name); set {
-			env = append(env, "TERMHOST_"+name+"="+v)
+			env = setEnv(env, "TERMHOST_"+name, v)
 		}
 	}
 	argv = []string{shell}
@@ -94,7 +94,7 @@ func (in Integration) Apply(shell string, login bool, nonce string, env []string
 			// A login shell reads $ENV and nothing else in POSIX mode, which the script leaves at once.
 			keep("ENV")
 			argv = append(argv, "--posix")
-			env = append(env, "ENV="+script)
+			env = setEnv(env, "ENV", script)
 		} else {
 			argv = append(argv, "--rcfile", script)
 		}
@@ -102,7 +102,7 @@ func (in Integration) Apply(shell string, login bool, nonce string, env []string
 		dir := filepath.Join(in.Dir, "zsh")
 		script = filepath.Join(dir, ".zshenv")
 		keep("ZDOTDIR")
-		env = append(env, "ZDOTDIR="+dir)
+		env = setEnv(env, "ZDOTDIR", dir)
 	case "fish":
 		script = filepath.Join(in.Dir, "fish", "vendor_conf.d", "termhost.fish")
 		keep("XDG_DATA_DIRS")
@@ -110,12 +110,12 @@ func (in Integration) Apply(shell string, login bool, nonce string, env []string
 		if !set || dirs == "" {
 			dirs = defaultDataDirs
 		}
-		env = append(env, "XDG_DATA_DIRS="+in.Dir+":"+dirs)
+		env = setEnv(env, "XDG_DATA_DIRS", in.Dir+":"+dirs)
 	default:
 		return nil, nil, false
 	}
 	if _, err := os.Stat(script); err != nil {
 		return nil, nil, false
 	}
-	return argv, append(env, "TERMHOST_NONCE="+nonce), true
+	return argv, setEnv(env, "TERMHOST_NONCE", nonce), true
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -108,14 +109,13 @@ func ownMaster(ptmx *os.File) (*os.File, error) {
 // spawn forks the child onto tty, as leader of a process session with tty as its controlling terminal and descriptors 0
 // to 2 and no others, and starts the reaper.
 func (b *ptyBackend) spawn(s *Spec, path, mark string, tty *os.File) error {
-	argv := append([]string(nil), s.Argv...)
+	argv := slices.Clone(s.Argv)
 	if s.Argv0 != "" {
 		argv[0] = s.Argv0
 	}
-	env := append([]string(nil), s.Env...)
-	env = append(env, MarkerVariable+"="+mark)
+	env := setEnv(slices.Clone(s.Env), MarkerVariable, mark)
 	if s.TTYVar != "" {
-		env = append(env, s.TTYVar+"="+tty.Name())
+		env = setEnv(env, s.TTYVar, tty.Name())
 	}
 	pidfd := -1
 	var err error

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -110,12 +111,23 @@ func lookupEnv(env []string, name string) string {
 	return value
 }
 
-// findEnv returns the value of name in env; the last one counts, as for the shells that read it.
+// findEnv returns the value of name in env, and whether it is there.
 func findEnv(env []string, name string) (value string, set bool) {
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return v, true
+	for _, v := range env {
+		if value, set = strings.CutPrefix(v, name+"="); set {
+			return value, true
 		}
 	}
 	return "", false
+}
+
+// setEnv returns env with name set to value, and to nothing else: of two entries some programs take the first and some the
+// last. env may be changed.
+func setEnv(env []string, name, value string) []string {
+	return append(unsetEnv(env, name), name+"="+value)
+}
+
+// unsetEnv returns env without name. env may be changed.
+func unsetEnv(env []string, name string) []string {
+	return slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") })
 }

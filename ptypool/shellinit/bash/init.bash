@@ -1,0 +1,150 @@
+# termhost's shell integration for bash.
+#
+# bash reads this file in place of start-up files: as --rcfile when it is no login shell, as $ENV of "bash --posix" when
+# it is one. It then reads the user's own files exactly as bash would have. With bash older than 4.4, which has no PS0,
+# that is all it does.
+#
+# Afterwards the shell tells its terminal, by OSC 633: A at a prompt, B at its end, E with the command line and C when a
+# command begins, D with its exit status when it has ended, P;Cwd with the directory. Nothing is exported, so that a
+# shell inside this one stays silent. History is read and never changed.
+
+# Functions come first: at this point no alias of the user's can get into them.
+
+# Answers, in the caller's variable text, $1 with what OSC 633 reserves written as \\ and \xHH.
+__termhost_escape() {
+	local bs='\' i c
+	text=${1//"$bs"/"$bs$bs"}
+	text=${text//;/"${bs}x3b"}
+	text=${text//$'\n'/"${bs}x0a"}
+	[[ $text == *[[:cntrl:]]* ]] || return 0
+	for i in {1..31} 127; do
+		builtin printf -v i '%02x' "$i"
+		builtin printf -v c "${bs}x$i"
+		text=${text//"$c"/"${bs}x$i"}
+	done
+}
+
+# Runs in a command substitution of PS0, after a command was read and before it is executed.
+__termhost_preexec() {
+	{ set +aeux; } 2>/dev/null
+	local HISTTIMEFORMAT= line number text
+	line=
+	if [[ -o history ]]; then
+		# "  503  echo one", or "  503* echo one" when the entry was edited.
+		line=$(\builtin history 1) # not an alias: this is parsed when it runs
+		line=${line#"${line%%[![:space:]]*}"}
+		number=${line%%[!0-9]*}
+		line=${line#"$number"}
+		line=${line#[* ] }
+		# No entry was made for this command. If only repetitions are left out, the last entry says the same. Otherwise
+		# the command may be one that the user wanted no record of, and the last entry is another one.
+		if ((${number:-0} < ${__termhost_next:-0})) &&
+			[[ ${HISTIGNORE-} || :${HISTCONTROL-}: == *:ignore@(space|both):* ]]; then
+			line=
+		fi
+	fi
+	if [[ $line ]] && ((${#line} <= 16384)); then
+		__termhost_escape "$line"
+		builtin printf '\e]633;E;%s;%s\a' "$text" "$__termhost_nonce"
+	fi
+	builtin printf '\e]633;C\a'
+}
+
+# First in PROMPT_COMMAND: reports the end of the command, the directory and the prompt.
+__termhost_first() {
+	local status=$?
+	{ local - text; set +aeux; } 2>/dev/null
+	[[ ! ${__termhost_ran-} ]] || builtin printf '\e]633;D;%s\a' "$status"
+	__termhost_escape "$PWD"
+	builtin printf '\e]633;P;Cwd=%s\a\e]633;A\a' "$text"
+	__termhost_ran= __termhost_next= __termhost_told=1
+	# bash before 5.1 has one PROMPT_COMMAND, whose next line wants to see the command's status; but "set -e" would
+	# take it for a failure.
+	case $__termhost_status$- in
+	*e*) ;;
+	1*) return "$status" ;;
+	esac
+} >/dev/tty
+
+# Last in PROMPT_COMMAND: puts the marks back into prompts that were made anew.
+__termhost_last() {
+	local status=$?
+	{ local - begin end before; set +aeux; } 2>/dev/null
+	if [[ ! ${__termhost_told-} ]]; then # PROMPT_COMMAND was set to something else, and has lost its beginning
+		(exit "$status")
+		__termhost_first
+	fi
+	__termhost_told=
+	if shopt -q promptvars; then
+		# Expansions, which are empty in a shell that inherits PS1 or PS0 through the environment. The arithmetic ones, of
+		# no length, leave a note in this shell: the number that the next history entry will get; that a command ran.
+		begin='\[${__termhost_nonce:+${__termhost_nonce:__termhost_next=\!:0}}\]'
+		end='\[${__termhost_nonce:+$__termhost_prompt_end}\]'
+		before='${__termhost_nonce:+${__termhost_nonce:__termhost_ran=1:0}$(__termhost_preexec)}'
+	else
+		begin='' end='\[\e]633;B\a\]' before='\e]633;C\a' __termhost_ran=1
+	fi
+	if [[ ${PS1-} != "$begin"*"$end" ]]; then
+		PS1=${PS1-}
+		[[ ! $begin ]] || PS1=${PS1//"$begin"/}
+		PS1=$begin${PS1//"$end"/}$end
+	fi
+	[[ ${PS0-} == *"$before"* ]] || PS0=${PS0-}$before
+}
+
+# Hooks the functions into the prompt, once, after the user's files. $1 is the DEBUG trap, which a function does not see.
+__termhost_install() {
+	local IFS=$' \t\n' last=__termhost_last
+	unset -f __termhost_install
+	if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)) || [[ ! $__termhost_nonce ]]; then
+		unset -f __termhost_first __termhost_last __termhost_preexec __termhost_escape
+		unset __termhost_nonce
+		return 0
+	fi
+	local -
+	set +aeux
+	[[ ${PROMPT_COMMAND@a} != *r* ]] || return 0 # the user wants it as it is
+	__termhost_prompt_end=$'\e]633;B\a' __termhost_ran= __termhost_next= __termhost_told= __termhost_status=
+	# A user's DEBUG trap runs for every command of PROMPT_COMMAND too, and the usual ones (timers, titles) count on
+	# PROMPT_COMMAND's own last command being the last. PS0 and PS1 are then marked this once only.
+	if [[ $1 ]]; then
+		__termhost_told=1
+		__termhost_last
+		last=
+	fi
+	if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
+		# Every element sees the command's status.
+		PROMPT_COMMAND=(__termhost_first "${PROMPT_COMMAND[@]}" ${last:+"$last"})
+	else
+		__termhost_status=1
+		PROMPT_COMMAND='${__termhost_nonce:+__termhost_first}'$'\n'${PROMPT_COMMAND-}${last:+$'\n''${__termhost_nonce:+'$last'}'}
+	fi
+}
+
+__termhost_nonce=${TERMHOST_NONCE-}
+unset TERMHOST_NONCE
+
+if [[ -o posix ]]; then
+	# A login shell. Leave the mode, and what it has changed: see "Bash POSIX Mode" in the manual.
+	set +o posix
+	shopt -u inherit_errexit shift_verbose
+	unset ENV
+	if [[ ${TERMHOST_ENV+set} ]]; then
+		export ENV=$TERMHOST_ENV
+		unset TERMHOST_ENV
+	fi
+	[[ ${HISTFILE-} != ~/.sh_history ]] || HISTFILE=~/.bash_history
+	[[ ! -r /etc/profile ]] || . /etc/profile
+	if [[ -r ~/.bash_profile ]]; then
+		. ~/.bash_profile
+	elif [[ -r ~/.bash_login ]]; then
+		. ~/.bash_login
+	elif [[ -r ~/.profile ]]; then
+		. ~/.profile
+	fi
+else
+	[[ ! -r ~/.bashrc ]] || . ~/.bashrc
+fi
+
+# One command, because the user's DEBUG trap, if there is one, runs for it.
+__termhost_install "$(trap -p DEBUG)"
