@@ -1,0 +1,140 @@
+package main
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/authz"
+	"termhost/keys"
+)
+
+// access is who may come in: the host's own keys, the people's and the tokens.
+type access struct {
+	signers   []gossh.Signer
+	ring      *keys.Ring
+	authority *authz.Authority
+	identity  string // the client key made on a first run; ""
+}
+
+// openAccess reads all keys. On a first run without any it makes a client key.
+func openAccess(cfg config, log *slog.Logger) (*access, error) {
+	first, err := isFirstRun(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := keys.EnsureStateDir(cfg.StateDir); err != nil {
+		return nil, err
+	}
+	a := &access{}
+	a.signers, err = keys.HostKeys(keys.HostKeyOptions{StateDir: cfg.StateDir, Files: cfg.SSH.HostKeyFiles,
+		CertificateFiles: cfg.SSH.HostCertificateFiles, Rand: rand.Reader})
+	if err != nil {
+		return nil, err
+	}
+	login := "owner"
+	if u, err := user.Current(); err == nil {
+		login = u.Username
+	}
+	own := keys.AuthorizedKeysFile(cfg.StateDir)
+	if first || exists(own) {
+		key, err := keys.EnsureClientKey(cfg.StateDir, login, rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		a.identity = key.Path
+	}
+	var entries []authz.Entry
+	for _, p := range cfg.Principals {
+		role, err := authz.ParseRole(p.Role)
+		if err != nil {
+			return nil, err
+		}
+		e := authz.Entry{Name: p.Name, Role: role}
+		for _, k := range p.Keys {
+			e.Keys = append(e.Keys, cmp.Or(k.Line, k.Fingerprint))
+		}
+		entries = append(entries, e)
+	}
+	directory, err := authz.NewDirectory(entries)
+	if err != nil {
+		return nil, err
+	}
+	env, err := currentEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	a.ring, err = keys.Open(keys.Options{
+		AuthorizedKeysFiles: append([]string{own}, cfg.SSH.AuthorizedKeysFiles...),
+		TrustedUserCAFiles:  cfg.SSH.TrustedUserCAFiles,
+		RevokedKeysFile:     cfg.SSH.RevokedKeysFile,
+		Lines:               directory.Lines(),
+		LoginUser:           login,
+		Home:                env.home,
+		StateDir:            cfg.StateDir,
+		Log:                 log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := keys.OpenTokens(keys.TokenOptions{StateDir: cfg.StateDir, Rand: rand.Reader})
+	if err != nil {
+		return nil, errors.Join(err, a.ring.Close())
+	}
+	a.authority = authz.NewAuthority(authz.AuthorityOptions{Ring: a.ring, Tokens: tokens, Directory: directory, Clock: time.Now, Log: log})
+	if a.ring.Empty() {
+		log.Warn("nobody can log in: no key is authorised", "files", cfg.SSH.AuthorizedKeysFiles)
+	}
+	return a, nil
+}
+
+func (a *access) close() error { return errors.Join(a.authority.Close(), a.ring.Close()) }
+
+// isFirstRun reports whether nothing is set up yet: no state, nobody's keys, and
+// only this machine can connect.
+func isFirstRun(cfg config) (bool, error) {
+	if !isLoopback(cfg.SSH.Listen) || len(cfg.Principals) > 0 || len(cfg.SSH.TrustedUserCAFiles) > 0 {
+		return false, nil
+	}
+	for _, f := range cfg.SSH.AuthorizedKeysFiles {
+		if exists(f) {
+			return false, nil
+		}
+	}
+	entries, err := os.ReadDir(cfg.StateDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("cannot read the state folder: %w", err)
+	}
+	return len(entries) == 0, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// writeKnownHosts leaves a known_hosts file for the address in the state folder
+// and returns its path; "" if the address names no host.
+func (a *access) writeKnownHosts(stateDir string, addr net.Addr) string {
+	path := filepath.Join(stateDir, "known_hosts")
+	var public []gossh.PublicKey
+	for _, s := range a.signers {
+		if _, isCert := s.PublicKey().(*gossh.Certificate); !isCert {
+			public = append(public, s.PublicKey())
+		}
+	}
+	if err := keys.WriteKnownHosts(path, addr.String(), public); err != nil {
+		return ""
+	}
+	return path
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// person is somebody at a terminal of their own, running a program.
+type person struct {
+	cmd  *exec.Cmd
+	tty  *os.File
+	done chan struct{}
+	err  error // of Wait; set before done is closed
+
+	mu      sync.Mutex
+	screen  []byte // everything that was shown
+	read    int    // how much of it, without escapes, sees has matched
+	changed chan struct{}
+}
+
+// cmdPerson lets people use programs as they would, one keyboard each.
+//
+//	person NAME runs PROGRAM ARGS...   in a terminal of 80x24
+//	person NAME types TEXT             with Go's escapes: \r is Enter
+//	person NAME sees REGEXP            what comes next, waiting for it
+//	! person NAME sees REGEXP          has not seen it so far
+//	person NAME resizes COLSxROWS
+//	person NAME leaves [STATUS]        the program ends by itself, with the status
+//	person NAME vanishes               the program is killed, its connection dies
+func cmdPerson(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: person NAME VERB ...")
+	}
+	s, name, verb, rest := storyOf(ts), args[0], args[1], args[2:]
+	if verb == "runs" {
+		s.people[name] = startPerson(ts, rest)
+		return
+	}
+	p := s.people[name]
+	if p == nil {
+		ts.Fatalf("%s runs nothing", name)
+	}
+	switch verb {
+	case "types":
+		text, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.Join(rest, " "), `"`, `\"`) + `"`)
+		ts.Check(err)
+		_, err = p.tty.WriteString(text)
+		ts.Check(err)
+	case "sees":
+		p.sees(ts, neg, strings.Join(rest, " "))
+	case "resizes":
+		cols, rows, _ := strings.Cut(rest[0], "x")
+		c, err := strconv.ParseUint(cols, 10, 16)
+		ts.Check(err)
+		r, err := strconv.ParseUint(rows, 10, 16)
+		ts.Check(err)
+		ts.Check(pty.Setsize(p.tty, &pty.Winsize{Cols: uint16(c), Rows: uint16(r)}))
+	case "leaves":
+		p.leaves(ts, rest)
+	case "vanishes":
+		p.leave()
+	default:
+		ts.Fatalf("a person does not %q", verb)
+	}
+}
+
+func startPerson(ts *testscript.TestScript, args []string) *person {
+	if len(args) == 0 {
+		ts.Fatalf("usage: person NAME runs PROGRAM ARGS...")
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Path = firstDir(ts.Getenv("PATH"), args[0])
+	cmd.Err = nil
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8"}
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+	ts.Check(err)
+	p := &person{cmd: cmd, tty: tty, done: make(chan struct{}), changed: make(chan struct{}, 1)}
+	go p.watch()
+	return p
+}
+
+func (p *person) watch() {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := p.tty.Read(buf)
+		p.mu.Lock()
+		p.screen = append(p.screen, buf[:n]...)
+		p.mu.Unlock()
+		p.notify()
+		if err != nil {
+			break
+		}
+	}
+	p.err = p.cmd.Wait()
+	close(p.done)
+	p.notify()
+}
+
+func (p *person) notify() {
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+// escapes are what a person does not see: control sequences and the like.
+var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78MDEHc]|\r`)
+
+// sees waits until what has been shown since the last match matches.
+func (p *person) sees(ts *testscript.TestScript, neg bool, pattern string) {
+	re, err := regexp.Compile(pattern)
+	ts.Check(err)
+	deadline := time.After(patience)
+	for {
+		p.mu.Lock()
+		shown := escapes.ReplaceAll(p.screen, nil)
+		at := re.FindIndex(shown[min(p.read, len(shown)):])
+		if at != nil {
+			p.read += at[1]
+		}
+		p.mu.Unlock()
+		switch {
+		case neg && at != nil:
+			ts.Fatalf("it has been shown: %q in\n%s", pattern, shown)
+		case neg || at != nil:
+			return
+		}
+		select {
+		case <-p.changed:
+		case <-deadline:
+			ts.Fatalf("never shown: %q; but this:\n%s", pattern, shown)
+		}
+	}
+}
+
+func (p *person) leaves(ts *testscript.TestScript, args []string) {
+	want := 0
+	if len(args) == 1 {
+		n, err := strconv.Atoi(args[0])
+		ts.Check(err)
+		want = n
+	}
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		ts.Fatalf("the program does not end; shown:\n%s", p.screen)
+	}
+	if got := p.cmd.ProcessState.ExitCode(); got != want {
+		ts.Fatalf("the program ended with %d, want %d; shown:\n%s", got, want, p.screen)
+	}
+}
+
+// leave kills the program and waits for its end.
+func (p *person) leave() {
+	p.cmd.Process.Kill()
+	p.tty.Close()
+	<-p.done
+}
