@@ -1,7 +1,8 @@
 package ptypool
 
 import (
-	"strings"
+	"bytes"
+	"slices"
 	"sync"
 	"time"
 )
@@ -35,8 +36,9 @@ type inputQueue struct {
 // lock. It takes all of p or nothing: ErrInputFull when p does not fit (see InputRoom; what is larger than the queue
 // never fits), ErrExited after the end, ErrNoProcess for a virtual terminal.
 //
-// When input is waiting and p holds a character that the terminal line turns into a signal (usually ctrl-C), everything
-// before the last such character is dropped, as the line itself would flush it, and the signal is delivered at once.
+// When p holds a character that the terminal line turns into a signal (usually ctrl-C), everything before the last such
+// character is dropped, as the line itself flushes it, and the signal is delivered at once even if the program does not
+// read; the line alone would leave the character waiting behind a few KiB of input that was typed ahead.
 func (t *Term) Input(p []byte) error {
 	if t.backend == nil {
 		return ErrNoProcess
@@ -64,14 +66,12 @@ func (q *inputQueue) put(p []byte) error {
 	if q.closed {
 		return ErrExited
 	}
-	if q.queued() > 0 {
-		if i := strings.LastIndexAny(string(p), q.backend.SignalKeys()); i >= 0 {
-			q.drop()
-			if err := q.backend.Interrupt(p[i]); err != nil {
-				return err
-			}
-			p = p[i+1:]
+	if i := q.signalKey(p); i >= 0 {
+		q.drop()
+		if err := q.backend.Interrupt(p[i]); err != nil {
+			return err
 		}
+		p = p[i+1:]
 	}
 	if q.queued()+len(p) > q.limit {
 		return ErrInputFull
@@ -92,6 +92,15 @@ func (q *inputQueue) put(p []byte) error {
 		q.writer.Go(q.write)
 	}
 	return nil
+}
+
+// signalKey returns the index of the last byte of p that the terminal line turns into a signal; -1: none. The line is not
+// asked about plain text unless that would have to wait behind other input anyway.
+func (q *inputQueue) signalKey(p []byte) int {
+	if q.queued() == 0 && !slices.ContainsFunc(p, func(c byte) bool { return c < ' ' || c == 0x7f }) {
+		return -1
+	}
+	return bytes.LastIndexAny(p, q.backend.SignalKeys())
 }
 
 // write is the writer goroutine: it feeds the queue to the program until it is empty or the backend is closed.

@@ -142,6 +142,20 @@ func TestTheInterruptCharacterJumpsABacklog(t *testing.T) {
 	}
 }
 
+func TestTheInterruptCharacterIsNotHeldUpInTheKernel(t *testing.T) {
+	p := newPool(t, Config{})
+	term, r := sh(t, p, `stty sane -icanon -echo; echo ready; exec sleep 1000`)
+	r.text(t, "ready")
+	input(t, term, strings.Repeat("typed ahead\n", 600)) // more than the line holds, less than the pty
+	if n := term.in.queued(); n != 0 {
+		t.Fatalf("%d bytes are queued: the pty has become smaller", n)
+	}
+	input(t, term, "\x03")
+	if st := r.exit(t, term); st.Signal != syscall.SIGINT {
+		t.Errorf("exit %+v", st)
+	}
+}
+
 func TestWhatWasTypedBeforeAnInterruptIsNotRead(t *testing.T) {
 	p := newPool(t, Config{InputQueue: 256 << 10})
 	// The shell ignores nothing and reads a line after its command was interrupted.
