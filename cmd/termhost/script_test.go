@@ -19,7 +19,6 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"termhost": main,
-		"agent":    agentMain,
 	})
 }
 
@@ -35,6 +34,7 @@ func TestScripts(t *testing.T) {
 			"serve":  cmdServe,
 			"stop":   cmdStop,
 			"person": cmdPerson,
+			"agent":  cmdAgent,
 			"need":   cmdNeed,
 		},
 	})
@@ -49,6 +49,7 @@ type story struct {
 	host   *exec.Cmd
 	exited chan error
 	people map[string]*person
+	agents map[string]*agent
 }
 
 type storyKey struct{}
@@ -76,7 +77,7 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("STATE", filepath.Join(home, ".local/state/termhost"))
 	env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
 	env.Setenv("TERM", "xterm-256color")
-	s := &story{people: map[string]*person{}}
+	s := &story{people: map[string]*person{}, agents: map[string]*agent{}}
 	env.Values[storyKey{}] = s
 	env.Defer(s.end)
 	return nil
@@ -88,6 +89,9 @@ func storyOf(ts *testscript.TestScript) *story { return ts.Value(storyKey{}).(*s
 func (s *story) end() {
 	for _, p := range s.people {
 		p.leave()
+	}
+	for _, a := range s.agents {
+		a.client.Close()
 	}
 	if s.host != nil {
 		s.host.Process.Kill()

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"termhost/ahp"
+	"termhost/ahp/client"
+)
+
+// agent is a program connected to the host over AHP.
+type agent struct {
+	client  *client.Client
+	mirrors map[string]*client.Mirror
+	cut     func() // loses the connection
+
+	mu    sync.Mutex
+	times int // connections so far
+}
+
+// cmdAgent lets agents work over the host's WebSocket.
+//
+//	agent NAME connects TOKEN-FILE       its clientId is NAME
+//	! agent NAME connects TOKEN-FILE     the host refuses it
+//	agent NAME creates TERMINAL [COMMAND ARGS...]
+//	agent NAME follows TERMINAL          subscribes
+//	agent NAME sees TERMINAL REGEXP      in its output, waiting for it
+//	agent NAME types TERMINAL TEXT
+//	agent NAME claims TERMINAL [FOR-AGENT]
+//	! agent NAME VERB ... REASON         is refused with a reason that matches
+//	agent NAME waits TERMINAL            for its exit; sets $STATUS
+//	agent NAME lists TERMINAL            it is in the root's list
+//	agent NAME disposes TERMINAL
+//	agent NAME loses                     its connection, and comes back
+//	agent NAME sums TERMINAL             sets $SUM to the SHA-256 of the output
+func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: agent NAME VERB ...")
+	}
+	s, name, verb, rest := storyOf(ts), args[0], args[1], args[2:]
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if verb == "connects" {
+		a, err := connectAgent(ctx, ts, name, rest)
+		switch {
+		case neg && err == nil:
+			ts.Fatalf("%s was let in", name)
+		case neg:
+			ts.Logf("%v", err)
+		default:
+			ts.Check(err)
+			s.agents[name] = a
+		}
+		return
+	}
+	a := s.agents[name]
+	if a == nil {
+		ts.Fatalf("%s is not connected", name)
+	}
+	act := map[string]func(context.Context, *testscript.TestScript, []string) error{
+		"creates": a.creates, "follows": a.follows, "sees": a.sees, "types": a.types, "claims": a.claims,
+		"waits": a.waits, "lists": a.lists, "disposes": a.disposes, "loses": a.loses, "sums": a.sums,
+	}[verb]
+	if act == nil {
+		ts.Fatalf("an agent does not %q", verb)
+	}
+	if !neg {
+		ts.Check(act(ctx, ts, rest))
+		return
+	}
+	reason := rest[len(rest)-1]
+	err := act(ctx, ts, rest[:len(rest)-1])
+	if err == nil {
+		ts.Fatalf("it was not refused")
+	}
+	if !regexp.MustCompile(reason).MatchString(err.Error()) {
+		ts.Fatalf("it was refused with %q, want %q", err, reason)
+	}
+}
+
+func connectAgent(ctx context.Context, ts *testscript.TestScript, name string, args []string) (*agent, error) {
+	token := strings.TrimSpace(ts.ReadFile(args[0]))
+	a := &agent{mirrors: map[string]*client.Mirror{}}
+	dial := client.WebSocket(ts.Getenv("URL"), client.WebSocketOptions{Token: token})
+	c, err := client.Connect(ctx, client.Config{ClientID: name, MinBackoff: 1, MirrorBytes: 64 << 20, Dial: func(ctx context.Context) (client.Transport, error) {
+		t, err := dial(ctx)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.times++
+		a.cut = func() { t.Close("cut by the test") }
+		return t, err
+	}})
+	a.client = c
+	return a, err
+}
+
+func (a *agent) creates(ctx context.Context, _ *testscript.TestScript, args []string) error {
+	p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI(args[0])}
+	if len(args) > 1 {
+		p.Meta = &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: args[1], Args: args[2:]}}
+	}
+	return a.client.CreateTerminal(ctx, p)
+}
+
+func (a *agent) mirror(ctx context.Context, name string) (*client.Mirror, error) {
+	if m := a.mirrors[name]; m != nil {
+		return m, nil
+	}
+	m, err := a.client.Subscribe(ctx, ahp.TerminalURI(name))
+	if err == nil {
+		a.mirrors[name] = m
+	}
+	return m, err
+}
+
+func (a *agent) follows(ctx context.Context, _ *testscript.TestScript, args []string) error {
+	_, err := a.mirror(ctx, args[0])
+	return err
+}
+
+func (a *agent) sees(ctx context.Context, _ *testscript.TestScript, args []string) error {
+	m, err := a.mirror(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	re := regexp.MustCompile(strings.Join(args[1:], " "))
+	err = m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
+		return re.Match(escapes.ReplaceAll([]byte(client.Text(st)), nil))
+	})
+	if err != nil {
+		st := m.Terminal()
+		return fmt.Errorf("%w; the output is %q", err, client.Text(&st))
+	}
+	return nil
+}
+
+func (a *agent) types(ctx context.Context, _ *testscript.TestScript, args []string) error {
+	text, err := strconv.Unquote(`"` + strings.Join(args[1:], " ") + `"`)
+	if err != nil {
+		return err
+	}
+	return a.client.Dispatch(ctx, ahp.TerminalURI(args[0]), ahp.TerminalInput{Data: []byte(text)})
+}
+
+func (a *agent) claims(ctx context.Context, _ *testscript.TestScript, args []string) error {
+	id := a.client.ID()
+	if len(args) > 1 {
+		id = args[1]
+	}
+	return a.client.Dispatch(ctx, ahp.TerminalURI(args[0]), ahp.TerminalClaimed{Claim: ahp.ClientClaim(id)})
+}
+
+func (a *agent) waits(ctx context.Context, ts *testscript.TestScript, args []string) error {
+	m, err := a.mirror(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if err := m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return st.Exited }); err != nil {
+		return err
+	}
+	st := m.Terminal()
+	ts.Setenv("STATUS", strconv.Itoa(*st.ExitCode))
+	return nil
+}
+
+func (a *agent) lists(ctx context.Context, _ *testscript.TestScript, args []string) error {
+	m, err := a.client.Subscribe(ctx, ahp.RootURI)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	return m.WaitRoot(ctx, func(st *ahp.RootState) bool {
+		for _, t := range st.Terminals {
+			if strings.HasSuffix(t.Resource, "/"+args[0]) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (a *agent) disposes(ctx context.Context, _ *testscript.TestScript, args []string) error {
+	return a.client.DisposeTerminal(ctx, ahp.TerminalURI(args[0]))
+}
+
+func (a *agent) loses(ctx context.Context, _ *testscript.TestScript, _ []string) error {
+	a.mu.Lock()
+	before, cut := a.times, a.cut
+	a.mu.Unlock()
+	cut()
+	for ctx.Err() == nil {
+		err := a.client.Ping(ctx)
+		a.mu.Lock()
+		again := a.times > before
+		a.mu.Unlock()
+		if err == nil && again {
+			return nil
+		}
+		if err != nil && !errors.Is(err, client.ErrLost) {
+			return err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+func (a *agent) sums(ctx context.Context, ts *testscript.TestScript, args []string) error {
+	m, err := a.mirror(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	st := m.Terminal()
+	sum := sha256.Sum256([]byte(client.Text(&st)))
+	ts.Setenv("SUM", hex.EncodeToString(sum[:]))
+	return nil
+}
