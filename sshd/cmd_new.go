@@ -1,0 +1,40 @@
+package sshd
+
+import (
+	"fmt"
+)
+
+// runNew makes a terminal that stays when its program has exited.
+func runNew(v *invocation) int {
+	fs := v.flags()
+	name := fs.String("n", "", "")
+	dir := fs.String("C", "", "")
+	away := fs.Bool("d", false, "")
+	if _, status, done := v.parse(fs, 0, 0); done {
+		return status
+	}
+	if v.tail && v.rest == "" {
+		return v.misused("say what to run after --, or leave it out")
+	}
+	o := v.s.createOptions()
+	o.Name, o.Dir, o.Line = *name, absolute(*dir), v.rest
+	if *away {
+		t, err := v.host().Create(v.principal(), o)
+		if err != nil {
+			return v.notStarted(err)
+		}
+		fmt.Fprintln(v.stdout, t.Name())
+		return statusOK
+	}
+	if v.s.pty == nil {
+		return v.needsPty("or use -d to make the terminal without attaching")
+	}
+	return v.create(o, nil)
+}
+
+// needsPty refuses what makes no sense without a terminal at the peer's end.
+func (v *invocation) needsPty(instead string) int {
+	fmt.Fprintf(v.stderr, "termhost: error: %s needs a terminal at your end\n", v.cmd.name)
+	fmt.Fprintf(v.stderr, "hint: ssh -t HOST %s ..., %s\n", v.cmd.name, instead)
+	return statusUsage
+}

@@ -1,0 +1,97 @@
+package sshd
+
+import (
+	"io"
+	"net"
+	"sync"
+
+	"charm.land/ssh"
+	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/authz"
+)
+
+// The one target of forwards: a name that needs no lookup, and HTTP's port, so
+// that `ssh -L 7722:ahp:80` reads as what it is.
+const (
+	forwardHost = "ahp"
+	forwardPort = 80
+)
+
+// forwardChannel serves a channel of type "direct-tcpip" (RFC 4254 section
+// 7.2). It leads to the HTTP door and nowhere else. Who comes this way is at
+// most an operator: any program at the peer's end may have opened its port.
+func (c *conn) forwardChannel(_ *ssh.Server, sc *gossh.ServerConn, nch gossh.NewChannel, _ ssh.Context) {
+	defer c.recovered("serving a forward")
+	c.keepalive(sc)
+	var target struct {
+		Host       string
+		Port       uint32
+		OriginHost string
+		OriginPort uint32
+	}
+	if gossh.Unmarshal(nch.ExtraData(), &target) != nil {
+		_ = nch.Reject(gossh.ConnectionFailed, "malformed request")
+		return
+	}
+	if target.Host != forwardHost || target.Port != forwardPort || c.srv.cfg.Forward == nil {
+		_ = nch.Reject(gossh.Prohibited, "termhost forwards to ahp:80 only")
+		return
+	}
+	if err := authz.Check(c.principal(), authz.Forward, authz.Target{}); err != nil {
+		_ = nch.Reject(gossh.Prohibited, err.Error())
+		return
+	}
+	if refusal := c.enter(&c.forwards, maxForwards, false); refusal != "" {
+		_ = nch.Reject(gossh.ResourceShortage, refusal)
+		return
+	}
+	defer c.leave(&c.forwards)
+	ch, reqs, err := nch.Accept()
+	if err != nil {
+		return
+	}
+	c.carry(ch, reqs)
+}
+
+// carry connects a channel with the HTTP door until both have ended.
+func (c *conn) carry(ch gossh.Channel, reqs <-chan *gossh.Request) {
+	// An HTTP server needs deadlines, which a channel does not have and a pipe
+	// does.
+	door, here := net.Pipe()
+	var parts sync.WaitGroup
+	part := func(doing string, f func()) {
+		parts.Go(func() {
+			defer c.recovered(doing)
+			f()
+		})
+	}
+	part("serving a forwarded connection", func() {
+		defer door.Close()
+		c.srv.cfg.Forward(&forwarded{Conn: door, remote: c.nc.RemoteAddr()}, c.principal().AtMost(authz.Operator))
+	})
+	part("carrying a forwarded connection", func() {
+		_, _ = io.Copy(here, ch)
+		here.Close()
+	})
+	part("carrying a forwarded connection", func() {
+		s := &sshSession{c: c, ch: ch, ctx: c.ctx}
+		_, _ = io.Copy(s.newOutlet(ch), here)
+		here.Close()
+		_ = ch.CloseWrite()
+		_ = ch.Close()
+		s.ended.Store(true)
+	})
+	gossh.DiscardRequests(reqs)
+	here.Close() // the channel is over
+	parts.Wait()
+}
+
+// forwarded is a connection that came through a forward.
+type forwarded struct {
+	net.Conn
+	remote net.Addr
+}
+
+// RemoteAddr returns the address of the SSH client.
+func (f *forwarded) RemoteAddr() net.Addr { return f.remote }

@@ -1,0 +1,162 @@
+package sshd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"termhost/ahp/host"
+	"termhost/ptypool"
+)
+
+// shell is what `ssh HOST` without a command runs: a new terminal with the
+// user's shell. Without a pty the shell is a stream.
+func (s *sshSession) shell() int {
+	if s.c.principal().Command != "" {
+		return s.forced("")
+	}
+	v := s.invoke()
+	away := v.detachedOnes()
+	o := s.createOptions()
+	o.Transient = true
+	return v.create(o, func(t *typist) {
+		t.shell = true
+		if away != "" {
+			t.w.overlay = notice("%s", away)
+		}
+	})
+}
+
+// forced runs the only command that the key may run. What the client asked for
+// is in SSH_ORIGINAL_COMMAND, as sshd has it.
+func (s *sshSession) forced(original string) int {
+	v := s.invoke()
+	o := s.createOptions()
+	o.Line = s.c.principal().Command
+	o.Forced = true
+	o.Transient = true
+	if original != "" {
+		o.Env = append(o.Env, "SSH_ORIGINAL_COMMAND="+original)
+	}
+	return v.create(o, nil)
+}
+
+// createOptions returns what the peer's pty and environment say about a new
+// terminal.
+func (s *sshSession) createOptions() host.CreateOptions {
+	o := host.CreateOptions{Env: s.env}
+	if s.pty != nil {
+		w := s.size()
+		o.Cols, o.Rows, o.Term = w.cols, w.rows, s.pty.term
+	}
+	return o
+}
+
+// detachedOnes names the peer's running terminals that nobody looks at; "": none.
+func (v *invocation) detachedOnes() string {
+	list, err := v.host().List(v.principal())
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, t := range list {
+		if t.Mine && !t.Exited && !t.Client && t.Viewers == 0 {
+			names = append(names, t.Name)
+		}
+	}
+	const most = 5
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return fmt.Sprintf("1 terminal is running: %s; `ssh -t HOST attach %s` shows it", names[0], names[0])
+	case n > most:
+		return fmt.Sprintf("%d terminals are running: %s, ...; `ssh HOST ls` lists them", n, strings.Join(names[:most], ", "))
+	default:
+		return fmt.Sprintf("%d terminals are running: %s; `ssh -t HOST attach NAME` shows one", n, strings.Join(names, ", "))
+	}
+}
+
+// attachOptions says how the peer looks at a terminal.
+func (s *sshSession) attachOptions() host.AttachOptions {
+	if s.pty == nil {
+		return host.AttachOptions{}
+	}
+	w := s.size()
+	return host.AttachOptions{Cols: w.cols, Rows: w.rows}
+}
+
+// create makes a terminal and shows it to its end. Without a pty the reader is
+// waited for, so that a pipe gets everything. prepare, if not nil, adjusts the
+// typist before it starts.
+func (v *invocation) create(o host.CreateOptions, prepare func(*typist)) int {
+	ao := v.s.attachOptions()
+	ao.Lossless = v.s.pty == nil
+	a, first, err := v.conn().CreateAttached(o, ao)
+	if err != nil {
+		return v.notStarted(err)
+	}
+	return v.show(a, first, prepare)
+}
+
+// notStarted reports why a terminal was not created, with the statuses that a
+// shell has for it.
+func (v *invocation) notStarted(err error) int {
+	status := v.failed(err)
+	switch {
+	case errors.Is(err, ptypool.ErrNotFound):
+		return statusUnknown
+	case errors.Is(err, ptypool.ErrNotExecutable):
+		return 126
+	}
+	return status
+}
+
+// show shows a terminal until its program exits, the viewer detaches or the SSH
+// session ends, and returns the exit status.
+func (v *invocation) show(a *host.Attach, first []byte, prepare func(*typist)) int {
+	defer a.Close()
+	s := v.s
+	w := &viewer{s: s, a: a, t: a.Terminal(), out: s.newOutlet(s.ch), window: s.viewerWindow(), events: make(chan event, eventBacklog)}
+	var plain *fromCRLF
+	if s.pty == nil {
+		plain = &fromCRLF{w: w.out}
+		w.out = plain
+	}
+	t := newTypist(w, s.ch)
+	if prepare != nil {
+		prepare(t)
+	}
+	w.dirty = w.overlay.lines != nil
+	s.running.Go(func() {
+		defer s.c.recovered("reading what is typed")
+		t.run()
+	})
+	end := w.watch(first)
+	if plain != nil {
+		_ = plain.flush()
+	}
+	w.part(end)
+	if end != exited {
+		return statusOK
+	}
+	st, _ := a.Terminal().Exit()
+	return statusOf(st)
+}
+
+// viewerWindow is the window of a pty, or nothing.
+func (s *sshSession) viewerWindow() window {
+	if s.pty == nil {
+		return window{}
+	}
+	return s.size()
+}
+
+// statusOf is a terminal's status as an exit status of SSH, which has 32 bits
+// and clients that take eight.
+func statusOf(st ptypool.ExitStatus) int {
+	if st.Code < 0 {
+		return 255
+	}
+	return st.Code
+}

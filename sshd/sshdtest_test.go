@@ -1,0 +1,429 @@
+package sshd
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/ahp/host"
+	"termhost/authz"
+	"termhost/keys"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds every wait of the tests. It is reached by failures only.
+const patience = 20 * time.Second
+
+// rig is a host with an SSH door, and people with keys.
+type rig struct {
+	t         testing.TB
+	host      *host.Host
+	authority *authz.Authority
+	server    *Server
+	addr      string
+	dir       string
+	log       *logBuffer
+}
+
+// rigOptions change what a rig is made from.
+type rigOptions struct {
+	host func(*host.Config)
+	door func(*Config)
+	// people are authorized_keys lines' options by key name; default: alice.
+	people  map[string]string
+	entries []authz.Entry
+}
+
+func newRig(t testing.TB, o rigOptions) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: t.TempDir(), log: &logBuffer{}}
+	log := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	if o.people == nil {
+		o.people = map[string]string{"alice": ""}
+	}
+	for name, options := range o.people {
+		r.addKey(name, options)
+	}
+	r.newKey("hostkey")
+	r.authority = r.newAuthority(o.entries)
+	hc := host.Config{Shell: "/bin/sh", StateDir: r.dir, Version: "test", MaxExited: 64, Log: log}
+	if o.host != nil {
+		o.host(&hc)
+	}
+	var err error
+	if r.host, err = host.New(hc); err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Host: r.host, Authority: r.authority, HostKeys: []gossh.Signer{r.signer("hostkey")}, Version: "test", Log: log}
+	if o.door != nil {
+		o.door(&cfg)
+	}
+	if r.server, err = New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	r.serve()
+	return r
+}
+
+// serve runs the server until the test's end.
+func (r *rig) serve() {
+	r.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.addr = l.Addr().String()
+	served := make(chan error, 1)
+	go func() { served <- r.server.Serve(l) }()
+	r.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := r.host.Shutdown(ctx); err != nil {
+			r.t.Errorf("host: %v", err)
+		}
+		if err := r.server.Shutdown(ctx); err != nil {
+			r.t.Errorf("server: %v", err)
+		}
+		if err := <-served; !errors.Is(err, ErrServerClosed) {
+			r.t.Errorf("Serve returned %v", err)
+		}
+		if r.t.Failed() {
+			r.t.Logf("log:\n%s", r.log)
+		}
+	})
+	line := knownHostsLine(r.addr, r.signer("hostkey").PublicKey())
+	r.write("known_hosts", line)
+}
+
+func knownHostsLine(addr string, key gossh.PublicKey) string {
+	hostname, port, _ := net.SplitHostPort(addr)
+	return fmt.Sprintf("[%s]:%s %s", hostname, port, gossh.MarshalAuthorizedKey(key))
+}
+
+func (r *rig) newAuthority(entries []authz.Entry) *authz.Authority {
+	r.t.Helper()
+	ring, err := keys.Open(keys.Options{AuthorizedKeysFiles: []string{r.path("authorized_keys")}, Home: r.dir,
+		StateDir: r.dir, Interval: 20 * time.Millisecond})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	tokens, err := keys.OpenTokens(keys.TokenOptions{StateDir: r.dir, Rand: rand.Reader})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	directory, err := authz.NewDirectory(entries)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	a := authz.NewAuthority(authz.AuthorityOptions{Ring: ring, Tokens: tokens, Directory: directory, Clock: time.Now})
+	r.t.Cleanup(func() {
+		a.Close()
+		ring.Close()
+	})
+	return a
+}
+
+func (r *rig) path(name string) string { return filepath.Join(r.dir, name) }
+
+func (r *rig) write(name, text string) {
+	r.t.Helper()
+	if err := os.WriteFile(r.path(name), []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) read(name string) string {
+	r.t.Helper()
+	b, err := os.ReadFile(r.path(name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		r.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// newKey makes the key pair name and name.pub.
+func (r *rig) newKey(name string) {
+	r.t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	block, err := gossh.MarshalPrivateKey(private, name)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.write(name, string(pem.EncodeToMemory(block)))
+	r.write(name+".pub", r.publicLine(name))
+}
+
+func (r *rig) publicLine(name string) string {
+	return strings.TrimSpace(string(gossh.MarshalAuthorizedKey(r.signer(name).PublicKey()))) + " " + name + "\n"
+}
+
+// addKey makes a key and authorises it.
+func (r *rig) addKey(name, options string) {
+	r.newKey(name)
+	r.write("authorized_keys", r.read("authorized_keys")+strings.TrimSpace(options+" "+r.publicLine(name))+"\n")
+}
+
+// removeKey takes a key's authorisation away.
+func (r *rig) removeKey(name string) {
+	var kept []string
+	for _, line := range strings.SplitAfter(r.read("authorized_keys"), "\n") {
+		if !strings.HasSuffix(line, " "+name+"\n") {
+			kept = append(kept, line)
+		}
+	}
+	r.write("authorized_keys", strings.Join(kept, ""))
+}
+
+func (r *rig) signer(name string) gossh.Signer {
+	r.t.Helper()
+	s, err := gossh.ParsePrivateKey([]byte(r.read(name)))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+func (r *rig) fingerprint(name string) string {
+	return gossh.FingerprintSHA256(r.signer(name).PublicKey())
+}
+
+// sshArgs are the arguments of OpenSSH's client for a key, up to the command.
+func (r *rig) sshArgs(key string, options ...string) []string {
+	hostname, port, _ := net.SplitHostPort(r.addr)
+	args := []string{"-F", "none", "-i", r.path(key), "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none",
+		"-o", "UserKnownHostsFile=" + r.path("known_hosts"), "-o", "StrictHostKeyChecking=yes", "-o", "BatchMode=yes",
+		"-o", "LogLevel=ERROR", "-p", port}
+	args = append(args, options...)
+	return append(args, "me@"+hostname)
+}
+
+// outcome is what a client's run came to.
+type outcome struct {
+	stdout, stderr string
+	status         int
+}
+
+// ssh runs OpenSSH's client with a command and standard input.
+func (r *rig) ssh(key, stdin string, command ...string) outcome {
+	r.t.Helper()
+	return r.runSSH(stdin, append(r.sshArgs(key), command...)...)
+}
+
+func (r *rig) runSSH(stdin string, args ...string) outcome {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "ssh", args...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || ctx.Err() != nil) {
+		r.t.Fatalf("ssh %s: %v\n%s%s", strings.Join(args, " "), err, &out, &errs)
+	}
+	return outcome{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// dial connects with x/crypto's client.
+func (r *rig) dial(key string) *gossh.Client {
+	r.t.Helper()
+	c, err := r.tryDial(key)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func (r *rig) tryDial(key string) (*gossh.Client, error) {
+	return gossh.Dial("tcp", r.addr, r.clientConfig(key))
+}
+
+func (r *rig) clientConfig(key string) *gossh.ClientConfig {
+	return &gossh.ClientConfig{User: "me", Auth: []gossh.AuthMethod{gossh.PublicKeys(r.signer(key))},
+		HostKeyCallback: gossh.FixedHostKey(r.signer("hostkey").PublicKey()), Timeout: patience}
+}
+
+// person is an SSH session with a pty, seen from the client.
+type person struct {
+	t   testing.TB
+	s   *gossh.Session
+	in  io.WriteCloser
+	out *transcript
+}
+
+// open starts an SSH session with a pty; command "" is a shell.
+func (r *rig) open(c *gossh.Client, cols, rows int, command string) *person {
+	r.t.Helper()
+	s, err := c.NewSession()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { s.Close() })
+	p := &person{t: r.t, s: s, out: newTranscript()}
+	if err := s.RequestPty("xterm-256color", rows, cols, nil); err != nil {
+		r.t.Fatal(err)
+	}
+	if p.in, err = s.StdinPipe(); err != nil {
+		r.t.Fatal(err)
+	}
+	s.Stdout = p.out
+	s.Stderr = p.out
+	if command == "" {
+		err = s.Shell()
+	} else {
+		err = s.Start(command)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+func (p *person) typeIn(text string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.in, text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// sees waits until text has been shown since the last call.
+func (p *person) sees(text string) {
+	p.t.Helper()
+	if got, ok := p.out.await(text); !ok {
+		p.t.Fatalf("never saw %q; since then:\n%q", text, got)
+	}
+}
+
+// status waits for the end of the SSH session.
+func (p *person) status() int {
+	p.t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- p.s.Wait() }()
+	select {
+	case err := <-ended:
+		return statusIn(p.t, err)
+	case <-time.After(patience):
+		p.t.Fatalf("the SSH session does not end; seen:\n%q", p.out.all())
+		return 0
+	}
+}
+
+func statusIn(t testing.TB, err error) int {
+	t.Helper()
+	var exit *gossh.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitStatus()
+	}
+	t.Fatalf("no exit status: %v", err)
+	return 0
+}
+
+// transcript collects output and can be waited for.
+type transcript struct {
+	mu      sync.Mutex
+	text    []byte
+	read    int // what await has consumed
+	changed chan struct{}
+}
+
+func newTranscript() *transcript { return &transcript{changed: make(chan struct{})} }
+
+func (tr *transcript) Write(p []byte) (int, error) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.text = append(tr.text, p...)
+	close(tr.changed)
+	tr.changed = make(chan struct{})
+	return len(p), nil
+}
+
+// await consumes up to and including text.
+func (tr *transcript) await(text string) (rest string, ok bool) {
+	deadline := time.After(patience)
+	for {
+		tr.mu.Lock()
+		changed := tr.changed
+		if i := bytes.Index(tr.text[tr.read:], []byte(text)); i >= 0 {
+			tr.read += i + len(text)
+			tr.mu.Unlock()
+			return "", true
+		}
+		rest = string(tr.text[tr.read:])
+		tr.mu.Unlock()
+		select {
+		case <-changed:
+		case <-deadline:
+			return rest, false
+		}
+	}
+}
+
+func (tr *transcript) all() string {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return string(tr.text)
+}
+
+// logBuffer is a log that can be read while it is written.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// eventually polls for what no event tells of.
+func eventually(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !done() {
+		if time.Now().After(deadline) {
+			t.Fatalf("never happened: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (r *rig) terminal(name string) *host.Terminal {
+	r.t.Helper()
+	t, err := r.host.Find(authz.Principal{ID: "test", Role: authz.Observer}, name)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return t
+}

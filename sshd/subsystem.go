@@ -1,0 +1,57 @@
+package sshd
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"termhost/ahp/host"
+	"termhost/ahp/rpc"
+	"termhost/authz"
+)
+
+// subsystem serves AHP on the channel, a message per line, on a seat of its own
+// at the host.
+func (s *sshSession) subsystem() int {
+	v := s.invoke()
+	if err := authz.Check(s.c.principal(), authz.Subsystem, authz.Target{}); err != nil {
+		return v.failed(err)
+	}
+	hc, err := s.c.srv.cfg.Host.Connect(s.c.principal(), host.DoorSubsystem)
+	if err != nil {
+		return v.failed(err)
+	}
+	defer hc.Close()
+	var left atomic.Bool // the peer went away in good order
+	leave := func(reason string) error {
+		status := statusOK
+		if !left.Load() {
+			status = statusFailed
+			_, _ = v.stderr.Write([]byte("termhost: " + host.Printable(reason) + "\n"))
+		}
+		// The reader wakes when the peer has closed its side.
+		s.finish(status)
+		return nil
+	}
+	in := &endMarker{r: s.ch, ended: &left}
+	lines := rpc.NewLines(in, s.newOutlet(s.ch), s.c.srv.cfg.MaxMessageBytes, leave)
+	opts := s.c.srv.cfg.AHP
+	opts.Log = s.c.log
+	// Why it ended has been said and is not news to the log.
+	_ = rpc.Serve(lines, hc, opts)
+	return statusOK // finish has been called
+}
+
+// endMarker notes that its reader came to the end.
+type endMarker struct {
+	r     io.Reader
+	ended *atomic.Bool
+}
+
+func (m *endMarker) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	if errors.Is(err, io.EOF) {
+		m.ended.Store(true)
+	}
+	return n, err
+}

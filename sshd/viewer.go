@@ -1,0 +1,329 @@
+package sshd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/store"
+)
+
+const (
+	// pullBytes is how much output is taken from the log at a time: enough for
+	// large writes, little enough that keys and notices come between.
+	pullBytes = 256 << 10
+	// gatherBytes is how much output goes into one write: two full packets.
+	gatherBytes = 64 << 10
+	// frame is how often a screen is drawn for a viewer that cannot be sent the
+	// program's own output: as often as the eye asks for.
+	frame = 50 * time.Millisecond
+	// farBehind is how much output may still come after an interrupt key before
+	// the viewer is shown where things stand instead, in bytes.
+	farBehind = 128 << 10
+)
+
+// viewer shows one terminal to one SSH session. Its loop writes; a typist reads
+// what is typed.
+type viewer struct {
+	s   *sshSession
+	a   *host.Attach
+	t   *host.Terminal
+	out io.Writer
+
+	// Used by the loop only.
+	items   []store.Item
+	overlay overlay
+	window  window
+	drawn   bool      // the viewer was drawn for, not sent the output
+	skipped bool      // since then output has come
+	dirty   bool      // a drawing is due
+	last    time.Time // of the last drawing
+	helpAt  time.Time // when the prefix alone shows its keys; zero: not
+
+	// events are what the typist has for the loop.
+	events chan event
+}
+
+// event is something for the loop to show or do.
+type event struct {
+	kind    eventKind
+	overlay overlay
+}
+
+type eventKind int
+
+const (
+	showOverlay  eventKind = iota
+	awaitCommand           // the prefix was pressed
+	dismiss                // whatever is shown has been read
+	interrupted            // an interrupt key was pressed
+	leave
+)
+
+// ending is how showing a terminal ended.
+type ending int
+
+const (
+	exited   ending = iota // the program
+	detached               // the viewer, by its own wish
+	cutOff                 // the SSH session
+)
+
+// eventBacklog is how many events wait for a loop that is writing.
+const eventBacklog = 16
+
+// watch writes first and then what comes, until the program has exited and all
+// of its output is written, the viewer detaches, or the SSH session ends.
+func (w *viewer) watch(first []byte) ending {
+	if _, err := w.out.Write(first); err != nil {
+		return cutOff
+	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	done := w.t.Done()
+	over := false
+	for {
+		more, err := w.show()
+		switch {
+		case err != nil:
+			return cutOff
+		case !more && over:
+			return exited
+		}
+		w.arm(timer)
+		idle := w.a.Signal()
+		if more {
+			idle = ready()
+		}
+		select {
+		case <-idle:
+			w.touched()
+		case <-done:
+			done, over = nil, true
+			w.overlay, w.helpAt, w.last = overlay{}, time.Time{}, time.Time{}
+			w.touched()
+		case <-timer.C:
+		case <-w.s.resized:
+			w.resize()
+		case sig := <-w.s.signals:
+			_ = w.a.SendSignal(sig) // who may not type may not signal; nobody waits for an answer
+		case e := <-w.events:
+			if w.handle(e) {
+				return detached
+			}
+		case <-w.s.ctx.Done():
+			return cutOff
+		}
+	}
+}
+
+// ready returns a channel that does not make anybody wait.
+func ready() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+// show brings the viewer up to date. more says that there is, or may be, more to
+// show at once.
+func (w *viewer) show() (more bool, err error) {
+	if w.window.cols > 0 {
+		switch {
+		case !w.helpAt.IsZero() && !time.Now().Before(w.helpAt):
+			w.helpAt = time.Time{}
+			w.cover(w.prefixHelp())
+		case w.overlay.expired():
+			w.cover(overlay{})
+		}
+		if w.mustDraw() || w.drawn || w.dirty {
+			return false, w.draw()
+		}
+	}
+	w.items = w.a.Pull(w.items[:0], pullBytes)
+	defer clear(w.items)
+	return len(w.items) > 0, w.write(w.items)
+}
+
+// write sends output as it is. What is in one place of memory is written from
+// there; the rest is gathered, so that each write is large.
+func (w *viewer) write(items []store.Item) error {
+	g := w.s.c.srv.gather(w.out)
+	defer g.release()
+	for i := range items {
+		it := &items[i]
+		switch {
+		case it.Lagged != nil:
+			g.reset()
+			return w.catchUp()
+		case it.Entry == nil:
+			continue
+		}
+		switch act := it.Entry.Action().(type) {
+		case ahp.TerminalData:
+			if err := g.add(act.Data); err != nil {
+				return err
+			}
+		case ahp.TerminalResized:
+			if w.window.cols > 0 && w.mustDraw() {
+				w.dirty = true
+				return g.flush()
+			}
+		case ahp.TerminalCleared:
+			w.dirty = w.window.cols > 0
+		}
+	}
+	return g.flush()
+}
+
+// catchUp shows a viewer that fell behind how things stand.
+func (w *viewer) catchUp() error {
+	var state []byte
+	var err error
+	if w.window.cols > 0 {
+		state, err = w.a.Screen()
+	} else {
+		state, err = w.a.Redraw()
+	}
+	if err != nil {
+		return nil // disposed meanwhile: there is nothing to show
+	}
+	_, err = w.out.Write(state)
+	return err
+}
+
+// mustDraw reports whether the viewer cannot be sent the program's output as it
+// is: because something lies over it, or because its window is of another size.
+func (w *viewer) mustDraw() bool {
+	if w.overlay.lines != nil {
+		return true
+	}
+	cols, rows := w.a.Size()
+	return cols != w.window.cols || rows != w.window.rows
+}
+
+// draw draws the screen and what lies over it, at most once per frame.
+func (w *viewer) draw() error {
+	if !w.dirty || time.Since(w.last) < frame {
+		return nil
+	}
+	w.dirty = false
+	w.last = time.Now()
+	covered := w.mustDraw()
+	picture := w.a.Screen
+	if !covered && w.skipped {
+		picture = w.a.Redraw // with the history that went by meanwhile
+	}
+	screen, err := picture()
+	if err != nil {
+		return nil // disposed: the end comes next
+	}
+	w.drawn = covered
+	if !covered {
+		w.skipped = false
+	}
+	// Synchronized output: a terminal that knows it shows the drawing at once.
+	out := append([]byte("\x1b[?2026h"), screen...)
+	out = w.overlay.appendTo(out, w.window)
+	_, err = w.out.Write(append(out, "\x1b[?2026l"...))
+	return err
+}
+
+// touched notes that there is output.
+func (w *viewer) touched() {
+	if w.drawn {
+		w.dirty, w.skipped = true, true
+	}
+}
+
+// arm sets the timer to when something is due by itself.
+func (w *viewer) arm(timer *time.Timer) {
+	next := time.Now().Add(time.Hour)
+	sooner := func(t time.Time) {
+		if !t.IsZero() && t.Before(next) {
+			next = t
+		}
+	}
+	if w.dirty {
+		sooner(w.last.Add(frame))
+	}
+	sooner(w.overlay.until)
+	sooner(w.helpAt)
+	timer.Reset(max(time.Until(next), 0))
+}
+
+func (w *viewer) cover(o overlay) {
+	if w.window.cols > 0 {
+		w.overlay = o
+		w.dirty = true
+	}
+}
+
+func (w *viewer) resize() {
+	w.window = w.s.size()
+	w.a.Resize(w.window.cols, w.window.rows)
+	w.dirty = true
+}
+
+// handle does what the typist asks for; true: the viewer detaches.
+func (w *viewer) handle(e event) (detach bool) {
+	switch e.kind {
+	case showOverlay:
+		w.helpAt = time.Time{}
+		w.cover(e.overlay)
+	case awaitCommand:
+		w.helpAt = time.Now().Add(helpDelay)
+	case dismiss:
+		w.helpAt = time.Time{}
+		if w.overlay.lines != nil {
+			w.cover(overlay{})
+		}
+	case interrupted:
+		if w.window.cols > 0 && w.a.Lag() > farBehind {
+			w.dirty = true
+		}
+	case leave:
+		return true
+	}
+	return false
+}
+
+// helpDelay is how long the prefix alone waits before it shows its keys: longer
+// than anybody takes who knows them.
+const helpDelay = 500 * time.Millisecond
+
+// post gives the loop an event, unless the SSH session ends first.
+func (w *viewer) post(e event) {
+	select {
+	case w.events <- e:
+	case <-w.s.ctx.Done():
+	}
+}
+
+// part takes leave of the viewer: its terminal as a shell expects it, and a last
+// line.
+func (w *viewer) part(end ending) {
+	if w.window.cols > 0 {
+		_, _ = w.out.Write(w.a.Restore())
+	}
+	name := w.t.Name()
+	switch end {
+	case detached:
+		w.lastLine("[detached: %s goes on running; `ssh -t HOST attach %s` comes back]", name, name)
+	case cutOff:
+		if why := context.Cause(w.s.ctx); why != nil && w.s.c.ctx.Err() != nil {
+			w.lastLine("[%s; %s goes on as long as the host does]", host.Printable(why.Error()), name)
+		}
+	}
+}
+
+func (w *viewer) lastLine(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if w.window.cols > 0 {
+		_, _ = io.WriteString(w.out, "\x1b[999;1H\r\n"+text+"\r\n")
+		return
+	}
+	_, _ = io.WriteString(w.s.newOutlet(w.s.ch.Stderr()), text+"\n")
+}

@@ -1,0 +1,93 @@
+package sshd
+
+import (
+	"errors"
+	"strings"
+)
+
+// line is a command line as SSH's exec request carries it.
+type line struct {
+	words []string // before "--"
+	rest  string   // after it, verbatim
+	tail  bool     // there was a "--"
+}
+
+var errUnclosed = errors.New("a quote is not closed")
+
+// parseLine splits a command line. Before a word "--" that is not quoted, words
+// are those of POSIX sh (XCU 2.2) without any expansion; what follows it, and
+// the blanks behind it, is left as it is.
+func parseLine(s string) (line, error) {
+	var l line
+	for {
+		s = strings.TrimLeft(s, " \t\n")
+		if s == "" {
+			return l, nil
+		}
+		if rest, ok := strings.CutPrefix(s, "--"); ok && (rest == "" || strings.ContainsRune(" \t\n", rune(rest[0]))) {
+			l.tail = true
+			l.rest = strings.TrimLeft(rest, " \t\n")
+			return l, nil
+		}
+		word, n, err := scanWord(s)
+		if err != nil {
+			return l, err
+		}
+		l.words = append(l.words, word)
+		s = s[n:]
+	}
+}
+
+// scanWord reads the word that s begins with and returns its length in s.
+func scanWord(s string) (word string, n int, err error) {
+	var w strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ' ', '\t', '\n':
+			return w.String(), i, nil
+		case '\'':
+			end := strings.IndexByte(s[i+1:], '\'')
+			if end < 0 {
+				return "", 0, errUnclosed
+			}
+			w.WriteString(s[i+1 : i+1+end])
+			i += end + 1
+		case '"':
+			quoted, length, err := scanQuoted(s[i+1:])
+			if err != nil {
+				return "", 0, err
+			}
+			w.WriteString(quoted)
+			i += length
+		case '\\':
+			if i++; i == len(s) {
+				return "", 0, errors.New("the line ends with a backslash")
+			}
+			if s[i] != '\n' {
+				w.WriteByte(s[i])
+			}
+		default:
+			w.WriteByte(s[i])
+		}
+	}
+	return w.String(), len(s), nil
+}
+
+// scanQuoted reads to the closing double quote and returns what it takes of s.
+// Within, a backslash quotes only what is special there (XCU 2.2.3).
+func scanQuoted(s string) (word string, n int, err error) {
+	var w strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return w.String(), i + 1, nil
+		case s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0:
+			if i++; s[i] != '\n' {
+				w.WriteByte(s[i])
+			}
+		default:
+			w.WriteByte(s[i])
+		}
+	}
+	return "", 0, errUnclosed
+}
