@@ -14,12 +14,14 @@ import (
 type Channel struct {
 	store *Store
 	uri   string
+	born  uint64 // the serverSeq at which it was added
 
 	// Guarded by store.mu.
 	state     *ahp.TerminalState // nil for the root
 	rootState *ahp.RootState     // nil for a terminal
 	log       log
 	links     []*link
+	encoders  int // how many of links need encodings
 	closed    bool
 	content   content
 }
@@ -27,11 +29,17 @@ type Channel struct {
 // URI returns the channel's normalized URI.
 func (c *Channel) URI() string { return c.uri }
 
-// LogBytes returns the bound of the channel's log.
+// Born returns the serverSeq at which the channel was added: what a client saw
+// before it is of another channel of that URI.
+func (c *Channel) Born() uint64 { return c.born }
+
+// LogBytes returns the bound of the channel's log, in the measure of
+// [Subscriber.Lag].
 func (c *Channel) LogBytes() int { return c.store.logBytes }
 
 // Append applies an action, which must not be modified afterwards, and returns
 // its serverSeq. It is 0 if the channel has been removed. origin may be nil.
+// The root takes no other action than root/terminalsChanged.
 func (c *Channel) Append(a ahp.Action, origin *ahp.Origin) uint64 {
 	s := c.store
 	s.mu.Lock()
@@ -39,7 +47,7 @@ func (c *Channel) Append(a ahp.Action, origin *ahp.Origin) uint64 {
 	if c.closed {
 		return 0
 	}
-	return c.appendLocked(&Entry{action: a, origin: origin})
+	return c.appendLocked(&Entry{action: a, origin: origin}, a)
 }
 
 // AppendData applies terminal/data. p is copied. It reports whether the caller
@@ -51,8 +59,9 @@ func (c *Channel) AppendData(p []byte) (checkpoint bool) {
 	if c.closed || len(p) == 0 {
 		return false
 	}
-	c.appendLocked(&Entry{action: ahp.TerminalData{Data: c.content.arena.copy(p, s.chunkBytes())}})
-	return c.content.sinceMark >= s.chunkBytes()*3/4
+	d := c.content.arena.copy(p, s.chunkBytes())
+	c.appendLocked(&Entry{action: ahp.TerminalData{Data: slices.Clip(d)}}, ahp.TerminalData{Data: d})
+	return c.checkpointDueLocked()
 }
 
 // AppendOutput applies terminal/output of a client-executed terminal's owner:
@@ -66,8 +75,23 @@ func (c *Channel) AppendOutput(p []byte, origin *ahp.Origin, sender *Subscriber)
 		return false
 	}
 	d := c.content.arena.copy(p, s.chunkBytes())
-	c.appendLocked(&Entry{action: ahp.TerminalData{Data: d}, origin: origin, sender: sender, echo: ahp.TerminalOutput{Data: d}})
-	return c.content.sinceMark >= s.chunkBytes()*3/4
+	clipped := slices.Clip(d)
+	c.appendLocked(&Entry{action: ahp.TerminalData{Data: clipped}, origin: origin, sender: sender, echo: ahp.TerminalOutput{Data: clipped}},
+		ahp.TerminalData{Data: d})
+	return c.checkpointDueLocked()
+}
+
+// CheckpointDue reports what [Channel.AppendData] does. It is for who appends
+// commands without output, which take room too.
+func (c *Channel) CheckpointDue() bool {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.checkpointDueLocked()
+}
+
+func (c *Channel) checkpointDueLocked() bool {
+	return !c.closed && c.content.sinceMark >= c.store.chunkBytes()*3/4
 }
 
 // Checkpoint says that the content may be cut at its present end, if preamble,
@@ -81,7 +105,8 @@ func (c *Channel) Checkpoint(preamble []byte) {
 	}
 }
 
-// Terminal returns a copy of a terminal's state and the serverSeq it is of.
+// Terminal returns a copy of a terminal's state and the serverSeq it is of. The
+// root is no terminal.
 func (c *Channel) Terminal() (ahp.TerminalState, uint64) {
 	s := c.store
 	s.mu.Lock()
@@ -99,96 +124,45 @@ func (c *Channel) Remove() {
 		return
 	}
 	c.closed = true
-	delete(s.channels, c.uri)
-	if i := slices.Index(s.listed, c); i >= 0 {
-		s.listed = slices.Delete(s.listed, i, i+1)
-	}
+	c.retireLocked()
 	for _, l := range c.links {
-		l.wake() // it drops the link when it has read the rest
+		l.wakeLocked() // its subscriber drops it when it has read the rest
 	}
 }
 
-// appendLocked is where every change of a channel's state happens.
-func (c *Channel) appendLocked(e *Entry) uint64 {
+// appendLocked is where every change of a channel's state happens. reduced is
+// e's action, but output may grow into the memory behind it.
+func (c *Channel) appendLocked(e *Entry, reduced ahp.Action) uint64 {
 	e.seq = c.store.nextLocked()
 	e.channel = c.uri
 	if c.state != nil {
-		c.content.apply(c.state, e.action, c.store.contentBytes)
+		c.content.apply(c.state, reduced, c.store.contentBytes)
 	} else {
-		c.rootState.Apply(e.action)
+		c.rootState.Apply(reduced)
 		c.log.dropAll() // the newest list says everything
 	}
 	c.log.append(e, c.store.logBytes)
+	if c.log.encoded > 0 {
+		c.releaseLocked() // somebody may just have fallen off
+	}
 	for _, l := range c.links {
-		l.wake()
+		l.wakeLocked()
 	}
 	return e.seq
 }
 
-// log is a bounded run of entries. An entry has a position: one more than that
-// of the entry before it in the same channel.
-type log struct {
-	entries []*Entry
-	base    int64  // the position of entries[0]
-	dropped uint64 // the serverSeq of the newest entry no longer here; 0: none
-	bytes   int
-
-	// Encodings are held by entries at positions [encodedFrom, end).
-	encodedFrom int64
-}
-
-func (l *log) end() int64 { return l.base + int64(len(l.entries)) }
-
-func (l *log) at(pos int64) *Entry { return l.entries[pos-l.base] }
-
-func (l *log) append(e *Entry, limit int) {
-	l.entries = append(l.entries, e)
-	l.bytes += e.weight()
-	n := 0
-	for n < len(l.entries)-1 && l.bytes > limit {
-		l.bytes -= l.entries[n].weight()
-		l.uncount(l.entries[n])
-		n++
+// releaseLocked drops the encodings that no reader needs any more.
+func (c *Channel) releaseLocked() {
+	oldest := c.log.end()
+	// Readers are woken from the front: the slowest is likely at the back.
+	for _, l := range slices.Backward(c.links) {
+		if l.sub.raw || l.laggingLocked() {
+			continue
+		}
+		if l.done <= c.log.encodedFrom {
+			return
+		}
+		oldest = min(oldest, l.done)
 	}
-	l.drop(n)
-}
-
-func (l *log) dropAll() {
-	l.drop(len(l.entries))
-	l.bytes = 0
-}
-
-func (l *log) drop(n int) {
-	if n == 0 {
-		return
-	}
-	l.dropped = l.entries[n-1].seq
-	clear(l.entries[:n])
-	l.entries = l.entries[n:]
-	l.base += int64(n)
-	l.encodedFrom = max(l.encodedFrom, l.base)
-}
-
-// count counts an entry's encoding, which its reader is about to make.
-func (l *log) count(e *Entry) {
-	if !e.counted {
-		e.counted = true
-		l.bytes += e.encodedSize()
-	}
-}
-
-func (l *log) uncount(e *Entry) {
-	if e.counted {
-		e.counted = false
-		l.bytes -= e.encodedSize()
-	}
-}
-
-// dropEncoded drops the encodings of entries before pos.
-func (l *log) dropEncoded(pos int64) {
-	for ; l.encodedFrom < pos; l.encodedFrom++ {
-		e := l.at(l.encodedFrom)
-		l.uncount(e)
-		e.dropEncoded()
-	}
+	c.log.dropEncoded(oldest)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"strconv"
 	"sync/atomic"
 
@@ -21,13 +22,18 @@ type Entry struct {
 	sender *Subscriber
 	echo   ahp.Action
 
+	// shared says that more than one reader will need the encoding, which is
+	// then kept in encoded.
+	shared  atomic.Bool
 	encoded [ahp.Shapes]atomic.Pointer[[]byte]
 
-	// counted says that the encoding counts against the log. Guarded by store.mu.
-	counted bool
+	// Guarded by store.mu, and of use only while the entry is in a log.
+	before  int64 // what all entries before this one in the same log weighed
+	weight  int   // what it counts against the log without its encodings
+	counted int   // what its encodings count against the log
 }
 
-// entryOverhead is what an entry weighs in a log besides its data and encoding.
+// entryOverhead is what an entry weighs in a log besides what it carries.
 const entryOverhead = 192
 
 // Seq returns the serverSeq.
@@ -42,34 +48,44 @@ func (e *Entry) Action() ahp.Action { return e.action }
 // Origin returns which client's action this is, or nil for the host's own.
 func (e *Entry) Origin() *ahp.Origin { return e.origin }
 
-// AppendEnvelope appends the envelope for sub as a JSON object. The encoding is
-// made on first demand and shared by all who need the same shape.
+// AppendEnvelope appends the envelope for sub as a JSON object. Where several
+// readers need it, the encoding is made on first demand and shared by all who
+// need the same shape; the serverSeq is stamped behind it.
 func (e *Entry) AppendEnvelope(dst []byte, sub *Subscriber, shape ahp.Shape) []byte {
 	dst = append(dst, '{')
 	if e.sender != nil && e.sender == sub {
 		dst = ahp.AppendEnvelopeBody(dst, e.channel, e.echo, e.origin, e.rejection, shape)
 	} else {
-		dst = append(dst, e.body(shape)...)
+		dst = e.appendBody(dst, shape)
 	}
 	dst = append(dst, `,"serverSeq":`...)
 	dst = strconv.AppendUint(dst, e.seq, 10)
 	return append(dst, '}')
 }
 
-// body returns the envelope without its serverSeq. Two callers may encode at
-// once; the loser's work is dropped.
-func (e *Entry) body(shape ahp.Shape) []byte {
+// appendBody appends the envelope without its serverSeq. Two callers may encode
+// at once; the loser's work is dropped.
+func (e *Entry) appendBody(dst []byte, shape ahp.Shape) []byte {
+	if !e.shared.Load() {
+		return e.encode(dst, shape)
+	}
 	slot := &e.encoded[e.slot(shape)]
 	if p := slot.Load(); p != nil {
-		return *p
+		return append(dst, *p...)
 	}
+	b := e.encode(make([]byte, 0, e.encodedSize()), shape)
+	if slot.CompareAndSwap(nil, &b) && !e.shared.Load() {
+		slot.Store(nil) // dropEncoded came between and found nothing to drop
+	}
+	return append(dst, b...)
+}
+
+func (e *Entry) encode(dst []byte, shape ahp.Shape) []byte {
 	origin := e.origin
 	if e.sender != nil {
 		origin = nil // what others see of an owner's output is the host's data
 	}
-	b := ahp.AppendEnvelopeBody(make([]byte, 0, e.encodedSize()), e.channel, e.action, origin, e.rejection, shape)
-	slot.CompareAndSwap(nil, &b)
-	return b
+	return ahp.AppendEnvelopeBody(dst, e.channel, e.action, origin, e.rejection, shape)
 }
 
 // slot returns where the encoding for a shape is kept: most actions look the
@@ -82,32 +98,82 @@ func (e *Entry) slot(shape ahp.Shape) ahp.Shape {
 	return 0
 }
 
-// encodedSize is about how many bytes an encoding takes.
+// encodedSize returns room enough for most encodings: what is not printable
+// grows, and in a terminal's output that is mostly ESC, from 1 byte to 6.
 func (e *Entry) encodedSize() int {
+	n := e.roughEncodedSize()
+	if d, ok := e.action.(ahp.TerminalData); ok {
+		n += 5 * bytes.Count(d.Data, []byte{'\x1b'})
+	}
+	return n
+}
+
+// roughEncodedSize is about how many bytes an encoding takes.
+func (e *Entry) roughEncodedSize() int {
 	const envelope = 128
-	return len(e.channel) + dataLen(e.action)*9/8 + envelope
+	return envelope + len(e.channel) + payload(e.action)*9/8
+}
+
+// keptBytes returns what the encodings that are kept take.
+func (e *Entry) keptBytes() int {
+	n := 0
+	for i := range e.encoded {
+		if p := e.encoded[i].Load(); p != nil {
+			n += cap(*p)
+		}
+	}
+	return n
 }
 
 func (e *Entry) dropEncoded() {
+	e.shared.Store(false)
 	for i := range e.encoded {
 		e.encoded[i].Store(nil)
 	}
 }
 
-// weight is what an entry counts against its log without its encodings.
-func (e *Entry) weight() int { return entryOverhead + dataLen(e.action) }
+// weigh returns what an entry counts against its log without its encodings.
+func (e *Entry) weigh() int {
+	n := entryOverhead + payload(e.action) + len(e.rejection)
+	if e.origin != nil {
+		n += len(e.origin.ClientID)
+	}
+	return n
+}
 
-func dataLen(a ahp.Action) int {
+// payload returns how many bytes an action carries.
+func payload(a ahp.Action) int {
 	switch a := a.(type) {
 	case ahp.TerminalData:
 		return len(a.Data)
+	case ahp.TerminalInput:
+		return len(a.Data)
 	case ahp.TerminalOutput:
 		return len(a.Data)
+	case ahp.TerminalClaimed:
+		return claimBytes(a.Claim)
+	case ahp.TerminalTitleChanged:
+		return len(a.Title)
+	case ahp.TerminalCwdChanged:
+		return len(a.Cwd)
 	case ahp.TerminalCommandExecuted:
-		return len(a.CommandLine)
+		return len(a.CommandID) + len(a.CommandLine)
+	case ahp.TerminalCommandFinished:
+		return len(a.CommandID)
 	case ahp.RootTerminalsChanged:
-		const perTerminal = 160
-		return len(a.Terminals) * perTerminal
+		const each = 128 // the struct, and the keys of its encoding
+		n := 0
+		for i := range a.Terminals {
+			t := &a.Terminals[i]
+			n += each + len(t.Resource) + len(t.Title) + claimBytes(t.Claim)
+		}
+		return n
+	case ahp.Unknown:
+		return len(a.Name) + len(a.Raw)
 	}
 	return 0
+}
+
+func claimBytes(c ahp.Claim) int {
+	return len(c.ClientID) + len(c.Session) + len(c.Chat) + len(c.TurnID) + len(c.ToolCallID)
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -28,11 +27,21 @@ func (v View) AppendJSON(dst []byte, shape ahp.Shape) []byte {
 	if v.Root != nil {
 		dst = v.Root.AppendJSON(dst, shape)
 	} else {
-		dst = v.Terminal.AppendJSON(dst, shape)
+		dst = v.Terminal.AppendJSON(slices.Grow(dst, v.roughSize()), shape)
 	}
 	dst = append(dst, `,"fromSeq":`...)
 	dst = strconv.AppendUint(dst, v.Seq, 10)
 	return append(dst, '}')
+}
+
+// roughSize is about how many bytes a terminal's state takes as JSON.
+func (v View) roughSize() int {
+	const fields, each = 512, 160
+	n := fields
+	for i := range v.Terminal.Content {
+		n += each + v.Terminal.Content[i].Text.Len()*9/8
+	}
+	return n
 }
 
 func (c *Channel) isRoot() bool { return c.rootState != nil }
@@ -49,48 +58,36 @@ func (c *Channel) viewLocked() View {
 	return v
 }
 
-// resyncLocked brings a link that fell off its log to the log's end.
-func (l *link) resyncLocked(dst []Item) ([]Item, int) {
-	if l.ch.isRoot() {
-		l.pos = l.ch.log.base // what is left of the root's log is the whole list
-		return dst, 0
-	}
-	if l.sub.raw {
-		// It comes back with Skip; until then it has nothing to read.
-		l.pos = l.ch.log.end()
-		return append(dst, Item{Lagged: l.ch}), 1
-	}
+// resyncLocked brings a link that fell off its log to the log's end: the
+// actions that rebuild the state become entries of the connection's own.
+func (l *link) resyncLocked() {
 	for _, e := range l.ch.rebuildLocked() {
-		l.sub.own = append(l.sub.own, ownItem{seq: e.seq, entry: e})
+		l.sub.pushLocked(e)
 	}
-	l.pos = l.ch.log.end()
+	l.restartLocked()
 	l.sub.synced[l.ch.uri] = l.ch.store.seq
-	return dst, 0
 }
 
-// rebuildLocked returns actions with fresh numbers that make any state of a
-// terminal equal to the present one.
+// rebuildLocked returns actions with fresh numbers that make any earlier state
+// of the channel equal to the present one.
 func (c *Channel) rebuildLocked() []*Entry {
+	var list []*Entry
+	add := func(a ahp.Action) {
+		e := &Entry{seq: c.store.nextLocked(), channel: c.uri, action: a}
+		e.weight = e.weigh()
+		list = append(list, e)
+	}
 	if c.isRoot() {
-		return []*Entry{c.entryLocked(ahp.RootTerminalsChanged{Terminals: c.rootState.Terminals})}
+		add(ahp.RootTerminalsChanged{Terminals: c.rootState.Terminals})
+		return list
 	}
 	st := c.state
-	list := []*Entry{c.entryLocked(ahp.TerminalCleared{})}
-	add := func(a ahp.Action) { list = append(list, c.entryLocked(a)) }
+	add(ahp.TerminalCleared{})
 	if st.Detection {
 		add(ahp.TerminalCommandDetectionAvailable{})
 	}
 	for i := range st.Content {
-		p := &st.Content[i]
-		if p.Command != nil {
-			add(ahp.TerminalCommandExecuted{CommandID: p.Command.ID, CommandLine: p.Command.Line, Timestamp: p.Command.Timestamp})
-		}
-		for _, b := range p.Text.Chunks() {
-			add(ahp.TerminalData{Data: b})
-		}
-		if p.Command != nil && p.Command.Complete {
-			add(ahp.TerminalCommandFinished{CommandID: p.Command.ID, ExitCode: p.Command.ExitCode, DurationMs: p.Command.DurationMs})
-		}
+		rebuildPart(&st.Content[i], add)
 	}
 	add(ahp.TerminalTitleChanged{Title: st.Title})
 	if st.Cwd != "" {
@@ -106,68 +103,17 @@ func (c *Channel) rebuildLocked() []*Entry {
 	return list
 }
 
-func (c *Channel) entryLocked(a ahp.Action) *Entry {
-	return &Entry{seq: c.store.nextLocked(), channel: c.uri, action: a}
-}
-
-// ReplayLimit is how much output the answer to a reconnect may carry, in
-// bytes: what is beyond is resynchronised live after it.
-const ReplayLimit = 8 << 20
-
-// Reconnect subscribes to the given channels as if sub had never been away
-// since lastSeen, and returns what it missed in the order of serverSeq. synced
-// is what [Subscriber.Close] of its earlier self returned. A nil channel is
-// passed over.
-//
-// A channel is rebuilt rather than replayed where its log is too short, or
-// where a snapshot sent after lastSeen may or may not have arrived.
-func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64, synced map[string]uint64) []*Entry {
-	s := sub.store
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var replay []*Entry
-	now, room := s.seq, ReplayLimit
-	for _, c := range channels {
-		if c == nil || c.closed {
-			continue
-		}
-		l := sub.linkLocked(c)
-		l.pos = c.log.end()
-		l.done = l.pos
-		var list []*Entry
-		known := lastSeen <= now && c.log.dropped <= lastSeen && synced[c.uri] <= lastSeen
-		if known {
-			i, _ := slices.BinarySearchFunc(c.log.entries, lastSeen+1, func(e *Entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
-			list = c.log.entries[i:]
-			sub.synced[c.uri] = synced[c.uri]
-		} else {
-			if c.contentLen() > room {
-				l.pos = lagging
-				l.wake()
-				continue
-			}
-			list = c.rebuildLocked()
-			sub.synced[c.uri] = s.seq
-		}
-		size := 0
-		for _, e := range list {
-			size += e.weight()
-		}
-		if size > room {
-			l.pos = lagging
-			l.wake()
-			continue
-		}
-		room -= size
-		replay = append(replay, list...)
+func rebuildPart(p *ahp.Part, add func(ahp.Action)) {
+	cmd := p.Command
+	if cmd != nil {
+		add(ahp.TerminalCommandExecuted{CommandID: cmd.ID, CommandLine: cmd.Line, Timestamp: cmd.Timestamp})
+	} else if p.Text.Len() == 0 {
+		add(ahp.TerminalData{}) // the part is there all the same
 	}
-	slices.SortFunc(replay, func(a, b *Entry) int { return cmp.Compare(a.seq, b.seq) })
-	return replay
-}
-
-func (c *Channel) contentLen() int {
-	if c.isRoot() {
-		return 0
+	for _, b := range p.Text.Chunks() {
+		add(ahp.TerminalData{Data: slices.Clip(b)})
 	}
-	return int(c.content.end - c.content.start)
+	if cmd != nil && cmd.Complete {
+		add(ahp.TerminalCommandFinished{CommandID: cmd.ID, ExitCode: cmd.ExitCode, DurationMs: cmd.DurationMs})
+	}
 }

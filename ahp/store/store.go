@@ -67,7 +67,7 @@ func New(o Options) *Store {
 	if s.contentBytes <= 0 {
 		s.contentBytes = defaultContentBytes
 	}
-	s.root = &Channel{store: s, uri: ahp.RootURI, rootState: &ahp.RootState{}}
+	s.root = &Channel{store: s, uri: ahp.RootURI, rootState: &ahp.RootState{}, born: s.seq, log: log{dropped: s.seq}}
 	s.channels[ahp.RootURI] = s.root
 	return s
 }
@@ -82,15 +82,16 @@ func (s *Store) Seq() uint64 {
 // Root returns the root channel.
 func (s *Store) Root() *Channel { return s.root }
 
-// Add makes a terminal's channel. The state's content must be empty. It returns
-// [ErrExists] if the URI is taken.
+// Add makes a terminal's channel, which takes a serverSeq. The state's content
+// must be empty. It returns [ErrExists] if the URI is taken.
 func (s *Store) Add(uri string, state ahp.TerminalState) (*Channel, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.channels[uri] != nil {
 		return nil, ErrExists
 	}
-	c := &Channel{store: s, uri: uri, state: &state}
+	c := &Channel{store: s, uri: uri, state: &state, born: s.nextLocked()}
+	c.log.dropped = c.born
 	s.channels[uri] = c
 	return c, nil
 }

@@ -25,7 +25,8 @@ func (s *Store) PublishTerminals() {
 	for i, c := range s.listed {
 		list[i] = c.infoLocked()
 	}
-	s.root.appendLocked(&Entry{action: ahp.RootTerminalsChanged{Terminals: list}})
+	changed := ahp.RootTerminalsChanged{Terminals: list}
+	s.root.appendLocked(&Entry{action: changed}, changed)
 }
 
 func (c *Channel) infoLocked() ahp.TerminalInfo {

@@ -1,0 +1,325 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"termhost/ahp"
+)
+
+// conn is a connection of the model: a client that believes what it is sent.
+type conn struct {
+	m     *model
+	id    string
+	raw   bool
+	shape ahp.Shape
+	sub   *Subscriber
+
+	mirrors   map[string]*mirror
+	lastSeen  uint64 // the serverSeq of the newest action it got
+	floor     uint64 // nothing at or below it may come any more
+	posted    int    // how many posts it was given
+	written   int    // how many of them it wrote
+	clientSeq int64
+	answers   []int64 // the clientSeqs whose answers are due
+}
+
+// mirror is a client's own copy of a channel's state.
+type mirror struct {
+	of       *terminal // nil: the root
+	terminal ahp.TerminalState
+	root     ahp.RootState
+	text     string // of a raw reader
+}
+
+// subscribe asks for some channels; the mirrors are made when the answer is
+// written.
+func (c *conn) subscribe() {
+	m := c.m
+	var channels []*Channel
+	var of []*terminal
+	if m.c.n(4) == 0 && !c.raw {
+		channels, of = append(channels, m.s.Root()), append(of, nil)
+	}
+	for _, tm := range m.terms {
+		if !tm.gone && m.c.n(2) == 0 {
+			channels, of = append(channels, tm.ch), append(of, tm)
+		}
+	}
+	m.did("%s subscribes to %d", c.name(), len(channels))
+	if c.raw {
+		c.drain() // its mirrors do not tell a removed terminal from its successor
+		for i, ch := range channels {
+			c.draw(ch, of[i])
+		}
+		return
+	}
+	c.sub.SubscribePost(channels, func(views []View, seq uint64) Post {
+		if len(views) != len(channels) || seq != m.s.seq {
+			m.fail("%d views of %d channels at %d", len(views), len(channels), seq)
+		}
+		return c.post(seq, func() {
+			for i, v := range views {
+				if v.Seq != seq || v.URI != channels[i].uri {
+					m.fail("a view of %s at %d in an answer at %d", v.URI, v.Seq, seq)
+				}
+				c.mirrors[v.URI] = c.receiveView(v, of[i])
+			}
+		})
+	})
+}
+
+// draw makes a raw reader's mirror from the state, which nothing can come
+// between here, as a door does under the Term's lock.
+func (c *conn) draw(ch *Channel, of *terminal) {
+	if err := c.sub.Follow(ch); err != nil {
+		c.m.fail("Follow: %v", err)
+	}
+	st, _ := ch.Terminal()
+	c.mirrors[ch.uri] = &mirror{of: of, text: textOf(&st)}
+}
+
+func (c *conn) receiveView(v View, of *terminal) *mirror {
+	var w ahp.Snapshot
+	if err := json.Unmarshal(v.AppendJSON(nil, c.shape), &w); err != nil {
+		c.m.fail("a view is no JSON: %v", err)
+	}
+	mi := &mirror{of: of}
+	into := json.Unmarshaler(&mi.terminal)
+	if of == nil {
+		into = &mi.root
+	}
+	if err := into.UnmarshalJSON(w.State); err != nil || w.FromSeq != v.Seq || w.Resource != v.URI {
+		c.m.fail("view of %s at %d came as %s at %d: %v", v.URI, v.Seq, w.Resource, w.FromSeq, err)
+	}
+	return mi
+}
+
+// post wraps what an answer does so that its place is checked.
+func (c *conn) post(seq uint64, do func()) Post {
+	c.posted++
+	n, sub := c.posted, c.sub
+	return func(dst []byte) []byte {
+		if sub != c.sub {
+			c.m.fail("a post of an earlier connection was pulled")
+		}
+		if c.written++; c.written != n {
+			c.m.fail("post %d was written as number %d", n, c.written)
+		}
+		if c.lastSeen > seq {
+			c.m.fail("a post made at %d comes after the action %d", seq, c.lastSeen)
+		}
+		c.floor = max(c.floor, seq)
+		do()
+		return append(dst, "{}"...)
+	}
+}
+
+func (c *conn) unsubscribe() {
+	list := c.sub.Channels()
+	if len(list) == 0 {
+		return
+	}
+	slices.SortFunc(list, func(a, b *Channel) int { return int(a.born) - int(b.born) })
+	ch := list[c.m.c.n(len(list))]
+	// A client has its answers before it unsubscribes.
+	c.drain()
+	if !c.sub.Subscribed(ch) {
+		return // it was removed and has been read to the end
+	}
+	c.m.did("%s unsubscribes from %s", c.name(), ch.uri)
+	c.sub.Unsubscribe(ch)
+	delete(c.mirrors, ch.uri)
+	if c.sub.Subscribed(ch) {
+		c.m.fail("still subscribed")
+	}
+}
+
+func (c *conn) answer() {
+	if c.raw {
+		return
+	}
+	c.clientSeq++
+	o := &ahp.Origin{ClientID: c.id, ClientSeq: c.clientSeq}
+	c.answers = append(c.answers, c.clientSeq)
+	c.m.did("answer %d to %s", c.clientSeq, c.name())
+	if c.m.c.n(2) == 0 {
+		c.sub.Answer("ahp-terminal:/t0", ahp.TerminalResized{Cols: 1, Rows: 1}, o, "no")
+	} else {
+		c.sub.Answer("ahp-terminal:/t0", ahp.TerminalInput{}, o, "")
+	}
+	c.sub.Post(c.post(c.m.s.Seq(), func() {}))
+}
+
+// pull pulls and writes everything that was pulled.
+func (c *conn) pull() {
+	limit := 1 + c.m.c.n(200)*20
+	items := c.sub.Pull(nil, limit)
+	c.m.did("%s pulls %d of %d items", c.name(), limit, len(items))
+	c.write(items)
+}
+
+func (c *conn) drain() {
+	for {
+		items := c.sub.Pull(nil, 1<<20)
+		if len(items) == 0 {
+			break
+		}
+		c.write(items)
+	}
+	if c.sub.Pending() {
+		c.m.fail("%s has pulled everything and something is pending", c.name())
+	}
+}
+
+func (c *conn) write(items []Item) {
+	for i, it := range items {
+		switch {
+		case it.Entry != nil:
+			c.receive(it.Entry)
+		case it.Post != nil:
+			it.Post(nil)
+			fallthrough
+		default:
+			if i != len(items)-1 {
+				c.m.fail("a post or a lag is not the last item")
+			}
+		}
+		if it.Lagged != nil {
+			if mi := c.mirrors[it.Lagged.uri]; !c.raw || mi == nil {
+				c.m.fail("%s is told to draw %s", c.name(), it.Lagged.uri)
+			} else {
+				st, _ := it.Lagged.Terminal()
+				mi.text = textOf(&st)
+				c.sub.Skip(it.Lagged)
+			}
+		}
+	}
+}
+
+// receive takes an action off the wire.
+func (c *conn) receive(e *Entry) {
+	if e.Seq() <= c.lastSeen || e.Seq() <= c.floor {
+		c.m.fail("%s got %d after %d and a post at %d", c.name(), e.Seq(), c.lastSeen, c.floor)
+	}
+	c.lastSeen = e.Seq()
+	if c.raw {
+		c.receiveRaw(e)
+		return
+	}
+	raw := e.AppendEnvelope(nil, c.sub, c.shape)
+	var w ahp.Envelope
+	if err := json.Unmarshal(raw, &w); err != nil {
+		c.m.fail("%s: %v", raw, err)
+	}
+	a, err := ahp.DecodeAction(w.Action)
+	if err != nil || w.ServerSeq != e.Seq() || w.Channel != e.Channel() {
+		c.m.fail("%d came as %s: %v", e.Seq(), raw, err)
+	}
+	c.checkOrigin(a, w)
+	mi := c.mirrors[w.Channel]
+	switch {
+	case w.RejectionReason != "" || a.Type() == "terminal/input":
+	case mi == nil:
+		c.m.fail("%s got %s of %s without its state", c.name(), a.Type(), w.Channel)
+	case mi.of == nil:
+		mi.root.Apply(a)
+	default:
+		mi.terminal.Apply(a)
+	}
+}
+
+// checkOrigin checks that answers come once and in order, and that only the
+// owner sees its output as such.
+func (c *conn) checkOrigin(a ahp.Action, w ahp.Envelope) {
+	if o := w.Origin; o == nil || o.ClientID != c.id {
+		if o != nil || a.Type() == "terminal/output" {
+			c.m.fail("%s was shown %s of somebody else", c.name(), a.Type())
+		}
+		return
+	}
+	if a.Type() == "terminal/output" {
+		return
+	}
+	if len(c.answers) == 0 || c.answers[0] != w.Origin.ClientSeq {
+		c.m.fail("%s got the answer to %d, due are %v", c.name(), w.Origin.ClientSeq, c.answers)
+	}
+	c.answers = c.answers[1:]
+}
+
+func (c *conn) receiveRaw(e *Entry) {
+	mi := c.mirrors[e.Channel()]
+	switch a := e.Action().(type) {
+	case ahp.TerminalData:
+		mi.text += string(a.Data)
+	case ahp.TerminalCleared:
+		mi.text = ""
+	}
+}
+
+// cut drops the connection, perhaps in the middle of a batch, and reconnects.
+func (c *conn) cut() {
+	m := c.m
+	items := c.sub.Pull(nil, 1+m.c.n(200)*20)
+	arrived := m.c.n(len(items) + 1)
+	m.did("%s is cut after %d of %d items", c.name(), arrived, len(items))
+	for _, it := range items[:arrived] {
+		if it.Lagged == nil { // a raw reader draws anew below
+			c.write([]Item{it})
+		}
+	}
+	synced := c.sub.Close()
+	if left := c.sub.Pull(nil, 1<<20); len(left) > 0 || c.sub.Pending() {
+		m.fail("a closed subscriber gave %d items", len(left))
+	}
+	c.sub = m.s.NewSubscriber(c.raw)
+	c.posted, c.written, c.answers = 0, 0, nil
+	if c.raw {
+		c.lastSeen, c.floor = 0, 0
+		for uri, mi := range c.mirrors {
+			delete(c.mirrors, uri)
+			if !mi.of.gone {
+				c.draw(mi.of.ch, mi.of)
+			}
+		}
+		return
+	}
+	c.reconnect(synced)
+}
+
+func (c *conn) reconnect(synced map[string]uint64) {
+	m := c.m
+	var channels []*Channel
+	for uri, mi := range c.mirrors {
+		ch := m.s.Lookup(uri)
+		// Another terminal of the same URI is not the one the client knows.
+		if ch == nil || mi.of != nil && mi.of.ch != ch {
+			delete(c.mirrors, uri)
+			continue
+		}
+		channels = append(channels, ch, nil, ch) // a client may say it twice
+	}
+	seq := m.s.Seq()
+	c.floor = 0
+	m.did("%s reconnects at %d to %d channels", c.name(), c.lastSeen, len(channels)/3)
+	c.sub.ReconnectPost(channels, c.lastSeen, synced, func(list []*Entry) Post {
+		return c.post(max(seq, m.s.seq), func() {
+			for _, e := range list {
+				c.floor = 0
+				c.receive(e)
+			}
+		})
+	})
+	if m.c.n(3) == 0 {
+		return // the answer may be lost as well
+	}
+	c.pull()
+}
+
+func (c *conn) name() string {
+	if c.raw {
+		return fmt.Sprintf("raw%d", slices.Index(c.m.conns, c))
+	}
+	return c.id
+}

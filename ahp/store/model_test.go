@@ -1,0 +1,339 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"termhost/ahp"
+)
+
+// The model drives a store at random and knows what must come of it: ref, the
+// state of each terminal folded from everything that was ever appended, without
+// a bound. Every reader folds what it is sent into a mirror of its own. Once a
+// reader has pulled everything, its mirrors, and the store's own states, equal
+// ref up to what was cut at the head, and a cut is at a checkpoint with the
+// preamble in its place.
+
+const (
+	modelLog     = 6 << 10
+	modelContent = 4 << 10
+	modelAppend  = modelContent / 2 // the most that is appended at once
+)
+
+// choices is where the model's decisions come from: at random, or from a
+// fuzzer's bytes.
+type choices interface {
+	n(max int) int // 0 <= n < max
+	more() bool
+}
+
+type randomChoices struct {
+	*rand.Rand
+	left int
+}
+
+func (c *randomChoices) n(max int) int { return c.IntN(max) }
+
+func (c *randomChoices) more() bool {
+	c.left--
+	return c.left >= 0
+}
+
+type byteChoices []byte
+
+func (c *byteChoices) n(max int) int {
+	if len(*c) == 0 {
+		return 0
+	}
+	b := (*c)[0]
+	*c = (*c)[1:]
+	return int(b) % max
+}
+
+func (c *byteChoices) more() bool { return len(*c) > 0 }
+
+// terminal is a terminal of the store and what is known of it.
+type terminal struct {
+	ch     *Channel
+	ref    ahp.TerminalState
+	text   int // bytes of output there ever were
+	marked map[int]bool
+	nextID int
+	gone   bool
+}
+
+// model is one run.
+type model struct {
+	t     *testing.T
+	c     choices
+	s     *Store
+	terms []*terminal
+	list  []ahp.TerminalInfo // the root's list as last published
+	conns []*conn
+	log   []string // what was done, for a failure
+}
+
+func newModel(t *testing.T, c choices) *model {
+	m := &model{t: t, c: c, s: New(Options{FirstSeq: 1000, LogBytes: modelLog, ContentBytes: modelContent})}
+	for i := range 5 {
+		shape := ahp.Shape(i % int(ahp.Shapes))
+		m.conns = append(m.conns, &conn{m: m, id: fmt.Sprintf("c%d", i), shape: shape, sub: m.s.NewSubscriber(false), mirrors: map[string]*mirror{}})
+	}
+	for range 2 {
+		m.conns = append(m.conns, &conn{m: m, raw: true, sub: m.s.NewSubscriber(true), mirrors: map[string]*mirror{}})
+	}
+	return m
+}
+
+func (m *model) did(format string, args ...any) {
+	m.log = append(m.log, fmt.Sprintf(format, args...))
+}
+
+func (m *model) fail(format string, args ...any) {
+	m.t.Helper()
+	m.t.Fatalf("%s\nafter:\n  %s", fmt.Sprintf(format, args...), strings.Join(m.log[max(0, len(m.log)-40):], "\n  "))
+}
+
+// run makes choices until there are no more, then lets everybody catch up.
+func (m *model) run() {
+	for m.c.more() {
+		m.step()
+		m.checkStore()
+	}
+	m.settle()
+	for _, c := range m.conns {
+		c.sub.Close()
+	}
+	m.checkStore()
+}
+
+func (m *model) step() {
+	switch n := m.c.n(100); {
+	case n < 40:
+		m.withTerminal(m.appendOutput)
+	case n < 55:
+		m.withTerminal(m.appendOther)
+	case n < 58:
+		m.addTerminal()
+	case n < 60:
+		m.withTerminal(m.removeTerminal)
+	case n < 62:
+		m.publish()
+	case n < 70:
+		m.conn().subscribe()
+	case n < 73:
+		m.conn().unsubscribe()
+	case n < 91:
+		m.conn().pull()
+	case n < 94:
+		m.conn().answer()
+	case n < 98:
+		m.conn().cut()
+	default:
+		m.settle()
+	}
+}
+
+func (m *model) conn() *conn { return m.conns[m.c.n(len(m.conns))] }
+
+func (m *model) withTerminal(f func(*terminal)) {
+	var alive []*terminal
+	for _, tm := range m.terms {
+		if !tm.gone {
+			alive = append(alive, tm)
+		}
+	}
+	if len(alive) == 0 {
+		m.addTerminal()
+		return
+	}
+	f(alive[m.c.n(len(alive))])
+}
+
+func (m *model) addTerminal() {
+	const uris = 4 // few, so that they are used again
+	uri := ahp.TerminalURI(fmt.Sprintf("t%d", m.c.n(uris)))
+	st := ahp.TerminalState{Title: "new", Claim: ahp.ClientClaim("c0"), IsPty: true, Cols: 80, Rows: 24}
+	ch, err := m.s.Add(uri, st)
+	if m.current(uri) != nil {
+		if err != ErrExists {
+			m.fail("a taken URI gives %v", err)
+		}
+		return
+	}
+	if err != nil {
+		m.fail("Add: %v", err)
+	}
+	ch.List()
+	m.did("add %s", uri)
+	m.terms = append(m.terms, &terminal{ch: ch, ref: st, marked: map[int]bool{}})
+}
+
+func (m *model) current(uri string) *terminal {
+	for _, tm := range m.terms {
+		if !tm.gone && tm.ch.URI() == uri {
+			return tm
+		}
+	}
+	return nil
+}
+
+func (m *model) removeTerminal(tm *terminal) {
+	m.did("remove %s", tm.ch.URI())
+	code := m.c.n(3)
+	tm.append(ahp.TerminalExited{ExitCode: &code})
+	tm.ch.Remove()
+	tm.gone = true
+	if tm.ch.Append(ahp.TerminalCleared{}, nil) != 0 {
+		m.fail("a removed channel took an action")
+	}
+}
+
+func (m *model) publish() {
+	m.s.PublishTerminals()
+	m.list = nil
+	for _, tm := range m.terms {
+		if !tm.gone {
+			r := tm.ref
+			m.list = append(m.list, ahp.TerminalInfo{Resource: tm.ch.URI(), Title: r.Title, Claim: r.Claim, Exited: r.Exited, ExitCode: r.ExitCode})
+		}
+	}
+	m.did("publish %d", len(m.list))
+}
+
+// appendOutput appends output as a pty's or as that of a client that owns it.
+func (m *model) appendOutput(tm *terminal) {
+	size := 1 + m.c.n(50)
+	if m.c.n(8) == 0 {
+		size = 1 + m.c.n(256)*modelAppend/256
+	}
+	p := output(tm.text, size)
+	m.did("data %d to %s", size, tm.ch.URI())
+	tm.ref.Apply(ahp.TerminalData{Data: []byte(p)})
+	tm.text += len(p)
+	buf := []byte(p)
+	var due bool
+	if owner := m.conns[0]; m.c.n(6) == 0 && !owner.raw {
+		owner.clientSeq++
+		due = tm.ch.AppendOutput(buf, &ahp.Origin{ClientID: owner.id, ClientSeq: owner.clientSeq}, owner.sub)
+	} else {
+		due = tm.ch.AppendData(buf)
+	}
+	clear(buf) // it was copied
+	if due != tm.ch.CheckpointDue() {
+		m.fail("CheckpointDue differs from what the append said")
+	}
+	m.checkpoint(tm, due)
+}
+
+func (m *model) checkpoint(tm *terminal, due bool) {
+	if due || m.c.n(30) == 0 {
+		tm.ch.Checkpoint([]byte(fmt.Sprintf("<<%d>>", tm.text)))
+		tm.marked[tm.text] = true
+	}
+}
+
+// output returns text of about the given size that says where it stands, with
+// what JSON must escape and with runes of every length.
+func output(at, size int) string {
+	var b strings.Builder
+	for b.Len() < size {
+		fmt.Fprintf(&b, "\x1b[3%dm%d\u00e9\u4e2d\U0001f600\"\\\r\n", at%8, at+b.Len())
+	}
+	return b.String()
+}
+
+func (tm *terminal) append(a ahp.Action) {
+	tm.ref.Apply(a)
+	tm.ch.Append(a, nil)
+}
+
+func (m *model) appendOther(tm *terminal) {
+	n := m.c.n(1000)
+	var a ahp.Action
+	switch n % 9 {
+	case 0:
+		a = ahp.TerminalResized{Cols: 1 + n, Rows: 2 + n}
+	case 1:
+		a = ahp.TerminalTitleChanged{Title: strings.Repeat("t", n)}
+	case 2:
+		a = ahp.TerminalCwdChanged{Cwd: ahp.FileURI(fmt.Sprintf("/d%d", n))}
+	case 3:
+		a = ahp.TerminalClaimed{Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: fmt.Sprintf("s:/%d", n), Chat: "c:/1"}}
+	case 4, 5:
+		tm.nextID++
+		a = ahp.TerminalCommandExecuted{CommandID: fmt.Sprint(tm.nextID), CommandLine: strings.Repeat("x", n%40), Timestamp: int64(n)}
+	case 6, 7:
+		a = ahp.TerminalCommandFinished{CommandID: fmt.Sprint(tm.nextID), ExitCode: &n}
+	default:
+		if n%4 == 0 {
+			a = ahp.TerminalCleared{}
+		} else {
+			a = ahp.TerminalCommandDetectionAvailable{}
+		}
+	}
+	m.did("%s on %s", a.Type(), tm.ch.URI())
+	tm.append(a)
+	m.checkpoint(tm, tm.ch.CheckpointDue())
+}
+
+// settle has every reader pull all there is and compares.
+func (m *model) settle() {
+	m.did("settle")
+	for _, c := range m.conns {
+		c.drain()
+	}
+	for _, tm := range m.terms {
+		st, seq := tm.ch.Terminal()
+		if seq != m.s.Seq() {
+			m.fail("a state is of %d, not of %d", seq, m.s.Seq())
+		}
+		m.compare("the store", &st, tm)
+	}
+	for _, c := range m.conns {
+		c.check()
+	}
+	m.checkStore()
+	m.forgetGone()
+}
+
+// forgetGone drops removed terminals that nobody has a mirror of.
+func (m *model) forgetGone() {
+	kept := m.terms[:0]
+	for _, tm := range m.terms {
+		if !tm.gone {
+			kept = append(kept, tm)
+		}
+	}
+	m.terms = kept
+}
+
+func TestModel(t *testing.T) {
+	runs := 300
+	if testing.Short() {
+		runs = 30
+	}
+	for seed := range uint64(runs) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			newModel(t, &randomChoices{rand.New(rand.NewPCG(seed, 7)), 1500}).run()
+		})
+	}
+}
+
+func FuzzModel(f *testing.F) {
+	for seed := range uint64(8) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		b := make([]byte, 100)
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		const enough = 1 << 13
+		c := byteChoices(b[:min(len(b), enough)])
+		newModel(t, &c).run()
+	})
+}

@@ -1,0 +1,134 @@
+package store
+
+import "termhost/ahp"
+
+// Subscribe starts reading c's log at its end, anew if it was read before, and
+// returns the state there. It takes a serverSeq, the view's: whoever has seen
+// that or a later one has got the view.
+//
+// Actions that follow may be pulled at once. An answer that carries the view
+// must come before them: [Subscriber.SubscribePost] sees to that.
+func (sub *Subscriber) Subscribe(c *Channel) (View, error) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.closed || sub.closed {
+		return View{}, ErrGone
+	}
+	s.nextLocked()
+	return sub.subscribeLocked(c), nil
+}
+
+// SubscribePost subscribes to channels and posts the answer in one step, so
+// that what was before the views is pulled before the answer and what came
+// after them is pulled after it. seq is the serverSeq of all views; channels that
+// are gone are left out. answer must not call the store. Nothing happens if the
+// subscriber is closed.
+func (sub *Subscriber) SubscribePost(channels []*Channel, answer func(views []View, seq uint64) Post) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sub.closed {
+		return
+	}
+	seq := s.nextLocked()
+	views := make([]View, 0, len(channels))
+	for _, c := range channels {
+		if !c.closed {
+			views = append(views, sub.subscribeLocked(c))
+		}
+	}
+	sub.postLocked(answer(views, seq))
+}
+
+func (sub *Subscriber) subscribeLocked(c *Channel) View {
+	sub.linkLocked(c).restartLocked()
+	sub.synced[c.uri] = sub.store.seq
+	return c.viewLocked()
+}
+
+// Follow starts reading c's log at its end. The caller knows the state there.
+func (sub *Subscriber) Follow(c *Channel) error {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.closed || sub.closed {
+		return ErrGone
+	}
+	sub.linkLocked(c).restartLocked()
+	return nil
+}
+
+// linkLocked returns the link to c, made if there is none. A retired channel of
+// the same URI is not read on: what it still had to tell is not of this one.
+func (sub *Subscriber) linkLocked(c *Channel) *link {
+	l := sub.links[c]
+	if l == nil {
+		for old, ol := range sub.links {
+			if old.uri == c.uri {
+				ol.dropLocked()
+			}
+		}
+		l = &link{sub: sub, ch: c, index: notReady}
+		sub.links[c] = l
+		c.links = append(c.links, l)
+		if !sub.raw {
+			c.encoders++
+		}
+	}
+	return l
+}
+
+// Skip continues at the end of c's log.
+func (sub *Subscriber) Skip(c *Channel) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := sub.links[c]; l != nil {
+		l.restartLocked()
+	}
+}
+
+// Unsubscribe stops reading c's log.
+func (sub *Subscriber) Unsubscribe(c *Channel) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := sub.links[c]; l != nil {
+		delete(sub.synced, c.uri)
+		l.dropLocked()
+	}
+}
+
+// Answer adds an entry that only this subscriber sees: an acknowledgement, or
+// with a reason a rejection. It takes a serverSeq of its own. a must not be
+// modified afterwards.
+func (sub *Subscriber) Answer(channel string, a ahp.Action, origin *ahp.Origin, rejection string) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub.pushLocked(&Entry{seq: s.nextLocked(), channel: channel, action: a, origin: origin, rejection: rejection})
+}
+
+// Post adds a message of the connection's own after everything that has
+// happened so far.
+func (sub *Subscriber) Post(p Post) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub.postLocked(p)
+}
+
+func (sub *Subscriber) postLocked(p Post) {
+	if !sub.closed {
+		sub.own = append(sub.own, ownItem{seq: sub.store.seq, item: Item{Post: p}})
+		sub.notify()
+	}
+}
+
+func (sub *Subscriber) pushLocked(e *Entry) {
+	if !sub.closed {
+		sub.own = append(sub.own, ownItem{seq: e.seq, item: Item{Entry: e}})
+		sub.notify()
+	}
+}
