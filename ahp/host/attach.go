@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"termhost/ahp"
 	"termhost/ahp/store"
@@ -31,17 +33,27 @@ type Attach struct {
 
 	// Guarded by the Term's lock.
 	cols, rows int
+	held       []byte // what was typed and may be the beginning of a report
+	closed     bool
 }
 
 // Attach shows t. first is what to write before anything that is pulled: a
 // redraw for a window, the retained output for a stream. Live output follows it
-// without a gap or a double.
+// without a gap or a double. It returns *authz.Denied if the principal may not
+// look, and *ahp.Error if the terminal has been disposed. The Attach must be
+// closed.
 func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, err error) {
 	a = &Attach{conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: c.host.store.NewSubscriber(true)}
 	if first, err = a.begin(); err != nil {
 		return nil, nil, err
 	}
-	c.host.used(c.principal, t)
+	h := c.host
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.attaches[a] = struct{}{}
+	if h.terminals[t.uri] == t {
+		h.lastUsed[c.principal.ID] = t
+	}
 	return a, first, nil
 }
 
@@ -62,8 +74,13 @@ func (a *Attach) begin() (first []byte, err error) {
 	if a.opts.Lossless {
 		t.brake.add(a)
 	}
+	if a.creatorsLocked() {
+		t.watching++
+	}
 	return first, nil
 }
+
+func (a *Attach) creatorsLocked() bool { return a.t.creator.ID == a.conn.principal.ID }
 
 // attachVerb is what an attach asks for. To look is enough: whoever may not
 // type is told so with the first key.
@@ -72,15 +89,6 @@ func attachVerb(o AttachOptions, target authz.Target) authz.Verb {
 		return authz.Subscribe
 	}
 	return authz.AttachReadOnly
-}
-
-// used notes which terminal p attached to last.
-func (h *Host) used(p authz.Principal, t *Terminal) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.terminals[t.uri] == t {
-		h.lastUsed[p.ID] = t
-	}
 }
 
 // Redraw returns the state as it is and continues behind it. It is for a reader
@@ -119,20 +127,46 @@ func (a *Attach) Terminal() *Terminal { return a.t }
 // Signal is sent to when there is something to pull.
 func (a *Attach) Signal() <-chan struct{} { return a.sub.Signal() }
 
-// Pull appends what comes next to dst; see [store.Subscriber.Pull].
+// Pull appends what comes next to dst; see [store.Subscriber.Pull]. A
+// [store.Clipboard] is among it only if this viewer holds the claim.
 func (a *Attach) Pull(dst []store.Item, limit int) []store.Item {
+	given := len(dst)
 	dst = a.sub.Pull(dst, limit)
 	a.t.brake.progressed()
+	if slices.ContainsFunc(dst[given:], isClipboard) && !a.Holds() {
+		kept := slices.DeleteFunc(dst[given:], isClipboard)
+		return dst[:given+len(kept)]
+	}
 	return dst
 }
 
-// Close ends the attach. A terminal made to last only as long as it is watched
-// goes, if it has exited and this was its creator's.
+func isClipboard(it store.Item) bool {
+	if it.Entry == nil {
+		return false
+	}
+	_, ok := it.Entry.Action().(store.Clipboard)
+	return ok
+}
+
+// Close ends the attach. It may be called again. A terminal made to last only as
+// long as its creator watches goes with the last of the creator's attaches.
 func (a *Attach) Close() {
-	a.t.brake.remove(a)
+	t, h := a.t, a.conn.host
+	t.brake.remove(a)
+	t.term.Lock()
+	last := !a.closed && a.creatorsLocked() && t.watching == 1
+	if !a.closed && a.creatorsLocked() {
+		t.watching--
+	}
+	a.closed = true
+	gone := last && t.fleeting
+	t.term.Unlock()
 	a.sub.Close()
-	if a.t.transient && a.t.exitedNow() && a.t.creator.ID == a.conn.principal.ID {
-		a.conn.host.remove(a.t)
+	h.mu.Lock()
+	delete(h.attaches, a)
+	h.mu.Unlock()
+	if gone {
+		h.remove(t)
 	}
 }
 
@@ -146,8 +180,9 @@ var (
 )
 
 // Input types p, which is not kept. An admin who does not hold the claim takes
-// it with a real key, and only with one. It returns *authz.Denied, ErrBusy or
-// ErrExited; then nothing was typed.
+// it with a real key, and only with one; what a terminal sends by itself is
+// dropped unless its viewer may type. It returns *authz.Denied, ErrBusy,
+// ErrExited or why the connection has ended; then nothing was typed.
 func (a *Attach) Input(p []byte) error {
 	t := a.t
 	t.term.Lock()
@@ -156,28 +191,42 @@ func (a *Attach) Input(p []byte) error {
 		return ErrExited
 	}
 	who := a.conn.principal
-	if a.opts.ReadOnly {
-		return errReadOnly
+	err := a.mayActLocked()
+	seize := err == nil && authz.Check(who, authz.Seize, t.target(who)) == nil
+	if err == nil {
+		err = authz.Check(who, authz.Input, t.target(who))
 	}
-	err := authz.Check(who, authz.Input, t.target(who))
-	if err != nil && authz.Check(who, authz.Seize, t.target(who)) == nil {
-		if !realKeys(p) {
+	if err == nil {
+		a.held = nil
+	} else {
+		p = append(a.held, p...)
+		keys, rest := realKeys(p)
+		if a.held = nil; !keys {
+			a.held = slices.Clone(rest)
 			return nil
+		}
+		if !seize {
+			return err
 		}
 		a.seizeLocked()
-		err = nil
-	}
-	if err != nil {
-		if !realKeys(p) {
-			return nil
-		}
-		return err
 	}
 	switch err := t.term.Input(p); {
 	case errors.Is(err, ptypool.ErrInputFull):
 		return ErrBusy
 	case err != nil:
 		return ErrExited
+	}
+	return nil
+}
+
+// mayActLocked returns why this viewer may do no more than look, whatever its
+// principal may do.
+func (a *Attach) mayActLocked() error {
+	switch {
+	case a.opts.ReadOnly:
+		return errReadOnly
+	case a.conn.ctx.Err() != nil:
+		return context.Cause(a.conn.ctx)
 	}
 	return nil
 }
@@ -221,26 +270,30 @@ func (a *Attach) fitLocked() {
 	if a.cols > 0 && a.rows > 0 {
 		cols, rows := min(a.cols, MaxCols), min(a.rows, MaxRows)
 		if c, r := a.t.term.Screen().Size(); c != cols || r != rows {
-			a.t.resize(ahp.TerminalResized{Cols: cols, Rows: rows}, nil)
+			size := ahp.TerminalResized{Cols: cols, Rows: rows}
+			if a.t.resize(size) == "" {
+				a.t.ch.Append(size, nil)
+			}
 		}
 	}
 }
 
-// Claim takes the keyboard. It returns *authz.Denied if the policy says no.
+// Claim takes the keyboard. It returns *authz.Denied if the policy says no, or
+// why the connection has ended.
 func (a *Attach) Claim() error {
 	t := a.t
 	id := a.conn.host.sshClient(a.conn.principal)
 	t.term.Lock()
 	defer t.term.Unlock()
-	if a.opts.ReadOnly {
-		return errReadOnly
+	if err := a.mayActLocked(); err != nil {
+		return err
+	}
+	if err := authz.Check(a.conn.principal, authz.Claim, t.target(a.conn.principal)); err != nil {
+		return err
 	}
 	if t.holder.claim == ahp.ClientClaim(id) {
 		a.fitLocked()
 		return nil
-	}
-	if err := authz.Check(a.conn.principal, authz.Claim, t.target(a.conn.principal)); err != nil {
-		return err
 	}
 	a.seizeLocked()
 	return nil
@@ -248,29 +301,51 @@ func (a *Attach) Claim() error {
 
 // seizeLocked makes the viewer the holder and remembers whose claim it took.
 func (a *Attach) seizeLocked() {
-	t := a.t
-	p := a.conn.principal
+	t, p := a.t, a.conn.principal
 	prior := t.holder
-	t.hold(holder{claim: ahp.ClientClaim(SSHClientID(p)), principal: p.ID, name: p.Name}, nil)
+	t.hold(holder{claim: ahp.ClientClaim(SSHClientID(p)), principal: p.ID, name: p.Name}, a.step())
 	t.prior = &prior
 	a.fitLocked()
 }
 
-// HandBack returns the claim to whom it was taken from and tells who that is.
+// step is the viewer as the one who asks for a change.
+func (a *Attach) step() step { return step{conn: a.conn, principal: a.conn.principal} }
+
+// HandBack returns the claim to whom it was taken from and tells who that is. It
+// returns *authz.Denied if the viewer does not hold the claim, and other errors
+// if there is nobody to return it to.
 func (a *Attach) HandBack() (name string, err error) {
 	t := a.t
 	t.term.Lock()
+	prior := t.prior
+	t.term.Unlock()
+	known := false
+	if prior != nil { // asked before the lock is taken: the clientId may be another's by now
+		now, ok := a.conn.host.holderOf(prior.claim, authz.Principal{ID: prior.principal})
+		known = ok && now.principal == prior.principal
+	}
+	t.term.Lock()
 	defer t.term.Unlock()
+	if err := a.mayActLocked(); err != nil {
+		return "", err
+	}
 	if !a.holdsLocked() {
 		return "", &authz.Denied{Verb: authz.Claim, Rule: "you do not hold the claim; " + Printable(t.holder.name) + " does"}
 	}
-	if t.prior == nil {
-		return "", errors.New("nobody held it before you")
+	if err := authz.Check(a.conn.principal, authz.Claim, t.target(a.conn.principal)); err != nil {
+		return "", err
 	}
-	prior := *t.prior
-	t.hold(prior, nil)
+	switch {
+	case t.prior == nil, t.prior != prior: // the latter: it changed hands meanwhile
+		return "", errNoPrior
+	case !known:
+		return "", fmt.Errorf("%s is not here any more", Printable(prior.name))
+	}
+	t.hold(*prior, a.step())
 	return prior.name, nil
 }
+
+var errNoPrior = errors.New("nobody held it before you")
 
 // Holder returns the name of who holds the claim and how the claim names it.
 func (a *Attach) Holder() (name string, c ahp.Claim) {

@@ -8,23 +8,21 @@ import (
 	"termhost/authz"
 )
 
-// crossing is how close together two claims of different connections count as
-// made at once: the later one was sent without knowing of the earlier one, and
-// loses. Whoever has looked and claims again gets what the policy gives.
+// crossing is how close together two claims count as made at once, in the
+// absence of better knowledge: the way there and back of a message.
 const crossing = 50 * time.Millisecond
 
-// claimFor returns the holder a claim makes; known is false if it names a
-// clientId that belongs to nobody. It takes Host.mu.
-func (t *Terminal) claimFor(s step, a ahp.Action) (next holder, known bool) {
-	cl, ok := a.(ahp.TerminalClaimed)
-	if !ok {
-		return holder{}, false
-	}
-	return t.host.holderOf(cl.Claim, s.principal)
+// claimed is when and by whom a terminal was last claimed.
+type claimed struct {
+	by   *Conn
+	role authz.Role
+	at   time.Time
+	seq  uint64 // of the action
 }
 
 // holderOf binds a claim to a principal: a clientId's own, or for an agent
-// session the one that claims for it.
+// session the one that claims for it. It is false if the claim names a clientId
+// that belongs to nobody. It takes Host.mu.
 func (h *Host) holderOf(c ahp.Claim, by authz.Principal) (holder, bool) {
 	if c.Kind != ahp.ClaimClient {
 		return holder{claim: c, principal: by.ID, name: by.Name}, true
@@ -33,30 +31,64 @@ func (h *Host) holderOf(c ahp.Claim, by authz.Principal) (holder, bool) {
 	return holder{claim: c, principal: id, name: name}, ok
 }
 
+// validClaim reports whether a claim may be kept and shown to everybody.
+func validClaim(c ahp.Claim) bool {
+	switch c.Kind {
+	case ahp.ClaimClient:
+		return c.ClientID != "" && len(c.ClientID) <= maxClientID
+	case ahp.ClaimSession:
+		for _, s := range []string{c.Session, c.Chat, c.TurnID, c.ToolCallID} {
+			if len(s) > ahp.MaxURI {
+				return false
+			}
+		}
+		return c.Session != ""
+	}
+	return false
+}
+
 // claim gives the terminal to next. The Term's lock is held and the policy has
 // agreed.
 func (t *Terminal) claim(s step, next holder) (reason string) {
-	now := t.host.now()
-	mine := t.holder.claim.Kind == ahp.ClaimClient && s.conn.client != nil && t.holder.claim.ClientID == s.conn.client.id
-	if t.claimedBy != nil && t.claimedBy != s.conn && !mine && now.Sub(t.claimedAt) < crossing {
+	if t.crosses(s) {
 		return fmt.Sprintf("%s claimed it at the same moment; look, then claim again", Printable(t.holder.name))
 	}
-	t.claimedAt, t.claimedBy = now, s.conn
-	t.hold(next, s.origin)
+	t.hold(next, s)
 	if !s.conn.sub.Subscribed(t.ch) {
 		s.conn.sub.Answer(t.uri, ahp.TerminalClaimed{Claim: next.claim}, s.origin, "")
 	}
 	return ""
 }
 
+// crosses reports whether a claim was sent without knowing of the last one. Of
+// two such claims the first stands, or each of two agents would believe that the
+// terminal is its own. Where the policy alone lets only one of them pass, or the
+// holder itself passes the claim on, or an admin takes it from an operator,
+// there is no race to settle.
+//
+// AHP does not say what a client had seen when it claimed. A claim that has not
+// been written to the sender yet was not; one that was written, or that the
+// sender does not follow, may still have crossed on the way.
+func (t *Terminal) crosses(s step) bool {
+	last := &t.last
+	if last.by == nil || last.by == s.conn || s.principal.Role > last.role {
+		return false
+	}
+	if c := t.holder.claim; c.Kind == ahp.ClaimClient && s.conn.client != nil && c.ClientID == s.conn.client.id {
+		return false
+	}
+	return t.host.now().Sub(last.at) < crossing || s.conn.sub.Subscribed(t.ch) && !s.conn.sub.Written(t.ch, last.seq)
+}
+
 // hold makes next the holder. What the former one had typed and the program had
-// not read is dropped: nobody types after losing the claim.
-func (t *Terminal) hold(next holder, origin *ahp.Origin) {
+// not read is dropped: nobody types after losing the claim. The Term's lock is
+// held.
+func (t *Terminal) hold(next holder, s step) {
 	if next.principal != t.holder.principal {
 		t.term.DiscardInput()
 	}
-	t.holder = next
-	t.prior = nil
-	t.ch.Append(ahp.TerminalClaimed{Claim: next.claim}, origin)
+	t.holder, t.prior = next, nil
+	seq := t.ch.Append(ahp.TerminalClaimed{Claim: next.claim}, s.origin)
+	t.last = claimed{by: s.conn, role: s.principal.Role, at: t.host.now(), seq: seq}
 	t.host.list.changed()
 }

@@ -14,6 +14,7 @@ type client struct {
 	principal string // its ID
 	name      string // its Name
 	conn      *Conn  // nil: not connected
+	ssh       int    // SSH connections, for the clientId of SSH sessions
 	left      time.Time
 	version   ahp.Version
 	synced    map[string]uint64 // see store.Subscriber.Close; of the last connection
@@ -31,61 +32,66 @@ const (
 	sshPrefix = "ssh:"
 )
 
-// SSHClientID returns the clientId that all SSH sessions of a key share.
+// SSHClientID returns the clientId that all SSH sessions of a key share. A token,
+// which is a principal of its own, has its own.
 func SSHClientID(p authz.Principal) string {
 	const enough = 12 // of base64: 72 bits, too many to find a second key for
-	id := strings.TrimPrefix(p.ID, "SHA256:")
-	return sshPrefix + id[:min(len(id), enough)]
+	id, token, _ := strings.Cut(strings.TrimPrefix(p.ID, "SHA256:"), "/")
+	id = sshPrefix + id[:min(len(id), enough)]
+	if token != "" {
+		id += "/" + token
+	}
+	return id
 }
 
 // seat binds a clientId to the connection. An older connection of the same
-// principal gives way.
-func (h *Host) seat(c *Conn, id string, v ahp.Version) *ahp.Error {
+// principal gives way. synced is what the last connection of the clientId knew:
+// see [store.Subscriber.Reconnect].
+func (h *Host) seat(c *Conn, id string, v ahp.Version) (synced map[string]uint64, bad *ahp.Error) {
 	if id == "" || len(id) > maxClientID {
-		return ahp.FieldProblem("clientId", "must be 1 to 256 bytes long")
+		return nil, ahp.FieldProblem("clientId", "must be 1 to 256 bytes long")
 	}
 	if strings.HasPrefix(id, sshPrefix) {
-		return ahp.NewError(ahp.CodeNotPermitted, `a clientId that begins with "ssh:" belongs to SSH sessions; choose another`, "rule", "clientIds that begin with ssh: are reserved")
+		return nil, ahp.NewError(ahp.CodeNotPermitted, `a clientId that begins with "ssh:" belongs to SSH sessions; choose another`, "rule", "clientIds that begin with ssh: are reserved")
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	cl, err := h.clientLocked(id, c.principal)
-	if err != nil {
-		return err
+	if c.ctx.Err() != nil {
+		return nil, c.ended()
+	}
+	cl, bad := h.clientLocked(id, c.principal)
+	if bad != nil {
+		return nil, bad
 	}
 	if old := cl.conn; old != nil && old != c {
 		// Its subscriptions are the newer connection's business now. The
 		// clientId stays connected: nothing it owns is touched.
 		cl.synced = old.sub.Close()
-		old.end(errTakenOver)
+		old.End(errTakenOver)
 	}
 	cl.conn, cl.version = c, v
 	c.client, c.version = cl, v
-	return nil
+	return cl.synced, nil
 }
 
 // clientLocked returns the record of a clientId of p's, made if it is free.
 func (h *Host) clientLocked(id string, p authz.Principal) (*client, *ahp.Error) {
-	cl := h.clients[id]
+	cl := h.knownLocked(id)
 	if cl != nil && cl.principal != p.ID {
-		if !h.forgottenLocked(cl) {
-			return nil, errForeignClient
-		}
-		cl = nil
+		return nil, errForeignClient
 	}
 	if cl != nil {
 		return cl, nil
 	}
 	mine := 0
+	claims := h.claimsLocked()
 	for _, other := range h.clients {
-		if other.principal != p.ID {
-			continue
-		}
-		if h.forgottenLocked(other) {
+		switch {
+		case h.leftLocked(other) && !claims[other.id]:
 			delete(h.clients, other.id)
-			continue
+		case other.principal == p.ID:
+			mine++
 		}
-		mine++
 	}
 	if mine >= maxClients {
 		return nil, ahp.NewError(ahp.CodeLimit, "this key has 256 clientIds in use; close some connections or wait ten minutes", "limit", "clientIds per principal")
@@ -95,17 +101,30 @@ func (h *Host) clientLocked(id string, p authz.Principal) (*client, *ahp.Error) 
 	return cl, nil
 }
 
-// forgottenLocked reports whether nobody is bound to the clientId any more.
-func (h *Host) forgottenLocked(cl *client) bool {
-	if cl.conn != nil || h.now().Sub(cl.left) < clientMemory {
-		return false
-	}
+// claimsLocked returns the clientIds that hold a terminal.
+func (h *Host) claimsLocked() map[string]bool {
+	ids := make(map[string]bool, len(h.order))
 	for _, t := range h.order {
-		if t.ch.Claim().ClientID == cl.id {
-			return false
+		if c := t.ch.Claim(); c.Kind == ahp.ClaimClient {
+			ids[c.ClientID] = true
 		}
 	}
-	return true
+	return ids
+}
+
+// leftLocked reports whether a clientId has been away for so long that it is
+// nobody's unless it holds a terminal.
+func (h *Host) leftLocked(cl *client) bool {
+	return cl.conn == nil && cl.ssh == 0 && h.now().Sub(cl.left) >= clientMemory
+}
+
+// knownLocked returns the record of a clientId that is bound to somebody, or nil.
+func (h *Host) knownLocked(id string) *client {
+	cl := h.clients[id]
+	if cl == nil || h.leftLocked(cl) && !h.claimsLocked()[id] {
+		return nil
+	}
+	return cl
 }
 
 // claimant returns the principal a clientId belongs to, for a claim that names
@@ -113,7 +132,7 @@ func (h *Host) forgottenLocked(cl *client) bool {
 func (h *Host) claimant(id string) (principal, name string, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if cl := h.clients[id]; cl != nil && (cl.conn != nil || !h.forgottenLocked(cl)) {
+	if cl := h.knownLocked(id); cl != nil {
 		return cl.principal, cl.name, true
 	}
 	return "", "", false
@@ -122,14 +141,18 @@ func (h *Host) claimant(id string) (principal, name string, ok bool) {
 // sshClient makes sure that the clientId of p's SSH sessions is known, and
 // returns it.
 func (h *Host) sshClient(p authz.Principal) string {
-	id := SSHClientID(p)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.sshClientLocked(p).id
+}
+
+func (h *Host) sshClientLocked(p authz.Principal) *client {
+	id := SSHClientID(p)
 	cl := h.clients[id]
 	if cl == nil {
 		cl = &client{id: id, principal: p.ID, name: p.Name}
 		h.clients[id] = cl
 	}
 	cl.left = h.now()
-	return id
+	return cl
 }

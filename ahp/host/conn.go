@@ -21,7 +21,8 @@ const (
 )
 
 // Conn is one transport of one principal. Its reader calls the verbs, one at a
-// time; its writer pulls from Subscriber.
+// time; its writer pulls from Subscriber. Once its context has ended, every verb
+// refuses: nothing that its peer still says counts.
 type Conn struct {
 	host      *Host
 	principal authz.Principal
@@ -36,7 +37,8 @@ type Conn struct {
 	version ahp.Version
 }
 
-// ErrClosed says that the host takes no more connections.
+// ErrClosed refuses connections and terminals, and ends connections, while the
+// host goes down.
 var ErrClosed = errors.New("the host is shutting down")
 
 // Connect seats a transport that has proven to be p's. It returns an error if p
@@ -54,8 +56,11 @@ func (h *Host) Connect(p authz.Principal, door string) (*Conn, error) {
 		return nil, ErrClosed
 	}
 	h.conns[c] = struct{}{}
+	if door == DoorSSH {
+		h.sshClientLocked(p).ssh++
+	}
 	if !p.Expires.IsZero() {
-		c.expiry = time.AfterFunc(p.Expires.Sub(now), func() { c.end(fmt.Errorf("%s has expired", p.Name)) })
+		c.expiry = time.AfterFunc(p.Expires.Sub(now), func() { c.End(fmt.Errorf("%s has expired", p.Name)) })
 	}
 	return c, nil
 }
@@ -76,47 +81,66 @@ func (c *Conn) Shape() ahp.Shape { return c.version.Shape() }
 // Initialized reports whether initialize or reconnect has succeeded.
 func (c *Conn) Initialized() bool { return c.client != nil }
 
-// end has the transport closed for the given reason.
-func (c *Conn) end(cause error) { c.cancel(cause) }
+// End has the transport closed and refuses what its peer still says. The cause
+// is shown to the peer; the first one counts.
+func (c *Conn) End(cause error) { c.cancel(cause) }
 
-// Close gives the seat up. The clientId stays bound to the principal for a while.
+// ended is the refusal of a connection whose context has ended.
+func (c *Conn) ended() *ahp.Error {
+	return ahp.NewError(ahp.CodeNotPermitted, context.Cause(c.ctx).Error(), "rule", "the connection has ended")
+}
+
+// Close gives the seat up. The clientId stays bound to the principal for a
+// while. It may be called again.
 func (c *Conn) Close() {
-	c.cancel(errors.New("the connection was closed"))
+	c.cancel(errClosed)
 	h := c.host
 	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, open := h.conns[c]; !open {
+		return
+	}
+	delete(h.conns, c)
 	if c.expiry != nil {
 		c.expiry.Stop()
 	}
-	delete(h.conns, c)
 	synced := c.sub.Close()
 	if c.client != nil && c.client.conn == c {
 		c.client.conn = nil
 		c.client.left = h.now()
 		c.client.synced = synced
 	}
-	h.mu.Unlock()
+	if c.door == DoorSSH {
+		cl := h.sshClientLocked(c.principal)
+		cl.ssh--
+		cl.left = h.now()
+	}
 }
+
+var errClosed = errors.New("the connection was closed")
 
 // Revalidate asks still for every connected principal and ends the connections
 // of those for which it returns an error, which their peers are shown.
 func (h *Host) Revalidate(still func(authz.Principal) error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for c := range h.conns {
+	for _, c := range h.connections() {
 		if err := still(c.principal); err != nil {
 			h.log.Info("connection ended", "principal", c.principal.Name, "door", c.door, "reason", err)
-			c.end(err)
+			c.End(err)
 		}
 	}
 }
 
-// CreatorOfSession returns the principal whose terminal runs the process session
-// sid, for a peer of the unix socket that is one of our terminals' own.
-func (h *Host) CreatorOfSession(sid int) (authz.Principal, bool) {
+// CreatorOf returns the principal whose terminal process pid belongs to, for a
+// peer of the unix socket that runs inside one of our terminals.
+func (h *Host) CreatorOf(pid int) (authz.Principal, bool) {
+	term := h.pool.Find(pid)
+	if term == nil {
+		return authz.Principal{}, false
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.order {
-		if t.term.Pid() == sid {
+		if t.term == term {
 			return t.creator, true
 		}
 	}

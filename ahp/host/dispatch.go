@@ -16,9 +16,12 @@ const (
 
 // The reasons for which an action is rejected whoever sends it.
 const (
+	reasonURI      = "channel is not a valid URI"
 	reasonExited   = "terminal has exited"
 	reasonUnknown  = "there is no such terminal; it may have been disposed"
 	reasonSize     = "cols must be 1 to 1000 and rows 1 to 500"
+	reasonClaim    = "the claim names a clientId that nobody here uses"
+	reasonNoClaim  = "the claim names neither a clientId nor a session of at most 256 bytes"
 	reasonTitle    = "the title is empty"
 	reasonQueue    = "the terminal's input queue is full; send it again when the program has read some"
 	reasonReadOnly = "this channel takes no actions from clients"
@@ -30,22 +33,42 @@ func (c *Conn) Dispatch(ref string, clientSeq int64, a ahp.Action) {
 	if c.ctx.Err() != nil {
 		return // taken over or revoked: nothing it says counts any more
 	}
-	origin := &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}
+	s := step{conn: c, principal: c.principal, origin: &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}}
 	uri, ok := ahp.NormalizeChannel(ref)
-	if !ok {
-		c.sub.Answer(clip(ref), a, origin, "channel is not a valid URI")
+	switch {
+	case !ok:
+		s.refuse(clip(ref), a, reasonURI)
+	case uri == ahp.RootURI:
+		s.refuse(uri, a, reasonReadOnly)
+	default:
+		if t := c.host.lookup(uri); t != nil {
+			t.dispatch(s, a)
+		} else {
+			s.refuse(uri, a, reasonUnknown)
+		}
+	}
+}
+
+// Reject refuses an action that its door could not read, as Dispatch refuses
+// others.
+func (c *Conn) Reject(ref string, clientSeq int64, a ahp.Unknown, reason string) {
+	if c.ctx.Err() != nil {
 		return
 	}
-	if uri == ahp.RootURI {
-		c.sub.Answer(uri, a, origin, reasonReadOnly)
+	s := step{conn: c, principal: c.principal, origin: &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}}
+	uri, ok := ahp.NormalizeChannel(ref)
+	if !ok {
+		s.refuse(clip(ref), a, reason)
 		return
 	}
 	t := c.host.lookup(uri)
 	if t == nil {
-		c.sub.Answer(uri, a, origin, reasonUnknown)
+		s.refuse(uri, a, reason)
 		return
 	}
-	t.dispatch(step{conn: c, principal: c.principal, origin: origin}, a)
+	t.term.Lock()
+	defer t.term.Unlock()
+	t.reject(s, a, reason)
 }
 
 // step is who asks for a change of a terminal.
@@ -55,18 +78,67 @@ type step struct {
 	origin    *ahp.Origin
 }
 
+// refuse tells the sender, and nobody else, that its action was refused. What it
+// sent is not sent back but for what tells what it was: not what was typed,
+// nothing that clients who apply a refused action would add to their mirror, and
+// nothing large, because answers wait in memory until the peer reads them.
+func (s step) refuse(uri string, a ahp.Action, reason string) {
+	s.conn.sub.Answer(uri, outline(a), s.origin, reason)
+}
+
+// outline returns an action of a's type without what it would do.
+func outline(a ahp.Action) ahp.Action {
+	switch a := a.(type) {
+	case ahp.TerminalData:
+		return ahp.TerminalData{}
+	case ahp.TerminalInput:
+		return ahp.TerminalInput{}
+	case ahp.TerminalOutput:
+		return ahp.TerminalOutput{}
+	case ahp.TerminalTitleChanged:
+		return ahp.TerminalTitleChanged{Title: CleanTitle(a.Title)}
+	case ahp.TerminalCwdChanged:
+		return ahp.TerminalCwdChanged{Cwd: Printable(clip(a.Cwd))}
+	case ahp.TerminalCommandExecuted:
+		a.CommandID, a.CommandLine = clip(a.CommandID), clip(a.CommandLine)
+		return a
+	case ahp.TerminalCommandFinished:
+		a.CommandID = clip(a.CommandID)
+		return a
+	case ahp.TerminalClaimed:
+		if !validClaim(a.Claim) {
+			c := &a.Claim
+			c.ClientID, c.Session, c.Chat = clip(c.ClientID), clip(c.Session), clip(c.Chat)
+			c.TurnID, c.ToolCallID = clip(c.TurnID), clip(c.ToolCallID)
+		}
+		return a
+	case ahp.TerminalResized, ahp.TerminalExited, ahp.TerminalCleared, ahp.TerminalCommandDetectionAvailable:
+		return a
+	}
+	name := clip(a.Type())
+	raw := append(ahp.AppendJSONString([]byte(`{"type":`), name), '}')
+	return ahp.Unknown{Name: name, Raw: raw}
+}
+
 // dispatch is the one place where a client's action changes a server-executed
 // terminal: check, side effect and append, in one step under the Term's lock.
 func (t *Terminal) dispatch(s step, a ahp.Action) {
-	// Who a clientId belongs to is asked before the lock is taken.
-	next, known := t.claimFor(s, a)
+	var next holder
+	if cl, ok := a.(ahp.TerminalClaimed); ok {
+		// Who a clientId belongs to is asked before the lock is taken.
+		next, _ = t.host.holderOf(cl.Claim, s.principal)
+	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	reason := t.apply(s, a, next, known)
-	if reason == "" {
-		return
+	if reason := t.apply(s, a, next); reason != "" {
+		t.reject(s, a, reason)
 	}
-	s.conn.sub.Answer(t.uri, a, s.origin, reason)
+}
+
+// reject tells the sender of an action, and nobody else, that it was refused.
+// The Term's lock is held.
+func (t *Terminal) reject(s step, a ahp.Action, reason string) {
+	s.refuse(t.uri, a, reason)
 	if current := t.current(a); current != nil {
 		// Official clients apply a rejected action to their mirror all the
 		// same: tell them what is true.
@@ -74,8 +146,9 @@ func (t *Terminal) dispatch(s step, a ahp.Action) {
 	}
 }
 
-// apply does what the action asks for, or returns why not.
-func (t *Terminal) apply(s step, a ahp.Action, next holder, known bool) (reason string) {
+// apply does what the action asks for, or returns why not. next is who a claim
+// names.
+func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
 	verb, ok := verbOf(a)
 	if !ok {
 		return "terminal actions of type " + Printable(clip(a.Type())) + " are not dispatched by clients"
@@ -91,12 +164,18 @@ func (t *Terminal) apply(s step, a ahp.Action, next holder, known bool) (reason 
 	case ahp.TerminalInput:
 		return t.input(s, a)
 	case ahp.TerminalResized:
-		return t.resize(a, s.origin)
+		if reason := t.resize(a); reason != "" {
+			return reason
+		}
+		t.accept(s, a)
 	case ahp.TerminalTitleChanged:
 		return t.rename(a, s)
 	case ahp.TerminalClaimed:
-		if !known {
-			return "the claim names a clientId that nobody here uses"
+		switch {
+		case !validClaim(a.Claim):
+			return reasonNoClaim
+		case next.principal == "":
+			return reasonClaim
 		}
 		return t.claim(s, next)
 	case ahp.TerminalCleared:
@@ -155,7 +234,8 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 	return ""
 }
 
-func (t *Terminal) resize(a ahp.TerminalResized, origin *ahp.Origin) (reason string) {
+// resize resizes program and screen; the caller appends the action.
+func (t *Terminal) resize(a ahp.TerminalResized) (reason string) {
 	if a.Cols < 1 || a.Cols > MaxCols || a.Rows < 1 || a.Rows > MaxRows {
 		return reasonSize
 	}
@@ -165,7 +245,7 @@ func (t *Terminal) resize(a ahp.TerminalResized, origin *ahp.Origin) (reason str
 	if err := t.term.Resize(a.Cols, a.Rows); err != nil {
 		return reasonExited
 	}
-	t.ch.Append(a, origin)
+	t.content.resized()
 	return ""
 }
 
@@ -184,12 +264,12 @@ func (t *Terminal) rename(a ahp.TerminalTitleChanged, s step) (reason string) {
 // action; nil where a rejection leaves no trace.
 func (t *Terminal) current(a ahp.Action) ahp.Action {
 	sum := t.ch.Summary()
-	switch a.(type) {
-	case ahp.TerminalClaimed:
+	switch a.Type() { // not the Go type: it may have been unreadable
+	case ahp.TerminalClaimed{}.Type():
 		return ahp.TerminalClaimed{Claim: sum.Claim}
-	case ahp.TerminalResized:
+	case ahp.TerminalResized{}.Type():
 		return ahp.TerminalResized{Cols: sum.Cols, Rows: sum.Rows}
-	case ahp.TerminalTitleChanged:
+	case ahp.TerminalTitleChanged{}.Type():
 		return ahp.TerminalTitleChanged{Title: sum.Title}
 	}
 	return nil

@@ -11,9 +11,11 @@ import (
 // before they are killed.
 const hangupGrace = 2 * time.Second
 
-// Dispose ends a terminal's processes and takes it out of the host: its exit
-// reaches the channel, then the root's list changes, then readers are released.
-// It returns when that has been done.
+// Dispose ends a terminal's processes and takes it out of the host. It returns
+// when the program has ended and neither NAME nor URI find the terminal any
+// more; processes that the program left behind may still be being killed. Its
+// exit reaches the channel first, then the root's list changes, then the
+// readers are released. It returns *authz.Denied if p may not.
 func (h *Host) Dispose(p authz.Principal, t *Terminal) error {
 	t.term.Lock()
 	err := authz.Check(p, authz.Dispose, t.target(p))
@@ -28,6 +30,9 @@ func (h *Host) Dispose(p authz.Principal, t *Terminal) error {
 
 // DisposeTerminal is AHP's disposeTerminal.
 func (c *Conn) DisposeTerminal(ref string) *ahp.Error {
+	if c.ctx.Err() != nil {
+		return c.ended()
+	}
 	uri, ok := ahp.NormalizeChannel(ref)
 	if !ok {
 		return ahp.FieldProblem("channel", "must be an absolute URI of at most 256 bytes")
@@ -42,7 +47,8 @@ func (c *Conn) DisposeTerminal(ref string) *ahp.Error {
 	return nil
 }
 
-// remove ends t and forgets it. Several callers may; all return when it is gone.
+// remove ends t and forgets it. Any number of callers may; each returns when it
+// cannot be found any more.
 func (h *Host) remove(t *Terminal) {
 	t.brake.release()
 	t.term.Hangup(hangupGrace)
@@ -51,13 +57,13 @@ func (h *Host) remove(t *Terminal) {
 	first := h.terminals[t.uri] == t
 	if first {
 		h.forgetLocked(t)
+		t.ch.Retire()
 	}
 	h.mu.Unlock()
-	if !first {
-		<-t.gone
-		return
+	if first {
+		h.list.changedThen(func() {
+			t.ch.Remove()
+			close(t.gone)
+		})
 	}
-	t.ch.Remove()
-	h.list.changed()
-	close(t.gone)
 }

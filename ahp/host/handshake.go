@@ -3,7 +3,6 @@ package host
 import (
 	"encoding/json"
 	"errors"
-	"os"
 
 	"termhost/ahp"
 	"termhost/ahp/store"
@@ -18,7 +17,9 @@ var (
 
 // Hello is the answer to initialize, apart from how its version looks on the wire.
 type Hello struct {
-	Version          ahp.Version
+	Version ahp.Version
+	// ServerSeq is not above any of the snapshots': a client may take it for
+	// the last action it has seen.
 	ServerSeq        uint64
 	ServerVersion    string
 	DefaultDirectory string
@@ -37,19 +38,16 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
 		e.Data, _ = json.Marshal(map[string][]string{"supportedVersions": ahp.SupportedVersions()})
 		return Hello{}, e
 	}
-	if err := c.host.seat(c, p.ClientID, v); err != nil {
-		return Hello{}, err
+	if _, bad := c.host.seat(c, p.ClientID, v); bad != nil {
+		return Hello{}, bad
 	}
-	hello := Hello{Version: v, ServerVersion: c.host.cfg.Version, Snapshots: []store.View{}}
-	if home, err := os.UserHomeDir(); err == nil {
-		hello.DefaultDirectory = ahp.FileURI(home)
-	}
+	hello := Hello{Version: v, ServerVersion: c.host.cfg.Version, Snapshots: []store.View{},
+		DefaultDirectory: ahp.FileURI(c.host.account.Home), ServerSeq: c.host.store.Seq()}
 	for _, ref := range p.InitialSubscriptions {
-		if view, err := c.subscribe(string(ref)); err == nil {
+		if view, err := c.Subscribe(string(ref)); err == nil {
 			hello.Snapshots = append(hello.Snapshots, view)
 		}
 	}
-	hello.ServerSeq = c.host.store.Seq()
 	return hello, nil
 }
 
@@ -70,23 +68,22 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	}
 	h := c.host
 	h.mu.Lock()
-	cl := h.clients[p.ClientID]
-	var known, foreign bool
 	var v ahp.Version
-	if cl != nil {
-		foreign = cl.principal != c.principal.ID && !h.forgottenLocked(cl)
-		known = cl.principal == c.principal.ID && cl.version != ahp.Version{}
+	cl := h.knownLocked(p.ClientID)
+	foreign := cl != nil && cl.principal != c.principal.ID
+	if cl != nil && !foreign {
 		v = cl.version
 	}
 	h.mu.Unlock()
-	if foreign {
+	switch {
+	case foreign:
 		return Replay{}, errForeignClient
+	case v == ahp.Version{}:
+		return Replay{}, ahp.NewError(ahp.CodeNotFound, "this clientId is not known here any more; initialize instead", "clientId", clip(p.ClientID))
 	}
-	if !known {
-		return Replay{}, ahp.NewError(ahp.CodeNotFound, "this clientId is not known here any more; initialize instead", "clientId", p.ClientID)
-	}
-	if err := h.seat(c, p.ClientID, v); err != nil {
-		return Replay{}, err
+	synced, bad := h.seat(c, p.ClientID, v)
+	if bad != nil {
+		return Replay{}, bad
 	}
 	r := Replay{Missing: []string{}}
 	var channels []*store.Channel
@@ -99,7 +96,7 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 		channels = append(channels, ch)
 	}
 	h.list.flush()
-	r.Actions = c.sub.Reconnect(channels, p.LastSeenServerSeq, c.client.synced)
+	r.Actions = c.sub.Reconnect(channels, p.LastSeenServerSeq, synced)
 	return r, nil
 }
 
@@ -121,10 +118,9 @@ func (h *Host) channel(p authz.Principal, ref string) *store.Channel {
 
 // Subscribe is AHP's subscribe.
 func (c *Conn) Subscribe(ref string) (store.View, *ahp.Error) {
-	return c.subscribe(ref)
-}
-
-func (c *Conn) subscribe(ref string) (store.View, *ahp.Error) {
+	if c.ctx.Err() != nil {
+		return store.View{}, c.ended()
+	}
 	if err := authz.Check(c.principal, authz.Subscribe, authz.Target{}); err != nil {
 		return store.View{}, refused(err)
 	}
@@ -161,6 +157,3 @@ func (c *Conn) Subscriptions() int { return len(c.sub.Channels()) }
 func unknownChannel(ref string) *ahp.Error {
 	return ahp.NewError(ahp.CodeNotFound, "there is no channel "+Printable(clip(ref))+"; it may have been disposed", "channel", clip(ref))
 }
-
-// clip bounds what of a peer's own words is sent back to it.
-func clip(s string) string { return s[:min(len(s), ahp.MaxURI)] }

@@ -7,15 +7,19 @@
 //
 // A change of a terminal is one step under that terminal's lock (its Term's):
 // authz.Check, the side effect on the pty, the action appended to the store. So
-// of two racing claims one wins, and nobody types after losing the claim. Lock
-// order: Host.mu before a Term's lock, a Term's lock before the store's. Nothing
-// is taken in the other direction.
+// of two racing claims one wins, and nobody types after losing the claim.
+//
+// Lock order: Host.mu, then a Term's lock, then the leaves: the store's, the
+// brake's, the list's (which takes the store's). Nothing is taken in the other
+// direction, so what is called under a Term's lock never asks the Host.
 package host
 
 import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,23 +29,25 @@ import (
 	"termhost/ptypool"
 )
 
-// Config is what a Host is made from. The zero value of a field takes the
-// default that config.example.toml documents, where one is named there.
+// Config is what a Host is made from. The fields that have a key in the
+// configuration mean what config.example.toml says.
 type Config struct {
-	StateDir string // for the serverSeq's high-water mark; "": not persisted
+	// StateDir holds the serverSeq's high-water mark and the scripts of shell
+	// integration. "": neither is kept, so there is no shell integration.
+	StateDir string
 	Version  string // of termhost, for clients and XTVERSION
 
-	Shell            string // "": the user's login shell
-	Login            bool   // shells start as login shells
-	Term             string // TERM where the creator's is not known to this host
+	Shell            string // "": that of the host's user
+	Login            bool
+	Term             string // "": xterm-256color
 	Env              map[string]string
 	ShellIntegration bool
 
-	MaxTerminals    int
-	MaxExited       int
+	MaxTerminals    int // 0: 500
+	MaxExited       int // 0: none stays
 	ExitedTTL       time.Duration
-	ScrollbackBytes int
-	LogBytes        int
+	ScrollbackBytes int // 0: 1 MiB
+	LogBytes        int // 0: 4 MiB
 	InputShared     bool
 
 	Log *slog.Logger     // nil: discarded
@@ -56,6 +62,10 @@ type Host struct {
 	store *store.Store
 	pool  *ptypool.Pool
 
+	account     ptypool.Account     // who the terminals run as
+	integration ptypool.Integration // Dir "": there is none
+	mark        seqMark
+
 	// mu guards the registries below. It is taken before any Term's lock.
 	mu        sync.Mutex
 	terminals map[string]*Terminal // by URI
@@ -63,69 +73,71 @@ type Host struct {
 	order     []*Terminal          // by age
 	clients   map[string]*client   // by clientId
 	conns     map[*Conn]struct{}
+	attaches  map[*Attach]struct{}
 	lastUsed  map[string]*Terminal // by principal ID
 	closed    bool
 
-	list  listPublisher
-	sweep *time.Timer // disposes exited terminals that are due
-
-	background sync.WaitGroup // goroutines of the Host itself
+	list listPublisher
+	keep keeper
 }
 
-// New returns a Host without terminals.
+// New returns a Host without terminals. It must be shut down.
 func New(cfg Config) (*Host, error) {
 	h := &Host{cfg: cfg, log: cfg.Log, now: cfg.Now,
 		terminals: map[string]*Terminal{}, names: map[string]*Terminal{}, clients: map[string]*client{},
-		conns: map[*Conn]struct{}{}, lastUsed: map[string]*Terminal{}}
+		conns: map[*Conn]struct{}{}, attaches: map[*Attach]struct{}{}, lastUsed: map[string]*Terminal{}}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	if h.now == nil {
 		h.now = time.Now
 	}
-	first, err := firstSeq(cfg.StateDir, h.now())
+	h.mark.dir = cfg.StateDir
+	first, err := h.mark.begin(h.now())
 	if err != nil {
 		return nil, err
 	}
+	h.settleIn()
 	h.store = store.New(store.Options{FirstSeq: first, LogBytes: cfg.LogBytes, ContentBytes: cfg.ScrollbackBytes})
 	h.pool = ptypool.New(ptypool.Config{MaxTerminals: cfg.MaxTerminals, Log: cfg.Log})
 	h.list.publish = h.store.PublishTerminals
+	h.keep.begin(h)
 	return h, nil
 }
 
-// errShutdown ends connections when the host goes down.
-var errShutdown = errors.New("the host is shutting down")
-
 // Shutdown refuses new terminals and connections, hangs up every terminal,
 // waits until all are gone or ctx ends (then kills what is left), gives readers
-// the last output, and closes the connections.
+// the last output as long as ctx lasts, and ends the connections. Called again,
+// it does nothing.
 func (h *Host) Shutdown(ctx context.Context) error {
 	h.mu.Lock()
-	h.closed = true
-	if h.sweep != nil {
-		h.sweep.Stop()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
 	}
+	h.closed = true
 	for _, t := range h.order {
 		t.brake.release()
 	}
 	h.mu.Unlock()
 	err := h.pool.Shutdown(ctx)
+	h.keep.end()
 	h.list.stop()
 	h.drain(ctx)
-	h.mu.Lock()
-	conns := make([]*Conn, 0, len(h.conns))
-	for c := range h.conns {
-		conns = append(conns, c)
+	for _, c := range h.connections() {
+		c.End(ErrClosed)
 	}
-	h.mu.Unlock()
-	for _, c := range conns {
-		c.end(errShutdown)
-	}
-	h.background.Wait()
-	return errors.Join(err, saveSeq(h.cfg.StateDir, h.store.Seq()))
+	return errors.Join(err, h.mark.end(h.store.Seq()))
 }
 
-// drain waits until the connections have written what there is, or ctx ends.
+func (h *Host) connections() []*Conn {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(h.conns))
+}
+
+// drain waits until connections and attaches have written what there is, or ctx
+// ends.
 func (h *Host) drain(ctx context.Context) {
 	tick := time.NewTicker(drainPoll)
 	defer tick.Stop()
@@ -149,15 +161,20 @@ func (h *Host) pendingReaders() bool {
 			return true
 		}
 	}
+	for a := range h.attaches {
+		if a.sub.Pending() {
+			return true
+		}
+	}
 	return false
 }
 
 // Stats are the figures of /metrics.
 type Stats struct {
-	Terminals, Exited int
+	Terminals, Exited int            // running; exited and still listed
 	Connections       map[string]int // by door
 	ServerSeq         uint64
-	Clients           int
+	Clients           int // clientIds that belong to somebody
 }
 
 // Stats returns the host's present figures.

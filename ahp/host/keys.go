@@ -2,70 +2,122 @@ package host
 
 import "bytes"
 
+// maxReport bounds the beginning of a report that is held until its end comes,
+// in bytes: the longest answers are colours, versions and names of a hundred.
+const maxReport = 1 << 10
+
 // realKeys reports whether p holds anything a person typed: more than reports
 // that a terminal sends by itself, which are focus (CSI I, CSI O), mouse (CSI M
-// and CSI <) and answers to queries (xterm ctlseqs, "CSI Ps ; Ps R" and the
-// like). What could be either counts as a report: it must not take the keyboard.
-func realKeys(p []byte) bool {
+// and CSI <), released keys and answers to queries (xterm ctlseqs, "CSI Ps ; Ps R" and
+// the like; the kitty keyboard protocol, "Report event types"). What could be
+// either counts as a report: it must not take the keyboard. If there are no keys,
+// rest is the beginning of a report whose end has not come yet.
+func realKeys(p []byte) (keys bool, rest []byte) {
 	for len(p) > 0 {
 		n := reportLen(p)
-		if n == 0 {
-			return true
+		switch {
+		case n == 0:
+			return true, nil
+		case n == unfinished:
+			return len(p) > maxReport, p
 		}
 		p = p[n:]
 	}
-	return false
+	return false, nil
 }
+
+// unfinished is the length of a report whose end is missing.
+const unfinished = -1
 
 // reportLen returns the length of the report that p begins with; 0: none.
 func reportLen(p []byte) int {
-	if len(p) < 3 || p[0] != 0x1b {
+	if p[0] != 0x1b {
+		return 0
+	}
+	if len(p) < 3 {
+		if len(p) == 1 || bytes.IndexByte([]byte("[]P_"), p[1]) >= 0 {
+			return unfinished
+		}
 		return 0
 	}
 	switch p[1] {
-	case ']', 'P', '_', '^': // OSC, DCS, APC, PM: only ever answers
-		if i := bytes.Index(p, []byte("\x1b\\")); i >= 0 {
-			return i + 2
-		}
-		if i := bytes.IndexByte(p, 0x07); i >= 0 {
-			return i + 1
-		}
-		return len(p)
 	case '[':
 		return csiReportLen(p)
+	case ']': // OSC 4, 10 to 19, 52 ...
+		return stringReportLen(p, "0123456789")
+	case 'P': // DCS: DECRPSS, XTGETTCAP, XTVERSION, DA3
+		return stringReportLen(p, "01>!")
+	case '_': // APC: kitty graphics
+		return stringReportLen(p, "G")
 	}
 	return 0
 }
 
+// stringReportLen is for the strings that answer, whose first character is one
+// of first.
+func stringReportLen(p []byte, first string) int {
+	if bytes.IndexByte([]byte(first), p[2]) < 0 {
+		return 0
+	}
+	for i := 2; i < len(p); i++ {
+		switch {
+		case p[i] == 0x07:
+			return i + 1
+		case p[i] == 0x1b && i+1 == len(p):
+			return unfinished
+		case p[i] == 0x1b && p[i+1] == '\\':
+			return i + 2
+		case p[i] < 0x20: // no answer has a control character
+			return 0
+		}
+	}
+	return unfinished
+}
+
 func csiReportLen(p []byte) int {
 	if p[2] == 'M' { // X10 mouse: three bytes follow
-		return min(6, len(p))
+		if len(p) < 6 {
+			return unfinished
+		}
+		return 6
 	}
 	i := 2
 	for i < len(p) && p[i] >= 0x20 && p[i] < 0x40 {
 		i++
 	}
 	if i == len(p) {
-		return 0
+		return unfinished
 	}
-	params := p[2:i]
-	switch p[i] {
-	case 'I', 'O':
-		if len(params) == 0 {
-			return i + 1
-		}
-	case 'M', 'm':
-		if len(params) > 0 && params[0] == '<' {
-			return i + 1
-		}
-	case 'R', 'c', 'n', 't', 'y':
-		if len(params) > 0 {
-			return i + 1
-		}
-	case 'u':
-		if len(params) > 0 && params[0] == '?' {
-			return i + 1
-		}
+	if isReport(p[2:i], p[i]) {
+		return i + 1
 	}
 	return 0
+}
+
+// isReport reports whether a terminal sends this control sequence by itself.
+func isReport(params []byte, final byte) bool {
+	if released(params) {
+		return true
+	}
+	switch final {
+	case 'I', 'O': // focus
+		return len(params) == 0
+	case 'M', 'm', 'R', 'c', 'n', 't', 'y', 'w':
+		return len(params) > 0
+	case 'u':
+		return len(params) > 0 && params[0] == '?'
+	}
+	return false
+}
+
+// released reports whether the second parameter's second part, the event type of
+// the kitty keyboard protocol, says that a key was let go.
+func released(params []byte) bool {
+	_, mods, ok := bytes.Cut(params, []byte(";"))
+	if !ok {
+		return false
+	}
+	mods, _, _ = bytes.Cut(mods, []byte(";"))
+	_, event, _ := bytes.Cut(mods, []byte(":"))
+	return string(event) == "3"
 }

@@ -11,11 +11,12 @@ import (
 	"termhost/authz"
 )
 
-// Info is a terminal as listings show it.
+// Info is a terminal as listings show it. Its strings are free of control
+// characters, but for those of Claim.
 type Info struct {
 	Name, URI, Title string
 	Exited           bool
-	ExitCode         int
+	ExitCode         int  // of an exited terminal; 128+n for signal n
 	Client           bool // executed by a client
 	Claim            ahp.Claim
 	Holder           string // the name of the principal that holds it
@@ -44,13 +45,13 @@ func (h *Host) List(p authz.Principal) ([]Info, error) {
 
 // Info returns t as listings show it to p.
 func (t *Terminal) Info(p authz.Principal) Info {
-	s := t.ch.Summary()
 	t.term.Lock()
+	s := t.ch.Summary()
 	holder := t.holder
 	t.term.Unlock()
 	info := Info{Name: t.name, URI: t.uri, Title: s.Title, Exited: s.Exited, Client: s.Client, Claim: s.Claim,
-		Holder: holder.name, Mine: holder.principal == p.ID, Cols: s.Cols, Rows: s.Rows, Viewers: s.Readers,
-		Created: t.created, LastCommand: s.LastCommand, Cwd: s.Cwd}
+		Holder: Printable(holder.name), Mine: holder.principal == p.ID, Cols: s.Cols, Rows: s.Rows, Viewers: s.Readers,
+		Created: t.created, LastCommand: Printable(strings.ReplaceAll(s.LastCommand, "\n", " ")), Cwd: Printable(s.Cwd)}
 	if s.ExitCode != nil {
 		info.ExitCode = *s.ExitCode
 	}
@@ -97,23 +98,31 @@ func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
 	return nil, e
 }
 
-// LastUsed returns the terminal p attached to last, or the newest running one
-// that it holds, or the only one there is; nil if there is none of these.
+// LastUsed returns the terminal p attached to last, if it runs; else the newest
+// running one that p holds or has made; else the one p attached to last all the
+// same, or the only one there is; nil if there is none of these.
 func (h *Host) LastUsed(p authz.Principal) *Terminal {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if t := h.lastUsed[p.ID]; t != nil {
-		return t
+	last, order := h.lastUsed[p.ID], slices.Clone(h.order)
+	h.mu.Unlock()
+	if last != nil && !last.exitedNow() {
+		return last
 	}
-	for _, t := range slices.Backward(h.order) {
-		if t.creator.ID == p.ID && !t.exitedNow() {
+	for _, t := range slices.Backward(order) {
+		if !t.exitedNow() && (t.creator.ID == p.ID || t.heldBy(p)) {
 			return t
 		}
 	}
-	if len(h.order) == 1 {
-		return h.order[0]
+	if last == nil && len(order) == 1 {
+		return order[0]
 	}
-	return nil
+	return last
+}
+
+func (t *Terminal) heldBy(p authz.Principal) bool {
+	t.term.Lock()
+	defer t.term.Unlock()
+	return t.holder.principal == p.ID
 }
 
 // freeNameLocked returns base-N with the lowest free N.
@@ -158,48 +167,4 @@ func (h *Host) lookup(uri string) *Terminal {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.terminals[uri]
-}
-
-// scheduleSweep has exited terminals looked through soon. It may be called
-// under a Term's lock.
-func (h *Host) scheduleSweep() {
-	h.background.Add(1)
-	go func() {
-		defer h.background.Done()
-		h.sweepExited()
-	}()
-}
-
-// sweepExited disposes the exited terminals that are too many or too old, and
-// comes back when the next one is due.
-func (h *Host) sweepExited() {
-	now := h.now()
-	h.mu.Lock()
-	var exited, due []*Terminal
-	for _, t := range h.order {
-		if t.exitedNow() {
-			exited = append(exited, t)
-		}
-	}
-	slices.SortStableFunc(exited, func(a, b *Terminal) int { return a.exitedAt.Compare(b.exitedAt) })
-	var next time.Duration
-	for i, t := range exited {
-		age := now.Sub(t.exitedAt)
-		switch {
-		case h.cfg.MaxExited > 0 && len(exited)-i > h.cfg.MaxExited, h.cfg.ExitedTTL > 0 && age >= h.cfg.ExitedTTL:
-			due = append(due, t)
-		case h.cfg.ExitedTTL > 0 && next == 0:
-			next = h.cfg.ExitedTTL - age
-		}
-	}
-	if next > 0 && !h.closed {
-		if h.sweep != nil {
-			h.sweep.Stop()
-		}
-		h.sweep = time.AfterFunc(next, h.sweepExited)
-	}
-	h.mu.Unlock()
-	for _, t := range due {
-		h.remove(t)
-	}
 }

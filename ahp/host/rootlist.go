@@ -17,21 +17,28 @@ type listPublisher struct {
 	mu      sync.Mutex
 	last    time.Time
 	timer   *time.Timer // nil: none is due
+	after   []func()    // to be called after the next list
 	stopped bool
 }
 
 // changed says that the list differs from the one last published.
-func (p *listPublisher) changed() {
+func (p *listPublisher) changed() { p.changedThen(nil) }
+
+// changedThen is changed; then is called once that list is published. It may
+// take the store's lock and no other.
+func (p *listPublisher) changedThen(then func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.timer != nil || p.stopped {
-		return
+	if then != nil {
+		p.after = append(p.after, then)
 	}
-	if wait := listInterval - time.Since(p.last); wait > 0 {
+	switch wait := listInterval - time.Since(p.last); {
+	case p.timer != nil: // due already
+	case wait > 0 && !p.stopped:
 		p.timer = time.AfterFunc(wait, p.flush)
-		return
+	default:
+		p.sendLocked()
 	}
-	p.sendLocked()
 }
 
 // flush publishes a list that is due.
@@ -50,9 +57,13 @@ func (p *listPublisher) sendLocked() {
 	}
 	p.last = time.Now()
 	p.publish()
+	for _, then := range p.after {
+		then()
+	}
+	p.after = nil
 }
 
-// stop publishes what is due and nothing afterwards.
+// stop publishes what is due. From then on nothing waits.
 func (p *listPublisher) stop() {
 	p.flush()
 	p.mu.Lock()
