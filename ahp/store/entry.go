@@ -48,6 +48,9 @@ func (e *Entry) Action() ahp.Action { return e.action }
 // Origin returns which client's action this is, or nil for the host's own.
 func (e *Entry) Origin() *ahp.Origin { return e.origin }
 
+// Rejection returns why the action was refused; "": it was not.
+func (e *Entry) Rejection() string { return e.rejection }
+
 // AppendEnvelope appends the envelope for sub as a JSON object. Where several
 // readers need it, the encoding is made on first demand and shared by all who
 // need the same shape; the serverSeq is stamped behind it.
