@@ -119,12 +119,14 @@ func (t *Terminal) control1(c *csiSeq) verdict {
 	g := t.grid
 	switch c.final {
 	case '@':
-		t.insertCells(t.line(t.cur.y), t.cur.x, c.count())
+		insertCells(t.line(t.cur.y), t.cur.x, c.count(), t.eraseCell())
 		t.cur.wrap = false
 	case 'A':
 		t.moveUp(c.count())
-	case 'B', 'e':
+	case 'B':
 		t.moveDown(c.count())
+	case 'e':
+		t.moveTo(t.cur.x, t.relY()+c.count())
 	case 'C', 'a':
 		t.moveX(t.cur.x + c.count())
 	case 'D':
@@ -155,7 +157,7 @@ func (t *Terminal) control1(c *csiSeq) verdict {
 			t.moveX(0)
 		}
 	case 'P':
-		t.deleteCells(t.line(t.cur.y), t.cur.x, c.count())
+		deleteCells(t.line(t.cur.y), t.cur.x, c.count(), t.eraseCell())
 		t.cur.wrap = false
 	case 'S':
 		g.rows[g.bottom].wrapped = false

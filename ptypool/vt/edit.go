@@ -9,10 +9,7 @@ func (s *screen) blankRow(y int) {
 		clear(r.cells)
 		return
 	}
-	cells := s.line(y)
-	for i := range cells {
-		cells[i] = e
-	}
+	fill(s.line(y), e)
 }
 
 // scrollUp moves the lines of the region up by n; those that leave the top of the
@@ -83,37 +80,36 @@ func (s *screen) inRegion() bool {
 	return s.cur.y >= s.grid.top && s.cur.y <= s.grid.bottom
 }
 
-// insertCells moves cells[x:] right by n.
-func (s *screen) insertCells(cells []cell, x, n int) {
-	s.splitWide(cells, x)
+// insertCells moves cells[x:] right by n, leaving blanks.
+func insertCells(cells []cell, x, n int, blank cell) {
+	splitWide(cells, x, blank)
 	n = min(n, len(cells)-x)
 	copy(cells[x+n:], cells[x:])
-	s.fill(cells[x : x+n])
-	s.splitTail(cells, x+n)
-	s.splitEnd(cells)
+	fill(cells[x:x+n], blank)
+	splitTail(cells, x+n, blank)
+	splitEnd(cells, blank)
 }
 
-// deleteCells moves cells[x+n:] left by n.
-func (s *screen) deleteCells(cells []cell, x, n int) {
-	s.splitWide(cells, x)
+// deleteCells moves cells[x+n:] left by n, leaving blanks at the end.
+func deleteCells(cells []cell, x, n int, blank cell) {
+	splitWide(cells, x, blank)
 	n = min(n, len(cells)-x)
 	copy(cells[x:], cells[x+n:])
-	s.fill(cells[len(cells)-n:])
-	s.splitTail(cells, x)
+	fill(cells[len(cells)-n:], blank)
+	splitTail(cells, x, blank)
 }
 
 // splitEnd repairs a wide character whose right half was pushed off the line.
-func (s *screen) splitEnd(cells []cell) {
+func splitEnd(cells []cell, blank cell) {
 	if last := len(cells) - 1; cells[last]&cellWide != 0 {
-		cells[last] &^= cellRune | cellCluster | cellWide
+		cells[last] = blank
 	}
 }
 
-// fill erases cells.
-func (s *screen) fill(cells []cell) {
-	e := s.eraseCell()
+// fill makes every cell c.
+func fill(cells []cell, c cell) {
 	for i := range cells {
-		cells[i] = e
+		cells[i] = c
 	}
 }
 
@@ -132,16 +128,16 @@ func (s *screen) erase(y, from, to int, selective bool) {
 	}
 	cells := s.line(y)
 	if !selective {
-		s.splitWide(cells, from)
-		s.splitTail(cells, to)
-		s.fill(cells[from:to])
+		splitWide(cells, from, s.eraseCell())
+		splitTail(cells, to, s.eraseCell())
+		fill(cells[from:to], s.eraseCell())
 		return
 	}
 	e := s.eraseCell()
 	for x := from; x < to; x++ {
 		if s.table.at(cells[x].style()).attrs&attrProtected == 0 {
-			s.splitWide(cells, x)
-			s.splitTail(cells, x+1)
+			splitWide(cells, x, e)
+			splitTail(cells, x+1, e)
 			cells[x] = e
 		}
 	}
@@ -175,7 +171,9 @@ func (s *screen) eraseDisplay(mode int, selective bool) {
 	case 2:
 		to = s.height()
 	case 3:
-		s.history.clear()
+		if s.grid == &s.main { // the alternate screen has no scrollback
+			s.history.clear()
+		}
 		return
 	}
 	for i := from; i < to; i++ {
@@ -190,11 +188,8 @@ func (s *screen) alignment() {
 	s.cur.origin = false
 	s.moveTo(0, 0)
 	for y := range s.grid.rows {
-		cells := s.line(y)
 		s.grid.rows[y].wrapped = false
-		for x := range cells {
-			cells[x] = 'E'
-		}
+		fill(s.line(y), 'E')
 	}
 }
 
@@ -209,8 +204,8 @@ func (s *screen) shiftColumns(n int, left bool) {
 func (s *screen) columns(y, x, n int, del bool) {
 	s.grid.rows[y].wrapped = false
 	if del {
-		s.deleteCells(s.line(y), x, n)
+		deleteCells(s.line(y), x, n, s.eraseCell())
 	} else {
-		s.insertCells(s.line(y), x, n)
+		insertCells(s.line(y), x, n, s.eraseCell())
 	}
 }

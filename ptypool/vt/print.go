@@ -24,7 +24,7 @@ func (s *screen) printASCII(p []byte) int {
 		}
 		x := s.cur.x
 		cells := s.line(s.cur.y)
-		s.splitWide(cells, x)
+		splitWide(cells, x, pen)
 		dst := cells[x:]
 		if len(dst) > len(p) {
 			dst = dst[:len(p)]
@@ -46,7 +46,7 @@ func (s *screen) printASCII(p []byte) int {
 		total += n
 		x += n
 		if x < len(cells) {
-			s.splitTail(cells, x)
+			splitTail(cells, x, pen)
 			s.cur.x = x
 			return total
 		}
@@ -61,17 +61,17 @@ func (s *screen) printASCII(p []byte) int {
 
 // splitWide prepares cells[x] to be overwritten: if it is the right half of a wide
 // character, the left half becomes a blank.
-func (s *screen) splitWide(cells []cell, x int) {
+func splitWide(cells []cell, x int, blank cell) {
 	if cells[x]&cellTail != 0 && x > 0 {
-		cells[x-1] = cells[x-1] &^ (cellRune | cellCluster | cellWide)
+		cells[x-1] = blank
 	}
 }
 
 // splitTail repairs cells[x] after cells[x-1] was overwritten: a right half left
 // alone becomes a blank.
-func (s *screen) splitTail(cells []cell, x int) {
+func splitTail(cells []cell, x int, blank cell) {
 	if x < len(cells) && cells[x]&cellTail != 0 {
-		cells[x] &^= cellTail
+		cells[x] = blank
 	}
 }
 
@@ -113,8 +113,8 @@ func (s *screen) put(c cell, w int) {
 	if s.cur.x+w > s.width { // a wide character in the last column
 		if s.modes.has(modeWrap) {
 			cells := s.line(s.cur.y)
-			s.splitWide(cells, s.cur.x)
-			cells[s.cur.x] = s.eraseCell() | cellFill
+			splitWide(cells, s.cur.x, cell(s.penID)<<cellStyleShift)
+			cells[s.cur.x] = cell(s.penID)<<cellStyleShift | cellFill
 			s.wrapLine()
 		} else {
 			s.cur.x = s.width - w
@@ -122,18 +122,18 @@ func (s *screen) put(c cell, w int) {
 	}
 	x := s.cur.x
 	cells := s.line(s.cur.y)
+	pen := cell(s.penID) << cellStyleShift
 	if s.modes.has(modeInsert) {
-		s.insertCells(cells, x, w)
+		insertCells(cells, x, w, pen)
 	}
-	s.splitWide(cells, x)
-	c |= cell(s.penID) << cellStyleShift
+	splitWide(cells, x, pen)
 	if w == 2 {
-		cells[x] = c | cellWide
-		cells[x+1] = cell(s.penID)<<cellStyleShift | cellTail
+		cells[x] = pen | c | cellWide
+		cells[x+1] = pen | cellTail
 	} else {
-		cells[x] = c
+		cells[x] = pen | c
 	}
-	s.splitTail(cells, x+w)
+	splitTail(cells, x+w, pen)
 	x += w
 	if x >= s.width {
 		x = s.width - 1

@@ -33,7 +33,7 @@ func (t *Terminal) crop(cols, rows int) {
 		if lines[i].cells != nil {
 			cells := make([]cell, cols)
 			if copy(cells, lines[i].cells) == cols {
-				t.splitEnd(cells)
+				splitEnd(cells, 0)
 			}
 			lines[i].cells = cells
 		}

@@ -82,12 +82,13 @@ func (s *screen) widen(cells []cell, x int) {
 	if x+1 >= s.width {
 		return
 	}
+	pen := cell(cells[x].style()) << cellStyleShift
 	if s.modes.has(modeInsert) {
-		s.insertCells(cells, x+1, 1)
+		insertCells(cells, x+1, 1, pen)
 	}
 	cells[x] |= cellWide
-	cells[x+1] = cell(cells[x].style())<<cellStyleShift | cellTail
-	s.splitTail(cells, x+2)
+	cells[x+1] = pen | cellTail
+	splitTail(cells, x+2, pen)
 	if s.cur.x = x + 2; s.cur.x >= s.width {
 		s.cur.x = s.width - 1
 		s.cur.wrap = s.modes.has(modeWrap)

@@ -1,0 +1,276 @@
+package vt
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// xterm is a running testdata/xterm.js.
+type xterm struct {
+	in  *json.Encoder
+	out *bufio.Reader
+}
+
+type xtermJob struct {
+	Cols       int         `json:"cols"`
+	Rows       int         `json:"rows"`
+	Scrollback int         `json:"scrollback"`
+	Steps      []xtermStep `json:"steps"`
+}
+
+type xtermStep struct {
+	Data []byte `json:"data,omitempty"`
+	Cols int    `json:"cols,omitempty"`
+	Rows int    `json:"rows,omitempty"`
+}
+
+// xtermScreen is what both emulators are compared by.
+type xtermScreen struct {
+	Rows    []string   `json:"rows"`
+	History []string   `json:"history"`
+	X       int        `json:"x"`
+	Y       int        `json:"y"`
+	Alt     bool       `json:"alt"`
+	Modes   xtermModes `json:"modes"`
+
+	Error string `json:"error"` // xterm.js threw an exception
+
+	cols int
+}
+
+type xtermModes struct {
+	AppCursor bool   `json:"appCursor"`
+	AppKeypad bool   `json:"appKeypad"`
+	Paste     bool   `json:"paste"`
+	Insert    bool   `json:"insert"`
+	Mouse     string `json:"mouse"`
+	Origin    bool   `json:"origin"`
+	Focus     bool   `json:"focus"`
+	Wrap      bool   `json:"wrap"`
+}
+
+// startXterm installs and starts the second emulator. Without node and npm the test
+// is skipped, except where they are promised: in CI or with TERMHOST_REQUIRE_TOOLS=1.
+func startXterm(t *testing.T) *xterm {
+	t.Helper()
+	missing := t.Skipf
+	if os.Getenv("CI") == "true" || os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
+		missing = t.Fatalf
+	}
+	for _, tool := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			missing("%v", err)
+		}
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"xterm.js", "package.json"} {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	npm := exec.Command("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
+	npm.Dir = dir
+	if out, err := npm.CombinedOutput(); err != nil {
+		missing("npm install: %v\n%s", err, out)
+	}
+	node := exec.Command("node", filepath.Join(dir, "xterm.js"))
+	node.Stderr = os.Stderr
+	in, err := node.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := node.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := node.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &xterm{json.NewEncoder(in), bufio.NewReaderSize(out, 1<<20)}
+}
+
+// run returns the screen after a job.
+func (x *xterm) run(t *testing.T, job xtermJob) xtermScreen {
+	t.Helper()
+	if err := x.in.Encode(job); err != nil {
+		t.Fatal(err)
+	}
+	line, err := x.out.ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s xtermScreen
+	if err := json.Unmarshal(line, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// xtermView returns our screen in the same form.
+func xtermView(v *Terminal) xtermScreen {
+	s := xtermScreen{X: v.cur.x, Y: v.cur.y, Alt: v.AltScreen(), cols: v.cols, Modes: xtermModes{
+		AppCursor: v.modes.has(modeCursorKeys), AppKeypad: v.modes.has(modeKeypad), Paste: v.modes.has(modePaste),
+		Insert: v.modes.has(modeInsert), Origin: v.cur.origin, Focus: v.modes.has(modeFocus), Wrap: v.modes.has(modeWrap),
+		Mouse: map[uint16]string{0: "none", 9: "x10", 1000: "vt200", 1002: "drag", 1003: "any"}[v.mouse],
+	}}
+	if v.cur.wrap {
+		s.X = v.cols
+	}
+	for y := range v.grid.rows {
+		s.Rows = append(s.Rows, xtermRow(v, &v.grid.rows[y]))
+	}
+	for b := range v.history.newest(v.history.lines) {
+		var text []byte
+		for r := readLine(b); ; {
+			p, _, ok := r.next()
+			if !ok {
+				break
+			}
+			text = append(text, p...)
+		}
+		s.History = append(s.History, string(text))
+	}
+	return s
+}
+
+func xtermRow(v *Terminal, r *row) string {
+	var b strings.Builder
+	last := "- - "
+	for x := range v.cols {
+		var c cell
+		if r.cells != nil {
+			c = r.cells[x]
+		}
+		if c&cellTail != 0 {
+			continue
+		}
+		st := v.table.at(c.style())
+		s := xtermColor(st.fg) + " " + xtermColor(st.bg) + " "
+		for i, name := range "bfikrvso" {
+			flag := attrs(1 << i)
+			if i == 3 && st.underline() != 0 {
+				s += "u"
+			}
+			if st.attrs&flag != 0 {
+				s += string(name)
+			}
+		}
+		if s != last {
+			b.WriteString("{" + s + "}")
+		}
+		last = s
+		b.Write(v.table.text(nil, c))
+		if c&cellWide != 0 {
+			b.WriteByte('>')
+		}
+	}
+	return b.String()
+}
+
+func xtermColor(c color) string {
+	switch c & colorTag {
+	case colorIndexed:
+		return fmt.Sprintf("i%d", c&colorValue)
+	case colorRGB:
+		return fmt.Sprintf("#%06x", uint32(c&colorValue))
+	}
+	return "-"
+}
+
+// diff says how what xterm.js shows differs from ours.
+func (s xtermScreen) diff(x xtermScreen, history bool) string {
+	if x.Error != "" {
+		return "xterm.js: " + x.Error
+	}
+	var diff []string
+	for y := range s.Rows {
+		if s.Rows[y] != x.Rows[y] {
+			diff = append(diff, fmt.Sprintf("row %d\n ours  %q\n xterm %q", y, s.Rows[y], x.Rows[y]))
+		}
+	}
+	trim := func(h []string) string {
+		var b strings.Builder
+		for _, l := range h {
+			b.WriteString(strings.TrimRight(l, " ") + "\n")
+		}
+		return b.String()
+	}
+	if history && trim(s.History) != trim(x.History) {
+		diff = append(diff, fmt.Sprintf("scrollback\n ours  %q\n xterm %q", s.History, x.History))
+	}
+	if !s.Modes.Wrap { // xterm.js has a pending wrap then too
+		x.X = min(x.X, s.cols-1)
+	}
+	s.Rows, s.History, x.Rows, x.History, s.cols = nil, nil, nil, nil, 0
+	if s.X != x.X || s.Y != x.Y || s.Alt != x.Alt || s.Modes != x.Modes {
+		diff = append(diff, fmt.Sprintf("state\n ours  %+v\n xterm %+v", s, x))
+	}
+	return strings.Join(diff[:min(len(diff), 4)], "\n")
+}
+
+// scrollsUp finds SU, whose lines we keep as scrollback.
+var scrollsUp = regexp.MustCompile("\x1b\\[[0-9]*S")
+
+// Random output gives the same screen here and in xterm.js: fed as it is, as viewers
+// get it, and as a redraw. A failure is reported with the shortest output that shows it.
+func TestXtermRandom(t *testing.T) {
+	x := startXterm(t)
+	failed := 0
+	for seed := range uint64(600) {
+		g := newGenerator(seed, true)
+		pieces := g.xtermOutput(New(g.cols, g.rows, Options{}), 5+g.IntN(80))
+		if x.compare(t, g, pieces) == "" {
+			continue
+		}
+		for i := len(pieces) - 1; i >= 0; i-- {
+			less := slices.Delete(slices.Clone(pieces), i, i+1)
+			if x.compare(t, g, less) != "" {
+				pieces = less
+			}
+		}
+		t.Errorf("seed %d, %d by %d, %q:\n%s", seed, g.cols, g.rows, strings.Join(pieces, ""), x.compare(t, g, pieces))
+		if failed++; failed > 6 {
+			return
+		}
+	}
+}
+
+// compare returns how the screens differ after some output.
+func (x *xterm) compare(t *testing.T, g *generator, pieces []string) string {
+	t.Helper()
+	in := []byte(strings.Join(pieces, ""))
+	v := New(g.cols, g.rows, Options{ScrollbackLines: 1000})
+	var rec recorder
+	v.Feed(in, &rec)
+	ours := xtermView(v)
+	for _, c := range []struct {
+		name string
+		data []byte
+	}{
+		{"output", in}, {"data", []byte(rec.data.String())}, {"redraw", v.AppendRedraw(nil, Redraw{Scrollback: -1})},
+	} {
+		job := xtermJob{g.cols, g.rows, 1000, []xtermStep{{Data: c.data}}}
+		if diff := ours.diff(x.run(t, job), !scrollsUp.Match(in)); diff != "" {
+			return c.name + ": " + diff
+		}
+	}
+	return ""
+}
