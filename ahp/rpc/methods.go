@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
 	"termhost/ahp/store"
 )
 
@@ -67,20 +68,32 @@ func (p *peer) initialize(r *request) *ahp.Error {
 	case len(params.InitialSubscriptions) > p.opts.MaxSubscriptions:
 		return p.tooMany()
 	}
-	hello, e := p.c.Initialize(params)
-	if e != nil {
-		if e.Code == ahp.CodeVersion {
-			p.closeAfter(r.id, e)
-			return nil
+	p.snapshots(r.id, func() (func([]byte) []byte, *ahp.Error) {
+		hello, e := p.c.Initialize(params)
+		if e != nil {
+			if e.Code == ahp.CodeVersion {
+				p.closing = e // once it is written
+			}
+			return nil, e
 		}
-		return e
-	}
+		return p.helloResult(hello), nil
+	})
+	return nil
+}
+
+// helloResult encodes initialize's result. Its serverSeq is one that every
+// snapshot contains: a client may take it for the last action it has seen.
+func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 	shape := p.c.Shape()
-	p.respond(r.id, func(dst []byte) []byte {
+	seq := hello.ServerSeq
+	for _, v := range hello.Snapshots {
+		seq = min(seq, v.Seq)
+	}
+	return func(dst []byte) []byte {
 		dst = append(dst, `{"protocolVersion":`...)
 		dst = ahp.AppendJSONString(dst, hello.Version.String())
 		dst = append(dst, `,"serverSeq":`...)
-		dst = strconv.AppendUint(dst, hello.ServerSeq, 10)
+		dst = strconv.AppendUint(dst, seq, 10)
 		dst = append(dst, `,"serverInfo":{"name":"termhost","version":`...)
 		dst = ahp.AppendJSONString(dst, hello.ServerVersion)
 		dst = append(dst, `},"snapshots":[`...)
@@ -91,14 +104,7 @@ func (p *peer) initialize(r *request) *ahp.Error {
 			dst = ahp.AppendJSONString(dst, hello.DefaultDirectory)
 		}
 		return append(dst, `,"_meta":{}}`...)
-	})
-	return nil
-}
-
-// closeAfter answers with an error and then ends the connection.
-func (p *peer) closeAfter(id []byte, e *ahp.Error) {
-	p.refuse(id, e)
-	p.closing = errors.New(e.Message)
+	}
 }
 
 func appendViews(dst []byte, views []store.View, shape ahp.Shape) []byte {
@@ -133,16 +139,19 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 		return p.tooMany()
 	}
 	params.LastSeenServerSeq = *params.LastSeen
-	replay, e := p.c.Reconnect(params.ReconnectParams)
-	if e != nil {
-		return e
-	}
-	missing, err := json.Marshal(replay.Missing)
-	if err != nil {
-		return ahp.NewError(ahp.CodeInternal, errInternal.Error())
-	}
+	p.snapshots(r.id, func() (func([]byte) []byte, *ahp.Error) {
+		replay, e := p.c.Reconnect(params.ReconnectParams)
+		if e != nil {
+			return nil, e
+		}
+		return p.replayResult(replay), nil
+	})
+	return nil
+}
+
+func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
 	shape, sub := p.c.Shape(), p.c.Subscriber()
-	p.respond(r.id, func(dst []byte) []byte {
+	return func(dst []byte) []byte {
 		dst = append(dst, `{"type":"replay","actions":[`...)
 		for i, entry := range replay.Actions {
 			if i > 0 {
@@ -150,11 +159,15 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 			}
 			dst = entry.AppendEnvelope(dst, sub, shape)
 		}
-		dst = append(dst, `],"missing":`...)
-		dst = append(dst, missing...)
-		return append(dst, '}')
-	})
-	return nil
+		dst = append(dst, `],"missing":[`...)
+		for i, channel := range replay.Missing {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = ahp.AppendJSONString(dst, channel)
+		}
+		return append(dst, "]}"...)
+	}
 }
 
 func (p *peer) tooMany() *ahp.Error {
@@ -184,15 +197,15 @@ func (p *peer) subscribe(r *request) *ahp.Error {
 	if p.c.Subscriptions() >= p.opts.MaxSubscriptions {
 		return p.tooMany()
 	}
-	view, e := p.c.Subscribe(channel)
-	if e != nil {
-		return e
-	}
-	shape := p.c.Shape()
-	p.respond(r.id, func(dst []byte) []byte {
-		dst = append(dst, `{"snapshot":`...)
-		dst = view.AppendJSON(dst, shape)
-		return append(dst, '}')
+	p.snapshots(r.id, func() (func([]byte) []byte, *ahp.Error) {
+		view, e := p.c.Subscribe(channel)
+		if e != nil {
+			return nil, e
+		}
+		shape := p.c.Shape()
+		return func(dst []byte) []byte {
+			return append(view.AppendJSON(append(dst, `{"snapshot":`...), shape), '}')
+		}, nil
 	})
 	return nil
 }
@@ -203,9 +216,7 @@ func (p *peer) unsubscribe(r *request) *ahp.Error {
 		return e
 	}
 	p.c.Unsubscribe(channel)
-	if r.id != nil {
-		p.respond(r.id, appendNull)
-	}
+	p.acknowledge(r)
 	return nil
 }
 
@@ -226,17 +237,36 @@ func (p *peer) dispatchAction(r *request) *ahp.Error {
 	}
 	action, err := ahp.DecodeAction(params.Action)
 	if err != nil {
-		var fe *ahp.FieldError
-		if errors.As(err, &fe) {
-			return ahp.FieldProblem(fe.Field, fe.Reason)
-		}
-		return ahp.FieldProblem("action", err.Error())
+		return p.rejectMalformed(params.Channel, *params.ClientSeq, params.Action, err)
 	}
 	p.c.Dispatch(params.Channel, *params.ClientSeq, action)
+	p.acknowledge(r)
+	return nil
+}
+
+// rejectMalformed rejects an action whose type is known and whose fields are
+// wrong, as any other action that cannot be: its sender waits for the
+// clientSeq. What has no type is no action.
+func (p *peer) rejectMalformed(channel string, seq int64, raw json.RawMessage, err error) *ahp.Error {
+	var fe *ahp.FieldError
+	if !errors.As(err, &fe) {
+		fe = &ahp.FieldError{Field: "action", Reason: err.Error()}
+	}
+	var head struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(raw, &head) != nil || head.Type == "" {
+		return ahp.FieldProblem(fe.Field, fe.Reason)
+	}
+	p.c.Reject(channel, seq, ahp.Unknown{Name: head.Type, Raw: raw}, fe.Error())
+	return nil
+}
+
+// acknowledge answers a notification that was sent as a request.
+func (p *peer) acknowledge(r *request) {
 	if r.id != nil {
 		p.respond(r.id, appendNull)
 	}
-	return nil
 }
 
 func (p *peer) createTerminal(r *request) *ahp.Error {
@@ -261,14 +291,33 @@ func (p *peer) disposeTerminal(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
-	p.background.Add(1)
-	go func() {
-		defer p.background.Done()
-		if e := p.c.DisposeTerminal(channel); e != nil {
+	select {
+	case p.disposals <- struct{}{}:
+	case <-p.ctx.Done():
+		return nil
+	}
+	p.background.Go(func() {
+		defer func() { <-p.disposals }()
+		if e := p.dispose(channel); e != nil {
 			p.refuse(r.id, e)
 			return
 		}
 		p.respond(r.id, appendNull)
-	}()
+	})
 	return nil
+}
+
+// maxDisposals is how many disposals one peer may have going at a time; more
+// make it wait.
+const maxDisposals = 32
+
+func (p *peer) dispose(channel string) (e *ahp.Error) {
+	var err error
+	defer func() {
+		if err != nil {
+			e = ahp.NewError(ahp.CodeInternal, err.Error())
+		}
+	}()
+	defer p.contain(&err)
+	return p.c.DisposeTerminal(channel)
 }

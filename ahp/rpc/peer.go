@@ -21,8 +21,10 @@ type peer struct {
 	ctx  context.Context
 	pace pace
 
-	closing    error          // set by the reader: end once everything is written
-	background sync.WaitGroup // requests that take long
+	closing error // the reader's: end once everything is written
+
+	background sync.WaitGroup // disposals, which take long
+	disposals  chan struct{}  // a slot for each
 }
 
 // request is a request or notification whose outer form is right.
@@ -36,7 +38,11 @@ type request struct {
 func (p *peer) handle(msg []byte) {
 	r, bad := parse(msg)
 	if bad != nil {
-		p.refuse(nil, bad)
+		var id []byte
+		if r != nil {
+			id = r.id
+		}
+		p.refuse(id, bad)
 		return
 	}
 	if r == nil {
@@ -79,7 +85,8 @@ func (p *peer) refuseUnknown(r *request) {
 // maxMethodName is how much of an unknown method's name is repeated.
 const maxMethodName = 64
 
-// parse takes a message apart. It returns nil and no error for a response.
+// parse takes a message apart. It returns nil and no error for a response, and
+// beside an error what is known of the request, if its id is.
 func parse(msg []byte) (*request, *ahp.Error) {
 	if !json.Valid(msg) {
 		return nil, ahp.NewError(ahp.CodeParse, "the message is not valid JSON")
@@ -99,26 +106,37 @@ func parse(msg []byte) (*request, *ahp.Error) {
 		return nil, ahp.NewError(ahp.CodeInvalidRequest, "a message is a JSON object")
 	}
 	var m struct {
-		Version string          `json:"jsonrpc"`
+		Version json.RawMessage `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
-		Method  *string         `json:"method"`
+		Method  json.RawMessage `json:"method"`
 		Params  json.RawMessage `json:"params"`
 		Result  json.RawMessage `json:"result"`
 		Error   json.RawMessage `json:"error"`
 	}
-	if err := json.Unmarshal(msg, &m); err != nil || m.Version != "2.0" {
-		return nil, ahp.NewError(ahp.CodeInvalidRequest, `a message has "jsonrpc": "2.0" and a method that is a string`)
+	if err := json.Unmarshal(msg, &m); err != nil {
+		return nil, ahp.NewError(ahp.CodeInvalidRequest, "the message is not a JSON-RPC request")
 	}
-	if m.Method == nil {
-		if m.Result != nil || m.Error != nil {
-			return nil, nil
-		}
-		return nil, ahp.NewError(ahp.CodeInvalidRequest, "the message has no method")
+	r := &request{id: m.ID, params: m.Params}
+	switch {
+	case m.ID != nil && !isID(m.ID):
+		return nil, ahp.NewError(ahp.CodeInvalidRequest, "an id is a string or a number, of at most 256 bytes")
+	case string(m.Version) != `"2.0"`:
+		return r, ahp.NewError(ahp.CodeInvalidRequest, `a message has "jsonrpc": "2.0"`)
+	case m.Method == nil && (m.Result != nil || m.Error != nil):
+		return nil, nil
+	case m.Method == nil || json.Unmarshal(m.Method, &r.method) != nil || r.method == "":
+		return r, ahp.NewError(ahp.CodeInvalidRequest, "the message has no method, or one that is not a string")
 	}
-	if m.ID != nil && m.ID[0] != '"' && (m.ID[0] < '0' || m.ID[0] > '9') && m.ID[0] != '-' {
-		return nil, ahp.NewError(ahp.CodeInvalidRequest, "an id is a string or a number")
-	}
-	return &request{id: m.ID, method: *m.Method, params: m.Params}, nil
+	return r, nil
+}
+
+// maxID bounds an id, in bytes: it is repeated in the answer.
+const maxID = 256
+
+// isID reports whether raw may be a request's id (JSON-RPC 2.0 section 4; null
+// is left out, because an answer to it could not be told from an error).
+func isID(raw json.RawMessage) bool {
+	return len(raw) <= maxID && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
 // decode reads params into v, naming the field that is wrong.

@@ -15,6 +15,9 @@ var (
 	errDepth = fmt.Errorf("the message nests deeper than %d", maxDepth)
 )
 
+// maxKeyName is how much of a key's name is repeated, in bytes.
+const maxKeyName = 64
+
 // duplicateError says that two keys of one object are equal, or differ in case
 // only. encoding/json would take the one for the other, and so might a proxy
 // that looked at the message before: it is never right to guess.
@@ -75,7 +78,7 @@ func (s *scanner) container(depth int, object bool) error {
 		}
 		if object {
 			if key := s.str(); !keys.add(key) {
-				return &duplicateError{key}
+				return &duplicateError{key[:min(len(key), maxKeyName)]}
 			}
 			s.space()
 			s.pos++ // the colon

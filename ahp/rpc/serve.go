@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
@@ -39,9 +40,9 @@ func (e *MessageError) Error() string { return e.Reason }
 
 // Options bound one peer. Zero values take the defaults.
 type Options struct {
-	MaxSubscriptions  int // default 1000
-	RequestsPerSecond int // default 1000; more are read later
-	Log               *slog.Logger
+	MaxSubscriptions  int          // channels; default 1000
+	RequestsPerSecond int          // messages, on average; default 1000; more are read later; negative: no limit
+	Log               *slog.Logger // what went wrong, never payloads; default: dropped
 }
 
 const (
@@ -59,7 +60,7 @@ func Serve(t Transport, c *host.Conn, o Options) error {
 	if o.MaxSubscriptions <= 0 {
 		o.MaxSubscriptions = defaultSubscriptions
 	}
-	if o.RequestsPerSecond <= 0 {
+	if o.RequestsPerSecond == 0 {
 		o.RequestsPerSecond = defaultRequests
 	}
 	if o.Log == nil {
@@ -67,7 +68,8 @@ func Serve(t Transport, c *host.Conn, o Options) error {
 	}
 	ctx, cancel := context.WithCancelCause(c.Context())
 	defer cancel(nil)
-	p := &peer{t: t, c: c, opts: o, log: o.Log, ctx: ctx, pace: pace{rate: o.RequestsPerSecond}}
+	p := &peer{t: t, c: c, opts: o, log: o.Log, ctx: ctx, pace: pace{rate: o.RequestsPerSecond},
+		disposals: make(chan struct{}, maxDisposals)}
 
 	written := make(chan struct{})
 	go func() {
@@ -75,11 +77,10 @@ func Serve(t Transport, c *host.Conn, o Options) error {
 		cancel(p.writeLoop())
 	}()
 	closed := make(chan struct{})
-	go func() {
+	context.AfterFunc(ctx, func() { // no goroutine until then: an idle peer costs two
 		defer close(closed)
-		<-ctx.Done()
 		t.Close(reasonOf(context.Cause(ctx)))
-	}()
+	})
 	cancel(p.readLoop())
 	<-written
 	<-closed
@@ -98,15 +99,18 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// readLoop answers messages until the transport ends. A panic ends this
-// connection only.
+// contain turns a panic into an error that ends this connection only. The
+// panic's value may hold what the peer sent, so only its place is logged.
+func (p *peer) contain(err *error) {
+	if v := recover(); v != nil {
+		p.log.Error("panic in a connection", "kind", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+		*err = errInternal
+	}
+}
+
+// readLoop answers messages until the transport ends.
 func (p *peer) readLoop() (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			p.log.Error("panic while answering a message", "panic", v, "stack", string(debug.Stack()))
-			err = errInternal
-		}
-	}()
+	defer p.contain(&err)
 	for {
 		if err := p.c.Subscriber().WaitRoom(p.ctx); err != nil {
 			return err
@@ -145,13 +149,20 @@ func (p *peer) flush() error {
 var errInternal = errors.New("internal error; the host's log says more")
 
 // writeLoop writes what there is to write, in order, until the context ends.
-func (p *peer) writeLoop() error {
+func (p *peer) writeLoop() (err error) {
+	defer p.contain(&err)
 	sub := p.c.Subscriber()
 	var items []store.Item
 	var buf []byte
 	for {
 		items = sub.Pull(items[:0], pullBytes)
 		if len(items) == 0 {
+			if cap(buf) > keepBuffer {
+				buf = nil
+			}
+			if cap(items) > keepItems {
+				items = nil
+			}
 			select {
 			case <-sub.Signal():
 				continue
@@ -168,14 +179,15 @@ func (p *peer) writeLoop() error {
 			}
 			items[i] = store.Item{}
 		}
-		if cap(buf) > keepBuffer {
-			buf = nil
-		}
 	}
 }
 
-// keepBuffer is the largest buffer a writer keeps while idle.
-const keepBuffer = 16 << 10
+// What a writer keeps while there is nothing to write, so that a thousand idle
+// peers hold little: a buffer of some bytes, and a list of some items.
+const (
+	keepBuffer = 4 << 10
+	keepItems  = 16
+)
 
 func (p *peer) encode(buf []byte, it store.Item) []byte {
 	if it.Post != nil {
@@ -193,6 +205,9 @@ type pace struct {
 }
 
 func (p *pace) wait(ctx context.Context) error {
+	if p.rate < 0 {
+		return nil
+	}
 	now := time.Now()
 	if p.due.Before(now) {
 		p.due = now
@@ -224,18 +239,39 @@ func (p *peer) respond(id []byte, result func(dst []byte) []byte) {
 
 // refuse answers with an error; id is nil where none is known.
 func (p *peer) refuse(id []byte, e *ahp.Error) {
+	p.c.Subscriber().Post(func(dst []byte) []byte { return appendError(dst, id, e) })
+}
+
+// snapshots answers a request whose result holds snapshots. The answer takes
+// its place in the order before they are taken, and the writer stops there until
+// take has returned: what a snapshot does not contain follows it, and cannot
+// overtake it.
+func (p *peer) snapshots(id []byte, take func() (result func(dst []byte) []byte, e *ahp.Error)) {
+	var result func(dst []byte) []byte
+	e := ahp.NewError(ahp.CodeInternal, errInternal.Error()) // what a panic in take leaves
+	taken := make(chan struct{})
+	defer close(taken)
 	p.c.Subscriber().Post(func(dst []byte) []byte {
-		dst = appendHead(dst, id)
-		dst = append(dst, `,"error":{"code":`...)
-		dst = strconv.AppendInt(dst, int64(e.Code), 10)
-		dst = append(dst, `,"message":`...)
-		dst = ahp.AppendJSONString(dst, e.Message)
-		if len(e.Data) > 0 {
-			dst = append(dst, `,"data":`...)
-			dst = append(dst, e.Data...)
+		<-taken
+		if e != nil {
+			return appendError(dst, id, e)
 		}
-		return append(dst, "}}"...)
+		return append(result(append(appendHead(dst, id), `,"result":`...)), '}')
 	})
+	result, e = take()
+}
+
+func appendError(dst, id []byte, e *ahp.Error) []byte {
+	dst = appendHead(dst, id)
+	dst = append(dst, `,"error":{"code":`...)
+	dst = strconv.AppendInt(dst, int64(e.Code), 10)
+	dst = append(dst, `,"message":`...)
+	dst = ahp.AppendJSONString(dst, e.Message)
+	if len(e.Data) > 0 {
+		dst = append(dst, `,"data":`...)
+		dst = append(dst, e.Data...)
+	}
+	return append(dst, "}}"...)
 }
 
 func appendHead(dst, id []byte) []byte {
