@@ -40,7 +40,7 @@ func (in Integration) Install() error {
 		}
 		to := filepath.Join(in.Dir, filepath.FromSlash(strings.TrimPrefix(path, shellInitRoot)))
 		if d.IsDir() {
-			if err := os.MkdirAll(to, 0o700); err != nil {
+			if err := errors.Join(os.MkdirAll(to, 0o700), os.Chmod(to, 0o700)); err != nil {
 				return fmt.Errorf("ptypool: installing shell integration: %w", underlying(err))
 			}
 			return nil

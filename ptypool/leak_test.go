@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,7 @@ func children(t testing.TB) int {
 }
 
 func TestNothingIsLeftOfManyTerminals(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // finalizers would close what was forgotten
 	p := newPool(t, Config{InputQueue: 64 << 10})
 	round := func() {
 		a, ra := sh(t, p, "exit 1")

@@ -87,7 +87,7 @@ type Spec struct {
 }
 
 // Start runs a program on a new pty, in a process session of its own. It fails with a *StartError, a *LimitError or
-// ErrShutdown. From then on h is called.
+// ErrShutdown. From then on h is called; when Shutdown came in between, h may be called although Start failed.
 func (p *Pool) Start(s Spec, h Handler) (*Term, error) {
 	if err := p.reserve(); err != nil {
 		return nil, err

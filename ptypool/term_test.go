@@ -33,6 +33,9 @@ func TestOutputComesBeforeTheExitAndTheExitOnce(t *testing.T) {
 		if got := r.output(); got != "hello\r\n" {
 			t.Errorf("%s: output %q", c.script, got)
 		}
+		if term.backend.(*ptyBackend).ended {
+			t.Errorf("%s: the end was a drain that ran out: somebody has the pty open", c.script)
+		}
 	}
 }
 
