@@ -43,7 +43,7 @@ func (c *conn) subscribe() {
 		channels, of = append(channels, m.s.Root()), append(of, nil)
 	}
 	for _, tm := range m.terms {
-		if !tm.gone && m.c.n(2) == 0 {
+		if !tm.gone && !tm.retired && m.c.n(2) == 0 {
 			channels, of = append(channels, tm.ch), append(of, tm)
 		}
 	}
@@ -294,7 +294,7 @@ func (c *conn) reconnect(synced map[string]uint64) {
 	for uri, mi := range c.mirrors {
 		ch := m.s.Lookup(uri)
 		// Another terminal of the same URI is not the one the client knows.
-		if ch == nil || mi.of != nil && mi.of.ch != ch {
+		if ch == nil || mi.of != nil && mi.of.ch != ch { // it is told that it is missing
 			delete(c.mirrors, uri)
 			continue
 		}

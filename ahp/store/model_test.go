@@ -61,7 +61,9 @@ type terminal struct {
 	text   int // bytes of output there ever were
 	marked map[int]bool
 	nextID int
-	gone   bool
+
+	retired bool // its URI is free
+	gone    bool
 }
 
 // model is one run.
@@ -117,6 +119,8 @@ func (m *model) step() {
 		m.withTerminal(m.appendOther)
 	case n < 58:
 		m.addTerminal()
+	case n < 59:
+		m.withTerminal(m.retireTerminal)
 	case n < 60:
 		m.withTerminal(m.removeTerminal)
 	case n < 62:
@@ -173,11 +177,17 @@ func (m *model) addTerminal() {
 
 func (m *model) current(uri string) *terminal {
 	for _, tm := range m.terms {
-		if !tm.gone && tm.ch.URI() == uri {
+		if !tm.gone && !tm.retired && tm.ch.URI() == uri {
 			return tm
 		}
 	}
 	return nil
+}
+
+func (m *model) retireTerminal(tm *terminal) {
+	m.did("retire %s", tm.ch.URI())
+	tm.ch.Retire()
+	tm.retired = true
 }
 
 func (m *model) removeTerminal(tm *terminal) {
@@ -195,7 +205,7 @@ func (m *model) publish() {
 	m.s.PublishTerminals()
 	m.list = nil
 	for _, tm := range m.terms {
-		if !tm.gone {
+		if !tm.gone && !tm.retired {
 			r := tm.ref
 			m.list = append(m.list, ahp.TerminalInfo{Resource: tm.ch.URI(), Title: r.Title, Claim: r.Claim, Exited: r.Exited, ExitCode: r.ExitCode})
 		}
@@ -311,9 +321,9 @@ func (m *model) forgetGone() {
 }
 
 func TestModel(t *testing.T) {
-	runs := 300
+	runs := 100
 	if testing.Short() {
-		runs = 30
+		runs = 20
 	}
 	for seed := range uint64(runs) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
