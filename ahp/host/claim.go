@@ -80,11 +80,12 @@ func (t *Terminal) crosses(s step) bool {
 	return t.host.now().Sub(last.at) < crossing || s.conn.sub.Subscribed(t.ch) && !s.conn.sub.Written(t.ch, last.seq)
 }
 
-// hold makes next the holder. What the former one had typed and the program had
-// not read is dropped: nobody types after losing the claim. The Term's lock is
-// held.
+// hold makes next the holder. Where the claim is taken from the former one, what
+// that one had typed and the program had not read is dropped: nobody types after
+// losing the claim. Who passes the claim on has meant what it typed. The Term's
+// lock is held.
 func (t *Terminal) hold(next holder, s step) {
-	if next.principal != t.holder.principal {
+	if seized := s.principal.ID != t.holder.principal; seized && next.principal != t.holder.principal {
 		t.term.DiscardInput()
 	}
 	t.holder, t.prior = next, nil
