@@ -71,12 +71,13 @@ func (c *content) trim(st *ahp.TerminalState, limit int) {
 	}
 	if cut >= 0 {
 		c.cut(st, c.marks[cut])
-		c.marks = append([]mark(nil), c.marks[cut+1:]...)
+		clear(c.marks[:cut+1])
+		c.marks = c.marks[cut+1:]
 	}
 }
 
 // cut drops what is before m and puts its preamble in its place. Clones of the
-// state keep what they have.
+// state have lists of their own and keep what they have.
 func (c *content) cut(st *ahp.TerminalState, m mark) {
 	excess := int(m.at - c.start)
 	n := 0
@@ -84,7 +85,8 @@ func (c *content) cut(st *ahp.TerminalState, m mark) {
 		excess -= partWeight(&st.Content[n])
 		n++
 	}
-	st.Content = append([]ahp.Part(nil), st.Content[n:]...)
+	clear(st.Content[:n])
+	st.Content = st.Content[n:]
 	head := &st.Content[0]
 	c.start = m.at
 	if excess > 0 { // the mark is within head: what it weighs besides its text stays

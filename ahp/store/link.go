@@ -114,7 +114,7 @@ func (l *link) writtenLocked() {
 
 // dropLocked ends the link.
 func (l *link) dropLocked() {
-	delete(l.sub.links, l.ch)
+	delete(l.sub.links, l.ch.uri)
 	if i := slices.Index(l.ch.links, l); i >= 0 {
 		l.ch.links = slices.Delete(l.ch.links, i, i+1)
 	}

@@ -198,11 +198,12 @@ func (m *model) checkLog(ch *Channel) {
 func (m *model) checkSubscriber(sub *Subscriber) {
 	m.t.Helper()
 	for i, l := range sub.ready {
-		if l.index != i || sub.links[l.ch] != l || i > 0 && sub.ready[(i-1)/2].key > l.key {
+		if l.index != i || sub.links[l.ch.uri] != l || i > 0 && sub.ready[(i-1)/2].key > l.key {
 			m.fail("the ready links are out of order")
 		}
 	}
-	for ch, l := range sub.links {
+	for _, l := range sub.links {
+		ch := l.ch
 		if !slices.Contains(ch.links, l) {
 			m.fail("%s does not know a reader", ch.uri)
 		}

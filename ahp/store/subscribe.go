@@ -59,18 +59,25 @@ func (sub *Subscriber) Follow(c *Channel) error {
 	return nil
 }
 
-// linkLocked returns the link to c, made if there is none. A retired channel of
+// linkToLocked returns the link to c, or nil.
+func (sub *Subscriber) linkToLocked(c *Channel) *link {
+	if l := sub.links[c.uri]; l != nil && l.ch == c {
+		return l
+	}
+	return nil
+}
+
+// linkLocked returns the link to c, made if there is none. An earlier channel of
 // the same URI is not read on: what it still had to tell is not of this one.
 func (sub *Subscriber) linkLocked(c *Channel) *link {
-	l := sub.links[c]
+	l := sub.links[c.uri]
+	if l != nil && l.ch != c {
+		l.dropLocked()
+		l = nil
+	}
 	if l == nil {
-		for old, ol := range sub.links {
-			if old.uri == c.uri {
-				ol.dropLocked()
-			}
-		}
 		l = &link{sub: sub, ch: c, index: notReady}
-		sub.links[c] = l
+		sub.links[c.uri] = l
 		c.links = append(c.links, l)
 		if !sub.raw {
 			c.encoders++
@@ -84,7 +91,7 @@ func (sub *Subscriber) Skip(c *Channel) {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l := sub.links[c]; l != nil {
+	if l := sub.linkToLocked(c); l != nil {
 		l.restartLocked()
 	}
 }
@@ -94,7 +101,7 @@ func (sub *Subscriber) Unsubscribe(c *Channel) {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l := sub.links[c]; l != nil {
+	if l := sub.linkToLocked(c); l != nil {
 		delete(sub.synced, c.uri)
 		l.dropLocked()
 	}

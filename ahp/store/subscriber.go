@@ -29,7 +29,7 @@ type Subscriber struct {
 	room   chan struct{} // 1 deep: own may have become short again
 
 	// Guarded by store.mu.
-	links   map[*Channel]*link
+	links   map[string]*link // by the channel's URI
 	ready   readyLinks
 	taken   []*link // the links that the last Pull read from
 	own     []ownItem
@@ -61,7 +61,7 @@ const ownLimit = 1024
 // closed.
 func (s *Store) NewSubscriber(raw bool) *Subscriber {
 	return &Subscriber{store: s, raw: raw, signal: make(chan struct{}, 1), room: make(chan struct{}, 1),
-		links: map[*Channel]*link{}, synced: map[string]uint64{}}
+		links: map[string]*link{}, synced: map[string]uint64{}}
 }
 
 // Signal returns the channel that is sent to when there is something to pull.
@@ -73,7 +73,7 @@ func (sub *Subscriber) Subscribed(c *Channel) bool {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sub.links[c] != nil
+	return sub.linkToLocked(c) != nil
 }
 
 // Channels returns what is being read, in no order.
@@ -82,8 +82,8 @@ func (sub *Subscriber) Channels() []*Channel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := make([]*Channel, 0, len(sub.links))
-	for c := range sub.links {
-		list = append(list, c)
+	for _, l := range sub.links {
+		list = append(list, l.ch)
 	}
 	return list
 }
@@ -95,7 +95,7 @@ func (sub *Subscriber) Lag(c *Channel) int {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := sub.links[c]
+	l := sub.linkToLocked(c)
 	if l == nil {
 		return 0
 	}
@@ -143,10 +143,10 @@ func (sub *Subscriber) Close() (synced map[string]uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sub.closed = true
-	for c, l := range sub.links {
+	for uri, l := range sub.links {
 		if l.laggingLocked() {
 			// What it missed may be older than what it last saw elsewhere.
-			delete(sub.synced, c.uri)
+			delete(sub.synced, uri)
 		}
 		l.dropLocked()
 	}

@@ -7,7 +7,7 @@ func (sub *Subscriber) Written(c *Channel, seq uint64) bool {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := sub.links[c]
+	l := sub.linkToLocked(c)
 	switch {
 	case l == nil:
 		return false
