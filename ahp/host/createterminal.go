@@ -36,6 +36,9 @@ func (c *Conn) createOptions(p ahp.CreateTerminalParams) (CreateOptions, *ahp.Er
 	if p.Claim == nil {
 		return CreateOptions{}, ahp.FieldProblem("claim", "is missing: a terminal is always held by a client or a session")
 	}
+	if !validClaim(*p.Claim) {
+		return CreateOptions{}, ahp.FieldProblem("claim", "must name a clientId or a session of at most 256 bytes")
+	}
 	if p.Claim.Kind == ahp.ClaimClient && p.Claim.ClientID != c.client.id {
 		return CreateOptions{}, ahp.FieldProblem("claim", "must name your own clientId")
 	}

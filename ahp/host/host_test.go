@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// patience bounds every wait of a test; it is a failure bound, never a pause.
+const patience = 30 * time.Second
+
 var (
 	alice = authz.Principal{ID: "SHA256:alice", Name: "alice", Role: authz.Admin, Fingerprint: "SHA256:alice"}
 	bot   = authz.Principal{ID: "SHA256:alice/bot", Name: "alice/bot", Role: authz.Operator, Fingerprint: "SHA256:alice", Token: "bot"}
@@ -24,7 +29,7 @@ var (
 
 func newHost(t testing.TB, change ...func(*Config)) *Host {
 	t.Helper()
-	cfg := Config{Shell: "/bin/sh", StateDir: t.TempDir(), Version: "test", MaxExited: 64}
+	cfg := Config{Shell: "/bin/sh", StateDir: t.TempDir(), Version: "test", MaxExited: 64, MaxTerminals: 100}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -33,7 +38,7 @@ func newHost(t testing.TB, change ...func(*Config)) *Host {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := h.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
@@ -48,6 +53,7 @@ type peer struct {
 	t    testing.TB
 	c    *Conn
 	id   string
+	seq  int64
 	seen []*store.Entry
 }
 
@@ -67,7 +73,7 @@ func connect(t testing.TB, h *Host, p authz.Principal, clientID string) *peer {
 // until pulls until an entry satisfies want and returns it.
 func (p *peer) until(what string, want func(*store.Entry) bool) *store.Entry {
 	p.t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(patience)
 	for {
 		for _, it := range p.c.sub.Pull(nil, 1<<20) {
 			if it.Entry == nil {
@@ -98,6 +104,35 @@ func (p *peer) answer(seq int64) *store.Entry {
 	})
 }
 
+// dispatch sends an action and returns why it was refused; "": it was not.
+func (p *peer) dispatch(uri string, a ahp.Action) (rejection string) {
+	p.t.Helper()
+	p.seq++
+	p.c.Dispatch(uri, p.seq, a)
+	return p.answer(p.seq).Rejection()
+}
+
+func (p *peer) subscribe(uri string) ahp.TerminalState {
+	p.t.Helper()
+	v, e := p.c.Subscribe(uri)
+	if e != nil {
+		p.t.Fatalf("subscribe: %v", e)
+	}
+	return *v.Terminal
+}
+
+// pending returns what the peer has got and not looked at yet.
+func (p *peer) pending() []*store.Entry {
+	for _, it := range p.c.sub.Pull(nil, 1<<20) {
+		if it.Entry != nil {
+			p.seen = append(p.seen, it.Entry)
+		}
+	}
+	seen := p.seen
+	p.seen = nil
+	return seen
+}
+
 func (p *peer) create(name, command string, args ...string) string {
 	p.t.Helper()
 	uri := ahp.TerminalURI(name)
@@ -118,6 +153,111 @@ func text(st ahp.TerminalState) string {
 		b.WriteString(p.Text.String())
 	}
 	return b.String()
+}
+
+func writeFile(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wait waits for a channel to be closed.
+func wait(t testing.TB, what string, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(patience):
+		t.Fatalf("%s: not in %s", what, patience)
+	}
+}
+
+// viewer is an SSH session's side of an attach: what it pulls, it keeps.
+type viewer struct {
+	t   testing.TB
+	c   *Conn
+	a   *Attach
+	out []byte
+	// clipboards are the OSC 52 sequences that came.
+	clipboards []string
+	lagged     int
+}
+
+// attach attaches p to a terminal by NAME, from a connection of its own.
+func attach(t testing.TB, h *Host, p authz.Principal, name string, o AttachOptions) *viewer {
+	t.Helper()
+	c, err := h.Connect(p, DoorSSH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	term, err := h.Find(p, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, first, err := c.Attach(term, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return &viewer{t: t, c: c, a: a, out: first}
+}
+
+// pull takes what there is and reports whether there was anything.
+func (v *viewer) pull() bool {
+	v.t.Helper()
+	items := v.a.Pull(nil, 1<<20)
+	for _, it := range items {
+		if it.Lagged != nil {
+			v.lagged++
+			redraw, err := v.a.Redraw()
+			if err != nil {
+				v.t.Fatal(err)
+			}
+			v.out = redraw
+			continue
+		}
+		switch a := it.Entry.Action().(type) {
+		case ahp.TerminalData:
+			v.out = append(v.out, a.Data...)
+		case store.Clipboard:
+			v.clipboards = append(v.clipboards, string(a.Sequence))
+		}
+	}
+	return len(items) > 0
+}
+
+// until pulls until what has come satisfies want.
+func (v *viewer) until(what string, want func(out string) bool) {
+	v.t.Helper()
+	deadline := time.After(patience)
+	for {
+		for v.pull() {
+		}
+		if want(string(v.out)) {
+			return
+		}
+		select {
+		case <-v.a.Signal():
+		case <-deadline:
+			v.t.Fatalf("%s: never came; got %d bytes, the last %q", what, len(v.out), v.out[max(0, len(v.out)-200):])
+		}
+	}
+}
+
+func (v *viewer) shows(text string) {
+	v.t.Helper()
+	v.until(strconv.Quote(text), func(out string) bool { return strings.Contains(out, text) })
+}
+
+// run creates a terminal that runs a command line, for p.
+func run(t testing.TB, h *Host, p authz.Principal, name, line string) *Terminal {
+	t.Helper()
+	term, err := h.Create(p, CreateOptions{Name: name, Argv: []string{"/bin/sh", "-c", line}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
 }
 
 func TestATerminalRunsACommandAndTellsItsExit(t *testing.T) {
@@ -160,4 +300,28 @@ func TestInputIsAcknowledgedWithoutItsKeysAndOnlyToItsSender(t *testing.T) {
 		d, ok := e.Action().(ahp.TerminalData)
 		return ok && strings.Contains(string(d.Data), "secret")
 	})
+}
+
+type storeEntry = store.Entry
+
+// awaitOutput waits until the terminal has printed text.
+func (t *Terminal) awaitOutput(tb testing.TB, want string) {
+	tb.Helper()
+	sub := t.host.store.NewSubscriber(true)
+	defer sub.Close()
+	if err := sub.Follow(t.ch); err != nil {
+		tb.Fatal(err)
+	}
+	deadline := time.After(patience)
+	for {
+		if st, _ := t.ch.Terminal(); strings.Contains(text(st), want) {
+			return
+		}
+		sub.Pull(nil, 1<<20)
+		select {
+		case <-sub.Signal():
+		case <-deadline:
+			tb.Fatalf("%s never printed %q", t.name, want)
+		}
+	}
 }

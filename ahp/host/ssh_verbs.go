@@ -10,8 +10,9 @@ import (
 
 // Screen returns what draws the screen as it is, without the lines above it, and
 // continues behind it. It is for a viewer whose terminal must be drawn anew
-// without sending the whole history again.
-func (a *Attach) Screen() ([]byte, error) {
+// without sending the whole history again; update draws over an earlier drawing
+// for the same window, see [vt.Redraw].
+func (a *Attach) Screen(update bool) ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	if a.opts.Cols == 0 {
@@ -20,7 +21,7 @@ func (a *Attach) Screen() ([]byte, error) {
 	if err := a.sub.Follow(a.t.ch); err != nil {
 		return nil, err
 	}
-	return a.t.term.Screen().AppendRedraw(nil, vt.Redraw{Cols: a.cols, Rows: a.rows}), nil
+	return a.t.term.Screen().AppendRedraw(nil, vt.Redraw{Cols: a.cols, Rows: a.rows, Update: update}), nil
 }
 
 // Lag returns how many bytes of output have not been pulled yet.
@@ -80,4 +81,16 @@ func (h *Host) Peek(p authz.Principal, t *Terminal, ansi bool) ([]byte, error) {
 	t.term.Lock()
 	defer t.term.Unlock()
 	return t.term.Screen().AppendText(nil, ansi), nil
+}
+
+// History returns the lines that have left the screen and the main screen as
+// plain text; lines that were wrapped are joined. It returns *authz.Denied if p
+// may not see it.
+func (h *Host) History(p authz.Principal, t *Terminal) ([]byte, error) {
+	if err := authz.Check(p, authz.Read, authz.Target{}); err != nil {
+		return nil, err
+	}
+	t.term.Lock()
+	defer t.term.Unlock()
+	return t.term.Screen().AppendHistoryText(nil), nil
 }

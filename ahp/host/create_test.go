@@ -1,0 +1,247 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"termhost/ahp"
+	"termhost/authz"
+	"termhost/ptypool"
+)
+
+func TestCreateTerminalsErrors(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.MaxTerminals = 2 })
+	p := connect(t, h, carol, "c")
+	p.create("taken", "/bin/cat")
+	file := filepath.Join(t.TempDir(), "file")
+	writeFile(t, file, "not a program\n")
+	n := func(i int) *int { return &i }
+	claim := func(c ahp.Claim) *ahp.Claim { return &c }
+	extras := func(x ahp.CreateTerminalExtras) *ahp.CreateTerminalMeta { return &ahp.CreateTerminalMeta{Termhost: &x} }
+	type params = ahp.CreateTerminalParams
+	for name, c := range map[string]struct {
+		change func(*params)
+		code   int
+		data   string
+	}{
+		"no URI":             {func(p *params) { p.Channel = "x" }, -32602, `"channel"`},
+		"empty URI":          {func(p *params) { p.Channel = "" }, -32602, `"channel"`},
+		"long URI":           {func(p *params) { p.Channel = "ahp-terminal:/" + strings.Repeat("x", 256) }, -32602, `"channel"`},
+		"illegal name":       {func(p *params) { p.Channel = "ahp-terminal:/a%20b" }, -32602, `"channel"`},
+		"long name":          {func(p *params) { p.Channel = "ahp-terminal:/" + strings.Repeat("x", 65) }, -32602, `"channel"`},
+		"the root":           {func(p *params) { p.Channel = ahp.RootURI }, -32602, `"channel"`},
+		"a session's":        {func(p *params) { p.Channel = "ahp-session:/x" }, -32602, `"channel"`},
+		"taken":              {func(p *params) { p.Channel = "ahp-terminal:/taken" }, -32010, ""},
+		"taken, other form":  {func(p *params) { p.Channel = "AHP-Terminal:///./taken" }, -32010, ""},
+		"taken, other URI":   {func(p *params) { p.Channel = "other:/place/taken" }, -32010, ""},
+		"no claim":           {func(p *params) { p.Claim = nil }, -32602, `"claim"`},
+		"another's clientId": {func(p *params) { p.Claim = claim(ahp.ClientClaim("d")) }, -32602, `"claim"`},
+		"empty claim":        {func(p *params) { p.Claim = &ahp.Claim{} }, -32602, `"claim"`},
+		"long session":       {func(p *params) { p.Claim = claim(ahp.Claim{Kind: "session", Session: strings.Repeat("s", 300)}) }, -32602, `"claim"`},
+		"cwd no file":        {func(p *params) { p.Cwd = "http://x/tmp" }, -32602, `"cwd"`},
+		"cwd elsewhere":      {func(p *params) { p.Cwd = "file://elsewhere/tmp" }, -32602, `"cwd"`},
+		"cwd missing":        {func(p *params) { p.Cwd = "file:///no/such" }, -32602, `"cwd"`},
+		"cwd a file":         {func(p *params) { p.Cwd = ahp.FileURI(file) }, -32602, `"cwd"`},
+		"no cols":            {func(p *params) { p.Cols = n(0) }, -32602, `"cols"`},
+		"negative cols":      {func(p *params) { p.Cols = n(-5) }, -32602, `"cols"`},
+		"many cols":          {func(p *params) { p.Cols = n(1001) }, -32602, `"cols"`},
+		"no rows":            {func(p *params) { p.Rows = n(0) }, -32602, `"rows"`},
+		"many rows":          {func(p *params) { p.Rows = n(501) }, -32602, `"rows"`},
+		"target":             {func(p *params) { p.ExecutionTarget = "moon" }, -32602, `"executionTarget"`},
+		"no such command":    {func(p *params) { p.Meta = extras(ahp.CreateTerminalExtras{Command: "/no/such"}) }, -32602, `command`},
+		"no program":         {func(p *params) { p.Meta = extras(ahp.CreateTerminalExtras{Command: file}) }, -32602, `command`},
+		"args alone":         {func(p *params) { p.Meta = extras(ahp.CreateTerminalExtras{Args: []string{"x"}}) }, -32602, `args`},
+		"env":                {func(p *params) { p.Meta = extras(ahp.CreateTerminalExtras{Env: map[string]string{"A=B": "c"}}) }, -32602, `env`},
+		"env NUL":            {func(p *params) { p.Meta = extras(ahp.CreateTerminalExtras{Env: map[string]string{"A": "c\x00d"}}) }, -32602, `env`},
+	} {
+		params := params{Channel: "ahp-terminal:/fresh", Claim: claim(ahp.ClientClaim("c"))}
+		c.change(&params)
+		e := p.c.CreateTerminal(params)
+		if e == nil || e.Code != c.code || !strings.Contains(string(e.Data), c.data) {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	if infos, err := h.List(carol); err != nil || len(infos) != 1 {
+		t.Errorf("what could not be created is listed: %+v %v", infos, err)
+	}
+	looker := connect(t, h, eve, "looker")
+	if e := looker.c.CreateTerminal(params{Channel: "ahp-terminal:/l", Claim: claim(ahp.ClientClaim("looker"))}); e == nil || e.Code != -32009 {
+		t.Errorf("an observer: %+v", e)
+	}
+	// The names are still free, and the slots.
+	p.create("fresh", "/bin/cat")
+	e := p.c.CreateTerminal(params{Channel: "ahp-terminal:/third", Claim: claim(ahp.ClientClaim("c"))})
+	if e == nil || e.Code != ahp.CodeLimit || !strings.Contains(string(e.Data), "terminal.max_terminals") {
+		t.Errorf("beyond the limit: %+v", e)
+	}
+	_, err := h.Create(carol, CreateOptions{})
+	var limit *ptypool.LimitError
+	if !errors.As(err, &limit) || limit.Limit != 2 {
+		t.Errorf("beyond the limit: %v", err)
+	}
+}
+
+func TestAShellThatDoesNotExistIsTheHostsFault(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.Shell = "/no/such/shell" })
+	p := connect(t, h, carol, "c")
+	claim := ahp.ClientClaim("c")
+	e := p.c.CreateTerminal(ahp.CreateTerminalParams{Channel: "ahp-terminal:/x", Claim: &claim})
+	if e == nil || e.Code != ahp.CodeInternal || strings.Contains(e.Message, "/") {
+		t.Errorf("%+v", e)
+	}
+	_, err := h.Create(carol, CreateOptions{})
+	if !errors.Is(err, ptypool.ErrNotFound) {
+		t.Errorf("over SSH it is %v", err)
+	}
+}
+
+func TestCreateNamesClampsAndClaims(t *testing.T) {
+	h := newHost(t)
+	for _, name := range []string{"a b", "..", strings.Repeat("x", 65), "ä"} {
+		var bad *NameError
+		if _, err := h.Create(carol, CreateOptions{Name: name}); !errors.As(err, &bad) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	var names []string
+	for range 3 {
+		term, err := h.Create(carol, CreateOptions{Argv: []string{"/bin/cat"}, Cols: 4000, Rows: 4000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, term.Name())
+		info := term.Info(carol)
+		if info.Cols != MaxCols || info.Rows != MaxRows {
+			t.Errorf("4000x4000 became %dx%d", info.Cols, info.Rows)
+		}
+		if info.Claim != ahp.ClientClaim(SSHClientID(carol)) || !info.Mine || info.Holder != "carol" {
+			t.Errorf("held by %+v", info)
+		}
+	}
+	if !slices.Equal(names, []string{"cat-1", "cat-2", "cat-3"}) {
+		t.Errorf("names %q", names)
+	}
+	if _, err := h.Create(carol, CreateOptions{Claim: ahp.ClientClaim("nobody")}); err == nil {
+		t.Error("claimed by nobody")
+	}
+	var denied *authz.Denied
+	for _, p := range []authz.Principal{eve, {}, {ID: "x", Role: authz.Admin, Command: "date"}, {ID: "x", Role: authz.Admin, ReadOnly: true}} {
+		if _, err := h.Create(p, CreateOptions{}); !errors.As(err, &denied) {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+}
+
+func TestInitialSubscriptionsThatDoNotExistAreLeftOut(t *testing.T) {
+	h := newHost(t)
+	uri := connect(t, h, carol, "a").create("x", "/bin/cat")
+	c, err := h.Connect(eve, DoorWebSocket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	hello, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"0.9.0", "7.0.0"}, ClientID: "e",
+		InitialSubscriptions: []ahp.SubscriptionRef{"ahp-root:", "ahp-terminal:/none", ahp.SubscriptionRef(uri), "no uri", ""}})
+	if e != nil {
+		t.Fatal(e)
+	}
+	if len(hello.Snapshots) != 2 || hello.Snapshots[0].Root == nil || hello.Snapshots[1].Terminal == nil {
+		t.Fatalf("snapshots %+v", hello.Snapshots)
+	}
+	if got := hello.Snapshots[0].Root.Terminals; len(got) != 1 || got[0].Resource != uri {
+		t.Errorf("the list is %+v", got)
+	}
+	for _, v := range hello.Snapshots {
+		if hello.ServerSeq > v.Seq {
+			t.Errorf("serverSeq %d is above a snapshot's %d: what is between would be lost", hello.ServerSeq, v.Seq)
+		}
+	}
+	if hello.Version.String() != "0.9.0" || hello.DefaultDirectory == "" {
+		t.Errorf("%+v", hello)
+	}
+	if _, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"0.9.0"}, ClientID: "e"}); e == nil || e.Code != ahp.CodeInvalidRequest {
+		t.Errorf("a second initialize: %+v", e)
+	}
+	if _, e := c.Reconnect(ahp.ReconnectParams{ClientID: "e"}); e == nil || e.Code != ahp.CodeInvalidRequest {
+		t.Errorf("reconnect after initialize: %+v", e)
+	}
+}
+
+func TestAVersionThatNobodySpeaks(t *testing.T) {
+	h := newHost(t)
+	c, err := h.Connect(carol, DoorWebSocket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"2.0.0", "0.2.0", "x"}, ClientID: "c"})
+	if e == nil || e.Code != ahp.CodeVersion || !strings.Contains(string(e.Data), `"supportedVersions":["1.0.0"`) {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestTheProgramsOwnTitleAndDirectory(t *testing.T) {
+	h := newHost(t)
+	p := connect(t, h, carol, "c")
+	uri := p.create("x", "/bin/sh", "-c", `printf '\033]0;mine\007\033]7;file:///usr\033\\'; read x; printf '\033]2;yours\007'; read x; printf '\033]2;theirs\007done'; read x`)
+	p.subscribe(uri)
+	term := h.lookup(uri)
+	state := func() ahp.TerminalState { st, _ := term.ch.Terminal(); return st }
+	for state().Cwd != "file:///usr" {
+		p.until("something", func(e *storeEntry) bool { return e.Channel() == uri })
+	}
+	if st := state(); st.Title != "mine" {
+		t.Errorf("title %q", st.Title)
+	}
+	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
+	p.until("the second title", func(e *storeEntry) bool { return e.Action() == ahp.TerminalTitleChanged{Title: "yours"} })
+	if got := p.dispatch(uri, ahp.TerminalTitleChanged{Title: "  a\x1b]0;b\x07\u202ec" + strings.Repeat("é", 200)}); got != "" {
+		t.Error(got)
+	}
+	renamed := state().Title
+	if !strings.HasPrefix(renamed, "a]0;bcéé") || len(renamed) > 256 {
+		t.Errorf("renamed to %q", renamed)
+	}
+	if got := p.dispatch(uri, ahp.TerminalTitleChanged{Title: "\x1b\x07 "}); got != reasonTitle {
+		t.Errorf("an empty title: %q", got)
+	}
+	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
+	term.awaitOutput(t, "done")
+	if got := state().Title; got != renamed {
+		t.Errorf("a rename does not stick: %q", got)
+	}
+	if got := p.dispatch(uri, ahp.TerminalCleared{}); got != "" || len(state().Content) != 0 {
+		t.Errorf("clear: %q, %d parts left", got, len(state().Content))
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	h := newHost(t)
+	for line, want := range map[string]int{"exit 0": 0, "exit 7": 7, "exit 255": 255, "kill -TERM $$": 143, "kill -KILL $$": 137, "kill -HUP $$": 129} {
+		term := run(t, h, carol, "", line)
+		wait(t, line, term.Done())
+		st, _ := term.ch.Terminal()
+		if got, ok := term.Exit(); !ok || got.Code != want || !st.Exited || *st.ExitCode != want {
+			t.Errorf("%s: %v %v, state %v", line, got, ok, st.ExitCode)
+		}
+	}
+}
+
+func TestChildrenHaveTheStandardDescriptorsOnly(t *testing.T) {
+	f, err := os.Open("/dev/null")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h := newHost(t)
+	term := run(t, h, carol, "fds", "ls /proc/self/fd | tr '\\n' ' '")
+	wait(t, "exit", term.Done())
+	st, _ := term.ch.Terminal()
+	if got := strings.TrimSpace(text(st)); got != "0 1 2 3" { // 3 is ls's own
+		t.Errorf("descriptors %q", got)
+	}
+}

@@ -1,0 +1,142 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// variables runs env in a terminal and returns what it prints.
+func variables(t *testing.T, h *Host, o CreateOptions) map[string]string {
+	t.Helper()
+	o.Argv = []string{"/usr/bin/env", "-0"}
+	term, err := h.Create(carol, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "exit", term.Done())
+	st, _ := term.ch.Terminal()
+	vars := map[string]string{}
+	for _, v := range strings.Split(text(st), "\x00") {
+		if name, value, ok := strings.Cut(v, "="); ok {
+			vars[name] = value
+		}
+	}
+	return vars
+}
+
+func TestNothingOfTheHostsEnvironmentReachesATerminal(t *testing.T) {
+	t.Setenv("CANARY_SECRET", "tweet")
+	t.Setenv("LANG", "tweet")
+	t.Setenv("LC_ALL", "tweet")
+	t.Setenv("TERM", "tweet")
+	t.Setenv("PATH", os.Getenv("PATH")+":/tweet")
+	h := newHost(t, func(c *Config) { c.Env = map[string]string{"EDITOR": "vim"} })
+	got := variables(t, h, CreateOptions{})
+	for name, value := range got {
+		if strings.Contains(value, "tweet") {
+			t.Errorf("%s=%s", name, value)
+		}
+	}
+	for name, want := range map[string]string{"TERM": "xterm-256color", "LANG": "C.UTF-8", "EDITOR": "vim", "SHELL": "/bin/sh",
+		"HOME": h.account.Home, "USER": h.account.Name} {
+		if got[name] != want {
+			t.Errorf("%s=%q, want %q", name, got[name], want)
+		}
+	}
+}
+
+func TestWhatAClientMaySet(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.Env = map[string]string{"EDITOR": "vim", "PAGER": "less"} })
+	got := variables(t, h, CreateOptions{Term: "xterm",
+		ClientEnv: []string{"LANG=de_DE.UTF-8", "LC_TIME=C", "COLORTERM=truecolor", "LD_PRELOAD=/evil.so", "EDITOR=evil", "PATH=/evil"},
+		Env:       []string{"SSH_CONNECTION=1 2 3 4", "PAGER=more"}})
+	want := map[string]string{"LANG": "de_DE.UTF-8", "LC_TIME": "C", "COLORTERM": "truecolor", "LD_PRELOAD": "", "EDITOR": "vim",
+		"SSH_CONNECTION": "1 2 3 4", "PAGER": "more", "TERM": "xterm"}
+	for name, value := range want {
+		if got[name] != value {
+			t.Errorf("%s=%q, want %q", name, got[name], value)
+		}
+	}
+	if strings.Contains(got["PATH"], "evil") {
+		t.Error("a client sets PATH")
+	}
+}
+
+func TestTermIsTheCreatorsIfTheHostKnowsIt(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.Term = "vt100" })
+	home := t.TempDir()
+	h.account.Home = home
+	for _, dir := range []string{"m", "6e"} {
+		if err := os.MkdirAll(filepath.Join(home, ".terminfo", dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, filepath.Join(home, ".terminfo/m/my-term"), "x")
+	writeFile(t, filepath.Join(home, ".terminfo/6e/new-term"), "x")
+	for term, want := range map[string]string{
+		"xterm": "xterm", "my-term": "my-term", "new-term": "new-term",
+		"": "vt100", "no-such-term": "vt100", "../m/my-term": "vt100", "m": "vt100", ".": "vt100", "..": "vt100", "x\x00": "vt100",
+		strings.Repeat("x", 500): "vt100",
+	} {
+		if got := h.termFor(term); got != want {
+			t.Errorf("%q gives %q, want %q", term, got, want)
+		}
+	}
+	h.cfg.Term = ""
+	if got := h.termFor("no-such-term"); got != "xterm-256color" {
+		t.Error(got)
+	}
+}
+
+func TestALineRunsInTheShellAndNotInALoginShell(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.Shell, c.Login = "/bin/bash", true })
+	term, err := h.Create(carol, CreateOptions{Line: `X=1 echo "$0" "$-" $(shopt -q login_shell && echo login); cat <<<"a  b"`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "exit", term.Done())
+	st, _ := term.ch.Terminal()
+	if got := text(st); strings.Contains(got, "login") || strings.Contains(got, "i ") || !strings.Contains(got, "a  b\r\n") {
+		t.Errorf("%q", got)
+	}
+	if term.Name() != "echo-1" {
+		t.Errorf("it is called %s", term.Name())
+	}
+}
+
+func TestAShellStartsAtHomeOrAtTheRoot(t *testing.T) {
+	h := newHost(t)
+	h.account.Home = "/no/such/home"
+	term := run(t, h, carol, "x", "pwd")
+	wait(t, "exit", term.Done())
+	if st, _ := term.ch.Terminal(); text(st) != "/\r\n" || st.Cwd != "file:///" {
+		t.Errorf("it starts in %q, said to be %s", text(st), st.Cwd)
+	}
+	dir := t.TempDir()
+	term, err := h.Create(carol, CreateOptions{Dir: dir, Argv: []string{"pwd"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "exit", term.Done())
+	if st, _ := term.ch.Terminal(); text(st) != dir+"\r\n" {
+		t.Errorf("it starts in %q", text(st))
+	}
+}
+
+func TestTheScriptsOfShellIntegrationAreInstalledOnce(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.ShellIntegration = true; c.Shell = "/bin/bash" })
+	var files []string
+	filepath.WalkDir(filepath.Join(h.cfg.StateDir, shellFolder), func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, filepath.Base(path))
+		}
+		return err
+	})
+	slices.Sort(files)
+	if len(files) != 3 {
+		t.Errorf("installed %q", files)
+	}
+}
