@@ -1,16 +1,20 @@
 package sshd
 
 import (
-	"fmt"
+	"strconv"
+	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
 )
 
 // runLog prints what a terminal has printed, as far as it is retained.
 func runLog(v *invocation) int {
 	fs := v.flags()
+	fs.Bool("text", true, "")
+	raw := fs.Bool("raw", false, "")
 	asJSON := fs.Bool("json", false, "")
-	fs.Bool("raw", true, "")
+	commands := fs.Bool("commands", false, "")
 	args, status, done := v.parse(fs, 1, 1)
 	if done {
 		return status
@@ -19,32 +23,68 @@ func runLog(v *invocation) int {
 	if err != nil {
 		return v.failed(err)
 	}
+	if !*raw && !*asJSON && !*commands {
+		text, err := v.host().History(v.principal(), t)
+		if err != nil {
+			return v.failed(err)
+		}
+		return v.print(text)
+	}
 	st, err := v.host().Read(v.principal(), t)
-	if err != nil {
+	switch {
+	case err != nil:
 		return v.failed(err)
+	case *asJSON:
+		return v.print(append(st.AppendJSON(nil, ahp.ShapeLifecycle), '\n'))
+	case *commands:
+		writeTable(v.stdout, commandRows(st.Content), 0)
+		return statusOK
 	}
-	if *asJSON {
-		_, err = v.stdout.Write(append(st.AppendJSON(nil, ahp.ShapeLifecycle), '\n'))
-	} else {
-		err = v.writeContent(st.Content)
-	}
-	if err != nil {
+	return v.writeContent(st.Content)
+}
+
+// print writes p to standard output.
+func (v *invocation) print(p []byte) int {
+	if _, err := v.stdout.Write(p); err != nil {
 		return statusFailed
 	}
 	return statusOK
 }
 
+// commandRows lists the commands that shell integration has told of.
+func commandRows(parts []ahp.Part) [][]string {
+	rows := [][]string{{"STARTED", "TOOK", "STATUS", "COMMAND"}}
+	for i := range parts {
+		c := parts[i].Command
+		if c == nil {
+			continue
+		}
+		took, status := "-", stateRunning
+		if c.DurationMs != nil {
+			took = (time.Duration(*c.DurationMs) * time.Millisecond).String()
+		}
+		switch {
+		case c.ExitCode != nil:
+			status = strconv.Itoa(*c.ExitCode)
+		case c.Complete:
+			status = "?"
+		}
+		rows = append(rows, []string{time.UnixMilli(c.Timestamp).UTC().Format(time.RFC3339), took, status, host.Printable(c.Line)})
+	}
+	return rows
+}
+
 // writeContent writes the output as the program wrote it.
-func (v *invocation) writeContent(parts []ahp.Part) error {
+func (v *invocation) writeContent(parts []ahp.Part) int {
 	out := v.s.newOutlet(v.s.ch)
 	for i := range parts {
 		for _, chunk := range parts[i].Text.Chunks() {
 			if _, err := out.Write(chunk); err != nil {
-				return err
+				return statusFailed
 			}
 		}
 	}
-	return nil
+	return statusOK
 }
 
 // runPeek prints a terminal's screen.
@@ -63,6 +103,5 @@ func runPeek(v *invocation) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	fmt.Fprintf(v.stdout, "%s", screen)
-	return statusOK
+	return v.print(screen)
 }

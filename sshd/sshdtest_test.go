@@ -54,6 +54,12 @@ type rigOptions struct {
 
 func newRig(t testing.TB, o rigOptions) *rig {
 	t.Helper()
+	return newRigBeforeServe(t, o, func(*rig) {})
+}
+
+// newRigBeforeServe is newRig with a last change before the server accepts.
+func newRigBeforeServe(t testing.TB, o rigOptions, change func(*rig)) *rig {
+	t.Helper()
 	r := &rig{t: t, dir: t.TempDir(), log: &logBuffer{}}
 	log := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.people == nil {
@@ -79,6 +85,7 @@ func newRig(t testing.TB, o rigOptions) *rig {
 	if r.server, err = New(cfg); err != nil {
 		t.Fatal(err)
 	}
+	change(r)
 	r.serve()
 	return r
 }

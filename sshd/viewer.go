@@ -39,6 +39,7 @@ type viewer struct {
 	window  window
 	drawn   bool      // the viewer was drawn for, not sent the output
 	skipped bool      // since then output has come
+	resized bool      // since the last drawing the window has changed
 	dirty   bool      // a drawing is due
 	last    time.Time // of the last drawing
 	helpAt  time.Time // when the prefix alone shows its keys; zero: not
@@ -166,6 +167,10 @@ func (w *viewer) write(items []store.Item) error {
 			if err := g.add(act.Data); err != nil {
 				return err
 			}
+		case store.Clipboard:
+			if err := g.add(act.Sequence); err != nil {
+				return err
+			}
 		case ahp.TerminalResized:
 			if w.window.cols > 0 && w.mustDraw() {
 				w.dirty = true
@@ -183,7 +188,7 @@ func (w *viewer) catchUp() error {
 	var state []byte
 	var err error
 	if w.window.cols > 0 {
-		state, err = w.a.Screen()
+		state, err = w.a.Screen(false)
 	} else {
 		state, err = w.a.Redraw()
 	}
@@ -212,22 +217,22 @@ func (w *viewer) draw() error {
 	w.dirty = false
 	w.last = time.Now()
 	covered := w.mustDraw()
-	picture := w.a.Screen
+	var screen []byte
+	var err error
 	if !covered && w.skipped {
-		picture = w.a.Redraw // with the history that went by meanwhile
+		screen, err = w.a.Redraw() // with the history that went by meanwhile
+	} else {
+		screen, err = w.a.Screen(w.drawn && !w.resized)
 	}
-	screen, err := picture()
 	if err != nil {
 		return nil // disposed: the end comes next
 	}
+	w.resized = false
 	w.drawn = covered
 	if !covered {
 		w.skipped = false
 	}
-	// Synchronized output: a terminal that knows it shows the drawing at once.
-	out := append([]byte("\x1b[?2026h"), screen...)
-	out = w.overlay.appendTo(out, w.window)
-	_, err = w.out.Write(append(out, "\x1b[?2026l"...))
+	_, err = w.out.Write(w.overlay.appendTo(screen, w.window))
 	return err
 }
 
@@ -264,7 +269,7 @@ func (w *viewer) cover(o overlay) {
 func (w *viewer) resize() {
 	w.window = w.s.size()
 	w.a.Resize(w.window.cols, w.window.rows)
-	w.dirty = true
+	w.dirty, w.resized = true, true
 }
 
 // handle does what the typist asks for; true: the viewer detaches.
@@ -322,7 +327,7 @@ func (w *viewer) part(end ending) {
 func (w *viewer) lastLine(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if w.window.cols > 0 {
-		_, _ = io.WriteString(w.out, "\x1b[999;1H\r\n"+text+"\r\n")
+		_, _ = io.WriteString(w.out, text+"\r\n")
 		return
 	}
 	_, _ = io.WriteString(w.s.newOutlet(w.s.ch.Stderr()), text+"\n")

@@ -1,0 +1,285 @@
+package sshd
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// resize tells the host of a new window.
+func (p *person) resize(cols, rows int) {
+	p.t.Helper()
+	if err := p.s.WindowChange(rows, cols); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func TestTheHoldersWindowIsTheTerminals(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": `environment="TERMHOST_ROLE=observer"`}})
+	p := r.open(r.dial("alice"), 80, 24, "new -n work -- trap 'echo now $(stty size)' WINCH; echo set-$((1+1)); while :; do sleep 0.05; done")
+	p.sees("set-2")
+	e := r.open(r.dial("eve"), 40, 10, "attach work")
+	e.sees("set-2")
+	e.resize(30, 8)
+	p.resize(100, 30)
+	p.sees("now 30 100")
+	e.sees("now 30 100") // drawn for a window that is smaller
+	if strings.Contains(p.out.all(), "now 8 30") {
+		t.Error("a viewer resized the holder's terminal")
+	}
+}
+
+func TestAnObserverIsToldOnceThatItMayOnlyLook(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": `environment="TERMHOST_ROLE=observer"`}})
+	p := r.open(r.dial("alice"), 80, 24, "new -n work")
+	p.typeIn("echo set-$((1+1))\r")
+	p.sees("set-2")
+	e := r.open(r.dial("eve"), 80, 24, "attach work")
+	e.sees("set-2")
+	for range 20 {
+		e.typeIn("x")
+	}
+	e.sees("observers may only look")
+	p.typeIn("echo and-$((1+2))\r")
+	e.sees("and-3")
+	if n := strings.Count(e.out.all(), "\x1b[2Ktermhost: observers may only look"); n == 0 {
+		t.Errorf("the notice is not a line of its own: %q", e.out.all())
+	}
+	if strings.Contains(p.out.all(), "xx") {
+		t.Error("an observer typed")
+	}
+}
+
+func TestAnAdminSeizesWithTheFirstKeyAndHandsBack(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": `environment="TERMHOST_ROLE=operator"`}})
+	p := r.open(r.dial("bob"), 80, 24, "new -n work")
+	p.typeIn("echo bob-$((1+1))\r")
+	p.sees("bob-2")
+	a := r.open(r.dial("alice"), 80, 24, "attach work")
+	a.sees("bob-2")
+	a.typeIn("echo alice-$((1+1))\r")
+	a.sees("alice-2")
+	p.typeIn("x")
+	p.sees("input needs the claim; held by alice")
+	a.typeIn("\x1cr")
+	a.sees("handed back to bob")
+	p.typeIn("echo again-$((1+2))\r")
+	p.sees("again-3")
+}
+
+func TestPrefixKeys(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	c := r.dial("alice")
+	p := r.open(c, 80, 24, "new -n work -- stty raw -echo; echo ready; cat -v")
+	p.sees("ready")
+	p.typeIn("a\x1cb")
+	p.sees("a^\\b") // an unknown key is sent on with the prefix
+	p.typeIn("\x1c\x1cz")
+	p.sees("^\\z")
+	p.typeIn("\x1b[200~\x1cd\x1b[201~")
+	p.sees("^[[200~^\\d^[[201~") // pasted: no key
+	p.typeIn("\x1c")
+	p.sees("d detach  c claim") // the prefix alone shows its keys
+	p.typeIn("?")
+	p.sees("Any key closes this.")
+	p.typeIn("q") // closes the help and is not sent
+	p.typeIn("\x1cl")
+	p.sees("* work")
+	p.typeIn("q")
+	p.typeIn("\x1cc")
+	p.sees("you have the keyboard")
+	p.typeIn("end")
+	p.sees("end")
+	if screen := r.ssh("alice", "", "peek work").stdout; strings.Contains(screen, "q") {
+		t.Errorf("a key that closed something was sent on: %q", screen)
+	}
+	p.typeIn("\x1b[92;5ud") // as a terminal sends the prefix that speaks kitty's protocol
+	if got := p.status(); got != 0 {
+		t.Errorf("status %d", got)
+	}
+}
+
+func TestThePrefixCanBeTurnedOff(t *testing.T) {
+	r := newRig(t, rigOptions{door: func(c *Config) { c.NoPrefix = true }})
+	p := r.open(r.dial("alice"), 80, 24, "new -- stty raw -echo; echo ready; cat -v")
+	p.sees("ready")
+	p.typeIn("\x1cd")
+	p.sees("^\\d")
+}
+
+func TestReadOnlyAttachTypesNothing(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	c := r.dial("alice")
+	p := r.open(c, 80, 24, "new -n work -- stty raw -echo; echo ready; cat -v")
+	p.sees("ready")
+	v := r.open(c, 80, 24, "attach -r work")
+	v.sees("ready")
+	v.typeIn("nothing")
+	v.sees("this attach is read-only")
+	p.typeIn("mine")
+	v.sees("mine")
+	if strings.Contains(p.out.all(), "nothing") {
+		t.Error("a read-only attach typed")
+	}
+}
+
+func TestAReadOnlyAttachWithoutPtyIsAStream(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	r.ssh("alice", "", "new -d -n work -- echo one; echo two; sleep 0.3; echo three; exit 4")
+	got := r.ssh("alice", "", "attach -r work")
+	if got.stdout != "one\ntwo\nthree\n" || got.status != 4 {
+		t.Errorf("got %+v", got)
+	}
+	got = r.ssh("alice", "", "attach work")
+	if got.status != 2 || !strings.Contains(got.stderr, "ssh -t") {
+		t.Errorf("without -r: %+v", got)
+	}
+}
+
+func TestAttachingToAnExitedTerminalShowsItAndItsStatus(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	r.ssh("alice", "", "new -d -n gone -- echo last words; exit 9")
+	if got := r.ssh("alice", "", "wait gone"); got.status != 9 {
+		t.Errorf("wait: %+v", got)
+	}
+	p := r.open(r.dial("alice"), 80, 24, "attach gone")
+	p.sees("last words")
+	if got := p.status(); got != 9 {
+		t.Errorf("status %d, want 9", got)
+	}
+}
+
+func TestLosingTheConnectionDetaches(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	c := r.dial("alice")
+	p := r.open(c, 80, 24, "")
+	p.typeIn("MARK=kept; echo ready-$MARK\r")
+	p.sees("ready-kept")
+	c.Close()
+	eventually(t, "the viewer is gone", func() bool { return r.host.Stats().Connections["ssh"] == 0 })
+	c = r.dial("alice")
+	p = r.open(c, 80, 24, "")
+	p.sees("1 terminal is running: ")
+	p.typeIn("exit\r")
+	p.status()
+	p = r.open(c, 80, 24, "attach")
+	p.typeIn("echo back-$MARK\r")
+	p.sees("back-kept")
+}
+
+func TestTwoViewersSeeTheSame(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
+	a := r.open(r.dial("alice"), 80, 24, "new -n work")
+	b := r.open(r.dial("bob"), 80, 24, "attach work")
+	agent, reqs := rawSession(t, r.dial("bob"))
+	if !request(t, agent, "subsystem", stringMsg{"ahp"}) {
+		t.Fatal("the subsystem was refused")
+	}
+	seen := newTranscript()
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(seen, agent)
+	}()
+	io.WriteString(agent, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":"bobs-agent","initialSubscriptions":["ahp-terminal:/work"]}}`+"\n")
+	if _, ok := seen.await(`"id":1,"result"`); !ok {
+		t.Fatalf("initialize: %s", seen.all())
+	}
+	a.typeIn("echo all-$((1+1))\r")
+	a.sees("all-2")
+	b.sees("all-2")
+	if _, ok := seen.await("all-2"); !ok {
+		t.Errorf("the agent saw %s", seen.all())
+	}
+	agent.CloseWrite()
+	<-copied
+	for req := range reqs {
+		if req.Type == "exit-status" && string(req.Payload) != "\x00\x00\x00\x00" {
+			t.Errorf("the subsystem ended with %q", req.Payload)
+		}
+	}
+}
+
+func TestAnInterruptGetsThroughToAProgramThatDoesNotRead(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	p := r.open(r.dial("alice"), 80, 24, "new -- trap 'echo caught; exit 3' INT; echo ready; sleep 1000")
+	p.sees("ready")
+	junk := strings.Repeat(strings.Repeat("x", 1000)+"\r", 1200)
+	p.typeIn(junk + "\x03")
+	if got := p.status(); got != 3 && got != 130 {
+		t.Errorf("status %d", got)
+	}
+}
+
+func TestSignalsReachTheProgramInTheForeground(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	p := r.open(r.dial("alice"), 80, 24, "new -- trap 'echo got-usr1' USR1; echo ready; while :; do sleep 0.05; done")
+	p.sees("ready")
+	if err := p.s.Signal(gossh.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("got-usr1")
+}
+
+func TestInterruptDuringAFloodWorksAtOnce(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	p := r.open(r.dial("alice"), 80, 24, "")
+	p.typeIn("yes 0123456789abcdef\r")
+	p.sees("0123456789abcdef\r\n0123456789abcdef")
+	p.typeIn("\x03")
+	p.typeIn("echo after-$((40+2))\r")
+	p.sees("after-42")
+}
+
+// The real client on a real terminal.
+func TestOpenSSHOnATerminal(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	cmd := exec.Command("ssh", append([]string{"-tt"}, r.sshArgs("alice")...)...)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LC_TEST=accepted")
+	cmd.Args = append(cmd.Args[:len(cmd.Args)-1], "-o", "SendEnv=LC_TEST", cmd.Args[len(cmd.Args)-1])
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 91, Rows: 33})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	out := newTranscript()
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(out, tty)
+	}()
+	sees := func(text string) {
+		t.Helper()
+		if rest, ok := out.await(text); !ok {
+			t.Fatalf("never saw %q: %q", text, rest)
+		}
+	}
+	typeIn := func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(tty, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	typeIn("echo $(stty size) $LC_TEST\r")
+	sees("33 91 accepted")
+	if err := pty.Setsize(tty, &pty.Winsize{Cols: 70, Rows: 20}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the new size arrives", func() bool {
+		typeIn("stty size\r")
+		time.Sleep(20 * time.Millisecond)
+		return strings.Contains(out.all(), "20 70")
+	})
+	typeIn("\x1cd")
+	sees("goes on running")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("ssh ended with %v", err)
+	}
+	<-copied
+}

@@ -1,0 +1,136 @@
+package sshd
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMistakesAreExplained(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	for _, c := range []struct {
+		command string
+		status  int
+		stderr  string
+	}{
+		{"frobnicate", 127, "unknown command \"frobnicate\"\nhint: to run a command: `ssh HOST run -- frobnicate`"},
+		{"scp -t .", 127, "termhost moves no files"},
+		{"rsync --server", 127, "termhost moves no files"},
+		{"git-upload-pack 'x.git'", 127, "no git repositories"},
+		{"git-receive-pack 'x.git'", 127, "no git repositories"},
+		{"bash -c 'id'", 127, "ssh HOST run -- bash -c 'id'"},
+		{"/bin/sh", 127, "`ssh HOST` alone runs your shell"},
+		{"attahc x", 127, "did you mean attach?"},
+		{"ls --jsno", 2, "flag provided but not defined: -jsno\nhint: usage: ssh HOST ls [--json]"},
+		{"ls extra", 2, "\"extra\" is one argument too many"},
+		{"peek", 2, "peek needs an argument"},
+		{"run", 2, "say what to run after --"},
+		{"new", 2, "needs a terminal at your end"},
+		{"new -d -n ../x", 1, "is no name for a terminal"},
+		{"new -d -C /does/not/exist", 1, "there is no such directory"},
+		{"attach -r nothing", 1, "there is no terminal \"nothing\"\nhint: `ssh HOST ls`"},
+		{"attach -r", 1, "there is no terminal to attach to"},
+		{"peek 'unclosed", 2, "a quote is not closed"},
+		{"token --role king", 2, "unknown role \"king\""},
+		{"wait --timeout 20ms", 2, "needs an argument"},
+		{"send x --key", 1, "there is no terminal"},
+		{"send --key nokey x", 2, "unknown key"},
+		{"\x1b[31mred", 127, "unknown command \"[31mred\""},
+	} {
+		got := r.ssh("alice", "", c.command)
+		if got.status != c.status || !strings.Contains(got.stderr, c.stderr) || strings.Contains(got.stderr, "\x1b") || got.stdout != "" {
+			t.Errorf("%q: %+v, want status %d and %q", c.command, got, c.status, c.stderr)
+		}
+	}
+}
+
+func TestHelpNamesEveryCommand(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	got := r.ssh("alice", "", "help")
+	if got.status != 0 {
+		t.Fatalf("got %+v", got)
+	}
+	for _, c := range commands() {
+		if !strings.Contains(got.stdout, " HOST "+c.name) {
+			t.Errorf("%s is missing", c.name)
+		}
+	}
+	if got := r.ssh("alice", "", "run -h"); got.status != 0 || !strings.Contains(got.stdout, "usage: ssh HOST run") {
+		t.Errorf("run -h: %+v", got)
+	}
+}
+
+func TestHostileTextInListingsIsHarmless(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	r.ssh("alice", "", `new -d -n evil -- printf '\033]0;a\302\23331mb\007'; echo; sleep 1000`)
+	eventually(t, "the title", func() bool {
+		return strings.Contains(r.ssh("alice", "", "ls").stdout, "[31m") || strings.Contains(r.ssh("alice", "", "ls --json").stdout, `"title": "a`)
+	})
+	for _, command := range []string{"ls", "ls --json"} {
+		if got := r.ssh("alice", "", command); strings.ContainsAny(got.stdout, "\x1b\u009b\a") {
+			t.Errorf("%s: %q", command, got.stdout)
+		}
+	}
+}
+
+func TestSendPeekWaitAndRemove(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	r.ssh("alice", "", "new -d -n work")
+	if got := r.ssh("alice", "", "send --enter work 'echo sent-$((1+1))'"); got.status != 0 {
+		t.Fatalf("send: %+v", got)
+	}
+	eventually(t, "the screen shows it", func() bool { return strings.Contains(r.ssh("alice", "", "peek work").stdout, "\nsent-2\n") })
+	if got := r.ssh("alice", "", "log work"); !strings.Contains(got.stdout, "\nsent-2\n") {
+		t.Errorf("log: %+v", got)
+	}
+	if got := r.ssh("alice", "", "log --raw work"); !strings.Contains(got.stdout, "sent-2\r\n") {
+		t.Errorf("log --raw: %+v", got)
+	}
+	if got := r.ssh("alice", "", "log --json work"); !strings.Contains(got.stdout, `"lifecycle":{"status":"running"}`) {
+		t.Errorf("log --json: %+v", got)
+	}
+	if got := r.ssh("alice", "", "wait --timeout 20ms work"); got.status != statusTimeout {
+		t.Errorf("wait --timeout: %+v", got)
+	}
+	if got := r.ssh("alice", "", "rm wor"); got.status != 1 || !strings.Contains(got.stderr, "whole name") {
+		t.Errorf("rm of a prefix: %+v", got)
+	}
+	if got := r.ssh("alice", "", "send --key ctrl-d work"); got.status != 0 {
+		t.Errorf("send --key: %+v", got)
+	}
+	if got := r.ssh("alice", "", "wait work"); got.status != 0 {
+		t.Errorf("wait: %+v", got)
+	}
+	if got := r.ssh("alice", "", "rm work"); got.status != 0 {
+		t.Errorf("rm: %+v", got)
+	}
+	if got := r.ssh("alice", "", "ls --json"); strings.TrimSpace(got.stdout) != "[]" {
+		t.Errorf("ls: %+v", got)
+	}
+}
+
+func TestWordsBeforeAndTextAfterTheDashes(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		words string // joined with |
+		rest  string
+		tail  bool
+		bad   bool
+	}{
+		{in: "ls --json", words: "ls|--json"},
+		{in: `run -n 'a b' -- echo "x  y"  `, words: "run|-n|a b", rest: `echo "x  y"  `, tail: true},
+		{in: `a "b\"c\$d\e" f\ g ''`, words: `a|b"c$d\e|f g|`},
+		{in: `send x '--' y`, words: "send|x|--|y"},
+		{in: "run --", words: "run", tail: true},
+		{in: "run --x", words: "run|--x"},
+		{in: "  ", words: ""},
+		{in: "a 'b", bad: true},
+		{in: `a "b`, bad: true},
+		{in: `a \`, bad: true},
+		{in: "$(id) `id` *", words: "$(id)|`id`|*"},
+	} {
+		l, err := parseLine(c.in)
+		if (err != nil) != c.bad || err == nil && (strings.Join(l.words, "|") != c.words || l.rest != c.rest || l.tail != c.tail) {
+			t.Errorf("%q: %+v, %v", c.in, l, err)
+		}
+	}
+}

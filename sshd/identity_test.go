@@ -1,0 +1,225 @@
+package sshd
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/authz"
+)
+
+type whoami struct{ Name, Role, Fingerprint string }
+
+func (r *rig) whoami(key string, options ...string) whoami {
+	r.t.Helper()
+	got := r.runSSH("", append(r.sshArgs(key, options...), "whoami", "--json")...)
+	var w whoami
+	if err := json.Unmarshal([]byte(got.stdout), &w); err != nil {
+		r.t.Fatalf("whoami: %v: %+v", err, got)
+	}
+	return w
+}
+
+// The client asks about the admin's public key, whose private half it does not
+// have, and then signs with its own.
+func TestIdentityIsOfTheKeyThatSigned(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"admin": "", "mine": `environment="TERMHOST_ROLE=observer"`}})
+	// A public key alone: ssh offers it, the host says it would do, and nothing can sign.
+	if err := os.Rename(r.path("admin"), r.path("admin.elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	got := r.whoami("mine", "-i", r.path("admin.pub"))
+	if want := (whoami{"mine", "observer", r.fingerprint("mine")}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// An attacker of our own making: it asks about the admin's key, is told that it
+// would do, and then signs with its own key in one connection.
+func TestAskingAboutAKeyGivesNothing(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"admin": "", "mine": `environment="TERMHOST_ROLE=observer"`}})
+	cfg := r.clientConfig("mine")
+	cfg.Auth = []gossh.AuthMethod{gossh.PublicKeys(pretender{r.signer("admin").PublicKey(), r.signer("mine")}, r.signer("mine"))}
+	c, err := gossh.Dial("tcp", r.addr, cfg)
+	if err != nil {
+		// A forged signature ends the connection: just as well.
+		t.Logf("refused: %v", err)
+		return
+	}
+	defer c.Close()
+	s, err := c.NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Output("whoami --json")
+	if err != nil || strings.Contains(string(out), r.fingerprint("admin")) {
+		t.Errorf("whoami: %s, %v", out, err)
+	}
+}
+
+// pretender offers one key and signs with another.
+type pretender struct {
+	shown gossh.PublicKey
+	gossh.Signer
+}
+
+func (p pretender) PublicKey() gossh.PublicKey { return p.shown }
+
+func TestAnUnknownKeyIsRefused(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	r.newKey("mallory")
+	got := r.runSSH("", append(r.sshArgs("mallory"), "whoami")...)
+	if got.status != 255 || !strings.Contains(got.stderr, "Permission denied (publickey)") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestCertificatesOfATrustedAuthority(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"ca": "cert-authority,principals=\"me\""}})
+	r.newKey("dora")
+	keygen := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("ssh-keygen", args...)
+		cmd.Dir = r.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("ssh-keygen: %v\n%s", err, out)
+		}
+	}
+	keygen("-q", "-s", "ca", "-I", "dora@work", "-n", "me", "-V", "+1h", "dora.pub")
+	if got := r.whoami("dora"); got.Fingerprint != r.fingerprint("dora") {
+		t.Errorf("got %+v", got)
+	}
+	keygen("-q", "-s", "ca", "-I", "dora@work", "-n", "somebody", "-V", "+1h", "dora.pub")
+	if got := r.runSSH("", append(r.sshArgs("dora"), "whoami")...); got.status != 255 {
+		t.Errorf("a certificate for somebody else was let in: %+v", got)
+	}
+}
+
+func TestNoWeakAlgorithmIsOffered(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	args := append([]string{"-vv"}, r.sshArgs("alice", "-o", "LogLevel=DEBUG2")...)
+	got := r.runSSH("", append(args, "whoami")...)
+	_, offer, ok := strings.Cut(got.stderr, "peer server KEXINIT proposal")
+	if !ok {
+		t.Fatalf("no proposal in:\n%s", got.stderr)
+	}
+	offer, _, _ = strings.Cut(offer, "compression stoc")
+	for _, weak := range []string{"sha1", "ssh-rsa", "ssh-dss", "cbc", "md5", "group1-", "arcfour", "3des"} {
+		if strings.Contains(offer, weak) {
+			t.Errorf("%s is offered:\n%s", weak, offer)
+		}
+	}
+	if !strings.Contains(offer, "kex-strict-s-v00@openssh.com") {
+		t.Errorf("strict key exchange is not offered:\n%s", offer)
+	}
+	if !strings.Contains(got.stderr, "remote software version termhost") {
+		t.Error("the version says something else")
+	}
+}
+
+func TestARemovedKeyEndsItsConnections(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
+	p := r.open(r.dial("bob"), 80, 24, "new -n bobs")
+	p.typeIn("echo here-$((1+1))\r")
+	p.sees("here-2")
+	idle := r.dial("bob")
+	r.removeKey("bob")
+	p.sees("your key is no longer authorised")
+	if err := idle.Wait(); err == nil {
+		t.Error("the idle connection ended without an error")
+	}
+	if _, err := r.tryDial("bob"); err == nil {
+		t.Error("the removed key still gets in")
+	}
+	if got := r.ssh("alice", "", "ls"); !strings.Contains(got.stdout, "bobs") {
+		t.Errorf("the terminal is gone: %+v", got)
+	}
+}
+
+func TestAForcedCommandIsAllThatRuns(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"robot": `command="echo only-this $SSH_ORIGINAL_COMMAND"`}})
+	for _, command := range []string{"whoami", "run -- id", "token"} {
+		if got := r.ssh("robot", "", command); strings.TrimSpace(got.stdout) != "only-this "+command || got.status != 0 {
+			t.Errorf("%s: %+v", command, got)
+		}
+	}
+	if got := r.runSSH("", append(r.sshArgs("robot", "-s"), "ahp")...); got.status == 0 || !strings.Contains(got.stderr, "forced command") {
+		t.Errorf("subsystem: %+v", got)
+	}
+}
+
+func TestAReadOnlyKeyListsAndLooks(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "guest": "restrict"}})
+	r.ssh("alice", "", "new -d -n work -- echo shown; sleep 1000")
+	eventually(t, "output", func() bool { return strings.Contains(r.ssh("guest", "", "peek work").stdout, "shown") })
+	for _, command := range []string{"run -- id", "new -d", "rm work", "send --enter work hello"} {
+		got := r.ssh("guest", "", command)
+		if got.status != 1 || !strings.Contains(got.stderr, "not permitted: a read-only key may only list and read") {
+			t.Errorf("%s: %+v", command, got)
+		}
+	}
+	if got := r.ssh("guest", "", "ls"); !strings.Contains(got.stdout, "work") {
+		t.Errorf("ls: %+v", got)
+	}
+}
+
+func TestAnExpiringCertificateEndsItsConnection(t *testing.T) {
+	now := time.Now()
+	r := newRig(t, rigOptions{people: map[string]string{"brief": "expiry-time=\"" + now.Add(3*time.Second).UTC().Format("20060102150405Z") + "\""}})
+	c := r.dial("brief")
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("the connection outlives the key")
+	}
+}
+
+func TestRolesOfPrincipals(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": `environment="TERMHOST_ROLE=observer"`}})
+	r.ssh("alice", "", "new -d -n work -- cat")
+	got := r.ssh("eve", "", "rm work")
+	if got.status != 1 || !strings.Contains(got.stderr, "observers may only look") {
+		t.Errorf("rm: %+v", got)
+	}
+	if got := r.ssh("eve", "", "run -- id"); got.status != 1 {
+		t.Errorf("run: %+v", got)
+	}
+	if got := r.ssh("eve", "", "token"); got.status != 1 {
+		t.Errorf("token: %+v", got)
+	}
+	if p := r.whoami("eve"); p.Role != authz.Observer.String() {
+		t.Errorf("role %s", p.Role)
+	}
+}
+
+func TestATokenIsAloneOnStdout(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	got := r.ssh("alice", "", "token --name agent --ttl 1h --role observer")
+	secret := strings.TrimSuffix(got.stdout, "\n")
+	if got.status != 0 || strings.ContainsAny(secret, " \n") || !strings.HasPrefix(secret, "tht_") {
+		t.Fatalf("got %+v", got)
+	}
+	grant, err := r.authority.Bearer(secret, nil)
+	if err != nil || grant.Principal.Name != "alice/agent" || grant.Principal.Role != authz.Observer {
+		t.Errorf("the token is %+v, %v", grant.Principal, err)
+	}
+	if got := r.ssh("alice", "", "tokens"); !strings.Contains(got.stdout, "agent") {
+		t.Errorf("tokens: %+v", got)
+	}
+	if got := r.ssh("alice", "", "token --revoke agent"); got.status != 0 {
+		t.Errorf("revoke: %+v", got)
+	}
+	if _, err := r.authority.Bearer(secret, nil); err == nil {
+		t.Error("the revoked token is still good")
+	}
+	if strings.Contains(r.log.String(), secret) {
+		t.Error("the log holds the token")
+	}
+}
