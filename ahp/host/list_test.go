@@ -1,0 +1,186 @@
+package host
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"termhost/ahp"
+	"termhost/authz"
+)
+
+func TestTheListGoesOutAtOnceWhenQuietAndThenEvery100ms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		var at []time.Duration
+		p := listPublisher{publish: func() { at = append(at, time.Since(begin)) }}
+		time.Sleep(time.Second)
+		for range 50 { // changes every 10 ms
+			p.changed()
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		want := []time.Duration{1000, 1100, 1200, 1300, 1400, 1500}
+		if len(at) != len(want) {
+			t.Fatalf("published at %v", at)
+		}
+		for i := range at {
+			if at[i] != want[i]*time.Millisecond {
+				t.Errorf("published at %v, want %v", at[i], want[i]*time.Millisecond)
+			}
+		}
+		called := 0
+		p.changed()
+		p.changedThen(func() { called++ })
+		if called != 0 {
+			t.Error("called before its list was out")
+		}
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		if called != 1 {
+			t.Error("not called")
+		}
+		p.changed()
+		n := len(at)
+		p.flush()
+		p.flush()
+		if len(at) != n+1 {
+			t.Errorf("a flush published %d lists", len(at)-n)
+		}
+		p.stop()
+		p.changedThen(func() { called++ })
+		if called != 2 {
+			t.Error("after the stop something waits")
+		}
+	})
+}
+
+func TestTheRootListFollowsEverything(t *testing.T) {
+	h := newHost(t)
+	p, admin := connect(t, h, carol, "c"), connect(t, h, alice, "a")
+	if _, e := p.c.Subscribe("ahp-root:"); e != nil {
+		t.Fatal(e)
+	}
+	info := func(what string, want func(ahp.TerminalInfo) bool) {
+		t.Helper()
+		p.until(what, func(e *storeEntry) bool {
+			l, ok := e.Action().(ahp.RootTerminalsChanged)
+			return ok && len(l.Terminals) == 1 && want(l.Terminals[0])
+		})
+	}
+	uri := p.create("x", "/bin/cat")
+	info("its creation", func(i ahp.TerminalInfo) bool { return i.Resource == uri && i.Title == "x" && i.Claim.ClientID == "c" })
+	p.dispatch(uri, ahp.TerminalTitleChanged{Title: "y"})
+	info("its title", func(i ahp.TerminalInfo) bool { return i.Title == "y" })
+	admin.dispatch(uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim("a")})
+	info("its claim", func(i ahp.TerminalInfo) bool { return i.Claim.ClientID == "a" })
+	admin.dispatch(uri, ahp.TerminalInput{Data: []byte("\x04")})
+	info("its exit", func(i ahp.TerminalInfo) bool { return i.Exited && *i.ExitCode == 0 })
+}
+
+func TestFind(t *testing.T) {
+	h := newHost(t)
+	for _, name := range []string{"build", "builder", "web", "x1"} {
+		run(t, h, carol, name, "exec cat")
+	}
+	titled, err := h.Create(carol, CreateOptions{Name: "shell", Title: "Logs of today", Argv: []string{"/bin/cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"build": "build", "builde": "builder", "w": "web", "Logs": "shell", "shell": "shell"} {
+		term, err := h.Find(eve, name)
+		if err != nil || term.Name() != want {
+			t.Errorf("%q: %v %v", name, term, err)
+		}
+	}
+	var missing *NotFoundError
+	if _, err := h.Find(eve, "bui"); !errors.As(err, &missing) || strings.Join(missing.Candidates, " ") != "build builder" {
+		t.Errorf("an ambiguous prefix: %v", err)
+	}
+	for _, name := range []string{"", "none", "\x1b[31m"} {
+		if _, err := h.Find(eve, name); !errors.As(err, &missing) || strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	var denied *authz.Denied
+	if _, err := h.Find(authz.Principal{}, "web"); !errors.As(err, &denied) {
+		t.Errorf("nobody: %v", err)
+	}
+	if _, err := h.List(authz.Principal{}); !errors.As(err, &denied) {
+		t.Errorf("nobody: %v", err)
+	}
+	if titled.Info(eve).Mine {
+		t.Error("it is eve's")
+	}
+}
+
+func TestLastUsed(t *testing.T) {
+	h := newHost(t)
+	if h.LastUsed(carol) != nil {
+		t.Error("there is one where there is none")
+	}
+	first := run(t, h, carol, "first", "exec cat")
+	if h.LastUsed(eve) != first {
+		t.Error("the only one there is")
+	}
+	second := run(t, h, carol, "second", "exec cat")
+	if h.LastUsed(eve) != nil {
+		t.Error("somebody else's")
+	}
+	if h.LastUsed(carol) != second {
+		t.Error("not the newest")
+	}
+	attach(t, h, carol, "first", AttachOptions{}).a.Close()
+	if h.LastUsed(carol) != first {
+		t.Error("not the last used")
+	}
+	if err := h.Dispose(carol, first); err != nil {
+		t.Fatal(err)
+	}
+	if h.LastUsed(carol) != second {
+		t.Error("not the newest after the last used went")
+	}
+	attach(t, h, carol, "second", AttachOptions{}).a.Close()
+	third := run(t, h, bot, "third", "exec cat")
+	if got := attach(t, h, alice, "third", AttachOptions{}); got.a.Claim() != nil || h.LastUsed(alice) != third {
+		t.Error("not the one that alice has taken")
+	}
+	if err := attach(t, h, carol, "second", AttachOptions{}).a.Input([]byte("\x04")); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "exit", second.Done())
+	if h.LastUsed(carol) != second {
+		t.Error("the last used has exited, and there is no other")
+	}
+}
+
+func TestListingsHoldNoControlCharacters(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.ShellIntegration = true; c.Shell = "/bin/bash" })
+	term := run(t, h, carol, "x", `printf '\033]0;a\033[31mb\007\033]0;\302\233c\007\033]7;file:///a\001b\007done'`)
+	wait(t, "exit", term.Done())
+	infos, err := h.List(carol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range infos {
+		for _, s := range []string{i.Title, i.Cwd, i.LastCommand, i.Holder} {
+			if s != Printable(s) {
+				t.Errorf("%q", s)
+			}
+		}
+	}
+}
+
+func TestStats(t *testing.T) {
+	h := newHost(t)
+	c := connect(t, h, carol, "c")
+	c.create("a", "/bin/cat")
+	wait(t, "exit", run(t, h, carol, "b", "exit 0").Done())
+	attach(t, h, carol, "a", AttachOptions{})
+	st := h.Stats()
+	if st.Terminals != 1 || st.Exited != 1 || st.Connections[DoorWebSocket] != 1 || st.Connections[DoorSSH] != 1 || st.Clients != 2 || st.ServerSeq == 0 {
+		t.Errorf("%+v", st)
+	}
+}

@@ -1,0 +1,157 @@
+package host
+
+import (
+	"strings"
+	"testing"
+
+	"termhost/ahp"
+)
+
+// mirror folds entries into a state, as a client does.
+func mirror(st ahp.TerminalState, uri string, entries []*storeEntry) ahp.TerminalState {
+	for _, e := range entries {
+		if e.Channel() == uri && e.Rejection() == "" {
+			st.Apply(e.Action())
+		}
+	}
+	return st
+}
+
+func reconnect(t *testing.T, h *Host, id string, lastSeen uint64, refs ...ahp.SubscriptionRef) (*peer, Replay) {
+	t.Helper()
+	c, err := h.Connect(carol, DoorWebSocket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	r, e := c.Reconnect(ahp.ReconnectParams{ClientID: id, LastSeenServerSeq: lastSeen, Subscriptions: refs})
+	if e != nil {
+		t.Fatal(e)
+	}
+	return &peer{t: t, c: c, id: id}, r
+}
+
+func TestReconnectReplaysWhatWasMissed(t *testing.T) {
+	h := newHost(t)
+	p := connect(t, h, carol, "c")
+	uri := p.create("x", "/bin/sh", "-c", "stty -echo; printf one; read x; printf two; read x; printf three; read x")
+	other := p.create("gone", "/bin/cat")
+	p.subscribe(other)
+	term := h.lookup(uri)
+	term.awaitOutput(t, "one")
+	st := p.subscribe(uri)
+	before := p.pending()
+	st = mirror(st, uri, before)
+	seen := h.store.Seq()
+	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
+	term.awaitOutput(t, "two") // is on its way when the connection is lost
+	p.c.Close()
+	if err := h.Dispose(carol, h.lookup(other)); err != nil {
+		t.Fatal(err)
+	}
+
+	fresh, r := reconnect(t, h, "c", seen, ahp.SubscriptionRef(uri), ahp.SubscriptionRef(other), "ahp-terminal:/never", "no uri")
+	if got := strings.Join(r.Missing, " "); got != other+" ahp-terminal:/never no uri" {
+		t.Errorf("missing %q", got)
+	}
+	for _, e := range r.Actions {
+		if e.Action().Type() == "terminal/cleared" {
+			t.Error("it was rebuilt, not replayed")
+		}
+		if e.Seq() <= seen {
+			t.Error("a replayed action has been seen before")
+		}
+	}
+	st = mirror(st, uri, r.Actions)
+	if text(st) != "onetwo" {
+		t.Errorf("after the replay it is %q", text(st))
+	}
+	if got := fresh.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")}); got != "" {
+		t.Fatalf("the clientId holds nothing after it came back: %q", got)
+	}
+	term.awaitOutput(t, "three")
+	if st = mirror(st, uri, fresh.pending()); text(st) != "onetwothree" {
+		t.Errorf("then it is %q", text(st))
+	}
+	if fresh.c.version.String() != "0.5.0" {
+		t.Errorf("the version is %q", fresh.c.version)
+	}
+}
+
+func TestReconnectRebuildsWhatTheLogHasNot(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.LogBytes = 128 << 10; c.ScrollbackBytes = 64 << 10 })
+	p := connect(t, h, carol, "c")
+	uri := p.create("x", "/bin/sh", "-c", "stty -echo -onlcr; printf one; read x; yes 0123456789 | head -c 1000000; printf '\\033]2;titled\\007end'; read x")
+	term := h.lookup(uri)
+	term.awaitOutput(t, "one")
+	st := p.subscribe(uri)
+	st = mirror(st, uri, p.pending())
+	seen := h.store.Seq()
+	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
+	p.c.Close()
+	term.awaitOutput(t, "end")
+	_, r := reconnect(t, h, "c", seen, ahp.SubscriptionRef(uri))
+	st = mirror(st, uri, r.Actions)
+	now, _ := term.ch.Terminal()
+	if text(st) != text(now) || st.Title != "titled" || st.Claim != now.Claim || st.Cols != now.Cols {
+		t.Errorf("the rebuilt state is %d bytes titled %q, the host's %d titled %q", len(text(st)), st.Title, len(text(now)), now.Title)
+	}
+	if len(text(now)) > 200<<10 {
+		t.Errorf("the content was not trimmed: %d bytes", len(text(now)))
+	}
+}
+
+func TestReconnectOfAnUnknownClientLeavesTheConnectionOpen(t *testing.T) {
+	h := newHost(t)
+	c, err := h.Connect(carol, DoorWebSocket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, e := c.Reconnect(ahp.ReconnectParams{ClientID: "who"}); e == nil || e.Code != ahp.CodeNotFound {
+		t.Errorf("%+v", e)
+	}
+	if _, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"1.2.3"}, ClientID: "who"}); e != nil {
+		t.Errorf("initialize afterwards: %v", e)
+	}
+}
+
+func TestReconnectTakesOverALiveConnection(t *testing.T) {
+	h := newHost(t)
+	old := connect(t, h, carol, "c")
+	uri := old.create("x", "/bin/cat")
+	old.subscribe(uri)
+	fresh, _ := reconnect(t, h, "c", h.store.Seq(), ahp.SubscriptionRef(uri))
+	wait(t, "the older connection's end", old.c.Context().Done())
+	if got := fresh.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); got != "" {
+		t.Error(got)
+	}
+	// The older one, which has not noticed yet, cannot follow anything again.
+	if _, e := old.c.Subscribe(uri); e == nil {
+		t.Error("the older connection subscribes")
+	}
+}
+
+func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T) {
+	h := newHost(t)
+	uri := connect(t, h, carol, "c").create("x", "/bin/cat")
+	forced := carol
+	forced.ID, forced.Command = "SHA256:forced", "date"
+	c, err := h.Connect(forced, DoorWebSocket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"0.5.0"}, ClientID: "f", InitialSubscriptions: []ahp.SubscriptionRef{ahp.SubscriptionRef(uri), ahp.RootURI}}); e != nil {
+		t.Fatal(e)
+	}
+	if c.Subscriptions() != 0 {
+		t.Error("a key with a forced command subscribes")
+	}
+	if _, e := c.Subscribe(uri); e == nil || e.Code != ahp.CodeNotPermitted {
+		t.Errorf("%+v", e)
+	}
+	if _, err := h.List(forced); err == nil {
+		t.Error("a key with a forced command lists")
+	}
+}
