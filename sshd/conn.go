@@ -86,9 +86,15 @@ func (c *conn) serve() {
 			<-disconnected
 		}
 	}()
+	deadline := time.Now().Add(c.srv.cfg.HandshakeTimeout)
+	nc, err := c.preview(deadline)
+	if err != nil {
+		c.failed(c.nc, err)
+		return
+	}
 	server := &ssh.Server{
 		Version:                  serverVersion,
-		HandshakeTimeout:         c.srv.cfg.HandshakeTimeout,
+		HandshakeTimeout:         max(time.Until(deadline), time.Millisecond),
 		ServerConfigCallback:     func(ssh.Context) *gossh.ServerConfig { return c.serverConfig() },
 		ConnectionFailedCallback: c.failed,
 		ChannelHandlers: map[string]ssh.ChannelHandler{
@@ -102,7 +108,7 @@ func (c *conn) serve() {
 	for _, k := range c.srv.cfg.HostKeys {
 		server.AddHostKey(k)
 	}
-	server.HandleConn(c.nc)
+	server.HandleConn(nc)
 }
 
 // failed is called when the handshake did not succeed. A peer that was slow and
