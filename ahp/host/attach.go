@@ -43,11 +43,14 @@ type Attach struct {
 // look, and *ahp.Error if the terminal has been disposed. The Attach must be
 // closed.
 func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, err error) {
-	a = &Attach{conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: c.host.store.NewSubscriber(true)}
+	h := c.host
+	if h.lookup(t.uri) != t {
+		return nil, nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
+	}
+	a = &Attach{conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: h.store.NewSubscriber(true)}
 	if first, err = a.begin(); err != nil {
 		return nil, nil, err
 	}
-	h := c.host
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.attaches[a] = struct{}{}

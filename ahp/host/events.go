@@ -21,37 +21,75 @@ func (e events) Ready() {
 	e.t.brake.wait(e.t.ch)
 }
 
-func (e events) Data(p []byte) { e.t.content.data(e.t.ch, p) }
+// Data collects small pieces, as queries that were removed between them leave
+// them: what follows must not find a log full of single bytes.
+func (e events) Data(p []byte) {
+	t := e.t
+	if len(p) < smallData && len(t.small)+len(p) <= maxSmall {
+		t.small = append(t.small, p...)
+		return
+	}
+	e.settle()
+	t.content.data(t.ch, p)
+}
 
-// Fed comes when the screen may be looked at.
-func (e events) Fed() { e.t.content.fed(e.t.ch, e.t.term.Screen()) }
+const (
+	// smallData, in bytes, is what is worth to be copied once more rather than
+	// to become an entry that weighs as much again.
+	smallData = 256
+	// maxSmall, in bytes, is what is collected: every terminal may keep it.
+	maxSmall = 1 << 10
+)
+
+// settle appends the output that was collected; everything that has its place in
+// the output comes after it.
+func (e events) settle() {
+	if t := e.t; len(t.small) > 0 {
+		t.content.data(t.ch, t.small)
+		t.small = t.small[:0]
+	}
+}
+
+// Fed comes when a piece of output has been handled whole.
+func (e events) Fed() {
+	e.settle()
+	e.tell()
+	e.t.content.fed(e.t.ch, e.t.term.Screen())
+}
 
 func (e events) Reply(p []byte) { _ = e.t.term.Input(p) } // a program that does not read its answers gets none
 
 // Clipboard is for the holder's viewers only: see [Attach.Pull].
-func (e events) Clipboard(p []byte) { e.t.ch.SetClipboard(p) }
+func (e events) Clipboard(p []byte) {
+	e.settle()
+	e.t.ch.SetClipboard(p)
+}
 
 func (e events) Bell() {}
 
-func (e events) Title(s string) {
-	t := e.t
-	s = CleanTitle(s)
-	if t.renamed || s == "" || s == t.lastTitle {
-		return
-	}
-	t.lastTitle = s
-	t.ch.Append(ahp.TerminalTitleChanged{Title: s}, nil)
-	t.host.list.changed()
-}
+// Title and Cwd are told once for each piece of output: only the last one counts.
+func (e events) Title(s string) { e.t.newTitle = CleanTitle(s) }
 
-func (e events) Cwd(uri string) {
-	if uri != e.t.lastCwd { // shells tell it with every prompt
-		e.t.lastCwd = uri
-		e.t.ch.Append(ahp.TerminalCwdChanged{Cwd: uri}, nil)
+// Cwd is told with every prompt.
+func (e events) Cwd(uri string) { e.t.newCwd = uri }
+
+// tell appends what the title and the directory have become.
+func (e events) tell() {
+	t := e.t
+	if s := t.newTitle; s != "" && s != t.lastTitle && !t.renamed {
+		t.lastTitle = s
+		t.ch.Append(ahp.TerminalTitleChanged{Title: s}, nil)
+		t.host.list.changed()
 	}
+	if uri := t.newCwd; uri != "" && uri != t.lastCwd {
+		t.lastCwd = uri
+		t.ch.Append(ahp.TerminalCwdChanged{Cwd: uri}, nil)
+	}
+	t.newTitle, t.newCwd = "", ""
 }
 
 func (e events) CommandDetection() {
+	e.settle()
 	e.t.ch.Append(ahp.TerminalCommandDetectionAvailable{}, nil)
 }
 
@@ -59,6 +97,7 @@ func (e events) PromptStart() { e.finish(nil) }
 
 func (e events) CommandExecuted(line string) {
 	t := e.t
+	e.settle()
 	e.finish(nil)
 	t.commands++
 	t.running = t.name + "-" + strconv.Itoa(t.commands)
@@ -80,6 +119,7 @@ func (e events) finish(code *int) {
 	if t.running == "" {
 		return
 	}
+	e.settle()
 	ms := t.host.now().Sub(t.runningAt).Milliseconds()
 	t.ch.Append(ahp.TerminalCommandFinished{CommandID: t.running, ExitCode: code, DurationMs: &ms}, nil)
 	t.running = ""
@@ -88,6 +128,8 @@ func (e events) finish(code *int) {
 func (e events) Exited(st ptypool.ExitStatus) {
 	t := e.t
 	code := st.Code
+	e.settle() // a Feed that panicked has left it
+	e.tell()
 	e.finish(&code)
 	t.exited = true
 	t.fleeting = t.transient && t.watching > 0

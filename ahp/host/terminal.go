@@ -45,6 +45,10 @@ type Terminal struct {
 	lastCwd   string
 	content   checkpoints
 
+	// What one piece of output has brought so far: see events.
+	small            []byte
+	newTitle, newCwd string
+
 	exit atomic.Pointer[ptypool.ExitStatus] // nil: running
 	// exitedAt is set before exit is.
 	exitedAt time.Time
