@@ -75,10 +75,20 @@ func csiKey(prefix, inter, final byte) uint32 {
 	return uint32(prefix)<<16 | uint32(inter)<<8 | uint32(final)
 }
 
-// dispatch applies a complete sequence, which begins with ESC in any case.
+// dispatch applies a complete sequence, which begins with ESC in any case. What viewers do
+// not get does not come between a character and its repetition.
 func (t *Terminal) dispatch(seq []byte) verdict {
 	last := t.last
 	t.last = 0
+	v := t.apply(seq, last)
+	if v == drop {
+		t.last = last
+	}
+	return v
+}
+
+// apply is dispatch for a sequence that follows the character last.
+func (t *Terminal) apply(seq []byte, last rune) verdict {
 	switch seq[1] {
 	case '[':
 		if len(seq) > maxCSI || !t.csi.parse(seq[2:]) {

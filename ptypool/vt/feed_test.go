@@ -70,6 +70,7 @@ var feedCases = []struct{ name, in, data, events string }{
 	{"other queries", "a\x05\x1b[x\x1b[1$w\x1b[?1;1;0S\x1b[1;1;1;1;1;1*y\x1b[1$u\x1b[&u\x1b[\"v\x1b['|\x1b[#|b", "ab", ""},
 	{"C1 forms", "\u009b6n\u009b1mx\u0085\u009d0;t\u009c\u0090$qm\u009c\u009a", "\x1b[1mx\x1bE\x1b]0;t\x1b\\",
 		`0:reply "\x1b[1;1R", 7:title "t", 14:reply "\x1bP1$r0;1m\x1b\\", 14:reply "\x1b[?62;22;52c"`},
+	{"a control made by what is removed", "\xc2\x1b[c\x9b6n\xe2\x05\x82\xac\xc2\u0098x\u009c\x9bc", "\xc2\x18\x9b6n\xe2\x18\x82\xac\xc2\x18\x9bc", `1:reply "\x1b[?62;22;52c"`},
 	{"clipboard", "a\x1b]52;c;aGk=\ab\x1b]52;c;?\ac", "abc", `1:clipboard "\x1b]52;c;aGk=\a"`},
 	{"title", "\x1b]0;one\a\x1b]2;tw\x01o\x1b\\\x1b]1;icon\a", "\x1b]0;one\a\x1b]2;two\x1b\\\x1b]1;icon\a",
 		`0:title "one", 8:title "two"`},

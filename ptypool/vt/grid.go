@@ -68,8 +68,8 @@ type screen struct {
 	single    uint8  // G2 or G3 for the next character only (SS2, SS3)
 	plain     bool   // printASCII may take its fast path
 
-	last     rune // the last character printed, for REP; 0 after anything else
-	lastJoin bool // it may join with the next into one cluster
+	last      rune  // the last character printed, for REP; 0 after anything else
+	lastClass class // of the last character printed, also if that joined another
 
 	modes       modeSet
 	touched     modeSet // private modes that the program has ever set or reset
@@ -103,7 +103,7 @@ func (s *screen) resetState() {
 	s.cur = powerUpCursor
 	s.setPen(style{})
 	s.single = 0
-	s.last, s.lastJoin = 0, false
+	s.last, s.lastClass = 0, classNarrow
 	s.modes = defaultModes
 	s.mouse, s.mouseEnc = 0, 0
 	s.cursorStyle, s.modifyOther = 0, 0

@@ -7,8 +7,8 @@ type history struct {
 	lines  int
 	bytes  int // of the lines kept
 	blocks []block
-	skip   int // lines of blocks[0] already given up
-	spare  []byte
+	skip   int    // lines of blocks[0] already given up
+	spare  block  // a block given up, for reuse
 	line   []byte // scratch
 }
 
@@ -40,7 +40,7 @@ func (h *history) push(tb *table, r *row) {
 	n := len(h.line)
 	last := len(h.blocks) - 1
 	if last < 0 || cap(h.blocks[last].buf)-len(h.blocks[last].buf) < n {
-		h.blocks = append(h.blocks, block{buf: h.newBuf(n)})
+		h.blocks = append(h.blocks, h.newBlock(n))
 		last++
 	}
 	b := &h.blocks[last]
@@ -56,19 +56,19 @@ func (h *history) push(tb *table, r *row) {
 	}
 }
 
-// newBuf returns an empty buffer for at least n bytes. The first is small: most
+// newBlock returns an empty block with room for n bytes. The first is small: most
 // terminals never scroll far.
-func (h *history) newBuf(n int) []byte {
+func (h *history) newBlock(n int) block {
+	if n <= cap(h.spare.buf) {
+		b := h.spare
+		h.spare = block{}
+		return b
+	}
 	size := historyBlock
 	if len(h.blocks) == 0 {
 		size = historyBlock / 8
 	}
-	if n <= cap(h.spare) {
-		b := h.spare[:0]
-		h.spare = nil
-		return b
-	}
-	return make([]byte, 0, max(size, n))
+	return block{buf: make([]byte, 0, max(size, n))}
 }
 
 // giveUp drops the oldest line.
@@ -82,7 +82,7 @@ func (h *history) giveUp() {
 	}
 	h.skip = 0
 	if cap(b.buf) <= 2*historyBlock {
-		h.spare = b.buf
+		h.spare = block{b.buf[:0], b.ends[:0]}
 	}
 	n := copy(h.blocks, h.blocks[1:])
 	h.blocks[n] = block{}

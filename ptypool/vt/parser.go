@@ -7,6 +7,7 @@ type parser struct {
 	state    seqState
 	hold     []byte // the held-back beginning of a rune or sequence
 	released int    // bytes of hold that Flush has already given to Data
+	dangling bool   // Data ends with the beginning of a UTF-8 sequence
 
 	// Valid during Feed only.
 	sink  Sink
@@ -73,7 +74,9 @@ func (t *Terminal) Flush(s Sink) {
 	}
 	p := t.hold[t.released:]
 	t.released = len(t.hold)
-	s.Data(p)
+	t.sink = s
+	t.data(p)
+	t.sink = nil
 }
 
 // ground handles in[i:] outside any sequence, until the end or until a sequence
@@ -98,9 +101,33 @@ func (t *Terminal) ground(i int) int {
 // flushSpan gives Data what has not been given of in[:end].
 func (t *Terminal) flushSpan(end int) {
 	if t.start < end {
-		t.sink.Data(t.in[t.start:end])
+		t.data(t.in[t.start:end])
 	}
 	t.start = max(t.start, end)
+}
+
+// data gives p, which is not empty, to Data.
+func (t *Terminal) data(p []byte) {
+	t.sink.Data(p)
+	for n := 1; n <= min(len(p), utf8.UTFMax-1); n++ {
+		switch b := p[len(p)-n]; {
+		case b < utf8.RuneSelf:
+			t.dangling = false
+			return
+		case utf8.RuneStart(b):
+			t.dangling = !utf8.FullRune(p[len(p)-n:])
+			return
+		}
+	}
+	t.dangling = t.dangling && len(p) < utf8.UTFMax-1
+}
+
+// removed keeps what comes after something removed apart from malformed UTF-8 before
+// it: together they could make a rune, even a control character, that was not there.
+func (t *Terminal) removed() {
+	if t.dangling {
+		t.data(canceled)
+	}
 }
 
 // event makes Data current before another method of the sink is called.
@@ -113,8 +140,7 @@ func (t *Terminal) event() Sink {
 func (t *Terminal) control(i int) int {
 	switch b := t.in[i]; b {
 	case enq: // a query (answerback); xterm's default answer is empty
-		t.flushSpan(i)
-		t.start = i + 1
+		t.cut(i, i+1)
 	case bel:
 		t.flushSpan(i + 1)
 		t.sink.Bell()
@@ -160,6 +186,7 @@ func (t *Terminal) escape(i int) int {
 // cut removes in[i:j] from Data.
 func (t *Terminal) cut(i, j int) int {
 	t.flushSpan(i)
+	t.removed()
 	t.start = j
 	return j
 }
@@ -173,13 +200,14 @@ func (t *Terminal) inline(i, j int) {
 		t.cut(i, j)
 	case replace:
 		t.cut(i, j)
-		t.sink.Data(t.repl)
+		t.data(t.repl)
 	}
 }
 
 // holdBack keeps the unfinished in[i:j] for later.
 func (t *Terminal) holdBack(i, j int, s seqState) {
-	t.cut(i, j)
+	t.flushSpan(i)
+	t.start = j
 	t.state = s
 	t.hold = t.hold[:0]
 	t.released = 0
@@ -225,7 +253,10 @@ func seqBound(g seqState) int {
 // viewers that were given its beginning.
 func (t *Terminal) forget(unseen bool) {
 	if unseen && t.released > 0 {
-		t.sink.Data(canceled)
+		t.data(canceled)
+	}
+	if unseen {
+		t.removed()
 	}
 	t.released = 0
 	if cap(t.hold) > keepHold {
@@ -292,14 +323,14 @@ func (t *Terminal) complete(i, end int) int {
 	}
 	switch t.dispatch(t.hold) {
 	case keep:
-		t.sink.Data(t.hold[t.released:])
-		t.released = 0
+		t.data(t.hold[t.released:])
+		t.forget(false)
 	case drop:
+		t.forget(true)
 	case replace:
 		t.forget(true)
-		t.sink.Data(t.repl)
+		t.data(t.repl)
 	}
-	t.forget(true)
 	return end
 }
 
@@ -359,7 +390,12 @@ func (t *Terminal) resumeRune(i int) int {
 		t.control8(r)
 		return i + 1
 	}
-	t.sink.Data(t.hold[t.released:])
+	if t.released < len(t.hold) {
+		t.data(t.hold[t.released:])
+	}
+	if r != utf8.RuneError {
+		t.dangling = false
+	}
 	t.forget(false)
 	t.printRune(r)
 	return i + 1
@@ -380,9 +416,10 @@ func (t *Terminal) control8(r rune) {
 	t.at = t.start
 	switch t.dispatch(seq[:]) {
 	case keep:
-		t.sink.Data(seq[:])
+		t.data(seq[:])
 	case drop:
+		t.removed()
 	case replace:
-		t.sink.Data(t.repl)
+		t.data(t.repl)
 	}
 }

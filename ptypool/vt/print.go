@@ -8,14 +8,11 @@ func appendRune(dst []byte, r rune) []byte { return utf8.AppendRune(dst, r) }
 // printASCII writes the printable ASCII at the beginning of p to the screen and
 // returns how many bytes that was, at least one.
 func (s *screen) printASCII(p []byte) int {
-	if !s.plain {
+	if !s.plain || s.lastClass == classOther { // in the second case a mark may want to be before p[0]
 		s.printRune(rune(p[0]))
 		return 1
 	}
-	if s.lastJoin { // a prepended mark may want this character
-		s.printRune(rune(p[0]))
-		return 1
-	}
+	s.lastClass = classNarrow
 	total := 0
 	pen := cell(s.penID) << cellStyleShift
 	for {
@@ -90,11 +87,13 @@ func (s *screen) printRune(r rune) {
 	if r < del && r >= 0x20 || s.single != 0 {
 		r = s.translate(r)
 	}
-	w, joins := runeWidth(r)
-	if (joins || s.lastJoin) && s.join(r) {
+	c := classOf(r)
+	last := s.lastClass
+	s.lastClass = c
+	w := c.width(r)
+	if c.mayJoin(last) && s.join(r, w) {
 		return
 	}
-	s.lastJoin = joins
 	if w == 0 {
 		return // a mark with nothing to sit on
 	}
@@ -150,9 +149,7 @@ func (s *screen) repeat(n int) {
 	r := s.last
 	n = min(n, s.width*s.height())
 	for range n {
-		w, joins := runeWidth(r)
-		s.lastJoin = joins
-		s.put(cell(r), w)
+		s.put(cell(r), classOf(r).width(r))
 	}
 	s.last = 0
 }

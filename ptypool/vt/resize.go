@@ -12,7 +12,7 @@ func (t *Terminal) Resize(cols, rows int) {
 	t.reflow(cols, rows)
 	t.crop(cols, rows)
 	t.cols, t.rows, t.width = cols, rows, cols
-	t.last, t.lastJoin = 0, false
+	t.last = 0
 }
 
 // crop gives the alternate screen a new size. Rows go at the top only as far as

@@ -2,43 +2,67 @@ package vt
 
 import "github.com/rivo/uniseg"
 
-// runeWidth returns how many columns r takes by itself, and whether it may be
-// part of a cluster of several characters. The ranges answered here are those of
-// everyday text in which no character joins another (except under a mark that
-// follows); uniseg answers the rest. TestRuneWidth compares the two.
-func runeWidth(r rune) (w int, joins bool) {
-	switch {
-	case r < 0x300:
-		return 1, r == 0xa9 || r == 0xae || r == 0xad
-	case r < 0x1100:
-		if r >= 0x370 && r < 0x483 || r >= 0x48a && r < 0x591 { // Greek, Cyrillic, Armenian
-			return 1, false
+//go:generate go run gen_width.go
+
+// class is what the screen needs to know of a character: how wide it is, and with
+// what it can make one grapheme cluster (Unicode annex 29).
+type class uint8
+
+const (
+	classOther  class = iota // spacing and prepended marks, jamo, controls: uniseg decides
+	classNarrow              // one column, joins nothing but a prepended mark
+	classWide                // two columns, the same
+	classMark                // no column, joins what is before it
+	classZWJ                 // zero width joiner: a mark that ties pictographs
+	classPicto               // a pictograph of one column; joins another over ZWJ
+	classPicto2              // the same, of two columns
+	classHangul              // a Hangul syllable, two columns; joins a leading jamo
+	classFlag                // a regional indicator, two columns; two make one flag
+)
+
+// classOf looks r up in the table that gen_width.go makes of uniseg's.
+func classOf(r rune) class {
+	if r >= classLimit {
+		if r < 0x40000 && r&0xffff < 0xfffe { // the ideographic planes
+			return classWide
 		}
-	case r < 0x2e80:
-		if r >= 0x2500 && r < 0x25aa || r >= 0x2800 && r < 0x2900 || // boxes, blocks, Braille
-			r >= 0x2010 && r < 0x2028 || r >= 0x2030 && r < 0x203c ||
-			r >= 0x1e00 && r < 0x2000 || r >= 0x2200 && r < 0x2300 {
-			return 1, false
-		}
-	case r < 0xa4d0:
-		if r >= 0x4e00 && r < 0xa48d || r >= 0x3400 && r < 0x4dc0 || // ideographs, Yi
-			r >= 0x3041 && r < 0x3097 || r >= 0x309b && r < 0x3100 { // kana
-			return 2, false
-		}
-	case r >= 0xac00 && r < 0xd7a4:
-		return 2, true
-	case r >= 0xe000 && r < 0xf900, r == 0xfffd:
-		return 1, false
+		return classOther
 	}
-	_, _, w, _ = uniseg.FirstGraphemeClusterInString(string(r), -1)
-	return min(w, 2), true
+	b := classBlocks[int(classIndex[r>>7])<<6|int(r&127)>>1]
+	return class(b >> (r & 1 * 4) & 15)
+}
+
+// width returns how many columns r, of class c, takes by itself.
+func (c class) width(r rune) int {
+	switch c {
+	case classNarrow, classPicto:
+		return 1
+	case classWide, classPicto2, classHangul, classFlag:
+		return 2
+	case classMark, classZWJ:
+		return 0
+	}
+	return min(uniseg.StringWidth(string(r)), 2)
+}
+
+// mayJoin reports whether a character of class c can join one of class last before
+// it.
+func (c class) mayJoin(last class) bool {
+	switch c {
+	case classNarrow, classWide, classHangul:
+		return last == classOther
+	case classPicto, classPicto2:
+		return last == classZWJ || last == classOther
+	case classFlag:
+		return last == classFlag || last == classOther
+	}
+	return true
 }
 
 // join adds r to the character before the cursor if they make one grapheme
-// cluster (Unicode annex 29), and reports whether it did. A mark of width 0
-// always joins. With mode 2027 off nothing else does, as terminals of the
-// wcwidth kind have it.
-func (s *screen) join(r rune) bool {
+// cluster, and reports whether it did. A mark of width 0 always joins. With mode
+// 2027 off nothing else does, as terminals of the wcwidth kind have it.
+func (s *screen) join(r rune, w int) bool {
 	x := s.cur.x
 	if !s.cur.wrap {
 		x--
@@ -50,7 +74,6 @@ func (s *screen) join(r rune) bool {
 	if cells[x]&cellTail != 0 && x > 0 {
 		x--
 	}
-	w, joins := runeWidth(r)
 	c := cells[x]
 	if c&(cellRune|cellCluster) == 0 || w > 0 && (s.last == 0 || !s.modes.has(modeGraphemes)) {
 		return false
@@ -61,7 +84,6 @@ func (s *screen) join(r rune) bool {
 	if w > 0 && len(rest) > 0 {
 		return false
 	}
-	s.lastJoin = joins
 	if len(text) > maxCluster {
 		return true
 	}

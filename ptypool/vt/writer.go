@@ -176,8 +176,7 @@ func (w *writer) separate() {
 // wouldJoin reports whether a terminal might make one cluster of two neighbours that
 // the program did not print in a row, or printed with mode 2027 off.
 func (w *writer) wouldJoin(a, b cell) bool {
-	_, joins := runeWidth(rune(b & cellRune))
-	if !joins && b&cellCluster == 0 {
+	if a&b&cellCluster == 0 && !classOf(rune(b&cellRune)).mayJoin(classOther) {
 		return false
 	}
 	var buf [2 * maxCluster]byte

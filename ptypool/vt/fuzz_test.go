@@ -1,0 +1,102 @@
+package vt
+
+import (
+	"strings"
+	"testing"
+)
+
+// chunks feeds in, cut where the bits of cuts say, and checks what must hold in between.
+func chunks(t *testing.T, v *Terminal, in []byte, cuts uint64, s Sink) {
+	for len(in) > 0 {
+		n := 1 + int(cuts&7)
+		cuts = cuts>>3 | cuts<<61
+		if n == 8 {
+			n = len(in)
+		}
+		n = min(n, len(in))
+		v.Feed(in[:n], s)
+		in = in[n:]
+		if len(v.hold) > maxOSC {
+			t.Fatalf("%d bytes held back", len(v.hold))
+		}
+	}
+}
+
+// checkGrid fails if a wide character has lost a half or a cell refers to nothing.
+func checkGrid(t *testing.T, v *Terminal) {
+	t.Helper()
+	for _, g := range []*grid{&v.main, &v.alt} {
+		for y := range g.rows {
+			cells := g.rows[y].cells
+			if cells != nil && len(cells) != v.cols {
+				t.Fatalf("row %d has %d cells of %d", y, len(cells), v.cols)
+			}
+			for x, c := range cells {
+				tail := x+1 < len(cells) && cells[x+1]&cellTail != 0
+				if c&cellWide != 0 != tail {
+					t.Fatalf("row %d column %d: half a wide character", y, x)
+				}
+				if int(c.style()) >= len(v.table.styles) || c&cellCluster != 0 && int(c&cellRune) >= len(v.table.clusters) {
+					t.Fatalf("row %d column %d: cell %x refers to nothing", y, x, c)
+				}
+			}
+		}
+	}
+	if c := v.cur; c.x < 0 || c.x >= v.cols || c.y < 0 || c.y >= v.rows {
+		t.Fatalf("cursor at %d,%d", c.x, c.y)
+	}
+}
+
+// FuzzFeed: whatever the output and its chunks, data, events and screen are the same as in one
+// chunk; what viewers get contains nothing to answer and gives them the same screen; so does a
+// redraw; and a resize keeps the grid whole.
+func FuzzFeed(f *testing.F) {
+	for _, c := range feedCases {
+		f.Add([]byte(c.in), uint64(0x1234567890abcdef), uint16(7), uint16(3))
+	}
+	for _, in := range sessions(f) {
+		f.Add(in[:min(len(in), 2000)], uint64(0xfedcba987654321), uint16(80), uint16(24))
+	}
+	for seed := range uint64(20) {
+		g := newGenerator(seed, false)
+		f.Add([]byte(g.output(40)), seed*0x9e3779b97f4a7c15, uint16(g.cols), uint16(g.rows))
+	}
+	f.Fuzz(func(t *testing.T, in []byte, cuts uint64, cols, rows uint16) {
+		w, h := 1+int(cols)%100, 1+int(rows)%30
+		o := Options{ScrollbackLines: 20, Nonce: "n0nce"}
+		one, many := New(w, h, o), New(w, h, o)
+		var a, b recorder
+		one.Feed(in, &a)
+		chunks(t, many, in, cuts, &b)
+		if a.String() != b.String() {
+			t.Fatalf("in chunks\n%s\nin one\n%s", &b, &a)
+		}
+		sameState(t, many, one, "in chunks")
+		checkGrid(t, one)
+		if one.history.lines > 20 || len(one.hold) > maxOSC {
+			t.Fatal("grows")
+		}
+
+		one.Feed([]byte("\x18"), &a) // ends what is held back; TestFlush has the rest
+		viewer := New(w, h, o)
+		var c recorder
+		viewer.Feed([]byte(a.data.String()), &c)
+		for _, e := range c.events {
+			if strings.Contains(e, "reply") || strings.Contains(e, "clipboard") || strings.Contains(e, "executed") {
+				t.Fatalf("what viewers get has %s", e)
+			}
+		}
+		sameState(t, viewer, one, "a viewer")
+
+		fresh := New(w, h, o)
+		redrawn(t, one, fresh, Redraw{Scrollback: -1})
+		sameState(t, fresh, one, "redraw")
+
+		for _, size := range [][2]int{{h, w}, {w, h}, {1 + w/2, 1 + h/2}} {
+			one.Resize(size[0], size[1])
+			checkGrid(t, one)
+			one.Feed(in[:min(len(in), 100)], nil)
+			checkGrid(t, one)
+		}
+	})
+}
