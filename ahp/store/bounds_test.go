@@ -2,6 +2,7 @@ package store
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"termhost/ahp"
@@ -10,31 +11,44 @@ import (
 func TestTheLogIsBoundedWhateverIsAppended(t *testing.T) {
 	const logBytes = 64 << 10
 	long := strings.Repeat("x", 1<<10)
-	for name, a := range map[string]ahp.Action{
-		"titles":   ahp.TerminalTitleChanged{Title: long},
-		"cwds":     ahp.TerminalCwdChanged{Cwd: long},
-		"claims":   ahp.TerminalClaimed{Claim: ahp.ClientClaim(long)},
-		"commands": ahp.TerminalCommandFinished{CommandID: long},
-		"small":    ahp.TerminalResized{Cols: 1, Rows: 1},
+	for name, tc := range map[string]struct {
+		action ahp.Action
+		origin *ahp.Origin
+		size   int // what an entry takes at least
+	}{
+		"data":     {ahp.TerminalData{Data: []byte(long)}, nil, 1 << 10},
+		"titles":   {ahp.TerminalTitleChanged{Title: long}, nil, 1 << 10},
+		"cwds":     {ahp.TerminalCwdChanged{Cwd: long}, nil, 1 << 10},
+		"clients":  {ahp.TerminalClaimed{Claim: ahp.ClientClaim(long)}, nil, 1 << 10},
+		"sessions": {ahp.TerminalClaimed{Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: long, TurnID: long}}, nil, 2 << 10},
+		"commands": {ahp.TerminalCommandExecuted{CommandID: long, CommandLine: long}, nil, 2 << 10},
+		"finishes": {ahp.TerminalCommandFinished{CommandID: long}, nil, 1 << 10},
+		"origins":  {ahp.TerminalCleared{}, &ahp.Origin{ClientID: long}, 1 << 10},
+		"unknown":  {ahp.Unknown{Name: "x", Raw: []byte(long)}, nil, 1 << 10},
+		"small":    {ahp.TerminalResized{Cols: 1, Rows: 1}, nil, 128},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New(Options{LogBytes: logBytes})
 			c := newTerminal(t, s, "a")
 			for range 1000 {
-				c.Append(a, nil)
+				c.Append(tc.action, tc.origin)
 			}
-			// What it is to hold is what the strings alone take, and more.
-			if n := len(c.log.entries); n > logBytes/payloadOr(a, 100) || c.log.bytes > logBytes {
-				t.Errorf("%d entries of %d bytes", n, c.log.bytes)
-			}
-			if len(c.log.entries) < 40 {
-				t.Errorf("only %d entries", len(c.log.entries))
+			n := len(c.log.entries)
+			if n*tc.size > logBytes || n*(tc.size+256) < logBytes/2 {
+				t.Errorf("%d entries", n)
 			}
 		})
 	}
+	t.Run("lists", func(t *testing.T) {
+		s := New(Options{LogBytes: logBytes})
+		for range 1000 {
+			s.PublishTerminals()
+		}
+		if n := len(s.root.log.entries); n != 1 {
+			t.Errorf("the root's log holds %d lists", n)
+		}
+	})
 }
-
-func payloadOr(a ahp.Action, least int) int { return max(payload(a), least) }
 
 func TestAnEntryLargerThanTheLogIsStillDelivered(t *testing.T) {
 	s := New(Options{LogBytes: 1 << 10})
@@ -83,8 +97,8 @@ func TestEncodingsAreSharedAndDroppedWhenNobodyNeedsThem(t *testing.T) {
 		t.Error("the slow reader has left and its encodings stay")
 	}
 	appendEsc()
-	pullAll(fast)
-	if kept() != 0 {
+	write(fast, fast.Pull(nil, 1))
+	if kept() != 0 || c.log.encoded != 0 {
 		t.Error("a reader alone needs no encoding kept")
 	}
 }
@@ -100,6 +114,26 @@ func TestAnEncodingMadeTooLateIsNotKept(t *testing.T) {
 	write(leaving, items)
 	if n := c.log.entries[0].keptBytes(); n != 0 {
 		t.Errorf("%d bytes are kept for nobody", n)
+	}
+}
+
+func TestAnEncodingMadeWhileItIsDroppedIsNotKept(t *testing.T) {
+	long := make([]byte, 64<<10) // it takes a while to encode
+	for range 200 {
+		e := &Entry{action: ahp.TerminalData{Data: long}}
+		e.shared.Store(true)
+		begun := make(chan struct{})
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			close(begun)
+			e.appendBody(nil, ahp.ShapeLifecycle)
+		})
+		<-begun
+		e.dropEncoded()
+		reader.Wait()
+		if e.keptBytes() > 0 {
+			t.Fatal("an encoding is kept for nobody")
+		}
 	}
 }
 
@@ -138,6 +172,10 @@ func TestContentIsCutAtCheckpointsOnly(t *testing.T) {
 	before, _ := c.Terminal()
 	c.Checkpoint([]byte("unused"))
 	c.Checkpoint([]byte("modes"))
+	c.Append(ahp.TerminalTitleChanged{Title: "t"}, nil)
+	if st, _ := c.Terminal(); st.Content[0].Text.Len() != 20<<10 {
+		t.Fatal("nothing is left of the content though nothing came behind the checkpoint")
+	}
 	c.AppendData([]byte("tail"))
 	if st, _ := c.Terminal(); st.Content[0].Text.String() != "modestail" {
 		t.Errorf("%.60q", st.Content[0].Text.String())

@@ -16,6 +16,9 @@ type conn struct {
 	shape ahp.Shape
 	sub   *Subscriber
 
+	offline bool
+	synced  map[string]uint64 // of the connection that was cut
+
 	mirrors   map[string]*mirror
 	lastSeen  uint64 // the serverSeq of the newest action it got
 	floor     uint64 // nothing at or below it may come any more
@@ -258,34 +261,46 @@ func (c *conn) receiveRaw(e *Entry) {
 	}
 }
 
-// cut drops the connection, perhaps in the middle of a batch, and reconnects.
+// cut drops the connection, perhaps in the middle of a batch. It comes back when
+// it is next used.
 func (c *conn) cut() {
 	m := c.m
 	items := c.sub.Pull(nil, 1+m.c.n(200)*20)
 	arrived := m.c.n(len(items) + 1)
 	m.did("%s is cut after %d of %d items", c.name(), arrived, len(items))
 	for _, it := range items[:arrived] {
-		if it.Lagged == nil { // a raw reader draws anew below
+		if it.Lagged == nil { // a raw reader draws anew when it comes back
 			c.write([]Item{it})
 		}
 	}
-	synced := c.sub.Close()
+	c.synced = c.sub.Close()
 	if left := c.sub.Pull(nil, 1<<20); len(left) > 0 || c.sub.Pending() {
 		m.fail("a closed subscriber gave %d items", len(left))
 	}
-	c.sub = m.s.NewSubscriber(c.raw)
+	c.offline = true
 	c.posted, c.written, c.answers = 0, 0, nil
-	if c.raw {
-		c.lastSeen, c.floor = 0, 0
-		for uri, mi := range c.mirrors {
-			delete(c.mirrors, uri)
-			if !mi.of.gone {
-				c.draw(mi.of.ch, mi.of)
-			}
-		}
+	if m.c.n(2) == 0 {
+		c.comeBack()
+	}
+}
+
+func (c *conn) comeBack() {
+	if !c.offline {
 		return
 	}
-	c.reconnect(synced)
+	c.offline = false
+	c.sub = c.m.s.NewSubscriber(c.raw)
+	if !c.raw {
+		c.reconnect(c.synced)
+		return
+	}
+	c.lastSeen, c.floor = 0, 0
+	for uri, mi := range c.mirrors {
+		delete(c.mirrors, uri)
+		if !mi.of.gone {
+			c.draw(mi.of.ch, mi.of)
+		}
+	}
 }
 
 func (c *conn) reconnect(synced map[string]uint64) {

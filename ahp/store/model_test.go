@@ -140,7 +140,12 @@ func (m *model) step() {
 	}
 }
 
-func (m *model) conn() *conn { return m.conns[m.c.n(len(m.conns))] }
+// conn returns one of the connections, which is there again if it was not.
+func (m *model) conn() *conn {
+	c := m.conns[m.c.n(len(m.conns))]
+	c.comeBack()
+	return c
+}
 
 func (m *model) withTerminal(f func(*terminal)) {
 	var alive []*terminal
@@ -219,13 +224,18 @@ func (m *model) appendOutput(tm *terminal) {
 	if m.c.n(8) == 0 {
 		size = 1 + m.c.n(256)*modelAppend/256
 	}
+	owner := m.conns[0]
+	owned := m.c.n(6) == 0 && !owner.offline
+	if owned && m.c.n(3) == 0 {
+		size = 0 // an owner's empty output is an action all the same
+	}
 	p := output(tm.text, size)
 	m.did("data %d to %s", size, tm.ch.URI())
 	tm.ref.Apply(ahp.TerminalData{Data: []byte(p)})
 	tm.text += len(p)
 	buf := []byte(p)
 	var due bool
-	if owner := m.conns[0]; m.c.n(6) == 0 && !owner.raw {
+	if owned {
 		owner.clientSeq++
 		due = tm.ch.AppendOutput(buf, &ahp.Origin{ClientID: owner.id, ClientSeq: owner.clientSeq}, owner.sub)
 	} else {
@@ -293,6 +303,7 @@ func (m *model) appendOther(tm *terminal) {
 func (m *model) settle() {
 	m.did("settle")
 	for _, c := range m.conns {
+		c.comeBack()
 		c.drain()
 	}
 	for _, tm := range m.terms {

@@ -47,6 +47,11 @@ func TestManyAtOnce(t *testing.T) {
 		if len(c.links) != 0 {
 			t.Errorf("%s has %d readers", c.URI(), len(c.links))
 		}
+		for _, e := range c.log.entries {
+			if e.keptBytes() > 0 {
+				t.Errorf("%s keeps an encoding for nobody", c.URI())
+			}
+		}
 	}
 }
 

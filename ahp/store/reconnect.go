@@ -67,7 +67,6 @@ func (sub *Subscriber) reconnectLocked(channels []*Channel, lastSeen uint64, syn
 			size += e.weight
 		}
 		if list == nil || size > room {
-			delete(sub.synced, c.uri)
 			l.pos = fallen
 			l.wakeLocked()
 			continue

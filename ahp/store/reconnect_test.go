@@ -53,6 +53,33 @@ func TestReconnectRebuildsWhatItCannotReplay(t *testing.T) {
 			}
 			return c, seen, sub.Close()
 		}, "cleared data* titleChanged claimed"},
+		{"a log that went on while nobody was connected", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+			c := newTerminal(t, s, "a")
+			sub := subscribed(t, s, c)
+			seen, synced := s.Seq(), sub.Close()
+			for range 20 {
+				c.AppendData(make([]byte, 1<<10))
+			}
+			return c, seen, synced
+		}, "cleared data* titleChanged claimed"},
+		{"a log that lost what was written and never arrived", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+			c := newTerminal(t, s, "a")
+			sub := subscribed(t, s, c)
+			seen := s.Seq()
+			for range 20 {
+				c.AppendData(make([]byte, 1<<10))
+				pullAll(sub)
+			}
+			return c, seen, sub.Close()
+		}, "cleared data* titleChanged claimed"},
+		{"an answer that never arrived, right after an action that did", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+			c, other := newTerminal(t, s, "a"), newTerminal(t, s, "b")
+			sub := subscribed(t, s, other)
+			other.AppendData([]byte("x"))
+			seen := s.Seq()
+			sub.SubscribePost([]*Channel{c}, func([]View, uint64) Post { return nothing })
+			return c, seen, sub.Close()
+		}, rebuilt},
 		{"a snapshot that may not have arrived", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
 			c := newTerminal(t, s, "a")
 			seen := s.Seq()

@@ -374,6 +374,19 @@ func TestSummaryAndTheRootsListAgreeWithTheStates(t *testing.T) {
 	}
 }
 
+func TestALaggardOfTheRootReadsTheNewestListAndNothingElse(t *testing.T) {
+	s := New(Options{})
+	sub := subscribed(t, s, s.Root())
+	for range 5 {
+		s.PublishTerminals()
+	}
+	newest := s.Seq()
+	items := pullAll(sub)
+	if types(items) != "terminalsChanged" || len(items) != 1 || items[0].Entry.Seq() != newest || s.Seq() != newest {
+		t.Errorf("%s, %d items", types(items), len(items))
+	}
+}
+
 func TestTheClipboardReachesRawReadersOnly(t *testing.T) {
 	s := New(Options{})
 	c := newTerminal(t, s, "a")
