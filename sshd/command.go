@@ -32,7 +32,7 @@ func commands() []command {
 		{"log", "[--text|--raw|--json|--commands] NAME", "what a terminal has printed", runLog},
 		{"peek", "[--ansi] NAME", "what a terminal's screen shows now", runPeek},
 		{"send", "[--enter] [--key KEY]... NAME [TEXT...]", "type TEXT, then the keys, into a terminal", runSend},
-		{"wait", "[--timeout D] NAME", "wait until a terminal ends, and exit with its status", runWait},
+		{"wait", "[--match REGEX] [--idle D] [--command] [--timeout D] NAME", "wait for a line, a pause, a command or the end; exit with the status of what ended", runWait},
 		{"rm", "NAME...", "end terminals and forget them", runRemove},
 		{"token", "[--name NAME] [--role ROLE] [--ttl 8h] | --revoke NAME", "make a bearer token for AHP, or end one", runToken},
 		{"tokens", "", "list your tokens", runTokens},

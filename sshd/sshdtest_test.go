@@ -27,7 +27,13 @@ import (
 	"termhost/keys"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(crowdVariable) != "" {
+		crowdMain()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds every wait of the tests. It is reached by failures only.
 const patience = 20 * time.Second
@@ -424,13 +430,4 @@ func eventually(t testing.TB, what string, done func() bool) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-}
-
-func (r *rig) terminal(name string) *host.Terminal {
-	r.t.Helper()
-	t, err := r.host.Find(authz.Principal{ID: "test", Role: authz.Observer}, name)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return t
 }

@@ -1,0 +1,96 @@
+package sshd
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// other runs another client of OpenSSH's family against the rig.
+func (r *rig) other(program string, args ...string) (output string, err error) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	if ctx.Err() != nil {
+		r.t.Fatalf("%s does not end: %s", program, out)
+	}
+	return string(out), err
+}
+
+func TestFileCopiersAreToldWhatToDo(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	_, port, _ := net.SplitHostPort(r.addr)
+	r.write("file", "content")
+	common := []string{"-F", "none", "-i", r.path("alice"), "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none",
+		"-o", "UserKnownHostsFile=" + r.path("known_hosts"), "-o", "BatchMode=yes", "-P", port}
+	out, err := r.other("scp", append(append([]string{"-O"}, common...), r.path("file"), "me@127.0.0.1:x")...)
+	if err == nil || !strings.Contains(out, "termhost moves no files") {
+		t.Errorf("scp: %v\n%s", err, out)
+	}
+	if out, err = r.other("sftp", append(common, "me@127.0.0.1:x")...); err == nil {
+		t.Errorf("sftp: %v\n%s", err, out)
+	}
+}
+
+func TestTheForwardLeadsToTheHTTPDoorAsAnOperator(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": "no-port-forwarding"}, door: func(c *Config) { c.Forward = echoDoor }})
+	socket := r.path("forward.sock")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	args := append([]string{"-N", "-L", socket + ":ahp:80"}, r.sshArgs("alice")...)
+	cmd := exec.CommandContext(ctx, "ssh", args...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cancel()
+	var nc net.Conn
+	eventually(t, "the socket is there", func() (ok bool) {
+		var err error
+		nc, err = net.Dial("unix", socket)
+		return err == nil
+	})
+	defer nc.Close()
+	if err := nc.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(nc, "hello"); err != nil {
+		t.Fatal(err)
+	}
+	want := "alice operator\nhello"
+	b := make([]byte, len(want))
+	if _, err := io.ReadFull(nc, b); err != nil || string(b) != want {
+		t.Errorf("got %q, %v; %s", b, err, &errs)
+	}
+	if nc, err := r.dial("bob").Dial("tcp", "ahp:80"); err == nil {
+		nc.Close()
+		t.Error("a key with no-port-forwarding forwards")
+	}
+}
+
+func TestDropbearsClient(t *testing.T) {
+	if _, err := exec.LookPath("dbclient"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("dbclient is not installed (dropbear-bin)")
+	}
+	r := newRig(t, rigOptions{})
+	if out, err := r.other("dropbearconvert", "openssh", "dropbear", r.path("alice"), r.path("alice.db")); err != nil {
+		t.Fatalf("dropbearconvert: %v\n%s", err, out)
+	}
+	_, port, _ := net.SplitHostPort(r.addr)
+	out, err := r.other("dbclient", "-y", "-y", "-i", r.path("alice.db"), "-p", port, "me@127.0.0.1", "run -- echo from-dropbear; exit 4")
+	if !strings.Contains(out, "from-dropbear") || err == nil || !strings.Contains(err.Error(), "exit status 4") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

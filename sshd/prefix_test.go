@@ -1,0 +1,100 @@
+package sshd
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// keyLog writes down what a keyFilter finds.
+type keyLog struct{ strings.Builder }
+
+func (l *keyLog) typed(p []byte) { l.Write(p) }
+func (l *keyLog) prefixed()      { l.WriteString("<prefix>") }
+func (l *keyLog) commanded(k rune, raw []byte) {
+	if k < ' ' {
+		fmt.Fprintf(l, "<%d:%q>", k, raw)
+		return
+	}
+	fmt.Fprintf(l, "<%c>", k)
+}
+
+func filterAll(chunks ...string) string {
+	f := keyFilter{prefix: 0x1c}
+	var l keyLog
+	for _, c := range chunks {
+		f.feed([]byte(c), &l)
+	}
+	return l.String()
+}
+
+func keyCases() map[string]string {
+	return map[string]string{
+		"plain text":                             "plain text",
+		"a\x1cdb":                                "a<prefix><d>b",
+		"\x1c\x1c":                               `<prefix><28:"\x1c">`,
+		"\x1c\x1b[A":                             `<prefix><0:"\x1b[A">`,
+		"\x1b[92;5ud":                            "<prefix><d>",
+		"\x1b[92;5u\x1b[92;5u":                   `<prefix><28:"\x1b[92;5u">`,
+		"\x1b[92;5u\x1b[100u":                    "<prefix><d>",
+		"\x1b[92;69ud":                           "<prefix><d>", // caps lock
+		"\x1b[92;5:1u\x1b[92;5:3u\x1b[100;1:1u":  "<prefix><d>",
+		"\x1b[92;5:3u":                           "",
+		"\x1b[27;5;92~d":                         "<prefix><d>",
+		"\x1b[92;7u":                             "\x1b[92;7u", // with alt it is another key
+		"\x1b[92u":                               "\x1b[92u",
+		"\x1b[A\x1bOP\x1bx":                      "\x1b[A\x1bOP\x1bx",
+		"\x1b[200~a\x1cd\x1b[201~":               "\x1b[200~a\x1cd\x1b[201~",
+		"\x1b[200~\x1b[92;5u\x1b[201~\x1cd":      "\x1b[200~\x1b[92;5u\x1b[201~<prefix><d>",
+		"\x1b[<0;10;10M":                         "\x1b[<0;10;10M",
+		"\x1b[" + strings.Repeat("1", 100) + "u": "\x1b[" + strings.Repeat("1", 100) + "u",
+		"\x1b[\x01":                              "\x1b[\x01",
+	}
+}
+
+func TestKeysAreFound(t *testing.T) {
+	for in, want := range keyCases() {
+		if got := filterAll(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A read may end anywhere but within the first two bytes of a sequence, which
+// pass at once so that Escape and Alt-[ do.
+func TestKeysAreFoundWhereverAReadEnds(t *testing.T) {
+	for in, want := range keyCases() {
+		for i := range in {
+			head := in[:i]
+			if strings.HasSuffix(head, "\x1b") || strings.HasSuffix(head, "\x1b[") {
+				continue
+			}
+			if got := filterAll(head, in[i:]); got != want {
+				t.Errorf("%q|%q: %q, want %q", head, in[i:], got, want)
+			}
+		}
+	}
+}
+
+func FuzzKeyFilter(f *testing.F) {
+	for in := range keyCases() {
+		f.Add([]byte(in), 3)
+	}
+	f.Fuzz(func(t *testing.T, in []byte, size int) {
+		size = max(1, size%16)
+		filter := keyFilter{prefix: 0x1c}
+		var l keyLog
+		for i := 0; i < len(in); i += size {
+			filter.feed(in[i:min(i+size, len(in))], &l)
+			if len(filter.held) > maxKeySequence {
+				t.Fatalf("%d bytes are held back", len(filter.held))
+			}
+		}
+		// Without the prefix in any spelling nothing is lost.
+		if !strings.ContainsAny(string(in), "\x1c") && !strings.Contains(string(in), "92") {
+			if got := l.String() + string(filter.held); got != string(in) {
+				t.Fatalf("%q became %q", in, got)
+			}
+		}
+	})
+}
