@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -24,8 +25,11 @@ const (
 type CreateOptions struct {
 	URI   string // normalized, with a legal NAME; "": made from Name
 	Name  string // NAME; "": chosen by the host. Without meaning if there is a URI
+	Base  string // what a NAME that the host chooses begins with; "": the program's name
 	Title string // "": the NAME
-	Dir   string // absolute; "": the home directory
+	// KeepTitle makes the title stay when the program sets another.
+	KeepTitle bool
+	Dir       string // absolute; "": the home directory
 
 	// What runs: Argv literally, or Line through the shell's -c, or the shell.
 	Argv  []string
@@ -45,6 +49,10 @@ type CreateOptions struct {
 	Claim     ahp.Claim // the zero Claim: the clientId of the principal's SSH sessions
 	Transient bool      // disposed once exited while its creator watches
 	Forced    bool      // the principal's forced command
+
+	// Tap, if not nil, is given all visible output as it comes, none lost and none
+	// twice, under the Term's lock: it must not block, nor keep p.
+	Tap func(p []byte)
 }
 
 // Create starts a terminal for p. It returns once the process runs. Errors are
@@ -105,9 +113,10 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 		return nil, ahp.FieldProblem("claim", "names a clientId that nobody here uses")
 	}
 	t := &Terminal{host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced, holder: owner,
+		renamed: o.KeepTitle, tap: o.Tap,
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
 	spec, base := h.spec(o)
-	if err := h.register(t, o, spec.Dir, base); err != nil {
+	if err := h.register(t, o, spec.Dir, cmp.Or(o.Base, base)); err != nil {
 		return nil, err
 	}
 	if err := h.run(t, spec); err != nil {

@@ -25,6 +25,9 @@ func (e events) Ready() {
 // them: what follows must not find a log full of single bytes.
 func (e events) Data(p []byte) {
 	t := e.t
+	if t.tap != nil {
+		t.tap(p)
+	}
 	if len(p) < smallData && len(t.small)+len(p) <= maxSmall {
 		t.small = append(t.small, p...)
 		return

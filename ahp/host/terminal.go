@@ -29,6 +29,7 @@ type Terminal struct {
 	gone    chan struct{} // closed when it has been disposed
 
 	brake brake
+	tap   func(p []byte) // see CreateOptions; nil: none
 
 	// Guarded by the Term's lock.
 	holder    holder  // who holds the claim
