@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
@@ -23,7 +24,10 @@ type peer struct {
 
 	closing error // the reader's: end once everything is written
 
-	background sync.WaitGroup // disposals, which take long
+	extension Extension    // nil: none
+	waits     atomic.Int64 // requests of the extension that are waiting
+
+	background sync.WaitGroup // disposals and waits, which take long
 	disposals  chan struct{}  // a slot for each
 }
 
@@ -50,6 +54,9 @@ func (p *peer) handle(msg []byte) {
 	}
 	m, known := methods[r.method]
 	if !known {
+		if p.extended(r) {
+			return
+		}
 		p.refuseUnknown(r)
 		return
 	}

@@ -43,6 +43,8 @@ type Options struct {
 	MaxSubscriptions  int          // channels; default 1000
 	RequestsPerSecond int          // messages, on average; default 1000; more are read later; negative: no limit
 	Log               *slog.Logger // what went wrong, never payloads; default: dropped
+	// Extend, if not nil, gives a connection methods beside AHP's.
+	Extend func(*host.Conn) Extension
 }
 
 const (
@@ -70,6 +72,10 @@ func Serve(t Transport, c *host.Conn, o Options) error {
 	defer cancel(nil)
 	p := &peer{t: t, c: c, opts: o, log: o.Log, ctx: ctx, pace: pace{rate: o.RequestsPerSecond},
 		disposals: make(chan struct{}, maxDisposals)}
+	if o.Extend != nil {
+		p.extension = o.Extend(c)
+		defer p.extension.Close()
+	}
 
 	written := make(chan struct{})
 	go func() {
