@@ -211,6 +211,9 @@ func (t *Terminal) holdBack(i, j int, s seqState) {
 	t.state = s
 	t.hold = t.hold[:0]
 	t.released = 0
+	if !s.held() {
+		t.removed()
+	}
 	t.collect(t.in[i:j])
 }
 

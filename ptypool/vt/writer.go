@@ -156,14 +156,24 @@ func (w *writer) cells(cells []cell, x0 int, full bool) {
 	}
 }
 
-// cluster draws a grapheme cluster. One that was printed while mode 2027 had another
-// value than it has for drawing, which is set, may have another width.
+// cluster draws a grapheme cluster. While drawing, mode 2027 is set; a cluster that was
+// printed without it may have another width, and is of a character with marks only.
 func (w *writer) cluster(text string, wide bool) {
-	if uniseg.StringWidth(text) > 1 == wide {
-		w.str(text)
+	if uniseg.StringWidth(text) > 1 != wide && onlyMarks(text) {
+		w.str("\x1b[?2027l" + text + "\x1b[?2027h")
 		return
 	}
-	w.str("\x1b[?2027l" + text + "\x1b[?2027h")
+	w.str(text)
+}
+
+// onlyMarks reports whether all but the first character of text are marks of no width.
+func onlyMarks(text string) bool {
+	for i, r := range text {
+		if i > 0 && classOf(r).width(r) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // separate keeps the next character from joining the one before, in the last column,
