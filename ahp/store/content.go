@@ -47,6 +47,8 @@ func (c *content) apply(st *ahp.TerminalState, a ahp.Action, limit int) {
 		return
 	case ahp.TerminalData:
 		grown = len(a.Data)
+	case ahp.TerminalOutput:
+		grown = len(a.Data)
 	}
 	if n := len(st.Content); n > parts {
 		grown = partWeight(&st.Content[n-1])

@@ -13,6 +13,10 @@
 // one is told to take a new redraw. Nobody waits for it, and it loses nothing
 // but the history in between.
 //
+// A connection's own messages, such as answers and rejections, have their place
+// in the same order. What carries a state meets the actions that follow exactly:
+// see [Subscriber.SubscribePost] and [Subscriber.ReconnectPost].
+//
 // The bytes of output are copied once, into chunks that the log and the content
 // share and that are never written again.
 package store
