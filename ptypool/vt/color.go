@@ -46,7 +46,7 @@ func (t *Terminal) oscPalette(seq, rest []byte) verdict {
 			t.replyColor("4;"+strconv.Itoa(int(i)), t.paletteColor(i), seq)
 			continue
 		}
-		c, ok := parseColor(spec)
+		c, ok := ParseColor(spec)
 		if !ok {
 			v = drop
 			continue
@@ -87,7 +87,7 @@ func (t *Terminal) oscDynamic(n int, seq, rest []byte) verdict {
 			v = drop
 			break
 		}
-		c, ok := parseColor(spec)
+		c, ok := ParseColor(spec)
 		switch {
 		case string(spec) == "?":
 			v = drop
@@ -114,9 +114,9 @@ func appendDynamic(dst []byte, n int, spec []byte) []byte {
 	return append(dst, esc, '\\')
 }
 
-// parseColor reads an X11 colour specification: rgb:R/G/B with 1 to 4 digits
+// ParseColor reads an X11 colour specification: rgb:R/G/B with 1 to 4 digits
 // each, or #RGB, #RRGGBB, #RRRGGGBBB, #RRRRGGGGBBBB. Names are not known.
-func parseColor(spec []byte) (RGB, bool) {
+func ParseColor(spec []byte) (RGB, bool) {
 	var parts [][]byte
 	if s, ok := bytes.CutPrefix(spec, []byte("rgb:")); ok {
 		parts = bytes.Split(s, []byte{'/'})

@@ -188,3 +188,55 @@ func TestAppendTextIsPlain(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A program cannot plant anything in its history that a viewer's terminal answers when
+// somebody attaches (security.md: 1,000 attaches, 0 bytes reach the pty), whatever the query
+// and wherever its bytes end up: as text, title, link, colour or scrollback.
+func TestRedrawAnswersNothing(t *testing.T) {
+	queries := []string{
+		"\x1b[c", "\x1b[>c", "\x1b[=c", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[>q", "\x1b[?u", "\x1b[14t", "\x1b[21t", "\x1b[?25$p",
+		"\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\", "\x1b]10;?\a", "\x1b]11;?\a", "\x1b]4;1;?\a", "\x1b]52;c;?\a", "\x1b]52;c;eA==\a", "\x05", "\x1bZ",
+		"\u009bc", "\u009b6n", "\x9b6n", "\xc2\x9b6n",
+	}
+	v := New(40, 10, Options{ScrollbackLines: 1000})
+	for _, q := range queries {
+		for _, format := range []string{"%s\r\n", "\x1b]0;%s\a", "\x1b]8;;http://x/%s\x1b\\l\x1b]8;;\a", "\x1b]11;%s\a", "\x1b]2;\u0090%s\x1b\\", "\x1b[1%s", "\x1bP%s", "\x18"} {
+			v.Feed(fmt.Appendf(nil, format, q), nil)
+		}
+	}
+	for range 1000 {
+		viewer := New(40, 10, Options{})
+		rec := redrawn(t, v, viewer, Redraw{Scrollback: -1})
+		if len(rec.events) > 2 { // the title, and the same again
+			t.Fatal(rec.events)
+		}
+	}
+}
+
+// An idle terminal costs far less than goal 7 allows it, and a flood no more than its bounds.
+func TestMemoryIsBounded(t *testing.T) {
+	const lines = 1000
+	v := New(80, 24, Options{ScrollbackLines: lines})
+	v.Feed(coloredText(4<<20), nil)
+	size := 0
+	for _, b := range v.history.blocks {
+		size += cap(b.buf) + 4*cap(b.ends)
+	}
+	if v.history.lines != lines || size > lines*256 {
+		t.Errorf("%d lines of scrollback in %d bytes", v.history.lines, size)
+	}
+	link := "\x1b]8;;http://" + strings.Repeat("x", maxURI-10)
+	for i := range 20_000 {
+		v.Feed(fmt.Appendf(nil, "%s%d\x1b\\\x1b[38;2;%d;%d;%dmlinked\r\n", link[:2000], i, i&255, i>>8, i&15), nil)
+	}
+	size = 0
+	for _, b := range v.history.blocks {
+		size += cap(b.buf) + 4*cap(b.ends)
+	}
+	if size > 2*lines*historyLineBytes {
+		t.Errorf("%d bytes of scrollback", size)
+	}
+	if v.table.linkBytes > 2*maxLinks || len(v.table.styles) > 2*minStyles+v.cols*v.rows {
+		t.Errorf("%d bytes of links, %d styles", v.table.linkBytes, len(v.table.styles))
+	}
+}

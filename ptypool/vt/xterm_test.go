@@ -274,3 +274,33 @@ func (x *xterm) compare(t *testing.T, g *generator, pieces []string) string {
 	}
 	return ""
 }
+
+// A redraw after resizes shows what xterm.js makes of them itself, scrollback included, as far as they can agree: xterm.js
+// does not reflow the line that the cursor is in, loses parts of lines with wide
+// characters, and fills a taller screen with scrollback only if the cursor is at the
+// bottom.
+func TestXtermResize(t *testing.T) {
+	x := startXterm(t)
+	for seed := range uint64(300) {
+		g := newGenerator(seed, true)
+		v := New(g.cols, g.rows, Options{ScrollbackLines: 1000})
+		job := xtermJob{g.cols, g.rows, 1000, nil}
+		var log []string
+		for range 1 + g.IntN(4) {
+			var b strings.Builder
+			for range g.IntN(12) {
+				b.WriteString(g.pick([]string{"one two three four five ", "é", "x", "\r\n", "\x1b[31mred\x1b[m ", "──┐"}))
+			}
+			b.WriteString(strings.Repeat("\r\n", g.rows))
+			v.Feed([]byte(b.String()), nil)
+			cols := 4 + g.IntN(40)
+			v.Resize(cols, g.rows)
+			job.Steps = append(job.Steps, xtermStep{Data: []byte(b.String())}, xtermStep{Cols: cols, Rows: g.rows})
+			log = append(log, fmt.Sprintf("%q to %d", b.String(), cols))
+		}
+		redraw := xtermJob{v.cols, v.rows, 1000, []xtermStep{{Data: v.AppendRedraw(nil, Redraw{Scrollback: -1})}}}
+		if diff := x.run(t, redraw).diff(x.run(t, job), true); diff != "" {
+			t.Fatalf("seed %d, %d by %d, %s:\n%s", seed, g.cols, g.rows, strings.Join(log, ", "), diff)
+		}
+	}
+}
