@@ -3,6 +3,7 @@ package rpc
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 
 	"termhost/ahp"
@@ -81,19 +82,14 @@ func (p *peer) initialize(r *request) *ahp.Error {
 	return nil
 }
 
-// helloResult encodes initialize's result. Its serverSeq is one that every
-// snapshot contains: a client may take it for the last action it has seen.
+// helloResult encodes initialize's result.
 func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 	shape := p.c.Shape()
-	seq := hello.ServerSeq
-	for _, v := range hello.Snapshots {
-		seq = min(seq, v.Seq)
-	}
 	return func(dst []byte) []byte {
 		dst = append(dst, `{"protocolVersion":`...)
 		dst = ahp.AppendJSONString(dst, hello.Version.String())
 		dst = append(dst, `,"serverSeq":`...)
-		dst = strconv.AppendUint(dst, seq, 10)
+		dst = strconv.AppendUint(dst, hello.ServerSeq, 10)
 		dst = append(dst, `,"serverInfo":{"name":"termhost","version":`...)
 		dst = ahp.AppendJSONString(dst, hello.ServerVersion)
 		dst = append(dst, `},"snapshots":[`...)
@@ -194,7 +190,7 @@ func (p *peer) subscribe(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
-	if p.c.Subscriptions() >= p.opts.MaxSubscriptions {
+	if p.c.Subscriptions() >= p.opts.MaxSubscriptions && !p.follows(channel) {
 		return p.tooMany()
 	}
 	p.snapshots(r.id, func() (func([]byte) []byte, *ahp.Error) {
@@ -208,6 +204,12 @@ func (p *peer) subscribe(r *request) *ahp.Error {
 		}, nil
 	})
 	return nil
+}
+
+// follows reports whether a channel is subscribed to already.
+func (p *peer) follows(channel string) bool {
+	uri, ok := ahp.NormalizeChannel(channel)
+	return ok && slices.ContainsFunc(p.c.Subscriber().Channels(), func(c *store.Channel) bool { return c.URI() == uri })
 }
 
 func (p *peer) unsubscribe(r *request) *ahp.Error {
@@ -270,14 +272,24 @@ func (p *peer) acknowledge(r *request) {
 }
 
 func (p *peer) createTerminal(r *request) *ahp.Error {
-	var params ahp.CreateTerminalParams
+	var params struct {
+		ahp.CreateTerminalParams
+		Claim json.RawMessage `json:"claim"`
+	}
 	if e := decode(r.params, &params); e != nil {
 		return e
+	}
+	if params.Claim != nil && string(params.Claim) != "null" {
+		var claim ahp.Claim
+		if err := json.Unmarshal(params.Claim, &claim); err != nil {
+			return ahp.FieldProblem("claim", "cannot be read: "+err.Error())
+		}
+		params.CreateTerminalParams.Claim = &claim
 	}
 	if params.Channel == "" {
 		return ahp.FieldProblem("channel", "is missing")
 	}
-	if e := p.c.CreateTerminal(params); e != nil {
+	if e := p.c.CreateTerminal(params.CreateTerminalParams); e != nil {
 		return e
 	}
 	p.respond(r.id, appendNull)

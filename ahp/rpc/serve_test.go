@@ -1,0 +1,221 @@
+package rpc_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/rpc"
+)
+
+// greet initializes a connection and makes a terminal that runs a script.
+func greet(t *testing.T, p *pipe, clientID string) {
+	t.Helper()
+	p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["1.0.0"],"clientId":%q}}`, clientID))
+	if msg := p.next(t); !strings.Contains(string(msg), `"id":1,"result"`) {
+		t.Fatalf("initialize: %s", msg)
+	}
+}
+
+func run(t *testing.T, p *pipe, clientID, name, script string) {
+	t.Helper()
+	params, err := json.Marshal(map[string]any{
+		"channel": "ahp-terminal:/" + name, "claim": map[string]any{"kind": "client", "clientId": clientID},
+		"_meta": map[string]any{"termhost": map[string]any{"command": "/bin/sh", "args": []string{"-c", script}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":%s}`, params))
+	for {
+		msg := p.next(t)
+		if msg == nil || strings.Contains(string(msg), `"id":2,"error"`) {
+			t.Fatalf("createTerminal: %s", msg)
+		}
+		if strings.Contains(string(msg), `"id":2,"result"`) {
+			return
+		}
+	}
+}
+
+// TestASnapshotIsFollowedByWhatItLacks subscribes to a terminal that prints
+// numbers, again and again: no number may be missing or come twice where the
+// snapshot ends and the actions begin.
+func TestASnapshotIsFollowedByWhatItLacks(t *testing.T) {
+	h := newHost(t, host.Config{ScrollbackBytes: 64 << 10})
+	p := serve(t, h, principals()["alice"], rpc.Options{RequestsPerSecond: -1})
+	greet(t, p, "a")
+	run(t, p, "a", "n", "i=0; while :; do echo $i; i=$((i+1)); done")
+	const rounds = 50
+	for round := range rounds {
+		id := round + 10
+		p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"subscribe","params":{"channel":"ahp-terminal:/n"}}`, id))
+		var st ahp.TerminalState
+		var fromSeq uint64
+		for answered := false; !answered; {
+			var m struct {
+				ID     int `json:"id"`
+				Result struct {
+					Snapshot struct {
+						State   json.RawMessage `json:"state"`
+						FromSeq uint64          `json:"fromSeq"`
+					} `json:"snapshot"`
+				} `json:"result"`
+			}
+			if err := json.Unmarshal(p.next(t), &m); err != nil {
+				t.Fatal(err)
+			}
+			if m.ID == 0 {
+				continue // of the round before
+			}
+			if err := json.Unmarshal(m.Result.Snapshot.State, &st); err != nil {
+				t.Fatal(err)
+			}
+			fromSeq, answered = m.Result.Snapshot.FromSeq, true
+		}
+		for range 3 {
+			var m struct {
+				Params ahp.Envelope `json:"params"`
+			}
+			if err := json.Unmarshal(p.next(t), &m); err != nil {
+				t.Fatal(err)
+			}
+			if m.Params.ServerSeq <= fromSeq {
+				t.Fatalf("an action of %d follows a snapshot of %d", m.Params.ServerSeq, fromSeq)
+			}
+			a, err := ahp.DecodeAction(m.Params.Action)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st.Apply(a)
+		}
+		numbersRise(t, &st)
+	}
+}
+
+func numbersRise(t *testing.T, st *ahp.TerminalState) {
+	t.Helper()
+	var text strings.Builder
+	for i := range st.Content {
+		text.WriteString(st.Content[i].Text.String())
+	}
+	// What has been cut off the head left a preamble of escape sequences.
+	_, numbers, _ := strings.Cut(text.String()[1+strings.LastIndexByte(text.String(), 0x1b):], "\r\n")
+	lines := strings.Split("\r\n"+numbers, "\r\n")
+	last := -1
+	for _, l := range lines[1 : len(lines)-1] { // the first and the last may be cut
+		var n int
+		if _, err := fmt.Sscanf(l, "%d", &n); err != nil {
+			t.Fatalf("what is %q?", l)
+		}
+		if last >= 0 && n != last+1 {
+			t.Fatalf("%d is followed by %d", last, n)
+		}
+		last = n
+	}
+}
+
+// TestAPeerThatDoesNotReadIsNotReadFrom promises that answers do not pile up.
+func TestAPeerThatDoesNotReadIsNotReadFrom(t *testing.T) {
+	h := newHost(t, host.Config{})
+	p := serve(t, h, principals()["alice"], rpc.Options{RequestsPerSecond: -1})
+	const questions = 5000
+	sent := make(chan int, questions)
+	go func() {
+		for i := range questions {
+			p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i))
+			sent <- i
+		}
+		close(sent)
+	}()
+	// 1024 wait with the host, some in the pipe; with the rest, it waits for us.
+	const most = 1024 + 64
+	for i := range questions {
+		if n := len(sent); n > most+i {
+			t.Fatalf("%d questions were taken while %d answers were", n, i)
+		}
+		if msg := p.next(t); string(msg) != fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":null}`, i) {
+			t.Fatalf("answer %d is %s", i, msg)
+		}
+	}
+	for range sent {
+	}
+}
+
+// panicking is a transport that does what no transport should.
+type panicking struct{ *pipe }
+
+func (p panicking) Write([]byte) error { panic("a bug") }
+
+func TestAPanicEndsOneConnectionOnly(t *testing.T) {
+	h := newHost(t, host.Config{})
+	c, err := h.Connect(principals()["alice"], host.DoorSubsystem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	p := newPipe()
+	go p.send(t, []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	if err := rpc.Serve(panicking{p}, c, rpc.Options{}); err == nil || strings.Contains(err.Error(), "a bug") {
+		t.Errorf("Serve returned %v", err)
+	}
+	other := serve(t, h, principals()["alice"], rpc.Options{})
+	greet(t, other, "a")
+}
+
+func FuzzMessages(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":"x","method":"subscribe","params":{"channel":"ahp-root://"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":"f","initialSubscriptions":[{"channel":"ahp-root:"}]}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{"channel":"ahp-root://","clientId":"f","lastSeenServerSeq":1,"subscriptions":["ahp-root://"]}}`,
+		`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/x","clientSeq":1,"action":{"type":"terminal/claimed","claim":{"kind":"client","clientId":"x"}}}}`,
+		`{"jsonrpc":"2.0","id":-1.5e3,"method":"createTerminal","params":{"channel":"ahp-terminal:/x","claim":{"kind":"session","session":"s"},"cols":1}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"disposeTerminal","params":{"channel":"ahp-terminal:/x"}}`,
+		`[]`, `null`, `{`, "\xff", `{"a":{"b":[1,2,{"c":null}]},"A":1}`, `{"id":1,"result":{}}`,
+	} {
+		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), false)
+	}
+	h := newHost(f, host.Config{})
+	f.Fuzz(func(t *testing.T, msg []byte, initialized bool) {
+		// An observer: what a fuzzer finds must not be run.
+		p := serve(t, h, principals()["eve"], rpc.Options{RequestsPerSecond: -1})
+		if initialized {
+			greet(t, p, "fuzz")
+		}
+		p.send(t, msg)
+		p.send(t, []byte(`{"jsonrpc":"2.0","id":"sync","method":"ping"}`))
+		answers := 0
+		for {
+			answer := p.next(t)
+			if answer == nil {
+				return // a version that is not spoken ends the connection
+			}
+			var m ahp.Message
+			if err := json.Unmarshal(answer, &m); err != nil {
+				t.Fatalf("%q was answered with %s: %v", msg, answer, err)
+			}
+			if string(m.ID) == `"sync"` {
+				break
+			}
+			if m.Error != nil && m.Error.Code == ahp.CodeInternal {
+				t.Errorf("%q was answered with %s", msg, answer)
+			}
+			answers++
+		}
+		var asked struct {
+			Version string          `json:"jsonrpc"`
+			ID      json.RawMessage `json:"id"`
+			Method  string          `json:"method"`
+			Result  json.RawMessage `json:"result"`
+			Error   json.RawMessage `json:"error"`
+		}
+		request := json.Unmarshal(msg, &asked) == nil && asked.ID != nil && asked.Method != ""
+		if request && answers == 0 && asked.Method != "disposeTerminal" { // whose answer takes its time
+			t.Errorf("%q was not answered", msg)
+		}
+	})
+}
