@@ -136,6 +136,9 @@ func (h *Host) run(t *Terminal, spec ptypool.Spec) error {
 		h.mu.Unlock()
 		t.ch.Remove()
 		if errors.Is(err, ptypool.ErrShutdown) {
+			if t.term != nil {
+				<-t.term.Done() // it is being killed
+			}
 			return ErrClosed
 		}
 		return err

@@ -1,0 +1,129 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"termhost/ahp"
+)
+
+// plainHost is a host that the test shuts down itself.
+func plainHost(t *testing.T) *Host {
+	t.Helper()
+	h, err := New(Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 10, LogBytes: 128 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestShutdownWithWorkInProgress(t *testing.T) {
+	h := plainHost(t)
+	p := connect(t, h, carol, "c")
+	uri := p.create("x", "/bin/sh", "-c", "trap 'echo farewell; exit 9' HUP; echo ready; while :; do read x; done")
+	term := h.lookup(uri)
+	term.awaitOutput(t, "ready")
+	p.subscribe(uri)
+	stubborn := run(t, h, carol, "stubborn", "trap '' HUP TERM; echo ready; while :; do sleep 1000; done")
+	stubborn.awaitOutput(t, "ready")
+	flood := run(t, h, carol, "flood", "exec yes")
+	v := attach(t, h, carol, "x", AttachOptions{})
+	c, err := h.Connect(carol, DoorSSH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	braked, _, err := c.CreateAttached(CreateOptions{Argv: []string{"yes"}}, AttachOptions{Lossless: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for braked.sub.Lag(braked.t.ch) <= braked.t.ch.LogBytes()/2 {
+		<-braked.Signal()
+	}
+	done := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	go func() { done <- h.Shutdown(ctx) }()
+
+	wait(t, "the exit", term.Done())
+	// The shutdown waits for those who read; these read only now.
+	if _, err := h.Create(carol, CreateOptions{}); !errors.Is(err, ErrClosed) {
+		t.Errorf("a terminal can be created during the shutdown: %v", err)
+	}
+	if _, err := h.Connect(carol, DoorSSH); !errors.Is(err, ErrClosed) {
+		t.Errorf("one can connect during the shutdown: %v", err)
+	}
+	p.until("the exit", func(e *storeEntry) bool {
+		x, ok := e.Action().(ahp.TerminalExited)
+		return ok && *x.ExitCode == 9
+	})
+	p.c.sub.Pull(nil, 1) // what came before is written
+	for p.c.sub.Pending() {
+		p.pending()
+	}
+	v.shows("farewell")
+	for v.pull() {
+	}
+	for braked.sub.Pending() {
+		braked.Pull(nil, 1<<20)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+	for _, conn := range []*Conn{p.c, v.c, c} {
+		if got := context.Cause(conn.Context()); !errors.Is(got, ErrClosed) {
+			t.Errorf("a connection ended with %v", got)
+		}
+	}
+	for _, term := range []*Terminal{stubborn, flood, braked.t} {
+		if !term.exitedNow() {
+			t.Errorf("%s still runs", term)
+		}
+	}
+	if err := h.Shutdown(t.Context()); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+func TestAShutdownDoesNotWaitForADeadReaderBeyondItsDeadline(t *testing.T) {
+	h := plainHost(t)
+	run(t, h, carol, "x", "echo something; exec cat").awaitOutput(t, "something")
+	v := attach(t, h, carol, "x", AttachOptions{}) // never pulls
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if err := h.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	wait(t, "the connection's end", v.c.Context().Done())
+}
+
+func TestTerminalsCreatedDuringAShutdownLeaveNothingBehind(t *testing.T) {
+	for range 10 {
+		h := plainHost(t)
+		begun := make(chan struct{})
+		ended := make(chan error, 1)
+		go func() {
+			close(begun)
+			for {
+				if _, err := h.Create(carol, CreateOptions{Argv: []string{"/bin/cat"}}); err != nil {
+					ended <- err
+					return
+				}
+			}
+		}()
+		<-begun
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		if err := h.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, ErrClosed) {
+			t.Errorf("it ended with %v", err)
+		}
+		if n := h.pool.Len(); n != 0 {
+			t.Errorf("%d terminals are left", n)
+		}
+	}
+}
