@@ -133,7 +133,7 @@ func TestAReadOnlyAttachWithoutPtyIsAStream(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	r.ssh("alice", "", "new -d -n work -- echo one; echo two; sleep 0.3; echo three; exit 4")
 	got := r.ssh("alice", "", "attach -r work")
-	if got.stdout != "one\ntwo\nthree\n" || got.status != 4 {
+	if got.stdout != "one\ntwo\nthree\n" || got.stderr != "" || got.status != 4 {
 		t.Errorf("got %+v", got)
 	}
 	got = r.ssh("alice", "", "attach work")
@@ -176,6 +176,8 @@ func TestLosingTheConnectionDetaches(t *testing.T) {
 func TestTwoViewersSeeTheSame(t *testing.T) {
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
 	a := r.open(r.dial("alice"), 80, 24, "new -n work")
+	a.typeIn("echo up-$((1+1))\r")
+	a.sees("up-2")
 	b := r.open(r.dial("bob"), 80, 24, "attach work")
 	agent, reqs := rawSession(t, r.dial("bob"))
 	if !request(t, agent, "subsystem", stringMsg{"ahp"}) {

@@ -38,7 +38,9 @@ func runAttach(v *invocation) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	return v.show(a, first, nil)
+	return v.show(a, first, func(t *typist) {
+		t.deaf = *readOnly && v.s.pty == nil
+	})
 }
 
 var errNoTerminal = errors.New("there is no terminal to attach to; `ssh HOST` makes one")

@@ -76,10 +76,9 @@ func commandRows(parts []ahp.Part) [][]string {
 
 // writeContent writes the output as the program wrote it.
 func (v *invocation) writeContent(parts []ahp.Part) int {
-	out := v.s.newOutlet(v.s.ch)
 	for i := range parts {
 		for _, chunk := range parts[i].Text.Chunks() {
-			if _, err := out.Write(chunk); err != nil {
+			if _, err := v.s.stdout.Write(chunk); err != nil {
 				return statusFailed
 			}
 		}

@@ -47,6 +47,7 @@ const (
 	statusUsage   = 2
 	statusTimeout = 124 // as timeout(1)
 	statusUnknown = 127 // as sh, for a command that does not exist
+	statusLost    = 255 // as ssh itself, for a lost connection
 )
 
 // invocation is one run of a command.
@@ -92,7 +93,7 @@ func (s *sshSession) exec(text string) int {
 // invoke returns an invocation whose streams suit the peer: with a pty its
 // terminal is in raw mode.
 func (s *sshSession) invoke() *invocation {
-	v := &invocation{s: s, stdout: s.newOutlet(s.ch), stderr: s.newOutlet(s.ch.Stderr())}
+	v := &invocation{s: s, stdout: s.stdout, stderr: s.stderr}
 	if s.pty != nil {
 		v.stdout, v.stderr = toCRLF{v.stdout}, toCRLF{v.stderr}
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"charm.land/ssh"
 	gossh "golang.org/x/crypto/ssh"
@@ -59,6 +60,7 @@ func (c *conn) carry(ch gossh.Channel, reqs <-chan *gossh.Request) {
 	// An HTTP server needs deadlines, which a channel does not have and a pipe
 	// does.
 	door, here := net.Pipe()
+	var ended atomic.Bool
 	var parts sync.WaitGroup
 	part := func(doing string, f func()) {
 		parts.Go(func() {
@@ -75,12 +77,11 @@ func (c *conn) carry(ch gossh.Channel, reqs <-chan *gossh.Request) {
 		here.Close()
 	})
 	part("carrying a forwarded connection", func() {
-		s := &sshSession{c: c, ch: ch, ctx: c.ctx}
-		_, _ = io.Copy(s.newOutlet(ch), here)
+		_, _ = io.Copy(c.newOutlet(ch, ch, &ended), here)
 		here.Close()
 		_ = ch.CloseWrite()
 		_ = ch.Close()
-		s.ended.Store(true)
+		ended.Store(true)
 	})
 	gossh.DiscardRequests(reqs)
 	here.Close() // the channel is over

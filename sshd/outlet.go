@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	gossh "golang.org/x/crypto/ssh"
 )
 
 const (
@@ -17,26 +21,33 @@ const (
 )
 
 // outlet writes to a channel's output or error stream. A peer that takes nothing
-// for Server.stall loses the channel. Write is called by one goroutine at a time.
+// for the stall loses the channel. Write may be called concurrently.
 type outlet struct {
-	s *sshSession
-	w io.Writer
+	w       io.Writer
+	stall   time.Duration
+	stalled func() // called on a goroutine of its own
 
+	mu    sync.Mutex  // a leaf, held while the peer takes its time
 	watch *time.Timer // runs while a piece is being written; made on first use
 }
 
-func (s *sshSession) newOutlet(w io.Writer) *outlet { return &outlet{s: s, w: w} }
+// newOutlet returns an outlet that writes to w, a stream of ch. ended says that
+// ch has been closed in good order.
+func (c *conn) newOutlet(ch gossh.Channel, w io.Writer, ended *atomic.Bool) *outlet {
+	return &outlet{w: w, stall: c.srv.stall, stalled: func() { c.closeStalled(ch, ended) }}
+}
 
 // Write writes p, which is not kept. It fails when the channel has ended.
 func (o *outlet) Write(p []byte) (n int, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.watch == nil {
-		o.watch = time.AfterFunc(o.s.c.srv.stall, o.s.stalled)
+		o.watch = time.AfterFunc(o.stall, o.stalled)
 	}
 	defer o.watch.Stop()
 	for len(p) > 0 {
-		piece := p[:min(len(p), writePiece)]
-		o.watch.Reset(o.s.c.srv.stall)
-		m, err := o.w.Write(piece)
+		o.watch.Reset(o.stall)
+		m, err := o.w.Write(p[:min(len(p), writePiece)])
 		n += m
 		if err != nil {
 			return n, err
@@ -49,19 +60,19 @@ func (o *outlet) Write(p []byte) (n int, err error) {
 // errStalled ends a connection whose peer takes no output.
 var errStalled = errors.New("the peer takes no output")
 
-// stalled closes the channel of a peer that takes nothing. A writer that waits
-// for the window is woken by the peer's own close only; a peer that does not
-// answer loses the connection.
-func (s *sshSession) stalled() {
-	defer s.c.recovered("closing a stalled channel")
-	s.c.log.Info("SSH session closed: the peer takes no output", "principal", s.c.principal().Name)
+// closeStalled closes the channel of a peer that takes nothing. A writer that
+// waits for the window is woken by the peer's own close only; a peer that does
+// not answer loses the connection.
+func (c *conn) closeStalled(ch gossh.Channel, ended *atomic.Bool) {
+	defer c.recovered("closing a stalled channel")
+	c.log.Info("channel closed: the peer takes no output", "principal", c.principal().Name)
 	time.AfterFunc(stallGrace, func() {
-		if !s.ended.Load() {
-			s.c.end(errStalled)
-			s.c.nc.Close()
+		if !ended.Load() {
+			c.end(errStalled)
+			c.nc.Close()
 		}
 	})
-	_ = s.ch.Close()
+	_ = ch.Close()
 }
 
 // toCRLF writes text for a terminal in raw mode: \n becomes \r\n.

@@ -15,8 +15,9 @@ import (
 // 6). One goroutine, requests, answers what the peer asks for and waits for
 // nothing else; what was asked for runs on another.
 type sshSession struct {
-	c  *conn
-	ch gossh.Channel
+	c              *conn
+	ch             gossh.Channel
+	stdout, stderr *outlet
 
 	// ctx ends with the channel or the connection; the cause may be shown.
 	ctx    context.Context
@@ -61,11 +62,18 @@ func (c *conn) sessionChannel(_ *ssh.Server, sc *gossh.ServerConn, nch gossh.New
 	if err != nil {
 		return
 	}
-	s := &sshSession{c: c, ch: ch, signals: make(chan syscall.Signal, signalBacklog), resized: make(chan struct{}, 1)}
+	s := newSSHSession(c, ch)
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	defer s.running.Wait()
 	defer s.cancel(errChannelClosed)
 	s.requests(reqs)
+}
+
+func newSSHSession(c *conn, ch gossh.Channel) *sshSession {
+	s := &sshSession{c: c, ch: ch, signals: make(chan syscall.Signal, signalBacklog), resized: make(chan struct{}, 1)}
+	s.stdout = c.newOutlet(ch, ch, &s.ended)
+	s.stderr = c.newOutlet(ch, ch.Stderr(), &s.ended)
+	return s
 }
 
 // requests answers the peer's requests until the channel ends.
@@ -134,7 +142,15 @@ func (s *sshSession) finish(status int) {
 	}
 	payload := struct{ Status uint32 }{uint32(status)}
 	_, _ = s.ch.SendRequest("exit-status", false, gossh.Marshal(&payload))
-	_ = s.ch.CloseWrite()
+	// x/crypto does not guard the end of output against a write. A peer that
+	// keeps one waiting gets the close alone.
+	if s.stdout.mu.TryLock() {
+		if s.stderr.mu.TryLock() {
+			_ = s.ch.CloseWrite()
+			s.stderr.mu.Unlock()
+		}
+		s.stdout.mu.Unlock()
+	}
 	_ = s.ch.Close()
 	s.ended.Store(true)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"termhost/ahp/host"
 	"termhost/ptypool"
@@ -23,6 +24,7 @@ func (s *sshSession) shell() int {
 		t.shell = true
 		if away != "" {
 			t.w.overlay = notice("%s", away)
+			t.w.overlay.until = time.Now().Add(2 * noticeTime) // read between other things
 		}
 	})
 }
@@ -117,7 +119,7 @@ func (v *invocation) notStarted(err error) int {
 func (v *invocation) show(a *host.Attach, first []byte, prepare func(*typist)) int {
 	defer a.Close()
 	s := v.s
-	w := &viewer{s: s, a: a, t: a.Terminal(), out: s.newOutlet(s.ch), window: s.viewerWindow(), events: make(chan event, eventBacklog)}
+	w := &viewer{s: s, a: a, t: a.Terminal(), out: s.stdout, window: s.viewerWindow(), interactive: s.pty != nil, events: make(chan event, eventBacklog)}
 	var plain *fromCRLF
 	if s.pty == nil {
 		plain = &fromCRLF{w: w.out}
@@ -137,8 +139,11 @@ func (v *invocation) show(a *host.Attach, first []byte, prepare func(*typist)) i
 		_ = plain.flush()
 	}
 	w.part(end)
-	if end != exited {
+	switch end {
+	case detached:
 		return statusOK
+	case cutOff:
+		return statusLost
 	}
 	st, _ := a.Terminal().Exit()
 	return statusOf(st)
@@ -156,7 +161,7 @@ func (s *sshSession) viewerWindow() window {
 // and clients that take eight.
 func statusOf(st ptypool.ExitStatus) int {
 	if st.Code < 0 {
-		return 255
+		return statusLost
 	}
 	return st.Code
 }

@@ -34,7 +34,7 @@ func (s *sshSession) subsystem() int {
 		return nil
 	}
 	in := &endMarker{r: s.ch, ended: &left}
-	lines := rpc.NewLines(in, s.newOutlet(s.ch), s.c.srv.cfg.MaxMessageBytes, leave)
+	lines := rpc.NewLines(in, s.stdout, s.c.srv.cfg.MaxMessageBytes, leave)
 	opts := s.c.srv.cfg.AHP
 	opts.Log = s.c.log
 	// Why it ended has been said and is not news to the log.

@@ -40,6 +40,7 @@ type typist struct {
 	w     *viewer
 	in    io.Reader
 	shell bool // the end of input ends a shell's last line with Enter
+	deaf  bool // nothing is passed on, and nothing is said about that
 
 	// Used by run's goroutine only.
 	filter  keyFilter
@@ -57,7 +58,7 @@ type typist struct {
 
 func newTypist(w *viewer, in io.Reader) *typist {
 	t := &typist{w: w, in: in, room: make(chan struct{}, 1)}
-	if w.window.cols > 0 {
+	if w.interactive {
 		t.filter.prefix = w.s.c.srv.cfg.DetachPrefix
 	}
 	return t
@@ -65,6 +66,10 @@ func newTypist(w *viewer, in io.Reader) *typist {
 
 // run reads until the input or the SSH session ends, or the viewer detaches.
 func (t *typist) run() {
+	if t.deaf {
+		_, _ = io.Copy(io.Discard, t.in)
+		return
+	}
 	defer t.feeders.Wait()
 	buf := make([]byte, readBytes)
 	for !t.leaving {
@@ -91,7 +96,7 @@ func (t *typist) typed(p []byte) {
 	t.last = p[len(p)-1]
 	t.deliver(p)
 	if bytes.IndexByte(p, keyInterrupt) >= 0 {
-		t.w.post(event{kind: interrupted})
+		t.w.hint(event{kind: interrupted})
 	}
 }
 
@@ -126,7 +131,7 @@ func (t *typist) deliver(p []byte) {
 // waitRoom returns when little enough is held to read on.
 func (t *typist) waitRoom() {
 	limit := maxHeld
-	if t.w.window.cols == 0 {
+	if !t.w.interactive {
 		limit = 0 // a stream has no keys that could be urgent
 	}
 	for {
@@ -193,12 +198,12 @@ func (t *typist) explain(err error) {
 
 // show has the loop show o. A viewer without a window gets it as text.
 func (t *typist) show(o overlay) {
-	if t.w.window.cols > 0 {
+	if t.w.interactive {
 		t.w.post(event{kind: showOverlay, overlay: o})
 		return
 	}
 	for _, text := range o.lines {
-		fmt.Fprintln(t.w.s.newOutlet(t.w.s.ch.Stderr()), text)
+		fmt.Fprintln(t.w.s.stderr, text)
 	}
 }
 
@@ -207,7 +212,7 @@ func (t *typist) show(o overlay) {
 // the end. A shell that edits its lines takes neither there: its line is ended
 // with Enter.
 func (t *typist) endOfInput() {
-	if t.w.window.cols > 0 {
+	if t.w.interactive {
 		return // the client's terminal is gone; the connection ends next
 	}
 	switch begun := t.last != 0 && t.last != '\n'; {

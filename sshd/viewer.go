@@ -32,6 +32,9 @@ type viewer struct {
 	a   *host.Attach
 	t   *host.Terminal
 	out io.Writer
+	// interactive: there is a person with a window. Otherwise what is shown is
+	// a stream.
+	interactive bool
 
 	// Used by the loop only.
 	items   []store.Item
@@ -131,7 +134,7 @@ func ready() <-chan struct{} {
 // show brings the viewer up to date. more says that there is, or may be, more to
 // show at once.
 func (w *viewer) show() (more bool, err error) {
-	if w.window.cols > 0 {
+	if w.interactive {
 		switch {
 		case !w.helpAt.IsZero() && !time.Now().Before(w.helpAt):
 			w.helpAt = time.Time{}
@@ -172,12 +175,12 @@ func (w *viewer) write(items []store.Item) error {
 				return err
 			}
 		case ahp.TerminalResized:
-			if w.window.cols > 0 && w.mustDraw() {
+			if w.interactive && w.mustDraw() {
 				w.dirty = true
 				return g.flush()
 			}
 		case ahp.TerminalCleared:
-			w.dirty = w.window.cols > 0
+			w.dirty = w.interactive
 		}
 	}
 	return g.flush()
@@ -187,7 +190,7 @@ func (w *viewer) write(items []store.Item) error {
 func (w *viewer) catchUp() error {
 	var state []byte
 	var err error
-	if w.window.cols > 0 {
+	if w.interactive {
 		state, err = w.a.Screen(false)
 	} else {
 		state, err = w.a.Redraw()
@@ -260,7 +263,7 @@ func (w *viewer) arm(timer *time.Timer) {
 }
 
 func (w *viewer) cover(o overlay) {
-	if w.window.cols > 0 {
+	if w.interactive {
 		w.overlay = o
 		w.dirty = true
 	}
@@ -286,7 +289,7 @@ func (w *viewer) handle(e event) (detach bool) {
 			w.cover(overlay{})
 		}
 	case interrupted:
-		if w.window.cols > 0 && w.a.Lag() > farBehind {
+		if w.interactive && w.a.Lag() > farBehind {
 			w.dirty = true
 		}
 	case leave:
@@ -307,10 +310,18 @@ func (w *viewer) post(e event) {
 	}
 }
 
+// hint gives the loop an event that may as well be lost.
+func (w *viewer) hint(e event) {
+	select {
+	case w.events <- e:
+	default:
+	}
+}
+
 // part takes leave of the viewer: its terminal as a shell expects it, and a last
 // line.
 func (w *viewer) part(end ending) {
-	if w.window.cols > 0 {
+	if w.interactive {
 		_, _ = w.out.Write(w.a.Restore())
 	}
 	name := w.t.Name()
@@ -326,9 +337,9 @@ func (w *viewer) part(end ending) {
 
 func (w *viewer) lastLine(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if w.window.cols > 0 {
+	if w.interactive {
 		_, _ = io.WriteString(w.out, text+"\r\n")
 		return
 	}
-	_, _ = io.WriteString(w.s.newOutlet(w.s.ch.Stderr()), text+"\n")
+	_, _ = io.WriteString(w.s.stderr, text+"\n")
 }
