@@ -41,6 +41,9 @@ type row struct {
 // character or a style that makes a blank visible.
 func (r *row) used() int {
 	n := len(r.cells)
+	for n >= 4 && (r.cells[n-1]|r.cells[n-2]|r.cells[n-3]|r.cells[n-4])&^cellFill == 0 {
+		n -= 4
+	}
 	for n > 0 && r.cells[n-1]&^(cellFill) == 0 {
 		n--
 	}

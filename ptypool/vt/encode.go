@@ -2,6 +2,7 @@ package vt
 
 import (
 	"encoding/binary"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -32,14 +33,20 @@ func encodeRow(dst []byte, tb *table, r *row) []byte {
 	}
 	dst = append(dst, kind)
 	id := uint32(0)
-	for _, c := range r.cells[:n] {
+	for cells := r.cells[:n]; len(cells) > 0; {
+		c := cells[0]
 		if c.style() != id {
 			id = c.style()
 			dst = tb.appendStyle(append(dst, tokStyle), id)
 		}
+		if c&(1<<cellStyleShift-1) < utf8.RuneSelf {
+			var k int
+			dst, k = appendASCII(dst, cells, id)
+			cells = cells[k:]
+			continue
+		}
+		cells = cells[1:]
 		switch ch := c & (1<<cellStyleShift - 1); {
-		case ch < utf8.RuneSelf:
-			dst = append(dst, byte(max(ch, ' ')))
 		case ch&cellTail != 0:
 		case ch&cellCluster != 0:
 			text := tb.clusters[ch&cellRune]
@@ -57,6 +64,22 @@ func encodeRow(dst []byte, tb *table, r *row) []byte {
 		}
 	}
 	return dst
+}
+
+// appendASCII appends the ASCII and the blanks of one style at the beginning of cells
+// and returns how many cells that was.
+func appendASCII(dst []byte, cells []cell, id uint32) ([]byte, int) {
+	dst = slices.Grow(dst, len(cells))
+	out := dst[len(dst) : len(dst)+len(cells)]
+	pen := cell(id) << cellStyleShift
+	for i, c := range cells {
+		c ^= pen
+		if c >= utf8.RuneSelf {
+			return dst[:len(dst)+i], i
+		}
+		out[i] = byte(max(c, ' '))
+	}
+	return dst[:len(dst)+len(cells)], len(cells)
 }
 
 // appendStyle appends a style: attributes, three colours, and the hyperlink's id

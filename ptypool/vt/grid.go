@@ -126,14 +126,11 @@ func (s *screen) line(y int) []cell {
 
 // setPen makes st the style of new text and its background that of erased cells.
 func (s *screen) setPen(st style) {
-	s.pen = st
-	s.penID = 0
-	s.penID = s.styleID(st)
-	s.eraseID = s.penID
-	if erase := (style{bg: st.bg}); st != erase {
-		s.eraseID = 0
-		s.eraseID = s.styleID(erase)
+	if st.bg != s.pen.bg {
+		s.eraseID = s.styleID(style{bg: st.bg})
 	}
+	s.pen = st
+	s.penID = s.styleID(st)
 }
 
 // eraseCell is what erasing leaves: nothing, on the pen's background.

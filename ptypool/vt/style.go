@@ -37,6 +37,12 @@ type style struct {
 	link       uint32 // index into table.links; 0: none
 }
 
+// hash returns a number below 256, different for most of the styles of a screen.
+func (s *style) hash() uint8 {
+	h := uint32(s.fg)*0x9e3779b1 ^ uint32(s.bg)*0x85ebca6b ^ (uint32(s.ul)^uint32(s.attrs)<<8^s.link)*0xc2b2ae35
+	return uint8(h >> 24)
+}
+
 // underline returns the underline style: 0 none, 1 single, 2 double, 3 curly,
 // 4 dotted, 5 dashed.
 func (s *style) underline() int { return int(s.attrs >> underlineShift) }

@@ -17,6 +17,7 @@ type table struct {
 	styles     []style
 	styleIndex map[style]uint32
 	styleMark  int
+	recent     [256]uint32 // styles by hash, in front of styleIndex; an entry may be stale
 
 	clusters     []string
 	clusterIndex map[string]uint32
@@ -63,7 +64,12 @@ func (s *screen) styleID(st style) uint32 {
 		return 0
 	}
 	tb := &s.table
+	slot := &tb.recent[st.hash()]
+	if int(*slot) < len(tb.styles) && tb.styles[*slot] == st {
+		return *slot
+	}
 	if id, ok := tb.styleIndex[st]; ok {
+		*slot = id
 		return id
 	}
 	if len(tb.styles) >= tb.styleMark {
@@ -78,6 +84,7 @@ func (s *screen) styleID(st style) uint32 {
 	id := uint32(len(tb.styles))
 	tb.styles = append(tb.styles, st)
 	tb.styleIndex[st] = id
+	*slot = id
 	return id
 }
 

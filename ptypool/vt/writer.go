@@ -2,6 +2,7 @@ package vt
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 )
@@ -186,13 +187,22 @@ func (w *writer) separate() {
 // wouldJoin reports whether a terminal might make one cluster of two neighbours that
 // the program did not print in a row, or printed with mode 2027 off.
 func (w *writer) wouldJoin(a, b cell) bool {
-	if a&b&cellCluster == 0 && !classOf(rune(b&cellRune)).mayJoin(classOther) {
+	last, first := rune(a&cellRune), rune(b&cellRune)
+	if a&cellCluster != 0 {
+		last, _ = utf8.DecodeLastRuneInString(w.tb.clusters[last])
+	}
+	if b&cellCluster != 0 {
+		first, _ = utf8.DecodeRuneInString(w.tb.clusters[first])
+	}
+	if !classOf(first).mayJoin(classOf(last)) {
 		return false
 	}
 	var buf [2 * maxCluster]byte
-	text := w.tb.text(w.tb.text(buf[:0], a), b)
-	_, rest, _, _ := uniseg.FirstGraphemeCluster(text, -1)
-	return len(rest) < len(w.tb.text(nil, b))
+	text := w.tb.text(buf[:0], a)
+	n := len(text)
+	text = w.tb.text(text, b)
+	cluster, _, _, _ := uniseg.FirstGraphemeCluster(text, -1)
+	return len(cluster) > n
 }
 
 // blanks draws n erased cells. ECH leaves a cell nothing but the background.
