@@ -48,7 +48,7 @@ func TestAClientThatWaitsForOurKeyExchangeIsNotWaitedFor(t *testing.T) {
 }
 
 func TestGarbageInsteadOfAHandshake(t *testing.T) {
-	r := newRig(t, rigOptions{door: func(c *Config) { c.HandshakeTimeout = time.Second; c.NoPenalties = true }})
+	r := newRig(t, rigOptions{door: func(c *Config) { c.HandshakeTimeout = 300 * time.Millisecond; c.NoPenalties = true }})
 	for _, garbage := range []string{
 		"GET / HTTP/1.1\r\n\r\n",
 		strings.Repeat("x", 5000),
