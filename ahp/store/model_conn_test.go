@@ -58,19 +58,22 @@ func (c *conn) subscribe() {
 		}
 		return
 	}
-	c.sub.SubscribePost(channels, func(views []View, seq uint64) Post {
-		if len(views) != len(channels) || seq != m.s.seq {
-			m.fail("%d views of %d channels at %d", len(views), len(channels), seq)
+	var views []View
+	c.sub.Post(c.post(m.s.Seq(), func() {
+		for i, v := range views {
+			c.mirrors[v.URI] = c.receiveView(v, of[i])
 		}
-		return c.post(seq, func() {
-			for i, v := range views {
-				if v.Seq != seq || v.URI != channels[i].uri {
-					m.fail("a view of %s at %d in an answer at %d", v.URI, v.Seq, seq)
-				}
-				c.mirrors[v.URI] = c.receiveView(v, of[i])
-			}
-		})
-	})
+	}))
+	if len(channels) > 0 && m.c.n(3) == 0 {
+		m.withTerminal(m.appendOutput) // something comes between
+	}
+	for _, ch := range channels {
+		v, err := c.sub.Subscribe(ch)
+		if err != nil || v.Seq != m.s.Seq() || v.URI != ch.uri {
+			m.fail("a view of %s at %d: %v", v.URI, v.Seq, err)
+		}
+		views = append(views, v)
+	}
 }
 
 // draw makes a raw reader's mirror from the state, which nothing can come
@@ -315,17 +318,16 @@ func (c *conn) reconnect(synced map[string]uint64) {
 		}
 		channels = append(channels, ch, nil, ch) // a client may say it twice
 	}
-	seq := m.s.Seq()
 	c.floor = 0
 	m.did("%s reconnects at %d to %d channels", c.name(), c.lastSeen, len(channels)/3)
-	c.sub.ReconnectPost(channels, c.lastSeen, synced, func(list []*Entry) Post {
-		return c.post(max(seq, m.s.seq), func() {
-			for _, e := range list {
-				c.floor = 0
-				c.receive(e)
-			}
-		})
-	})
+	var list []*Entry
+	c.sub.Post(c.post(m.s.Seq(), func() {
+		c.floor = 0
+		for _, e := range list {
+			c.receive(e)
+		}
+	}))
+	list = c.sub.Reconnect(channels, c.lastSeen, synced)
 	if m.c.n(3) == 0 {
 		return // the answer may be lost as well
 	}

@@ -88,20 +88,26 @@ type client struct {
 func (c *client) run(t *testing.T, s *Store, channels []*Channel, finished <-chan struct{}) {
 	c.terminals = map[string]*ahp.TerminalState{}
 	sub := s.NewSubscriber(false)
-	sub.SubscribePost(channels, func(views []View, _ uint64) Post {
-		return func(dst []byte) []byte {
-			for _, v := range views {
-				if v.Root != nil {
-					c.root = *v.Root
-				} else {
-					st := v.Terminal.Clone()
-					c.terminals[v.URI] = &st
-				}
-				dst = v.AppendJSON(dst, c.shape)
+	var views []View
+	sub.Post(func(dst []byte) []byte {
+		for _, v := range views {
+			if v.Root != nil {
+				c.root = *v.Root
+			} else {
+				st := v.Terminal.Clone()
+				c.terminals[v.URI] = &st
 			}
-			return dst
+			dst = v.AppendJSON(dst, c.shape)
 		}
+		return dst
 	})
+	for _, ch := range channels {
+		v, err := sub.Subscribe(ch)
+		if err != nil {
+			t.Error(err)
+		}
+		views = append(views, v)
+	}
 	var buf []byte
 	for n := 1; ; n++ {
 		items := sub.Pull(nil, 1<<10)
@@ -121,15 +127,15 @@ func (c *client) run(t *testing.T, s *Store, channels []*Channel, finished <-cha
 		if c.cutEvery > 0 && n%c.cutEvery == 0 && len(c.terminals) > 0 {
 			synced := sub.Close() // the items are lost
 			sub = s.NewSubscriber(false)
-			sub.ReconnectPost(channels, c.lastSeen, synced, func(list []*Entry) Post {
-				return func(dst []byte) []byte {
-					for _, e := range list {
-						dst = e.AppendEnvelope(dst, sub, c.shape)
-						c.receive(t, e)
-					}
-					return dst
+			var list []*Entry
+			sub.Post(func(dst []byte) []byte {
+				for _, e := range list {
+					dst = e.AppendEnvelope(dst, sub, c.shape)
+					c.receive(t, e)
 				}
+				return dst
 			})
+			list = sub.Reconnect(channels, c.lastSeen, synced)
 			continue
 		}
 		for _, it := range items {

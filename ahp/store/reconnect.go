@@ -19,33 +19,17 @@ const ReplayLimit = 8 << 20
 // sent after lastSeen may or may not have arrived, and where its earlier self
 // did not read it to the last.
 //
-// Actions that follow may be pulled at once. The answer that carries the
-// entries must come before them: [Subscriber.ReconnectPost] sees to that.
+// The answer that carries the entries is posted first: see
+// [Subscriber.Subscribe].
 func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64, synced map[string]uint64) []*Entry {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sub.reconnectLocked(channels, lastSeen, synced)
-}
-
-// ReconnectPost is [Subscriber.Reconnect] and a [Subscriber.Post] of the answer
-// in one step. answer must not call the store. Nothing happens if the
-// subscriber is closed.
-func (sub *Subscriber) ReconnectPost(channels []*Channel, lastSeen uint64, synced map[string]uint64, answer func([]*Entry) Post) {
-	s := sub.store
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !sub.closed {
-		sub.postLocked(answer(sub.reconnectLocked(channels, lastSeen, synced)))
-	}
-}
-
-func (sub *Subscriber) reconnectLocked(channels []*Channel, lastSeen uint64, synced map[string]uint64) []*Entry {
 	if sub.closed {
 		return nil
 	}
 	var replay []*Entry
-	now, room := sub.store.seq, ReplayLimit
+	now, room := s.seq, ReplayLimit
 	seen := make(map[*Channel]bool, len(channels))
 	for _, c := range channels {
 		if c == nil || c.closed || seen[c] {
@@ -60,7 +44,7 @@ func (sub *Subscriber) reconnectLocked(channels []*Channel, lastSeen uint64, syn
 		}
 		if list == nil && c.content.size() <= room {
 			list = c.rebuildLocked()
-			sub.synced[c.uri] = sub.store.seq
+			sub.synced[c.uri] = s.seq
 		}
 		size := 0
 		for _, e := range list {

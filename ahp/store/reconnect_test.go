@@ -77,7 +77,10 @@ func TestReconnectRebuildsWhatItCannotReplay(t *testing.T) {
 			sub := subscribed(t, s, other)
 			other.AppendData([]byte("x"))
 			seen := s.Seq()
-			sub.SubscribePost([]*Channel{c}, func([]View, uint64) Post { return nothing })
+			sub.Post(nothing) // which would have brought it
+			if _, err := sub.Subscribe(c); err != nil {
+				t.Error(err)
+			}
 			return c, seen, sub.Close()
 		}, rebuilt},
 		{"a snapshot that may not have arrived", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
@@ -174,12 +177,11 @@ func TestWhatExceedsTheReplayIsResynchronisedAfterTheAnswer(t *testing.T) {
 	}
 	small.AppendData([]byte("x"))
 	next, synced := drop(t, sub)
-	next.ReconnectPost([]*Channel{big, small}, seen, synced, func(list []*Entry) Post {
-		if got := types(entries(list)); got != "data" || list[0].Channel() != small.URI() {
-			t.Error(got)
-		}
-		return func(dst []byte) []byte { return dst }
-	})
+	next.Post(nothing)
+	list := next.Reconnect([]*Channel{big, small}, seen, synced)
+	if got := types(entries(list)); got != "data" || list[0].Channel() != small.URI() {
+		t.Error(got)
+	}
 	small.AppendData([]byte("y"))
 	items := pullAll(next)
 	if got := types(items); got != "post data cleared data* titleChanged claimed" {

@@ -14,8 +14,8 @@
 // but the history in between.
 //
 // A connection's own messages, such as answers and rejections, have their place
-// in the same order. What carries a state meets the actions that follow exactly:
-// see [Subscriber.SubscribePost] and [Subscriber.ReconnectPost].
+// in the same order, so a state that is answered with and the actions that follow
+// it meet exactly: see [Subscriber.Subscribe].
 //
 // The bytes of output are copied once, into chunks that the log and the content
 // share and that are never written again.

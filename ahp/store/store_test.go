@@ -164,27 +164,28 @@ func TestAnswersStandBetweenTheirViewsAndWhatFollows(t *testing.T) {
 	sub := subscribed(t, s, other)
 	other.AppendData([]byte("before"))
 	c.AppendData([]byte("old"))
-	var view View
-	sub.SubscribePost([]*Channel{c, s.Root()}, func(views []View, seq uint64) Post {
-		if len(views) != 2 || views[0].Seq != seq {
-			t.Error(views, seq)
-		}
-		view = views[0]
-		return func(dst []byte) []byte { return dst }
-	})
+	sub.Post(nothing)
+	c.AppendData([]byte("er"))
+	view, err := sub.Subscribe(c)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c.AppendData([]byte("new"))
 	other.AppendData([]byte("after"))
 	items := pullAll(sub)
-	if got := types(items); got != "data post data*" {
+	if got := types(items); got != "data post data*" || len(items) != 4 {
 		t.Fatal(got)
 	}
-	if items[2].Entry.Seq() <= view.Seq || view.Terminal.Content[0].Text.String() != "old" {
+	if items[2].Entry.Seq() <= view.Seq || view.Terminal.Content[0].Text.String() != "older" {
 		t.Error("the view does not meet the stream")
 	}
 
 	sub.Close()
-	sub.SubscribePost(nil, func([]View, uint64) Post { t.Error("a closed subscriber was answered"); return nil })
-	sub.ReconnectPost(nil, 0, nil, func([]*Entry) Post { t.Error("a closed subscriber was answered"); return nil })
+	sub.Post(nothing)
+	sub.Answer(c.URI(), ahp.TerminalInput{}, nil, "")
+	if sub.Pending() || len(pullAll(sub)) > 0 {
+		t.Error("a closed subscriber was answered")
+	}
 	if _, err := sub.Subscribe(c); !errors.Is(err, ErrGone) {
 		t.Error(err)
 	}
@@ -325,7 +326,10 @@ func TestWrittenWaitsForTheStateToBeWritten(t *testing.T) {
 	if sub.Written(c, 0) {
 		t.Error("nobody knows what it does not follow")
 	}
-	sub.SubscribePost([]*Channel{c}, func([]View, uint64) Post { return func(dst []byte) []byte { return dst } })
+	sub.Post(nothing)
+	if _, err := sub.Subscribe(c); err != nil {
+		t.Fatal(err)
+	}
 	for _, what := range []string{"the snapshot", "an action", "a resynchronisation"} {
 		switch what {
 		case "an action":

@@ -6,8 +6,9 @@ import "termhost/ahp"
 // returns the state there. It takes a serverSeq, the view's: whoever has seen
 // that or a later one has got the view.
 //
-// Actions that follow may be pulled at once. An answer that carries the view
-// must come before them: [Subscriber.SubscribePost] sees to that.
+// What follows may be pulled at once. So that it cannot overtake the answer that
+// carries the view, the answer is posted first and, when it is pulled, waits for
+// the view: see [Subscriber.Pull].
 func (sub *Subscriber) Subscribe(c *Channel) (View, error) {
 	s := sub.store
 	s.mu.Lock()
@@ -16,35 +17,9 @@ func (sub *Subscriber) Subscribe(c *Channel) (View, error) {
 		return View{}, ErrGone
 	}
 	s.nextLocked()
-	return sub.subscribeLocked(c), nil
-}
-
-// SubscribePost subscribes to channels and posts the answer in one step, so
-// that what was before the views is pulled before the answer and what came
-// after them is pulled after it. seq is the serverSeq of all views; channels that
-// are gone are left out. answer must not call the store. Nothing happens if the
-// subscriber is closed.
-func (sub *Subscriber) SubscribePost(channels []*Channel, answer func(views []View, seq uint64) Post) {
-	s := sub.store
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if sub.closed {
-		return
-	}
-	seq := s.nextLocked()
-	views := make([]View, 0, len(channels))
-	for _, c := range channels {
-		if !c.closed {
-			views = append(views, sub.subscribeLocked(c))
-		}
-	}
-	sub.postLocked(answer(views, seq))
-}
-
-func (sub *Subscriber) subscribeLocked(c *Channel) View {
 	sub.linkLocked(c).restartLocked()
-	sub.synced[c.uri] = sub.store.seq
-	return c.viewLocked()
+	sub.synced[c.uri] = s.seq
+	return c.viewLocked(), nil
 }
 
 // Follow starts reading c's log at its end. The caller knows the state there.
@@ -123,12 +98,8 @@ func (sub *Subscriber) Post(p Post) {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sub.postLocked(p)
-}
-
-func (sub *Subscriber) postLocked(p Post) {
 	if !sub.closed {
-		sub.own = append(sub.own, ownItem{seq: sub.store.seq, item: Item{Post: p}})
+		sub.own = append(sub.own, ownItem{seq: s.seq, item: Item{Post: p}})
 		sub.notify()
 	}
 }

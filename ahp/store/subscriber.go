@@ -157,8 +157,9 @@ func (sub *Subscriber) Close() (synced map[string]uint64) {
 
 // Pull appends what comes next to dst, in the order of serverSeq, until there
 // is no more or the items hold about limit bytes of output. A [Post] or a
-// lagged channel is the last of the items: what it does, such as to subscribe,
-// comes before all that is pulled later. To call Pull is to say that what it
+// lagged channel is the last of the items: while it is being written, what it is
+// about may be settled, such as a subscription that it answers, and what is
+// pulled later comes after that. To call Pull is to say that what it
 // returned before has been written.
 func (sub *Subscriber) Pull(dst []Item, limit int) []Item {
 	s := sub.store

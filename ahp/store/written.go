@@ -11,8 +11,8 @@ func (sub *Subscriber) Written(c *Channel, seq uint64) bool {
 	switch {
 	case l == nil:
 		return false
-	case sub.written < sub.synced[c.uri]: // its state there is still to be written
-		return false
+	case sub.written < sub.synced[c.uri] && (sub.writing || len(sub.own) > 0):
+		return false // its state there may be still to be written
 	case l.done >= c.log.end():
 		return true
 	case l.done < c.log.base: // it fell off the log
