@@ -59,19 +59,22 @@ func TestShutdownWithWorkInProgress(t *testing.T) {
 		x, ok := e.Action().(ahp.TerminalExited)
 		return ok && *x.ExitCode == 9
 	})
-	p.c.sub.Pull(nil, 1) // what came before is written
-	for p.c.sub.Pending() {
+	for running := true; running; {
 		p.pending()
+		for v.pull() {
+		}
+		braked.Pull(nil, 1<<20)
+		select {
+		case <-p.c.sub.Signal():
+		case <-v.a.Signal():
+		case <-braked.Signal():
+		case err := <-done:
+			if running = false; err != nil {
+				t.Errorf("shutdown: %v", err)
+			}
+		}
 	}
 	v.shows("farewell")
-	for v.pull() {
-	}
-	for braked.sub.Pending() {
-		braked.Pull(nil, 1<<20)
-	}
-	if err := <-done; err != nil {
-		t.Errorf("shutdown: %v", err)
-	}
 	for _, conn := range []*Conn{p.c, v.c, c} {
 		if got := context.Cause(conn.Context()); !errors.Is(got, ErrClosed) {
 			t.Errorf("a connection ended with %v", got)
@@ -91,7 +94,7 @@ func TestAShutdownDoesNotWaitForADeadReaderBeyondItsDeadline(t *testing.T) {
 	h := plainHost(t)
 	run(t, h, carol, "x", "echo something; exec cat").awaitOutput(t, "something")
 	v := attach(t, h, carol, "x", AttachOptions{}) // never pulls
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	if err := h.Shutdown(ctx); err != nil {
 		t.Error(err)
