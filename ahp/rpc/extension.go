@@ -21,11 +21,13 @@ type Extension interface {
 // Reply is the answer to a request: Error, or Result, or where it takes time,
 // Wait.
 type Reply struct {
-	Result json.RawMessage // what is written as the result
+	// Result appends the result as JSON. It is called when the answer is about to
+	// be written, so that large ones take no room while they wait for a slow peer.
+	Result func(dst []byte) []byte
 	Error  *ahp.Error
 	// Wait, if not nil, is called on a goroutine of its own and returns the
 	// answer. ctx ends with the connection.
-	Wait func(ctx context.Context) (json.RawMessage, *ahp.Error)
+	Wait func(ctx context.Context) (result json.RawMessage, e *ahp.Error)
 }
 
 // maxWaits is how many requests of an Extension one peer may have waiting; more
@@ -48,7 +50,7 @@ func (p *peer) extended(r *request) (known bool) {
 	case reply.Wait != nil:
 		p.await(r.id, reply.Wait)
 	default:
-		p.respondRaw(r.id, reply.Result)
+		p.respond(r.id, reply.Result)
 	}
 	return true
 }
@@ -68,7 +70,7 @@ func (p *peer) await(id []byte, wait func(context.Context) (json.RawMessage, *ah
 			p.refuse(id, e)
 			return
 		}
-		p.respondRaw(id, result)
+		p.respond(id, func(dst []byte) []byte { return append(dst, result...) })
 	})
 }
 
@@ -81,9 +83,4 @@ func (p *peer) waited(wait func(context.Context) (json.RawMessage, *ahp.Error)) 
 	}()
 	defer p.contain(&err)
 	return wait(p.ctx)
-}
-
-// respondRaw answers a request with a result that is encoded already.
-func (p *peer) respondRaw(id []byte, result json.RawMessage) {
-	p.respond(id, func(dst []byte) []byte { return append(dst, result...) })
 }

@@ -141,7 +141,8 @@ func (s *Server) run(c *host.Conn, t *rpc.WebSocket, release func(), remote net.
 		}
 	}()
 	defer release()
-	err := rpc.Serve(t, c, rpc.Options{MaxSubscriptions: s.cfg.MaxSubscriptions, RequestsPerSecond: s.cfg.RequestsPerSecond, Log: s.log})
+	err := rpc.Serve(t, c, rpc.Options{MaxSubscriptions: s.cfg.MaxSubscriptions, RequestsPerSecond: s.cfg.RequestsPerSecond,
+		Extend: s.cfg.Extend, Log: s.log})
 	c.Close()
 	t.Finish()
 	reason := "closed by the peer"
@@ -152,14 +153,10 @@ func (s *Server) run(c *host.Conn, t *rpc.WebSocket, release func(), remote net.
 }
 
 // closeCode returns what a close frame says beside its reason (RFC 6455 section
-// 7.4.1): whether it was the host that ended the connection, and if for good.
+// 7.4.1): that the host goes away, or that this connection may not go on.
 func closeCode(ctx context.Context) int {
-	switch err := context.Cause(ctx); {
-	case err == nil:
-		return websocket.CloseNormalClosure
-	case errors.Is(err, host.ErrClosed):
+	if errors.Is(context.Cause(ctx), host.ErrClosed) {
 		return websocket.CloseGoingAway
-	default:
-		return websocket.ClosePolicyViolation
 	}
+	return websocket.ClosePolicyViolation
 }

@@ -48,8 +48,13 @@ type Config struct {
 	MaxConnections int
 	// MaxSubscriptions and RequestsPerSecond bound each of them; see rpc.Options.
 	MaxSubscriptions, RequestsPerSecond int
+	// Extend, if not nil, gives a WebSocket methods beside AHP's; see rpc.Options.
+	Extend func(*host.Conn) rpc.Extension
 	// Log gets who came, who was refused and why; nil: dropped.
 	Log *slog.Logger
+
+	// For tests, which cannot wait as long; 0: rpc.Stall and headerTimeout.
+	stall, headers time.Duration
 }
 
 // The bounds that are no matter of configuration.
@@ -81,7 +86,6 @@ type Server struct {
 	hosts    map[string]struct{}
 	http     *http.Server
 	upgrader websocket.Upgrader
-	stall    time.Duration // how long a peer may take no byte; 0: rpc.Stall
 
 	pending atomic.Int64 // connections that are no WebSockets
 
@@ -102,6 +106,9 @@ func New(cfg Config) *Server {
 	if cfg.MaxConnections <= 0 {
 		cfg.MaxConnections = defaultConnections
 	}
+	if cfg.headers <= 0 {
+		cfg.headers = headerTimeout
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -118,8 +125,8 @@ func New(cfg Config) *Server {
 	}
 	s.http = &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       headerTimeout,
+		ReadHeaderTimeout: cfg.headers,
+		ReadTimeout:       cfg.headers,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ConnContext:       withDoor,
@@ -164,7 +171,7 @@ func (s *Server) ServeConn(rw io.ReadWriteCloser, p authz.Principal) error {
 	b := bridge(rw)
 	defer b.finish()
 	d := &door{name: host.DoorForward, principal: p.AtMost(authz.Operator)}
-	l := newOneConn(&conn{Progress: rpc.NewProgress(b, s.stall), door: d})
+	l := newOneConn(&conn{Progress: rpc.NewProgress(b, s.cfg.stall), door: d})
 	err := s.http.Serve(l)
 	l.wait()
 	if errors.Is(err, errServed) {

@@ -15,6 +15,7 @@ import (
 
 	gossh "golang.org/x/crypto/ssh"
 
+	"termhost/ahp/acp"
 	"termhost/ahp/host"
 	"termhost/ahp/rpc"
 	"termhost/ahp/ws"
@@ -119,6 +120,7 @@ func (s *server) makeDoors() (err error) {
 		MaxConnections:    cfg.HTTP.MaxConnections,
 		MaxSubscriptions:  cfg.HTTP.MaxSubscriptions,
 		RequestsPerSecond: requests,
+		Extend:            s.terminalsOf,
 		Log:               s.log,
 	}
 	if cfg.HTTP.TLSCertFile != "" {
@@ -142,7 +144,8 @@ func (s *server) makeDoors() (err error) {
 				s.log.Debug("forward ended", "principal", p.Name, "reason", err)
 			}
 		},
-		AHP:               rpc.Options{MaxSubscriptions: cfg.HTTP.MaxSubscriptions, RequestsPerSecond: requests, Log: s.log},
+		AHP: rpc.Options{MaxSubscriptions: cfg.HTTP.MaxSubscriptions, RequestsPerSecond: requests, Extend: s.terminalsOf,
+			Log: s.log},
 		MaxMessageBytes:   int(cfg.HTTP.MaxFrameBytes),
 		HandshakeTimeout:  time.Duration(cfg.SSH.HandshakeTimeout),
 		MaxAuthTries:      cfg.SSH.MaxAuthTries,
@@ -158,6 +161,9 @@ func (s *server) makeDoors() (err error) {
 	})
 	return err
 }
+
+// terminalsOf answers ACP's terminal methods on an AHP connection.
+func (s *server) terminalsOf(c *host.Conn) rpc.Extension { return acp.New(s.host, c, s.log) }
 
 // open lets people and agents in.
 func (s *server) open() {

@@ -1,0 +1,70 @@
+package acp
+
+import (
+	"sync"
+	"unicode/utf8"
+)
+
+// MaxOutput is the most output that terminal/output returns, in bytes, whatever
+// the agent asked for: as JSON, in which a control character takes six bytes, it
+// stays below the 10 MiB that the ACP Go SDK takes as one message.
+const MaxOutput = 1 << 20
+
+// tail keeps the end of a terminal's output. Its lock is a leaf.
+type tail struct {
+	limit int // bytes that are wanted at most
+
+	mu    sync.Mutex
+	buf   []byte // the end of the output; at most limit and a half
+	total int64  // bytes that there ever were
+}
+
+// write appends p, which is not kept.
+func (t *tail) write(p []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.total += int64(len(p))
+	p = p[max(0, len(p)-t.limit):]
+	if len(t.buf)+len(p) > t.limit+t.limit/2 {
+		n := copy(t.buf, t.buf[max(0, len(t.buf)-(t.limit-len(p))):])
+		t.buf = t.buf[:n]
+	}
+	t.buf = append(t.buf, p...)
+}
+
+// text returns the end of the output as UTF-8, at most limit bytes of it, and
+// whether there was more. An invalid byte becomes U+FFFD.
+func (t *tail) text() (s string, truncated bool) {
+	t.mu.Lock()
+	raw := t.buf[max(0, len(t.buf)-t.limit):]
+	truncated = int64(len(raw)) < t.total
+	if truncated {
+		raw = skipPartialRune(raw)
+	}
+	s = string(raw)
+	t.mu.Unlock()
+	if utf8.ValidString(s) {
+		return s, truncated
+	}
+	s = string([]rune(s))
+	for len(s) > t.limit {
+		_, n := utf8.DecodeRuneInString(s)
+		excess := len(s) - t.limit
+		for n < excess {
+			_, m := utf8.DecodeRuneInString(s[n:])
+			n += m
+		}
+		s, truncated = s[n:], true
+	}
+	return s, truncated
+}
+
+// skipPartialRune drops the end of a rune whose beginning was cut off.
+func skipPartialRune(p []byte) []byte {
+	for n := 0; n < len(p) && n < utf8.UTFMax; n++ {
+		if utf8.RuneStart(p[n]) {
+			return p[n:]
+		}
+	}
+	return p // not UTF-8 at all
+}

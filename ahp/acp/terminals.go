@@ -1,0 +1,287 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/rpc"
+	"termhost/ptypool"
+)
+
+const (
+	// killGrace is what a killed command has between SIGTERM and SIGKILL, and what
+	// a released one has after SIGHUP: the host's own grace of a dispose.
+	killGrace = 2 * time.Second
+	// maxTerminals bounds the terminals of one peer that are not released: each
+	// keeps its output. An agent has a handful.
+	maxTerminals = 128
+	// keepReleased is how many released terminals of a peer stay listed as exited:
+	// enough to look at what an agent has just done, too few to push people's own
+	// out of the host's list.
+	keepReleased = 16
+)
+
+// Terminals answers ACP's terminal methods for one AHP connection, with that
+// connection's rights. It is an [rpc.Extension].
+type Terminals struct {
+	host *host.Host
+	conn *host.Conn
+	log  *slog.Logger
+
+	mu       sync.Mutex // not held while the host is asked
+	byID     map[string]*terminal
+	reserved int         // of byID's places, by creates that are under way
+	released []*terminal // the newest ones, oldest first
+}
+
+// terminal is one that an agent has made.
+type terminal struct {
+	id      string
+	session string
+	out     *tail
+	// host is nil if the command could not be started; then failed is its exit.
+	host   *host.Terminal
+	failed *exitStatus
+
+	killer *time.Timer // guarded by Terminals.mu; nil: not killed
+}
+
+// New returns what answers for c, a connection of h. log may be nil.
+func New(h *host.Host, c *host.Conn, log *slog.Logger) *Terminals {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Terminals{host: h, conn: c, log: log, byID: map[string]*terminal{}}
+}
+
+// Handle answers one request.
+func (s *Terminals) Handle(method string, params json.RawMessage) (r rpc.Reply, known bool) {
+	if !isTerminalMethod(method) {
+		return rpc.Reply{}, false
+	}
+	if s.conn.Context().Err() != nil {
+		return rpc.Reply{Error: ahp.NewError(ahp.CodeNotPermitted, context.Cause(s.conn.Context()).Error())}, true
+	}
+	if method == methodCreate {
+		var p createParams
+		if e := decode(params, &p); e != nil {
+			return rpc.Reply{Error: e}, true
+		}
+		result, e := s.create(&p)
+		if e != nil {
+			return rpc.Reply{Error: e}, true
+		}
+		return answered(encode(result)), true
+	}
+	var p terminalParams
+	if e := decode(params, &p); e != nil {
+		return rpc.Reply{Error: e}, true
+	}
+	t, e := s.find(&p)
+	if e != nil {
+		return rpc.Reply{Error: e}, true
+	}
+	switch method {
+	case methodOutput:
+		return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, encode(t.output())...) }}, true
+	case methodWait:
+		return t.wait(), true
+	case methodKill:
+		e = s.kill(t)
+	case methodRelease:
+		s.release(t)
+	}
+	if e != nil {
+		return rpc.Reply{Error: e}, true
+	}
+	return answered(json.RawMessage("{}")), true
+}
+
+// answered is a small result.
+func answered(result json.RawMessage) rpc.Reply {
+	return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, result...) }}
+}
+
+// Close kills and releases everything.
+func (s *Terminals) Close() {
+	s.mu.Lock()
+	left := s.byID
+	s.byID, s.released = nil, nil
+	s.mu.Unlock()
+	for _, t := range left {
+		s.end(t)
+	}
+}
+
+// find returns the terminal of an id. Those of another session are unknown.
+func (s *Terminals) find(p *terminalParams) (*terminal, *ahp.Error) {
+	switch {
+	case p.SessionID == "":
+		return nil, ahp.FieldProblem("sessionId", "is missing")
+	case p.TerminalID == "":
+		return nil, ahp.FieldProblem("terminalId", "is missing")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.byID[p.TerminalID]; t != nil && t.session == p.SessionID {
+		return t, nil
+	}
+	return nil, ahp.NewError(codeNoSuchTerminal, "this session has no such terminal; it may have been released", "field", "terminalId")
+}
+
+// reserve takes a place for a terminal that is about to be made.
+func (s *Terminals) reserve() *ahp.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.byID)+s.reserved >= maxTerminals {
+		return ahp.NewError(ahp.CodeLimit, "this agent has "+strconv.Itoa(maxTerminals)+" terminals; release some", "limit", "terminals per agent")
+	}
+	s.reserved++
+	return nil
+}
+
+func (s *Terminals) unreserve() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reserved--
+}
+
+// add makes t known under a new id, in its reserved place.
+func (s *Terminals) add(t *terminal, base string) *createResult {
+	r := &createResult{}
+	if t.host != nil {
+		base = t.host.Name()
+		r.Meta.Termhost.Name, r.Meta.Termhost.URI = t.host.Name(), t.host.URI()
+	}
+	t.id = newID(host.Printable(base))
+	r.TerminalID = t.id
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reserved--
+	s.byID[t.id] = t
+	return r
+}
+
+// kill has the command's processes end. It returns at once.
+func (s *Terminals) kill(t *terminal) *ahp.Error {
+	if t.exit() != nil {
+		return nil
+	}
+	p := s.conn.Principal()
+	switch err := s.host.Signal(p, t.host, syscall.SIGTERM); {
+	case err == host.ErrExited:
+		return nil
+	case err != nil:
+		return t.refused(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.killer == nil && s.byID[t.id] == t {
+		t.killer = time.AfterFunc(killGrace, func() {
+			// Who has lost the right meanwhile has lost it to a person.
+			_ = s.host.Hangup(p, t.host, 0)
+		})
+	}
+	return nil
+}
+
+// release forgets t's id and ends its processes. A terminal whose keyboard a
+// person has taken, from an agent that may not take it back, stays theirs.
+func (s *Terminals) release(t *terminal) {
+	s.mu.Lock()
+	first := s.byID[t.id] == t
+	var oldest *terminal
+	if first {
+		delete(s.byID, t.id)
+		if t.host != nil {
+			s.released = append(s.released, t)
+		}
+		if len(s.released) > keepReleased {
+			oldest, s.released = s.released[0], s.released[1:]
+		}
+	}
+	s.mu.Unlock()
+	if first {
+		s.end(t)
+	}
+	if oldest != nil && oldest.exit() != nil {
+		_ = s.host.Dispose(s.conn.Principal(), oldest.host) // whoever holds it now keeps it
+	}
+}
+
+// end hangs t's processes up, those in the background included.
+func (s *Terminals) end(t *terminal) {
+	s.mu.Lock()
+	if t.killer != nil {
+		t.killer.Stop()
+	}
+	s.mu.Unlock()
+	if t.host == nil {
+		return
+	}
+	if err := s.host.Hangup(s.conn.Principal(), t.host, killGrace); err != nil {
+		s.log.Info("an agent's terminal stays with its holder", "name", t.host.Name(), "reason", err)
+	}
+}
+
+func (t *terminal) refused(err error) *ahp.Error {
+	return ahp.NewError(ahp.CodeNotPermitted, err.Error())
+}
+
+// exit returns how the command ended, once its last output is in out; nil: it
+// runs.
+func (t *terminal) exit() *exitStatus {
+	if t.failed != nil {
+		return t.failed
+	}
+	st, exited := t.host.Exit()
+	if !exited {
+		return nil
+	}
+	return exitOf(st)
+}
+
+// exitOf returns a status as ACP has it. One that nobody could learn is neither
+// a code nor a signal.
+func exitOf(st ptypool.ExitStatus) *exitStatus {
+	switch {
+	case st.Signal != 0:
+		name := unix.SignalName(st.Signal)
+		if name == "" {
+			name = "SIG" + strconv.Itoa(int(st.Signal))
+		}
+		return &exitStatus{Signal: &name}
+	case st.Code < 0:
+		return &exitStatus{}
+	}
+	return &exitStatus{ExitCode: &st.Code}
+}
+
+func (t *terminal) output() *outputResult {
+	exit := t.exit() // first: what is there afterwards is all
+	text, truncated := t.out.text()
+	return &outputResult{Output: text, Truncated: truncated, ExitStatus: exit}
+}
+
+func (t *terminal) wait() rpc.Reply {
+	if exit := t.exit(); exit != nil {
+		return answered(encode(exit))
+	}
+	return rpc.Reply{Wait: func(ctx context.Context) (json.RawMessage, *ahp.Error) {
+		select {
+		case <-t.host.Done():
+			return encode(t.exit()), nil
+		case <-ctx.Done():
+			return nil, ahp.NewError(ahp.CodeInternal, "the connection has ended")
+		}
+	}}
+}

@@ -1,0 +1,437 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/rpc"
+)
+
+func TestArgumentsAreLiteral(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	out, st := a.run(object{"command": "printf", "args": []string{"%s|", "a  b", "$HOME", "'", "*"}})
+	wantCode(t, st, 0)
+	if out.Output != "a  b|$HOME|'|*|" || out.Truncated || out.ExitStatus == nil {
+		t.Fatalf("got %+v", out)
+	}
+}
+
+func TestACommandThatIsALineRunsInAShell(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	out, st := a.run(object{"command": "echo one && exit 3"})
+	wantCode(t, st, 3)
+	if out.Output != "one\r\n" {
+		t.Fatalf("got %q", out.Output)
+	}
+}
+
+func TestAProgramWithSpacesInItsNameIsAProgram(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	dir := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, "my tool"), []byte("#!/bin/sh\necho tool \"$0\"\n"), 0o700))
+	out, st := a.run(object{"command": "./my tool", "cwd": dir})
+	wantCode(t, st, 0)
+	if out.Output != "tool ./my tool\r\n" {
+		t.Fatalf("got %q", out.Output)
+	}
+}
+
+func TestALineWithArgumentsIsNoLine(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	_, st := a.run(object{"command": "echo one", "args": []string{"two"}})
+	wantCode(t, st, 127)
+}
+
+func TestWhatCannotBeStartedSaysSoInItsTerminal(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	dir := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, "data"), []byte("x"), 0o600))
+	for command, want := range map[string]int{"no-such-program": 127, dir + "/data": 126, dir + "/none": 127} {
+		id, name := a.create(object{"command": command, "args": []string{}})
+		if name != "" {
+			t.Errorf("%s: there is a terminal %s", command, name)
+		}
+		wantCode(t, a.wait(id), want)
+		out := a.output(id)
+		if out.ExitStatus == nil || *out.ExitStatus.ExitCode != want || !strings.Contains(out.Output, filepath.Base(command)) {
+			t.Errorf("%s: output %+v", command, out)
+		}
+		a.must(methodKill, of(id), nil)
+		a.must(methodRelease, of(id), nil)
+	}
+}
+
+func TestWhatIsAskedForWronglyIsRefused(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	gone := filepath.Join(t.TempDir(), "gone")
+	for field, params := range map[string]object{
+		"command":         {"sessionId": "s"},
+		"sessionId":       {"command": "true"},
+		"cwd":             {"sessionId": "s", "command": "true", "cwd": gone},
+		"args":            {"sessionId": "s", "command": "true", "args": "x"},
+		"env":             {"sessionId": "s", "command": "true", "env": []object{{"name": "A=B", "value": ""}}},
+		"outputByteLimit": {"sessionId": "s", "command": "true", "outputByteLimit": -1},
+	} {
+		e := a.call(methodCreate, params, nil)
+		if e == nil || e.Code != ahp.CodeInvalidParams || !strings.Contains(string(e.Data), field) {
+			t.Errorf("%s: %+v", field, e)
+		}
+	}
+	if e := a.call(methodCreate, object{"sessionId": "s", "command": "true", "cwd": gone}, nil); !strings.Contains(e.Message, gone) || !strings.Contains(e.Message, "no such directory") {
+		t.Errorf("the message does not say what is missing: %s", e.Message)
+	}
+	if e := connect(t, newHost(t), eve).call(methodCreate, object{"sessionId": "s", "command": "true"}, nil); e == nil || e.Code != ahp.CodeNotPermitted {
+		t.Errorf("an observer may create: %+v", e)
+	}
+}
+
+func TestTheCommandRunsWhereAndWithWhatItWasTold(t *testing.T) {
+	a := connect(t, newHost(t, func(c *host.Config) { c.Env = map[string]string{"PAGER": "less"} }), alice)
+	dir := t.TempDir()
+	line := `pwd; echo $A $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT; tty >/dev/null && echo tty`
+	out, _ := a.run(object{"command": "sh", "args": []string{"-c", line}, "cwd": dir,
+		"env": []object{{"name": "A", "value": "b"}, {"name": "GIT_PAGER", "value": "mine"}}})
+	if want := dir + "\r\nb cat mine 0\r\ntty\r\n"; out.Output != want {
+		t.Fatalf("got %q, want %q", out.Output, want)
+	}
+}
+
+func TestTheTerminalIsAnOrdinaryOne(t *testing.T) {
+	h := newHost(t)
+	a := connect(t, h, alice)
+	id, name := a.create(object{"command": "bash", "args": []string{"-lc", "cd /tmp && cat"}, "_meta": object{"termhost": object{"agent": "gem\x1b[1mini"}}})
+	list, err := h.List(alice)
+	check(t, err)
+	if len(list) != 1 || list[0].Name != name || name != "cat-1" || !strings.HasPrefix(id, name) {
+		t.Fatalf("list %+v, id %s", list, id)
+	}
+	got := list[0]
+	if got.Claim.Session != "ahp-session:/s" || !got.Mine || got.Title != "bash -lc 'cd /tmp && cat' (gem[1mini)" {
+		t.Fatalf("got %+v", got)
+	}
+	a.must(methodRelease, of(id), nil)
+}
+
+func TestAProgramDoesNotHideWhoseItIs(t *testing.T) {
+	h := newHost(t)
+	a := connect(t, h, alice)
+	id, _ := a.sh(`printf '\033]2;mine\007x'`)
+	a.wait(id)
+	list, err := h.List(alice)
+	check(t, err)
+	if !strings.HasSuffix(list[0].Title, "(alice)") {
+		t.Fatalf("the title is %q", list[0].Title)
+	}
+}
+
+func TestOutputEndsWithTheLastByteBeforeTheExitIsTold(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	for range 20 {
+		out, st := a.run(object{"command": "seq", "args": []string{"1", "20000"}})
+		wantCode(t, st, 0)
+		if !strings.HasSuffix(out.Output, "\r\n20000\r\n") || len(out.Output) != 128894 {
+			t.Fatalf("%d bytes, ends in %q", len(out.Output), out.Output[max(0, len(out.Output)-20):])
+		}
+	}
+}
+
+func TestTheEndIsKeptAtARuneBoundary(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	const euro, pile = "€", "💩"
+	line := `i=0; while [ $i -lt 300 ]; do printf '€💩é'; i=$((i+1)); done; printf END`
+	for limit := range 40 {
+		id, _ := a.create(object{"command": "sh", "args": []string{"-c", line}, "outputByteLimit": limit})
+		a.wait(id)
+		out := a.output(id)
+		whole := strings.Repeat(euro+pile+"é", 300) + "END"
+		if !out.Truncated || len(out.Output) > limit || !strings.HasSuffix(whole, out.Output) || limit-len(out.Output) > 3 {
+			t.Fatalf("limit %d: %d bytes %q, truncated %t", limit, len(out.Output), out.Output, out.Truncated)
+		}
+		a.must(methodRelease, of(id), nil)
+	}
+	out, _ := a.run(object{"command": "printf", "args": []string{"€€"}, "outputByteLimit": 6})
+	if out.Output != "€€" || out.Truncated {
+		t.Fatalf("what fits was cut: %+v", out)
+	}
+}
+
+func TestInvalidBytesStayWithinTheLimit(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	out, _ := a.run(object{"command": "printf", "args": []string{`\377\377\377\377end`}, "outputByteLimit": 10})
+	if out.Output != "��end" || !out.Truncated {
+		t.Fatalf("got %q, truncated %t", out.Output, out.Truncated)
+	}
+}
+
+func TestTheHostsCeilingAppliesAsWell(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	for _, limit := range []any{nil, uint64(1) << 60} {
+		out, _ := a.run(object{"command": "sh", "args": []string{"-c", "seq 1 400000; echo END"}, "outputByteLimit": limit})
+		if !out.Truncated || len(out.Output) != MaxOutput || !strings.HasSuffix(out.Output, "400000\r\nEND\r\n") {
+			t.Fatalf("%d bytes, truncated %t", len(out.Output), out.Truncated)
+		}
+	}
+}
+
+func TestABackgroundChildDoesNotDelayTheExit(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	began := time.Now()
+	id, _ := a.sh("sleep 300 & echo started")
+	wantCode(t, a.wait(id), 0)
+	if d := time.Since(began); d > 10*time.Second {
+		t.Fatalf("it took %s", d)
+	}
+	if out := a.output(id); out.Output != "started\r\n" {
+		t.Fatalf("got %q", out.Output)
+	}
+}
+
+func TestASignalIsNamed(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	id, _ := a.sh("kill -SEGV $$")
+	wantSignal(t, a.wait(id), "SIGSEGV")
+}
+
+// waited returns what a request that waits for an exit is answered.
+func waited(ctx context.Context, r rpc.Reply) (st exitStatus) {
+	raw, _ := r.Wait(ctx)
+	_ = json.Unmarshal(raw, &st)
+	return st
+}
+
+func TestKillKeepsTheTerminal(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	id, _ := a.create(object{"command": "sh", "args": []string{"-c", "echo up; exec cat"}})
+	a.sees(id, func(s string) bool { return s == "up\r\n" })
+	if out := a.output(id); out.ExitStatus != nil {
+		t.Fatalf("it has exited: %+v", out)
+	}
+	const waiters = 5
+	ends := make(chan exitStatus, waiters)
+	for range waiters {
+		reply, _ := a.s.Handle(methodWait, encode(of(id)))
+		go func() { ends <- waited(t.Context(), reply) }()
+	}
+	a.must(methodKill, of(id), nil)
+	for range waiters {
+		wantSignal(t, <-ends, "SIGTERM")
+	}
+	a.must(methodKill, of(id), nil) // again, of one that has exited
+	wantSignal(t, a.wait(id), "SIGTERM")
+	if out := a.output(id); out.Output != "up\r\n" || out.ExitStatus == nil {
+		t.Fatalf("after the kill: %+v", out)
+	}
+}
+
+// alive reports whether a process is there and no zombie.
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// dies waits until a process is gone.
+func dies(t testing.TB, pid int) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for alive(pid) {
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d lives", pid)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// pids reads the process ids that a command has printed, one per line, behind
+// the word "ready".
+func (a *peer) pids(id string) []int {
+	a.t.Helper()
+	out := a.sees(id, func(s string) bool { return strings.Contains(s, "ready") })
+	var list []int
+	for _, w := range strings.Fields(out) {
+		var pid int
+		if json.Unmarshal([]byte(w), &pid) == nil {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+// stubborn is a line whose processes ignore every polite signal, one of them in a
+// process session of its own.
+const stubborn = `trap '' TERM HUP; sleep 300 & echo $!; setsid sh -c 'trap "" TERM HUP; echo $$; sleep 300' & sleep 0.2; echo $$; echo ready; wait; sleep 300`
+
+func TestKillReachesTheWholeProcessSession(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	id, _ := a.sh(stubborn)
+	pids := a.pids(id)
+	if len(pids) != 3 {
+		t.Fatalf("pids %v", pids)
+	}
+	a.must(methodKill, of(id), nil)
+	wantSignal(t, a.wait(id), "SIGKILL")
+	for _, pid := range pids {
+		dies(t, pid)
+	}
+}
+
+func TestKillDuringAFlood(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	id, _ := a.create(object{"command": "yes", "args": []string{strings.Repeat("flood ", 20)}, "outputByteLimit": 1000})
+	a.sees(id, func(s string) bool { return len(s) > 900 })
+	began := time.Now()
+	a.must(methodKill, of(id), nil)
+	wantSignal(t, a.wait(id), "SIGTERM")
+	if d := time.Since(began); d > 10*time.Second {
+		t.Fatalf("it took %s", d)
+	}
+	if out := a.output(id); !out.Truncated || len(out.Output) > 1000 {
+		t.Fatalf("%d bytes", len(out.Output))
+	}
+}
+
+func TestReleaseKillsAndForgets(t *testing.T) {
+	h := newHost(t)
+	a := connect(t, h, alice)
+	id, _ := a.sh(stubborn)
+	pids := a.pids(id)
+	end := make(chan exitStatus, 1)
+	reply, _ := a.s.Handle(methodWait, encode(of(id)))
+	go func() { end <- waited(t.Context(), reply) }()
+	a.must(methodRelease, of(id), nil)
+	for _, method := range []string{methodOutput, methodWait, methodKill, methodRelease} {
+		if e := a.call(method, of(id), nil); e == nil || e.Code != codeNoSuchTerminal || !strings.Contains(e.Message, "released") {
+			t.Errorf("%s after release: %+v", method, e)
+		}
+	}
+	for _, pid := range pids {
+		dies(t, pid)
+	}
+	wantSignal(t, <-end, "SIGKILL")
+}
+
+func TestReleaseEndsWhatAnExitedCommandLeftBehind(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	id, _ := a.sh("sleep 300 & echo $!; echo ready")
+	pids := a.pids(id)
+	a.wait(id)
+	if !alive(pids[0]) {
+		t.Fatal("the background process ended with its parent")
+	}
+	a.must(methodRelease, of(id), nil)
+	dies(t, pids[0])
+}
+
+func TestReleasedTerminalsStayListedForAWhile(t *testing.T) {
+	h := newHost(t)
+	a := connect(t, h, alice)
+	for range keepReleased + 5 {
+		id, _ := a.sh("echo x")
+		a.wait(id)
+		a.must(methodRelease, of(id), nil)
+	}
+	list, err := h.List(alice)
+	check(t, err)
+	if len(list) != keepReleased {
+		t.Fatalf("%d are listed, want %d", len(list), keepReleased)
+	}
+}
+
+func TestIDsAreNotShared(t *testing.T) {
+	h := newHost(t)
+	a, b := connect(t, h, bot), connect(t, h, carol)
+	id, name := a.create(object{"command": "cat"})
+	for _, method := range []string{methodOutput, methodWait, methodKill, methodRelease} {
+		if e := b.call(method, of(id), nil); e == nil || e.Code != codeNoSuchTerminal {
+			t.Errorf("%s of another peer's terminal in a session of the same id: %+v", method, e)
+		}
+		if e := a.call(method, object{"sessionId": "other", "terminalId": id}, nil); e == nil || e.Code != codeNoSuchTerminal {
+			t.Errorf("%s in another session: %+v", method, e)
+		}
+	}
+	// The same session id of another principal gives no right to the terminal.
+	term, err := h.Find(carol, name)
+	check(t, err)
+	if err := h.Hangup(carol, term, 0); err == nil {
+		t.Error("another principal may end it")
+	}
+	if err := h.Signal(carol, term, syscall.SIGTERM); err == nil {
+		t.Error("another principal may signal it")
+	}
+}
+
+func TestAllOfAPeerThatLeavesIsEnded(t *testing.T) {
+	h := newHost(t)
+	a := connect(t, h, alice)
+	var pids []int
+	for range 3 {
+		id, _ := a.sh(stubborn)
+		pids = append(pids, a.pids(id)...)
+	}
+	a.leave()
+	for _, pid := range pids {
+		dies(t, pid)
+	}
+}
+
+func TestTwentyAtOnce(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			out, st := a.run(object{"command": "sh", "args": []string{"-c", "seq 1 5000; exit 7"}})
+			if st.ExitCode == nil || *st.ExitCode != 7 || !strings.HasSuffix(out.Output, "5000\r\n") {
+				t.Errorf("got %s, %d bytes", encode(st), len(out.Output))
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestAPeerHasABoundedNumber(t *testing.T) {
+	a := connect(t, newHost(t), alice)
+	var last string
+	for range maxTerminals {
+		last, _ = a.create(object{"command": "no-such-program"})
+	}
+	if e := a.call(methodCreate, object{"sessionId": "s", "command": "true"}, nil); e == nil || e.Code != ahp.CodeLimit {
+		t.Fatalf("got %+v", e)
+	}
+	a.must(methodRelease, of(last), nil)
+	a.create(object{"command": "true"})
+}
+
+func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
+	h := newHost(t)
+	a := connect(t, h, bot)
+	dir := t.TempDir()
+	id, name := a.create(object{"command": "sh", "cwd": dir,
+		"args": []string{"-c", `printf 'sure? '; read answer; echo "you said $answer"; while [ ! -e go ]; do sleep 0.02; done; exit 5`}})
+	a.sees(id, func(s string) bool { return s == "sure? " })
+	person, err := h.Connect(alice, host.DoorSSH)
+	check(t, err)
+	defer person.Close()
+	term, err := h.Find(alice, name)
+	check(t, err)
+	at, _, err := person.Attach(term, host.AttachOptions{Cols: 100, Rows: 30})
+	check(t, err)
+	defer at.Close()
+	check(t, at.Input([]byte("yes\r")))
+	if !at.Holds() {
+		t.Fatal("the first key did not take the keyboard")
+	}
+	if e := a.call(methodKill, of(id), nil); e == nil || e.Code != ahp.CodeNotPermitted {
+		t.Fatalf("the agent kills what a person holds: %+v", e)
+	}
+	a.sees(id, func(s string) bool { return s == "sure? yes\r\nyou said yes\r\n" })
+	if who, err := at.HandBack(); err != nil || who != bot.Name {
+		t.Fatalf("handed back to %q, %v", who, err)
+	}
+	check(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
+	wantCode(t, a.wait(id), 5)
+}
