@@ -33,7 +33,7 @@ func (t *Terminal) drawHistory(w *writer, r *Redraw, join bool) (lines int, join
 			if utf8.RuneCount(text) > 1 {
 				w.cluster(string(text), width > 1)
 				if x < r.Cols {
-					w.csi("G", x+1) // see cells
+					w.csi("G", x+1) // see disputed
 				} else {
 					w.separate()
 				}

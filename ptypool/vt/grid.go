@@ -77,6 +77,8 @@ type screen struct {
 	mouseEnc    uint16  // the mouse encoding in force: 0, 1005, 1006, 1015 or 1016
 	cursorStyle uint8   // DECSCUSR 0..6
 	modifyOther uint8   // XTMODKEYS resource 4, modifyOtherKeys: 0..2
+	kittyUsed   bool    // the program has ever set kitty's keyboard flags
+	modifyUsed  bool    // or modifyOtherKeys
 	tabs        []uint64
 
 	title      string

@@ -13,6 +13,7 @@ func (s *screen) kittyFlags() int {
 // CSI = u sets when nothing was pushed.
 func (s *screen) kittyKeyboard(c *csiSeq) {
 	g := s.grid
+	s.kittyUsed = true
 	if len(g.kitty) == 0 {
 		g.kitty = append(make([]uint8, 0, 4), 0)
 	}
@@ -55,5 +56,6 @@ func (t *Terminal) keyModifiers(c *csiSeq) verdict {
 	default:
 		return drop
 	}
+	t.modifyUsed = true
 	return keep
 }

@@ -61,8 +61,6 @@ const (
 	// in xterm.
 	maxTitleStack = 10
 
-	// maxMarks and maxNamed: see table.go.
-
 	// historyLineBytes times Options.ScrollbackLines bounds the scrollback in
 	// bytes, so that lines full of hyperlinks cannot multiply it. A line of
 	// coloured text takes 100 to 150.

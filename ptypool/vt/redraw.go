@@ -40,6 +40,7 @@ func (t *Terminal) AppendRedraw(dst []byte, r Redraw) []byte {
 		w.str("\x1b[H\x1b[J")
 	} else {
 		w.str("\x1b[0m" + resetInput)
+		t.resetKeys(&w)
 	}
 	w.str("\x1b[?2027h")
 	if exact {
@@ -61,10 +62,7 @@ func (t *Terminal) AppendRedraw(dst []byte, r Redraw) []byte {
 		w.str("\x1b[?2027l")
 	}
 	w.str("\x1b[?2026l")
-	if t.state < inString { // a sequence that Flush has begun for all viewers
-		w.dst = append(w.dst, t.hold[:t.released]...)
-	}
-	return w.dst
+	return append(w.dst, t.hold[:t.released]...) // what Flush has begun for all viewers
 }
 
 // drawExact draws both screens, beginning at the cursor, and leaves the terminal in
@@ -73,7 +71,7 @@ func (t *Terminal) drawExact(w *writer, joined bool) {
 	t.drawRows(w, &t.main, joined)
 	w.drawKeyboard(&t.main)
 	if t.AltScreen() {
-		w.csi("r", t.main.top+1, t.main.bottom+1)
+		w.region(&t.main)
 		t.drawSaved(w, &t.main, t.main.top, "\x1b[?1049h")
 		w.str("\x1b[r\x1b[H\x1b[J")
 		t.drawRows(w, &t.alt, false)
@@ -81,7 +79,7 @@ func (t *Terminal) drawExact(w *writer, joined bool) {
 	}
 	t.drawTabs(w)
 	t.drawSaved(w, t.grid, 0, "\x1b7")
-	w.csi("r", t.grid.top+1, t.grid.bottom+1)
+	w.region(t.grid)
 	w.drawCursor(t.grid, &t.cur, t.grid.top)
 	for _, m := range [...]struct {
 		flag modeSet
@@ -215,6 +213,13 @@ func (w *writer) drawCursor(g *grid, c *cursor, top int) {
 		w.str("\x0e")
 	case 2, 3:
 		w.dst = append(w.dst, esc, 'n'+c.gl-2)
+	}
+}
+
+// region gives the terminal g's scroll region, and homes the cursor if it has one.
+func (w *writer) region(g *grid) {
+	if g.top > 0 || g.bottom < len(g.rows)-1 {
+		w.csi("r", g.top+1, g.bottom+1)
 	}
 }
 

@@ -48,7 +48,7 @@ func TestRedrawIsExact(t *testing.T) {
 		other := g.output(60)
 		used.Feed([]byte(other), nil)
 		used.modes.set(modeBackarrow|modeAltScroll, false) // restored by whoever drew there before
-		used.title = v.title
+		used.title, used.modifyOther, used.main.kitty, used.alt.kitty = v.title, 0, nil, nil
 		redrawn(t, v, used, Redraw{})
 		used.colors, fresh.colors = v.colors, v.colors // touched only by v's own programs
 		ok = ok && sameState(t, used, v, fmt.Sprintf("seed %d, after %q used by %q", seed, in, other))
@@ -77,23 +77,24 @@ func TestLiveOutputAfterRedraw(t *testing.T) {
 	}
 }
 
+// Who attaches while a sequence is held back, or half given to viewers by Flush, sees what the
+// others see.
 func TestRedrawInTheMiddleOfASequence(t *testing.T) {
-	for _, in := range []string{"a\x1b[3", "a\x1b", "a\xe6\xbc"} {
+	for _, c := range [][2]string{
+		{"a\x1b[3", "1mxyz"}, {"a\x1b", "[1mx"}, {"a\xe6\xbc", "\xa2x"}, {"a\xe6\xbc", "x"}, {"a\x1b[6", "nx"},
+		{"a\x1b", "]0;t\ax"}, {"a\x1b", "]633;A\ax"}, {"a\x1b]0;", "t\ax"}, {"a\x1b", "_x\x1b\\x"},
+	} {
 		for _, flush := range []bool{false, true} {
 			v, viewer := newTest(), newTest()
-			v.Feed([]byte(in), nil)
-			var rec recorder
+			v.Feed([]byte(c[0]), nil)
 			if flush {
-				v.Flush(&rec)
+				v.Flush(&recorder{})
 			}
 			redrawn(t, v, viewer, Redraw{})
-			rec = recorder{}
-			v.Feed([]byte("1mxyz"), &rec)
+			var rec recorder
+			v.Feed([]byte(c[1]), &rec)
 			viewer.Feed([]byte(rec.data.String()), nil)
-			if !flush {
-				viewer.Feed(nil, nil)
-			}
-			sameState(t, viewer, v, fmt.Sprintf("%q flush=%v", in, flush))
+			sameState(t, viewer, v, fmt.Sprintf("%q flush=%v", c, flush))
 		}
 	}
 }

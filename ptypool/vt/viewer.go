@@ -11,11 +11,14 @@ const (
 	resetCharsets = "\x1b(B\x1b)B\x1b*B\x1b+B\x0f"
 
 	// resetInput turns off every mode that concerns keys, mouse, paste and
-	// focus, and on the screen shown empties the kitty keyboard stack.
-	resetInput = "\x1b[?1;9;12;66;1000;1002;1003;1004;1005;1006;1015;1016;2004l" +
-		"\x1b>\x1b[>4;0m" + resetKeyboard
+	// focus.
+	resetInput = "\x1b[?1;9;12;66;1000;1002;1003;1004;1005;1006;1015;1016;2004l\x1b>"
 
-	resetKeyboard = "\x1b[<99u\x1b[=0u"
+	// resetKitty empties the kitty keyboard stack of the screen shown, and
+	// resetModify turns modifyOtherKeys off. Old terminals mistake them for
+	// other functions, so they are only sent where they undo something.
+	resetKitty  = "\x1b[<99u\x1b[=0u"
+	resetModify = "\x1b[>4;0m"
 
 	// resetDrawing puts what concerns drawing at its default.
 	resetDrawing = "\x1b]8;;\x1b\\\x1b[0m\x1b[0\"q\x1b[?5;6;45l\x1b[?7h\x1b[4;20l" + resetCharsets + "\x1b[r\x1b[?5W"
@@ -50,11 +53,14 @@ func (t *Terminal) cursorOnMain() *cursor {
 
 // resetViewer brings a terminal of unknown state to the main screen with every
 // mode, region and charset at its default; what users set differently (colours,
-// backspace, wheel) only if the program has changed it. The alternate screen is left with the
-// cursor saved first, so that DECRC, which is part of mode 1049, finds it where it
+// keyboard, wheel) only if the program has changed it. The alternate screen is left
+// with the cursor saved first, so that DECRC, which is part of mode 1049, finds it where it
 // was if the main screen is shown already.
 func (t *Terminal) resetViewer(w *writer) {
-	w.str(resetKeyboard + "\x1b7\x1b[?1049l" + resetInput + resetDrawing)
+	t.resetKeys(w)
+	w.str("\x1b7\x1b[?1049l")
+	t.resetKeys(w)
+	w.str(resetInput + resetDrawing)
 	if t.touched.has(modeBackarrow) {
 		w.str("\x1b[?67l")
 	}
@@ -65,6 +71,16 @@ func (t *Terminal) resetViewer(w *writer) {
 		w.str("\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\")
 	}
 	w.st, w.link = style{}, link{}
+}
+
+// resetKeys undoes the keyboard protocols that the program has used.
+func (t *Terminal) resetKeys(w *writer) {
+	if t.kittyUsed {
+		w.str(resetKitty)
+	}
+	if t.modifyUsed {
+		w.str(resetModify)
+	}
 }
 
 // modeString returns what sets or resets a private mode as modes has it.

@@ -151,10 +151,22 @@ func (w *writer) cells(cells []cell, x0 int, full bool) {
 		if c&cellWide != 0 {
 			x++
 		}
-		if x+1 < len(cells) && (c&cellCluster != 0 || w.wouldJoin(c, cells[x+1])) {
-			w.csi("G", x0+x+2) // terminals differ on how wide a cluster is
+		if x+1 < len(cells) && (disputed(c) || w.wouldJoin(c, cells[x+1])) {
+			w.csi("G", x0+x+2)
 		}
 	}
+}
+
+// disputed reports whether terminals differ on how wide a cell's text is.
+func disputed(c cell) bool {
+	if c&cellCluster != 0 {
+		return true
+	}
+	switch classOf(rune(c & cellRune)) {
+	case classNarrow, classWide, classHangul:
+		return false
+	}
+	return true
 }
 
 // cluster draws a grapheme cluster. While drawing, mode 2027 is set; a cluster that was
