@@ -79,6 +79,9 @@ func (v *invocation) wait(a *host.Attach, first []byte, w waitFor) int {
 	for {
 		items = a.Pull(items[:0], pullBytes)
 		for i := range items {
+			if items[i].Lagged != nil && w.seesState(a, lines) {
+				return statusOK
+			}
 			if status, over := w.sees(items[i], lines); over {
 				return status
 			}
@@ -156,6 +159,17 @@ func (w *waitFor) sees(it store.Item, lines *lineMatcher) (status int, over bool
 		return codeOf(act.ExitCode), w.command
 	}
 	return 0, false
+}
+
+// seesState looks at everything that is retained, after some of the output came
+// too fast to be looked at.
+func (w *waitFor) seesState(a *host.Attach, lines *lineMatcher) bool {
+	state, err := a.Redraw()
+	if err != nil || w.match == nil {
+		return false // disposed: the end comes next
+	}
+	lines.current = nil
+	return lines.add(state)
 }
 
 // lineMatcher looks for lines in output, without what is not text in them.

@@ -1,10 +1,16 @@
 package sshd
 
 import (
+	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/ahp/host"
 )
 
 // Viewers that take nothing of a flood cost a window each and nobody else's time.
@@ -43,4 +49,63 @@ func TestStalledViewersHoldNobodyUp(t *testing.T) {
 	c.Close()
 	eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 	r.ssh("alice", "", "rm flood")
+}
+
+// A viewer that falls off the log is shown where things stand; the program has
+// not waited for it.
+func TestAViewerThatFellBehindIsShownTheEnd(t *testing.T) {
+	r := newRig(t, rigOptions{host: func(c *host.Config) { c.LogBytes = 256 << 10 }})
+	ch, _ := rawSession(t, r.dial("alice"))
+	request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24})
+	request(t, ch, "exec", stringMsg{"new -n work -- seq 1 2000000; echo the-end; sleep 1000"})
+	const whole = 15 << 20 // about what seq prints
+	if got := r.ssh("alice", "", "wait --match ^the-end$ --timeout 15s work"); got.status != 0 {
+		t.Fatalf("the program waits for its viewer: %+v", got)
+	}
+	seen := newTranscript()
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(seen, ch)
+	}()
+	if _, ok := seen.await("the-end"); !ok {
+		t.Error("the end was not shown")
+	}
+	if n := len(seen.all()); n > whole {
+		t.Errorf("%d bytes were sent: it was not resynchronised", n)
+	}
+	ch.Close()
+	<-copied
+}
+
+// Whatever a peer floods with, it is not kept.
+func TestFloodsAreNotKept(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	r.dial("alice").Close()
+	memory := held()
+	c := r.dial("alice")
+	ch, _ := rawSession(t, c)
+	request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24})
+	type env struct{ Name, Value string }
+	for i := range 20_000 {
+		for name, payload := range map[string]any{
+			"window-change": windowMsg{Cols: uint32(i), Rows: 9},
+			"env":           env{"LC_X", strings.Repeat("x", 1000)},
+			"signal":        stringMsg{"USR1"},
+			"whatever":      env{},
+		} {
+			if _, err := ch.SendRequest(name, false, gossh.Marshal(payload)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 1000 {
+		if _, _, err := c.SendRequest("tcpip-forward", true, make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	request(t, ch, "shell", nil)
+	if during := held(); during > memory+4<<20 {
+		t.Errorf("%d bytes are held of the floods", during-memory)
+	}
 }

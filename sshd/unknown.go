@@ -28,8 +28,6 @@ func hintForUnknown(name, text string) string {
 		return "terminals live on without " + base + "; `ssh -t HOST attach` comes back to one"
 	case strings.HasSuffix(base, "sh"):
 		return "`ssh HOST` alone runs your shell; for a command: `ssh HOST run -- " + clipText(host.Printable(text)) + "`"
-	case name == "share":
-		return seeHelp
 	}
 	for _, c := range commands() {
 		if near(c.name, name) {

@@ -43,6 +43,8 @@ type viewer struct {
 	drawn   bool      // the viewer was drawn for, not sent the output
 	skipped bool      // since then output has come
 	resized bool      // since the last drawing the window has changed
+	resize  bool      // the window has changed, and the host has not been told
+	fitted  time.Time // when it was told last
 	dirty   bool      // a drawing is due
 	last    time.Time // of the last drawing
 	helpAt  time.Time // when the prefix alone shows its keys; zero: not
@@ -111,7 +113,7 @@ func (w *viewer) watch(first []byte) ending {
 			w.touched()
 		case <-timer.C:
 		case <-w.s.resized:
-			w.resize()
+			w.resize = true
 		case sig := <-w.s.signals:
 			_ = w.a.SendSignal(sig) // who may not type may not signal; nobody waits for an answer
 		case e := <-w.events:
@@ -135,6 +137,7 @@ func ready() <-chan struct{} {
 // show at once.
 func (w *viewer) show() (more bool, err error) {
 	if w.interactive {
+		w.fit()
 		switch {
 		case !w.helpAt.IsZero() && !time.Now().Before(w.helpAt):
 			w.helpAt = time.Time{}
@@ -257,6 +260,9 @@ func (w *viewer) arm(timer *time.Timer) {
 	if w.dirty {
 		sooner(w.last.Add(frame))
 	}
+	if w.resize {
+		sooner(w.fitted.Add(frame))
+	}
 	sooner(w.overlay.until)
 	sooner(w.helpAt)
 	timer.Reset(max(time.Until(next), 0))
@@ -269,7 +275,13 @@ func (w *viewer) cover(o overlay) {
 	}
 }
 
-func (w *viewer) resize() {
+// fit tells the host of the newest window, at most once per frame: each change
+// interrupts the program and is told to everybody who watches.
+func (w *viewer) fit() {
+	if !w.resize || time.Since(w.fitted) < frame {
+		return
+	}
+	w.resize, w.fitted = false, time.Now()
 	w.window = w.s.size()
 	w.a.Resize(w.window.cols, w.window.rows)
 	w.dirty, w.resized = true, true
