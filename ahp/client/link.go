@@ -176,25 +176,11 @@ func (c *Client) begin(ctx context.Context, l *link, method string, params any, 
 // call sends a request and waits for its answer. take is given the result before
 // anything that came after it is read.
 func (c *Client) call(ctx context.Context, method string, params any, take func(json.RawMessage) error) error {
-	l, err := c.connected(ctx)
+	wait, err := c.start(ctx, method, params, take)
 	if err != nil {
 		return err
 	}
-	call, id, err := c.begin(ctx, l, method, params, take)
-	if err != nil {
-		return err
-	}
-	select {
-	case err := <-call.done:
-		return err
-	case <-ctx.Done():
-		c.mu.Lock()
-		delete(l.calls, id)
-		c.mu.Unlock()
-		return context.Cause(ctx)
-	case <-c.done:
-		return c.Err()
-	}
+	return wait(ctx)
 }
 
 // greeting sends a request on a link that nobody reads yet, and reads until it
