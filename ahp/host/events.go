@@ -136,9 +136,9 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	e.finish(&code)
 	t.exited = true
 	t.fleeting = t.transient && t.watching > 0
-	t.ch.Append(ahp.TerminalExited{ExitCode: &code}, nil)
 	t.exitedAt = t.host.now()
-	t.exit.Store(&st)
+	t.exit.Store(&st) // whoever reads the action may ask
+	t.ch.Append(ahp.TerminalExited{ExitCode: &code}, nil)
 	close(t.done)
 	t.host.list.changed()
 	t.host.keep.exited()

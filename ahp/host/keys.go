@@ -18,8 +18,10 @@ func realKeys(p []byte) (keys bool, rest []byte) {
 		switch {
 		case n == 0:
 			return true, nil
+		case n == unfinished && len(p) <= maxReport:
+			return false, p
 		case n == unfinished:
-			return len(p) > maxReport, p
+			return true, nil
 		}
 		p = p[n:]
 	}

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +23,7 @@ func TestTheListGoesOutAtOnceWhenQuietAndThenEvery100ms(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		want := []time.Duration{1000, 1100, 1200, 1300, 1400, 1500}
 		if len(at) != len(want) {
 			t.Fatalf("published at %v", at)
@@ -31,15 +33,15 @@ func TestTheListGoesOutAtOnceWhenQuietAndThenEvery100ms(t *testing.T) {
 				t.Errorf("published at %v, want %v", at[i], want[i]*time.Millisecond)
 			}
 		}
-		called := 0
+		var called atomic.Int32
 		p.changed()
-		p.changedThen(func() { called++ })
-		if called != 0 {
+		p.changedThen(func() { called.Add(1) })
+		if called.Load() != 0 {
 			t.Error("called before its list was out")
 		}
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
-		if called != 1 {
+		if called.Load() != 1 {
 			t.Error("not called")
 		}
 		p.changed()
@@ -50,8 +52,8 @@ func TestTheListGoesOutAtOnceWhenQuietAndThenEvery100ms(t *testing.T) {
 			t.Errorf("a flush published %d lists", len(at)-n)
 		}
 		p.stop()
-		p.changedThen(func() { called++ })
-		if called != 2 {
+		p.changedThen(func() { called.Add(1) })
+		if called.Load() != 2 {
 			t.Error("after the stop something waits")
 		}
 	})
