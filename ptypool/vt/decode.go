@@ -42,6 +42,23 @@ func (r *lineReader) next() (text []byte, width int, ok bool) {
 	return text, 1, true
 }
 
+// ascii returns what next would in several steps: the narrow ASCII characters of one
+// style that come now, at most n. There are none before anything else.
+func (r *lineReader) ascii(n int) []byte {
+	if len(r.b) > 0 && r.b[0] == tokStyle {
+		r.b = r.readStyle(r.b[1:])
+	}
+	b := r.b[:min(n, len(r.b))]
+	for i, c := range b {
+		if c-' ' >= utf8.RuneSelf-' ' {
+			b = b[:i]
+			break
+		}
+	}
+	r.b = r.b[len(b):]
+	return b
+}
+
 // readStyle is the reverse of table.appendStyle and returns what follows.
 func (r *lineReader) readStyle(b []byte) []byte {
 	r.st = style{attrs: attrs(binary.LittleEndian.Uint16(b))}

@@ -54,9 +54,12 @@ func (t *Terminal) AppendHistoryText(dst []byte) []byte {
 	}
 	for b := range t.history.newest(t.history.lines) {
 		for r := readLine(b); ; {
-			text, _, ok := r.next()
-			if !ok {
-				break
+			text := r.ascii(len(r.b))
+			if len(text) == 0 {
+				var ok bool
+				if text, _, ok = r.next(); !ok {
+					break
+				}
 			}
 			dst = append(dst, text...)
 		}

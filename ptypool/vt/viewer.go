@@ -70,7 +70,7 @@ func (t *Terminal) resetViewer(w *writer) {
 	if t.colors.touched {
 		w.str("\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\")
 	}
-	w.st, w.link = style{}, link{}
+	w.st, w.link, w.last = style{}, link{}, 0
 }
 
 // resetKeys undoes the keyboard protocols that the program has used.

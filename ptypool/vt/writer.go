@@ -11,9 +11,10 @@ import (
 type writer struct {
 	tb   *table
 	dst  []byte
-	st   style // the style that the viewer's terminal has now, without hyperlink
-	link link  // its hyperlink
-	over bool  // drawing over what an earlier redraw left
+	st   style  // the style that the viewer's terminal has now, without hyperlink
+	link link   // its hyperlink
+	last uint32 // the number of that style, plus 1; 0 if it may have none
+	over bool   // drawing over what an earlier redraw left
 }
 
 // csi appends CSI, the numbers and the final bytes.
@@ -33,6 +34,7 @@ func (w *writer) str(s string) { w.dst = append(w.dst, s...) }
 // style makes st, its hyperlink given apart, the style of what follows.
 func (w *writer) style(st style, l link) {
 	st.link = 0
+	w.last = 0
 	if l != w.link {
 		w.str("\x1b]8;")
 		if l.id != "" {
@@ -58,12 +60,12 @@ func (w *writer) style(st style, l link) {
 
 // styleOf makes the style of a cell the style of what follows.
 func (w *writer) styleOf(c cell) {
-	st := w.tb.at(c.style())
-	var l link
-	if st.link != 0 {
-		l = w.tb.links[st.link]
+	if w.last == c.style()+1 {
+		return
 	}
-	w.style(*st, l)
+	st := w.tb.at(c.style())
+	w.style(*st, w.tb.linkOf(st))
+	w.last = c.style() + 1
 }
 
 // appendSGR appends the parameters of CSI m that give st from any other style.
@@ -193,7 +195,7 @@ func onlyMarks(text string) bool {
 // where moving the cursor would lose the pending wrap.
 func (w *writer) separate() {
 	w.str("\x1b[0m")
-	w.st = style{attrs: w.st.attrs & attrProtected}
+	w.st, w.last = style{attrs: w.st.attrs & attrProtected}, 0
 }
 
 // wouldJoin reports whether a terminal might make one cluster of two neighbours that
