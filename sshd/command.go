@@ -163,6 +163,7 @@ func hintFor(err error) string {
 		missing *host.NotFoundError
 		exists  *host.ExistsError
 		limit   *ptypool.LimitError
+		denied  *authz.Denied
 	)
 	switch {
 	case errors.As(err, &missing) && len(missing.Candidates) > 0:
@@ -171,6 +172,8 @@ func hintFor(err error) string {
 		return "`ssh HOST ls` lists the terminals"
 	case errors.As(err, &exists):
 		return "`ssh -t HOST attach NAME` shows it"
+	case errors.As(err, &denied) && denied.Verb == authz.Create:
+		return "`ssh HOST ls` lists the terminals; `ssh -t HOST attach NAME` shows one"
 	case errors.As(err, &limit):
 		return "`ssh HOST rm NAME` ends one"
 	}

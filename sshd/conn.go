@@ -38,7 +38,8 @@ type conn struct {
 	ciphers  []string
 	triedKey bool
 
-	// Set by login, before any channel is served; host is nil until then.
+	// Set by login under mu, before any channel is served, and read-only then;
+	// host is nil until then.
 	grant   authz.Grant
 	host    *host.Conn
 	release func() // of the grant's tracking
@@ -129,11 +130,16 @@ func (c *conn) failed(_ net.Conn, err error) {
 
 // login seats the connection for whom the verified key belongs to.
 func (c *conn) login(g authz.Grant) error {
+	if c.host != nil {
+		return errors.New("somebody has logged in already")
+	}
 	hc, err := c.srv.cfg.Host.Connect(g.Principal, host.DoorSSH)
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
 	c.grant, c.host = g, hc
+	c.mu.Unlock()
 	c.ticket.authenticated()
 	context.AfterFunc(hc.Context(), func() { c.end(context.Cause(hc.Context())) })
 	c.release = c.srv.cfg.Authority.Track(g, func(err error) {
@@ -153,8 +159,15 @@ func (c *conn) end(reason error) { c.cancel(reason) }
 
 // disconnect closes the connection when its SSH sessions have said goodbye.
 func (c *conn) disconnect() {
-	// x/crypto has no way to send a disconnect message with a text: the SSH
-	// sessions tell why.
+	// Nothing more is done for the peer from now on; it is only told why, by
+	// its SSH sessions, because x/crypto has no way to send a disconnect
+	// message with a text.
+	c.mu.Lock()
+	seat := c.host
+	c.mu.Unlock()
+	if seat != nil {
+		seat.Close()
+	}
 	said := make(chan struct{})
 	go func() {
 		defer close(said)

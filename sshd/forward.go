@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -60,6 +61,8 @@ func (c *conn) carry(ch gossh.Channel, reqs <-chan *gossh.Request) {
 	// An HTTP server needs deadlines, which a channel does not have and a pipe
 	// does.
 	door, here := net.Pipe()
+	stop := context.AfterFunc(c.ctx, func() { here.Close() })
+	defer stop()
 	var ended atomic.Bool
 	var parts sync.WaitGroup
 	part := func(doing string, f func()) {

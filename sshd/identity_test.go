@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -221,5 +222,37 @@ func TestATokenIsAloneOnStdout(t *testing.T) {
 	}
 	if strings.Contains(r.log.String(), secret) {
 		t.Error("the log holds the token")
+	}
+}
+
+// While the SSH sessions of a removed key are told, nothing more is done for it.
+func TestNothingIsDoneForARemovedKey(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
+	c := r.dial("bob")
+	ready, _ := rawSession(t, c)
+	agent, _ := rawSession(t, c)
+	if !request(t, agent, "subsystem", stringMsg{"ahp"}) {
+		t.Fatal("the subsystem was refused")
+	}
+	told := newTranscript()
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(told, agent.Stderr())
+	}()
+	r.removeKey("bob")
+	if _, ok := told.await("termhost: your key is no longer authorised\n"); !ok {
+		t.Errorf("the agent was told %q", told.all())
+	}
+	if ok, _ := ready.SendRequest("exec", true, gossh.Marshal(stringMsg{"new -d -n late"})); ok {
+		t.Error("a command was accepted")
+	}
+	if _, _, err := c.OpenChannel("session", nil); err == nil {
+		t.Error("a channel was accepted")
+	}
+	_ = c.Wait()
+	<-copied
+	if got := r.ssh("alice", "", "ls --json"); strings.Contains(got.stdout, "late") {
+		t.Error("a command ran")
 	}
 }

@@ -93,6 +93,9 @@ func (s *sshSession) requests(reqs <-chan *gossh.Request) {
 // request decides about one request. run, if not nil, is what it starts; its
 // result is the exit status.
 func (s *sshSession) request(req *gossh.Request) (ok bool, run func() int) {
+	if s.ctx.Err() != nil {
+		return false, nil // the connection is being closed
+	}
 	switch req.Type {
 	case "window-change":
 		return s.windowChange(req.Payload), nil

@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync/atomic"
@@ -24,6 +25,9 @@ func (s *sshSession) subsystem() int {
 	defer hc.Close()
 	var left atomic.Bool // the peer went away in good order
 	leave := func(reason string) error {
+		if why := context.Cause(s.ctx); why != nil {
+			reason = why.Error()
+		}
 		status := statusOK
 		if !left.Load() {
 			status = statusFailed
@@ -33,6 +37,8 @@ func (s *sshSession) subsystem() int {
 		s.finish(status)
 		return nil
 	}
+	stop := context.AfterFunc(s.ctx, hc.Close)
+	defer stop()
 	in := &endMarker{r: s.ch, ended: &left}
 	lines := rpc.NewLines(in, s.stdout, s.c.srv.cfg.MaxMessageBytes, leave)
 	opts := s.c.srv.cfg.AHP

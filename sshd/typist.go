@@ -88,6 +88,9 @@ func (t *typist) run() {
 
 // typed passes p on to the program.
 func (t *typist) typed(p []byte) {
+	if t.w.s.ctx.Err() != nil {
+		return
+	}
 	if t.modal {
 		t.modal = false
 		t.w.post(event{kind: dismiss})

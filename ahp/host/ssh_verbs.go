@@ -35,7 +35,7 @@ func (a *Attach) Size() (cols, rows int) {
 }
 
 // SendSignal sends sig to the program in the foreground. Who may type may also
-// signal; it returns *authz.Denied or ErrExited.
+// signal; it returns *authz.Denied, ErrExited or why the connection has ended.
 func (a *Attach) SendSignal(sig syscall.Signal) error {
 	t := a.t
 	t.term.Lock()
@@ -43,8 +43,8 @@ func (a *Attach) SendSignal(sig syscall.Signal) error {
 	if t.exited {
 		return ErrExited
 	}
-	if a.opts.ReadOnly {
-		return errReadOnly
+	if err := a.mayActLocked(); err != nil {
+		return err
 	}
 	if err := authz.Check(a.conn.principal, authz.Input, t.target(a.conn.principal)); err != nil {
 		return err
