@@ -61,9 +61,9 @@ func (p painter) piece() string {
 }
 
 // fedTerminal is a terminal of the host whose program is the test.
-func fedTerminal(t *testing.T, h *Host, cols, rows int) *Terminal {
+func fedTerminal(t testing.TB, h *Host, cols, rows int) *Terminal {
 	t.Helper()
-	term := &Terminal{host: h, name: "fed", uri: ahp.TerminalURI("fed"), created: h.now(), creator: carol,
+	term := &Terminal{host: h, created: h.now(), creator: carol,
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
 	o := CreateOptions{Name: fmt.Sprintf("fed-%p", term), Cols: cols, Rows: rows, Claim: ahp.ClientClaim("c")}
 	if err := h.register(term, o, "/", ""); err != nil {
