@@ -40,6 +40,7 @@ func (bearers) Track(authz.Grant, func(error)) func() { return func() {} }
 func principals() bearers {
 	return bearers{
 		"alice": {ID: "SHA256:alice", Name: "alice", Role: authz.Admin},
+		"ann":   {ID: "SHA256:ann", Name: "ann", Role: authz.Admin},
 		"bob":   {ID: "SHA256:bob", Name: "bob", Role: authz.Operator},
 		"carol": {ID: "SHA256:carol", Name: "carol", Role: authz.Operator},
 		"eve":   {ID: "SHA256:eve", Name: "eve", Role: authz.Observer},

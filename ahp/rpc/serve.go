@@ -100,10 +100,13 @@ func Serve(t Transport, c *host.Conn, o Options) error {
 // reasonOf returns what the peer is told.
 func reasonOf(err error) string {
 	if err == nil || errors.Is(err, io.EOF) {
-		return "goodbye"
+		return goodbye
 	}
 	return err.Error()
 }
+
+// goodbye is said when there is no reason but that all has been said.
+const goodbye = "goodbye"
 
 // contain turns a panic into an error that ends this connection only. The
 // panic's value may hold what the peer sent, so only its place is logged.

@@ -48,9 +48,9 @@ type WebSocket struct {
 }
 
 // NewWebSocket makes a Transport of ws, which belongs to it from then on.
-// Messages of more than max bytes end it. code, called when the transport is
-// closed, gives the close code; nil: normal closure. [WebSocket.Finish] must be
-// called.
+// Messages of more than max bytes end it. code gives the close code (RFC 6455
+// section 7.4.1) that goes with a reason, when it is closed for one; nil: policy
+// violation. [WebSocket.Finish] must be called.
 func NewWebSocket(ws *websocket.Conn, max int, code func() int) *WebSocket {
 	w := &WebSocket{ws: ws, code: code, max: int64(max)}
 	ws.SetReadLimit(w.max)
@@ -118,7 +118,9 @@ func (w *WebSocket) ended(err error) error {
 	case w.closing.Load():
 		return io.EOF
 	case errors.Is(err, websocket.ErrReadLimit):
-		return fmt.Errorf("a message was longer than %d bytes", w.max)
+		err := fmt.Errorf("a message was longer than %d bytes", w.max)
+		w.end(websocket.CloseMessageTooBig, err) // unless gorilla has said so already
+		return err
 	case errors.As(err, &closed):
 		switch closed.Code {
 		case websocket.CloseNormalClosure, websocket.CloseGoingAway, websocket.CloseNoStatusReceived:
@@ -146,8 +148,13 @@ func (w *WebSocket) Write(p []byte) error {
 
 // Close tells the peer why and ends the transport. It may take closeWait.
 func (w *WebSocket) Close(reason string) error {
-	code := websocket.CloseNormalClosure
-	if w.code != nil {
+	code := websocket.ClosePolicyViolation
+	switch {
+	case reason == goodbye:
+		code = websocket.CloseNormalClosure
+	case reason == errInternal.Error():
+		code = websocket.CloseInternalServerErr
+	case w.code != nil:
 		code = w.code()
 	}
 	w.close(code, reason)

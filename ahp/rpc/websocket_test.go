@@ -145,8 +145,9 @@ func TestWhatEndsAWebSocketIsSaid(t *testing.T) {
 		code   int
 		reason string
 	}{
-		{"a reason", func(w *rpc.WebSocket, _ *websocket.Conn) { w.Close("because") }, websocket.CloseNormalClosure, "because"},
-		{"a reason that is too long", func(w *rpc.WebSocket, _ *websocket.Conn) { w.Close(strings.Repeat("é", 100)) }, websocket.CloseNormalClosure, strings.Repeat("é", 61)},
+		{"a reason", func(w *rpc.WebSocket, _ *websocket.Conn) { w.Close("because") }, websocket.ClosePolicyViolation, "because"},
+		{"nothing", func(w *rpc.WebSocket, _ *websocket.Conn) { w.Close("goodbye") }, websocket.CloseNormalClosure, "goodbye"},
+		{"a reason that is too long", func(w *rpc.WebSocket, _ *websocket.Conn) { w.Close(strings.Repeat("é", 100)) }, websocket.ClosePolicyViolation, strings.Repeat("é", 61)},
 		{"a binary frame", func(_ *rpc.WebSocket, client *websocket.Conn) {
 			client.WriteMessage(websocket.BinaryMessage, []byte("{}"))
 		},

@@ -89,7 +89,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	if l.name == host.DoorUnix && d.refusal == nil && d.principal.ID == "" {
 		d.refusal = errNoPeer // not a unix socket at all
 	}
-	return &conn{Progress: rpc.NewProgress(c, l.server.stall), door: d}, nil
+	return &conn{Progress: rpc.NewProgress(c, l.server.cfg.stall), door: d}, nil
 }
 
 // oneConn is a listener that accepts one connection and ends with it.

@@ -82,7 +82,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request, d *door, remote
 		return nil
 	}
 	release := func() {}
-	if g.Principal.Token != "" {
+	if g.Identity.Fingerprint != "" { // proven here, by a token; not by the connection
 		release = s.cfg.Authority.Track(g, func(err error) { c.End(lost(err)) })
 	}
 	t := rpc.NewWebSocket(conn, s.cfg.MaxFrameBytes, func() int { return closeCode(c.Context()) })

@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -25,7 +27,13 @@ import (
 	"termhost/keys"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if socket := os.Getenv(childSocket); socket != "" {
+		child(socket)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds what a test waits for and must come.
 const patience = 20 * time.Second
@@ -216,4 +224,18 @@ func (s *socket) closed() (int, string) {
 			s.t.Fatalf("closed without a word: %v", err)
 		}
 	}
+}
+
+// usage is what the process holds.
+type usage struct {
+	bytes      uint64 // heap and stacks, after a collection
+	goroutines int
+}
+
+func memory() usage {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return usage{bytes: m.HeapInuse + m.StackInuse, goroutines: runtime.NumGoroutine()}
 }

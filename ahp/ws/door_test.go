@@ -1,0 +1,255 @@
+package ws
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/authz"
+)
+
+// childSocket is the variable that makes the test binary a client of a unix
+// socket, for the terminals that tests run it in.
+const childSocket = "TERMHOST_WS_TEST_SOCKET"
+
+// child creates the terminal "inner" through the socket and says what came of it.
+func child(socket string) {
+	d := websocket.Dialer{NetDial: func(string, string) (net.Conn, error) { return net.Dial("unix", socket) }}
+	c, resp, err := d.Dial("ws://localhost/ahp", nil)
+	if err != nil {
+		fmt.Println("refused", err, resp)
+		return
+	}
+	defer c.Close()
+	for _, msg := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":"inner"}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{"channel":"ahp-terminal:/inner","claim":{"kind":"client","clientId":"inner"},"_meta":{"termhost":{"command":"/bin/sh","args":["-c","read x"]}}}}`,
+	} {
+		if err := c.WriteMessage(websocket.TextMessage, []byte(msg)); err != nil {
+			fmt.Println("lost", err)
+			return
+		}
+		_, answer, err := c.ReadMessage()
+		fmt.Println("answer", string(answer), err)
+	}
+}
+
+// unixSocket listens on a unix socket too.
+func (w *world) unixSocket() string {
+	w.t.Helper()
+	path := filepath.Join(w.t.TempDir(), "ahp.sock")
+	l, err := ListenUnix(path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() { check(w.t, w.server.ServeUnix(l)) })
+	w.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		check(w.t, w.server.Shutdown(ctx))
+		serving.Wait()
+	})
+	return path
+}
+
+func (w *world) dialUnix(path string, header http.Header) (*socket, *http.Response, error) {
+	d := websocket.Dialer{NetDial: func(string, string) (net.Conn, error) { return net.Dial("unix", path) }}
+	c, resp, err := d.Dial("ws://whatever/ahp", header)
+	if err != nil {
+		return nil, resp, err
+	}
+	w.t.Cleanup(func() { c.Close() })
+	return &socket{c, w.t}, resp, nil
+}
+
+// holder returns who holds a terminal.
+func (w *world) holder(name string) string {
+	w.t.Helper()
+	list, err := w.host.List(authz.ForUID(0))
+	check(w.t, err)
+	for _, info := range list {
+		if info.Name == name {
+			return info.Holder
+		}
+	}
+	return "nobody"
+}
+
+func TestAPeerOfTheUnixSocketIsItsUser(t *testing.T) {
+	w := newWorld(t)
+	path := w.unixSocket()
+	st, err := os.Stat(path)
+	if err != nil || st.Mode() != os.ModeSocket|0o600 {
+		t.Errorf("%v %v", st.Mode(), err)
+	}
+	s, _, err := w.dialUnix(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.initialize("me")
+	s.create("me", "mine", "read x")
+	if got, want := w.holder("mine"), fmt.Sprintf("uid:%d", os.Geteuid()); got != want {
+		t.Errorf("the terminal is %s's, want %s", got, want)
+	}
+	// A token that is sent counts for what it is good for, and for nothing if it is not.
+	s, _, err = w.dialUnix(path, http.Header{"Authorization": {"Bearer " + w.token(authz.Operator, "agent")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.initialize("agent")
+	s.create("agent", "agents", "read x")
+	if got := w.holder("agents"); got != "alice/agent" {
+		t.Errorf("the terminal is %s's", got)
+	}
+	for _, header := range []http.Header{
+		{"Authorization": {"Bearer nonsense"}},
+		{"Origin": {"https://evil.example"}},
+	} {
+		if _, resp, err := w.dialUnix(path, header); err == nil || resp == nil || resp.StatusCode != 401 && resp.StatusCode != 403 {
+			t.Errorf("%v: %v %v", header, resp, err)
+		}
+	}
+}
+
+func TestAPeerInsideATerminalIsItsCreator(t *testing.T) {
+	w := newWorld(t)
+	path := w.unixSocket()
+	exe, err := os.Executable()
+	check(t, err)
+	s := w.dial(w.token(authz.Operator, "agent"))
+	s.initialize("agent")
+	// Also from a process session of its own, below the terminal's.
+	s.send(`{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{"channel":"ahp-terminal:/outer","claim":{"kind":"client","clientId":"agent"},"_meta":{"termhost":{"command":"/bin/sh","args":["-c","read x; setsid -w %s; read y"],"env":{%q:%q}}}}}`, exe, childSocket, path)
+	s.until(`"id":2,"result":null`)
+	s.subscribe("outer")
+	s.send(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/outer","clientSeq":1,"action":{"type":"terminal/input","data":"\r"}}}`)
+	var seen strings.Builder
+	for !strings.Contains(seen.String(), `"id":2`) && !strings.Contains(seen.String(), "refused") {
+		var m struct{ Params ahp.Envelope }
+		check(t, json.Unmarshal([]byte(s.next()), &m))
+		if a, err := ahp.DecodeAction(m.Params.Action); err == nil {
+			if d, ok := a.(ahp.TerminalData); ok {
+				seen.Write(d.Data)
+			}
+		}
+	}
+	if got := w.holder("inner"); got != "alice/agent" {
+		t.Errorf("the inner terminal is %s's, want alice/agent's\n%s", got, seen.String())
+	}
+}
+
+func TestASocketFileIsReplacedOnlyIfItIsDead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ahp.sock")
+	l, err := ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "another host") {
+		t.Errorf("a living socket: %v", err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close()
+	if l, err = ListenUnix(path); err != nil {
+		t.Fatalf("a dead socket: %v", err)
+	}
+	l.Close()
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("the socket is there after its host")
+	}
+	check(t, os.WriteFile(path, []byte("precious"), 0o600))
+	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "no socket") {
+		t.Errorf("a file: %v", err)
+	}
+	if b, err := os.ReadFile(path); string(b) != "precious" {
+		t.Errorf("the file is %q %v", b, err)
+	}
+}
+
+// stream hides a connection's deadlines, as an SSH channel has none.
+type stream struct{ io.ReadWriteCloser }
+
+// forward returns a connection that comes through an SSH port forward of p's.
+func (w *world) forward(p authz.Principal) net.Conn {
+	w.t.Helper()
+	near, far := net.Pipe()
+	var serving sync.WaitGroup
+	serving.Go(func() { check(w.t, w.server.ServeConn(stream{near}, p)) })
+	w.t.Cleanup(func() {
+		far.Close()
+		serving.Wait()
+	})
+	return far
+}
+
+func TestAForwardedPeerIsItsKeyAndNoAdmin(t *testing.T) {
+	w := newWorld(t, func(c *Config) {
+		c.AllowedOrigins = []string{goodPage}
+		c.AllowedHosts = []string{"host.example.com"}
+	})
+	admin := w.grant.Principal
+	for _, c := range []struct {
+		name    string
+		status  int
+		request string
+	}{
+		{"a loopback name", 101, handshake("/ahp", "localhost:7722")},
+		{"an allowed page", 101, handshake("/ahp", "127.0.0.1:7722", "Origin: "+goodPage)},
+		{"an evil page", 403, handshake("/ahp", "localhost:7722", "Origin: https://evil.example")},
+		{"a page of the forwarded port", 403, handshake("/ahp", "localhost:7722", "Origin: http://localhost:7722")},
+		{"a sandboxed page", 403, handshake("/ahp", "localhost:7722", "Origin: null")},
+		{"a rebound name", 403, handshake("/ahp", "evil.example")},
+		{"a name that is allowed on TCP", 403, handshake("/ahp", "host.example.com")},
+		{"a bad token", 401, handshake("/ahp", "localhost", "Authorization: Bearer nonsense")},
+	} {
+		far := w.forward(admin)
+		if status, body := exchange(t, far, c.request); status != c.status {
+			t.Errorf("%s: %d %q, want %d", c.name, status, body, c.status)
+		}
+		far.Close()
+	}
+	// An operator's terminal stays an operator's, though the key is an admin's.
+	s := w.dial(w.token(authz.Operator, "agent"))
+	s.initialize("agent")
+	s.create("agent", "his", "read x")
+	d := websocket.Dialer{NetDial: func(string, string) (net.Conn, error) { return w.forward(admin), nil }}
+	c, _, err := d.Dial("ws://localhost/ahp", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &socket{c, t}
+	f.initialize("forwarded")
+	f.send(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/his","clientSeq":1,"action":{"type":"terminal/claimed","claim":{"kind":"client","clientId":"forwarded"}}}}`)
+	f.until("only an admin may seize it")
+	if n := w.host.Stats().Connections[host.DoorForward]; n != 1 {
+		t.Errorf("%d forwarded connections", n)
+	}
+	c.Close()
+}
+
+func TestAKeyThatMayNotForwardDoesNot(t *testing.T) {
+	w := newWorld(t)
+	p := w.grant.Principal
+	p.NoForward = true
+	near, far := net.Pipe()
+	if err := w.server.ServeConn(near, p); err == nil {
+		t.Error("it did")
+	}
+	far.SetReadDeadline(time.Now().Add(patience))
+	if _, err := far.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the connection is still there: %v", err)
+	}
+}
