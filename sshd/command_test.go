@@ -134,3 +134,15 @@ func TestWordsBeforeAndTextAfterTheDashes(t *testing.T) {
 		}
 	}
 }
+
+func FuzzParseLine(f *testing.F) {
+	for _, seed := range []string{"run -- x", `a 'b' "c\"" \d`, "'", "--", "a -- -- b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := parseLine(text)
+		if err == nil && l.tail && !strings.HasSuffix(text, l.rest) {
+			t.Errorf("%q: what follows the dashes became %q", text, l.rest)
+		}
+	})
+}

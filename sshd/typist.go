@@ -94,7 +94,10 @@ func (t *typist) typed(p []byte) {
 	if t.modal {
 		t.modal = false
 		t.w.post(event{kind: dismiss})
-		return
+		_, n := decodeKey(p) // that key has done its work
+		if p = p[max(n, 1):]; len(p) == 0 {
+			return
+		}
 	}
 	t.last = p[len(p)-1]
 	t.deliver(p)

@@ -1,0 +1,49 @@
+package sshd
+
+import (
+	"strings"
+	"testing"
+
+	"termhost/ptypool/vt"
+)
+
+// shown returns the screen of a terminal that has been sent what p has seen.
+func (p *person) shown(cols, rows int) string {
+	screen := vt.New(cols, rows, vt.Options{})
+	screen.Feed([]byte(p.out.all()), nil)
+	return string(screen.AppendText(nil, true))
+}
+
+// Whatever has lain over the screen, what is left is the host's screen.
+func TestWhatWasCoveredComesBack(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": `environment="TERMHOST_ROLE=observer"`}})
+	p := r.open(r.dial("alice"), 80, 24, "new -n work -- stty -echo; for i in $(seq 1 60); do printf '\\033[3%dmline %d\\033[m\\r\\n' $((i%8)) $i; done; printf '\\033[5;20r\\033[7;9Hhere'; while read x; do printf ' and %s' $x; done")
+	p.sees("here")
+	e := r.open(r.dial("eve"), 80, 24, "attach work")
+	e.sees("here")
+	e.typeIn("x")
+	e.sees("observers may only look")
+	for i, c := range []struct{ keys, shows, closes string }{
+		{"\x1c?", "Any key closes this.", "q"},
+		{"\x1cl", "* work", "q"},
+		{"\x1cc", "you have the keyboard", ""},
+		{"\x1cr", "nobody held it before you", ""},
+	} {
+		p.typeIn(c.keys)
+		p.sees(c.shows)
+		word := "word" + string(rune('a'+i))
+		p.typeIn(c.closes + word + "\r")
+		p.sees(word)
+	}
+	want := func() string { return r.ssh("alice", "", "peek --ansi work").stdout }
+	if !strings.Contains(want(), "wordd") {
+		t.Fatalf("the screen is %q", want())
+	}
+	for name, viewer := range map[string]*person{"holder": p, "observer": e} {
+		var got string
+		eventually(t, name+"'s screen is the host's", func() bool {
+			got = viewer.shown(80, 24)
+			return got == want()
+		})
+	}
+}
