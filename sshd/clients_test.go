@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -92,5 +93,62 @@ func TestDropbearsClient(t *testing.T) {
 	out, err := r.other("dbclient", "-y", "-y", "-i", r.path("alice.db"), "-p", port, "me@127.0.0.1", "run -- echo from-dropbear; exit 4")
 	if !strings.Contains(out, "from-dropbear") || err == nil || !strings.Contains(err.Error(), "exit status 4") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// oneListener gives an HTTP server one connection.
+type oneListener struct {
+	conn net.Conn
+	once chan struct{} // 1 deep: the connection has not been taken
+	done chan struct{} // closed when it is over
+}
+
+func (l *oneListener) Accept() (net.Conn, error) {
+	select {
+	case <-l.once:
+		return l.conn, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *oneListener) Close() error   { return nil }
+func (l *oneListener) Addr() net.Addr { return l.conn.LocalAddr() }
+
+// A WebSocket takes the connection over from the HTTP server, which stops its
+// own reading with a deadline.
+func TestAForwardCanBeTakenOverFromHTTP(t *testing.T) {
+	r := newRig(t, rigOptions{door: func(c *Config) {
+		c.Forward = func(nc net.Conn, p authzPrincipal) {
+			l := &oneListener{conn: nc, once: make(chan struct{}, 1), done: make(chan struct{})}
+			l.once <- struct{}{}
+			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				hijacked, rw, err := w.(http.Hijacker).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer close(l.done)
+				defer hijacked.Close()
+				line, _ := rw.ReadString('\n')
+				_, _ = io.WriteString(hijacked, "taken over by "+p.Name+": "+line)
+			})}
+			_ = server.Serve(l)
+		}
+	}})
+	nc, err := r.dial("alice").Dial("tcp", "ahp:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if _, err := io.WriteString(nc, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(nc, "raw\n"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(nc)
+	if err != nil || string(got) != "taken over by alice: raw\n" {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
