@@ -40,10 +40,13 @@ type Attach struct {
 // Attach shows t. first is what to write before anything that is pulled: a
 // redraw for a window, the retained output for a stream. Live output follows it
 // without a gap or a double. It returns *authz.Denied if the principal may not
-// look, and *ahp.Error if the terminal has been disposed. The Attach must be
-// closed.
+// look, *ahp.Error if the terminal has been disposed, or why the connection has
+// ended. The Attach must be closed.
 func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, err error) {
 	h := c.host
+	if c.ctx.Err() != nil {
+		return nil, nil, context.Cause(c.ctx)
+	}
 	if h.lookup(t.uri) != t {
 		return nil, nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
 	}

@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -166,7 +165,7 @@ func BenchmarkDispatchInput(b *testing.B) {
 		p.c.Dispatch(uri, seq, key)
 		items = p.c.sub.Pull(items[:0], 1<<20)
 		if len(items) != 1 {
-			b.Fatal(fmt.Sprintf("%d answers", len(items)))
+			b.Fatalf("%d answers", len(items))
 		}
 	}
 }

@@ -245,3 +245,108 @@ func TestChildrenHaveTheStandardDescriptorsOnly(t *testing.T) {
 		t.Errorf("descriptors %q", got)
 	}
 }
+
+func TestAForcedCommandsTerminalIsItsOwnOnly(t *testing.T) {
+	h := newHost(t)
+	forced := authz.Principal{ID: "SHA256:forced", Name: "forced", Role: authz.Operator, Fingerprint: "SHA256:forced", Command: "cat"}
+	c, err := h.Connect(forced, DoorSSH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	other := run(t, h, carol, "other", "exec cat")
+	var denied *authz.Denied
+	if _, _, err := c.CreateAttached(CreateOptions{Line: "sh"}, window); !errors.As(err, &denied) {
+		t.Errorf("another command: %v", err)
+	}
+	if _, _, err := c.Attach(other, AttachOptions{ReadOnly: true}); !errors.As(err, &denied) {
+		t.Errorf("another's terminal: %v", err)
+	}
+	if err := c.Send(other, []byte("x")); !errors.As(err, &denied) {
+		t.Errorf("input to another's terminal: %v", err)
+	}
+	a, _, err := c.CreateAttached(CreateOptions{Line: forced.Command, Forced: true}, window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := a.Input([]byte("hello\n")); err != nil {
+		t.Fatal(err)
+	}
+	a.Terminal().awaitOutput(t, "hello")
+	a.Resize(100, 30)
+	if info := a.Terminal().Info(carol); info.Cols != 100 {
+		t.Error("its window does not follow")
+	}
+}
+
+func TestCreateAttachedMissesNothingFromTheFirstByteOn(t *testing.T) {
+	h := newHost(t)
+	c, err := h.Connect(carol, DoorSSH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for range 30 {
+		a, first, err := c.CreateAttached(CreateOptions{Argv: []string{"/bin/echo", "hello"}, Transient: true}, AttachOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &viewer{t: t, c: c, a: a, out: first}
+		v.shows("hello\r\n")
+		if string(v.out) != "hello\r\n" {
+			t.Errorf("got %q", v.out)
+		}
+		wait(t, "exit", a.Terminal().Done())
+		a.Close()
+		wait(t, "its going", a.Terminal().Gone())
+	}
+	if list, err := h.List(carol); err != nil || len(list) != 0 {
+		t.Errorf("left: %v %v", list, err)
+	}
+	c.End(errors.New("enough"))
+	if _, _, err := c.CreateAttached(CreateOptions{}, window); err == nil || err.Error() != "enough" {
+		t.Errorf("an ended connection creates: %v", err)
+	}
+}
+
+func TestClearDropsTheScrollback(t *testing.T) {
+	h := newHost(t)
+	p := connect(t, h, carol, "c")
+	uri := p.create("x", "/bin/sh", "-c", `for i in $(seq 100); do echo secret-$i-; done; printf done; read x`)
+	h.lookup(uri).awaitOutput(t, "done")
+	if got := p.dispatch(uri, ahp.TerminalCleared{}); got != "" {
+		t.Fatal(got)
+	}
+	if st, _ := h.lookup(uri).ch.Terminal(); text(st) != "" {
+		t.Errorf("the content is %q", text(st))
+	}
+	if v := attach(t, h, carol, "x", window); strings.Contains(string(v.out), "secret-1-") || !strings.Contains(string(v.out), "secret-100-") {
+		t.Errorf("who attaches later is sent %q", v.out)
+	}
+}
+
+func TestClearPaintsAFullScreenProgramAnew(t *testing.T) {
+	h := newHost(t)
+	p := connect(t, h, carol, "c")
+	uri := p.create("x", "/bin/sh", "-c", `printf 'before\033[?1049h\033[2;2Hfull screen'; read x`)
+	term := h.lookup(uri)
+	term.awaitOutput(t, "full screen")
+	if got := p.dispatch(uri, ahp.TerminalCleared{}); got != "" {
+		t.Fatal(got)
+	}
+	if st, _ := term.ch.Terminal(); !sameScreen(t, term, []byte(text(st))) {
+		t.Errorf("the content is %q", text(st))
+	}
+}
+
+func TestCreatorOf(t *testing.T) {
+	h := newHost(t)
+	term := run(t, h, bot, "x", "exec cat")
+	if p, ok := h.CreatorOf(term.term.Pid()); !ok || p != bot {
+		t.Errorf("%+v %v", p, ok)
+	}
+	if p, ok := h.CreatorOf(os.Getpid()); ok {
+		t.Errorf("this process belongs to %+v", p)
+	}
+}
