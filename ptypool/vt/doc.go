@@ -43,5 +43,13 @@
 // Everything held back or remembered on behalf of a program is bounded; the
 // bounds are in limits.go.
 //
+// # What it is measured against
+//
+// xterm's control sequences (invisible-island.net/xterm/ctlseqs) and the VT510
+// manual; tests compare the screen with xterm.js over random output and recordings
+// of real programs. Where the two differ is listed at xtermOutput in gen_test.go.
+// Grapheme clusters and widths are those of github.com/rivo/uniseg (Unicode annexes
+// 11 and 29), with mode 2027 set at first.
+//
 // The package does no I/O, starts no goroutine and has no clock.
 package vt

@@ -3,13 +3,12 @@ package vt
 // blankRow makes row y blank on the pen's background.
 func (s *screen) blankRow(y int) {
 	r := &s.grid.rows[y]
-	r.wrapped = false
-	e := s.eraseCell()
-	if e == 0 {
-		clear(r.cells)
+	if e := s.eraseCell(); e != 0 {
+		r.wrapped = false
+		fill(s.line(y), e)
 		return
 	}
-	fill(s.line(y), e)
+	s.grid.blank(r)
 }
 
 // scrollUp moves the lines of the region up by n; those that leave the top of the
@@ -123,7 +122,11 @@ func (s *screen) erase(y, from, to int, selective bool) {
 	if to == s.width {
 		r.wrapped = false
 	}
-	if r.cells == nil && s.eraseID == 0 || from >= to {
+	switch {
+	case r.cells == nil && s.eraseID == 0 || from >= to:
+		return
+	case !selective && from == 0 && to == s.width:
+		s.blankRow(y)
 		return
 	}
 	cells := s.line(y)

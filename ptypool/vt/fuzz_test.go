@@ -54,6 +54,11 @@ func FuzzFeed(f *testing.F) {
 	for _, c := range feedCases {
 		f.Add([]byte(c.in), uint64(0x1234567890abcdef), uint16(7), uint16(3))
 	}
+	for _, in := range []string{ // found by this target
+		"\xe2\xe2", "\xc2\u009b", "\xf4\x98\u009c", "a\xe0\xe0\x1b^", "\x1bZ00\x1b[?u\x1b[b0", "\xd8\xf1\xf1\xf1\xf1\xf1\xf1\u0600\xd8",
+	} {
+		f.Add([]byte(in), uint64(0xd2), uint16(1), uint16(3))
+	}
 	for _, in := range sessions(f) {
 		f.Add(in[:min(len(in), 2000)], uint64(0xfedcba987654321), uint16(80), uint16(24))
 	}

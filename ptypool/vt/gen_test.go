@@ -118,7 +118,7 @@ func newGenerator(seed uint64, safe bool) *generator {
 //   - what DECSC saved moves when the main screen scrolls, and DECRC does not restore
 //     origin mode and underline styles
 //   - DECSTR also turns bracketed paste, focus and mouse reports off
-//   - REP repeats up to 65,536 times, ours at most a screenful
+//   - REP repeats up to 65,536 times, ours at most a line's length
 //   - SD (CSI T) scrolls in lines without the pen's background
 //   - DECALN (ESC # 8) takes the pen's style and leaves margins and origin mode
 //   - relative motion in origin mode adds the top margin again

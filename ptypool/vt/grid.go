@@ -2,9 +2,10 @@ package vt
 
 // grid is the main or the alternate screen.
 type grid struct {
-	rows []row // one per line of the screen; a window onto buf
-	buf  []row // twice as many, so that scrolling moves the window, not the rows
-	off  int   // rows == buf[off:off+len(rows)]
+	rows []row    // one per line of the screen; a window onto buf
+	buf  []row    // twice as many, so that scrolling moves the window, not the rows
+	off  int      // rows == buf[off:off+len(rows)]
+	free [][]cell // cells of rows that have become blank, for reuse; at most a screenful
 
 	top, bottom int // scroll region, inclusive, counted from 0
 
@@ -22,7 +23,7 @@ func (g *grid) init(rows int) {
 // setRows replaces the lines of the grid and resets its scroll region.
 func (g *grid) setRows(rows []row) {
 	g.buf = make([]row, 2*len(rows))
-	g.off = 0
+	g.off, g.free = 0, nil
 	g.rows = g.buf[:len(rows)]
 	copy(g.rows, rows)
 	g.top, g.bottom = 0, len(rows)-1
@@ -121,9 +122,30 @@ func (s *screen) height() int { return len(s.grid.rows) }
 func (s *screen) line(y int) []cell {
 	r := &s.grid.rows[y]
 	if r.cells == nil {
-		r.cells = make([]cell, s.width)
+		r.cells = s.grid.take(s.width)
 	}
 	return r.cells
+}
+
+// take returns n blank cells.
+func (g *grid) take(n int) []cell {
+	last := len(g.free) - 1
+	if last < 0 {
+		return make([]cell, n)
+	}
+	cells := g.free[last]
+	g.free = g.free[:last]
+	clear(cells)
+	return cells
+}
+
+// blank makes row r blank in the default style. Clearing its cells is put off until
+// they are needed, so that erasing a screen again and again costs little.
+func (g *grid) blank(r *row) {
+	if r.cells != nil {
+		g.free = append(g.free, r.cells)
+	}
+	*r = row{}
 }
 
 // setPen makes st the style of new text and its background that of erased cells.

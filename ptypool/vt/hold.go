@@ -159,9 +159,6 @@ func (t *Terminal) resumeRune(i int) int {
 	if t.released < len(t.hold) {
 		t.data(t.hold[t.released:])
 	}
-	if r != utf8.RuneError {
-		t.dangling = false
-	}
 	t.forget(false)
 	t.printRune(r)
 	return i + 1

@@ -5,9 +5,9 @@ import "unicode/utf8"
 // parser is the state of Feed. The first group lives between calls.
 type parser struct {
 	state    seqState
-	hold     []byte // the held-back beginning of a rune or sequence
-	released int    // bytes of hold that Flush has already given to Data
-	dangling bool   // Data ends with the beginning of a UTF-8 sequence
+	hold     []byte                // the held-back beginning of a rune or sequence
+	released int                   // bytes of hold that Flush has already given to Data
+	tail     [utf8.UTFMax - 1]byte // the last bytes of Data
 
 	// Valid during Feed only.
 	sink  Sink
@@ -106,27 +106,26 @@ func (t *Terminal) flushSpan(end int) {
 	t.start = max(t.start, end)
 }
 
-// data gives p, which is not empty, to Data.
+// data gives p to Data.
 func (t *Terminal) data(p []byte) {
 	t.sink.Data(p)
-	for n := 1; n <= min(len(p), utf8.UTFMax-1); n++ {
-		switch b := p[len(p)-n]; {
-		case b < utf8.RuneSelf:
-			t.dangling = false
-			return
-		case utf8.RuneStart(b):
-			t.dangling = !utf8.FullRune(p[len(p)-n:])
-			return
-		}
-	}
-	t.dangling = t.dangling && len(p) < utf8.UTFMax-1
+	n := min(len(p), len(t.tail))
+	copy(t.tail[:], t.tail[n:])
+	copy(t.tail[len(t.tail)-n:], p[len(p)-n:])
 }
 
 // removed keeps what comes after something removed apart from malformed UTF-8 before
 // it: together they could make a rune, even a control character, that was not there.
 func (t *Terminal) removed() {
-	if t.dangling {
-		t.data(canceled)
+	for i := len(t.tail) - 1; i >= 0; i-- {
+		if b := t.tail[i]; b < utf8.RuneSelf {
+			return
+		} else if utf8.RuneStart(b) {
+			if !utf8.FullRune(t.tail[i:]) {
+				t.data(canceled)
+			}
+			return
+		}
 	}
 }
 

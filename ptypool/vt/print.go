@@ -75,9 +75,8 @@ func splitTail(cells []cell, x int, blank cell) {
 // wrapLine does the line break that a character in the last column put off.
 func (s *screen) wrapLine() {
 	s.cur.wrap = false
-	if r := &s.grid.rows[s.cur.y]; r.cells != nil { // not scrolled away meanwhile
-		r.wrapped = true
-	}
+	s.line(s.cur.y) // a wrapped row has cells, even if its text has been scrolled away meanwhile
+	s.grid.rows[s.cur.y].wrapped = true
 	s.cur.x = 0
 	s.index()
 }
@@ -147,7 +146,7 @@ func (s *screen) repeat(n int) {
 		return
 	}
 	r := s.last
-	n = min(n, s.width*s.height())
+	n = min(n, s.width) // more would be work out of proportion to the output
 	for range n {
 		s.put(cell(r), classOf(r).width(r))
 	}

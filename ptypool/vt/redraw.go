@@ -199,6 +199,7 @@ func (w *writer) drawCursor(g *grid, c *cursor, top int) {
 	switch {
 	case !c.wrap:
 	case cells == nil:
+		w.style(style{}, link{})
 		w.str(" ")
 	default: // the last column's character once more
 		w.cells(cells[x:], x, true)
