@@ -166,18 +166,18 @@ func (p *peer) writeLoop() (err error) {
 	for {
 		items = sub.Pull(items[:0], pullBytes)
 		if len(items) == 0 {
-			if cap(buf) > keepBuffer {
-				buf = nil
-			}
-			if cap(items) > keepItems {
-				items = nil
+			var quiet <-chan time.Time
+			if cap(buf) > keepBuffer || cap(items) > keepItems {
+				quiet = time.After(quietTime)
 			}
 			select {
 			case <-sub.Signal():
-				continue
+			case <-quiet:
+				buf, items = nil, nil
 			case <-p.ctx.Done():
 				return context.Cause(p.ctx)
 			}
+			continue
 		}
 		for i := range items {
 			if buf = p.encode(buf[:0], items[i]); len(buf) == 0 {
@@ -191,11 +191,13 @@ func (p *peer) writeLoop() (err error) {
 	}
 }
 
-// What a writer keeps while there is nothing to write, so that a thousand idle
-// peers hold little: a buffer of some bytes, and a list of some items.
+// What a writer keeps when there has been nothing to write for a while, so that
+// a thousand idle peers hold little: a buffer of some bytes, and a list of some
+// items.
 const (
 	keepBuffer = 4 << 10
 	keepItems  = 16
+	quietTime  = time.Second
 )
 
 func (p *peer) encode(buf []byte, it store.Item) []byte {

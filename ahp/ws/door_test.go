@@ -2,9 +2,14 @@ package ws
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -170,6 +175,9 @@ func TestASocketFileIsReplacedOnlyIfItIsDead(t *testing.T) {
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("the socket is there after its host")
 	}
+	if _, err := ListenUnix(filepath.Join(t.TempDir(), strings.Repeat("x", 100))); err == nil || !strings.Contains(err.Error(), "state_dir") {
+		t.Errorf("a long path: %v", err)
+	}
 	check(t, os.WriteFile(path, []byte("precious"), 0o600))
 	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "no socket") {
 		t.Errorf("a file: %v", err)
@@ -251,5 +259,41 @@ func TestAKeyThatMayNotForwardDoesNot(t *testing.T) {
 	far.SetReadDeadline(time.Now().Add(patience))
 	if _, err := far.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("the connection is still there: %v", err)
+	}
+}
+
+// selfSigned returns a certificate for 127.0.0.1 and who trusts it.
+func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	check(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	check(t, err)
+	parsed, err := x509.ParseCertificate(der)
+	check(t, err)
+	pool := x509.NewCertPool()
+	pool.AddCert(parsed)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}, pool
+}
+
+func TestTheDoorSpeaksTLS(t *testing.T) {
+	cert, pool := selfSigned(t)
+	w := newWorld(t, func(c *Config) { c.TLS = &tls.Config{Certificates: []tls.Certificate{cert}} })
+	d := websocket.Dialer{TLSClientConfig: &tls.Config{RootCAs: pool, NextProtos: []string{"h2", "http/1.1"}}}
+	c, resp, err := d.Dial("wss://"+w.addr+"/ahp", http.Header{"Authorization": {"Bearer " + w.token(authz.Operator, "agent")}})
+	if err != nil {
+		t.Fatalf("%v %v", err, resp)
+	}
+	defer c.Close()
+	s := &socket{c, t}
+	s.initialize("agent")
+	s.create("agent", "t", "read x; head -c 300000 /dev/zero | tr '\\0' x; echo the end")
+	s.subscribe("t")
+	s.send(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/t","clientSeq":1,"action":{"type":"terminal/input","data":"\r"}}}`)
+	s.until("the end")
+	if n := w.host.Stats().Connections[host.DoorWebSocket]; n != 1 {
+		t.Errorf("%d connections", n)
 	}
 }

@@ -13,8 +13,13 @@ import (
 	"termhost/authz"
 )
 
-// dialTimeout is how long a host may take to answer on a socket that is there.
-const dialTimeout = time.Second
+const (
+	// dialTimeout is how long a host may take to answer on a socket that is there.
+	dialTimeout = time.Second
+	// maxSocketPath is how long a socket's path may be, in bytes (unix(7):
+	// sun_path has 108, with the NUL).
+	maxSocketPath = 107
+)
 
 // ListenUnix listens on the socket file path, which it makes with mode 0600 and
 // removes when the listener is closed. A socket that a dead host has left behind
@@ -22,6 +27,9 @@ const dialTimeout = time.Second
 // an error. The caller makes sure that no other host starts in the same folder
 // at the same time.
 func ListenUnix(path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("the path of the socket has %d bytes and may have %d: %s; set state_dir to a shorter one", len(path), maxSocketPath, path)
+	}
 	st, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

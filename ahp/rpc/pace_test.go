@@ -1,0 +1,46 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestMessagesBeyondTheRateAreReadLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace{rate: 10}
+		start := time.Now()
+		for i := range 35 {
+			if err := p.wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			// A second's worth at once, then one every tenth of a second.
+			if got, want := time.Since(start), max(0, time.Duration(i-9)*100*time.Millisecond); got != want {
+				t.Errorf("message %d is read after %v, want %v", i, got, want)
+			}
+		}
+		time.Sleep(time.Hour)
+		start = time.Now()
+		for range 10 {
+			p.wait(t.Context())
+		}
+		if got := time.Since(start); got != 0 {
+			t.Errorf("after an hour of rest ten messages took %v", got)
+		}
+		gone := errors.New("gone")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(gone)
+		if err := p.wait(ctx); !errors.Is(err, gone) {
+			t.Errorf("a peer that is gone: %v", err)
+		}
+		free := pace{rate: -1}
+		for range 100_000 {
+			free.wait(t.Context())
+		}
+		if got := time.Since(start); got != 0 {
+			t.Errorf("without a limit it took %v", got)
+		}
+	})
+}
