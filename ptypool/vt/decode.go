@@ -2,6 +2,7 @@ package vt
 
 import (
 	"encoding/binary"
+	"math"
 	"unicode/utf8"
 )
 
@@ -121,7 +122,8 @@ func (s *screen) decodeRow(cells []cell, b []byte) []cell {
 // outside the grids, and returns what puts them back.
 func (s *screen) keepTables() func() {
 	tb := &s.table
-	styles, clusters, links := tb.styleMark, tb.clusterMark, tb.linkMark
-	tb.styleMark, tb.clusterMark, tb.linkMark = maxStyles, maxClusters, maxLinks
-	return func() { tb.styleMark, tb.clusterMark, tb.linkMark = styles, clusters, links }
+	styles, clusters, links := tb.styleQuota, tb.clusterQuota, tb.linkQuota
+	lifted := quota{mark: math.MaxInt}
+	tb.styleQuota, tb.clusterQuota, tb.linkQuota = lifted, lifted, lifted
+	return func() { tb.styleQuota, tb.clusterQuota, tb.linkQuota = styles, clusters, links }
 }

@@ -237,7 +237,14 @@ func TestMemoryIsBounded(t *testing.T) {
 	if size > 2*lines*historyLineBytes {
 		t.Errorf("%d bytes of scrollback", size)
 	}
-	if v.table.linkBytes > 2*maxLinks || len(v.table.styles) > 2*minStyles+v.cols*v.rows {
+	wide := New(1000, 10, Options{}) // room for far more links than are allowed
+	for i := range 10_000 {
+		wide.Feed(fmt.Appendf(nil, "%s%d\x1b\\x", link[:2000], i), nil)
+	}
+	if wide.table.linkBytes > maxLinks+maxURI+100 {
+		t.Errorf("%d bytes of links on a large screen", wide.table.linkBytes)
+	}
+	if v.table.linkBytes > maxLinks+maxURI+100 || len(v.table.styles) > 2*minStyles+v.cols*v.rows {
 		t.Errorf("%d bytes of links, %d styles", v.table.linkBytes, len(v.table.styles))
 	}
 }

@@ -8,33 +8,67 @@ const (
 	maxStyles   = 1 << 18 // half a maximal screen of all-different styles; beyond it the default is shown
 	minClusters = 256     // first mark
 	maxClusters = 1 << 16 // beyond it combining marks are left out of the screen
+	minLinks    = 1 << 18 // first mark, bytes
 	maxLinks    = 1 << 20 // bytes of hyperlinks at once; beyond it text is not linked
+
+	// sweepPause is how many entries a full table refuses before it is swept
+	// again, so that the work stays in proportion to the output.
+	sweepPause = 1000
 )
+
+// quota says when a table is swept. When a sweep does not help, the table is full: new
+// entries are refused for a while.
+type quota struct {
+	mark int // entries, or bytes of links, at which to sweep
+	skip int // entries still to be refused
+}
+
+// refuses reports whether a table of size n has no room, sweeping it first if that is
+// due. sweep returns the size that is left.
+func (q *quota) refuses(n, limit int, sweep func() int) bool {
+	switch {
+	case n < q.mark:
+		return false
+	case q.skip > 0:
+		q.skip--
+		return true
+	case sweep() < limit:
+		return false
+	}
+	q.skip = sweepPause
+	return true
+}
+
+// swept sets the next mark after a sweep that left n.
+func (q *quota) swept(n, first, limit int) int {
+	q.mark = min(max(first, 2*n), limit)
+	return n
+}
 
 // table interns styles, grapheme clusters and hyperlinks. Index 0 of styles
 // and links is the default and stays.
 type table struct {
 	styles     []style
 	styleIndex map[style]uint32
-	styleMark  int
+	styleQuota quota
 	recent     [256]uint32 // styles by hash, in front of styleIndex; an entry may be stale
 
 	clusters     []string
 	clusterIndex map[string]uint32
-	clusterMark  int
+	clusterQuota quota
 
 	links     []link
 	linkIndex map[link]uint32
 	linkBytes int
-	linkMark  int
+	linkQuota quota
 }
 
 func (tb *table) init() {
 	*tb = table{
-		styles:      make([]style, 1, 8),
-		styleMark:   minStyles,
-		clusterMark: minClusters,
-		linkMark:    maxLinks / 4,
+		styles:       make([]style, 1, 8),
+		styleQuota:   quota{mark: minStyles},
+		clusterQuota: quota{mark: minClusters},
+		linkQuota:    quota{mark: minLinks},
 	}
 }
 
@@ -72,11 +106,8 @@ func (s *screen) styleID(st style) uint32 {
 		*slot = id
 		return id
 	}
-	if len(tb.styles) >= tb.styleMark {
-		s.sweepStyles()
-		if len(tb.styles) >= maxStyles {
-			return 0
-		}
+	if tb.styleQuota.refuses(len(tb.styles), maxStyles, s.sweepStyles) {
+		return 0
 	}
 	if tb.styleIndex == nil {
 		tb.styleIndex = make(map[style]uint32)
@@ -100,7 +131,7 @@ func (s *screen) eachRow(f func([]cell)) {
 }
 
 // sweepStyles drops the styles that no cell and not the pen has.
-func (s *screen) sweepStyles() {
+func (s *screen) sweepStyles() int {
 	tb := &s.table
 	to := make([]uint32, len(tb.styles))
 	s.eachRow(func(cells []cell) {
@@ -122,13 +153,13 @@ func (s *screen) sweepStyles() {
 		n++
 	}
 	tb.styles = tb.styles[:n]
-	tb.styleMark = max(minStyles, 2*int(n))
 	s.eachRow(func(cells []cell) {
 		for i, c := range cells {
 			cells[i] = c.withStyle(to[c.style()])
 		}
 	})
 	s.penID, s.eraseID = to[s.penID], to[s.eraseID]
+	return tb.styleQuota.swept(int(n), minStyles, maxStyles)
 }
 
 // clusterID returns the number of a cluster, or false if there are too many.
@@ -137,11 +168,8 @@ func (s *screen) clusterID(text []byte) (uint32, bool) {
 	if id, ok := tb.clusterIndex[string(text)]; ok {
 		return id, true
 	}
-	if len(tb.clusters) >= tb.clusterMark {
-		s.sweepClusters()
-		if len(tb.clusters) >= maxClusters {
-			return 0, false
-		}
+	if tb.clusterQuota.refuses(len(tb.clusters), maxClusters, s.sweepClusters) {
+		return 0, false
 	}
 	if tb.clusterIndex == nil {
 		tb.clusterIndex = make(map[string]uint32)
@@ -154,7 +182,7 @@ func (s *screen) clusterID(text []byte) (uint32, bool) {
 }
 
 // sweepClusters drops the clusters that no cell shows.
-func (s *screen) sweepClusters() {
+func (s *screen) sweepClusters() int {
 	tb := &s.table
 	const unused = ^uint32(0)
 	to := make([]uint32, len(tb.clusters))
@@ -178,7 +206,7 @@ func (s *screen) sweepClusters() {
 		}
 	})
 	tb.clusters = kept
-	tb.clusterMark = max(minClusters, 2*len(kept))
+	return tb.clusterQuota.swept(len(kept), minClusters, maxClusters)
 }
 
 // linkID returns the number of a hyperlink, or 0 if there are too many.
@@ -187,11 +215,8 @@ func (s *screen) linkID(l link) uint32 {
 	if id, ok := tb.linkIndex[l]; ok {
 		return id
 	}
-	if tb.linkBytes >= tb.linkMark {
-		s.sweepLinks()
-		if tb.linkBytes >= maxLinks {
-			return 0
-		}
+	if tb.linkQuota.refuses(tb.linkBytes, maxLinks, s.sweepLinks) {
+		return 0
 	}
 	if tb.linkIndex == nil {
 		tb.linkIndex = make(map[link]uint32)
@@ -208,7 +233,7 @@ func (s *screen) linkID(l link) uint32 {
 func (l link) size() int { return len(l.id) + len(l.uri) + 64 }
 
 // sweepLinks drops the links that no living style has.
-func (s *screen) sweepLinks() {
+func (s *screen) sweepLinks() int {
 	s.sweepStyles()
 	tb := &s.table
 	to := make([]uint32, len(tb.links))
@@ -238,5 +263,5 @@ func (s *screen) sweepLinks() {
 	}
 	s.pen.link = keep(s.pen.link)
 	tb.links = kept
-	tb.linkMark = max(maxLinks/4, 2*tb.linkBytes)
+	return tb.linkQuota.swept(tb.linkBytes, minLinks, maxLinks)
 }
