@@ -26,10 +26,15 @@ func TestTheHoldersWindowIsTheTerminals(t *testing.T) {
 	p.sees("set-2")
 	e := r.open(r.dial("eve"), 40, 10, "attach work")
 	e.sees("set-2")
+	p.resize(90, 28)
+	e.sees("now 28 90") // drawn for a window that is smaller
+	p.resize(40, 10)
+	p.sees("now 10 40")
+	e.sees("now 10 40") // of the same size by now
 	e.resize(30, 8)
 	p.resize(100, 30)
 	p.sees("now 30 100")
-	e.sees("now 30 100") // drawn for a window that is smaller
+	e.sees("now 30 100")
 	if strings.Contains(p.out.all(), "now 8 30") {
 		t.Error("a viewer resized the holder's terminal")
 	}

@@ -10,7 +10,7 @@ import (
 func runAttach(v *invocation) int {
 	fs := v.flags()
 	readOnly := fs.Bool("r", false, "")
-	make := fs.Bool("A", false, "")
+	create := fs.Bool("A", false, "")
 	args, status, done := v.parse(fs, 0, 1)
 	switch {
 	case done:
@@ -19,12 +19,12 @@ func runAttach(v *invocation) int {
 		return v.misused("attach runs no command; new does")
 	case v.s.pty == nil && !*readOnly:
 		return v.needsPty("or use -r to see it as a plain stream")
-	case *make && len(args) == 0:
+	case *create && len(args) == 0:
 		return v.misused("-A needs a name")
 	}
 	t, err := v.which(args)
 	var missing *host.NotFoundError
-	if *make && errors.As(err, &missing) && len(missing.Candidates) == 0 {
+	if *create && errors.As(err, &missing) && len(missing.Candidates) == 0 {
 		o := v.s.createOptions()
 		o.Name = args[0]
 		return v.create(o, nil)

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
@@ -126,7 +127,7 @@ func writeTable(w io.Writer, rows [][]string, width int) {
 	for _, row := range rows {
 		for i := range row {
 			row[i] = host.Printable(row[i])
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
 		}
 	}
 	var b strings.Builder
@@ -135,12 +136,12 @@ func writeTable(w io.Writer, rows [][]string, width int) {
 		for i, cell := range row {
 			l.WriteString(cell)
 			if i < len(row)-1 {
-				l.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+				l.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+2))
 			}
 		}
 		text := strings.TrimRight(l.String(), " ")
-		if r := []rune(text); width > 0 && len(r) > width {
-			text = string(r[:width])
+		if width > 0 {
+			text = ansi.Truncate(text, width, "")
 		}
 		b.WriteString(text + "\n")
 	}

@@ -9,7 +9,7 @@ func runNew(v *invocation) int {
 	fs := v.flags()
 	name := fs.String("n", "", "")
 	dir := fs.String("C", "", "")
-	away := fs.Bool("d", false, "")
+	detached := fs.Bool("d", false, "")
 	if _, status, done := v.parse(fs, 0, 0); done {
 		return status
 	}
@@ -18,7 +18,7 @@ func runNew(v *invocation) int {
 	}
 	o := v.s.createOptions()
 	o.Name, o.Dir, o.Line = *name, absolute(*dir), v.rest
-	if *away {
+	if *detached {
 		t, err := v.host().Create(v.principal(), o)
 		if err != nil {
 			return v.notStarted(err)

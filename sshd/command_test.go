@@ -146,3 +146,12 @@ func FuzzParseLine(f *testing.F) {
 		}
 	})
 }
+
+func TestTablesAreAlignedInCells(t *testing.T) {
+	var b strings.Builder
+	writeTable(&b, [][]string{{"NAME", "TITLE"}, {"a", "\x1b[31mred"}, {"\u754c\u754c\u754c", "wide"}}, 9)
+	want := "NAME    T\na       [\n\u754c\u754c\u754c  w\n"
+	if b.String() != want {
+		t.Errorf("got  %q\nwant %q", b.String(), want)
+	}
+}

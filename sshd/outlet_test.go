@@ -68,10 +68,12 @@ func TestOutputIsGathered(t *testing.T) {
 
 func TestANoticeFitsItsLine(t *testing.T) {
 	o := overlay{lines: []string{strings.Repeat("long ", 40), "esc \x1b[31m"}}
+	o.lines = append(o.lines, "\u754c\u754c\u754c\u754c\u754c\u754c\u754c\u754c\u754c\u754c\u754c")
 	got := string(o.appendTo(nil, window{20, 5}))
 	want := "\x1b7\x1b[?6l\x0f\x1b(B" +
-		"\x1b[4;1H\x1b[0;7m\x1b[2Klong long long long" +
-		"\x1b[5;1H\x1b[0;7m\x1b[2Kesc [31m           " +
+		"\x1b[3;1H\x1b[0;7m\x1b[2Klong long long long" +
+		"\x1b[4;1H\x1b[0;7m\x1b[2Kesc [31m           " +
+		"\x1b[5;1H\x1b[0;7m\x1b[2K\u754c\u754c\u754c\u754c\u754c\u754c\u754c\u754c\u754c " +
 		"\x1b[m\x1b8"
 	if got != want {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"termhost/ahp/host"
 )
 
@@ -41,13 +43,11 @@ func (o overlay) appendTo(dst []byte, w window) []byte {
 	return append(dst, "\x1b[m\x1b8"...)
 }
 
-// fit makes text exactly cols wide, if it holds none but narrow characters.
+// fit makes text one cell narrower than cols: a full last line would scroll the
+// screen on some terminals.
 func fit(text string, cols int) string {
-	r := []rune(host.Printable(text))
-	if len(r) >= cols {
-		return string(r[:max(cols-1, 0)])
-	}
-	return string(r) + strings.Repeat(" ", cols-len(r)-1)
+	text = ansi.Truncate(host.Printable(text), max(cols-1, 0), "")
+	return text + strings.Repeat(" ", max(cols-1-ansi.StringWidth(text), 0))
 }
 
 // prefixHelp shows the keys in one line.

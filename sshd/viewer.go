@@ -91,6 +91,8 @@ func (w *viewer) watch(first []byte) ending {
 	defer timer.Stop()
 	done := w.t.Done()
 	over := false
+	always := make(chan struct{})
+	close(always)
 	for {
 		more, err := w.show()
 		switch {
@@ -102,7 +104,7 @@ func (w *viewer) watch(first []byte) ending {
 		w.arm(timer)
 		idle := w.a.Signal()
 		if more {
-			idle = ready()
+			idle = always
 		}
 		select {
 		case <-idle:
@@ -126,13 +128,6 @@ func (w *viewer) watch(first []byte) ending {
 	}
 }
 
-// ready returns a channel that does not make anybody wait.
-func ready() <-chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}
-
 // show brings the viewer up to date. more says that there is, or may be, more to
 // show at once.
 func (w *viewer) show() (more bool, err error) {
@@ -145,8 +140,12 @@ func (w *viewer) show() (more bool, err error) {
 		case w.overlay.expired():
 			w.cover(overlay{})
 		}
-		if w.mustDraw() || w.drawn || w.dirty {
-			return false, w.draw()
+		covered := w.mustDraw()
+		if covered && !w.drawn {
+			w.dirty = true
+		}
+		if covered || w.drawn || w.dirty {
+			return false, w.draw(covered)
 		}
 	}
 	w.items = w.a.Pull(w.items[:0], pullBytes)
@@ -163,7 +162,9 @@ func (w *viewer) write(items []store.Item) error {
 		it := &items[i]
 		switch {
 		case it.Lagged != nil:
-			g.reset()
+			if err := g.flush(); err != nil {
+				return err
+			}
 			return w.catchUp()
 		case it.Entry == nil:
 			continue
@@ -189,13 +190,15 @@ func (w *viewer) write(items []store.Item) error {
 	return g.flush()
 }
 
-// catchUp shows a viewer that fell behind how things stand.
+// catchUp shows a viewer that fell behind how things stand. A stream is told so,
+// because what it gets then it may have had before.
 func (w *viewer) catchUp() error {
 	var state []byte
 	var err error
 	if w.interactive {
 		state, err = w.a.Screen(false)
 	} else {
+		_, _ = io.WriteString(w.s.stderr, "termhost: the output came faster than it was taken; what is retained of it follows\n")
 		state, err = w.a.Redraw()
 	}
 	if err != nil {
@@ -215,14 +218,14 @@ func (w *viewer) mustDraw() bool {
 	return cols != w.window.cols || rows != w.window.rows
 }
 
-// draw draws the screen and what lies over it, at most once per frame.
-func (w *viewer) draw() error {
+// draw draws the screen and what lies over it, at most once per frame. covered
+// says that the viewer will be drawn for again.
+func (w *viewer) draw(covered bool) error {
 	if !w.dirty || time.Since(w.last) < frame {
 		return nil
 	}
 	w.dirty = false
 	w.last = time.Now()
-	covered := w.mustDraw()
 	var screen []byte
 	var err error
 	if !covered && w.skipped {
