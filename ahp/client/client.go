@@ -53,8 +53,9 @@ const (
 	// outQueue is how many messages wait for the writer; more make their callers
 	// wait.
 	outQueue = 64
-	// handshakeWait bounds the answer to initialize or reconnect.
-	handshakeWait = 30 * time.Second
+	// handshakeWait bounds a connection up to the answer to initialize or
+	// reconnect, which may be all that was missed: 8 MiB of output over a slow line.
+	handshakeWait = 5 * time.Minute
 )
 
 // Errors of the methods; match them with errors.Is.

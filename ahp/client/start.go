@@ -34,11 +34,20 @@ func (c *Client) start(ctx context.Context, method string, params any, take func
 			return err
 		case <-ctx.Done():
 			c.mu.Lock()
+			_, waiting := l.calls[id]
 			delete(l.calls, id)
 			c.mu.Unlock()
+			if !waiting { // it is being answered: what take has done must be known
+				return <-call.done
+			}
 			return context.Cause(ctx)
 		case <-c.done:
-			return c.Err()
+			select {
+			case err := <-call.done:
+				return err
+			default:
+				return c.Err()
+			}
 		}
 	}, nil
 }

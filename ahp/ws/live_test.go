@@ -47,7 +47,7 @@ func TestARevokedTokenEndsItsConnections(t *testing.T) {
 
 func TestATokenThatExpiresEndsItsConnections(t *testing.T) {
 	w := newWorld(t)
-	secret, _, err := w.authority.Mint(w.grant, "short", authz.Operator, 2*time.Second)
+	secret, _, err := w.authority.Mint(w.grant, "short", authz.Operator, 4*time.Second)
 	check(t, err)
 	s := w.dial(secret)
 	s.initialize("agent")
@@ -85,7 +85,7 @@ func TestShutdownSaysGoodbye(t *testing.T) {
 }
 
 func TestAStalledPeerIsClosedAndSlowsNobody(t *testing.T) {
-	w := newWorld(t, func(c *Config) { c.stall = time.Second })
+	w := newWorld(t, func(c *Config) { c.stall = 2 * time.Second })
 	token := w.token(authz.Operator, "agent")
 	s := w.dial(token)
 	s.initialize("healthy")
