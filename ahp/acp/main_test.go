@@ -110,26 +110,26 @@ func (a *peer) must(method string, params, result any) {
 	}
 }
 
-type object map[string]any
+type params map[string]any
 
 // create starts a command in session "s" and returns the terminal's id and NAME.
-func (a *peer) create(params object) (id, name string) {
+func (a *peer) create(p params) (id, name string) {
 	a.t.Helper()
-	if params["sessionId"] == nil {
-		params["sessionId"] = "s"
+	if p["sessionId"] == nil {
+		p["sessionId"] = "s"
 	}
 	var r createResult
-	a.must(methodCreate, params, &r)
+	a.must(methodCreate, p, &r)
 	return r.TerminalID, r.Meta.Termhost.Name
 }
 
 // sh starts a line of shell.
 func (a *peer) sh(line string) (id, name string) {
 	a.t.Helper()
-	return a.create(object{"command": "sh", "args": []string{"-c", line}})
+	return a.create(params{"command": "sh", "args": []string{"-c", line}})
 }
 
-func of(id string) object { return object{"sessionId": "s", "terminalId": id} }
+func of(id string) params { return params{"sessionId": "s", "terminalId": id} }
 
 func (a *peer) output(id string) outputResult {
 	a.t.Helper()
@@ -146,9 +146,9 @@ func (a *peer) wait(id string) exitStatus {
 }
 
 // run runs a command to its end.
-func (a *peer) run(params object) (outputResult, exitStatus) {
+func (a *peer) run(p params) (outputResult, exitStatus) {
 	a.t.Helper()
-	id, _ := a.create(params)
+	id, _ := a.create(p)
 	st := a.wait(id)
 	return a.output(id), st
 }

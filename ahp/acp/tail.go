@@ -61,10 +61,11 @@ func (t *tail) text() (s string, truncated bool) {
 
 // skipPartialRune drops the end of a rune whose beginning was cut off.
 func skipPartialRune(p []byte) []byte {
-	for n := 0; n < len(p) && n < utf8.UTFMax; n++ {
-		if utf8.RuneStart(p[n]) {
-			return p[n:]
+	n := 0
+	for n < len(p) && !utf8.RuneStart(p[n]) {
+		if n++; n == utf8.UTFMax {
+			return p // not UTF-8 at all
 		}
 	}
-	return p // not UTF-8 at all
+	return p[n:]
 }

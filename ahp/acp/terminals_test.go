@@ -18,7 +18,7 @@ import (
 
 func TestArgumentsAreLiteral(t *testing.T) {
 	a := connect(t, newHost(t), alice)
-	out, st := a.run(object{"command": "printf", "args": []string{"%s|", "a  b", "$HOME", "'", "*"}})
+	out, st := a.run(params{"command": "printf", "args": []string{"%s|", "a  b", "$HOME", "'", "*"}})
 	wantCode(t, st, 0)
 	if out.Output != "a  b|$HOME|'|*|" || out.Truncated || out.ExitStatus == nil {
 		t.Fatalf("got %+v", out)
@@ -27,7 +27,7 @@ func TestArgumentsAreLiteral(t *testing.T) {
 
 func TestACommandThatIsALineRunsInAShell(t *testing.T) {
 	a := connect(t, newHost(t), alice)
-	out, st := a.run(object{"command": "echo one && exit 3"})
+	out, st := a.run(params{"command": "echo one && exit 3"})
 	wantCode(t, st, 3)
 	if out.Output != "one\r\n" {
 		t.Fatalf("got %q", out.Output)
@@ -38,7 +38,7 @@ func TestAProgramWithSpacesInItsNameIsAProgram(t *testing.T) {
 	a := connect(t, newHost(t), alice)
 	dir := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(dir, "my tool"), []byte("#!/bin/sh\necho tool \"$0\"\n"), 0o700))
-	out, st := a.run(object{"command": "./my tool", "cwd": dir})
+	out, st := a.run(params{"command": "./my tool", "cwd": dir})
 	wantCode(t, st, 0)
 	if out.Output != "tool ./my tool\r\n" {
 		t.Fatalf("got %q", out.Output)
@@ -47,7 +47,7 @@ func TestAProgramWithSpacesInItsNameIsAProgram(t *testing.T) {
 
 func TestALineWithArgumentsIsNoLine(t *testing.T) {
 	a := connect(t, newHost(t), alice)
-	_, st := a.run(object{"command": "echo one", "args": []string{"two"}})
+	_, st := a.run(params{"command": "echo one", "args": []string{"two"}})
 	wantCode(t, st, 127)
 }
 
@@ -56,7 +56,7 @@ func TestWhatCannotBeStartedSaysSoInItsTerminal(t *testing.T) {
 	dir := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(dir, "data"), []byte("x"), 0o600))
 	for command, want := range map[string]int{"no-such-program": 127, dir + "/data": 126, dir + "/none": 127} {
-		id, name := a.create(object{"command": command, "args": []string{}})
+		id, name := a.create(params{"command": command, "args": []string{}})
 		if name != "" {
 			t.Errorf("%s: there is a terminal %s", command, name)
 		}
@@ -73,23 +73,23 @@ func TestWhatCannotBeStartedSaysSoInItsTerminal(t *testing.T) {
 func TestWhatIsAskedForWronglyIsRefused(t *testing.T) {
 	a := connect(t, newHost(t), alice)
 	gone := filepath.Join(t.TempDir(), "gone")
-	for field, params := range map[string]object{
+	for field, p := range map[string]params{
 		"command":         {"sessionId": "s"},
 		"sessionId":       {"command": "true"},
 		"cwd":             {"sessionId": "s", "command": "true", "cwd": gone},
 		"args":            {"sessionId": "s", "command": "true", "args": "x"},
-		"env":             {"sessionId": "s", "command": "true", "env": []object{{"name": "A=B", "value": ""}}},
+		"env":             {"sessionId": "s", "command": "true", "env": []params{{"name": "A=B", "value": ""}}},
 		"outputByteLimit": {"sessionId": "s", "command": "true", "outputByteLimit": -1},
 	} {
-		e := a.call(methodCreate, params, nil)
+		e := a.call(methodCreate, p, nil)
 		if e == nil || e.Code != ahp.CodeInvalidParams || !strings.Contains(string(e.Data), field) {
 			t.Errorf("%s: %+v", field, e)
 		}
 	}
-	if e := a.call(methodCreate, object{"sessionId": "s", "command": "true", "cwd": gone}, nil); !strings.Contains(e.Message, gone) || !strings.Contains(e.Message, "no such directory") {
+	if e := a.call(methodCreate, params{"sessionId": "s", "command": "true", "cwd": gone}, nil); !strings.Contains(e.Message, gone) || !strings.Contains(e.Message, "no such directory") {
 		t.Errorf("the message does not say what is missing: %s", e.Message)
 	}
-	if e := connect(t, newHost(t), eve).call(methodCreate, object{"sessionId": "s", "command": "true"}, nil); e == nil || e.Code != ahp.CodeNotPermitted {
+	if e := connect(t, newHost(t), eve).call(methodCreate, params{"sessionId": "s", "command": "true"}, nil); e == nil || e.Code != ahp.CodeNotPermitted {
 		t.Errorf("an observer may create: %+v", e)
 	}
 }
@@ -98,8 +98,8 @@ func TestTheCommandRunsWhereAndWithWhatItWasTold(t *testing.T) {
 	a := connect(t, newHost(t, func(c *host.Config) { c.Env = map[string]string{"PAGER": "less"} }), alice)
 	dir := t.TempDir()
 	line := `pwd; echo $A $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT; tty >/dev/null && echo tty`
-	out, _ := a.run(object{"command": "sh", "args": []string{"-c", line}, "cwd": dir,
-		"env": []object{{"name": "A", "value": "b"}, {"name": "GIT_PAGER", "value": "mine"}}})
+	out, _ := a.run(params{"command": "sh", "args": []string{"-c", line}, "cwd": dir,
+		"env": []params{{"name": "A", "value": "b"}, {"name": "GIT_PAGER", "value": "mine"}}})
 	if want := dir + "\r\nb cat mine 0\r\ntty\r\n"; out.Output != want {
 		t.Fatalf("got %q, want %q", out.Output, want)
 	}
@@ -108,7 +108,7 @@ func TestTheCommandRunsWhereAndWithWhatItWasTold(t *testing.T) {
 func TestTheTerminalIsAnOrdinaryOne(t *testing.T) {
 	h := newHost(t)
 	a := connect(t, h, alice)
-	id, name := a.create(object{"command": "bash", "args": []string{"-lc", "cd /tmp && cat"}, "_meta": object{"termhost": object{"agent": "gem\x1b[1mini"}}})
+	id, name := a.create(params{"command": "bash", "args": []string{"-lc", "cd /tmp && cat"}, "_meta": params{"termhost": params{"agent": "gem\x1b[1mini"}}})
 	list, err := h.List(alice)
 	check(t, err)
 	if len(list) != 1 || list[0].Name != name || name != "cat-1" || !strings.HasPrefix(id, name) {
@@ -136,7 +136,7 @@ func TestAProgramDoesNotHideWhoseItIs(t *testing.T) {
 func TestOutputEndsWithTheLastByteBeforeTheExitIsTold(t *testing.T) {
 	a := connect(t, newHost(t), alice)
 	for range 20 {
-		out, st := a.run(object{"command": "seq", "args": []string{"1", "20000"}})
+		out, st := a.run(params{"command": "seq", "args": []string{"1", "20000"}})
 		wantCode(t, st, 0)
 		if !strings.HasSuffix(out.Output, "\r\n20000\r\n") || len(out.Output) != 128894 {
 			t.Fatalf("%d bytes, ends in %q", len(out.Output), out.Output[max(0, len(out.Output)-20):])
@@ -148,8 +148,8 @@ func TestTheEndIsKeptAtARuneBoundary(t *testing.T) {
 	a := connect(t, newHost(t), alice)
 	const euro, pile = "€", "💩"
 	line := `i=0; while [ $i -lt 300 ]; do printf '€💩é'; i=$((i+1)); done; printf END`
-	for limit := range 40 {
-		id, _ := a.create(object{"command": "sh", "args": []string{"-c", line}, "outputByteLimit": limit})
+	for limit := 0; limit < 40; limit += 3 {
+		id, _ := a.create(params{"command": "sh", "args": []string{"-c", line}, "outputByteLimit": limit})
 		a.wait(id)
 		out := a.output(id)
 		whole := strings.Repeat(euro+pile+"é", 300) + "END"
@@ -158,7 +158,13 @@ func TestTheEndIsKeptAtARuneBoundary(t *testing.T) {
 		}
 		a.must(methodRelease, of(id), nil)
 	}
-	out, _ := a.run(object{"command": "printf", "args": []string{"€€"}, "outputByteLimit": 6})
+	for limit := range 4 {
+		out, _ := a.run(params{"command": "printf", "args": []string{pile + pile}, "outputByteLimit": limit})
+		if out.Output != "" || !out.Truncated {
+			t.Fatalf("limit %d: %+v", limit, out)
+		}
+	}
+	out, _ := a.run(params{"command": "printf", "args": []string{"€€"}, "outputByteLimit": 6})
 	if out.Output != "€€" || out.Truncated {
 		t.Fatalf("what fits was cut: %+v", out)
 	}
@@ -166,7 +172,7 @@ func TestTheEndIsKeptAtARuneBoundary(t *testing.T) {
 
 func TestInvalidBytesStayWithinTheLimit(t *testing.T) {
 	a := connect(t, newHost(t), alice)
-	out, _ := a.run(object{"command": "printf", "args": []string{`\377\377\377\377end`}, "outputByteLimit": 10})
+	out, _ := a.run(params{"command": "printf", "args": []string{`\377\377\377\377end`}, "outputByteLimit": 10})
 	if out.Output != "��end" || !out.Truncated {
 		t.Fatalf("got %q, truncated %t", out.Output, out.Truncated)
 	}
@@ -175,7 +181,7 @@ func TestInvalidBytesStayWithinTheLimit(t *testing.T) {
 func TestTheHostsCeilingAppliesAsWell(t *testing.T) {
 	a := connect(t, newHost(t), alice)
 	for _, limit := range []any{nil, uint64(1) << 60} {
-		out, _ := a.run(object{"command": "sh", "args": []string{"-c", "seq 1 400000; echo END"}, "outputByteLimit": limit})
+		out, _ := a.run(params{"command": "sh", "args": []string{"-c", "seq 1 400000; echo END"}, "outputByteLimit": limit})
 		if !out.Truncated || len(out.Output) != MaxOutput || !strings.HasSuffix(out.Output, "400000\r\nEND\r\n") {
 			t.Fatalf("%d bytes, truncated %t", len(out.Output), out.Truncated)
 		}
@@ -210,7 +216,7 @@ func waited(ctx context.Context, r rpc.Reply) (st exitStatus) {
 
 func TestKillKeepsTheTerminal(t *testing.T) {
 	a := connect(t, newHost(t), alice)
-	id, _ := a.create(object{"command": "sh", "args": []string{"-c", "echo up; exec cat"}})
+	id, _ := a.create(params{"command": "sh", "args": []string{"-c", "echo up; exec cat"}})
 	a.sees(id, func(s string) bool { return s == "up\r\n" })
 	if out := a.output(id); out.ExitStatus != nil {
 		t.Fatalf("it has exited: %+v", out)
@@ -282,7 +288,7 @@ func TestKillReachesTheWholeProcessSession(t *testing.T) {
 
 func TestKillDuringAFlood(t *testing.T) {
 	a := connect(t, newHost(t), alice)
-	id, _ := a.create(object{"command": "yes", "args": []string{strings.Repeat("flood ", 20)}, "outputByteLimit": 1000})
+	id, _ := a.create(params{"command": "yes", "args": []string{strings.Repeat("flood ", 20)}, "outputByteLimit": 1000})
 	a.sees(id, func(s string) bool { return len(s) > 900 })
 	began := time.Now()
 	a.must(methodKill, of(id), nil)
@@ -345,12 +351,12 @@ func TestReleasedTerminalsStayListedForAWhile(t *testing.T) {
 func TestIDsAreNotShared(t *testing.T) {
 	h := newHost(t)
 	a, b := connect(t, h, bot), connect(t, h, carol)
-	id, name := a.create(object{"command": "cat"})
+	id, name := a.create(params{"command": "cat"})
 	for _, method := range []string{methodOutput, methodWait, methodKill, methodRelease} {
 		if e := b.call(method, of(id), nil); e == nil || e.Code != codeNoSuchTerminal {
 			t.Errorf("%s of another peer's terminal in a session of the same id: %+v", method, e)
 		}
-		if e := a.call(method, object{"sessionId": "other", "terminalId": id}, nil); e == nil || e.Code != codeNoSuchTerminal {
+		if e := a.call(method, params{"sessionId": "other", "terminalId": id}, nil); e == nil || e.Code != codeNoSuchTerminal {
 			t.Errorf("%s in another session: %+v", method, e)
 		}
 	}
@@ -384,7 +390,7 @@ func TestTwentyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			out, st := a.run(object{"command": "sh", "args": []string{"-c", "seq 1 5000; exit 7"}})
+			out, st := a.run(params{"command": "sh", "args": []string{"-c", "seq 1 5000; exit 7"}})
 			if st.ExitCode == nil || *st.ExitCode != 7 || !strings.HasSuffix(out.Output, "5000\r\n") {
 				t.Errorf("got %s, %d bytes", encode(st), len(out.Output))
 			}
@@ -397,20 +403,20 @@ func TestAPeerHasABoundedNumber(t *testing.T) {
 	a := connect(t, newHost(t), alice)
 	var last string
 	for range maxTerminals {
-		last, _ = a.create(object{"command": "no-such-program"})
+		last, _ = a.create(params{"command": "no-such-program"})
 	}
-	if e := a.call(methodCreate, object{"sessionId": "s", "command": "true"}, nil); e == nil || e.Code != ahp.CodeLimit {
+	if e := a.call(methodCreate, params{"sessionId": "s", "command": "true"}, nil); e == nil || e.Code != ahp.CodeLimit {
 		t.Fatalf("got %+v", e)
 	}
 	a.must(methodRelease, of(last), nil)
-	a.create(object{"command": "true"})
+	a.create(params{"command": "true"})
 }
 
 func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
 	h := newHost(t)
 	a := connect(t, h, bot)
 	dir := t.TempDir()
-	id, name := a.create(object{"command": "sh", "cwd": dir,
+	id, name := a.create(params{"command": "sh", "cwd": dir,
 		"args": []string{"-c", `printf 'sure? '; read answer; echo "you said $answer"; while [ ! -e go ]; do sleep 0.02; done; exit 5`}})
 	a.sees(id, func(s string) bool { return s == "sure? " })
 	person, err := h.Connect(alice, host.DoorSSH)

@@ -35,6 +35,7 @@ type stdio struct {
 func commands() []command {
 	return []command{
 		{"serve", "[-c FILE]", "run the host", serve},
+		{"acp", acpUsage, "run an ACP agent whose commands run in the host's terminals", proxyACP},
 		{"version", "", "print the version", printVersion},
 	}
 }

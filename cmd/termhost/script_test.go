@@ -18,7 +18,9 @@ import (
 // TestMain makes the test binary stand for the programs that scripts run.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"termhost": main,
+		"termhost":  main,
+		"acpagent":  acpAgentMain,
+		"acpeditor": acpEditorMain,
 	})
 }
 
