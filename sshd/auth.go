@@ -53,6 +53,9 @@ func strongSigner(k gossh.Signer) (gossh.Signer, error) {
 // serverConfig returns a fresh configuration for one connection; charm.land/ssh
 // adds host keys and version to it.
 func (c *conn) serverConfig() *gossh.ServerConfig {
+	if c.known != nil {
+		return c.knownConfig()
+	}
 	return &gossh.ServerConfig{
 		Config:                    gossh.Config{KeyExchanges: keyExchanges(), Ciphers: c.ciphers, MACs: macs()},
 		PublicKeyAuthAlgorithms:   gossh.SupportedAlgorithms().PublicKeyAuths,

@@ -236,13 +236,19 @@ func (s *Server) sleep(d time.Duration) bool {
 
 // start serves nc on a goroutine of its own, if the gate lets it in.
 func (s *Server) start(nc net.Conn) {
+	s.startKnown(nc, nil, func(serve func()) { go serve() })
+}
+
+// startKnown has run serve nc, if the gate lets it in. known is who the peer is
+// proven to be, or nil.
+func (s *Server) startKnown(nc net.Conn, known *authz.Principal, run func(serve func())) {
 	ticket, refusal := s.gate.admit(nc.RemoteAddr())
 	if refusal != "" {
 		s.log.Debug("connection refused", "remote", nc.RemoteAddr(), "reason", refusal)
 		turnAway(nc, refusal)
 		return
 	}
-	c := newConn(s, nc, ticket)
+	c := newConn(s, nc, ticket, known)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -253,13 +259,13 @@ func (s *Server) start(nc net.Conn) {
 	s.conns[c] = struct{}{}
 	s.running.Add(1)
 	s.mu.Unlock()
-	go func() {
+	run(func() {
 		defer s.running.Done()
 		c.serve()
 		s.mu.Lock()
 		delete(s.conns, c)
 		s.mu.Unlock()
-	}()
+	})
 }
 
 // turnAway tells the peer why, in a line before the version string (RFC 4253

@@ -337,7 +337,14 @@ func (w *viewer) hint(e event) {
 // line.
 func (w *viewer) part(end ending) {
 	if w.interactive {
-		_, _ = w.out.Write(w.a.Restore())
+		w.overlay = overlay{}
+		sane := w.a.Restore()
+		if w.mustDraw() {
+			// That put the cursor below the program's text; what the viewer
+			// saw of it reaches down to the last row.
+			sane = fmt.Appendf(sane, "\x1b[%d;1H\r\n", w.window.rows)
+		}
+		_, _ = w.out.Write(sane)
 	}
 	name := w.t.Name()
 	switch end {
