@@ -172,7 +172,7 @@ func (a *Attach) Close() {
 	delete(h.attaches, a)
 	h.mu.Unlock()
 	if gone {
-		h.remove(t)
+		h.forget(t)
 	}
 }
 

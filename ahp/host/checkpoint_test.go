@@ -111,9 +111,9 @@ func sameScreen(t *testing.T, term *Terminal, content []byte) bool {
 }
 
 func TestTrimmedContentEndsInTheHostsScreen(t *testing.T) {
-	seeds := 30
+	seeds := 12
 	if testing.Short() {
-		seeds = 10
+		seeds = 4
 	}
 	for seed := range seeds {
 		h, err := New(Config{ScrollbackBytes: 16 << 10, LogBytes: 128 << 10, MaxExited: 1})

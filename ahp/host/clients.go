@@ -89,7 +89,7 @@ func (h *Host) clientLocked(id string, p authz.Principal) (*client, *ahp.Error) 
 		switch {
 		case h.leftLocked(other) && !claims[other.id]:
 			delete(h.clients, other.id)
-		case other.principal == p.ID:
+		case other.principal == p.ID && !strings.HasPrefix(other.id, sshPrefix):
 			mine++
 		}
 	}

@@ -47,12 +47,18 @@ func (c *Conn) DisposeTerminal(ref string) *ahp.Error {
 	return nil
 }
 
-// remove ends t and forgets it. Any number of callers may; each returns when it
-// cannot be found any more.
+// remove ends t with every process of it and forgets it. Any number of callers
+// may; each returns when it cannot be found any more.
 func (h *Host) remove(t *Terminal) {
 	t.brake.release()
 	t.term.Hangup(hangupGrace)
 	<-t.done
+	h.forget(t)
+}
+
+// forget takes an exited terminal out of the host. Processes that it left in the
+// background go on, as after a logout from sshd: nobody asked for their end.
+func (h *Host) forget(t *Terminal) {
 	h.mu.Lock()
 	first := h.terminals[t.uri] == t
 	if first {

@@ -48,11 +48,7 @@ while :; do sleep 1000; done`
 		t.Errorf("a leader that ignores SIGHUP ends with %d", st.Code)
 	}
 	for _, name := range []string{"setsid", "child", "leader"} {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pid, _ := strconv.Atoi(strings.TrimSpace(string(b)))
+		pid := readPid(t, filepath.Join(dir, name))
 		for alive(pid) {
 			if time.Since(begin) > patience {
 				t.Fatalf("%s lives on", name)
@@ -230,6 +226,57 @@ func TestTransientTerminalsGoWithTheirCreatorsLastLook(t *testing.T) {
 	if !listed("left") {
 		t.Error("one that exited while nobody watched is gone")
 	}
+}
+
+func TestWhatAShellLeavesInTheBackgroundOutlivesIt(t *testing.T) {
+	h, err := New(Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	script := func(name string) string {
+		name = filepath.Join(dir, name)
+		return "setsid sh -c 'echo $$ >" + name + "; exec sleep 1000' </dev/null >/dev/null 2>&1 & while [ ! -s " + name + " ]; do :; done; exit 0"
+	}
+	swept := run(t, h, carol, "swept", script("swept"))
+	wait(t, "its going", swept.Gone())
+
+	c, err := h.Connect(carol, DoorSSH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	a, _, err := c.CreateAttached(CreateOptions{Argv: []string{"/bin/sh", "-c", script("login")}, Transient: true}, window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "exit", a.Terminal().Done())
+	a.Close()
+	wait(t, "its going", a.Terminal().Gone())
+
+	if err := h.Shutdown(t.Context()); err != nil { // waits until what is to be killed is
+		t.Error(err)
+	}
+	for _, name := range []string{"swept", "login"} {
+		pid := readPid(t, filepath.Join(dir, name))
+		if !alive(pid) {
+			t.Errorf("%s: its background process is gone with it", name)
+		}
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+func readPid(t *testing.T, name string) int {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || pid <= 1 {
+		t.Fatalf("pid %q: %v", b, err)
+	}
+	return pid
 }
 
 func TestExitedTerminalsStayAsManyAsConfigured(t *testing.T) {

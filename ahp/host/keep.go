@@ -8,7 +8,7 @@ import (
 // markInterval is how often the serverSeq's mark is looked after: see seqReserve.
 const markInterval = time.Minute
 
-// keeper is the host's one goroutine. It disposes exited terminals that are too
+// keeper is the host's one goroutine. It forgets exited terminals that are too
 // many or too old, and moves the serverSeq's mark ahead.
 type keeper struct {
 	wake chan struct{} // 1 deep: a terminal has exited
@@ -57,7 +57,7 @@ func (h *Host) housekeep() {
 	}
 }
 
-// sweepExited disposes the exited terminals that are too many or too old, and
+// sweepExited forgets the exited terminals that are too many or too old, and
 // returns after what time the next one will be; 0: none will by itself.
 func (h *Host) sweepExited() (next time.Duration) {
 	now := h.now()
@@ -80,7 +80,7 @@ func (h *Host) sweepExited() (next time.Duration) {
 	}
 	h.mu.Unlock()
 	for _, t := range due {
-		h.remove(t)
+		h.forget(t)
 	}
 	return next
 }
