@@ -273,8 +273,8 @@ func TestOpenSSHOnATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	typeIn("echo $(stty size) $LC_TEST\r")
-	sees("33 91 accepted")
+	typeIn("echo $(stty size) $LC_TEST $(test $SSH_TTY = $(tty) && echo ${SSH_CONNECTION%% *})\r")
+	sees("33 91 accepted 127.0.0.1\r\n")
 	if err := pty.Setsize(tty, &pty.Winsize{Cols: 70, Rows: 20}); err != nil {
 		t.Fatal(err)
 	}

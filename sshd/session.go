@@ -127,7 +127,11 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() int) {
 			run = func() int { return s.exec(value) }
 		case value == "ahp":
 			run = s.subsystem
-		default: // sftp among them
+		case value == "sftp":
+			// scp and sftp say no more than "subsystem request failed"
+			// unless they are let in and told.
+			run = func() int { return s.invoke().unknown(value, value) }
+		default:
 			return false, nil
 		}
 	}

@@ -3,6 +3,7 @@ package sshd
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -46,12 +47,29 @@ func (s *sshSession) forced(original string) int {
 // createOptions returns what the peer's pty and environment say about a new
 // terminal.
 func (s *sshSession) createOptions() host.CreateOptions {
-	o := host.CreateOptions{Env: s.env}
+	o := host.CreateOptions{ClientEnv: s.env}
+	if from := s.c.endpoints(); from != "" {
+		o.Env = append(o.Env, "SSH_CONNECTION="+from)
+	}
 	if s.pty != nil {
 		w := s.size()
 		o.Cols, o.Rows, o.Term = w.cols, w.rows, s.pty.term
+		o.TTYVar = "SSH_TTY"
 	}
 	return o
+}
+
+// endpoints returns both ends of the connection as sshd's SSH_CONNECTION has
+// them, by which prompts and editors know that they are used from elsewhere; ""
+// if it is no TCP connection. A terminal keeps those of the connection that made
+// it.
+func (c *conn) endpoints() string {
+	client, ok := c.nc.RemoteAddr().(*net.TCPAddr)
+	server, ok2 := c.nc.LocalAddr().(*net.TCPAddr)
+	if !ok || !ok2 {
+		return ""
+	}
+	return fmt.Sprintf("%s %d %s %d", client.IP, client.Port, server.IP, server.Port)
 }
 
 // detachedOnes names the peer's running terminals that nobody looks at; "": none.
