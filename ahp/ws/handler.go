@@ -43,6 +43,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "ok\n") // a peer that left needs no answer
 	case metricsPath:
 		err = s.metrics(w, r, d, remote)
+	case sshPath:
+		err = s.ssh(w, r, d)
 	default:
 		err = &refusal{http.StatusNotFound, "there is nothing here; AHP is at " + s.cfg.Path}
 	}

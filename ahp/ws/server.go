@@ -50,6 +50,9 @@ type Config struct {
 	MaxSubscriptions, RequestsPerSecond int
 	// Extend, if not nil, gives a WebSocket methods beside AHP's; see rpc.Options.
 	Extend func(*host.Conn) rpc.Extension
+	// SSH serves an SSH connection that a peer of the unix socket, who is p, has
+	// asked for, until it ends, and closes it; nil: there is none.
+	SSH func(c net.Conn, p authz.Principal)
 	// Log gets who came, who was refused and why; nil: dropped.
 	Log *slog.Logger
 

@@ -36,6 +36,7 @@ func commands() []command {
 	return []command{
 		{"serve", "[-c FILE]", "run the host", serve},
 		{"acp", acpUsage, "run an ACP agent whose commands run in the host's terminals", proxyACP},
+		{"attach", attachUsage, "show a terminal of a host on this machine", attach},
 		{"version", "", "print the version", printVersion},
 	}
 }

@@ -115,12 +115,13 @@ func (s *server) makeDoors() (err error) {
 		Authority:         s.access.authority,
 		Path:              cfg.HTTP.Path,
 		AllowedOrigins:    cfg.HTTP.AllowedOrigins,
-		AllowedHosts:      cfg.HTTP.AllowedHosts,
+		AllowedHosts:      append(listenHost(cfg.HTTP.Listen), cfg.HTTP.AllowedHosts...),
 		MaxFrameBytes:     int(cfg.HTTP.MaxFrameBytes),
 		MaxConnections:    cfg.HTTP.MaxConnections,
 		MaxSubscriptions:  cfg.HTTP.MaxSubscriptions,
 		RequestsPerSecond: requests,
 		Extend:            s.terminalsOf,
+		SSH:               func(c net.Conn, p authz.Principal) { s.ssh.ServeConn(c, p) },
 		Log:               s.log,
 	}
 	if cfg.HTTP.TLSCertFile != "" {
@@ -216,4 +217,13 @@ func (s *server) greeting() greeting {
 		g.socket = s.socketPath()
 	}
 	return g
+}
+
+// listenHost returns the name that an address to listen on has, if it has one.
+func listenHost(listen string) []string {
+	name, _, err := net.SplitHostPort(listen)
+	if err != nil || name == "" || net.ParseIP(name) != nil {
+		return nil
+	}
+	return []string{name}
 }
