@@ -50,7 +50,7 @@ func (r *reader) readToExit() {
 					wire = append(wire, d.Data...)
 				}
 			default:
-				wire = it.Entry.AppendEnvelope(wire, r.sub, ahp.ShapeExitCode)
+				wire = it.Entry.AppendEnvelope(wire, ahp.ShapeExitCode)
 			}
 			if _, ok := it.Entry.Action().(ahp.TerminalExited); ok {
 				return

@@ -169,7 +169,7 @@ func TestARefusalRepeatsNeitherKeysNorBulk(t *testing.T) {
 			if e.Rejection() == "" {
 				t.Fatalf("%T on %s was not refused", a, channel)
 			}
-			envelope := e.AppendEnvelope(nil, other.c.sub, ahp.ShapeExitCode)
+			envelope := e.AppendEnvelope(nil, ahp.ShapeExitCode)
 			if len(envelope) > 4<<10 || !json.Valid(envelope) {
 				t.Errorf("%T: the refusal takes %d bytes: %.100s", a, len(envelope), envelope)
 			}

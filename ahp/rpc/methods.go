@@ -146,14 +146,14 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 }
 
 func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
-	shape, sub := p.c.Shape(), p.c.Subscriber()
+	shape := p.c.Shape()
 	return func(dst []byte) []byte {
 		dst = append(dst, `{"type":"replay","actions":[`...)
 		for i, entry := range replay.Actions {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = entry.AppendEnvelope(dst, sub, shape)
+			dst = entry.AppendEnvelope(dst, shape)
 		}
 		dst = append(dst, `],"missing":[`...)
 		for i, channel := range replay.Missing {

@@ -205,7 +205,7 @@ func (p *peer) encode(buf []byte, it store.Item) []byte {
 		return it.Post(buf)
 	}
 	buf = append(buf, `{"jsonrpc":"2.0","method":"action","params":`...)
-	buf = it.Entry.AppendEnvelope(buf, p.c.Subscriber(), p.c.Shape())
+	buf = it.Entry.AppendEnvelope(buf, p.c.Shape())
 	return append(buf, '}')
 }
 

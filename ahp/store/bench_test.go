@@ -51,7 +51,7 @@ func BenchmarkAppend(b *testing.B) {
 							items = sub.Pull(items[:0], 64<<10)
 							for _, it := range items {
 								if !raw {
-									buf = it.Entry.AppendEnvelope(buf[:0], sub, ahp.ShapeLifecycle)
+									buf = it.Entry.AppendEnvelope(buf[:0], ahp.ShapeLifecycle)
 								}
 							}
 						}
@@ -187,7 +187,7 @@ func BenchmarkEncodeEntry64KiB(b *testing.B) {
 			b.SetBytes(64 << 10)
 			b.ReportAllocs()
 			for b.Loop() {
-				buf = e.AppendEnvelope(buf[:0], sub, ahp.ShapeLifecycle)
+				buf = e.AppendEnvelope(buf[:0], ahp.ShapeLifecycle)
 			}
 		})
 	}
@@ -216,7 +216,7 @@ func BenchmarkReconnect1MiB(b *testing.B) {
 					sub := s.NewSubscriber(false)
 					buf = buf[:0]
 					for _, e := range sub.Reconnect([]*Channel{c}, seen, synced) {
-						buf = e.AppendEnvelope(buf, sub, ahp.ShapeLifecycle)
+						buf = e.AppendEnvelope(buf, ahp.ShapeLifecycle)
 					}
 					sub.Close()
 				}

@@ -78,7 +78,7 @@ func TestEncodingsAreSharedAndDroppedWhenNobodyNeedsThem(t *testing.T) {
 	}
 	first := c.log.entries[0].encoded[0].Load()
 	items := slow.Pull(nil, 1<<20)
-	write(slow, items)
+	write(items)
 	if c.log.entries[0].encoded[0].Load() != first {
 		t.Error("the slow reader encoded it again")
 	}
@@ -97,7 +97,7 @@ func TestEncodingsAreSharedAndDroppedWhenNobodyNeedsThem(t *testing.T) {
 		t.Error("the slow reader has left and its encodings stay")
 	}
 	appendEsc()
-	write(fast, fast.Pull(nil, 1))
+	write(fast.Pull(nil, 1))
 	if kept() != 0 || c.log.encoded != 0 {
 		t.Error("a reader alone needs no encoding kept")
 	}
@@ -111,7 +111,7 @@ func TestAnEncodingMadeTooLateIsNotKept(t *testing.T) {
 	items := leaving.Pull(nil, 1)
 	pullAll(slow)
 	leaving.Close() // its writer still encodes
-	write(leaving, items)
+	write(items)
 	if n := c.log.entries[0].keptBytes(); n != 0 {
 		t.Errorf("%d bytes are kept for nobody", n)
 	}

@@ -51,34 +51,36 @@ func (c *Channel) Append(a ahp.Action, origin *ahp.Origin) uint64 {
 }
 
 // AppendData applies terminal/data. p is copied. It reports whether the caller
-// should call [Channel.Checkpoint] before it appends anything else.
+// should call [Channel.Checkpoint] before it appends anything else. The owner of
+// a client-executed terminal is not shown it: see [Channel.Echo]. Its output
+// counts even if it is empty; other empty data is nothing.
 func (c *Channel) AppendData(p []byte) (checkpoint bool) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.closed || len(p) == 0 {
+	if c.closed || len(p) == 0 && !c.state.Client {
 		return false
 	}
 	d := c.content.arena.copy(p, s.chunkBytes())
-	c.appendLocked(&Entry{action: ahp.TerminalData{Data: slices.Clip(d)}}, ahp.TerminalData{Data: d})
+	e := &Entry{action: ahp.TerminalData{Data: slices.Clip(d)}}
+	if c.state.Client {
+		e.audience, e.owner = allButOwner, c.state.Claim.ClientID
+	}
+	c.appendLocked(e, ahp.TerminalData{Data: d})
 	return c.checkpointDueLocked()
 }
 
-// AppendOutput applies terminal/output of a client-executed terminal's owner:
-// sender is shown the output with its origin, everybody else terminal/data.
-// p is copied. It reports what [Channel.AppendData] does.
-func (c *Channel) AppendOutput(p []byte, origin *ahp.Origin, sender *Subscriber) (checkpoint bool) {
+// Echo shows the owner of a client-executed terminal, and nobody else, the
+// action by which it added output: the state has that already, as terminal/data.
+// Like all of the log it is replayed to an owner that comes back, once. a must
+// not be modified afterwards.
+func (c *Channel) Echo(a ahp.TerminalOutput, origin *ahp.Origin) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.closed {
-		return false
+	if !c.closed {
+		c.logLocked(&Entry{action: a, origin: origin, audience: ownerOnly, owner: c.state.Claim.ClientID})
 	}
-	d := c.content.arena.copy(p, s.chunkBytes())
-	clipped := slices.Clip(d)
-	c.appendLocked(&Entry{action: ahp.TerminalData{Data: clipped}, origin: origin, sender: sender, echo: ahp.TerminalOutput{Data: clipped}},
-		ahp.TerminalData{Data: d})
-	return c.checkpointDueLocked()
 }
 
 // CheckpointDue reports what [Channel.AppendData] does. It is for who appends
@@ -133,14 +135,19 @@ func (c *Channel) Remove() {
 // appendLocked is where every change of a channel's state happens. reduced is
 // e's action, but output may grow into the memory behind it.
 func (c *Channel) appendLocked(e *Entry, reduced ahp.Action) uint64 {
-	e.seq = c.store.nextLocked()
-	e.channel = c.uri
 	if c.state != nil {
 		c.content.apply(c.state, reduced, c.store.contentBytes)
 	} else {
 		c.rootState.Apply(reduced)
 		c.log.dropAll() // the newest list says everything
 	}
+	return c.logLocked(e)
+}
+
+// logLocked puts e into the log with the next serverSeq.
+func (c *Channel) logLocked(e *Entry) uint64 {
+	e.seq = c.store.nextLocked()
+	e.channel = c.uri
 	c.log.append(e, c.store.logBytes)
 	if c.log.encoded > 0 {
 		c.releaseLocked() // somebody may just have fallen off

@@ -16,11 +16,9 @@ type Entry struct {
 	origin    *ahp.Origin
 	rejection string
 
-	// sender, if not nil, gets echo instead of action: the owner of a
-	// client-executed terminal sees its terminal/output, the others
-	// terminal/data.
-	sender *Subscriber
-	echo   ahp.Action
+	// audience says who reads it; owner is the clientId that it is about.
+	audience audience
+	owner    string
 
 	// shared says that more than one reader will need the encoding, which is
 	// then kept in encoded.
@@ -32,6 +30,17 @@ type Entry struct {
 	weight  int   // what it counts against the log without its encodings
 	counted int   // what its encodings count against the log
 }
+
+// audience is who reads an entry of a client-executed terminal: its owner sees
+// terminal/output, as it sent it, and everybody else the terminal/data that was
+// made of it.
+type audience uint8
+
+const (
+	everybody audience = iota
+	allButOwner
+	ownerOnly
+)
 
 // entryOverhead is what an entry weighs in a log besides what it carries.
 const entryOverhead = 192
@@ -51,16 +60,12 @@ func (e *Entry) Origin() *ahp.Origin { return e.origin }
 // Rejection returns why the action was refused; "": it was not.
 func (e *Entry) Rejection() string { return e.rejection }
 
-// AppendEnvelope appends the envelope for sub as a JSON object. Where several
-// readers need it, the encoding is made on first demand and shared by all who
-// need the same shape; the serverSeq is stamped behind it.
-func (e *Entry) AppendEnvelope(dst []byte, sub *Subscriber, shape ahp.Shape) []byte {
+// AppendEnvelope appends the envelope as a JSON object. Where several readers
+// need it, the encoding is made on first demand and shared by all who need the
+// same shape; the serverSeq is stamped behind it.
+func (e *Entry) AppendEnvelope(dst []byte, shape ahp.Shape) []byte {
 	dst = append(dst, '{')
-	if e.sender != nil && e.sender == sub {
-		dst = ahp.AppendEnvelopeBody(dst, e.channel, e.echo, e.origin, e.rejection, shape)
-	} else {
-		dst = e.appendBody(dst, shape)
-	}
+	dst = e.appendBody(dst, shape)
 	dst = append(dst, `,"serverSeq":`...)
 	dst = strconv.AppendUint(dst, e.seq, 10)
 	return append(dst, '}')
@@ -84,11 +89,7 @@ func (e *Entry) appendBody(dst []byte, shape ahp.Shape) []byte {
 }
 
 func (e *Entry) encode(dst []byte, shape ahp.Shape) []byte {
-	origin := e.origin
-	if e.sender != nil {
-		origin = nil // what others see of an owner's output is the host's data
-	}
-	return ahp.AppendEnvelopeBody(dst, e.channel, e.action, origin, e.rejection, shape)
+	return ahp.AppendEnvelopeBody(dst, e.channel, e.action, e.origin, e.rejection, shape)
 }
 
 // slot returns where the encoding for a shape is kept: most actions look the

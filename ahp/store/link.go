@@ -56,7 +56,22 @@ func (l *link) laggingLocked() bool {
 	return l.pos < l.ch.log.base
 }
 
-func (l *link) pendingLocked() bool { return l.pos < l.ch.log.end() }
+// pendingLocked reports whether there is anything to read. What is not for this
+// reader is passed over.
+func (l *link) pendingLocked() bool {
+	log := &l.ch.log
+	done := l.done
+	for l.pos >= log.base && l.pos < log.end() && !l.sub.mayReadLocked(log.at(l.pos)) {
+		if l.done == l.pos {
+			l.done++ // nothing that is not written yet is before it
+		}
+		l.pos++
+	}
+	if l.done != done && !l.sub.raw {
+		l.ch.releaseLocked()
+	}
+	return l.pos < log.end()
+}
 
 // keyLocked is the serverSeq that says when it is the link's turn: that of the
 // entry to read next. A link that fell off its log waits for everything that
@@ -86,7 +101,7 @@ func (l *link) takeLocked(dst []Item, below uint64, limit int) (items []Item, ta
 		if !first && e.seq >= below {
 			break
 		}
-		if !l.sub.raw && l.ch.encoders > 1 {
+		if !l.sub.raw && l.ch.encoders > 1 && e.audience != ownerOnly {
 			log.share(l.pos)
 		}
 		dst = append(dst, Item{Entry: e})

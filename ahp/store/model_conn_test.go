@@ -25,6 +25,7 @@ type conn struct {
 	posted    int    // how many posts it was given
 	written   int    // how many of them it wrote
 	clientSeq int64
+	echoed    int64   // of the newest output that was echoed
 	answers   []int64 // the clientSeqs whose answers are due
 }
 
@@ -214,7 +215,7 @@ func (c *conn) receive(e *Entry) {
 		c.receiveRaw(e)
 		return
 	}
-	raw := e.AppendEnvelope(nil, c.sub, c.shape)
+	raw := e.AppendEnvelope(nil, c.shape)
 	var w ahp.Envelope
 	if err := json.Unmarshal(raw, &w); err != nil {
 		c.m.fail("%s: %v", raw, err)
@@ -246,6 +247,10 @@ func (c *conn) checkOrigin(a ahp.Action, w ahp.Envelope) {
 		return
 	}
 	if a.Type() == "terminal/output" {
+		if w.Origin.ClientSeq <= c.echoed {
+			c.m.fail("%s got the echo of %d after that of %d", c.name(), w.Origin.ClientSeq, c.echoed)
+		}
+		c.echoed = w.Origin.ClientSeq
 		return
 	}
 	if len(c.answers) == 0 || c.answers[0] != w.Origin.ClientSeq {
@@ -293,6 +298,7 @@ func (c *conn) comeBack() {
 	}
 	c.offline = false
 	c.sub = c.m.s.NewSubscriber(c.raw)
+	c.sub.Identify(c.id)
 	if !c.raw {
 		c.reconnect(c.synced)
 		return

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"termhost/ahp"
 )
@@ -81,7 +82,9 @@ func newModel(t *testing.T, c choices) *model {
 	m := &model{t: t, c: c, s: New(Options{FirstSeq: 1000, LogBytes: modelLog, ContentBytes: modelContent})}
 	for i := range 5 {
 		shape := ahp.Shape(i % int(ahp.Shapes))
-		m.conns = append(m.conns, &conn{m: m, id: fmt.Sprintf("c%d", i), shape: shape, sub: m.s.NewSubscriber(false), mirrors: map[string]*mirror{}})
+		c := &conn{m: m, id: fmt.Sprintf("c%d", i), shape: shape, sub: m.s.NewSubscriber(false), mirrors: map[string]*mirror{}}
+		c.sub.Identify(c.id)
+		m.conns = append(m.conns, c)
 	}
 	for range 2 {
 		m.conns = append(m.conns, &conn{m: m, raw: true, sub: m.s.NewSubscriber(true), mirrors: map[string]*mirror{}})
@@ -164,7 +167,7 @@ func (m *model) withTerminal(f func(*terminal)) {
 func (m *model) addTerminal() {
 	const uris = 4 // few, so that they are used again
 	uri := ahp.TerminalURI(fmt.Sprintf("t%d", m.c.n(uris)))
-	st := ahp.TerminalState{Title: "new", Claim: ahp.ClientClaim("c0"), IsPty: true, Cols: 80, Rows: 24}
+	st := ahp.TerminalState{Title: "new", Claim: ahp.ClientClaim("c0"), IsPty: true, Cols: 80, Rows: 24, Client: m.c.n(3) == 0}
 	ch, err := m.s.Add(uri, st)
 	if m.current(uri) != nil {
 		if err != ErrExists {
@@ -212,36 +215,51 @@ func (m *model) publish() {
 	for _, tm := range m.terms {
 		if !tm.gone && !tm.retired {
 			r := tm.ref
-			m.list = append(m.list, ahp.TerminalInfo{Resource: tm.ch.URI(), Title: r.Title, Claim: r.Claim, Exited: r.Exited, ExitCode: r.ExitCode})
+			m.list = append(m.list, ahp.TerminalInfo{Resource: tm.ch.URI(), Title: r.Title, Claim: r.Claim, Exited: r.Exited, ExitCode: r.ExitCode, Client: r.Client})
 		}
 	}
 	m.did("publish %d", len(m.list))
 }
 
-// appendOutput appends output as a pty's or as that of a client that owns it.
+// appendOutput appends output: of a client-executed terminal in pieces, as its
+// parser finds them, and then its owner's echo.
 func (m *model) appendOutput(tm *terminal) {
-	size := 1 + m.c.n(50)
-	if m.c.n(8) == 0 {
-		size = 1 + m.c.n(256)*modelAppend/256
+	owned, owner := tm.ref.Client, m.conns[0]
+	if owned && owner.offline {
+		return
 	}
-	owner := m.conns[0]
-	owned := m.c.n(6) == 0 && !owner.offline
-	if owned && m.c.n(3) == 0 {
+	size := 1 + m.c.n(50)
+	switch {
+	case m.c.n(8) == 0:
+		size = 1 + m.c.n(256)*modelAppend/256
+	case owned && m.c.n(3) == 0:
 		size = 0 // an owner's empty output is an action all the same
 	}
 	p := output(tm.text, size)
 	m.did("data %d to %s", size, tm.ch.URI())
-	tm.ref.Apply(ahp.TerminalData{Data: []byte(p)})
 	tm.text += len(p)
-	buf := []byte(p)
 	var due bool
+	for rest := p; ; {
+		piece := []byte(rest)
+		if owned && rest != "" {
+			n := 1 + m.c.n(len(piece))
+			for n < len(rest) && !utf8.RuneStart(rest[n]) {
+				n++
+			}
+			piece = piece[:n]
+		}
+		rest = rest[len(piece):]
+		tm.ref.Apply(ahp.TerminalData{Data: []byte(string(piece))})
+		due = tm.ch.AppendData(piece)
+		clear(piece) // it was copied
+		if rest == "" {
+			break
+		}
+	}
 	if owned {
 		owner.clientSeq++
-		due = tm.ch.AppendOutput(buf, &ahp.Origin{ClientID: owner.id, ClientSeq: owner.clientSeq}, owner.sub)
-	} else {
-		due = tm.ch.AppendData(buf)
+		tm.ch.Echo(ahp.TerminalOutput{Data: []byte(p)}, &ahp.Origin{ClientID: owner.id, ClientSeq: owner.clientSeq})
 	}
-	clear(buf) // it was copied
 	if due != tm.ch.CheckpointDue() {
 		m.fail("CheckpointDue differs from what the append said")
 	}
@@ -272,8 +290,12 @@ func (tm *terminal) append(a ahp.Action) {
 
 func (m *model) appendOther(tm *terminal) {
 	n := m.c.n(1000)
+	kind := n % 9
+	if tm.ref.Client && kind == 3 {
+		kind = 0 // its claim stays
+	}
 	var a ahp.Action
-	switch n % 9 {
+	switch kind {
 	case 0:
 		a = ahp.TerminalResized{Cols: 1 + n, Rows: 2 + n}
 	case 1:

@@ -130,7 +130,7 @@ func (c *client) run(t *testing.T, s *Store, channels []*Channel, finished <-cha
 			var list []*Entry
 			sub.Post(func(dst []byte) []byte {
 				for _, e := range list {
-					dst = e.AppendEnvelope(dst, sub, c.shape)
+					dst = e.AppendEnvelope(dst, c.shape)
 					c.receive(t, e)
 				}
 				return dst
@@ -143,7 +143,7 @@ func (c *client) run(t *testing.T, s *Store, channels []*Channel, finished <-cha
 				buf = it.Post(buf[:0])
 				continue
 			}
-			buf = it.Entry.AppendEnvelope(buf[:0], sub, c.shape)
+			buf = it.Entry.AppendEnvelope(buf[:0], c.shape)
 			c.receive(t, it.Entry)
 		}
 		if c.stopEvery > 0 && n%c.stopEvery == 0 {

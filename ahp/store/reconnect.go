@@ -71,5 +71,11 @@ func (sub *Subscriber) missedLocked(c *Channel, lastSeen uint64, synced map[stri
 	}
 	sub.synced[c.uri] = at
 	i, _ := slices.BinarySearchFunc(c.log.entries, lastSeen+1, func(e *Entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
-	return append([]*Entry{}, c.log.entries[i:]...)
+	missed := []*Entry{}
+	for _, e := range c.log.entries[i:] {
+		if sub.mayReadLocked(e) {
+			missed = append(missed, e)
+		}
+	}
+	return missed
 }

@@ -226,7 +226,7 @@ func TestAReplayKeepsNoEncodings(t *testing.T) {
 	}
 	next, synced := drop(t, sub)
 	for _, e := range next.Reconnect([]*Channel{c}, seen, synced) {
-		e.AppendEnvelope(nil, next, ahp.ShapeLifecycle)
+		e.AppendEnvelope(nil, ahp.ShapeLifecycle)
 	}
 	for _, e := range c.log.entries {
 		if e.keptBytes() > 0 {

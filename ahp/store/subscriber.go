@@ -29,6 +29,7 @@ type Subscriber struct {
 	room   chan struct{} // 1 deep: own may have become short again
 
 	// Guarded by store.mu.
+	client  string           // whose clientId reads here; "": nobody's
 	links   map[string]*link // by the channel's URI
 	ready   readyLinks
 	taken   []*link // the links that the last Pull read from
@@ -62,6 +63,20 @@ const ownLimit = 1024
 func (s *Store) NewSubscriber(raw bool) *Subscriber {
 	return &Subscriber{store: s, raw: raw, signal: make(chan struct{}, 1), room: make(chan struct{}, 1),
 		links: map[string]*link{}, synced: map[string]uint64{}}
+}
+
+// Identify says whose clientId reads here, which decides what is shown of the
+// output of a terminal that it owns.
+func (sub *Subscriber) Identify(clientID string) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub.client = clientID
+}
+
+// mayReadLocked reports whether e is for this reader.
+func (sub *Subscriber) mayReadLocked(e *Entry) bool {
+	return e.audience == everybody || (e.audience == ownerOnly) == (e.owner == sub.client)
 }
 
 // Signal returns the channel that is sent to when there is something to pull.
