@@ -179,7 +179,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 		{"exec", gossh.Marshal(stringMsg{"run -- " + strings.Repeat("x", maxLine)})},
 		{"shell", []byte("x")},
 		{"subsystem", nil},
-		{"subsystem", gossh.Marshal(stringMsg{"sftp"})},
+		{"subsystem", gossh.Marshal(stringMsg{"netconf"})},
 		{"pty-req", []byte{1, 2, 3}},
 		{"window-change", []byte{1}},
 		{"signal", []byte{1}},

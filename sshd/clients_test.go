@@ -35,7 +35,7 @@ func TestFileCopiersAreToldWhatToDo(t *testing.T) {
 	if err == nil || !strings.Contains(out, "termhost moves no files") {
 		t.Errorf("scp: %v\n%s", err, out)
 	}
-	if out, err = r.other("sftp", append(common, "me@127.0.0.1:x")...); err == nil {
+	if out, err = r.other("sftp", append(common, "me@127.0.0.1:x")...); err == nil || !strings.Contains(out, "termhost moves no files") {
 		t.Errorf("sftp: %v\n%s", err, out)
 	}
 }

@@ -107,11 +107,12 @@ func (s *sshSession) attachOptions() host.AttachOptions {
 }
 
 // create makes a terminal and shows it to its end. Without a pty the reader is
-// waited for, so that a pipe gets everything. prepare, if not nil, adjusts the
+// waited for, so that a pipe gets everything, and what comes from one is not
+// echoed into its output. prepare, if not nil, adjusts the
 // typist before it starts.
 func (v *invocation) create(o host.CreateOptions, prepare func(*typist)) int {
 	ao := v.s.attachOptions()
-	ao.Lossless = v.s.pty == nil
+	ao.Lossless, o.NoEcho = v.s.pty == nil, v.s.pty == nil
 	a, first, err := v.conn().CreateAttached(o, ao)
 	if err != nil {
 		return v.notStarted(err)
