@@ -80,6 +80,9 @@ type Spec struct {
 	Env []string
 	// TTYVar, if not empty, names a variable that is set to the terminal's device (sshd's SSH_TTY).
 	TTYVar string
+	// NoEcho starts the terminal without echo (termios ECHO): what is typed comes from a pipe that nobody watches. The
+	// program may turn it on.
+	NoEcho bool
 	// Cols and Rows are clamped to 1..MaxCols and 1..MaxRows.
 	Cols, Rows int
 	// VT configures the parser and the screen.

@@ -70,7 +70,10 @@ func startPTY(s *Spec, mark string, sw *sweeper) (*ptyBackend, error) {
 	}
 	b := &ptyBackend{master: master, raw: raw, sweep: sw, reaped: make(chan struct{})}
 	b.poll = b.readable
-	if err = b.Resize(s.Cols, s.Rows); err == nil {
+	if err = b.Resize(s.Cols, s.Rows); err == nil && s.NoEcho {
+		err = b.control(dropEcho)
+	}
+	if err == nil {
 		err = b.spawn(s, path, mark, tty)
 	}
 	if err != nil {
@@ -78,6 +81,16 @@ func startPTY(s *Spec, mark string, sw *sweeper) (*ptyBackend, error) {
 		return nil, startError(s.Argv[0], underlying(err))
 	}
 	return b, nil
+}
+
+// dropEcho turns the terminal's echo off. On Linux a master's termios are its terminal's.
+func dropEcho(fd int) error {
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return err
+	}
+	t.Lflag &^= unix.ECHO
+	return unix.IoctlSetTermios(fd, unix.TCSETS, t)
 }
 
 // ownMaster replaces ptmx, on which Fd has been called, by a descriptor that is ours alone, and closes it. The new one

@@ -30,7 +30,7 @@ func TestOutputComesBeforeTheExitAndTheExitOnce(t *testing.T) {
 		if got := r.exit(t, term); got != c.want {
 			t.Errorf("%s: exit %+v, want %+v", c.script, got, c.want)
 		}
-		if got := r.output(); got != "hello\r\n" {
+		if got := r.data.String(); got != "hello\r\n" {
 			t.Errorf("%s: output %q", c.script, got)
 		}
 		if term.backend.(*ptyBackend).ended {
@@ -58,7 +58,7 @@ func TestTheLastOutputOfShortCommandsIsNeverLost(t *testing.T) {
 					return
 				}
 				r.exit(t, term)
-				if got := r.output(); got != "the last word\r\n" {
+				if got := r.data.String(); got != "the last word\r\n" {
 					t.Errorf("output %q", got)
 				}
 			}
@@ -201,7 +201,7 @@ func TestArgv0MakesALoginShellAndTTYVarNamesTheDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.exit(t, term)
-	if got := r.output(); got != "-sh\r\nsame\r\n" {
+	if got := r.data.String(); got != "-sh\r\nsame\r\n" {
 		t.Errorf("output %q", got)
 	}
 }
@@ -253,7 +253,7 @@ func TestAVirtualTerminalIsFedAndEnded(t *testing.T) {
 	if st := r.exit(t, term); st.Code != 4 {
 		t.Errorf("exit %+v", st)
 	}
-	if got := r.output(); got != "one \xe2\x82" {
+	if got := r.data.String(); got != "one \xe2\x82" {
 		t.Errorf("output %q", got)
 	}
 	r = newRecorder()
@@ -272,7 +272,7 @@ func TestWhatTheParserHoldsBackIsReleased(t *testing.T) {
 	r.text(t, "a\xe2\x82") // half a rune, while the program still runs and prints nothing more
 	input(t, term, "\n")
 	r.exit(t, term)
-	if got := r.output(); got != "a\xe2\x82b\xe2" {
+	if got := r.data.String(); got != "a\xe2\x82b\xe2" {
 		t.Errorf("output %q", got)
 	}
 }
@@ -309,4 +309,17 @@ func TestReadyIsABrake(t *testing.T) {
 	input(t, term, "\n")
 	r.text(t, "two")
 	r.exit(t, term)
+}
+
+func TestATerminalWithoutEchoShowsOnlyWhatTheProgramPrints(t *testing.T) {
+	r := newRecorder()
+	term, err := newPool(t, Config{}).Start(Spec{Argv: []string{"/bin/cat"}, Env: testEnv(t), Cols: 80, Rows: 24, NoEcho: true}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input(t, term, "once\r\x04")
+	r.exit(t, term)
+	if got := r.data.String(); got != "once\r\n" {
+		t.Errorf("the output is %q, want it once", got)
+	}
 }

@@ -44,6 +44,7 @@ type CreateOptions struct {
 	// configuration.
 	ClientEnv []string
 	Env       []string
+	NoEcho    bool   // see ptypool.Spec
 	TTYVar    string // a variable to be set to the terminal's device; "": none
 
 	Claim     ahp.Claim // the zero Claim: the clientId of the principal's SSH sessions
@@ -212,7 +213,7 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 		login = *o.Login
 	}
 	term := h.termFor(o.Term)
-	s = ptypool.Spec{Dir: o.Dir, Cols: o.Cols, Rows: o.Rows, Env: h.environment(shell, term, o), TTYVar: o.TTYVar,
+	s = ptypool.Spec{Dir: o.Dir, Cols: o.Cols, Rows: o.Rows, Env: h.environment(shell, term, o), TTYVar: o.TTYVar, NoEcho: o.NoEcho,
 		VT: vt.Options{Version: h.cfg.Version, Term: term, ScrollbackLines: scrollbackLines}}
 	if s.Dir == "" {
 		s.Dir = h.homeDir()
