@@ -15,7 +15,10 @@ type (
 	// TerminalInput is keyboard input on its way to the pty.
 	TerminalInput struct{ Data []byte }
 	// TerminalOutput is output of a client-executed terminal, sent by its owner.
-	TerminalOutput struct{ Data []byte }
+	TerminalOutput struct {
+		Data   []byte
+		Notice string // what the host has to say to the owner, with the echo; "": nothing
+	}
 	// TerminalResized sets the size in cells.
 	TerminalResized struct{ Cols, Rows int }
 	// TerminalClaimed transfers the claim.
@@ -25,7 +28,10 @@ type (
 	// TerminalCwdChanged sets the working directory, a file URI.
 	TerminalCwdChanged struct{ Cwd string }
 	// TerminalExited says that the process has ended; the code may be unknown.
-	TerminalExited struct{ ExitCode *int }
+	TerminalExited struct {
+		ExitCode *int
+		Notice   string // why the host has ended a client-executed terminal; "": it has not
+	}
 	// TerminalCleared drops the content.
 	TerminalCleared struct{}
 	// TerminalCommandDetectionAvailable says that commands will be told apart.

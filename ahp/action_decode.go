@@ -1,6 +1,7 @@
 package ahp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 )
@@ -48,7 +49,7 @@ func decodeAction(name string, raw json.RawMessage) (Action, error) {
 		return TerminalInput{Data: d}, err
 	case "terminal/output":
 		d, err := decodeData(raw)
-		return TerminalOutput{Data: d}, err
+		return TerminalOutput{Data: d, Notice: decodeNotice(raw)}, err
 	case "terminal/resized":
 		return decodeResized(raw)
 	case "terminal/claimed":
@@ -161,7 +162,23 @@ func decodeExited(raw json.RawMessage) (Action, error) {
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
-	return TerminalExited{ExitCode: w.ExitCode}, nil
+	return TerminalExited{ExitCode: w.ExitCode, Notice: decodeNotice(raw)}, nil
+}
+
+// decodeNotice returns the notice of an action, or "": of a form that is not
+// ours it is nobody's notice.
+func decodeNotice(raw json.RawMessage) string {
+	var w struct {
+		Meta struct {
+			Termhost struct {
+				Notice string `json:"notice"`
+			} `json:"termhost"`
+		} `json:"_meta"`
+	}
+	if !bytes.Contains(raw, []byte(`"_meta"`)) || json.Unmarshal(raw, &w) != nil {
+		return "" // most actions have none, and output is long
+	}
+	return w.Meta.Termhost.Notice
 }
 
 func decodeExecuted(raw json.RawMessage) (Action, error) {

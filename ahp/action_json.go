@@ -19,6 +19,7 @@ func AppendAction(dst []byte, a Action, shape Shape) []byte {
 		dst = AppendJSONString(appendField(dst, "data"), a.Data)
 	case TerminalOutput:
 		dst = AppendJSONString(appendField(dst, "data"), a.Data)
+		dst = appendNotice(dst, a.Notice)
 	case TerminalResized:
 		dst = strconv.AppendInt(appendField(dst, "cols"), int64(a.Cols), 10)
 		dst = strconv.AppendInt(appendField(dst, "rows"), int64(a.Rows), 10)
@@ -30,6 +31,7 @@ func AppendAction(dst []byte, a Action, shape Shape) []byte {
 		dst = appendStringField(dst, "cwd", a.Cwd)
 	case TerminalExited:
 		dst = appendOutcome(dst, a.ExitCode, nil)
+		dst = appendNotice(dst, a.Notice)
 	case TerminalCommandExecuted:
 		dst = appendStringField(dst, "commandId", a.CommandID)
 		dst = appendStringField(dst, "commandLine", a.CommandLine)
@@ -47,6 +49,16 @@ func AppendAction(dst []byte, a Action, shape Shape) []byte {
 		dst = appendConfig(dst, a)
 	}
 	return append(dst, '}')
+}
+
+// appendNotice appends what the host has to say to a terminal's owner, which AHP
+// has no field for.
+func appendNotice(dst []byte, notice string) []byte {
+	if notice == "" {
+		return dst
+	}
+	dst = append(appendField(dst, "_meta"), `{"termhost":{`...)
+	return append(appendStringField(dst, "notice", notice), "}}"...)
 }
 
 func appendConfig(dst []byte, a RootConfigChanged) []byte {

@@ -152,10 +152,31 @@ func (p ReconnectParams) MarshalJSON() ([]byte, error) {
 
 // ReconnectResult is the result of reconnect; its type is always "replay".
 type ReconnectResult struct {
-	Type    string     `json:"type"`
-	Actions []Envelope `json:"actions"`
-	Missing []string   `json:"missing"`
+	Type    string         `json:"type"`
+	Actions []Envelope     `json:"actions"`
+	Missing []string       `json:"missing"`
+	Meta    *ReconnectMeta `json:"_meta,omitempty"`
 }
+
+// ReconnectMeta is what the answer to reconnect carries beyond AHP.
+type ReconnectMeta struct {
+	// Owned holds, by URI, the client-executed terminals that the clientId owns,
+	// or owned when it was last here.
+	Owned map[string]OwnedTerminal `json:"termhost/clientExecutedTerminals,omitempty"`
+}
+
+// OwnedTerminal tells an owner that has come back how its terminal stands.
+type OwnedTerminal struct {
+	// ClientSeq is that of the owner's last action that reached the host: what it
+	// sent after that one is lost and may be sent again.
+	ClientSeq int64 `json:"clientSeq"`
+	// Ended is why the host has ended the terminal meanwhile; "": it goes on.
+	Ended string `json:"ended,omitempty"`
+}
+
+// MetaClientExecuted is the key of InitializeResult's and ReconnectResult's
+// _meta that is about client-executed terminals.
+const MetaClientExecuted = "termhost/clientExecutedTerminals"
 
 // MarshalJSON encodes empty lists as [].
 func (r ReconnectResult) MarshalJSON() ([]byte, error) {
@@ -211,7 +232,10 @@ type CreateTerminalExtras struct {
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
 	Login   *bool             `json:"login,omitempty"`
-	Grace   string            `json:"grace,omitempty"` // of a client-executed terminal; a duration
+	// Of a client-executed terminal: how long its owner may be away (a duration,
+	// "30s"), and whether what it sends comes from a pty; nil: yes.
+	Grace string `json:"grace,omitempty"`
+	IsPty *bool  `json:"isPty,omitempty"`
 }
 
 // DispatchParams are the params of dispatchAction.

@@ -75,7 +75,9 @@ func (t *Term) contain(doing string) {
 	t.pool.cfg.Log.Error("a terminal is ended after a panic", "while handling", doing, "panic", r, "stack", string(debug.Stack()))
 	if t.backend != nil {
 		t.backend.Hangup(0)
+		return
 	}
+	t.End(ExitStatus{Code: UnknownExit})
 }
 
 // feed parses p and sees to it that what the parser holds back is released in time. The lock is held.

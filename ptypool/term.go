@@ -71,11 +71,13 @@ func (t *Term) Resize(cols, rows int) error {
 }
 
 // Feed gives a virtual terminal its output. The lock must be held. p is not kept. Feeding a terminal that has a process, or
-// has ended, does nothing.
+// has ended, does nothing. A panic of the parser or the handler ends this terminal with UnknownExit, and no other.
 func (t *Term) Feed(p []byte) {
-	if t.backend == nil && !t.exited {
-		t.feed(p)
+	if t.backend != nil || t.exited || t.broken {
+		return
 	}
+	defer t.contain("output")
+	t.feed(p)
 }
 
 // End ends a virtual terminal: the handler gets what the parser held back, and then Exited(st). The lock must be held. On

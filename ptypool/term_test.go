@@ -285,6 +285,19 @@ func TestAPanicInTheHandlerEndsThatTerminalOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, "the end", term.Done())
+	r := newRecorder()
+	virtual, err := p.Virtual(80, 24, vt.Options{}, &panicking{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	virtual.Lock()
+	virtual.Feed([]byte("boom"))
+	virtual.Feed([]byte("boom"))
+	virtual.Unlock()
+	wait(t, "the end", virtual.Done())
+	if st := r.exit(t, virtual); st.Code != UnknownExit {
+		t.Errorf("exit %+v", st)
+	}
 	input(t, other, "\n")
 	ro.text(t, "fine")
 	ro.exit(t, other)

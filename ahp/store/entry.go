@@ -153,7 +153,9 @@ func payload(a ahp.Action) int {
 	case ahp.TerminalInput:
 		return len(a.Data)
 	case ahp.TerminalOutput:
-		return len(a.Data)
+		return len(a.Data) + len(a.Notice)
+	case ahp.TerminalExited:
+		return len(a.Notice)
 	case ahp.TerminalClaimed:
 		return claimBytes(a.Claim)
 	case ahp.TerminalTitleChanged:
