@@ -17,7 +17,7 @@ import (
 	"termhost/ahp/client"
 )
 
-const acpUsage = "[--local | [ssh options] DEST] -- AGENT ARGS..."
+const acpUsage = "[--local [-c FILE] | [ssh options] DEST] -- AGENT ARGS..."
 
 const (
 	// agentLeave is how long an agent may take to end when its editor has gone,
@@ -57,10 +57,13 @@ type hostWay struct {
 
 func parseWay(args []string, std stdio) (hostWay, error) {
 	if len(args) > 0 && args[0] == "--local" {
-		if len(args) > 1 {
-			return hostWay{}, errors.New("--local takes no host")
+		switch args = args[1:]; {
+		case len(args) == 0:
+			return localWay("")
+		case len(args) == 2 && args[0] == "-c":
+			return localWay(args[1])
 		}
-		return localWay()
+		return hostWay{}, errors.New("--local takes no host, only -c FILE")
 	}
 	target, err := parseTarget(args)
 	if err != nil {
@@ -70,10 +73,10 @@ func parseWay(args []string, std stdio) (hostWay, error) {
 	return hostWay{dial: client.Lines(link.open), attach: target.attach}, nil
 }
 
-// localWay is the unix socket of the host that runs with the default state
-// folder.
-func localWay() (hostWay, error) {
-	cfg, err := loadConfig("")
+// localWay is the unix socket of the host on this machine that runs with the
+// given configuration; "": none.
+func localWay(file string) (hostWay, error) {
+	cfg, err := loadConfig(file)
 	if err != nil {
 		return hostWay{}, err
 	}
@@ -81,10 +84,17 @@ func localWay() (hostWay, error) {
 	if err != nil {
 		return hostWay{}, fmt.Errorf("cannot tell which program this is: %w", err)
 	}
+	attach := []string{self, "attach", "-r"}
+	if file != "" {
+		if file, err = filepath.Abs(file); err != nil {
+			return hostWay{}, fmt.Errorf("cannot tell where the configuration is: %w", err)
+		}
+		attach = append(attach, "-c", file)
+	}
 	socket := filepath.Join(cfg.StateDir, socketName)
 	return hostWay{
 		dial:   client.WebSocket("ws://localhost"+cfg.HTTP.Path, client.WebSocketOptions{Socket: socket}),
-		attach: func(name string) []string { return []string{self, "attach", "-r", name} },
+		attach: func(name string) []string { return append(slices.Clip(attach), name) },
 		local:  true,
 	}, nil
 }

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestACPBetweenSDKs tells the stories of testdata/acp with editors and agents
+// made with the official TypeScript SDK and with the Go SDK.
+func TestACPBetweenSDKs(t *testing.T) {
+	sdk := installTypeScriptSDK(t)
+	node := func(file, args string) string {
+		return fmt.Sprintf("node %s %s", filepath.Join(sdk, file), args)
+	}
+	for name, programs := range map[string]map[string]string{
+		"ts editor, ts agent": {"editor": node("editor.mjs", ""), "agent": node("agent.mjs", "")},
+		"ts editor, go agent": {"editor": node("editor.mjs", ""), "agent": "acpagent"},
+		"go editor, ts agent": {"editor": "acpeditor", "agent": node("agent.mjs", "")},
+	} {
+		t.Run(name, func(t *testing.T) { tellACP(t, "sdk.txtar", programs) })
+	}
+	t.Run("version 2", func(t *testing.T) {
+		tellACP(t, "v2.txtar", map[string]string{"v2": node("v2.mjs", "")})
+	})
+}
+
+// tellACP runs a script of testdata/acp with programs, each a line of shell that
+// takes more arguments.
+func tellACP(t *testing.T, script string, programs map[string]string) {
+	testscript.Run(t, testscript.Params{
+		Files: []string{filepath.Join("testdata/acp", script)},
+		Setup: func(env *testscript.Env) error {
+			if err := setupScript(env); err != nil {
+				return err
+			}
+			for name, line := range programs {
+				text := "#!/bin/sh\nexec " + line + " \"$@\"\n"
+				if err := os.WriteFile(filepath.Join(env.WorkDir, "bin", name), []byte(text), 0o700); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		RequireExplicitExec: true,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"serve": cmdServe, "stop": cmdStop,
+		},
+	})
+}
+
+// installTypeScriptSDK returns a folder with the SDK and the programs made with
+// it. Without what that takes the test is skipped, except where it is promised:
+// in CI or with TERMHOST_REQUIRE_TOOLS=1.
+func installTypeScriptSDK(t *testing.T) string {
+	t.Helper()
+	missing := t.Skipf
+	if os.Getenv("CI") == "true" || os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
+		missing = t.Fatalf
+	}
+	for _, tool := range []string{"node", "npm", "make"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			missing("%v", err)
+		}
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"package.json", "agent.mjs", "editor.mjs", "v2.mjs"} {
+		text, err := os.ReadFile(filepath.Join("testdata/acp", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	npm := exec.Command("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
+	npm.Dir = dir
+	if out, err := npm.CombinedOutput(); err != nil {
+		missing("npm install: %v\n%s", err, out)
+	}
+	return dir
+}
