@@ -80,7 +80,7 @@ type silent struct{ events }
 
 func (silent) Reply([]byte) {}
 
-func (t *Terminal) feed(p []byte) {
+func (t *Terminal) prints(p []byte) {
 	t.term.Lock()
 	defer t.term.Unlock()
 	t.term.Feed(p)
@@ -131,8 +131,8 @@ func TestTrimmedContentEndsInTheHostsScreen(t *testing.T) {
 			out := b.String()
 			total += len(out)
 			cut := p.r.IntN(len(out) + 1)
-			term.feed([]byte(out[:cut]))
-			term.feed([]byte(out[cut:]))
+			term.prints([]byte(out[:cut]))
+			term.prints([]byte(out[cut:]))
 			st, _ := term.ch.Terminal()
 			if n := len(text(st)); n > 16<<10+maxSpacing {
 				t.Fatalf("seed %d: the content grows to %d bytes", seed, n)
@@ -166,7 +166,7 @@ func TestCheckpointsCostLittleOnALargeScreen(t *testing.T) {
 	term := fedTerminal(t, h, MaxCols, MaxRows)
 	line := strings.Repeat("\x1b[31mx\x1b[32my", 80) + "\r\n"
 	for range 3000 {
-		term.feed([]byte(line))
+		term.prints([]byte(line))
 	}
 	st, _ := term.ch.Terminal()
 	if n := len(text(st)); n > 64<<10+2*maxSpacing+1<<20 {

@@ -75,6 +75,12 @@ func TestDisposeTellsTheExitThenTheListThenReleases(t *testing.T) {
 	if e := p.c.DisposeTerminal("AHP-TERMINAL:/./x"); e != nil {
 		t.Fatal(e)
 	}
+	wait(t, "the release", term.Gone())
+	root := h.store.NewSubscriber(false)
+	defer root.Close()
+	if v, err := root.Subscribe(h.store.Root()); err != nil || len(v.Root.Terminals) != 1 {
+		t.Errorf("it was released before the list was out: %+v %v", v.Root.Terminals, err)
+	}
 	exited := p.until("the exit", func(e *storeEntry) bool { return e.Action().Type() == "terminal/exited" })
 	if code := exited.Action().(ahp.TerminalExited).ExitCode; code == nil || *code != 129 {
 		t.Errorf("exit code %v", code)
@@ -83,7 +89,6 @@ func TestDisposeTellsTheExitThenTheListThenReleases(t *testing.T) {
 		l, ok := e.Action().(ahp.RootTerminalsChanged)
 		return ok && len(l.Terminals) == 1 && l.Terminals[0].Resource == keep
 	})
-	wait(t, "the release", term.Gone())
 	if list.Seq() < exited.Seq() {
 		t.Error("the list came before the exit")
 	}

@@ -99,6 +99,9 @@ func TestAShutdownDoesNotWaitForADeadReaderBeyondItsDeadline(t *testing.T) {
 	if err := h.Shutdown(ctx); err != nil {
 		t.Error(err)
 	}
+	if ctx.Err() == nil {
+		t.Error("it did not wait for a reader that has not read")
+	}
 	wait(t, "the connection's end", v.c.Context().Done())
 }
 
