@@ -36,6 +36,8 @@ type agent struct {
 //	agent NAME sees TERMINAL REGEXP      in its output, waiting for it
 //	agent NAME types TERMINAL TEXT
 //	agent NAME claims TERMINAL [FOR-AGENT]
+//	agent NAME insists TERMINAL          claims until nobody claims at the same moment
+//	agent NAME races OTHER TERMINAL      both claim it at once; one wins
 //	! agent NAME VERB ... REASON         is refused with a reason that matches
 //	agent NAME waits TERMINAL            for its exit; sets $STATUS
 //	agent NAME lists TERMINAL            it is in the root's list
@@ -66,8 +68,12 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 	if a == nil {
 		ts.Fatalf("%s is not connected", name)
 	}
+	if verb == "races" {
+		ts.Check(a.races(ctx, s.agents[rest[0]], ahp.TerminalURI(rest[1])))
+		return
+	}
 	act := map[string]func(context.Context, *testscript.TestScript, []string) error{
-		"creates": a.creates, "follows": a.follows, "sees": a.sees, "types": a.types, "claims": a.claims,
+		"creates": a.creates, "follows": a.follows, "sees": a.sees, "types": a.types, "claims": a.claims, "insists": a.insists,
 		"waits": a.waits, "lists": a.lists, "disposes": a.disposes, "loses": a.loses, "sums": a.sums,
 	}[verb]
 	if act == nil {
@@ -157,6 +163,57 @@ func (a *agent) claims(ctx context.Context, _ *testscript.TestScript, args []str
 		id = args[1]
 	}
 	return a.client.Dispatch(ctx, ahp.TerminalURI(args[0]), ahp.TerminalClaimed{Claim: ahp.ClientClaim(id)})
+}
+
+func (a *agent) insists(ctx context.Context, ts *testscript.TestScript, args []string) error {
+	for {
+		err := a.claims(ctx, ts, args)
+		var rejected *client.Rejected
+		if !errors.As(err, &rejected) || !strings.Contains(rejected.Reason, "at the same moment") {
+			return err
+		}
+	}
+}
+
+// races has two agents claim a terminal at the same time. Exactly one may win,
+// and both must then agree on who.
+func (a *agent) races(ctx context.Context, other *agent, uri string) error {
+	both := []*agent{a, other}
+	errs := make([]error, len(both))
+	var wg sync.WaitGroup
+	for i, racer := range both {
+		wg.Go(func() {
+			errs[i] = racer.client.Dispatch(ctx, uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(racer.client.ID())})
+		})
+	}
+	wg.Wait()
+	winner := -1
+	for i, err := range errs {
+		var rejected *client.Rejected
+		switch {
+		case err == nil && winner >= 0:
+			return errors.New("both have won")
+		case err == nil:
+			winner = i
+		case !errors.As(err, &rejected):
+			return err
+		}
+	}
+	if winner < 0 {
+		return fmt.Errorf("nobody has won: %v", errs)
+	}
+	for _, racer := range both {
+		m, err := racer.client.Subscribe(ctx, uri)
+		if err != nil {
+			return err
+		}
+		holder := m.Terminal().Claim.ClientID
+		m.Close()
+		if holder != both[winner].client.ID() {
+			return fmt.Errorf("%s takes %s for the holder, but %s has won", racer.client.ID(), holder, both[winner].client.ID())
+		}
+	}
+	return nil
 }
 
 func (a *agent) waits(ctx context.Context, ts *testscript.TestScript, args []string) error {
