@@ -269,7 +269,11 @@ func (a *Attach) Holds() bool {
 	return !a.opts.ReadOnly && a.holdsLocked()
 }
 
-func (a *Attach) holdsLocked() bool { return a.t.holder.principal == a.conn.principal.ID }
+// holdsLocked reports whether the viewer's principal holds the claim. That of a
+// client-executed terminal is its owner's connection's alone.
+func (a *Attach) holdsLocked() bool {
+	return a.t.owned == nil && a.t.holder.principal == a.conn.principal.ID
+}
 
 // fitLocked gives the terminal the viewer's size.
 func (a *Attach) fitLocked() {

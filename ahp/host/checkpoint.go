@@ -1,6 +1,7 @@
 package host
 
 import (
+	"termhost/ahp"
 	"termhost/ahp/store"
 	"termhost/ptypool/vt"
 )
@@ -32,6 +33,18 @@ func (c *checkpoints) data(ch *store.Channel, p []byte) {
 		c.asked = true
 	}
 }
+
+// command counts a command that has been appended: a million of them without
+// output must not stay for ever.
+func (c *checkpoints) command(ch *store.Channel, a ahp.TerminalCommandExecuted) {
+	c.since += commandCost + len(a.CommandID) + len(a.CommandLine)
+	if ch.CheckpointDue() {
+		c.asked = true
+	}
+}
+
+// commandCost is about what a command costs besides its texts, in bytes.
+const commandCost = 128
 
 // fed makes the checkpoint that the store asked for. The output so far has been
 // handled whole, so the screen is what it paints.

@@ -18,6 +18,9 @@ type client struct {
 	left      time.Time
 	version   ahp.Version
 	synced    map[string]uint64 // see store.Subscriber.Close; of the last connection
+	ended     map[string]string // by URI, why the host ended terminals that it owned
+
+	flow flow // has a lock of its own
 }
 
 const (
@@ -71,6 +74,8 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (synced map[string]uint64
 	}
 	cl.conn, cl.version = c, v
 	c.client, c.version = cl, v
+	c.sub.Identify(id)
+	h.backLocked(cl)
 	return cl.synced, nil
 }
 

@@ -31,6 +31,7 @@ type Conn struct {
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	expiry    *time.Timer
+	track     func(end func(error)) (release func()) // see Prove; nil: none
 
 	// Set once, by the reader with initialize or reconnect, under Host.mu.
 	client  *client
@@ -95,6 +96,8 @@ func (c *Conn) ended() *ahp.Error {
 func (c *Conn) Close() {
 	c.cancel(errClosed)
 	h := c.host
+	then := func() {}
+	defer func() { then() }()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, open := h.conns[c]; !open {
@@ -109,6 +112,7 @@ func (c *Conn) Close() {
 		c.client.conn = nil
 		c.client.left = h.now()
 		c.client.synced = synced
+		then = h.leaveLocked(c)
 	}
 	if c.door == DoorSSH {
 		cl := h.sshClientLocked(c.principal)

@@ -54,6 +54,8 @@ type CreateOptions struct {
 	// Tap, if not nil, is given all visible output as it comes, none lost and none
 	// twice, under the Term's lock: it must not block, nor keep p.
 	Tap func(p []byte)
+
+	client *clientOptions // nil: the host runs it
 }
 
 // Create starts a terminal for p. It returns once the process runs. Errors are
@@ -116,21 +118,33 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 	t := &Terminal{host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced, holder: owner,
 		renamed: o.KeepTitle, tap: o.Tap,
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
-	spec, base := h.spec(o)
-	if err := h.register(t, o, spec.Dir, cmp.Or(o.Base, base)); err != nil {
-		return nil, err
+	begin := h.startServer
+	if o.client != nil {
+		begin = h.startClient
 	}
-	if err := h.run(t, spec); err != nil {
+	if err := begin(t, o); err != nil {
 		return nil, err
 	}
 	h.log.Info("terminal created", "name", t.name, "principal", p.Name)
 	return t, nil
 }
 
-// run starts the process of a registered terminal, which is then found by
-// others, or takes the registration back.
-func (h *Host) run(t *Terminal, spec ptypool.Spec) error {
-	if _, err := h.pool.Start(spec, events{t}); err != nil {
+// startServer registers t and starts its process.
+func (h *Host) startServer(t *Terminal, o CreateOptions) error {
+	spec, base := h.spec(o)
+	if err := h.register(t, o, ahp.FileURI(spec.Dir), cmp.Or(o.Base, base)); err != nil {
+		return err
+	}
+	return h.run(t, func() error {
+		_, err := h.pool.Start(spec, events{t})
+		return err
+	})
+}
+
+// run starts the Term of a registered terminal, which is then found by others, or
+// takes the registration back.
+func (h *Host) run(t *Terminal, start func() error) error {
+	if err := start(); err != nil {
 		close(t.started) // it may have started before a shutdown was noticed
 		h.mu.Lock()
 		h.forgetLocked(t)
@@ -163,10 +177,10 @@ func (h *Host) open(t *Terminal) { close(t.started) }
 // bytes besides.
 const scrollbackLines = 2000
 
-// register gives t its NAME, URI and channel. dir is where it starts, and base
-// what a NAME that the host chooses begins with. It is found by others only once
-// it has started.
-func (h *Host) register(t *Terminal, o CreateOptions, dir, base string) error {
+// register gives t its NAME, URI and channel. cwd is where it starts, a file URI,
+// and base what a NAME that the host chooses begins with. It is found by others
+// only once it has started.
+func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -191,7 +205,8 @@ func (h *Host) register(t *Terminal, o CreateOptions, dir, base string) error {
 	if title == "" {
 		title = t.name
 	}
-	st := ahp.TerminalState{Title: title, Cwd: ahp.FileURI(dir), Cols: o.Cols, Rows: o.Rows, Claim: o.Claim, IsPty: true}
+	st := ahp.TerminalState{Title: title, Cwd: cwd, Cols: o.Cols, Rows: o.Rows, Claim: o.Claim,
+		Client: o.client != nil, IsPty: o.client == nil || !o.client.stream}
 	t.lastCwd = st.Cwd
 	ch, err := h.store.Add(t.uri, st)
 	if errors.Is(err, store.ErrExists) {

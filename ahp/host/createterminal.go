@@ -2,6 +2,9 @@ package host
 
 import (
 	"errors"
+	"net/url"
+	"path"
+	"time"
 
 	"termhost/ahp"
 	"termhost/authz"
@@ -33,40 +36,101 @@ func (c *Conn) createOptions(p ahp.CreateTerminalParams) (CreateOptions, *ahp.Er
 	if _, ok := ahp.TerminalName(uri); !ok {
 		return CreateOptions{}, ahp.FieldProblem("channel", "must be a terminal's: the last path segment is its name, 1 to 64 of A-Z a-z 0-9 . _ -")
 	}
-	if p.Claim == nil {
-		return CreateOptions{}, ahp.FieldProblem("claim", "is missing: a terminal is always held by a client or a session")
-	}
-	if !validClaim(*p.Claim) {
-		return CreateOptions{}, ahp.FieldProblem("claim", "must name a clientId or a session of at most 256 bytes")
-	}
-	if p.Claim.Kind == ahp.ClaimClient && p.Claim.ClientID != c.client.id {
-		return CreateOptions{}, ahp.FieldProblem("claim", "must name your own clientId")
-	}
 	switch p.ExecutionTarget {
-	case "", ahp.ExecutorServer:
+	case "", ahp.ExecutorServer, ahp.ExecutorClient:
 	default:
-		return CreateOptions{}, ahp.FieldProblem("executionTarget", `must be "server"`)
+		return CreateOptions{}, ahp.FieldProblem("executionTarget", `must be "server" or "client"`)
+	}
+	if bad := c.checkClaim(p); bad != nil {
+		return CreateOptions{}, bad
 	}
 	o := CreateOptions{URI: uri, Title: p.Name, Claim: *p.Claim, Cols: defaultCols, Rows: defaultRows}
+	if p.ExecutionTarget == ahp.ExecutorClient {
+		return o, c.addClient(&o, p)
+	}
 	if p.Cwd != "" {
 		if o.Dir, ok = ahp.FilePath(p.Cwd); !ok {
 			return o, ahp.FieldProblem("cwd", "must be a file:// URI of this host")
 		}
 	}
-	if p.Cols != nil {
-		if o.Cols = *p.Cols; o.Cols < 1 || o.Cols > MaxCols {
-			return o, ahp.FieldProblem("cols", "must be 1 to 1000")
-		}
-	}
-	if p.Rows != nil {
-		if o.Rows = *p.Rows; o.Rows < 1 || o.Rows > MaxRows {
-			return o, ahp.FieldProblem("rows", "must be 1 to 500")
-		}
+	if bad := addSize(&o, p); bad != nil {
+		return o, bad
 	}
 	if p.Meta != nil && p.Meta.Termhost != nil {
 		return o, addExtras(&o, p.Meta.Termhost)
 	}
 	return o, nil
+}
+
+// checkClaim checks who is to hold the terminal: a client-executed one is its
+// owner's, because there is nobody else to run it.
+func (c *Conn) checkClaim(p ahp.CreateTerminalParams) *ahp.Error {
+	own := p.Claim != nil && p.Claim.Kind == ahp.ClaimClient && p.Claim.ClientID == c.client.id
+	switch {
+	case p.Claim == nil:
+		return ahp.FieldProblem("claim", "is missing: a terminal is always held by a client or a session")
+	case p.ExecutionTarget == ahp.ExecutorClient && !own:
+		const reason = "a client-executed terminal is held by the client that runs it: the claim must name your own clientId"
+		return ahp.NewError(ahp.CodeInvalidParams, reason, "field", "claim", "reason", reason)
+	case !validClaim(*p.Claim):
+		return ahp.FieldProblem("claim", "must name a clientId or a session of at most 256 bytes")
+	case p.Claim.Kind == ahp.ClaimClient && !own:
+		return ahp.FieldProblem("claim", "must name your own clientId")
+	}
+	return nil
+}
+
+// addClient takes what createTerminal says of a client-executed terminal.
+func (c *Conn) addClient(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
+	client := &clientOptions{owner: c, cwd: p.Cwd}
+	o.client = client
+	if p.Cwd != "" && !isFileURI(p.Cwd) {
+		return ahp.FieldProblem("cwd", "must be a file:// URI")
+	}
+	if bad := addSize(o, p); bad != nil {
+		return bad
+	}
+	if p.Meta == nil || p.Meta.Termhost == nil {
+		return nil
+	}
+	x := p.Meta.Termhost
+	if x.Command != "" || len(x.Args) > 0 || len(x.Env) > 0 || x.Login != nil {
+		return ahp.FieldProblem("_meta.termhost", "says what to run, but the client runs this terminal itself")
+	}
+	client.stream = x.IsPty != nil && !*x.IsPty
+	if x.Grace != "" {
+		grace, err := time.ParseDuration(x.Grace)
+		if err != nil || grace < 0 {
+			return ahp.FieldProblem("_meta.termhost.grace", `must be a duration, such as "30s"`)
+		}
+		client.grace = min(grace, c.host.cfg.ClientGrace)
+	}
+	return nil
+}
+
+// isFileURI reports whether cwd is a directory somewhere, on whatever machine.
+func isFileURI(cwd string) bool {
+	u, err := url.Parse(cwd)
+	return err == nil && u.Scheme == "file" && path.IsAbs(u.Path) && len(cwd) <= maxCwd
+}
+
+// maxCwd bounds a working directory's URI, in bytes: PATH_MAX of Linux with some
+// escapes.
+const maxCwd = 8 << 10
+
+// addSize takes the size that createTerminal asks for.
+func addSize(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
+	if p.Cols != nil {
+		if o.Cols = *p.Cols; o.Cols < 1 || o.Cols > MaxCols {
+			return ahp.FieldProblem("cols", "must be 1 to 1000")
+		}
+	}
+	if p.Rows != nil {
+		if o.Rows = *p.Rows; o.Rows < 1 || o.Rows > MaxRows {
+			return ahp.FieldProblem("rows", "must be 1 to 500")
+		}
+	}
+	return nil
 }
 
 // addExtras takes what createTerminal's _meta.termhost adds.

@@ -35,6 +35,9 @@ func (c *Conn) Dispatch(ref string, clientSeq int64, a ahp.Action) {
 		return // taken over or revoked: nothing it says counts any more
 	}
 	s := step{conn: c, principal: c.principal, origin: &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}}
+	if out, ok := a.(ahp.TerminalOutput); ok { // whoever sends it, it was read and has to be looked at
+		s.notice = c.client.flow.take(len(out.Data), c.host.cfg.ClientOutputRate, c.host.now())
+	}
 	uri, ok := ahp.NormalizeChannel(ref)
 	switch {
 	case !ok:
@@ -77,6 +80,7 @@ type step struct {
 	conn      *Conn // whose Subscriber gets the answer
 	principal authz.Principal
 	origin    *ahp.Origin
+	notice    string // to be said with the answer to terminal/output; "": nothing
 }
 
 // refuse tells the sender, and nobody else, that its action was refused. What it
@@ -121,8 +125,8 @@ func outline(a ahp.Action) ahp.Action {
 	return ahp.Unknown{Name: name, Raw: raw}
 }
 
-// dispatch is the one place where a client's action changes a server-executed
-// terminal: check, side effect and append, in one step under the Term's lock.
+// dispatch is the one place where a client's action changes a terminal: check,
+// side effect and append, in one step under the Term's lock.
 func (t *Terminal) dispatch(s step, a ahp.Action) {
 	var next holder
 	if cl, ok := a.(ahp.TerminalClaimed); ok {
@@ -150,11 +154,15 @@ func (t *Terminal) reject(s step, a ahp.Action, reason string) {
 // apply does what the action asks for, or returns why not. next is who a claim
 // names.
 func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
+	target := t.targetOf(s)
+	if target.Owner {
+		t.owned.taken = s.origin.ClientSeq
+	}
 	verb, ok := verbOf(a)
 	if !ok {
 		return "terminal actions of type " + Printable(clip(a.Type())) + " are not dispatched by clients"
 	}
-	if err := authz.Check(s.principal, verb, t.target(s.principal)); err != nil {
+	if err := authz.Check(s.principal, verb, target); err != nil {
 		var d *authz.Denied
 		if errors.As(err, &d) {
 			return d.Rule
@@ -182,6 +190,8 @@ func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
 	case ahp.TerminalCleared:
 		t.accept(s, a)
 		t.cleared()
+	default:
+		return t.takeOwned(s, a)
 	}
 	return ""
 }

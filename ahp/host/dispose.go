@@ -18,12 +18,26 @@ const hangupGrace = 2 * time.Second
 // readers are released. It returns *authz.Denied if p may not.
 func (h *Host) Dispose(p authz.Principal, t *Terminal) error {
 	t.term.Lock()
-	err := authz.Check(p, authz.Dispose, t.target(p))
+	target := t.target(p)
+	if t.owned != nil {
+		// SSH sessions have no clientId of their choice: there the key alone says
+		// whose terminal it is.
+		target.Owner = t.owned.principal == p.ID
+	}
 	t.term.Unlock()
-	if err != nil {
+	return h.dispose(p, t, target)
+}
+
+// dispose is Dispose for who stands to the terminal as target says.
+func (h *Host) dispose(p authz.Principal, t *Terminal, target authz.Target) error {
+	if err := authz.Check(p, authz.Dispose, target); err != nil {
 		return err
 	}
-	h.remove(t)
+	if t.owned != nil {
+		h.disposeOwned(t, p)
+	} else {
+		h.remove(t)
+	}
 	h.log.Info("terminal disposed", "name", t.name, "principal", p.Name)
 	return nil
 }
@@ -41,7 +55,10 @@ func (c *Conn) DisposeTerminal(ref string) *ahp.Error {
 	if t == nil {
 		return unknownChannel(ref)
 	}
-	if err := c.host.Dispose(c.principal, t); err != nil {
+	t.term.Lock()
+	target := t.targetOf(step{conn: c, principal: c.principal})
+	t.term.Unlock()
+	if err := c.host.dispose(c.principal, t, target); err != nil {
 		return refused(err)
 	}
 	return nil

@@ -105,7 +105,9 @@ func (e events) CommandExecuted(line string) {
 	t.commands++
 	t.running = t.name + "-" + strconv.Itoa(t.commands)
 	t.runningAt = t.host.now()
-	t.ch.Append(ahp.TerminalCommandExecuted{CommandID: t.running, CommandLine: line, Timestamp: t.runningAt.UnixMilli()}, nil)
+	begun := ahp.TerminalCommandExecuted{CommandID: t.running, CommandLine: line, Timestamp: t.runningAt.UnixMilli()}
+	t.ch.Append(begun, nil)
+	t.content.command(t.ch, begun)
 }
 
 func (e events) CommandFinished(code int, known bool) {
@@ -133,12 +135,15 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	code := st.Code
 	e.settle() // a Feed that panicked has left it
 	e.tell()
+	if code == ptypool.UnknownExit {
+		e.finish(nil)
+	}
 	e.finish(&code)
 	t.exited = true
 	t.fleeting = t.transient && t.watching > 0
 	t.exitedAt = t.host.now()
 	t.exit.Store(&st) // whoever reads the action may ask
-	t.ch.Append(ahp.TerminalExited{ExitCode: &code}, nil)
+	t.ch.Append(t.exitedAction(code))
 	close(t.done)
 	t.host.list.changed()
 	t.host.keep.exited()

@@ -57,6 +57,7 @@ var errInitialized = ahp.NewError(ahp.CodeInvalidRequest, "already initialized: 
 type Replay struct {
 	Actions []*store.Entry
 	Missing []string
+	Owned   map[string]ahp.OwnedTerminal // see [ahp.ReconnectMeta]
 }
 
 // Reconnect is AHP's reconnect: the connection continues as the clientId, with
@@ -85,7 +86,7 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	if bad != nil {
 		return Replay{}, bad
 	}
-	r := Replay{Missing: []string{}}
+	r := Replay{Missing: []string{}, Owned: h.standing(c.client)}
 	var channels []*store.Channel
 	for _, ref := range p.Subscriptions {
 		ch := h.channel(c.principal, string(ref))

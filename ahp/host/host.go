@@ -50,6 +50,12 @@ type Config struct {
 	LogBytes        int // 0: 4 MiB
 	InputShared     bool
 
+	// ClientGrace is the most that a client-executed terminal waits for an owner
+	// that is away; 0: none waits. ClientOutputRate is how much output the owner
+	// of such terminals may send, in bytes a second on average; 0: no limit.
+	ClientGrace      time.Duration
+	ClientOutputRate int
+
 	Log *slog.Logger     // nil: discarded
 	Now func() time.Time // nil: time.Now
 }
@@ -118,6 +124,7 @@ func (h *Host) Shutdown(ctx context.Context) error {
 	h.closed = true
 	for _, t := range h.order {
 		t.brake.release()
+		t.presentLocked()
 	}
 	h.mu.Unlock()
 	err := h.pool.Shutdown(ctx)

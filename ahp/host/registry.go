@@ -109,7 +109,7 @@ func (h *Host) LastUsed(p authz.Principal) *Terminal {
 		return last
 	}
 	for _, t := range slices.Backward(order) {
-		if !t.exitedNow() && (t.creator.ID == p.ID || t.heldBy(p)) {
+		if !t.exitedNow() && t.owned == nil && (t.creator.ID == p.ID || t.heldBy(p)) {
 			return t
 		}
 	}
@@ -150,6 +150,7 @@ func cleanName(s string) string {
 
 // forgetLocked takes t out of the registries.
 func (h *Host) forgetLocked(t *Terminal) {
+	t.presentLocked()
 	delete(h.terminals, t.uri)
 	delete(h.names, t.name)
 	if i := slices.Index(h.order, t); i >= 0 {

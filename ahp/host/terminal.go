@@ -22,6 +22,7 @@ type Terminal struct {
 	transient bool
 	// forced: made by a key's forced command.
 	forced bool
+	owned  *ownership // nil: the host runs the pty
 
 	term    *ptypool.Term
 	started chan struct{} // closed when output may be read
@@ -87,15 +88,19 @@ func (t *Terminal) Exit() (ptypool.ExitStatus, bool) {
 
 func (t *Terminal) exitedNow() bool { return t.exit.Load() != nil }
 
-// target returns the facts about t that the policy asks for. The Term's lock is
-// held.
+// target returns the facts about t that the policy asks for, for somebody who
+// does not own it: see [Terminal.targetOf]. The Term's lock is held.
 func (t *Terminal) target(p authz.Principal) authz.Target {
-	return authz.Target{
+	target := authz.Target{
 		Executor:    authz.Server,
 		Holds:       t.holder.principal == p.ID,
 		InputShared: t.host.cfg.InputShared,
 		Forced:      t.forced && t.creator.ID == p.ID,
 	}
+	if t.owned != nil {
+		target.Executor = authz.Client
+	}
+	return target
 }
 
 // String names the terminal in logs.

@@ -99,7 +99,7 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 			dst = append(dst, `,"defaultDirectory":`...)
 			dst = ahp.AppendJSONString(dst, hello.DefaultDirectory)
 		}
-		return append(dst, `,"_meta":{}}`...)
+		return append(dst, `,"_meta":{"`+ahp.MetaClientExecuted+`":{}}}`...)
 	}
 }
 
@@ -162,7 +162,13 @@ func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
 			}
 			dst = ahp.AppendJSONString(dst, channel)
 		}
-		return append(dst, "]}"...)
+		dst = append(dst, ']')
+		if len(replay.Owned) > 0 {
+			// Strings and numbers: it cannot fail.
+			meta, _ := json.Marshal(ahp.ReconnectMeta{Owned: replay.Owned})
+			dst = append(append(dst, `,"_meta":`...), meta...)
+		}
+		return append(dst, '}')
 	}
 }
 

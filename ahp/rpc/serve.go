@@ -127,6 +127,9 @@ func (p *peer) readLoop() (err error) {
 		if err := p.pace.wait(p.ctx); err != nil {
 			return err
 		}
+		if err := p.c.WaitOutput(p.ctx); err != nil {
+			return err
+		}
 		msg, err := p.t.Read()
 		var bad *MessageError
 		switch {

@@ -125,6 +125,8 @@ func hostConfig(cfg config, log *slog.Logger) host.Config {
 		ScrollbackBytes:  int(cfg.Terminal.ScrollbackBytes),
 		LogBytes:         int(cfg.Terminal.LogBytes),
 		InputShared:      cfg.Terminal.Input == inputShared,
+		ClientGrace:      time.Duration(cfg.Terminal.ClientGrace),
+		ClientOutputRate: int(cfg.Terminal.ClientOutputRate),
 		Log:              log,
 	}
 }
