@@ -29,6 +29,7 @@ func commands() []command {
 		{"new", "[-n NAME] [-C DIR] [-d] [-- CMD ARGS...]", "make a terminal and attach to it (-d: print its NAME instead)", runNew},
 		{"attach", "[-r] [-A] [NAME]", "show a terminal: your last used, or NAME (-r: read-only, -A: make it if there is none)", runAttach},
 		{"run", "[-n NAME] [-C DIR] -- CMD ARGS...", "run a command in a terminal and exit with its status", runRun},
+		{"share", "[-n NAME] [--cols N --rows N] [--raw]", "show standard input as a terminal that others watch (--raw: it is a terminal's own output)", runShare},
 		{"log", "[--text|--raw|--json|--commands] NAME", "what a terminal has printed", runLog},
 		{"peek", "[--ansi] NAME", "what a terminal's screen shows now", runPeek},
 		{"send", "[--enter] [--key KEY]... NAME [TEXT...]", "type TEXT, then the keys, into a terminal", runSend},

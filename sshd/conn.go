@@ -138,6 +138,7 @@ func (c *conn) login(g authz.Grant) error {
 	if err != nil {
 		return err
 	}
+	hc.Prove(c.prove(g))
 	c.mu.Lock()
 	c.grant, c.host = g, hc
 	c.mu.Unlock()
@@ -154,6 +155,11 @@ func (c *conn) login(g authz.Grant) error {
 	})
 	c.log.Info("login", "principal", g.Principal.Name, "role", g.Principal.Role, "key", g.Principal.Fingerprint)
 	return nil
+}
+
+// prove returns what follows the peer's key beyond the connection.
+func (c *conn) prove(g authz.Grant) func(end func(error)) (release func()) {
+	return func(end func(error)) (release func()) { return c.srv.cfg.Authority.Track(g, end) }
 }
 
 // principal returns who the peer is.

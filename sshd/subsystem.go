@@ -23,6 +23,7 @@ func (s *sshSession) subsystem() int {
 		return v.failed(err)
 	}
 	defer hc.Close()
+	hc.Prove(s.c.prove(s.c.grant))
 	var left atomic.Bool // the peer went away in good order
 	leave := func(reason string) error {
 		if why := context.Cause(s.ctx); why != nil {

@@ -196,7 +196,10 @@ func (t *typist) explain(err error) {
 		return
 	}
 	text := denied.Rule
-	if name, _ := t.w.a.Holder(); name != "" && !t.w.a.Holds() {
+	switch name, _ := t.w.a.Holder(); {
+	case t.w.t.Client():
+		text = "observation-only: owned by " + host.Printable(name)
+	case name != "" && !t.w.a.Holds():
 		text += "; held by " + host.Printable(name)
 	}
 	t.show(notice("%s", text))

@@ -151,6 +151,12 @@ func cleanName(s string) string {
 // forgetLocked takes t out of the registries.
 func (h *Host) forgetLocked(t *Terminal) {
 	t.presentLocked()
+	if own := t.owned; own != nil && strings.HasPrefix(own.clientID, sshPrefix) {
+		// That of an SSH session that shared, which nobody else can use.
+		if cl := h.clients[own.clientID]; cl != nil && cl.conn == nil {
+			delete(h.clients, own.clientID)
+		}
+	}
 	delete(h.terminals, t.uri)
 	delete(h.names, t.name)
 	if i := slices.Index(h.order, t); i >= 0 {

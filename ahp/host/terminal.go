@@ -72,6 +72,9 @@ func (t *Terminal) URI() string { return t.uri }
 // Creator returns who made the terminal.
 func (t *Terminal) Creator() authz.Principal { return t.creator }
 
+// Client reports whether a client runs the terminal, which then takes no input.
+func (t *Terminal) Client() bool { return t.owned != nil }
+
 // Done is closed when the terminal has exited and its last output is in the store.
 func (t *Terminal) Done() <-chan struct{} { return t.done }
 

@@ -85,6 +85,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request, d *door, remote
 	}
 	release := func() {}
 	if g.Identity.Fingerprint != "" { // proven here, by a token; not by the connection
+		c.Prove(func(end func(error)) func() { return s.cfg.Authority.Track(g, end) })
 		release = s.cfg.Authority.Track(g, func(err error) { c.End(lost(err)) })
 	}
 	t := rpc.NewWebSocket(conn, s.cfg.MaxFrameBytes, func() int { return closeCode(c.Context()) })
