@@ -17,6 +17,7 @@ import (
 )
 
 func TestArgumentsAreLiteral(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	out, st := a.run(params{"command": "printf", "args": []string{"%s|", "a  b", "$HOME", "'", "*"}})
 	wantCode(t, st, 0)
@@ -26,6 +27,7 @@ func TestArgumentsAreLiteral(t *testing.T) {
 }
 
 func TestACommandThatIsALineRunsInAShell(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	out, st := a.run(params{"command": "echo one && exit 3"})
 	wantCode(t, st, 3)
@@ -35,6 +37,7 @@ func TestACommandThatIsALineRunsInAShell(t *testing.T) {
 }
 
 func TestAProgramWithSpacesInItsNameIsAProgram(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	dir := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(dir, "my tool"), []byte("#!/bin/sh\necho tool \"$0\"\n"), 0o700))
@@ -46,12 +49,14 @@ func TestAProgramWithSpacesInItsNameIsAProgram(t *testing.T) {
 }
 
 func TestALineWithArgumentsIsNoLine(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	_, st := a.run(params{"command": "echo one", "args": []string{"two"}})
 	wantCode(t, st, 127)
 }
 
 func TestWhatCannotBeStartedSaysSoInItsTerminal(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	dir := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(dir, "data"), []byte("x"), 0o600))
@@ -71,6 +76,7 @@ func TestWhatCannotBeStartedSaysSoInItsTerminal(t *testing.T) {
 }
 
 func TestWhatIsAskedForWronglyIsRefused(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	gone := filepath.Join(t.TempDir(), "gone")
 	for field, p := range map[string]params{
@@ -95,6 +101,7 @@ func TestWhatIsAskedForWronglyIsRefused(t *testing.T) {
 }
 
 func TestTheCommandRunsWhereAndWithWhatItWasTold(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t, func(c *host.Config) { c.Env = map[string]string{"PAGER": "less"} }), alice)
 	dir := t.TempDir()
 	line := `pwd; echo $A $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT; tty >/dev/null && echo tty`
@@ -106,6 +113,7 @@ func TestTheCommandRunsWhereAndWithWhatItWasTold(t *testing.T) {
 }
 
 func TestTheTerminalIsAnOrdinaryOne(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	a := connect(t, h, alice)
 	id, name := a.create(params{"command": "bash", "args": []string{"-lc", "cd /tmp && cat"}, "_meta": params{"termhost": params{"agent": "gem\x1b[1mini"}}})
@@ -122,6 +130,7 @@ func TestTheTerminalIsAnOrdinaryOne(t *testing.T) {
 }
 
 func TestAProgramDoesNotHideWhoseItIs(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	a := connect(t, h, alice)
 	id, _ := a.sh(`printf '\033]2;mine\007x'`)
@@ -134,6 +143,7 @@ func TestAProgramDoesNotHideWhoseItIs(t *testing.T) {
 }
 
 func TestOutputEndsWithTheLastByteBeforeTheExitIsTold(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	for range 20 {
 		out, st := a.run(params{"command": "seq", "args": []string{"1", "20000"}})
@@ -145,6 +155,7 @@ func TestOutputEndsWithTheLastByteBeforeTheExitIsTold(t *testing.T) {
 }
 
 func TestTheEndIsKeptAtARuneBoundary(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	const euro, pile = "€", "💩"
 	line := `i=0; while [ $i -lt 300 ]; do printf '€💩é'; i=$((i+1)); done; printf END`
@@ -171,6 +182,7 @@ func TestTheEndIsKeptAtARuneBoundary(t *testing.T) {
 }
 
 func TestInvalidBytesStayWithinTheLimit(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	out, _ := a.run(params{"command": "printf", "args": []string{`\377\377\377\377end`}, "outputByteLimit": 10})
 	if out.Output != "��end" || !out.Truncated {
@@ -179,6 +191,7 @@ func TestInvalidBytesStayWithinTheLimit(t *testing.T) {
 }
 
 func TestTheHostsCeilingAppliesAsWell(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	for _, limit := range []any{nil, uint64(1) << 60} {
 		out, _ := a.run(params{"command": "sh", "args": []string{"-c", "seq 1 400000; echo END"}, "outputByteLimit": limit})
@@ -189,6 +202,7 @@ func TestTheHostsCeilingAppliesAsWell(t *testing.T) {
 }
 
 func TestABackgroundChildDoesNotDelayTheExit(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	began := time.Now()
 	id, _ := a.sh("sleep 300 & echo started")
@@ -202,6 +216,7 @@ func TestABackgroundChildDoesNotDelayTheExit(t *testing.T) {
 }
 
 func TestASignalIsNamed(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	id, _ := a.sh("kill -SEGV $$")
 	wantSignal(t, a.wait(id), "SIGSEGV")
@@ -215,6 +230,7 @@ func waited(ctx context.Context, r rpc.Reply) (st exitStatus) {
 }
 
 func TestKillKeepsTheTerminal(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	id, _ := a.create(params{"command": "sh", "args": []string{"-c", "echo up; exec cat"}})
 	a.sees(id, func(s string) bool { return s == "up\r\n" })
@@ -273,6 +289,7 @@ func (a *peer) pids(id string) []int {
 const stubborn = `trap '' TERM HUP; sleep 300 & echo $!; setsid sh -c 'trap "" TERM HUP; echo $$; sleep 300' & sleep 0.2; echo $$; echo ready; wait; sleep 300`
 
 func TestKillReachesTheWholeProcessSession(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	id, _ := a.sh(stubborn)
 	pids := a.pids(id)
@@ -287,6 +304,7 @@ func TestKillReachesTheWholeProcessSession(t *testing.T) {
 }
 
 func TestKillDuringAFlood(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	id, _ := a.create(params{"command": "yes", "args": []string{strings.Repeat("flood ", 20)}, "outputByteLimit": 1000})
 	a.sees(id, func(s string) bool { return len(s) > 900 })
@@ -302,6 +320,7 @@ func TestKillDuringAFlood(t *testing.T) {
 }
 
 func TestReleaseKillsAndForgets(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	a := connect(t, h, alice)
 	id, _ := a.sh(stubborn)
@@ -322,6 +341,7 @@ func TestReleaseKillsAndForgets(t *testing.T) {
 }
 
 func TestReleaseEndsWhatAnExitedCommandLeftBehind(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	id, _ := a.sh("sleep 300 & echo $!; echo ready")
 	pids := a.pids(id)
@@ -334,6 +354,7 @@ func TestReleaseEndsWhatAnExitedCommandLeftBehind(t *testing.T) {
 }
 
 func TestReleasedTerminalsStayListedForAWhile(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	a := connect(t, h, alice)
 	for range keepReleased + 5 {
@@ -349,6 +370,7 @@ func TestReleasedTerminalsStayListedForAWhile(t *testing.T) {
 }
 
 func TestIDsAreNotShared(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	a, b := connect(t, h, bot), connect(t, h, carol)
 	id, name := a.create(params{"command": "cat"})
@@ -372,6 +394,7 @@ func TestIDsAreNotShared(t *testing.T) {
 }
 
 func TestAllOfAPeerThatLeavesIsEnded(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	a := connect(t, h, alice)
 	var pids []int
@@ -386,6 +409,7 @@ func TestAllOfAPeerThatLeavesIsEnded(t *testing.T) {
 }
 
 func TestTwentyAtOnce(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	var all sync.WaitGroup
 	for range 20 {
@@ -400,6 +424,7 @@ func TestTwentyAtOnce(t *testing.T) {
 }
 
 func TestAPeerHasABoundedNumber(t *testing.T) {
+	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	var last string
 	for range maxTerminals {
@@ -413,6 +438,7 @@ func TestAPeerHasABoundedNumber(t *testing.T) {
 }
 
 func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	a := connect(t, h, bot)
 	dir := t.TempDir()
