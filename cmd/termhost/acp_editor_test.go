@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
+	"time"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 	"github.com/creack/pty"
@@ -25,6 +27,7 @@ type acpEditor struct {
 type editorTerminal struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the program has ended and all is shown
+	left chan struct{} // closed when it has been released
 
 	mu    sync.Mutex
 	shown bytes.Buffer
@@ -89,6 +92,16 @@ func (e *acpEditor) converse(in io.Writer, out io.Reader, prompt string, termina
 		return err
 	}
 	fmt.Println("stop:", r.StopReason)
+	e.mu.Lock()
+	made := maps.Clone(e.terminals)
+	e.mu.Unlock()
+	for _, t := range made {
+		select {
+		case <-t.left:
+		case <-time.After(patience):
+			return errors.New("a terminal is not released")
+		}
+	}
 	return nil
 }
 
@@ -122,7 +135,7 @@ func (e *acpEditor) show(call acpsdk.ToolCallId, content []acpsdk.ToolCallConten
 // CreateTerminal runs a program in a terminal of the editor's.
 func (e *acpEditor) CreateTerminal(_ context.Context, p acpsdk.CreateTerminalRequest) (acpsdk.CreateTerminalResponse, error) {
 	fmt.Println("runs:", p.Command, strings.Join(p.Args, " "))
-	t := &editorTerminal{cmd: exec.Command(p.Command, p.Args...), done: make(chan struct{})}
+	t := &editorTerminal{cmd: exec.Command(p.Command, p.Args...), done: make(chan struct{}), left: make(chan struct{})}
 	tty, err := pty.StartWithSize(t.cmd, &pty.Winsize{Cols: 100, Rows: 30})
 	if err != nil {
 		return acpsdk.CreateTerminalResponse{}, err
@@ -180,6 +193,7 @@ func (e *acpEditor) ReleaseTerminal(_ context.Context, p acpsdk.ReleaseTerminalR
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	fmt.Printf("%s has shown %q\n", p.TerminalId, escapes.ReplaceAll(t.shown.Bytes(), nil))
+	close(t.left)
 	return acpsdk.ReleaseTerminalResponse{}, nil
 }
 

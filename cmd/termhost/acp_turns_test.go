@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -44,12 +45,12 @@ func (t *agentTurn) ask([]string) error {
 	}
 	out, err := t.output(id)
 	t.say("asked: %s %q", ended(st.ExitCode, st.Signal), out.Output)
-	return err
+	return errors.Join(err, t.release(id))
 }
 
 // where tells what a command is given.
 func (t *agentTurn) where([]string) error {
-	id, err := t.create(0, "sh", "-c", "pwd; echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT")
+	id, err := t.create(0, "sh", "-c", "pwd; echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT; command -v acpagent || echo none")
 	if err != nil {
 		return err
 	}
