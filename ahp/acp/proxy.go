@@ -122,19 +122,19 @@ func (p *Proxy) Run(host *client.Client) error {
 // has ended the agent's terminals.
 func (p *Proxy) HostState(s client.State) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s.Connected {
-		if p.lost != nil {
-			p.cfg.Note("the host is back")
-		}
-		p.lost = nil
-		return
-	}
-	if p.lost == nil {
+	news := (p.lost == nil) != s.Connected
+	p.lost = s.Err
+	if news && !s.Connected {
 		p.epoch++
+	}
+	p.mu.Unlock()
+	switch {
+	case !news:
+	case s.Connected:
+		p.cfg.Note("the host is back")
+	default:
 		p.cfg.Note("the connection to the host is lost; its terminals have ended: " + s.Err.Error())
 	}
-	p.lost = s.Err
 }
 
 // readEditor passes the editor's messages on. An agent that takes none any more

@@ -1,0 +1,207 @@
+package acp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/client"
+	"termhost/ahp/host"
+	"termhost/ahp/rpc"
+)
+
+// stage is a proxy between an editor and an agent that the test plays, with a
+// host behind it.
+type stage struct {
+	t             testing.TB
+	proxy         *Proxy
+	editor, agent *side
+	host          *host.Host
+	client        *client.Client
+	ended         chan error
+
+	mu    sync.Mutex
+	notes []string
+	cut   func()        // loses the connection to the host
+	block chan struct{} // not nil: connections wait for its close
+}
+
+// side is a peer that a test plays.
+type side struct {
+	t   testing.TB
+	out *io.PipeWriter // to the proxy
+	in  *bufio.Reader  // from the proxy
+}
+
+func (s *side) sends(line string) {
+	s.t.Helper()
+	_, err := io.WriteString(s.out, line)
+	check(s.t, err)
+}
+
+// line returns the next line, which must come.
+func (s *side) line() string {
+	s.t.Helper()
+	got := make(chan string, 1)
+	go func() {
+		line, err := s.in.ReadString('\n')
+		if err != nil {
+			line += "<" + err.Error() + ">"
+		}
+		got <- line
+	}()
+	select {
+	case line := <-got:
+		return line
+	case <-time.After(patience):
+		s.t.Fatal("nothing comes")
+		return ""
+	}
+}
+
+// gets expects a line, byte for byte.
+func (s *side) gets(want string) {
+	s.t.Helper()
+	if got := s.line(); got != want {
+		s.t.Fatalf("got  %q\nwant %q", got, want)
+	}
+}
+
+// reply is any message, decoded.
+type reply struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  *ahp.Error
+}
+
+func (s *side) message() (r reply) {
+	s.t.Helper()
+	line := s.line()
+	if err := json.Unmarshal([]byte(line), &r); err != nil {
+		s.t.Fatalf("%v: %q", err, line)
+	}
+	return r
+}
+
+// asks sends a request and returns the answer, which is the next message.
+func (s *side) asks(id int, method string, p params) reply {
+	s.t.Helper()
+	s.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, encode(p)))
+	r := s.message()
+	if string(r.ID) != fmt.Sprint(id) {
+		s.t.Fatalf("the answer to %d is %+v", id, r)
+	}
+	return r
+}
+
+func newStage(t testing.TB) *stage {
+	st := &stage{t: t, host: newHost(t), ended: make(chan error, 1)}
+	editorIn, fromEditor := io.Pipe()
+	toEditor, editorOut := io.Pipe()
+	agentIn, fromAgent := io.Pipe()
+	toAgent, agentOut := io.Pipe()
+	st.editor = &side{t, fromEditor, bufio.NewReader(toEditor)}
+	st.agent = &side{t, fromAgent, bufio.NewReader(toAgent)}
+	st.proxy = NewProxy(ProxyConfig{
+		Editor: Stream{editorIn, editorOut}, Agent: Stream{agentIn, agentOut}, AgentName: "an agent", Dir: "/",
+		Attach: func(name string) []string { return []string{"show", name} },
+		Note: func(s string) {
+			st.mu.Lock()
+			defer st.mu.Unlock()
+			st.notes = append(st.notes, s)
+		},
+	})
+	c, err := client.Connect(t.Context(), client.Config{Dial: client.Lines(st.dial), OnState: st.proxy.HostState, MinBackoff: 1, MaxBackoff: 1})
+	check(t, err)
+	st.client = c
+	go func() { st.ended <- st.proxy.Run(c) }()
+	t.Cleanup(func() {
+		go io.Copy(io.Discard, toEditor)
+		go io.Copy(io.Discard, toAgent)
+		fromEditor.Close()
+		fromAgent.Close()
+		<-st.ended
+		<-st.proxy.EditorGone()
+		editorOut.Close()
+		agentOut.Close()
+		c.Close()
+	})
+	return st
+}
+
+// dial connects to the host through a pipe in memory.
+func (st *stage) dial(ctx context.Context) (io.ReadWriteCloser, error) {
+	st.mu.Lock()
+	block := st.block
+	st.mu.Unlock()
+	if block != nil {
+		select {
+		case <-block:
+		case <-ctx.Done():
+			return nil, errors.New("the way is blocked")
+		}
+	}
+	ours, theirs := net.Pipe()
+	conn, err := st.host.Connect(alice, host.DoorSubsystem)
+	if err != nil {
+		return nil, err
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer conn.Close()
+		lines := rpc.NewLines(theirs, theirs, 1<<20, func(string) error { return theirs.Close() })
+		_ = rpc.Serve(lines, conn, rpc.Options{Extend: func(c *host.Conn) rpc.Extension { return New(st.host, c, nil) }})
+	}()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.cut = func() { ours.Close(); theirs.Close(); <-done }
+	return ours, nil
+}
+
+// lose cuts the connection to the host.
+func (st *stage) lose() {
+	st.mu.Lock()
+	cut := st.cut
+	st.mu.Unlock()
+	cut()
+}
+
+// handshake initializes the agent for an editor with or without terminals.
+func (st *stage) handshake(terminals bool) {
+	st.t.Helper()
+	st.editor.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"terminal":%t}}}`+"\n", terminals))
+	st.agent.gets(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"terminal":true}}}` + "\n")
+	const answer = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"tester","version":"1"}}}` + "\n"
+	st.agent.sends(answer)
+	st.editor.gets(answer)
+}
+
+// creates starts a command for the agent, in session "s".
+func (st *stage) creates(p params) createResult {
+	st.t.Helper()
+	p["sessionId"] = "s"
+	r := st.agent.asks(7, methodCreate, p)
+	if r.Error != nil {
+		st.t.Fatal(r.Error)
+	}
+	var c createResult
+	check(st.t, json.Unmarshal(r.Result, &c))
+	return c
+}
+
+// embed returns a session/update that shows a terminal between other things.
+func embed(kind, call, id string) string {
+	return fmt.Sprintf(`{"jsonrpc": "2.0", "method":"session/update","params":{"x":[1],"sessionId":"s","update":{"sessionUpdate":%q,"toolCallId":%q,"title":"t","content":[{"type":"content","content":{"type":"text","text":"a"}},{"type":"terminal","terminalId":%q,"_meta":{"k":1}},{"type":"terminal","terminalId":"not ours"}],"z":null}}}`+"\n",
+		kind, call, id)
+}

@@ -1,0 +1,121 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"termhost/ahp/host"
+)
+
+func TestAnEditorsTerminalShowsTheHosts(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	st.handshake(true)
+	c := st.creates(params{"command": "cat"})
+	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
+	q := st.editor.message()
+	if q.Method != methodCreate || string(q.Params) != `{"sessionId":"s","command":"show","args":["cat-1"]}` {
+		t.Fatalf("the editor is asked %s %s", q.Method, q.Params)
+	}
+	st.editor.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"terminalId":"E\"1"}}`+"\n", q.ID))
+	st.editor.gets(strings.Replace(embed("tool_call", "c1", "@"), `"@"`, `"E\"1"`, 1))
+	// Again, the same one, in another place.
+	permission := `{"jsonrpc":"2.0","id":99,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c1","content":[{"terminalId":"%s","type":"terminal"}]},"options":[]}}` + "\n"
+	st.agent.sends(fmt.Sprintf(permission, c.TerminalID))
+	st.editor.gets(fmt.Sprintf(permission, `E\"1`))
+	// With its release the editor's own one goes, once it has drawn everything.
+	if r := st.agent.asks(10, methodRelease, of(c.TerminalID)); r.Error != nil {
+		t.Fatal(r.Error)
+	}
+	q = st.editor.message()
+	if q.Method != methodWait || string(q.Params) != `{"sessionId":"s","terminalId":"E\"1"}` {
+		t.Fatalf("the editor is asked %s %s", q.Method, q.Params)
+	}
+	st.editor.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"exitCode":0}}`+"\n", q.ID))
+	if q = st.editor.message(); q.Method != methodRelease {
+		t.Fatalf("the editor is asked %s", q.Method)
+	}
+	st.editor.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`+"\n", q.ID))
+	// What still names it names the editor's.
+	st.agent.sends(fmt.Sprintf(permission, c.TerminalID))
+	st.editor.gets(fmt.Sprintf(permission, `E\"1`))
+}
+
+// update is a tool call's content as an editor sees it.
+type updateSeen struct {
+	Update struct {
+		Kind    string `json:"sessionUpdate"`
+		Call    string `json:"toolCallId"`
+		Content []struct {
+			Type       string
+			TerminalID string `json:"terminalId"`
+			Content    struct{ Text string }
+		}
+	}
+}
+
+// sees reads updates until one shows text in its second part.
+func (s *side) sees(text string) updateSeen {
+	s.t.Helper()
+	for {
+		m := s.message()
+		var u updateSeen
+		check(s.t, json.Unmarshal(m.Params, &u))
+		c := u.Update.Content
+		if m.Method != methodUpdate || len(c) != 3 || c[0].Content.Text != "a" || c[2].TerminalID != "not ours" || c[1].Type != "content" {
+			s.t.Fatalf("got %s %s", m.Method, m.Params)
+		}
+		if c[1].Content.Text == text {
+			return u
+		}
+		if !strings.HasPrefix(c[1].Content.Text, "```") {
+			s.t.Fatalf("shows %q", c[1].Content.Text)
+		}
+	}
+}
+
+func TestAnEditorWithoutTerminalsSeesTextThatIsRenewedAndStays(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	st.handshake(false)
+	c := st.creates(params{"command": "sh", "args": []string{"-c", `stty -echo; printf '\033[31mone\033[m\r\nprogress 1%%'; read x; printf '\rprogress 100%%\n'; sleep 300`}})
+	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
+	st.editor.sees("```\none\nprogress 1%\n```")
+	term, err := st.host.Find(alice, c.Meta.Termhost.Name)
+	check(t, err)
+	person, err := st.host.Connect(alice, host.DoorSSH)
+	check(t, err)
+	defer person.Close()
+	check(t, person.Send(term, []byte("\r")))
+	u := st.editor.sees("```\none\nprogress 100%\n```")
+	if u.Update.Kind != "tool_call_update" || u.Update.Call != "c1" {
+		t.Fatalf("got %+v", u)
+	}
+	if r := st.agent.asks(8, methodRelease, of(c.TerminalID)); r.Error != nil {
+		t.Fatal(r.Error)
+	}
+	// Content of the agent's own takes the place of it.
+	const own = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","content":[]}}}` + "\n"
+	st.agent.sends(own)
+	st.editor.gets(own)
+	st.agent.sends(embed("tool_call_update", "c1", c.TerminalID))
+	st.editor.sees("```\none\nprogress 100%\n```")
+}
+
+func TestAnEditorThatCannotShowATerminalGetsText(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	st.handshake(true)
+	c := st.creates(params{"command": "echo", "args": []string{"x"}})
+	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
+	q := st.editor.message()
+	st.editor.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no room"}}`+"\n", q.ID))
+	st.editor.sees("```\nx\n```")
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if len(st.notes) != 1 || !strings.Contains(st.notes[0], "no room") {
+		t.Fatalf("the notes are %q", st.notes)
+	}
+}
