@@ -65,7 +65,7 @@ func newWorld(t testing.TB, change ...func(*host.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := ws.New(ws.Config{Host: h, Authority: principals()})
+	server := ws.New(ws.Config{Host: h, Authority: principals(), RequestsPerSecond: -1})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
