@@ -33,6 +33,10 @@ type Config struct {
 	// OnState, if not nil, is told of every connection and every loss. It is
 	// called by the client's own goroutine and must not block or call back.
 	OnState func(State)
+	// OnAction, if not nil, is told of actions on channels that are not followed,
+	// such as the end of a client-executed terminal of this client's. It is called
+	// by the client's own goroutine and must not block or call back.
+	OnAction func(channel string, a ahp.Action)
 	// Log gets connections and losses; nil: dropped.
 	Log *slog.Logger
 }
@@ -40,6 +44,12 @@ type Config struct {
 // State is a change of a client's connection.
 type State struct {
 	Connected bool
+	// Link numbers the connections, from 1; see [Client.Post].
+	Link int64
+	// Resumed says that the host still knew this client; Owned are then the
+	// client-executed terminals that it owns, or that the host ended.
+	Resumed bool
+	Owned   map[string]ahp.OwnedTerminal
 	// Err is why the connection was lost; nil if connected.
 	Err error
 	// Retry is how long the client waits before it dials again.
@@ -88,7 +98,10 @@ type Client struct {
 
 	mu      sync.Mutex // leaf, but for a Mirror's
 	link    *link      // nil: not connected
+	links   int64      // how many connections there were
 	linked  chan struct{}
+	resumed bool                         // the present conversation goes on from an earlier connection
+	owned   map[string]ahp.OwnedTerminal // as the answer to reconnect said
 	hello   ahp.InitializeResult
 	lastSeq uint64 // the newest action seen
 	nextID  int64
@@ -100,7 +113,7 @@ type Client struct {
 // dispatched is an action whose echo is awaited.
 type dispatched struct {
 	kind string
-	done chan error // 1 deep
+	tell func(notice string, err error) // must not block or call back
 }
 
 // link is one transport.
@@ -265,7 +278,7 @@ func (c *Client) end() {
 func (c *Client) failActsLocked(err error) {
 	for seq, d := range c.acts {
 		delete(c.acts, seq)
-		d.done <- err
+		d.tell("", err)
 	}
 }
 

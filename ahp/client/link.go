@@ -51,9 +51,11 @@ func (c *Client) connect(ctx context.Context, greet func(context.Context, *link)
 	}
 	c.mu.Lock()
 	c.link = l
+	c.links++
+	state := State{Connected: true, Link: c.links, Resumed: c.resumed, Owned: c.owned}
 	close(c.linked)
 	c.mu.Unlock()
-	c.tell(State{Connected: true})
+	c.tell(state)
 	return nil
 }
 
@@ -232,6 +234,7 @@ func (c *Client) begun(hello *ahp.InitializeResult) error {
 	defer c.mu.Unlock()
 	c.hello = *hello
 	c.lastSeq = hello.ServerSeq
+	c.resumed, c.owned = false, nil
 	c.failActsLocked(ErrLost)
 	kept := map[string]bool{}
 	for i := range snapshots {
@@ -274,7 +277,7 @@ func (c *Client) resume(ctx context.Context, l *link) error {
 	last := c.lastSeq
 	c.mu.Unlock()
 	p := ahp.ReconnectParams{Channel: ahp.RootURI, ClientID: c.id, LastSeenServerSeq: last, Subscriptions: c.subscriptions()}
-	err := c.greeting(ctx, l, "reconnect", p, c.resumed)
+	err := c.greeting(ctx, l, "reconnect", p, c.takeReplay)
 	var refused *ahp.Error
 	if errors.As(err, &refused) && refused.Code == ahp.CodeNotFound {
 		return c.initialize(ctx, l) // the host has forgotten us
@@ -282,7 +285,7 @@ func (c *Client) resume(ctx context.Context, l *link) error {
 	return err
 }
 
-func (c *Client) resumed(raw json.RawMessage) error {
+func (c *Client) takeReplay(raw json.RawMessage) error {
 	var r struct {
 		ahp.ReconnectResult
 		Snapshots []ahp.Snapshot `json:"snapshots"` // of other hosts
@@ -304,6 +307,10 @@ func (c *Client) resumed(raw json.RawMessage) error {
 	}
 	for _, uri := range r.Missing {
 		c.loseLocked(uri)
+	}
+	c.resumed, c.owned = true, nil
+	if r.Meta != nil {
+		c.owned = r.Meta.Owned
 	}
 	// An echo that has not come with the replay does not come any more.
 	c.failActsLocked(ErrLost)

@@ -60,27 +60,14 @@ func (c *Client) Dispatch(ctx context.Context, channel string, a ahp.Action) err
 	if err != nil {
 		return err
 	}
-	d := &dispatched{kind: a.Type(), done: make(chan error, 1)}
-	c.mu.Lock()
-	if l.over {
-		c.mu.Unlock()
-		return ErrLost
-	}
-	c.nextSeq++
-	seq := c.nextSeq
-	c.acts[seq] = d
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.acts, seq)
-		c.mu.Unlock()
-	}()
-	params := ahp.DispatchParams{Channel: channel, ClientSeq: seq, Action: ahp.AppendAction(nil, a, c.shape())}
-	if err := c.send(ctx, l, request{Version: "2.0", Method: "dispatchAction", Params: params}); err != nil {
+	done := make(chan error, 1)
+	seq, err := c.post(ctx, l, channel, a, func(_ string, err error) { done <- err })
+	if err != nil {
 		return err
 	}
+	defer c.forget(seq)
 	select {
-	case err := <-d.done:
+	case err := <-done:
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -137,7 +124,8 @@ func (c *Client) apply(e *ahp.Envelope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lastSeq = max(c.lastSeq, e.ServerSeq)
-	if m := c.mirrors[e.Channel]; m != nil && e.RejectionReason == "" {
+	m := c.mirrors[e.Channel]
+	if m != nil && e.RejectionReason == "" {
 		if a, err := ahp.DecodeAction(e.Action); err == nil {
 			m.apply(e.ServerSeq, a)
 		} else {
@@ -145,6 +133,9 @@ func (c *Client) apply(e *ahp.Envelope) {
 		}
 	}
 	if e.Origin == nil || e.Origin.ClientID != c.id {
+		if a, err := ahp.DecodeAction(e.Action); m == nil && err == nil && c.cfg.OnAction != nil {
+			c.cfg.OnAction(e.Channel, a)
+		}
 		return
 	}
 	d := c.acts[e.Origin.ClientSeq]
@@ -153,8 +144,8 @@ func (c *Client) apply(e *ahp.Envelope) {
 	}
 	delete(c.acts, e.Origin.ClientSeq)
 	if e.RejectionReason != "" {
-		d.done <- &Rejected{Action: d.kind, Reason: e.RejectionReason}
-	} else {
-		d.done <- nil
+		d.tell("", &Rejected{Action: d.kind, Reason: e.RejectionReason})
+		return
 	}
+	d.tell(noticeOf(e.Action), nil)
 }
