@@ -55,6 +55,8 @@ type peer struct {
 	id   string
 	seq  int64
 	seen []*store.Entry
+	// passed are the entries that until has gone past.
+	passed []*store.Entry
 }
 
 func connect(t testing.TB, h *Host, p authz.Principal, clientID string) *peer {
@@ -83,6 +85,7 @@ func (p *peer) until(what string, want func(*store.Entry) bool) *store.Entry {
 		}
 		for i, e := range p.seen {
 			if want(e) {
+				p.passed = append(p.passed, p.seen[:i]...)
 				p.seen = p.seen[i+1:]
 				return e
 			}

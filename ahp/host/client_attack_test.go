@@ -1,0 +1,303 @@
+package host
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"termhost/ahp"
+	"termhost/authz"
+)
+
+// tries is how often each attack is made: what works once in a thousand times
+// works.
+const tries = 1000
+
+// forgeries are what an attacker would like to do to somebody's terminal.
+func forgeries(own string) []ahp.Action {
+	zero := 0
+	return []ahp.Action{
+		ahp.TerminalOutput{Data: []byte("rm -rf ~\r\n")},
+		ahp.TerminalOutput{},
+		ahp.TerminalInput{Data: []byte("ls\r")},
+		ahp.TerminalCleared{},
+		ahp.TerminalResized{Cols: 1, Rows: 1},
+		ahp.TerminalExited{ExitCode: &zero},
+		ahp.TerminalTitleChanged{Title: "mine"},
+		ahp.TerminalCommandExecuted{CommandID: "forged", CommandLine: "ls"},
+		ahp.TerminalCommandFinished{CommandID: "real", ExitCode: &zero},
+		ahp.TerminalClaimed{Claim: ahp.ClientClaim(own)},
+		ahp.TerminalData{Data: []byte("forged")},
+		ahp.TerminalCwdChanged{Cwd: "file:///forged"},
+		ahp.TerminalCommandDetectionAvailable{},
+		ahp.Unknown{Name: "terminal/unheard", Raw: json.RawMessage(`{"type":"terminal/unheard"}`)},
+	}
+}
+
+// victim is a shared terminal with everything in it that could be spoiled.
+type victim struct {
+	owner   *peer
+	watcher *peer
+	uri     string
+	term    *Terminal
+	before  ahp.TerminalState
+}
+
+func newVictim(t *testing.T, h *Host) *victim {
+	t.Helper()
+	v := &victim{owner: connect(t, h, carol, "laptop-7f3a"), watcher: connect(t, h, eve, "watcher")}
+	v.uri, v.term = v.owner.share("laptop", "1h")
+	v.owner.print(v.uri, "$ ")
+	if why := v.owner.dispatch(v.uri, ahp.TerminalCommandExecuted{CommandID: "real", CommandLine: "make", Timestamp: 1}); why != "" {
+		t.Fatal(why)
+	}
+	v.owner.print(v.uri, "building\r\n")
+	v.watcher.subscribe(v.uri)
+	v.watcher.pending()
+	v.owner.pending()
+	v.before, _ = v.term.ch.Terminal()
+	return v
+}
+
+// unharmed fails if anything has come of an attack: in the state, for a watcher,
+// or for the owner, whose next output must be taken.
+func (v *victim) unharmed(t *testing.T) {
+	t.Helper()
+	if after, _ := v.term.ch.Terminal(); !reflect.DeepEqual(after, v.before) {
+		t.Errorf("the state has changed from\n%+v\nto\n%+v", v.before, after)
+	}
+	for who, p := range map[string]*peer{"the watcher": v.watcher, "the owner": v.owner} {
+		for _, e := range p.pending() {
+			if e.Channel() == v.uri {
+				t.Errorf("%s was told %s", who, e.Action().Type())
+			}
+		}
+	}
+	if v.term.Info(carol).Exited {
+		t.Error("it has exited")
+	}
+	v.owner.print(v.uri, "still mine\r\n")
+	v.before, _ = v.term.ch.Terminal()
+	v.watcher.pending()
+}
+
+// attack makes every forgery a thousand times. rule is what every refusal names.
+func (v *victim) attack(t *testing.T, attacker *peer) {
+	t.Helper()
+	attacker.t = t
+	for _, a := range forgeries(attacker.id) {
+		for range tries {
+			why := attacker.dispatch(v.uri, a)
+			if why == "" {
+				t.Fatalf("%s was taken", a.Type())
+			}
+			if !strings.Contains(why, "client-executed") && !strings.Contains(why, "not dispatched by clients") && !strings.Contains(why, "observers") {
+				t.Fatalf("%s was refused with %q, which names no rule", a.Type(), why)
+			}
+			attacker.passed, attacker.seen = nil, nil
+		}
+	}
+	v.unharmed(t)
+}
+
+// Mallory holds an operator's key of her own. She has seen Carol's clientId in
+// the list of terminals, where everybody sees it, and connects with it.
+func TestAttackTheOwnersClientIdWithAnotherKey(t *testing.T) {
+	h := newClientHost(t)
+	v := newVictim(t, h)
+	mallory := authz.Principal{ID: "SHA256:mallory", Name: "mallory", Role: authz.Operator, Fingerprint: "SHA256:mallory"}
+	for _, p := range []authz.Principal{mallory, alice, bot} {
+		for range tries {
+			c, err := h.Connect(p, DoorWebSocket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, e := c.Initialize(ahp.InitializeParams{Channel: ahp.RootURI, ProtocolVersions: []string{"1.0.0"}, ClientID: v.owner.id})
+			if e == nil || e.Code != ahp.CodeNotPermitted {
+				t.Fatalf("%s may use the owner's clientId: %v", p.Name, e)
+			}
+			_, e = c.Reconnect(ahp.ReconnectParams{Channel: ahp.RootURI, ClientID: v.owner.id, Subscriptions: []ahp.SubscriptionRef{ahp.SubscriptionRef(v.uri)}})
+			if e == nil || e.Code != ahp.CodeNotPermitted {
+				t.Fatalf("%s may reconnect as the owner: %v", p.Name, e)
+			}
+			c.Close()
+		}
+	}
+	// While the owner is away and its terminal waits, the clientId is no freer.
+	v.owner.c.Close()
+	c, err := h.Connect(mallory, DoorWebSocket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"1.0.0"}, ClientID: v.owner.id}); e == nil {
+		t.Error("the clientId of an owner that is away is free")
+	}
+}
+
+// Mallory connects as herself and sends what only the owner may.
+func TestAttackWithAClientIdOfOnesOwn(t *testing.T) {
+	h := newClientHost(t)
+	v := newVictim(t, h)
+	v.attack(t, connect(t, h, authz.Principal{ID: "SHA256:mallory", Name: "mallory", Role: authz.Operator, Fingerprint: "SHA256:mallory"}, "mallory"))
+}
+
+// An admin may end the terminal, and is nobody special otherwise.
+func TestAttackByAnAdmin(t *testing.T) {
+	h := newClientHost(t)
+	v := newVictim(t, h)
+	v.attack(t, connect(t, h, alice, "admin"))
+}
+
+// An observer may look.
+func TestAttackByAnObserver(t *testing.T) {
+	h := newClientHost(t)
+	v := newVictim(t, h)
+	observer := connect(t, h, authz.Principal{ID: "SHA256:oscar", Name: "oscar", Role: authz.Observer, Fingerprint: "SHA256:oscar"}, "oscar")
+	v.attack(t, observer)
+	if e := observer.c.DisposeTerminal(v.uri); e == nil {
+		t.Error("an observer disposed it")
+	}
+	v.unharmed(t)
+}
+
+// Another program of Carol's, with her own key and a clientId of its own, is not
+// the owner: a key may be on many machines.
+func TestAttackByTheSameKeyWithAnotherClientId(t *testing.T) {
+	h := newClientHost(t)
+	v := newVictim(t, h)
+	other := connect(t, h, carol, "other-machine")
+	v.attack(t, other)
+	for range tries {
+		if e := other.c.DisposeTerminal(v.uri); e == nil || e.Code != ahp.CodeNotPermitted {
+			t.Fatalf("another clientId of the key disposes it: %v", e)
+		}
+	}
+	v.unharmed(t)
+}
+
+// A forged origin is a field that the host never reads: what is echoed names the
+// connection's own clientId.
+func TestAttackWithAForgedOrigin(t *testing.T) {
+	h := newClientHost(t)
+	v := newVictim(t, h)
+	mallory := connect(t, h, carol, "forger")
+	a, err := ahp.DecodeAction(json.RawMessage(`{"type":"terminal/output","data":"forged","origin":{"clientId":"laptop-7f3a","clientSeq":1},"clientId":"laptop-7f3a"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range tries {
+		mallory.seq++
+		mallory.c.Dispatch(v.uri, mallory.seq, a)
+		if e := mallory.answer(mallory.seq); e.Rejection() == "" || e.Origin().ClientID != "forger" {
+			t.Fatalf("the answer is %q of %s", e.Rejection(), e.Origin().ClientID)
+		}
+		mallory.passed, mallory.seen = nil, nil
+	}
+	v.unharmed(t)
+}
+
+// The owner's laptop has changed networks and reconnected; somebody has kept the
+// old connection alive. It is nobody's any more.
+func TestAttackFromAConnectionThatWasTakenOver(t *testing.T) {
+	h := newClientHost(t)
+	v := newVictim(t, h)
+	stale := v.owner
+	v.owner = connect(t, h, carol, stale.id)
+	v.owner.subscribe(v.uri)
+	for _, a := range forgeries(stale.id) {
+		for range tries {
+			stale.c.Dispatch(v.uri, 1, a)
+		}
+	}
+	if e := stale.c.DisposeTerminal(v.uri); e == nil {
+		t.Error("a stale connection disposed the terminal")
+	}
+	v.unharmed(t)
+	stale.c.Close() // its end is no loss of the owner
+	v.unharmed(t)
+}
+
+// A stale connection's action that was under way when the take-over happened
+// comes before it or not at all: what reconnect said had arrived, had.
+func TestATakeOverAndTheLastActionOfTheOldConnection(t *testing.T) {
+	h := newClientHost(t)
+	owner := connect(t, h, carol, "owner")
+	uri, term := owner.share("laptop", "1h")
+	for range 200 {
+		before, _ := term.ch.Terminal()
+		old := owner.c
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			old.Dispatch(uri, 7, ahp.TerminalOutput{Data: []byte("x")})
+		}()
+		c, err := h.Connect(carol, DoorWebSocket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replay, e := c.Reconnect(ahp.ReconnectParams{ClientID: "owner", LastSeenServerSeq: 1})
+		if e != nil {
+			t.Fatal(e)
+		}
+		arrived := replay.Owned[uri].ClientSeq == 7
+		<-sent
+		if after, _ := term.ch.Terminal(); arrived != (text(after) != text(before)) {
+			t.Fatalf("reconnect said %v, the output says otherwise", arrived)
+		}
+		term.term.Lock()
+		term.owned.taken = 0
+		term.term.Unlock()
+		old.Close()
+		owner.c = c
+	}
+	owner.c.Close()
+}
+
+// Carol's key is removed from authorized_keys while her terminal is shared, and
+// while it waits for her.
+func TestAKeyThatIsRemovedEndsItsTerminalsAtOnce(t *testing.T) {
+	for _, when := range []string{"connected", "away"} {
+		t.Run(when, func(t *testing.T) {
+			h := newClientHost(t)
+			gone := make(chan func(error), 1)
+			removed := false
+			c, err := h.Connect(carol, DoorWebSocket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Prove(func(end func(error)) func() {
+				if removed {
+					end(authz.ErrChanged)
+				} else {
+					gone <- end
+				}
+				return func() {}
+			})
+			if _, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"1.0.0"}, ClientID: "owner"}); e != nil {
+				t.Fatal(e)
+			}
+			owner := &peer{t: t, c: c, id: "owner"}
+			_, term := owner.share("laptop", "1h")
+			if when == "connected" {
+				removed = true
+				c.End(authz.ErrChanged) // by the door, which follows the key
+				c.Close()
+			} else {
+				c.Close()
+				select {
+				case end := <-gone:
+					end(authz.ErrChanged)
+				case <-time.After(patience):
+					t.Fatal("nobody follows the key of an owner that is away")
+				}
+			}
+			wait(t, "the end", term.Gone())
+			if st, _ := term.Exit(); st.Code != -1 {
+				t.Errorf("it ended with %d", st.Code)
+			}
+		})
+	}
+}
