@@ -33,11 +33,12 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"serve":  cmdServe,
-			"stop":   cmdStop,
-			"person": cmdPerson,
-			"agent":  cmdAgent,
-			"need":   cmdNeed,
+			"serve":   cmdServe,
+			"stop":    cmdStop,
+			"person":  cmdPerson,
+			"agent":   cmdAgent,
+			"need":    cmdNeed,
+			"mirrors": cmdMirrors,
 		},
 	})
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// cmdMirrors waits until the host shows of a terminal what its user sees in tmux,
+// row by row, and that matches.
+//
+//	mirrors TERMINAL REGEXP
+func cmdMirrors(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: mirrors TERMINAL REGEXP")
+	}
+	re := regexp.MustCompile(strings.Join(args[1:], " "))
+	output := func(name string, args ...string) string {
+		cmd := exec.Command(firstDir(ts.Getenv("PATH"), name), args...)
+		cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+		out, err := cmd.Output()
+		if err != nil {
+			return err.Error()
+		}
+		return string(out)
+	}
+	// tmux and peek tell of a moment; that both show the same is the event.
+	for deadline := time.Now().Add(patience); ; {
+		user := output("tmux", "-S", ts.MkAbs("tmux.sock"), "capture-pane", "-p")
+		watcher := output("ssh", "host", "peek", args[0])
+		same := strings.TrimRight(lastRows(user, watcher), "\n") == strings.TrimRight(watcher, "\n")
+		if same && re.MatchString(watcher) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("never the same and %q; the user sees\n%s\nthe host shows\n%s", re, user, watcher)
+		}
+	}
+}
+
+// lastRows returns what of the user's screen belongs to the shared shell: share
+// begins below what was there before, which nobody else is shown.
+func lastRows(user, watcher string) string {
+	first, _, _ := strings.Cut(watcher, "\n")
+	if i := strings.Index(user, "\n"+first+"\n"); first != "" && i >= 0 && !strings.HasPrefix(user, first+"\n") {
+		return user[i+1:]
+	}
+	return user
+}
