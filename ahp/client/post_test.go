@@ -1,0 +1,166 @@
+package client_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/client"
+	"termhost/ahp/host"
+)
+
+// owner is a client with a client-executed terminal, and what it is told.
+type owner struct {
+	*client.Client
+	states  chan client.State
+	actions chan ahp.Action
+	uri     string
+}
+
+func (w *world) owner(token, name, grace string, change ...func(*client.Config)) *owner {
+	w.t.Helper()
+	o := &owner{states: make(chan client.State, 16), actions: make(chan ahp.Action, 16), uri: ahp.TerminalURI(name)}
+	o.Client = w.connect(token, append(change, func(c *client.Config) {
+		c.OnState = func(s client.State) { o.states <- s }
+		c.OnAction = func(_ string, a ahp.Action) { o.actions <- a }
+	})...)
+	check(w.t, o.CreateTerminal(w.ctx, ahp.CreateTerminalParams{Channel: o.uri, ExecutionTarget: ahp.ExecutorClient,
+		Meta: &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Grace: grace}}}))
+	return o
+}
+
+// link waits for the next connection.
+func (o *owner) link(t testing.TB) client.State {
+	t.Helper()
+	for {
+		select {
+		case s := <-o.states:
+			if s.Connected {
+				return s
+			}
+		case <-time.After(patience):
+			t.Fatal("not connected")
+		}
+	}
+}
+
+// TestWhatWasPostedIsKnownAfterALoss posts until the connection is cut in the
+// middle, and sends what the host says has not arrived once more: nothing is
+// missing and nothing is there twice.
+func TestWhatWasPostedIsKnownAfterALoss(t *testing.T) {
+	const pieces = 2000
+	w := newWorld(t, func(c *host.Config) { c.ClientGrace = time.Hour })
+	n := &network{}
+	o := w.owner("alice", "laptop", "1h", func(c *client.Config) { c.Dial = n.through(c.Dial) })
+	state := o.link(t)
+	seqs := make([]int64, pieces)
+	text := func(i int) string { return fmt.Sprintf("%d;", i) }
+	var mu sync.Mutex
+	told := 0
+	for next, cut := 0, 0; next < pieces; {
+		seq, err := o.Post(w.ctx, state.Link, o.uri, ahp.TerminalOutput{Data: []byte(text(next))}, func(string, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			told++
+		})
+		switch {
+		case err == nil:
+			seqs[next] = seq
+			if next++; next > cut && next%500 == 0 && next < pieces {
+				cut = next
+				n.drop()
+			}
+		case errors.Is(err, client.ErrLost):
+			before := state.Link
+			state = o.link(t)
+			if !state.Resumed || state.Link == before {
+				t.Fatalf("the new connection is %+v", state)
+			}
+			for next = 0; next < pieces && seqs[next] != 0 && seqs[next] <= state.Owned[o.uri].ClientSeq; next++ {
+			}
+			for i := next; i < pieces; i++ {
+				seqs[i] = 0
+			}
+		default:
+			t.Fatal(err)
+		}
+	}
+	m := w.follow(w.connect("eve"), o.uri)
+	var want strings.Builder
+	for i := range pieces {
+		want.WriteString(text(i))
+	}
+	w.sees(m, text(pieces-1))
+	if st := m.Terminal(); client.Text(&st) != want.String() {
+		t.Error("the output is not what was posted")
+	}
+	if _, err := o.Post(w.ctx, state.Link+1, o.uri, ahp.TerminalOutput{}, nil); !errors.Is(err, client.ErrLost) {
+		t.Errorf("posted to a connection that is not the present one: %v", err)
+	}
+}
+
+func TestAnOwnerIsToldWhoEndedItsTerminal(t *testing.T) {
+	w := newWorld(t)
+	o := w.owner("alice", "laptop", "")
+	check(t, w.connect("alice").DisposeTerminal(w.ctx, o.uri))
+	select {
+	case a := <-o.actions:
+		if e, ok := a.(ahp.TerminalExited); !ok || !strings.Contains(e.Notice, "disposed by") {
+			t.Errorf("it was told %+v", a)
+		}
+	case <-time.After(patience):
+		t.Error("it was told nothing")
+	}
+	refused := make(chan error, 1)
+	_, err := o.Post(w.ctx, 1, o.uri, ahp.TerminalOutput{}, func(_ string, err error) { refused <- err })
+	check(t, err)
+	var r *client.Rejected
+	if err := <-refused; !errors.As(err, &r) {
+		t.Errorf("output to a terminal that is gone: %v", err)
+	}
+}
+
+// BenchmarkOwner is what one watcher, and ten, get of a client-executed terminal,
+// from its owner over the host to them.
+func BenchmarkOwner(b *testing.B) {
+	for _, n := range []int{1, 10} {
+		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) { benchmarkOwner(b, n) })
+	}
+}
+
+func benchmarkOwner(b *testing.B, watchers int) {
+	const size, piece = 16 << 20, 32 << 10
+	w := newWorld(b)
+	o := w.owner("alice", "laptop", "")
+	line := "\x1b[32m" + strings.Repeat("The quick brown fox ", 4) + "12345678" + "\x1b[0m\r\n"
+	data := []byte(strings.Repeat(line, piece/len(line)))
+	var all []watcher
+	for i := range watchers {
+		all = append(all, w.watcher(b, fmt.Sprintf("w%d", i), o.uri))
+	}
+	window := make(chan struct{}, 64)
+	post := func(p []byte) {
+		window <- struct{}{}
+		_, err := o.Post(w.ctx, 1, o.uri, ahp.TerminalOutput{Data: p}, func(string, error) { <-window })
+		check(b, err)
+	}
+	b.SetBytes(size)
+	n := 0
+	for b.Loop() {
+		n++
+		end := fmt.Sprintf("the-end-%d-", n)
+		var done sync.WaitGroup
+		for _, x := range all {
+			done.Go(func() { x.until(b, end) })
+		}
+		for sent := 0; sent < size; sent += len(data) {
+			post(data)
+		}
+		post([]byte(end))
+		done.Wait()
+	}
+}
