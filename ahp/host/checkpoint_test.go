@@ -38,13 +38,13 @@ func (p painter) piece() string {
 	case 7:
 		return "\x1b[r"
 	case 8:
-		return p.pick("\x1b[?1049h", "\x1b[?1049l", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l")
+		return p.pick("\x1b[?1049h", "\x1b[?1049l", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[?1047h", "\x1b[?1047l")
 	case 9:
 		return p.pick("\x1b7", "\x1b8", "\x1b[s", "\x1b[u")
 	case 10:
-		return p.pick("\x1b[?7l", "\x1b[?7h", "\x1b[4h", "\x1b[4l", "\x1b[?25l", "\x1b[?25h", "\x1b[?2004h")
+		return p.pick("\x1b[?7l", "\x1b[?7h", "\x1b[4h", "\x1b[4l", "\x1b[?25l", "\x1b[?25h", "\x1b[?2004h", "\x1b[?6h", "\x1b[?6l")
 	case 11:
-		return p.pick("漢字", "👍🏽", "e\u0301", "한글", "🇩🇪")
+		return p.pick("漢字", "👍🏽", "e\u0301", "한글", "🇩🇪", "\u200b", "\u0301")
 	case 12:
 		return p.pick("\x1b(0qqx\x1b(B", "\x0elq\x0f", "\x1b)0")
 	case 13:

@@ -174,9 +174,7 @@ func (s *screen) eraseDisplay(mode int, selective bool) {
 	case 2:
 		to = s.height()
 	case 3:
-		if s.grid == &s.main { // the alternate screen has no scrollback
-			s.history.clear()
-		}
+		s.history.clear() // on the alternate screen too, like xterm
 		return
 	}
 	for i := from; i < to; i++ {

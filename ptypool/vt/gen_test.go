@@ -92,6 +92,7 @@ func (g *generator) next() string {
 		"\x1b[>1u", "\x1b[<u", "\x1b[=5u", "\x1b[>4;2m", "\x1b[1\"q", "\x1b[0\"q", "\x1b[?1J", "\x1b[?0K", "\x1b[?45h", "\x1b[?5h", "\x1b[20h", "\x1b[20l",
 		"\x1b[2 @", "\x1b[2 A", "\x1b[1'}", "\x1b[2'~", "\x1b]4;3;#123456\a", "\x1b]11;#123456\a", "\x1b]104\a", "\x1b[6n", "\x1b[c",
 		"\xff", "\xe6\xbc", "\x1bN", "\x1bn", "\u0085", "\x1b[?2027l", "\x1b[?2027h", "\x1b[?1007h",
+		"\u200b", "\x1b[3C\u200b", "\x1b[K\x1b[2C\u0301", "\x1b[?1047h", "\x1b[?1047l",
 	})
 }
 
@@ -127,6 +128,8 @@ func newGenerator(seed uint64, safe bool) *generator {
 //   - editing from the right half of a wide character on makes rows of the wrong width
 //   - ED 1 in the last column throws
 //   - tab stops are each screen's own
+//   - ED 3 erases the scrollback of the screen shown, and the alternate one has none;
+//     ours, like xterm's, is erased from either
 //   - SU (CSI S) drops the lines that ours, like xterm's, become scrollback (checked in
 //     compare)
 //   - invalid UTF-8 disappears; ours shows U+FFFD per maximal subpart, as Unicode says
@@ -141,7 +144,7 @@ func (g *generator) xtermOutput(v *Terminal, n int) []string {
 		if margin && (p[0] == esc && !strings.HasSuffix(p, "m") && !strings.HasSuffix(p, "H") || p == "\t") {
 			p = "\r" + p
 		}
-		if v.cur.x == v.cols-1 && strings.HasSuffix(p, "1J") {
+		if v.cur.x == v.cols-1 && strings.HasSuffix(p, "1J") || v.AltScreen() && strings.HasSuffix(p, "3J") {
 			continue
 		}
 		switch last := p[len(p)-1]; {

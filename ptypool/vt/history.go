@@ -5,7 +5,8 @@ package vt
 type history struct {
 	limit  int // lines
 	lines  int
-	bytes  int // of the lines kept
+	pushed uint64 // lines ever added
+	bytes  int    // of the lines kept
 	blocks []block
 	skip   int    // lines of blocks[0] already given up
 	spare  block  // a block given up, for reuse
@@ -47,6 +48,7 @@ func (h *history) push(tb *table, r *row) {
 	b.buf = append(b.buf, h.line...)
 	b.ends = append(b.ends, uint32(len(b.buf)))
 	h.lines++
+	h.pushed++
 	h.bytes += n
 	if cap(h.line) > historyBlock {
 		h.line = nil
@@ -90,7 +92,7 @@ func (h *history) giveUp() {
 }
 
 // clear forgets every line.
-func (h *history) clear() { *h = history{limit: h.limit} }
+func (h *history) clear() { *h = history{limit: h.limit, pushed: h.pushed} }
 
 // last returns the newest line; it is valid until the next push.
 func (h *history) last() []byte {

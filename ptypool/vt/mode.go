@@ -166,6 +166,9 @@ func (s *screen) switchScreen(alt bool) {
 	}
 	s.alt.init(len(s.alt.rows))
 	s.grid = &s.main
+	if s.cur.origin { // the screens' scroll regions differ
+		s.cur.y = clamp(s.cur.y, s.grid.top, s.grid.bottom)
+	}
 }
 
 // fillScreen blanks the grid on the pen's background.

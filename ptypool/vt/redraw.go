@@ -8,11 +8,15 @@ type Redraw struct {
 	Cols, Rows int
 
 	// Scrollback is how many lines of history to send first, so that the
-	// viewer's own scrollback holds them; -1 means all.
+	// viewer's own scrollback holds them; -1 means all. Unless Update is set,
+	// what the viewer's terminal shows is taken for the viewer's own, and goes
+	// to its scrollback before them. With 0 it is drawn over.
 	Scrollback int
 
-	// Update draws over an earlier redraw for the same window, without
-	// reset and scrollback. It is for windows that differ from the screen.
+	// Update draws over an earlier redraw for the same window. In a window of
+	// the screen's size, Scrollback is then how many lines have left the screen
+	// since (see Scrolled), so that the viewer's scrollback goes on where it
+	// was. For other windows there is neither scrollback nor reset.
 	Update bool
 }
 
@@ -23,6 +27,10 @@ type Redraw struct {
 // wrap and both screens are as the program left them, and Data may follow. For
 // any other size the caller draws again after each change; nothing but what is
 // seen and the input modes is set then.
+//
+// The main screen is never erased as a whole: terminals differ on whether what was
+// there goes to the scrollback (tmux: yes, xterm: no). It is drawn over line by line,
+// so that nothing scrolls but history.
 //
 // Nothing in it makes a terminal answer.
 func (t *Terminal) AppendRedraw(dst []byte, r Redraw) []byte {
@@ -36,13 +44,18 @@ func (t *Terminal) AppendRedraw(dst []byte, r Redraw) []byte {
 	w.str("\x18\x1b[?2026h") // see Flush for CAN; no flicker where mode 2026 is known
 	exact := r.Cols == t.cols && r.Rows == t.rows
 	if exact || !r.Update {
-		t.resetViewer(&w)
-		w.str("\x1b[H\x1b[J")
+		t.resetViewer(&w, func() {
+			if r.Scrollback != 0 && !r.Update {
+				w.scrollOwn(r.Cols, r.Rows)
+			}
+		})
+		w.str("\x1b[H \r") // a character ends what SS2 and SS3 have begun
 	} else {
 		w.str("\x1b[0m" + resetInput)
 		t.resetKeys(&w)
 	}
 	w.str("\x1b[?2027h")
+	w.over = true
 	if exact {
 		_, joined := t.drawHistory(&w, &r, printsFirst(&t.main.rows[0]))
 		t.drawExact(&w, joined)
@@ -71,9 +84,8 @@ func (t *Terminal) drawExact(w *writer, joined bool) {
 	t.drawRows(w, &t.main, joined)
 	w.drawKeyboard(&t.main)
 	if t.AltScreen() {
-		w.region(&t.main)
-		t.drawSaved(w, &t.main, t.main.top, "\x1b[?1049h")
-		w.str("\x1b[r\x1b[H\x1b[J")
+		t.leaveMain(w)
+		w.str("\x1b[r\x1b[H")
 		t.drawRows(w, &t.alt, false)
 		w.drawKeyboard(&t.alt)
 	}
@@ -101,7 +113,22 @@ func (t *Terminal) drawExact(w *writer, joined bool) {
 	}
 }
 
-// drawRows draws a grid from the first row on, where the cursor is, by text and
+// leaveMain gives the main screen its scroll region and saved cursor, and goes to the
+// alternate screen.
+func (t *Terminal) leaveMain(w *writer) {
+	g := &t.main
+	if c := &g.saved; g.hasSaved && c.origin && (c.y < g.top || c.y > g.bottom) {
+		// It was saved before there was a region, and cannot be reached within it.
+		t.drawSaved(w, g, 0, "\x1b7")
+		w.region(g)
+		w.str("\x1b[?1047h")
+		return
+	}
+	w.region(g)
+	t.drawSaved(w, g, g.top, "\x1b[?1049h") // for tmux DECSC and 1049 save different things
+}
+
+// drawRows draws a grid over what a terminal shows, from the first row on, where the cursor is, by text and
 // line breaks, so that wrapped lines are wrapped lines on the viewer's terminal.
 // joined tells that the first row goes on from the line before.
 func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
@@ -110,8 +137,9 @@ func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
 		r := &g.rows[y]
 		linked := r.wrapped && y < last
 		cells := r.cells
-		if n := len(cells); linked && cells[n-1]&cellFill != 0 && g.rows[y+1].startsWide() {
-			cells = cells[:n-1]
+		filled := linked && cells[len(cells)-1]&cellFill != 0 && g.rows[y+1].startsWide()
+		if filled {
+			cells = cells[:len(cells)-1]
 		}
 		if joined && y > 0 && len(cells) > 0 && w.wouldJoin(g.rows[y-1].lastChar(), cells[0]) {
 			w.separate()
@@ -124,17 +152,17 @@ func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
 			w.str(" ")
 			x = 1
 		}
-		// The line may have scrolled in with the background of what began it.
-		w.over = joined && len(cells) > 0 && t.table.at(cells[0].style()).bg != 0
 		if x < len(cells) {
 			w.cells(cells[x:], x, linked)
 		}
-		if n := r.used(); w.over && n < t.cols && !linked {
+		switch {
+		case filled: // not every terminal blanks the column that a wide character leaves
+			w.styleOf(r.cells[len(cells)])
+			w.str("\x1b[K")
+		case !linked && max(r.used(), x) < t.cols:
 			w.style(style{}, link{})
-			w.csi("G", n+1)
 			w.str("\x1b[K")
 		}
-		w.over = false
 		joined = linked
 		if y < last && !linked {
 			w.style(style{}, link{})

@@ -6,6 +6,7 @@ import "unicode/utf8"
 type historyWriter struct {
 	*writer
 	cols    int
+	rows    int
 	x       int
 	lines   int  // lines of the window that are finished
 	colored bool // the line may have scrolled in with a background
@@ -22,7 +23,7 @@ func (t *Terminal) drawHistory(w *writer, r *Redraw, join bool) (lines int, join
 		n = t.history.lines
 	}
 	n = min(n, t.history.lines)
-	h := historyWriter{writer: w, cols: r.Cols}
+	h := historyWriter{writer: w, cols: r.Cols, rows: r.Rows}
 	for b := range t.history.newest(n) {
 		h.draw(b)
 		n--
@@ -66,15 +67,22 @@ func (h *historyWriter) char(line *lineReader, text []byte, width int) {
 	}
 	h.filled = false
 	if h.x+width > h.cols {
+		if h.x < h.cols {
+			h.style(line.st, line.link)
+			h.str("\x1b[K") // see drawRows
+		}
 		h.x, h.lines, h.colored = 0, h.lines+1, line.st.bg != 0
 	}
 	h.x += width
 	h.style(line.st, line.link)
-	if utf8.RuneCount(text) == 1 {
+	if r, n := utf8.DecodeRune(text); n < len(text) {
+		h.cluster(string(text), width > 1)
+	} else {
 		h.dst = append(h.dst, text...)
-		return
+		if !disputedRune(r) {
+			return
+		}
 	}
-	h.cluster(string(text), width > 1)
 	if h.x < h.cols {
 		h.csi("G", h.x+1) // see disputed
 	} else {
@@ -85,11 +93,27 @@ func (h *historyWriter) char(line *lineReader, text []byte, width int) {
 // newline ends the line.
 func (h *historyWriter) newline() {
 	h.style(style{}, link{})
-	if h.colored && h.x < h.cols {
+	if (h.colored || h.lines < h.rows) && h.x < h.cols {
 		h.str("\x1b[K")
 	}
 	h.str("\r\n")
 	h.x, h.lines, h.colored, h.filled = 0, h.lines+1, false, false
+}
+
+// scrollOwn scrolls what a terminal shows above the cursor, and the cursor's line if
+// there is text in it, into its scrollback. Where the cursor is, is not known: a line
+// of blanks goes on to the next line unless it begins in the first column, and line
+// feeds as many as the window has lines, less one, scroll by as many as there are above.
+// Nothing scrolls on a fresh terminal.
+func (w *writer) scrollOwn(cols, rows int) {
+	w.str("\x1b7\x1b[r\x1b8") // the region's end homes the cursor
+	for range cols {
+		w.str(" ")
+	}
+	w.str("\r\x1b[K")
+	for range rows - 1 {
+		w.str("\n")
+	}
 }
 
 // scrollOff scrolls the lines just drawn out of a window.

@@ -62,6 +62,10 @@ func (t *Terminal) Cursor() (x, y int, visible bool) {
 	return t.cur.x, t.cur.y, t.modes.has(modeCursor)
 }
 
+// Scrolled returns how many lines have ever become scrollback. The difference of two
+// readings is what a viewer missed in between, unless Resize was called.
+func (t *Terminal) Scrolled() uint64 { return t.history.pushed }
+
 // AltScreen reports whether the program is on the alternate screen.
 func (t *Terminal) AltScreen() bool { return t.grid == &t.alt }
 

@@ -20,8 +20,10 @@ const (
 	resetKitty  = "\x1b[<99u\x1b[=0u"
 	resetModify = "\x1b[>4;0m"
 
-	// resetDrawing puts what concerns drawing at its default.
-	resetDrawing = "\x1b]8;;\x1b\\\x1b[0m\x1b[0\"q\x1b[?5;6;45l\x1b[?7h\x1b[4;20l" + resetCharsets + "\x1b[r\x1b[?5W"
+	// resetDrawing puts what concerns drawing at its default, and resetMargins
+	// what confines it, which also homes the cursor.
+	resetDrawing = "\x1b]8;;\x1b\\\x1b[0m\x1b[0\"q\x1b[?5;45l\x1b[?7h\x1b[4;20l" + resetCharsets + "\x1b[?5W"
+	resetMargins = "\x1b[?6l\x1b[r"
 )
 
 // AppendRestore appends what leaves a viewer's terminal as a shell expects it: main
@@ -29,7 +31,7 @@ const (
 // below the text.
 func (t *Terminal) AppendRestore(dst []byte) []byte {
 	w := writer{tb: &t.table, dst: append(dst, can)}
-	t.resetViewer(&w)
+	t.resetViewer(&w, nil)
 	last := t.lastRow(t.cursorOnMain().y)
 	w.csi("H", last+1)
 	w.str("\r\n\x1b[?25h\x1b[0 q\x1b[?2026l")
@@ -55,12 +57,17 @@ func (t *Terminal) cursorOnMain() *cursor {
 // mode, region and charset at its default; what users set differently (colours,
 // keyboard, wheel) only if the program has changed it. The alternate screen is left
 // with the cursor saved first, so that DECRC, which is part of mode 1049, finds it where it
-// was if the main screen is shown already.
-func (t *Terminal) resetViewer(w *writer) {
+// was if the main screen is shown already. then, unless nil, is called while the cursor
+// is still where it was on the main screen, in the default style.
+func (t *Terminal) resetViewer(w *writer, then func()) {
 	t.resetKeys(w)
 	w.str("\x1b7\x1b[?1049l")
 	t.resetKeys(w)
 	w.str(resetInput + resetDrawing)
+	if then != nil {
+		then()
+	}
+	w.str(resetMargins)
 	if t.touched.has(modeBackarrow) {
 		w.str("\x1b[?67l")
 	}

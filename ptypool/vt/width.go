@@ -60,22 +60,23 @@ func (c class) mayJoin(last class) bool {
 }
 
 // join adds r to the character before the cursor if they make one grapheme
-// cluster, and reports whether it did. A mark of width 0 always joins. With mode
-// 2027 off nothing else does, as terminals of the wcwidth kind have it.
+// cluster, and reports whether it did. A mark of width 0 always joins, an erased
+// cell as if it were a space: redraws make spaces of some. With mode 2027 off nothing
+// else does, as terminals of the wcwidth kind have it.
 func (s *screen) join(r rune, w int) bool {
 	x := s.cur.x
 	if !s.cur.wrap {
 		x--
 	}
-	cells := s.grid.rows[s.cur.y].cells
-	if x < 0 || cells == nil {
+	if x < 0 || w > 0 && s.grid.rows[s.cur.y].cells == nil {
 		return false
 	}
+	cells := s.line(s.cur.y)
 	if cells[x]&cellTail != 0 && x > 0 {
 		x--
 	}
 	c := cells[x]
-	if c&(cellRune|cellCluster) == 0 || w > 0 && (s.last == 0 || !s.modes.has(modeGraphemes)) {
+	if w > 0 && (c&(cellRune|cellCluster) == 0 || s.last == 0 || !s.modes.has(modeGraphemes)) {
 		return false
 	}
 	var buf [maxCluster + 8]byte
@@ -92,7 +93,7 @@ func (s *screen) join(r rune, w int) bool {
 		return true
 	}
 	c = cells[x] // clusterID may have renumbered
-	cells[x] = c&^cellRune | cellCluster | cell(id)
+	cells[x] = c&^(cellRune|cellFill) | cellCluster | cell(id)
 	if cw > 1 && c&cellWide == 0 && s.modes.has(modeGraphemes) && len(rest) == 0 {
 		s.widen(cells, x)
 	}

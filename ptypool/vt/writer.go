@@ -14,7 +14,7 @@ type writer struct {
 	st   style  // the style that the viewer's terminal has now, without hyperlink
 	link link   // its hyperlink
 	last uint32 // the number of that style, plus 1; 0 if it may have none
-	over bool   // drawing over what an earlier redraw left
+	over bool   // drawing over what the terminal shows
 }
 
 // csi appends CSI, the numbers and the final bytes.
@@ -161,10 +161,13 @@ func (w *writer) cells(cells []cell, x0 int, full bool) {
 
 // disputed reports whether terminals differ on how wide a cell's text is.
 func disputed(c cell) bool {
-	if c&cellCluster != 0 {
-		return true
-	}
-	switch classOf(rune(c & cellRune)) {
+	return c&cellCluster != 0 || disputedRune(rune(c&cellRune))
+}
+
+// disputedRune reports whether terminals differ on how wide a character is, or on
+// whether the next one joins it.
+func disputedRune(r rune) bool {
+	switch classOf(r) {
 	case classNarrow, classWide, classHangul:
 		return false
 	}
@@ -228,7 +231,7 @@ func (w *writer) blanks(c cell, n int, end bool) {
 	case *st == style{bg: st.bg} && n >= 4:
 		w.styleOf(c)
 		w.csi("X", n)
-		if !end {
+		if !end || w.over {
 			w.csi("C", n)
 		}
 	default:
