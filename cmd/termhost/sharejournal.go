@@ -213,6 +213,9 @@ func (j *journal) resume(accepted int64) {
 	for len(j.pieces) > 0 && j.pieces[0].seq != 0 && j.pieces[0].seq <= accepted {
 		j.dropLocked(0)
 	}
+	for _, p := range j.pieces {
+		p.seq = 0 // it is sent with another one, higher than those to come before it
+	}
 	for _, p := range j.doubt {
 		if p.seq != 0 && p.seq <= accepted {
 			j.lost -= p.size - actionBytes

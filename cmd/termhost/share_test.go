@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"termhost/ahp"
+	"termhost/ptypool/vt"
+)
+
+// outputOf returns the output of everything that next gives, as the host gets it.
+func outputOf(j *journal) (text string, pieces []*piece) {
+	var b strings.Builder
+	for {
+		p, _ := j.next()
+		if p == nil {
+			return b.String(), pieces
+		}
+		pieces = append(pieces, p)
+		if out, ok := p.action.(ahp.TerminalOutput); ok {
+			b.Write(out.Data)
+		}
+	}
+}
+
+func TestAJournalSendsEverythingOnceWhereverTheConnectionIsCut(t *testing.T) {
+	for seed := range 200 {
+		r := rand.New(rand.NewPCG(uint64(seed), 0))
+		j := newJournal()
+		var want, got strings.Builder
+		var seq, arrived int64 // the clientSeq sent last; the one the host got last
+		var flying []*piece
+		for i := range 300 {
+			switch r.IntN(4) {
+			case 0, 1:
+				text := fmt.Sprintf("%d;", i)
+				want.WriteString(text)
+				j.output([]byte(text))
+			case 2:
+				if p, _ := j.next(); p != nil {
+					seq++
+					j.sent(p, seq)
+					flying = append(flying, p)
+				}
+			case 3: // the host gets some of it, and acknowledges some of that
+				for len(flying) > 0 && r.IntN(3) > 0 {
+					p := flying[0]
+					flying = flying[1:]
+					got.Write(p.action.(ahp.TerminalOutput).Data)
+					arrived = p.seq
+					if r.IntN(2) == 0 {
+						j.settled(p)
+					}
+				}
+				if r.IntN(5) == 0 {
+					j.cut()
+					j.resume(arrived)
+					flying = nil
+				}
+			}
+		}
+		j.cut()
+		j.resume(arrived)
+		rest, _ := outputOf(j)
+		if got.WriteString(rest); got.String() != want.String() {
+			t.Fatalf("seed %d: the host has\n%s\nprinted was\n%s", seed, got.String(), want.String())
+		}
+	}
+}
+
+func TestAJournalKeepsTheLastMiBAndSaysHowMuchIsMissing(t *testing.T) {
+	j := newJournal()
+	line := []byte(strings.Repeat("x", 1023) + "\n")
+	for range 3 << 10 {
+		j.output(line)
+	}
+	j.add(ahp.TerminalResized{Cols: 5, Rows: 5})
+	var text strings.Builder
+	resized, drained := false, false
+	for !drained {
+		p, done := j.next()
+		if drained = done; p == nil {
+			continue
+		}
+		if out, ok := p.action.(ahp.TerminalOutput); ok {
+			text.Write(out.Data)
+		} else {
+			resized = true
+		}
+		j.settled(p)
+	}
+	if n := text.Len(); n < journalBytes*9/10 || n > journalBytes {
+		t.Errorf("%d bytes are sent", n)
+	}
+	if !strings.HasPrefix(text.String(), "\x1b[0m\r\n[termhost: 2.0 MiB of output are missing here]\r\n") {
+		t.Errorf("it begins with %.60q", text.String())
+	}
+	if !resized {
+		t.Error("the size was dropped with the output")
+	}
+}
+
+func TestWhatMayHaveArrivedIsNotCountedAsMissing(t *testing.T) {
+	j := newJournal()
+	j.output([]byte("arrived"))
+	p, _ := j.next()
+	j.sent(p, 1)
+	j.cut()
+	for range 40 {
+		j.output(make([]byte, pieceBytes))
+	}
+	lost := j.lost
+	j.resume(1)
+	if j.lost != lost-len("arrived") {
+		t.Errorf("%d bytes are missing, %d before", j.lost, lost)
+	}
+}
+
+// shared is what a feed's watchers would see: the journal's output in a terminal.
+func shared(t *testing.T, j *journal) *vt.Terminal {
+	t.Helper()
+	text, _ := outputOf(j)
+	term := vt.New(20, 5, vt.Options{})
+	term.Feed([]byte(text), nil)
+	return term
+}
+
+func TestNothingThatWasPrintedInAPauseIsEverSent(t *testing.T) {
+	for name, during := range map[string]string{
+		"a shell":                              "secret\r\n$ ",
+		"a full-screen program that has ended": "\x1b[?1049hsecret\x1b[?1049lsecret\r\n",
+		"a screen that is cleared":             "\x1b[2J\x1b[Hsecret",
+		"a title":                              "\x1b]0;secret\x07",
+		"a command":                            "\x1b]133;A\x07\x1b]633;E;secret;n\x07\x1b]133;C\x07secret\x1b]133;D;1\x07",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var user bytes.Buffer
+			j := newJournal()
+			f := newFeed(&user, j, 20, 5, "n")
+			defer f.close()
+			f.Write([]byte("before\r\n"))
+			f.toggle()
+			f.Write([]byte(during))
+			f.toggle()
+			f.Write([]byte("after\r\n"))
+			f.draw() // as after a loss
+			if !strings.Contains(user.String(), "secret") {
+				t.Error("the user does not see it")
+			}
+			var all strings.Builder
+			for {
+				p, _ := j.next()
+				if p == nil {
+					break
+				}
+				fmt.Fprintf(&all, "%+v %s\n", p.action, ahp.AppendAction(nil, p.action, ahp.ShapeLifecycle))
+			}
+			if strings.Contains(all.String(), "secret") {
+				t.Errorf("it was sent: %s", all.String())
+			}
+			for _, want := range []string{"before", "paused by its owner", "goes on", "after"} {
+				if !strings.Contains(all.String(), want) {
+					t.Errorf("not sent: %q", want)
+				}
+			}
+		})
+	}
+}
+
+func TestAFullScreenProgramIsSeenAsItIsAfterAPause(t *testing.T) {
+	j := newJournal()
+	f := newFeed(&bytes.Buffer{}, j, 20, 5, "")
+	defer f.close()
+	f.Write([]byte("$ edit\r\n\x1b[?1049h\x1b[Hold"))
+	f.toggle()
+	f.Write([]byte("\x1b[H\x1b[31mnew\x1b[0m text\x1b[3;4H"))
+	f.toggle()
+	watcher := shared(t, j)
+	if got, want := string(watcher.AppendText(nil, true)), string(f.screen.AppendText(nil, true)); got != want {
+		t.Errorf("watchers see %q, the user %q", got, want)
+	}
+	x, y, _ := watcher.Cursor()
+	if ux, uy, _ := f.screen.Cursor(); x != ux || y != uy {
+		t.Errorf("the cursor is at %d,%d, not %d,%d", x, y, ux, uy)
+	}
+}
+
+func TestCommandsOfASharedShellAreTold(t *testing.T) {
+	j := newJournal()
+	f := newFeed(&bytes.Buffer{}, j, 80, 24, "nonce")
+	defer f.close()
+	f.Write([]byte("\x1b]633;A\x07$ \x1b]633;E;make;nonce\x07\x1b]633;C\x07out\x1b]633;D;2\x07\x1b]633;P;Cwd=/tmp\x07\x1b]633;A\x07$ "))
+	var got []string
+	for {
+		p, _ := j.next()
+		if p == nil {
+			break
+		}
+		switch a := p.action.(type) {
+		case ahp.TerminalOutput:
+			got = append(got, fmt.Sprintf("%q", a.Data))
+		case ahp.TerminalCommandExecuted:
+			got = append(got, "executed "+a.CommandLine)
+		case ahp.TerminalCommandFinished:
+			got = append(got, fmt.Sprintf("finished %d", *a.ExitCode))
+		}
+	}
+	want := `"\x1b]133;A\a$ " executed make "out" finished 2 "\x1b]7;file:///tmp\a\x1b]133;A\a$ "`
+	if text := strings.Join(got, " "); text != want {
+		t.Errorf("sent was\n%s, want\n%s", text, want)
+	}
+}
+
+func TestTheKeysOfShareAreNotTyped(t *testing.T) {
+	for _, tc := range []struct {
+		in      []string
+		typed   string
+		toggles int
+	}{
+		{[]string{"ls\r"}, "ls\r", 0},
+		{[]string{"a\x1cpb"}, "ab", 1},
+		{[]string{"a\x1c", "p", "b"}, "ab", 1},
+		{[]string{"\x1c\x1c"}, "\x1c", 0},
+		{[]string{"\x1cx"}, "\x1cx", 0},
+		{[]string{"\x1b[92;5u", "p"}, "", 1},
+		{[]string{"\x1b[92;5u\x1b[92;5u"}, "\x1b[92;5u", 0},
+		{[]string{"\x1cp\x1cp"}, "", 2},
+	} {
+		var typed bytes.Buffer
+		toggles := 0
+		k := &keyboard{typed: func(p []byte) { typed.Write(p) }, toggle: func() { toggles++ }, help: func() {}}
+		for _, p := range tc.in {
+			k.take([]byte(p))
+		}
+		if typed.String() != tc.typed || toggles != tc.toggles {
+			t.Errorf("%q: typed is %q, toggled %d times", tc.in, typed.String(), toggles)
+		}
+	}
+}
