@@ -32,7 +32,7 @@ func commands() []command {
 		{"share", "[-n NAME] [--cols N --rows N] [--raw]", "show standard input as a terminal that others watch (--raw: it is a terminal's own output)", runShare},
 		{"log", "[--text|--raw|--json|--commands] NAME", "what a terminal has printed", runLog},
 		{"peek", "[--ansi] NAME", "what a terminal's screen shows now", runPeek},
-		{"send", "[--enter] [--key KEY]... NAME [TEXT...]", "type TEXT, then the keys, into a terminal", runSend},
+		{"send", "[--enter] [--key KEY]... NAME [TEXT...]", "type TEXT, then the KEYs (up, ctrl-c, alt-x, f5 ...), then with --enter Enter, into a terminal", runSend},
 		{"wait", "[--match REGEX] [--idle D] [--command] [--timeout D] NAME", "wait for a line, a pause, a command or the end; exit with the status of what ended", runWait},
 		{"rm", "NAME...", "end terminals and forget them", runRemove},
 		{"token", "[--name NAME] [--role ROLE] [--ttl 8h] | --revoke NAME", "make a bearer token for AHP, or end one", runToken},

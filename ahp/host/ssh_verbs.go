@@ -1,28 +1,16 @@
 package host
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"syscall"
 
 	"termhost/ahp"
 	"termhost/authz"
+	"termhost/ptypool"
 	"termhost/ptypool/vt"
 )
-
-// Screen returns what draws the screen as it is, without the lines above it, and
-// continues behind it. It is for a viewer whose terminal must be drawn anew
-// without sending the whole history again; update draws over an earlier drawing
-// for the same window, see [vt.Redraw].
-func (a *Attach) Screen(update bool) ([]byte, error) {
-	a.t.term.Lock()
-	defer a.t.term.Unlock()
-	if a.opts.Cols == 0 {
-		return a.redrawLocked()
-	}
-	if err := a.sub.Follow(a.t.ch); err != nil {
-		return nil, err
-	}
-	return a.t.term.Screen().AppendRedraw(nil, vt.Redraw{Cols: a.cols, Rows: a.rows, Update: update}), nil
-}
 
 // Lag returns how many bytes of output have not been pulled yet.
 func (a *Attach) Lag() int { return a.sub.Lag(a.t.ch) }
@@ -55,11 +43,39 @@ func (a *Attach) SendSignal(sig syscall.Signal) error {
 	return nil
 }
 
-// Send types p, which is not kept, into t without showing it: one step of what
-// [Attach.Input] does, with its errors.
-func (c *Conn) Send(t *Terminal, p []byte) error {
-	a := &Attach{conn: c, t: t}
-	return a.Input(p)
+// Send types text, which is not kept, and then keys, encoded as the program has
+// asked for, into t without showing it. All of it is typed on purpose, so an admin who does
+// not hold the claim takes it, whatever the keys are. It returns *authz.Denied,
+// ErrBusy, ErrExited or why the connection has ended; then nothing was typed.
+func (c *Conn) Send(t *Terminal, text []byte, keys ...vt.Key) error {
+	who := c.principal
+	t.term.Lock()
+	defer t.term.Unlock()
+	switch {
+	case t.exited:
+		return ErrExited
+	case c.ctx.Err() != nil:
+		return context.Cause(c.ctx)
+	}
+	if err := authz.Check(who, authz.Input, t.target(who)); err != nil {
+		if authz.Check(who, authz.Seize, t.target(who)) != nil {
+			return err
+		}
+		prior := t.holder
+		t.hold(holder{claim: ahp.ClientClaim(SSHClientID(who)), principal: who.ID, name: who.Name}, step{conn: c, principal: who})
+		t.prior = &prior
+	}
+	p := slices.Clone(text)
+	for _, k := range keys {
+		p = t.term.Screen().AppendKey(p, k)
+	}
+	switch err := t.term.Input(p); {
+	case errors.Is(err, ptypool.ErrInputFull):
+		return ErrBusy
+	case err != nil:
+		return ErrExited
+	}
+	return nil
 }
 
 // Read returns a terminal's state with the output that is retained. It returns

@@ -1,0 +1,46 @@
+package host
+
+import (
+	"errors"
+	"testing"
+
+	"termhost/authz"
+	"termhost/ptypool/vt"
+)
+
+func TestWhatAnAdminSendsIsAKeyWhateverItLooksLike(t *testing.T) {
+	h := newHost(t)
+	for name, c := range map[string]struct {
+		key  vt.Key
+		want string
+	}{
+		"begins-a-report":      {vt.Key{Code: vt.KeyEscape}, "ready^["},
+		"is-a-cursor-position": {vt.Key{Code: vt.KeyF1 + 2, Mods: vt.ModShift}, "ready^[[1;2R"},
+	} {
+		term := run(t, h, carol, name, "stty raw -echo; printf ready; exec cat -v")
+		term.awaitOutput(t, "ready")
+		for _, p := range []authz.Principal{bot, eve} {
+			var denied *authz.Denied
+			if err := sendAs(t, h, p, term, c.key); !errors.As(err, &denied) {
+				t.Errorf("%s: %s sends: %v", name, p.Name, err)
+			}
+		}
+		if err := sendAs(t, h, alice, term, c.key); err != nil {
+			t.Fatal(err)
+		}
+		term.awaitOutput(t, c.want)
+		if who, _ := attach(t, h, carol, name, window).a.Holder(); who != "alice" {
+			t.Errorf("%s: held by %s", name, who)
+		}
+	}
+}
+
+func sendAs(t *testing.T, h *Host, p authz.Principal, term *Terminal, k vt.Key) error {
+	t.Helper()
+	c, err := h.Connect(p, DoorSSH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	return c.Send(term, nil, k)
+}
