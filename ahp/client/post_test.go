@@ -164,3 +164,38 @@ func benchmarkOwner(b *testing.B, watchers int) {
 		done.Wait()
 	}
 }
+
+// TestAFloodingOwnerIsSlowedAndNobodyElse sends a quarter more than a full bucket
+// holds: that quarter takes a second, in which others are answered.
+func TestAFloodingOwnerIsSlowedAndNobodyElse(t *testing.T) {
+	const rate, piece = 256 << 10, 32 << 10
+	w := newWorld(t, func(c *host.Config) { c.ClientOutputRate = rate })
+	o, other := w.owner("alice", "laptop", ""), w.connect("eve")
+	begin := time.Now()
+	notices, taken := make(chan string, 64), make(chan struct{}, 64)
+	const pieces = 5 * rate / piece // the bucket holds four seconds' worth
+	for range pieces {
+		_, err := o.Post(w.ctx, 1, o.uri, ahp.TerminalOutput{Data: make([]byte, piece)}, func(notice string, err error) {
+			check(t, err)
+			if notice != "" {
+				notices <- notice
+			}
+			taken <- struct{}{}
+		})
+		check(t, err)
+	}
+	check(t, other.Ping(w.ctx))
+	early := pieces - len(taken)
+	for range pieces {
+		<-taken
+	}
+	if d := time.Since(begin); d < 700*time.Millisecond {
+		t.Errorf("everything was taken after %s", d)
+	}
+	if early == 0 {
+		t.Error("another client was answered only after the flood")
+	}
+	if len(notices) != 1 || !strings.Contains(<-notices, "client_output_rate") {
+		t.Errorf("the owner was told %d times more", len(notices))
+	}
+}
