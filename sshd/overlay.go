@@ -15,6 +15,9 @@ import (
 type overlay struct {
 	lines []string  // nil: nothing
 	until time.Time // zero: until a key is pressed
+	// brackets has the viewer's terminal put what is pasted in brackets, so that
+	// it can be told from keys, whether or not the program wants them.
+	brackets bool
 }
 
 // noticeTime is how long a notice stays: to read a line takes about three.
@@ -22,6 +25,12 @@ const noticeTime = 3 * time.Second
 
 func notice(format string, args ...any) overlay {
 	return overlay{lines: []string{"termhost: " + fmt.Sprintf(format, args...)}, until: time.Now().Add(noticeTime)}
+}
+
+// untilKey makes an overlay one that the next key closes.
+func (o overlay) untilKey() overlay {
+	o.until, o.brackets = time.Time{}, true
+	return o
 }
 
 func (o overlay) expired() bool {
@@ -39,6 +48,9 @@ func (o overlay) appendTo(dst []byte, w window) []byte {
 	dst = append(dst, "\x1b7\x1b[?6l\x0f\x1b(B"...)
 	for i, text := range lines {
 		dst = fmt.Appendf(dst, "\x1b[%d;1H\x1b[0;7m\x1b[2K%s", w.rows-len(lines)+1+i, fit(text, w.cols))
+	}
+	if o.brackets {
+		dst = append(dst, "\x1b[?2004h"...)
 	}
 	return append(dst, "\x1b[m\x1b8"...)
 }
@@ -60,9 +72,10 @@ func (w *viewer) prefixHelp() overlay {
 func (w *viewer) fullHelp() overlay {
 	p := keyName(w.s.c.srv.cfg.DetachPrefix)
 	claim := "your keys reach the program"
-	if !w.a.Holds() {
-		name, _ := w.a.Holder()
+	if name, other := w.a.HeldByOther(); other {
 		claim = "held by " + host.Printable(name)
+	} else if !w.a.Holds() {
+		claim = "this attach is read-only"
 	}
 	return overlay{lines: []string{
 		fmt.Sprintf("terminal %s (%s). After %s:", w.t.Name(), claim, p),

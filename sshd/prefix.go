@@ -3,6 +3,9 @@ package sshd
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
+
+	"termhost/ahp/host"
 )
 
 // keyFilter finds the prefix key in what a person types. In text pasted in
@@ -17,6 +20,7 @@ type keyFilter struct {
 	prefix byte // 0: none
 
 	pending bool   // the prefix was pressed; the next key is a command
+	form    []byte // the prefix as it was sent
 	paste   bool   // inside brackets
 	held    []byte // the beginning of a sequence that may be one of ours
 }
@@ -27,11 +31,13 @@ const (
 )
 
 // keyHandler receives what a keyFilter finds, in order. Slices are valid during
-// the call only.
+// the call only. What begins with ESC is one sequence, with nothing behind it.
 type keyHandler interface {
-	typed(p []byte)               // goes to the program
-	prefixed()                    // the prefix key was pressed
-	commanded(k rune, raw []byte) // the key after it; 0: one without a letter
+	typed(p []byte) // goes to the program
+	prefixed()      // the prefix key was pressed
+	// commanded is the key after it; 0: one without a letter. form is the prefix
+	// as it was sent.
+	commanded(k rune, form, raw []byte)
 }
 
 // feed takes what was read. p is not kept.
@@ -71,8 +77,7 @@ func (f *keyFilter) scan(p []byte, h keyHandler) int {
 		h.typed(p[:n])
 		return n
 	case p[0] == f.prefix:
-		f.pending = true
-		h.prefixed()
+		f.press(p[:1], h)
 		return 1
 	}
 	return f.scanEscape(p, h)
@@ -96,10 +101,15 @@ func (f *keyFilter) scanEscape(p []byte, h keyHandler) int {
 		h.typed(p[:n])
 		return n
 	case !k.release:
-		f.pending = true
-		h.prefixed()
+		f.press(p[:n], h)
 	}
 	return n
+}
+
+// press notes that the prefix was pressed.
+func (f *keyFilter) press(form []byte, h keyHandler) {
+	f.pending, f.form = true, bytes.Clone(form)
+	h.prefixed()
 }
 
 // letter returns the key that gives the prefix together with ctrl.
@@ -130,7 +140,8 @@ func (f *keyFilter) scanPaste(p []byte, h keyHandler) int {
 	return n
 }
 
-// scanCommand deals with the key after the prefix.
+// scanCommand deals with the key after the prefix. What comes between them and is
+// no key, such as the mouse, and modifiers by themselves, is passed on.
 func (f *keyFilter) scanCommand(p []byte, h keyHandler) int {
 	k, n := decodeKey(p)
 	if n == 0 {
@@ -139,17 +150,22 @@ func (f *keyFilter) scanCommand(p []byte, h keyHandler) int {
 		}
 		k, n = key{}, len(p)
 	}
-	if k.release { // of the prefix key itself
+	switch report, release := host.IsReport(p[:n]); {
+	case release: // of the prefix key itself
+		return n
+	case report:
+		h.typed(p[:n])
 		return n
 	}
 	f.pending = false
+	f.paste = string(p[:n]) == pasteBegin
 	switch {
 	case p[0] == f.prefix, k.ctrl && k.code == f.letter():
-		h.commanded(rune(f.prefix), p[:n])
+		h.commanded(rune(f.prefix), f.form, p[:n])
 	case k.ctrl:
-		h.commanded(0, p[:n])
+		h.commanded(0, f.form, p[:n])
 	default:
-		h.commanded(k.code, p[:n])
+		h.commanded(k.code, f.form, p[:n])
 	}
 	return n
 }
@@ -170,13 +186,22 @@ const maxKeySequence = 64
 func decodeKey(p []byte) (k key, n int) {
 	switch {
 	case p[0] != 0x1b:
-		return key{code: rune(p[0])}, 1
+		if !utf8.FullRune(p) {
+			return key{}, 0
+		}
+		r, n := utf8.DecodeRune(p)
+		return key{code: r}, n
 	case len(p) == 1:
 		return key{}, 1
 	case p[1] == 'O' && len(p) > 2: // SS3: one more
 		return key{}, 3
 	case p[1] != '[' || len(p) == 2:
 		return key{}, 2
+	case p[2] == 'M': // X10 mouse: button, column and row follow (xterm ctlseqs, "Normal tracking mode")
+		if len(p) < 6 {
+			return key{}, 0
+		}
+		return key{}, 6
 	}
 	for i := 2; i < len(p); i++ {
 		switch c := p[i]; {

@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,9 +12,9 @@ type keyLog struct{ strings.Builder }
 
 func (l *keyLog) typed(p []byte) { l.Write(p) }
 func (l *keyLog) prefixed()      { l.WriteString("<prefix>") }
-func (l *keyLog) commanded(k rune, raw []byte) {
+func (l *keyLog) commanded(k rune, form, raw []byte) {
 	if k < ' ' {
-		fmt.Fprintf(l, "<%d:%q>", k, raw)
+		fmt.Fprintf(l, "<%d:%q>", k, append(bytes.Clone(form), raw...))
 		return
 	}
 	fmt.Fprintf(l, "<%c>", k)
@@ -30,25 +31,31 @@ func filterAll(chunks ...string) string {
 
 func keyCases() map[string]string {
 	return map[string]string{
-		"plain text":                             "plain text",
-		"a\x1cdb":                                "a<prefix><d>b",
-		"\x1c\x1c":                               `<prefix><28:"\x1c">`,
-		"\x1c\x1b[A":                             `<prefix><0:"\x1b[A">`,
-		"\x1b[92;5ud":                            "<prefix><d>",
-		"\x1b[92;5u\x1b[92;5u":                   `<prefix><28:"\x1b[92;5u">`,
-		"\x1b[92;5u\x1b[100u":                    "<prefix><d>",
-		"\x1b[92;69ud":                           "<prefix><d>", // caps lock
-		"\x1b[92;5:1u\x1b[92;5:3u\x1b[100;1:1u":  "<prefix><d>",
-		"\x1b[92;5:3u":                           "",
-		"\x1b[27;5;92~d":                         "<prefix><d>",
-		"\x1b[92;7u":                             "\x1b[92;7u", // with alt it is another key
-		"\x1b[92u":                               "\x1b[92u",
-		"\x1b[A\x1bOP\x1bx":                      "\x1b[A\x1bOP\x1bx",
-		"\x1b[200~a\x1cd\x1b[201~":               "\x1b[200~a\x1cd\x1b[201~",
-		"\x1b[200~\x1b[92;5u\x1b[201~\x1cd":      "\x1b[200~\x1b[92;5u\x1b[201~<prefix><d>",
-		"\x1b[<0;10;10M":                         "\x1b[<0;10;10M",
-		"\x1b[" + strings.Repeat("1", 100) + "u": "\x1b[" + strings.Repeat("1", 100) + "u",
-		"\x1b[\x01":                              "\x1b[\x01",
+		"plain text":           "plain text",
+		"a\x1cdb":              "a<prefix><d>b",
+		"\x1c\x1c":             `<prefix><28:"\x1c\x1c">`,
+		"\x1c\x1b[A":           `<prefix><0:"\x1c\x1b[A">`,
+		"\x1b[92;5ud":          "<prefix><d>",
+		"\x1b[92;5u\x1b[92;5u": `<prefix><28:"\x1b[92;5u\x1b[92;5u">`,
+		// Modifiers, the mouse and focus are no commands and end no wait for one.
+		"\x1b[57442;5u\x1b[92;5u\x1b[92;5:3u\x1b[57442;1:3u\x1b[57441;2u\x1b[100;2u": "\x1b[57442;5u<prefix>\x1b[57442;1:3u\x1b[57441;2u<d>",
+		"\x1c\x1b[I\x1b[<35;1;1M\x1b[M !!d":                                          "<prefix>\x1b[I\x1b[<35;1;1M\x1b[M !!<d>",
+		"\x1c\x1b[200~a\x1cd\x1b[201~":                                               `<prefix><0:"\x1c\x1b[200~">` + "a\x1cd\x1b[201~",
+		"\x1cé":                                                                      "<prefix><é>",
+		"\x1b[M\"#$x":                                                                "\x1b[M\"#$x",
+		"\x1b[92;5u\x1b[100u":                                                        "<prefix><d>",
+		"\x1b[92;69ud":                                                               "<prefix><d>", // caps lock
+		"\x1b[92;5:1u\x1b[92;5:3u\x1b[100;1:1u":                                      "<prefix><d>",
+		"\x1b[92;5:3u":                                                               "",
+		"\x1b[27;5;92~d":                                                             "<prefix><d>",
+		"\x1b[92;7u":                                                                 "\x1b[92;7u", // with alt it is another key
+		"\x1b[92u":                                                                   "\x1b[92u",
+		"\x1b[A\x1bOP\x1bx":                                                          "\x1b[A\x1bOP\x1bx",
+		"\x1b[200~a\x1cd\x1b[201~":                                                   "\x1b[200~a\x1cd\x1b[201~",
+		"\x1b[200~\x1b[92;5u\x1b[201~\x1cd":                                          "\x1b[200~\x1b[92;5u\x1b[201~<prefix><d>",
+		"\x1b[<0;10;10M":                                                             "\x1b[<0;10;10M",
+		"\x1b[" + strings.Repeat("1", 100) + "u":                                     "\x1b[" + strings.Repeat("1", 100) + "u",
+		"\x1b[\x01":                                                                  "\x1b[\x01",
 	}
 }
 

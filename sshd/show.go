@@ -148,7 +148,15 @@ func (v *invocation) show(a *host.Attach, first []byte, prepare func(*typist)) i
 	if prepare != nil {
 		prepare(t)
 	}
-	w.dirty = w.overlay.lines != nil
+	if w.interactive {
+		// What comes first was drawn for the window, if it is another one.
+		w.drawn = w.differs()
+		w.resized = w.drawn
+		w.dirty = w.drawn || w.overlay.lines != nil
+	}
+	if a.Holds() && v.asksColors() {
+		w.colors = newColorAnswers(time.Now())
+	}
 	s.running.Go(func() {
 		defer s.c.recovered("reading what is typed")
 		t.run()
@@ -156,6 +164,9 @@ func (v *invocation) show(a *host.Attach, first []byte, prepare func(*typist)) i
 	end := w.watch(first)
 	if plain != nil {
 		_ = plain.flush()
+	}
+	if end == exited {
+		w.awaitColors()
 	}
 	w.part(end)
 	switch end {

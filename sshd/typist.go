@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"termhost/ahp/host"
 	"termhost/authz"
@@ -42,9 +43,13 @@ type typist struct {
 	shell bool // the end of input ends a shell's last line with Enter
 	deaf  bool // nothing is passed on, and nothing is said about that
 
-	// Used by run's goroutine only.
+	// input is held over all that is done about what was read. Locks of the
+	// host and mu are taken under it.
+	input   sync.Mutex
+	colors  *colorAnswers // nil: none are looked for any more
 	filter  keyFilter
 	modal   bool      // something is shown that the next key closes
+	drop    dropping  // what closed it and has not come to its end
 	refused time.Time // the last refusal
 	last    byte      // the last byte that was typed; 0: none
 	leaving bool
@@ -57,7 +62,7 @@ type typist struct {
 }
 
 func newTypist(w *viewer, in io.Reader) *typist {
-	t := &typist{w: w, in: in, room: make(chan struct{}, 1)}
+	t := &typist{w: w, in: in, colors: w.colors, room: make(chan struct{}, 1)}
 	if w.interactive {
 		t.filter.prefix = w.s.c.srv.cfg.DetachPrefix
 	}
@@ -72,16 +77,75 @@ func (t *typist) run() {
 	}
 	defer t.feeders.Wait()
 	buf := make([]byte, readBytes)
-	for !t.leaving {
+	for {
 		n, err := t.in.Read(buf)
-		if n > 0 {
-			t.filter.feed(buf[:n], t)
-		}
-		if err != nil {
-			if t.w.s.ctx.Err() == nil {
-				t.endOfInput()
-			}
+		if t.take(buf[:n], err != nil) {
 			return
+		}
+	}
+}
+
+// take deals with what was read, at its end with that; leaving says that there is
+// to be no more.
+func (t *typist) take(p []byte, end bool) (leaving bool) {
+	t.input.Lock()
+	defer t.input.Unlock()
+	if t.colors != nil {
+		p = t.takeColors(p)
+	}
+	if len(p) > 0 {
+		t.filter.feed(p, t)
+	}
+	if end && t.w.s.ctx.Err() == nil {
+		t.endOfInput()
+	}
+	return end || t.leaving
+}
+
+// takeColors returns what there is in p beside the answers about colours.
+func (t *typist) takeColors(p []byte) []byte {
+	c := t.colors
+	if time.Now().After(c.until) {
+		t.colors = nil
+		return append(c.release(), p...)
+	}
+	p, found := c.take(p)
+	if found {
+		if fg, bg, cursor, ok := c.theme(); ok {
+			t.w.a.SetTheme(fg, bg, cursor)
+		}
+	}
+	if c.complete() {
+		t.colors = nil
+		return append(p, c.release()...)
+	}
+	if len(c.held) > 0 {
+		wait := cutTime
+		if len(c.held) > 2 {
+			wait = time.Until(c.until)
+		}
+		fed := c.fed
+		t.feeders.Go(func() { t.passOn(fed, wait) })
+	}
+	return p
+}
+
+// passOn takes for typed what was held back as the beginning of an answer, unless
+// more has been read within the time.
+func (t *typist) passOn(fed int, wait time.Duration) {
+	defer t.w.s.c.recovered("passing on input")
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.w.s.ctx.Done():
+		return
+	}
+	t.input.Lock()
+	defer t.input.Unlock()
+	if c := t.colors; c != nil && c.fed == fed && !t.leaving {
+		if held := c.release(); len(held) > 0 {
+			t.filter.feed(held, t)
 		}
 	}
 }
@@ -91,19 +155,62 @@ func (t *typist) typed(p []byte) {
 	if t.w.s.ctx.Err() != nil {
 		return
 	}
-	if t.modal {
-		t.modal = false
-		t.w.post(event{kind: dismiss})
-		_, n := decodeKey(p) // that key has done its work
-		if p = p[max(n, 1):]; len(p) == 0 {
-			return
-		}
+	if p = t.closing(p); len(p) == 0 {
+		return
 	}
 	t.last = p[len(p)-1]
 	t.deliver(p)
 	if bytes.IndexByte(p, keyInterrupt) >= 0 {
 		t.w.hint(event{kind: interrupted})
 	}
+}
+
+// dropping is what a key that closed something leaves to be dropped.
+type dropping int
+
+const (
+	dropNothing dropping = iota
+	dropRune             // the rest of a character
+	dropPaste            // up to the end of the brackets
+)
+
+// closing takes from p what closes the help or the list, if they are shown, and
+// returns what is left for the program. A key has done its work with that. So has
+// a paste, which nobody meant for the help, and of which a part must never be
+// typed. What a terminal sends by itself closes nothing.
+func (t *typist) closing(p []byte) []byte {
+	switch t.drop {
+	case dropPaste:
+		if !t.filter.paste { // p is its end
+			t.drop = dropNothing
+		}
+		return nil
+	case dropRune:
+		t.drop = dropNothing
+		for len(p) > 0 && !utf8.RuneStart(p[0]) {
+			p = p[1:]
+		}
+	}
+	if !t.modal || len(p) == 0 {
+		return p
+	}
+	switch report, release := host.IsReport(p); {
+	case release: // of the key that opened it
+		return nil
+	case report:
+		return p
+	}
+	t.modal = false
+	t.w.post(event{kind: dismiss})
+	if t.filter.paste { // p is its beginning
+		t.drop = dropPaste
+		return nil
+	}
+	_, n := decodeKey(p)
+	if n == 0 {
+		t.drop, n = dropRune, len(p)
+	}
+	return p[n:]
 }
 
 // deliver gives the host p, or keeps it until there is room.
@@ -113,7 +220,11 @@ func (t *typist) deliver(p []byte) {
 		err := t.w.a.Input(p)
 		if !errors.Is(err, host.ErrBusy) {
 			t.mu.Unlock()
-			t.explain(err)
+			if err == nil {
+				t.tellTook()
+			} else {
+				t.explain(err)
+			}
 			return
 		}
 	}
@@ -196,13 +307,25 @@ func (t *typist) explain(err error) {
 		return
 	}
 	text := denied.Rule
-	switch name, _ := t.w.a.Holder(); {
+	switch name, other := t.w.a.HeldByOther(); {
 	case t.w.t.Client():
 		text = "observation-only: owned by " + host.Printable(name)
-	case name != "" && !t.w.a.Holds():
+	case other:
 		text += "; held by " + host.Printable(name)
 	}
 	t.show(notice("%s", text))
+}
+
+// tellTook says whose keyboard a key has taken.
+func (t *typist) tellTook() {
+	name := t.w.a.Took()
+	switch {
+	case name == "":
+	case t.filter.prefix == 0:
+		t.show(notice("you took the keyboard from %s", host.Printable(name)))
+	default:
+		t.show(notice("you took the keyboard from %s; %s r hands it back", host.Printable(name), keyName(t.filter.prefix)))
+	}
 }
 
 // show has the loop show o. A viewer without a window gets it as text.
@@ -243,14 +366,14 @@ func (t *typist) prefixed() {
 }
 
 // commanded does what the key after the prefix stands for.
-func (t *typist) commanded(k rune, raw []byte) {
+func (t *typist) commanded(k rune, form, raw []byte) {
 	if t.leaving {
 		return
 	}
 	t.w.post(event{kind: dismiss})
 	switch {
 	case k == rune(t.filter.prefix):
-		t.typed([]byte{t.filter.prefix})
+		t.typed(form)
 	case k == 'd':
 		t.leaving = true
 		t.w.post(event{kind: leave})
@@ -260,18 +383,23 @@ func (t *typist) commanded(k rune, raw []byte) {
 		t.handBack()
 	case k == 'l':
 		t.modal = true
-		t.show(t.w.listing())
+		t.show(t.w.listing().untilKey())
 	case k == '?':
 		t.modal = true
-		t.show(t.w.fullHelp())
+		t.show(t.w.fullHelp().untilKey())
 	default:
-		t.typed(append([]byte{t.filter.prefix}, raw...))
+		t.typed(form)
+		t.typed(raw)
 	}
 }
 
 func (t *typist) claim() {
 	if err := t.w.a.Claim(); err != nil {
 		t.show(notice("%s", explain(err)))
+		return
+	}
+	if name := t.w.a.Took(); name != "" {
+		t.show(notice("you have the keyboard; %s r hands it back to %s", keyName(t.filter.prefix), host.Printable(name)))
 		return
 	}
 	t.show(notice("you have the keyboard"))

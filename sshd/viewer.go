@@ -41,13 +41,14 @@ type viewer struct {
 	overlay overlay
 	window  window
 	drawn   bool      // the viewer was drawn for, not sent the output
-	skipped bool      // since then output has come
 	resized bool      // since the last drawing the window has changed
 	resize  bool      // the window has changed, and the host has not been told
 	fitted  time.Time // when it was told last
 	dirty   bool      // a drawing is due
 	last    time.Time // of the last drawing
 	helpAt  time.Time // when the prefix alone shows its keys; zero: not
+
+	colors *colorAnswers // nil: the viewer's terminal was not asked
 
 	// events are what the typist has for the loop.
 	events chan event
@@ -84,7 +85,7 @@ const eventBacklog = 16
 // watch writes first and then what comes, until the program has exited and all
 // of its output is written, the viewer detaches, or the SSH session ends.
 func (w *viewer) watch(first []byte) ending {
-	if _, err := w.out.Write(first); err != nil {
+	if err := w.greet(first); err != nil {
 		return cutOff
 	}
 	timer := time.NewTimer(time.Hour)
@@ -128,6 +129,43 @@ func (w *viewer) watch(first []byte) ending {
 	}
 }
 
+const (
+	// keepTitle and giveTitleBack save and restore the title of a viewer's
+	// terminal (xterm ctlseqs, "Window manipulation", 22 and 23).
+	keepTitle     = "\x1b[22;2t"
+	giveTitleBack = "\x1b[23;2t"
+)
+
+// greet writes what comes first.
+func (w *viewer) greet(first []byte) error {
+	if w.interactive {
+		if _, err := io.WriteString(w.out, keepTitle); err != nil {
+			return err
+		}
+	}
+	if w.colors != nil {
+		first = append(first, askColors...)
+	}
+	_, err := w.out.Write(first)
+	return err
+}
+
+// awaitColors waits a little for answers on their way. If they came after the
+// end, they would be typed at the viewer's own shell.
+func (w *viewer) awaitColors() {
+	if w.colors == nil {
+		return
+	}
+	const most = 250 * time.Millisecond // a slow connection's way there and back
+	timer := time.NewTimer(min(most, time.Until(w.colors.until)))
+	defer timer.Stop()
+	select {
+	case <-w.colors.done:
+	case <-timer.C:
+	case <-w.s.ctx.Done():
+	}
+}
+
 // show brings the viewer up to date. more says that there is, or may be, more to
 // show at once.
 func (w *viewer) show() (more bool, err error) {
@@ -141,9 +179,7 @@ func (w *viewer) show() (more bool, err error) {
 			w.cover(overlay{})
 		}
 		covered := w.mustDraw()
-		if covered && !w.drawn {
-			w.dirty = true
-		}
+		w.dirty = w.dirty || covered && !w.drawn
 		if covered || w.drawn || w.dirty {
 			return false, w.draw(covered)
 		}
@@ -179,7 +215,7 @@ func (w *viewer) write(items []store.Item) error {
 				return err
 			}
 		case ahp.TerminalResized:
-			if w.interactive && w.mustDraw() {
+			if w.interactive { // its lines are wrapped anew
 				w.dirty = true
 				return g.flush()
 			}
@@ -196,7 +232,7 @@ func (w *viewer) catchUp() error {
 	var state []byte
 	var err error
 	if w.interactive {
-		state, err = w.a.Screen(false)
+		state, err = w.a.Screen()
 	} else {
 		_, _ = io.WriteString(w.s.stderr, "termhost: the output came faster than it was taken; what is retained of it follows\n")
 		state, err = w.a.Redraw()
@@ -211,9 +247,12 @@ func (w *viewer) catchUp() error {
 // mustDraw reports whether the viewer cannot be sent the program's output as it
 // is: because something lies over it, or because its window is of another size.
 func (w *viewer) mustDraw() bool {
-	if w.overlay.lines != nil {
-		return true
-	}
+	return w.overlay.lines != nil || w.differs()
+}
+
+// differs reports whether the viewer's window is of another size than the
+// terminal.
+func (w *viewer) differs() bool {
 	cols, rows := w.a.Size()
 	return cols != w.window.cols || rows != w.window.rows
 }
@@ -226,29 +265,45 @@ func (w *viewer) draw(covered bool) error {
 	}
 	w.dirty = false
 	w.last = time.Now()
-	var screen []byte
-	var err error
-	if !covered && w.skipped {
-		screen, err = w.a.Redraw() // with the history that went by meanwhile
-	} else {
-		screen, err = w.a.Screen(w.drawn && !w.resized)
-	}
-	if err != nil {
-		return nil // disposed: the end comes next
+	screen, err := w.drawing(covered)
+	if err != nil || screen == nil {
+		return err
 	}
 	w.resized = false
 	w.drawn = covered
-	if !covered {
-		w.skipped = false
-	}
 	_, err = w.out.Write(w.overlay.appendTo(screen, w.window))
 	return err
+}
+
+// drawing returns what draws the screen; nil if there is none any more, and the
+// end comes next. Output that has still to go to a viewer that is about to be
+// covered is written.
+func (w *viewer) drawing(covered bool) (screen []byte, err error) {
+	switch {
+	case covered && w.drawn:
+		screen, err = w.a.Covered(!w.resized)
+	case covered:
+		w.items, screen, err = w.a.Cover(w.items[:0])
+		defer clear(w.items)
+		if err := w.write(w.items); err != nil {
+			return nil, err
+		}
+		w.dirty = false
+	case w.drawn:
+		screen, err = w.a.Uncover()
+	default:
+		screen, err = w.a.Screen()
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return screen, nil
 }
 
 // touched notes that there is output.
 func (w *viewer) touched() {
 	if w.drawn {
-		w.dirty, w.skipped = true, true
+		w.dirty = true
 	}
 }
 
@@ -344,7 +399,7 @@ func (w *viewer) part(end ending) {
 			// saw of it reaches down to the last row.
 			sane = fmt.Appendf(sane, "\x1b[%d;1H\r\n", w.window.rows)
 		}
-		_, _ = w.out.Write(sane)
+		_, _ = w.out.Write(append(sane, giveTitleBack...))
 	}
 	name := w.t.Name()
 	switch end {

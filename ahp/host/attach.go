@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"termhost/ahp"
 	"termhost/ahp/store"
@@ -34,7 +35,12 @@ type Attach struct {
 	// Guarded by the Term's lock.
 	cols, rows int
 	held       []byte // what was typed and may be the beginning of a report
+	theme      *theme // nil: not known
+	scrolled   uint64 // what t.scrolled was when the viewer was sent the last output
+	rung       uint64 // what t.bells was when the viewer's bell was rung last
 	closed     bool
+
+	took atomic.Pointer[string] // see Took
 }
 
 // Attach shows t. first is what to write before anything that is pulled: a
@@ -71,10 +77,9 @@ func (a *Attach) begin() (first []byte, err error) {
 	if err := authz.Check(a.conn.principal, attachVerb(a.opts, target), target); err != nil {
 		return nil, err
 	}
-	if a.holdsLocked() && !a.opts.ReadOnly {
-		a.fitLocked()
-	}
+	a.activeLocked()
 	if first, err = a.redrawLocked(); err != nil {
+		t.windows = slices.DeleteFunc(t.windows, a.is)
 		return nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
 	}
 	if a.opts.Lossless {
@@ -117,7 +122,8 @@ func (a *Attach) redrawLocked() ([]byte, error) {
 		}
 		return out, nil
 	}
-	return a.t.term.Screen().AppendRedraw(nil, vt.Redraw{Cols: a.cols, Rows: a.rows, Scrollback: -1}), nil
+	a.scrolled, a.rung = a.t.scrolled(), a.t.bells
+	return a.drawLocked(nil, vt.Redraw{Scrollback: -1})
 }
 
 // Restore returns what makes a viewer's terminal sane again after the attach.
@@ -139,9 +145,10 @@ func (a *Attach) Pull(dst []store.Item, limit int) []store.Item {
 	given := len(dst)
 	dst = a.sub.Pull(dst, limit)
 	a.t.brake.progressed()
-	if slices.ContainsFunc(dst[given:], isClipboard) && !a.Holds() {
-		kept := slices.DeleteFunc(dst[given:], isClipboard)
-		return dst[:given+len(kept)]
+	if slices.ContainsFunc(dst[given:], isClipboard) {
+		a.t.term.Lock()
+		defer a.t.term.Unlock()
+		return a.mayReadLocked(dst, given)
 	}
 	return dst
 }
@@ -165,6 +172,7 @@ func (a *Attach) Close() {
 		t.watching--
 	}
 	a.closed = true
+	a.leaveLocked()
 	gone := last && t.fleeting
 	t.term.Unlock()
 	a.sub.Close()
@@ -204,6 +212,7 @@ func (a *Attach) Input(p []byte) error {
 	}
 	if err == nil {
 		a.held = nil
+		a.typedLocked(p)
 	} else {
 		p = append(a.held, p...)
 		keys, rest := realKeys(p)
@@ -257,9 +266,7 @@ func (a *Attach) Resize(cols, rows int) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	a.cols, a.rows = cols, rows
-	if a.holdsLocked() && !a.opts.ReadOnly {
-		a.fitLocked()
-	}
+	a.activeLocked()
 }
 
 // Holds reports whether what is typed here reaches the program.
@@ -273,19 +280,6 @@ func (a *Attach) Holds() bool {
 // client-executed terminal is its owner's connection's alone.
 func (a *Attach) holdsLocked() bool {
 	return a.t.owned == nil && a.t.holder.principal == a.conn.principal.ID
-}
-
-// fitLocked gives the terminal the viewer's size.
-func (a *Attach) fitLocked() {
-	if a.cols > 0 && a.rows > 0 {
-		cols, rows := min(a.cols, MaxCols), min(a.rows, MaxRows)
-		if c, r := a.t.term.Screen().Size(); c != cols || r != rows {
-			size := ahp.TerminalResized{Cols: cols, Rows: rows}
-			if a.t.resize(size) == "" {
-				a.t.ch.Append(size, nil)
-			}
-		}
-	}
 }
 
 // Claim takes the keyboard. It returns *authz.Denied if the policy says no, or
@@ -302,7 +296,7 @@ func (a *Attach) Claim() error {
 		return err
 	}
 	if t.holder.claim == ahp.ClientClaim(id) {
-		a.fitLocked()
+		a.activeLocked()
 		return nil
 	}
 	a.seizeLocked()
@@ -313,9 +307,12 @@ func (a *Attach) Claim() error {
 func (a *Attach) seizeLocked() {
 	t, p := a.t, a.conn.principal
 	prior := t.holder
+	a.activeLocked()
 	t.hold(holder{claim: ahp.ClientClaim(SSHClientID(p)), principal: p.ID, name: p.Name}, a.step())
 	t.prior = &prior
-	a.fitLocked()
+	if prior.principal != p.ID {
+		a.took.Store(&prior.name)
+	}
 }
 
 // step is the viewer as the one who asks for a change.

@@ -92,4 +92,5 @@ func (t *Terminal) hold(next holder, s step) {
 	seq := t.ch.Append(ahp.TerminalClaimed{Claim: next.claim}, s.origin)
 	t.last = claimed{by: s.conn, role: s.principal.Role, at: t.host.now(), seq: seq}
 	t.host.list.changed()
+	t.fit()
 }

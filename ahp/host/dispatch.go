@@ -268,9 +268,11 @@ func (t *Terminal) resize(a ahp.TerminalResized) (reason string) {
 	if t.exited {
 		return reasonExited
 	}
+	before := t.term.Screen().Scrolled()
 	if err := t.term.Resize(a.Cols, a.Rows); err != nil {
 		return reasonExited
 	}
+	t.reflowed += t.term.Screen().Scrolled() - before
 	t.content.resized()
 	return ""
 }

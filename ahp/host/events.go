@@ -68,7 +68,8 @@ func (e events) Clipboard(p []byte) {
 	e.t.ch.SetClipboard(p)
 }
 
-func (e events) Bell() {}
+// Bell is in the output as well; see [Attach.Covered].
+func (e events) Bell() { e.t.bells++ }
 
 // Title and Cwd are told once for each piece of output: only the last one counts.
 func (e events) Title(s string) { e.t.newTitle = CleanTitle(s) }

@@ -1,14 +1,28 @@
 package host
 
-import "bytes"
+import (
+	"bytes"
+	"strconv"
+)
 
 // maxReport bounds the beginning of a report that is held until its end comes,
 // in bytes: the longest answers are colours, versions and names of a hundred.
 const maxReport = 1 << 10
 
+// IsReport reports whether p, one whole sequence, is what a terminal sends by
+// itself: see realKeys. release says that it is a key, other than a modifier,
+// that was let go.
+func IsReport(p []byte) (report, release bool) {
+	if reportLen(p) != len(p) {
+		return false, false
+	}
+	params := p[2 : len(p)-1]
+	return true, p[1] == '[' && released(params) && !isModifier(params, p[len(p)-1])
+}
+
 // realKeys reports whether p holds anything a person typed: more than reports
 // that a terminal sends by itself, which are focus (CSI I, CSI O), mouse (CSI M
-// and CSI <), released keys and answers to queries (xterm ctlseqs, "CSI Ps ; Ps R" and
+// and CSI <), released keys, modifiers by themselves and answers to queries (xterm ctlseqs, "CSI Ps ; Ps R" and
 // the like; the kitty keyboard protocol, "Report event types"). What could be
 // either counts as a report: it must not take the keyboard. If there are no keys,
 // rest is the beginning of a report whose end has not come yet.
@@ -98,7 +112,7 @@ func csiReportLen(p []byte) int {
 
 // isReport reports whether a terminal sends this control sequence by itself.
 func isReport(params []byte, final byte) bool {
-	if released(params) {
+	if released(params) || isModifier(params, final) {
 		return true
 	}
 	switch final {
@@ -110,6 +124,16 @@ func isReport(params []byte, final byte) bool {
 		return len(params) > 0 && params[0] == '?'
 	}
 	return false
+}
+
+// isModifier reports whether this is a key that by itself types nothing: shift,
+// control, the locks and the like (kitty keyboard protocol, "Functional key
+// definitions", CAPS_LOCK to NUM_LOCK and LEFT_SHIFT to ISO_LEVEL5_SHIFT).
+func isModifier(params []byte, final byte) bool {
+	code, _, _ := bytes.Cut(params, []byte(";"))
+	code, _, _ = bytes.Cut(code, []byte(":"))
+	n, err := strconv.Atoi(string(code))
+	return final == 'u' && err == nil && (n >= 57441 && n <= 57454 || n == 57358 || n == 57360)
 }
 
 // released reports whether the second parameter's second part, the event type of

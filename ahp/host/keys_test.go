@@ -17,6 +17,7 @@ var reports = []string{
 	"\x1b[?2026;2$y", "\x1b[4;480;640t", "\x1b[8;24;80t", "\x1b[?5u", "\x1b[48;24;80;480;640t",
 	"\x1b[97;1:3u", "\x1b[1;1:3A", "\x1b[3;1:3~", // a key let go
 	"\x1b]52;c;aGk=\x07",
+	"\x1b[57442;5u", "\x1b[57441u", "\x1b[57454;1:1u", "\x1b[57358;65u", // a modifier alone
 }
 
 // keystrokes are what people type.

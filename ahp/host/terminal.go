@@ -33,8 +33,11 @@ type Terminal struct {
 	tap   func(p []byte) // see CreateOptions; nil: none
 
 	// Guarded by the Term's lock.
-	holder    holder  // who holds the claim
-	prior     *holder // whose claim the holder took, to hand back
+	holder    holder    // who holds the claim
+	prior     *holder   // whose claim the holder took, to hand back
+	windows   []*Attach // that may type, the one that was active last at the end
+	bells     uint64    // how often the program rang
+	reflowed  uint64    // lines that resizes made scrollback
 	last      claimed
 	renamed   bool // a person's title sticks
 	exited    bool
