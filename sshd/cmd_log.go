@@ -11,7 +11,7 @@ import (
 // runLog prints what a terminal has printed, as far as it is retained.
 func runLog(v *invocation) int {
 	fs := v.flags()
-	fs.Bool("text", true, "")
+	text := fs.Bool("text", false, "")
 	raw := fs.Bool("raw", false, "")
 	asJSON := fs.Bool("json", false, "")
 	commands := fs.Bool("commands", false, "")
@@ -19,16 +19,25 @@ func runLog(v *invocation) int {
 	if done {
 		return status
 	}
+	forms := 0
+	for _, wanted := range []bool{*text, *raw, *asJSON, *commands} {
+		if wanted {
+			forms++
+		}
+	}
+	if forms > 1 {
+		return v.misused("ask for one of --text, --raw, --json and --commands")
+	}
 	t, err := v.host().Find(v.principal(), args[0])
 	if err != nil {
 		return v.failed(err)
 	}
-	if !*raw && !*asJSON && !*commands {
-		text, err := v.host().History(v.principal(), t)
+	if forms == 0 || *text {
+		history, err := v.host().History(v.principal(), t)
 		if err != nil {
 			return v.failed(err)
 		}
-		return v.print(text)
+		return v.print(history)
 	}
 	st, err := v.host().Read(v.principal(), t)
 	switch {

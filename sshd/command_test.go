@@ -23,6 +23,8 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"ls --jsno", 2, "flag provided but not defined: -jsno\nhint: usage: ssh HOST ls [--json]"},
 		{"ls extra", 2, "\"extra\" is one argument too many"},
 		{"peek", 2, "peek needs an argument"},
+		{"log --json --raw x", 2, "ask for one of --text, --raw, --json and --commands"},
+		{"log --text --commands x", 2, "ask for one of"},
 		{"run", 2, "say what to run after --"},
 		{"new", 2, "needs a terminal at your end"},
 		{"new -d -n ../x", 1, "is no name for a terminal"},

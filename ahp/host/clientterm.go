@@ -6,7 +6,6 @@ import (
 	"termhost/ahp"
 	"termhost/authz"
 	"termhost/ptypool"
-	"termhost/ptypool/vt"
 )
 
 // A client-executed terminal has no pty here: its owner runs one and sends what
@@ -49,7 +48,7 @@ func (h *Host) startClient(t *Terminal, o CreateOptions) error {
 		return err
 	}
 	err := h.run(t, func() error {
-		_, err := h.pool.Virtual(o.Cols, o.Rows, vt.Options{Version: h.cfg.Version, ScrollbackLines: scrollbackLines}, events{t})
+		_, err := h.pool.Virtual(o.Cols, o.Rows, h.screen(""), events{t})
 		return err
 	})
 	if err != nil {

@@ -173,9 +173,17 @@ func (h *Host) run(t *Terminal, start func() error) error {
 // open lets the output of a started terminal be read.
 func (h *Host) open(t *Terminal) { close(t.started) }
 
-// scrollbackLines is how many lines the screen keeps; the content is bounded in
-// bytes besides.
-const scrollbackLines = 2000
+// defaultScrollbackBytes is how much output is kept unless the configuration says
+// otherwise: ten thousand lines of text.
+const defaultScrollbackBytes = 1 << 20
+
+// screen returns the options of a screen whose programs are told that they run in
+// term. Its history is bounded in bytes as the content is, so that both reach
+// about as far back.
+func (h *Host) screen(term string) vt.Options {
+	most := cmp.Or(h.cfg.ScrollbackBytes, defaultScrollbackBytes)
+	return vt.Options{Version: h.cfg.Version, Term: term, ScrollbackLines: most, ScrollbackBytes: most}
+}
 
 // register gives t its NAME, URI and channel. cwd is where it starts, a file URI,
 // and base what a NAME that the host chooses begins with. It is found by others
@@ -229,7 +237,7 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 	}
 	term := h.termFor(o.Term)
 	s = ptypool.Spec{Dir: o.Dir, Cols: o.Cols, Rows: o.Rows, Env: h.environment(shell, term, o), TTYVar: o.TTYVar, NoEcho: o.NoEcho,
-		VT: vt.Options{Version: h.cfg.Version, Term: term, ScrollbackLines: scrollbackLines}}
+		VT: h.screen(term)}
 	if s.Dir == "" {
 		s.Dir = h.homeDir()
 	}

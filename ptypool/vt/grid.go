@@ -91,13 +91,16 @@ type screen struct {
 	history history
 }
 
-func (s *screen) init(cols, rows, lines int) {
+func (s *screen) init(cols, rows int, o *Options) {
 	*s = screen{width: cols}
 	s.table.init()
 	s.main.init(rows)
 	s.alt.init(rows)
 	s.grid = &s.main
-	s.history.limit = max(0, lines)
+	s.history.limit, s.history.most = max(0, o.ScrollbackLines), o.ScrollbackBytes
+	if o.ScrollbackBytes <= 0 {
+		s.history.most = s.history.limit * historyLineBytes
+	}
 	s.resetState()
 }
 

@@ -4,9 +4,10 @@ package vt
 // with style changes in blocks that hold no pointers.
 type history struct {
 	limit  int // lines
+	most   int // bytes
 	lines  int
 	pushed uint64 // lines ever added
-	bytes  int    // of the lines kept
+	bytes  int    // of the lines kept, with a lineBreak each
 	blocks []block
 	skip   int    // lines of blocks[0] already given up
 	spare  block  // a block given up, for reuse
@@ -18,6 +19,11 @@ type block struct {
 	buf  []byte
 	ends []uint32
 }
+
+// lineBreak is added to a line's length: with the byte that it begins with, plain text
+// then counts what it and its CR LF took when they were printed. Its place in ends makes
+// a line take four bytes more.
+const lineBreak = 1
 
 // at returns line i of the block.
 func (b *block) at(i int) []byte {
@@ -49,11 +55,11 @@ func (h *history) push(tb *table, r *row) {
 	b.ends = append(b.ends, uint32(len(b.buf)))
 	h.lines++
 	h.pushed++
-	h.bytes += n
+	h.bytes += n + lineBreak
 	if cap(h.line) > historyBlock {
 		h.line = nil
 	}
-	for h.lines > h.limit || h.bytes > h.limit*historyLineBytes {
+	for h.lines > h.limit || h.bytes > h.most && h.lines > 0 {
 		h.giveUp()
 	}
 }
@@ -76,7 +82,7 @@ func (h *history) newBlock(n int) block {
 // giveUp drops the oldest line.
 func (h *history) giveUp() {
 	b := &h.blocks[0]
-	h.bytes -= len(b.at(h.skip))
+	h.bytes -= len(b.at(h.skip)) + lineBreak
 	h.lines--
 	h.skip++
 	if h.skip < len(b.ends) {
@@ -86,13 +92,12 @@ func (h *history) giveUp() {
 	if cap(b.buf) <= 2*historyBlock {
 		h.spare = block{b.buf[:0], b.ends[:0]}
 	}
-	n := copy(h.blocks, h.blocks[1:])
-	h.blocks[n] = block{}
-	h.blocks = h.blocks[:n]
+	h.blocks[0] = block{}
+	h.blocks = h.blocks[1:] // append moves them together when it needs room
 }
 
 // clear forgets every line.
-func (h *history) clear() { *h = history{limit: h.limit, pushed: h.pushed} }
+func (h *history) clear() { *h = history{limit: h.limit, most: h.most, pushed: h.pushed} }
 
 // last returns the newest line; it is valid until the next push.
 func (h *history) last() []byte {
@@ -115,7 +120,7 @@ func (h *history) pop() []byte {
 	b.ends = b.ends[:len(b.ends)-1]
 	b.buf = b.buf[:len(b.buf)-len(line)]
 	h.lines--
-	h.bytes -= len(line)
+	h.bytes -= len(line) + lineBreak
 	if len(b.ends) == 0 || i == 0 && len(b.ends) == h.skip {
 		h.blocks[i] = block{}
 		h.blocks = h.blocks[:i]

@@ -62,8 +62,8 @@ const (
 	maxTitleStack = 10
 
 	// historyLineBytes times Options.ScrollbackLines bounds the scrollback in
-	// bytes, so that lines full of hyperlinks cannot multiply it. A line of
-	// coloured text takes 100 to 150.
+	// bytes if nothing else does, so that lines full of hyperlinks cannot
+	// multiply it. A line of coloured text takes 100 to 150.
 	historyLineBytes = 1 << 10
 
 	// historyBlock is the size of one allocation of scrollback, in bytes:

@@ -185,7 +185,7 @@ func TestAppendTextIsPlain(t *testing.T) {
 	if got := string(v.AppendText(nil, false)); got != "red\n\n\n\n\n" {
 		t.Errorf("%q", got)
 	}
-	if got := v.AppendText(nil, true); !bytes.Equal(got, []byte("\x1b[0;1;31mred\x1b[0m\n\x1b[0;42m \x1b[0m\n\n\n\n")) {
+	if got := v.AppendText(nil, true); !bytes.Equal(got, []byte("\x1b]8;;http://x\x1b\\\x1b[0;1;31mred\x1b]8;;\x1b\\\x1b[0m\n\x1b]8;;http://x\x1b\\\x1b[0;42m \x1b]8;;\x1b\\\x1b[0m\n\n\n\n")) {
 		t.Errorf("%q", got)
 	}
 }

@@ -12,6 +12,10 @@ type Options struct {
 	// screen; 0 or less keeps none.
 	ScrollbackLines int
 
+	// ScrollbackBytes bounds what these lines take, in bytes: about as many as
+	// the program printed for them. 0 or less means 1 KiB a line.
+	ScrollbackBytes int
+
 	// Version is the host's version, for XTVERSION.
 	Version string
 
@@ -45,7 +49,7 @@ func New(cols, rows int, o Options) *Terminal {
 		o.CellWidth, o.CellHeight = 8, 16
 	}
 	t := &Terminal{opts: o, cols: clamp(cols, 1, MaxCols), rows: clamp(rows, 1, MaxRows)}
-	t.screen.init(t.cols, t.rows, o.ScrollbackLines)
+	t.screen.init(t.cols, t.rows, &t.opts)
 	return t
 }
 

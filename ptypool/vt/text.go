@@ -4,7 +4,7 @@ import "bytes"
 
 // AppendText appends what the screen shows now, one line per row, without the
 // blanks at the end of a line. With ansi it carries colours and other styles as
-// SGR sequences, and nothing else that acts on a terminal.
+// SGR sequences and hyperlinks as OSC 8, and nothing else that acts on a terminal.
 func (t *Terminal) AppendText(dst []byte, ansi bool) []byte {
 	w := writer{tb: &t.table, dst: dst}
 	for y := range t.grid.rows {
@@ -17,7 +17,7 @@ func (t *Terminal) AppendText(dst []byte, ansi bool) []byte {
 			if ansi {
 				st := *t.table.at(c.style())
 				st.attrs &^= attrProtected
-				w.style(st, link{})
+				w.style(st, t.table.linkOf(&st))
 			}
 			w.dst = t.table.text(w.dst, c)
 		}
