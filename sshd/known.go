@@ -14,6 +14,15 @@ func (s *Server) ServeConn(nc net.Conn, p authz.Principal) {
 	s.startKnown(nc, &p, func(serve func()) { serve() })
 }
 
+// comeBack returns the command that shows a terminal, for somebody who came as this
+// peer did: only `termhost attach` comes from another door.
+func (c *conn) comeBack(name string) string {
+	if c.known != nil {
+		return "termhost attach " + name
+	}
+	return "ssh -t HOST attach " + name
+}
+
 // knownConfig is the configuration for a peer that needs to prove nothing.
 func (c *conn) knownConfig() *gossh.ServerConfig {
 	return &gossh.ServerConfig{

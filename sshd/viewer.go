@@ -404,7 +404,7 @@ func (w *viewer) part(end ending) {
 	name := w.t.Name()
 	switch end {
 	case detached:
-		w.lastLine("[detached: %s goes on running; `ssh -t HOST attach %s` comes back]", name, name)
+		w.lastLine("[detached: %s goes on running; `%s` comes back]", name, w.s.c.comeBack(name))
 	case cutOff:
 		if why := context.Cause(w.s.ctx); why != nil && w.s.c.ctx.Err() != nil {
 			w.lastLine("[%s; %s goes on as long as the host does]", host.Printable(why.Error()), name)
