@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -296,24 +297,53 @@ func TestAPanicEndsOneConnectionOnly(t *testing.T) {
 
 func TestAPeerThatTakesNothingIsClosed(t *testing.T) {
 	r := newRigBeforeServe(t, rigOptions{}, func(r *rig) { r.server.stall = 300 * time.Millisecond })
-	c := r.dial("alice")
-	ch, reqs := rawSession(t, c)
-	request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24})
-	request(t, ch, "exec", stringMsg{"new -n flood -- yes 0123456789012345678901234567890123456789"})
-	// Nothing is read: the window fills. The peer answers the close all the same.
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for range reqs {
-		}
-	}()
-	select {
-	case <-ended:
-	case <-time.After(patience):
-		t.Fatal("the channel is still open")
+	nc, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := r.ssh("alice", "", "ls"); !strings.Contains(got.stdout, "flood") {
-		t.Errorf("the terminal went with its viewer: %+v", got)
+	stopped := &stoppedConn{Conn: nc, stop: make(chan struct{}), end: make(chan struct{})}
+	conn, chans, reqs, err := gossh.NewClientConn(stopped, r.addr, r.clientConfig("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := gossh.NewClient(conn, chans, reqs)
+	defer c.Close()
+	defer close(stopped.end)
+	// Each channel's window is less than what the sockets hold.
+	for range 8 {
+		ch, _ := rawSession(t, c)
+		request(t, ch, "exec", stringMsg{"run -- yes 0123456789012345678901234567890123456789"})
+	}
+	close(stopped.stop)
+	eventually(t, "it is closed", func() bool { return r.host.Stats().Connections["ssh"] == 0 })
+	if got := r.ssh("alice", "", "ls"); !strings.Contains(got.stdout, "yes-1") {
+		t.Errorf("the terminals went with their viewer: %+v", got)
+	}
+}
+
+func TestAChannelThatIsNotReadHarmsNoOtherAndGoesOn(t *testing.T) {
+	const stall = 200 * time.Millisecond
+	r := newRigBeforeServe(t, rigOptions{}, func(r *rig) { r.server.stall = stall })
+	c := r.dial("alice")
+	paused, reqs := rawSession(t, c)
+	go gossh.DiscardRequests(reqs)
+	request(t, paused, "exec", stringMsg{"run -- seq 1 1000000"})
+	// Somebody reads the first page, while others on the same connection work.
+	for begun := time.Now(); time.Since(begun) < 3*stall; {
+		s, err := c.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := s.Output("run -- echo here"); err != nil || string(out) != "here\n" {
+			t.Fatalf("another SSH session got %q, %v", out, err)
+		}
+	}
+	out, err := io.ReadAll(paused)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := bytes.Count(out, []byte("\n")); lines != 1000000 {
+		t.Errorf("%d lines came after the pause, want 1000000", lines)
 	}
 }
 

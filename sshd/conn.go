@@ -13,6 +13,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/host"
+	"termhost/ahp/rpc"
 	"termhost/authz"
 )
 
@@ -31,7 +32,7 @@ const (
 type conn struct {
 	srv    *Server
 	log    *slog.Logger
-	nc     net.Conn
+	nc     progressing
 	ticket *ticket
 	known  *authz.Principal // who the peer is proven to be; nil: it must prove it
 
@@ -66,7 +67,7 @@ type conn struct {
 var errPeerGone = errors.New("the connection was closed by the peer")
 
 func newConn(s *Server, nc net.Conn, t *ticket, known *authz.Principal) *conn {
-	c := &conn{srv: s, nc: nc, ticket: t, known: known, ciphers: ciphers(), log: s.log.With("remote", nc.RemoteAddr().String())}
+	c := &conn{srv: s, nc: progressing{rpc.NewProgress(nc, s.stall)}, ticket: t, known: known, ciphers: ciphers(), log: s.log.With("remote", nc.RemoteAddr().String())}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	return c
 }
@@ -75,7 +76,7 @@ func newConn(s *Server, nc net.Conn, t *ticket, known *authz.Principal) *conn {
 func (c *conn) serve() {
 	defer c.cleanUp()
 	defer c.recovered("serving a connection")
-	if err := tuneSocket(c.nc); err != nil {
+	if err := tuneSocket(c.nc.Conn); err != nil {
 		c.log.Debug("socket options were refused", "err", err)
 	}
 	disconnected := make(chan struct{})

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 
 	"charm.land/ssh"
 	gossh "golang.org/x/crypto/ssh"
@@ -63,7 +62,6 @@ func (c *conn) carry(ch gossh.Channel, reqs <-chan *gossh.Request) {
 	door, here := net.Pipe()
 	stop := context.AfterFunc(c.ctx, func() { here.Close() })
 	defer stop()
-	var ended atomic.Bool
 	var parts sync.WaitGroup
 	part := func(doing string, f func()) {
 		parts.Go(func() {
@@ -80,11 +78,10 @@ func (c *conn) carry(ch gossh.Channel, reqs <-chan *gossh.Request) {
 		here.Close()
 	})
 	part("carrying a forwarded connection", func() {
-		_, _ = io.Copy(c.newOutlet(ch, ch, &ended), here)
+		_, _ = io.Copy(ch, here)
 		here.Close()
 		_ = ch.CloseWrite()
 		_ = ch.Close()
-		ended.Store(true)
 	})
 	gossh.DiscardRequests(reqs)
 	here.Close() // the channel is over

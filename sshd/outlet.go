@@ -5,74 +5,42 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"sync/atomic"
-	"time"
 
-	gossh "golang.org/x/crypto/ssh"
+	"termhost/ahp/rpc"
 )
 
-const (
-	// writePiece is how much a write hands to the channel at a time: one
-	// packet's worth (RFC 4253 section 6.1), so that progress is seen.
-	writePiece = 32 << 10
-	// stallGrace is how long a peer that was told that it is stalled has to
-	// close the channel before the whole connection is closed.
-	stallGrace = 5 * time.Second
-)
+// writePiece is the most that an outlet's helpers gather for one write: one
+// packet's worth (RFC 4253 section 6.1).
+const writePiece = 32 << 10
 
-// outlet writes to a channel's output or error stream. A peer that takes nothing
-// for the stall loses the channel. Write may be called concurrently.
+// outlet writes to a channel's output or error stream. Write may be called
+// concurrently.
+//
+// A peer that does not read a channel is left alone: it may be a person who reads
+// a pager. It costs a position in a log. A transport that takes no byte at all is
+// closed: see progressing and the keepalives.
 type outlet struct {
-	w       io.Writer
-	stall   time.Duration
-	stalled func() // called on a goroutine of its own
-
-	mu    sync.Mutex  // a leaf, held while the peer takes its time
-	watch *time.Timer // runs while a piece is being written; made on first use
-}
-
-// newOutlet returns an outlet that writes to w, a stream of ch. ended says that
-// ch has been closed in good order.
-func (c *conn) newOutlet(ch gossh.Channel, w io.Writer, ended *atomic.Bool) *outlet {
-	return &outlet{w: w, stall: c.srv.stall, stalled: func() { c.closeStalled(ch, ended) }}
+	w  io.Writer
+	mu sync.Mutex // a leaf, held while the peer takes its time
 }
 
 // Write writes p, which is not kept. It fails when the channel has ended.
 func (o *outlet) Write(p []byte) (n int, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.watch == nil {
-		o.watch = time.AfterFunc(o.stall, o.stalled)
-	}
-	defer o.watch.Stop()
-	for len(p) > 0 {
-		o.watch.Reset(o.stall)
-		m, err := o.w.Write(p[:min(len(p), writePiece)])
-		n += m
-		if err != nil {
-			return n, err
-		}
-		p = p[m:]
-	}
-	return n, nil
+	return o.w.Write(p)
 }
 
-// errStalled ends a connection whose peer takes no output.
-var errStalled = errors.New("the peer takes no output")
+// progressing is a connection that is closed when its peer takes no byte for a
+// while: x/crypto would go on waiting for the peer's next packet.
+type progressing struct{ *rpc.Progress }
 
-// closeStalled closes the channel of a peer that takes nothing. A writer that
-// waits for the window is woken by the peer's own close only; a peer that does
-// not answer loses the connection.
-func (c *conn) closeStalled(ch gossh.Channel, ended *atomic.Bool) {
-	defer c.recovered("closing a stalled channel")
-	c.log.Info("channel closed: the peer takes no output", "principal", c.principal().Name)
-	time.AfterFunc(stallGrace, func() {
-		if !ended.Load() {
-			c.end(errStalled)
-			c.nc.Close()
-		}
-	})
-	_ = ch.Close()
+func (c progressing) Write(p []byte) (int, error) {
+	n, err := c.Progress.Write(p)
+	if errors.Is(err, rpc.ErrStalled) {
+		c.Close()
+	}
+	return n, err
 }
 
 // toCRLF writes text for a terminal in raw mode: \n becomes \r\n.

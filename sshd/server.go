@@ -133,7 +133,7 @@ type Server struct {
 	cfg  Config
 	log  *slog.Logger
 	gate *gate
-	// stall is how long a peer may take no byte of its output: rpc.Stall.
+	// stall is how long a connection may take no byte: rpc.Stall.
 	stall   time.Duration
 	buffers sync.Pool // *[]byte of gatherBytes, for writing output
 

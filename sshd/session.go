@@ -30,7 +30,6 @@ type sshSession struct {
 
 	running   sync.WaitGroup // run and what it starts
 	finishing atomic.Bool    // finish has been called
-	ended     atomic.Bool    // the channel has been closed
 
 	signals chan syscall.Signal // what nobody reads is dropped
 	resized chan struct{}       // 1 deep: window has changed
@@ -71,8 +70,8 @@ func (c *conn) sessionChannel(_ *ssh.Server, sc *gossh.ServerConn, nch gossh.New
 
 func newSSHSession(c *conn, ch gossh.Channel) *sshSession {
 	s := &sshSession{c: c, ch: ch, signals: make(chan syscall.Signal, signalBacklog), resized: make(chan struct{}, 1)}
-	s.stdout = c.newOutlet(ch, ch, &s.ended)
-	s.stderr = c.newOutlet(ch, ch.Stderr(), &s.ended)
+	s.stdout = &outlet{w: ch}
+	s.stderr = &outlet{w: ch.Stderr()}
 	return s
 }
 
@@ -159,7 +158,6 @@ func (s *sshSession) finish(status int) {
 		s.stdout.mu.Unlock()
 	}
 	_ = s.ch.Close()
-	s.ended.Store(true)
 }
 
 // size returns the viewer's window; zero without a pty.

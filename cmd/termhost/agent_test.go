@@ -139,14 +139,41 @@ func (a *agent) sees(ctx context.Context, _ *testscript.TestScript, args []strin
 		return err
 	}
 	re := regexp.MustCompile(strings.Join(args[1:], " "))
+	var shown []byte // what has not been looked through, and a little before it
+	seen := 0
 	err = m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
-		return re.Match(escapes.ReplaceAll([]byte(client.Text(st)), nil))
+		shown = append(shown[max(0, len(shown)-matchOverlap):], outputFrom(st, seen)...)
+		seen = outputLen(st)
+		return re.Match(escapes.ReplaceAll(shown, nil))
 	})
 	if err != nil {
-		st := m.Terminal()
-		return fmt.Errorf("%w; the output is %q", err, client.Text(&st))
+		return fmt.Errorf("%w; the output ends with %q", err, shown[max(0, len(shown)-matchOverlap):])
 	}
 	return nil
+}
+
+// matchOverlap is how much of the output, in bytes, is looked through again when
+// more has come: longer than anything that a script waits for.
+const matchOverlap = 2 << 10
+
+func outputLen(st *ahp.TerminalState) (n int) {
+	for i := range st.Content {
+		n += st.Content[i].Text.Len()
+	}
+	return n
+}
+
+// outputFrom returns a terminal's output from an offset on.
+func outputFrom(st *ahp.TerminalState, from int) (out []byte) {
+	for i := range st.Content {
+		for _, chunk := range st.Content[i].Text.Chunks() {
+			if from < len(chunk) {
+				out = append(out, chunk[max(from, 0):]...)
+			}
+			from = max(from-len(chunk), 0)
+		}
+	}
+	return out
 }
 
 func (a *agent) types(ctx context.Context, _ *testscript.TestScript, args []string) error {
