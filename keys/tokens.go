@@ -58,7 +58,7 @@ var (
 
 // Token describes a token; the secret itself is known to its bearer only.
 type Token struct {
-	// Name is unique among the tokens of one key.
+	// Name names the principal; several tokens of one key may share it.
 	Name string
 	// Role is the role that was asked for, at most KeyRole.
 	Role string
@@ -74,8 +74,9 @@ type Token struct {
 
 // MintRequest says what token to make.
 type MintRequest struct {
-	// Name names it; "" is DefaultTokenName. An earlier token of the same key
-	// and name ends.
+	// Name names it; "" is DefaultTokenName. Earlier tokens of the same key and
+	// name stay, as further secrets of the same principal, unless they have
+	// another role.
 	Name string
 	// Role and KeyRole are stored in the Token. The caller has checked that Role
 	// is not above KeyRole.
@@ -164,11 +165,16 @@ func (t *Tokens) Mint(r MintRequest, now time.Time) (secret string, token Token,
 	return secret, token, t.add(record{Token: token, hash: sha256.Sum256([]byte(secret))}, now)
 }
 
+// add keeps the other tokens of the name, which are the same principal's, unless
+// they have another role: a principal has one.
 func (t *Tokens) add(r record, now time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	namesake := func(old record) bool {
+		return old.Identity.Fingerprint == r.Identity.Fingerprint && old.Name == r.Name
+	}
 	left := t.without(func(old record) bool {
-		return !now.Before(old.Expires) || (old.Identity.Fingerprint == r.Identity.Fingerprint && old.Name == r.Name)
+		return !now.Before(old.Expires) || namesake(old) && (old.Role != r.Role || old.KeyRole != r.KeyRole)
 	})
 	ofKey := 0
 	for _, other := range left {
@@ -177,7 +183,12 @@ func (t *Tokens) add(r record, now time.Time) error {
 		}
 	}
 	if ofKey >= MaxTokensPerKey || len(left) >= MaxTokens {
-		return ErrTooManyTokens
+		// A script that mints one for every run goes on with the newest.
+		oldest := slices.IndexFunc(left, namesake)
+		if oldest < 0 {
+			return ErrTooManyTokens
+		}
+		left = slices.Delete(left, oldest, oldest+1)
 	}
 	return t.replace(append(left, r))
 }
@@ -203,7 +214,7 @@ func (t *Tokens) Verify(secret string, now time.Time) (Token, error) {
 }
 
 // Current reports whether token is still in force at now: neither expired nor
-// revoked nor replaced by a later one of its name.
+// revoked nor replaced by a later one of its name with another role.
 func (t *Tokens) Current(token Token, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -224,7 +235,7 @@ func (t *Tokens) List(fingerprint string, now time.Time) []Token {
 	return list
 }
 
-// Revoke ends the token of that key and name; ErrNoToken if there is none.
+// Revoke ends all tokens of that key and name; ErrNoToken if there is none.
 func (t *Tokens) Revoke(fingerprint, name string) error {
 	n, err := t.revoke(func(r record) bool { return r.Identity.Fingerprint == fingerprint && r.Name == name })
 	if err == nil && n == 0 {

@@ -79,32 +79,56 @@ func TestTokensSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestANewTokenReplacesItsNamesake(t *testing.T) {
+func TestTokensOfOneNameAreGoodTogetherUntilTheirRoleChanges(t *testing.T) {
 	store := tokenStore(t, home(t))
 	alice, bob := identityOf(newKey(t).PublicKey()), identityOf(newKey(t).PublicKey())
-	old, oldToken := mint(t, store, alice, "ci")
-	other, _ := mint(t, store, alice, "")
-	bobs, _ := mint(t, store, bob, "ci")
+	first, _ := mint(t, store, alice, "ci")
 	changed := store.Changed()
-	fresh, _ := mint(t, store, alice, "ci")
+	second, _ := mint(t, store, alice, "ci")
 	select {
 	case <-changed:
 	default:
 		t.Error("the change is not reported")
 	}
-	if _, err := store.Verify(old, testNow); !errors.Is(err, ErrBadToken) {
-		t.Errorf("the earlier token: %v", err)
+	bobs, _ := mint(t, store, bob, "ci")
+	good := func(secret string, want bool) {
+		t.Helper()
+		if _, err := store.Verify(secret, testNow); (err == nil) != want {
+			t.Errorf("verifying gives %v, want good: %v", err, want)
+		}
 	}
-	for _, secret := range []string{fresh, other, bobs} {
+	good(first, true)
+	good(second, true)
+	third, _, err := store.Mint(MintRequest{Name: "ci", Role: "observer", KeyRole: "admin", Identity: alice}, testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good(first, false)
+	good(second, false)
+	good(third, true)
+	good(bobs, true)
+	if err := store.Revoke(alice.Fingerprint, "ci"); err != nil {
+		t.Fatal(err)
+	}
+	good(third, false)
+	good(bobs, true)
+}
+
+func TestAScriptMayMintForEver(t *testing.T) {
+	store := tokenStore(t, home(t))
+	alice := identityOf(newKey(t).PublicKey())
+	other, _ := mint(t, store, alice, "other")
+	var last string
+	for range MaxTokensPerKey + 3 {
+		last, _ = mint(t, store, alice, "ci")
+	}
+	for _, secret := range []string{other, last} {
 		if _, err := store.Verify(secret, testNow); err != nil {
 			t.Error(err)
 		}
 	}
-	if oldToken.Created.Equal(testNow) && len(store.List(alice.Fingerprint, testNow)) != 2 {
-		t.Errorf("alice has %+v", store.List(alice.Fingerprint, testNow))
-	}
-	if names := store.List(alice.Fingerprint, testNow); names[0].Name != DefaultTokenName || len(store.List("", testNow)) != 3 {
-		t.Errorf("lists %+v", names)
+	if n := len(store.List(alice.Fingerprint, testNow)); n != MaxTokensPerKey {
+		t.Errorf("there are %d tokens, want the limit of %d", n, MaxTokensPerKey)
 	}
 }
 

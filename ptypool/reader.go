@@ -9,9 +9,12 @@ const (
 	// readSize, in bytes, is the most output that is taken in one batch: large enough that the cost per batch (one lock, one
 	// store entry, one frame per viewer) vanishes, small enough to keep echo of other terminals prompt.
 	readSize = 64 << 10
-	// flushAfter is how long the parser may hold back an unfinished rune or escape sequence: longer than any program
-	// takes to write the rest of one, short enough not to be noticed.
+	// flushAfter is how long the parser may hold back an unfinished escape sequence: longer than any program
+	// takes to write the rest of one.
 	flushAfter = 50 * time.Millisecond
+	// flushRuneAfter is how long it may hold back an unfinished rune, which shows nothing in a terminal either: a
+	// slow pipe may deliver it in pieces. It bounds how long a program in another encoding waits for its last letter.
+	flushRuneAfter = time.Second
 )
 
 // readBuffer holds one batch of output.
@@ -88,11 +91,15 @@ func (t *Term) feed(p []byte) {
 		t.flushAt = time.Time{}
 		return
 	}
-	t.flushAt = time.Now().Add(flushAfter)
+	wait := flushAfter
+	if t.screen.PendingRune() {
+		wait = flushRuneAfter
+	}
+	t.flushAt = time.Now().Add(wait)
 	if t.flusher == nil {
-		t.flusher = time.AfterFunc(flushAfter, t.flush)
+		t.flusher = time.AfterFunc(wait, t.flush)
 	} else {
-		t.flusher.Reset(flushAfter)
+		t.flusher.Reset(wait)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -334,5 +335,32 @@ func TestATerminalWithoutEchoShowsOnlyWhatTheProgramPrints(t *testing.T) {
 	r.exit(t, term)
 	if got := r.data.String(); got != "once\r\n" {
 		t.Errorf("the output is %q, want it once", got)
+	}
+}
+
+// wholeRunes notes output that is no valid UTF-8.
+type wholeRunes struct {
+	*recorder
+	torn []byte
+}
+
+func (w *wholeRunes) Data(p []byte) {
+	if !utf8.Valid(p) {
+		w.torn = append([]byte(nil), p...)
+	}
+	w.recorder.Data(p)
+}
+
+func TestARuneThatIsWrittenSlowlyStaysWhole(t *testing.T) {
+	w := &wholeRunes{recorder: newRecorder()}
+	// More than the parser waits for the rest of an escape sequence.
+	script := `printf 'price: \342\202'; sleep 0.2; printf '\254 5\n'`
+	term, err := newPool(t, Config{}).Start(Spec{Argv: []string{"/bin/sh", "-c", script}, Env: testEnv(t), Cols: 80, Rows: 24}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.exit(t, term)
+	if got := w.data.String(); got != "price: \u20ac 5\r\n" || w.torn != nil {
+		t.Errorf("the output is %q, torn at %q", got, w.torn)
 	}
 }

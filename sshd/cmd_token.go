@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"flag"
 	"fmt"
 	"time"
 
@@ -34,7 +35,7 @@ func runToken(v *invocation) int {
 			return v.misused("%s", explain(err))
 		}
 	}
-	if *ttl < 0 {
+	if given(fs, "ttl") && *ttl <= 0 {
 		return v.misused("--ttl must be positive")
 	}
 	secret, token, err := authority.Mint(grant, *name, asked, *ttl)
@@ -64,4 +65,10 @@ func runTokens(v *invocation) int {
 	}
 	writeTable(v.stdout, rows, 0)
 	return statusOK
+}
+
+// given reports whether a flag was set on the command line.
+func given(fs *flag.FlagSet, name string) (set bool) {
+	fs.Visit(func(f *flag.Flag) { set = set || f.Name == name })
+	return set
 }

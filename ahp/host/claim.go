@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"net/url"
 	"time"
 
 	"termhost/ahp"
@@ -9,8 +10,10 @@ import (
 )
 
 // crossing is how close together two claims count as made at once, in the
-// absence of better knowledge: the way there and back of a message.
-const crossing = 50 * time.Millisecond
+// absence of better knowledge: the way of a message to a client on this machine
+// and back. Who is further away and has not seen the first claim seizes the
+// terminal knowing less, and both are told.
+const crossing = time.Millisecond
 
 // claimed is when and by whom a terminal was last claimed.
 type claimed struct {
@@ -42,9 +45,23 @@ func validClaim(c ahp.Claim) bool {
 				return false
 			}
 		}
-		return c.Session != ""
+		return isSession(c.Session)
 	}
 	return false
+}
+
+// isSession reports whether a URI may be an agent session's: an absolute one that
+// is no channel of another kind. Providers have schemes of their own.
+func isSession(uri string) bool {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return false
+	}
+	switch u.Scheme {
+	case "", "ahp-root", "ahp-terminal", "ahp-chat", "ahp-changeset":
+		return false
+	}
+	return true
 }
 
 // claim gives the terminal to next. The Term's lock is held and the policy has

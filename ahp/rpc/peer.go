@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -146,6 +147,18 @@ func isID(raw json.RawMessage) bool {
 	return len(raw) <= maxID && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
+// wireName returns a field's path as it is in the message: encoding/json puts the
+// names of embedded Go types before it, which begin with a capital.
+func wireName(path string) string {
+	for {
+		first, rest, more := strings.Cut(path, ".")
+		if !more || first == "" || first[0] < 'A' || first[0] > 'Z' {
+			return path
+		}
+		path = rest
+	}
+}
+
 // decode reads params into v, naming the field that is wrong.
 func decode(params json.RawMessage, v any) *ahp.Error {
 	if len(params) == 0 || params[0] != '{' {
@@ -157,7 +170,7 @@ func decode(params json.RawMessage, v any) *ahp.Error {
 	}
 	var te *json.UnmarshalTypeError
 	if errors.As(err, &te) && te.Field != "" {
-		return ahp.FieldProblem(te.Field, "has the wrong type")
+		return ahp.FieldProblem(wireName(te.Field), "has the wrong type")
 	}
 	return ahp.FieldProblem("params", "cannot be read: "+err.Error())
 }

@@ -63,6 +63,11 @@ func (t *Terminal) Pending() bool {
 	return t.state != inGround && t.state < inString && t.released < len(t.hold)
 }
 
+// PendingRune reports whether what Flush would release is the beginning of a
+// UTF-8 sequence. For AHP, which carries text, that would destroy the rune, so
+// there is reason to wait longer.
+func (t *Terminal) PendingRune() bool { return t.state == inRune && t.Pending() }
+
 // Flush gives a held-back partial rune or sequence to s.Data, so that it is not
 // held for ever (the caller's timer) or lost (the end of the output). The parser
 // stays in the middle of it: what follows completes it on the screen, and if
