@@ -35,11 +35,11 @@ type StartError struct {
 func (e *StartError) Error() string {
 	switch {
 	case e.Kind == nil:
-		return fmt.Sprintf("ptypool: cannot start %q: %v", e.Name, e.Err)
+		return fmt.Sprintf("cannot start %q: %v", e.Name, e.Err)
 	case e.Err == nil:
-		return fmt.Sprintf("ptypool: %q: %v", e.Name, e.Kind)
+		return fmt.Sprintf("%q: %v", e.Name, e.Kind)
 	default:
-		return fmt.Sprintf("ptypool: %q: %v: %v", e.Name, e.Kind, e.Err)
+		return fmt.Sprintf("%q: %v: %v", e.Name, e.Kind, e.Err)
 	}
 }
 
@@ -62,5 +62,5 @@ type LimitError struct {
 
 // Error names the limit and the key that raises it.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("ptypool: the limit of %d running terminals is reached: dispose one, or raise %s", e.Limit, e.Key)
+	return fmt.Sprintf("the limit of %d running terminals is reached: dispose one, or raise %s", e.Limit, e.Key)
 }

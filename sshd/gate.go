@@ -29,6 +29,9 @@ const (
 	penaltyTimeout = 10 * time.Second // let the handshake time out
 	penaltyMin     = 15 * time.Second
 	penaltyMax     = 10 * time.Minute
+	// penaltyMinLoopback is penaltyMin for a loopback address, which is everybody
+	// here: somebody who tries some wrong keys must not lock the others out.
+	penaltyMinLoopback = 60 * time.Second
 	// penaltyLoopback is how long a loopback address waits: it may be
 	// everybody who uses this machine, or who is forwarded through it.
 	penaltyLoopback = 5 * time.Second
@@ -140,7 +143,11 @@ func (t *ticket) penalize(d time.Duration) {
 	if limit := now.Add(penaltyMax); p.until.After(limit) {
 		p.until = limit
 	}
-	if p.until.Sub(now) >= penaltyMin {
+	enough := penaltyMin
+	if t.source.IsLoopback() {
+		enough = penaltyMinLoopback
+	}
+	if p.until.Sub(now) >= enough {
 		p.refused = true
 		if t.source.IsLoopback() {
 			p.until = now.Add(penaltyLoopback)

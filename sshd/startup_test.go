@@ -68,11 +68,16 @@ func TestASourceThatFailsAgainAndAgainWaits(t *testing.T) {
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
 	}})
 	r.newKey("mallory")
-	for range 4 {
-		if _, err := r.tryDial("mallory"); err == nil {
-			t.Fatal("mallory got in")
+	fail := func(times int) {
+		for range times {
+			if _, err := r.tryDial("mallory"); err == nil {
+				t.Fatal("mallory got in")
+			}
 		}
 	}
+	fail(4)
+	r.dial("alice").Close() // who comes from the same machine, and is forgiven
+	fail(int(penaltyMinLoopback/penaltyAuth) + 1)
 	eventually(t, "the penalty counts", func() bool {
 		r.server.gate.mu.Lock()
 		defer r.server.gate.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"path"
+	"strings"
 	"time"
 
 	"termhost/ahp"
@@ -136,6 +137,11 @@ func addSize(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
 // addExtras takes what createTerminal's _meta.termhost adds.
 func addExtras(o *CreateOptions, x *ahp.CreateTerminalExtras) *ahp.Error {
 	o.Login = x.Login
+	for _, word := range append([]string{x.Command}, x.Args...) {
+		if strings.IndexByte(word, 0) >= 0 {
+			return ahp.FieldProblem("_meta.termhost.command", "and its args may not contain a NUL")
+		}
+	}
 	if x.Command != "" {
 		o.Argv = append([]string{x.Command}, x.Args...)
 	} else if len(x.Args) > 0 {

@@ -37,11 +37,6 @@ func openAccess(cfg config, log *slog.Logger) (*access, error) {
 		return nil, err
 	}
 	a := &access{}
-	a.signers, err = keys.HostKeys(keys.HostKeyOptions{StateDir: cfg.StateDir, Files: cfg.SSH.HostKeyFiles,
-		CertificateFiles: cfg.SSH.HostCertificateFiles, Rand: rand.Reader})
-	if err != nil {
-		return nil, err
-	}
 	login := "owner"
 	if u, err := user.Current(); err == nil {
 		login = u.Username
@@ -86,6 +81,13 @@ func openAccess(cfg config, log *slog.Logger) (*access, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	// Last, because it fills the state folder: a start that was refused before is
+	// a first one still.
+	a.signers, err = keys.HostKeys(keys.HostKeyOptions{StateDir: cfg.StateDir, Files: cfg.SSH.HostKeyFiles,
+		CertificateFiles: cfg.SSH.HostCertificateFiles, Rand: rand.Reader})
+	if err != nil {
+		return nil, errors.Join(err, a.ring.Close())
 	}
 	tokens, err := keys.OpenTokens(keys.TokenOptions{StateDir: cfg.StateDir, Rand: rand.Reader})
 	if err != nil {

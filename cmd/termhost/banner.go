@@ -33,7 +33,11 @@ func (g greeting) sshArgs() []string {
 	return append(args, "-p", port, host)
 }
 
-func (g greeting) print(w io.Writer) {
+// print writes the greeting in one piece: a reader that wants only the first line
+// may go after it.
+func (g greeting) print(out io.Writer) {
+	w := new(strings.Builder)
+	defer func() { io.WriteString(out, w.String()) }() // nobody has to read it
 	var words []string
 	for _, a := range g.sshArgs() {
 		words = append(words, shellQuote(a))
