@@ -1,0 +1,254 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// cleanEnv runs a program with the same environment wherever it is started.
+const cleanEnv = "exec env -i HOME=/nonexistent PATH=\"$PATH\" TERM=xterm-256color LANG=C.UTF-8 "
+
+// sourceText is what editors and pagers show.
+var sourceText = strings.Repeat("package main // comment: Grüße, 漢字, 👍\n\nfunc main() {\n\tprintln(\"hello\", 42)\n}\n"+
+	"// a long line "+strings.Repeat("that is wrapped ", 10)+"\n", 20)
+
+// coloredText has every kind of colour and attribute.
+var coloredText = func() string {
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "\x1b[%dm%d \x1b[38;5;%dmindexed \x1b[48;2;%d;60;120mtrue\x1b[m \x1b[4munder\x1b[24;7minverse\x1b[0m 漢字\n", 31+i%7, i, i*4, i*4)
+	}
+	return b.String()
+}()
+
+// program is a program whose screen settles.
+type program struct {
+	needs string
+	// script is run by bash; DIR stands for the world's folder.
+	script string
+	ready  string // what it shows then
+}
+
+var programs = map[string]program{
+	"vim":       {"vim", cleanEnv + `vim -u NONE -N -i NONE -n -c 'syntax on' -c 'set background=dark number hlsearch' -c '/main' DIR/source.go`, `source\.go|func`},
+	"vim split": {"vim", cleanEnv + `vim -u NONE -N -i NONE -n -c 'syntax on' -c 'set background=dark mouse=a' -c 'vsplit' -c 'normal G' DIR/source.go`, `func`},
+	"less":      {"less", cleanEnv + `less -R DIR/colors`, `indexed`},
+	"progress":  {"bash", cleanEnv + `bash --norc -c 'cat DIR/colors; for i in 1 2 3 4 5 6; do printf "\r\033[32m[%-40s]\033[m %d%%" $(printf "#%.0s" $(seq $((i*4)))) $((i*10)); done; read x'`, `60%`},
+	"prompt":    {"bash", cleanEnv + `PS1='\[\e[1;32m\]user\[\e[0m\]:\[\e[34m\]dir\[\e[0m\]> ' bash --norc --noprofile -i`, `dir.*>`},
+	"dialog":    {"dialog", cleanEnv + `dialog --title Title --menu 'Choose one' 15 50 5 a First b Second c Third`, `Second`},
+	"margins":   {"bash", cleanEnv + `bash --norc -c 'stty -echo; cat DIR/colors; printf "\033[5;20r\033[?6h\033[3;7H\033[?1002;1006hx\033[4h\033[35m"; read x'`, `indexed`},
+	"mc":        {"mc", `mkdir -p DIR/mc/config/mc; cp DIR/mc.ini DIR/mc/config/mc/ini; cd DIR/listed; exec env -i HOME=DIR/mc XDG_CONFIG_HOME=DIR/mc/config PATH="$PATH" TERM=xterm-256color LANG=C.UTF-8 mc -u DIR/listed DIR/listed`, `Quit`},
+}
+
+// mcConfig leaves out what changes by itself.
+const mcConfig = "[Layout]\nmessage_visible=0\nfree_space=0\nxterm_title=0\n[Midnight-Commander]\nconfirm_exit=0\n"
+
+// scriptOf writes a program's script and returns the command line that runs it.
+func (w *tmuxWorld) scriptOf(p program) string {
+	w.t.Helper()
+	w.file("source.go", sourceText)
+	w.file("colors", coloredText)
+	w.file("mc.ini", mcConfig)
+	if err := exec.Command("mkdir", "-p", w.dir+"/listed/folder").Run(); err != nil {
+		w.t.Fatal(err)
+	}
+	return "bash " + w.file("program.sh", strings.ReplaceAll(p.script, "DIR", w.dir)+"\n")
+}
+
+// What a viewer sees is what the program shows when it runs in the viewer's terminal
+// itself: while it starts, and attached again, in tmux, with colours, cursor and modes.
+func TestAnAttachLooksLikeTheProgramRunDirectly(t *testing.T) {
+	for name, p := range programs {
+		t.Run(name, func(t *testing.T) {
+			needTools(t, p.needs)
+			w := newTmuxWorld(t)
+			line := w.scriptOf(p)
+			direct := w.run(line)
+			started := w.host("new -n work -- " + line)
+			w.same(direct, started, p.ready)
+			started.keys(`C-\`, "d")
+			started.sees("goes on running")
+			attached := w.host("attach work")
+			w.same(direct, attached, p.ready)
+			direct.resize(70, 20)
+			attached.resize(70, 20)
+			if name != "margins" && name != "progress" { // what does not repaint itself is reflowed by each in its way
+				w.same(direct, attached, p.ready)
+			}
+		})
+	}
+}
+
+// Programs that ask the terminal at their start get their answers though nobody is
+// attached.
+func TestProgramsStartWithNobodyAttached(t *testing.T) {
+	for name, c := range map[string]struct{ needs, script, ready string }{
+		"fish": {"fish", cleanEnv + "fish --no-config", `[>#]`},
+		"vim":  {"vim", cleanEnv + "vim -u NONE -N -i NONE -n DIR/source.go", `func main`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			needTools(t, c.needs)
+			w := newTmuxWorld(t)
+			w.ssh("new", "-d", "-n", "work", "--", w.scriptOf(program{script: c.script}))
+			w.peeks("work", c.ready)
+		})
+	}
+}
+
+// asking asks, and shows what it was answered until it is told to stop.
+const asking = `stty raw -echo
+printf 'ready\r\n'
+IFS= read -rsN1 k
+printf '\033[c\033[>c\033[6n\033]11;?\033\\\033[?2026$p\033[>q\033[?u\033[14t\033P$qm\033\\\033[5nasked\r\n'
+got=
+while IFS= read -rsN1 c && [ "$c" != '!' ]; do got+=$c; done
+stty sane
+printf '%q\n' "$got"
+echo finished
+read x
+`
+
+// answers are what is answered to asking, once each.
+var answers = []string{
+	`\\E\[\?[0-9;]+c`, `\\E\[>[0-9;]+c`, `\\E\[[0-9]+;[0-9]+R`, `\\E\]11;rgb:[0-9a-f/]+\\E\\\\`, `\\E\[\?2026;[0-4]\$y`,
+	`\\EP>\|[^\\]*\\E\\\\`, `\\E\[\?0u`, `\\E\[4;[0-9]+;[0-9]+t`, `\\EP1\$r[0-9;:]*m\\E\\\\`, `\\E\[0n`,
+}
+
+// Every query is answered exactly once, whether nobody watches or three do, and no
+// viewer sees it.
+func TestQueriesAreAnsweredOnce(t *testing.T) {
+	for _, viewers := range []int{0, 1, 3} {
+		t.Run(fmt.Sprint(viewers), func(t *testing.T) {
+			w := newTmuxWorld(t)
+			w.ssh("new", "-d", "-n", "work", "--", "bash "+w.file("asking.sh", asking))
+			w.peeks("work", "ready")
+			var panes []pane
+			for range viewers {
+				panes = append(panes, w.host("attach -r work"))
+			}
+			for _, p := range panes {
+				p.sees("ready")
+			}
+			w.ssh("send", "work", "g")
+			w.peeks("work", "asked")
+			for _, p := range panes {
+				if got := p.sees("asked"); strings.TrimSpace(got) != "ready\nasked" {
+					t.Errorf("a viewer sees %q", got)
+				}
+			}
+			w.ssh("send", "work", "!")
+			text := w.peeks("work", "finished")
+			_, got, _ := strings.Cut(text, "asked")
+			got, _, _ = strings.Cut(strings.ReplaceAll(got, "\n", ""), "finished")
+			rest := strings.TrimSpace(got)
+			for _, a := range answers {
+				re := regexp.MustCompile(a)
+				if n := len(re.FindAllString(got, -1)); n != 1 {
+					t.Errorf("%d answers like %s in %s", n, a, got)
+				}
+				rest = re.ReplaceAllString(rest, "")
+			}
+			if rest != "$''" {
+				t.Errorf("besides the answers: %s", rest)
+			}
+		})
+	}
+}
+
+// Attaching in the middle of a sequence or of a line that is written again and again
+// shows what the program shows when it goes on.
+func TestAttachInTheMiddle(t *testing.T) {
+	for name, script := range map[string]string{
+		"a rune":     `stty -echo; printf 'before\346\274'; read x; printf '\242 after\n'; read x`,
+		"a progress bar": `stty -echo; for i in $(seq 40); do printf '\r\033[3%dm%*s\033[m %d%% before' $((i%7+1)) $i x $i; done; read x; ` +
+			`for i in $(seq 41 60); do printf '\r\033[3%dm%*s\033[m %d%% ' $((i%7+1)) $i x $i; done; printf '\nafter\n'; read x`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTmuxWorld(t)
+			line := "bash " + w.file("program.sh", script+"\n")
+			direct := w.run(line)
+			w.ssh("new", "-d", "-n", "work", "--", line)
+			w.peeks("work", "before")
+			attached := w.host("attach work")
+			attached.sees("before")
+			direct.sees("before")
+			direct.keys("Enter")
+			attached.keys("Enter")
+			w.same(direct, attached, "after")
+		})
+	}
+}
+
+// After much output an attach shows the end of it at once, and is in the program's
+// hands.
+func TestAttachAfterMuchOutput(t *testing.T) {
+	megabytes := 100
+	if testing.Short() {
+		megabytes = 10
+	}
+	w := newTmuxWorld(t)
+	script := fmt.Sprintf("cat DIR/colors; yes \"$(cat DIR/colors)\" | head -c %dM; printf '\\033[m\\nTHE %%s\\n' END; exec cat", megabytes)
+	line := w.scriptOf(program{script: script})
+	w.ssh("new", "-d", "-n", "work", "--", line)
+	w.ssh("wait", "--match", "'THE END'", "work")
+	attached := w.host("attach work")
+	attached.sees("THE END")
+	attached.keys("live", "Enter")
+	attached.sees("THE END\nlive\nlive")
+	shown, peeked := attached.text(), w.ssh("peek", "work")
+	if strings.TrimRight(shown, "\n") != strings.TrimRight(peeked, "\n") {
+		t.Errorf("the viewer sees\n%s\nthe host\n%s", shown, peeked)
+	}
+}
+
+// Ctrl-C ends a flood, and the prompt is there at once.
+func TestInterruptDuringAFlood(t *testing.T) {
+	w := newTmuxWorld(t)
+	p := w.host("new -n work -- env PS1=PROMPT bash --norc --noprofile")
+	p.sees("PROMPT")
+	p.keys("yes", "Enter")
+	p.sees(`^y\n(y\n)+`)
+	p.keys("C-c")
+	p.sees(`PROMPT\s*$`)
+	p.keys("echo back-$((40+2))", "Enter")
+	p.sees("back-42\nPROMPT")
+}
+
+// What the viewer's terminal showed before an attach stays in its scrollback, and
+// resizing puts nothing there twice.
+func TestTheViewersScrollback(t *testing.T) {
+	w := newTmuxWorld(t)
+	line := "bash " + w.file("program.sh", "seq -f 'line %g.' 40; exec cat\n")
+	w.ssh("new", "-d", "-n", "work", "--", line)
+	w.peeks("work", `line 40\.`)
+	p := w.run("seq -f 'own %g.' 5; ssh -F " + w.sshConfig + " -t host attach work; exec cat")
+	p.sees(`line 40\.`)
+	once := func(what string) {
+		t.Helper()
+		all := p.all()
+		for i := range 40 {
+			if n := strings.Count(all, fmt.Sprintf("line %d.\n", i+1)); n != 1 {
+				t.Fatalf("%s, line %d is there %d times:\n%s", what, i+1, n, all)
+			}
+		}
+		for i := range 5 {
+			if n := strings.Count(all, fmt.Sprintf("own %d.\n", i+1)); n != 1 {
+				t.Fatalf("%s, the viewer's own line %d is there %d times:\n%s", what, i+1, n, all)
+			}
+		}
+	}
+	once("attached")
+	for i, size := range [][2]int{{80, 20}, {90, 30}, {60, 24}, {80, 24}} {
+		p.resize(size[0], size[1])
+		w.await("the terminal's size", fmt.Sprintf("work .*%dx%d", size[0], size[1]), func() string { return w.ssh("ls") })
+		p.keys(fmt.Sprintf("typed %d", i), "Enter")
+		p.sees(fmt.Sprintf(`typed %d\ntyped %d\n`, i, i))
+		once(fmt.Sprintf("resized to %v", size))
+	}
+	p.keys(`C-\`, "d")
+	p.sees("goes on running")
+	once("detached")
+}
