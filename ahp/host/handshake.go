@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"termhost/ahp"
 	"termhost/ahp/store"
@@ -18,7 +19,7 @@ var (
 // Hello is the answer to initialize, apart from how its version looks on the wire.
 type Hello struct {
 	Version ahp.Version
-	// ServerSeq is not above any of the snapshots': a client may take it for
+	// ServerSeq is that of the snapshots: a client may take it for
 	// the last action it has seen.
 	ServerSeq        uint64
 	ServerVersion    string
@@ -41,13 +42,15 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
 	if _, bad := c.host.seat(c, p.ClientID, v); bad != nil {
 		return Hello{}, bad
 	}
-	hello := Hello{Version: v, ServerVersion: c.host.cfg.Version, Snapshots: []store.View{},
-		DefaultDirectory: ahp.FileURI(c.host.account.Home), ServerSeq: c.host.store.Seq()}
+	var channels []*store.Channel
 	for _, ref := range p.InitialSubscriptions {
-		if view, err := c.Subscribe(string(ref)); err == nil {
-			hello.Snapshots = append(hello.Snapshots, view)
+		if ch := c.host.channel(c.principal, string(ref)); ch != nil && !slices.Contains(channels, ch) {
+			channels = append(channels, ch)
 		}
 	}
+	c.host.list.flush()
+	hello := Hello{Version: v, ServerVersion: c.host.cfg.Version, DefaultDirectory: ahp.FileURI(c.host.account.Home)}
+	hello.Snapshots, hello.ServerSeq = c.sub.SubscribeAll(channels)
 	return hello, nil
 }
 

@@ -155,3 +155,31 @@ func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T)
 		t.Error("a key with a forced command lists")
 	}
 }
+
+func TestNothingIsReplayedToWhoHasSeenTheSnapshotsOfInitialize(t *testing.T) {
+	h := newHost(t)
+	term, err := h.Create(carol, CreateOptions{Name: "x", Argv: []string{"/bin/sh", "-c", "echo ready; cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	term.awaitOutput(t, "ready")
+	c, err := h.Connect(carol, DoorWebSocket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hello, e := c.Initialize(ahp.InitializeParams{Channel: ahp.RootURI, ProtocolVersions: []string{"0.5.0"}, ClientID: "c",
+		InitialSubscriptions: []ahp.SubscriptionRef{ahp.RootURI, ahp.SubscriptionRef(term.URI())}})
+	if e != nil {
+		t.Fatal(e)
+	}
+	for _, v := range hello.Snapshots {
+		if v.Seq != hello.ServerSeq {
+			t.Errorf("the snapshot of %s is of %d, the answer of %d", v.URI, v.Seq, hello.ServerSeq)
+		}
+	}
+	c.Close()
+	_, r := reconnect(t, h, "c", hello.ServerSeq, ahp.RootURI, ahp.SubscriptionRef(term.URI()))
+	if len(r.Actions) != 0 {
+		t.Errorf("%d actions are replayed, the first is %s", len(r.Actions), r.Actions[0].Action().Type())
+	}
+}

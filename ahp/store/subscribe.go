@@ -1,6 +1,10 @@
 package store
 
-import "termhost/ahp"
+import (
+	"slices"
+
+	"termhost/ahp"
+)
 
 // Subscribe starts reading c's log at its end, anew if it was read before, and
 // returns the state there. It takes a serverSeq, the view's: whoever has seen
@@ -10,16 +14,32 @@ import "termhost/ahp"
 // carries the view, the answer is posted first and, when it is pulled, waits for
 // the view: see [Subscriber.Pull].
 func (sub *Subscriber) Subscribe(c *Channel) (View, error) {
+	views, _ := sub.SubscribeAll([]*Channel{c})
+	if len(views) == 0 {
+		return View{}, ErrGone
+	}
+	return views[0], nil
+}
+
+// SubscribeAll subscribes to several channels at one moment: all views are of the
+// serverSeq that is returned. Channels that are gone are left out.
+func (sub *Subscriber) SubscribeAll(channels []*Channel) (views []View, seq uint64) {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.closed || sub.closed {
-		return View{}, ErrGone
+	if sub.closed {
+		return nil, s.seq
 	}
-	s.nextLocked()
-	sub.linkLocked(c).restartLocked()
-	sub.synced[c.uri] = s.seq
-	return c.viewLocked(), nil
+	channels = slices.DeleteFunc(slices.Clone(channels), func(c *Channel) bool { return c.closed })
+	if len(channels) > 0 {
+		s.nextLocked()
+	}
+	for _, c := range channels {
+		sub.linkLocked(c).restartLocked()
+		sub.synced[c.uri] = s.seq
+		views = append(views, c.viewLocked())
+	}
+	return views, s.seq
 }
 
 // Follow starts reading c's log at its end. The caller knows the state there.
