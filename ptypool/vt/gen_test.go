@@ -85,7 +85,10 @@ func (g *generator) next() string {
 		return fmt.Sprintf("%s\x1b[%db", g.pick([]string{"x", "漢"}), g.num(30))
 	}
 	if g.safe {
-		return g.pick([]string{"\x1b#8", "\x1b[2 q", "\x1b]0;title\a", "\x1b[3J"})
+		return g.pick([]string{
+			"\x1b#8", "\x1b[2 q", "\x1b[0 q", "\x1b[5 q", "\x1b]0;title\a", "\x1b[3J", "\x1b]8;id=1;http://a.b/c\x1b\\link", "\x1b]8;;http://d\x1b\\",
+			"\x1b]8;;\x1b\\", "\x1b]4;3;#123456\a", "\x1b]11;#123456\a", "\x1b]10;rgb:ff/80/00\a", "\x1b]104\a", "\x1b]111\a", "\x1b[?1006l",
+		})
 	}
 	return g.pick([]string{
 		"\x1b#8", "\x1b[2 q", "\x1b]0;title\a", "\x1b[3J", "\x1bc", "\x1b]8;id=1;http://a.b/c\x1b\\link", "\x1b]8;;\x1b\\",
@@ -117,8 +120,10 @@ func newGenerator(seed uint64, safe bool) *generator {
 //     tabs, relative motion and saving work from there; ours is in the last column, as
 //     the VT's and xterm's
 //   - what DECSC saved moves when the main screen scrolls, and DECRC does not restore
-//     origin mode and underline styles
-//   - DECSTR also turns bracketed paste, focus and mouse reports off
+//     origin mode and underline styles, but the hyperlink, which ours, like VTE, leaves
+//     as it is
+//   - DECSTR also turns bracketed paste, focus and mouse reports off, and resets the
+//     cursor's style
 //   - REP repeats up to 65,536 times, ours at most a line's length
 //   - SD (CSI T) scrolls in lines without the pen's background
 //   - DECALN (ESC # 8) takes the pen's style and leaves margins and origin mode
@@ -141,7 +146,7 @@ func (g *generator) xtermOutput(v *Terminal, n int) []string {
 	for range n {
 		p := g.next()
 		margin := v.cur.wrap || v.cur.x == v.cols-1 && !v.modes.has(modeWrap) || v.line(v.cur.y)[v.cur.x]&cellTail != 0
-		if margin && (p[0] == esc && !strings.HasSuffix(p, "m") && !strings.HasSuffix(p, "H") || p == "\t") {
+		if margin && (p[0] == esc && !strings.HasSuffix(p, "m") && (!strings.HasSuffix(p, "H") || p == "\x1bH") || p == "\t") {
 			p = "\r" + p
 		}
 		if v.cur.x == v.cols-1 && strings.HasSuffix(p, "1J") || v.AltScreen() && strings.HasSuffix(p, "3J") {
@@ -150,18 +155,20 @@ func (g *generator) xtermOutput(v *Terminal, n int) []string {
 		switch last := p[len(p)-1]; {
 		case last == '7', p == "\x1b8", p == "\r\x1b8", strings.Contains(p, "\x1b8"), strings.HasSuffix(p, "[s"), strings.HasSuffix(p, "[u"),
 			strings.HasSuffix(p, "1048h"):
-			p = "\r\x1b7\x1b[1;1H\x1b[1;31;44msaved\x1b8"
+			p = "\r\x1b[24m\x1b7\x1b[1;1H\x1b[1;31;44msaved\x1b8"
 		case strings.HasSuffix(p, "49l") && !v.AltScreen(),
 			last == 'g' && g.cols%2 == 0, strings.HasSuffix(p, "\x1bH") && g.cols%2 == 0,
 			v.AltScreen() && strings.Contains(p, "?6"), v.cur.origin && strings.Contains(p, "?1049"),
 			strings.Contains(p, "?47") && g.cols%2 == 1, strings.Contains(p, "?1049") && g.cols%2 == 1:
 			continue
 		case last == 'p':
-			p = "\x1b[?1000;1004;2004l" + p
+			p = "\x1b[?1000;1004;1006;2004l\x1b[0 q" + p
 		case last == 'b':
 			p = g.pick([]string{"x", "─", "漢"}) + fmt.Sprintf("\x1b[%db", 1+g.IntN(g.cols/2))
 		case last == '8':
 			p = "\x1b[m\x1b[?6l\x1b[r" + p
+		case strings.Contains(p, "?1049"):
+			p = "\x1b[24m\x1b]8;;\x1b\\" + p
 		case strings.Contains(p, "\x1b[") && last == 'T':
 			p = "\x1b[m" + p
 		case v.cur.origin && strings.Contains(p, "\x1b[") && strings.IndexByte("ABCDEFGIZae`d", last) >= 0:

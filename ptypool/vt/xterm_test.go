@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +42,8 @@ type xtermScreen struct {
 	Alt     bool       `json:"alt"`
 	Modes   xtermModes `json:"modes"`
 
+	Private xtermPrivate `json:"private"`
+
 	Error string `json:"error"` // xterm.js threw an exception
 
 	cols int
@@ -55,6 +58,18 @@ type xtermModes struct {
 	Origin    bool   `json:"origin"`
 	Focus     bool   `json:"focus"`
 	Wrap      bool   `json:"wrap"`
+}
+
+// xtermPrivate is what xterm.js has no API for. There is nothing to compare with for
+// kitty's keyboard flags, modifyOtherKeys, protected cells, pointer shapes and the modes
+// listed at xtermOutput; saved cursors, scroll regions and charsets show in what is
+// printed next, see TestLiveOutputAfterRedraw.
+type xtermPrivate struct {
+	Hidden   bool   `json:"hidden"`
+	Cursor   string `json:"cursor"`
+	Encoding string `json:"encoding"`
+	Tabs     string `json:"tabs"`
+	Palette  string `json:"palette"`
 }
 
 // startXterm installs and starts the second emulator. Without node and npm the test
@@ -131,6 +146,7 @@ func xtermView(v *Terminal) xtermScreen {
 		Insert: v.modes.has(modeInsert), Origin: v.cur.origin, Focus: v.modes.has(modeFocus), Wrap: v.modes.has(modeWrap),
 		Mouse: map[uint16]string{0: "none", 9: "x10", 1000: "vt200", 1002: "drag", 1003: "any"}[v.mouse],
 	}}
+	s.Private = xtermPrivateView(v)
 	if v.cur.wrap {
 		s.X = v.cols
 	}
@@ -151,6 +167,35 @@ func xtermView(v *Terminal) xtermScreen {
 	return s
 }
 
+func xtermPrivateView(v *Terminal) xtermPrivate {
+	s := xtermPrivate{
+		Hidden: !v.modes.has(modeCursor),
+		Cursor: [...]string{
+			"", "block blinking", "block", "underline blinking", "underline", "bar blinking", "bar",
+		}[v.cursorStyle],
+		Encoding: map[uint16]string{0: "DEFAULT", 1006: "SGR", 1016: "SGR_PIXELS"}[v.mouseEnc],
+	}
+	var tabs, palette []string
+	for x := 1; x < v.cols; x++ {
+		if v.tabAt(x) {
+			tabs = append(tabs, fmt.Sprint(x))
+		}
+	}
+	set := func(i int, c uint32) {
+		palette = append(palette, fmt.Sprintf("%d=%d,%d,%d", i, c>>16&255, c>>8&255, c&255))
+	}
+	for _, i := range slices.Sorted(maps.Keys(v.colors.palette)) {
+		set(int(i), v.colors.palette[i])
+	}
+	for i, c := range v.colors.dynamic {
+		if c != 0 {
+			set(256+i, c)
+		}
+	}
+	s.Tabs, s.Palette = strings.Join(tabs, " "), strings.Join(palette, " ")
+	return s
+}
+
 func xtermRow(v *Terminal, r *row) string {
 	var b strings.Builder
 	last := "- - "
@@ -165,14 +210,17 @@ func xtermRow(v *Terminal, r *row) string {
 		st := v.table.at(c.style())
 		s := xtermColor(st.fg) + " " + xtermColor(st.bg) + " "
 		for i, name := range "bfikrvso" {
-			flag := attrs(1 << i)
-			if i == 3 && st.underline() != 0 {
-				s += "u"
-			}
-			if st.attrs&flag != 0 {
+			if st.attrs&(1<<i) != 0 {
 				s += string(name)
 			}
 		}
+		if n := st.underline(); n != 0 {
+			s += fmt.Sprintf("u%d", n)
+			if st.ul != 0 {
+				s += xtermColor(st.ul)
+			}
+		}
+		s += v.table.linkOf(st).uri
 		if s != last {
 			b.WriteString("{" + s + "}")
 		}
@@ -220,7 +268,7 @@ func (s xtermScreen) diff(x xtermScreen, history bool) string {
 		x.X = min(x.X, s.cols-1)
 	}
 	s.Rows, s.History, x.Rows, x.History, s.cols = nil, nil, nil, nil, 0
-	if s.X != x.X || s.Y != x.Y || s.Alt != x.Alt || s.Modes != x.Modes {
+	if s.X != x.X || s.Y != x.Y || s.Alt != x.Alt || s.Modes != x.Modes || s.Private != x.Private {
 		diff = append(diff, fmt.Sprintf("state\n ours  %+v\n xterm %+v", s, x))
 	}
 	return strings.Join(diff[:min(len(diff), 4)], "\n")
