@@ -144,6 +144,9 @@ func (v *invocation) show(a *host.Attach, first []byte, prepare func(*typist)) i
 		plain = &fromCRLF{w: w.out}
 		w.out = plain
 	}
+	if a.Holds() && v.asksColors() {
+		w.colors = newColorAnswers(time.Now())
+	}
 	t := newTypist(w, s.ch)
 	if prepare != nil {
 		prepare(t)
@@ -153,9 +156,6 @@ func (v *invocation) show(a *host.Attach, first []byte, prepare func(*typist)) i
 		w.drawn = w.differs()
 		w.resized = w.drawn
 		w.dirty = w.drawn || w.overlay.lines != nil
-	}
-	if a.Holds() && v.asksColors() {
-		w.colors = newColorAnswers(time.Now())
 	}
 	s.running.Go(func() {
 		defer s.c.recovered("reading what is typed")

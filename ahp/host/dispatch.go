@@ -268,11 +268,12 @@ func (t *Terminal) resize(a ahp.TerminalResized) (reason string) {
 	if t.exited {
 		return reasonExited
 	}
-	before := t.term.Screen().Scrolled()
+	screen := t.term.Screen()
+	lines, before := screen.HistoryLines(), screen.Scrolled()
 	if err := t.term.Resize(a.Cols, a.Rows); err != nil {
 		return reasonExited
 	}
-	t.reflowed += t.term.Screen().Scrolled() - before
+	t.pulledBack += screen.Scrolled() - before + uint64(lines-screen.HistoryLines())
 	t.content.resized()
 	return ""
 }

@@ -93,10 +93,9 @@ func (a *Attach) bellLocked(dst []byte) []byte {
 	return dst
 }
 
-// scrolled returns how many lines the program's output has scrolled off the main
-// screen. Those that a resize moved are not among them: it moves them on the
-// viewer's terminal as well. The Term's lock is held.
-func (t *Terminal) scrolled() uint64 { return t.term.Screen().Scrolled() - t.reflowed }
+// scrolled returns how many lines have left the top of the main screen and not come
+// back: where its history ends. The Term's lock is held.
+func (t *Terminal) scrolled() uint64 { return t.term.Screen().Scrolled() - t.pulledBack }
 
 // pullLocked appends to dst a piece of what has not been pulled yet. more says that
 // there may be another; there is none for a viewer that fell behind.

@@ -33,22 +33,22 @@ type Terminal struct {
 	tap   func(p []byte) // see CreateOptions; nil: none
 
 	// Guarded by the Term's lock.
-	holder    holder    // who holds the claim
-	prior     *holder   // whose claim the holder took, to hand back
-	windows   []*Attach // that may type, the one that was active last at the end
-	bells     uint64    // how often the program rang
-	reflowed  uint64    // lines that resizes made scrollback
-	last      claimed
-	renamed   bool // a person's title sticks
-	exited    bool
-	watching  int  // attaches of the creator
-	fleeting  bool // it goes when its creator's last attach does
-	commands  int  // how many were executed
-	running   string
-	runningAt time.Time
-	lastTitle string // that a program set
-	lastCwd   string
-	content   checkpoints
+	holder     holder    // who holds the claim
+	prior      *holder   // whose claim the holder took, to hand back
+	windows    []*Attach // that may type, the one that was active last at the end
+	bells      uint64    // how often the program rang
+	pulledBack uint64    // lines of scrollback that resizes took back to the screen
+	last       claimed
+	renamed    bool // a person's title sticks
+	exited     bool
+	watching   int  // attaches of the creator
+	fleeting   bool // it goes when its creator's last attach does
+	commands   int  // how many were executed
+	running    string
+	runningAt  time.Time
+	lastTitle  string // that a program set
+	lastCwd    string
+	content    checkpoints
 
 	// What one piece of output has brought so far: see events.
 	small            []byte

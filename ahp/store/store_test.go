@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -446,5 +447,25 @@ func TestTheClipboardReachesRawReadersOnly(t *testing.T) {
 	}
 	if got := types(pullAll(agent)); got != "data*" {
 		t.Error(got)
+	}
+}
+
+func TestOfEachSelectionTheNewestWaits(t *testing.T) {
+	s := New(Options{})
+	c := newTerminal(t, s, "a")
+	viewer := s.NewSubscriber(true)
+	defer viewer.Close()
+	if err := viewer.Follow(c); err != nil {
+		t.Fatal(err)
+	}
+	for _, seq := range []string{"\x1b]52;c;1\a", "\x1b]52;p;2\a", "\x1b]52;c;3\a", "\x1b]52;q;4\a", "\x1b]52;s;5\a"} {
+		c.SetClipboard([]byte(seq))
+	}
+	var got []string
+	for _, it := range pullAll(viewer) {
+		got = append(got, string(it.Entry.Action().(Clipboard).Sequence))
+	}
+	if want := []string{"\x1b]52;c;3\a", "\x1b]52;q;4\a", "\x1b]52;s;5\a"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
