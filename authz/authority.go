@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -34,16 +35,17 @@ var ErrChanged = errors.New("authz: the rights of this key have changed; connect
 type Authority struct {
 	ring      *keys.Ring
 	tokens    *keys.Tokens
-	directory *Directory
+	directory atomic.Pointer[Directory]
 	clock     func() time.Time
 	log       *slog.Logger
 
 	mu      sync.Mutex // a leaf: no end function is called under it
 	tracked map[*tracking]struct{}
 
-	wake chan struct{} // capacity 1: an earlier expiry than before is tracked
-	stop context.CancelFunc
-	done chan struct{} // closed when the goroutine has ended
+	wake    chan struct{} // capacity 1: an earlier expiry than before is tracked
+	renewed chan struct{} // capacity 1: the directory is another
+	stop    context.CancelFunc
+	done    chan struct{} // closed when the goroutine has ended
 }
 
 // tracking is one grant that ends when its proof does.
@@ -68,14 +70,16 @@ type AuthorityOptions struct {
 // the tokens stay the caller's.
 func NewAuthority(o AuthorityOptions) *Authority {
 	a := &Authority{
-		ring: o.Ring, tokens: o.Tokens, directory: o.Directory, clock: o.Clock, log: o.Log,
+		ring: o.Ring, tokens: o.Tokens, clock: o.Clock, log: o.Log,
 		tracked: map[*tracking]struct{}{},
 		wake:    make(chan struct{}, 1),
+		renewed: make(chan struct{}, 1),
 		done:    make(chan struct{}),
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
+	a.directory.Store(o.Directory)
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
 	ring, tokens := a.ring.Changed(), a.tokens.Changed()
@@ -90,6 +94,16 @@ func (a *Authority) Close() error {
 	a.stop()
 	<-a.done
 	return nil
+}
+
+// SetDirectory replaces the directory. What was granted by the former one and
+// would not be granted so by d ends.
+func (a *Authority) SetDirectory(d *Directory) {
+	a.directory.Store(d)
+	select {
+	case a.renewed <- struct{}{}:
+	default:
+	}
 }
 
 // Key authenticates a key or certificate; see keys.Ring.Authenticate, also for
@@ -156,7 +170,7 @@ func samePrincipal(a, b Principal) bool {
 }
 
 func (a *Authority) grant(id keys.Identity, now time.Time) (Grant, error) {
-	p, err := a.directory.Key(id)
+	p, err := a.directory.Load().Key(id)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -164,14 +178,14 @@ func (a *Authority) grant(id keys.Identity, now time.Time) (Grant, error) {
 }
 
 func (a *Authority) tokenGrant(token keys.Token, id keys.Identity, now time.Time) (Grant, error) {
-	key, err := a.directory.Key(id)
+	key, err := a.directory.Load().Key(id)
 	if err != nil {
 		return Grant{}, err
 	}
 	if key.Role.String() != token.KeyRole {
 		return Grant{}, fmt.Errorf("%w: the role of its key has changed", keys.ErrBadToken)
 	}
-	p, err := a.directory.Token(key, token)
+	p, err := a.directory.Load().Token(key, token)
 	if err != nil {
 		return Grant{}, err
 	}

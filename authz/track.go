@@ -63,6 +63,9 @@ func (a *Authority) follow(ctx context.Context, ring, tokens <-chan struct{}) {
 			ring = a.ring.Changed()
 			a.endTokens()
 			a.recheck(func(Grant) bool { return true })
+		case <-a.renewed:
+			a.endTokens()
+			a.recheck(func(Grant) bool { return true })
 		case <-tokens:
 			tokens = a.tokens.Changed()
 			a.recheck(func(g Grant) bool { return g.Principal.Token != "" })

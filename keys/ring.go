@@ -49,12 +49,12 @@ type Options struct {
 type Ring struct {
 	inspect inspector
 	log     *slog.Logger
-	fixed   keyFile // Options.Lines; never changes
-	user    string  // Options.LoginUser
+	user    string // Options.LoginUser
 
 	current atomic.Pointer[snapshot] // replaced as a whole, under mu
 
 	mu      sync.Mutex // a leaf: nothing is locked and nobody is called under it but the log
+	fixed   keyFile    // Options.Lines or SetLines
 	files   []*watched
 	changed chan struct{} // closed, and replaced, when current is replaced
 
@@ -100,13 +100,11 @@ func Open(o Options) (*Ring, error) {
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
-	for _, text := range o.Lines {
-		line, err := ParseLine(text)
-		if err != nil {
-			return nil, fmt.Errorf("keys: a key line of the configuration is refused: %w", err)
-		}
-		r.fixed.entries = append(r.fixed.entries, entry{Line: line, source: "config"})
+	fixed, err := linesOf(o.Lines)
+	if err != nil {
+		return nil, err
 	}
+	r.fixed = fixed
 	for _, path := range o.AuthorizedKeysFiles {
 		r.files = append(r.files, &watched{path: path, kind: authorizedKeys})
 	}
@@ -194,6 +192,35 @@ func (r *Ring) again(id Identity, remote origin, now time.Time) (Identity, error
 		return Identity{}, fmt.Errorf("%w: it cannot be read", ErrUnknownKey)
 	}
 	return r.current.Load().authenticate(id.User, key, remote, now)
+}
+
+// linesOf reads authorized_keys lines of the configuration.
+func linesOf(texts []string) (keyFile, error) {
+	var f keyFile
+	for _, text := range texts {
+		line, err := ParseLine(text)
+		if err != nil {
+			return keyFile{}, fmt.Errorf("keys: a key line of the configuration is refused: %w", err)
+		}
+		f.entries = append(f.entries, entry{Line: line, source: "config"})
+	}
+	return f, nil
+}
+
+// SetLines replaces Options.Lines. When it returns without error, it has taken
+// effect; with an error, nothing has changed.
+func (r *Ring) SetLines(texts []string) error {
+	fixed, err := linesOf(texts)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fixed = fixed
+	r.current.Store(r.build())
+	close(r.changed)
+	r.changed = make(chan struct{})
+	return nil
 }
 
 // Empty reports whether no key at all could be let in at present.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
@@ -25,6 +26,44 @@ type access struct {
 	ring      *keys.Ring
 	authority *authz.Authority
 	identity  string // the client key made on a first run; ""
+
+	lines []string // the key lines of the configuration in force; see setPrincipals
+}
+
+// directoryOf returns the directory of the configuration's principals.
+func directoryOf(principals []principalConfig) (*authz.Directory, error) {
+	var entries []authz.Entry
+	for _, p := range principals {
+		role, err := authz.ParseRole(p.Role)
+		if err != nil {
+			return nil, err
+		}
+		e := authz.Entry{Name: p.Name, Role: role}
+		for _, k := range p.Keys {
+			e.Keys = append(e.Keys, cmp.Or(k.Line, k.Fingerprint))
+		}
+		entries = append(entries, e)
+	}
+	return authz.NewDirectory(entries)
+}
+
+// setPrincipals puts other principals in force. What they may no longer do, they
+// are disconnected from. It is called by one goroutine.
+func (a *access) setPrincipals(principals []principalConfig) error {
+	directory, err := directoryOf(principals)
+	if err != nil {
+		return err
+	}
+	// A key that a line lets in and no entry names would be an admin: the lines
+	// that go, go before the entries do, and new ones come after them.
+	fresh := directory.Lines()
+	stay := slices.DeleteFunc(slices.Clone(a.lines), func(line string) bool { return !slices.Contains(fresh, line) })
+	if err := a.ring.SetLines(stay); err != nil {
+		return err
+	}
+	a.authority.SetDirectory(directory)
+	a.lines = fresh
+	return a.ring.SetLines(fresh)
 }
 
 // openAccess reads all keys. On a first run without any it makes a client key.
@@ -49,22 +88,11 @@ func openAccess(cfg config, log *slog.Logger) (*access, error) {
 		}
 		a.identity = key.Path
 	}
-	var entries []authz.Entry
-	for _, p := range cfg.Principals {
-		role, err := authz.ParseRole(p.Role)
-		if err != nil {
-			return nil, err
-		}
-		e := authz.Entry{Name: p.Name, Role: role}
-		for _, k := range p.Keys {
-			e.Keys = append(e.Keys, cmp.Or(k.Line, k.Fingerprint))
-		}
-		entries = append(entries, e)
-	}
-	directory, err := authz.NewDirectory(entries)
+	directory, err := directoryOf(cfg.Principals)
 	if err != nil {
 		return nil, err
 	}
+	a.lines = directory.Lines()
 	env, err := currentEnvironment()
 	if err != nil {
 		return nil, err

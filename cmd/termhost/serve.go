@@ -43,6 +43,7 @@ func serve(args []string, std stdio) int {
 		return fail(std, exitFailure, err.Error(), hintFor(err))
 	}
 	s.greeting().print(std.out)
+	defer watchConfig(*file, cfg, s, log)()
 	code := exitOK
 	select {
 	case sig := <-stop:
