@@ -72,11 +72,13 @@ func (h *history) newBlock(n int) block {
 		h.spare = block{}
 		return b
 	}
-	size := historyBlock
-	if len(h.blocks) == 0 {
-		size = historyBlock / 8
+	last := len(h.blocks) - 1
+	if last < 0 {
+		return block{buf: make([]byte, 0, max(historyBlock/8, n))}
 	}
-	return block{buf: make([]byte, 0, max(size, n))}
+	// Lines are likely to be as long as those before them.
+	lines := len(h.blocks[last].ends) * historyBlock / max(1, cap(h.blocks[last].buf))
+	return block{make([]byte, 0, max(historyBlock, n)), make([]uint32, 0, lines+lines/8)}
 }
 
 // giveUp drops the oldest line.
@@ -89,7 +91,7 @@ func (h *history) giveUp() {
 		return
 	}
 	h.skip = 0
-	if cap(b.buf) <= 2*historyBlock {
+	if cap(b.buf) >= historyBlock && cap(b.buf) <= 2*historyBlock {
 		h.spare = block{b.buf[:0], b.ends[:0]}
 	}
 	h.blocks[0] = block{}
