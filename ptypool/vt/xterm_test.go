@@ -352,3 +352,36 @@ func TestXtermResize(t *testing.T) {
 		}
 	}
 }
+
+// In xterm.js, which erases what it clears, the viewer's own lines and everything that
+// scrolled are in the scrollback once: after the first redraw, after drawing over it, and
+// after one with the lines missed meanwhile.
+func TestXtermKeepsTheViewersScrollback(t *testing.T) {
+	x := startXterm(t)
+	for seed := range uint64(100) {
+		g := newGenerator(seed, true)
+		v := New(g.cols, g.rows, Options{ScrollbackLines: 1000})
+		v.Feed([]byte(lineOutput(g)), nil)
+		own := g.IntN(2 * g.rows)
+		job := xtermJob{g.cols, g.rows, 1000, nil}
+		step := func(p []byte) {
+			if len(p) > 0 {
+				job.Steps = append(job.Steps, xtermStep{Data: p})
+			}
+		}
+		step([]byte("\x1b[44mx\x1b[K\r\n" + strings.Repeat("own\r\n", own)))
+		step(v.AppendRedraw(nil, Redraw{Scrollback: -1}))
+		var rec recorder
+		v.Feed([]byte(lineOutput(g)), &rec)
+		step([]byte(rec.data.String()))
+		step(v.AppendRedraw(nil, Redraw{}))
+		mark := v.Scrolled()
+		v.Feed([]byte(lineOutput(g)), nil)
+		step(v.AppendRedraw(nil, Redraw{Update: true, Scrollback: int(v.Scrolled() - mark)}))
+		ours := xtermView(v)
+		ours.History = append(append([]string{"x"}, slices.Repeat([]string{"own"}, own)...), ours.History...)
+		if diff := ours.diff(x.run(t, job), true); diff != "" {
+			t.Fatalf("seed %d, %d by %d: %s", seed, g.cols, g.rows, diff)
+		}
+	}
+}
