@@ -248,6 +248,15 @@ func TestTheViewersScrollback(t *testing.T) {
 		p.sees(fmt.Sprintf(`typed %d\ntyped %d\n`, i, i))
 		once(fmt.Sprintf("resized to %v", size))
 	}
+	for i := range 3 { // with something lying over the screen while lines scroll
+		p.keys(`C-\`, "?")
+		p.sees("Any key closes this")
+		w.ssh("send", "--enter", "work", fmt.Sprintf("covered %d", i))
+		w.peeks("work", fmt.Sprintf(`covered %d\ncovered %d\n`, i, i))
+		p.keys("Escape")
+		p.sees(fmt.Sprintf(`covered %d\ncovered %d\n`, i, i))
+		once("uncovered")
+	}
 	p.keys(`C-\`, "d")
 	p.sees("goes on running")
 	once("detached")
