@@ -403,6 +403,10 @@ func (w *viewer) part(end ending) {
 	}
 	name := w.t.Name()
 	switch end {
+	case exited:
+		if why := w.t.EndedBy(); why != "" {
+			w.lastLine("[%s was ended %s]", name, host.Printable(why))
+		}
 	case detached:
 		w.lastLine("[detached: %s goes on running; `%s` comes back]", name, w.s.c.comeBack(name))
 	case cutOff:

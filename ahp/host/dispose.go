@@ -33,6 +33,7 @@ func (h *Host) dispose(p authz.Principal, t *Terminal, target authz.Target) erro
 	if err := authz.Check(p, authz.Dispose, target); err != nil {
 		return err
 	}
+	t.ending("by " + p.Name)
 	if t.owned != nil {
 		h.disposeOwned(t, p)
 	} else {

@@ -123,6 +123,7 @@ func (h *Host) Shutdown(ctx context.Context) error {
 	}
 	h.closed = true
 	for _, t := range h.order {
+		t.ending("because " + ErrClosed.Error())
 		t.brake.release()
 		t.presentLocked()
 	}

@@ -54,7 +54,8 @@ type Terminal struct {
 	small            []byte
 	newTitle, newCwd string
 
-	exit atomic.Pointer[ptypool.ExitStatus] // nil: running
+	exit  atomic.Pointer[ptypool.ExitStatus] // nil: running
+	ended atomic.Pointer[string]             // see EndedBy
 	// exitedAt is set before exit is.
 	exitedAt time.Time
 }
@@ -90,6 +91,22 @@ func (t *Terminal) Exit() (ptypool.ExitStatus, bool) {
 		return *st, true
 	}
 	return ptypool.ExitStatus{}, false
+}
+
+// EndedBy returns who or what ended a terminal whose program did not exit by
+// itself, for people: "by ann", "because the host is shutting down"; else "".
+func (t *Terminal) EndedBy() string {
+	if why := t.ended.Load(); why != nil {
+		return *why
+	}
+	return ""
+}
+
+// ending notes why the terminal is about to be ended; the first reason counts.
+func (t *Terminal) ending(why string) {
+	if !t.exitedNow() {
+		t.ended.CompareAndSwap(nil, &why)
+	}
 }
 
 func (t *Terminal) exitedNow() bool { return t.exit.Load() != nil }
