@@ -306,7 +306,9 @@ func (r *Ring) refuse(f *watched, err error) bool {
 		}
 	}
 	f.err, f.content, f.revoked = err, keyFile{}, nil
-	r.log.Error("key file refused; its keys are withdrawn", "file", f.path, "reason", err.Error())
+	if r.current.Load() != nil { // else Open returns the error
+		r.log.Error("key file refused; its keys are withdrawn", "file", f.path, "reason", err.Error())
+	}
 	return true
 }
 
