@@ -156,9 +156,9 @@ func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
 			w.cells(cells[x:], x, linked)
 		}
 		switch {
-		case filled: // not every terminal blanks the column that a wide character leaves
+		case filled:
 			w.styleOf(r.cells[len(cells)])
-			w.str("\x1b[K")
+			w.leaveColumn(g.rows[y+1].cells[0]&cellCluster != 0)
 		case !linked && max(r.used(), x) < t.cols:
 			w.style(style{}, link{})
 			w.str("\x1b[K")

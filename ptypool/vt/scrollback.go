@@ -69,7 +69,7 @@ func (h *historyWriter) char(line *lineReader, text []byte, width int) {
 	if h.x+width > h.cols {
 		if h.x < h.cols {
 			h.style(line.st, line.link)
-			h.str("\x1b[K") // see drawRows
+			h.leaveColumn(utf8.RuneCount(text) > 1)
 		}
 		h.x, h.lines, h.colored = 0, h.lines+1, line.st.bg != 0
 	}

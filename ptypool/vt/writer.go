@@ -174,6 +174,17 @@ func disputedRune(r rune) bool {
 	return true
 }
 
+// leaveColumn blanks the last column, where the cursor is, before a wide character
+// that goes to the next line; not every terminal does by itself. The first character
+// of a cluster may fit, and is kept from it.
+func (w *writer) leaveColumn(cluster bool) {
+	if cluster {
+		w.str(" ")
+		return
+	}
+	w.str("\x1b[K")
+}
+
 // cluster draws a grapheme cluster. While drawing, mode 2027 is set; a cluster that was
 // printed without it may have another width, and is of a character with marks only.
 func (w *writer) cluster(text string, wide bool) {
