@@ -136,15 +136,18 @@ const (
 	giveTitleBack = "\x1b[23;2t"
 )
 
-// greet writes what comes first.
+// greet writes what comes first. The redraw comes last: it may end in the middle
+// of a sequence that the program goes on with.
 func (w *viewer) greet(first []byte) error {
+	var before string
 	if w.interactive {
-		if _, err := io.WriteString(w.out, keepTitle); err != nil {
-			return err
-		}
+		before = keepTitle
 	}
 	if w.colors != nil {
-		first = append(first, askColors...)
+		before += askColors
+	}
+	if _, err := io.WriteString(w.out, before); err != nil {
+		return err
 	}
 	_, err := w.out.Write(first)
 	return err

@@ -162,7 +162,8 @@ func TestQueriesAreAnsweredOnce(t *testing.T) {
 // shows what the program shows when it goes on.
 func TestAttachInTheMiddle(t *testing.T) {
 	for name, script := range map[string]string{
-		"a rune": `stty -echo; printf 'before\346\274'; read x; printf '\242 after\n'; read x`,
+		"a sequence": `stty -echo; printf 'before\033[3'; read x; printf '1mred\033[m after\n'; read x`,
+		"a rune":     `stty -echo; printf 'before\346\274'; read x; printf '\242 after\n'; read x`,
 		"a progress bar": `stty -echo; for i in $(seq 40); do printf '\r\033[3%dm%*s\033[m %d%% before' $((i%7+1)) $i x $i; done; read x; ` +
 			`for i in $(seq 41 60); do printf '\r\033[3%dm%*s\033[m %d%% ' $((i%7+1)) $i x $i; done; printf '\nafter\n'; read x`,
 	} {
