@@ -48,7 +48,7 @@ func tellACP(t *testing.T, script string, programs map[string]string) {
 		},
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"serve": cmdServe, "stop": cmdStop,
+			"serve": cmdServe, "halt": cmdHalt,
 		},
 	})
 }

@@ -9,13 +9,12 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	gossh "golang.org/x/crypto/ssh"
-	"golang.org/x/term"
 )
 
 const attachUsage = "[-r] [-c FILE] [NAME]"
@@ -98,8 +97,12 @@ type readAhead struct {
 
 func (c *readAhead) Read(p []byte) (int, error) { return c.r.Read(p) }
 
+// errHostGone ends an attach whose connection was lost.
+var errHostGone = errors.New("the host has gone")
+
 // runRemote runs a command of the host as ssh would: with a pty and a raw
-// terminal where there is one. It returns the command's exit status.
+// terminal where there is one. It returns the command's exit status, or 128+n
+// after signal n.
 func runRemote(client *gossh.Client, command string, std stdio) (status int, err error) {
 	s, err := client.NewSession()
 	if err != nil {
@@ -107,71 +110,57 @@ func runRemote(client *gossh.Client, command string, std stdio) (status int, err
 	}
 	defer s.Close()
 	s.Stdout, s.Stderr = std.out, std.err
-	// Not s.Stdin: Wait would wait for a read of the terminal that nobody ends.
-	in, err := s.StdinPipe()
-	if err != nil {
-		return 0, err
-	}
-	if tty, ok := std.in.(*os.File); ok && term.IsTerminal(int(tty.Fd())) {
-		restore, err := takeTerminal(tty, s)
-		if err != nil {
-			return 0, err
-		}
-		defer restore()
-	}
 	for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "COLORTERM"} {
 		if v := os.Getenv(name); v != "" {
 			_ = s.Setenv(name, v) // the host may not want it
 		}
 	}
-	if err := s.Start(command); err != nil {
+	tty, err := takeTerminal(std, s)
+	if err != nil {
 		return 0, err
 	}
-	go func() {
-		_, _ = io.Copy(in, std.in) // ends with either side
-		in.Close()
-	}()
-	err = s.Wait()
+	defer tty.giveBack()
+	ended := make(chan error, 1)
+	go func() { ended <- follow(s, command, std.in) }()
+	select {
+	case err = <-ended:
+	case sig := <-tty.signals:
+		client.Close()
+		select {
+		case <-ended:
+		case <-time.After(lastWrite):
+		}
+		tty.reset()
+		return 128 + int(sig.(syscall.Signal)), nil
+	}
 	var exit *gossh.ExitError
+	var missing *gossh.ExitMissingError
 	switch {
+	case err == nil:
+		return exitOK, nil
 	case errors.As(err, &exit):
 		return exit.ExitStatus(), nil
-	case err != nil:
-		return 0, fmt.Errorf("the host has gone: %w", err)
 	}
-	return exitOK, nil
+	tty.reset()
+	if errors.As(err, &missing) {
+		return 0, errHostGone
+	}
+	return 0, fmt.Errorf("%w: %w", errHostGone, err)
 }
 
-// takeTerminal asks for a pty like tty, whose size it keeps telling, and makes
-// tty raw until restore is called.
-func takeTerminal(tty *os.File, s *gossh.Session) (restore func(), err error) {
-	fd := int(tty.Fd())
-	cols, rows, err := term.GetSize(fd)
+// follow runs the command to its end, typing what comes from in.
+func follow(s *gossh.Session, command string, in io.Reader) error {
+	// Not s.Stdin: Wait would wait for a read of the terminal that nobody ends.
+	typed, err := s.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell the terminal's size: %w", err)
+		return err
 	}
-	if err := s.RequestPty(os.Getenv("TERM"), rows, cols, gossh.TerminalModes{}); err != nil {
-		return nil, fmt.Errorf("the host refuses a pty: %w", err)
+	if err := s.Start(command); err != nil {
+		return err
 	}
-	old, err := term.MakeRaw(fd)
-	if err != nil {
-		return nil, fmt.Errorf("cannot make the terminal raw: %w", err)
-	}
-	resized := make(chan os.Signal, 1)
-	signal.Notify(resized, syscall.SIGWINCH)
-	stopped := make(chan struct{})
 	go func() {
-		defer close(stopped)
-		for range resized {
-			if cols, rows, err := term.GetSize(fd); err == nil {
-				_ = s.WindowChange(rows, cols) // a connection that is over needs none
-			}
-		}
+		_, _ = io.Copy(typed, in) // ends with either side
+		typed.Close()
 	}()
-	return func() {
-		signal.Stop(resized)
-		close(resized)
-		<-stopped
-		_ = term.Restore(fd, old)
-	}, nil
+	return s.Wait()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"termhost/ptypool/vt"
 )
 
 // person is somebody at a terminal of their own, running a program.
@@ -35,6 +38,7 @@ type person struct {
 //	person NAME resizes COLSxROWS
 //	person NAME leaves [STATUS]        the program ends by itself, with the status
 //	person NAME vanishes               the program is killed, its connection dies
+//	person NAME has a sane terminal    what was shown leaves a terminal as a shell expects it
 func cmdPerson(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: person NAME VERB ...")
@@ -67,6 +71,8 @@ func cmdPerson(ts *testscript.TestScript, neg bool, args []string) {
 		p.leaves(ts, rest)
 	case "vanishes":
 		p.leave()
+	case "has":
+		p.sane(ts)
 	default:
 		ts.Fatalf("a person does not %q", verb)
 	}
@@ -160,6 +166,42 @@ func (p *person) leaves(ts *testscript.TestScript, args []string) {
 		ts.Fatalf("the program ended with %d, want %d; shown:\n%s", got, want, p.screen)
 	}
 }
+
+// sane asks a terminal that shows what the person's did for its modes.
+func (p *person) sane(ts *testscript.TestScript) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v, answers := vt.New(80, 24, vt.Options{}), &vtAnswers{}
+	v.Feed(p.screen, answers)
+	answers.text = ""
+	for _, mode := range []int{1, 5, 6, 9, 12, 45, 47, 66, 67, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 1049, 2004, 2026} {
+		v.Feed(fmt.Appendf(nil, "\x1b[?%d$p", mode), answers)
+		if want := fmt.Sprintf("\x1b[?%d;2$y", mode); answers.text != want {
+			ts.Fatalf("mode %d is not off: %q, want %q", mode, answers.text, want)
+		}
+		answers.text = ""
+	}
+	v.Feed([]byte("\x1b[?u\x1b[?4m"), answers)
+	if want := "\x1b[?0u\x1b[>4;0m"; answers.text != want {
+		ts.Fatalf("the keyboard: %q, want %q", answers.text, want)
+	}
+	if _, _, visible := v.Cursor(); !visible {
+		ts.Fatalf("the cursor is hidden")
+	}
+}
+
+// vtAnswers keeps what a terminal answers and nothing else.
+type vtAnswers struct {
+	vt.Sink
+	text string
+}
+
+func (a *vtAnswers) Reply(p []byte) { a.text += string(p) }
+func (*vtAnswers) Data([]byte)      {}
+func (*vtAnswers) Title(string)     {}
+func (*vtAnswers) Bell()            {}
+func (*vtAnswers) Cwd(string)       {}
+func (*vtAnswers) Clipboard([]byte) {}
 
 // leave kills the program and waits for its end.
 func (p *person) leave() {

@@ -34,7 +34,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve":   cmdServe,
-			"stop":    cmdStop,
+			"halt":    cmdHalt,
 			"person":  cmdPerson,
 			"agent":   cmdAgent,
 			"need":    cmdNeed,
@@ -200,9 +200,9 @@ func sshConfigOf(ts *testscript.TestScript, greeting string) string {
 	return b.String()
 }
 
-// cmdStop sends the host SIGTERM (or with -KILL SIGKILL) and waits for its end,
+// cmdHalt sends the host SIGTERM (or with -KILL SIGKILL) and waits for its end,
 // which must be exit code 0 for SIGTERM.
-func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
+func cmdHalt(ts *testscript.TestScript, neg bool, args []string) {
 	s := storyOf(ts)
 	sig := syscall.SIGTERM
 	if len(args) == 1 && args[0] == "-KILL" {
