@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -42,10 +43,22 @@ func runSend(v *invocation) int {
 	if err != nil {
 		return v.failed(err)
 	}
+	before := t.Info(v.principal())
 	if err := v.send(t, []byte(text), keys); err != nil {
 		return v.failed(err)
 	}
+	if !before.Mine && t.Info(v.principal()).Mine {
+		v.tellTook(before)
+	}
 	return statusOK
+}
+
+// tellTook says whose keyboard was taken by typing.
+func (v *invocation) tellTook(from host.Info) {
+	fmt.Fprintf(v.stderr, "termhost: you took the keyboard of %s from %s\n", from.Name, from.Holder)
+	if p := v.s.c.srv.cfg.DetachPrefix; p != 0 {
+		fmt.Fprintf(v.stderr, "hint: to hand it back: ssh -t HOST attach %s, then %s r\n", from.Name, keyName(p))
+	}
 }
 
 // sendPatience is how long `send` waits for a program that does not read.

@@ -135,6 +135,54 @@ func (c *colorAnswers) theme() (fg, bg, cursor vt.RGB, ok bool) {
 	return c.colors[0], c.colors[1], cursor, c.got[0] && c.got[1]
 }
 
+// takeColors returns what there is in p beside the answers about colours.
+func (t *typist) takeColors(p []byte) []byte {
+	c := t.colors
+	if time.Now().After(c.until) {
+		t.colors = nil
+		return append(c.release(), p...)
+	}
+	p, found := c.take(p)
+	if found {
+		if fg, bg, cursor, ok := c.theme(); ok {
+			t.w.a.SetTheme(fg, bg, cursor)
+		}
+	}
+	if c.complete() {
+		t.colors = nil
+		return append(p, c.release()...)
+	}
+	if len(c.held) > 0 {
+		wait := cutTime
+		if len(c.held) > 2 {
+			wait = time.Until(c.until)
+		}
+		fed := c.fed
+		t.feeders.Go(func() { t.passOn(fed, wait) })
+	}
+	return p
+}
+
+// passOn takes for typed what was held back as the beginning of an answer, unless
+// more has been read within the time.
+func (t *typist) passOn(fed int, wait time.Duration) {
+	defer t.w.s.c.recovered("passing on input")
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.w.s.ctx.Done():
+		return
+	}
+	t.input.Lock()
+	defer t.input.Unlock()
+	if c := t.colors; c != nil && c.fed == fed && !t.leaving {
+		if held := c.release(); len(held) > 0 {
+			t.filter.feed(held, t)
+		}
+	}
+}
+
 // asksColors reports whether the viewer's terminal is asked. A console shows
 // questions that it does not know, or has no colours to choose. A command run by
 // `run` may be over before the answer comes, which would then be typed at the

@@ -171,6 +171,17 @@ func TestWhoTakesTheKeyboardIsToldFromWhomOnce(t *testing.T) {
 	}
 }
 
+func TestSendTellsFromWhomItTookTheKeyboard(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": `environment="TERMHOST_ROLE=operator"`}})
+	b := r.open(r.dial("bob"), 80, 24, catV)
+	b.sees("ready")
+	for i, want := range []string{"termhost: you took the keyboard of work from bob\nhint: to hand it back: ssh -t HOST attach work, then Ctrl-\\ r\n", ""} {
+		if got := r.ssh("alice", "", "send work x"); got.status != 0 || got.stderr != want {
+			t.Errorf("send %d: %+v, want %q", i, got, want)
+		}
+	}
+}
+
 func TestWhoHoldsATerminalIsNotToldThatSomebodyElseDoes(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	c := r.dial("alice")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"termhost/ahp/host"
 	"termhost/authz"
@@ -102,54 +101,6 @@ func (t *typist) take(p []byte, end bool) (leaving bool) {
 	return end || t.leaving
 }
 
-// takeColors returns what there is in p beside the answers about colours.
-func (t *typist) takeColors(p []byte) []byte {
-	c := t.colors
-	if time.Now().After(c.until) {
-		t.colors = nil
-		return append(c.release(), p...)
-	}
-	p, found := c.take(p)
-	if found {
-		if fg, bg, cursor, ok := c.theme(); ok {
-			t.w.a.SetTheme(fg, bg, cursor)
-		}
-	}
-	if c.complete() {
-		t.colors = nil
-		return append(p, c.release()...)
-	}
-	if len(c.held) > 0 {
-		wait := cutTime
-		if len(c.held) > 2 {
-			wait = time.Until(c.until)
-		}
-		fed := c.fed
-		t.feeders.Go(func() { t.passOn(fed, wait) })
-	}
-	return p
-}
-
-// passOn takes for typed what was held back as the beginning of an answer, unless
-// more has been read within the time.
-func (t *typist) passOn(fed int, wait time.Duration) {
-	defer t.w.s.c.recovered("passing on input")
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-t.w.s.ctx.Done():
-		return
-	}
-	t.input.Lock()
-	defer t.input.Unlock()
-	if c := t.colors; c != nil && c.fed == fed && !t.leaving {
-		if held := c.release(); len(held) > 0 {
-			t.filter.feed(held, t)
-		}
-	}
-}
-
 // typed passes p on to the program.
 func (t *typist) typed(p []byte) {
 	if t.w.s.ctx.Err() != nil {
@@ -163,54 +114,6 @@ func (t *typist) typed(p []byte) {
 	if bytes.IndexByte(p, keyInterrupt) >= 0 {
 		t.w.hint(event{kind: interrupted})
 	}
-}
-
-// dropping is what a key that closed something leaves to be dropped.
-type dropping int
-
-const (
-	dropNothing dropping = iota
-	dropRune             // the rest of a character
-	dropPaste            // up to the end of the brackets
-)
-
-// closing takes from p what closes the help or the list, if they are shown, and
-// returns what is left for the program. A key has done its work with that. So has
-// a paste, which nobody meant for the help, and of which a part must never be
-// typed. What a terminal sends by itself closes nothing.
-func (t *typist) closing(p []byte) []byte {
-	switch t.drop {
-	case dropPaste:
-		if !t.filter.paste { // p is its end
-			t.drop = dropNothing
-		}
-		return nil
-	case dropRune:
-		t.drop = dropNothing
-		for len(p) > 0 && !utf8.RuneStart(p[0]) {
-			p = p[1:]
-		}
-	}
-	if !t.modal || len(p) == 0 {
-		return p
-	}
-	switch report, release := host.IsReport(p); {
-	case release: // of the key that opened it
-		return nil
-	case report:
-		return p
-	}
-	t.modal = false
-	t.w.post(event{kind: dismiss})
-	if t.filter.paste { // p is its beginning
-		t.drop = dropPaste
-		return nil
-	}
-	_, n := decodeKey(p)
-	if n == 0 {
-		t.drop, n = dropRune, len(p)
-	}
-	return p[n:]
 }
 
 // deliver gives the host p, or keeps it until there is room.
