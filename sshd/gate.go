@@ -147,7 +147,7 @@ func (t *ticket) penalize(d time.Duration) {
 	if t.source.IsLoopback() {
 		enough = penaltyMinLoopback
 	}
-	if p.until.Sub(now) >= enough {
+	if p.refused || p.until.Sub(now) >= enough {
 		p.refused = true
 		if t.source.IsLoopback() {
 			p.until = now.Add(penaltyLoopback)
