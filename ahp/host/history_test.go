@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheHistoryReachesAsFarBackAsTheContent(t *testing.T) {
+func TestTheHistoryReachesAsFarBackAsTheContentWithinItsBound(t *testing.T) {
 	for _, kept := range []int{64 << 10, 1 << 20} {
 		h := newHost(t, func(c *Config) { c.ScrollbackBytes = kept })
 		term := run(t, h, carol, "x", "seq 1 20000; printf '\\nend'; exec cat")
@@ -20,8 +20,9 @@ func TestTheHistoryReachesAsFarBackAsTheContent(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw, lines := strings.Count(text(st), "\n"), bytes.Count(history, []byte("\n"))
-		if lines < raw*8/10 || lines > raw*12/10+1 {
-			t.Errorf("of %d bytes the content has %d lines and the history %d", kept, raw, lines)
+		// The content is cut in large pieces and may hold far less.
+		if lines < raw*9/10 || len(history) > kept {
+			t.Errorf("of %d bytes the content has %d lines, the history %d in %d bytes", kept, raw, lines, len(history))
 		}
 	}
 }
