@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 			"agent":   cmdAgent,
 			"need":    cmdNeed,
 			"mirrors": cmdMirrors,
+			"tmux":    cmdTmux,
 		},
 	})
 }

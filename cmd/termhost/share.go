@@ -212,8 +212,8 @@ func (s *sharing) signalled(sig os.Signal) {
 	switch sig {
 	case syscall.SIGWINCH:
 		size := s.user.size()
-		s.feed.resized(int(size.Col), int(size.Row))
 		s.shell.resize(size)
+		s.feed.resized(int(size.Col), int(size.Row))
 	case syscall.SIGTSTP:
 		s.user.restore()
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)

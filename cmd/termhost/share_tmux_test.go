@@ -9,6 +9,17 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// cmdTmux runs tmux with a server of the script's own, which ends with the script.
+//
+//	tmux COMMAND ARGS...
+func cmdTmux(ts *testscript.TestScript, neg bool, args []string) {
+	socket := ts.MkAbs("tmux.sock")
+	if args[0] == "new-session" {
+		ts.Defer(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() }) // it may have ended
+	}
+	ts.Check(ts.Exec("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...))
+}
+
 // cmdMirrors waits until the host shows of a terminal what its user sees in tmux,
 // row by row, and that matches.
 //
