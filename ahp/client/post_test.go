@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -168,7 +169,8 @@ func benchmarkOwner(b *testing.B, watchers int) {
 // TestAFloodingOwnerIsSlowedAndNobodyElse sends a quarter more than a full bucket
 // holds: that quarter takes a second, in which others are answered.
 func TestAFloodingOwnerIsSlowedAndNobodyElse(t *testing.T) {
-	const rate, piece = 256 << 10, 32 << 10
+	// So low a rate that no machine is too slow to exceed it.
+	const rate, piece = 32 << 10, 8 << 10
 	w := newWorld(t, func(c *host.Config) { c.ClientOutputRate = rate })
 	o, other := w.owner("alice", "laptop", ""), w.connect("eve")
 	begin := time.Now()
@@ -177,7 +179,7 @@ func TestAFloodingOwnerIsSlowedAndNobodyElse(t *testing.T) {
 	var posting sync.WaitGroup
 	posting.Go(func() {
 		for range pieces {
-			_, err := o.Post(w.ctx, 1, o.uri, ahp.TerminalOutput{Data: make([]byte, piece)}, func(notice string, err error) {
+			_, err := o.Post(w.ctx, 1, o.uri, ahp.TerminalOutput{Data: bytes.Repeat([]byte{'x'}, piece)}, func(notice string, err error) {
 				check(t, err)
 				if notice != "" {
 					notices <- notice
@@ -187,8 +189,13 @@ func TestAFloodingOwnerIsSlowedAndNobodyElse(t *testing.T) {
 			check(t, err)
 		}
 	})
-	if notice := <-notices; !strings.Contains(notice, "client_output_rate") {
-		t.Errorf("the owner was told %q", notice)
+	select {
+	case notice := <-notices:
+		if !strings.Contains(notice, "client_output_rate") {
+			t.Errorf("the owner was told %q", notice)
+		}
+	case <-w.ctx.Done():
+		t.Fatal("the owner was not told")
 	}
 	check(t, other.Ping(w.ctx))
 	if len(taken) == pieces {
