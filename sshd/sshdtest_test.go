@@ -75,7 +75,8 @@ func newRigBeforeServe(t testing.TB, o rigOptions, change func(*rig)) *rig {
 	}
 	r.newKey("hostkey")
 	r.authority = r.newAuthority(o.entries)
-	hc := host.Config{Shell: "/bin/sh", StateDir: r.dir, Version: "test", MaxExited: 64, Log: log}
+	// Shells have a home of their own: the user's .bashrc is no part of the test.
+	hc := host.Config{Shell: "/bin/sh", Env: map[string]string{"HOME": r.dir}, StateDir: r.dir, Version: "test", MaxExited: 64, Log: log}
 	if o.host != nil {
 		o.host(&hc)
 	}

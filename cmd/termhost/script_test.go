@@ -114,7 +114,9 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: serve [config.toml]")
 	}
 	s := storyOf(ts)
-	config := "[ssh]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"127.0.0.1:0\"\n"
+	// Shells have the script's home: what the machine's user has in .bashrc may be
+	// slow, and these shells are killed at any moment.
+	config := fmt.Sprintf("[ssh]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"127.0.0.1:0\"\n[terminal]\nenv = { HOME = %q }\n", ts.Getenv("HOME"))
 	if len(args) == 1 {
 		config = ts.ReadFile(args[0])
 	}

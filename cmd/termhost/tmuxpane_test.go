@@ -75,7 +75,7 @@ func (w *tmuxWorld) file(name, text string) string {
 // serve starts the host and writes the ssh_config in which it is called "host".
 func (w *tmuxWorld) serve() {
 	w.t.Helper()
-	config := w.file("serve.toml", "[ssh]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"127.0.0.1:0\"\n")
+	config := w.file("serve.toml", fmt.Sprintf("[ssh]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"127.0.0.1:0\"\n[terminal]\nenv = { HOME = %q }\n", w.dir))
 	cmd := exec.Command("termhost", "serve", "-c", config) // this test binary; see TestMain
 	cmd.Env = []string{"HOME=" + w.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/bash"}
 	cmd.Dir = w.dir
