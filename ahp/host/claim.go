@@ -10,10 +10,8 @@ import (
 )
 
 // crossing is how close together two claims count as made at once, in the
-// absence of better knowledge: the way of a message to a client on this machine
-// and back. Who is further away and has not seen the first claim seizes the
-// terminal knowing less, and both are told.
-const crossing = time.Millisecond
+// absence of better knowledge: the way there and back of a message.
+const crossing = 50 * time.Millisecond
 
 // claimed is when and by whom a terminal was last claimed.
 type claimed struct {
