@@ -3,6 +3,7 @@ package acp
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 )
 
 // span is a place in a JSON text.
@@ -61,10 +62,11 @@ func array(raw []byte, at int) (elements []span, ok bool) {
 	return elements, i < len(raw)
 }
 
-// keyOf returns a key without its quotes.
+// keyOf returns a key without its quotes, as encoding/json reads it: what is no
+// UTF-8 in it is U+FFFD.
 func keyOf(quoted []byte) string {
 	inner := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return string(inner)
 	}
 	return textOf(quoted)

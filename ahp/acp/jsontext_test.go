@@ -31,6 +31,7 @@ func TestJSONIsFoundInItsText(t *testing.T) {
 func FuzzObject(f *testing.F) {
 	f.Add([]byte(`{"a":[1,{"b":"]}\\\""}],"c":{}}`))
 	f.Add([]byte(`{"a" : 1 , "a":2}`))
+	f.Add([]byte("{\"\xfe\" : 1}")) // a key that is no UTF-8
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		got, ok := object(raw, 0)
 		if !json.Valid(raw) {
