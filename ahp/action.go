@@ -15,8 +15,11 @@ type (
 	// TerminalInput is keyboard input on its way to the pty.
 	TerminalInput struct{ Data []byte }
 	// TerminalOutput is output of a client-executed terminal, sent by its owner.
+	// Owners that cut strings by UTF-16 units, as JavaScript's do, may cut a
+	// character in two, which UTF-8 cannot: see [Halves].
 	TerminalOutput struct {
-		Data   []byte
+		Data   []byte // what is between the halves
+		Halves Halves
 		Notice string // what the host has to say to the owner, with the echo; "": nothing
 	}
 	// TerminalResized sets the size in cells.

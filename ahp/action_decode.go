@@ -48,8 +48,7 @@ func decodeAction(name string, raw json.RawMessage) (Action, error) {
 		d, err := decodeData(raw)
 		return TerminalInput{Data: d}, err
 	case "terminal/output":
-		d, err := decodeData(raw)
-		return TerminalOutput{Data: d, Notice: decodeNotice(raw)}, err
+		return decodeOutput(raw)
 	case "terminal/resized":
 		return decodeResized(raw)
 	case "terminal/claimed":
@@ -93,6 +92,19 @@ func decodeData(raw json.RawMessage) ([]byte, error) {
 		return nil, missing("data")
 	}
 	return []byte(*w.Data), nil
+}
+
+func decodeOutput(raw json.RawMessage) (Action, error) {
+	var w struct {
+		Data *halvedString `json:"data"`
+	}
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return nil, err
+	}
+	if w.Data == nil {
+		return nil, missing("data")
+	}
+	return TerminalOutput{Data: []byte(w.Data.text), Halves: w.Data.halves, Notice: decodeNotice(raw)}, nil
 }
 
 func decodeResized(raw json.RawMessage) (Action, error) {

@@ -18,7 +18,7 @@ func AppendAction(dst []byte, a Action, shape Shape) []byte {
 	case TerminalInput:
 		dst = AppendJSONString(appendField(dst, "data"), a.Data)
 	case TerminalOutput:
-		dst = AppendJSONString(appendField(dst, "data"), a.Data)
+		dst = a.Halves.appendJSON(appendField(dst, "data"), a.Data)
 		dst = appendNotice(dst, a.Notice)
 	case TerminalResized:
 		dst = strconv.AppendInt(appendField(dst, "cols"), int64(a.Cols), 10)

@@ -59,13 +59,16 @@ func (s *TerminalState) Clone() TerminalState {
 
 // Apply is the reducer of a terminal channel (AHP, terminal channel, "Actions").
 // The data of a terminal/data or terminal/output action is kept and must not be
-// modified afterwards. Unknown actions change nothing.
+// modified afterwards. Unknown actions change nothing; nor does terminal/output
+// without data, which the host tells to nobody but its sender.
 func (s *TerminalState) Apply(a Action) {
 	switch a := a.(type) {
 	case TerminalData:
 		s.appendData(a.Data)
 	case TerminalOutput:
-		s.appendData(a.Data)
+		if p := a.Text(); len(p) > 0 {
+			s.appendData(p)
+		}
 	case TerminalResized:
 		s.Cols, s.Rows = a.Cols, a.Rows
 	case TerminalClaimed:

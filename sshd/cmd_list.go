@@ -73,11 +73,18 @@ func listJSON(list []host.Info) []listed {
 			CreatedAt: t.Created.UTC()}
 		if t.Exited {
 			out[i].State = stateExited
-			code := t.ExitCode
-			out[i].ExitCode = &code
+			out[i].ExitCode = t.ExitCode
 		}
 	}
 	return out
+}
+
+// codeText shows the exit code of what has exited.
+func codeText(code *int) string {
+	if code == nil {
+		return "?"
+	}
+	return strconv.Itoa(*code)
 }
 
 func executorOf(t host.Info) string {
@@ -90,7 +97,7 @@ func executorOf(t host.Info) string {
 func listRow(t host.Info, now time.Time) []string {
 	state := stateRunning
 	if t.Exited {
-		state = stateExited + " " + strconv.Itoa(t.ExitCode)
+		state = stateExited + " " + codeText(t.ExitCode)
 	}
 	claim := t.Holder
 	switch {

@@ -1,7 +1,6 @@
 package sshd
 
 import (
-	"strconv"
 	"time"
 
 	"termhost/ahp"
@@ -73,10 +72,8 @@ func commandRows(parts []ahp.Part) [][]string {
 			took = (time.Duration(*c.DurationMs) * time.Millisecond).String()
 		}
 		switch {
-		case c.ExitCode != nil:
-			status = strconv.Itoa(*c.ExitCode)
-		case c.Complete:
-			status = "?"
+		case c.ExitCode != nil, c.Complete:
+			status = codeText(c.ExitCode)
 		}
 		rows = append(rows, []string{time.UnixMilli(c.Timestamp).UTC().Format(time.RFC3339), took, status, host.Printable(c.Line)})
 	}

@@ -1,8 +1,12 @@
 package sshd
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
+
+	"termhost/ahp/host"
 )
 
 func TestMistakesAreExplained(t *testing.T) {
@@ -155,5 +159,17 @@ func TestTablesAreAlignedInCells(t *testing.T) {
 	want := "NAME    T\na       [\n\u754c\u754c\u754c  w\n"
 	if b.String() != want {
 		t.Errorf("got  %q\nwant %q", b.String(), want)
+	}
+}
+
+// A client-executed terminal may have ended without anybody knowing how.
+func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
+	info := host.Info{Name: "laptop", Exited: true, Client: true}
+	if row := listRow(info, time.Now()); row[1] != "exited ?" {
+		t.Errorf("it is listed as %q", row[1])
+	}
+	b, err := json.Marshal(listJSON([]host.Info{info}))
+	if err != nil || strings.Contains(string(b), "exitCode") || !strings.Contains(string(b), `"state":"exited"`) {
+		t.Errorf("%s, %v", b, err)
 	}
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"termhost/ahp"
 	"termhost/authz"
@@ -25,6 +26,8 @@ type ownership struct {
 
 	// Guarded by the Term's lock.
 	taken  int64       // the clientSeq of the owner's last action
+	half   rune        // the first half of a character that the output was cut in; 0: none
+	untold bool        // the owner has not said with what code its program exited
 	ending *ahp.Origin // of the owner's terminal/exited; nil: it is the host that ends it
 	notice string      // why the host does
 }
@@ -106,9 +109,10 @@ func (t *Terminal) takeOwned(s step, a ahp.Action) (reason string) {
 		if a.ExitCode != nil {
 			code = *a.ExitCode
 		}
+		t.owned.untold = a.ExitCode == nil
 		t.endOwned(code, s.origin)
 		if !s.conn.sub.Subscribed(t.ch) {
-			s.conn.sub.Answer(t.uri, ahp.TerminalExited{ExitCode: &code}, s.origin, "")
+			s.conn.sub.Answer(t.uri, ahp.TerminalExited{ExitCode: a.ExitCode}, s.origin, "")
 		}
 	case ahp.TerminalCommandExecuted:
 		return t.takeExecuted(s, a)
@@ -116,6 +120,7 @@ func (t *Terminal) takeOwned(s step, a ahp.Action) (reason string) {
 		if t.running == "" || t.running != a.CommandID {
 			return reasonNotRunning
 		}
+		t.releaseHalf()
 		t.running = ""
 		t.accept(s, a)
 	}
@@ -124,9 +129,11 @@ func (t *Terminal) takeOwned(s step, a ahp.Action) (reason string) {
 
 // takeOutput feeds what the owner's pty printed. The owner gets its action back;
 // one that does not follow the terminal has no use for the bytes and gets it
-// without them.
+// without them. Output of nothing is for nobody else.
 func (t *Terminal) takeOutput(s step, a ahp.TerminalOutput) (reason string) {
-	if !t.feed(a.Data) {
+	var p []byte
+	p, t.owned.half = a.Halves.Join(t.owned.half, a.Data)
+	if !t.feed(p) {
 		return reasonPanic
 	}
 	a.Notice = s.notice
@@ -145,10 +152,6 @@ const feedBytes = 64 << 10
 // feed takes output of a client-executed terminal. It is false if that has ended
 // the terminal. p is not kept.
 func (t *Terminal) feed(p []byte) bool {
-	if len(p) == 0 {
-		t.ch.AppendData(nil)
-		return true
-	}
 	for len(p) > 0 {
 		n := min(len(p), feedBytes)
 		t.term.Feed(p[:n])
@@ -157,9 +160,19 @@ func (t *Terminal) feed(p []byte) bool {
 	return !t.exited
 }
 
+// releaseHalf shows half a character, of which the other half does not come, as
+// what it is in UTF-8: U+FFFD.
+func (t *Terminal) releaseHalf() {
+	if t.owned.half != 0 {
+		t.owned.half = 0
+		t.feed(utf8.AppendRune(nil, utf8.RuneError))
+	}
+}
+
 // endOwned ends a client-executed terminal. origin is of the owner's own action;
 // nil: it is not the owner that ends it.
 func (t *Terminal) endOwned(code int, origin *ahp.Origin) {
+	t.releaseHalf()
 	t.owned.ending = origin
 	t.term.End(ptypool.ExitStatus{Code: code})
 }
@@ -169,6 +182,9 @@ func (t *Terminal) exitedAction(code int) (a ahp.TerminalExited, origin *ahp.Ori
 	a.ExitCode = &code
 	if own := t.owned; own != nil {
 		a.Notice, origin = own.notice, own.ending
+		if own.untold {
+			a.ExitCode = nil
+		}
 	}
 	return a, origin
 }
@@ -183,6 +199,7 @@ func (t *Terminal) takeExecuted(s step, a ahp.TerminalCommandExecuted) (reason s
 	case a.CommandID == t.running:
 		return reasonRunning
 	}
+	t.releaseHalf()
 	events{t}.finish(nil)
 	t.runningAt = t.host.now()
 	t.running = a.CommandID

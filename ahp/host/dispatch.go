@@ -188,6 +188,12 @@ func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
 		}
 		return t.claim(s, next)
 	case ahp.TerminalCleared:
+		if t.owned != nil {
+			if t.exited { // then it is the record of what the owner has shown
+				return reasonExited
+			}
+			t.owned.half = 0
+		}
 		t.accept(s, a)
 		t.cleared()
 	default:

@@ -69,6 +69,11 @@ func (c *Conn) DisposeTerminal(ref string) *ahp.Error {
 // may; each returns when it cannot be found any more.
 func (h *Host) remove(t *Terminal) {
 	t.brake.release()
+	if t.owned != nil {
+		t.term.Lock()
+		t.releaseHalf()
+		t.term.Unlock()
+	}
 	t.term.Hangup(hangupGrace)
 	<-t.done
 	h.forget(t)

@@ -16,7 +16,7 @@ import (
 type Info struct {
 	Name, URI, Title string
 	Exited           bool
-	ExitCode         int  // of an exited terminal; 128+n for signal n
+	ExitCode         *int // of an exited terminal; 128+n for signal n; nil: unknown
 	Client           bool // executed by a client
 	Claim            ahp.Claim
 	Holder           string // the name of the principal that holds it
@@ -49,12 +49,9 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	s := t.ch.Summary()
 	holder := t.holder
 	t.term.Unlock()
-	info := Info{Name: t.name, URI: t.uri, Title: s.Title, Exited: s.Exited, Client: s.Client, Claim: s.Claim,
+	info := Info{Name: t.name, URI: t.uri, Title: s.Title, Exited: s.Exited, ExitCode: s.ExitCode, Client: s.Client, Claim: s.Claim,
 		Holder: Printable(holder.name), Mine: holder.principal == p.ID, Cols: s.Cols, Rows: s.Rows, Viewers: s.Readers,
 		Created: t.created, LastCommand: Printable(strings.ReplaceAll(s.LastCommand, "\n", " ")), Cwd: Printable(s.Cwd)}
-	if s.ExitCode != nil {
-		info.ExitCode = *s.ExitCode
-	}
 	return info
 }
 

@@ -52,13 +52,13 @@ func (c *Channel) Append(a ahp.Action, origin *ahp.Origin) uint64 {
 
 // AppendData applies terminal/data. p is copied. It reports whether the caller
 // should call [Channel.Checkpoint] before it appends anything else. The owner of
-// a client-executed terminal is not shown it: see [Channel.Echo]. Its output
-// counts even if it is empty; other empty data is nothing.
+// a client-executed terminal is not shown it: see [Channel.Echo]. Empty data is
+// nothing.
 func (c *Channel) AppendData(p []byte) (checkpoint bool) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.closed || len(p) == 0 && !c.state.Client {
+	if c.closed || len(p) == 0 {
 		return false
 	}
 	d := c.content.arena.copy(p, s.chunkBytes())
