@@ -93,7 +93,7 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	var channels []*store.Channel
 	for _, ref := range p.Subscriptions {
 		ch := h.channel(c.principal, string(ref))
-		if ch == nil {
+		if ch == nil || reborn(ch, synced) {
 			r.Missing = append(r.Missing, string(ref))
 			continue
 		}
@@ -102,6 +102,13 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	h.list.flush()
 	r.Actions = c.sub.Reconnect(channels, p.LastSeenServerSeq, synced)
 	return r, nil
+}
+
+// reborn reports whether a client followed an earlier terminal of ch's URI: the one
+// that it means is gone. synced is what its last connection knew.
+func reborn(ch *store.Channel, synced map[string]uint64) bool {
+	at, followed := synced[ch.URI()]
+	return followed && at <= ch.Born()
 }
 
 // channel returns the channel that a reference names, if p may follow it.

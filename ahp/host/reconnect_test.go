@@ -183,3 +183,42 @@ func TestNothingIsReplayedToWhoHasSeenTheSnapshotsOfInitialize(t *testing.T) {
 		t.Errorf("%d actions are replayed, the first is %s", len(r.Actions), r.Actions[0].Action().Type())
 	}
 }
+
+// The terminal that the client means is gone; that another one has its URI now is
+// none of its business until it subscribes.
+func TestReconnectMissesATerminalWhoseURIIsAnothersNow(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		behind bool
+	}{{"that was read", false}, {"that was being caught up with", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHost(t, func(c *Config) { c.LogBytes = 4 << 10 })
+			p, owner := connect(t, h, carol, "c"), connect(t, h, carol, "owner")
+			uri, _ := owner.share("x", "")
+			p.subscribe(uri)
+			if c.behind {
+				for range 10 {
+					owner.print(uri, strings.Repeat("x", 1<<10))
+				}
+			}
+			seen := h.store.Seq()
+			p.c.Close()
+			if err := h.Dispose(carol, h.lookup(uri)); err != nil {
+				t.Fatal(err)
+			}
+			owner.share("x", "")
+			fresh, r := reconnect(t, h, "c", seen, ahp.SubscriptionRef(uri), ahp.SubscriptionRef(ahp.RootURI))
+			if len(r.Missing) != 1 || r.Missing[0] != uri {
+				t.Errorf("missing %q", r.Missing)
+			}
+			for _, e := range r.Actions {
+				if e.Channel() == uri {
+					t.Errorf("it is told %s of the other terminal", e.Action().Type())
+				}
+			}
+			if st := fresh.subscribe(uri); st.Title != "x" {
+				t.Errorf("the new one is %+v", st)
+			}
+		})
+	}
+}

@@ -148,7 +148,7 @@ func (c *Channel) appendLocked(e *Entry, reduced ahp.Action) uint64 {
 func (c *Channel) logLocked(e *Entry) uint64 {
 	e.seq = c.store.nextLocked()
 	e.channel = c.uri
-	c.log.append(e, c.store.logBytes)
+	c.log.append(e, c.store.logBytes, c.lostLocked)
 	if c.log.encoded > 0 {
 		c.releaseLocked() // somebody may just have fallen off
 	}

@@ -12,6 +12,9 @@ type link struct {
 	ch   *Channel
 	pos  int64 // of the next entry to read
 	done int64 // entries before this one have been written
+	// since is where a link that began fallen began: what was before it is answered by
+	// Reconnect, or by nobody.
+	since int64
 
 	// key orders it in sub.ready. What [link.keyLocked] says may have risen
 	// since it was set, never fallen.
@@ -123,7 +126,7 @@ func (l *link) writtenLocked() {
 		return
 	}
 	l.ch.log.recount(from, l.pos)
-	l.ch.log.trim(l.ch.store.logBytes)
+	l.ch.log.trim(l.ch.store.logBytes, l.ch.lostLocked)
 	l.ch.releaseLocked()
 }
 

@@ -23,17 +23,19 @@ func (l *log) end() int64 { return l.base + int64(len(l.entries)) }
 
 func (l *log) at(pos int64) *Entry { return l.entries[pos-l.base] }
 
-func (l *log) append(e *Entry, limit int) {
+// append adds an entry; see trim.
+func (l *log) append(e *Entry, limit int, lost func(pos int64, e *Entry)) {
 	e.weight = e.weigh()
 	e.before = l.total
 	l.total += int64(e.weight)
 	l.bytes += e.weight
 	l.entries = append(l.entries, e)
-	l.trim(limit)
+	l.trim(limit, lost)
 }
 
-// trim keeps the log within its bound, but for its newest entry.
-func (l *log) trim(limit int) {
+// trim keeps the log within its bound, but for its newest entry. It calls lost for
+// the entries that it drops.
+func (l *log) trim(limit int, lost func(pos int64, e *Entry)) {
 	if l.bytes+l.encoded <= limit {
 		return
 	}
@@ -43,6 +45,7 @@ func (l *log) trim(limit int) {
 	n := 0
 	for n < len(l.entries)-1 && l.bytes+l.encoded > limit {
 		l.forget(l.entries[n])
+		lost(l.base+int64(n), l.entries[n])
 		n++
 	}
 	l.drop(n)

@@ -90,6 +90,9 @@ func (c *conn) check() {
 	if len(c.answers) > 0 {
 		m.fail("%s never got the answers to %v", c.name(), c.answers)
 	}
+	if len(c.echoes) > 0 {
+		m.fail("%s never got the echoes of %v", c.name(), c.echoes)
+	}
 	for uri, mi := range c.mirrors {
 		switch {
 		case mi.of == nil:

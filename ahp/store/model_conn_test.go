@@ -25,7 +25,8 @@ type conn struct {
 	posted    int    // how many posts it was given
 	written   int    // how many of them it wrote
 	clientSeq int64
-	echoed    int64   // of the newest output that was echoed
+	echoes    []int64 // the clientSeqs of outputs whose echo is due
+	excused   []int64 // those whose echo may come
 	answers   []int64 // the clientSeqs whose answers are due
 }
 
@@ -68,6 +69,7 @@ func (c *conn) subscribe() {
 	if len(channels) > 0 && m.c.n(3) == 0 {
 		m.withTerminal(m.appendOutput) // something comes between
 	}
+	c.excuseEchoes() // the view takes the place of what was not read
 	for _, ch := range channels {
 		v, err := c.sub.Subscribe(ch)
 		if err != nil || v.Seq != m.s.Seq() || v.URI != ch.uri {
@@ -228,6 +230,7 @@ func (c *conn) receive(e *Entry) {
 	mi := c.mirrors[w.Channel]
 	switch {
 	case w.RejectionReason != "" || a.Type() == "terminal/input":
+	case mi == nil && a.Type() == "terminal/output" && len(a.(ahp.TerminalOutput).Data) == 0:
 	case mi == nil:
 		c.m.fail("%s got %s of %s without its state", c.name(), a.Type(), w.Channel)
 	case mi.of == nil:
@@ -247,10 +250,7 @@ func (c *conn) checkOrigin(a ahp.Action, w ahp.Envelope) {
 		return
 	}
 	if a.Type() == "terminal/output" {
-		if w.Origin.ClientSeq <= c.echoed {
-			c.m.fail("%s got the echo of %d after that of %d", c.name(), w.Origin.ClientSeq, c.echoed)
-		}
-		c.echoed = w.Origin.ClientSeq
+		c.echo(w.Origin.ClientSeq)
 		return
 	}
 	if len(c.answers) == 0 || c.answers[0] != w.Origin.ClientSeq {
@@ -258,6 +258,20 @@ func (c *conn) checkOrigin(a ahp.Action, w ahp.Envelope) {
 	}
 	c.answers = c.answers[1:]
 }
+
+// echo takes the echo of an output, which comes once.
+func (c *conn) echo(clientSeq int64) {
+	for _, list := range []*[]int64{&c.echoes, &c.excused} {
+		if i := slices.Index(*list, clientSeq); i >= 0 {
+			*list = slices.Delete(*list, i, i+1)
+			return
+		}
+	}
+	c.m.fail("%s got the echo of %d, due are %v", c.name(), clientSeq, c.echoes)
+}
+
+// excuseEchoes is called when what has not arrived may never do.
+func (c *conn) excuseEchoes() { c.excused, c.echoes = append(c.excused, c.echoes...), nil }
 
 func (c *conn) receiveRaw(e *Entry) {
 	mi := c.mirrors[e.Channel()]
@@ -286,6 +300,7 @@ func (c *conn) cut() {
 		m.fail("a closed subscriber gave %d items", len(left))
 	}
 	c.offline = true
+	c.excuseEchoes()
 	c.posted, c.written, c.answers = 0, 0, nil
 	if m.c.n(2) == 0 {
 		c.comeBack()

@@ -228,12 +228,14 @@ func (m *model) appendOutput(tm *terminal) {
 	if owned && owner.offline {
 		return
 	}
+	if owned && m.c.n(8) == 0 {
+		m.did("nothing to %s", tm.ch.URI())
+		m.echo(tm, "")
+		return
+	}
 	size := 1 + m.c.n(50)
-	switch {
-	case m.c.n(8) == 0:
+	if m.c.n(8) == 0 {
 		size = 1 + m.c.n(256)*modelAppend/256
-	case owned && m.c.n(3) == 0:
-		size = 0 // an owner's empty output is an action all the same
 	}
 	p := output(tm.text, size)
 	m.did("data %d to %s", size, tm.ch.URI())
@@ -241,7 +243,7 @@ func (m *model) appendOutput(tm *terminal) {
 	var due bool
 	for rest := p; ; {
 		piece := []byte(rest)
-		if owned && rest != "" {
+		if owned {
 			n := 1 + m.c.n(len(piece))
 			for n < len(rest) && !utf8.RuneStart(rest[n]) {
 				n++
@@ -257,13 +259,25 @@ func (m *model) appendOutput(tm *terminal) {
 		}
 	}
 	if owned {
-		owner.clientSeq++
-		tm.ch.Echo(ahp.TerminalOutput{Data: []byte(p)}, &ahp.Origin{ClientID: owner.id, ClientSeq: owner.clientSeq})
+		m.echo(tm, p)
 	}
 	if due != tm.ch.CheckpointDue() {
 		m.fail("CheckpointDue differs from what the append said")
 	}
 	m.checkpoint(tm, due)
+}
+
+// echo answers the owner's output; what printed nothing is an action all the same.
+func (m *model) echo(tm *terminal, p string) {
+	owner := m.conns[0]
+	owner.clientSeq++
+	owner.echoes = append(owner.echoes, owner.clientSeq)
+	o := &ahp.Origin{ClientID: owner.id, ClientSeq: owner.clientSeq}
+	if owner.sub.Subscribed(tm.ch) {
+		tm.ch.Echo(ahp.TerminalOutput{Data: []byte(p)}, o)
+	} else {
+		owner.sub.Answer(tm.ch.uri, ahp.TerminalOutput{}, o, "")
+	}
 }
 
 func (m *model) checkpoint(tm *terminal, due bool) {

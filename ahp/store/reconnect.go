@@ -43,7 +43,7 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64, synced ma
 			list = sub.missedLocked(c, lastSeen, synced)
 		}
 		if list == nil && c.content.size() <= room {
-			list = c.rebuildLocked()
+			list = append(sub.answeredLocked(c, lastSeen), c.rebuildLocked()...)
 			sub.synced[c.uri] = s.seq
 		}
 		size := 0
@@ -51,7 +51,7 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64, synced ma
 			size += e.weight
 		}
 		if list == nil || size > room {
-			l.pos = fallen
+			l.pos, l.since = fallen, l.pos
 			l.wakeLocked()
 			continue
 		}
@@ -66,7 +66,7 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64, synced ma
 // all that the reader missed; else nil.
 func (sub *Subscriber) missedLocked(c *Channel, lastSeen uint64, synced map[string]uint64) []*Entry {
 	at, ok := synced[c.uri]
-	if !ok || at < c.born || at > lastSeen || c.log.dropped > lastSeen {
+	if !ok || at <= c.born || at > lastSeen || c.log.dropped > lastSeen {
 		return nil
 	}
 	sub.synced[c.uri] = at

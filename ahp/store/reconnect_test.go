@@ -234,3 +234,77 @@ func TestAReplayKeepsNoEncodings(t *testing.T) {
 		}
 	}
 }
+
+// Official clients keep what they have dispatched until it is answered, and show it
+// on top of what the host says.
+func TestASenderThatFellOffTheLogGetsItsAnswersBeforeTheState(t *testing.T) {
+	for _, own := range []string{"gone from the log", "still in it"} {
+		t.Run(own, func(t *testing.T) {
+			s := New(Options{LogBytes: 8 << 10})
+			c := newTerminal(t, s, "a")
+			sub, other := s.NewSubscriber(false), s.NewSubscriber(false)
+			defer sub.Close()
+			defer other.Close()
+			sub.Identify("me")
+			other.Identify("other")
+			for _, each := range []*Subscriber{sub, other} {
+				if _, err := each.Subscribe(c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			act := func() {
+				c.Append(ahp.TerminalTitleChanged{Title: "mine"}, &ahp.Origin{ClientID: "me", ClientSeq: 7})
+				c.Append(ahp.TerminalCommandExecuted{CommandID: "x", CommandLine: "make"}, &ahp.Origin{ClientID: "me", ClientSeq: 8})
+				c.Append(ahp.TerminalTitleChanged{Title: "not mine"}, &ahp.Origin{ClientID: "other", ClientSeq: 7})
+			}
+			flood := func() {
+				for range 20 {
+					c.AppendData(make([]byte, 1<<10))
+				}
+			}
+			if own == "still in it" {
+				flood()
+				act()
+			} else {
+				act()
+				flood()
+			}
+			items := pullAll(sub)
+			if got := types(items); got != "titleChanged commandExecuted cleared commandDetectionAvailable data* commandExecuted titleChanged claimed" &&
+				got != "titleChanged commandExecuted cleared commandDetectionAvailable commandExecuted data* titleChanged claimed" {
+				t.Errorf("it is sent %s", got)
+			}
+			for i, it := range items {
+				o := it.Entry.Origin()
+				if i > 1 && o != nil || i < 2 && (o == nil || *o != ahp.Origin{ClientID: "me", ClientSeq: int64(7 + i)}) {
+					t.Errorf("item %d is of %v", i, o)
+				}
+				if i > 0 && it.Entry.Seq() <= items[i-1].Entry.Seq() {
+					t.Errorf("item %d has the number %d", i, it.Entry.Seq())
+				}
+			}
+			if got := types(pullAll(other)); got[:12] != "titleChanged" {
+				t.Errorf("the other is sent %s", got)
+			}
+		})
+	}
+}
+
+// A reconnect that has to rebuild the state answers what the log still holds.
+func TestAReconnectThatRebuildsAnswersWhatTheLogHolds(t *testing.T) {
+	s := New(Options{})
+	c := newTerminal(t, s, "a")
+	sub := s.NewSubscriber(false)
+	sub.Identify("me")
+	lastSeen := s.Seq()
+	if _, err := sub.Subscribe(c); err != nil { // of which the answer never arrives
+		t.Fatal(err)
+	}
+	c.Append(ahp.TerminalTitleChanged{Title: "mine"}, &ahp.Origin{ClientID: "me", ClientSeq: 7})
+	next, synced := drop(t, sub)
+	next.Identify("me")
+	list := next.Reconnect([]*Channel{c}, lastSeen, synced)
+	if got := types(entries(list)); got != "titleChanged cleared titleChanged claimed" || list[0].Origin() == nil {
+		t.Errorf("%s", got)
+	}
+}

@@ -59,8 +59,13 @@ func (c *Channel) viewLocked() View {
 }
 
 // resyncLocked brings a link that fell off its log to the log's end: the
-// actions that rebuild the state become entries of the connection's own.
+// actions that rebuild the state become entries of the connection's own, behind
+// what answers its client's own actions among those that it has not read.
 func (l *link) resyncLocked() {
+	log := &l.ch.log
+	for pos := max(log.base, l.since); pos < log.end(); pos++ {
+		l.sub.answerLostLocked(log.at(pos))
+	}
 	for _, e := range l.ch.rebuildLocked() {
 		l.sub.pushLocked(e)
 	}

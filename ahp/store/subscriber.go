@@ -160,8 +160,9 @@ func (sub *Subscriber) Close() (synced map[string]uint64) {
 	sub.closed = true
 	for uri, l := range sub.links {
 		if l.laggingLocked() {
-			// What it missed may be older than what it last saw elsewhere.
-			delete(sub.synced, uri)
+			// What it missed may be older than what it last saw elsewhere: nothing
+			// that it can have seen says that it knows the state.
+			sub.synced[uri] = s.seq + 1
 		}
 		l.dropLocked()
 	}
