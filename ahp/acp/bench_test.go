@@ -65,6 +65,7 @@ func echo(in io.Reader, out io.WriteCloser) {
 // message is half of the difference.
 func BenchmarkProxyMessage(b *testing.B) {
 	update := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%q}}}}` + "\n"
+	st := newStage(b)
 	for _, size := range []int{100, 10_000, 1_000_000} {
 		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {
 			msg := fmt.Appendf(nil, update, strings.Repeat("x", size))
@@ -79,7 +80,7 @@ func BenchmarkProxyMessage(b *testing.B) {
 			proxiedR, proxiedW := wire(b) // proxy to editor
 			p := NewProxy(ProxyConfig{Editor: Stream{editorR, proxiedW}, Agent: Stream{answerR, agentW}})
 			ended := make(chan error, 1)
-			go func() { ended <- p.Run(nil) }()
+			go func() { ended <- p.Run(st.client) }()
 			go echo(agentR, answerW)
 			proxied := bufio.NewReaderSize(proxiedR, 64<<10)
 

@@ -16,6 +16,9 @@ import (
 // sessionScheme begins the URI of an agent session, which claims the terminals.
 const sessionScheme = "ahp-session:/"
 
+// sessionURI names an agent session by its id.
+func sessionURI(id string) string { return sessionScheme + url.PathEscape(id) }
+
 // The exit codes of a command that could not be started, as shells have them
 // (POSIX.1-2024, Shell Command Language, 2.8.2).
 const (
@@ -73,7 +76,7 @@ func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Err
 			return o, ahp.FieldProblem("args", "must not contain a NUL")
 		}
 	}
-	session := sessionScheme + url.PathEscape(p.SessionID)
+	session := sessionURI(p.SessionID)
 	if len(session) > ahp.MaxURI {
 		return o, ahp.FieldProblem("sessionId", "is too long to name the terminal's holder; use at most 200 characters")
 	}
@@ -99,7 +102,7 @@ func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Err
 // maxAgentName is how much of an agent's name is in a title, in bytes.
 const maxAgentName = 60
 
-func outputLimit(asked *uint64) int {
+func outputLimit(asked *byteLimit) int {
 	if asked == nil || *asked > MaxOutput {
 		return MaxOutput
 	}

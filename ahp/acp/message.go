@@ -82,7 +82,7 @@ func (l *lines) next() ([]byte, error) {
 
 // outlet writes whole messages to one side.
 type outlet struct {
-	mu sync.Mutex // held while a message is written; a leaf
+	mu sync.Mutex // held while a message is written, for as long as the side takes
 	w  io.Writer
 }
 
@@ -90,6 +90,10 @@ type outlet struct {
 func (o *outlet) write(p []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.writeLocked(p)
+}
+
+func (o *outlet) writeLocked(p []byte) error {
 	_, err := o.w.Write(p)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"termhost/ahp/client"
 )
@@ -50,7 +51,9 @@ type ProxyConfig struct {
 //
 // The two directions are read by a goroutine each, which write to the other side
 // only. Everything else has goroutines of its own, so that neither side's reading
-// ever waits for its own writing. Lock order: viewMu, then mu or an outlet's.
+// ever waits for its own writing. Lock order: the editor's outlet's, viewMu, mu.
+// Whoever changes what the editor sees holds the first from the change until it is
+// written, so that it sees changes in their order.
 type Proxy struct {
 	cfg    ProxyConfig
 	editor outlet
@@ -65,6 +68,7 @@ type Proxy struct {
 	editorGone  chan struct{} // closed when the editor's stream has ended
 	goneOnce    sync.Once
 	idPrefix    string // begins the ids of the proxy's own requests
+	editorWait  time.Duration
 
 	mu              sync.Mutex // leaf
 	agentName       string
@@ -75,12 +79,13 @@ type Proxy struct {
 	terminals       map[string]*remote                 // by id
 	forgotten       []*remote                          // released ones that are still in terminals, oldest first
 	answering       map[string]context.CancelCauseFunc // the agent's requests, by id
-	asked           map[string]chan answer             // the proxy's own requests to the editor, by id
+	asked           map[string]*question               // the proxy's own requests to the editor, by id
 	lastID          int
-	epoch           int   // counts losses of the host
-	lost            error // why there is no connection to the host; nil: there is
+	lost            error                   // why there is no connection to the host; nil: there is
+	link            context.Context         // ends with the connection to the host, or while there is none with the next one
+	unlink          context.CancelCauseFunc // ends link
 
-	viewMu sync.Mutex // held while what the editor sees of terminals changes
+	viewMu sync.Mutex // guards what the editor sees of terminals; never held while something is written
 	calls  map[callKey]*toolCall
 }
 
@@ -91,10 +96,11 @@ const maxQueue = 1024
 // NewProxy returns a Proxy that does not run yet.
 func NewProxy(cfg ProxyConfig) *Proxy {
 	p := &Proxy{cfg: cfg, editor: outlet{w: cfg.Editor.Out}, agent: outlet{w: cfg.Agent.Out}, agentName: cfg.AgentName,
-		queue: make(chan *request, maxQueue), editorGone: make(chan struct{}), idPrefix: "termhost-" + rand.Text()[:8] + "-",
+		queue: make(chan *request, maxQueue), editorGone: make(chan struct{}), idPrefix: "termhost-" + rand.Text()[:8] + "-", editorWait: editorWait,
 		starting: map[string]string{}, sessions: map[string]string{}, terminals: map[string]*remote{},
-		answering: map[string]context.CancelCauseFunc{}, asked: map[string]chan answer{}, calls: map[callKey]*toolCall{}}
+		answering: map[string]context.CancelCauseFunc{}, asked: map[string]*question{}, calls: map[callKey]*toolCall{}}
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
+	p.link, p.unlink = context.WithCancelCause(p.ctx)
 	return p
 }
 
@@ -102,7 +108,10 @@ func NewProxy(cfg ProxyConfig) *Proxy {
 // been told.
 func (p *Proxy) EditorGone() <-chan struct{} { return p.editorGone }
 
-var errAgentGone = errors.New("acp: the agent has ended")
+var (
+	errAgentGone = errors.New("acp: the agent has ended")
+	errLinkLost  = errors.New("acp: the connection to the host was lost")
+)
 
 // Run carries messages until the agent's stream ends. host answers terminal
 // requests; its Config.OnState must be [Proxy.HostState]. It returns why the
@@ -111,11 +120,21 @@ var errAgentGone = errors.New("acp: the agent has ended")
 func (p *Proxy) Run(host *client.Client) error {
 	p.host = host
 	p.tasks.Go(p.dispatch)
+	p.tasks.Go(p.attendHost)
 	go p.readEditor()
 	err := p.readAgent()
 	p.cancel(errAgentGone)
 	p.tasks.Wait()
 	return err
+}
+
+// attendHost notices when the client ends for good, which is no change of state.
+func (p *Proxy) attendHost() {
+	select {
+	case <-p.host.Done():
+		p.HostState(client.State{Err: p.host.Err()})
+	case <-p.ctx.Done():
+	}
 }
 
 // HostState is told of changes of the host's connection. With its loss the host
@@ -125,7 +144,8 @@ func (p *Proxy) HostState(s client.State) {
 	news := (p.lost == nil) != s.Connected
 	p.lost = s.Err
 	if news && !s.Connected {
-		p.epoch++
+		p.unlink(errLinkLost)
+		p.link, p.unlink = context.WithCancelCause(p.ctx)
 	}
 	p.mu.Unlock()
 	switch {
@@ -177,7 +197,14 @@ func (p *Proxy) readAgent() error {
 
 // toEditor writes a message. An editor that takes none any more has gone.
 func (p *Proxy) toEditor(line []byte) {
-	if p.editor.write(line) != nil {
+	p.editor.mu.Lock()
+	defer p.editor.mu.Unlock()
+	p.toEditorLocked(line)
+}
+
+// toEditorLocked is toEditor for who holds the outlet's lock.
+func (p *Proxy) toEditorLocked(line []byte) {
+	if p.editor.writeLocked(line) != nil {
 		p.endEditor()
 	}
 }

@@ -30,8 +30,8 @@ const (
 // remote is a terminal of the agent's at the host.
 type remote struct {
 	id, session string
-	name, uri   string // "": the command could not be started
-	epoch       int
+	name, uri   string          // "": the command could not be started
+	link        context.Context // ends with the connection on which it was made, and with it the terminal
 
 	once   sync.Once
 	exited chan struct{} // closed when result and err are set
@@ -40,8 +40,14 @@ type remote struct {
 
 	released bool // guarded by Proxy.mu
 
-	text  textView   // guarded by Proxy.viewMu
-	shown editorView // has a lock of its own
+	live chan struct{} // closed when editorID is set
+
+	// Guarded by Proxy.viewMu.
+	text          textView
+	asks          bool            // it is for the editor to show, if that can
+	decided       chan struct{}   // closed when it is known how it is shown; nil: it is not shown yet
+	editorID      string          // the editor's terminal that shows it; "": it is text
+	editorSession json.RawMessage // in which the editor has made that
 }
 
 // request is one of the agent's, for the host.
@@ -146,7 +152,7 @@ func (p *Proxy) begin(r *request) finisher {
 		p.forget(t)
 	}
 	var result json.RawMessage
-	ctx, cancel := context.WithTimeoutCause(p.ctx, answerWait, errNoAnswer)
+	ctx, cancel := context.WithTimeoutCause(t.link, answerWait, errNoAnswer)
 	wait, err := p.host.Start(ctx, r.method, q, &result)
 	return func() (json.RawMessage, *ahp.Error) {
 		defer cancel()
@@ -172,7 +178,7 @@ func (p *Proxy) beginCreate(r *request) finisher {
 		return refusing(ahp.NewError(ahp.CodeInvalidParams, "arguments and environment are larger than 1 MiB, which the host does not take"))
 	}
 	p.mu.Lock()
-	epoch, away := p.epoch, p.lost != nil
+	link, away := p.link, p.lost != nil // while it is away, the next connection's
 	p.mu.Unlock()
 	ctx, cancel := context.WithTimeoutCause(p.ctx, hostWait, errNoAnswer)
 	var result json.RawMessage
@@ -195,7 +201,7 @@ func (p *Proxy) beginCreate(r *request) finisher {
 		if err != nil {
 			return nil, p.hostError(err)
 		}
-		return result, p.created(&q, epoch, result)
+		return result, p.created(&q, link, result)
 	}
 }
 
@@ -207,7 +213,7 @@ type hostCreate struct {
 	Args            []string      `json:"args,omitempty"`
 	Env             []envVariable `json:"env,omitempty"`
 	Cwd             string        `json:"cwd,omitempty"`
-	OutputByteLimit *uint64       `json:"outputByteLimit,omitempty"`
+	OutputByteLimit *byteLimit    `json:"outputByteLimit,omitempty"`
 	Meta            createMeta    `json:"_meta"`
 }
 
@@ -226,13 +232,13 @@ func (p *Proxy) createParams(q *createParams) *hostCreate {
 }
 
 // created takes note of a new terminal.
-func (p *Proxy) created(q *createParams, epoch int, result json.RawMessage) *ahp.Error {
+func (p *Proxy) created(q *createParams, link context.Context, result json.RawMessage) *ahp.Error {
 	var c createResult
 	if json.Unmarshal(result, &c) != nil || c.TerminalID == "" {
 		return ahp.NewError(ahp.CodeInternal, "the host's answer cannot be understood; is it termhost?")
 	}
-	t := &remote{id: c.TerminalID, session: q.SessionID, name: c.Meta.Termhost.Name, uri: c.Meta.Termhost.URI, epoch: epoch,
-		exited: make(chan struct{})}
+	t := &remote{id: c.TerminalID, session: q.SessionID, name: c.Meta.Termhost.Name, uri: c.Meta.Termhost.URI, link: link,
+		exited: make(chan struct{}), live: make(chan struct{}), text: textView{done: make(chan struct{})}}
 	if t.uri == "" {
 		p.readFailure(t)
 	}
@@ -249,9 +255,9 @@ func (p *Proxy) find(q *terminalParams) (*remote, *ahp.Error) {
 	switch t := p.terminals[q.TerminalID]; {
 	case t == nil || t.session != q.SessionID || t.released:
 		return nil, ahp.NewError(codeNoSuchTerminal, "this session has no such terminal; it may have been released", "field", "terminalId")
-	case t.epoch != p.epoch && p.lost != nil:
+	case t.link.Err() != nil && p.lost != nil:
 		return nil, ahp.NewError(ahp.CodeInternal, "the terminal has ended with the connection to the host, which is still away: "+p.lost.Error())
-	case t.epoch != p.epoch:
+	case t.link.Err() != nil:
 		return nil, errLostTerminal()
 	default:
 		return t, nil
@@ -280,16 +286,16 @@ func (p *Proxy) exit(ctx context.Context, t *remote) (json.RawMessage, *ahp.Erro
 	t.once.Do(func() {
 		p.tasks.Go(func() {
 			defer close(t.exited)
-			wait, err := p.host.Start(p.ctx, methodWait, terminalParams{t.session, t.id}, &t.result)
+			wait, err := p.host.Start(t.link, methodWait, terminalParams{t.session, t.id}, &t.result)
 			if err == nil {
-				err = wait(p.ctx)
+				err = wait(t.link)
 			}
 			t.err = err
 		})
 	})
 	select {
 	case <-t.exited:
-		p.refresh(t) // the editor sees the last output before the agent goes on
+		p.painted(t) // the editor sees the last output before the agent goes on
 		return t.result, p.hostError(t.err)
 	case <-ctx.Done():
 		return nil, p.hostError(context.Cause(ctx))
@@ -308,7 +314,7 @@ func (p *Proxy) hostError(err error) *ahp.Error {
 		return refused
 	case errors.Is(err, errCancelled):
 		return ahp.NewError(codeCancelled, "cancelled")
-	case errors.Is(err, client.ErrLost):
+	case errors.Is(err, client.ErrLost), errors.Is(err, errLinkLost):
 		return errLostTerminal()
 	case errors.Is(err, errNoAnswer):
 		p.mu.Lock()

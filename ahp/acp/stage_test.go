@@ -104,7 +104,7 @@ func (s *side) asks(id int, method string, p params) reply {
 	return r
 }
 
-func newStage(t testing.TB) *stage {
+func newStage(t testing.TB, change ...func(*Proxy)) *stage {
 	st := &stage{t: t, host: newHost(t), ended: make(chan error, 1)}
 	editorIn, fromEditor := io.Pipe()
 	toEditor, editorOut := io.Pipe()
@@ -121,6 +121,9 @@ func newStage(t testing.TB) *stage {
 			st.notes = append(st.notes, s)
 		},
 	})
+	for _, f := range change {
+		f(st.proxy)
+	}
 	c, err := client.Connect(t.Context(), client.Config{Dial: client.Lines(st.dial), OnState: st.proxy.HostState, MinBackoff: 1, MaxBackoff: 1})
 	check(t, err)
 	st.client = c

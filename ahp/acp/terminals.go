@@ -92,7 +92,7 @@ func (s *Terminals) Handle(method string, params json.RawMessage) (r rpc.Reply, 
 	}
 	switch method {
 	case methodOutput:
-		return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, encode(t.output())...) }}, true
+		return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, encode(s.output(t))...) }}, true
 	case methodWait:
 		return t.wait(), true
 	case methodKill:
@@ -266,10 +266,24 @@ func exitOf(st ptypool.ExitStatus) *exitStatus {
 	return &exitStatus{ExitCode: &st.Code}
 }
 
-func (t *terminal) output() *outputResult {
+func (s *Terminals) output(t *terminal) *outputResult {
 	exit := t.exit() // first: what is there afterwards is all
 	text, truncated := t.out.text()
-	return &outputResult{Output: text, Truncated: truncated, ExitStatus: exit}
+	r := &outputResult{Output: text, Truncated: truncated, ExitStatus: exit}
+	if s.unlisted(t) {
+		r.Meta = &outputMeta{}
+		r.Meta.Termhost.Gone = true
+	}
+	return r
+}
+
+// unlisted reports whether the host does not list t any more.
+func (s *Terminals) unlisted(t *terminal) bool {
+	if t.host == nil {
+		return false // it never did
+	}
+	found, err := s.host.Find(s.conn.Principal(), t.host.Name())
+	return err != nil || found != t.host
 }
 
 func (t *terminal) wait() rpc.Reply {

@@ -2,7 +2,7 @@ package acp
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -24,105 +24,150 @@ const (
 	maxTextLines = 2000
 )
 
+// lastPaintWait is how long the agent's wait for an exit goes on for the text of
+// the last output to be drawn: milliseconds, unless the editor does not read.
+const lastPaintWait = time.Second
+
+// What stands below a terminal's text that ends before the terminal's own end.
+const (
+	noteLost     = "[the connection to the host was lost, and the command has ended with it]"
+	noteRemoved  = "[the terminal was removed at the host]"
+	noteUnlisted = "[the host does not list this terminal any more]"
+)
+
 // textView is a terminal as text, for an editor that has no terminals. It is
 // guarded by Proxy.viewMu.
 type textView struct {
-	watched bool
-	mirror  *client.Mirror // nil: not subscribed yet, or not any more
-	shown   string
-	final   bool // it changes no more
+	shown string
+	final bool          // it changes no more
+	done  chan struct{} // closed when the final text has been written
 }
 
-// follow keeps a tool call's text up to date as long as it changes. viewMu is
-// held.
-func (p *Proxy) follow(tc *toolCall) {
-	changing := false
-	for _, e := range tc.elements {
-		t := e.terminal
-		if t == nil || t.text.final {
-			continue
-		}
-		changing = true
-		if !t.text.watched {
-			t.text.watched = true
-			p.tasks.Go(func() { p.watch(t) })
-		}
-	}
-	if changing {
-		p.calls[tc.key] = tc
-	}
-}
-
-// watch renews a terminal's text with its output, until it changes no more.
+// watch renews a terminal's text with its output, until it changes no more, or
+// the editor has a terminal for it.
 func (p *Proxy) watch(t *remote) {
-	ctx, cancel := context.WithTimeout(p.ctx, answerWait)
+	ctx, cancel := context.WithTimeout(t.link, answerWait)
 	m, err := p.host.Subscribe(ctx, t.uri)
 	cancel()
-	if err == nil {
-		defer m.Close()
-		p.viewMu.Lock()
-		t.text.mirror = m
-		p.viewMu.Unlock()
+	switch {
+	case p.ctx.Err() != nil:
+		return
+	case t.link.Err() != nil:
+		p.paint(t, noteLost, true)
+		return
+	case err != nil:
+		p.paint(t, noteUnlisted, true)
+		return
+	}
+	defer m.Close()
+	if st := m.Terminal(); st.Claim.Kind == ahp.ClaimSession && st.Claim.Session != sessionURI(t.session) {
+		p.paint(t, noteUnlisted, true) // another's, with the same NAME
+		return
 	}
 	pace := time.NewTimer(0)
 	defer pace.Stop()
-	for err == nil {
+	for {
 		changed := m.Changed()
-		p.refresh(t)
 		st := m.Terminal()
-		if st.Exited || m.Err() != nil {
-			break
+		switch {
+		case p.ctx.Err() != nil:
+			return
+		case st.Exited:
+			p.paint(t, render(&st), true)
+			return
+		case errors.Is(m.Err(), client.ErrGone) && t.link.Err() == nil:
+			p.paint(t, joined(render(&st), noteRemoved), true)
+			return
+		case m.Err() != nil, t.link.Err() != nil:
+			p.paint(t, joined(render(&st), noteLost), true)
+			return
 		}
+		p.paint(t, render(&st), false)
 		select {
 		case <-changed:
-		case <-p.ctx.Done():
+		case <-t.link.Done():
+		case <-t.live:
 			return
 		}
 		select {
 		case <-pace.C:
 			pace.Reset(refreshInterval)
-		case <-p.ctx.Done():
+		case <-t.exited: // the agent waits for its last output to be shown
+		case <-t.link.Done():
+		case <-t.live:
 			return
 		}
 	}
-	p.refresh(t)
-	p.finish(t)
 }
 
-// refresh shows a terminal's present output where it is shown as text.
-func (p *Proxy) refresh(t *remote) {
+// joined returns a text with a note below it.
+func joined(text, note string) string {
+	if text == "" {
+		return note
+	}
+	return text + "\n" + note
+}
+
+// paint shows a terminal's text wherever it is shown as such.
+func (p *Proxy) paint(t *remote, text string, final bool) {
+	p.editor.mu.Lock()
+	defer p.editor.mu.Unlock()
 	p.viewMu.Lock()
-	defer p.viewMu.Unlock()
-	m := t.text.mirror
-	if m == nil || t.text.final {
+	if t.text.final || t.editorID != "" {
+		p.viewMu.Unlock()
 		return
 	}
-	st := m.Terminal()
-	text := render(&st)
-	if err := m.Err(); err != nil && !st.Exited {
-		text += "\n[the connection to the host was lost]"
+	var messages [][]byte
+	news := text != t.text.shown
+	t.text.shown, t.text.final = text, final
+	if renewed := p.renew(t); news {
+		messages = renewed
 	}
-	if text == t.text.shown {
-		return
+	p.viewMu.Unlock()
+	for _, m := range messages {
+		p.toEditorLocked(m)
 	}
-	t.text.shown = text
-	for _, tc := range p.calls {
-		if slices.ContainsFunc(tc.elements, func(e element) bool { return e.terminal == t }) {
-			p.toEditor(tc.message())
-		}
+	if final {
+		close(t.text.done)
 	}
 }
 
-// finish says that a terminal's text changes no more.
-func (p *Proxy) finish(t *remote) {
+// painted waits, within lastPaintWait, until a terminal that has exited shows its
+// last output in the editor, if it is shown as text.
+func (p *Proxy) painted(t *remote) {
 	p.viewMu.Lock()
-	defer p.viewMu.Unlock()
-	t.text.final, t.text.mirror = true, nil
-	for key, tc := range p.calls {
-		if !slices.ContainsFunc(tc.elements, func(e element) bool { return e.terminal != nil && !e.terminal.text.final }) {
-			delete(p.calls, key)
-		}
+	shown := t.decided != nil && t.editorID == "" && !(t.asks && p.canShow())
+	p.viewMu.Unlock()
+	if !shown {
+		return
 	}
+	limit := time.NewTimer(lastPaintWait)
+	defer limit.Stop()
+	select {
+	case <-t.text.done:
+	case <-t.live:
+	case <-limit.C:
+	case <-p.ctx.Done():
+	}
+}
+
+// gone asks the host whether it does not list a terminal any more, and then shows
+// the output that the agent can still have.
+func (p *Proxy) gone(t *remote) bool {
+	p.mu.Lock()
+	released := t.released
+	p.mu.Unlock()
+	if released {
+		return false // nobody knows it by its id; watch sees
+	}
+	ctx, cancel := context.WithTimeout(t.link, answerWait)
+	defer cancel()
+	var out outputResult
+	if p.host.Call(ctx, methodOutput, terminalParams{t.session, t.id}, &out) != nil || out.Meta == nil || !out.Meta.Termhost.Gone {
+		return false
+	}
+	p.paint(t, joined(rendered(out.Output), noteUnlisted), true)
+	return true
 }
 
 // readFailure gets the message of a command that could not be started, for it has
@@ -135,6 +180,7 @@ func (p *Proxy) readFailure(t *remote) {
 		t.text.shown = strings.TrimRight(out.Output, "\r\n")
 	}
 	t.text.final = true // nobody else knows t yet
+	close(t.text.done)
 }
 
 // render returns what a terminal shows, and has shown, as plain text.
@@ -145,6 +191,18 @@ func render(st *ahp.TerminalState) string {
 			screen.Feed(chunk, nil)
 		}
 	}
+	return plain(screen)
+}
+
+// rendered is render for output of which nothing else is known.
+func rendered(output string) string {
+	const cols, rows = 80, 24 // what the host gives an agent's terminals
+	screen := vt.New(cols, rows, vt.Options{ScrollbackLines: maxTextLines})
+	screen.Feed([]byte(output), nil)
+	return plain(screen)
+}
+
+func plain(screen *vt.Terminal) string {
 	text := strings.TrimRight(string(screen.AppendHistoryText(nil)), " \n")
 	if len(text) > maxText {
 		text = text[len(text)-maxText:]

@@ -2,33 +2,43 @@ package acp
 
 import (
 	"encoding/json"
+	"slices"
 )
 
 // callKey names a tool call of a session. Both are as the agent has written them.
 type callKey struct{ session, call string }
 
-// toolCall is one whose content shows terminals as text, which the proxy renews.
+// toolCall is one whose content shows terminals in a way that still changes, and
+// that the proxy renews.
 type toolCall struct {
 	key      callKey
 	elements []element // its content
 }
 
-// element is a part of a tool call's content: as the agent has sent it, or the
-// text of a terminal.
+// element is a part of a tool call's content: as the agent has sent it, or what
+// shows a terminal of the host's.
 type element struct {
 	raw      []byte
 	terminal *remote // nil: raw
+	id       span    // of the terminal, within raw
+	meta     []byte  // the part's _meta; nil: it has none
 }
 
-// embedding is a terminal of the host's in a tool call of a message.
-type embedding struct {
-	terminal *remote
-	element  span
-	id       span // of the terminal, within the element
+// now returns the part as the editor gets it. viewMu is held.
+func (e *element) now() json.RawMessage {
+	switch {
+	case e.terminal == nil:
+		return e.raw
+	case e.terminal.editorID != "":
+		return apply(e.raw, []edit{{e.id, encode(e.terminal.editorID)}})
+	}
+	return textContent(e.terminal.text.shown, e.meta)
 }
 
 // update passes a message on in which a tool call may show terminals:
-// session/update, or session/request_permission.
+// session/update, or session/request_permission. It waits for nobody but the
+// editor's reading: how a terminal is shown is settled later, by an update of the
+// proxy's own.
 func (p *Proxy) update(m *message) {
 	call, key, ok := callOf(m)
 	if !ok {
@@ -36,43 +46,37 @@ func (p *Proxy) update(m *message) {
 		return
 	}
 	content, has := call["content"]
-	elements, isList := array(m.line, content.start)
+	places, isList := array(m.line, content.start)
 	if !has || !isList {
 		p.toEditor(m.line)
 		return
 	}
-	found := p.embedded(m.line, elements)
-	for _, e := range found {
-		p.show(e.terminal, key.session)
+	tc := &toolCall{key: key, elements: p.elements(m.line, places)}
+	if !json.Valid(m.line) {
+		tc.elements = nil // nothing can be made from it
 	}
+	p.editor.mu.Lock()
+	defer p.editor.mu.Unlock()
 	p.viewMu.Lock()
-	defer p.viewMu.Unlock()
 	delete(p.calls, key) // its content is another now
-	if len(found) == 0 {
-		p.toEditor(m.line)
-		return
-	}
-	tc := &toolCall{key: key}
 	var edits []edit
-	for _, place := range elements {
-		part := element{raw: append([]byte(nil), place.of(m.line)...)}
-		if len(found) > 0 && found[0].element == place {
-			e := found[0]
-			found = found[1:]
-			if id := e.terminal.shown.editorID(); id != "" {
-				ed := edit{e.id, encode(id)}
-				edits = append(edits, ed)
-				inner := edit{span{e.id.start - place.start, e.id.end - place.start}, ed.text}
-				part.raw = apply(part.raw, []edit{inner})
-			} else {
-				part.terminal = e.terminal
-				edits = append(edits, edit{place, textContent(e.terminal.text.shown)})
-			}
+	var first []*remote
+	for i := range tc.elements {
+		e := &tc.elements[i]
+		if e.terminal == nil {
+			continue
 		}
-		tc.elements = append(tc.elements, part)
+		edits = append(edits, edit{places[i], e.now()})
+		if p.begins(e.terminal) {
+			first = append(first, e.terminal)
+		}
 	}
-	p.toEditor(apply(m.line, edits))
 	p.follow(tc)
+	p.viewMu.Unlock()
+	p.toEditorLocked(apply(m.line, edits))
+	for _, t := range first {
+		p.tasks.Go(func() { p.present(t, json.RawMessage(key.session)) })
+	}
 }
 
 // callOf returns the tool call that a message is about.
@@ -99,46 +103,49 @@ func callOf(m *message) (call map[string]span, key callKey, ok bool) {
 		}
 	}
 	key = callKey{string(params["sessionId"].of(m.line)), string(call["toolCallId"].of(m.line))}
-	return call, key, true
+	return call, key, key.session != "" && key.call != ""
 }
 
-// embedded returns the terminals of the host's among a tool call's content.
-func (p *Proxy) embedded(line []byte, elements []span) (found []embedding) {
-	for _, place := range elements {
-		members, ok := object(line, place.start)
-		if !ok || textOf(members["type"].of(line)) != "terminal" {
+// elements returns a tool call's content, in which it finds the host's terminals.
+func (p *Proxy) elements(line []byte, places []span) []element {
+	list := make([]element, len(places))
+	for i, place := range places {
+		e := &list[i]
+		e.raw = slices.Clone(place.of(line))
+		members, ok := object(e.raw, 0)
+		if !ok || textOf(members["type"].of(e.raw)) != "terminal" {
 			continue
 		}
-		id := members["terminalId"]
-		p.mu.Lock()
-		t := p.terminals[textOf(id.of(line))]
-		p.mu.Unlock()
-		if t != nil {
-			found = append(found, embedding{t, place, id})
+		e.id = members["terminalId"]
+		if meta, has := members["_meta"]; has {
+			e.meta = meta.of(e.raw)
 		}
+		p.mu.Lock()
+		e.terminal = p.terminals[textOf(e.id.of(e.raw))]
+		p.mu.Unlock()
 	}
-	return found
+	return list
 }
 
-// textContent returns a part of a tool call's content that is text.
-func textContent(text string) json.RawMessage {
+// textContent returns a part of a tool call's content that is text, with the
+// _meta of the part that it stands for.
+func textContent(text string, meta json.RawMessage) json.RawMessage {
 	type block struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
 	return encode(struct {
-		Type    string `json:"type"`
-		Content block  `json:"content"`
-	}{"content", block{"text", fenced(text)}})
+		Type    string          `json:"type"`
+		Content block           `json:"content"`
+		Meta    json.RawMessage `json:"_meta,omitempty"`
+	}{"content", block{"text", fenced(text)}, meta})
 }
 
-// message returns the update that shows a tool call as it is now.
+// message returns the update that shows a tool call as it is now. viewMu is held.
 func (tc *toolCall) message() []byte {
 	list := make([]json.RawMessage, len(tc.elements))
-	for i, e := range tc.elements {
-		if list[i] = e.raw; e.terminal != nil {
-			list[i] = textContent(e.terminal.text.shown)
-		}
+	for i := range tc.elements {
+		list[i] = tc.elements[i].now()
 	}
 	type update struct {
 		Kind       string            `json:"sessionUpdate"`
@@ -155,4 +162,40 @@ func (tc *toolCall) message() []byte {
 		Params  params `json:"params"`
 	}{"2.0", methodUpdate, params{json.RawMessage(tc.key.session),
 		update{"tool_call_update", json.RawMessage(tc.key.call), list}}}), '\n')
+}
+
+// shows reports whether a terminal is in a tool call's content.
+func (tc *toolCall) shows(t *remote) bool {
+	return slices.ContainsFunc(tc.elements, func(e element) bool { return e.terminal == t })
+}
+
+// changes reports whether any terminal's view in it may still change. viewMu is
+// held.
+func (tc *toolCall) changes() bool {
+	return slices.ContainsFunc(tc.elements, func(e element) bool {
+		return e.terminal != nil && e.terminal.editorID == "" && !e.terminal.text.final
+	})
+}
+
+// follow keeps a tool call's content up to date as long as it changes. viewMu is
+// held.
+func (p *Proxy) follow(tc *toolCall) {
+	if tc.changes() {
+		p.calls[tc.key] = tc
+	}
+}
+
+// renew returns the messages that show a terminal as it is now, wherever it is
+// shown, and follows no more what is settled by that. viewMu is held.
+func (p *Proxy) renew(t *remote) (messages [][]byte) {
+	for key, tc := range p.calls {
+		if !tc.shows(t) {
+			continue
+		}
+		messages = append(messages, tc.message())
+		if !tc.changes() {
+			delete(p.calls, key)
+		}
+	}
+	return messages
 }

@@ -9,20 +9,42 @@ import (
 	"termhost/ahp/host"
 )
 
+// permission is a request that shows a terminal in tool call c1.
+const permission = `{"jsonrpc":"2.0","id":99,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c1","content":[{"terminalId":"%s","type":"terminal"}]},"options":[]}}` + "\n"
+
+// answers has the editor answer a request of the proxy's.
+func (st *stage) answers(q reply, result string) {
+	st.t.Helper()
+	st.editor.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", q.ID, result))
+}
+
+// showsLive plays an editor that shows a terminal in one of its own, "E1", and
+// returns what it was asked.
+func (st *stage) showsLive() reply {
+	st.t.Helper()
+	st.editor.sees("```\n\n```")
+	q := st.editor.message()
+	st.answers(q, `{"terminalId":"E\"1"}`)
+	var u updateSeen
+	m := st.editor.message()
+	check(st.t, json.Unmarshal(m.Params, &u))
+	if c := u.Update.Content; m.Method != methodUpdate || len(c) != 3 || c[1].Type != "terminal" || c[1].TerminalID != `E"1` || string(c[1].Meta) != `{"k":1}` {
+		st.t.Fatalf("got %s %s", m.Method, m.Params)
+	}
+	return q
+}
+
 func TestAnEditorsTerminalShowsTheHosts(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
 	st.handshake(true)
 	c := st.creates(params{"command": "cat"})
 	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
-	q := st.editor.message()
+	q := st.showsLive()
 	if q.Method != methodCreate || string(q.Params) != `{"sessionId":"s","command":"show","args":["cat-1"]}` {
 		t.Fatalf("the editor is asked %s %s", q.Method, q.Params)
 	}
-	st.editor.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"terminalId":"E\"1"}}`+"\n", q.ID))
-	st.editor.gets(strings.Replace(embed("tool_call", "c1", "@"), `"@"`, `"E\"1"`, 1))
 	// Again, the same one, in another place.
-	permission := `{"jsonrpc":"2.0","id":99,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c1","content":[{"terminalId":"%s","type":"terminal"}]},"options":[]}}` + "\n"
 	st.agent.sends(fmt.Sprintf(permission, c.TerminalID))
 	st.editor.gets(fmt.Sprintf(permission, `E\"1`))
 	// With its release the editor's own one goes, once it has drawn everything.
@@ -33,14 +55,23 @@ func TestAnEditorsTerminalShowsTheHosts(t *testing.T) {
 	if q.Method != methodWait || string(q.Params) != `{"sessionId":"s","terminalId":"E\"1"}` {
 		t.Fatalf("the editor is asked %s %s", q.Method, q.Params)
 	}
-	st.editor.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"exitCode":0}}`+"\n", q.ID))
+	st.answers(q, `{"exitCode":0}`)
 	if q = st.editor.message(); q.Method != methodRelease {
 		t.Fatalf("the editor is asked %s", q.Method)
 	}
-	st.editor.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`+"\n", q.ID))
+	st.answers(q, `{}`)
 	// What still names it names the editor's.
 	st.agent.sends(fmt.Sprintf(permission, c.TerminalID))
 	st.editor.gets(fmt.Sprintf(permission, `E\"1`))
+}
+
+// types has a person type into a terminal.
+func (st *stage) types(term *host.Terminal, text string) {
+	st.t.Helper()
+	person, err := st.host.Connect(alice, host.DoorSSH)
+	check(st.t, err)
+	defer person.Close()
+	check(st.t, person.Send(term, []byte(text)))
 }
 
 // update is a tool call's content as an editor sees it.
@@ -50,7 +81,8 @@ type updateSeen struct {
 		Call    string `json:"toolCallId"`
 		Content []struct {
 			Type       string
-			TerminalID string `json:"terminalId"`
+			TerminalID string          `json:"terminalId"`
+			Meta       json.RawMessage `json:"_meta"`
 			Content    struct{ Text string }
 		}
 	}
@@ -64,7 +96,7 @@ func (s *side) sees(text string) updateSeen {
 		var u updateSeen
 		check(s.t, json.Unmarshal(m.Params, &u))
 		c := u.Update.Content
-		if m.Method != methodUpdate || len(c) != 3 || c[0].Content.Text != "a" || c[2].TerminalID != "not ours" || c[1].Type != "content" {
+		if m.Method != methodUpdate || len(c) != 3 || c[0].Content.Text != "a" || c[2].TerminalID != "not ours" || c[1].Type != "content" || string(c[1].Meta) != `{"k":1}` {
 			s.t.Fatalf("got %s %s", m.Method, m.Params)
 		}
 		if c[1].Content.Text == text {
@@ -85,10 +117,7 @@ func TestAnEditorWithoutTerminalsSeesTextThatIsRenewedAndStays(t *testing.T) {
 	st.editor.sees("```\none\nprogress 1%\n```")
 	term, err := st.host.Find(alice, c.Meta.Termhost.Name)
 	check(t, err)
-	person, err := st.host.Connect(alice, host.DoorSSH)
-	check(t, err)
-	defer person.Close()
-	check(t, person.Send(term, []byte("\r")))
+	st.types(term, "\r")
 	u := st.editor.sees("```\none\nprogress 100%\n```")
 	if u.Update.Kind != "tool_call_update" || u.Update.Call != "c1" {
 		t.Fatalf("got %+v", u)
@@ -110,9 +139,14 @@ func TestAnEditorThatCannotShowATerminalGetsText(t *testing.T) {
 	st.handshake(true)
 	c := st.creates(params{"command": "echo", "args": []string{"x"}})
 	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
+	st.editor.sees("```\n\n```")
 	q := st.editor.message()
 	st.editor.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no room"}}`+"\n", q.ID))
 	st.editor.sees("```\nx\n```")
+	// It is not asked again.
+	c = st.creates(params{"command": "echo", "args": []string{"y"}})
+	st.agent.sends(embed("tool_call", "c2", c.TerminalID))
+	st.editor.sees("```\ny\n```")
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if len(st.notes) != 1 || !strings.Contains(st.notes[0], "no room") {

@@ -3,6 +3,9 @@ package acp
 import (
 	"encoding/json"
 	"errors"
+	"math"
+	"reflect"
+	"strconv"
 
 	"termhost/ahp"
 )
@@ -45,8 +48,26 @@ type createParams struct {
 	Args            []string      `json:"args"`
 	Env             []envVariable `json:"env"`
 	Cwd             string        `json:"cwd"`
-	OutputByteLimit *uint64       `json:"outputByteLimit"`
+	OutputByteLimit *byteLimit    `json:"outputByteLimit"`
 	Meta            createMeta    `json:"_meta"`
+}
+
+// byteLimit is a number of bytes. JSON has one kind of number: 5.0 and 5e0 are 5.
+type byteLimit uint64
+
+// UnmarshalJSON accepts what is an integer, however it is written.
+func (l *byteLimit) UnmarshalJSON(b []byte) error {
+	n, err := strconv.ParseUint(string(b), 10, 64)
+	if err == nil {
+		*l = byteLimit(n)
+		return nil
+	}
+	f, err := strconv.ParseFloat(string(b), 64) // beyond 64 bits exactness is nobody's concern
+	if err != nil || f < 0 || f != math.Trunc(f) {
+		return &json.UnmarshalTypeError{Value: "number", Type: reflect.TypeFor[byteLimit](), Field: "outputByteLimit"}
+	}
+	*l = byteLimit(min(f, 1<<63))
+	return nil
 }
 
 type envVariable struct {
@@ -94,6 +115,15 @@ type outputResult struct {
 	Output     string      `json:"output"`
 	Truncated  bool        `json:"truncated"`
 	ExitStatus *exitStatus `json:"exitStatus,omitempty"`
+	Meta       *outputMeta `json:"_meta,omitempty"`
+}
+
+// outputMeta says that the host does not list the terminal any more: its NAME and
+// URI may be another's by now.
+type outputMeta struct {
+	Termhost struct {
+		Gone bool `json:"gone"`
+	} `json:"termhost"`
 }
 
 // decode reads params into v, naming the field that is wrong.
