@@ -11,7 +11,7 @@ import (
 const maxDepth = 32
 
 var (
-	errUTF8  = errors.New("the message is not valid UTF-8")
+	errUTF8  = errors.New("the message is not valid UTF-8, and nothing of it was taken")
 	errDepth = fmt.Errorf("the message nests deeper than %d", maxDepth)
 )
 
@@ -28,7 +28,8 @@ func (e *duplicateError) Error() string {
 }
 
 // scan looks through a message that is valid JSON for what encoding/json lets
-// pass: invalid UTF-8, bottomless nesting, and keys that stand twice.
+// pass: invalid UTF-8, bottomless nesting, and keys that stand twice. Nothing of a
+// message that is refused is taken; the connection goes on with the next one.
 func scan(msg []byte) error {
 	if !utf8.Valid(msg) {
 		return errUTF8

@@ -67,6 +67,11 @@ func NewWebSocket(ws *websocket.Conn, max int, code func() int) *WebSocket {
 // errBinary ends a connection whose peer sends what AHP does not.
 var errBinary = errors.New("binary frames are not supported: send each message as a text frame")
 
+// errNotText ends a connection whose peer sends text that is none: RFC 6455 section
+// 8.1 leaves no choice. Where messages are lines there is no such rule, and the peer
+// is answered with an error: see scan.
+var errNotText = errors.New("a text frame is not valid UTF-8: write bytes that are none as U+FFFD")
+
 // Read returns the next message. A peer that closed in good order gives io.EOF,
 // one that gave a reason its *websocket.CloseError.
 func (w *WebSocket) Read() ([]byte, error) {
@@ -86,6 +91,10 @@ func (w *WebSocket) Read() ([]byte, error) {
 		msg, err := io.ReadAll(noticed{r, &w.heard})
 		if err != nil {
 			return nil, w.ended(err)
+		}
+		if !utf8.Valid(msg) { // gorilla leaves it to its caller to look
+			w.end(websocket.CloseInvalidFramePayloadData, errNotText)
+			continue
 		}
 		return msg, nil
 	}

@@ -152,6 +152,10 @@ func TestWhatEndsAWebSocketIsSaid(t *testing.T) {
 			client.WriteMessage(websocket.BinaryMessage, []byte("{}"))
 		},
 			websocket.CloseUnsupportedData, "binary frames are not supported: send each message as a text frame"},
+		{"text that is not UTF-8", func(_ *rpc.WebSocket, client *websocket.Conn) {
+			client.WriteMessage(websocket.TextMessage, []byte("{\"jsonrpc\":\"2.0\",\"x\":\"\xff\"}"))
+		},
+			websocket.CloseInvalidFramePayloadData, "a text frame is not valid UTF-8: write bytes that are none as U+FFFD"},
 		{"a message that is too long", func(_ *rpc.WebSocket, client *websocket.Conn) {
 			client.WriteMessage(websocket.TextMessage, make([]byte, 101))
 		},

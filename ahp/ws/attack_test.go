@@ -41,7 +41,6 @@ func TestMalformedMessagesAreAnsweredAndChangeNothing(t *testing.T) {
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
 	for _, c := range []struct{ name, message, answer string }{
 		{"no JSON", "{", `{"code":-32700,`},
-		{"not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"\xff\"}", `{"code":-32700,`},
 		{"nothing", "", `{"code":-32700,`},
 		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"disposeTerminal"}]`, `{"code":-32600,`},
 		{"null", `null`, `{"code":-32600,`},
@@ -146,6 +145,7 @@ func TestMalformedFramesCloseTheirConnectionOnly(t *testing.T) {
 		code int
 	}{
 		{"a binary frame", frame(fin|websocket.BinaryMessage, true, 2, []byte("{}")), websocket.CloseUnsupportedData},
+		{"text that is not UTF-8", frame(fin|websocket.TextMessage, true, 3, []byte("\"\xff\"")), websocket.CloseInvalidFramePayloadData},
 		{"a frame of 2^62 bytes", frame(fin|websocket.TextMessage, true, 1<<62, []byte("x")), websocket.CloseMessageTooBig},
 		{"a frame of 2^63 bytes", frame(fin|websocket.TextMessage, true, 1<<63, []byte("x")), websocket.CloseMessageTooBig},
 		{"a frame above the limit", frame(fin|websocket.TextMessage, true, 64<<10+1, nil), websocket.CloseMessageTooBig},
