@@ -94,6 +94,10 @@ func executorOf(t host.Info) string {
 	return ahp.ExecutorServer
 }
 
+// maxSession is how much of an agent session's URI is in the table, in cells:
+// enough to tell the sessions of one agent apart. --json has all of it.
+const maxSession = 32
+
 func listRow(t host.Info, now time.Time) []string {
 	state := stateRunning
 	if t.Exited {
@@ -101,6 +105,8 @@ func listRow(t host.Info, now time.Time) []string {
 	}
 	claim := t.Holder
 	switch {
+	case t.Claim.Kind == ahp.ClaimSession:
+		claim = strings.TrimSpace(t.Agent + " " + ansi.Truncate(t.Claim.Session, maxSession, "…"))
 	case t.Mine:
 		claim = "you"
 	case claim == "":

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ahp/host"
 )
 
@@ -171,5 +172,17 @@ func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
 	b, err := json.Marshal(listJSON([]host.Info{info}))
 	if err != nil || strings.Contains(string(b), "exitCode") || !strings.Contains(string(b), `"state":"exited"`) {
 		t.Errorf("%s, %v", b, err)
+	}
+}
+
+func TestAnAgentSessionsTerminalIsListedWithItsSessionAndItsAgent(t *testing.T) {
+	info := host.Info{Name: "make-1", Holder: "gemini (uid:0)", Agent: "gemini", Mine: true,
+		Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1"}}
+	if row := listRow(info, time.Now()); row[2] != "gemini ahp-session:/s1" {
+		t.Errorf("it is held by %q", row[2])
+	}
+	info.Agent, info.Claim.Session = "", "ahp-session:/0199d3a1-7c2b-7f00-8000-1234567890ab"
+	if row := listRow(info, time.Now()); row[2] != "ahp-session:/0199d3a1-7c2b-7f00…" {
+		t.Errorf("it is held by %q", row[2])
 	}
 }

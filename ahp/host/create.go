@@ -48,6 +48,7 @@ type CreateOptions struct {
 	TTYVar    string // a variable to be set to the terminal's device; "": none
 
 	Claim     ahp.Claim // the zero Claim: the clientId of the principal's SSH sessions
+	Agent     string    // what the agent of a session's claim says that it is called; "": nothing
 	Transient bool      // disposed once exited while its creator watches
 	Forced    bool      // the principal's forced command
 
@@ -114,6 +115,10 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 	owner, ok := h.holderOf(o.Claim, p)
 	if !ok {
 		return nil, ahp.FieldProblem("claim", "names a clientId that nobody here uses")
+	}
+	if o.Agent != "" {
+		owner.agent = Printable(o.Agent)
+		owner.name = owner.agent + " (" + owner.name + ")"
 	}
 	t := &Terminal{host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced, holder: owner,
 		renamed: o.KeepTitle, tap: o.Tap,

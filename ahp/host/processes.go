@@ -32,6 +32,19 @@ func (h *Host) Hangup(p authz.Principal, t *Terminal, grace time.Duration) error
 	return nil
 }
 
+// Forget takes a terminal that has exited out of the list, as max_exited does:
+// what its program left in the background goes on. It does nothing to one that
+// runs. Who may dispose t may have it forgotten; it returns *authz.Denied.
+func (h *Host) Forget(p authz.Principal, t *Terminal) error {
+	if err := t.mayEnd(p); err != nil {
+		return err
+	}
+	if t.exitedNow() {
+		h.forget(t)
+	}
+	return nil
+}
+
 // mayEnd returns *authz.Denied unless p may end t's processes.
 func (t *Terminal) mayEnd(p authz.Principal) error {
 	t.term.Lock()

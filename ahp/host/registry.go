@@ -19,7 +19,8 @@ type Info struct {
 	ExitCode         *int // of an exited terminal; 128+n for signal n; nil: unknown
 	Client           bool // executed by a client
 	Claim            ahp.Claim
-	Holder           string // the name of the principal that holds it
+	Holder           string // the name of the principal that holds it, and of its agent
+	Agent            string // what the agent that holds it says that it is called; "": nothing
 	Mine             bool   // held by the principal that asked
 	Cols, Rows       int
 	Viewers          int
@@ -50,7 +51,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	holder := t.holder
 	t.term.Unlock()
 	info := Info{Name: t.name, URI: t.uri, Title: s.Title, Exited: s.Exited, ExitCode: s.ExitCode, Client: s.Client, Claim: s.Claim,
-		Holder: Printable(holder.name), Mine: holder.principal == p.ID, Cols: s.Cols, Rows: s.Rows, Viewers: s.Readers,
+		Holder: Printable(holder.name), Agent: Printable(holder.agent), Mine: holder.principal == p.ID, Cols: s.Cols, Rows: s.Rows, Viewers: s.Readers,
 		Created: t.created, LastCommand: Printable(strings.ReplaceAll(s.LastCommand, "\n", " ")), Cwd: Printable(s.Cwd)}
 	return info
 }

@@ -64,7 +64,8 @@ type Terminal struct {
 type holder struct {
 	claim     ahp.Claim
 	principal string // its ID
-	name      string // its Name, for people
+	name      string // its Name, for people; of an agent that has told its own, that and the Name
+	agent     string // what an agent says that it is called; "": nothing
 }
 
 // Name returns the terminal's NAME.

@@ -1,0 +1,62 @@
+package host
+
+import (
+	"errors"
+	"testing"
+
+	"termhost/ahp"
+	"termhost/authz"
+)
+
+// sessionClaim is that of an agent session.
+var sessionClaim = ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1"}
+
+func TestAnAgentsTerminalGoesByItsNameUntilAPersonTakesItAndAgainAfterwards(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	term, err := h.Create(bot, CreateOptions{Name: "work", Argv: []string{"cat"}, Claim: sessionClaim, Agent: "gem\x1bini"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents := func() {
+		t.Helper()
+		if got := term.Info(alice); got.Agent != "gemini" || got.Holder != "gemini (alice/bot)" || got.Claim != sessionClaim {
+			t.Fatalf("it is held by %+v", got)
+		}
+	}
+	agents()
+	v := attach(t, h, alice, "work", AttachOptions{})
+	if err := v.a.Input([]byte("x\x7f")); err != nil {
+		t.Fatal(err)
+	}
+	if got := term.Info(alice); got.Agent != "" || got.Holder != alice.Name {
+		t.Fatalf("a person holds it, and it is %+v", got)
+	}
+	if who, err := v.a.HandBack(); err != nil || who != "gemini (alice/bot)" {
+		t.Fatalf("handed back to %q, %v", who, err)
+	}
+	agents()
+}
+
+func TestAnExitedTerminalIsForgottenByWhoMayDisposeIt(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	term, err := h.Create(bot, CreateOptions{Name: "work", Argv: []string{"cat"}, Claim: sessionClaim})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Forget(bot, term); err != nil || h.lookup(term.URI()) == nil {
+		t.Fatalf("one that runs was forgotten, %v", err)
+	}
+	if err := h.Hangup(bot, term, 0); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "its exit", term.Done())
+	var denied *authz.Denied
+	if err := h.Forget(carol, term); !errors.As(err, &denied) || h.lookup(term.URI()) == nil {
+		t.Fatalf("somebody else has it forgotten, %v", err)
+	}
+	if err := h.Forget(bot, term); err != nil || h.lookup(term.URI()) != nil {
+		t.Fatalf("it is listed still, %v", err)
+	}
+}
