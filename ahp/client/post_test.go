@@ -166,6 +166,23 @@ func benchmarkOwner(b *testing.B, watchers int) {
 	}
 }
 
+// BenchmarkTinyOutputs is how many outputs of one byte a host takes through one
+// connection, with an echo for each of them.
+func BenchmarkTinyOutputs(b *testing.B) {
+	w := newWorld(b)
+	o := w.owner("alice", "laptop", "")
+	window := make(chan struct{}, 1024)
+	for b.Loop() {
+		window <- struct{}{}
+		_, err := o.Post(w.ctx, 1, o.uri, ahp.TerminalOutput{Data: []byte("x")}, func(string, error) { <-window })
+		check(b, err)
+	}
+	for range cap(window) {
+		window <- struct{}{} // the echoes are here
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "outputs/s")
+}
+
 // TestAFloodingOwnerIsSlowedAndNobodyElse sends a quarter more than a full bucket
 // holds: that quarter takes a second, in which others are answered.
 func TestAFloodingOwnerIsSlowedAndNobodyElse(t *testing.T) {

@@ -67,7 +67,12 @@ func (f *flow) delay(rate int, now time.Time) time.Duration {
 
 // wait returns when more may be read, or with ctx's cause.
 func (f *flow) wait(ctx context.Context, rate int, now func() time.Time) error {
-	d := f.delay(rate, now())
+	return Pause(ctx, f.delay(rate, now()))
+}
+
+// Pause waits for d, or returns ctx's cause if that ends first. A d that is not
+// positive is no wait.
+func Pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}

@@ -29,10 +29,10 @@ const (
 )
 
 // Dispatch is AHP's dispatchAction. The answer, an echo or a rejection, comes
-// through the connection's Subscriber.
-func (c *Conn) Dispatch(ref string, clientSeq int64, a ahp.Action) {
+// through the connection's Subscriber; taken says which.
+func (c *Conn) Dispatch(ref string, clientSeq int64, a ahp.Action) (taken bool) {
 	if c.ctx.Err() != nil {
-		return // taken over or revoked: nothing it says counts any more
+		return false // taken over or revoked: nothing it says counts any more
 	}
 	s := step{conn: c, principal: c.principal, origin: &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}}
 	if out, ok := a.(ahp.TerminalOutput); ok { // whoever sends it, it was read and has to be looked at
@@ -46,11 +46,11 @@ func (c *Conn) Dispatch(ref string, clientSeq int64, a ahp.Action) {
 		s.refuse(uri, a, reasonReadOnly)
 	default:
 		if t := c.host.lookup(uri); t != nil {
-			t.dispatch(s, a)
-		} else {
-			s.refuse(uri, a, reasonUnknown)
+			return t.dispatch(s, a)
 		}
+		s.refuse(uri, a, reasonUnknown)
 	}
+	return false
 }
 
 // Reject refuses an action that its door could not read, as Dispatch refuses
@@ -127,7 +127,7 @@ func outline(a ahp.Action) ahp.Action {
 
 // dispatch is the one place where a client's action changes a terminal: check,
 // side effect and append, in one step under the Term's lock.
-func (t *Terminal) dispatch(s step, a ahp.Action) {
+func (t *Terminal) dispatch(s step, a ahp.Action) (taken bool) {
 	var next holder
 	if cl, ok := a.(ahp.TerminalClaimed); ok {
 		// Who a clientId belongs to is asked before the lock is taken.
@@ -135,9 +135,11 @@ func (t *Terminal) dispatch(s step, a ahp.Action) {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	if reason := t.apply(s, a, next); reason != "" {
+	reason := t.apply(s, a, next)
+	if reason != "" {
 		t.reject(s, a, reason)
 	}
+	return reason == ""
 }
 
 // reject tells the sender of an action, and nobody else, that it was refused.

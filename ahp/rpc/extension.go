@@ -14,6 +14,9 @@ type Extension interface {
 	// request after the other; params is the Extension's. known is false for a
 	// method that is none of its own.
 	Handle(method string, params json.RawMessage) (r Reply, known bool)
+	// Announcement is a member of initialize's _meta, which says that the methods are
+	// there. It does not change.
+	Announcement() (key string, value json.RawMessage)
 	// Close is called once, when the connection has ended and no Wait is running.
 	Close()
 }

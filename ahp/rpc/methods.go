@@ -99,7 +99,13 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 			dst = append(dst, `,"defaultDirectory":`...)
 			dst = ahp.AppendJSONString(dst, hello.DefaultDirectory)
 		}
-		return append(dst, `,"_meta":{"`+ahp.MetaClientExecuted+`":{}}}`...)
+		dst = append(dst, `,"_meta":{"`+ahp.MetaClientExecuted+`":{}`...)
+		if p.extension != nil {
+			key, value := p.extension.Announcement()
+			dst = append(ahp.AppendJSONString(append(dst, ','), key), ':')
+			dst = append(dst, value...)
+		}
+		return append(dst, "}}"...)
 	}
 }
 
@@ -247,7 +253,10 @@ func (p *peer) dispatchAction(r *request) *ahp.Error {
 	if err != nil {
 		return p.rejectMalformed(params.Channel, *params.ClientSeq, params.Action, err)
 	}
-	p.c.Dispatch(params.Channel, *params.ClientSeq, action)
+	taken := p.c.Dispatch(params.Channel, *params.ClientSeq, action)
+	if _, ok := action.(ahp.TerminalOutput); ok && taken {
+		p.pace.light()
+	}
 	p.acknowledge(r)
 	return nil
 }

@@ -44,3 +44,25 @@ func TestMessagesBeyondTheRateAreReadLater(t *testing.T) {
 		}
 	})
 }
+
+// A program that prints byte by byte is no flood of requests.
+func TestLightMessagesCountLittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace{rate: 10}
+		start := time.Now()
+		const seconds = 10
+		for range seconds * 10 * lightShare {
+			if err := p.wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			p.light()
+		}
+		// A second's worth at once; the last one is waited for as any other.
+		if got := time.Since(start); got < (seconds-1)*time.Second-p.each() || got > (seconds-1)*time.Second+p.each() {
+			t.Errorf("%d light messages took %v", seconds*10*lightShare, got)
+		}
+		free := pace{rate: -1}
+		free.wait(t.Context())
+		free.light()
+	})
+}

@@ -212,7 +212,7 @@ func (p *peer) encode(buf []byte, it store.Item) []byte {
 	return append(buf, '}')
 }
 
-// pace spaces messages out. A burst of a second's worth passes at once.
+// pace spaces messages out. The reader uses it. A burst of a second's worth passes at once.
 type pace struct {
 	rate int
 	due  time.Time // when the bucket will be full again
@@ -226,20 +226,26 @@ func (p *pace) wait(ctx context.Context) error {
 	if p.due.Before(now) {
 		p.due = now
 	}
-	p.due = p.due.Add(time.Second / time.Duration(p.rate))
-	ahead := p.due.Sub(now) - time.Second
-	if ahead <= 0 {
-		return nil
-	}
-	t := time.NewTimer(ahead)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	p.due = p.due.Add(p.each())
+	return host.Pause(ctx, p.due.Sub(now)-time.Second)
+}
+
+// lightShare is how many light messages count as one: at the default rate 32,000 a
+// second, more than any program prints lines.
+const lightShare = 32
+
+// light says that the message which was waited for last is a light one: output of
+// the owner of a client-executed terminal, which comes in pieces as small as its
+// program prints them. Its bytes have a rate of their own: see
+// [host.Conn.WaitOutput].
+func (p *pace) light() {
+	if p.rate > 0 {
+		p.due = p.due.Add(-p.each() * (lightShare - 1) / lightShare)
 	}
 }
+
+// each is what a message takes of the time.
+func (p *pace) each() time.Duration { return time.Second / time.Duration(p.rate) }
 
 // respond answers a request; result appends the result as JSON.
 func (p *peer) respond(id []byte, result func(dst []byte) []byte) {

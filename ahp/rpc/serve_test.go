@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
@@ -218,4 +220,51 @@ func FuzzMessages(f *testing.F) {
 			t.Errorf("%q was not answered", msg)
 		}
 	})
+}
+
+// share makes a client-executed terminal.
+func share(t *testing.T, p *pipe, clientID, name string) {
+	t.Helper()
+	p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{"channel":"ahp-terminal:/%s","claim":{"kind":"client","clientId":%q},"executionTarget":"client"}}`, name, clientID))
+	if msg := p.next(t); !strings.Contains(string(msg), `"id":2,"result"`) {
+		t.Fatalf("createTerminal: %s", msg)
+	}
+}
+
+// Ten thousand tiny outputs are what a progress bar prints; ten thousand refused
+// ones are an attack. The time is the bubble's: it passes only while the host makes
+// the peer wait.
+func TestTinyOutputsOfAnOwnerAreNotHeldUp(t *testing.T) {
+	for _, c := range []struct {
+		name, terminal string
+		held           bool
+	}{{"its own", "laptop", false}, {"another's", "desktop", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHost(t, host.Config{})
+				p, other := serve(t, h, principals()["bob"], rpc.Options{}), serve(t, h, principals()["alice"], rpc.Options{})
+				greet(t, p, "owner")
+				share(t, p, "owner", "laptop")
+				greet(t, other, "other")
+				share(t, other, "other", "desktop")
+				time.Sleep(time.Minute) // for a full bucket
+				const outputs = 10_000
+				start := time.Now()
+				go func() {
+					for i := range outputs {
+						p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/%s","clientSeq":%d,"action":{"type":"terminal/output","data":"x"}}}`, c.terminal, i))
+					}
+				}()
+				for i := range outputs {
+					msg := string(p.next(t))
+					if !strings.Contains(msg, fmt.Sprintf(`"clientSeq":%d}`, i)) || strings.Contains(msg, "rejectionReason") != c.held {
+						t.Fatalf("output %d: %s", i, msg)
+					}
+				}
+				if took := time.Since(start); (took > 0) != c.held {
+					t.Errorf("the host has held it up for %v", took)
+				}
+			})
+		})
+	}
 }
