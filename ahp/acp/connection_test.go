@@ -45,7 +45,7 @@ func TestTheMethodsNeedAnInitializedConnectionAndAnID(t *testing.T) {
 	served := make(chan error, 1)
 	go func() {
 		served <- rpc.Serve(rpc.NewLines(theirs, theirs, 1<<20, func(string) error { return theirs.Close() }), conn,
-			rpc.Options{Extend: func(c *host.Conn) rpc.Extension { return New(h, c, nil) }})
+			rpc.Options{Extend: func(c *host.Conn) rpc.Extension { return NewMethods(h, nil).Terminals(c) }})
 	}()
 	in := bufio.NewReader(ours)
 	code := func(msg string) int {

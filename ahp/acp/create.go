@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (s *Terminals) create(p *createParams) (*createResult, *ahp.Error) {
 	if bad != nil {
 		return nil, bad
 	}
-	t := &terminal{session: p.SessionID, out: &tail{limit: outputLimit(p.OutputByteLimit)}}
+	t := &terminal{session: p.SessionID, out: &tail{limit: outputLimit(p.OutputByteLimit)}, kept: make(chan struct{})}
 	o.Tap = t.out.write
 	if bad := s.reserve(); bad != nil {
 		return nil, bad
@@ -84,23 +85,25 @@ func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Err
 	if bad != nil {
 		return o, bad
 	}
-	agent := host.Printable(p.Meta.Termhost.Agent)
-	if agent == "" {
-		agent = s.conn.Principal().Name
-	}
+	agent := clipped(host.Printable(p.Meta.Termhost.Agent))
 	return host.CreateOptions{
 		Argv:      append([]string{p.Command}, p.Args...),
 		Base:      baseOf(p.Command, p.Args),
-		Title:     titleOf(p.Command, p.Args, agent[:min(len(agent), maxAgentName)]),
+		Title:     titleOf(p.Command, p.Args, cmp.Or(agent, s.conn.Principal().Name)),
 		KeepTitle: true, // it says whose it is
 		Dir:       p.Cwd,
 		Env:       env,
 		Claim:     ahp.Claim{Kind: ahp.ClaimSession, Session: session},
+		Agent:     agent,
 	}, nil
 }
 
-// maxAgentName is how much of an agent's name is in a title, in bytes.
+// maxAgentName is how much of an agent's name is shown, in bytes.
 const maxAgentName = 60
+
+func clipped(agent string) string {
+	return strings.ToValidUTF8(agent[:min(len(agent), maxAgentName)], "")
+}
 
 func outputLimit(asked *byteLimit) int {
 	if asked == nil || *asked > MaxOutput {

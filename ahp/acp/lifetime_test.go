@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,20 +169,92 @@ func TestReleaseEndsWhatAnExitedCommandLeftBehind(t *testing.T) {
 	dies(t, pids[0])
 }
 
+// listed waits until as many terminals as n are listed: those that have exited
+// are counted a moment after their exit is told.
+func listed(t testing.TB, h *host.Host, n int) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		list, err := h.List(alice)
+		check(t, err)
+		if len(list) == n {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d are listed, want %d", len(list), n)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 func TestReleasedTerminalsStayListedForAWhile(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	a := connect(t, h, alice)
-	for range keepReleased + 5 {
+	for range keepExited + 5 {
 		id, _ := a.sh("echo x")
 		a.wait(id)
 		a.must(methodRelease, of(id), nil)
 	}
-	list, err := h.List(alice)
+	listed(t, h, keepExited)
+}
+
+func TestExitedTerminalsOfAnAgentDoNotPushOthersOut(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, func(c *host.Config) { c.MaxExited = keepExited + 2 })
+	theirs, err := h.Create(carol, host.CreateOptions{Name: "carols", Argv: []string{"true"}})
 	check(t, err)
-	if len(list) != keepReleased {
-		t.Fatalf("%d are listed, want %d", len(list), keepReleased)
+	<-theirs.Done()
+	m := NewMethods(h, nil)
+	var first, last string
+	for range 3 { // agents of one principal, one after the other
+		a := join(t, h, m, alice)
+		for i := range keepExited {
+			id, name := a.sh(fmt.Sprintf("echo number %d", i))
+			a.wait(id)
+			if i == 0 {
+				first = id
+			}
+			last = name
+		}
+		id, _ := a.create(params{"command": "cat"}) // which runs until the connection ends
+		listed(t, h, keepExited+2)
+		// What is not listed any more keeps its output.
+		if out := a.output(first); out.Output != "number 0\r\n" || out.ExitStatus == nil {
+			t.Fatalf("got %+v", out)
+		}
+		if out := a.output(id); out.Meta != nil {
+			t.Fatalf("it says that it is gone: %+v", out.Meta)
+		}
+		a.leave()
+		listed(t, h, keepExited+1)
 	}
+	for _, name := range []string{"carols", last, "cat-1"} {
+		if _, err := h.Find(alice, name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestWhatIsNotListedAnyMoreSaysSo(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	a := connect(t, h, alice)
+	id, _ := a.sh("sleep 300 & echo $!; echo ready")
+	pids := a.pids(id)
+	for range keepExited {
+		id, _ := a.sh("true")
+		a.wait(id)
+	}
+	listed(t, h, keepExited)
+	if out := a.output(id); out.Meta == nil || !out.Meta.Termhost.Gone {
+		t.Fatalf("got %+v", out)
+	}
+	if !alive(pids[0]) {
+		t.Error("what it left in the background was ended")
+	}
+	a.must(methodRelease, of(id), nil)
+	dies(t, pids[0])
 }
 
 func TestIDsAreNotShared(t *testing.T) {

@@ -59,9 +59,15 @@ type peer struct {
 
 func connect(t testing.TB, h *host.Host, p authz.Principal) *peer {
 	t.Helper()
+	return join(t, h, NewMethods(h, nil), p)
+}
+
+// join is connect to a host whose other connections have the same Methods.
+func join(t testing.TB, h *host.Host, m *Methods, p authz.Principal) *peer {
+	t.Helper()
 	c, err := h.Connect(p, host.DoorSubsystem)
 	check(t, err)
-	s := New(h, c, nil)
+	s := m.Terminals(c)
 	a := &peer{t, s, c}
 	t.Cleanup(a.leave)
 	return a

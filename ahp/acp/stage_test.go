@@ -25,6 +25,7 @@ type stage struct {
 	proxy         *Proxy
 	editor, agent *side
 	host          *host.Host
+	methods       *Methods
 	client        *client.Client
 	ended         chan error
 
@@ -106,6 +107,7 @@ func (s *side) asks(id int, method string, p params) reply {
 
 func newStage(t testing.TB, change ...func(*Proxy)) *stage {
 	st := &stage{t: t, host: newHost(t), ended: make(chan error, 1)}
+	st.methods = NewMethods(st.host, nil)
 	editorIn, fromEditor := io.Pipe()
 	toEditor, editorOut := io.Pipe()
 	agentIn, fromAgent := io.Pipe()
@@ -164,7 +166,7 @@ func (st *stage) dial(ctx context.Context) (io.ReadWriteCloser, error) {
 		defer close(done)
 		defer conn.Close()
 		lines := rpc.NewLines(theirs, theirs, 1<<20, func(string) error { return theirs.Close() })
-		_ = rpc.Serve(lines, conn, rpc.Options{Extend: func(c *host.Conn) rpc.Extension { return New(st.host, c, nil) }})
+		_ = rpc.Serve(lines, conn, rpc.Options{Extend: func(c *host.Conn) rpc.Extension { return st.methods.Terminals(c) }})
 	}()
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -3,7 +3,6 @@ package acp
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"strconv"
 	"sync"
 	"syscall"
@@ -24,23 +23,18 @@ const (
 	// maxTerminals bounds the terminals of one peer that are not released: each
 	// keeps its output. An agent has a handful.
 	maxTerminals = 128
-	// keepReleased is how many released terminals of a peer stay listed as exited:
-	// enough to look at what an agent has just done, too few to push people's own
-	// out of the host's list.
-	keepReleased = 16
 )
 
 // Terminals answers ACP's terminal methods for one AHP connection, with that
 // connection's rights. It is an [rpc.Extension].
 type Terminals struct {
-	host *host.Host
-	conn *host.Conn
-	log  *slog.Logger
+	*Methods
+	conn  *host.Conn
+	tasks sync.WaitGroup // one for each terminal that has not exited
 
 	mu       sync.Mutex // not held while the host is asked
 	byID     map[string]*terminal
-	reserved int         // of byID's places, by creates that are under way
-	released []*terminal // the newest ones, oldest first
+	reserved int // of byID's places, by creates that are under way
 }
 
 // terminal is one that an agent has made.
@@ -52,15 +46,8 @@ type terminal struct {
 	host   *host.Terminal
 	failed *exitStatus
 
-	killer *time.Timer // guarded by Terminals.mu; nil: not killed
-}
-
-// New returns what answers for c, a connection of h. log may be nil.
-func New(h *host.Host, c *host.Conn, log *slog.Logger) *Terminals {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	return &Terminals{host: h, conn: c, log: log, byID: map[string]*terminal{}}
+	killer *time.Timer   // guarded by Terminals.mu; nil: not killed
+	kept   chan struct{} // closed when it is left to the person that holds it
 }
 
 // Handle answers one request.
@@ -111,15 +98,16 @@ func answered(result json.RawMessage) rpc.Reply {
 	return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, result...) }}
 }
 
-// Close kills and releases everything.
+// Close kills and releases everything, and waits for the commands' ends.
 func (s *Terminals) Close() {
 	s.mu.Lock()
 	left := s.byID
-	s.byID, s.released = nil, nil
+	s.byID = nil
 	s.mu.Unlock()
 	for _, t := range left {
 		s.end(t)
 	}
+	s.tasks.Wait()
 }
 
 // find returns the terminal of an id. Those of another session are unknown.
@@ -168,6 +156,9 @@ func (s *Terminals) add(t *terminal, base string) *createResult {
 	defer s.mu.Unlock()
 	s.reserved--
 	s.byID[t.id] = t
+	if t.host != nil {
+		s.tasks.Go(func() { s.attend(t) })
+	}
 	return r
 }
 
@@ -199,22 +190,10 @@ func (s *Terminals) kill(t *terminal) *ahp.Error {
 func (s *Terminals) release(t *terminal) {
 	s.mu.Lock()
 	first := s.byID[t.id] == t
-	var oldest *terminal
-	if first {
-		delete(s.byID, t.id)
-		if t.host != nil {
-			s.released = append(s.released, t)
-		}
-		if len(s.released) > keepReleased {
-			oldest, s.released = s.released[0], s.released[1:]
-		}
-	}
+	delete(s.byID, t.id)
 	s.mu.Unlock()
 	if first {
 		s.end(t)
-	}
-	if oldest != nil && oldest.exit() != nil {
-		_ = s.host.Dispose(s.conn.Principal(), oldest.host) // whoever holds it now keeps it
 	}
 }
 
@@ -230,6 +209,16 @@ func (s *Terminals) end(t *terminal) {
 	}
 	if err := s.host.Hangup(s.conn.Principal(), t.host, killGrace); err != nil {
 		s.log.Info("an agent's terminal stays with its holder", "name", t.host.Name(), "reason", err)
+		close(t.kept)
+	}
+}
+
+// attend has a terminal counted as exited once it is.
+func (s *Terminals) attend(t *terminal) {
+	select {
+	case <-t.host.Done():
+		s.shelve(s.conn.Principal(), t.host)
+	case <-t.kept:
 	}
 }
 

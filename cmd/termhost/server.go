@@ -30,6 +30,7 @@ type server struct {
 	lock   *os.File
 	access *access
 	host   *host.Host
+	acp    *acp.Methods
 	ssh    *sshd.Server
 	web    *ws.Server
 
@@ -63,6 +64,7 @@ func startServer(cfg config, log *slog.Logger) (_ *server, err error) {
 	if s.host, err = host.New(hostConfig(cfg, log)); err != nil {
 		return nil, err
 	}
+	s.acp = acp.NewMethods(s.host, log)
 	if err = s.makeDoors(); err != nil {
 		return nil, err
 	}
@@ -164,7 +166,7 @@ func (s *server) makeDoors() (err error) {
 }
 
 // terminalsOf answers ACP's terminal methods on an AHP connection.
-func (s *server) terminalsOf(c *host.Conn) rpc.Extension { return acp.New(s.host, c, s.log) }
+func (s *server) terminalsOf(c *host.Conn) rpc.Extension { return s.acp.Terminals(c) }
 
 // open lets people and agents in.
 func (s *server) open() {
