@@ -11,6 +11,8 @@ var (
 	ErrNotFound = errors.New("no such program")
 	// ErrNotExecutable: the program exists and may not, or cannot, be executed.
 	ErrNotExecutable = errors.New("not executable")
+	// ErrTooLong: the arguments and the environment are longer than the system takes (execve(2): one string 128 KiB).
+	ErrTooLong = errors.New("argument list too long")
 	// ErrBadDir: the working directory does not exist, is no directory, or may not be entered.
 	ErrBadDir = errors.New("bad working directory")
 	// ErrInputFull: the program does not read, and the piece does not fit into the input queue. Nothing of it was taken.
@@ -24,11 +26,13 @@ var (
 )
 
 // StartError says why a program could not be started. It unwraps to Kind (one of ErrNotFound, ErrNotExecutable,
-// ErrBadDir, or nil for a lack of resources) and to Err.
+// ErrTooLong, ErrBadDir, or nil for a lack of resources) and to Err.
 type StartError struct {
 	Kind error  // what is wrong; nil: the system refused (see Err)
 	Name string // the program or directory, as the caller named it
 	Err  error  // the system's own error; may be nil
+	// Interpreter is what the program's first line names, where that is what does not exist.
+	Interpreter string
 }
 
 // Error names the program or directory, what is wrong with it, and the system's reason.
@@ -36,6 +40,8 @@ func (e *StartError) Error() string {
 	switch {
 	case e.Kind == nil:
 		return fmt.Sprintf("cannot start %q: %v", e.Name, e.Err)
+	case e.Interpreter != "":
+		return fmt.Sprintf("%q: its interpreter %q does not exist", e.Name, e.Interpreter)
 	case e.Err == nil:
 		return fmt.Sprintf("%q: %v", e.Name, e.Kind)
 	default:

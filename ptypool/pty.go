@@ -78,7 +78,11 @@ func startPTY(s *Spec, mark string, sw *sweeper) (*ptyBackend, error) {
 	}
 	if err != nil {
 		master.Close()
-		return nil, startError(s.Argv[0], underlying(err))
+		e := startError(s.Argv[0], underlying(err))
+		if errors.Is(err, syscall.ENOENT) { // the program is there
+			e.Interpreter = Interpreter(inDir(s.Dir, path))
+		}
+		return nil, e
 	}
 	return b, nil
 }
@@ -133,12 +137,18 @@ func (b *ptyBackend) spawn(s *Spec, path, mark string, tty *os.File) error {
 	pidfd := -1
 	var err error
 	fd := tty.Fd() // blocking, as programs expect their terminal
-	b.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
+	attr := &syscall.ProcAttr{
 		Dir:   s.Dir,
 		Env:   env,
 		Files: []uintptr{fd, fd, fd},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, PidFD: &pidfd},
-	})
+	}
+	b.pid, err = syscall.ForkExec(path, argv, attr)
+	if err == syscall.ENOEXEC {
+		if script := ScriptArgv(s.Dir, path, argv); script != nil {
+			b.pid, err = syscall.ForkExec(scriptShell, script, attr)
+		}
+	}
 	runtime.KeepAlive(tty)
 	if err != nil {
 		return err

@@ -101,6 +101,8 @@ func startError(name string, err error) *StartError {
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOEXEC),
 		errors.Is(err, syscall.ETXTBSY), errors.Is(err, syscall.EISDIR):
 		e.Kind = ErrNotExecutable
+	case errors.Is(err, syscall.E2BIG):
+		e.Kind = ErrTooLong
 	}
 	return e
 }

@@ -153,7 +153,8 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	}
 	write("plain", "#!/bin/sh\n", 0o644)
 	write("badinterp", "#!/no/such/interpreter\n", 0o755)
-	write("noformat", "echo\n", 0o755)
+	write("noformat", "\x00\x01\n", 0o755)
+	write("script", "echo good from $PWD for $1 by $0\n", 0o755)
 	write("good", "#!/bin/sh\necho good from $PWD\n", 0o755)
 	for _, c := range []struct {
 		argv0, dir string
@@ -177,9 +178,17 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%q in %s: %v, want %v", c.argv0, c.dir, err, c.want)
 		}
 	}
-	for _, argv0 := range []string{"good", "./good", dir + "/good"} {
+	var se *StartError
+	if _, err := p.Start(Spec{Argv: []string{"./badinterp"}, Dir: dir}, newRecorder()); !errors.As(err, &se) || se.Interpreter != "/no/such/interpreter" {
+		t.Errorf("a missing interpreter: %v", err)
+	}
+	if _, err := p.Start(Spec{Argv: []string{"good", strings.Repeat("x", 200<<10)}, Dir: dir, Env: []string{"PATH=" + dir}}, newRecorder()); !errors.Is(err, ErrTooLong) {
+		t.Errorf("a long argument: %v", err)
+	}
+	// What names no interpreter is the shell's, as execvp has it.
+	for _, argv0 := range []string{"good", "./good", dir + "/good", "script", "./script"} {
 		r := newRecorder()
-		term, err := p.Start(Spec{Argv: []string{argv0}, Dir: dir, Env: []string{"PATH=/nowhere:" + dir + ":/bin"}}, r)
+		term, err := p.Start(Spec{Argv: []string{argv0, "me"}, Dir: dir, Env: []string{"PATH=/nowhere:" + dir + ":/bin"}}, r)
 		if err != nil {
 			t.Errorf("%s: %v", argv0, err)
 			continue

@@ -1,0 +1,51 @@
+package ptypool
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+)
+
+// scriptShell runs scripts whose first line names no interpreter (POSIX.1-2024, execvp: "the command interpreter").
+const scriptShell = "/bin/sh"
+
+// headBytes is how much of a program is looked at to tell what it is: what Linux does (BINPRM_BUF_SIZE).
+const headBytes = 256
+
+// firstLine returns the beginning of the file at path, up to the end of its first line; false if it cannot be read.
+func firstLine(path string) ([]byte, bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	head := make([]byte, headBytes)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, false
+	}
+	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	return line, true
+}
+
+// Interpreter returns the program that the first line of the file at path names to run it (execve(2), "#!"); "": it names
+// none.
+func Interpreter(path string) string {
+	line, _ := firstLine(path)
+	rest, is := bytes.CutPrefix(line, []byte("#!"))
+	if words := strings.Fields(string(rest)); is && len(words) > 0 {
+		return words[0]
+	}
+	return ""
+}
+
+// ScriptArgv returns what runs argv, after the system has refused to execute its program, which is at path (ENOEXEC): as
+// execvp does, the shell. It is nil for what is no text; shells tell a program for another machine by the NUL in its first
+// line. dir is where a relative path begins.
+func ScriptArgv(dir, path string, argv []string) []string {
+	if line, ok := firstLine(inDir(dir, path)); !ok || bytes.IndexByte(line, 0) >= 0 {
+		return nil
+	}
+	return append([]string{scriptShell, path}, argv[1:]...)
+}
