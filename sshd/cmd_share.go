@@ -1,6 +1,8 @@
 package sshd
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -56,23 +58,26 @@ func (v *invocation) share(sh *host.Share, raw bool) int {
 	select {
 	case err = <-ended:
 	case <-sh.Terminal().Done():
-		err = host.ErrExited
 	case <-v.s.ctx.Done():
-		return statusLost
+	}
+	if _, over := sh.Terminal().Exit(); over {
+		err = host.ErrExited
 	}
 	switch {
-	case err == nil && v.s.answers():
+	case err == nil && v.s.ctx.Err() == nil && v.s.answers():
 		sh.Exit(statusOK)
 		return statusOK
 	case errors.Is(err, host.ErrExited):
 		why := sh.Disposed()
 		if why == "" {
-			why = "ended by the host"
+			why = "ended " + cmp.Or(sh.Terminal().EndedBy(), "by the host")
 		}
 		fmt.Fprintf(v.stderr, "termhost: %s was %s\n", sh.Terminal().Name(), host.Printable(why))
 		return statusFailed
 	case err != nil && v.s.ctx.Err() == nil:
 		return v.failed(err)
+	case v.s.c.ctx.Err() != nil: // the host ends the connection, or it is lost and nobody reads this
+		fmt.Fprintf(v.stderr, "termhost: %s; %s ends with it\n", host.Printable(context.Cause(v.s.ctx).Error()), sh.Terminal().Name())
 	}
 	return statusLost
 }

@@ -1,0 +1,210 @@
+package sshd
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/authz"
+)
+
+// shared returns the state of a terminal as `log --json` shows it.
+func (r *rig) shared(name string) (st ahp.TerminalState) {
+	r.t.Helper()
+	got := r.ssh("alice", "", "log", "--json", name)
+	if err := json.Unmarshal([]byte(got.stdout), &st); err != nil {
+		r.t.Fatalf("log: %+v: %v", got, err)
+	}
+	return st
+}
+
+// A terminal's own output is not touched; a stream from elsewhere has lost the
+// returns of its line ends.
+func TestShareTakesATerminalsOutputAsItIsWithRaw(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	const printed = "one\ntwo\r\n\x1b[31mred\x1b[m\n"
+	for _, c := range []struct {
+		name, flags, content string
+		pty                  bool
+	}{
+		{"raw", "--raw --cols 40 --rows 5", printed, true},
+		{"stream", "--cols 40 --rows 5", "one\r\ntwo\r\n\x1b[31mred\x1b[m\r\n", false},
+	} {
+		got := r.ssh("alice", printed, "share -n "+c.name+" "+c.flags)
+		if got.status != 0 || got.stdout != "" {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+		st := r.shared(c.name)
+		var content strings.Builder
+		for _, part := range st.Content {
+			content.WriteString(part.Text.String())
+		}
+		if content.String() != c.content || st.IsPty != c.pty || !st.Client || st.Cols != 40 || st.Rows != 5 || !st.Exited || st.ExitCode == nil || *st.ExitCode != 0 {
+			t.Errorf("%s: %q, %+v", c.name, &content, st)
+		}
+	}
+	if got := r.ssh("alice", "", "peek raw").stdout; !strings.HasPrefix(got, "one\n   two\nred\n") {
+		t.Errorf("the screen of what was raw is %q", got)
+	}
+}
+
+// sharing is a running `ssh host share`.
+type sharing struct {
+	t              *testing.T
+	cmd            *exec.Cmd
+	stdin          io.WriteCloser
+	stdout, stderr *transcript
+}
+
+func (r *rig) share(t *testing.T, args string) *sharing {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	t.Cleanup(cancel)
+	s := &sharing{t: t, cmd: exec.CommandContext(ctx, "ssh", append(r.sshArgs("alice"), "share "+args)...), stdout: newTranscript(), stderr: newTranscript()}
+	s.cmd.Stdout, s.cmd.Stderr = s.stdout, s.stderr
+	var err error
+	if s.stdin, err = s.cmd.StdinPipe(); err == nil {
+		err = s.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.told("standard input is shown as")
+	return s
+}
+
+func (s *sharing) told(text string) {
+	s.t.Helper()
+	if rest, ok := s.stderr.await(text); !ok {
+		s.t.Fatalf("never told %q, only %q", text, rest)
+	}
+}
+
+func (s *sharing) print(text string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.stdin, text); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// status waits for the end and returns the exit status.
+func (s *sharing) status() int {
+	s.t.Helper()
+	_ = s.cmd.Wait() // the status says more
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// Keys for somebody else's machine go nowhere, and one line says so.
+func TestTypingIntoASharedTerminalIsRefusedWithOneNotice(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
+	s := r.share(t, "-n laptop")
+	s.print("shown\n")
+	p := r.open(r.dial("bob"), 80, 24, "attach laptop")
+	p.sees("shown")
+	for range 20 {
+		p.typeIn("rm -rf /\r\x03")
+	}
+	p.sees("observation-only: owned by alice")
+	for range 20 {
+		p.typeIn("\x1b[A")
+	}
+	p.typeIn("\x1cd")
+	p.sees("[detached: laptop goes on running")
+	if got := p.status(); got != 0 {
+		t.Errorf("status %d", got)
+	}
+	if n := strings.Count(p.out.all(), "observation-only"); n != 1 {
+		t.Errorf("there were %d notices:\n%q", n, p.out.all())
+	}
+	s.stdin.Close()
+	if got := s.status(); got != 0 || s.stdout.all() != "" || strings.Count(s.stderr.all(), "\n") != 1 {
+		t.Errorf("the owner: status %d, %q, %q", got, s.stdout.all(), s.stderr.all())
+	}
+}
+
+// What is drawn within a frame is drawn once: the notices themselves are counted
+// here.
+func TestABurstOfRefusedKeysIsOneNotice(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	hc, err := r.host.Connect(authz.Principal{ID: "SHA256:carol", Name: "carol", Role: authz.Operator}, host.DoorSSH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hc.Close()
+	sh, err := hc.Share(host.ShareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sh.Close()
+	a, _, err := hc.Attach(sh.Terminal(), host.AttachOptions{Cols: 80, Rows: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	const keys = 40
+	w := &viewer{s: &sshSession{c: &conn{srv: r.server}, ctx: t.Context()}, a: a, t: a.Terminal(), interactive: true, events: make(chan event, 2*keys)}
+	ty := newTypist(w, nil)
+	for range keys {
+		ty.take([]byte("x\r"), false)
+	}
+	close(w.events)
+	var notices []string
+	for e := range w.events {
+		if e.kind == showOverlay {
+			notices = append(notices, e.overlay.lines...)
+		}
+	}
+	if len(notices) != 1 || notices[0] != "termhost: observation-only: owned by carol" {
+		t.Errorf("%d notices: %q", len(notices), notices)
+	}
+}
+
+// The bucket holds four seconds' worth; what is beyond it comes at the rate.
+func TestAFloodingShareIsSlowedAndToldOnce(t *testing.T) {
+	const rate = 32 << 10
+	r := newRig(t, rigOptions{host: func(c *host.Config) { c.ClientOutputRate = rate }})
+	line := strings.Repeat("x", 63) + "\n"
+	got := r.ssh("alice", strings.Repeat(line, 5*rate/len(line))+"the end\n", "share -n flood")
+	if got.status != 0 || strings.Count(got.stderr, "terminal.client_output_rate, 32768 bytes a second") != 1 {
+		t.Errorf("the owner: %+v", got)
+	}
+	if st := r.shared("flood"); len(st.Content) != 1 || st.Content[0].Text.Len() != 5*rate*(len(line)+1)/len(line)+len("the end\r\n") {
+		t.Errorf("%d bytes were taken", st.Content[0].Text.Len())
+	}
+}
+
+func TestAShareIsToldOfTheHostsEnd(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	s := r.share(t, "-n laptop")
+	s.print("shown\n")
+	if err := r.host.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.status(); got != 1 {
+		t.Errorf("status %d, want 1", got)
+	}
+	if got := s.stderr.all(); !strings.HasSuffix(got, "termhost: laptop was ended because the host is shutting down\n") {
+		t.Errorf("it was told %q", got)
+	}
+}
+
+func TestAShareIsToldThatItsKeyIsGone(t *testing.T) {
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
+	s := r.share(t, "-n laptop")
+	p := r.open(r.dial("bob"), 80, 24, "attach -r laptop")
+	r.removeKey("alice")
+	if got := s.status(); got != 255 {
+		t.Errorf("status %d, want 255", got)
+	}
+	if got := s.stderr.all(); !strings.HasSuffix(got, "; laptop ends with it\n") || !strings.Contains(got, "\ntermhost: your key") {
+		t.Errorf("it was told %q", got)
+	}
+	if got := p.status(); got != 255 {
+		t.Errorf("who watched ended with %d", got)
+	}
+}
