@@ -15,8 +15,6 @@ func runAttach(v *invocation) int {
 	switch {
 	case done:
 		return status
-	case v.tail:
-		return v.misused("attach runs no command; new does")
 	case v.s.pty == nil && !*readOnly:
 		return v.needsPty("or use -r to see it as a plain stream")
 	case *create && len(args) == 0:

@@ -10,7 +10,11 @@ func runNew(v *invocation) int {
 	name := fs.String("n", "", "")
 	dir := fs.String("C", "", "")
 	detached := fs.Bool("d", false, "")
-	if _, status, done := v.parse(fs, 0, 0); done {
+	args, status, done := v.parseFlags(fs)
+	if !done {
+		_, status, done = v.counted(args, 0, 0)
+	}
+	if done {
 		return status
 	}
 	if v.tail && v.rest == "" {

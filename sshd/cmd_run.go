@@ -6,19 +6,25 @@ import (
 )
 
 // runRun runs a command to its end. Its terminal goes with it, unless the
-// connection is lost before.
+// connection is lost before. The command begins behind "--", or with the first word
+// that is no flag.
 func runRun(v *invocation) int {
 	fs := v.flags()
 	name := fs.String("n", "", "")
 	dir := fs.String("C", "", "")
-	if _, status, done := v.parse(fs, 0, 0); done {
+	args, status, done := v.flagsAtHead(fs, v.words)
+	if done {
 		return status
 	}
-	if v.rest == "" {
+	command := v.rest
+	if n := len(v.words) - len(args); n < len(v.words) {
+		command = v.from[n]
+	}
+	if command == "" {
 		return v.misused("say what to run after --")
 	}
 	o := v.s.createOptions()
-	o.Name, o.Dir, o.Line, o.Transient = *name, absolute(*dir), v.rest, true
+	o.Name, o.Dir, o.Line, o.Transient = *name, absolute(*dir), command, true
 	return v.create(o, nil)
 }
 

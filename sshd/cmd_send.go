@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"strings"
 	"time"
@@ -12,7 +13,8 @@ import (
 
 // runSend types into a terminal without showing it: first the text, then the keys in
 // the order of the command line, then Enter. What has to come before the text is
-// sent by itself.
+// sent by itself. Flags end where the text begins, as those of tmux's send-keys do:
+// with the first word behind NAME that is none of them, or behind "--".
 func runSend(v *invocation) int {
 	fs := v.flags()
 	enter := fs.Bool("enter", false, "")
@@ -25,13 +27,9 @@ func runSend(v *invocation) int {
 		keys = append(keys, k)
 		return nil
 	})
-	args, status, done := v.parse(fs, 1, -1)
+	name, text, status, done := v.nameAndText(fs)
 	if done {
 		return status
-	}
-	text := strings.Join(args[1:], " ")
-	if v.tail {
-		text = strings.TrimPrefix(text+" "+v.rest, " ")
 	}
 	if *enter {
 		keys = append(keys, vt.Key{Code: vt.KeyEnter})
@@ -39,7 +37,7 @@ func runSend(v *invocation) int {
 	if len(text)+len(keys) == 0 {
 		return v.misused("say what to type: TEXT, --key or --enter")
 	}
-	t, err := v.host().Find(v.principal(), args[0])
+	t, err := v.host().Find(v.principal(), name)
 	if err != nil {
 		return v.failed(err)
 	}
@@ -51,6 +49,36 @@ func runSend(v *invocation) int {
 		v.tellTook(before)
 	}
 	return statusOK
+}
+
+// nameAndText reads the command line of runSend: flags, NAME, flags, text.
+func (v *invocation) nameAndText(fs *flag.FlagSet) (name, text string, status int, done bool) {
+	args, status, done := v.flagsAtHead(fs, v.words)
+	if done {
+		return "", "", status, true
+	}
+	behind := v.rest
+	switch {
+	case len(args) > 0:
+		name, args = args[0], args[1:]
+	default: // it is behind "--", as one that begins with "-" has to be
+		var err error
+		if name, behind, err = takeWord(behind); err != nil {
+			return "", "", v.misused("%v", err), true
+		}
+		if name == "" {
+			return "", "", v.misused("%s needs an argument", v.cmd.name), true
+		}
+	}
+	n := knownFlags(fs, args)
+	if _, status, done = v.flagsAtHead(fs, args[:n]); done {
+		return "", "", status, true
+	}
+	text = strings.Join(args[n:], " ")
+	if v.tail {
+		text = strings.TrimPrefix(text+" "+behind, " ")
+	}
+	return name, text, statusOK, false
 }
 
 // tellTook says whose keyboard was taken by typing.

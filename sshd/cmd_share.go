@@ -23,12 +23,13 @@ func runShare(v *invocation) int {
 	fs.IntVar(&o.Cols, "cols", 0, "")
 	fs.IntVar(&o.Rows, "rows", 0, "")
 	fs.BoolVar(&o.Pty, "raw", false, "")
+	if v.rest != "" {
+		return v.misused("share runs no command; `COMMAND | ssh HOST share` shows what one prints")
+	}
 	_, status, done := v.parse(fs, 0, 0)
 	switch {
 	case done:
 		return status
-	case v.tail:
-		return v.misused("share runs no command; `COMMAND | ssh HOST share` shows what one prints")
 	case v.s.pty != nil:
 		return v.misused("share reads standard input: connect without a terminal (ssh without -t)")
 	case o.Cols < 0 || o.Cols > host.MaxCols || o.Rows < 0 || o.Rows > host.MaxRows:

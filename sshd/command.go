@@ -2,7 +2,6 @@ package sshd
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -28,7 +27,7 @@ func commands() []command {
 		{"ls", "[--json]", "list the terminals", runList},
 		{"new", "[-n NAME] [-C DIR] [-d] [-- CMD ARGS...]", "make a terminal and attach to it (-d: print its NAME instead)", runNew},
 		{"attach", "[-r] [-A] [NAME]", "show a terminal: your last used, or NAME (-r: read-only, -A: make it if there is none)", runAttach},
-		{"run", "[-n NAME] [-C DIR] -- CMD ARGS...", "run a command in a terminal and exit with its status", runRun},
+		{"run", "[-n NAME] [-C DIR] [--] CMD ARGS...", "run a command in a terminal and exit with its status", runRun},
 		{"share", "[-n NAME] [--cols N --rows N] [--raw]", "show standard input as a terminal that others watch (--raw: it is a terminal's own output)", runShare},
 		{"log", "[--text|--raw|--json|--commands] NAME", "what a terminal has printed", runLog},
 		{"peek", "[--ansi] NAME", "what a terminal's screen shows now", runPeek},
@@ -79,9 +78,9 @@ func (s *sshSession) exec(text string) int {
 	if len(l.words) == 0 {
 		return v.misused("name a command; %s", seeHelp)
 	}
-	v.line = l
 	name := l.words[0]
-	v.words = l.words[1:]
+	l.words, l.from = l.words[1:], l.from[1:]
+	v.line = l
 	table := commands()
 	i := slices.IndexFunc(table, func(c command) bool { return c.name == name })
 	if i < 0 {
@@ -102,32 +101,6 @@ func (s *sshSession) invoke() *invocation {
 }
 
 const seeHelp = "`ssh HOST help` lists the commands"
-
-// flags returns an empty flag set for the command.
-func (v *invocation) flags() *flag.FlagSet {
-	fs := flag.NewFlagSet(v.cmd.name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	return fs
-}
-
-// parse reads the flags and returns the words that follow them. done says that
-// the command is over, with the status.
-func (v *invocation) parse(fs *flag.FlagSet, least, most int) (args []string, status int, done bool) {
-	err := fs.Parse(v.words)
-	args = fs.Args()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(v.stdout, "usage: %s\n%s\n", v.cmd.synopsis(), v.cmd.help)
-		return nil, statusOK, true
-	case err != nil:
-		return nil, v.misused("%s", host.Printable(err.Error())), true
-	case len(args) < least:
-		return nil, v.misused("%s needs an argument", v.cmd.name), true
-	case most >= 0 && len(args) > most:
-		return nil, v.misused("%q is one argument too many", host.Printable(args[most])), true
-	}
-	return args, statusOK, false
-}
 
 func (c command) synopsis() string { return strings.TrimSpace("ssh HOST " + c.name + " " + c.usage) }
 

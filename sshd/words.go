@@ -8,7 +8,8 @@ import (
 // line is a command line as SSH's exec request carries it.
 type line struct {
 	words []string // before "--"
-	rest  string   // after it, verbatim
+	from  []string // for each of words, the line from it on, verbatim
+	rest  string   // after "--", verbatim
 	tail  bool     // there was a "--"
 }
 
@@ -20,23 +21,45 @@ var errUnclosed = errors.New("a quote is not closed")
 func parseLine(s string) (line, error) {
 	var l line
 	for {
-		s = strings.TrimLeft(s, " \t\n")
+		s = strings.TrimLeft(s, blanks)
 		if s == "" {
 			return l, nil
 		}
-		if rest, ok := strings.CutPrefix(s, "--"); ok && (rest == "" || strings.ContainsRune(" \t\n", rune(rest[0]))) {
+		if rest, ok := strings.CutPrefix(s, "--"); ok && (rest == "" || strings.ContainsRune(blanks, rune(rest[0]))) {
 			l.tail = true
-			l.rest = strings.TrimLeft(rest, " \t\n")
+			l.rest = strings.TrimLeft(rest, blanks)
 			return l, nil
 		}
 		word, n, err := scanWord(s)
 		if err != nil {
 			return l, err
 		}
-		l.words = append(l.words, word)
+		l.words, l.from = append(l.words, word), append(l.from, s)
 		s = s[n:]
 	}
 }
+
+// takeWord splits the first word off a text. The word is "" if there is none.
+func takeWord(s string) (word, rest string, err error) {
+	s = strings.TrimLeft(s, blanks)
+	word, n, err := scanWord(s)
+	return word, strings.TrimLeft(s[n:], blanks), err
+}
+
+// splitWords splits a text into words, of which none is special.
+func splitWords(s string) (words []string, err error) {
+	for s = strings.TrimLeft(s, blanks); s != ""; {
+		var word string
+		if word, s, err = takeWord(s); err != nil {
+			return nil, err
+		}
+		words = append(words, word)
+	}
+	return words, nil
+}
+
+// blanks separate words.
+const blanks = " \t\n"
 
 // scanWord reads the word that s begins with and returns its length in s.
 func scanWord(s string) (word string, n int, err error) {
