@@ -85,7 +85,7 @@ func (v *invocation) nameAndText(fs *flag.FlagSet) (name, text string, status in
 func (v *invocation) tellTook(from host.Info) {
 	fmt.Fprintf(v.stderr, "termhost: you took the keyboard of %s from %s\n", from.Name, from.Holder)
 	if p := v.s.c.srv.cfg.DetachPrefix; p != 0 {
-		fmt.Fprintf(v.stderr, "hint: to hand it back: ssh -t HOST attach %s, then %s r\n", from.Name, keyName(p))
+		fmt.Fprintf(v.stderr, "hint: to hand it back: %s, then %s r\n", v.s.c.comeBack(from.Name), keyName(p))
 	}
 }
 

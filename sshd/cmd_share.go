@@ -43,7 +43,7 @@ func runShare(v *invocation) int {
 	}
 	defer sh.Close()
 	name := sh.Terminal().Name()
-	fmt.Fprintf(v.stderr, "termhost: standard input is shown as %s to everybody who may log in; `ssh -t HOST attach %s` watches\n", name, name)
+	fmt.Fprintf(v.stderr, "termhost: standard input is shown as %s to everybody who may log in; `%s` watches\n", name, v.s.c.comeBack(name))
 	return v.share(sh, o.Pty)
 }
 

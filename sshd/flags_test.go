@@ -24,9 +24,11 @@ func TestANameThatBeginsWithADashIsReachedBehindTwoDashes(t *testing.T) {
 			{"log --raw -- " + name, "readygot <-n  'two words'>", 0},
 			{"attach -r -- " + name, "readygot <-n  'two words'>", 5},
 			{"rm -- " + name, "", 0},
+			{"share -n '" + name + "'", "", 0},
 		} {
 			got := r.ssh("alice", "", c.command)
-			if got.status != c.status || !strings.HasPrefix(got.stdout, c.stdout) || got.stderr != "" {
+			shares := strings.HasPrefix(c.command, "share")
+			if got.status != c.status || !strings.HasPrefix(got.stdout, c.stdout) || strings.Contains(got.stderr, "attach -- "+name+"`") != shares || got.stderr != "" && !shares {
 				t.Errorf("%s: %+v", c.command, got)
 			}
 		}

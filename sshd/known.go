@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"net"
+	"strings"
 
 	gossh "golang.org/x/crypto/ssh"
 
@@ -17,6 +18,9 @@ func (s *Server) ServeConn(nc net.Conn, p authz.Principal) {
 // comeBack returns the command that shows a terminal, for somebody who came as this
 // peer did: only `termhost attach` comes from another door.
 func (c *conn) comeBack(name string) string {
+	if strings.HasPrefix(name, "-") { // it would be taken for a flag
+		name = "-- " + name
+	}
 	if c.known != nil {
 		return "termhost attach " + name
 	}

@@ -89,7 +89,7 @@ func (v *invocation) detachedOnes() string {
 	case n == 0:
 		return ""
 	case n == 1:
-		return fmt.Sprintf("1 terminal is running: %s; `ssh -t HOST attach %s` shows it", names[0], names[0])
+		return fmt.Sprintf("1 terminal is running: %s; `%s` shows it", names[0], v.s.c.comeBack(names[0]))
 	case n > most:
 		return fmt.Sprintf("%d terminals are running: %s, ...; `ssh HOST ls` lists them", n, strings.Join(names[:most], ", "))
 	default:
