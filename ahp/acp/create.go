@@ -39,7 +39,7 @@ func (s *Terminals) create(p *createParams) (*createResult, *ahp.Error) {
 		return nil, bad
 	}
 	var err error
-	if t.host, err = s.start(p, o); err != nil {
+	if t.host, err = s.start(p, &o); err != nil {
 		if bad := t.fail(err); bad != nil {
 			s.unreserve()
 			if bad.Code == ahp.CodeInternal {
@@ -48,19 +48,26 @@ func (s *Terminals) create(p *createParams) (*createResult, *ahp.Error) {
 			return nil, bad
 		}
 	}
-	return s.add(t, baseOf(p.Command, p.Args)), nil
+	return s.add(t, o.Base), nil
 }
 
 // start runs the command: literally, or where that is no program and can only be
-// a command line, through sh.
-func (s *Terminals) start(p *createParams, o host.CreateOptions) (*host.Terminal, error) {
-	t, err := s.host.Create(s.conn.Principal(), o)
-	if !errors.Is(err, ptypool.ErrNotFound) || len(p.Args) > 0 || !strings.ContainsAny(p.Command, " \t\n") {
+// a command line, through sh, which it notes in o.
+func (s *Terminals) start(p *createParams, o *host.CreateOptions) (*host.Terminal, error) {
+	t, err := s.host.Create(s.conn.Principal(), *o)
+	var start *ptypool.StartError
+	missing := errors.As(err, &start) && start.Kind == ptypool.ErrNotFound && start.Interpreter == ""
+	if !missing || !isLine(p) {
 		return t, err
 	}
 	o.Argv = []string{"/bin/sh", "-c", p.Command}
-	o.Base = baseOf("sh", o.Argv[1:])
-	return s.host.Create(s.conn.Principal(), o)
+	o.Base = baseOf(o.Argv)
+	return s.host.Create(s.conn.Principal(), *o)
+}
+
+// isLine reports whether a command may be a command line.
+func isLine(p *createParams) bool {
+	return len(p.Args) == 0 && strings.ContainsAny(p.Command, " \t\n")
 }
 
 func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Error) {
@@ -86,9 +93,10 @@ func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Err
 		return o, bad
 	}
 	agent := clipped(host.Printable(p.Meta.Termhost.Agent))
+	argv := append([]string{p.Command}, p.Args...)
 	return host.CreateOptions{
-		Argv:      append([]string{p.Command}, p.Args...),
-		Base:      baseOf(p.Command, p.Args),
+		Argv:      argv,
+		Base:      baseOf(argv),
 		Title:     titleOf(p.Command, p.Args, cmp.Or(agent, s.conn.Principal().Name)),
 		KeepTitle: true, // it says whose it is
 		Dir:       p.Cwd,
@@ -138,12 +146,15 @@ func (t *terminal) fail(err error) *ahp.Error {
 	case !errors.As(err, &start) || start.Kind == nil:
 		return ahp.NewError(ahp.CodeInternal, "the command could not be started; the host's log says why")
 	}
-	code := exitNotFound
-	if errors.Is(err, ptypool.ErrNotExecutable) {
-		code = exitNotExecutable
+	code, why := exitNotExecutable, start.Kind.Error()
+	switch {
+	case start.Interpreter != "": // the program is there
+		why = "its interpreter " + quoted(host.Printable(start.Interpreter)) + " does not exist"
+	case errors.Is(err, ptypool.ErrNotFound):
+		code = exitNotFound
 	}
 	t.failed = &exitStatus{ExitCode: &code}
-	t.out.write(fmt.Appendf(nil, "cannot run %s: %v\r\n", quoted(host.Printable(start.Name)), start.Kind))
+	t.out.write(fmt.Appendf(nil, "cannot run %s: %s\r\n", quoted(host.Printable(start.Name)), why))
 	return nil
 }
 

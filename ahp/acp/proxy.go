@@ -46,8 +46,8 @@ type ProxyConfig struct {
 //     editor's, or text if it has none;
 //   - answers to the requests that the latter takes are not the agent's to see.
 //
-// What it does not understand it passes on. With another version of ACP than 1 it
-// changes nothing: later ones have no client terminals.
+// What it does not understand it passes on. With a later version of ACP than 1 it
+// changes nothing: those have no client terminals.
 //
 // The two directions are read by a goroutine each, which write to the other side
 // only. Everything else has goroutines of its own, so that neither side's reading
@@ -64,11 +64,11 @@ type Proxy struct {
 	tasks  sync.WaitGroup // everything but the two readers
 	queue  chan *request  // of the agent, for the host
 
-	transparent atomic.Bool
-	editorGone  chan struct{} // closed when the editor's stream has ended
-	goneOnce    sync.Once
-	idPrefix    string // begins the ids of the proxy's own requests
-	editorWait  time.Duration
+	mode       atomic.Int32  // what is done with messages: active, undecided, transparent
+	editorGone chan struct{} // closed when the editor's stream has ended
+	goneOnce   sync.Once
+	idPrefix   string // begins the ids of the proxy's own requests
+	editorWait time.Duration
 
 	mu              sync.Mutex // leaf
 	agentName       string
@@ -211,18 +211,20 @@ func (p *Proxy) toEditorLocked(line []byte) {
 
 // fromEditor returns what of a message the agent gets.
 func (p *Proxy) fromEditor(line []byte) []byte {
-	if p.transparent.Load() {
+	mode := p.mode.Load()
+	if mode == transparent {
 		return line
 	}
 	m, ok := parse(line)
 	switch {
 	case !ok:
+	case m.isRequest() && m.method == methodInitialize:
+		return p.initialize(&m)
+	case mode == undecided:
 	case m.isResponse():
 		if p.answered(&m) {
 			return nil
 		}
-	case m.isRequest() && m.method == methodInitialize:
-		return p.initialize(&m)
 	case m.isRequest() && bytes.HasPrefix([]byte(m.method), []byte("session/")):
 		p.sessionAsked(&m)
 	}
@@ -231,15 +233,19 @@ func (p *Proxy) fromEditor(line []byte) []byte {
 
 // fromAgent does with a message of the agent's what has to be done.
 func (p *Proxy) fromAgent(line []byte) {
-	if p.transparent.Load() {
+	mode := p.mode.Load()
+	if mode == transparent {
 		p.toEditor(line)
 		return
 	}
 	m, ok := parse(line)
 	switch {
 	case !ok:
-	case m.isRequest() && isTerminalMethod(m.method):
-		p.enqueue(&m)
+	case mode == undecided && !m.isResponse():
+	case isTerminalMethod(m.method):
+		if m.isRequest() || m.method == methodKill || m.method == methodRelease {
+			p.enqueue(&m)
+		} // nobody wants the answer to the others
 		return
 	case m.method == methodUpdate, m.method == methodPermission:
 		p.update(&m)

@@ -21,7 +21,6 @@ func TestEverythingElsePassesUnchanged(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"nobody's"}}` + "\n",
 		`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}` + "\n",
 		`{"jsonrpc":"2.0","id":5,"method":"_vendor/unknown"}` + "\n",
-		`{"jsonrpc":"2.0","method":"terminal/create"}` + "\n", // no request
 		`[{"jsonrpc":"2.0","id":1,"method":"terminal/create"}]` + "\n",
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","content":[{"type":"terminal","terminalId":"unknown"}]}}}` + "\n",
 		`{"method":"session/update","params":[]}` + "\n",
@@ -87,22 +86,81 @@ func TestTheAgentIsToldOfTerminals(t *testing.T) {
 	}
 }
 
+// newest is an editor's initialize that offers version 2 of ACP.
+const newest = `{"jsonrpc": "2.0", "id":0,"method":"initialize","params":{"protocolVersion":2,"capabilities":{}%s}}` + "\n"
+
 func TestALaterVersionIsNotTouched(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
-	st.editor.sends(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2}}` + "\n")
-	st.agent.line()
-	const answer = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2}}` + "\n"
+	first := fmt.Sprintf(newest, "")
+	st.editor.sends(first)
+	st.agent.gets(first)
+	for _, m := range []string{
+		`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2}}` + "\n",
+		`{"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"sessionId":"s","command":"true"}}` + "\n",
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","content":[{"type":"terminal","terminalId":"x"}]}}}` + "\n",
+		"no JSON\n",
+	} {
+		st.agent.sends(m)
+		st.editor.gets(m)
+		st.editor.sends(m)
+		st.agent.gets(m)
+	}
+	st.editor.sends(first)
+	st.agent.gets(first)
+	st.saidOnce("version 2")
+}
+
+func TestWhatAnEditorOffersIsNotChangedUntilTheAgentAnswers(t *testing.T) {
+	t.Parallel()
+	create := `{"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"sessionId":"s","command":"true"}}` + "\n"
+	answer := `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}` + "\n"
+	// Without terminals of the editor's the agent knows of none.
+	st := newStage(t)
+	first := fmt.Sprintf(newest, "")
+	st.editor.sends(first)
+	st.agent.gets(first)
+	st.agent.sends(create + answer + create)
+	st.editor.gets(create)
+	st.editor.gets(answer)
+	st.editor.gets(create)
+	st.saidOnce("without client terminals")
+	// With them it asks for terminals, and gets the host's.
+	st = newStage(t)
+	first = fmt.Sprintf(newest, `,"clientCapabilities":{"terminal":true}`)
+	st.editor.sends(first)
+	st.agent.gets(first)
 	st.agent.sends(answer)
 	st.editor.gets(answer)
-	const create = `{"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"sessionId":"s","command":"true"}}` + "\n"
 	st.agent.sends(create)
-	st.editor.gets(create)
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if len(st.notes) != 1 || !strings.Contains(st.notes[0], "version 2") {
-		t.Fatalf("the notes are %q", st.notes)
+	if r := st.agent.message(); string(r.ID) != "1" || r.Result == nil {
+		t.Fatalf("got %+v", r)
 	}
+	// An editor may begin anew after a refusal.
+	st = newStage(t)
+	first = fmt.Sprintf(newest, "")
+	st.editor.sends(first)
+	st.agent.gets(first)
+	const refusal = `{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"too new"}}` + "\n"
+	st.agent.sends(refusal)
+	st.editor.gets(refusal)
+	st.handshake(false)
+	st.creates(params{"command": "true"})
+}
+
+func TestTerminalNotificationsAreTheHostsAndGetNoAnswer(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	st.handshake(false)
+	c := st.creates(params{"command": "cat"})
+	st.agent.sends(`{"jsonrpc":"2.0","method":"terminal/create","params":{"sessionId":"s","command":"true"}}` + "\n")
+	st.agent.sends(fmt.Sprintf(`{"jsonrpc":"2.0","method":"terminal/release","params":%s}`+"\n", encode(of(c.TerminalID))))
+	if r := st.agent.asks(8, methodOutput, of(c.TerminalID)); r.Error == nil || r.Error.Code != codeNoSuchTerminal {
+		t.Fatalf("it was not released: %+v", r)
+	}
+	const end = `{"jsonrpc":"2.0","method":"x"}` + "\n"
+	st.agent.sends(end)
+	st.editor.gets(end) // and nothing of the others
 }
 
 func TestASessionsDirectoryIsTheCommands(t *testing.T) {

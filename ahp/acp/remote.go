@@ -55,16 +55,20 @@ type request struct {
 	id     []byte
 	method string
 	params json.RawMessage
-	ctx    context.Context // ends when the agent cancels it
+	ctx    context.Context // ends when the agent cancels it, or it is answered
+	cancel context.CancelCauseFunc
 }
 
-// enqueue takes a terminal request of the agent's over. m is not kept.
+// enqueue takes a terminal request of the agent's over, which may lack an id. m is
+// not kept.
 func (p *Proxy) enqueue(m *message) {
 	ctx, cancel := context.WithCancelCause(p.ctx)
-	r := &request{id: slices.Clone(m.id), method: m.method, params: slices.Clone(m.params.of(m.line)), ctx: ctx}
-	p.mu.Lock()
-	p.answering[string(r.id)] = cancel
-	p.mu.Unlock()
+	r := &request{id: slices.Clone(m.id), method: m.method, params: slices.Clone(m.params.of(m.line)), ctx: ctx, cancel: cancel}
+	if r.id != nil {
+		p.mu.Lock()
+		p.answering[string(r.id)] = cancel
+		p.mu.Unlock()
+	}
 	select {
 	case p.queue <- r:
 	default:
@@ -108,15 +112,16 @@ func (p *Proxy) dispatch() {
 	}
 }
 
-// respond answers a request of the agent's.
+// respond answers a request of the agent's, if it wants an answer.
 func (p *Proxy) respond(r *request, result json.RawMessage, e *ahp.Error) {
+	if r.id == nil {
+		r.cancel(nil)
+		return
+	}
 	p.mu.Lock()
-	cancel := p.answering[string(r.id)]
 	delete(p.answering, string(r.id))
 	p.mu.Unlock()
-	if cancel != nil {
-		cancel(nil)
-	}
+	r.cancel(nil)
 	// An agent that takes no answer has ended, which its other stream says.
 	if e != nil {
 		_ = p.agent.refuse(r.id, e)

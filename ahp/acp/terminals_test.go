@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,19 +50,45 @@ func TestALineWithArgumentsIsNoLine(t *testing.T) {
 	wantCode(t, st, 127)
 }
 
+func TestAScriptThatNamesNoInterpreterRunsInAShell(t *testing.T) {
+	t.Parallel()
+	a := connect(t, newHost(t), alice)
+	dir := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, "tool"), []byte("echo $# $1; exit 4\n"), 0o700))
+	out, st := a.run(params{"command": "./tool", "args": []string{"a b"}, "cwd": dir})
+	wantCode(t, st, 4)
+	if out.Output != "1 a b\r\n" {
+		t.Fatalf("got %q", out.Output)
+	}
+}
+
 func TestWhatCannotBeStartedSaysSoInItsTerminal(t *testing.T) {
 	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	dir := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(dir, "data"), []byte("x"), 0o600))
-	for command, want := range map[string]int{"no-such-program": 127, dir + "/data": 126, dir + "/none": 127} {
-		id, name := a.create(params{"command": command, "args": []string{}})
+	check(t, os.WriteFile(filepath.Join(dir, "my tool"), []byte("#!/no/such/interpreter -x\n"), 0o700))
+	long := strings.Repeat("x", 200<<10) // Linux takes 128 KiB
+	for command, want := range map[string]struct {
+		code int
+		said string
+		args []string
+	}{
+		"no-such-program": {127, "cannot run no-such-program: no such program", nil},
+		dir + "/none":     {127, "no such program", nil},
+		dir + "/data":     {126, "not executable", nil},
+		dir + "/my tool":  {126, "its interpreter /no/such/interpreter does not exist", nil},
+		"echo":            {126, "cannot run echo: argument list too long", []string{long}},
+		"echo " + long:    {126, "argument list too long", nil}, // a line, for sh
+	} {
+		id, name := a.create(params{"command": command, "args": want.args})
+		command = command[:min(len(command), 100)]
 		if name != "" {
 			t.Errorf("%s: there is a terminal %s", command, name)
 		}
-		wantCode(t, a.wait(id), want)
+		wantCode(t, a.wait(id), want.code)
 		out := a.output(id)
-		if out.ExitStatus == nil || *out.ExitStatus.ExitCode != want || !strings.Contains(out.Output, filepath.Base(command)) {
+		if out.ExitStatus == nil || *out.ExitStatus.ExitCode != want.code || !strings.Contains(out.Output, want.said) || len(out.Output) > 300 {
 			t.Errorf("%s: output %+v", command, out)
 		}
 		a.must(methodKill, of(id), nil)
@@ -181,6 +208,23 @@ func TestInvalidBytesStayWithinTheLimit(t *testing.T) {
 	out, _ := a.run(params{"command": "printf", "args": []string{`\377\377\377\377end`}, "outputByteLimit": 10})
 	if out.Output != "��end" || !out.Truncated {
 		t.Fatalf("got %q, truncated %t", out.Output, out.Truncated)
+	}
+}
+
+func TestALimitIsAnIntegerHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	a := connect(t, newHost(t), alice)
+	for text, want := range map[string]string{"5.0": "56789", "0.5e1": "56789", "500E-2": "56789", "null": "0123456789", "1e300": "0123456789", "0": ""} {
+		out, _ := a.run(params{"command": "printf", "args": []string{"0123456789"}, "outputByteLimit": json.RawMessage(text)})
+		if out.Output != want {
+			t.Errorf("%s: %q", text, out.Output)
+		}
+	}
+	for _, text := range []string{"5.5", "-1", "-0.5", `"5"`, "true", "{}"} {
+		e := a.call(methodCreate, params{"sessionId": "s", "command": "true", "outputByteLimit": json.RawMessage(text)}, nil)
+		if e == nil || e.Code != ahp.CodeInvalidParams || !strings.Contains(string(e.Data), "outputByteLimit") {
+			t.Errorf("%s: %+v", text, e)
+		}
 	}
 }
 
