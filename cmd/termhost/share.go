@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"termhost/ahp"
@@ -39,12 +39,14 @@ func share(args []string, std stdio) int {
 	if in == nil || out == nil {
 		return fail(std, exitFailure, "standard input and output must be files", "")
 	}
-	s := &sharing{user: &userTerminal{in: in, out: out}, shell: prepareShell(argv), err: &quiet{w: std.err}}
+	s := &sharing{user: &userTerminal{in: in, out: out}, shell: prepareShell(argv), news: newNews()}
 	if s.shell.cmd.Err != nil {
 		return fail(std, 127, "cannot run the program: "+s.shell.cmd.Err.Error(), "")
 	}
-	link := &sshLink{target: target, stderr: s.err}
-	if err := s.connect(client.Lines(link.open), name); err != nil {
+	s.link = newPatientLink(target, std.err, func(why string) {
+		s.news.tell(target.dest + " refuses the login, and others see nothing new: " + why + ` Ctrl-\ r tries again`)
+	})
+	if err := s.connect(name); err != nil {
 		return fail(std, exitFailure, "cannot share with "+target.dest+": "+err.Error(), shareHint(err))
 	}
 	defer s.publisher.client.Close()
@@ -114,17 +116,19 @@ func machineName() string {
 type sharing struct {
 	user      *userTerminal
 	shell     *localShell
-	err       *quiet // of ssh
+	link      *patientLink
+	news      *news
 	feed      *feed
 	publisher *publisher
+	hungUp    atomic.Bool // the program is ended
 }
 
 // connect reaches the host and makes the terminal there.
-func (s *sharing) connect(dial client.Dialer, name string) error {
+func (s *sharing) connect(name string) error {
 	size := s.user.size()
 	j := newJournal()
 	s.feed = newFeed(s.user.out, j, int(size.Col), int(size.Row), s.shell.nonce)
-	p := newPublisher(j, s.feed)
+	p := newPublisher(j, s.feed, s.news, s.link)
 	s.publisher = p
 	p.names = name == ""
 	if name == "" {
@@ -136,11 +140,12 @@ func (s *sharing) connect(dial client.Dialer, name string) error {
 		p.params.Cwd = ahp.FileURI(dir)
 	}
 	ctx := context.Background()
-	c, err := client.Connect(ctx, client.Config{Dial: dial, OnState: p.onState, OnAction: p.onAction})
+	c, err := client.Connect(ctx, client.Config{Dial: client.Lines(s.link.open), OnState: p.onState, OnAction: p.onAction})
 	if err != nil {
 		return err
 	}
 	p.client = c
+	s.shell.owned(c.ID())
 	if !bytes.Contains(c.Hello().Meta, []byte(ahp.MetaClientExecuted)) {
 		c.Close()
 		return errors.New("this host does not take client-executed terminals")
@@ -155,11 +160,14 @@ func (s *sharing) connect(dial client.Dialer, name string) error {
 
 // run runs the program to its end and returns its exit status.
 func (s *sharing) run(std stdio) int {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, shareSignals()...) // before there is anything to be given back
+	defer signal.Stop(signals)
 	defer s.user.restore()
 	if err := s.user.raw(); err != nil {
 		return fail(std, exitFailure, "cannot use the terminal: "+err.Error(), "")
 	}
-	s.err.hush()
+	s.link.words.hush()
 	if err := s.shell.start(s.user.size()); err != nil {
 		s.user.restore()
 		return fail(std, startStatus(err), "cannot run the program: "+err.Error(), "")
@@ -170,10 +178,8 @@ func (s *sharing) run(std stdio) int {
 	ctx, stop := context.WithCancel(context.Background())
 	var background sync.WaitGroup
 	background.Go(s.guarded(func() { s.publisher.run(ctx) }))
+	background.Go(s.guarded(func() { s.news.run(ctx, s.announcer(std.err)) }))
 	go s.guarded(s.readKeys)() // ends with the process: a read of a terminal cannot be given up
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT)
-	defer signal.Stop(signals)
 	background.Go(s.guarded(func() { s.attend(ctx, signals) }))
 
 	s.shell.carry(s.feed)
@@ -183,60 +189,23 @@ func (s *sharing) run(std stdio) int {
 	stop()
 	background.Wait()
 	s.feed.close()
+	if s.hungUp.Load() {
+		s.giveBack()
+	}
 	s.part(std, told)
 	return status
-}
-
-// attend deals with signals, and with the end of sharing, until ctx ends.
-func (s *sharing) attend(ctx context.Context, signals <-chan os.Signal) {
-	ended := s.publisher.ended
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ended:
-			ended = nil
-			if s.publisher.why() != "" {
-				s.shell.hangUp()
-				s.feed.restore()
-			}
-		case sig := <-signals:
-			s.signalled(sig)
-		}
-	}
-}
-
-// signalled does what a signal to share means: for its program, or for the
-// terminal.
-func (s *sharing) signalled(sig os.Signal) {
-	switch sig {
-	case syscall.SIGWINCH:
-		size := s.user.size()
-		s.shell.resize(size)
-		s.feed.resized(int(size.Col), int(size.Row))
-	case syscall.SIGTSTP:
-		s.user.restore()
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	case syscall.SIGCONT:
-		_ = s.user.raw() // it was raw before
-		s.shell.resize(s.user.size())
-	case syscall.SIGINT, syscall.SIGQUIT: // sent, not typed: for the program, as if they were typed
-		_ = syscall.Kill(-s.shell.cmd.Process.Pid, sig.(syscall.Signal))
-	default:
-		s.shell.hangUp()
-		s.feed.restore()
-	}
 }
 
 // readKeys passes on what the user types.
 func (s *sharing) readKeys() {
 	k := &keyboard{
-		typed:  func(p []byte) { _, _ = s.shell.pty.Write(p) }, // it may just have ended
-		toggle: s.feed.toggle,
-		help:   func() { s.feed.notify(`Ctrl-\ p pauses sharing or goes on; Ctrl-\ Ctrl-\ types Ctrl-\`) },
+		typed:   func(p []byte) { _, _ = s.shell.pty.Write(p) }, // it may just have ended
+		command: s.command,
+		help:    func() { s.feed.notify(`Ctrl-\ p pauses sharing or goes on; Ctrl-\ Ctrl-\ types Ctrl-\`) },
 	}
 	buf := make([]byte, 4<<10)
 	for {
+		s.user.awaitKeys()
 		n, err := s.user.in.Read(buf)
 		k.take(buf[:n])
 		if err != nil {
@@ -247,6 +216,31 @@ func (s *sharing) readKeys() {
 			return
 		}
 	}
+}
+
+// announcer returns what shows a line to the user while the program runs, and
+// returns whether it stays to be read.
+func (s *sharing) announcer(stderr io.Writer) func(text string) (stays bool) {
+	if s.user.shown() {
+		return s.feed.notify
+	}
+	return func(text string) bool {
+		_, err := fmt.Fprintf(stderr, "termhost: note: %s\n", text)
+		return err == nil
+	}
+}
+
+// command does what a key after the prefix stands for. It is false if it stands for
+// nothing.
+func (s *sharing) command(key rune) bool {
+	switch key {
+	case 'p':
+		s.feed.toggle()
+		return true
+	case 'r':
+		return s.link.retry()
+	}
+	return false
 }
 
 // guarded gives the user's terminal back before a panic ends the program.
@@ -266,15 +260,11 @@ func (s *sharing) guarded(f func()) func() {
 // program's.
 func (s *sharing) part(std stdio, told bool) {
 	s.user.restore()
-	p := s.publisher
-	switch why := p.why(); {
-	case why != "":
-		fmt.Fprintf(std.err, "termhost: the terminal was %s, and the program was hung up\n", why)
-	case !told && len(p.notes) == 0:
-		p.note("the host could not be told of the end; it ends the terminal when it has waited for long enough")
+	if s.publisher.why() == "" && !told && len(s.news.rest()) == 0 {
+		s.news.keep("the host could not be told of the end; it ends the terminal when it has waited for long enough")
 	}
-	for _, n := range p.notes {
-		fmt.Fprintf(std.err, "termhost: note: %s\n", n)
+	for _, text := range s.news.rest() {
+		fmt.Fprintf(std.err, "termhost: note: %s\n", text)
 	}
 }
 
@@ -284,28 +274,4 @@ func startStatus(err error) int {
 		return 127
 	}
 	return 126
-}
-
-// quiet is a stream that falls silent.
-type quiet struct {
-	mu   sync.Mutex
-	w    io.Writer
-	over bool
-}
-
-// hush drops what is written from now on: the screen belongs to a program.
-func (q *quiet) hush() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.over = true
-}
-
-// Write writes p, or drops it.
-func (q *quiet) Write(p []byte) (int, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.over {
-		return len(p), nil
-	}
-	return q.w.Write(p)
 }

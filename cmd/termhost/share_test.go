@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
 
 	"termhost/ahp"
 	"termhost/ptypool/vt"
@@ -119,6 +123,80 @@ func TestWhatMayHaveArrivedIsNotCountedAsMissing(t *testing.T) {
 	}
 }
 
+func TestNoActionEndsWithinARune(t *testing.T) {
+	for before := range 4 {
+		j := newJournal()
+		text := strings.Repeat("x", before) + strings.Repeat("€", pieceBytes)
+		j.output([]byte(text))
+		sent, pieces := outputOf(j)
+		if sent != text {
+			t.Errorf("%d bytes were sent of %d", len(sent), len(text))
+		}
+		for _, p := range pieces {
+			if out := p.action.(ahp.TerminalOutput).Data; !utf8.Valid(out) {
+				t.Errorf("an action ends with %q", out[len(out)-4:])
+			}
+		}
+	}
+}
+
+func TestARuneThatIsPrintedSlowlyIsSentWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal()
+		f := newFeed(io.Discard, j, 20, 5, "")
+		defer f.close()
+		sent := func() string {
+			synctest.Wait()
+			text, _ := outputOf(j)
+			return text
+		}
+		f.Write([]byte("a\xe2"))
+		if got := sent(); got != "a" {
+			t.Errorf("sent was %q", got)
+		}
+		time.Sleep(runeHeldBack - 1)
+		f.Write([]byte("\x82"))
+		time.Sleep(runeHeldBack - 1)
+		f.Write([]byte("\xac"))
+		if got := sent(); got != "€" {
+			t.Errorf("sent was %q", got)
+		}
+		// Half a sequence, and half a rune of another encoding, wait for so long only.
+		f.Write([]byte("\x1b[3"))
+		time.Sleep(heldBack)
+		if got := sent(); got != "\x1b[3" {
+			t.Errorf("sent was %q", got)
+		}
+		f.Write([]byte("1m\xe2"))
+		time.Sleep(runeHeldBack)
+		if got := sent(); got != "1m\xe2" {
+			t.Errorf("sent was %q", got)
+		}
+	})
+}
+
+func TestAPauseBeginsAndEndsBetweenTwoSequences(t *testing.T) {
+	var user bytes.Buffer
+	j := newJournal()
+	f := newFeed(&user, j, 40, 5, "")
+	defer f.close()
+	f.Write([]byte("a\x1b[3"))
+	f.toggle()
+	f.Write([]byte("1mhidden\xe2\x82"))
+	f.toggle()
+	f.Write([]byte("\xacshown"))
+	text, _ := outputOf(j)
+	if want := "a\x1b[31m" + pausedMark + "\x1b[!p" + resumedMark; !strings.HasPrefix(text, want) || !strings.HasSuffix(text, "shown") {
+		t.Errorf("sent was %q", text)
+	}
+	if strings.Contains(text, "hidden") || strings.ContainsRune(text, '€') {
+		t.Errorf("what was printed in the pause was sent: %q", text)
+	}
+	if got := user.String(); !strings.Contains(got, "a\x1b[31m\r\n") || !strings.Contains(got, "hidden€\r\n") {
+		t.Errorf("the user's terminal got notes within a sequence: %q", got)
+	}
+}
+
 // shared is what a feed's watchers would see: the journal's output in a terminal.
 func shared(t *testing.T, j *journal) *vt.Terminal {
 	t.Helper()
@@ -215,28 +293,52 @@ func TestCommandsOfASharedShellAreTold(t *testing.T) {
 }
 
 func TestTheKeysOfShareAreNotTyped(t *testing.T) {
+	const paste = "\x1b[200~rm \x1c\x1cp\x1b[92;5up\x1b[201~"
 	for _, tc := range []struct {
-		in      []string
-		typed   string
-		toggles int
+		in       []string
+		typed    string
+		commands string
 	}{
-		{[]string{"ls\r"}, "ls\r", 0},
-		{[]string{"a\x1cpb"}, "ab", 1},
-		{[]string{"a\x1c", "p", "b"}, "ab", 1},
-		{[]string{"\x1c\x1c"}, "\x1c", 0},
-		{[]string{"\x1cx"}, "\x1cx", 0},
-		{[]string{"\x1b[92;5u", "p"}, "", 1},
-		{[]string{"\x1b[92;5u\x1b[92;5u"}, "\x1b[92;5u", 0},
-		{[]string{"\x1cp\x1cp"}, "", 2},
+		{[]string{"ls\r"}, "ls\r", ""},
+		{[]string{"a\x1cpb"}, "ab", "p"},
+		{[]string{"a\x1c", "p", "b"}, "ab", "p"},
+		{[]string{"\x1c\x1c"}, "\x1c", ""},
+		{[]string{"\x1cx"}, "\x1cx", ""},
+		{[]string{"\x1cé"}, "\x1cé", ""},
+		{[]string{"\x1cp\x1cp"}, "", "pp"},
+		{[]string{"\x1cr"}, "", "r"},
+		// The kitty keyboard protocol: with Caps Lock, with everything reported.
+		{[]string{"\x1b[92;5u", "p"}, "", "p"},
+		{[]string{"\x1b[92;5u\x1b[92;5u"}, "\x1b[92;5u", ""},
+		{[]string{"\x1b[92;69up"}, "", "p"},
+		{[]string{"\x1b[92;5:1u\x1b[92;5:3u\x1b[112;1:1u\x1b[112;1:3ux"}, "\x1b[112;1:3ux", "p"},
+		{[]string{"\x1b[9", "2;5", "up"}, "", "p"},
+		// xterm's modifyOtherKeys.
+		{[]string{"\x1b[27;5;92~p"}, "", "p"},
+		// Other keys, also Alt-[ and half a rune, go through as they are.
+		{[]string{"\x1b[", "x\x1b[A\x1bOP\x1b[15;5~\x1b[92;6:3u\x1b"}, "\x1b[x\x1b[A\x1bOP\x1b[15;5~\x1b", ""},
+		{[]string{"\xe2\x82", "\xac"}, "\xe2\x82\xac", ""},
+		// What the mouse says between the keys is not the key.
+		{[]string{"\x1c\x1b[<35;1;1M\x1b[Ip"}, "\x1b[<35;1;1M\x1b[I", "p"},
+		// Nothing that is pasted is a key, however it arrives.
+		{[]string{paste, "\x1cp"}, paste, "p"},
+		{[]string{"\x1b[200~a\x1c", "p\x1b[20", "1~\x1cp"}, "\x1b[200~a\x1cp\x1b[201~", "p"},
+		{[]string{"\x1c" + paste + "\x1cp"}, "\x1c" + paste, "p"},
 	} {
 		var typed bytes.Buffer
-		toggles := 0
-		k := &keyboard{typed: func(p []byte) { typed.Write(p) }, toggle: func() { toggles++ }, help: func() {}}
+		commands := ""
+		k := &keyboard{typed: func(p []byte) { typed.Write(p) }, help: func() {}, command: func(key rune) bool {
+			taken := key == 'p' || key == 'r'
+			if taken {
+				commands += string(key)
+			}
+			return taken
+		}}
 		for _, p := range tc.in {
 			k.take([]byte(p))
 		}
-		if typed.String() != tc.typed || toggles != tc.toggles {
-			t.Errorf("%q: typed is %q, toggled %d times", tc.in, typed.String(), toggles)
+		if typed.String() != tc.typed || commands != tc.commands {
+			t.Errorf("%q: typed is %q, commands are %q", tc.in, typed.String(), commands)
 		}
 	}
 }

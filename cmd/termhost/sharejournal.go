@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"sync"
+	"unicode/utf8"
 
 	"termhost/ahp"
 )
@@ -53,7 +54,7 @@ func (j *journal) output(p []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for len(p) > 0 {
-		n := min(len(p), pieceBytes)
+		n := wholeRunes(p, pieceBytes)
 		if last := j.lastLocked(); last != nil {
 			if out := last.action.(ahp.TerminalOutput); len(out.Data)+n <= pieceBytes {
 				last.action = ahp.TerminalOutput{Data: append(out.Data, p[:n]...)}
@@ -68,6 +69,20 @@ func (j *journal) output(p []byte) {
 	}
 	j.boundLocked()
 	j.notify()
+}
+
+// wholeRunes returns how much of p, at most limit bytes, ends where a rune does: an
+// action is text, in which half a rune is none.
+func wholeRunes(p []byte, limit int) int {
+	if len(p) <= limit {
+		return len(p)
+	}
+	for n := limit; n > limit-utf8.UTFMax; n-- {
+		if utf8.RuneStart(p[n]) {
+			return n
+		}
+	}
+	return limit // no text anyway
 }
 
 // lastLocked returns the last piece if output can still be added to it.

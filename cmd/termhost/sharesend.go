@@ -19,27 +19,24 @@ type publisher struct {
 	feed    *feed
 	params  ahp.CreateTerminalParams // of the terminal
 	names   bool                     // another name may be taken where this one is gone
+	news    *news                    // for the user
+	link    *patientLink
 
 	states chan client.State // the newest change of the connection
 	ended  chan struct{}     // closed when nothing is shared any more
 
 	mu       sync.Mutex
-	link     int64  // the connection; 0: none
+	conn     int64  // the connection; 0: none
 	disposed string // by whom, as a sentence; "": not
-	notes    []string
 	once     sync.Once
 }
 
-const (
-	// shareGrace is how long the host is asked to keep the terminal for an owner
-	// that is away; it may allow less.
-	shareGrace = "5m"
-	// maxNotes bounds what is kept to be said at the end.
-	maxNotes = 8
-)
+// shareGrace is how long the host is asked to keep the terminal for an owner that
+// is away; it may allow less.
+const shareGrace = "5m"
 
-func newPublisher(j *journal, f *feed) *publisher {
-	return &publisher{journal: j, feed: f, states: make(chan client.State, 1), ended: make(chan struct{})}
+func newPublisher(j *journal, f *feed, n *news, l *patientLink) *publisher {
+	return &publisher{journal: j, feed: f, news: n, link: l, states: make(chan client.State, 1), ended: make(chan struct{})}
 }
 
 // begin is called once the terminal has been made on the first connection.
@@ -48,7 +45,7 @@ func (p *publisher) begin() {
 	select {
 	case s := <-p.states:
 		if s.Connected && s.Link == first {
-			p.link = first
+			p.conn = first
 			return
 		}
 		p.states <- s // it was lost since, or there is another one
@@ -66,7 +63,7 @@ func (p *publisher) uri() string {
 // onState is told of the connection by the client.
 func (p *publisher) onState(s client.State) {
 	p.mu.Lock()
-	p.link = 0
+	p.conn = 0
 	p.mu.Unlock()
 	select { // an older one that nobody has looked at does not count any more
 	case <-p.states:
@@ -93,21 +90,17 @@ func (p *publisher) stop(why string) {
 	p.once.Do(func() { close(p.ended) })
 }
 
+// over ends sharing for a reason that is not the host's wish: the program goes on.
+func (p *publisher) over(why string) {
+	p.news.tell(why)
+	p.stop("")
+}
+
 // why returns why the host has ended the terminal; "": it has not.
 func (p *publisher) why() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.disposed
-}
-
-// note keeps something to be said at the end, when the screen is the user's own
-// again.
-func (p *publisher) note(text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.notes) < maxNotes {
-		p.notes = append(p.notes, text)
-	}
 }
 
 // run sends until the terminal is over or ctx ends.
@@ -119,8 +112,7 @@ func (p *publisher) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-p.client.Done():
-			p.note("sharing ended: " + p.client.Err().Error())
-			p.stop("")
+			p.over("sharing has ended: " + p.client.Err().Error())
 			return
 		case s := <-p.states:
 			p.changed(ctx, s)
@@ -146,16 +138,19 @@ func (p *publisher) changed(ctx context.Context, s client.State) {
 	default: // the host was started anew, or we were away for too long
 		if err := p.again(ctx); err != nil {
 			if !errors.Is(err, client.ErrLost) {
-				p.note("the terminal could not be shared again: " + err.Error())
-				p.stop("")
+				p.over("sharing has ended, because the terminal could not be made again: " + err.Error())
 			}
 			return
 		}
 		p.journal.anew()
 	}
 	p.mu.Lock()
-	p.link = s.Link
+	p.conn = s.Link
 	p.mu.Unlock()
+	if p.link.taken() {
+		name, _ := ahp.TerminalName(p.uri())
+		p.news.tell("the host takes the login again: this terminal is shown as " + name)
+	}
 }
 
 // create makes the terminal. Where the name is taken and need not be that one,
@@ -190,7 +185,7 @@ func (p *publisher) again(ctx context.Context) error {
 	err := p.create(ctx)
 	if after := p.uri(); err == nil && after != before {
 		name, _ := ahp.TerminalName(after)
-		p.note("after the connection was lost this was shared as " + name)
+		p.news.tell("this terminal is now shown as " + name)
 	}
 	return err
 }
@@ -199,7 +194,7 @@ func (p *publisher) again(ctx context.Context) error {
 func (p *publisher) send(ctx context.Context) {
 	for {
 		p.mu.Lock()
-		link, uri := p.link, p.params.Channel
+		link, uri := p.conn, p.params.Channel
 		p.mu.Unlock()
 		if link == 0 {
 			return
@@ -223,7 +218,7 @@ func (p *publisher) send(ctx context.Context) {
 // answered is called when the host has taken or refused a piece.
 func (p *publisher) answered(piece *piece, notice string, err error) {
 	if notice != "" {
-		p.note(notice)
+		p.news.keep(notice)
 	}
 	var refused *client.Rejected
 	switch {
@@ -233,19 +228,21 @@ func (p *publisher) answered(piece *piece, notice string, err error) {
 		p.journal.settled(piece)
 		switch piece.action.(type) {
 		case ahp.TerminalOutput, ahp.TerminalExited:
-			p.note("the host takes no more: " + refused.Reason)
-			p.stop("")
+			p.over("sharing has ended, because the host takes no more: " + refused.Reason)
 		}
 	}
 }
 
-// finish waits until the host has got everything, if it is there, and returns
-// whether it has.
+// finish waits until the host has got everything, if it is there or may come back
+// soon, and returns whether it has.
 func (p *publisher) finish(within time.Duration) bool {
 	deadline := time.After(within)
 	poll := time.NewTicker(10 * time.Millisecond) // nothing tells of the last acknowledgement
 	defer poll.Stop()
 	for !p.journal.empty() {
+		if p.link.waits() {
+			return false
+		}
 		select {
 		case <-p.ended:
 			return false

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -20,8 +21,6 @@ const (
 	// shareDrain is how long output is read after the program has ended, when a
 	// process that it left behind keeps the terminal.
 	shareDrain = 300 * time.Millisecond
-	// shareHangup is how long the program may take to end after SIGHUP.
-	shareHangup = 5 * time.Second
 )
 
 // localShell is the program that is shared, on a pty of this machine.
@@ -29,7 +28,11 @@ type localShell struct {
 	cmd    *exec.Cmd
 	pty    *os.File
 	nonce  string        // what it vouches for its command lines with; "": it tells of none
-	exited chan struct{} // closed when it has ended
+	exited chan struct{} // closed when it has ended; it is not reaped before status is called
+
+	mu     sync.Mutex // a leaf
+	over   bool       // it may be reaped: nobody is signalled any more
+	hangup sync.WaitGroup
 }
 
 // prepareShell says what to run: argv, or the user's shell with integration.
@@ -54,6 +57,16 @@ func prepareShell(argv []string) *localShell {
 	return s
 }
 
+// shareVariable names the environment variable by which a shared program, such as
+// termhost attach or a prompt, can tell that it is one: the clientId that owns the
+// terminal.
+const shareVariable = "TERMHOST_SHARE"
+
+// owned tells the program, before it is started, that clientID shares it.
+func (s *localShell) owned(clientID string) {
+	s.cmd.Env = append(s.cmd.Env, shareVariable+"="+clientID) // the last one counts
+}
+
 // installIntegration puts the scripts of shell integration into the user's cache.
 func installIntegration() (ptypool.Integration, error) {
 	cache, err := os.UserCacheDir()
@@ -71,10 +84,7 @@ func (s *localShell) start(size unix.Winsize) error {
 		return err
 	}
 	s.pty = tty
-	go func() {
-		_ = s.cmd.Wait() // ProcessState says how it ended
-		close(s.exited)
-	}()
+	go s.watch()
 	return nil
 }
 
@@ -107,28 +117,30 @@ func (s *localShell) carry(w io.Writer) {
 	}
 }
 
-// hangUp ends the program as a terminal that is closed does: SIGHUP to its
-// process group and to the one in the foreground, and later SIGKILL.
-func (s *localShell) hangUp() {
-	pid := s.cmd.Process.Pid
-	groups := []int{pid}
-	if fg, err := unix.IoctlGetInt(int(s.pty.Fd()), unix.TIOCGPGRP); err == nil && fg > 1 && fg != pid {
-		groups = append(groups, fg)
-	}
-	tell := func(sig syscall.Signal) {
-		for _, g := range groups {
-			_ = syscall.Kill(-g, sig) // it may just have ended
-		}
-	}
-	tell(syscall.SIGHUP)
-	tell(syscall.SIGCONT) // a stopped process gets its signals when it goes on
-	select {
-	case <-s.exited:
-	case <-time.After(shareHangup):
-		tell(syscall.SIGKILL)
-		<-s.exited
+// watch waits for the program's end. As long as it is not reaped, its number is
+// its own, and that of its process session.
+func (s *localShell) watch() {
+	defer close(s.exited)
+	for unix.Waitid(unix.P_PID, s.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
 
-// status returns the program's exit status once it has ended.
-func (s *localShell) status() int { return statusOf(s.cmd.ProcessState) }
+// interrupt has f send signals, unless the program is reaped. It returns at once.
+func (s *localShell) interrupt(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over {
+		s.hangup.Go(f)
+	}
+}
+
+// status returns the program's exit status once it has ended, and what hung it up
+// has come to its end.
+func (s *localShell) status() int {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
+	s.hangup.Wait()
+	_ = s.cmd.Wait() // ProcessState says how it ended
+	return statusOf(s.cmd.ProcessState)
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -19,31 +20,63 @@ const (
 type userTerminal struct {
 	in, out *os.File
 
-	mu    sync.Mutex
-	state *term.State // nil: it is not raw
+	mu     sync.Mutex
+	before *term.State // as it was at first; nil: it was never raw
+	taken  bool        // it is not given back
 }
 
-// raw makes the terminal raw. Where standard input is no terminal it does nothing.
+// raw makes the terminal raw, also where somebody else has changed it since.
+// Where standard input is no terminal it does nothing.
 func (u *userTerminal) raw() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.state != nil || !u.typed() {
+	if !u.typed() {
 		return nil
 	}
 	state, err := term.MakeRaw(int(u.in.Fd()))
-	if err == nil {
-		u.state = state
+	if err != nil {
+		return err
 	}
-	return err
+	if u.before == nil {
+		u.before = state
+	}
+	u.taken = true
+	return nil
 }
 
-// restore gives the terminal back as it was. It may be called again.
+// restore gives the terminal back as it was at first. It may be called again. In
+// the background it is the shell's, which has made of it what it likes.
 func (u *userTerminal) restore() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.state != nil {
-		_ = term.Restore(int(u.in.Fd()), u.state) // a terminal that is gone needs nothing
-		u.state = nil
+	if u.taken && u.foreground() {
+		_ = term.Restore(int(u.in.Fd()), u.before) // a terminal that is gone needs nothing
+	}
+	u.taken = false
+}
+
+// foreground reports whether this process may use the terminal. Where there is no
+// job control everybody may.
+func (u *userTerminal) foreground() bool {
+	group, err := unix.IoctlGetInt(int(u.in.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// awaitKeys waits until something can be read from the terminal, which is then
+// this process's to read. Unlike a read, it never stops the process in the
+// background, where SIGTERM would find nobody to obey it.
+func (u *userTerminal) awaitKeys() {
+	const look = 50 * time.Millisecond // in the background share stays for a moment only
+	fds := []unix.PollFd{{Fd: int32(u.in.Fd()), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, -1)
+		switch {
+		case err == unix.EINTR:
+		case err != nil || n > 0 && u.foreground():
+			return
+		default:
+			time.Sleep(look)
+		}
 	}
 }
 

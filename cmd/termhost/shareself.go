@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+
+	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/ahp"
+)
+
+// sharedHere returns the name of the host's terminal that name, as attach takes it,
+// stands for, if this process runs in that very terminal: shown inside itself it
+// would go on for ever. "": it does not, or nobody can tell. What cannot be told here,
+// and what ssh does, share itself notices; see loopGuard.
+func sharedHere(client *gossh.Client, name string) string {
+	owner := os.Getenv(shareVariable)
+	if owner == "" || name == "" {
+		return ""
+	}
+	s, err := client.NewSession()
+	if err != nil {
+		return ""
+	}
+	defer s.Close()
+	out, err := s.Output("ls --json")
+	if err != nil {
+		return ""
+	}
+	var list []struct {
+		Name     string
+		Executor string
+		Claim    struct{ ClientID string }
+	}
+	if json.Unmarshal(out, &list) != nil {
+		return ""
+	}
+	found, prefixed := "", 0
+	for _, t := range list {
+		own := t.Executor == ahp.ExecutorClient && t.Claim.ClientID == owner
+		switch {
+		case t.Name == name && own:
+			return t.Name
+		case t.Name == name:
+			return ""
+		case !strings.HasPrefix(t.Name, name):
+		case own:
+			found = t.Name
+			fallthrough
+		default:
+			prefixed++
+		}
+	}
+	if prefixed > 1 {
+		return "" // the host refuses it
+	}
+	return found
+}
