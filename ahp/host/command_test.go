@@ -1,6 +1,7 @@
 package host
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,9 @@ func TestCommandsOfRealShellsAreToldApart(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
 			path, err := exec.LookPath(shell)
+			if err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
+				t.Fatal(err)
+			}
 			if err != nil {
 				t.Skipf("%s is not installed here", shell)
 			}
