@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"termhost/ahp"
@@ -28,6 +29,10 @@ type Config struct {
 	// MinBackoff and MaxBackoff bound the pause before the n-th attempt to
 	// connect again, a random time up to MinBackoff * 2^n; 100 ms and 10 s.
 	MinBackoff, MaxBackoff time.Duration
+	// Keepalive is how often a host that says nothing is asked for a sign of life;
+	// one that gives none four times in a row is lost. 0: it is never asked, and
+	// what notices its loss is the transport.
+	Keepalive time.Duration
 	// MirrorBytes bounds the output that a mirror keeps, in bytes; 4 MiB.
 	MirrorBytes int
 	// OnState, if not nil, is told of every connection and every loss. It is
@@ -122,6 +127,8 @@ type link struct {
 	out     chan []byte
 	ended   chan struct{} // closed when the transport is over
 	written chan struct{} // closed when the writer has ended
+	heard   atomic.Bool   // a message has come since keepAlive looked
+	silent  atomic.Bool   // keepAlive has closed the transport
 
 	// Guarded by Client.mu.
 	calls map[int64]*call // by id

@@ -100,6 +100,14 @@ func (c *Client) serve() error {
 	c.mu.Unlock()
 	stop := context.AfterFunc(c.ctx, func() { l.t.Close("goodbye") })
 	defer stop()
+	if c.cfg.Keepalive > 0 {
+		kept := make(chan struct{})
+		go func() {
+			defer close(kept)
+			c.keepAlive(l)
+		}()
+		defer func() { <-kept }()
+	}
 	defer c.hangUp(l)
 	for {
 		if err := c.readOne(l); err != nil {
@@ -110,7 +118,11 @@ func (c *Client) serve() error {
 
 func (c *Client) readOne(l *link) error {
 	msg, err := l.t.Read()
-	if err != nil {
+	l.heard.Store(true)
+	switch {
+	case l.silent.Load():
+		return errSilent
+	case err != nil:
 		return fmt.Errorf("client: %w", err)
 	}
 	var m message
