@@ -65,6 +65,7 @@ func FuzzFeed(f *testing.F) {
 	for seed := range uint64(20) {
 		g := newGenerator(seed, false)
 		f.Add([]byte(g.output(40)), seed*0x9e3779b97f4a7c15, uint16(g.cols), uint16(g.rows))
+		f.Add(flood(g), seed*0x9e3779b97f4a7c15, uint16(g.cols), uint16(g.rows))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, cuts uint64, cols, rows uint16) {
 		w, h := 1+int(cols)%100, 1+int(rows)%30
@@ -77,6 +78,9 @@ func FuzzFeed(f *testing.F) {
 			t.Fatalf("in chunks\n%s\nin one\n%s", &b, &a)
 		}
 		sameState(t, many, one, "in chunks")
+		if x, y := historyBytes(one), historyBytes(many); x != y {
+			t.Fatalf("scrollback in one\n%s\nin chunks\n%s", x, y)
+		}
 		checkGrid(t, one)
 		if one.history.lines > 20 || len(one.hold) > maxOSC {
 			t.Fatal("grows")

@@ -37,30 +37,66 @@ func (b *block) at(i int) []byte {
 // push adds a row at the end and gives up lines at the beginning beyond the
 // limits.
 func (h *history) push(tb *table, r *row) {
-	if h.limit == 0 {
-		return
+	if h.limit > 0 {
+		h.add(tb, r)
+		h.trim()
 	}
+}
+
+// add is push without giving up any.
+func (h *history) add(tb *table, r *row) {
 	if !printsFirst(r) {
 		h.breakLine() // the line before seemed to go on, but its continuation was erased
 	}
 	h.line = encodeRow(h.line[:0], tb, r)
-	n := len(h.line)
+	h.append(h.line)
+	if cap(h.line) > historyBlock {
+		h.line = nil
+	}
+}
+
+// append adds a line as encodeRow writes it.
+func (h *history) append(line []byte) {
+	n := len(line)
 	last := len(h.blocks) - 1
 	if last < 0 || cap(h.blocks[last].buf)-len(h.blocks[last].buf) < n {
 		h.blocks = append(h.blocks, h.newBlock(n))
 		last++
 	}
 	b := &h.blocks[last]
-	b.buf = append(b.buf, h.line...)
+	b.buf = append(b.buf, line...)
 	b.ends = append(b.ends, uint32(len(b.buf)))
 	h.lines++
 	h.pushed++
 	h.bytes += n + lineBreak
-	if cap(h.line) > historyBlock {
-		h.line = nil
-	}
+}
+
+// trim gives up lines at the beginning beyond the limits.
+func (h *history) trim() {
 	for h.lines > h.limit || h.bytes > h.most && h.lines > 0 {
 		h.giveUp()
+	}
+}
+
+// truncate takes back the newest lines, as if they had never been added.
+func (h *history) truncate(lines int) {
+	for h.lines > lines {
+		h.pop()
+		h.pushed--
+	}
+}
+
+// lastKind returns how the newest line ends; setLastKind sets it.
+func (h *history) lastKind() byte {
+	if h.lines == 0 {
+		return lineEnds
+	}
+	return h.last()[0]
+}
+
+func (h *history) setLastKind(kind byte) {
+	if h.lines > 0 {
+		h.last()[0] = kind
 	}
 }
 
@@ -108,11 +144,7 @@ func (h *history) last() []byte {
 }
 
 // breakLine makes the newest line end where it is: what follows it has moved.
-func (h *history) breakLine() {
-	if h.lines > 0 {
-		h.last()[0] = lineEnds
-	}
-}
+func (h *history) breakLine() { h.setLastKind(lineEnds) }
 
 // pop removes the newest line and returns it; it is valid until the next push.
 func (h *history) pop() []byte {

@@ -96,6 +96,8 @@ func (t *Terminal) ground(i int) int {
 			i = t.escape(i)
 		case b >= 0x80:
 			i = t.decode(i)
+		case b == '\n':
+			i = t.skim(t.control(i))
 		default:
 			i = t.control(i)
 		}

@@ -37,6 +37,7 @@ type Terminal struct {
 	parser
 	shell shellState
 	screen
+	skimmer skimmer
 }
 
 // New returns a Terminal with an empty screen of cols by rows cells, each
