@@ -158,8 +158,12 @@ func (c *conn) login(g authz.Grant) error {
 	return nil
 }
 
-// prove returns what follows the peer's key beyond the connection.
-func (c *conn) prove(g authz.Grant) func(end func(error)) (release func()) {
+// prove returns what follows the peer's key beyond the connection; nil for a peer
+// that needs to prove nothing.
+func (c *conn) prove(g authz.Grant) host.Proof {
+	if c.known != nil {
+		return nil
+	}
 	return func(end func(error)) (release func()) { return c.srv.cfg.Authority.Track(g, end) }
 }
 

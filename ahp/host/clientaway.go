@@ -19,10 +19,31 @@ type absence struct {
 // Prove says how the proof of who the peer is can be followed beyond the
 // connection: track calls end once, from any goroutine or before it returns, when
 // the proof is gone, until release is called; it must not call the Host.
-// Terminals that wait for an owner end with its proof. It is called before the
-// connection is used. A connection without it is the unix socket's, whose peer is
-// who it is for good, or a forwarded one, whose terminals wait for nobody.
-func (c *Conn) Prove(track func(end func(error)) (release func())) { c.track = track }
+// Terminals that wait for an owner end with its proof, and so do connections from
+// inside of terminals: see [Host.CreatorOf]. It is called before the connection is
+// used. A connection without it is the unix socket's, whose peer is who it is for
+// good, or a forwarded one, whose terminals wait for nobody.
+func (c *Conn) Prove(track Proof) {
+	c.host.mu.Lock()
+	defer c.host.mu.Unlock()
+	c.track = track
+}
+
+// Proof follows the proof of who somebody is; see [Conn.Prove].
+type Proof = func(end func(error)) (release func())
+
+// proofOf returns the proof of a principal that is connected; nil: there is none to
+// follow.
+func (h *Host) proofOf(p authz.Principal) Proof {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.conns {
+		if c.track != nil && c.principal == p {
+			return c.track
+		}
+	}
+	return nil
+}
 
 // ownedLocked returns the running terminals that a clientId owns.
 func (h *Host) ownedLocked(cl *client) (list []*Terminal) {

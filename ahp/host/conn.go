@@ -31,7 +31,7 @@ type Conn struct {
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	expiry    *time.Timer
-	track     func(end func(error)) (release func()) // see Prove; nil: none
+	track     Proof // see Prove; nil: none
 
 	// Set once, by the reader with initialize or reconnect, under Host.mu.
 	client  *client
@@ -135,18 +135,20 @@ func (h *Host) Revalidate(still func(authz.Principal) error) {
 }
 
 // CreatorOf returns the principal whose terminal process pid belongs to, for a
-// peer of the unix socket that runs inside one of our terminals.
-func (h *Host) CreatorOf(pid int) (authz.Principal, bool) {
+// peer of the unix socket that runs inside one of our terminals. proof, if not nil,
+// is what it came in with when it made the terminal, and ends what comes from
+// inside of it as well.
+func (h *Host) CreatorOf(pid int) (p authz.Principal, proof Proof, ok bool) {
 	term := h.pool.Find(pid)
 	if term == nil {
-		return authz.Principal{}, false
+		return authz.Principal{}, nil, false
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.order {
 		if t.term == term {
-			return t.creator, true
+			return t.creator, t.proof, true
 		}
 	}
-	return authz.Principal{}, false
+	return authz.Principal{}, nil, false
 }

@@ -120,7 +120,7 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 		owner.agent = Printable(o.Agent)
 		owner.name = owner.agent + " (" + owner.name + ")"
 	}
-	t := &Terminal{host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced, holder: owner,
+	t := &Terminal{host: h, created: h.now(), creator: p, proof: h.proofOf(p), transient: o.Transient, forced: o.Forced, holder: owner,
 		renamed: o.KeepTitle, tap: o.Tap,
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
 	begin := h.startServer

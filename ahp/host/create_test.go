@@ -343,10 +343,10 @@ func TestClearPaintsAFullScreenProgramAnew(t *testing.T) {
 func TestCreatorOf(t *testing.T) {
 	h := newHost(t)
 	term := run(t, h, bot, "x", "exec cat")
-	if p, ok := h.CreatorOf(term.term.Pid()); !ok || p != bot {
+	if p, _, ok := h.CreatorOf(term.term.Pid()); !ok || p != bot {
 		t.Errorf("%+v %v", p, ok)
 	}
-	if p, ok := h.CreatorOf(os.Getpid()); ok {
+	if p, _, ok := h.CreatorOf(os.Getpid()); ok {
 		t.Errorf("this process belongs to %+v", p)
 	}
 }

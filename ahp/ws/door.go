@@ -21,6 +21,9 @@ type door struct {
 
 	// principal is who it is, if the connection itself proves it.
 	principal authz.Principal
+	// proof, if not nil, is what the principal came in with elsewhere; the
+	// connection ends with it.
+	proof host.Proof
 	// refusal is why the connection may not come in at all.
 	refusal error
 }
@@ -84,7 +87,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			})
 		}
 	case *net.UnixConn:
-		d.principal, d.refusal = l.server.unixPeer(c)
+		d.principal, d.proof, d.refusal = l.server.unixPeer(c)
 	}
 	if l.name == host.DoorUnix && d.refusal == nil && d.principal.ID == "" {
 		d.refusal = errNoPeer // not a unix socket at all

@@ -30,7 +30,8 @@ import (
 // socket, for the terminals that tests run it in.
 const childSocket = "TERMHOST_WS_TEST_SOCKET"
 
-// child creates the terminal "inner" through the socket and says what came of it.
+// child creates the terminal "inner" through the socket and says what came of it,
+// and of the connection in the end.
 func child(socket string) {
 	d := websocket.Dialer{NetDial: func(string, string) (net.Conn, error) { return net.Dial("unix", socket) }}
 	c, resp, err := d.Dial("ws://localhost/ahp", nil)
@@ -49,6 +50,12 @@ func child(socket string) {
 		}
 		_, answer, err := c.ReadMessage()
 		fmt.Println("answer", string(answer), err)
+	}
+	for {
+		if _, _, err := c.ReadMessage(); err != nil {
+			fmt.Println("ended:", err)
+			return
+		}
 	}
 }
 
@@ -138,7 +145,7 @@ func TestAPeerInsideATerminalIsItsCreator(t *testing.T) {
 	s := w.dial(w.token(authz.Operator, "agent"))
 	s.initialize("agent")
 	// Also from a process session of its own, below the terminal's.
-	s.send(`{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{"channel":"ahp-terminal:/outer","claim":{"kind":"client","clientId":"agent"},"_meta":{"termhost":{"command":"/bin/sh","args":["-c","read x; setsid -w %s; read y"],"env":{%q:%q}}}}}`, exe, childSocket, path)
+	s.send(`{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{"channel":"ahp-terminal:/outer","claim":{"kind":"client","clientId":"agent"},"_meta":{"termhost":{"command":"/bin/sh","args":["-c","read x; setsid -w %s; echo again; %[1]s; read y"],"env":{%[2]q:%[3]q}}}}}`, exe, childSocket, path)
 	s.until(`"id":2,"result":null`)
 	s.subscribe("outer")
 	s.send(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/outer","clientSeq":1,"action":{"type":"terminal/input","data":"\r"}}}`)
@@ -154,6 +161,28 @@ func TestAPeerInsideATerminalIsItsCreator(t *testing.T) {
 	}
 	if got := w.holder("inner"); got != "alice/agent" {
 		t.Errorf("the inner terminal is %s's, want alice/agent's\n%s", got, seen.String())
+	}
+	// It is so for as long as its creator may come in, and no longer.
+	check(t, w.authority.Revoke(w.grant, "agent"))
+	outer, err := w.host.Find(authz.ForUID(0), "outer")
+	check(t, err)
+	const told = "ended: websocket: close 1008 (policy violation): " + "whoever made your terminal may not come in any more"
+	deadline := time.Now().Add(patience)
+	for {
+		st, err := w.host.Read(authz.ForUID(0), outer)
+		check(t, err)
+		text := st.Content[0].Text.String()
+		first, second, again := strings.Cut(text, "again\r\n")
+		if again && strings.Contains(first, told) && (strings.Contains(second, "lost") || strings.Contains(second, "ended:")) {
+			if strings.Contains(second, `"id":2,"result"`) {
+				t.Errorf("the second connection was let in: %s", second)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the connection from inside goes on; it has seen:\n%s", text)
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

@@ -87,6 +87,9 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request, d *door, remote
 	if g.Identity.Fingerprint != "" { // proven here, by a token; not by the connection
 		c.Prove(func(end func(error)) func() { return s.cfg.Authority.Track(g, end) })
 		release = s.cfg.Authority.Track(g, func(err error) { c.End(lost(err)) })
+	} else if d.proof != nil {
+		c.Prove(d.proof)
+		release = d.proof(func(error) { c.End(errDescended) })
 	}
 	t := rpc.NewWebSocket(conn, s.cfg.MaxFrameBytes, func() int { return closeCode(c.Context()) })
 	s.log.Info("connected", "door", d.name, "principal", g.Principal.Name, "remote", remote.String())

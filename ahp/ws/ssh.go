@@ -32,6 +32,10 @@ func (s *Server) ssh(w http.ResponseWriter, r *http.Request, d *door) error {
 		nc.Close()
 		return nil // the peer has gone
 	}
+	if d.proof != nil {
+		release := d.proof(func(error) { nc.Close() })
+		defer release()
+	}
 	s.cfg.SSH(&readAhead{Conn: nc, r: rw.Reader}, d.principal)
 	return nil
 }

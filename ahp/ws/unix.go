@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ahp/host"
 	"termhost/authz"
 )
 
@@ -73,31 +74,31 @@ var (
 // unixPeer returns who is at the other end of a unix socket: an admin if its
 // user is the host's or root, but inside one of our terminals whoever made that.
 // The latter keeps honest tools apart; a program that means harm has the host's
-// user id and other ways.
-func (s *Server) unixPeer(c *net.UnixConn) (authz.Principal, error) {
+// user id and other ways. proof, if not nil, is that of whoever made the terminal.
+func (s *Server) unixPeer(c *net.UnixConn) (p authz.Principal, proof host.Proof, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return authz.Principal{}, errNoPeer
+		return authz.Principal{}, nil, errNoPeer
 	}
 	var cred *unix.Ucred
 	var credErr error
 	if err := raw.Control(func(fd uintptr) {
 		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}); err != nil || credErr != nil {
-		return authz.Principal{}, errNoPeer
+		return authz.Principal{}, nil, errNoPeer
 	}
 	if cred.Uid != 0 && int(cred.Uid) != os.Geteuid() {
-		return authz.Principal{}, errForeign
+		return authz.Principal{}, nil, errForeign
 	}
-	if p, ok := s.cfg.Host.CreatorOf(int(cred.Pid)); ok {
+	if p, proof, ok := s.cfg.Host.CreatorOf(int(cred.Pid)); ok {
 		if p.Valid(time.Now()) != nil {
-			return authz.Principal{}, errDescended
+			return authz.Principal{}, nil, errDescended
 		}
-		return p, nil
+		return p, proof, nil
 	}
 	// A process that is gone by now may have been anybody's.
 	if cred.Pid <= 0 || unix.Kill(int(cred.Pid), 0) != nil {
-		return authz.Principal{}, errPeerGone
+		return authz.Principal{}, nil, errPeerGone
 	}
-	return authz.ForUID(cred.Uid), nil
+	return authz.ForUID(cred.Uid), nil, nil
 }
