@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -26,6 +25,9 @@ const (
 	// agentDrain is how long the output of an agent that has ended is read, when a
 	// process that it left behind keeps it open.
 	agentDrain = time.Second
+	// acpKeepalive is how often a host that is silent is asked for a sign of life;
+	// after a minute of silence it is lost, and the agent is told.
+	acpKeepalive = 15 * time.Second
 	// acpMirrorBytes is how much of a terminal's output is kept to be shown as text.
 	acpMirrorBytes = 256 << 10
 )
@@ -53,6 +55,8 @@ type hostWay struct {
 	dial   client.Dialer
 	attach func(name string) []string // what shows a terminal here
 	local  bool                       // the host is on this machine
+	// keepalive is how often the host is asked for a sign of life: acpKeepalive.
+	keepalive time.Duration
 }
 
 func parseWay(args []string, std stdio) (hostWay, error) {
@@ -70,7 +74,7 @@ func parseWay(args []string, std stdio) (hostWay, error) {
 		return hostWay{}, err
 	}
 	link := &sshLink{target: target, stderr: std.err}
-	return hostWay{dial: client.Lines(link.open), attach: target.attach}, nil
+	return hostWay{dial: client.Lines(link.open), attach: target.attach, keepalive: acpKeepalive}, nil
 }
 
 // localWay is the unix socket of the host on this machine that runs with the
@@ -96,6 +100,8 @@ func localWay(file string) (hostWay, error) {
 		dial:   client.WebSocket("ws://localhost"+cfg.HTTP.Path, client.WebSocketOptions{Socket: socket}),
 		attach: func(name string) []string { return append(slices.Clip(attach), name) },
 		local:  true,
+
+		keepalive: acpKeepalive,
 	}, nil
 }
 
@@ -110,29 +116,22 @@ func (w hostWay) hint() string {
 // runAgent runs the agent between the standard streams and the host, and returns
 // its exit status.
 func runAgent(way hostWay, argv []string, std stdio) int {
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stderr = std.err
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that what a launcher starts ends as well
-	cmd.WaitDelay = agentDrain
-	if cmd.Err != nil {
-		return fail(std, 127, "cannot run the agent: "+cmd.Err.Error(), "")
-	}
-	in, out, err := pipes(cmd)
+	agent, err := prepareAgent(argv, std.err)
 	if err != nil {
-		return fail(std, exitFailure, err.Error(), "")
+		return fail(std, startStatus(err), "cannot run the agent: "+err.Error(), "")
 	}
-	defer in.Close()
-	defer out.Close()
+	defer agent.close()
 	proxy := acp.NewProxy(acp.ProxyConfig{
 		Editor:    acp.Stream{In: std.in, Out: nopCloser{std.out}},
-		Agent:     acp.Stream{In: out, Out: in},
+		Agent:     acp.Stream{In: agent.out, Out: agent.in},
 		AgentName: filepath.Base(argv[0]),
 		Dir:       workingDirectory(),
 		Env:       way.environment(),
 		Attach:    way.attach,
 		Note:      func(s string) { fmt.Fprintf(std.err, "termhost: note: %s\n", s) },
 	})
-	host, err := client.Connect(context.Background(), client.Config{Dial: way.dial, MirrorBytes: acpMirrorBytes, OnState: proxy.HostState})
+	host, err := client.Connect(context.Background(), client.Config{Dial: way.dial, MirrorBytes: acpMirrorBytes, Keepalive: way.keepalive,
+		OnState: proxy.HostState})
 	if err != nil {
 		return fail(std, exitFailure, "cannot reach the host: "+err.Error(), way.hint())
 	}
@@ -140,48 +139,52 @@ func runAgent(way hostWay, argv []string, std stdio) int {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	if err := start(cmd); err != nil {
-		return fail(std, 126, "cannot run the agent: "+err.Error(), "")
+	// An editor that does not read any more is an error of the write, and no end of
+	// this process that leaves the agent behind.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	if err := agent.start(); err != nil {
+		return fail(std, startStatus(err), "cannot run the agent: "+err.Error(), "")
 	}
-	return attend(cmd, proxy, host, signals, out)
+	return attend(agent, proxy, host, signals)
 }
 
 // attend waits for the agent's end, or brings it about when the editor has gone
-// or a signal says so, and returns the agent's exit status.
-func attend(cmd *exec.Cmd, proxy *acp.Proxy, host *client.Client, signals <-chan os.Signal, out io.Closer) int {
-	exited, carried := make(chan struct{}), make(chan error, 1)
-	go func() {
-		_ = cmd.Wait() // ProcessState says how it ended
-		close(exited)
-	}()
+// or a signal says so, and returns the agent's exit status. What the agent has
+// started and left behind is hung up.
+func attend(agent *agentProcess, proxy *acp.Proxy, host *client.Client, signals <-chan os.Signal) int {
+	ended, carried := agent.ended(), make(chan error, 1)
 	go func() { carried <- proxy.Run(host) }()
-	tell := func(sig syscall.Signal) { _ = syscall.Kill(-cmd.Process.Pid, sig) }
 	gone, next := proxy.EditorGone(), syscall.SIGTERM
 	var due <-chan time.Time
 	for running := true; running; {
 		select {
-		case <-exited:
+		case <-ended:
 			running = false
 		case <-gone:
 			gone, due = nil, time.After(agentLeave)
 		case sig := <-signals:
-			tell(sig.(syscall.Signal))
+			agent.signal(sig.(syscall.Signal))
 			next, due = syscall.SIGKILL, time.After(agentLeave)
 		case <-due:
-			tell(next)
+			agent.signal(next)
 			next, due = syscall.SIGKILL, time.After(agentLeave)
 		}
 	}
+	agent.signal(syscall.SIGHUP)
+	agent.signal(syscall.SIGCONT) // what is stopped cannot be hung up
+	status := agent.reap()
 	select {
 	case <-carried:
 	case <-time.After(agentDrain):
-		out.Close() // somebody else has it open, or the editor does not read
+		agent.out.Close() // somebody else has it open, or the editor does not read
 		select {
 		case <-carried:
 		case <-time.After(agentDrain):
 		}
 	}
-	return statusOf(cmd.ProcessState)
+	return status
 }
 
 // statusOf returns a process's exit status as a shell tells it.
