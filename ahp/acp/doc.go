@@ -1,10 +1,11 @@
 // Package acp lets agents of the Agent Client Protocol (ACP, version 1) run their
 // commands in the host's terminals.
 //
-// [Terminals] answers ACP's five terminal methods on the host's side, for one AHP
-// connection: terminal/create, output, wait_for_exit, kill and release
-// (https://agentclientprotocol.com/protocol/terminals). The terminals are ordinary
-// ones, in the root's list and open to people.
+// [Methods] are ACP's five terminal methods on the host's side, terminal/create,
+// output, wait_for_exit, kill and release
+// (https://agentclientprotocol.com/protocol/terminals), which [Terminals] answers for
+// one AHP connection. The terminals are ordinary ones, in the root's list and open
+// to people.
 //
 // [Proxy] stands between an editor and an agent. It passes their messages on as
 // they are, but has the host answer the agent's terminal requests, and shows the

@@ -22,9 +22,13 @@ func TestACPBetweenSDKs(t *testing.T) {
 		"ts editor, go agent": {"editor": node("editor.mjs", ""), "agent": "acpagent"},
 		"go editor, ts agent": {"editor": "acpeditor", "agent": node("agent.mjs", "")},
 	} {
-		t.Run(name, func(t *testing.T) { tellACP(t, "sdk.txtar", programs) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // one of the stories waits ten seconds for a host that does not come back
+			tellACP(t, "sdk.txtar", programs)
+		})
 	}
 	t.Run("version 2", func(t *testing.T) {
+		t.Parallel()
 		tellACP(t, "v2.txtar", map[string]string{"v2": node("v2.mjs", "")})
 	})
 }
