@@ -10,6 +10,11 @@ import (
 
 	"github.com/creack/pty"
 	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/authz"
+	"termhost/ptypool/vt"
 )
 
 // resize tells the host of a new window.
@@ -291,4 +296,43 @@ func TestOpenSSHOnATerminal(t *testing.T) {
 		t.Errorf("ssh ended with %v", err)
 	}
 	<-copied
+}
+
+// A clear by an agent leaves a person who is attached with the prompt, at the top.
+func TestAClearKeepsThePromptForThoseWhoAreAttached(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	p := r.open(r.dial("alice"), 80, 24, "new -n work")
+	p.typeIn("PS1='prompt> '; echo out-$((1+1))\r")
+	p.sees("out-2")
+	p.sees("prompt> ")
+	id := r.fingerprint("alice")
+	who := authz.Principal{ID: id, Name: "alice", Role: authz.Admin, Fingerprint: id}
+	hc, err := r.host.Connect(who, host.DoorSubsystem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hc.Close()
+	if _, e := hc.Initialize(ahp.InitializeParams{Channel: ahp.RootURI, ProtocolVersions: []string{"1.0.0"}, ClientID: "agent"}); e != nil {
+		t.Fatal(e)
+	}
+	if !hc.Dispatch(ahp.TerminalURI("work"), 1, ahp.TerminalCleared{}) {
+		t.Fatal("the clear was refused")
+	}
+	term, err := r.host.Find(who, "work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows := func(want string) {
+		t.Helper()
+		eventually(t, "both screens show "+want, func() bool {
+			seen := vt.New(80, 24, vt.Options{})
+			seen.Feed([]byte(p.out.all()), nil)
+			got := strings.TrimRight(string(seen.AppendText(nil, false)), "\n")
+			screen, err := r.host.Peek(who, term, false)
+			return err == nil && got == want && strings.TrimRight(string(screen), "\n") == want
+		})
+	}
+	shows("prompt>")
+	p.typeIn("echo more\r")
+	shows("prompt> echo more\nmore\nprompt>")
 }

@@ -210,19 +210,14 @@ func TestAPrincipalsExpiryEndsItsConnections(t *testing.T) {
 	}
 }
 
-func TestRevalidateEndsThoseWhoseProofHasGone(t *testing.T) {
+func TestAConnectionThatHasEndedCountsNoMore(t *testing.T) {
 	h := newHost(t)
 	a, b := connect(t, h, carol, "a"), connect(t, h, bot, "b")
 	uri := a.create("x", "/bin/cat")
 	v := attach(t, h, carol, "x", AttachOptions{Cols: 80, Rows: 24})
 	gone := errors.New("the key was removed")
-	h.Revalidate(func(p authz.Principal) error {
-		h.Stats() // it may use the host
-		if p.ID == carol.ID {
-			return gone
-		}
-		return nil
-	})
+	a.c.End(gone)
+	v.c.End(gone)
 	wait(t, "the end", a.c.Context().Done())
 	if got := context.Cause(a.c.Context()); got != gone {
 		t.Error(got)

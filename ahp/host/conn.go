@@ -123,17 +123,6 @@ func (c *Conn) Close() {
 
 var errClosed = errors.New("the connection was closed")
 
-// Revalidate asks still for every connected principal and ends the connections
-// of those for which it returns an error, which their peers are shown.
-func (h *Host) Revalidate(still func(authz.Principal) error) {
-	for _, c := range h.connections() {
-		if err := still(c.principal); err != nil {
-			h.log.Info("connection ended", "principal", c.principal.Name, "door", c.door, "reason", err)
-			c.End(err)
-		}
-	}
-}
-
 // CreatorOf returns the principal whose terminal process pid belongs to, for a
 // peer of the unix socket that runs inside one of our terminals. proof, if not nil,
 // is what it came in with when it made the terminal, and ends what comes from

@@ -6,7 +6,6 @@ import (
 	"termhost/ahp"
 	"termhost/authz"
 	"termhost/ptypool"
-	"termhost/ptypool/vt"
 )
 
 // The bounds of a terminal's size, in cells.
@@ -202,20 +201,6 @@ func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
 		return t.takeOwned(s, a)
 	}
 	return ""
-}
-
-// cleared makes the screen follow the content that was cleared: its scrollback
-// goes as well. A full-screen program would not know that it has to paint anew,
-// so what it shows is painted for it; the scrollback of the other screen, which
-// is the shell's, then stays.
-func (t *Terminal) cleared() {
-	screen := t.term.Screen()
-	if !screen.Pending() { // else it would end up in the middle of a sequence
-		screen.Feed([]byte("\x1b[3J"), nil) // xterm's "Erase Saved Lines"
-	}
-	if screen.AltScreen() {
-		t.content.data(t.ch, screen.AppendRedraw(nil, vt.Redraw{}))
-	}
 }
 
 // verbOf returns which verb an action is, for those that clients may dispatch.
