@@ -97,7 +97,7 @@ func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Err
 	return host.CreateOptions{
 		Argv:      argv,
 		Base:      baseOf(argv),
-		Title:     titleOf(p.Command, p.Args, cmp.Or(agent, s.conn.Principal().Name)),
+		Title:     titleOf(argv, cmp.Or(agent, s.conn.Principal().Name)),
 		KeepTitle: true, // it says whose it is
 		Dir:       p.Cwd,
 		Env:       env,

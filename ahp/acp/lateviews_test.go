@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"termhost/ahp"
-	"termhost/ahp/client"
 )
 
 // impatient makes a proxy give an editor no time to make a terminal.
@@ -124,7 +123,7 @@ func TestAClientThatEndsForGoodIsALostHost(t *testing.T) {
 	if r := st.agent.asks(8, methodOutput, of(c.TerminalID)); r.Error == nil || !strings.Contains(r.Error.Message, "connection to the host") {
 		t.Fatalf("got %+v", r)
 	}
-	if r := st.agent.asks(9, methodCreate, params{"sessionId": "s", "command": "true"}); r.Error == nil || !strings.Contains(r.Error.Message, client.ErrClosed.Error()) {
+	if r := st.agent.asks(9, methodCreate, params{"sessionId": "s", "command": "true"}); r.Error == nil || !strings.Contains(r.Error.Message, "reached: closed") {
 		t.Fatalf("got %+v", r.Error)
 	}
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"path"
 	"strings"
 
 	"termhost/ahp/host"
@@ -10,19 +11,17 @@ import (
 // the agent's name behind it has room within the host's 256.
 const maxCommandTitle = 180
 
-// titleOf returns the title of an agent's terminal: the command line, and who
-// runs it.
-func titleOf(command string, args []string, agent string) string {
-	var b strings.Builder
-	b.WriteString(command)
-	for _, a := range args {
-		b.WriteByte(' ')
-		b.WriteString(quoted(a))
-		if b.Len() > maxCommandTitle {
-			break
-		}
+// titleOf returns the title of an agent's terminal: the command line, which may
+// be a shell's, and who runs it.
+func titleOf(argv []string, agent string) string {
+	line := argv[0]
+	if isShell(path.Base(argv[0])) && len(argv) > 2 && shellLine(argv[1:]) == argv[len(argv)-1] {
+		line, argv = argv[len(argv)-1], nil
 	}
-	line := strings.Join(strings.Fields(b.String()), " ")
+	for i := 1; i < len(argv) && len(line) <= maxCommandTitle; i++ {
+		line += " " + quoted(argv[i])
+	}
+	line = strings.Join(strings.Fields(line), " ")
 	if len(line) > maxCommandTitle {
 		line = strings.ToValidUTF8(line[:maxCommandTitle], "") + "..."
 	}

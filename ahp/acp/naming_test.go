@@ -88,6 +88,23 @@ func TestATerminalIsNamedAfterTheProgramThatALauncherRuns(t *testing.T) {
 	}
 }
 
+func TestATitleIsTheCommandLine(t *testing.T) {
+	t.Parallel()
+	for want, argv := range map[string][]string{
+		"npm test 'a b' (x)":                {"npm", "test", "a b"},
+		"cd y && echo 'it' (x)":             {"bash", "-lc", "cd y && echo 'it'"},
+		"sh -c 'ls $1' sh y (x)":            {"sh", "-c", "ls $1", "sh", "y"},
+		"one two (x)":                       {"/bin/sh", "-e", "-c", "one\n  two"},
+		"bash run.sh (x)":                   {"bash", "run.sh"},
+		"bash -c (x)":                       {"bash", "-c"},
+		strings.Repeat("é", 90) + "... (x)": {strings.Repeat("é", 100)},
+	} {
+		if got := titleOf(argv, "x"); got != want {
+			t.Errorf("%q has the title %q, want %q", argv, got, want)
+		}
+	}
+}
+
 func FuzzBase(f *testing.F) {
 	f.Add(`cd "a b" && A=$(x) timeout 5 make 2>&1 | tee log # done`)
 	f.Fuzz(func(t *testing.T, line string) {

@@ -153,7 +153,7 @@ func (p *Proxy) HostState(s client.State) {
 	case s.Connected:
 		p.cfg.Note("the host is back")
 	default:
-		p.cfg.Note("the connection to the host is lost; its terminals have ended: " + s.Err.Error())
+		p.cfg.Note("the connection to the host is lost; its terminals have ended: " + reason(s.Err))
 	}
 }
 

@@ -261,7 +261,7 @@ func (p *Proxy) find(q *terminalParams) (*remote, *ahp.Error) {
 	case t == nil || t.session != q.SessionID || t.released:
 		return nil, ahp.NewError(codeNoSuchTerminal, "this session has no such terminal; it may have been released", "field", "terminalId")
 	case t.link.Err() != nil && p.lost != nil:
-		return nil, ahp.NewError(ahp.CodeInternal, "the terminal has ended with the connection to the host, which is still away: "+p.lost.Error())
+		return nil, ahp.NewError(ahp.CodeInternal, "the terminal has ended with the connection to the host, which is still away: "+reason(p.lost))
 	case t.link.Err() != nil:
 		return nil, errLostTerminal()
 	default:
@@ -307,6 +307,10 @@ func (p *Proxy) exit(ctx context.Context, t *remote) (json.RawMessage, *ahp.Erro
 	}
 }
 
+// reason returns an error of the client's for people, to whom that package is
+// nothing.
+func reason(err error) string { return strings.TrimPrefix(err.Error(), "client: ") }
+
 var errNoAnswer = errors.New("the host does not answer")
 
 // hostError returns what the agent is told when the host could not be asked.
@@ -325,9 +329,9 @@ func (p *Proxy) hostError(err error) *ahp.Error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.lost != nil {
-			return ahp.NewError(ahp.CodeInternal, "the host cannot be reached: "+p.lost.Error())
+			return ahp.NewError(ahp.CodeInternal, "the host cannot be reached: "+reason(p.lost))
 		}
 		return ahp.NewError(ahp.CodeInternal, errNoAnswer.Error())
 	}
-	return ahp.NewError(ahp.CodeInternal, "the host cannot be reached: "+err.Error())
+	return ahp.NewError(ahp.CodeInternal, "the host cannot be reached: "+reason(err))
 }

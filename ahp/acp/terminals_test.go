@@ -144,7 +144,7 @@ func TestTheTerminalIsAnOrdinaryOne(t *testing.T) {
 		t.Fatalf("list %+v, id %s", list, id)
 	}
 	got := list[0]
-	if got.Claim.Session != "ahp-session:/s" || !got.Mine || got.Title != "bash -lc 'cd /tmp && cat' (gem[1mini)" {
+	if got.Claim.Session != "ahp-session:/s" || !got.Mine || got.Title != "cd /tmp && cat (gem[1mini)" {
 		t.Fatalf("got %+v", got)
 	}
 	a.must(methodRelease, of(id), nil)

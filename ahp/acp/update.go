@@ -52,9 +52,6 @@ func (p *Proxy) update(m *message) {
 		return
 	}
 	tc := &toolCall{key: key, elements: p.elements(m.line, places)}
-	if !json.Valid(m.line) {
-		tc.elements = nil // nothing can be made from it
-	}
 	p.editor.mu.Lock()
 	defer p.editor.mu.Unlock()
 	p.viewMu.Lock()
@@ -106,23 +103,32 @@ func callOf(m *message) (call map[string]span, key callKey, ok bool) {
 	return call, key, key.session != "" && key.call != ""
 }
 
-// elements returns a tool call's content, in which it finds the host's terminals.
+// elements returns a tool call's content, if it has terminals of the host's.
 func (p *Proxy) elements(line []byte, places []span) []element {
 	list := make([]element, len(places))
+	found := false
 	for i, place := range places {
 		e := &list[i]
-		e.raw = slices.Clone(place.of(line))
+		e.raw = place.of(line)
 		members, ok := object(e.raw, 0)
 		if !ok || textOf(members["type"].of(e.raw)) != "terminal" {
 			continue
 		}
 		e.id = members["terminalId"]
-		if meta, has := members["_meta"]; has {
-			e.meta = meta.of(e.raw)
-		}
 		p.mu.Lock()
 		e.terminal = p.terminals[textOf(e.id.of(e.raw))]
 		p.mu.Unlock()
+		found = found || e.terminal != nil
+	}
+	if !found || !json.Valid(line) { // of what is no JSON nothing can be made
+		return nil
+	}
+	for i := range list { // the line is the reader's
+		e := &list[i]
+		e.raw = slices.Clone(e.raw)
+		if members, ok := object(e.raw, 0); ok && e.terminal != nil {
+			e.meta = members["_meta"].of(e.raw)
+		}
 	}
 	return list
 }

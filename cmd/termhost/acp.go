@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -133,7 +134,7 @@ func runAgent(way hostWay, argv []string, std stdio) int {
 	host, err := client.Connect(context.Background(), client.Config{Dial: way.dial, MirrorBytes: acpMirrorBytes, Keepalive: way.keepalive,
 		OnState: proxy.HostState})
 	if err != nil {
-		return fail(std, exitFailure, "cannot reach the host: "+err.Error(), way.hint())
+		return fail(std, exitFailure, "cannot reach the host: "+strings.TrimPrefix(err.Error(), "client: "), way.hint())
 	}
 	defer host.Close()
 	signals := make(chan os.Signal, 4)
