@@ -144,7 +144,7 @@ func codeOf(code *int) int {
 	if code == nil {
 		return statusOK
 	}
-	return *code
+	return shownStatus(*code)
 }
 
 // sees reports whether what came is what is waited for.

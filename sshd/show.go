@@ -187,11 +187,16 @@ func (s *sshSession) viewerWindow() window {
 	return s.size()
 }
 
-// statusOf is a terminal's status as an exit status of SSH, which has 32 bits
-// and clients that take eight.
-func statusOf(st ptypool.ExitStatus) int {
-	if st.Code < 0 {
+// statusOf is a terminal's status as an exit status of SSH.
+func statusOf(st ptypool.ExitStatus) int { return shownStatus(st.Code) }
+
+// shownStatus brings a code into what SSH's clients show. The status has 32 bits, of
+// which they take eight: what an owner on another system calls 256 must not come out
+// as success.
+func shownStatus(code int) int {
+	const most = 255
+	if code < 0 || code > most {
 		return statusLost
 	}
-	return st.Code
+	return code
 }
