@@ -54,7 +54,7 @@ func TerminalName(channel string) (string, bool) {
 		return "", false
 	}
 	switch scheme {
-	case "ahp-root", "ahp-session", "ahp-chat", "ahp-changeset": // AHP's other channels
+	case "ahp-root", "ahp-session", "ahp-chat", "ahp-changeset", "root", "session", "chat", "changeset": // AHP's other channels
 		return "", false
 	}
 	name := rest[strings.LastIndexByte(rest, '/')+1:]

@@ -60,6 +60,7 @@ func TestTerminalName(t *testing.T) {
 		{"ahp-terminal:/a", "a"}, {"ahp-terminal:/x/y/Ab9._-", "Ab9._-"}, {"agenthost:/terminal/1", "1"},
 		{"x://host/n", "n"}, {"ahp-terminal:/" + strings.Repeat("n", 64), strings.Repeat("n", 64)},
 		{"ahp-root:/a", ""}, {ahp.RootURI, ""}, {"AHP-Session:/a", ""}, {"ahp-chat:/a", ""}, {"ahp-changeset:/a", ""},
+		{"root:/a", ""}, {"session:/a", ""}, {"Chat:/a", ""}, {"changeset:/a", ""},
 		{"ahp-terminal:/", ""}, {"ahp-terminal:/..", ""}, {"ahp-terminal:/a b", ""}, {"ahp-terminal:/%2561", ""},
 		{"ahp-terminal:/" + strings.Repeat("n", 65), ""}, {"ahp-terminal:/\u00e9", ""}, {"ahp-terminal:/a%00", ""},
 		{"ahp-terminal:/a%0a", ""}, {"ahp-terminal:/$(id)", ""}, {"ahp-terminal:/a;b", ""},

@@ -24,6 +24,15 @@ type Grant struct {
 	Identity keys.Identity
 
 	token keys.Token // of Principal.Token, if that is not ""
+	limit Role       // see AtMost; NoRole: none
+}
+
+// AtMost returns g with its principal's role lowered to limit if it was above,
+// now and whenever its proof is asked for again.
+func (g Grant) AtMost(limit Role) Grant {
+	g.limit = limit
+	g.Principal = g.Principal.AtMost(limit)
+	return g
 }
 
 // ErrChanged ends a connection whose principal is not what it was: its role or
@@ -153,6 +162,9 @@ func (a *Authority) Again(g Grant) (Grant, error) {
 	}
 	if err != nil {
 		return Grant{}, err
+	}
+	if g.limit != NoRole {
+		renewed = renewed.AtMost(g.limit)
 	}
 	// A new comment is no reason to end anything: the name is for people.
 	before := g.Principal

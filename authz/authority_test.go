@@ -203,6 +203,25 @@ func TestRestrictionsReachTheLivingAndTheirTokens(t *testing.T) {
 	}
 }
 
+func TestALoweredGrantLivesAsLongAsItsProof(t *testing.T) {
+	key := newKey(t)
+	h := newHouse(t, keyLine(key, "", "alice"))
+	g, err := h.Bearer(h.mint(h.login(key), "high", Admin), loopback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g = g.AtMost(Operator)
+	ends := h.track(g)
+	again, err := h.Again(g)
+	if err != nil || again.Principal.Role != Operator {
+		t.Fatalf("got %s, %v; want a lasting operator", again.Principal.Role, err)
+	}
+	h.change(keyLine(newKey(t), "", "somebody else"))
+	if err := h.ended(ends); err == nil {
+		t.Error("ended without a reason")
+	}
+}
+
 func TestANewCommentEndsNothing(t *testing.T) {
 	alice := newKey(t)
 	h := newHouse(t, keyLine(alice, "", "alice"))

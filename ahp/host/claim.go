@@ -56,7 +56,7 @@ func isSession(uri string) bool {
 		return false
 	}
 	switch u.Scheme {
-	case "", "ahp-root", "ahp-terminal", "ahp-chat", "ahp-changeset":
+	case "", "ahp-root", "ahp-terminal", "ahp-chat", "ahp-changeset", "root", "chat", "changeset":
 		return false
 	}
 	return true

@@ -39,10 +39,14 @@ const (
 // which is a principal of its own, has its own.
 func SSHClientID(p authz.Principal) string {
 	const enough = 12 // of base64: 72 bits, too many to find a second key for
-	id, token, _ := strings.Cut(strings.TrimPrefix(p.ID, "SHA256:"), "/")
+	// A fingerprint may have a slash of its own.
+	id := strings.TrimPrefix(p.ID, "SHA256:")
+	if p.Token != "" {
+		id = strings.TrimSuffix(id, "/"+p.Token)
+	}
 	id = sshPrefix + id[:min(len(id), enough)]
-	if token != "" {
-		id += "/" + token
+	if p.Token != "" {
+		id += "/" + p.Token
 	}
 	return id
 }

@@ -171,6 +171,15 @@ func TestSSHSessionsOfAKeyShareAClientIDThatATokenDoesNot(t *testing.T) {
 	if SSHClientID(alice) == SSHClientID(bot) {
 		t.Error("a token shares its key's clientId")
 	}
+	// Half of all fingerprints have a slash.
+	slashed := authz.Principal{ID: "SHA256:iF8mentqTaLXZh/0Y7kMoA3yyejcPLZlcEF91GfooRU"}
+	if id := SSHClientID(slashed); id != "ssh:iF8mentqTaLX" {
+		t.Errorf("got %q, want a prefix of the fingerprint", id)
+	}
+	slashed.ID, slashed.Token = slashed.ID+"/bot", "bot"
+	if id := SSHClientID(slashed); id != "ssh:iF8mentqTaLX/bot" {
+		t.Errorf("got %q, want the key's and the token's name", id)
+	}
 	clock := newClock()
 	h := newHost(t, withClock(clock))
 	agent := connect(t, h, bot, "agent")

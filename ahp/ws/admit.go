@@ -135,7 +135,7 @@ func (s *Server) authenticate(r *http.Request, d *door, remote net.Addr) (authz.
 		return authz.Grant{}, errBadToken
 	}
 	if d.name == host.DoorForward {
-		g.Principal = g.Principal.AtMost(authz.Operator)
+		g = g.AtMost(authz.Operator)
 	}
 	return g, nil
 }

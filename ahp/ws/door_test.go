@@ -275,6 +275,17 @@ func TestAForwardedPeerIsItsKeyAndNoAdmin(t *testing.T) {
 		t.Errorf("%d forwarded connections", n)
 	}
 	c.Close()
+
+	// A token of an admin is an operator's through this door, and stays one.
+	c, _, err = d.Dial("ws://localhost/ahp", http.Header{"Authorization": {"Bearer " + w.token(authz.Admin, "high")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f = &socket{c, t}
+	f.initialize("lowered")
+	f.send(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/his","clientSeq":1,"action":{"type":"terminal/claimed","claim":{"kind":"client","clientId":"lowered"}}}}`)
+	f.until("only an admin may seize it")
+	c.Close()
 }
 
 func TestAKeyThatMayNotForwardDoesNot(t *testing.T) {
