@@ -183,9 +183,16 @@ func createError(err error, command bool) *ahp.Error {
 		return refused(err)
 	case errors.As(err, &limit):
 		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "terminal.max_terminals")
+	}
+	if errors.As(err, &start) { // answers wait in memory: no name of a megabyte in them
+		short := *start
+		short.Name = clip(start.Name)
+		err = &short
+	}
+	switch {
 	case errors.Is(err, ptypool.ErrBadDir):
 		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "cwd")
-	case errors.As(err, &start) && command && start.Kind != nil:
+	case start != nil && command && start.Kind != nil:
 		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "_meta.termhost.command")
 	case errors.Is(err, ErrClosed):
 		return ahp.NewError(ahp.CodeInternal, ErrClosed.Error())

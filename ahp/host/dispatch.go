@@ -116,7 +116,9 @@ func outline(a ahp.Action) ahp.Action {
 			c.TurnID, c.ToolCallID = clip(c.TurnID), clip(c.ToolCallID)
 		}
 		return a
-	case ahp.TerminalResized, ahp.TerminalExited, ahp.TerminalCleared, ahp.TerminalCommandDetectionAvailable:
+	case ahp.TerminalExited:
+		return ahp.TerminalExited{ExitCode: a.ExitCode}
+	case ahp.TerminalResized, ahp.TerminalCleared, ahp.TerminalCommandDetectionAvailable:
 		return a
 	}
 	name := clip(a.Type())

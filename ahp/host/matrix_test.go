@@ -246,3 +246,38 @@ func TestEveryAcceptedActionIsEchoedToASenderThatDoesNotSubscribe(t *testing.T) 
 		t.Errorf("a subscriber's echo came %d times too often", n)
 	}
 }
+
+// Answers wait in memory until their peer reads them: one that sends a megabyte and
+// reads nothing must not fill the host with what it has sent.
+func TestARefusalHoldsLittleOfWhatWasRefused(t *testing.T) {
+	h := newHost(t)
+	p := connect(t, h, carol, "c")
+	long := strings.Repeat("x", 1<<20)
+	uri := p.create("x", "/bin/cat")
+	for _, a := range []ahp.Action{
+		ahp.TerminalData{Data: []byte(long)}, ahp.TerminalInput{Data: []byte(long + long)}, ahp.TerminalOutput{Data: []byte(long), Notice: long},
+		ahp.TerminalExited{Notice: long}, ahp.TerminalCwdChanged{Cwd: long}, ahp.TerminalCommandExecuted{CommandID: long, CommandLine: long},
+		ahp.TerminalCommandFinished{CommandID: long}, ahp.TerminalClaimed{Claim: ahp.ClientClaim(long)},
+		ahp.TerminalClaimed{Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: long, Chat: long, TurnID: long, ToolCallID: long}},
+		ahp.Unknown{Name: long, Raw: []byte(long)},
+	} {
+		p.seq++
+		p.c.Dispatch(uri, p.seq, a)
+		e := p.answer(p.seq)
+		if n := len(e.AppendEnvelope(nil, ahp.ShapeLifecycle)); e.Rejection() == "" || n > 4<<10 {
+			t.Errorf("%s: %q, %d bytes", a.Type(), e.Rejection(), n)
+		}
+	}
+	claim := ahp.ClientClaim("c")
+	for _, params := range []ahp.CreateTerminalParams{
+		{Channel: ahp.TerminalURI("y"), Claim: &claim, Meta: &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: long}}},
+		{Channel: ahp.TerminalURI("y"), Claim: &claim, Cwd: "file:///" + long},
+		{Channel: long, Claim: &claim},
+		{Channel: ahp.TerminalURI("y"), Claim: &claim, ExecutionTarget: long},
+	} {
+		e := p.c.CreateTerminal(params)
+		if e == nil || len(e.Message)+len(e.Data) > 4<<10 {
+			t.Errorf("createTerminal: %.100v", e)
+		}
+	}
+}
