@@ -19,7 +19,7 @@ func runToken(v *invocation) int {
 		return status
 	}
 	authority, grant := v.s.c.srv.cfg.Authority, v.s.c.grant
-	if *revoke != "" {
+	if given(fs, "revoke") {
 		if *name != "" || *role != "" || *ttl != 0 {
 			return v.misused("--revoke stands alone")
 		}

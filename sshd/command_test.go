@@ -37,6 +37,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"attach -r nothing", 1, "there is no terminal \"nothing\"\nhint: `ssh HOST ls`"},
 		{"attach -r", 1, "there is no terminal to attach to"},
 		{"peek 'unclosed", 2, "a quote is not closed"},
+		{"token --revoke ''", 1, "token"},
 		{"token --role king", 2, "unknown role \"king\""},
 		{"wait --timeout 20ms", 2, "needs an argument"},
 		{"send x --key", 2, "flag needs an argument: -key"},
