@@ -13,14 +13,15 @@ func runToken(v *invocation) int {
 	fs := v.flags()
 	name := fs.String("name", "", "")
 	role := fs.String("role", "", "")
-	ttl := fs.Duration("ttl", 0, "")
+	var ttl time.Duration
+	durationFlag(fs, &ttl, "ttl")
 	revoke := fs.String("revoke", "", "")
 	if _, status, done := v.parse(fs, 0, 0); done {
 		return status
 	}
 	authority, grant := v.s.c.srv.cfg.Authority, v.s.c.grant
 	if given(fs, "revoke") {
-		if *name != "" || *role != "" || *ttl != 0 {
+		if *name != "" || *role != "" || ttl != 0 {
 			return v.misused("--revoke stands alone")
 		}
 		if err := authority.Revoke(grant, *revoke); err != nil {
@@ -35,10 +36,10 @@ func runToken(v *invocation) int {
 			return v.misused("%s", explain(err))
 		}
 	}
-	if given(fs, "ttl") && *ttl <= 0 {
+	if given(fs, "ttl") && ttl <= 0 {
 		return v.misused("--ttl must be positive")
 	}
-	secret, token, err := authority.Mint(grant, *name, asked, *ttl)
+	secret, token, err := authority.Mint(grant, *name, asked, ttl)
 	if err != nil {
 		return v.failed(err)
 	}

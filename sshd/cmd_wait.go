@@ -31,9 +31,9 @@ func runWait(v *invocation) int {
 		w.match, err = regexp.Compile(expr)
 		return err
 	})
-	fs.DurationVar(&w.idle, "idle", 0, "")
+	durationFlag(fs, &w.idle, "idle")
 	fs.BoolVar(&w.command, "command", false, "")
-	fs.DurationVar(&w.timeout, "timeout", 0, "")
+	durationFlag(fs, &w.timeout, "timeout")
 	args, status, done := v.parse(fs, 1, 1)
 	switch {
 	case done:

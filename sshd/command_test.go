@@ -39,6 +39,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"peek 'unclosed", 2, "a quote is not closed"},
 		{"token --revoke ''", 1, "token"},
 		{"token --role king", 2, "unknown role \"king\""},
+		{"wait --timeout 5 x", 2, "invalid value \"5\" for flag -timeout: a duration is a number with its unit"},
 		{"wait --timeout 20ms", 2, "needs an argument"},
 		{"send x --key", 2, "flag needs an argument: -key"},
 		{"send --", 2, "send needs an argument"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"termhost/ahp/host"
 )
@@ -90,3 +91,15 @@ func knownFlags(fs *flag.FlagSet, words []string) (n int) {
 	}
 	return n
 }
+
+// durationFlag is [flag.FlagSet.DurationVar] with an error that helps.
+func durationFlag(fs *flag.FlagSet, d *time.Duration, name string) {
+	fs.Func(name, "", func(text string) (err error) {
+		if *d, err = time.ParseDuration(text); err != nil {
+			return errDuration
+		}
+		return nil
+	})
+}
+
+var errDuration = errors.New("a duration is a number with its unit, such as 300ms, 5s or 2h30m, of at most 290 years")
