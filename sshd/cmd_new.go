@@ -21,7 +21,7 @@ func runNew(v *invocation) int {
 		return v.misused("say what to run after --, or leave it out")
 	}
 	o := v.s.createOptions()
-	o.Name, o.Dir, o.Line = *name, absolute(*dir), v.rest
+	o.Name, o.Dir, o.Line = *name, *dir, v.rest
 	if *detached {
 		t, err := v.host().Create(v.principal(), o)
 		if err != nil {

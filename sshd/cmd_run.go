@@ -1,10 +1,5 @@
 package sshd
 
-import (
-	"os"
-	"path/filepath"
-)
-
 // runRun runs a command to its end. Its terminal goes with it, unless the
 // connection is lost before. The command begins behind "--", or with the first word
 // that is no flag.
@@ -24,18 +19,6 @@ func runRun(v *invocation) int {
 		return v.misused("say what to run after --")
 	}
 	o := v.s.createOptions()
-	o.Name, o.Dir, o.Line, o.Transient = *name, absolute(*dir), command, true
+	o.Name, o.Dir, o.Line, o.Transient = *name, *dir, command, true
 	return v.create(o, nil)
-}
-
-// absolute takes a relative folder from the home folder, where sshd would be.
-func absolute(dir string) string {
-	if dir == "" || filepath.IsAbs(dir) {
-		return dir
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return dir
-	}
-	return filepath.Join(home, dir)
 }

@@ -71,6 +71,15 @@ func TestACommandBeginsWithTheFirstWordThatIsNoFlag(t *testing.T) {
 	}
 }
 
+func TestARelativeFolderIsTakenFromWhereTerminalsStart(t *testing.T) {
+	t.Setenv("HOME", t.TempDir()) // the host's, which is not its account's
+	r := newRig(t, rigOptions{})
+	start := r.ssh("alice", "", "run -- pwd")
+	if got := r.ssh("alice", "", "run -C . -- pwd"); got.status != 0 || got != start {
+		t.Errorf("%+v, want %+v", got, start)
+	}
+}
+
 func TestWhatIsTypedIsToldFromFlags(t *testing.T) {
 	for _, c := range []struct {
 		words string

@@ -29,7 +29,7 @@ type CreateOptions struct {
 	Title string // "": the NAME
 	// KeepTitle makes the title stay when the program sets another.
 	KeepTitle bool
-	Dir       string // absolute; "": the home directory
+	Dir       string // from the home directory; "": that itself
 
 	// What runs: Argv literally, or Line through the shell's -c, or the shell.
 	Argv  []string
@@ -98,6 +98,9 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 	}
 	if o.URI == "" && o.Name != "" && !ahp.ValidName(o.Name) {
 		return nil, &NameError{o.Name}
+	}
+	if o.Dir != "" && !filepath.IsAbs(o.Dir) {
+		o.Dir = filepath.Join(h.homeDir(), o.Dir)
 	}
 	if err := checkDir(o.Dir); err != nil {
 		return nil, err
@@ -262,9 +265,6 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 func checkDir(dir string) error {
 	if dir == "" {
 		return nil
-	}
-	if !filepath.IsAbs(dir) {
-		return &DirError{dir, "it is not an absolute path"}
 	}
 	st, err := os.Stat(dir)
 	switch {
