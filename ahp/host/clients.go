@@ -71,8 +71,9 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (synced map[string]uint64
 		return nil, bad
 	}
 	if old := cl.conn; old != nil && old != c {
-		// Its subscriptions are the newer connection's business now. The
-		// clientId stays connected: nothing it owns is touched.
+		// Its subscriptions are the newer connection's business now, which names
+		// them in reconnect or, knowing nothing yet, begins them in initialize.
+		// The clientId stays connected: nothing it owns is touched.
 		cl.synced = old.sub.Close()
 		old.End(errTakenOver)
 	}

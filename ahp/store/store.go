@@ -9,9 +9,9 @@
 // reconnect and catching up are one thing, and a slow reader costs no memory.
 //
 // A log is bounded in bytes. A reader that falls off it is resynchronised: an
-// AHP subscriber gets actions that rebuild the state ([Subscriber.Pull]), a raw
-// one is told to take a new redraw. Nobody waits for it, and it loses nothing
-// but the history in between.
+// AHP subscriber gets the answers to its own actions and then actions that rebuild
+// the state ([Subscriber.Pull]), a raw one is told to take a new redraw. Nobody waits
+// for it, and it loses nothing but the history in between.
 //
 // A connection's own messages, such as answers and rejections, have their place
 // in the same order, so a state that is answered with and the actions that follow
