@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -155,7 +154,7 @@ func exists(path string) bool {
 
 // writeKnownHosts leaves a known_hosts file for the address in the state folder
 // and returns its path; "" if the address names no host.
-func (a *access) writeKnownHosts(stateDir string, addr net.Addr) string {
+func (a *access) writeKnownHosts(stateDir, addr string) string {
 	path := filepath.Join(stateDir, "known_hosts")
 	var public []gossh.PublicKey
 	for _, s := range a.signers {
@@ -163,7 +162,7 @@ func (a *access) writeKnownHosts(stateDir string, addr net.Addr) string {
 			public = append(public, s.PublicKey())
 		}
 	}
-	if err := keys.WriteKnownHosts(path, addr.String(), public); err != nil {
+	if err := keys.WriteKnownHosts(path, addr, public); err != nil {
 		return ""
 	}
 	return path

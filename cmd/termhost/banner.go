@@ -9,7 +9,7 @@ import (
 
 // greeting is what serve says when everything listens.
 type greeting struct {
-	ssh         net.Addr
+	ssh         string // address
 	identity    string // the client key to use; "": the user's own
 	knownHosts  string
 	fingerprint string // of the host key
@@ -26,9 +26,9 @@ func (g greeting) sshArgs() []string {
 	if g.knownHosts != "" {
 		args = append(args, "-o", "UserKnownHostsFile="+g.knownHosts)
 	}
-	host, port, err := net.SplitHostPort(g.ssh.String())
+	host, port, err := net.SplitHostPort(g.ssh)
 	if err != nil {
-		return append(args, g.ssh.String())
+		return append(args, g.ssh)
 	}
 	return append(args, "-p", port, host)
 }

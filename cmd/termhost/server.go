@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -202,10 +203,11 @@ func (s *server) shutdown(ctx context.Context) error {
 }
 
 func (s *server) greeting() greeting {
+	ssh := reachable(s.sshListener.Addr())
 	g := greeting{
-		ssh:         s.sshListener.Addr(),
+		ssh:         ssh,
 		identity:    s.access.identity,
-		knownHosts:  s.access.writeKnownHosts(s.cfg.StateDir, s.sshListener.Addr()),
+		knownHosts:  s.access.writeKnownHosts(s.cfg.StateDir, ssh),
 		fingerprint: gossh.FingerprintSHA256(s.access.signers[0].PublicKey()),
 	}
 	if s.httpListener != nil {
@@ -213,12 +215,21 @@ func (s *server) greeting() greeting {
 		if s.cfg.HTTP.TLSCertFile != "" {
 			scheme = "wss"
 		}
-		g.webSocket = scheme + "://" + s.httpListener.Addr().String() + s.cfg.HTTP.Path
+		g.webSocket = scheme + "://" + reachable(s.httpListener.Addr()) + s.cfg.HTTP.Path
 	}
 	if s.unixListener != nil {
 		g.socket = s.socketPath()
 	}
 	return g
+}
+
+// reachable returns an address by which this machine reaches a listener: one that
+// listens everywhere is reached on loopback.
+func reachable(addr net.Addr) string {
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return addr.String()
 }
 
 // listenHost returns the name that an address to listen on has, if it has one.
