@@ -8,8 +8,8 @@
 // # What a terminal costs while nothing happens
 //
 // Two goroutines (reader and reaper), both parked in the runtime's poller: the pty's master is a non-blocking
-// descriptor of our own and the child is awaited through a pidfd, so no operating system thread waits for either. The
-// 64 KiB read buffer is borrowed only while there is output, the goroutine that writes input exists only while the
+// descriptor of our own, awaited through an epoll instance, and the child is awaited through a pidfd, so no operating
+// system thread waits for either. The 64 KiB read buffer is borrowed only while there is output, the goroutine that writes input exists only while the
 // program does not take it.
 //
 // # The end of a terminal

@@ -93,10 +93,12 @@ func (sh *shell) until(what string, cond func() bool) {
 	sh.t.Helper()
 	buf := make([]byte, readSize)
 	for !cond() {
-		if err := sh.b.master.SetReadDeadline(time.Now().Add(patience)); err != nil {
-			sh.t.Fatal(err)
+		sh.b.in.setDeadline(time.Now().Add(patience))
+		err := sh.b.in.wait(sh.b.poll)
+		n := 0
+		if err == nil {
+			n, err = sh.b.Read(buf)
 		}
-		n, err := sh.b.master.Read(buf)
 		if err != nil {
 			sh.t.Fatalf("no %s: %v\n%q", what, err, sh.out)
 		}

@@ -2,12 +2,11 @@ package ptypool
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -16,22 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	// drainSilence is how long the pty must have been silent, after the child was reaped, before the output counts as
-	// ended although a background process has the pty open: enough for the last stage of a pipeline.
-	drainSilence = 250 * time.Millisecond
-	// drainTime bounds the wait for that silence.
-	drainTime = time.Second
-	// drainBytes bounds it for a process that floods. It is more than the kernel ever holds for a pty (tens of KiB), so
-	// what the child has written is always read.
-	drainBytes = 1 << 20
-)
-
 // ptyBackend is a pty of this process with a child on it.
 type ptyBackend struct {
 	pid    int
 	master *os.File // non-blocking, close-on-exec, ours alone; Fd is never called on it, that would make it blocking
 	raw    syscall.RawConn
+	in     *watch // for output of the program
 	family *family
 	sweep  *sweeper
 
@@ -41,10 +30,16 @@ type ptyBackend struct {
 	status ExitStatus // valid once reaped is closed
 	err    error      // likewise
 
+	outMu  sync.Mutex // a leaf
+	out    *watch     // for room for input; nil: it was never needed
+	closed bool
+
 	// Of the reader only.
-	poll      func(fd uintptr) bool // readable, made once
-	drainFrom time.Time             // when the drain began; zero: it has not
-	drained   int                   // bytes read since
+	poll      func() bool // readable, made once
+	armed     bool        // whether in is
+	burst     int         // bytes read since then
+	drainFrom time.Time   // when the drain began; zero: it has not
+	drained   int         // bytes read since
 	ended     bool
 }
 
@@ -70,6 +65,10 @@ func startPTY(s *Spec, mark string, sw *sweeper) (*ptyBackend, error) {
 	}
 	b := &ptyBackend{master: master, raw: raw, sweep: sw, reaped: make(chan struct{})}
 	b.poll = b.readable
+	if b.in, err = newWatch(raw, 0); err != nil {
+		master.Close()
+		return nil, &StartError{Name: "a pseudo terminal", Err: err}
+	}
 	if err = b.Resize(s.Cols, s.Rows); err == nil && s.NoEcho {
 		err = b.control(dropEcho)
 	}
@@ -98,7 +97,7 @@ func dropEcho(fd int) error {
 }
 
 // ownMaster replaces ptmx, on which Fd has been called, by a descriptor that is ours alone, and closes it. The new one
-// is close-on-exec and non-blocking, so that reads park in the runtime's poller and Close wakes them.
+// is close-on-exec and non-blocking. It is not in the runtime's poller: see watch.
 func ownMaster(ptmx *os.File) (*os.File, error) {
 	defer ptmx.Close()
 	raw, err := ptmx.SyscallConn()
@@ -115,12 +114,13 @@ func ownMaster(ptmx *os.File) (*os.File, error) {
 	if dupErr != nil {
 		return nil, dupErr
 	}
+	master := os.NewFile(uintptr(fd), "pty") // which puts descriptors into the poller that do not block
 	// The flag belongs to the open file description; it is set after the last use of ptmx, whose Fd cleared it.
 	if err := unix.SetNonblock(fd, true); err != nil {
-		unix.Close(fd)
+		master.Close()
 		return nil, err
 	}
-	return os.NewFile(uintptr(fd), "pty"), nil
+	return master, nil
 }
 
 // spawn forks the child onto tty, as leader of a process session with tty as its controlling terminal and descriptors 0
@@ -156,105 +156,6 @@ func (b *ptyBackend) spawn(s *Spec, path, mark string, tty *os.File) error {
 	b.family = newFamily(b.pid, mark)
 	go b.reap(pidfd)
 	return nil
-}
-
-// readable is the condition of WaitReadable: output, or the end of it. A hangup while the child lives is not the end: a
-// program may close its terminal and open it again.
-func (b *ptyBackend) readable(fd uintptr) bool {
-	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	if n, err := ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) }); n <= 0 || err != nil {
-		return err != nil
-	}
-	return p[0].Revents&unix.POLLIN != 0 || b.exited.Load()
-}
-
-func (b *ptyBackend) WaitReadable() error {
-	for {
-		err := b.raw.Read(b.poll)
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			return err
-		}
-		// The reaper set the deadline, or the drain did.
-		if b.drainFrom.IsZero() {
-			b.drainFrom = time.Now()
-			b.extendDrain()
-			continue
-		}
-		ready := false
-		if err := b.raw.Control(func(fd uintptr) { ready = b.readable(fd) }); err != nil {
-			return err
-		}
-		b.ended = !ready
-		return nil
-	}
-}
-
-// extendDrain waits for another drainSilence, within drainTime.
-func (b *ptyBackend) extendDrain() {
-	until := time.Now().Add(drainSilence)
-	if last := b.drainFrom.Add(drainTime); until.After(last) {
-		until = last
-	}
-	// It cannot fail on a pollable file; a closed one is noticed by the next wait.
-	_ = b.master.SetReadDeadline(until)
-}
-
-func (b *ptyBackend) Read(p []byte) (int, error) {
-	if b.ended || b.drained >= drainBytes {
-		return 0, io.EOF
-	}
-	var n int
-	var err error
-	if cerr := b.raw.Control(func(fd uintptr) {
-		n, err = ignoringEINTR(func() (int, error) { return unix.Read(int(fd), p) })
-	}); cerr != nil {
-		return 0, cerr
-	}
-	switch {
-	case err == unix.EAGAIN:
-		return 0, nil
-	case err == unix.EIO && !b.exited.Load():
-		return 0, nil // see readable
-	case err == unix.EIO, err == nil && n == 0:
-		return 0, io.EOF
-	case err != nil:
-		return 0, fmt.Errorf("ptypool: reading a pty: %w", err)
-	}
-	if !b.drainFrom.IsZero() {
-		b.drained += n
-		b.extendDrain()
-	}
-	return n, nil
-}
-
-func (b *ptyBackend) WaitWritable() error {
-	return b.raw.Write(func(fd uintptr) bool {
-		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
-		_, err := ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) })
-		return err != nil || p[0].Revents != 0
-	})
-}
-
-func (b *ptyBackend) Write(p []byte) (n int, err error) {
-	cerr := b.raw.Control(func(fd uintptr) {
-		for n < len(p) {
-			var m int
-			m, err = ignoringEINTR(func() (int, error) { return unix.Write(int(fd), p[n:]) })
-			if err != nil || m == 0 {
-				return
-			}
-			n += m
-		}
-	})
-	switch {
-	case cerr != nil:
-		return n, ErrExited
-	case err == unix.EAGAIN:
-		return n, nil
-	case err != nil:
-		return n, fmt.Errorf("ptypool: writing to a pty: %w", err)
-	}
-	return n, nil
 }
 
 func (b *ptyBackend) SignalKeys() string {
@@ -343,7 +244,17 @@ func (b *ptyBackend) Wait() (ExitStatus, error) {
 	return b.status, b.err
 }
 
-func (b *ptyBackend) Close() error { return b.master.Close() }
+func (b *ptyBackend) Close() error {
+	b.outMu.Lock()
+	b.closed = true
+	out := b.out
+	b.outMu.Unlock()
+	err := b.in.close()
+	if out != nil {
+		err = errors.Join(err, out.close())
+	}
+	return errors.Join(err, b.master.Close())
+}
 
 func (b *ptyBackend) Pid() int { return b.pid }
 

@@ -25,7 +25,7 @@ func (b *ptyBackend) reap(pidfd int) {
 	b.exited.Store(true)
 	close(b.reaped)
 	// Wakes the reader for the drain. A closed file has no reader left.
-	_ = b.master.SetReadDeadline(time.Unix(1, 0))
+	b.in.setDeadline(time.Unix(1, 0))
 }
 
 // awaitExit parks until pidfd, which it closes, says that the child has ended and done confirms it. It fails when this
