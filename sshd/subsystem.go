@@ -2,9 +2,6 @@ package sshd
 
 import (
 	"context"
-	"errors"
-	"io"
-	"sync/atomic"
 
 	"termhost/ahp/host"
 	"termhost/ahp/rpc"
@@ -24,13 +21,12 @@ func (s *sshSession) subsystem() int {
 	}
 	defer hc.Close()
 	hc.Prove(s.c.prove(s.c.grant))
-	var left atomic.Bool // the peer went away in good order
 	leave := func(reason string) error {
 		if why := context.Cause(s.ctx); why != nil {
 			reason = why.Error()
 		}
 		status := statusOK
-		if !left.Load() {
+		if reason != rpc.Goodbye {
 			status = statusFailed
 			_, _ = v.stderr.Write([]byte("termhost: " + host.Printable(reason) + "\n"))
 		}
@@ -40,25 +36,10 @@ func (s *sshSession) subsystem() int {
 	}
 	stop := context.AfterFunc(s.ctx, hc.Close)
 	defer stop()
-	in := &endMarker{r: s.ch, ended: &left}
-	lines := rpc.NewLines(in, s.stdout, s.c.srv.cfg.MaxMessageBytes, leave)
+	lines := rpc.NewLines(s.ch, s.stdout, s.c.srv.cfg.MaxMessageBytes, leave)
 	opts := s.c.srv.cfg.AHP
 	opts.Log = s.c.log
 	// Why it ended has been said and is not news to the log.
 	_ = rpc.Serve(lines, hc, opts)
 	return statusOK // finish has been called
-}
-
-// endMarker notes that its reader came to the end.
-type endMarker struct {
-	r     io.Reader
-	ended *atomic.Bool
-}
-
-func (m *endMarker) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	if errors.Is(err, io.EOF) {
-		m.ended.Store(true)
-	}
-	return n, err
 }

@@ -49,6 +49,9 @@ func (l *Lines) Read() ([]byte, error) {
 	}
 }
 
+// HalfCloses says that io.EOF of Read is the end of what the peer says and no more.
+func (l *Lines) HalfCloses() {}
+
 // Write sends a message and its line end.
 func (l *Lines) Write(p []byte) error {
 	// The caller's buffer has room for one more byte or grows; either way it

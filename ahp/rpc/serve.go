@@ -19,14 +19,22 @@ import (
 // one goroutine each; Close may be called at any time and makes both return.
 type Transport interface {
 	// Read returns the next message, which is the caller's. io.EOF is a peer
-	// that went away in good order. A [*MessageError] is a message that cannot
-	// be had; the next one may be.
+	// that went away in good order, or of a [HalfCloser] one that says no more. A
+	// [*MessageError] is a message that cannot be had; the next one may be.
 	Read() ([]byte, error)
 	// Write sends a message and does not keep p. It fails if the peer takes no
 	// byte for [Stall].
 	Write(p []byte) error
 	// Close ends the transport, telling the peer why if it can be told.
 	Close(reason string) error
+}
+
+// HalfCloser is a Transport whose peer can end what it says and go on listening:
+// what it has asked for is answered before the transport is closed.
+type HalfCloser interface {
+	Transport
+	// HalfCloses does nothing; it tells the two kinds of transport apart.
+	HalfCloses()
 }
 
 // Stall is how long a peer may take no byte before its transport is closed: a
@@ -100,13 +108,14 @@ func Serve(t Transport, c *host.Conn, o Options) error {
 // reasonOf returns what the peer is told.
 func reasonOf(err error) string {
 	if err == nil || errors.Is(err, io.EOF) {
-		return goodbye
+		return Goodbye
 	}
 	return err.Error()
 }
 
-// goodbye is said when there is no reason but that all has been said.
-const goodbye = "goodbye"
+// Goodbye is the reason that a transport is closed for when there is none but that
+// all has been said.
+const Goodbye = "goodbye"
 
 // contain turns a panic into an error that ends this connection only. The
 // panic's value may hold what the peer sent, so only its place is logged.
@@ -136,26 +145,62 @@ func (p *peer) readLoop() (err error) {
 		case errors.As(err, &bad):
 			p.refuse(nil, ahp.NewError(ahp.CodeParse, bad.Reason))
 		case err != nil:
+			if _, half := p.t.(HalfCloser); half && errors.Is(err, io.EOF) {
+				return p.lastAnswers(err)
+			}
 			return err
 		default:
 			p.handle(msg)
 		}
 		if p.closing != nil {
-			return p.flush()
+			return p.flush(p.closing)
 		}
 	}
 }
 
-// flush waits until the writer has written everything, and returns why the
-// connection then ends.
-func (p *peer) flush() error {
-	written := make(chan struct{})
-	p.c.Subscriber().Post(func(dst []byte) []byte { close(written); return dst })
+// underWay is how long what a peer has asked for may go on once it says no more: a
+// disposal takes its two seconds of grace and little more, while a wait for a program
+// may take for ever, and nobody may be left to hear of it.
+const underWay = 10 * time.Second
+
+// lastAnswers lets what the peer has asked for be answered, once it says no more.
+func (p *peer) lastAnswers(end error) error {
+	done := make(chan struct{})
+	go func() { // at the latest until Serve, which waits for the same
+		defer close(done)
+		p.background.Wait()
+	}()
+	timer := time.NewTimer(underWay)
+	defer timer.Stop()
 	select {
-	case <-written:
+	case <-done:
+	case <-timer.C:
 	case <-p.ctx.Done():
 	}
-	return p.closing
+	return p.flush(end)
+}
+
+// lastWords is how long a peer may take to read what is left to be said: 8 MiB, the
+// most that a reconnect is answered with, at 110 kbit/s.
+const lastWords = 10 * time.Minute
+
+// errUnread ends a connection that has nothing left but to be read.
+var errUnread = fmt.Errorf("what was left to be read was not read within %s", lastWords)
+
+// flush waits until the writer has written everything, and returns why the
+// connection then ends.
+func (p *peer) flush(end error) error {
+	written := make(chan struct{})
+	p.c.Subscriber().Post(func(dst []byte) []byte { close(written); return dst })
+	timer := time.NewTimer(lastWords)
+	defer timer.Stop()
+	select {
+	case <-written:
+	case <-timer.C:
+		return errUnread
+	case <-p.ctx.Done():
+	}
+	return end
 }
 
 var errInternal = errors.New("internal error; the host's log says more")

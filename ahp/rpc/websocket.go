@@ -159,7 +159,7 @@ func (w *WebSocket) Write(p []byte) error {
 func (w *WebSocket) Close(reason string) error {
 	code := websocket.ClosePolicyViolation
 	switch {
-	case reason == goodbye:
+	case reason == Goodbye:
 		code = websocket.CloseNormalClosure
 	case reason == errInternal.Error():
 		code = websocket.CloseInternalServerErr
