@@ -53,13 +53,13 @@ func runList(v *invocation) int {
 		return statusOK
 	}
 	rows := [][]string{{"NAME", "STATE", "CLAIM", "SIZE", "EXECUTOR", "VIEWERS", "AGE", "TITLE"}}
-	now := v.s.c.srv.cfg.Now()
-	for _, t := range list {
-		rows = append(rows, listRow(t, now))
-	}
 	width := 0
 	if v.s.pty != nil {
 		width = v.s.size().cols
+	}
+	now := v.s.c.srv.cfg.Now()
+	for _, t := range list {
+		rows = append(rows, listRow(t, now, width == 0 || width >= wideTable))
 	}
 	writeTable(v.stdout, rows, width)
 	return statusOK
@@ -98,13 +98,20 @@ func executorOf(t host.Info) string {
 // enough to tell the sessions of one agent apart. --json has all of it.
 const maxSession = 32
 
-func listRow(t host.Info, now time.Time) []string {
+// wideTable is how many cells a line must have for an agent's session to be in
+// the table besides its name: in fewer it would leave no room for the titles.
+const wideTable = 120
+
+// listRow returns t's row of the table; wide: with an agent's session.
+func listRow(t host.Info, now time.Time, wide bool) []string {
 	state := stateRunning
 	if t.Exited {
 		state = stateExited + " " + codeText(t.ExitCode)
 	}
 	claim := t.Holder
 	switch {
+	case t.Agent != "" && !wide:
+		claim = t.Agent
 	case t.Claim.Kind == ahp.ClaimSession:
 		claim = strings.TrimSpace(t.Agent + " " + ansi.Truncate(t.Claim.Session, maxSession, "…"))
 	case t.Mine:

@@ -174,7 +174,7 @@ func TestTablesAreAlignedInCells(t *testing.T) {
 // A client-executed terminal may have ended without anybody knowing how.
 func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
 	info := host.Info{Name: "laptop", Exited: true, Client: true}
-	if row := listRow(info, time.Now()); row[1] != "exited ?" {
+	if row := listRow(info, time.Now(), true); row[1] != "exited ?" {
 		t.Errorf("it is listed as %q", row[1])
 	}
 	b, err := json.Marshal(listJSON([]host.Info{info}))
@@ -186,11 +186,14 @@ func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
 func TestAnAgentSessionsTerminalIsListedWithItsSessionAndItsAgent(t *testing.T) {
 	info := host.Info{Name: "make-1", Holder: "gemini (uid:0)", Agent: "gemini", Mine: true,
 		Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1"}}
-	if row := listRow(info, time.Now()); row[2] != "gemini ahp-session:/s1" {
+	if row := listRow(info, time.Now(), true); row[2] != "gemini ahp-session:/s1" {
 		t.Errorf("it is held by %q", row[2])
 	}
+	if row := listRow(info, time.Now(), false); row[2] != "gemini" {
+		t.Errorf("in a narrow table it is held by %q", row[2])
+	}
 	info.Agent, info.Claim.Session = "", "ahp-session:/0199d3a1-7c2b-7f00-8000-1234567890ab"
-	if row := listRow(info, time.Now()); row[2] != "ahp-session:/0199d3a1-7c2b-7f00…" {
+	if row := listRow(info, time.Now(), true); row[2] != "ahp-session:/0199d3a1-7c2b-7f00…" {
 		t.Errorf("it is held by %q", row[2])
 	}
 }

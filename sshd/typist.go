@@ -329,7 +329,7 @@ func (w *viewer) listing() overlay {
 		if t.Name == w.t.Name() {
 			mark = "*"
 		}
-		row := listRow(t, w.s.c.srv.cfg.Now())
+		row := listRow(t, w.s.c.srv.cfg.Now(), false)
 		o.lines = append(o.lines, fmt.Sprintf("%s %-16s %-11s %-12s %s", mark, row[0], row[1], row[2], row[7]))
 	}
 	if most := w.s.size().rows - 2; len(o.lines) > max(most, 1) {
