@@ -100,7 +100,7 @@ func (s *screen) decodeRow(cells []cell, b []byte) []cell {
 			if r.link != (link{}) {
 				st.link = s.linkID(r.link)
 			}
-			id = s.styleID(st)
+			id = s.styleID(&st)
 		}
 		pen := cell(id) << cellStyleShift
 		ch, n := utf8.DecodeRune(text)

@@ -153,11 +153,17 @@ func (g *grid) blank(r *row) {
 
 // setPen makes st the style of new text and its background that of erased cells.
 func (s *screen) setPen(st style) {
-	if st.bg != s.pen.bg {
-		s.eraseID = s.styleID(style{bg: st.bg})
-	}
+	bg := s.pen.bg
 	s.pen = st
-	s.penID = s.styleID(st)
+	s.penChanged(bg)
+}
+
+// penChanged is called when pen has changed; bg is the background it had.
+func (s *screen) penChanged(bg color) {
+	if s.pen.bg != bg {
+		s.eraseID = s.styleID(&style{bg: s.pen.bg})
+	}
+	s.penID = s.styleID(&s.pen)
 }
 
 // eraseCell is what erasing leaves: nothing, on the pen's background.

@@ -157,7 +157,9 @@ func (t *Terminal) skimLine(i int) (next int, ok bool) {
 
 // begin begins a row.
 func (sk *skimmer) begin() {
-	sk.line, sk.st, sk.x, sk.gap = append(sk.line[:0], lineEnds), style{}, 0, 0
+	sk.line = append(sk.line[:0], lineEnds)
+	sk.st = style{}
+	sk.x, sk.gap = 0, 0
 }
 
 // skimWrap ends a row. It reports false if the next one would not be blank.

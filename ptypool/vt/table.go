@@ -93,16 +93,16 @@ func (tb *table) text(dst []byte, c cell) []byte {
 
 // styleID returns the number of st, which it adds if it is new. It may sweep, so
 // callers hold no other number meanwhile except through the screen.
-func (s *screen) styleID(st style) uint32 {
-	if st == (style{}) {
+func (s *screen) styleID(st *style) uint32 {
+	if *st == (style{}) {
 		return 0
 	}
 	tb := &s.table
 	slot := &tb.recent[st.hash()]
-	if int(*slot) < len(tb.styles) && tb.styles[*slot] == st {
+	if int(*slot) < len(tb.styles) && tb.styles[*slot] == *st {
 		return *slot
 	}
-	if id, ok := tb.styleIndex[st]; ok {
+	if id, ok := tb.styleIndex[*st]; ok {
 		*slot = id
 		return id
 	}
@@ -113,8 +113,8 @@ func (s *screen) styleID(st style) uint32 {
 		tb.styleIndex = make(map[style]uint32)
 	}
 	id := uint32(len(tb.styles))
-	tb.styles = append(tb.styles, st)
-	tb.styleIndex[st] = id
+	tb.styles = append(tb.styles, *st)
+	tb.styleIndex[*st] = id
 	*slot = id
 	return id
 }
