@@ -32,13 +32,14 @@ func (c *Conn) Prove(track Proof) {
 // Proof follows the proof of who somebody is; see [Conn.Prove].
 type Proof = func(end func(error)) (release func())
 
-// proofOf returns the proof of a principal that is connected; nil: there is none to
-// follow.
+// proofOf returns the proof of a principal that is connected, perhaps with another
+// role: an SSH connection proves what comes through its forwards. nil: there is none
+// to follow.
 func (h *Host) proofOf(p authz.Principal) Proof {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for c := range h.conns {
-		if c.track != nil && c.principal == p {
+		if c.track != nil && c.principal.ID == p.ID {
 			return c.track
 		}
 	}

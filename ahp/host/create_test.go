@@ -319,4 +319,22 @@ func TestCreatorOf(t *testing.T) {
 	if p, _, ok := h.CreatorOf(os.Getpid()); ok {
 		t.Errorf("this process belongs to %+v", p)
 	}
+	// What came through a forward is proven by the SSH connection that has it.
+	proof := false
+	carries, err := h.Connect(alice, DoorSSH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer carries.Close()
+	carries.Prove(func(func(error)) func() { proof = true; return func() {} })
+	forwarded := run(t, h, alice.AtMost(authz.Operator), "y", "exec cat")
+	if p, track, ok := h.CreatorOf(forwarded.term.Pid()); !ok || p.Role != authz.Operator || track == nil {
+		t.Errorf("%+v %v", p, ok)
+	} else if track(nil); !proof {
+		t.Error("it is another's proof")
+	}
+	other := run(t, h, carol, "z", "exec cat")
+	if _, track, _ := h.CreatorOf(other.term.Pid()); track != nil {
+		t.Error("carol's terminal goes with alice's key")
+	}
 }
