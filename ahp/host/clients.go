@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/store"
 	"termhost/authz"
 )
 
@@ -51,29 +52,35 @@ func SSHClientID(p authz.Principal) string {
 	return id
 }
 
+// heritage is what a connection takes over from the last one of its clientId.
+type heritage struct {
+	synced   map[string]uint64 // what that knew: see [store.Subscriber.Reconnect]
+	channels []*store.Channel  // what it followed, if it was still there
+}
+
 // seat binds a clientId to the connection. An older connection of the same
-// principal gives way. synced is what the last connection of the clientId knew:
-// see [store.Subscriber.Reconnect].
-func (h *Host) seat(c *Conn, id string, v ahp.Version) (synced map[string]uint64, bad *ahp.Error) {
+// principal gives way.
+func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.Error) {
 	if id == "" || len(id) > maxClientID {
-		return nil, ahp.FieldProblem("clientId", "must be 1 to 256 bytes long")
+		return from, ahp.FieldProblem("clientId", "must be 1 to 256 bytes long")
 	}
 	if strings.HasPrefix(id, sshPrefix) {
-		return nil, ahp.NewError(ahp.CodeNotPermitted, `a clientId that begins with "ssh:" belongs to SSH sessions; choose another`, "rule", "clientIds that begin with ssh: are reserved")
+		return from, ahp.NewError(ahp.CodeNotPermitted, `a clientId that begins with "ssh:" belongs to SSH sessions; choose another`, "rule", "clientIds that begin with ssh: are reserved")
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if c.ctx.Err() != nil {
-		return nil, c.ended()
+		return from, c.ended()
 	}
 	cl, bad := h.clientLocked(id, c.principal)
 	if bad != nil {
-		return nil, bad
+		return from, bad
 	}
 	if old := cl.conn; old != nil && old != c {
 		// Its subscriptions are the newer connection's business now, which names
 		// them in reconnect or, knowing nothing yet, begins them in initialize.
 		// The clientId stays connected: nothing it owns is touched.
+		from.channels = old.sub.Channels()
 		cl.synced = old.sub.Close()
 		old.End(errTakenOver)
 	}
@@ -81,7 +88,8 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (synced map[string]uint64
 	c.client, c.version = cl, v
 	c.sub.Identify(id)
 	h.backLocked(cl)
-	return cl.synced, nil
+	from.synced = cl.synced
+	return from, nil
 }
 
 // clientLocked returns the record of a clientId of p's, made if it is free.

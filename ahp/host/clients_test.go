@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/store"
 	"termhost/authz"
 )
 
@@ -165,6 +166,32 @@ func TestANewerConnectionTakesOver(t *testing.T) {
 	if _, e := initialize(t, h, bot, "c"); e == nil {
 		t.Error("the clientId is free although it is connected")
 	}
+}
+
+func TestATakeOverGoesOnWithTheOlderConnectionsSubscriptions(t *testing.T) {
+	h := newHost(t)
+	old := connect(t, h, carol, "c")
+	uri := old.create("x", "/bin/sh", "-c", "stty -echo; echo before; cat")
+	h.lookup(uri).awaitOutput(t, "before")
+	old.subscribe(uri)
+	c, e := initialize(t, h, carol, "c")
+	if e != nil {
+		t.Fatal(e)
+	}
+	fresh := &peer{t: t, c: c, id: "c"}
+	// Nobody knows what the reader has: the state comes first, then what follows.
+	fresh.until("the state's beginning", func(e *store.Entry) bool { _, ok := e.Action().(ahp.TerminalCleared); return ok })
+	says := func(what string) func(*store.Entry) bool {
+		return func(e *store.Entry) bool {
+			d, ok := e.Action().(ahp.TerminalData)
+			return ok && strings.Contains(string(d.Data), what)
+		}
+	}
+	fresh.until("the state", says("before"))
+	if got := fresh.dispatch(uri, ahp.TerminalInput{Data: []byte("after\n")}); got != "" {
+		t.Fatal(got)
+	}
+	fresh.until("what follows", says("after"))
 }
 
 func TestSSHSessionsOfAKeyShareAClientIDThatATokenDoesNot(t *testing.T) {

@@ -28,7 +28,8 @@ type Hello struct {
 }
 
 // Initialize is AHP's initialize. Initial subscriptions that do not exist are
-// left out.
+// left out. What a connection that it takes over from followed, it follows, too:
+// from the state of it on.
 func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
 	if c.Initialized() {
 		return Hello{}, errInitialized
@@ -39,7 +40,8 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
 		e.Data, _ = json.Marshal(map[string][]string{"supportedVersions": ahp.SupportedVersions()})
 		return Hello{}, e
 	}
-	if _, bad := c.host.seat(c, p.ClientID, v); bad != nil {
+	from, bad := c.host.seat(c, p.ClientID, v)
+	if bad != nil {
 		return Hello{}, bad
 	}
 	var channels []*store.Channel
@@ -51,6 +53,7 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
 	c.host.list.flush()
 	hello := Hello{Version: v, ServerVersion: c.host.cfg.Version, DefaultDirectory: ahp.FileURI(c.host.account.Home)}
 	hello.Snapshots, hello.ServerSeq = c.sub.SubscribeAll(channels)
+	c.sub.Inherit(from.channels)
 	return hello, nil
 }
 
@@ -85,7 +88,7 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	case v == ahp.Version{}:
 		return Replay{}, ahp.NewError(ahp.CodeNotFound, "this clientId is not known here any more; initialize instead", "clientId", clip(p.ClientID))
 	}
-	synced, bad := h.seat(c, p.ClientID, v)
+	from, bad := h.seat(c, p.ClientID, v)
 	if bad != nil {
 		return Replay{}, bad
 	}
@@ -93,14 +96,14 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	var channels []*store.Channel
 	for _, ref := range p.Subscriptions {
 		ch := h.channel(c.principal, string(ref))
-		if ch == nil || reborn(ch, synced) {
+		if ch == nil || reborn(ch, from.synced) {
 			r.Missing = append(r.Missing, string(ref))
 			continue
 		}
 		channels = append(channels, ch)
 	}
 	h.list.flush()
-	r.Actions = c.sub.Reconnect(channels, p.LastSeenServerSeq, synced)
+	r.Actions = c.sub.Reconnect(channels, p.LastSeenServerSeq, from.synced)
 	return r, nil
 }
 

@@ -54,6 +54,25 @@ func (sub *Subscriber) Follow(c *Channel) error {
 	return nil
 }
 
+// Inherit goes on with what an earlier connection of the same reader read: each
+// of the channels that is not read here yet is resynchronised, since nothing is
+// known of what the reader has of it. It is called where the answer that lets the
+// reader in is being written: see [Subscriber.Subscribe].
+func (sub *Subscriber) Inherit(channels []*Channel) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range channels {
+		if c.closed || sub.closed || sub.linkToLocked(c) != nil {
+			continue
+		}
+		l := sub.linkLocked(c)
+		l.restartLocked()
+		l.pos, l.since = fallen, l.pos
+		l.wakeLocked()
+	}
+}
+
 // linkToLocked returns the link to c, or nil.
 func (sub *Subscriber) linkToLocked(c *Channel) *link {
 	if l := sub.links[c.uri]; l != nil && l.ch == c {
