@@ -3,6 +3,7 @@ package sshd
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -75,6 +76,20 @@ func TestTheForwardLeadsToTheHTTPDoorAsAnOperator(t *testing.T) {
 	if nc, err := r.dial("bob").Dial("tcp", "ahp:80"); err == nil {
 		nc.Close()
 		t.Error("a key with no-port-forwarding forwards")
+	}
+}
+
+// `printf 'GET ...' | ssh -W ahp:80` has sent all before it reads anything.
+func TestAForwardAnswersAPeerThatSaysNoMore(t *testing.T) {
+	r := newRig(t, rigOptions{door: func(c *Config) {
+		c.Forward = func(nc net.Conn, _ authzPrincipal) {
+			defer nc.Close()
+			said, err := io.ReadAll(nc)
+			_, _ = fmt.Fprintf(nc, "you said %q, %v", said, err)
+		}
+	}})
+	if got := r.runSSH("hello", r.sshArgs("alice", "-W", "ahp:80")...); got.stdout != `you said "hello", <nil>` {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -2,9 +2,11 @@ package sshd
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"charm.land/ssh"
 	gossh "golang.org/x/crypto/ssh"
@@ -55,12 +57,13 @@ func (c *conn) forwardChannel(_ *ssh.Server, sc *gossh.ServerConn, nch gossh.New
 	c.carry(ch, reqs)
 }
 
-// carry connects a channel with the HTTP door until both have ended.
+// carry connects a channel with the HTTP door until both have ended. Either may end
+// what it says and go on listening.
 func (c *conn) carry(ch gossh.Channel, reqs <-chan *gossh.Request) {
-	// An HTTP server needs deadlines, which a channel does not have and a pipe
-	// does.
-	door, here := net.Pipe()
-	stop := context.AfterFunc(c.ctx, func() { here.Close() })
+	in, theirs := net.Pipe()
+	ours, out := net.Pipe()
+	over := func() { theirs.Close(); ours.Close() }
+	stop := context.AfterFunc(c.ctx, over)
 	defer stop()
 	var parts sync.WaitGroup
 	part := func(doing string, f func()) {
@@ -70,29 +73,47 @@ func (c *conn) carry(ch gossh.Channel, reqs <-chan *gossh.Request) {
 		})
 	}
 	part("serving a forwarded connection", func() {
+		door := &forwarded{Conn: in, out: out, remote: c.nc.RemoteAddr()}
 		defer door.Close()
-		c.srv.cfg.Forward(&forwarded{Conn: door, remote: c.nc.RemoteAddr()}, c.principal().AtMost(authz.Operator))
+		c.srv.cfg.Forward(door, c.principal().AtMost(authz.Operator))
 	})
 	part("carrying a forwarded connection", func() {
-		_, _ = io.Copy(here, ch)
-		here.Close()
+		_, _ = io.Copy(theirs, ch)
+		theirs.Close()
 	})
 	part("carrying a forwarded connection", func() {
-		_, _ = io.Copy(ch, here)
-		here.Close()
+		_, _ = io.Copy(ch, ours)
+		over()
 		_ = ch.CloseWrite()
 		_ = ch.Close()
 	})
 	gossh.DiscardRequests(reqs)
-	here.Close() // the channel is over
+	over() // the channel is over
 	parts.Wait()
 }
 
-// forwarded is a connection that came through a forward.
+// forwarded is a connection that came through a forward. An HTTP server needs
+// deadlines, which a channel does not have and a pipe does; of pipes it needs one for
+// each direction, because one ends in both at once.
 type forwarded struct {
-	net.Conn
-	remote net.Addr
+	net.Conn          // what the peer says
+	out      net.Conn // what it hears
+	remote   net.Addr
 }
+
+// Write says something to the peer.
+func (f *forwarded) Write(p []byte) (int, error) { return f.out.Write(p) }
+
+// Close ends both directions.
+func (f *forwarded) Close() error { return errors.Join(f.Conn.Close(), f.out.Close()) }
+
+// SetDeadline bounds both directions.
+func (f *forwarded) SetDeadline(t time.Time) error {
+	return errors.Join(f.SetReadDeadline(t), f.SetWriteDeadline(t))
+}
+
+// SetWriteDeadline bounds what is said to the peer.
+func (f *forwarded) SetWriteDeadline(t time.Time) error { return f.out.SetWriteDeadline(t) }
 
 // RemoteAddr returns the address of the SSH client.
 func (f *forwarded) RemoteAddr() net.Addr { return f.remote }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"net"
 	"sync"
 
@@ -142,35 +141,4 @@ func (l *oneConn) wait() {
 	default:
 		<-l.conn.closed
 	}
-}
-
-// bridged is a net.Conn in front of a stream that knows no deadlines, as an SSH
-// channel is, though net/http and the WebSocket need them.
-type bridged struct {
-	net.Conn
-	inner net.Conn
-	rw    io.ReadWriteCloser
-	wg    sync.WaitGroup
-}
-
-func bridge(rw io.ReadWriteCloser) *bridged {
-	outer, inner := net.Pipe()
-	b := &bridged{Conn: outer, inner: inner, rw: rw}
-	b.wg.Go(func() { b.copy(inner, rw) })
-	b.wg.Go(func() { b.copy(rw, inner) })
-	return b
-}
-
-// copy ends both directions with its own: neither peer of HTTP goes on after
-// the other has stopped.
-func (b *bridged) copy(dst io.Writer, src io.Reader) {
-	_, _ = io.Copy(dst, src) // why it ended is the other side's to say
-	b.inner.Close()
-	b.rw.Close()
-}
-
-// finish waits for both directions.
-func (b *bridged) finish() {
-	b.Conn.Close()
-	b.wg.Wait()
 }

@@ -216,15 +216,12 @@ func TestASocketFileIsReplacedOnlyIfItIsDead(t *testing.T) {
 	}
 }
 
-// stream hides a connection's deadlines, as an SSH channel has none.
-type stream struct{ io.ReadWriteCloser }
-
 // forward returns a connection that comes through an SSH port forward of p's.
 func (w *world) forward(p authz.Principal) net.Conn {
 	w.t.Helper()
 	near, far := net.Pipe()
 	var serving sync.WaitGroup
-	serving.Go(func() { check(w.t, w.server.ServeConn(stream{near}, p)) })
+	serving.Go(func() { check(w.t, w.server.ServeConn(near, p)) })
 	w.t.Cleanup(func() {
 		far.Close()
 		serving.Wait()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -164,17 +163,15 @@ func stopped(err error) error {
 }
 
 // ServeConn answers one peer that p has brought here through an SSH port
-// forward, until it is done, and closes rw. The peer has at most the role of an
-// operator: anybody who reaches the forwarded port is p.
-func (s *Server) ServeConn(rw io.ReadWriteCloser, p authz.Principal) error {
+// forward, until it is done, and closes nc, which needs deadlines. The peer has at
+// most the role of an operator: anybody who reaches the forwarded port is p.
+func (s *Server) ServeConn(nc net.Conn, p authz.Principal) error {
 	if err := authz.Check(p, authz.Forward, authz.Target{}); err != nil {
-		rw.Close()
+		nc.Close()
 		return err
 	}
-	b := bridge(rw)
-	defer b.finish()
 	d := &door{name: host.DoorForward, principal: p.AtMost(authz.Operator)}
-	l := newOneConn(&conn{Progress: rpc.NewProgress(b, s.cfg.stall), door: d})
+	l := newOneConn(&conn{Progress: rpc.NewProgress(nc, s.cfg.stall), door: d})
 	err := s.http.Serve(l)
 	l.wait()
 	if errors.Is(err, errServed) {
