@@ -77,8 +77,6 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.
 		return from, bad
 	}
 	if old := cl.conn; old != nil && old != c {
-		// Its subscriptions are the newer connection's business now, which names
-		// them in reconnect or, knowing nothing yet, begins them in initialize.
 		// The clientId stays connected: nothing it owns is touched.
 		from.channels = old.sub.Channels()
 		cl.synced = old.sub.Close()
