@@ -56,7 +56,7 @@ func TestKillKeepsTheTerminal(t *testing.T) {
 	const waiters = 5
 	ends := make(chan exitStatus, waiters)
 	for range waiters {
-		reply, _ := a.s.Handle(methodWait, encode(of(id)))
+		reply := a.s.Handle(methodWait, encode(of(id)))
 		go func() { ends <- waited(t.Context(), reply) }()
 	}
 	a.must(methodKill, of(id), nil)
@@ -142,7 +142,7 @@ func TestReleaseKillsAndForgets(t *testing.T) {
 	id, _ := a.sh(stubborn)
 	pids := a.pids(id)
 	end := make(chan exitStatus, 1)
-	reply, _ := a.s.Handle(methodWait, encode(of(id)))
+	reply := a.s.Handle(methodWait, encode(of(id)))
 	go func() { end <- waited(t.Context(), reply) }()
 	a.must(methodRelease, of(id), nil)
 	for _, method := range []string{methodOutput, methodWait, methodKill, methodRelease} {

@@ -50,47 +50,47 @@ type terminal struct {
 	kept   chan struct{} // closed when it is left to the person that holds it
 }
 
+// Has reports whether a method is one of the five.
+func (s *Terminals) Has(method string) bool { return isTerminalMethod(method) }
+
 // Handle answers one request.
-func (s *Terminals) Handle(method string, params json.RawMessage) (r rpc.Reply, known bool) {
-	if !isTerminalMethod(method) {
-		return rpc.Reply{}, false
-	}
+func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
 	if s.conn.Context().Err() != nil {
-		return rpc.Reply{Error: ahp.NewError(ahp.CodeNotPermitted, context.Cause(s.conn.Context()).Error())}, true
+		return rpc.Reply{Error: ahp.NewError(ahp.CodeNotPermitted, context.Cause(s.conn.Context()).Error())}
 	}
 	if method == methodCreate {
 		var p createParams
 		if e := decode(params, &p); e != nil {
-			return rpc.Reply{Error: e}, true
+			return rpc.Reply{Error: e}
 		}
 		result, e := s.create(&p)
 		if e != nil {
-			return rpc.Reply{Error: e}, true
+			return rpc.Reply{Error: e}
 		}
-		return answered(encode(result)), true
+		return answered(encode(result))
 	}
 	var p terminalParams
 	if e := decode(params, &p); e != nil {
-		return rpc.Reply{Error: e}, true
+		return rpc.Reply{Error: e}
 	}
 	t, e := s.find(&p)
 	if e != nil {
-		return rpc.Reply{Error: e}, true
+		return rpc.Reply{Error: e}
 	}
 	switch method {
 	case methodOutput:
-		return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, encode(s.output(t))...) }}, true
+		return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, encode(s.output(t))...) }}
 	case methodWait:
-		return t.wait(), true
+		return t.wait()
 	case methodKill:
 		e = s.kill(t)
 	case methodRelease:
 		s.release(t)
 	}
 	if e != nil {
-		return rpc.Reply{Error: e}, true
+		return rpc.Reply{Error: e}
 	}
-	return answered(json.RawMessage("{}")), true
+	return answered(json.RawMessage("{}"))
 }
 
 // answered is a small result.

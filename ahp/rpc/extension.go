@@ -10,10 +10,11 @@ import (
 // Extension answers the methods of another protocol on an AHP connection, once
 // it is initialized.
 type Extension interface {
-	// Handle answers a request. It is called by the connection's reader, one
-	// request after the other; params is the Extension's. known is false for a
-	// method that is none of its own.
-	Handle(method string, params json.RawMessage) (r Reply, known bool)
+	// Has reports whether a method is one of its own.
+	Has(method string) bool
+	// Handle answers a request of such a method. It is called by the connection's
+	// reader, one request after the other; params is the Extension's.
+	Handle(method string, params json.RawMessage) Reply
 	// Announcement is a member of initialize's _meta, which says that the methods are
 	// there. It does not change.
 	Announcement() (key string, value json.RawMessage)
@@ -39,15 +40,14 @@ const maxWaits = 1024
 
 // extended has the connection's Extension answer a request, if there is one.
 func (p *peer) extended(r *request) (known bool) {
-	if p.extension == nil || !p.c.Initialized() {
+	if p.extension == nil || !p.c.Initialized() || !p.extension.Has(r.method) {
 		return false
 	}
-	reply, known := p.extension.Handle(r.method, r.params)
-	switch {
-	case !known:
-		return false
-	case r.id == nil:
+	if r.id == nil {
 		p.refuse(nil, ahp.NewError(ahp.CodeInvalidRequest, r.method+" is a request and needs an id"))
+		return true
+	}
+	switch reply := p.extension.Handle(r.method, r.params); {
 	case reply.Error != nil:
 		p.refuse(r.id, reply.Error)
 	case reply.Wait != nil:

@@ -107,11 +107,13 @@ func TestAPeerThatSaysNoMoreIsNotWaitedForForEver(t *testing.T) {
 // endless is an Extension whose only request is never answered.
 type endless struct{}
 
-func (endless) Handle(string, json.RawMessage) (rpc.Reply, bool) {
+func (endless) Has(method string) bool { return method == "endless" }
+
+func (endless) Handle(string, json.RawMessage) rpc.Reply {
 	return rpc.Reply{Wait: func(ctx context.Context) (json.RawMessage, *ahp.Error) {
 		<-ctx.Done()
 		return nil, ahp.NewError(ahp.CodeInternal, "the peer has left")
-	}}, true
+	}}
 }
 
 func (endless) Announcement() (string, json.RawMessage) { return "endless", json.RawMessage("{}") }
