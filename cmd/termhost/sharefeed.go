@@ -39,6 +39,7 @@ type feed struct {
 	running string // the command's id; "": none that watchers know of
 	begun   time.Time
 	note    *time.Timer // takes the note off the user's last line; nil: there is none
+	late    *time.Timer // shows a note later; nil: there is none
 }
 
 func newFeed(out io.Writer, j *journal, cols, rows int, nonce string) *feed {
@@ -175,11 +176,10 @@ func (f *feed) exited(code int) {
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.flusher != nil {
-		f.flusher.Stop()
+	for _, t := range []*time.Timer{f.flusher, f.note, f.late} {
+		if t != nil {
+			t.Stop()
+		}
 	}
-	if f.note != nil {
-		f.note.Stop()
-		f.note = nil
-	}
+	f.note = nil
 }

@@ -29,6 +29,9 @@ const (
 	// loopPause is the least time between two marks that attaching calls for: a
 	// viewer may be drawn for many times in a second.
 	loopPause = 100 * time.Millisecond
+	// loopSettle is how long what is on its way may still be drawn over the screen
+	// before the user is told.
+	loopSettle = 500 * time.Millisecond
 	// maxRound bounds what follows a mark's key, in bytes.
 	maxRound = 10
 )
@@ -117,7 +120,10 @@ func (f *feed) guard(found finding) {
 	case found == looping:
 		f.between(func() {
 			if !f.paused {
-				f.pause(`sharing is paused, because this terminal is shown inside itself: leave that, then Ctrl-\ p goes on`)
+				f.pause()
+				f.late = time.AfterFunc(loopSettle, func() {
+					f.notify(`sharing is paused, because this terminal is shown inside itself: leave that, then Ctrl-\ p goes on`)
+				})
 			}
 		})
 	default:

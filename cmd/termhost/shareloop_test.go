@@ -33,41 +33,48 @@ func drawn() []byte { return vt.New(80, 24, vt.Options{}).AppendRedraw(nil, vt.R
 func TestATerminalThatShowsItselfIsPaused(t *testing.T) {
 	for name, cut := range map[string]int{"at once": 1 << 20, "in pieces": 7} {
 		t.Run(name, func(t *testing.T) {
-			var user bytes.Buffer
-			j := newJournal()
-			f := newFeed(&user, j, 80, 24, "")
-			defer f.close()
-			f.Write([]byte("$ ssh -t host attach\r\n"))
-			outputOf(j)
-			back := drawn() // to the user who has attached, and so to the host again
-			for round := 0; len(back) > 0; round++ {
-				if round > 3*loopHits {
-					t.Fatalf("it goes on: %q", back)
-				}
-				for len(back) > 0 {
-					n := min(cut, len(back))
-					f.Write(back[:n])
-					back = back[n:]
-				}
-				text, _ := outputOf(j)
-				back = watched(text)
-			}
-			if !strings.Contains(user.String(), "this terminal is shown inside itself") {
-				t.Errorf("the user was shown %q", user.String())
-			}
-			// Going on while it is still so pauses it again.
-			f.toggle()
-			for round := 0; ; round++ {
-				text, _ := outputOf(j)
-				if text == "" {
-					break
-				}
-				if round > 3*loopHits {
-					t.Fatal("it goes on after the pause")
-				}
-				f.Write(watched(text))
-			}
+			synctest.Test(t, func(t *testing.T) { showItself(t, cut) })
 		})
+	}
+}
+
+// showItself has a terminal shown inside itself, read in pieces of cut bytes.
+func showItself(t *testing.T, cut int) {
+	var user bytes.Buffer
+	j := newJournal()
+	f := newFeed(&user, j, 80, 24, "")
+	defer f.close()
+	f.Write([]byte("$ ssh -t host attach\r\n"))
+	outputOf(j)
+	back := drawn() // to the user who has attached, and so to the host again
+	for round := 0; len(back) > 0; round++ {
+		if round > 3*loopHits {
+			t.Fatalf("it goes on: %q", back)
+		}
+		for len(back) > 0 {
+			n := min(cut, len(back))
+			f.Write(back[:n])
+			back = back[n:]
+		}
+		text, _ := outputOf(j)
+		back = watched(text)
+	}
+	time.Sleep(loopSettle)
+	synctest.Wait()
+	if !strings.Contains(user.String(), "this terminal is shown inside itself") {
+		t.Errorf("the user was shown %q", user.String())
+	}
+	// Going on while it is still so pauses it again.
+	f.toggle()
+	for round := 0; ; round++ {
+		text, _ := outputOf(j)
+		if text == "" {
+			break
+		}
+		if round > 3*loopHits {
+			t.Fatal("it goes on after the pause")
+		}
+		f.Write(watched(text))
 	}
 }
 

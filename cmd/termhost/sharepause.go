@@ -19,17 +19,17 @@ func (f *feed) toggle() {
 		if f.paused {
 			f.goOn()
 		} else {
-			f.pause(`sharing is paused: others see nothing; Ctrl-\ p goes on`)
+			f.pause()
+			f.noteLocked(`sharing is paused: others see nothing; Ctrl-\ p goes on`)
 		}
 	})
 }
 
-// pause pauses sharing and tells the user so.
-func (f *feed) pause(text string) {
+// pause pauses sharing.
+func (f *feed) pause() {
 	f.output([]byte(pausedMark))
 	f.paused = true
 	f.running = ""
-	f.noteLocked(text)
 }
 
 // goOn ends a pause.

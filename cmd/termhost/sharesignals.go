@@ -84,11 +84,12 @@ func (s *sharing) goOn() {
 	s.feed.reappear()
 }
 
-// resize tells the program and watchers the size of the user's terminal.
+// resize tells watchers and the program the size of the user's terminal, in this
+// order: what the program prints from then on is for the new size.
 func (s *sharing) resize() {
 	size := s.user.size()
-	s.shell.resize(size)
 	s.feed.resized(int(size.Col), int(size.Row))
+	s.shell.resize(size)
 }
 
 // dispose ends the program because the host has ended the terminal. The user is told
