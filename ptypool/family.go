@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MarkerVariable is set, to a random value, in the environment of every process that a Pool starts. It is one of the three
+// MarkerVariable is set, to a value of the terminal's own (see [Pool.NewMark]), in the environment of every process that a Pool starts. It is one of the three
 // signs by which the processes of a terminal are known when it is hung up or signalled:
 //
 //  1. the process session: all that descend from the child and did not call setsid(2);
@@ -73,9 +73,7 @@ func (f *family) members(t *procTable) []process {
 		}
 	}
 	any := func(process) bool { return true }
-	// Once the leader is reaped its number may come to name another session. A process that is older than that cannot be
-	// in it: it would have had to be its leader, or born in it.
-	take(t.sessions[f.leader], func(p process) bool { return !f.reaped || p.start <= f.reapedAt })
+	take(t.sessions[f.leader], f.inSessionLocked)
 	if f.mark != "" {
 		take(t.marks[f.mark], any)
 	}

@@ -107,17 +107,41 @@ func TestHangupAfterTheExitEndsWhatWasLeftBehind(t *testing.T) {
 	}
 }
 
+func markOf(term *Term) string { return term.backend.(*ptyBackend).family.mark }
+
+func TestWhatATerminalLeftBehindIsKnownWhenItHasEnded(t *testing.T) {
+	p, later, stranger := newPool(t, Config{Realm: "home"}), newPool(t, Config{Realm: "home"}), newPool(t, Config{})
+	term, r := sh(t, p, `trap "" HUP
+		setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo marked=$!
+		env -i sleep 1000 </dev/null >/dev/null 2>&1 & echo unmarked=$!`)
+	found := pids(t, r, "marked", "unmarked")
+	r.exit(t, term)
+	wait(t, "the end", term.Done())
+	for name, pid := range found {
+		if got := p.Find(pid); got != markOf(term) {
+			t.Errorf("%s is known as %q, want %q", name, got, markOf(term))
+		}
+		if got := stranger.Find(pid); got != "" {
+			t.Errorf("another host takes %s for its own, %q", name, got)
+		}
+	}
+	if got := later.Find(found["marked"]); got != markOf(term) {
+		t.Errorf("a later host of the same realm knows it as %q, want %q", got, markOf(term))
+	}
+	wait(t, "the last process", term.backend.Hangup(0))
+}
+
 func TestTheFamilyOfOneTerminalIsNotAnothers(t *testing.T) {
 	p := newPool(t, Config{})
 	a, ra := sh(t, p, `sleep 1000 & echo a=$!; setsid sleep 1000 & echo b=$!; wait`)
 	bystander, rb := sh(t, p, `sleep 1000 & echo c=$!; setsid sleep 1000 & echo d=$!; wait`)
 	ours, theirs := pids(t, ra, "a", "b"), pids(t, rb, "c", "d")
 	for name, pid := range ours {
-		if p.Find(pid) != a {
+		if p.Find(pid) != markOf(a) {
 			t.Errorf("Find(%s) is wrong", name)
 		}
 	}
-	if p.Find(theirs["d"]) != bystander || p.Find(os.Getpid()) != nil || p.Find(1) != nil {
+	if p.Find(theirs["d"]) != markOf(bystander) || p.Find(os.Getpid()) != "" || p.Find(1) != "" {
 		t.Error("Find is wrong")
 	}
 	gone := a.backend.Hangup(0)

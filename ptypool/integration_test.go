@@ -75,7 +75,7 @@ func startShell(t *testing.T, s shellSpec) *shell {
 		}
 	}
 	sweep := newSweeper(New(Config{}).cfg.Log)
-	if sh.b, err = startPTY(&spec, newMark(), sweep); err != nil {
+	if sh.b, err = startPTY(&spec, sweep); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

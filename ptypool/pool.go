@@ -26,6 +26,7 @@ const (
 type Config struct {
 	MaxTerminals int          // running and virtual terminals; 0: DefaultMaxTerminals
 	InputQueue   int          // bytes of input that wait per terminal; 0: DefaultInputQueue
+	Realm        string       // whose terminals Find knows, also those of earlier Pools; "": of this Pool
 	Log          *slog.Logger // what went wrong with processes, never payloads; nil: dropped
 }
 
@@ -37,7 +38,8 @@ type Pool struct {
 
 	mu     sync.Mutex // leaf
 	terms  map[*Term]struct{}
-	slots  int // terminals counted against MaxTerminals, those being started included
+	ended  []*family // of terminals that have ended, at most maxEnded, the youngest last
+	slots  int       // terminals counted against MaxTerminals, those being started included
 	closed bool
 }
 
@@ -51,6 +53,9 @@ func New(cfg Config) *Pool {
 	}
 	if cfg.InputQueue <= 0 {
 		cfg.InputQueue = DefaultInputQueue
+	}
+	if cfg.Realm == "" {
+		cfg.Realm = rand.Text()
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -78,6 +83,8 @@ type Spec struct {
 	Dir string
 	// Env is the whole environment, "NAME=value" each; see Env. MarkerVariable is added to it.
 	Env []string
+	// Mark is the value of MarkerVariable, from NewMark; "": a new one.
+	Mark string
 	// TTYVar, if not empty, names a variable that is set to the terminal's device (sshd's SSH_TTY).
 	TTYVar string
 	// NoEcho starts the terminal without echo (termios ECHO): what is typed comes from a pipe that nobody watches. The
@@ -96,15 +103,15 @@ func (p *Pool) Start(s Spec, h Handler) (*Term, error) {
 		return nil, err
 	}
 	s.Cols, s.Rows = ClampSize(s.Cols, s.Rows)
-	mark := newMark()
-	b, err := startPTY(&s, mark, p.sweep)
+	if s.Mark == "" {
+		s.Mark = p.NewMark()
+	}
+	b, err := startPTY(&s, p.sweep)
 	if err != nil {
 		p.release(nil)
 		return nil, err
 	}
-	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
-	t.mark = mark
-	return p.run(t)
+	return p.run(newTerm(p, b, s.Cols, s.Rows, s.VT, h))
 }
 
 // Adopt makes a Term of a process session that already runs behind b, which belongs to the Term from then on, and is hung up
@@ -186,7 +193,10 @@ func (p *Pool) release(t *Term) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.slots--
-	delete(p.terms, t)
+	if t != nil {
+		delete(p.terms, t)
+		p.endedLocked(t)
+	}
 }
 
 // run registers t and sets it going. A Shutdown that came in between has not seen t, so it is hung up here.
@@ -209,6 +219,3 @@ func (p *Pool) run(t *Term) (*Term, error) {
 	}
 	return t, nil
 }
-
-// newMark returns a random value for MarkerVariable.
-func newMark() string { return rand.Text() }

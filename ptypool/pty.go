@@ -43,8 +43,8 @@ type ptyBackend struct {
 	ended     bool
 }
 
-// startPTY runs s on a new pty. mark becomes the value of MarkerVariable.
-func startPTY(s *Spec, mark string, sw *sweeper) (*ptyBackend, error) {
+// startPTY runs s on a new pty.
+func startPTY(s *Spec, sw *sweeper) (*ptyBackend, error) {
 	path, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func startPTY(s *Spec, mark string, sw *sweeper) (*ptyBackend, error) {
 		err = b.control(dropEcho)
 	}
 	if err == nil {
-		err = b.spawn(s, path, mark, tty)
+		err = b.spawn(s, path, tty)
 	}
 	if err != nil {
 		master.Close()
@@ -125,12 +125,12 @@ func ownMaster(ptmx *os.File) (*os.File, error) {
 
 // spawn forks the child onto tty, as leader of a process session with tty as its controlling terminal and descriptors 0
 // to 2 and no others, and starts the reaper.
-func (b *ptyBackend) spawn(s *Spec, path, mark string, tty *os.File) error {
+func (b *ptyBackend) spawn(s *Spec, path string, tty *os.File) error {
 	argv := slices.Clone(s.Argv)
 	if s.Argv0 != "" {
 		argv[0] = s.Argv0
 	}
-	env := setEnv(slices.Clone(s.Env), MarkerVariable, mark)
+	env := setEnv(slices.Clone(s.Env), MarkerVariable, s.Mark)
 	if s.TTYVar != "" {
 		env = setEnv(env, s.TTYVar, tty.Name())
 	}
@@ -153,7 +153,7 @@ func (b *ptyBackend) spawn(s *Spec, path, mark string, tty *os.File) error {
 	if err != nil {
 		return err
 	}
-	b.family = newFamily(b.pid, mark)
+	b.family = newFamily(b.pid, s.Mark)
 	go b.reap(pidfd)
 	return nil
 }

@@ -24,7 +24,6 @@ type Term struct {
 	pool    *Pool
 	h       Handler
 	backend Backend // nil: virtual
-	mark    string  // value of MarkerVariable in its processes; "": adopted or virtual
 	in      inputQueue
 	done    chan struct{}
 

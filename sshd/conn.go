@@ -164,7 +164,8 @@ func (c *conn) prove(g authz.Grant) host.Proof {
 	if c.known != nil {
 		return nil
 	}
-	return func(end func(error)) (release func()) { return c.srv.cfg.Authority.Track(g, end) }
+	authority := c.srv.cfg.Authority // the proof outlives the connection
+	return func(end func(error)) (release func()) { return authority.Track(g, end) }
 }
 
 // principal returns who the peer is.

@@ -33,8 +33,9 @@ func (c *Conn) Prove(track Proof) {
 type Proof = func(end func(error)) (release func())
 
 // proofOf returns the proof of a principal that is connected, perhaps with another
-// role: an SSH connection proves what comes through its forwards. nil: there is none
-// to follow.
+// role: an SSH connection proves what comes through its forwards. One that is not
+// comes from inside a terminal of its own, and goes with that. nil: there is none to
+// follow.
 func (h *Host) proofOf(p authz.Principal) Proof {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -43,7 +44,7 @@ func (h *Host) proofOf(p authz.Principal) Proof {
 			return c.track
 		}
 	}
-	return nil
+	return h.origins.proofOf(p)
 }
 
 // ownedLocked returns the running terminals that a clientId owns.

@@ -122,22 +122,3 @@ func (c *Conn) Close() {
 }
 
 var errClosed = errors.New("the connection was closed")
-
-// CreatorOf returns the principal whose terminal process pid belongs to, for a
-// peer of the unix socket that runs inside one of our terminals. proof, if not nil,
-// is what it came in with when it made the terminal, and ends what comes from
-// inside of it as well.
-func (h *Host) CreatorOf(pid int) (p authz.Principal, proof Proof, ok bool) {
-	term := h.pool.Find(pid)
-	if term == nil {
-		return authz.Principal{}, nil, false
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, t := range h.order {
-		if t.term == term {
-			return t.creator, t.proof, true
-		}
-	}
-	return authz.Principal{}, nil, false
-}

@@ -123,7 +123,7 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 		owner.agent = Printable(o.Agent)
 		owner.name = owner.agent + " (" + owner.name + ")"
 	}
-	t := &Terminal{host: h, created: h.now(), creator: p, proof: h.proofOf(p), transient: o.Transient, forced: o.Forced, holder: owner,
+	t := &Terminal{host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced, holder: owner,
 		renamed: o.KeepTitle, tap: o.Tap,
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
 	begin := h.startServer
@@ -143,10 +143,17 @@ func (h *Host) startServer(t *Terminal, o CreateOptions) error {
 	if err := h.register(t, o, ahp.FileURI(spec.Dir), cmp.Or(o.Base, base)); err != nil {
 		return err
 	}
-	return h.run(t, func() error {
+	t.mark = h.pool.NewMark()
+	spec.Mark = t.mark
+	h.origins.add(t.mark, origin{t.creator, h.proofOf(t.creator)})
+	err := h.run(t, func() error {
 		_, err := h.pool.Start(spec, events{t})
 		return err
 	})
+	if err != nil {
+		h.origins.end(t.mark)
+	}
+	return err
 }
 
 // run starts the Term of a registered terminal, which is then found by others, or

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -336,5 +337,38 @@ func TestCreatorOf(t *testing.T) {
 	other := run(t, h, carol, "z", "exec cat")
 	if _, track, _ := h.CreatorOf(other.term.Pid()); track != nil {
 		t.Error("carol's terminal goes with alice's key")
+	}
+}
+
+// What a terminal left behind is its creator's for as long as that is remembered, and
+// then nobody's: never an admin.
+func TestTheCreatorOfAnEndedTerminalIsForgottenAndNotMistaken(t *testing.T) {
+	dir := t.TempDir()
+	h := newHost(t, func(c *Config) { c.StateDir = dir })
+	left := filepath.Join(dir, "left")
+	term := run(t, h, bot, "x", `trap "" HUP; setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >`+left)
+	<-term.Done()
+	text, err := os.ReadFile(left)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, _, inside := h.CreatorOf(pid); !inside || p != bot {
+		t.Errorf("it is %+v, %v", p, inside)
+	}
+	for i := range maxEndedOrigins {
+		h.origins.end(strconv.Itoa(i))
+	}
+	later := newHost(t, func(c *Config) { c.StateDir = dir })
+	for name, h := range map[string]*Host{"long after": h, "a later host": later} {
+		if p, _, inside := h.CreatorOf(pid); !inside || p != (authz.Principal{}) {
+			t.Errorf("%s: it is %+v, %v", name, p, inside)
+		}
+	}
+	if err := h.Dispose(bot, term); err != nil {
+		t.Error(err)
 	}
 }

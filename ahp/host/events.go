@@ -133,6 +133,9 @@ func (e events) finish(code *int) {
 
 func (e events) Exited(st ptypool.ExitStatus) {
 	t := e.t
+	if t.mark != "" {
+		t.host.origins.end(t.mark)
+	}
 	code := st.Code
 	e.settle() // a Feed that panicked has left it
 	e.tell()

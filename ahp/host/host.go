@@ -83,15 +83,16 @@ type Host struct {
 	lastUsed  map[string]*Terminal // by principal ID
 	closed    bool
 
-	list listPublisher
-	keep keeper
+	list    listPublisher
+	keep    keeper
+	origins origins
 }
 
 // New returns a Host without terminals. It must be shut down.
 func New(cfg Config) (*Host, error) {
 	h := &Host{cfg: cfg, log: cfg.Log, now: cfg.Now,
 		terminals: map[string]*Terminal{}, names: map[string]*Terminal{}, clients: map[string]*client{},
-		conns: map[*Conn]struct{}{}, attaches: map[*Attach]struct{}{}, lastUsed: map[string]*Terminal{}}
+		conns: map[*Conn]struct{}{}, attaches: map[*Attach]struct{}{}, lastUsed: map[string]*Terminal{}, origins: origins{byMark: map[string]origin{}}}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
@@ -105,7 +106,7 @@ func New(cfg Config) (*Host, error) {
 	}
 	h.settleIn()
 	h.store = store.New(store.Options{FirstSeq: first, LogBytes: cfg.LogBytes, ContentBytes: cfg.ScrollbackBytes})
-	h.pool = ptypool.New(ptypool.Config{MaxTerminals: cfg.MaxTerminals, Log: cfg.Log})
+	h.pool = ptypool.New(ptypool.Config{MaxTerminals: cfg.MaxTerminals, Realm: realm(cfg.StateDir), Log: cfg.Log})
 	h.list.publish = h.store.PublishTerminals
 	h.keep.begin(h)
 	return h, nil

@@ -18,7 +18,7 @@ type Terminal struct {
 	ch      *store.Channel
 	created time.Time
 	creator authz.Principal
-	proof   Proof // of the creator; nil: none is followed
+	mark    string // of its processes; "": it has none of ours
 	// transient: it goes once it has exited while its creator watches.
 	transient bool
 	// forced: made by a key's forced command.

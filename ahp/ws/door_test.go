@@ -1,12 +1,14 @@
 package ws
 
 import (
+	"bufio"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -20,6 +22,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"golang.org/x/sys/unix"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
@@ -36,7 +39,10 @@ func child(socket string) {
 	d := websocket.Dialer{NetDial: func(string, string) (net.Conn, error) { return net.Dial("unix", socket) }}
 	c, resp, err := d.Dial("ws://localhost/ahp", nil)
 	if err != nil {
-		fmt.Println("refused", err, resp)
+		fmt.Println("refused:", err)
+		if resp != nil {
+			_, _ = io.Copy(os.Stdout, resp.Body)
+		}
 		return
 	}
 	defer c.Close()
@@ -166,15 +172,15 @@ func TestAPeerInsideATerminalIsItsCreator(t *testing.T) {
 	check(t, w.authority.Revoke(w.grant, "agent"))
 	outer, err := w.host.Find(authz.ForUID(0), "outer")
 	check(t, err)
-	const told = "ended: websocket: close 1008 (policy violation): " + "whoever made your terminal may not come in any more"
+	told := "ended: websocket: close 1008 (policy violation): " + errDescended.Error()
 	deadline := time.Now().Add(patience)
 	for {
 		st, err := w.host.Read(authz.ForUID(0), outer)
 		check(t, err)
 		text := st.Content[0].Text.String()
 		first, second, again := strings.Cut(text, "again\r\n")
-		if again && strings.Contains(first, told) && (strings.Contains(second, "lost") || strings.Contains(second, "ended:")) {
-			if strings.Contains(second, `"id":2,"result"`) {
+		if again && strings.Contains(first, told) && strings.Contains(second, errDescended.Error()) {
+			if !strings.Contains(second, "refused:") {
 				t.Errorf("the second connection was let in: %s", second)
 			}
 			return
@@ -183,6 +189,79 @@ func TestAPeerInsideATerminalIsItsCreator(t *testing.T) {
 			t.Fatalf("the connection from inside goes on; it has seen:\n%s", text)
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// fifo makes a named pipe, which is open until the test ends.
+func fifo(t testing.TB, name string) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	check(t, unix.Mkfifo(path, 0o600))
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	check(t, err)
+	t.Cleanup(func() { f.Close() })
+	check(t, f.SetReadDeadline(time.Now().Add(patience)))
+	return f
+}
+
+// leftBehind makes the terminal "outer", for an operator, which ends and leaves a
+// child behind; go lets that run. said returns its next line.
+func (w *world) leftBehind() (let, said func() string) {
+	path := w.unixSocket()
+	exe, err := os.Executable()
+	check(w.t, err)
+	in, out := fifo(w.t, "in"), fifo(w.t, "out")
+	s := w.dial(w.token(authz.Operator, "agent"))
+	s.initialize("agent")
+	script := fmt.Sprintf(`trap "" HUP; setsid /bin/sh -c 'read x <%s; exec %s >%s 2>&1' & exit 0`, in.Name(), exe, out.Name())
+	s.send(`{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{"channel":"ahp-terminal:/outer","claim":{"kind":"client","clientId":"agent"},"_meta":{"termhost":{"command":"/bin/sh","args":["-c",%q],"env":{%q:%q}}}}}`, script, childSocket, path)
+	s.until(`"id":2,"result":null`)
+	outer, err := w.host.Find(authz.ForUID(0), "outer")
+	check(w.t, err)
+	<-outer.Done()
+	lines := bufio.NewReader(out)
+	said = func() string {
+		line, err := lines.ReadString('\n')
+		check(w.t, err)
+		return line
+	}
+	return func() string {
+		_, err := in.WriteString("go\n")
+		check(w.t, err)
+		return said()
+	}, said
+}
+
+func TestWhatATerminalLeftBehindIsItsCreator(t *testing.T) {
+	w := newWorld(t)
+	let, said := w.leftBehind()
+	if first, second := let(), said(); !strings.Contains(second, `"id":2,"result":null`) {
+		t.Fatalf("it was told\n%s%s", first, second)
+	}
+	if got := w.holder("inner"); got != "alice/agent" {
+		t.Errorf("the inner terminal is %s's, want alice/agent's", got)
+	}
+}
+
+func TestWhatATerminalLeftBehindGoesWithItsCreator(t *testing.T) {
+	w := newWorld(t)
+	let, said := w.leftBehind()
+	check(t, w.authority.Revoke(w.grant, "agent"))
+	if first, second := let(), said(); !strings.Contains(first, "refused:") || !strings.Contains(second, errDescended.Error()) {
+		t.Errorf("it was told\n%s%s", first, second)
+	}
+}
+
+func TestAProofThatIsGoneIsNoProof(t *testing.T) {
+	for _, c := range []struct{ lost, told error }{{nil, nil}, {authz.ErrChanged, errChanged}, {errors.New("removed"), errDescended}} {
+		if got := proven(func(end func(error)) func() {
+			if c.lost != nil {
+				end(c.lost)
+			}
+			return func() {}
+		}); got != c.told {
+			t.Errorf("%v: the peer is told %v", c.lost, got)
+		}
 	}
 }
 

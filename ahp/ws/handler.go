@@ -89,7 +89,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request, d *door, remote
 		release = s.cfg.Authority.Track(g, func(err error) { c.End(lost(err)) })
 	} else if d.proof != nil {
 		c.Prove(d.proof)
-		release = d.proof(func(error) { c.End(errDescended) })
+		release = d.proof(func(err error) { c.End(lostProof(err)) })
 	}
 	t := rpc.NewWebSocket(conn, s.cfg.MaxFrameBytes, func() int { return closeCode(c.Context()) })
 	s.log.Info("connected", "door", d.name, "principal", g.Principal.Name, "remote", remote.String())

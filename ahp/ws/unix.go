@@ -69,11 +69,37 @@ var (
 	errForeign   = errors.New("this socket is for the user who runs the host")
 	errPeerGone  = errors.New("your process has ended, or cannot be seen from here")
 	errDescended = errors.New("whoever made your terminal may not come in any more")
+	errChanged   = errors.New("the rights of whoever made your terminal have changed: open a new one")
+	errForgotten = errors.New("your terminal has ended, and who made it is not known any more: open a new one")
 )
 
+// lostProof returns what a peer from inside a terminal is told when the proof of
+// whoever made that has gone.
+func lostProof(err error) error {
+	if errors.Is(err, authz.ErrChanged) {
+		return errChanged
+	}
+	return errDescended
+}
+
+// proven returns why a proof is gone already; nil: it is not.
+func proven(proof host.Proof) error {
+	if proof == nil {
+		return nil
+	}
+	gone := make(chan error, 1)
+	proof(func(err error) { gone <- err })()
+	select {
+	case err := <-gone:
+		return lostProof(err)
+	default:
+		return nil
+	}
+}
+
 // unixPeer returns who is at the other end of a unix socket: an admin if its
-// user is the host's or root, but inside one of our terminals whoever made that.
-// The latter keeps honest tools apart; a program that means harm has the host's
+// user is the host's or root, but inside one of our terminals, or left behind by one,
+// whoever made that. The latter keeps honest tools apart; a program that means harm has the host's
 // user id and other ways. proof, if not nil, is that of whoever made the terminal.
 func (s *Server) unixPeer(c *net.UnixConn) (p authz.Principal, proof host.Proof, err error) {
 	raw, err := c.SyscallConn()
@@ -90,11 +116,16 @@ func (s *Server) unixPeer(c *net.UnixConn) (p authz.Principal, proof host.Proof,
 	if cred.Uid != 0 && int(cred.Uid) != os.Geteuid() {
 		return authz.Principal{}, nil, errForeign
 	}
-	if p, proof, ok := s.cfg.Host.CreatorOf(int(cred.Pid)); ok {
-		if p.Valid(time.Now()) != nil {
-			return authz.Principal{}, nil, errDescended
+	if p, proof, inside := s.cfg.Host.CreatorOf(int(cred.Pid)); inside {
+		switch {
+		case p == (authz.Principal{}):
+			err = errForgotten
+		case p.Valid(time.Now()) != nil:
+			err = errDescended
+		default:
+			err = proven(proof)
 		}
-		return p, proof, nil
+		return p, proof, err
 	}
 	// A process that is gone by now may have been anybody's.
 	if cred.Pid <= 0 || unix.Kill(int(cred.Pid), 0) != nil {
