@@ -120,8 +120,8 @@ func newGenerator(seed uint64, safe bool) *generator {
 //     tabs, relative motion and saving work from there; ours is in the last column, as
 //     the VT's and xterm's
 //   - what DECSC saved moves when the main screen scrolls, and DECRC does not restore
-//     origin mode and underline styles, but the hyperlink, which ours, like VTE, leaves
-//     as it is
+//     origin mode, underline styles and the charsets that are not in use, but the
+//     hyperlink, which ours, like VTE, leaves as it is
 //   - DECSTR also turns bracketed paste, focus and mouse reports off, and resets the
 //     cursor's style
 //   - REP repeats up to 65,536 times, ours at most a line's length
@@ -159,7 +159,7 @@ func (g *generator) xtermOutput(v *Terminal, n int) []string {
 		case strings.HasSuffix(p, "49l") && !v.AltScreen(),
 			last == 'g' && g.cols%2 == 0, strings.HasSuffix(p, "\x1bH") && g.cols%2 == 0,
 			v.AltScreen() && strings.Contains(p, "?6"), v.cur.origin && strings.Contains(p, "?1049"),
-			strings.Contains(p, "?47") && g.cols%2 == 1, strings.Contains(p, "?1049") && g.cols%2 == 1:
+			strings.Contains(p, "?47") && g.cols%4 != 2, strings.Contains(p, "?1049") && g.cols%4 != 0: // one of them: 1049 restores what 47 does not save
 			continue
 		case last == 'p':
 			p = "\x1b[?1000;1004;1006;2004l\x1b[0 q" + p
@@ -168,7 +168,7 @@ func (g *generator) xtermOutput(v *Terminal, n int) []string {
 		case last == '8':
 			p = "\x1b[m\x1b[?6l\x1b[r" + p
 		case strings.Contains(p, "?1049"):
-			p = "\x1b[24m\x1b]8;;\x1b\\" + p
+			p = "\x1b[24m\x1b(B\x1b)B\x0f\x1b]8;;\x1b\\" + p
 		case strings.Contains(p, "\x1b[") && last == 'T':
 			p = "\x1b[m" + p
 		case v.cur.origin && strings.Contains(p, "\x1b[") && strings.IndexByte("ABCDEFGIZae`d", last) >= 0:

@@ -157,8 +157,7 @@ func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
 		}
 		switch {
 		case filled:
-			w.styleOf(r.cells[len(cells)])
-			w.leaveColumn(g.rows[y+1].cells[0]&cellCluster != 0)
+			t.drawFill(w, r.cells[len(cells)], g.rows[y+1].cells[0])
 		case !linked && max(r.used(), x) < t.cols:
 			w.style(style{}, link{})
 			w.str("\x1b[K")
@@ -168,6 +167,19 @@ func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
 			w.style(style{}, link{})
 			w.str("\r\n")
 		}
+	}
+}
+
+// drawFill draws the last column, which was left empty for the wide character first.
+// Terminals give it the style in which that character is printed, so it is printed in
+// the column's style before the row that it begins is drawn.
+func (t *Terminal) drawFill(w *writer, fill, first cell) {
+	w.styleOf(fill)
+	cluster := first&cellCluster != 0
+	w.leaveColumn(cluster)
+	if !cluster && first.style() != fill.style() {
+		w.dst = w.tb.text(w.dst, first)
+		w.str("\r")
 	}
 }
 

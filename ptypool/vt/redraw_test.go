@@ -248,3 +248,18 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d bytes of links, %d styles", v.table.linkBytes, len(v.table.styles))
 	}
 }
+
+// The column that was left empty for a wide character keeps its background when another
+// character takes the wide one's place.
+func TestRedrawOfTheColumnBeforeAWideCharacter(t *testing.T) {
+	for _, in := range []string{"abcd漢\r\x1b[41m字", "\x1b[41mabcd漢\r\x1b[42m字", "\x1b[41mabcd漢\r\x1b[m字x"} {
+		v, viewer := New(5, 3, Options{}), New(5, 3, Options{})
+		v.Feed([]byte(in), nil)
+		redrawn(t, v, viewer, Redraw{})
+		sameState(t, viewer, v, in)
+		bg := func(v *Terminal) color { return v.table.at(v.main.rows[0].cells[4].style()).bg }
+		if bg(viewer) != bg(v) {
+			t.Errorf("%q: background %x, want %x", in, bg(viewer), bg(v))
+		}
+	}
+}
