@@ -100,11 +100,10 @@ func parse(msg []byte) (*request, *ahp.Error) {
 		return nil, ahp.NewError(ahp.CodeParse, "the message is not valid JSON")
 	}
 	if err := scan(msg); err != nil {
-		code := ahp.CodeInvalidRequest
 		if errors.Is(err, errUTF8) {
-			code = ahp.CodeParse
+			return nil, ahp.NewError(ahp.CodeParse, err.Error())
 		}
-		return nil, ahp.NewError(code, err.Error())
+		return salvage(msg, err), ahp.NewError(ahp.CodeInvalidRequest, err.Error())
 	}
 	switch first := bytes.TrimLeft(msg, " \t\r\n")[0]; first {
 	case '{':
@@ -136,6 +135,25 @@ func parse(msg []byte) (*request, *ahp.Error) {
 		return r, ahp.NewError(ahp.CodeInvalidRequest, "the message has no method, or one that is not a string")
 	}
 	return r, nil
+}
+
+// salvage returns the id of a message that scan has refused, so that its sender knows
+// which one it was; nil: it has none, or more than one.
+func salvage(msg []byte, refusal error) *request {
+	var twice *duplicateError
+	if errors.As(refusal, &twice) && strings.EqualFold(unescape(twice.key), "id") {
+		return nil
+	}
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(msg, &keys) != nil || keys["id"] == nil || !isID(keys["id"]) {
+		return nil
+	}
+	for key := range keys {
+		if key != "id" && strings.EqualFold(key, "id") {
+			return nil
+		}
+	}
+	return &request{id: keys["id"]}
 }
 
 // maxID bounds an id, in bytes: it is repeated in the answer.

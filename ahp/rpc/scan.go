@@ -35,7 +35,7 @@ func scan(msg []byte) error {
 		return errUTF8
 	}
 	s := scanner{msg: msg}
-	return s.value(0)
+	return s.value(0, protocol)
 }
 
 type scanner struct {
@@ -43,7 +43,29 @@ type scanner struct {
 	pos int
 }
 
-func (s *scanner) value(depth int) error {
+// place is where in a message an object stands.
+type place int
+
+const (
+	protocol place = iota // anywhere else
+	meta                  // in a _meta
+	data                  // in an env of one: its keys are data
+)
+
+// in returns the place of an object that stands under a key. Host-specific parameters
+// are in a _meta, environment variables among them, of which http_proxy and HTTP_PROXY
+// are two.
+func (p place) in(key string) place {
+	switch key = unescape(key); {
+	case p == protocol && strings.EqualFold(key, "_meta"):
+		return meta
+	case p == meta && strings.EqualFold(key, "env"):
+		return data
+	}
+	return p
+}
+
+func (s *scanner) value(depth int, at place) error {
 	s.space()
 	if s.pos == len(s.msg) {
 		return nil
@@ -53,7 +75,7 @@ func (s *scanner) value(depth int) error {
 		if depth == maxDepth {
 			return errDepth
 		}
-		return s.container(depth+1, s.msg[s.pos] == '{')
+		return s.container(depth+1, s.msg[s.pos] == '{', at)
 	case '"':
 		s.str()
 	default:
@@ -65,9 +87,9 @@ func (s *scanner) value(depth int) error {
 }
 
 // container scans an object or array; pos is at its first byte.
-func (s *scanner) container(depth int, object bool) error {
+func (s *scanner) container(depth int, object bool, at place) error {
 	s.pos++
-	var keys keySet
+	keys := keySet{data: at == data}
 	for s.space(); s.pos < len(s.msg); s.space() {
 		switch s.msg[s.pos] {
 		case '}', ']':
@@ -77,14 +99,17 @@ func (s *scanner) container(depth int, object bool) error {
 			s.pos++
 			continue
 		}
+		inner := at
 		if object {
-			if key := s.str(); !keys.add(key) {
+			key := s.str()
+			if !keys.add(key) {
 				return &duplicateError{key[:min(len(key), maxKeyName)]}
 			}
+			inner = at.in(key)
 			s.space()
 			s.pos++ // the colon
 		}
-		if err := s.value(depth); err != nil {
+		if err := s.value(depth, inner); err != nil {
 			return err
 		}
 	}
