@@ -199,6 +199,9 @@ func channelOf(params json.RawMessage) (string, *ahp.Error) {
 
 func (p *peer) subscribe(r *request) *ahp.Error {
 	channel, e := channelOf(r.params)
+	if e == nil {
+		e = checkDelivery(r.params)
+	}
 	if e != nil {
 		return e
 	}
@@ -215,6 +218,23 @@ func (p *peer) subscribe(r *request) *ahp.Error {
 			return append(view.AppendJSON(append(dst, `{"snapshot":`...), shape), '}')
 		}, nil
 	})
+	return nil
+}
+
+// checkDelivery reads how much intentional buffering a subscriber allows, in
+// milliseconds. There is none, so that any number is kept to.
+func checkDelivery(params json.RawMessage) *ahp.Error {
+	var w struct {
+		Delivery struct {
+			MaxLatencyMs float64 `json:"maxLatencyMs"`
+		} `json:"delivery"`
+	}
+	if e := decode(params, &w); e != nil {
+		return e
+	}
+	if w.Delivery.MaxLatencyMs < 0 {
+		return ahp.FieldProblem("delivery.maxLatencyMs", "must not be negative")
+	}
 	return nil
 }
 
