@@ -260,8 +260,12 @@ func (s *sharing) guarded(f func()) func() {
 // program's.
 func (s *sharing) part(std stdio, told bool) {
 	s.user.restore()
-	if s.publisher.why() == "" && !told && len(s.news.rest()) == 0 {
-		s.news.keep("the host could not be told of the end; it ends the terminal when it has waited for long enough")
+	select {
+	case <-s.publisher.ended: // that has been told
+	default:
+		if !told {
+			s.news.keep("the host could not be told of the end; it ends the terminal when it has waited for long enough")
+		}
 	}
 	for _, text := range s.news.rest() {
 		fmt.Fprintf(std.err, "termhost: note: %s\n", text)

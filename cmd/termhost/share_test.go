@@ -266,6 +266,36 @@ func TestAFullScreenProgramIsSeenAsItIsAfterAPause(t *testing.T) {
 	}
 }
 
+func TestANoteLeavesAFullScreenAsItWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var user bytes.Buffer
+		f := newFeed(&user, newJournal(), 20, 5, "")
+		defer f.close()
+		f.Write([]byte("\x1b[?1049h\x1b[H" + strings.Repeat("0123456789", 2*5) + "\x1b[2;3H"))
+		seen := func() *vt.Terminal {
+			v := vt.New(20, 5, vt.Options{})
+			v.Feed(user.Bytes(), nil)
+			return v
+		}
+		before := string(seen().AppendText(nil, true))
+		if f.notify("a note that is longer than a line") {
+			t.Error("a note on a full screen is said to stay")
+		}
+		if got := string(seen().AppendText(nil, false)); !strings.HasSuffix(got, "\n termhost: a note th\n") || !strings.HasPrefix(got, before[:len(before)/2]) {
+			t.Errorf("with the note the screen is\n%s", got)
+		}
+		time.Sleep(noteTime)
+		synctest.Wait()
+		after := seen()
+		if got := string(after.AppendText(nil, true)); got != before {
+			t.Errorf("after the note the screen is\n%s", got)
+		}
+		if x, y, _ := after.Cursor(); x != 2 || y != 1 {
+			t.Errorf("the cursor is at %d,%d", x, y)
+		}
+	})
+}
+
 func TestCommandsOfASharedShellAreTold(t *testing.T) {
 	j := newJournal()
 	f := newFeed(&bytes.Buffer{}, j, 80, 24, "nonce")

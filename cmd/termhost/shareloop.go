@@ -44,7 +44,7 @@ type loopGuard struct {
 	answer int       // the first round that was sent after the last hit
 	at     time.Time // when the newest mark was sent
 	hits   int       // how many came back in a row
-	tail   []byte    // the end of what was scanned, for what is cut
+	seen   []byte    // the end of what was scanned, for what is cut
 	bytes  int       // printed since the newest mark
 	redraw bool      // somebody has attached since
 }
@@ -78,8 +78,8 @@ func (g *loopGuard) mark(now time.Time) []byte {
 // scan looks at what the program prints. p is not kept.
 func (g *loopGuard) scan(p []byte, now time.Time) finding {
 	g.bytes += len(p)
-	seen := append(g.tail, p...)
-	for rest := seen; ; {
+	g.seen = append(g.seen, p...)
+	for rest := g.seen; ; {
 		i := bytes.Index(rest, g.key)
 		if i < 0 {
 			break
@@ -90,8 +90,8 @@ func (g *loopGuard) scan(p []byte, now time.Time) finding {
 			return g.back(now)
 		}
 	}
-	g.tail = bytes.Clone(seen[max(0, len(seen)-len(g.key)-maxRound):])
-	g.redraw = g.redraw || bytes.Contains(seen, []byte(redrawStart))
+	g.redraw = g.redraw || bytes.Contains(g.seen, []byte(redrawStart))
+	g.seen = g.seen[:copy(g.seen, g.seen[max(0, len(g.seen)-len(g.key)-maxRound):])]
 	switch since := now.Sub(g.at); {
 	case g.redraw && since >= loopPause, g.bytes >= loopBytes && since >= loopTime && bytes.HasSuffix(p, []byte{'\n'}):
 		return suspicious
@@ -104,7 +104,7 @@ func (g *loopGuard) back(now time.Time) finding {
 	if now.Sub(g.at) >= loopTime {
 		g.hits = 0
 	}
-	g.tail = nil
+	g.seen = g.seen[:0]
 	g.answer = g.round + 1
 	if g.hits++; g.hits < loopHits {
 		return suspicious

@@ -36,9 +36,12 @@ func (s *sharing) attend(ctx context.Context, signals <-chan os.Signal) {
 			}
 		case <-stop:
 			stop = nil
-			// A terminal cannot be shared by one who may neither read its keys nor
-			// make it raw: as with any such program, the shell is told so.
-			if !s.user.foreground() && !s.hungUp.Load() {
+			switch {
+			case s.user.foreground(): // a shell says nothing to a job that runs already
+				s.goOn()
+			case !s.hungUp.Load():
+				// A terminal cannot be shared by one who may neither read its keys
+				// nor make it raw: as with any such program, the shell is told so.
 				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			}
 		}
