@@ -273,6 +273,8 @@ func TestANoteLeavesAFullScreenAsItWas(t *testing.T) {
 		defer f.close()
 		f.Write([]byte("\x1b[?1049h\x1b[H" + strings.Repeat("0123456789", 2*5) + "\x1b[2;3H"))
 		seen := func() *vt.Terminal {
+			f.mu.Lock()
+			defer f.mu.Unlock()
 			v := vt.New(20, 5, vt.Options{})
 			v.Feed(user.Bytes(), nil)
 			return v
