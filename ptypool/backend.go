@@ -14,8 +14,8 @@ type ExitStatus struct {
 // UnknownExit is the Code of a process whose status nobody could learn, and of a virtual terminal that was hung up.
 const UnknownExit = -1
 
-// exitStatus translates the kernel's wait status.
-func exitStatus(ws syscall.WaitStatus) ExitStatus {
+// ExitStatusOf translates the kernel's wait status.
+func ExitStatusOf(ws syscall.WaitStatus) ExitStatus {
 	if ws.Signaled() {
 		return ExitStatus{Code: 128 + int(ws.Signal()), Signal: ws.Signal()}
 	}

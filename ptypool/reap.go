@@ -20,7 +20,7 @@ func (b *ptyBackend) reap(pidfd int) {
 	if err != nil {
 		b.err = fmt.Errorf("ptypool: waiting for a child: %w", err)
 	} else {
-		b.status = exitStatus(ws)
+		b.status = ExitStatusOf(ws)
 	}
 	b.exited.Store(true)
 	close(b.reaped)

@@ -15,6 +15,7 @@ import (
 
 	"termhost/ahp/acp"
 	"termhost/ahp/client"
+	"termhost/cmd/termhost/sshlink"
 )
 
 const acpUsage = "[--local [-c FILE] | [ssh options] DEST] -- AGENT ARGS..."
@@ -70,12 +71,12 @@ func parseWay(args []string, std stdio) (hostWay, error) {
 		}
 		return hostWay{}, errors.New("--local takes no host, only -c FILE")
 	}
-	target, err := parseTarget(args)
+	target, err := sshlink.Parse(args)
 	if err != nil {
 		return hostWay{}, err
 	}
-	link := &sshLink{target: target, stderr: std.err}
-	return hostWay{dial: client.Lines(link.open), attach: target.attach, keepalive: acpKeepalive}, nil
+	link := &sshlink.Link{Target: target, Stderr: std.err}
+	return hostWay{dial: client.Lines(link.Open), attach: target.Attach, keepalive: acpKeepalive}, nil
 }
 
 // localWay is the unix socket of the host on this machine that runs with the
@@ -188,18 +189,11 @@ func attend(agent *agentProcess, proxy *acp.Proxy, host *client.Client, signals 
 	return status
 }
 
-// statusOf returns a process's exit status as a shell tells it.
-func statusOf(st *os.ProcessState) int {
-	if ws, ok := st.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal())
-	}
-	return st.ExitCode()
-}
-
+// workingDirectory returns where this process is; "": that is the host's choice.
 func workingDirectory() string {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "" // the host's choice
+		return ""
 	}
 	return dir
 }

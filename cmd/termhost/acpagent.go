@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/cmd/termhost/sshlink"
 	"termhost/ptypool"
 )
 
@@ -30,7 +31,7 @@ func prepareAgent(argv []string, stderr io.Writer) (*agentProcess, error) {
 	}
 	a := &agentProcess{cmd: cmd}
 	var err error
-	a.in, a.out, err = pipes(cmd)
+	a.in, a.out, err = sshlink.Pipes(cmd)
 	a.adopt(cmd, stderr)
 	return a, err
 }
@@ -96,5 +97,6 @@ func (a *agentProcess) signal(sig syscall.Signal) { _ = syscall.Kill(-a.cmd.Proc
 // reap returns the exit status of an agent that has ended.
 func (a *agentProcess) reap() int {
 	_ = a.cmd.Wait() // ProcessState says how it ended
-	return statusOf(a.cmd.ProcessState)
+	ws, _ := a.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ptypool.ExitStatusOf(ws).Code
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/cmd/termhost/share"
 )
 
 const attachUsage = "[-r] [-c FILE] [NAME]"
@@ -37,7 +39,7 @@ func attach(args []string, std stdio) int {
 		return fail(std, exitFailure, err.Error(), "is termhost serve running, with the same configuration?")
 	}
 	defer client.Close()
-	if name := sharedHere(client, fs.Arg(0)); name != "" {
+	if name := share.Within(client, fs.Arg(0)); name != "" {
 		return fail(std, exitFailure, name+" is the terminal you are in, which would be shown inside itself", "attach to it from another window")
 	}
 	command := "attach"

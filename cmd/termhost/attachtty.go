@@ -10,25 +10,12 @@ import (
 
 	gossh "golang.org/x/crypto/ssh"
 	"golang.org/x/term"
+
+	"termhost/ptypool/vt"
 )
 
 // lastWrite is how long a terminal that takes no output holds up the end.
 const lastWrite = time.Second
-
-// saneTerminal makes a terminal in any state what a shell expects: the main screen,
-// every mode off that concerns keys, mouse and paste, those on that most terminals begin
-// with and the host sets (1007: the wheel scrolls full-screen programs; 2027: grapheme
-// clusters), default style and charsets, the
-// cursor shown on a new last line (xterm ctlseqs; kitty keyboard protocol). Both
-// screens have a keyboard of their own. ESC 7 saves the cursor for the restores that mode
-// 1049 and, to terminals that do not know kitty's sequence, CSI u are.
-const saneTerminal = "\x18\x1b7" + saneKeys + "\x1b[?1049l" + saneKeys +
-	"\x1b[?1;5;6;9;12;45;66;67;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b[?1007;2027h\x1b>\x1b[4;20l\x1b[?7;25h" +
-	"\x1b]8;;\x1b\\\x1b[0m\x1b[0\"q\x1b[0 q\x1b(B\x1b)B\x0f\x1b[r\x1b[999;1H\r\n"
-
-// saneKeys turns the keyboard protocols off: kitty's, with all that was pushed, and
-// modifyOtherKeys.
-const saneKeys = "\x1b[<99u\x1b[=0u\x1b[>4;0m\x1b[0m"
 
 // takenTerminal is the user's terminal while the host writes to it.
 type takenTerminal struct {
@@ -107,7 +94,7 @@ func (t *takenTerminal) reset() {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		_, _ = io.WriteString(t.out, saneTerminal) // a terminal that is gone needs nothing
+		_, _ = io.WriteString(t.out, vt.Sane) // a terminal that is gone needs nothing
 	}()
 	select {
 	case <-written:

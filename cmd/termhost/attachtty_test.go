@@ -30,7 +30,7 @@ func TestASaneTerminalHasNoModeOfTheProgramsLeft(t *testing.T) {
 			wrong = 'l'
 		}
 		screen.Feed(fmt.Appendf(nil, "\x1b[?%d%c", mode, wrong), nil)
-		screen.Feed([]byte(saneTerminal), nil)
+		screen.Feed([]byte(vt.Sane), nil)
 		var r replies
 		screen.Feed(fmt.Appendf(nil, "\x1b[?%d$p", mode), &r)
 		if answer := fmt.Sprintf("\x1b[?%d;%d$y", mode, want); r.text != answer {

@@ -35,7 +35,7 @@ type stdio struct {
 func commands() []command {
 	return []command{
 		{"serve", "[-c FILE]", "run the host", serve},
-		{"share", shareUsage, "show this terminal, or a program's, to a host", share},
+		{"share", shareUsage, "show this terminal, or a program's, to a host", shareTerminal},
 		{"acp", acpUsage, "run an ACP agent whose commands run in the host's terminals", proxyACP},
 		{"attach", attachUsage, "show a terminal of a host on this machine", attach},
 		{"version", "", "print the version", printVersion},

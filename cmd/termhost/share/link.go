@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"termhost/cmd/termhost/sshlink"
 )
 
 // refusalPause is how long a refused login waits before the next attempt: what
@@ -21,10 +23,10 @@ const refusalPause = 5 * time.Minute
 var needsUser = regexp.MustCompile(`Permission denied \(|Too many authentication failures|Host key verification failed|` +
 	`REMOTE HOST IDENTIFICATION HAS CHANGED`)
 
-// patientLink opens connections to the host as an sshLink does. Once the host has
+// patientLink opens connections to the host as an [sshlink.Link] does. Once the host has
 // refused the login it waits for long, or until the user has it try again.
 type patientLink struct {
-	ssh     *sshLink
+	ssh     *sshlink.Link
 	words   *sshWords // what ssh says
 	refused func(why string)
 	again   chan struct{} // 1 deep: the user wants another attempt
@@ -33,9 +35,9 @@ type patientLink struct {
 	next time.Time  // the next attempt; zero: nothing was refused
 }
 
-func newPatientLink(target sshTarget, stderr io.Writer, refused func(why string)) *patientLink {
+func newPatientLink(target sshlink.Target, stderr io.Writer, refused func(why string)) *patientLink {
 	words := &sshWords{w: stderr}
-	return &patientLink{ssh: &sshLink{target: target, stderr: words}, words: words, refused: refused, again: make(chan struct{}, 1)}
+	return &patientLink{ssh: &sshlink.Link{Target: target, Stderr: words}, words: words, refused: refused, again: make(chan struct{}, 1)}
 }
 
 // open starts an ssh for one connection.
@@ -44,7 +46,7 @@ func (l *patientLink) open(ctx context.Context) (io.ReadWriteCloser, error) {
 		return nil, err
 	}
 	l.words.forget()
-	rw, err := l.ssh.open(ctx)
+	rw, err := l.ssh.Open(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"encoding/json"
@@ -10,12 +10,12 @@ import (
 	"termhost/ahp"
 )
 
-// sharedHere returns the name of the host's terminal that name, as attach takes it,
+// Within returns the name of the host's terminal that name, as attach takes it,
 // stands for, if this process runs in that very terminal: shown inside itself it
 // would go on for ever. "": it does not, or nobody can tell. What cannot be told here,
 // and what ssh does, share itself notices; see loopGuard.
-func sharedHere(client *gossh.Client, name string) string {
-	owner := os.Getenv(shareVariable)
+func Within(client *gossh.Client, name string) string {
+	owner := os.Getenv(Variable)
 	if owner == "" || name == "" {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"os"
@@ -11,8 +11,8 @@ import (
 
 // The size of a shared terminal whose user has none.
 const (
-	shareCols = 80
-	shareRows = 24
+	defaultCols = 80
+	defaultRows = 24
 )
 
 // userTerminal is the terminal of the user who shares: raw while the program
@@ -93,5 +93,5 @@ func (u *userTerminal) size() unix.Winsize {
 			return *ws
 		}
 	}
-	return unix.Winsize{Col: shareCols, Row: shareRows}
+	return unix.Winsize{Col: defaultCols, Row: defaultRows}
 }

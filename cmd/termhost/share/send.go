@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"context"
@@ -31,9 +31,9 @@ type publisher struct {
 	once     sync.Once
 }
 
-// shareGrace is how long the host is asked to keep the terminal for an owner that
+// grace is how long the host is asked to keep the terminal for an owner that
 // is away; it may allow less.
-const shareGrace = "5m"
+const grace = "5m"
 
 func newPublisher(j *journal, f *feed, n *news, l *patientLink) *publisher {
 	return &publisher{journal: j, feed: f, news: n, link: l, states: make(chan client.State, 1), ended: make(chan struct{})}

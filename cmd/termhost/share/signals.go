@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"context"
@@ -11,8 +11,11 @@ import (
 // that came together with the SIGCONT, as from a shell's kill.
 const bgStop = 200 * time.Millisecond
 
-// shareSignals are those that share deals with.
-func shareSignals() []os.Signal {
+// lastWrite is how long a terminal that takes no output holds up the end.
+const lastWrite = time.Second
+
+// signals are those that share deals with.
+func signals() []os.Signal {
 	return []os.Signal{syscall.SIGWINCH, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT}
 }
 

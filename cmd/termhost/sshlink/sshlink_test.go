@@ -1,4 +1,4 @@
-package main
+package sshlink
 
 import (
 	"strings"
@@ -21,8 +21,8 @@ func TestTheUsersOptionsReachSSH(t *testing.T) {
 		{in: "-f a", err: "-f leaves no connection"},
 		{in: "--locale a", err: "no option --locale"},
 	} {
-		t.Setenv(sshVariable, "")
-		target, err := parseTarget(strings.Fields(c.in))
+		t.Setenv(Variable, "")
+		target, err := Parse(strings.Fields(c.in))
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%q: %v, want %s", c.in, err, c.err)
@@ -36,15 +36,15 @@ func TestTheUsersOptionsReachSSH(t *testing.T) {
 		if got := strings.Join(target.subsystem(false), " "); got != c.subsystem {
 			t.Errorf("%q:\n got %s\nwant %s", c.in, got, c.subsystem)
 		}
-		if got := strings.Join(target.attach("N"), " "); got != c.attach {
+		if got := strings.Join(target.Attach("N"), " "); got != c.attach {
 			t.Errorf("%q:\n got %s\nwant %s", c.in, got, c.attach)
 		}
 		if !strings.Contains(strings.Join(target.subsystem(true), " "), " -o BatchMode=yes ") {
 			t.Errorf("%q: a reconnection may ask", c.in)
 		}
 	}
-	t.Setenv(sshVariable, "my ssh -F file")
-	if target, err := parseTarget([]string{"host"}); err != nil || strings.Join(target.subsystem(false)[:5], " ") != "my ssh -F file -T" {
+	t.Setenv(Variable, "my ssh -F file")
+	if target, err := Parse([]string{"host"}); err != nil || strings.Join(target.subsystem(false)[:5], " ") != "my ssh -F file -T" {
 		t.Errorf("the ssh command is %v, %v", target.subsystem(false), err)
 	}
 }

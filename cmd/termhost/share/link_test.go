@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termhost/cmd/termhost/sshlink"
 )
 
 // fakeSSH returns a link over a program that counts its runs and then runs script.
@@ -19,7 +21,12 @@ func fakeSSH(t *testing.T, script string, refused func(string)) (l *patientLink,
 	if err := os.WriteFile(program, []byte("echo >>"+dir+"/runs\n"+script+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l = newPatientLink(sshTarget{program: []string{"sh", program}, dest: "host"}, io.Discard, refused)
+	t.Setenv(sshlink.Variable, "sh "+program)
+	target, err := sshlink.Parse([]string{"host"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = newPatientLink(target, io.Discard, refused)
 	return l, func() int {
 		text, _ := os.ReadFile(dir + "/runs")
 		return len(text)

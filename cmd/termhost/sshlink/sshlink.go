@@ -1,4 +1,6 @@
-package main
+// Package sshlink reaches a host by running the user's own ssh, so that its
+// configuration, keys, agents, jump hosts and known_hosts are what they always are.
+package sshlink
 
 import (
 	"context"
@@ -14,34 +16,33 @@ import (
 	"time"
 )
 
-// sshVariable names the environment variable that replaces the ssh command. Its
+// Variable names the environment variable that replaces the ssh command. Its
 // value is split at blanks: the program and arguments before all others.
-const sshVariable = "TERMHOST_SSH"
+const Variable = "TERMHOST_SSH"
 
-// sshGoodbye is how long ssh may take to end once nobody talks to it any more.
-const sshGoodbye = 2 * time.Second
+// goodbye is how long ssh may take to end once nobody talks to it any more.
+const goodbye = 2 * time.Second
 
-// sshTarget is a host that is reached by running the user's own ssh, so that its
-// configuration, keys, agents, jump hosts and known_hosts are what they always are.
-type sshTarget struct {
+// Target is a host, and what ssh is told to reach it.
+type Target struct {
 	program []string // ssh and what stands before all options
 	options []string // the user's
-	dest    string
+	Dest    string   // as ssh takes it
 }
 
-// parseTarget reads "[ssh options] DEST". An error says what is wrong with it.
-func parseTarget(args []string) (sshTarget, error) {
-	t := sshTarget{program: strings.Fields(os.Getenv(sshVariable))}
+// Parse reads the words "[ssh options] DEST". An error says what is wrong with it.
+func Parse(args []string) (Target, error) {
+	t := Target{program: strings.Fields(os.Getenv(Variable))}
 	if len(t.program) == 0 {
 		t.program = []string{"ssh"}
 	}
 	for i := 0; i < len(args); i++ {
 		word := args[i]
 		if !strings.HasPrefix(word, "-") || word == "-" {
-			if t.dest != "" {
-				return t, fmt.Errorf("unexpected argument %q behind the host %s", word, t.dest)
+			if t.Dest != "" {
+				return t, fmt.Errorf("unexpected argument %q behind the host %s", word, t.Dest)
 			}
-			t.dest = word
+			t.Dest = word
 			continue
 		}
 		t.options = append(t.options, word)
@@ -56,7 +57,7 @@ func parseTarget(args []string) (sshTarget, error) {
 			t.options = append(t.options, args[i])
 		}
 	}
-	if t.dest == "" {
+	if t.Dest == "" {
 		return t, errors.New("no host is named")
 	}
 	return t, nil
@@ -87,47 +88,48 @@ func optionTakesValue(word string) (bool, error) {
 // always returns what every ssh is told before the user's options, because of
 // two options the first one counts: neither a RemoteCommand nor forwardings of
 // the user's configuration belong to this connection.
-func (t sshTarget) always(first string) []string {
+func (t Target) always(first string) []string {
 	return append(append([]string{}, t.program...), first, "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes")
 }
 
 // subsystem returns the command line whose standard streams are AHP. A host that
 // is not there any more is noticed after 45 seconds.
-func (t sshTarget) subsystem(batch bool) []string {
+func (t Target) subsystem(batch bool) []string {
 	argv := t.always("-T")
 	if batch {
 		argv = append(argv, "-o", "BatchMode=yes")
 	}
 	argv = append(argv, t.options...)
-	return append(argv, "-o", "ServerAliveInterval=15", t.dest, "-s", "ahp")
+	return append(argv, "-o", "ServerAliveInterval=15", t.Dest, "-s", "ahp")
 }
 
-// attach returns the command line that shows a terminal, read-only.
-func (t sshTarget) attach(name string) []string {
+// Attach returns the command line that shows a terminal, read-only.
+func (t Target) Attach(name string) []string {
 	argv := append(t.always("-t"), t.options...)
-	return append(argv, t.dest, "attach", "-r", name)
+	return append(argv, t.Dest, "attach", "-r", name)
 }
 
-// sshLink opens connections to one host. The first one may ask the user
+// Link opens connections to one host. Its fields are not changed once it is used. The first one may ask the user
 // something; later ones never do, because nobody may be looking.
-type sshLink struct {
-	target sshTarget
-	stderr io.Writer
+type Link struct {
+	Target Target
+	Stderr io.Writer // where ssh speaks to its user
+
 	opened atomic.Bool
 }
 
-// open starts an ssh for one connection, whose Close ends it.
-func (l *sshLink) open(context.Context) (io.ReadWriteCloser, error) {
+// Open starts an ssh for one connection, whose Close ends it.
+func (l *Link) Open(context.Context) (io.ReadWriteCloser, error) {
 	first := !l.opened.Swap(true)
-	argv := l.target.subsystem(!first)
+	argv := l.Target.subsystem(!first)
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stderr = l.stderr
+	cmd.Stderr = l.Stderr
 	// In a process session of its own, no key that is pressed here ends ssh.
 	// There it has no terminal to ask on, so the first one stays in ours, if we
 	// have a terminal.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: !first || !hasTerminal()}
-	cmd.WaitDelay = sshGoodbye // for stderr, which a ControlMaster may keep open
-	in, out, err := pipes(cmd)
+	cmd.WaitDelay = goodbye // for stderr, which a ControlMaster may keep open
+	in, out, err := Pipes(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func (l *sshLink) open(context.Context) (io.ReadWriteCloser, error) {
 		out.Close()
 		return nil, fmt.Errorf("cannot run ssh: %w", err)
 	}
-	p := &sshProcess{cmd: cmd, in: in, out: out, done: make(chan struct{})}
+	p := &process{cmd: cmd, in: in, out: out, done: make(chan struct{})}
 	go p.wait()
 	return p, nil
 }
@@ -151,9 +153,9 @@ func hasTerminal() bool {
 	return true
 }
 
-// pipes connects a command's standard input and output. The ends that are
+// Pipes connects a command's standard input and output. The ends that are
 // returned are ours; start closes the others.
-func pipes(cmd *exec.Cmd) (in, out *os.File, err error) {
+func Pipes(cmd *exec.Cmd) (in, out *os.File, err error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -176,8 +178,8 @@ func start(cmd *exec.Cmd) error {
 	return err
 }
 
-// sshProcess is one connection. Close may be called at any time.
-type sshProcess struct {
+// process is one connection. Close may be called at any time.
+type process struct {
 	cmd     *exec.Cmd
 	in, out *os.File
 	done    chan struct{} // closed when ssh has ended
@@ -185,13 +187,13 @@ type sshProcess struct {
 	once    sync.Once
 }
 
-func (p *sshProcess) wait() {
+func (p *process) wait() {
 	p.err = p.cmd.Wait()
 	close(p.done)
 }
 
 // Read reads what the host says. At the end it tells why ssh ended.
-func (p *sshProcess) Read(b []byte) (int, error) {
+func (p *process) Read(b []byte) (int, error) {
 	n, err := p.out.Read(b)
 	if n > 0 || !errors.Is(err, io.EOF) {
 		return n, err
@@ -201,23 +203,23 @@ func (p *sshProcess) Read(b []byte) (int, error) {
 		if p.err != nil {
 			return 0, fmt.Errorf("ssh ended: %w", p.err)
 		}
-	case <-time.After(sshGoodbye):
+	case <-time.After(goodbye):
 	}
 	return 0, io.EOF
 }
 
 // Write sends something to the host.
-func (p *sshProcess) Write(b []byte) (int, error) { return p.in.Write(b) }
+func (p *process) Write(b []byte) (int, error) { return p.in.Write(b) }
 
 // Close ends the connection: ssh ends by itself when nobody talks to it, or is
 // killed.
-func (p *sshProcess) Close() error {
+func (p *process) Close() error {
 	p.once.Do(func() {
 		p.in.Close()
 		p.out.Close()
 		select {
 		case <-p.done:
-		case <-time.After(sshGoodbye):
+		case <-time.After(goodbye):
 			_ = p.cmd.Process.Kill() // it may just have ended
 			<-p.done
 		}

@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"io"
@@ -42,8 +42,8 @@ type feed struct {
 	late    *time.Timer // shows a note later; nil: there is none
 }
 
-func newFeed(out io.Writer, j *journal, cols, rows int, nonce string) *feed {
-	return &feed{out: out, journal: j, screen: vt.New(cols, rows, vt.Options{Nonce: nonce, Version: version()}),
+func newFeed(out io.Writer, j *journal, cols, rows int, o vt.Options) *feed {
+	return &feed{out: out, journal: j, screen: vt.New(cols, rows, o),
 		shown: vt.New(cols, rows, vt.Options{}), loop: newLoopGuard()}
 }
 

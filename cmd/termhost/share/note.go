@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"fmt"
@@ -59,20 +59,14 @@ func (f *feed) unnote() {
 	})
 }
 
-// What undoes, without moving the cursor, what a program may have left on the main
-// screen of the user's terminal; saneTerminal does it where it left the alternate
-// one.
-const saneMain = "\x18\x1b7" + saneKeys + "\x1b[?1;5;9;12;45;66;67;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b>" +
-	"\x1b[4;20l\x1b[?7;25h\x1b]8;;\x1b\\\x1b[0\"q\x1b[r\x1b8\x1b[0m\x1b[0 q\x1b(B\x1b)B\x0f"
-
 // restore leaves the user's terminal as a shell expects it, where the program has
 // not.
 func (f *feed) restore() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	text := saneMain
+	text := vt.SaneMain
 	if f.screen.AltScreen() {
-		text = saneTerminal
+		text = vt.Sane
 	}
 	_, _ = io.WriteString(f.out, text)
 }

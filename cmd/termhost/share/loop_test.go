@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func watched(sent string) []byte {
 
 // dataOf keeps the visible output.
 type dataOf struct {
-	vtAnswers
+	vt.Sink // what else there is does not occur
 	bytes.Buffer
 }
 
@@ -42,7 +42,7 @@ func TestATerminalThatShowsItselfIsPaused(t *testing.T) {
 func showItself(t *testing.T, cut int) {
 	var user bytes.Buffer
 	j := newJournal()
-	f := newFeed(&user, j, 80, 24, "")
+	f := newFeed(&user, j, 80, 24, vt.Options{})
 	defer f.close()
 	f.Write([]byte("$ ssh -t host attach\r\n"))
 	outputOf(j)
@@ -81,7 +81,7 @@ func showItself(t *testing.T, cut int) {
 func TestATextThatShowsItselfIsPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()
-		f := newFeed(io.Discard, j, 80, 24, "")
+		f := newFeed(io.Discard, j, 80, 24, vt.Options{})
 		defer f.close()
 		back := []byte("what was there is shown again\r\n") // as `attach -r` without a pty does
 		limit := 2 * loopBytes / len(back)
@@ -100,7 +100,7 @@ func TestATextThatShowsItselfIsPaused(t *testing.T) {
 func TestOneWhoPrintsTheLogIsNotTakenForALoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()
-		f := newFeed(io.Discard, j, 80, 24, "")
+		f := newFeed(io.Discard, j, 80, 24, vt.Options{})
 		defer f.close()
 		var log strings.Builder
 		line := []byte(strings.Repeat("make: nothing to be done\r\n", 100))

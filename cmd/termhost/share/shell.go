@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"crypto/rand"
@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// shareDrain is how long output is read after the program has ended, when a
+	// drain is how long output is read after the program has ended, when a
 	// process that it left behind keeps the terminal.
-	shareDrain = 300 * time.Millisecond
+	drain = 300 * time.Millisecond
 )
 
 // localShell is the program that is shared, on a pty of this machine.
@@ -57,14 +57,14 @@ func prepareShell(argv []string) *localShell {
 	return s
 }
 
-// shareVariable names the environment variable by which a shared program, such as
+// Variable names the environment variable by which a shared program, such as
 // termhost attach or a prompt, can tell that it is one: the clientId that owns the
 // terminal.
-const shareVariable = "TERMHOST_SHARE"
+const Variable = "TERMHOST_SHARE"
 
 // owned tells the program, before it is started, that clientID shares it.
 func (s *localShell) owned(clientID string) {
-	s.cmd.Env = append(s.cmd.Env, shareVariable+"="+clientID) // the last one counts
+	s.cmd.Env = append(s.cmd.Env, Variable+"="+clientID) // the last one counts
 }
 
 // installIntegration puts the scripts of shell integration into the user's cache.
@@ -113,7 +113,7 @@ func (s *localShell) carry(w io.Writer) {
 	<-s.exited
 	select {
 	case <-done:
-	case <-time.After(shareDrain):
+	case <-time.After(drain):
 	}
 }
 
@@ -142,5 +142,6 @@ func (s *localShell) status() int {
 	s.mu.Unlock()
 	s.hangup.Wait()
 	_ = s.cmd.Wait() // ProcessState says how it ended
-	return statusOf(s.cmd.ProcessState)
+	ws, _ := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ptypool.ExitStatusOf(ws).Code
 }

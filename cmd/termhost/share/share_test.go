@@ -1,4 +1,4 @@
-package main
+package share
 
 import (
 	"bytes"
@@ -143,7 +143,7 @@ func TestNoActionEndsWithinARune(t *testing.T) {
 func TestARuneThatIsPrintedSlowlyIsSentWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal()
-		f := newFeed(io.Discard, j, 20, 5, "")
+		f := newFeed(io.Discard, j, 20, 5, vt.Options{})
 		defer f.close()
 		sent := func() string {
 			synctest.Wait()
@@ -178,7 +178,7 @@ func TestARuneThatIsPrintedSlowlyIsSentWhole(t *testing.T) {
 func TestAPauseBeginsAndEndsBetweenTwoSequences(t *testing.T) {
 	var user bytes.Buffer
 	j := newJournal()
-	f := newFeed(&user, j, 40, 5, "")
+	f := newFeed(&user, j, 40, 5, vt.Options{})
 	defer f.close()
 	f.Write([]byte("a\x1b[3"))
 	f.toggle()
@@ -217,7 +217,7 @@ func TestNothingThatWasPrintedInAPauseIsEverSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var user bytes.Buffer
 			j := newJournal()
-			f := newFeed(&user, j, 20, 5, "n")
+			f := newFeed(&user, j, 20, 5, vt.Options{Nonce: "n"})
 			defer f.close()
 			f.Write([]byte("before\r\n"))
 			f.toggle()
@@ -250,7 +250,7 @@ func TestNothingThatWasPrintedInAPauseIsEverSent(t *testing.T) {
 
 func TestAFullScreenProgramIsSeenAsItIsAfterAPause(t *testing.T) {
 	j := newJournal()
-	f := newFeed(&bytes.Buffer{}, j, 20, 5, "")
+	f := newFeed(&bytes.Buffer{}, j, 20, 5, vt.Options{})
 	defer f.close()
 	f.Write([]byte("$ edit\r\n\x1b[?1049h\x1b[Hold"))
 	f.toggle()
@@ -269,7 +269,7 @@ func TestAFullScreenProgramIsSeenAsItIsAfterAPause(t *testing.T) {
 func TestANoteLeavesAFullScreenAsItWas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var user bytes.Buffer
-		f := newFeed(&user, newJournal(), 20, 5, "")
+		f := newFeed(&user, newJournal(), 20, 5, vt.Options{})
 		defer f.close()
 		f.Write([]byte("\x1b[?1049h\x1b[H" + strings.Repeat("0123456789", 2*5) + "\x1b[2;3H"))
 		seen := func() *vt.Terminal {
@@ -300,7 +300,7 @@ func TestANoteLeavesAFullScreenAsItWas(t *testing.T) {
 
 func TestCommandsOfASharedShellAreTold(t *testing.T) {
 	j := newJournal()
-	f := newFeed(&bytes.Buffer{}, j, 80, 24, "nonce")
+	f := newFeed(&bytes.Buffer{}, j, 80, 24, vt.Options{Nonce: "nonce"})
 	defer f.close()
 	f.Write([]byte("\x1b]633;A\x07$ \x1b]633;E;make;nonce\x07\x1b]633;C\x07out\x1b]633;D;2\x07\x1b]633;P;Cwd=/tmp\x07\x1b]633;A\x07$ "))
 	var got []string
