@@ -28,10 +28,12 @@ const (
 // program may close its terminal and open it again.
 func (b *ptyBackend) readable() (ready bool) {
 	if err := b.raw.Control(func(fd uintptr) {
-		if ready = b.readableNow(fd); !ready && !b.armed {
-			b.armed, b.burst = true, 0
-			b.in.arm(fd, unix.EPOLLIN)
+		if ready = b.readableNow(fd); ready || b.armed {
+			return
 		}
+		b.armed, b.burst = true, 0
+		b.in.arm(fd, unix.EPOLLIN)
+		ready = b.readableNow(fd) // see arm
 	}); err != nil {
 		return true // closed, as the watch is, and Read says so
 	}

@@ -47,7 +47,8 @@ func (w *watch) wait(ready func() bool) error {
 	return w.raw.Read(func(uintptr) bool { return ready() })
 }
 
-// arm sets the events to wait for, besides the hangup; 0 disarms. One that is there already counts.
+// arm sets the events to wait for, besides the hangup; 0 disarms. The pty must be looked at after it: an epoll instance
+// whose events nobody takes out does not tell again, when it is armed, of what is there already.
 func (w *watch) arm(fd uintptr, events uint32) {
 	// It fails only on a closed watch, of which wait tells.
 	_ = w.raw.Control(func(ep uintptr) {
