@@ -82,50 +82,6 @@ type step struct {
 	notice    string // to be said with the answer to terminal/output; "": nothing
 }
 
-// refuse tells the sender, and nobody else, that its action was refused. What it
-// sent is not sent back but for what tells what it was: not what was typed,
-// nothing that clients who apply a refused action would add to their mirror, and
-// nothing large, because answers wait in memory until the peer reads them.
-func (s step) refuse(uri string, a ahp.Action, reason string) {
-	s.conn.sub.Answer(uri, outline(a), s.origin, reason)
-}
-
-// outline returns an action of a's type without what it would do.
-func outline(a ahp.Action) ahp.Action {
-	switch a := a.(type) {
-	case ahp.TerminalData:
-		return ahp.TerminalData{}
-	case ahp.TerminalInput:
-		return ahp.TerminalInput{}
-	case ahp.TerminalOutput:
-		return ahp.TerminalOutput{}
-	case ahp.TerminalTitleChanged:
-		return ahp.TerminalTitleChanged{Title: CleanTitle(a.Title)}
-	case ahp.TerminalCwdChanged:
-		return ahp.TerminalCwdChanged{Cwd: Printable(clip(a.Cwd))}
-	case ahp.TerminalCommandExecuted:
-		a.CommandID, a.CommandLine = clip(a.CommandID), clip(a.CommandLine)
-		return a
-	case ahp.TerminalCommandFinished:
-		a.CommandID = clip(a.CommandID)
-		return a
-	case ahp.TerminalClaimed:
-		if !validClaim(a.Claim) {
-			c := &a.Claim
-			c.ClientID, c.Session, c.Chat = clip(c.ClientID), clip(c.Session), clip(c.Chat)
-			c.TurnID, c.ToolCallID = clip(c.TurnID), clip(c.ToolCallID)
-		}
-		return a
-	case ahp.TerminalExited:
-		return ahp.TerminalExited{ExitCode: a.ExitCode}
-	case ahp.TerminalResized, ahp.TerminalCleared, ahp.TerminalCommandDetectionAvailable:
-		return a
-	}
-	name := clip(a.Type())
-	raw := append(ahp.AppendJSONString([]byte(`{"type":`), name), '}')
-	return ahp.Unknown{Name: name, Raw: raw}
-}
-
 // dispatch is the one place where a client's action changes a terminal: check,
 // side effect and append, in one step under the Term's lock.
 func (t *Terminal) dispatch(s step, a ahp.Action) (taken bool) {
@@ -141,17 +97,6 @@ func (t *Terminal) dispatch(s step, a ahp.Action) (taken bool) {
 		t.reject(s, a, reason)
 	}
 	return reason == ""
-}
-
-// reject tells the sender of an action, and nobody else, that it was refused.
-// The Term's lock is held.
-func (t *Terminal) reject(s step, a ahp.Action, reason string) {
-	s.refuse(t.uri, a, reason)
-	if current := t.current(a); current != nil {
-		// Official clients apply a rejected action to their mirror all the
-		// same: tell them what is true.
-		s.conn.sub.Answer(t.uri, current, nil, "")
-	}
 }
 
 // apply does what the action asks for, or returns why not. next is who a claim
@@ -282,19 +227,4 @@ func (t *Terminal) rename(a ahp.TerminalTitleChanged, s step) (reason string) {
 	t.accept(s, a)
 	t.host.list.changed()
 	return ""
-}
-
-// current returns the value that a rejected action would have changed, as an
-// action; nil where a rejection leaves no trace.
-func (t *Terminal) current(a ahp.Action) ahp.Action {
-	sum := t.ch.Summary()
-	switch a.Type() { // not the Go type: it may have been unreadable
-	case ahp.TerminalClaimed{}.Type():
-		return ahp.TerminalClaimed{Claim: sum.Claim}
-	case ahp.TerminalResized{}.Type():
-		return ahp.TerminalResized{Cols: sum.Cols, Rows: sum.Rows}
-	case ahp.TerminalTitleChanged{}.Type():
-		return ahp.TerminalTitleChanged{Title: sum.Title}
-	}
-	return nil
 }

@@ -29,6 +29,14 @@ func (s *Store) PublishTerminals() {
 	s.root.appendLocked(&Entry{action: changed}, changed)
 }
 
+// Terminals returns the root's list as it was published last, which must not be
+// modified.
+func (s *Store) Terminals() []ahp.TerminalInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.root.rootState.Terminals
+}
+
 func (c *Channel) infoLocked() ahp.TerminalInfo {
 	st := c.state
 	return ahp.TerminalInfo{Resource: c.uri, Title: st.Title, Claim: st.Claim, Exited: st.Exited, ExitCode: st.ExitCode, Client: st.Client}
