@@ -276,7 +276,8 @@ func BenchmarkAttach(b *testing.B) {
 }
 
 // cpuSeconds returns the CPU time of a process and of those of its descendants
-// that have its name: sshd serves each connection with processes of their own.
+// whose names begin with its own: sshd serves each connection with processes of
+// their own, called sshd or, from OpenSSH 9.8 on, sshd-session.
 func cpuSeconds(pid int) float64 {
 	const tick = 100 // USER_HZ, the same on every Linux
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -305,7 +306,7 @@ func cpuSeconds(pid int) float64 {
 	total := 0.0
 	for id, p := range procs {
 		for at := id; at > 1; at = procs[at].parent {
-			if at == pid && p.name == procs[pid].name {
+			if at == pid && strings.HasPrefix(p.name, procs[pid].name) {
 				total += p.ticks / tick
 			}
 		}
