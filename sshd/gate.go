@@ -71,16 +71,21 @@ func newGate(cfg *Config) *gate {
 type ticket struct {
 	gate    *gate
 	source  netip.Addr
+	known   bool // the peer has proven who it is before it came
 	pending bool
 }
 
-// admit lets a connection in, or says why not.
-func (g *gate) admit(remote net.Addr) (t *ticket, refusal string) {
+// admit lets a connection in, or says why not. One whose peer is known, a user of
+// this machine by its uid, has nothing to guess: it is no startup, and no source.
+func (g *gate) admit(remote net.Addr, known bool) (t *ticket, refusal string) {
 	source := sourceOf(remote)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.refusedLocked(source):
+	case known && g.total < g.max:
+		g.total++
+		return &ticket{gate: g, known: true}, ""
+	case !known && g.refusedLocked(source):
 		return nil, "too many failed logins from this address; wait a little"
 	case g.total >= g.max:
 		return nil, "too many connections; close some"
@@ -123,13 +128,15 @@ func (t *ticket) authenticated() {
 	t.gate.mu.Lock()
 	defer t.gate.mu.Unlock()
 	t.settleLocked()
-	delete(t.gate.penalties, t.source)
+	if !t.known {
+		delete(t.gate.penalties, t.source)
+	}
 }
 
 // penalize has the source wait for d, together with what it has earned before.
 func (t *ticket) penalize(d time.Duration) {
 	g := t.gate
-	if g.noPenalties || d == 0 {
+	if g.noPenalties || t.known || d == 0 {
 		return
 	}
 	now := g.now()

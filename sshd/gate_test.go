@@ -21,7 +21,7 @@ func TestTheGateFillsAsSshdsDoes(t *testing.T) {
 	roll := 0
 	g, _ := newTestGate(func(c *Config) { c.Rand = func(int) int { return roll } })
 	source := func(i int) net.Addr { return addr(net.IPv4(10, 0, byte(i>>8), byte(i)).String()) }
-	admit := func(i int) bool { _, refusal := g.admit(source(i)); return refusal == "" }
+	admit := func(i int) bool { _, refusal := g.admit(source(i), false); return refusal == "" }
 	for i := range 10 {
 		if !admit(i) {
 			t.Fatalf("startup %d was refused", i)
@@ -45,7 +45,7 @@ func TestPenaltiesAddUpAndPass(t *testing.T) {
 	g, now := newTestGate(nil)
 	fail := func(a net.Addr, d time.Duration) {
 		t.Helper()
-		tk, refusal := g.admit(a)
+		tk, refusal := g.admit(a, false)
 		if refusal != "" {
 			t.Fatalf("refused: %s", refusal)
 		}
@@ -53,7 +53,7 @@ func TestPenaltiesAddUpAndPass(t *testing.T) {
 		tk.leave()
 	}
 	refused := func(a net.Addr) bool {
-		tk, refusal := g.admit(a)
+		tk, refusal := g.admit(a, false)
 		if tk != nil {
 			tk.leave()
 		}
@@ -74,7 +74,7 @@ func TestPenaltiesAddUpAndPass(t *testing.T) {
 		t.Error("the penalty has passed")
 	}
 	fail(far, penaltyAuth)
-	tk, _ := g.admit(far)
+	tk, _ := g.admit(far, false)
 	tk.authenticated()
 	tk.leave()
 	if len(g.penalties) != 0 {
@@ -98,7 +98,7 @@ func TestPenaltiesAddUpAndPass(t *testing.T) {
 func TestPenaltiesAreBounded(t *testing.T) {
 	g, _ := newTestGate(nil)
 	for i := range maxPenalized + 100 {
-		tk, refusal := g.admit(addr(net.IPv4(10, byte(i>>16), byte(i>>8), byte(i)).String()))
+		tk, refusal := g.admit(addr(net.IPv4(10, byte(i>>16), byte(i>>8), byte(i)).String()), false)
 		if refusal != "" {
 			t.Fatal(refusal)
 		}
@@ -110,5 +110,23 @@ func TestPenaltiesAreBounded(t *testing.T) {
 	}
 	if g.total != 0 || g.pending != 0 || len(g.sources) != 0 {
 		t.Errorf("counters: %d, %d, %d", g.total, g.pending, len(g.sources))
+	}
+}
+
+func TestWhoeverIsKnownIsNoStartup(t *testing.T) {
+	g, _ := newTestGate(func(c *Config) { c.Rand = func(int) int { return 0 }; c.MaxConnections = 201 })
+	local := &net.UnixAddr{Name: "@", Net: "unix"}
+	for i := range 200 {
+		tk, refusal := g.admit(local, true)
+		if refusal != "" {
+			t.Fatalf("number %d is refused: %s", i, refusal)
+		}
+		tk.penalize(penaltyTimeout)
+	}
+	if _, refusal := g.admit(addr("192.0.2.1"), false); refusal != "" {
+		t.Errorf("they keep a stranger out: %s", refusal)
+	}
+	if _, refusal := g.admit(local, true); refusal == "" {
+		t.Error("there is no end to them")
 	}
 }

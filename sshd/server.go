@@ -242,7 +242,7 @@ func (s *Server) start(nc net.Conn) {
 // startKnown has run serve nc, if the gate lets it in. known is who the peer is
 // proven to be, or nil.
 func (s *Server) startKnown(nc net.Conn, known *authz.Principal, run func(serve func())) {
-	ticket, refusal := s.gate.admit(nc.RemoteAddr())
+	ticket, refusal := s.gate.admit(nc.RemoteAddr(), known != nil)
 	if refusal != "" {
 		s.log.Debug("connection refused", "remote", nc.RemoteAddr(), "reason", refusal)
 		turnAway(nc, refusal)

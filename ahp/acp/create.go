@@ -97,6 +97,7 @@ func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Err
 	return host.CreateOptions{
 		Argv:      argv,
 		Base:      baseOf(argv),
+		Fresh:     true, // what shows it by its NAME never shows another
 		Title:     titleOf(argv, cmp.Or(agent, s.conn.Principal().Name)),
 		KeepTitle: true, // it says whose it is
 		Dir:       p.Cwd,

@@ -26,6 +26,7 @@ type CreateOptions struct {
 	URI   string // normalized, with a legal NAME; "": made from Name
 	Name  string // NAME; "": chosen by the host. Without meaning if there is a URI
 	Base  string // what a NAME that the host chooses begins with; "": the program's name
+	Fresh bool   // no other terminal gets a NAME that the host chooses, ever after
 	Title string // "": the NAME
 	// KeepTitle makes the title stay when the program sets another.
 	KeepTitle bool
@@ -216,7 +217,7 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	case o.Name != "":
 		t.name = o.Name
 	default:
-		t.name = h.freeNameLocked(base)
+		t.name = h.freeNameLocked(base, o.Fresh)
 	}
 	if t.uri == "" {
 		t.uri = ahp.TerminalURI(t.name)

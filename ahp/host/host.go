@@ -81,6 +81,7 @@ type Host struct {
 	conns     map[*Conn]struct{}
 	attaches  map[*Attach]struct{}
 	lastUsed  map[string]*Terminal // by principal ID
+	spent     spent
 	closed    bool
 
 	list    listPublisher

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -184,5 +185,64 @@ func TestStats(t *testing.T) {
 	st := h.Stats()
 	if st.Terminals != 1 || st.Exited != 1 || st.Connections[DoorWebSocket] != 1 || st.Connections[DoorSSH] != 1 || st.Clients != 2 || st.ServerSeq == 0 {
 		t.Errorf("%+v", st)
+	}
+}
+
+func TestAFreshNameIsNeverAnothers(t *testing.T) {
+	h := newHost(t)
+	run := func(fresh bool) *Terminal {
+		t.Helper()
+		term, err := h.Create(alice, CreateOptions{Argv: []string{"true"}, Fresh: fresh})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-term.Done()
+		return term
+	}
+	seen := map[string]bool{}
+	for range 3 {
+		term := run(true)
+		if seen[term.Name()] {
+			t.Fatalf("%s is there again", term.Name())
+		}
+		seen[term.Name()] = true
+		h.forget(term)
+	}
+	if term := run(false); seen[term.Name()] {
+		t.Errorf("a terminal of a person's is called %s", term.Name())
+	}
+}
+
+func TestFreshNamesTakeBoundedRoom(t *testing.T) {
+	var s spent
+	s.add("old", 7)
+	for i := range 2*maxSpentBases + 1 {
+		s.add(fmt.Sprint("word", i), 1)
+		if len(s.byBase) > maxSpentBases {
+			t.Fatalf("%d words are kept", len(s.byBase))
+		}
+	}
+	if s.upTo("old") < 7 || s.upTo("word0") < 1 {
+		t.Errorf("spent up to %d and %d", s.upTo("old"), s.upTo("word0"))
+	}
+}
+
+func TestATerminalIsFoundExactlyByItsURI(t *testing.T) {
+	h := newHost(t)
+	for _, name := range []string{"sleep-10", "sleep-2"} {
+		if _, err := h.Create(alice, CreateOptions{Name: name, Argv: []string{"cat"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if term, err := h.Find(alice, "sleep-1"); err != nil || term.Name() != "sleep-10" {
+		t.Errorf("a prefix: %v", err)
+	}
+	if term, err := h.Find(alice, "ahp-terminal:/sleep-2"); err != nil || term.Name() != "sleep-2" {
+		t.Errorf("a URI: %v", err)
+	}
+	for _, name := range []string{"ahp-terminal:/sleep-1", "ahp-terminal:/", "ahp-terminal:/sleep-"} {
+		if term, err := h.Find(alice, name); err == nil {
+			t.Errorf("%s is taken for %s", name, term.Name())
+		}
 	}
 }

@@ -70,7 +70,8 @@ func (e *NotFoundError) Error() string {
 }
 
 // Find returns the terminal of a NAME, or of a prefix of a NAME or a title that
-// no other terminal shares. It returns a [*NotFoundError] if there is none.
+// no other terminal shares; "ahp-terminal:/NAME" is that NAME's terminal and no
+// other. It returns a [*NotFoundError] if there is none.
 func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
 	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
 		return nil, err
@@ -79,6 +80,12 @@ func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
 	defer h.mu.Unlock()
 	if t := h.names[name]; t != nil && h.terminals[t.uri] == t {
 		return t, nil
+	}
+	if strings.HasPrefix(name, ahp.TerminalURI("")) {
+		if t := h.terminals[name]; t != nil {
+			return t, nil
+		}
+		return nil, &NotFoundError{Name: name}
 	}
 	var found []*Terminal
 	for _, t := range h.order {
@@ -123,14 +130,46 @@ func (t *Terminal) heldBy(p authz.Principal) bool {
 	return t.holder.principal == p.ID
 }
 
-// freeNameLocked returns base-N with the lowest free N.
-func (h *Host) freeNameLocked(base string) string {
+// freeNameLocked returns base-N with the lowest free N. fresh: nobody else gets
+// that NAME as long as the host runs, even when its terminal is forgotten.
+func (h *Host) freeNameLocked(base string, fresh bool) string {
 	base = cleanName(base)
-	for n := 1; ; n++ {
-		if name := fmt.Sprintf("%s-%d", base, n); h.names[name] == nil {
-			return name
+	for n := h.spent.upTo(base) + 1; ; n++ {
+		name := fmt.Sprintf("%s-%d", base, n)
+		if h.names[name] != nil {
+			continue
 		}
+		if fresh {
+			h.spent.add(base, n)
+		}
+		return name
 	}
+}
+
+// maxSpentBases bounds the words that spent remembers, 100 bytes each: far more
+// than there are programs that agents run.
+const maxSpentBases = 4096
+
+// spent remembers which numbers of NAMEs are not to be given again.
+type spent struct {
+	byBase map[string]int // the highest one
+	others int            // the highest one of all words that are in the map no more
+}
+
+// upTo returns the number behind which base has unspent ones only.
+func (s *spent) upTo(base string) int { return max(s.byBase[base], s.others) }
+
+func (s *spent) add(base string, n int) {
+	if _, known := s.byBase[base]; !known && len(s.byBase) >= maxSpentBases {
+		for _, n := range s.byBase {
+			s.others = max(s.others, n)
+		}
+		s.byBase = nil
+	}
+	if s.byBase == nil {
+		s.byBase = map[string]int{}
+	}
+	s.byBase[base] = n
 }
 
 // cleanName makes a word into the beginning of a NAME.
