@@ -33,7 +33,7 @@ func (s *Terminals) create(p *createParams) (*createResult, *ahp.Error) {
 	if bad != nil {
 		return nil, bad
 	}
-	t := &terminal{session: p.SessionID, out: &tail{limit: outputLimit(p.OutputByteLimit)}, kept: make(chan struct{})}
+	t := &terminal{session: p.SessionID, out: &tail{limit: outputLimit(p.OutputByteLimit)}, kept: make(chan struct{}), released: make(chan struct{})}
 	o.Tap = t.out.write
 	if bad := s.reserve(); bad != nil {
 		return nil, bad
@@ -76,10 +76,12 @@ func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Err
 		return o, ahp.FieldProblem("sessionId", "is missing")
 	case p.Command == "":
 		return o, ahp.FieldProblem("command", "is missing")
+	case strings.IndexByte(p.Command, 0) >= 0:
+		return o, ahp.FieldProblem("command", "must not contain a NUL")
 	case p.Cwd != "" && p.Cwd[0] != '/':
 		return o, ahp.FieldProblem("cwd", "must be an absolute path")
 	}
-	for _, a := range append([]string{p.Command}, p.Args...) {
+	for _, a := range p.Args {
 		if strings.IndexByte(a, 0) >= 0 {
 			return o, ahp.FieldProblem("args", "must not contain a NUL")
 		}

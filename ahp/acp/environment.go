@@ -21,10 +21,13 @@ func unattended() []string {
 func environment(env []envVariable) ([]string, *ahp.Error) {
 	list := unattended()
 	for _, v := range env {
-		if v.Name == "" || strings.ContainsAny(v.Name, "=\x00") || strings.IndexByte(v.Value, 0) >= 0 {
+		if v.Value == nil {
+			return nil, ahp.FieldProblem("env", "has a variable without a value")
+		}
+		if v.Name == "" || strings.ContainsAny(v.Name, "=\x00") || strings.IndexByte(*v.Value, 0) >= 0 {
 			return nil, ahp.FieldProblem("env", "has a name that is no environment variable's, or a value with a NUL")
 		}
-		list = append(list, v.Name+"="+v.Value) // the last one counts
+		list = append(list, v.Name+"="+*v.Value) // the last one counts
 	}
 	return list, nil
 }

@@ -191,25 +191,47 @@ func TestReleasedTerminalsStayListedForAWhile(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	a := connect(t, h, alice)
-	for range keepExited + 5 {
+	for range keepReleased + 5 {
 		id, _ := a.sh("echo x")
 		a.wait(id)
 		a.must(methodRelease, of(id), nil)
 	}
-	listed(t, h, keepExited)
+	listed(t, h, keepReleased)
+}
+
+func TestWhatIsNotReleasedStaysListedBesideWhatIs(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	a := connect(t, h, alice)
+	held, name := a.sh("echo held")
+	a.wait(held)
+	for range keepReleased + 1 {
+		id, _ := a.sh("true")
+		a.wait(id)
+		a.must(methodRelease, of(id), nil)
+	}
+	listed(t, h, keepReleased+1)
+	if _, err := h.Find(alice, name); err != nil {
+		t.Fatalf("the agent still has it: %v", err)
+	}
+	a.must(methodRelease, of(held), nil)
+	listed(t, h, keepReleased)
+	if _, err := h.Find(alice, name); err != nil {
+		t.Errorf("it was released last: %v", err)
+	}
 }
 
 func TestExitedTerminalsOfAnAgentDoNotPushOthersOut(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *host.Config) { c.MaxExited = keepExited + 2 })
+	h := newHost(t, func(c *host.Config) { c.MaxExited = keepReleased + keepHeld + 2 }) // theirs, and one that has just exited
 	theirs, err := h.Create(carol, host.CreateOptions{Name: "carols", Argv: []string{"true"}})
 	check(t, err)
 	<-theirs.Done()
 	m := NewMethods(h, nil)
 	var first, last, running string
-	for range 3 { // agents of one principal, one after the other
+	for n := range 2 { // agents of one principal, one after the other
 		a := join(t, h, m, alice)
-		for i := range keepExited {
+		for i := range keepHeld + 1 {
 			id, name := a.sh(fmt.Sprintf("echo number %d", i))
 			a.wait(id)
 			if i == 0 {
@@ -219,7 +241,7 @@ func TestExitedTerminalsOfAnAgentDoNotPushOthersOut(t *testing.T) {
 		}
 		id, name := a.create(params{"command": "cat"}) // which runs until the connection ends
 		running = name
-		listed(t, h, keepExited+2)
+		listed(t, h, keepHeld+2+n*keepReleased)
 		// What is not listed any more keeps its output.
 		if out := a.output(first); out.Output != "number 0\r\n" || out.ExitStatus == nil {
 			t.Fatalf("got %+v", out)
@@ -228,12 +250,15 @@ func TestExitedTerminalsOfAnAgentDoNotPushOthersOut(t *testing.T) {
 			t.Fatalf("it says that it is gone: %+v", out.Meta)
 		}
 		a.leave()
-		listed(t, h, keepExited+1)
+		listed(t, h, keepReleased+1)
 	}
-	for _, name := range []string{"carols", last, running} {
-		if _, err := h.Find(alice, name); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	_, errLast := h.Find(alice, last)
+	_, errRunning := h.Find(alice, running)
+	if errLast != nil && errRunning != nil {
+		t.Errorf("%s: %v; %s: %v", last, errLast, running, errRunning)
+	}
+	if _, err := h.Find(alice, "carols"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -243,11 +268,12 @@ func TestWhatIsNotListedAnyMoreSaysSo(t *testing.T) {
 	a := connect(t, h, alice)
 	id, _ := a.sh("sleep 300 & echo $!; echo ready")
 	pids := a.pids(id)
-	for range keepExited {
+	a.wait(id)
+	for range keepHeld {
 		id, _ := a.sh("true")
 		a.wait(id)
 	}
-	listed(t, h, keepExited)
+	listed(t, h, keepHeld)
 	if out := a.output(id); out.Meta == nil || !out.Meta.Termhost.Gone {
 		t.Fatalf("got %+v", out)
 	}

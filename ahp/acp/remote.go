@@ -229,7 +229,7 @@ func (p *Proxy) createParams(q *createParams) *hostCreate {
 	}
 	for _, v := range p.cfg.Env {
 		name, value, _ := strings.Cut(v, "=")
-		h.Env = append(h.Env, envVariable{name, value})
+		h.Env = append(h.Env, envVariable{name, &value})
 	}
 	h.Env = append(h.Env, q.Env...) // the last one counts
 	h.Meta.Termhost.Agent = p.name()
@@ -255,11 +255,14 @@ func (p *Proxy) created(q *createParams, link context.Context, result json.RawMe
 
 // find returns the terminal that a request is about.
 func (p *Proxy) find(q *terminalParams) (*remote, *ahp.Error) {
+	if e := q.check(); e != nil {
+		return nil, e
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch t := p.terminals[q.TerminalID]; {
 	case t == nil || t.session != q.SessionID || t.released:
-		return nil, ahp.NewError(codeNoSuchTerminal, "this session has no such terminal; it may have been released", "field", "terminalId")
+		return nil, errNoTerminal()
 	case t.link.Err() != nil && p.lost != nil:
 		return nil, ahp.NewError(ahp.CodeInternal, "the terminal has ended with the connection to the host, which is still away: "+reason(p.lost))
 	case t.link.Err() != nil:

@@ -30,7 +30,7 @@ const (
 type Terminals struct {
 	*Methods
 	conn  *host.Conn
-	tasks sync.WaitGroup // one for each terminal that has not exited
+	tasks sync.WaitGroup // one for each terminal that has not exited or is not released
 
 	mu       sync.Mutex // not held while the host is asked
 	byID     map[string]*terminal
@@ -46,8 +46,9 @@ type terminal struct {
 	host   *host.Terminal
 	failed *exitStatus
 
-	killer *time.Timer   // guarded by Terminals.mu; nil: not killed
-	kept   chan struct{} // closed when it is left to the person that holds it
+	killer   *time.Timer   // guarded by Terminals.mu; nil: not killed
+	kept     chan struct{} // closed when it is left to the person that holds it
+	released chan struct{} // closed with its release
 }
 
 // Has reports whether a method is one of the five.
@@ -112,18 +113,15 @@ func (s *Terminals) Close() {
 
 // find returns the terminal of an id. Those of another session are unknown.
 func (s *Terminals) find(p *terminalParams) (*terminal, *ahp.Error) {
-	switch {
-	case p.SessionID == "":
-		return nil, ahp.FieldProblem("sessionId", "is missing")
-	case p.TerminalID == "":
-		return nil, ahp.FieldProblem("terminalId", "is missing")
+	if e := p.check(); e != nil {
+		return nil, e
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t := s.byID[p.TerminalID]; t != nil && t.session == p.SessionID {
 		return t, nil
 	}
-	return nil, ahp.NewError(codeNoSuchTerminal, "this session has no such terminal; it may have been released", "field", "terminalId")
+	return nil, errNoTerminal()
 }
 
 // reserve takes a place for a terminal that is about to be made.
@@ -197,8 +195,9 @@ func (s *Terminals) release(t *terminal) {
 	}
 }
 
-// end hangs t's processes up, those in the background included.
+// end hangs t's processes up, those in the background included. It is called once.
 func (s *Terminals) end(t *terminal) {
+	defer close(t.released)
 	s.mu.Lock()
 	if t.killer != nil {
 		t.killer.Stop()
@@ -213,13 +212,16 @@ func (s *Terminals) end(t *terminal) {
 	}
 }
 
-// attend has a terminal counted as exited once it is.
+// attend has a terminal counted as exited once it is, and then as released.
 func (s *Terminals) attend(t *terminal) {
 	select {
 	case <-t.host.Done():
-		s.shelve(s.conn.Principal(), t.host)
 	case <-t.kept:
+		return
 	}
+	s.shelve(s.conn.Principal(), t.host, false)
+	<-t.released
+	s.shelve(s.conn.Principal(), t.host, true)
 }
 
 func (t *terminal) refused(err error) *ahp.Error {

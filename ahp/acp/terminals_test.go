@@ -100,17 +100,25 @@ func TestWhatIsAskedForWronglyIsRefused(t *testing.T) {
 	t.Parallel()
 	a := connect(t, newHost(t), alice)
 	gone := filepath.Join(t.TempDir(), "gone")
-	for field, p := range map[string]params{
-		"command":         {"sessionId": "s"},
-		"sessionId":       {"command": "true"},
-		"cwd":             {"sessionId": "s", "command": "true", "cwd": gone},
-		"args":            {"sessionId": "s", "command": "true", "args": "x"},
-		"env":             {"sessionId": "s", "command": "true", "env": []params{{"name": "A=B", "value": ""}}},
-		"outputByteLimit": {"sessionId": "s", "command": "true", "outputByteLimit": -1},
+	for _, c := range []struct {
+		field string
+		p     params
+	}{
+		{"command", params{"sessionId": "s"}},
+		{"command", params{"sessionId": "s", "command": "ec\x00ho"}},
+		{"sessionId", params{"command": "true"}},
+		{"cwd", params{"sessionId": "s", "command": "true", "cwd": gone}},
+		{"args", params{"sessionId": "s", "command": "true", "args": "x"}},
+		{"args", params{"sessionId": "s", "command": "true", "args": []string{"a\x00b"}}},
+		{"env", params{"sessionId": "s", "command": "true", "env": []params{{"name": "A=B", "value": ""}}}},
+		{"env", params{"sessionId": "s", "command": "true", "env": []params{{"name": "A"}}}},
+		{"outputByteLimit", params{"sessionId": "s", "command": "true", "outputByteLimit": -1}},
+		{"outputByteLimit", params{"sessionId": "s", "command": "true", "outputByteLimit": "1"}},
 	} {
-		e := a.call(methodCreate, p, nil)
-		if e == nil || e.Code != ahp.CodeInvalidParams || !strings.Contains(string(e.Data), field) {
-			t.Errorf("%s: %+v", field, e)
+		e := a.call(methodCreate, c.p, nil)
+		var data struct{ Field string }
+		if e == nil || e.Code != ahp.CodeInvalidParams || json.Unmarshal(e.Data, &data) != nil || data.Field != c.field {
+			t.Errorf("%v: %+v %s", c.p, e, e.Data)
 		}
 	}
 	if e := a.call(methodCreate, params{"sessionId": "s", "command": "true", "cwd": gone}, nil); !strings.Contains(e.Message, gone) || !strings.Contains(e.Message, "no such directory") {

@@ -64,15 +64,15 @@ func (l *byteLimit) UnmarshalJSON(b []byte) error {
 	}
 	f, err := strconv.ParseFloat(string(b), 64) // beyond 64 bits exactness is nobody's concern
 	if err != nil || f < 0 || f != math.Trunc(f) {
-		return &json.UnmarshalTypeError{Value: "number", Type: reflect.TypeFor[byteLimit](), Field: "outputByteLimit"}
+		return &json.UnmarshalTypeError{Value: "number", Type: reflect.TypeFor[byteLimit]()} // the decoder adds the field
 	}
 	*l = byteLimit(min(f, 1<<63))
 	return nil
 }
 
 type envVariable struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string  `json:"name"`
+	Value *string `json:"value"` // nil: it is missing
 }
 
 // createMeta is what terminal/create may carry beyond ACP: the name of the agent,
@@ -102,6 +102,21 @@ type resultMeta struct {
 type terminalParams struct {
 	SessionID  string `json:"sessionId"`
 	TerminalID string `json:"terminalId"`
+}
+
+// check refuses what names no terminal.
+func (p *terminalParams) check() *ahp.Error {
+	switch {
+	case p.SessionID == "":
+		return ahp.FieldProblem("sessionId", "is missing")
+	case p.TerminalID == "":
+		return ahp.FieldProblem("terminalId", "is missing")
+	}
+	return nil
+}
+
+func errNoTerminal() *ahp.Error {
+	return ahp.NewError(codeNoSuchTerminal, "this session has no such terminal; it may have been released", "field", "terminalId")
 }
 
 // exitStatus is ACP's TerminalExitStatus: one of the two is null.
