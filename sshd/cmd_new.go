@@ -39,6 +39,10 @@ func runNew(v *invocation) int {
 // needsPty refuses what makes no sense without a terminal at the peer's end.
 func (v *invocation) needsPty(instead string) int {
 	fmt.Fprintf(v.stderr, "termhost: error: %s needs a terminal at your end\n", v.cmd.name)
-	fmt.Fprintf(v.stderr, "hint: ssh -t HOST %s ..., %s\n", v.cmd.name, instead)
+	how := "ssh -t HOST " + v.cmd.name + " ..."
+	if v.s.c.known != nil {
+		how = "run `termhost " + v.cmd.name + "` in one"
+	}
+	fmt.Fprintf(v.stderr, "hint: %s, %s\n", how, instead)
 	return statusUsage
 }

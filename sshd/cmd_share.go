@@ -32,10 +32,10 @@ func runShare(v *invocation) int {
 		return status
 	case v.s.pty != nil:
 		return v.misused("share reads standard input: connect without a terminal (ssh without -t)")
-	case o.Cols < 0 || o.Cols > host.MaxCols || o.Rows < 0 || o.Rows > host.MaxRows:
-		return v.misused("--cols must be 1 to %d and --rows 1 to %d", host.MaxCols, host.MaxRows)
-	case (o.Cols == 0) != (o.Rows == 0):
+	case given(fs, "cols") != given(fs, "rows"):
 		return v.misused("--cols and --rows go together")
+	case given(fs, "cols") && (o.Cols < 1 || o.Cols > host.MaxCols || o.Rows < 1 || o.Rows > host.MaxRows):
+		return v.misused("--cols must be 1 to %d and --rows 1 to %d", host.MaxCols, host.MaxRows)
 	}
 	sh, err := v.conn().Share(o)
 	if err != nil {

@@ -87,6 +87,22 @@ func TestHostileTextInListingsIsHarmless(t *testing.T) {
 	}
 }
 
+func TestPeekEndsWithTheLastRowThatShowsSomething(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	r.ssh("alice", "", `new -d -n art -- printf 'one\n\ntwo\n\033[41m \033[m\n'; exec cat`)
+	if got := r.ssh("alice", "", "wait --match two --timeout 20s art"); got.status != 0 {
+		t.Fatalf("wait: %+v", got)
+	}
+	eventually(t, "the screen", func() bool { return r.ssh("alice", "", "peek --ansi art").stdout == "one\n\ntwo\n\x1b[0;41m \x1b[0m\n" })
+	if got := r.ssh("alice", "", "peek art"); got.stdout != "one\n\ntwo\n" {
+		t.Errorf("peek: %+v", got)
+	}
+	r.ssh("alice", "", "new -d -n empty -- exec cat")
+	if got := r.ssh("alice", "", "peek empty"); got.stdout != "" || got.status != 0 {
+		t.Errorf("peek of nothing: %+v", got)
+	}
+}
+
 func TestSendPeekWaitAndRemove(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	r.ssh("alice", "", "new -d -n work")

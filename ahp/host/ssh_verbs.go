@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -88,15 +89,19 @@ func (h *Host) Read(p authz.Principal, t *Terminal) (ahp.TerminalState, error) {
 	return st, nil
 }
 
-// Peek returns the screen as it is, one line per row; with ansi it carries
-// colours. It returns *authz.Denied if p may not see it.
+// Peek returns the screen as it is, one line per row down to the last one that shows
+// something; with ansi it carries colours. It returns *authz.Denied if p may not see it.
 func (h *Host) Peek(p authz.Principal, t *Terminal, ansi bool) ([]byte, error) {
 	if err := authz.Check(p, authz.Read, authz.Target{}); err != nil {
 		return nil, err
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	return t.term.Screen().AppendText(nil, ansi), nil
+	screen := bytes.TrimRight(t.term.Screen().AppendText(nil, ansi), "\n")
+	if len(screen) == 0 {
+		return nil, nil
+	}
+	return append(screen, '\n'), nil
 }
 
 // History returns the lines that have left the screen and the main screen as
