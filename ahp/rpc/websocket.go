@@ -127,7 +127,7 @@ func (w *WebSocket) ended(err error) error {
 	case w.closing.Load():
 		return io.EOF
 	case errors.Is(err, websocket.ErrReadLimit):
-		err := fmt.Errorf("a message was longer than %d bytes", w.max)
+		err := tooLong(w.max)
 		w.end(websocket.CloseMessageTooBig, err) // unless gorilla has said so already
 		return err
 	case errors.As(err, &closed):

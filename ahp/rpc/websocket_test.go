@@ -38,7 +38,7 @@ func pair(t *testing.T, max int) (*rpc.WebSocket, *websocket.Conn) {
 		if err != nil {
 			t.Error(err)
 		}
-		ws, err := new(websocket.Upgrader).Upgrade(hijacked{conn: conn, rw: rw}, req, nil)
+		ws, err := new(websocket.Upgrader).Upgrade(rpc.ExplainTooLong(hijacked{conn: conn, rw: rw}, max), req, nil)
 		if err != nil {
 			t.Error(err)
 		}
@@ -159,7 +159,7 @@ func TestWhatEndsAWebSocketIsSaid(t *testing.T) {
 		{"a message that is too long", func(_ *rpc.WebSocket, client *websocket.Conn) {
 			client.WriteMessage(websocket.TextMessage, make([]byte, 101))
 		},
-			websocket.CloseMessageTooBig, ""},
+			websocket.CloseMessageTooBig, "a message was longer than 100 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -108,7 +108,11 @@ func closeOf(t *testing.T, c net.Conn, r *bufio.Reader) int {
 			return 0
 		}
 		if head[0] == 0x80|websocket.CloseMessage && n >= 2 {
-			return int(binary.BigEndian.Uint16(payload))
+			code := int(binary.BigEndian.Uint16(payload))
+			if code == websocket.CloseMessageTooBig && string(payload[2:]) != "a message was longer than 65536 bytes" {
+				t.Errorf("the host gives the reason %q", payload[2:])
+			}
+			return code
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request, d *door, remote
 	if err != nil {
 		return err
 	}
-	conn, err := s.upgrader.Upgrade(w, r, nil)
+	conn, err := s.upgrader.Upgrade(rpc.ExplainTooLong(w, s.cfg.MaxFrameBytes), r, nil)
 	if err != nil {
 		s.unseat(c) // the upgrader has answered
 		return nil
