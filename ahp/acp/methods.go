@@ -64,11 +64,11 @@ func (m *Methods) shelve(p authz.Principal, t *host.Terminal, released bool) {
 		m.shelves[p.ID] = sh
 	}
 	var old []*host.Terminal
-	if released {
-		sh.held = slices.DeleteFunc(sh.held, func(h *host.Terminal) bool { return h == t })
-		old = push(&sh.released, t, keepReleased)
-	} else {
+	if i := slices.Index(sh.held, t); !released {
 		old = push(&sh.held, t, keepHeld)
+	} else if i >= 0 { // it is listed
+		sh.held = slices.Delete(sh.held, i, i+1)
+		old = push(&sh.released, t, keepReleased)
 	}
 	m.mu.Unlock()
 	for _, t := range old {
