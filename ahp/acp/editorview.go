@@ -21,6 +21,14 @@ const (
 	// lastOutputWait is how long the editor's terminal has to draw the last output
 	// of one that was released, before it is released itself.
 	lastOutputWait = 15 * time.Second
+	// maxStarting is how many views an editor starts at once, and startWait how long
+	// one counts as starting: each is a login at the host, which takes as many at
+	// once from one place as a person makes.
+	maxStarting = 4
+	startWait   = time.Second
+	// exitWait is how long after its view's end a command is known to have ended:
+	// the view has been told first, by another connection.
+	exitWait = time.Second
 )
 
 // canShow reports whether the editor has terminals and answers when it is asked
@@ -31,121 +39,25 @@ func (p *Proxy) canShow() bool {
 	return p.editorTerminals
 }
 
+// over reports whether either side has ended, after which nothing is remarkable.
+func (p *Proxy) over() bool {
+	select {
+	case <-p.editorGone:
+		return true
+	default:
+		return p.ctx.Err() != nil
+	}
+}
+
 // stopShowing has all terminals shown as text from now on.
 func (p *Proxy) stopShowing(why error) {
 	p.mu.Lock()
 	news := p.editorTerminals
 	p.editorTerminals = false
 	p.mu.Unlock()
-	if news {
-		p.cfg.Note("the editor does not show terminals, they are shown as text: " + why.Error())
+	if news && !p.over() {
+		p.cfg.Note("the editor does not show terminals, they are shown as text: " + reason(why))
 	}
-}
-
-// begins reports whether a terminal is to be presented, which is done once. What
-// was released is text: nobody would give the editor's terminal back. viewMu is
-// held.
-func (p *Proxy) begins(t *remote) bool {
-	if t.decided != nil || t.text.final {
-		return false
-	}
-	t.decided = make(chan struct{})
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t.asks = p.editorTerminals && !t.released && t.name != ""
-	return true
-}
-
-// present shows a terminal that a tool call has for the first time: in one of the
-// editor's own, or as text.
-func (p *Proxy) present(t *remote, session json.RawMessage) {
-	if p.gone(t) {
-		close(t.decided)
-		return
-	}
-	if t.asks && p.canShow() {
-		p.tasks.Go(func() { p.show(t, session) })
-		select {
-		case <-t.live:
-			return
-		case <-t.decided:
-		case <-time.After(textAfter):
-		case <-p.ctx.Done():
-			return
-		}
-	} else {
-		close(t.decided)
-	}
-	p.watch(t)
-}
-
-// show has the editor show a terminal in one of its own. An editor's answer that
-// comes too late is not shown any more: its terminal is given back.
-func (p *Proxy) show(t *remote, session json.RawMessage) {
-	argv := p.cfg.Attach(t.name)
-	q := p.ask(methodCreate, struct {
-		SessionID json.RawMessage `json:"sessionId"`
-		Command   string          `json:"command"`
-		Args      []string        `json:"args"`
-	}{session, argv[0], argv[1:]})
-	waiting, cancel := context.WithTimeoutCause(p.ctx, p.editorWait, errors.New("it does not answer"))
-	id, err := q.terminal(waiting)
-	cancel()
-	if err == nil {
-		p.showLive(t, session, id)
-		close(t.decided)
-		return
-	}
-	p.stopShowing(err)
-	close(t.decided)
-	if errors.Is(err, context.Cause(waiting)) {
-		if id, err = q.terminal(p.ctx); err == nil {
-			p.giveBack(session, id)
-		}
-	}
-}
-
-// showLive replaces a terminal's text by the editor's own terminal.
-func (p *Proxy) showLive(t *remote, session json.RawMessage, id string) {
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	p.viewMu.Lock()
-	t.editorID, t.editorSession = id, session
-	close(t.live)
-	messages := p.renew(t)
-	p.viewMu.Unlock()
-	for _, m := range messages {
-		p.toEditorLocked(m)
-	}
-}
-
-// let gives the editor's terminal back, if there is one, once it has drawn what
-// there is: what it shows stays.
-func (p *Proxy) let(t *remote) {
-	p.viewMu.Lock()
-	decided := t.decided
-	p.viewMu.Unlock()
-	if decided == nil {
-		return // never shown
-	}
-	p.tasks.Go(func() {
-		select {
-		case <-decided:
-		case <-p.ctx.Done():
-			return
-		}
-		p.viewMu.Lock()
-		id, session := t.editorID, t.editorSession
-		p.viewMu.Unlock()
-		if id == "" {
-			return
-		}
-		waiting, cancel := context.WithTimeout(p.ctx, lastOutputWait)
-		defer cancel()
-		// Whether it has ended by itself or not, it is released.
-		_, _ = p.ask(methodWait, editorParams{session, id}).wait(waiting)
-		p.giveBack(session, id)
-	})
 }
 
 // editorParams name a terminal of the editor's.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
 )
 
 // impatient makes a proxy give an editor no time to make a terminal.
@@ -70,15 +71,16 @@ func TestAReleasedTerminalIsGivenBackWhenTheEditorHasMadeIt(t *testing.T) {
 		t.Fatal(r.Error)
 	}
 	st.answers(q, `{"terminalId":"E"}`)
-	var methods []string
-	for range 3 {
+	for {
 		m := st.editor.message()
-		if methods = append(methods, m.Method); m.Method != methodUpdate {
-			st.answers(m, `{}`)
+		if m.Method == methodUpdate { // the text
+			continue
 		}
-	}
-	if got := strings.Join(methods, " "); got != methodUpdate+" "+methodWait+" "+methodRelease {
-		t.Fatalf("the editor gets %s", got)
+		if m.Method != methodRelease || string(m.Params) != `{"sessionId":"s","terminalId":"E"}` {
+			t.Fatalf("the editor is asked %s %s", m.Method, m.Params)
+		}
+		st.answers(m, `{}`)
+		return
 	}
 }
 
@@ -128,23 +130,27 @@ func TestAClientThatEndsForGoodIsALostHost(t *testing.T) {
 	}
 }
 
-func TestATerminalThatTheHostHasDroppedShowsWhatItPrinted(t *testing.T) {
+func TestATerminalThatTheHostHasForgottenShowsWhatItPrinted(t *testing.T) {
 	t.Parallel()
 	for _, terminals := range []bool{false, true} {
 		st := newStage(t)
 		st.handshake(terminals)
 		first := st.creates(params{"command": "echo", "args": []string{"the first"}})
 		st.agent.asks(8, methodWait, of(first.TerminalID))
-		term, err := st.host.Find(alice, first.Meta.Termhost.Name)
+		name := first.Meta.Termhost.Name
+		term, err := st.host.Find(alice, name)
 		check(t, err)
 		check(t, st.host.Dispose(alice, term))
-		// Another has its NAME now, and must not be taken for it.
-		other := st.creates(params{"command": "echo", "args": []string{"another"}})
-		if other.Meta.Termhost.Name != first.Meta.Termhost.Name {
-			t.Fatalf("the names are %s and %s", first.Meta.Termhost.Name, other.Meta.Termhost.Name)
+		// The agent's next one is called otherwise.
+		if other := st.creates(params{"command": "echo", "args": []string{"another"}}); other.Meta.Termhost.Name == name {
+			t.Fatalf("both are called %s", name)
 		}
+		// Who asks for the NAME gets it, and must not be taken for it.
+		_, err = st.host.Create(alice, host.CreateOptions{Name: name, Argv: []string{"echo", "a person's"},
+			Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: sessionURI("s")}})
+		check(t, err)
 		st.agent.sends(embed("tool_call", "c1", first.TerminalID))
-		st.editor.sees("```\nthe first\n" + noteUnlisted + "\n```")
+		st.editor.sees("```\nthe first\n```")
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 // parts of line.
 type message struct {
 	line   []byte // all of it, with its end
-	id     []byte // nil: it has none
+	id     []byte // nil: it has none, or null
+	nullID bool   // it has an id, which is null
 	method string // "": a response
 	params span   // empty: there are none
 	result span   // empty: there is none
@@ -29,7 +30,9 @@ func parse(line []byte) (m message, ok bool) {
 		return message{}, false
 	}
 	m = message{line: line, params: top["params"], result: top["result"]}
-	if id := top["id"].of(line); len(id) > 0 && !bytes.Equal(id, []byte("null")) {
+	if id := top["id"].of(line); bytes.Equal(id, []byte("null")) {
+		m.nullID = true
+	} else if len(id) > 0 {
 		m.id = id
 	}
 	m.method = textOf(top["method"].of(line))

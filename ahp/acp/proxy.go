@@ -51,7 +51,8 @@ type ProxyConfig struct {
 //
 // The two directions are read by a goroutine each, which write to the other side
 // only. Everything else has goroutines of its own, so that neither side's reading
-// ever waits for its own writing. Lock order: the editor's outlet's, viewMu, mu.
+// ever waits for its own writing; but the agent is read no further while too many
+// of its requests are under way. Lock order: the editor's outlet's, viewMu, mu.
 // Whoever changes what the editor sees holds the first from the change until it is
 // written, so that it sees changes in their order.
 type Proxy struct {
@@ -64,11 +65,16 @@ type Proxy struct {
 	tasks  sync.WaitGroup // everything but the two readers
 	queue  chan *request  // of the agent, for the host
 
+	underway chan func()   // what answers those that the host is asked, in their order
+	waits    atomic.Int32  // those that wait for commands' ends
+	starts   chan struct{} // holds one for each view that the editor is starting
+
 	mode       atomic.Int32  // what is done with messages: active, undecided, transparent
 	editorGone chan struct{} // closed when the editor's stream has ended
 	goneOnce   sync.Once
 	idPrefix   string // begins the ids of the proxy's own requests
 	editorWait time.Duration
+	answerWait time.Duration
 
 	mu              sync.Mutex // leaf
 	agentName       string
@@ -89,14 +95,11 @@ type Proxy struct {
 	calls  map[callKey]*toolCall
 }
 
-// maxQueue is how many of the agent's requests may wait for the host; more are
-// refused, rather than to stop reading the agent.
-const maxQueue = 1024
-
 // NewProxy returns a Proxy that does not run yet.
 func NewProxy(cfg ProxyConfig) *Proxy {
 	p := &Proxy{cfg: cfg, editor: outlet{w: cfg.Editor.Out}, agent: outlet{w: cfg.Agent.Out}, agentName: cfg.AgentName,
 		queue: make(chan *request, maxQueue), editorGone: make(chan struct{}), idPrefix: "termhost-" + rand.Text()[:8] + "-", editorWait: editorWait,
+		answerWait: answerWait, underway: make(chan func(), maxUnderway), starts: make(chan struct{}, maxStarting),
 		starting: map[string]string{}, sessions: map[string]string{}, terminals: map[string]*remote{},
 		answering: map[string]context.CancelCauseFunc{}, asked: map[string]*question{}, calls: map[callKey]*toolCall{}}
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
@@ -120,6 +123,7 @@ var (
 func (p *Proxy) Run(host *client.Client) error {
 	p.host = host
 	p.tasks.Go(p.dispatch)
+	p.tasks.Go(p.finish)
 	p.tasks.Go(p.attendHost)
 	go p.readEditor()
 	err := p.readAgent()
@@ -243,7 +247,7 @@ func (p *Proxy) fromAgent(line []byte) {
 	case !ok:
 	case mode == undecided && !m.isResponse():
 	case isTerminalMethod(m.method):
-		if m.isRequest() || m.method == methodKill || m.method == methodRelease {
+		if m.isRequest() || m.nullID || m.method == methodKill || m.method == methodRelease {
 			p.enqueue(&m)
 		} // nobody wants the answer to the others
 		return

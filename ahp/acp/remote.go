@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,14 +13,9 @@ import (
 )
 
 const (
-	// hostWait is how long a command waits for the host to come back.
-	hostWait = 10 * time.Second
 	// answerWait is how long the host may take to answer anything but a wait: it
 	// takes milliseconds, the way to it perhaps a second.
 	answerWait = 30 * time.Second
-	// maxHostMessage bounds a request to the host, in bytes: with its head it stays
-	// below the host's default for one message, 1 MiB.
-	maxHostMessage = 1<<20 - 1<<10
 	// keepForgotten is how many released terminals are remembered, for tool calls
 	// that go on to show them.
 	keepForgotten = 256
@@ -40,217 +34,14 @@ type remote struct {
 
 	released bool // guarded by Proxy.mu
 
-	live chan struct{} // closed when editorID is set
+	parted chan struct{} // closed when last is set: with its release
+	last   *outputResult // its output then; nil: nobody needed that, or it is unknown
 
 	// Guarded by Proxy.viewMu.
-	text          textView
-	asks          bool            // it is for the editor to show, if that can
-	decided       chan struct{}   // closed when it is known how it is shown; nil: it is not shown yet
-	editorID      string          // the editor's terminal that shows it; "": it is text
-	editorSession json.RawMessage // in which the editor has made that
-}
-
-// request is one of the agent's, for the host.
-type request struct {
-	id     []byte
-	method string
-	params json.RawMessage
-	ctx    context.Context // ends when the agent cancels it, or it is answered
-	cancel context.CancelCauseFunc
-}
-
-// enqueue takes a terminal request of the agent's over, which may lack an id. m is
-// not kept.
-func (p *Proxy) enqueue(m *message) {
-	ctx, cancel := context.WithCancelCause(p.ctx)
-	r := &request{id: slices.Clone(m.id), method: m.method, params: slices.Clone(m.params.of(m.line)), ctx: ctx, cancel: cancel}
-	if r.id != nil {
-		p.mu.Lock()
-		p.answering[string(r.id)] = cancel
-		p.mu.Unlock()
-	}
-	select {
-	case p.queue <- r:
-	default:
-		p.tasks.Go(func() {
-			p.respond(r, nil, ahp.NewError(ahp.CodeLimit, "1024 terminal requests are waiting; let some finish"))
-		})
-	}
-}
-
-var errCancelled = errors.New("acp: cancelled by the agent")
-
-// cancelled cancels a terminal request of the agent's; false: it is none.
-func (p *Proxy) cancelled(m *message) bool {
-	params, ok := object(m.line, m.params.start)
-	if m.params.end == 0 || !ok {
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	cancel := p.answering[string(params["requestId"].of(m.line))]
-	if cancel != nil {
-		cancel(errCancelled)
-	}
-	return cancel != nil
-}
-
-// dispatch begins the agent's requests in their order, and lets each finish by
-// itself.
-func (p *Proxy) dispatch() {
-	for {
-		select {
-		case r := <-p.queue:
-			finish := p.begin(r)
-			p.tasks.Go(func() {
-				result, e := finish()
-				p.respond(r, result, e)
-			})
-		case <-p.ctx.Done():
-			return
-		}
-	}
-}
-
-// respond answers a request of the agent's, if it wants an answer.
-func (p *Proxy) respond(r *request, result json.RawMessage, e *ahp.Error) {
-	if r.id == nil {
-		r.cancel(nil)
-		return
-	}
-	p.mu.Lock()
-	delete(p.answering, string(r.id))
-	p.mu.Unlock()
-	r.cancel(nil)
-	// An agent that takes no answer has ended, which its other stream says.
-	if e != nil {
-		_ = p.agent.refuse(r.id, e)
-		return
-	}
-	_ = p.agent.answer(r.id, result)
-}
-
-// finisher waits for the answer to a request.
-type finisher func() (json.RawMessage, *ahp.Error)
-
-func refusing(e *ahp.Error) finisher {
-	return func() (json.RawMessage, *ahp.Error) { return nil, e }
-}
-
-// begin sends a request to the host.
-func (p *Proxy) begin(r *request) finisher {
-	if r.method == methodCreate {
-		return p.beginCreate(r)
-	}
-	var q terminalParams
-	if e := decode(r.params, &q); e != nil {
-		return refusing(e)
-	}
-	t, e := p.find(&q)
-	if e != nil {
-		return refusing(e)
-	}
-	if r.method == methodWait {
-		return func() (json.RawMessage, *ahp.Error) { return p.exit(r.ctx, t) }
-	}
-	if r.method == methodRelease {
-		p.forget(t)
-	}
-	var result json.RawMessage
-	ctx, cancel := context.WithTimeoutCause(t.link, answerWait, errNoAnswer)
-	wait, err := p.host.Start(ctx, r.method, q, &result)
-	return func() (json.RawMessage, *ahp.Error) {
-		defer cancel()
-		if err == nil {
-			err = wait(ctx)
-		}
-		if r.method == methodRelease {
-			p.let(t)
-		}
-		return result, p.hostError(err)
-	}
-}
-
-// beginCreate starts a command. While the host is away it is waited for, which
-// must not hold other requests up.
-func (p *Proxy) beginCreate(r *request) finisher {
-	var q createParams
-	if e := decode(r.params, &q); e != nil {
-		return refusing(e)
-	}
-	params := p.createParams(&q)
-	if len(encode(params)) > maxHostMessage {
-		return refusing(ahp.NewError(ahp.CodeInvalidParams, "arguments and environment are larger than 1 MiB, which the host does not take"))
-	}
-	p.mu.Lock()
-	link, away := p.link, p.lost != nil // while it is away, the next connection's
-	p.mu.Unlock()
-	ctx, cancel := context.WithTimeoutCause(p.ctx, hostWait, errNoAnswer)
-	var result json.RawMessage
-	var wait func(context.Context) error
-	var err error
-	start := func() { wait, err = p.host.Start(ctx, methodCreate, params, &result) }
-	if !away {
-		start()
-	}
-	return func() (json.RawMessage, *ahp.Error) {
-		defer cancel()
-		if away {
-			start()
-		}
-		if err == nil {
-			answering, stop := context.WithTimeoutCause(p.ctx, answerWait, errNoAnswer)
-			defer stop()
-			err = wait(answering)
-		}
-		if err != nil {
-			return nil, p.hostError(err)
-		}
-		return result, p.created(&q, link, result)
-	}
-}
-
-// hostCreate is what the host is asked for: the agent's own words, and what only
-// the proxy knows.
-type hostCreate struct {
-	SessionID       string        `json:"sessionId"`
-	Command         string        `json:"command"`
-	Args            []string      `json:"args,omitempty"`
-	Env             []envVariable `json:"env,omitempty"`
-	Cwd             string        `json:"cwd,omitempty"`
-	OutputByteLimit *byteLimit    `json:"outputByteLimit,omitempty"`
-	Meta            createMeta    `json:"_meta"`
-}
-
-func (p *Proxy) createParams(q *createParams) *hostCreate {
-	h := &hostCreate{SessionID: q.SessionID, Command: q.Command, Args: q.Args, Cwd: q.Cwd, OutputByteLimit: q.OutputByteLimit}
-	if h.Cwd == "" {
-		h.Cwd = p.directory(q.SessionID)
-	}
-	for _, v := range p.cfg.Env {
-		name, value, _ := strings.Cut(v, "=")
-		h.Env = append(h.Env, envVariable{name, &value})
-	}
-	h.Env = append(h.Env, q.Env...) // the last one counts
-	h.Meta.Termhost.Agent = p.name()
-	return h
-}
-
-// created takes note of a new terminal.
-func (p *Proxy) created(q *createParams, link context.Context, result json.RawMessage) *ahp.Error {
-	var c createResult
-	if json.Unmarshal(result, &c) != nil || c.TerminalID == "" {
-		return ahp.NewError(ahp.CodeInternal, "the host's answer cannot be understood; is it termhost?")
-	}
-	t := &remote{id: c.TerminalID, session: q.SessionID, name: c.Meta.Termhost.Name, uri: c.Meta.Termhost.URI, link: link,
-		exited: make(chan struct{}), live: make(chan struct{}), text: textView{done: make(chan struct{})}}
-	if t.uri == "" {
-		p.readFailure(t)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.terminals[t.id] = t
-	return nil
+	text    textView
+	asks    bool          // it is for the editor to show, if that can
+	decided chan struct{} // closed when it is known how it is shown; nil: it is not shown yet
+	live    liveView
 }
 
 // find returns the terminal that a request is about.
@@ -288,9 +79,9 @@ func (p *Proxy) forget(t *remote) {
 	}
 }
 
-// exit waits for a command's end. The host is asked once, however many ask here
-// and give up.
-func (p *Proxy) exit(ctx context.Context, t *remote) (json.RawMessage, *ahp.Error) {
+// ended returns what is closed at a command's end. The host is asked once, however
+// many ask here and give up.
+func (p *Proxy) ended(t *remote) <-chan struct{} {
 	t.once.Do(func() {
 		p.tasks.Go(func() {
 			defer close(t.exited)
@@ -301,8 +92,13 @@ func (p *Proxy) exit(ctx context.Context, t *remote) (json.RawMessage, *ahp.Erro
 			t.err = err
 		})
 	})
+	return t.exited
+}
+
+// exit waits for a command's end.
+func (p *Proxy) exit(ctx context.Context, t *remote) (json.RawMessage, *ahp.Error) {
 	select {
-	case <-t.exited:
+	case <-p.ended(t):
 		p.painted(t) // the editor sees the last output before the agent goes on
 		return t.result, p.hostError(t.err)
 	case <-ctx.Done():
@@ -310,9 +106,10 @@ func (p *Proxy) exit(ctx context.Context, t *remote) (json.RawMessage, *ahp.Erro
 	}
 }
 
-// reason returns an error of the client's for people, to whom that package is
-// nothing.
-func reason(err error) string { return strings.TrimPrefix(err.Error(), "client: ") }
+// reason returns an error for people, to whom a package is nothing.
+func reason(err error) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "client: "), "acp: ")
+}
 
 var errNoAnswer = errors.New("the host does not answer")
 

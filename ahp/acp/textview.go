@@ -28,6 +28,15 @@ const (
 // the last output to be drawn: milliseconds, unless the editor does not read.
 const lastPaintWait = time.Second
 
+// The size that the host gives an agent's terminals, unless a person changes it.
+const (
+	hostCols = 80
+	hostRows = 24
+)
+
+// cutMark stands above text whose beginning is missing.
+const cutMark = "[...]\n"
+
 // What stands below a terminal's text that ends before the terminal's own end.
 const (
 	noteLost     = "[the connection to the host was lost, and the command has ended with it]"
@@ -38,15 +47,17 @@ const (
 // textView is a terminal as text, for an editor that has no terminals. It is
 // guarded by Proxy.viewMu.
 type textView struct {
-	shown string
-	final bool          // it changes no more
-	done  chan struct{} // closed when the final text has been written
+	shown      string
+	cols, rows int           // the terminal's size, as far as it is known
+	final      bool          // it changes no more
+	done       chan struct{} // closed when the final text has been written
 }
 
 // watch renews a terminal's text with its output, until it changes no more, or
 // the editor has a terminal for it.
 func (p *Proxy) watch(t *remote) {
-	ctx, cancel := context.WithTimeout(t.link, answerWait)
+	live := t.begunLive(p)
+	ctx, cancel := context.WithTimeout(t.link, p.answerWait)
 	m, err := p.host.Subscribe(ctx, t.uri)
 	cancel()
 	switch {
@@ -56,12 +67,13 @@ func (p *Proxy) watch(t *remote) {
 		p.paint(t, noteLost, true)
 		return
 	case err != nil:
-		p.paint(t, noteUnlisted, true)
+		p.paintRest(t)
 		return
 	}
 	defer m.Close()
-	if st := m.Terminal(); st.Claim.Kind == ahp.ClaimSession && st.Claim.Session != sessionURI(t.session) {
-		p.paint(t, noteUnlisted, true) // another's, with the same NAME
+	// What is listed now was listed when it was subscribed to, under its URI.
+	if st := m.Terminal(); st.Claim.Kind == ahp.ClaimSession && st.Claim.Session != sessionURI(t.session) || p.unlisted(t) {
+		p.paintRest(t)
 		return
 	}
 	pace := time.NewTimer(0)
@@ -82,11 +94,12 @@ func (p *Proxy) watch(t *remote) {
 			p.paint(t, joined(render(&st), noteLost), true)
 			return
 		}
+		p.sized(t, st.Cols, st.Rows)
 		p.paint(t, render(&st), false)
 		select {
 		case <-changed:
 		case <-t.link.Done():
-		case <-t.live:
+		case <-live:
 			return
 		}
 		select {
@@ -94,7 +107,7 @@ func (p *Proxy) watch(t *remote) {
 			pace.Reset(refreshInterval)
 		case <-t.exited: // the agent waits for its last output to be shown
 		case <-t.link.Done():
-		case <-t.live:
+		case <-live:
 			return
 		}
 	}
@@ -113,7 +126,7 @@ func (p *Proxy) paint(t *remote, text string, final bool) {
 	p.editor.mu.Lock()
 	defer p.editor.mu.Unlock()
 	p.viewMu.Lock()
-	if t.text.final || t.editorID != "" {
+	if t.text.final || t.live.id != "" {
 		p.viewMu.Unlock()
 		return
 	}
@@ -136,7 +149,8 @@ func (p *Proxy) paint(t *remote, text string, final bool) {
 // last output in the editor, if it is shown as text.
 func (p *Proxy) painted(t *remote) {
 	p.viewMu.Lock()
-	shown := t.decided != nil && t.editorID == "" && !(t.asks && p.canShow())
+	shown := t.decided != nil && t.live.id == "" && !(t.asks && p.canShow())
+	live := t.live.begun
 	p.viewMu.Unlock()
 	if !shown {
 		return
@@ -145,35 +159,74 @@ func (p *Proxy) painted(t *remote) {
 	defer limit.Stop()
 	select {
 	case <-t.text.done:
-	case <-t.live:
+	case <-live:
 	case <-limit.C:
 	case <-p.ctx.Done():
 	}
 }
 
-// gone asks the host whether it does not list a terminal any more, and then shows
-// the output that the agent can still have.
-func (p *Proxy) gone(t *remote) bool {
-	p.mu.Lock()
-	released := t.released
-	p.mu.Unlock()
-	if released {
-		return false // nobody knows it by its id; watch sees
-	}
-	ctx, cancel := context.WithTimeout(t.link, answerWait)
+// sized notes a terminal's size.
+func (p *Proxy) sized(t *remote, cols, rows int) {
+	p.viewMu.Lock()
+	defer p.viewMu.Unlock()
+	t.text.cols, t.text.rows = cols, rows
+}
+
+// unsettled reports whether a terminal is shown in a way that may still change.
+func (p *Proxy) unsettled(t *remote) bool {
+	p.viewMu.Lock()
+	defer p.viewMu.Unlock()
+	return t.decided != nil && t.changes()
+}
+
+// unlisted asks the host whether it does not list a terminal any more. Of one that
+// is released it does not know.
+func (p *Proxy) unlisted(t *remote) bool {
+	out := p.output(t)
+	return out != nil && out.Meta != nil && out.Meta.Termhost.Gone
+}
+
+// output returns the output that the agent can have, or nil.
+func (p *Proxy) output(t *remote) *outputResult {
+	ctx, cancel := context.WithTimeout(t.link, p.answerWait)
 	defer cancel()
 	var out outputResult
-	if p.host.Call(ctx, methodOutput, terminalParams{t.session, t.id}, &out) != nil || out.Meta == nil || !out.Meta.Termhost.Gone {
-		return false
+	if p.host.Call(ctx, methodOutput, terminalParams{t.session, t.id}, &out) != nil {
+		return nil
 	}
-	p.paint(t, joined(rendered(out.Output), noteUnlisted), true)
-	return true
+	return &out
+}
+
+// settle shows the last output of a released terminal that has ended, if all of
+// it is known. What is not watch still sees.
+func (p *Proxy) settle(t *remote) {
+	if t.last != nil && t.last.ExitStatus != nil && !t.last.Truncated {
+		p.paint(t, p.rendered(t, t.last), true)
+	}
+}
+
+// paintRest shows what there was of a terminal that the host does not list any
+// more.
+func (p *Proxy) paintRest(t *remote) {
+	out := p.output(t)
+	if out == nil && p.parted(t) {
+		out = t.last
+	}
+	switch {
+	case p.ctx.Err() != nil:
+	case out != nil:
+		p.paint(t, p.rendered(t, out), true)
+	case t.link.Err() != nil:
+		p.paint(t, noteLost, true)
+	default:
+		p.paint(t, noteUnlisted, true)
+	}
 }
 
 // readFailure gets the message of a command that could not be started, for it has
 // no terminal to read.
 func (p *Proxy) readFailure(t *remote) {
-	ctx, cancel := context.WithTimeout(p.ctx, answerWait)
+	ctx, cancel := context.WithTimeout(p.ctx, p.answerWait)
 	defer cancel()
 	var out outputResult
 	if p.host.Call(ctx, methodOutput, terminalParams{t.session, t.id}, &out) == nil {
@@ -191,25 +244,35 @@ func render(st *ahp.TerminalState) string {
 			screen.Feed(chunk, nil)
 		}
 	}
-	return plain(screen)
+	return plain(screen, false)
 }
 
-// rendered is render for output of which nothing else is known.
-func rendered(output string) string {
-	const cols, rows = 80, 24 // what the host gives an agent's terminals
-	screen := vt.New(cols, rows, vt.Options{ScrollbackLines: maxTextLines})
-	screen.Feed([]byte(output), nil)
-	return plain(screen)
+// rendered is render for the output that the agent can have.
+func (p *Proxy) rendered(t *remote, out *outputResult) string {
+	p.viewMu.Lock()
+	cols, rows := t.text.cols, t.text.rows
+	p.viewMu.Unlock()
+	screen := vt.New(max(cols, 1), max(rows, 1), vt.Options{ScrollbackLines: maxTextLines})
+	screen.Feed([]byte(out.Output), nil)
+	return plain(screen, out.Truncated)
 }
 
-func plain(screen *vt.Terminal) string {
+// plain returns a screen and what has left it as text. cut: that has a beginning
+// which the screen was not fed.
+func plain(screen *vt.Terminal, cut bool) string {
 	text := strings.TrimRight(string(screen.AppendHistoryText(nil)), " \n")
+	if n := screen.HistoryLines(); n >= maxTextLines && screen.Scrolled() > uint64(n) {
+		cut = true
+	}
 	if len(text) > maxText {
 		text = text[len(text)-maxText:]
 		if i := strings.IndexByte(text, '\n'); i >= 0 {
 			text = text[i+1:]
 		}
-		text = "[...]\n" + text
+		cut = true
+	}
+	if cut {
+		text = cutMark + text
 	}
 	if !utf8.ValidString(text) {
 		text = string([]rune(text))

@@ -29,8 +29,8 @@ func (e *element) now() json.RawMessage {
 	switch {
 	case e.terminal == nil:
 		return e.raw
-	case e.terminal.editorID != "":
-		return apply(e.raw, []edit{{e.id, encode(e.terminal.editorID)}})
+	case e.terminal.live.id != "":
+		return apply(e.raw, []edit{{e.id, encode(e.terminal.live.id)}})
 	}
 	return textContent(e.terminal.text.shown, e.meta)
 }
@@ -175,11 +175,19 @@ func (tc *toolCall) shows(t *remote) bool {
 	return slices.ContainsFunc(tc.elements, func(e element) bool { return e.terminal == t })
 }
 
+// changes reports whether what shows a terminal may still change. viewMu is held.
+func (t *remote) changes() bool {
+	if t.live.id != "" {
+		return !t.live.settled
+	}
+	return !t.text.final
+}
+
 // changes reports whether any terminal's view in it may still change. viewMu is
 // held.
 func (tc *toolCall) changes() bool {
 	return slices.ContainsFunc(tc.elements, func(e element) bool {
-		return e.terminal != nil && e.terminal.editorID == "" && !e.terminal.text.final
+		return e.terminal != nil && e.terminal.changes()
 	})
 }
 

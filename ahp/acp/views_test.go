@@ -19,11 +19,11 @@ func (st *stage) answers(q reply, result string) {
 }
 
 // showsLive plays an editor that shows a terminal in one of its own, "E1", and
-// returns what it was asked.
-func (st *stage) showsLive() reply {
+// returns what it was asked: to make it, and when it ends.
+func (st *stage) showsLive() (q, wait reply) {
 	st.t.Helper()
 	st.editor.sees("```\n\n```")
-	q := st.editor.message()
+	q = st.editor.message()
 	st.answers(q, `{"terminalId":"E\"1"}`)
 	var u updateSeen
 	m := st.editor.message()
@@ -31,7 +31,10 @@ func (st *stage) showsLive() reply {
 	if c := u.Update.Content; m.Method != methodUpdate || len(c) != 3 || c[1].Type != "terminal" || c[1].TerminalID != `E"1` || string(c[1].Meta) != `{"k":1}` {
 		st.t.Fatalf("got %s %s", m.Method, m.Params)
 	}
-	return q
+	if wait = st.editor.message(); wait.Method != methodWait || string(wait.Params) != `{"sessionId":"s","terminalId":"E\"1"}` {
+		st.t.Fatalf("the editor is asked %s %s", wait.Method, wait.Params)
+	}
+	return q, wait
 }
 
 func TestAnEditorsTerminalShowsTheHosts(t *testing.T) {
@@ -40,8 +43,8 @@ func TestAnEditorsTerminalShowsTheHosts(t *testing.T) {
 	st.handshake(true)
 	c := st.creates(params{"command": "cat"})
 	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
-	q := st.showsLive()
-	if q.Method != methodCreate || string(q.Params) != `{"sessionId":"s","command":"show","args":["cat-1"]}` {
+	q, wait := st.showsLive()
+	if q.Method != methodCreate || string(q.Params) != `{"sessionId":"s","command":"show","args":["ahp-terminal:/cat-1"]}` {
 		t.Fatalf("the editor is asked %s %s", q.Method, q.Params)
 	}
 	// Again, the same one, in another place.
@@ -51,13 +54,9 @@ func TestAnEditorsTerminalShowsTheHosts(t *testing.T) {
 	if r := st.agent.asks(10, methodRelease, of(c.TerminalID)); r.Error != nil {
 		t.Fatal(r.Error)
 	}
-	q = st.editor.message()
-	if q.Method != methodWait || string(q.Params) != `{"sessionId":"s","terminalId":"E\"1"}` {
+	st.answers(wait, `{"exitCode":129}`)
+	if q = st.editor.message(); q.Method != methodRelease || string(q.Params) != `{"sessionId":"s","terminalId":"E\"1"}` {
 		t.Fatalf("the editor is asked %s %s", q.Method, q.Params)
-	}
-	st.answers(q, `{"exitCode":0}`)
-	if q = st.editor.message(); q.Method != methodRelease {
-		t.Fatalf("the editor is asked %s", q.Method)
 	}
 	st.answers(q, `{}`)
 	// What still names it names the editor's.
