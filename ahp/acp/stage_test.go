@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,7 +32,8 @@ type stage struct {
 
 	mu    sync.Mutex
 	notes []string
-	cut   func()        // loses the connection to the host
+	cut   func() // loses the connection to the host
+	sieve sieve
 	block chan struct{} // not nil: connections wait for its close
 }
 
@@ -171,7 +173,50 @@ func (st *stage) dial(ctx context.Context) (io.ReadWriteCloser, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.cut = func() { ours.Close(); theirs.Close(); <-done }
-	return ours, nil
+	st.sieve.Conn = ours
+	return &st.sieve, nil
+}
+
+// sieve is the way to the host, which may keep messages back.
+type sieve struct {
+	net.Conn
+
+	mu   sync.Mutex
+	word string // is in those that are kept back; "": none are
+	kept [][]byte
+}
+
+// Write takes a whole message.
+func (s *sieve) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	if s.word != "" && bytes.Contains(p, []byte(s.word)) {
+		s.kept = append(s.kept, bytes.Clone(p))
+		s.mu.Unlock()
+		return len(p), nil
+	}
+	s.mu.Unlock()
+	return s.Conn.Write(p)
+}
+
+// keeps keeps back what has word in it from now on.
+func (s *sieve) keeps(word string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.word = word
+}
+
+// pass lets everything pass, with what was kept back. It returns how much that is.
+func (s *sieve) pass(t testing.TB) int {
+	t.Helper()
+	s.mu.Lock()
+	kept := s.kept
+	s.word, s.kept = "", nil
+	s.mu.Unlock()
+	for _, p := range kept {
+		_, err := s.Conn.Write(p)
+		check(t, err)
+	}
+	return len(kept)
 }
 
 // lose cuts the connection to the host.
