@@ -11,7 +11,7 @@ import (
 func (p *person) shown(cols, rows int) string {
 	screen := vt.New(cols, rows, vt.Options{})
 	screen.Feed([]byte(p.out.all()), nil)
-	return string(screen.AppendText(nil, true))
+	return strings.TrimRight(string(screen.AppendText(nil, true)), "\n")
 }
 
 // Whatever has lain over the screen, what is left is the host's screen.
@@ -35,7 +35,7 @@ func TestWhatWasCoveredComesBack(t *testing.T) {
 		p.typeIn(c.closes + word + "\r")
 		p.sees(word)
 	}
-	want := func() string { return r.ssh("alice", "", "peek --ansi work").stdout }
+	want := func() string { return strings.TrimRight(r.ssh("alice", "", "peek --ansi work").stdout, "\n") }
 	if !strings.Contains(want(), "wordd") {
 		t.Fatalf("the screen is %q", want())
 	}
