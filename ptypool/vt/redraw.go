@@ -69,8 +69,29 @@ func (t *Terminal) AppendRedraw(dst []byte, r Redraw) []byte {
 	if t.titled {
 		w.dst = appendTitle(w.dst, 2, t.title)
 	}
-	t.drawColors(&w)
-	t.drawInputModes(&w)
+	return t.endRedraw(&w)
+}
+
+// AppendAlternate is AppendRedraw, in a window of the screen's size, for a program on
+// the alternate screen and a viewer's terminal that is on it already: the main
+// screen, its scrollback and the title stay as the viewer has them.
+func (t *Terminal) AppendAlternate(dst []byte) []byte {
+	w := writer{tb: &t.table, dst: dst}
+	w.str("\x18\x1b[?2026h")
+	t.resetKeys(&w)
+	t.resetShown(&w, nil)
+	w.str("\x1b[H \r\x1b[?2027h")
+	w.over = true
+	t.drawRows(&w, &t.alt, false)
+	w.drawKeyboard(&t.alt)
+	t.drawState(&w)
+	return t.endRedraw(&w)
+}
+
+// endRedraw appends what ends every redraw.
+func (t *Terminal) endRedraw(w *writer) []byte {
+	t.drawColors(w)
+	t.drawInputModes(w)
 	if !t.modes.has(modeGraphemes) {
 		w.str("\x1b[?2027l")
 	}
@@ -89,6 +110,11 @@ func (t *Terminal) drawExact(w *writer, joined bool) {
 		t.drawRows(w, &t.alt, false)
 		w.drawKeyboard(&t.alt)
 	}
+	t.drawState(w)
+}
+
+// drawState leaves a terminal that shows the screen in the program's state.
+func (t *Terminal) drawState(w *writer) {
 	t.drawTabs(w)
 	t.drawSaved(w, t.grid, 0, "\x1b7")
 	w.region(t.grid)

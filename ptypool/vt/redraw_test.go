@@ -3,6 +3,7 @@ package vt
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -261,5 +262,44 @@ func TestRedrawOfTheColumnBeforeAWideCharacter(t *testing.T) {
 		if bg(viewer) != bg(v) {
 			t.Errorf("%q: background %x, want %x", in, bg(viewer), bg(v))
 		}
+	}
+}
+
+// A viewer on the alternate screen who missed what a program did there gets its
+// state, and keeps the main screen.
+func TestAlternateIsRedrawnExactly(t *testing.T) {
+	const seeds = 1000
+	leaves := regexp.MustCompile(`\x1bc|\x1b\[\?[\d;]*(47|1048|1049)[\d;]*[hl]`)
+	drawn := 0
+	for seed := range uint64(seeds) {
+		g := newGenerator(seed, false)
+		v := New(g.cols, g.rows, Options{})
+		v.Feed([]byte(g.output(40)+"\x1b[?1049h"+g.output(60)), nil)
+		if !v.AltScreen() {
+			continue
+		}
+		drawn++
+		used := New(g.cols, g.rows, Options{})
+		redrawn(t, v, used, Redraw{})
+		var missed strings.Builder
+		for range 60 {
+			if s := g.next(); !leaves.MatchString(s) {
+				missed.WriteString(s)
+			}
+		}
+		used.Feed([]byte(missed.String()), nil)
+		used.modes.set(modeBackarrow|modeAltScroll, false)
+		used.title, used.modifyOther, used.alt.kitty = "kept", 0, nil
+		used.Feed(v.AppendAlternate(nil), nil)
+		if used.title != "kept" {
+			t.Errorf("seed %d: the title is sent", seed)
+		}
+		used.title, used.titled, used.colors = v.title, v.titled, v.colors
+		if !sameState(t, used, v, fmt.Sprintf("seed %d, which missed %q", seed, missed.String())) {
+			return
+		}
+	}
+	if drawn < seeds/10 {
+		t.Errorf("only %d were on the alternate screen", drawn)
 	}
 }

@@ -63,6 +63,12 @@ func (t *Terminal) resetViewer(w *writer, then func()) {
 	t.resetKeys(w)
 	w.str("\x1b7\x1b[?1049l")
 	t.resetKeys(w)
+	t.resetShown(w, then)
+}
+
+// resetShown is resetViewer for the screen that the viewer's terminal shows, once
+// the keys are reset.
+func (t *Terminal) resetShown(w *writer, then func()) {
 	w.str(resetInput + resetDrawing)
 	if then != nil {
 		then()

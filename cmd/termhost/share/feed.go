@@ -35,9 +35,13 @@ type feed struct {
 	due     []func()  // for the next place between two sequences; the feed is locked
 	loop    loopGuard
 	paused  bool
+	cwd     string // a URI, as watchers were told; "": they were not
+	marked  bool   // watchers were told that the shell tells of its commands
 	counter int    // of commands
 	running string // the command's id; "": none that watchers know of
 	begun   time.Time
+	unsaid  bool        // it has ended in the pause
+	over    bool        // the program has ended
 	note    *time.Timer // takes the note off the user's last line; nil: there is none
 	late    *time.Timer // shows a note later; nil: there is none
 }
@@ -147,20 +151,38 @@ func (f *feed) output(p []byte) {
 	f.journal.output(p)
 }
 
-// size returns the terminal's size.
+// size returns the size of what watchers see.
 func (f *feed) size() (cols, rows int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.screen.Size()
+	return f.shown.Size()
 }
 
-// draw appends the screen, for watchers who do not have it.
+// draw appends the screen, for watchers who do not have it, and what else comes
+// with output: the directory, and that the shell tells of its commands (OSC 133;B,
+// which ends none). Sizes and commands are the journal's.
 func (f *feed) draw() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.journal.output(f.shown.AppendRedraw(nil, vt.Redraw{}))
+	if !f.over { // else nothing may follow any more
+		f.drawLocked()
+	}
 	f.journal.drawn()
 }
+
+func (f *feed) drawLocked() {
+	dst := f.shown.AppendRedraw(nil, vt.Redraw{})
+	if f.cwd != "" {
+		dst = append(dst, cwdMark(f.cwd)...)
+	}
+	if f.marked {
+		dst = append(dst, "\x1b]133;B\x07"...)
+	}
+	f.journal.output(dst)
+}
+
+// cwdMark is how output tells of a directory.
+func cwdMark(uri string) string { return "\x1b]7;" + uri + "\x07" }
 
 // exited ends what is shared.
 func (f *feed) exited(code int) {
@@ -169,6 +191,11 @@ func (f *feed) exited(code int) {
 	f.flushAt = time.Time{}
 	f.screen.Flush(sharedSink{f})
 	f.settle()
+	f.endUnsaid()
+	if f.journal.due() {
+		f.drawLocked()
+	}
+	f.over = true
 	f.journal.add(ahp.TerminalExited{ExitCode: &code})
 }
 

@@ -2,6 +2,7 @@ package share
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -24,8 +25,9 @@ const (
 
 // journal is what is to be sent to the host and what was sent and is not
 // acknowledged, in order. It never makes the shell wait: what does not fit is
-// dropped from its oldest end, and watchers are told. All methods may be called
-// concurrently.
+// dropped from its oldest end, and watchers are told. What changes the terminal's
+// state, and is no output, comes to the host all the same, as what is left of it:
+// see skip. All methods may be called concurrently.
 type journal struct {
 	wake chan struct{} // 1 deep: there may be something to send
 
@@ -35,8 +37,11 @@ type journal struct {
 	fly    int        // what they count, in bytes
 	bytes  int        // of all
 	lost   int        // bytes of output dropped in front of the pieces to be sent
-	doubt  []*piece   // dropped ones that may have arrived
+	skip   []*piece   // what is left of the state that was dropped with it
+	doubt  []*piece   // dropped ones that may have arrived, all of them before skip
 	redraw bool       // watchers do not have the screen: it is due behind the last piece
+
+	begun *ahp.TerminalCommandExecuted // what runs as far as the host has acknowledged; nil: nothing
 }
 
 // piece is one action of the journal.
@@ -45,6 +50,54 @@ type piece struct {
 	size   int
 	tried  bool  // it was, or is being, sent: it changes no more
 	seq    int64 // the clientSeq it was sent with; 0: not known
+	lost   int   // how much output it says is missing, in bytes; 0: it is no such mark
+}
+
+// output returns how much output it is, or stands for, in bytes.
+func (p *piece) output() int {
+	if p.lost > 0 {
+		return p.lost
+	}
+	out, _ := p.action.(ahp.TerminalOutput)
+	return len(out.Data)
+}
+
+// has reports whether a host that has taken everything up to a clientSeq has the
+// piece.
+func (p *piece) has(accepted int64) bool { return p.seq != 0 && p.seq <= accepted }
+
+// forget says that the piece has not arrived. It is sent with another clientSeq,
+// higher than those that come before it.
+func (p *piece) forget() { p.tried, p.seq = false, 0 }
+
+// skipped returns what remains of state that was dropped, in order, once p is
+// dropped behind it: the newest size, the end of a command that the host may have,
+// and the beginning of the one that runs.
+func skipped(state []*piece, p *piece) []*piece {
+	same := func(*piece) bool { return false }
+	switch a := p.action.(type) {
+	case ahp.TerminalOutput:
+		return state
+	case ahp.TerminalResized:
+		same = func(q *piece) bool { _, ok := q.action.(ahp.TerminalResized); return ok }
+	case ahp.TerminalCommandFinished:
+		same = func(q *piece) bool {
+			begun, ok := q.action.(ahp.TerminalCommandExecuted)
+			return ok && begun.CommandID == a.CommandID
+		}
+		if slices.ContainsFunc(state, same) { // nobody knows of it
+			return slices.DeleteFunc(state, same)
+		}
+	}
+	return append(slices.DeleteFunc(state, same), p)
+}
+
+// skippedAll is skipped for more than one.
+func skippedAll(state, dropped []*piece) []*piece {
+	for _, p := range dropped {
+		state = skipped(state, p)
+	}
+	return state
 }
 
 func newJournal() *journal { return &journal{wake: make(chan struct{}, 1)} }
@@ -101,7 +154,11 @@ func (j *journal) lastLocked() *piece {
 func (j *journal) add(a ahp.Action) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.appendLocked(a, 0)
+	n := 0
+	if begun, ok := a.(ahp.TerminalCommandExecuted); ok {
+		n = len(begun.CommandLine)
+	}
+	j.appendLocked(a, n)
 	j.boundLocked()
 	j.notify()
 }
@@ -116,12 +173,13 @@ func (j *journal) appendLocked(a ahp.Action, n int) {
 func (j *journal) boundLocked() {
 	for j.bytes > journalBytes && len(j.pieces) > j.flying+1 {
 		p := j.pieces[j.flying]
-		j.pieces = append(j.pieces[:j.flying], j.pieces[j.flying+1:]...)
-		j.bytes -= p.size
-		j.lost += p.size - actionBytes
+		j.dropLocked(j.flying)
+		j.lost += p.output()
 		j.redraw = true
 		if p.tried {
 			j.doubt = append(j.doubt, p)
+		} else {
+			j.skip = skipped(j.skip, p)
 		}
 	}
 }
@@ -139,23 +197,30 @@ func (j *journal) notify() {
 func (j *journal) next() (p *piece, drained bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	switch {
-	case j.fly >= windowBytes:
+	if j.fly >= windowBytes {
 		return nil, false
-	case j.lost > 0:
-		p = &piece{action: ahp.TerminalOutput{Data: []byte(gapMark(j.lost))}, size: actionBytes}
-		j.lost = 0
-		j.pieces = append(j.pieces[:j.flying], append([]*piece{p}, j.pieces[j.flying:]...)...)
-		j.bytes += p.size
-	case len(j.pieces) == j.flying:
-		return nil, j.redraw
-	default:
-		p = j.pieces[j.flying]
 	}
+	if j.fillLocked(); len(j.pieces) == j.flying {
+		return nil, j.redraw
+	}
+	p = j.pieces[j.flying]
 	p.tried = true
 	j.flying++
 	j.fly += p.size
 	return p, false
+}
+
+// fillLocked puts what stands for what was dropped behind what is on its way.
+func (j *journal) fillLocked() {
+	if j.lost > 0 {
+		mark := &piece{action: ahp.TerminalOutput{Data: []byte(gapMark(j.lost))}, size: actionBytes, lost: j.lost}
+		j.skip = slices.Insert(j.skip, 0, mark)
+	}
+	for _, p := range j.skip {
+		j.bytes += p.size
+	}
+	j.pieces = slices.Insert(j.pieces, j.flying, j.skip...)
+	j.skip, j.lost = nil, 0
 }
 
 // sent says with which clientSeq a piece was sent.
@@ -181,6 +246,13 @@ func roundBytes(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
+// due reports whether watchers do not have the screen.
+func (j *journal) due() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.redraw
+}
+
 // drawn says that the screen has been appended.
 func (j *journal) drawn() {
 	j.mu.Lock()
@@ -195,19 +267,31 @@ func (j *journal) settled(p *piece) {
 	for i, q := range j.pieces[:j.flying] {
 		if q == p {
 			j.dropLocked(i)
+			j.arrivedLocked(p)
 			j.notify()
 			return
 		}
 	}
 }
 
+// dropLocked takes out a piece.
 func (j *journal) dropLocked(i int) {
 	p := j.pieces[i]
-	j.pieces = append(j.pieces[:i], j.pieces[i+1:]...)
+	j.pieces = slices.Delete(j.pieces, i, i+1)
 	j.bytes -= p.size
 	if i < j.flying {
 		j.flying--
 		j.fly -= p.size
+	}
+}
+
+// arrivedLocked notes what the host has by a piece.
+func (j *journal) arrivedLocked(p *piece) {
+	switch a := p.action.(type) {
+	case ahp.TerminalCommandExecuted:
+		j.begun = &a
+	case ahp.TerminalCommandFinished:
+		j.begun = nil
 	}
 }
 
@@ -216,7 +300,15 @@ func (j *journal) dropLocked(i int) {
 func (j *journal) cut() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.flying, j.fly = 0, 0
+	j.cutLocked()
+}
+
+// cutLocked leaves nothing on its way. What was dropped was dropped behind that.
+func (j *journal) cutLocked() {
+	if j.flying > 0 {
+		j.fillLocked()
+		j.flying, j.fly = 0, 0
+	}
 }
 
 // resume says up to which clientSeq the host has got everything: that is not sent
@@ -224,29 +316,43 @@ func (j *journal) cut() {
 func (j *journal) resume(accepted int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.flying, j.fly = 0, 0
-	for len(j.pieces) > 0 && j.pieces[0].seq != 0 && j.pieces[0].seq <= accepted {
+	j.cutLocked()
+	var skip []*piece
+	for _, p := range j.doubt {
+		if p.has(accepted) {
+			j.arrivedLocked(p)
+			j.lost -= p.output()
+		} else {
+			p.forget()
+			skip = skipped(skip, p)
+		}
+	}
+	for len(j.pieces) > 0 && j.pieces[0].has(accepted) {
+		j.arrivedLocked(j.pieces[0])
 		j.dropLocked(0)
 	}
 	for _, p := range j.pieces {
-		p.seq = 0 // it is sent with another one, higher than those to come before it
+		p.forget()
 	}
-	for _, p := range j.doubt {
-		if p.seq != 0 && p.seq <= accepted {
-			j.lost -= p.size - actionBytes
-		}
-	}
+	j.skip = skippedAll(skip, j.skip)
 	j.doubt = nil
 	j.notify()
 }
 
 // anew says that the host has nothing of what was shared: a new terminal begins
-// with what the journal still holds, and then the screen.
+// with the command that ran at the old one and what the journal still holds, and
+// then the screen.
 func (j *journal) anew() {
 	j.resume(0)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.redraw = true
+	if j.begun == nil {
+		return
+	}
+	begun := &piece{action: *j.begun, size: actionBytes + len(j.begun.CommandLine)}
+	j.skip = skippedAll([]*piece{begun}, j.skip)
+	j.begun = nil
 }
 
 // empty reports whether the host has acknowledged everything.

@@ -2,7 +2,8 @@ package share
 
 import (
 	"bytes"
-	"fmt"
+
+	"termhost/ahp"
 )
 
 // What watchers see of a pause.
@@ -29,42 +30,41 @@ func (f *feed) toggle() {
 func (f *feed) pause() {
 	f.output([]byte(pausedMark))
 	f.paused = true
-	f.running = ""
 }
 
 // goOn ends a pause.
 func (f *feed) goOn() {
 	f.paused = false
 	f.resizeLocked()
+	f.endUnsaid()
 	f.output(f.catchUp())
 	f.noteLocked("sharing goes on")
 	f.placeMark() // if what was paused showed itself, it may do so still
 }
 
+// endUnsaid tells watchers of the end of a command in the pause, but not how it
+// ended.
+func (f *feed) endUnsaid() {
+	if f.unsaid {
+		f.journal.add(ahp.TerminalCommandFinished{CommandID: f.running})
+		f.running, f.unsaid = "", false
+	}
+}
+
 // catchUp returns what brings watchers from where the pause began to where things
 // are. A full-screen program is shown as it stands now; of what was printed
-// otherwise, nothing is.
+// otherwise, nothing is, nor of the main screen below it.
 func (f *feed) catchUp() []byte {
-	dst := []byte("\x1b[!p") // margins and charsets may have changed (DECSTR)
-	if !f.screen.AltScreen() {
-		if f.shown.AltScreen() {
-			dst = append(dst, "\x1b[?1049l"...)
-		}
-		return append(dst, resumedMark...)
+	const reset = "\x1b[!p" // margins and charsets may have changed (DECSTR)
+	switch now, before := f.screen.AltScreen(), f.shown.AltScreen(); {
+	case now && before:
+		return f.screen.AppendAlternate(nil)
+	case now:
+		return f.screen.AppendAlternate([]byte(reset + resumedMark + "\x1b[?1049h"))
+	case before:
+		return []byte(reset + "\x1b[?1049l" + resumedMark)
 	}
-	if !f.shown.AltScreen() {
-		dst = append(dst, resumedMark+"\x1b[?1049h"...)
-	}
-	dst = append(dst, "\x1b[H\x1b[2J"...)
-	for y, row := range f.screenRows() {
-		dst = fmt.Appendf(dst, "\x1b[%d;1H\x1b[0m%s", y+1, row)
-	}
-	x, y, visible := f.screen.Cursor()
-	dst = fmt.Appendf(dst, "\x1b[0m\x1b[%d;%dH", y+1, x+1)
-	if !visible {
-		dst = append(dst, "\x1b[?25l"...)
-	}
-	return dst
+	return []byte(reset + resumedMark)
 }
 
 // screenRows returns what the user sees, a line for each row, with colours.

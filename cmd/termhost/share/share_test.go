@@ -197,15 +197,6 @@ func TestAPauseBeginsAndEndsBetweenTwoSequences(t *testing.T) {
 	}
 }
 
-// shared is what a feed's watchers would see: the journal's output in a terminal.
-func shared(t *testing.T, j *journal) *vt.Terminal {
-	t.Helper()
-	text, _ := outputOf(j)
-	term := vt.New(20, 5, vt.Options{})
-	term.Feed([]byte(text), nil)
-	return term
-}
-
 func TestNothingThatWasPrintedInAPauseIsEverSent(t *testing.T) {
 	for name, during := range map[string]string{
 		"a shell":                              "secret\r\n$ ",
@@ -249,20 +240,28 @@ func TestNothingThatWasPrintedInAPauseIsEverSent(t *testing.T) {
 }
 
 func TestAFullScreenProgramIsSeenAsItIsAfterAPause(t *testing.T) {
-	j := newJournal()
-	f := newFeed(&bytes.Buffer{}, j, 20, 5, vt.Options{})
-	defer f.close()
-	f.Write([]byte("$ edit\r\n\x1b[?1049h\x1b[Hold"))
-	f.toggle()
-	f.Write([]byte("\x1b[H\x1b[31mnew\x1b[0m text\x1b[3;4H"))
-	f.toggle()
-	watcher := shared(t, j)
-	if got, want := string(watcher.AppendText(nil, true)), string(f.screen.AppendText(nil, true)); got != want {
-		t.Errorf("watchers see %q, the user %q", got, want)
-	}
-	x, y, _ := watcher.Cursor()
-	if ux, uy, _ := f.screen.Cursor(); x != ux || y != uy {
-		t.Errorf("the cursor is at %d,%d, not %d,%d", x, y, ux, uy)
+	const states = "\x1b[2;4r\x1b[?6h\x1b[4h\x1b(0\x1b[?7l\x1b[?1000h\x1b[1;31m\x1b7\x1b[2;4H"
+	for name, before := range map[string]string{"begun before it": "\x1b[?1049h\x1b[Hold", "begun in it": ""} {
+		t.Run(name, func(t *testing.T) {
+			j := newJournal()
+			f := newFeed(&bytes.Buffer{}, j, 40, 9, vt.Options{})
+			defer f.close()
+			f.Write([]byte("$ edit\r\n" + before))
+			f.toggle()
+			f.Write([]byte("secret\x1b[?1049h\x1b[H\x1b[31mnew\x1b[0m text" + states))
+			f.toggle()
+			f.Write([]byte("x\n\n\n\n")) // only in its region
+			text, _ := outputOf(j)
+			watcher := vt.New(40, 9, vt.Options{})
+			watcher.Feed([]byte(text), nil)
+			if got, want := watcher.AppendAlternate(nil), f.screen.AppendAlternate(nil); !bytes.Equal(got, want) {
+				t.Errorf("watchers see\n%q\nthe user\n%q", got, want)
+			}
+			watcher.Feed([]byte("\x1b[?1049l"), nil)
+			if main := string(watcher.AppendText(nil, false)); !strings.HasPrefix(main, "$ edit\n") {
+				t.Errorf("the main screen has become\n%s", main)
+			}
+		})
 	}
 }
 

@@ -36,7 +36,12 @@ func (s sharedSink) Title(string) {}
 func (s sharedSink) Bell() {}
 
 // Cwd passes the directory on, which is in no Data (OSC 7).
-func (s sharedSink) Cwd(uri string) { s.output([]byte("\x1b]7;" + uri + "\x07")) }
+func (s sharedSink) Cwd(uri string) {
+	if !s.f.paused {
+		s.f.cwd = uri
+		s.f.output([]byte(cwdMark(uri)))
+	}
+}
 
 // CommandDetection comes with the first prompt.
 func (s sharedSink) CommandDetection() {}
@@ -44,7 +49,10 @@ func (s sharedSink) CommandDetection() {}
 // PromptStart tells the host that this shell tells of its commands (OSC 133;A).
 func (s sharedSink) PromptStart() {
 	s.CommandFinished(0, false)
-	s.output([]byte("\x1b]133;A\x07"))
+	if !s.f.paused {
+		s.f.marked = true
+		s.f.output([]byte("\x1b]133;A\x07"))
+	}
 }
 
 // CommandExecuted begins a command.
@@ -55,14 +63,19 @@ func (s sharedSink) CommandExecuted(line string) {
 		return
 	}
 	f.counter++
-	f.running, f.begun = fmt.Sprintf("command-%d", f.counter), time.Now()
+	f.running, f.begun, f.marked = fmt.Sprintf("command-%d", f.counter), time.Now(), true
 	f.journal.add(ahp.TerminalCommandExecuted{CommandID: f.running, CommandLine: line, Timestamp: f.begun.UnixMilli()})
 }
 
-// CommandFinished ends the running command, if watchers know of one.
+// CommandFinished ends the running command, if watchers know of one. Of one that
+// ends in a pause they are told after it, and not how.
 func (s sharedSink) CommandFinished(code int, known bool) {
 	f := s.f
-	if f.running == "" || f.paused {
+	switch {
+	case f.running == "":
+		return
+	case f.paused:
+		f.unsaid = true
 		return
 	}
 	ms := time.Since(f.begun).Milliseconds()
