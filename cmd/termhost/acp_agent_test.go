@@ -43,7 +43,7 @@ func (a *acpAgent) Prompt(ctx context.Context, p acpsdk.PromptRequest) (acpsdk.P
 	t := &agentTurn{acpAgent: a, ctx: ctx, session: p.SessionId}
 	do := map[string]func([]string) error{
 		"build": t.build, "limits": t.limits, "twenty": t.twenty, "flood": t.flood, "die": t.die, "gone": t.gone,
-		"ask": t.ask, "where": t.where, "big": t.big, "cancel": t.cancel, "wrong": t.wrong,
+		"ask": t.ask, "where": t.where, "big": t.big, "cancel": t.cancel, "wrong": t.wrong, "crowd": t.crowd,
 	}[words[0]]
 	if do == nil {
 		return acpsdk.PromptResponse{}, acpsdk.NewInvalidParams("no such scenario")

