@@ -112,6 +112,7 @@ func (l *patientLink) ended() {
 	case <-l.again: // that was for the attempt which was refused
 	default:
 	}
+	l.ssh.UseMaster() // its connection may be what the user has logged in on
 	l.mu.Lock()
 	l.next = time.Now().Add(refusalPause)
 	l.mu.Unlock()

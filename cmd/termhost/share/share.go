@@ -8,6 +8,7 @@ package share
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,15 @@ type Config struct {
 	In, Out *os.File
 	Err     io.Writer
 	Version string // of termhost, for programs that ask
+	// Keepalive is how often a host that says nothing is asked for a sign of life;
+	// one that gives none four times in a row is connected to again. 0: 15 seconds,
+	// as ssh is told.
+	Keepalive time.Duration
 }
+
+// defaultKeepalive notices a connection that hangs after about a minute. ssh's own
+// ServerAliveInterval does not where a ControlMaster carries it, or ssh itself hangs.
+const defaultKeepalive = 15 * time.Second
 
 // ErrUnreachable is what the errors of a host match that cannot be talked to at all.
 var ErrUnreachable = errors.New("no connection")
@@ -58,14 +67,11 @@ func (e *StartError) Unwrap() error { return e.Err }
 // says that nothing was run: a *StartError, an *ahp.Error with which the host refuses
 // the terminal, or one that matches ErrUnreachable.
 func Run(c Config) (status int, err error) {
-	s := &sharing{cfg: c, user: &userTerminal{in: c.In, out: c.Out}, shell: prepareShell(c.Argv), news: newNews()}
+	s := newSharing(c)
 	if s.shell.cmd.Err != nil {
 		return 0, &StartError{s.shell.cmd.Err}
 	}
 	dest := c.Target.Dest
-	s.link = newPatientLink(c.Target, c.Err, func(why string) {
-		s.news.tell(dest + " refuses the login, and others see nothing new: " + why + ` Ctrl-\ r tries again`)
-	})
 	if err := s.connect(); err != nil {
 		return 0, fmt.Errorf("cannot share with %s: %w", dest, err)
 	}
@@ -98,6 +104,14 @@ type sharing struct {
 	hungUp    atomic.Bool // the program is ended
 }
 
+func newSharing(c Config) *sharing {
+	s := &sharing{cfg: c, user: newUserTerminal(c.In, c.Out), shell: prepareShell(c.Argv), news: newNews()}
+	s.link = newPatientLink(c.Target, c.Err, func(why string) {
+		s.news.tell(c.Target.Dest + " refuses the login, and others see nothing new: " + why + ` Ctrl-\ r tries again`)
+	})
+	return s
+}
+
 // connect reaches the host and makes the terminal there.
 func (s *sharing) connect() error {
 	size := s.user.size()
@@ -116,7 +130,8 @@ func (s *sharing) connect() error {
 		p.params.Cwd = ahp.FileURI(s.cfg.Dir)
 	}
 	ctx := context.Background()
-	c, err := client.Connect(ctx, client.Config{Dial: client.Lines(s.link.open), OnState: p.onState, OnAction: p.onAction})
+	c, err := client.Connect(ctx, client.Config{Dial: client.Lines(s.link.open), Keepalive: cmp.Or(s.cfg.Keepalive, defaultKeepalive),
+		OnState: p.onState, OnAction: p.onAction})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
@@ -148,7 +163,7 @@ func (s *sharing) run() (status int, err error) {
 		s.user.restore()
 		return 0, &StartError{err}
 	}
-	if !s.user.shown() {
+	if !s.user.shown {
 		s.feed.answer = func(p []byte) { _, _ = s.shell.pty.Write(p) }
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -185,7 +200,7 @@ func (s *sharing) readKeys() {
 		n, err := s.user.in.Read(buf)
 		k.take(buf[:n])
 		if err != nil {
-			if errors.Is(err, io.EOF) && !s.user.typed() {
+			if errors.Is(err, io.EOF) && !s.user.tty {
 				const endOfInput = 4 // VEOF of termios(3)
 				k.typed([]byte{endOfInput})
 			}
@@ -197,7 +212,7 @@ func (s *sharing) readKeys() {
 // announcer returns what shows a line to the user while the program runs, and
 // returns whether it stays to be read.
 func (s *sharing) announcer() func(text string) (stays bool) {
-	if s.user.shown() {
+	if s.user.shown {
 		return s.feed.notify
 	}
 	return func(text string) bool {

@@ -40,7 +40,7 @@ func (h *recordingHost) take(a ahp.Action) {
 // while a program prints more than is kept, runs commands and is resized.
 func TestNoGapLosesState(t *testing.T) {
 	gaps := 0
-	for seed := range 60 {
+	for seed := range 30 {
 		r := rand.New(rand.NewPCG(uint64(seed), 0))
 		j, host := newJournal(), &recordingHost{}
 		var seq, arrived int64

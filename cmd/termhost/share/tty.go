@@ -19,10 +19,19 @@ const (
 // runs, and as it was on every way out. Its methods may be called concurrently.
 type userTerminal struct {
 	in, out *os.File
+	// tty says that somebody types at a terminal, and shown that the output goes to
+	// one, which answers queries: at first, for a terminal that is gone is none.
+	tty, shown bool
 
 	mu     sync.Mutex
-	before *term.State // as it was at first; nil: it was never raw
-	taken  bool        // it is not given back
+	before *term.State  // as it was at first; nil: it was never raw
+	taken  bool         // it is not given back
+	last   unix.Winsize // the size that was seen last
+}
+
+func newUserTerminal(in, out *os.File) *userTerminal {
+	return &userTerminal{in: in, out: out, tty: term.IsTerminal(int(in.Fd())), shown: term.IsTerminal(int(out.Fd())),
+		last: unix.Winsize{Col: defaultCols, Row: defaultRows}}
 }
 
 // raw makes the terminal raw, also where somebody else has changed it since.
@@ -30,7 +39,7 @@ type userTerminal struct {
 func (u *userTerminal) raw() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !u.typed() {
+	if !u.tty {
 		return nil
 	}
 	state, err := term.MakeRaw(int(u.in.Fd()))
@@ -80,18 +89,16 @@ func (u *userTerminal) awaitKeys() {
 	}
 }
 
-// typed reports whether somebody types at a terminal.
-func (u *userTerminal) typed() bool { return term.IsTerminal(int(u.in.Fd())) }
-
-// shown reports whether the output goes to a terminal, which answers queries.
-func (u *userTerminal) shown() bool { return term.IsTerminal(int(u.out.Fd())) }
-
-// size returns the terminal's size, in cells and in pixels where they are known.
+// size returns the terminal's size, in cells and in pixels where they are known. One
+// that is gone has the size that it had.
 func (u *userTerminal) size() unix.Winsize {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	for _, f := range []*os.File{u.out, u.in} {
 		if ws, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && ws.Col > 0 && ws.Row > 0 {
-			return *ws
+			u.last = *ws
+			break
 		}
 	}
-	return unix.Winsize{Col: defaultCols, Row: defaultRows}
+	return u.last
 }

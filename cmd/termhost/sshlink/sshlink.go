@@ -93,13 +93,17 @@ func (t Target) always(first string) []string {
 }
 
 // subsystem returns the command line whose standard streams are AHP. A host that
-// is not there any more is noticed after 45 seconds.
-func (t Target) subsystem(batch bool) []string {
+// is not there any more is noticed after 45 seconds, unless the connection is a
+// ControlMaster's. A batch connection asks nobody; a direct one is no master's.
+func (t Target) subsystem(batch, direct bool) []string {
 	argv := t.always("-T")
 	if batch {
 		argv = append(argv, "-o", "BatchMode=yes")
 	}
 	argv = append(argv, t.options...)
+	if direct {
+		argv = append(argv, "-S", "none") // the last -S counts, before any ControlPath
+	}
 	return append(argv, "-o", "ServerAliveInterval=15", t.Dest, "-s", "ahp")
 }
 
@@ -116,12 +120,19 @@ type Link struct {
 	Stderr io.Writer // where ssh speaks to its user
 
 	opened atomic.Bool
+	direct atomic.Bool // an ssh hung: perhaps it was its ControlMaster that did
 }
 
-// Open starts an ssh for one connection, whose Close ends it.
+// UseMaster has the next connections go through the user's ControlMaster, if there is
+// one, also where one has hung: for a host that refuses others.
+func (l *Link) UseMaster() { l.direct.Store(false) }
+
+// Open starts an ssh for one connection, whose Close ends it. Once one had to be
+// killed, later ones do not share a connection with others (ssh_config(5),
+// ControlMaster), which may hang as well.
 func (l *Link) Open(context.Context) (io.ReadWriteCloser, error) {
 	first := !l.opened.Swap(true)
-	argv := l.Target.subsystem(!first)
+	argv := l.Target.subsystem(!first, l.direct.Load())
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stderr = l.Stderr
 	// In a process session of its own, no key that is pressed here ends ssh.
@@ -138,7 +149,7 @@ func (l *Link) Open(context.Context) (io.ReadWriteCloser, error) {
 		out.Close()
 		return nil, fmt.Errorf("cannot run ssh: %w", err)
 	}
-	p := &process{cmd: cmd, in: in, out: out, done: make(chan struct{})}
+	p := &process{cmd: cmd, in: in, out: out, killed: func() { l.direct.Store(true) }, done: make(chan struct{})}
 	go p.wait()
 	return p, nil
 }
@@ -182,6 +193,7 @@ func start(cmd *exec.Cmd) error {
 type process struct {
 	cmd     *exec.Cmd
 	in, out *os.File
+	killed  func()        // is told that ssh did not end by itself
 	done    chan struct{} // closed when ssh has ended
 	err     error         // of Wait; set before done is closed
 	once    sync.Once
@@ -220,6 +232,7 @@ func (p *process) Close() error {
 		select {
 		case <-p.done:
 		case <-time.After(goodbye):
+			p.killed()
 			_ = p.cmd.Process.Kill() // it may just have ended
 			<-p.done
 		}

@@ -1,7 +1,12 @@
 package sshlink
 
 import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -33,18 +38,68 @@ func TestTheUsersOptionsReachSSH(t *testing.T) {
 			t.Errorf("%q: %v", c.in, err)
 			continue
 		}
-		if got := strings.Join(target.subsystem(false), " "); got != c.subsystem {
+		if got := strings.Join(target.subsystem(false, false), " "); got != c.subsystem {
 			t.Errorf("%q:\n got %s\nwant %s", c.in, got, c.subsystem)
 		}
 		if got := strings.Join(target.Attach("N"), " "); got != c.attach {
 			t.Errorf("%q:\n got %s\nwant %s", c.in, got, c.attach)
 		}
-		if !strings.Contains(strings.Join(target.subsystem(true), " "), " -o BatchMode=yes ") {
+		if !strings.Contains(strings.Join(target.subsystem(true, false), " "), " -o BatchMode=yes ") {
 			t.Errorf("%q: a reconnection may ask", c.in)
 		}
 	}
 	t.Setenv(Variable, "my ssh -F file")
-	if target, err := Parse([]string{"host"}); err != nil || strings.Join(target.subsystem(false)[:5], " ") != "my ssh -F file -T" {
-		t.Errorf("the ssh command is %v, %v", target.subsystem(false), err)
+	if target, err := Parse([]string{"host"}); err != nil || strings.Join(target.subsystem(false, false)[:5], " ") != "my ssh -F file -T" {
+		t.Errorf("the ssh command is %v, %v", target.subsystem(false, false), err)
+	}
+}
+
+// TestAnSSHThatHangsIsKilled has an ssh whose ControlMaster does not answer any more,
+// and which so does not notice that nobody talks to it.
+func TestAnSSHThatHangsIsKilled(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "ssh")
+	// It hangs until it is told to go by a file of its own.
+	script := "echo up $* ; test -e " + dir + "/well || exec sleep 1000\n"
+	if err := os.WriteFile(program, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(Variable, "sh "+program)
+	target, err := Parse([]string{"-S", "mine", "host"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Link{Target: target, Stderr: io.Discard}
+	open := func() (args string, pid int) {
+		t.Helper()
+		rw, err := l.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rw.Close()
+		args, err = bufio.NewReader(rw).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return args, rw.(*process).cmd.Process.Pid
+	}
+	args, pid := open()
+	if strings.Contains(args, "-S none") {
+		t.Errorf("the first one was run with %s", args)
+	}
+	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
+		t.Errorf("it was not killed: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "well"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if args, _ := open(); !strings.Contains(args, "-S mine -S none ") {
+			t.Errorf("the next one was run with %s", args)
+		}
+	}
+	l.UseMaster()
+	if args, _ := open(); strings.Contains(args, "-S none") {
+		t.Errorf("after a refusal it was run with %s", args)
 	}
 }

@@ -1,0 +1,64 @@
+package share
+
+import (
+	"io"
+	"os"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// TestAWindowThatIsClosedTypesNothing hangs up the user's terminal, which then is
+// none for whoever asks: the hangup tells the program, and nothing else does.
+func TestAWindowThatIsClosedTypesNothing(t *testing.T) {
+	window, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	if err := pty.Setsize(window, &pty.Winsize{Cols: 70, Rows: 20}); err != nil {
+		t.Fatal(err)
+	}
+	s := newSharing(Config{In: tty, Out: tty, Err: io.Discard})
+	if size := s.user.size(); size.Col != 70 || size.Row != 20 {
+		t.Fatalf("the size is %dx%d", size.Col, size.Row)
+	}
+	if got := typedAfter(t, s, func() { window.Close() }); got != "" {
+		t.Errorf("%q is typed", got)
+	}
+	if size := s.user.size(); size.Col != 70 || size.Row != 20 {
+		t.Errorf("the size of what is gone is %dx%d", size.Col, size.Row)
+	}
+}
+
+// TestTheEndOfAPipeIsTyped: a program whose user has no terminal reads to an end.
+func TestTheEndOfAPipeIsTyped(t *testing.T) {
+	in, end, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	s := newSharing(Config{In: in, Out: in, Err: io.Discard})
+	if got := typedAfter(t, s, func() { end.Write([]byte("ls\n")); end.Close() }); got != "ls\n\x04" {
+		t.Errorf("typed is %q", got)
+	}
+}
+
+// typedAfter returns what the program gets from its user until that ends.
+func typedAfter(t *testing.T, s *sharing, end func()) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	s.shell.pty = w
+	end()
+	s.readKeys()
+	w.Close()
+	typed, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(typed)
+}
