@@ -272,6 +272,9 @@ func TestAConnectionThatHangsIsMadeAgain(t *testing.T) {
 	if err := syscall.Kill(old, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	if err := unix.Waitid(unix.P_PID, old, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil { // only then it carries nothing
+		t.Fatal(err)
+	}
 	w.prints("printed while it hangs")
 	w.sees(m, "printed while it hangs")
 	if err := syscall.Kill(old, 0); err != syscall.ESRCH {
