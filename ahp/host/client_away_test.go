@@ -1,6 +1,7 @@
 package host
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -230,5 +231,38 @@ func TestAnOwnerThatFloodsIsReadLaterAndTold(t *testing.T) {
 	other := connect(t, h, carol, "other")
 	if d := other.c.client.flow.delay(rate, clock); d != 0 {
 		t.Errorf("another clientId is delayed by %s", d)
+	}
+}
+
+func TestNothingThatIsShownPassesByTheRate(t *testing.T) {
+	clock := time.Now()
+	const rate, size = 64 << 10, 32 << 10
+	text := strings.Repeat("x", size)
+	for name, action := range map[string]func(n int) ahp.Action{
+		"command lines": func(n int) ahp.Action {
+			return ahp.TerminalCommandExecuted{CommandID: strconv.Itoa(n), CommandLine: text}
+		},
+		"titles":       func(int) ahp.Action { return ahp.TerminalTitleChanged{Title: text} },
+		"command ids":  func(int) ahp.Action { return ahp.TerminalCommandExecuted{CommandID: text} },
+		"ids of ended": func(int) ahp.Action { return ahp.TerminalCommandFinished{CommandID: text} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t, func(c *Config) { c.ClientOutputRate = rate; c.Now = func() time.Time { return clock } })
+			owner := connect(t, h, carol, "owner")
+			uri, _ := owner.share("laptop", "")
+			const burst = flowBurst * rate / size
+			for n := range burst + 2 {
+				owner.seq++
+				owner.c.Dispatch(uri, owner.seq, action(n))
+			}
+			if d := owner.c.client.flow.delay(rate, clock); d < time.Second {
+				t.Errorf("a second beyond the burst it is delayed by %s", d)
+			}
+			owner.seq++
+			owner.c.Dispatch(uri, owner.seq, ahp.TerminalOutput{Data: []byte("x")})
+			if owner.answer(owner.seq).Action().(ahp.TerminalOutput).Notice == "" {
+				t.Error("the owner is not told with its next output")
+			}
+		})
 	}
 }

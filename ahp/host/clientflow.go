@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"termhost/ahp"
 )
 
-// flow is how fast a clientId may send output of its client-executed terminals:
-// a bucket that fills at the configured rate. Who draws more than is there is
-// served, and then read later. It outlives connections, so that nobody gets a
-// full bucket by coming back.
+// flow is how fast a clientId may send what its client-executed terminals show,
+// output, command lines and titles: a bucket that fills at the configured rate. Who
+// draws more than is there is served, and then read later. It outlives connections,
+// so that nobody gets a full bucket by coming back.
 type flow struct {
 	mu   sync.Mutex // a leaf
 	left float64    // bytes; below zero: it has to wait
@@ -22,20 +24,41 @@ type flow struct {
 // prints in one go passes at once.
 const flowBurst = 4
 
-// take draws n bytes. notice is what the owner is to be told; "": nothing.
+// take draws n bytes of output. notice is what the owner is to be told; "": nothing.
 func (f *flow) take(n, rate int, now time.Time) (notice string) {
-	if rate <= 0 {
+	f.draw(n, rate, now)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if rate <= 0 || f.left >= 0 || f.told {
 		return ""
+	}
+	f.told = true
+	return fmt.Sprintf("the output comes faster than this host takes it for long (terminal.client_output_rate, %d bytes a second) and is read more slowly now", rate)
+}
+
+// draw draws n bytes of something whose answer has no room for a notice.
+func (f *flow) draw(n, rate int, now time.Time) {
+	if rate <= 0 || n == 0 {
+		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fillLocked(rate, now)
 	f.left -= float64(n)
-	if f.left >= 0 || f.told {
-		return ""
+}
+
+// weight returns how many bytes of an action other than output are shown to others,
+// as long as the sender likes.
+func weight(a ahp.Action) int {
+	switch a := a.(type) {
+	case ahp.TerminalCommandExecuted:
+		return len(a.CommandID) + len(a.CommandLine)
+	case ahp.TerminalCommandFinished:
+		return len(a.CommandID)
+	case ahp.TerminalTitleChanged:
+		return len(a.Title)
 	}
-	f.told = true
-	return fmt.Sprintf("the output comes faster than this host takes it for long (terminal.client_output_rate, %d bytes a second) and is read more slowly now", rate)
+	return 0
 }
 
 func (f *flow) fillLocked(rate int, now time.Time) {
@@ -87,8 +110,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 }
 
 // WaitOutput returns when the connection's reader may read on: at once, unless
-// its peer sends output of client-executed terminals faster than the
-// configuration allows. An error is ctx's cause.
+// its peer sends what client-executed terminals show faster than the configuration
+// allows. An error is ctx's cause.
 func (c *Conn) WaitOutput(ctx context.Context) error {
 	if c.client == nil {
 		return nil

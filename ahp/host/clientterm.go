@@ -127,9 +127,11 @@ func (t *Terminal) takeOwned(s step, a ahp.Action) (reason string) {
 	return ""
 }
 
-// takeOutput feeds what the owner's pty printed. The owner gets its action back;
-// one that does not follow the terminal has no use for the bytes and gets it
-// without them. Output of nothing is for nobody else.
+// takeOutput feeds what the owner's pty printed. The owner gets its action back: whole
+// if it follows the terminal, through the log, which is bounded in bytes. One that
+// does not gets it without the bytes: its answers wait in the connection's own log,
+// which is bounded in answers, each of which could be as large as a message. Output of
+// nothing is for nobody else.
 func (t *Terminal) takeOutput(s step, a ahp.TerminalOutput) (reason string) {
 	var p []byte
 	p, t.owned.half = a.Halves.Join(t.owned.half, a.Data)

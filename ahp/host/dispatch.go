@@ -34,8 +34,11 @@ func (c *Conn) Dispatch(ref string, clientSeq int64, a ahp.Action) (taken bool) 
 		return false // taken over or revoked: nothing it says counts any more
 	}
 	s := step{conn: c, principal: c.principal, origin: &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}}
+	rate, now := c.host.cfg.ClientOutputRate, c.host.now()
 	if out, ok := a.(ahp.TerminalOutput); ok { // whoever sends it, it was read and has to be looked at
-		s.notice = c.client.flow.take(len(out.Data), c.host.cfg.ClientOutputRate, c.host.now())
+		s.notice = c.client.flow.take(len(out.Data), rate, now)
+	} else {
+		c.client.flow.draw(weight(a), rate, now)
 	}
 	uri, ok := ahp.NormalizeChannel(ref)
 	switch {
