@@ -244,6 +244,7 @@ func TestACommandThatStartsTooLateIsEnded(t *testing.T) {
 		},
 		"cancelled": func(st *stage) *ahp.Error {
 			st.agent.sends(`{"jsonrpc":"2.0","id":8,"method":"terminal/create","params":{"sessionId":"s","command":"cat"}}` + "\n")
+			<-st.sieve.came
 			st.agent.sends(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":8}}` + "\n")
 			return st.agent.message().Error
 		},

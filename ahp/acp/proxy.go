@@ -30,9 +30,9 @@ type ProxyConfig struct {
 	Dir string
 	// Env, "NAME=value" each, is set for every command, unless the agent sets it.
 	Env []string
-	// Attach returns the command that shows the terminal called name, read-only, on
-	// the editor's machine.
-	Attach func(name string) []string
+	// Attach returns the command that shows the terminal of a URI, read-only, on the
+	// editor's machine.
+	Attach func(uri string) []string
 	// Note tells the user something, in one line. It may be called concurrently.
 	Note func(string)
 }
@@ -66,7 +66,7 @@ type Proxy struct {
 	queue  chan *request  // of the agent, for the host
 
 	underway chan func()   // what answers those that the host is asked, in their order
-	waits    atomic.Int32  // those that wait for commands' ends
+	waits    atomic.Int32  // those that are answered when their time comes
 	starts   chan struct{} // holds one for each view that the editor is starting
 
 	mode       atomic.Int32  // what is done with messages: active, undecided, transparent

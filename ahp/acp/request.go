@@ -16,8 +16,9 @@ const (
 	// maxUnderway is how many the host is asked at once, waits excepted: it answers
 	// one after the other, and each answer may be as large as MaxOutput.
 	maxUnderway = 64
-	// maxWaits is how many may wait for commands' ends. More are refused: to read no
-	// more would keep the agent from ending the commands.
+	// maxWaits is how many may wait for commands' ends, or to start some while the
+	// host is away. More are refused: to read no more would keep the agent from
+	// ending the commands.
 	maxWaits = 1024
 )
 
@@ -73,12 +74,19 @@ func (p *Proxy) dispatch() {
 		select {
 		case r := <-p.queue:
 			finish, aside := p.begin(r)
+			if aside && p.waits.Add(1) > maxWaits {
+				p.waits.Add(-1)
+				finish, aside = refusing(errTooMany()), false
+			}
 			answer := func() {
 				result, e := finish()
 				p.respond(r, result, e)
 			}
 			if aside {
-				p.tasks.Go(answer)
+				p.tasks.Go(func() {
+					defer p.waits.Add(-1)
+					answer()
+				})
 				continue
 			}
 			select {
@@ -90,6 +98,10 @@ func (p *Proxy) dispatch() {
 			return
 		}
 	}
+}
+
+func errTooMany() *ahp.Error {
+	return ahp.NewError(ahp.CodeLimit, "1024 requests wait for commands to end; let some finish", "limit", "waiting requests")
 }
 
 // finish answers the agent's requests in their order, but for those that wait
@@ -145,7 +157,7 @@ func (p *Proxy) begin(r *request) (finish finisher, aside bool) {
 	}
 	switch r.method {
 	case methodWait:
-		return p.beginWait(r, t)
+		return func() (json.RawMessage, *ahp.Error) { return p.exit(r.ctx, t) }, true
 	case methodRelease:
 		return p.beginRelease(t), false
 	}
@@ -159,17 +171,6 @@ func (p *Proxy) begin(r *request) (finish finisher, aside bool) {
 		}
 		return result, p.hostError(err)
 	}, false
-}
-
-func (p *Proxy) beginWait(r *request, t *remote) (finish finisher, aside bool) {
-	if p.waits.Add(1) > maxWaits {
-		p.waits.Add(-1)
-		return refusing(ahp.NewError(ahp.CodeLimit, "1024 requests wait for commands to end; let some finish", "limit", "waiting requests")), false
-	}
-	return func() (json.RawMessage, *ahp.Error) {
-		defer p.waits.Add(-1)
-		return p.exit(r.ctx, t)
-	}, true
 }
 
 // beginRelease asks for the output as it was, where that is shown, before the

@@ -118,7 +118,7 @@ func newStage(t testing.TB, change ...func(*Proxy)) *stage {
 	st.agent = &side{t, fromAgent, bufio.NewReader(toAgent)}
 	st.proxy = NewProxy(ProxyConfig{
 		Editor: Stream{editorIn, editorOut}, Agent: Stream{agentIn, agentOut}, AgentName: "an agent", Dir: "/",
-		Attach: func(name string) []string { return []string{"show", name} },
+		Attach: func(uri string) []string { return []string{"show", uri} },
 		Note: func(s string) {
 			st.mu.Lock()
 			defer st.mu.Unlock()
@@ -184,6 +184,7 @@ type sieve struct {
 	mu   sync.Mutex
 	word string // is in those that are kept back; "": none are
 	kept [][]byte
+	came chan struct{} // one for each that is kept back
 }
 
 // Write takes a whole message.
@@ -192,6 +193,7 @@ func (s *sieve) Write(p []byte) (int, error) {
 	if s.word != "" && bytes.Contains(p, []byte(s.word)) {
 		s.kept = append(s.kept, bytes.Clone(p))
 		s.mu.Unlock()
+		s.came <- struct{}{}
 		return len(p), nil
 	}
 	s.mu.Unlock()
@@ -202,11 +204,11 @@ func (s *sieve) Write(p []byte) (int, error) {
 func (s *sieve) keeps(word string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.word = word
+	s.word, s.came = word, make(chan struct{}, 64)
 }
 
-// pass lets everything pass, with what was kept back. It returns how much that is.
-func (s *sieve) pass(t testing.TB) int {
+// pass lets everything pass, with what was kept back.
+func (s *sieve) pass(t testing.TB) {
 	t.Helper()
 	s.mu.Lock()
 	kept := s.kept
@@ -216,7 +218,6 @@ func (s *sieve) pass(t testing.TB) int {
 		_, err := s.Conn.Write(p)
 		check(t, err)
 	}
-	return len(kept)
 }
 
 // lose cuts the connection to the host.

@@ -55,8 +55,8 @@ func proxyACP(args []string, std stdio) int {
 // hostWay is how a host is reached.
 type hostWay struct {
 	dial   client.Dialer
-	attach func(name string) []string // what shows a terminal here
-	local  bool                       // the host is on this machine
+	attach func(uri string) []string // what shows a terminal here
+	local  bool                      // the host is on this machine
 	// keepalive is how often the host is asked for a sign of life: acpKeepalive.
 	keepalive time.Duration
 }
@@ -100,7 +100,7 @@ func localWay(file string) (hostWay, error) {
 	socket := filepath.Join(cfg.StateDir, socketName)
 	return hostWay{
 		dial:   client.WebSocket("ws://localhost"+cfg.HTTP.Path, client.WebSocketOptions{Socket: socket}),
-		attach: func(name string) []string { return append(slices.Clip(attach), name) },
+		attach: func(uri string) []string { return append(slices.Clip(attach), uri) },
 		local:  true,
 
 		keepalive: acpKeepalive,
