@@ -108,9 +108,9 @@ func (t Target) subsystem(batch, direct bool) []string {
 }
 
 // Attach returns the command line that shows a terminal, read-only.
-func (t Target) Attach(name string) []string {
+func (t Target) Attach(terminal string) []string {
 	argv := append(t.always("-t"), t.options...)
-	return append(argv, t.Dest, "attach", "-r", name)
+	return append(argv, t.Dest, "attach", "-r", terminal)
 }
 
 // Link opens connections to one host. Its fields are not changed once it is used. The first one may ask the user
