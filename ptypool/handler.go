@@ -9,7 +9,8 @@ type Handler interface {
 	// Sink is what the parser finds in the output. Its slices are valid only during the call.
 	vt.Sink
 	// Ready is called before output is taken from the program, without the Term's lock. It may block: that is the brake
-	// of a consumer that wants every byte. It must return when the terminal is hung up, or the end is never reported.
+	// of a consumer that wants every byte; what was taken before may still be on its way. It must return when the
+	// terminal is hung up, or the end is never reported.
 	Ready()
 	// Exited is called once, after the last output; nothing is called after it.
 	Exited(ExitStatus)

@@ -2,6 +2,7 @@ package ptypool
 
 import (
 	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -9,6 +10,9 @@ const (
 	// readSize, in bytes, is the most output that is taken in one batch: large enough that the cost per batch (one lock, one
 	// store entry, one frame per viewer) vanishes, small enough to keep echo of other terminals prompt.
 	readSize = 64 << 10
+	// floodSize, in bytes, is a batch after which the next one is read while it is delivered: the kernel holds 8 KiB of a
+	// pty's output, so a program that prints so much would wait for us all the time. Less is delivered at once.
+	floodSize = 16 << 10
 	// flushAfter is how long the parser may hold back an unfinished escape sequence: longer than any program
 	// takes to write the rest of one.
 	flushAfter = 50 * time.Millisecond
@@ -23,6 +27,7 @@ type readBuffer [readSize]byte
 // readLoop carries output from the backend to the handler until it ends, and then ends the terminal. It is the Term's one
 // reader and owns t.done.
 func (t *Term) readLoop() {
+	var before sync.WaitGroup // the batch before, while it is delivered
 	for {
 		if t.backend.WaitReadable() != nil {
 			break
@@ -30,6 +35,14 @@ func (t *Term) readLoop() {
 		t.h.Ready()
 		buf := t.pool.bufs.Get().(*readBuffer)
 		n, err := readBatch(t.backend, buf[:])
+		before.Wait()
+		if err == nil && n >= floodSize {
+			before.Go(func() {
+				t.deliver(buf[:n])
+				t.pool.bufs.Put(buf)
+			})
+			continue
+		}
 		if n > 0 {
 			t.deliver(buf[:n])
 		}
@@ -38,6 +51,7 @@ func (t *Term) readLoop() {
 			break
 		}
 	}
+	before.Wait()
 	t.finish()
 }
 
