@@ -52,11 +52,7 @@ func TestASilentEditorHoldsNothingUpAndIsAskedOnce(t *testing.T) {
 	st.saidOnce("does not answer")
 	// What it makes after all is given back.
 	st.answers(q, `{"terminalId":"late"}`)
-	r := st.editor.message()
-	if r.Method != methodRelease || string(r.Params) != `{"sessionId":"s","terminalId":"late"}` {
-		t.Fatalf("the editor is asked %s %s", r.Method, r.Params)
-	}
-	st.answers(r, `{}`)
+	st.released(st.editor.message(), "late")
 }
 
 func TestAReleasedTerminalIsGivenBackWhenTheEditorHasMadeIt(t *testing.T) {
@@ -76,10 +72,7 @@ func TestAReleasedTerminalIsGivenBackWhenTheEditorHasMadeIt(t *testing.T) {
 		if m.Method == methodUpdate { // the text
 			continue
 		}
-		if m.Method != methodRelease || string(m.Params) != `{"sessionId":"s","terminalId":"E"}` {
-			t.Fatalf("the editor is asked %s %s", m.Method, m.Params)
-		}
-		st.answers(m, `{}`)
+		st.released(m, "E")
 		return
 	}
 }

@@ -139,11 +139,7 @@ func TestAnEditorsTerminalThatComesTooLateIsGivenBackAtOnce(t *testing.T) {
 	q := st.editor.message()
 	st.editor.sees("```\nquick\n```")
 	st.answers(q, `{"terminalId":"E"}`)
-	m := st.editor.message()
-	if m.Method != methodRelease || string(m.Params) != `{"sessionId":"s","terminalId":"E"}` {
-		t.Fatalf("the editor is asked %s %s", m.Method, m.Params)
-	}
-	st.answers(m, `{}`)
+	st.released(st.editor.message(), "E")
 }
 
 func TestAFewViewsStartAtOnce(t *testing.T) {

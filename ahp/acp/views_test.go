@@ -12,6 +12,15 @@ import (
 // permission is a request that shows a terminal in tool call c1.
 const permission = `{"jsonrpc":"2.0","id":99,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c1","content":[{"terminalId":"%s","type":"terminal"}]},"options":[]}}` + "\n"
 
+// released checks that q asks the editor to release a terminal of its own, and answers.
+func (st *stage) released(q reply, terminal string) {
+	st.t.Helper()
+	if want := fmt.Sprintf(`{"sessionId":"s","terminalId":%q}`, terminal); q.Method != methodRelease || string(q.Params) != want {
+		st.t.Fatalf("the editor is asked %s %s", q.Method, q.Params)
+	}
+	st.answers(q, `{}`)
+}
+
 // answers has the editor answer a request of the proxy's.
 func (st *stage) answers(q reply, result string) {
 	st.t.Helper()
@@ -55,10 +64,7 @@ func TestAnEditorsTerminalShowsTheHosts(t *testing.T) {
 		t.Fatal(r.Error)
 	}
 	st.answers(wait, `{"exitCode":129}`)
-	if q = st.editor.message(); q.Method != methodRelease || string(q.Params) != `{"sessionId":"s","terminalId":"E\"1"}` {
-		t.Fatalf("the editor is asked %s %s", q.Method, q.Params)
-	}
-	st.answers(q, `{}`)
+	st.released(st.editor.message(), `E"1`)
 	// What still names it names the editor's.
 	st.agent.sends(fmt.Sprintf(permission, c.TerminalID))
 	st.editor.gets(fmt.Sprintf(permission, `E\"1`))

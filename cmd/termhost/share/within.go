@@ -30,17 +30,19 @@ func Within(client *gossh.Client, name string) string {
 	}
 	var list []struct {
 		Name     string
+		URI      string
 		Executor string
 		Claim    struct{ ClientID string }
 	}
 	if json.Unmarshal(out, &list) != nil {
 		return ""
 	}
+	uri, _ := ahp.NormalizeChannel(name) // exact, where a name may be a prefix
 	found, prefixed := "", 0
 	for _, t := range list {
 		own := t.Executor == ahp.ExecutorClient && t.Claim.ClientID == owner
 		switch {
-		case t.Name == name && own:
+		case (t.Name == name || t.URI == uri) && own:
 			return t.Name
 		case t.Name == name:
 			return ""
