@@ -2,7 +2,7 @@ package ahp
 
 import "encoding/json"
 
-// Action is a change of a channel's state: one of the types of this file.
+// Action is a change of a channel's state: one of the types in this file.
 type Action interface {
 	// Type returns the action's name on the wire, such as "terminal/data".
 	Type() string
@@ -14,13 +14,13 @@ type (
 	TerminalData struct{ Data []byte }
 	// TerminalInput is keyboard input on its way to the pty.
 	TerminalInput struct{ Data []byte }
-	// TerminalOutput is output of a client-executed terminal, sent by its owner.
-	// Owners that cut strings by UTF-16 units, as JavaScript's do, may cut a
-	// character in two, which UTF-8 cannot: see [Halves].
+	// TerminalOutput is output of a client-executed terminal, sent by its owner. An
+	// owner that splits strings by UTF-16 units, as JavaScript does, may split a
+	// character into two surrogates.
 	TerminalOutput struct {
-		Data   []byte // what is between the halves
-		Halves Halves
-		Notice string // what the host has to say to the owner, with the echo; "": nothing
+		Data       []byte // the text between the surrogates
+		Surrogates Surrogates
+		Notice     string // in the echo: the host's notice to the owner; "": none
 	}
 	// TerminalResized sets the size in cells.
 	TerminalResized struct{ Cols, Rows int }
@@ -30,19 +30,22 @@ type (
 	TerminalTitleChanged struct{ Title string }
 	// TerminalCwdChanged sets the working directory, a file URI.
 	TerminalCwdChanged struct{ Cwd string }
-	// TerminalExited says that the process has ended; the code may be unknown.
+	// TerminalExited says that the process has ended.
 	TerminalExited struct {
-		ExitCode *int
+		ExitCode *int   // nil: unknown
 		Notice   string // why the host has ended a client-executed terminal; "": it has not
 	}
 	// TerminalCleared drops the content.
 	TerminalCleared struct{}
-	// TerminalCommandDetectionAvailable says that commands will be told apart.
+	// TerminalCommandDetectionAvailable says that shell integration is active: from
+	// now on each command is announced.
 	TerminalCommandDetectionAvailable struct{}
 	// TerminalCommandExecuted begins a command. Timestamp is in ms since 1970.
 	TerminalCommandExecuted struct {
 		CommandID, CommandLine string
 		Timestamp              int64
+		By                     string // who typed it, or Nobody; "": not known
+		Cwd                    string // where it began, a file URI; "": not known
 	}
 	// TerminalCommandFinished ends a command.
 	TerminalCommandFinished struct {
@@ -51,6 +54,9 @@ type (
 		DurationMs *int64
 	}
 )
+
+// Nobody is who began a command that nobody typed.
+const Nobody = "-"
 
 // The actions of the root channel.
 type (
@@ -73,6 +79,8 @@ type Unknown struct {
 	Raw  json.RawMessage
 }
 
+const detectionAvailable = "terminal/commandDetectionAvailable"
+
 func (TerminalData) Type() string                      { return "terminal/data" }
 func (TerminalInput) Type() string                     { return "terminal/input" }
 func (TerminalOutput) Type() string                    { return "terminal/output" }
@@ -82,7 +90,7 @@ func (TerminalTitleChanged) Type() string              { return "terminal/titleC
 func (TerminalCwdChanged) Type() string                { return "terminal/cwdChanged" }
 func (TerminalExited) Type() string                    { return "terminal/exited" }
 func (TerminalCleared) Type() string                   { return "terminal/cleared" }
-func (TerminalCommandDetectionAvailable) Type() string { return "terminal/commandDetectionAvailable" }
+func (TerminalCommandDetectionAvailable) Type() string { return detectionAvailable }
 func (TerminalCommandExecuted) Type() string           { return "terminal/commandExecuted" }
 func (TerminalCommandFinished) Type() string           { return "terminal/commandFinished" }
 func (RootTerminalsChanged) Type() string              { return "root/terminalsChanged" }

@@ -1,7 +1,6 @@
 package ahp
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 )
@@ -14,17 +13,29 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Reason }
 
-// DecodeAction decodes an action. A type it does not know gives an [Unknown],
-// which keeps raw; what is no action at all, lacks a field that AHP requires,
-// or has one of the wrong type gives a [*FieldError].
+// DecodeAction decodes an action. For an unknown type it returns an [Unknown], which
+// keeps raw. If raw is not an action, lacks a field that AHP requires, or has a field
+// of the wrong type, the error is a [*FieldError].
 func DecodeAction(raw json.RawMessage) (Action, error) {
-	var head struct {
-		Type *string `json:"type"`
-	}
-	if err := json.Unmarshal(raw, &head); err != nil || head.Type == nil || *head.Type == "" {
+	var kind, data, meta []byte
+	EachMember(raw, func(name string, value []byte) {
+		switch name {
+		case "type":
+			kind = value
+		case "data":
+			data = value
+		case "_meta":
+			meta = value
+		}
+	})
+	name, _ := unquote(kind)
+	switch string(name) {
+	case "":
 		return nil, &FieldError{Field: "action.type", Reason: "must be a string"}
+	case "terminal/data", "terminal/input", "terminal/output": // they come often, and are long
+		return decodeText(string(name), notNull(data), meta)
 	}
-	a, err := decodeAction(*head.Type, raw)
+	a, err := decodeAction(string(name), raw)
 	if err == nil {
 		return a, nil
 	}
@@ -32,23 +43,14 @@ func DecodeAction(raw json.RawMessage) (Action, error) {
 	if errors.As(err, &fe) {
 		return nil, fe
 	}
-	var te *json.UnmarshalTypeError
-	if errors.As(err, &te) && te.Field != "" {
-		return nil, &FieldError{Field: "action." + te.Field, Reason: "has the wrong type"}
+	if field := wrongField(err); field != "" {
+		return nil, &FieldError{Field: "action." + field, Reason: "has the wrong type"}
 	}
 	return nil, &FieldError{Field: "action", Reason: err.Error()}
 }
 
 func decodeAction(name string, raw json.RawMessage) (Action, error) {
 	switch name {
-	case "terminal/data":
-		d, err := decodeData(raw)
-		return TerminalData{Data: d}, err
-	case "terminal/input":
-		d, err := decodeData(raw)
-		return TerminalInput{Data: d}, err
-	case "terminal/output":
-		return decodeOutput(raw)
 	case "terminal/resized":
 		return decodeResized(raw)
 	case "terminal/claimed":
@@ -61,7 +63,7 @@ func decodeAction(name string, raw json.RawMessage) (Action, error) {
 		return decodeExited(raw)
 	case "terminal/cleared":
 		return TerminalCleared{}, nil
-	case "terminal/commandDetectionAvailable":
+	case detectionAvailable:
 		return TerminalCommandDetectionAvailable{}, nil
 	case "terminal/commandExecuted":
 		return decodeExecuted(raw)
@@ -79,32 +81,25 @@ func decodeAction(name string, raw json.RawMessage) (Action, error) {
 	return Unknown{Name: name, Raw: raw}, nil
 }
 
-func missing(field string) error { return &FieldError{Field: "action." + field, Reason: "is missing"} }
-
-func decodeData(raw json.RawMessage) ([]byte, error) {
-	var w struct {
-		Data *string `json:"data"`
-	}
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return nil, err
-	}
-	if w.Data == nil {
-		return nil, missing("data")
-	}
-	return []byte(*w.Data), nil
+func missing(field string) error {
+	return &FieldError{Field: "action." + field, Reason: "is missing"}
 }
 
-func decodeOutput(raw json.RawMessage) (Action, error) {
-	var w struct {
-		Data *halvedString `json:"data"`
-	}
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return nil, err
-	}
-	if w.Data == nil {
+// decodeText decodes an action with text as its data.
+func decodeText(name string, data, meta []byte) (Action, error) {
+	if data == nil {
 		return nil, missing("data")
 	}
-	return TerminalOutput{Data: []byte(w.Data.text), Halves: w.Data.halves, Notice: decodeNotice(raw)}, nil
+	text, surrogates, ok := cutString(data, name == "terminal/output")
+	switch {
+	case !ok:
+		return nil, &FieldError{Field: "action.data", Reason: "has the wrong type"}
+	case name == "terminal/data":
+		return TerminalData{Data: text}, nil
+	case name == "terminal/input":
+		return TerminalInput{Data: text}, nil
+	}
+	return TerminalOutput{Data: text, Surrogates: surrogates, Notice: extrasIn(meta).Notice}, nil
 }
 
 func decodeResized(raw json.RawMessage) (Action, error) {
@@ -112,7 +107,7 @@ func decodeResized(raw json.RawMessage) (Action, error) {
 		Cols *int `json:"cols"`
 		Rows *int `json:"rows"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
 	if w.Cols == nil {
@@ -128,14 +123,14 @@ func decodeClaimed(raw json.RawMessage) (Action, error) {
 	var w struct {
 		Claim json.RawMessage `json:"claim"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
 	if len(w.Claim) == 0 {
 		return nil, missing("claim")
 	}
 	var c Claim
-	if err := json.Unmarshal(w.Claim, &c); err != nil {
+	if err := unmarshal(w.Claim, &c); err != nil {
 		return nil, &FieldError{Field: "action.claim", Reason: errClaim.Error()}
 	}
 	return TerminalClaimed{Claim: c}, nil
@@ -145,7 +140,7 @@ func decodeTitle(raw json.RawMessage) (Action, error) {
 	var w struct {
 		Title *string `json:"title"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
 	if w.Title == nil {
@@ -158,7 +153,7 @@ func decodeCwd(raw json.RawMessage) (Action, error) {
 	var w struct {
 		Cwd *string `json:"cwd"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
 	if w.Cwd == nil {
@@ -171,26 +166,40 @@ func decodeExited(raw json.RawMessage) (Action, error) {
 	var w struct {
 		ExitCode *int `json:"exitCode"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
-	return TerminalExited{ExitCode: w.ExitCode, Notice: decodeNotice(raw)}, nil
+	return TerminalExited{ExitCode: w.ExitCode, Notice: decodeExtras(raw).Notice}, nil
 }
 
-// decodeNotice returns the notice of an action, or "": of a form that is not
-// ours it is nobody's notice.
-func decodeNotice(raw json.RawMessage) string {
+// extras are what stands in _meta.termhost: see appendExtras.
+type extras struct {
+	Notice string `json:"notice"`
+	By     string `json:"by"`
+	Cwd    string `json:"cwd"`
+}
+
+// decodeExtras returns the extras of an action or a part. They are empty where they do not have the
+// form in which termhost sends them.
+func decodeExtras(raw json.RawMessage) extras {
+	var meta []byte
+	EachMember(raw, func(name string, value []byte) {
+		if name == "_meta" {
+			meta = value
+		}
+	})
+	return extrasIn(meta)
+}
+
+// extrasIn returns what is in a _meta.
+func extrasIn(meta []byte) extras {
 	var w struct {
-		Meta struct {
-			Termhost struct {
-				Notice string `json:"notice"`
-			} `json:"termhost"`
-		} `json:"_meta"`
+		Termhost extras `json:"termhost"`
 	}
-	if !bytes.Contains(raw, []byte(`"_meta"`)) || json.Unmarshal(raw, &w) != nil {
-		return "" // most actions have none, and output is long
+	if len(meta) == 0 || unmarshal(meta, &w) != nil {
+		return extras{}
 	}
-	return w.Meta.Termhost.Notice
+	return w.Termhost
 }
 
 func decodeExecuted(raw json.RawMessage) (Action, error) {
@@ -199,7 +208,7 @@ func decodeExecuted(raw json.RawMessage) (Action, error) {
 		CommandLine *string `json:"commandLine"`
 		Timestamp   *int64  `json:"timestamp"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
 	switch {
@@ -210,7 +219,9 @@ func decodeExecuted(raw json.RawMessage) (Action, error) {
 	case w.Timestamp == nil:
 		return nil, missing("timestamp")
 	}
-	return TerminalCommandExecuted{CommandID: *w.CommandID, CommandLine: *w.CommandLine, Timestamp: *w.Timestamp}, nil
+	extra := decodeExtras(raw)
+	return TerminalCommandExecuted{CommandID: *w.CommandID, CommandLine: *w.CommandLine,
+		Timestamp: *w.Timestamp, By: extra.By, Cwd: extra.Cwd}, nil
 }
 
 func decodeFinished(raw json.RawMessage) (Action, error) {
@@ -219,20 +230,21 @@ func decodeFinished(raw json.RawMessage) (Action, error) {
 		ExitCode   *int    `json:"exitCode"`
 		DurationMs *int64  `json:"durationMs"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
 	if w.CommandID == nil {
 		return nil, missing("commandId")
 	}
-	return TerminalCommandFinished{CommandID: *w.CommandID, ExitCode: w.ExitCode, DurationMs: w.DurationMs}, nil
+	return TerminalCommandFinished{CommandID: *w.CommandID, ExitCode: w.ExitCode,
+		DurationMs: w.DurationMs}, nil
 }
 
 func decodeTerminals(raw json.RawMessage) (Action, error) {
 	var w struct {
 		Terminals *[]TerminalInfo `json:"terminals"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		if errors.Is(err, errClaim) {
 			return nil, &FieldError{Field: "action.terminals", Reason: err.Error()}
 		}
@@ -248,7 +260,7 @@ func decodeAgents(raw json.RawMessage) (Action, error) {
 	var w struct {
 		Agents json.RawMessage `json:"agents"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
 	if w.Agents = notNull(w.Agents); w.Agents == nil {
@@ -261,7 +273,7 @@ func decodeActiveSessions(raw json.RawMessage) (Action, error) {
 	var w struct {
 		ActiveSessions *int `json:"activeSessions"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
 	if w.ActiveSessions == nil {
@@ -275,7 +287,7 @@ func decodeConfig(raw json.RawMessage) (Action, error) {
 		Config  map[string]json.RawMessage `json:"config"`
 		Replace bool                       `json:"replace"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := unmarshal(raw, &w); err != nil {
 		return nil, err
 	}
 	if w.Config == nil {

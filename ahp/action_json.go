@@ -18,8 +18,8 @@ func AppendAction(dst []byte, a Action, shape Shape) []byte {
 	case TerminalInput:
 		dst = AppendJSONString(appendField(dst, "data"), a.Data)
 	case TerminalOutput:
-		dst = a.Halves.appendJSON(appendField(dst, "data"), a.Data)
-		dst = appendNotice(dst, a.Notice)
+		dst = a.Surrogates.appendJSON(appendField(dst, "data"), a.Data)
+		dst = appendExtras(dst, extraNotice, a.Notice)
 	case TerminalResized:
 		dst = strconv.AppendInt(appendField(dst, "cols"), int64(a.Cols), 10)
 		dst = strconv.AppendInt(appendField(dst, "rows"), int64(a.Rows), 10)
@@ -31,11 +31,12 @@ func AppendAction(dst []byte, a Action, shape Shape) []byte {
 		dst = appendStringField(dst, "cwd", a.Cwd)
 	case TerminalExited:
 		dst = appendOutcome(dst, a.ExitCode, nil)
-		dst = appendNotice(dst, a.Notice)
+		dst = appendExtras(dst, extraNotice, a.Notice)
 	case TerminalCommandExecuted:
 		dst = appendStringField(dst, "commandId", a.CommandID)
 		dst = appendStringField(dst, "commandLine", a.CommandLine)
 		dst = strconv.AppendInt(appendField(dst, "timestamp"), a.Timestamp, 10)
+		dst = appendExtras(dst, extraBy, a.By, extraCwd, a.Cwd)
 	case TerminalCommandFinished:
 		dst = appendStringField(dst, "commandId", a.CommandID)
 		dst = appendOutcome(dst, a.ExitCode, a.DurationMs)
@@ -51,14 +52,31 @@ func AppendAction(dst []byte, a Action, shape Shape) []byte {
 	return append(dst, '}')
 }
 
-// appendNotice appends what the host has to say to a terminal's owner, which AHP
-// has no field for.
-func appendNotice(dst []byte, notice string) []byte {
-	if notice == "" {
-		return dst
+// What AHP has no field for stands in _meta.termhost.
+const (
+	extraNotice = "notice" // to a terminal's owner
+	extraBy     = "by"     // who typed a command
+	extraCwd    = "cwd"    // the directory in which a command began
+)
+
+// appendExtras appends a _meta with these, which are given as keys and values. Empty ones are left
+// out.
+func appendExtras(dst []byte, pairs ...string) []byte {
+	begun := false
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			continue
+		}
+		if !begun {
+			dst = append(appendField(dst, "_meta"), `{"termhost":{`...)
+			begun = true
+		}
+		dst = appendStringField(dst, pairs[i], pairs[i+1])
 	}
-	dst = append(appendField(dst, "_meta"), `{"termhost":{`...)
-	return append(appendStringField(dst, "notice", notice), "}}"...)
+	if begun {
+		dst = append(dst, "}}"...)
+	}
+	return dst
 }
 
 func appendConfig(dst []byte, a RootConfigChanged) []byte {

@@ -3,6 +3,7 @@ package ahp_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 
 	"termhost/ahp"
@@ -41,14 +42,19 @@ func TestDecodeActionNamesTheFieldThatIsWrong(t *testing.T) {
 		{`{"type":"terminal/exited","exitCode":"0"}`, "action.exitCode"},
 		{`{"type":"terminal/commandExecuted","commandLine":"x","timestamp":1}`, "action.commandId"},
 		{`{"type":"terminal/commandExecuted","commandId":"a","timestamp":1}`, "action.commandLine"},
-		{`{"type":"terminal/commandExecuted","commandId":"a","commandLine":"x"}`, "action.timestamp"},
+		{`{"type":"terminal/commandExecuted","commandId":"a","commandLine":"x"}`,
+			"action.timestamp"},
 		{`{"type":"terminal/commandFinished","exitCode":0}`, "action.commandId"},
-		{`{"type":"terminal/commandFinished","commandId":"a","durationMs":"1"}`, "action.durationMs"},
+		{`{"type":"terminal/commandFinished","commandId":"a","durationMs":"1"}`,
+			"action.durationMs"},
 		{`{"type":"root/terminalsChanged"}`, "action.terminals"},
 		{`{"type":"root/terminalsChanged","terminals":null}`, "action.terminals"},
-		{`{"type":"root/terminalsChanged","terminals":[{"resource":"x","title":"t","claim":{}}]}`, "action.terminals"},
-		{`{"type":"root/terminalsChanged","terminals":[{"resource":"x","title":"t"}]}`, "action.terminals"},
-		{`{"type":"root/terminalsChanged","terminals":[{"resource":5}]}`, "action.terminals.resource"},
+		{`{"type":"root/terminalsChanged","terminals":[{"resource":"x","title":"t","claim":{}}]}`,
+			"action.terminals"},
+		{`{"type":"root/terminalsChanged","terminals":[{"resource":"x","title":"t"}]}`,
+			"action.terminals"},
+		{`{"type":"root/terminalsChanged","terminals":[{"resource":5}]}`,
+			"action.terminals.resource"},
 		{`{"type":"root/agentsChanged"}`, "action.agents"},
 		{`{"type":"root/agentsChanged","agents":null}`, "action.agents"},
 		{`{"type":"root/activeSessionsChanged"}`, "action.activeSessions"},
@@ -81,7 +87,8 @@ func TestUnknownActionsKeepTheirJSONAndReduceToNothing(t *testing.T) {
 }
 
 func TestUnknownKeysAreIgnored(t *testing.T) {
-	a, err := ahp.DecodeAction(json.RawMessage(`{"type":"terminal/resized","cols":1,"rows":2,"pixels":{"x":1}}`))
+	raw := json.RawMessage(`{"type":"terminal/resized","cols":1,"rows":2,"pixels":{"x":1}}`)
+	a, err := ahp.DecodeAction(raw)
 	if err != nil || a != (ahp.TerminalResized{Cols: 1, Rows: 2}) {
 		t.Error(a, err)
 	}
@@ -89,15 +96,16 @@ func TestUnknownKeysAreIgnored(t *testing.T) {
 
 func TestSubscriptionsAreStringsOrObjectsWithAChannel(t *testing.T) {
 	var p ahp.ReconnectParams
-	in := `{"subscriptions":["ahp-root://",{"channel":"ahp-terminal:/a","delivery":{"maxLatencyMs":5}},{}]}`
+	in := `{"subscriptions":["ahp-root://",` +
+		`{"channel":"ahp-terminal:/a","delivery":{"maxLatencyMs":5}},{}]}`
 	if err := json.Unmarshal([]byte(in), &p); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Subscriptions) != 3 || p.Subscriptions[0] != "ahp-root://" || p.Subscriptions[1] != "ahp-terminal:/a" || p.Subscriptions[2] != "" {
+	if !slices.Equal(p.Subscriptions, []ahp.SubscriptionRef{"ahp-root://", "ahp-terminal:/a", ""}) {
 		t.Errorf("%q", p.Subscriptions)
 	}
-	for _, wrong := range []string{`{"subscriptions":[5]}`, `{"subscriptions":[["x"]]}`, `{"subscriptions":[{"channel":5}]}`} {
-		if err := json.Unmarshal([]byte(wrong), &p); err == nil {
+	for _, wrong := range []string{`5`, `["x"]`, `{"channel":5}`} {
+		if err := json.Unmarshal([]byte(`{"subscriptions":[`+wrong+`]}`), &p); err == nil {
 			t.Errorf("%s was taken", wrong)
 		}
 	}
@@ -110,10 +118,12 @@ func TestErrorsCarryTheirDataAsAnObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back ahp.Error
-	if err := json.Unmarshal(b, &back); err != nil || back.Code != ahp.CodeInvalidParams || string(back.Data) != `{"field":"cwd"}` {
+	err = json.Unmarshal(b, &back)
+	if err != nil || back.Code != ahp.CodeInvalidParams || string(back.Data) != `{"field":"cwd"}` {
 		t.Errorf("%s, %v", b, err)
 	}
-	if b, _ := json.Marshal(ahp.NewError(ahp.CodeParse, "x")); string(b) != `{"code":-32700,"message":"x"}` {
+	b, _ = json.Marshal(ahp.NewError(ahp.CodeParse, "x"))
+	if string(b) != `{"code":-32700,"message":"x"}` {
 		t.Errorf("%s", b)
 	}
 }

@@ -1,7 +1,6 @@
 package ahp
 
 import (
-	"encoding/json"
 	"errors"
 )
 
@@ -11,16 +10,16 @@ const (
 	ClaimSession = "session"
 )
 
-// Claim says who holds a terminal: a client or an agent session. There is no
-// terminal without one.
+// Claim says who holds a terminal: a client or an agent session. Every terminal has
+// one.
 type Claim struct {
 	Kind string
 
 	// ClientID is set for a client's claim.
 	ClientID string
 
-	// Session is set for a session's claim; the others say which part of it
-	// uses the terminal, and may be empty.
+	// Session is set for a session's claim. The others say which part of the
+	// session uses the terminal, and may be empty.
 	Session, Chat, TurnID, ToolCallID string
 }
 
@@ -35,7 +34,8 @@ func (c Claim) Holder() string {
 	return c.Session
 }
 
-var errClaim = errors.New(`a claim is {"kind":"client","clientId":...} or {"kind":"session","session":...}`)
+var errClaim = errors.New(
+	`a claim is {"kind":"client","clientId":...} or {"kind":"session","session":...}`)
 
 // UnmarshalJSON accepts a well-formed claim of any version.
 func (c *Claim) UnmarshalJSON(b []byte) error {
@@ -47,22 +47,23 @@ func (c *Claim) UnmarshalJSON(b []byte) error {
 		TurnID     string `json:"turnId"`
 		ToolCallID string `json:"toolCallId"`
 	}
-	if err := json.Unmarshal(b, &w); err != nil {
+	if err := unmarshal(b, &w); err != nil {
 		return errClaim
 	}
 	switch {
 	case w.Kind == ClaimClient && w.ClientID != "":
 		*c = Claim{Kind: w.Kind, ClientID: w.ClientID}
 	case w.Kind == ClaimSession && w.Session != "":
-		*c = Claim{Kind: w.Kind, Session: w.Session, Chat: w.Chat, TurnID: w.TurnID, ToolCallID: w.ToolCallID}
+		*c = Claim{Kind: w.Kind, Session: w.Session, Chat: w.Chat, TurnID: w.TurnID,
+			ToolCallID: w.ToolCallID}
 	default:
 		return errClaim
 	}
 	return nil
 }
 
-// AppendJSON appends the claim in the given shape. [ShapeLifecycle] requires a
-// chat on a session's claim: the session stands in where none is known.
+// AppendJSON appends the claim in the given shape. [ShapeLifecycle] requires a chat in
+// a session's claim; if none is known, the session takes its place.
 func (c Claim) AppendJSON(dst []byte, shape Shape) []byte {
 	dst = append(dst, '{')
 	dst = appendStringField(dst, "kind", c.Kind)

@@ -2,7 +2,6 @@ package ahp_test
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -18,21 +17,23 @@ type reducerFixture struct {
 }
 
 func TestReducersAgreeWithAHPsFixtures(t *testing.T) {
-	for file, f := range fixtures[reducerFixture](t, filepath.Join(shared(t, "fixtures"), "reducers")) {
+	for file, f := range fixtures[reducerFixture](t, "reducers") {
 		t.Run(file, func(t *testing.T) {
-			var got, want []byte
+			var reduced, expected state
 			switch f.Reducer {
 			case "root":
-				got, want = reduce(t, f, new(ahp.RootState)), reencode(t, f.Expected, new(ahp.RootState))
+				reduced, expected = new(ahp.RootState), new(ahp.RootState)
 			case "terminal":
-				got, want = reduce(t, f, new(ahp.TerminalState)), reencode(t, f.Expected, new(ahp.TerminalState))
+				reduced, expected = new(ahp.TerminalState), new(ahp.TerminalState)
 			default:
-				t.Skipf("the %s channel is not ours", f.Reducer)
+				t.Skipf("termhost has no %s channel", f.Reducer)
 			}
+			got, want := reduce(t, f, reduced), reencode(t, f.Expected, expected)
 			if !sameJSON(t, got, want) {
 				t.Errorf("%s\n got %s\nwant %s", f.Description, got, want)
 			}
-			// What the fixture expects is there in its own words, not only in ours.
+			// Compare with the fixture itself, too, and not only with what this package
+			// has read of it.
 			contains(t, parse(t, got), parse(t, f.Expected))
 		})
 	}
@@ -67,7 +68,7 @@ func reencode(t *testing.T, raw []byte, st state) []byte {
 	return st.AppendJSON(nil, ahp.ShapeExitCode)
 }
 
-// contains fails if want says anything that got does not.
+// contains fails unless got has everything that want has.
 func contains(t *testing.T, got, want any) {
 	t.Helper()
 	switch w := want.(type) {
@@ -102,7 +103,7 @@ type roundTripFixture struct {
 }
 
 func TestRoundTripsAgreeWithAHPsFixtures(t *testing.T) {
-	for file, f := range fixtures[roundTripFixture](t, filepath.Join(shared(t, "fixtures"), "round-trips")) {
+	for file, f := range fixtures[roundTripFixture](t, "round-trips") {
 		t.Run(file, func(t *testing.T) {
 			var outputs [][]byte
 			switch f.Type {
@@ -150,12 +151,22 @@ func reappend(t *testing.T, raw []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return envelope(e.Channel, a, e.Origin, e.RejectionReason, e.ServerSeq, ahp.ShapeExitCode)
+	again := envelope{e.Channel, a, e.Origin, e.RejectionReason, e.ServerSeq}
+	return again.append(ahp.ShapeExitCode)
 }
 
-func envelope(channel string, a ahp.Action, o *ahp.Origin, reason string, seq uint64, shape ahp.Shape) []byte {
-	out := ahp.AppendEnvelopeBody([]byte{'{'}, channel, a, o, reason, shape)
+// envelope is what ahp.AppendEnvelopeBody and a serverSeq make an envelope of.
+type envelope struct {
+	channel   string
+	action    ahp.Action
+	origin    *ahp.Origin
+	rejection string
+	seq       uint64
+}
+
+func (e envelope) append(shape ahp.Shape) []byte {
+	out := ahp.AppendEnvelopeBody([]byte{'{'}, e.channel, e.action, e.origin, e.rejection, shape)
 	out = append(out, `,"serverSeq":`...)
-	out = strconv.AppendUint(out, seq, 10)
+	out = strconv.AppendUint(out, e.seq, 10)
 	return append(out, '}')
 }

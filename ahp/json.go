@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendJSONString appends p as a JSON string. Bytes that are not UTF-8 become
-// U+FFFD, one for each, since JSON can carry nothing else (RFC 8259 section 8.1).
+// AppendJSONString appends p as a JSON string. Each byte that is not UTF-8 becomes
+// U+FFFD, since JSON must be UTF-8 (RFC 8259 section 8.1).
 func AppendJSONString[T ~string | ~[]byte](dst []byte, p T) []byte {
 	dst = append(dst, '"')
 	dst = appendEscaped(dst, []byte(p))
@@ -15,7 +15,7 @@ func AppendJSONString[T ~string | ~[]byte](dst []byte, p T) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// plain[b] says that b stands for itself inside a JSON string.
+// plain[b] says that b needs no escape inside a JSON string.
 var plain = func() (t [256]bool) {
 	for b := 0x20; b < utf8.RuneSelf; b++ {
 		t[b] = b != '"' && b != '\\'
@@ -62,8 +62,8 @@ func appendEscaped(dst, p []byte) []byte {
 	return append(dst, p[start:]...)
 }
 
-// appendField appends `,"key":` to an object under construction, without the
-// comma if it is the first field.
+// appendField appends `,"key":` to the beginning of an object; without the comma if it
+// is the first field.
 func appendField(dst []byte, key string) []byte {
 	if n := len(dst); n > 0 && dst[n-1] != '{' {
 		dst = append(dst, ',')
@@ -85,7 +85,7 @@ func appendBoolField(dst []byte, key string, value bool) []byte {
 	return append(dst, "false"...)
 }
 
-// appendRaw appends raw JSON, or null where there is none.
+// appendRaw appends raw JSON, or null if there is none.
 func appendRaw(dst []byte, raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return append(dst, "null"...)
@@ -93,8 +93,7 @@ func appendRaw(dst []byte, raw json.RawMessage) []byte {
 	return append(dst, raw...)
 }
 
-// notNull returns raw, or nil where it is null: a field given as null counts as
-// one that is absent.
+// notNull returns raw, or nil if it is null: a field that is null counts as absent.
 func notNull(raw json.RawMessage) json.RawMessage {
 	if string(raw) == "null" {
 		return nil

@@ -37,7 +37,7 @@ func checkString(t *testing.T, p []byte) {
 	if s := ahp.AppendJSONString(nil, string(p)); string(s) != string(got) {
 		t.Fatalf("%q differs as a string: %s", p, s)
 	}
-	for _, c := range got { // a message is a line on the SSH subsystem
+	for _, c := range got { // a message must fit in a line
 		if c < 0x20 {
 			t.Fatalf("%q is encoded with a control character: %q", p, got)
 		}
@@ -45,9 +45,11 @@ func checkString(t *testing.T, p []byte) {
 }
 
 var hardStrings = []string{
-	"", "plain", `"\/`, "\x00\x1f\x7f", "\b\f\n\r\t", "\x1b[31mred\x1b[0m", "\u2028\u2029<>&", "\u00e9\u4e2d\U0001f600",
-	"\xff", "a\xffb", "\xc3", "\xc3(", "\xe4\xb8", "\xe4\xb8x", "\xf0\x9f\x98", "\xed\xa0\x80", "\xc0\xaf", "\xf4\x90\x80\x80",
-	"\xff\xfe\xfd", "\ufffd", "\x80", strings.Repeat("x", 5000) + "\xff" + strings.Repeat("\u00e9", 5000),
+	"", "plain", `"\/`, "\x00\x1f\x7f", "\b\f\n\r\t", "\x1b[31mred\x1b[0m", "\u2028\u2029<>&",
+	"\u00e9\u4e2d\U0001f600", "\xff", "a\xffb", "\xc3", "\xc3(", "\xe4\xb8", "\xe4\xb8x",
+	"\xf0\x9f\x98", "\xed\xa0\x80", "\xc0\xaf", "\xf4\x90\x80\x80", "\xff\xfe\xfd", "\ufffd",
+	"\x80",
+	strings.Repeat("x", 5000) + "\xff" + strings.Repeat("\u00e9", 5000),
 }
 
 func TestStringsAreEncodedAsEncodingJSONDoes(t *testing.T) {

@@ -2,10 +2,11 @@ package ahp
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 )
 
-// The error codes termhost answers with (JSON-RPC 2.0 section 5.1; AHP, errors).
+// The error codes of termhost's answers (JSON-RPC 2.0 section 5.1; AHP, errors).
 const (
 	CodeParse          = -32700
 	CodeInvalidRequest = -32600
@@ -19,8 +20,8 @@ const (
 	CodeLimit          = -32011 // a limit of the host is reached; data.limit names it
 )
 
-// Error is a JSON-RPC error. Its message is meant for a person: what happened,
-// why, and what to do.
+// Error is a JSON-RPC error. Its message is for people: what happened, why, and what
+// to do.
 type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -29,7 +30,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// NewError returns an error whose data is an object of the key and value pairs.
+// NewError returns an error. data has the keys and values, by turns, of the object
+// that is the error's data.
 func NewError(code int, message string, data ...string) *Error {
 	e := &Error{Code: code, Message: message}
 	if len(data) > 1 {
@@ -47,8 +49,24 @@ func FieldProblem(field, reason string) *Error {
 	return NewError(CodeInvalidParams, field+" "+reason, "field", field)
 }
 
-// Message is a JSON-RPC 2.0 message of any kind. ID is nil where the key is
-// absent; Method is empty in a response.
+// DecodeParams reads the params of a request into v. An error names the field that is
+// wrong.
+func DecodeParams(params json.RawMessage, v any) *Error {
+	if len(params) == 0 || params[0] != '{' {
+		return FieldProblem("params", "must be an object")
+	}
+	err := unmarshal(params, v)
+	if err == nil {
+		return nil
+	}
+	if field := wrongField(err); field != "" && !errors.Is(err, errClaim) {
+		return FieldProblem(field, "has the wrong type")
+	}
+	return FieldProblem("params", "cannot be read: "+err.Error())
+}
+
+// Message is a JSON-RPC 2.0 message of any kind. ID is nil if the key is absent; Method
+// is empty in a response.
 type Message struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -58,7 +76,7 @@ type Message struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// Origin says which action of which client an envelope answers.
+// Origin says which action, of which client, an envelope is the echo of.
 type Origin struct {
 	ClientID  string `json:"clientId"`
 	ClientSeq int64  `json:"clientSeq"`
@@ -73,9 +91,10 @@ type Envelope struct {
 	RejectionReason string          `json:"rejectionReason,omitempty"`
 }
 
-// AppendEnvelopeBody appends an envelope's fields without the serverSeq and
-// the braces, so that the encoding can be kept while the number is stamped later.
-func AppendEnvelopeBody(dst []byte, channel string, a Action, origin *Origin, rejection string, shape Shape) []byte {
+// AppendEnvelopeBody appends an envelope's fields without the serverSeq and the braces,
+// so that the encoding can be made before the number is known.
+func AppendEnvelopeBody(dst []byte, channel string, a Action, origin *Origin, rejection string,
+	shape Shape) []byte {
 	dst = append(dst, `"channel":`...)
 	dst = AppendJSONString(dst, channel)
 	dst = append(dst, `,"action":`...)
@@ -93,7 +112,7 @@ func AppendEnvelopeBody(dst []byte, channel string, a Action, origin *Origin, re
 	return dst
 }
 
-// Snapshot is a channel's state at a serverSeq: what follows has a higher one.
+// Snapshot is a channel's state at a serverSeq. Actions that follow have higher ones.
 type Snapshot struct {
 	Resource string          `json:"resource"`
 	State    json.RawMessage `json:"state"`
@@ -158,24 +177,44 @@ type ReconnectResult struct {
 	Meta    *ReconnectMeta `json:"_meta,omitempty"`
 }
 
-// ReconnectMeta is what the answer to reconnect carries beyond AHP.
+// ReconnectMeta is what the answer to reconnect has beyond AHP.
 type ReconnectMeta struct {
-	// Owned holds, by URI, the client-executed terminals that the clientId owns,
-	// or owned when it was last here.
+	// Owned holds, by URI, the client-executed terminals that the clientId owns or
+	// owned when it was last connected.
 	Owned map[string]OwnedTerminal `json:"termhost/clientExecutedTerminals,omitempty"`
 }
 
-// OwnedTerminal tells an owner that has come back how its terminal stands.
+// OwnedTerminal is what an owner that has reconnected is told of its terminal.
 type OwnedTerminal struct {
-	// ClientSeq is that of the owner's last action that reached the host: what it
+	// ClientSeq is that of the owner's last action that reached the host. What it
 	// sent after that one is lost and may be sent again.
 	ClientSeq int64 `json:"clientSeq"`
-	// Ended is why the host has ended the terminal meanwhile; "": it goes on.
+	// Ended is why the host has ended the terminal meanwhile; "": it has not.
 	Ended string `json:"ended,omitempty"`
 }
 
-// MetaClientExecuted is the key of InitializeResult's and ReconnectResult's
-// _meta that is about client-executed terminals.
+// MethodAck is the notification of termhost's that acknowledges output; also the key in the _meta
+// of initialize, reconnect and InitializeResult.
+const MethodAck = "termhost/ack"
+
+// MethodWait is the request of termhost's that waits for a terminal; also the key in the _meta of
+// InitializeResult by which a host says that it has it.
+const MethodWait = "termhost/wait"
+
+// MethodApprove is the request of termhost's by which a person decides about what an agent wants to
+// type; also such a key.
+const MethodApprove = "termhost/approve"
+
+// MethodHistory is the request of termhost's that reads what a terminal's log holds; also such a
+// key.
+const MethodHistory = "termhost/history"
+
+// MethodLog is the request of termhost's that returns a terminal's whole log, as `log` prints it;
+// also such a key.
+const MethodLog = "termhost/log"
+
+// MetaClientExecuted is the key in the _meta of InitializeResult and ReconnectResult
+// that is about client-executed terminals.
 const MetaClientExecuted = "termhost/clientExecutedTerminals"
 
 // MarshalJSON encodes empty lists as [].
@@ -196,20 +235,20 @@ type SubscriptionRef string
 // UnmarshalJSON accepts both forms.
 func (r *SubscriptionRef) UnmarshalJSON(b []byte) error {
 	var s string
-	if json.Unmarshal(b, &s) == nil {
+	if unmarshal(b, &s) == nil {
 		*r = SubscriptionRef(s)
 		return nil
 	}
 	var o struct {
 		Channel string `json:"channel"`
 	}
-	err := json.Unmarshal(b, &o)
+	err := unmarshal(b, &o)
 	*r = SubscriptionRef(o.Channel)
 	return err
 }
 
-// CreateTerminalParams are the params of createTerminal. A nil size is the
-// host's choice.
+// CreateTerminalParams are the params of createTerminal. If Cols and Rows are nil, the
+// host chooses the size.
 type CreateTerminalParams struct {
 	Channel         string              `json:"channel"`
 	Claim           *Claim              `json:"claim"`
@@ -221,7 +260,7 @@ type CreateTerminalParams struct {
 	Meta            *CreateTerminalMeta `json:"_meta,omitempty"`
 }
 
-// CreateTerminalMeta is what createTerminal may carry beyond AHP.
+// CreateTerminalMeta is what the params of createTerminal may have beyond AHP.
 type CreateTerminalMeta struct {
 	Termhost *CreateTerminalExtras `json:"termhost,omitempty"`
 }
@@ -232,10 +271,12 @@ type CreateTerminalExtras struct {
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
 	Login   *bool             `json:"login,omitempty"`
-	// Of a client-executed terminal: how long its owner may be away (a duration,
-	// "30s"), and whether what it sends comes from a pty; nil: yes.
+	// Grace is how long the owner of a client-executed terminal may be away, as a
+	// duration such as "30s"; "": the host's default.
 	Grace string `json:"grace,omitempty"`
-	IsPty *bool  `json:"isPty,omitempty"`
+	// IsPty says whether the output of a client-executed terminal comes from a pty;
+	// nil: it does.
+	IsPty *bool `json:"isPty,omitempty"`
 }
 
 // DispatchParams are the params of dispatchAction.

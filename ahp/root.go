@@ -22,9 +22,10 @@ type TerminalInfo struct {
 	Exited   bool
 	ExitCode *int
 	Client   bool // executed by a client
+	Termhost TerminalMeta
 }
 
-// Apply is the reducer of the root channel. Slices of the action are kept and
+// Apply is the reducer of the root channel. It keeps the slices of the action, which
 // must not be modified afterwards. Unknown actions change nothing.
 func (s *RootState) Apply(a Action) {
 	switch a := a.(type) {
@@ -39,16 +40,16 @@ func (s *RootState) Apply(a Action) {
 	}
 }
 
-// mergeConfig lays the action's values over those of config (AHP, root channel:
-// without a config there is nothing to change).
+// mergeConfig replaces or adds the action's values in config. Without a config it
+// changes nothing (AHP, root channel).
 func mergeConfig(config json.RawMessage, a RootConfigChanged) json.RawMessage {
 	var c map[string]json.RawMessage
-	if len(config) == 0 || json.Unmarshal(config, &c) != nil || c == nil {
+	if len(config) == 0 || unmarshal(config, &c) != nil || c == nil {
 		return config
 	}
 	values := map[string]json.RawMessage{}
 	if !a.Replace && len(c["values"]) > 0 {
-		if json.Unmarshal(c["values"], &values) != nil {
+		if unmarshal(c["values"], &values) != nil {
 			return config
 		}
 	}
@@ -107,25 +108,28 @@ func (t *TerminalInfo) appendJSON(dst []byte, shape Shape) []byte {
 	if t.Client {
 		dst = appendStringField(dst, "executionTarget", ExecutorClient)
 	}
+	dst = t.Termhost.appendMeta(dst)
 	return append(dst, '}')
 }
 
 // UnmarshalJSON accepts an entry in any shape.
 func (t *TerminalInfo) UnmarshalJSON(b []byte) error {
 	var w struct {
-		Resource string `json:"resource"`
-		Title    string `json:"title"`
-		Claim    *Claim `json:"claim"`
-		Target   string `json:"executionTarget"`
+		Resource string    `json:"resource"`
+		Title    string    `json:"title"`
+		Claim    *Claim    `json:"claim"`
+		Target   string    `json:"executionTarget"`
+		Meta     metaField `json:"_meta"`
 		lifecycleFields
 	}
-	if err := json.Unmarshal(b, &w); err != nil {
+	if err := unmarshal(b, &w); err != nil {
 		return err
 	}
 	if w.Claim == nil {
-		return errClaim // there is no terminal without one
+		return errClaim
 	}
-	*t = TerminalInfo{Resource: w.Resource, Title: w.Title, Claim: *w.Claim, Client: w.Target == ExecutorClient}
+	*t = TerminalInfo{Resource: w.Resource, Title: w.Title, Claim: *w.Claim,
+		Client: w.Target == ExecutorClient, Termhost: w.Meta.Termhost}
 	t.Exited, t.ExitCode = w.exit()
 	return nil
 }
@@ -138,9 +142,10 @@ func (s *RootState) UnmarshalJSON(b []byte) error {
 		Terminals      []TerminalInfo  `json:"terminals"`
 		Config         json.RawMessage `json:"config"`
 	}
-	if err := json.Unmarshal(b, &w); err != nil {
+	if err := unmarshal(b, &w); err != nil {
 		return err
 	}
-	*s = RootState{Agents: notNull(w.Agents), ActiveSessions: w.ActiveSessions, Terminals: w.Terminals, Config: notNull(w.Config)}
+	*s = RootState{Agents: notNull(w.Agents), ActiveSessions: w.ActiveSessions,
+		Terminals: w.Terminals, Config: notNull(w.Config)}
 	return nil
 }

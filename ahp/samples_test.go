@@ -7,11 +7,11 @@ import (
 )
 
 func sessionClaim() ahp.Claim {
-	return ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1", TurnID: "t1", ToolCallID: "c1"}
+	return ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1", TurnID: "t1",
+		ToolCallID: "c1"}
 }
 
-// sampleActions holds every action of every kind termhost encodes, with and
-// without what may be absent.
+// sampleActions holds every kind of action, with and without its optional fields.
 func sampleActions() []ahp.Action {
 	return []ahp.Action{
 		ahp.TerminalData{Data: []byte("\x1b[31mred\xff\u00e9\r\n")},
@@ -27,7 +27,10 @@ func sampleActions() []ahp.Action {
 		ahp.TerminalExited{},
 		ahp.TerminalCleared{},
 		ahp.TerminalCommandDetectionAvailable{},
-		ahp.TerminalCommandExecuted{CommandID: "a-1", CommandLine: "true", Timestamp: 1700000000000},
+		ahp.TerminalCommandExecuted{CommandID: "a-1", CommandLine: "true",
+			Timestamp: 1700000000000},
+		ahp.TerminalCommandExecuted{CommandID: "a-2", CommandLine: "make", By: "ann (claude)",
+			Cwd: "file:///src"},
 		ahp.TerminalCommandFinished{CommandID: "a-1", ExitCode: ptr(0), DurationMs: ptr(int64(5))},
 		ahp.TerminalCommandFinished{CommandID: "a-1"},
 		ahp.RootTerminalsChanged{},
@@ -35,29 +38,34 @@ func sampleActions() []ahp.Action {
 		ahp.RootAgentsChanged{},
 		ahp.RootActiveSessionsChanged{ActiveSessions: 2},
 		ahp.RootConfigChanged{},
-		ahp.RootConfigChanged{Config: map[string]json.RawMessage{"theme": json.RawMessage(`"dark"`)}, Replace: true},
+		ahp.RootConfigChanged{Replace: true,
+			Config: map[string]json.RawMessage{"theme": json.RawMessage(`"dark"`)}},
 	}
 }
 
 func sampleList() []ahp.TerminalInfo {
 	return []ahp.TerminalInfo{
 		{Resource: "ahp-terminal:/a", Title: "bash", Claim: ahp.ClientClaim("c1")},
-		{Resource: "ahp-terminal:/b", Title: "make", Claim: sessionClaim(), Exited: true, ExitCode: ptr(2)},
-		{Resource: "ahp-terminal:/c", Title: "gone", Claim: ahp.ClientClaim("c2"), Exited: true, Client: true},
+		{Resource: "ahp-terminal:/b", Title: "make", Claim: sessionClaim(), Exited: true,
+			ExitCode: ptr(2)},
+		{Resource: "ahp-terminal:/c", Title: "gone", Claim: ahp.ClientClaim("c2"), Exited: true,
+			Client: true},
 	}
 }
 
-// sampleTerminals holds states that show every field and every absence.
+// sampleTerminals holds states with and without every optional field.
 func sampleTerminals() []ahp.TerminalState {
 	return []ahp.TerminalState{
 		{Title: "bash", Claim: ahp.ClientClaim("c1"), IsPty: true},
 		{
-			Title: "make", Cwd: "file:///src", Cols: 80, Rows: 24, Claim: sessionClaim(), IsPty: true, Detection: true,
-			Exited: true, ExitCode: ptr(2), Client: true, Meta: json.RawMessage(`{"termhost":{}}`),
+			Title: "make", Cwd: "file:///src", Cols: 80, Rows: 24, Claim: sessionClaim(),
+			IsPty: true, Detection: true, Exited: true, ExitCode: ptr(2), Client: true,
+			Meta: json.RawMessage(`{"termhost":{}}`),
 			Content: []ahp.Part{
 				{Text: ahp.NewText([]byte("$ "))},
-				{Command: &ahp.Command{ID: "m-1", Line: "make", Timestamp: 1700000000000, Complete: true, ExitCode: ptr(2), DurationMs: ptr(int64(9))},
-					Text: ahp.NewText([]byte("no rule\r\n"))},
+				{Text: ahp.NewText([]byte("no rule\r\n")), Command: &ahp.Command{ID: "m-1",
+					Line: "make", Timestamp: 1700000000000, Complete: true, ExitCode: ptr(2),
+					DurationMs: ptr(int64(9)), By: "ann", Cwd: "file:///src"}},
 				{Command: &ahp.Command{ID: "m-2", Line: "sleep 1", Timestamp: 1700000000001}},
 			},
 		},
@@ -68,6 +76,7 @@ func sampleTerminals() []ahp.TerminalState {
 func sampleRoots() []ahp.RootState {
 	return []ahp.RootState{
 		{},
-		{ActiveSessions: ptr(0), Terminals: sampleList(), Config: json.RawMessage(`{"schema":{"type":"object","properties":{}},"values":{}}`)},
+		{ActiveSessions: ptr(0), Terminals: sampleList(), Config: json.RawMessage(
+			`{"schema":{"type":"object","properties":{}},"values":{}}`)},
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"termhost/ahp"
 )
 
-// keys returns the keys of a document, sorted, with those of the named objects
-// in it: "claim.kind".
+// keys returns the keys of a document, sorted, and those of the objects in it, such as
+// "claim.kind".
 func keys(t *testing.T, b []byte) string {
 	t.Helper()
 	var list []string
@@ -31,7 +31,8 @@ func keys(t *testing.T, b []byte) string {
 	return strings.Join(list, " ")
 }
 
-var shapeNames = [ahp.Shapes]string{ahp.ShapeExitCode: "0.3 to 0.8", ahp.ShapeLifecycle: "0.9 and 1.x"}
+var shapeNames = [ahp.Shapes]string{
+	ahp.ShapeExitCode: "0.3 to 0.8", ahp.ShapeLifecycle: "0.9, 0.10 and 1.x"}
 
 func TestTerminalsHaveExactlyTheKeysOfTheirVersion(t *testing.T) {
 	running := ahp.TerminalState{Title: "t", Claim: ahp.ClientClaim("c")}
@@ -40,11 +41,15 @@ func TestTerminalsHaveExactlyTheKeysOfTheirVersion(t *testing.T) {
 	lost := running
 	lost.Exited = true
 	full := running
-	full.Cwd, full.Cols, full.Rows, full.Client, full.Meta = "file:///", 80, 24, true, json.RawMessage(`{}`)
+	full.Cwd, full.Cols, full.Rows, full.Client = "file:///", 80, 24, true
+	full.Meta = json.RawMessage(`{}`)
 	session := running
 	session.Claim = sessionClaim()
-	const claim = "claim claim.clientId claim.kind "
-	const tail = " supportsCommandDetection title"
+	const (
+		claim     = "claim claim.clientId claim.kind "
+		bySession = "claim.kind claim.session claim.toolCallId claim.turnId content isPty"
+		tail      = " supportsCommandDetection title"
+	)
 
 	for _, tc := range []struct {
 		name  string
@@ -62,10 +67,11 @@ func TestTerminalsHaveExactlyTheKeysOfTheirVersion(t *testing.T) {
 			claim + "content isPty lifecycle lifecycle.status" + tail}},
 		{"everything", full, [...]string{
 			"_meta " + claim + "cols content cwd executionTarget isPty rows" + tail,
-			"_meta " + claim + "cols content cwd executionTarget isPty lifecycle lifecycle.status rows" + tail}},
+			"_meta " + claim +
+				"cols content cwd executionTarget isPty lifecycle lifecycle.status rows" + tail}},
 		{"claimed by a session", session, [...]string{
-			"claim claim.kind claim.session claim.toolCallId claim.turnId content isPty" + tail,
-			"claim claim.chat claim.kind claim.session claim.toolCallId claim.turnId content isPty lifecycle lifecycle.status" + tail}},
+			"claim " + bySession + tail,
+			"claim claim.chat " + bySession + " lifecycle lifecycle.status" + tail}},
 	} {
 		for shape, want := range tc.want {
 			t.Run(tc.name+" in "+shapeNames[shape], func(t *testing.T) {
@@ -78,16 +84,19 @@ func TestTerminalsHaveExactlyTheKeysOfTheirVersion(t *testing.T) {
 }
 
 func TestRootHasExactlyTheKeysOfItsVersion(t *testing.T) {
+	const bySession = "claim.kind claim.session claim.toolCallId claim.turnId"
 	for shape, want := range [ahp.Shapes][3]string{
 		ahp.ShapeExitCode: {
 			"claim claim.clientId claim.kind resource title",
-			"claim claim.kind claim.session claim.toolCallId claim.turnId exitCode resource title",
+			"claim " + bySession + " exitCode resource title",
 			"claim claim.clientId claim.kind executionTarget exitCode resource title",
 		},
 		ahp.ShapeLifecycle: {
 			"claim claim.clientId claim.kind lifecycle lifecycle.status resource title",
-			"claim claim.chat claim.kind claim.session claim.toolCallId claim.turnId lifecycle lifecycle.exitCode lifecycle.status resource title",
-			"claim claim.clientId claim.kind executionTarget lifecycle lifecycle.status resource title",
+			"claim claim.chat " + bySession +
+				" lifecycle lifecycle.exitCode lifecycle.status resource title",
+			"claim claim.clientId claim.kind executionTarget lifecycle lifecycle.status " +
+				"resource title",
 		},
 	} {
 		root := ahp.RootState{Terminals: sampleList()}
@@ -100,29 +109,33 @@ func TestRootHasExactlyTheKeysOfItsVersion(t *testing.T) {
 				t.Errorf("%s: terminal %d\n got %s\nwant %s", shapeNames[shape], i, got, want[i])
 			}
 		}
-		if got := string((&ahp.RootState{}).AppendJSON(nil, ahp.Shape(shape))); got != `{"agents":[],"terminals":[]}` {
-			t.Errorf("empty root: %s", got)
+		empty := string((&ahp.RootState{}).AppendJSON(nil, ahp.Shape(shape)))
+		if empty != `{"agents":[],"terminals":[]}` {
+			t.Errorf("empty root: %s", empty)
 		}
 	}
 }
 
 func TestAnUnknownExitCodeIsMinusOneWhereOnlyTheCodeShowsTheExit(t *testing.T) {
 	lost := ahp.TerminalState{Title: "t", Claim: ahp.ClientClaim("c"), Exited: true}
-	if got := string(lost.AppendJSON(nil, ahp.ShapeExitCode)); !strings.Contains(got, `"exitCode":-1`) {
-		t.Error(got)
-	}
-	if got := string(lost.AppendJSON(nil, ahp.ShapeLifecycle)); !strings.Contains(got, `"lifecycle":{"status":"exited"}`) {
-		t.Error(got)
+	for shape, want := range [ahp.Shapes]string{
+		ahp.ShapeExitCode: `"exitCode":-1`, ahp.ShapeLifecycle: `"lifecycle":{"status":"exited"}`,
+	} {
+		if got := string(lost.AppendJSON(nil, ahp.Shape(shape))); !strings.Contains(got, want) {
+			t.Error(got)
+		}
 	}
 }
 
 func TestASessionStandsInForAnUnknownChat(t *testing.T) {
 	c := sessionClaim()
-	if got := string(c.AppendJSON(nil, ahp.ShapeLifecycle)); !strings.Contains(got, `"chat":"ahp-session:/s1"`) {
+	got := string(c.AppendJSON(nil, ahp.ShapeLifecycle))
+	if !strings.Contains(got, `"chat":"ahp-session:/s1"`) {
 		t.Error(got)
 	}
 	c.Chat = "ahp-chat:/x"
-	if got := string(c.AppendJSON(nil, ahp.ShapeLifecycle)); !strings.Contains(got, `"chat":"ahp-chat:/x"`) {
+	got = string(c.AppendJSON(nil, ahp.ShapeLifecycle))
+	if !strings.Contains(got, `"chat":"ahp-chat:/x"`) {
 		t.Error(got)
 	}
 	if got := string(c.AppendJSON(nil, ahp.ShapeExitCode)); strings.Contains(got, "chat") {
@@ -133,16 +146,16 @@ func TestASessionStandsInForAnUnknownChat(t *testing.T) {
 func TestActionsHaveExactlyTheKeysAHPGivesThem(t *testing.T) {
 	want := map[string]string{
 		"terminal/data": "data type", "terminal/input": "data type", "terminal/output": "data type",
-		"terminal/resized": "cols rows type", "terminal/titleChanged": "title type", "terminal/cwdChanged": "cwd type",
-		"terminal/cleared": "type", "terminal/commandDetectionAvailable": "type",
-		"terminal/commandExecuted": "commandId commandLine timestamp type",
-		"root/terminalsChanged":    "terminals type", "root/agentsChanged": "agents type",
+		"terminal/resized": "cols rows type", "terminal/titleChanged": "title type",
+		"terminal/cwdChanged": "cwd type", "terminal/cleared": "type",
+		"terminal/commandDetectionAvailable": "type",
+		"root/terminalsChanged":              "terminals type", "root/agentsChanged": "agents type",
 		"root/activeSessionsChanged": "activeSessions type",
 	}
 	for _, a := range sampleActions() {
 		w, ok := want[a.Type()]
 		if !ok {
-			continue // its keys depend on what is known: below
+			continue // it has optional keys: see below
 		}
 		for shape := range ahp.Shape(ahp.Shapes) {
 			if got := keys(t, ahp.AppendAction(nil, a, shape)); got != w {
@@ -154,16 +167,27 @@ func TestActionsHaveExactlyTheKeysAHPGivesThem(t *testing.T) {
 		a    ahp.Action
 		want string
 	}{
+		{ahp.TerminalCommandExecuted{CommandID: "a"},
+			`{"type":"terminal/commandExecuted","commandId":"a","commandLine":"","timestamp":0}`},
+		{ahp.TerminalCommandExecuted{CommandID: "a", By: "ann"},
+			`{"type":"terminal/commandExecuted","commandId":"a","commandLine":"","timestamp":0,` +
+				`"_meta":{"termhost":{"by":"ann"}}}`},
+		{ahp.TerminalCommandExecuted{CommandID: "a", By: "ann", Cwd: "file:///src"},
+			`{"type":"terminal/commandExecuted","commandId":"a","commandLine":"","timestamp":0,` +
+				`"_meta":{"termhost":{"by":"ann","cwd":"file:///src"}}}`},
 		{ahp.TerminalExited{}, `{"type":"terminal/exited"}`},
 		{ahp.TerminalExited{ExitCode: ptr(0)}, `{"type":"terminal/exited","exitCode":0}`},
-		{ahp.TerminalCommandFinished{CommandID: "a"}, `{"type":"terminal/commandFinished","commandId":"a"}`},
+		{ahp.TerminalCommandFinished{CommandID: "a"},
+			`{"type":"terminal/commandFinished","commandId":"a"}`},
 		{ahp.TerminalCommandFinished{CommandID: "a", ExitCode: ptr(1), DurationMs: ptr(int64(2))},
 			`{"type":"terminal/commandFinished","commandId":"a","exitCode":1,"durationMs":2}`},
 		{ahp.RootConfigChanged{}, `{"type":"root/configChanged","config":{}}`},
-		{ahp.RootConfigChanged{Replace: true}, `{"type":"root/configChanged","config":{},"replace":true}`},
+		{ahp.RootConfigChanged{Replace: true},
+			`{"type":"root/configChanged","config":{},"replace":true}`},
 		{ahp.RootAgentsChanged{}, `{"type":"root/agentsChanged","agents":[]}`},
 		{ahp.RootTerminalsChanged{}, `{"type":"root/terminalsChanged","terminals":[]}`},
-		{ahp.Unknown{Name: "x/y", Raw: json.RawMessage(`{"type":"x/y","z":1}`)}, `{"type":"x/y","z":1}`},
+		{ahp.Unknown{Name: "x/y", Raw: json.RawMessage(`{"type":"x/y","z":1}`)},
+			`{"type":"x/y","z":1}`},
 	} {
 		if got := string(ahp.AppendAction(nil, tc.a, ahp.ShapeLifecycle)); got != tc.want {
 			t.Errorf("got %s, want %s", got, tc.want)

@@ -7,22 +7,18 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"termhost/ahp/ahptest"
 )
 
-// shared returns a folder of AHP's own documents, which are not part of the
-// project, and skips the test where they are not there.
-func shared(t *testing.T, folder string) string {
+// fixtures decodes every JSON file of a folder of AHP's fixtures, by file name. It skips
+// the test if there are none.
+func fixtures[T any](t *testing.T, folder string) map[string]T {
 	t.Helper()
-	dir := filepath.Join("..", "..", "shared", "ahp", folder)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("AHP's %s are not beside the project", folder)
+	dir := ahptest.Folder(t, filepath.Join("fixtures", folder))
+	if dir == "" {
+		t.Skip("AHP's fixtures are not beside the project")
 	}
-	return dir
-}
-
-// fixtures decodes every JSON file of a folder, by file name.
-func fixtures[T any](t *testing.T, dir string) map[string]T {
-	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no fixtures in %s: %v", dir, err)
@@ -42,7 +38,7 @@ func fixtures[T any](t *testing.T, dir string) map[string]T {
 	return all
 }
 
-// sameJSON reports whether two documents say the same.
+// sameJSON reports whether two documents are equal but for their spelling.
 func sameJSON(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	return reflect.DeepEqual(parse(t, a), parse(t, b))
@@ -52,7 +48,7 @@ func parse(t *testing.T, b []byte) any {
 	t.Helper()
 	var v any
 	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber() // JSON's numbers have no bound, float64 has
+	d.UseNumber() // float64 cannot hold every number
 	if err := d.Decode(&v); err != nil {
 		t.Fatalf("not JSON: %v\n%s", err, b)
 	}

@@ -1,6 +1,7 @@
 package ahp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 )
@@ -13,8 +14,8 @@ const (
 
 // TerminalState is the state of a terminal channel.
 //
-// It is changed by [TerminalState.Apply] alone. What [TerminalState.Clone]
-// returns may be read while the original goes on changing.
+// Only [TerminalState.Apply] changes it. What [TerminalState.Clone] returns may be
+// read while the original changes.
 type TerminalState struct {
 	Title      string
 	Cwd        string // a file URI; empty: unknown
@@ -27,7 +28,9 @@ type TerminalState struct {
 	IsPty      bool
 	Detection  bool // supportsCommandDetection; never returns to false
 
-	Meta json.RawMessage // _meta, or nil
+	Meta json.RawMessage // _meta as it was received, or nil
+	// Termhost is what this host says in _meta. It is written if Meta is nil.
+	Termhost TerminalMeta
 }
 
 // Part is one piece of a terminal's content: plain output, or a command with
@@ -37,16 +40,20 @@ type Part struct {
 	Text    Text
 }
 
-// Command is what shell integration tells of one command.
+// Command is what shell integration reports of a command.
 type Command struct {
 	ID, Line   string
 	Timestamp  int64 // when it began; milliseconds since 1970
 	Complete   bool
 	ExitCode   *int
 	DurationMs *int64
+	By, Cwd    string // see [TerminalCommandExecuted]
 }
 
-// Clone returns a copy that later actions leave alone. Output is shared.
+// Who returns who typed the command, or [Nobody] if that is not known either.
+func (c *Command) Who() string { return cmp.Or(c.By, Nobody) }
+
+// Clone returns a copy that later actions do not change. It shares the output.
 func (s *TerminalState) Clone() TerminalState {
 	c := *s
 	c.Content = append([]Part(nil), s.Content...)
@@ -58,9 +65,9 @@ func (s *TerminalState) Clone() TerminalState {
 }
 
 // Apply is the reducer of a terminal channel (AHP, terminal channel, "Actions").
-// The data of a terminal/data or terminal/output action is kept and must not be
-// modified afterwards. Unknown actions change nothing; nor does terminal/output
-// without data, which the host tells to nobody but its sender.
+// It keeps the data of a terminal/data or terminal/output action, which must not be
+// modified afterwards. Unknown actions change nothing, nor does terminal/output
+// without data, which the host sends to its sender only.
 func (s *TerminalState) Apply(a Action) {
 	switch a := a.(type) {
 	case TerminalData:
@@ -85,7 +92,8 @@ func (s *TerminalState) Apply(a Action) {
 		s.Detection = true
 	case TerminalCommandExecuted:
 		s.Detection = true
-		s.Content = append(s.Content, Part{Command: &Command{ID: a.CommandID, Line: a.CommandLine, Timestamp: a.Timestamp}})
+		s.Content = append(s.Content, Part{Command: &Command{ID: a.CommandID,
+			Line: a.CommandLine, Timestamp: a.Timestamp, By: a.By, Cwd: a.Cwd}})
 	case TerminalCommandFinished:
 		s.finish(a)
 	}
@@ -111,12 +119,13 @@ func (s *TerminalState) finish(a TerminalCommandFinished) {
 	}
 }
 
-// Running returns the command part that is being executed, or nil.
+// Running returns the command that is being executed, or nil.
 func (s *TerminalState) Running() *Command {
-	if n := len(s.Content); n > 0 && s.Content[n-1].Command != nil && !s.Content[n-1].Command.Complete {
-		return s.Content[n-1].Command
+	n := len(s.Content)
+	if n == 0 || s.Content[n-1].Command == nil || s.Content[n-1].Command.Complete {
+		return nil
 	}
-	return nil
+	return s.Content[n-1].Command
 }
 
 // AppendJSON appends the state in the given shape.
@@ -147,13 +156,15 @@ func (s *TerminalState) AppendJSON(dst []byte, shape Shape) []byte {
 	dst = appendBoolField(dst, "supportsCommandDetection", s.Detection)
 	if len(s.Meta) > 0 {
 		dst = appendRaw(appendField(dst, "_meta"), s.Meta)
+	} else {
+		dst = s.Termhost.appendMeta(dst)
 	}
 	return append(dst, '}')
 }
 
-// appendLifecycle appends how a terminal stands. A terminal without a known
-// exit code shows its exit in [ShapeLifecycle] only: [ShapeExitCode] has no
-// other mark than the code, and -1 is what AHP's clients take for "unknown".
+// appendLifecycle appends whether a terminal is running, and its exit code. In
+// [ShapeExitCode] only the code shows that a terminal has exited, so an unknown code
+// is sent as -1, which AHP's clients take for "unknown".
 func appendLifecycle(dst []byte, shape Shape, exited bool, code *int) []byte {
 	if shape == ShapeExitCode {
 		if exited {
@@ -188,10 +199,11 @@ func (p *Part) appendJSON(dst []byte) []byte {
 	dst = p.Text.AppendJSON(appendField(dst, "output"))
 	dst = strconv.AppendInt(appendField(dst, "timestamp"), c.Timestamp, 10)
 	dst = appendBoolField(dst, "isComplete", c.Complete)
-	return append(appendOutcome(dst, c.ExitCode, c.DurationMs), '}')
+	dst = appendOutcome(dst, c.ExitCode, c.DurationMs)
+	return append(appendExtras(dst, extraBy, c.By, extraCwd, c.Cwd), '}')
 }
 
-// appendOutcome appends a finished command's exit code and duration, where known.
+// appendOutcome appends a finished command's exit code and duration, if they are known.
 func appendOutcome(dst []byte, code *int, durationMs *int64) []byte {
 	if code != nil {
 		dst = strconv.AppendInt(appendField(dst, "exitCode"), int64(*code), 10)
@@ -217,19 +229,20 @@ func (s *TerminalState) UnmarshalJSON(b []byte) error {
 		Meta      json.RawMessage `json:"_meta"`
 		lifecycleFields
 	}
-	if err := json.Unmarshal(b, &w); err != nil {
+	if err := unmarshal(b, &w); err != nil {
 		return err
 	}
 	if w.Claim == nil {
-		return errClaim // there is no terminal without one
+		return errClaim
 	}
-	*s = TerminalState{Title: w.Title, Cwd: w.Cwd, Cols: w.Cols, Rows: w.Rows, Content: w.Content, Claim: *w.Claim,
-		Client: w.Target == ExecutorClient, IsPty: w.IsPty == nil || *w.IsPty, Detection: w.Detection, Meta: notNull(w.Meta)}
+	*s = TerminalState{Title: w.Title, Cwd: w.Cwd, Cols: w.Cols, Rows: w.Rows,
+		Content: w.Content, Claim: *w.Claim, Client: w.Target == ExecutorClient,
+		IsPty: w.IsPty == nil || *w.IsPty, Detection: w.Detection, Meta: notNull(w.Meta)}
 	s.Exited, s.ExitCode = w.exit()
 	return nil
 }
 
-// lifecycleFields decodes how a terminal stands, in either shape.
+// lifecycleFields decodes whether a terminal is running, in either shape.
 type lifecycleFields struct {
 	ExitCode  *int `json:"exitCode"`
 	Lifecycle *struct {
@@ -258,14 +271,16 @@ func (p *Part) UnmarshalJSON(b []byte) error {
 		ExitCode   *int   `json:"exitCode"`
 		DurationMs *int64 `json:"durationMs"`
 	}
-	if err := json.Unmarshal(b, &w); err != nil {
+	if err := unmarshal(b, &w); err != nil {
 		return err
 	}
 	if w.Type != "command" {
 		*p = Part{Text: w.Value}
 		return nil
 	}
-	*p = Part{Text: w.Output, Command: &Command{ID: w.CommandID, Line: w.Line, Timestamp: w.Timestamp,
-		Complete: w.Complete, ExitCode: w.ExitCode, DurationMs: w.DurationMs}}
+	extra := decodeExtras(b)
+	*p = Part{Text: w.Output, Command: &Command{ID: w.CommandID, Line: w.Line,
+		Timestamp: w.Timestamp, Complete: w.Complete, ExitCode: w.ExitCode,
+		DurationMs: w.DurationMs, By: extra.By, Cwd: extra.Cwd}}
 	return nil
 }

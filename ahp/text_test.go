@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
@@ -72,8 +73,8 @@ func TestTextDropAndPrependAgreeWithAString(t *testing.T) {
 	}
 }
 
-// TestCloneIsLeftAloneByLaterActions is for the race detector as well: a clone
-// is read while the original grows into the same memory.
+// TestCloneIsLeftAloneByLaterActions reads a clone while the original grows into the
+// same memory, so that the race detector has something to find.
 func TestCloneIsLeftAloneByLaterActions(t *testing.T) {
 	arena := make([]byte, 0, 1<<16)
 	st := ahp.TerminalState{Title: "t", Claim: ahp.ClientClaim("c")}
@@ -156,5 +157,36 @@ func TestDataFindsItsPart(t *testing.T) {
 	st.Apply(ahp.TerminalCleared{})
 	if !st.Detection || len(st.Content) != 0 {
 		t.Error("clear keeps detection and drops content")
+	}
+}
+
+// One reader was sent each piece as JSON, and a later one the whole text. They read the
+// same, even if a piece ended within a rune.
+func TestTextAsJSONIsItsPiecesAsJSON(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const sample = "aé中😀\xff\xe4\xb8\xf0\x9f\xad\n"
+	for range 2000 {
+		arena := make([]byte, 0, 64)
+		var x ahp.Text
+		var sent strings.Builder
+		for range 1 + rng.IntN(8) {
+			at := len(arena)
+			if rng.IntN(8) == 0 && at < 60 {
+				at++ // not right behind the piece before it
+			}
+			from := rng.IntN(len(sample))
+			piece := sample[from : from+rng.IntN(len(sample)-from+1)]
+			if at+len(piece) > cap(arena) {
+				break
+			}
+			arena = arena[:at+len(piece)]
+			copy(arena[at:], piece)
+			x.Append(arena[at:])
+			sent.Write(ahp.AppendJSONString(nil, piece))
+		}
+		want := `"` + strings.ReplaceAll(sent.String(), `"`, "") + `"`
+		if got := string(x.AppendJSON(nil)); got != want {
+			t.Fatalf("%q\nis as JSON %s\nand was sent as %s", x.Chunks(), got, want)
+		}
 	}
 }

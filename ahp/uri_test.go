@@ -13,7 +13,8 @@ func TestNormalizeChannel(t *testing.T) {
 		// The root in all its spellings, and what only looks like it.
 		{"ahp-root://", ahp.RootURI}, {"ahp-root:", ahp.RootURI}, {"ahp-root:/", ahp.RootURI},
 		{"ahp-root:///", ahp.RootURI}, {"AHP-ROOT://", ahp.RootURI},
-		{"ahp-root:x", ""}, {"ahp-root://x", ""}, {"ahp-root:/x", ""}, {"ahp-root:?", ""}, {"ahp-root:#x", ""},
+		{"ahp-root:x", ""}, {"ahp-root://x", ""}, {"ahp-root:/x", ""}, {"ahp-root:?", ""},
+		{"ahp-root:#x", ""},
 		{"ahp-root://u@", ""}, {"ahp-root:.", ""},
 
 		// Plain ones stay as they are.
@@ -32,15 +33,20 @@ func TestNormalizeChannel(t *testing.T) {
 
 		// Escapes: needless ones go, before dot segments are looked for.
 		{"ahp-terminal:/%61", "ahp-terminal:/a"}, {"ahp-terminal:/%41", "ahp-terminal:/A"},
-		{"ahp-terminal:/b/%2e%2E/a", "ahp-terminal:/a"}, {"ahp-terminal:/b%2Fa", "ahp-terminal:/b/a"},
-		{"ahp-terminal:/%2561", "ahp-terminal:/%2561"}, {"ahp-terminal:/%zz", ""}, {"ahp-terminal:/%", ""},
-		{"ahp-terminal:/a b", "ahp-terminal:/a%20b"}, {"ahp-terminal:/a%20b", "ahp-terminal:/a%20b"},
-		{"ahp-terminal:/\u00e9", "ahp-terminal:/%C3%A9"}, {"ahp-terminal:/%c3%a9", "ahp-terminal:/%C3%A9"},
+		{"ahp-terminal:/b/%2e%2E/a", "ahp-terminal:/a"},
+		{"ahp-terminal:/b%2Fa", "ahp-terminal:/b/a"},
+		{"ahp-terminal:/%2561", "ahp-terminal:/%2561"}, {"ahp-terminal:/%zz", ""},
+		{"ahp-terminal:/%", ""},
+		{"ahp-terminal:/a b", "ahp-terminal:/a%20b"},
+		{"ahp-terminal:/a%20b", "ahp-terminal:/a%20b"},
+		{"ahp-terminal:/\u00e9", "ahp-terminal:/%C3%A9"},
+		{"ahp-terminal:/%c3%a9", "ahp-terminal:/%C3%A9"},
 
 		// What a channel has no use for.
 		{"ahp-terminal:/a?q", ""}, {"ahp-terminal:/a?", ""}, {"ahp-terminal:/a#f", ""},
 		{"ahp-terminal://user@h/a", ""}, {"ahp-terminal://user:pw@h/a", ""},
-		{"", ""}, {"a", ""}, {"/a", ""}, {"//h/a", ""}, {"ahp-terminal:", ""}, {"ahp-terminal:a", ""},
+		{"", ""}, {"a", ""}, {"/a", ""}, {"//h/a", ""}, {"ahp-terminal:", ""},
+		{"ahp-terminal:a", ""},
 		{"ahp-terminal://h", ""}, {":/a", ""}, {"1x:/a", ""}, {"ahp terminal:/a", ""},
 		{"ahp-terminal:/a\n", ""}, {"ahp-terminal:/a\x00", ""}, {" ahp-terminal:/a", ""},
 
@@ -57,12 +63,16 @@ func TestNormalizeChannel(t *testing.T) {
 
 func TestTerminalName(t *testing.T) {
 	for _, tc := range []struct{ in, name string }{ // "": refused
-		{"ahp-terminal:/a", "a"}, {"ahp-terminal:/x/y/Ab9._-", "Ab9._-"}, {"agenthost:/terminal/1", "1"},
+		{"ahp-terminal:/a", "a"}, {"ahp-terminal:/x/y/Ab9._-", "Ab9._-"},
+		{"agenthost:/terminal/1", "1"},
 		{"x://host/n", "n"}, {"ahp-terminal:/" + strings.Repeat("n", 64), strings.Repeat("n", 64)},
-		{"ahp-root:/a", ""}, {ahp.RootURI, ""}, {"AHP-Session:/a", ""}, {"ahp-chat:/a", ""}, {"ahp-changeset:/a", ""},
+		{"ahp-root:/a", ""}, {ahp.RootURI, ""}, {"AHP-Session:/a", ""}, {"ahp-chat:/a", ""},
+		{"ahp-changeset:/a", ""},
 		{"root:/a", ""}, {"session:/a", ""}, {"Chat:/a", ""}, {"changeset:/a", ""},
-		{"ahp-terminal:/", ""}, {"ahp-terminal:/..", ""}, {"ahp-terminal:/a b", ""}, {"ahp-terminal:/%2561", ""},
-		{"ahp-terminal:/" + strings.Repeat("n", 65), ""}, {"ahp-terminal:/\u00e9", ""}, {"ahp-terminal:/a%00", ""},
+		{"ahp-terminal:/", ""}, {"ahp-terminal:/..", ""}, {"ahp-terminal:/a b", ""},
+		{"ahp-terminal:/%2561", ""},
+		{"ahp-terminal:/" + strings.Repeat("n", 65), ""}, {"ahp-terminal:/\u00e9", ""},
+		{"ahp-terminal:/a%00", ""},
 		{"ahp-terminal:/a%0a", ""}, {"ahp-terminal:/$(id)", ""}, {"ahp-terminal:/a;b", ""},
 	} {
 		channel, ok := ahp.NormalizeChannel(tc.in)
@@ -96,7 +106,8 @@ func TestFilePath(t *testing.T) {
 		{"file:///", "/"}, {"file:///a/b", "/a/b"}, {"file:/a", "/a"}, {"FILE:///a", "/a"},
 		{"file://localhost/a", "/a"}, {"file://LOCALHOST/a", "/a"}, {"file:///a%20b", "/a b"},
 		{"file:///a/../b/", "/b"}, {"file:///..%2f..", "/"},
-		{"file://other/a", ""}, {"file:a", ""}, {"file:", ""}, {"file://", ""}, {"/a", ""}, {"", ""},
+		{"file://other/a", ""}, {"file:a", ""}, {"file:", ""}, {"file://", ""}, {"/a", ""},
+		{"", ""},
 		{"http:///a", ""}, {"file:///a%00b", ""}, {"file:///%zz", ""},
 	} {
 		got, ok := ahp.FilePath(tc.in)
@@ -112,7 +123,8 @@ func TestFilePath(t *testing.T) {
 }
 
 func FuzzNormalizeChannel(f *testing.F) {
-	for _, s := range []string{"ahp-root:", "ahp-terminal:///a/%2e%2e/b", "X://H%41/%252f", "a:/\u00e9//", "a:/*", "a:/:b"} {
+	for _, s := range []string{"ahp-root:", "ahp-terminal:///a/%2e%2e/b", "X://H%41/%252f",
+		"a:/\u00e9//", "a:/*", "a:/:b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

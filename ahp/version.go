@@ -12,10 +12,12 @@ type Version struct {
 	raw string
 }
 
-// SupportedVersions lists one version of every line of releases termhost
-// speaks, newest first, for the data of an unsupported-version error.
+// SupportedVersions lists the first version of every minor release that termhost
+// supports, newest first.
 func SupportedVersions() []string {
-	return []string{"1.0.0", "0.9.0", "0.8.0", "0.7.0", "0.6.0", "0.5.0", "0.4.0", "0.3.0"}
+	return []string{
+		"1.0.0", "0.10.0", "0.9.0", "0.8.0", "0.7.0", "0.6.0", "0.5.0", "0.4.0", "0.3.0",
+	}
 }
 
 // ParseVersion parses MAJOR.MINOR or MAJOR.MINOR.PATCH. Pre-releases and
@@ -36,9 +38,9 @@ func ParseVersion(s string) (Version, bool) {
 	return Version{Major: n[0], Minor: n[1], Patch: n[2], raw: s}, true
 }
 
-// Negotiate picks the highest offered version termhost speaks: 0.3 to 0.9,
-// where a minor release may break, and every 1.x, where none does. It reports
-// false if none fits.
+// Negotiate picks the highest offered version that termhost supports: 0.3 to 0.10, whose
+// minor releases may be incompatible, and every 1.x, whose minor releases are not. The
+// result is false if there is none.
 func Negotiate(offered []string) (Version, bool) {
 	var best Version
 	for _, s := range offered {
@@ -54,7 +56,7 @@ func Negotiate(offered []string) (Version, bool) {
 }
 
 func (v Version) supported() bool {
-	return v.Major == 1 || v.Major == 0 && v.Minor >= 3 && v.Minor <= 9
+	return v.Major == 1 || v.Major == 0 && v.Minor >= 3 && v.Minor <= 10
 }
 
 func (v Version) less(w Version) bool {
@@ -70,7 +72,7 @@ func (v Version) less(w Version) bool {
 // String returns the version exactly as it was offered.
 func (v Version) String() string { return v.raw }
 
-// Shape returns which of the wire's shapes the version has.
+// Shape returns the shape that terminals have on the wire in this version.
 func (v Version) Shape() Shape {
 	if v.Major == 0 && v.Minor < 9 {
 		return ShapeExitCode
@@ -78,17 +80,16 @@ func (v Version) Shape() Shape {
 	return ShapeLifecycle
 }
 
-// Shape is one of the forms in which terminals, and the actions that carry
-// them, have been put on the wire.
+// Shape is a form that terminals, and the actions that contain them, have on the wire.
 type Shape uint8
 
 const (
-	// ShapeExitCode is 0.3 to 0.8: an exited terminal has an exitCode.
+	// ShapeExitCode is that of 0.3 to 0.8: an exited terminal has an exitCode.
 	ShapeExitCode Shape = iota
-	// ShapeLifecycle is 0.9 and 1.x: a terminal has a lifecycle, and a
-	// session claim names a chat.
+	// ShapeLifecycle is that of 0.9, 0.10 and 1.x: a terminal has a lifecycle, and a
+	// session's claim names a chat.
 	ShapeLifecycle
 
-	// Shapes is how many there are.
+	// Shapes is the number of shapes.
 	Shapes = iota
 )

@@ -23,11 +23,15 @@ func TestNegotiatePicksTheHighestOfferedVersionThatFits(t *testing.T) {
 		{[]string{"0.9.2", "0.9.10"}, "0.9.10", ahp.ShapeLifecycle},
 		{[]string{"1.0.0", "0.9.0"}, "1.0.0", ahp.ShapeLifecycle},
 		{[]string{"2.0.0", "0.4.0"}, "0.4.0", ahp.ShapeExitCode},
-		{[]string{"0.10.0", "0.9.0"}, "0.9.0", ahp.ShapeLifecycle},
-		{[]string{"1.0", "1.0.0"}, "1.0", ahp.ShapeLifecycle}, // the same: the peer prefers its first
+		{[]string{"0.10.0"}, "0.10.0", ahp.ShapeLifecycle},
+		{[]string{"0.9.0", "0.10.2"}, "0.10.2", ahp.ShapeLifecycle},
+		{[]string{"0.11.0", "0.9.0"}, "0.9.0", ahp.ShapeLifecycle},
+		// These are the same; the peer prefers the one that it names first.
+		{[]string{"1.0", "1.0.0"}, "1.0", ahp.ShapeLifecycle},
 		{[]string{"1.0.0-rc.1", "0.6.0"}, "0.6.0", ahp.ShapeExitCode},
-		{[]string{"0.1.0", "0.2.9", "0.10.0", "2.0.0"}, "", 0},
-		{[]string{"", "1", "v1.0.0", "1.0.0 ", " 1.0.0", "1.00.0", "01.0.0", "1.-1", "+1.0", "1.0.0.0", "1..0", "1.x", "1.99999999999.0", "latest"}, "", 0},
+		{[]string{"0.1.0", "0.2.9", "0.11.0", "2.0.0"}, "", 0},
+		{[]string{"", "1", "v1.0.0", "1.0.0 ", " 1.0.0", "1.00.0", "01.0.0", "1.-1", "+1.0",
+			"1.0.0.0", "1..0", "1.x", "1.99999999999.0", "latest"}, "", 0},
 	} {
 		v, ok := ahp.Negotiate(tc.offered)
 		if ok != (tc.want != "") || v.String() != tc.want {

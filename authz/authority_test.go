@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,6 +38,7 @@ func keyLine(key ssh.Signer, options, comment string) string {
 
 // house is an Authority over one authorized_keys file.
 type house struct {
+	ahead atomic.Int64 // of the wall clock, in nanoseconds
 	*Authority
 	t    *testing.T
 	dir  string
@@ -53,6 +55,9 @@ func newHouse(t *testing.T, lines ...string) *house {
 	t.Cleanup(h.stop)
 	return h
 }
+
+// now is the wall clock, which a test sets ahead of timers.
+func (h *house) now() time.Time { return time.Now().Add(time.Duration(h.ahead.Load())) }
 
 func (h *house) file() string { return filepath.Join(h.dir, "authorized_keys") }
 
@@ -76,7 +81,9 @@ func (h *house) start(entries ...Entry) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.ring, err = keys.Open(keys.Options{AuthorizedKeysFiles: []string{h.file()}, Home: h.dir, Interval: 24 * time.Hour})
+	h.ring, err = keys.Open(keys.Options{
+		AuthorizedKeysFiles: []string{h.file()}, Home: h.dir, Interval: 24 * time.Hour,
+	})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -84,7 +91,9 @@ func (h *house) start(entries ...Entry) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.Authority = NewAuthority(AuthorityOptions{Ring: h.ring, Tokens: tokens, Directory: directory, Clock: time.Now})
+	h.Authority = NewAuthority(AuthorityOptions{
+		Ring: h.ring, Tokens: tokens, Directory: directory, Clock: h.now,
+	})
 }
 
 func (h *house) stop() {
@@ -96,7 +105,7 @@ var loopback = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 40000}
 
 func (h *house) login(key ssh.Signer) Grant {
 	h.t.Helper()
-	g, err := h.Key("alice", key.PublicKey(), loopback)
+	g, err := h.AuthenticateKey("alice", key.PublicKey(), loopback)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -105,7 +114,7 @@ func (h *house) login(key ssh.Signer) Grant {
 
 func (h *house) mint(g Grant, name string, role Role) string {
 	h.t.Helper()
-	secret, _, err := h.Mint(g, name, role, 0)
+	secret, _, err := h.MintToken(g, TokenRequest{Name: name, Role: role})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -135,11 +144,13 @@ func TestRemovingAKeyEndsItsConnectionsAndTokens(t *testing.T) {
 	h := newHouse(t, keyLine(alice, "", "alice"), keyLine(bob, "", "bob"))
 	grant, bobs := h.login(alice), h.login(bob)
 	secret := h.mint(grant, "ci", NoRole)
-	bearer, err := h.Bearer(secret, loopback)
+	bearer, err := h.AuthenticateToken(secret, loopback)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := bearer.Principal; p.ID != grant.Principal.ID+"/ci" || p.Name != "alice/ci" || p.Role != Operator || p.Expires.IsZero() {
+	p := bearer.Principal
+	if p.ID != grant.Principal.ID+"/ci" || p.Name != "alice/ci" || p.Role != Operator ||
+		p.Expires.IsZero() {
 		t.Errorf("bearer %+v", p)
 	}
 	key, token, other := h.track(grant), h.track(bearer), h.track(bobs)
@@ -150,12 +161,12 @@ func TestRemovingAKeyEndsItsConnectionsAndTokens(t *testing.T) {
 	if err := h.ended(token); err == nil {
 		t.Error("the token's connection ends without reason")
 	}
-	if _, err := h.Bearer(secret, loopback); err == nil {
+	if _, err := h.AuthenticateToken(secret, loopback); err == nil {
 		t.Error("the token still works")
 	}
 	// Giving the key back does not give the token back.
 	h.change(keyLine(alice, "", "alice"), keyLine(bob, "", "bob"))
-	if _, err := h.Bearer(secret, loopback); !errors.Is(err, keys.ErrBadToken) {
+	if _, err := h.AuthenticateToken(secret, loopback); !errors.Is(err, keys.ErrBadToken) {
 		t.Errorf("the token after its key came back: %v", err)
 	}
 	select {
@@ -175,14 +186,16 @@ func TestRoleChangesEndConnectionsAndTokens(t *testing.T) {
 	if err := h.ended(ends); !errors.Is(err, ErrChanged) {
 		t.Errorf("ended with %v", err)
 	}
-	if _, err := h.Bearer(secret, loopback); !errors.Is(err, keys.ErrBadToken) {
+	if _, err := h.AuthenticateToken(secret, loopback); !errors.Is(err, keys.ErrBadToken) {
 		t.Errorf("a token of the former role: %v", err)
 	}
 }
 
 func TestRestrictionsReachTheLivingAndTheirTokens(t *testing.T) {
 	alice := newKey(t)
-	for _, options := range []string{"no-pty", "restrict", `command="date"`, "no-port-forwarding", `expiry-time="20990401Z"`} {
+	for _, options := range []string{
+		"no-pty", "restrict", `command="date"`, "no-port-forwarding", `expiry-time="20990401Z"`,
+	} {
 		h := newHouse(t, keyLine(alice, "", "alice"))
 		grant := h.login(alice)
 		ends := h.track(grant)
@@ -194,10 +207,10 @@ func TestRestrictionsReachTheLivingAndTheirTokens(t *testing.T) {
 	h := newHouse(t, keyLine(alice, "", "alice"))
 	secret := h.mint(h.login(alice), "ci", Operator)
 	h.change(keyLine(alice, `from="10.0.0.0/8",no-pty`, "alice"))
-	if _, err := h.Bearer(secret, loopback); err == nil {
+	if _, err := h.AuthenticateToken(secret, loopback); err == nil {
 		t.Error("a token is used from where its key may not be")
 	}
-	g, err := h.Bearer(secret, &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3)})
+	g, err := h.AuthenticateToken(secret, &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3)})
 	if err != nil || !g.Principal.ReadOnly {
 		t.Errorf("from where the key may be: %+v, %v", g.Principal, err)
 	}
@@ -206,13 +219,13 @@ func TestRestrictionsReachTheLivingAndTheirTokens(t *testing.T) {
 func TestALoweredGrantLivesAsLongAsItsProof(t *testing.T) {
 	key := newKey(t)
 	h := newHouse(t, keyLine(key, "", "alice"))
-	g, err := h.Bearer(h.mint(h.login(key), "high", Admin), loopback)
+	g, err := h.AuthenticateToken(h.mint(h.login(key), "high", Admin), loopback)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g = g.AtMost(Operator)
 	ends := h.track(g)
-	again, err := h.Again(g)
+	again, err := h.again(g)
 	if err != nil || again.Principal.Role != Operator {
 		t.Fatalf("got %s, %v; want a lasting operator", again.Principal.Role, err)
 	}
@@ -227,12 +240,12 @@ func TestANewCommentEndsNothing(t *testing.T) {
 	h := newHouse(t, keyLine(alice, "", "alice"))
 	grant := h.login(alice)
 	h.change(keyLine(alice, "", "alice@newdesk"))
-	if g, err := h.Again(grant); err != nil || g.Principal.Name != "alice@newdesk" {
+	if g, err := h.again(grant); err != nil || g.Principal.Name != "alice@newdesk" {
 		t.Errorf("got %+v, %v", g.Principal, err)
 	}
 }
 
-func TestALaxFileSuspendsTokensButKeepsThem(t *testing.T) {
+func TestAnUnsafeFileSuspendsTokensButKeepsThem(t *testing.T) {
 	alice := newKey(t)
 	h := newHouse(t, keyLine(alice, "", "alice"))
 	grant := h.login(alice)
@@ -245,14 +258,14 @@ func TestALaxFileSuspendsTokensButKeepsThem(t *testing.T) {
 	if err := h.ended(ends); !errors.Is(err, keys.ErrWithdrawn) {
 		t.Errorf("ended with %v", err)
 	}
-	if _, err := h.Bearer(secret, loopback); !errors.Is(err, keys.ErrWithdrawn) {
+	if _, err := h.AuthenticateToken(secret, loopback); !errors.Is(err, keys.ErrWithdrawn) {
 		t.Errorf("the token meanwhile: %v", err)
 	}
 	if err := os.Chmod(h.file(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h.ring.Reload()
-	if _, err := h.Bearer(secret, loopback); err != nil {
+	if _, err := h.AuthenticateToken(secret, loopback); err != nil {
 		t.Errorf("the token afterwards: %v", err)
 	}
 }
@@ -263,11 +276,12 @@ func TestWhatChangedWhileTheHostWasDownCounts(t *testing.T) {
 	alices, bobs := h.mint(h.login(alice), "ci", NoRole), h.mint(h.login(bob), "ci", NoRole)
 	h.stop()
 	h.write(keyLine(alice, "", "alice"), keyLine(bob, "", "bob"))
-	h.start(Entry{Name: "Alice", Role: Observer, Keys: []string{ssh.FingerprintSHA256(alice.PublicKey())}})
-	if _, err := h.Bearer(alices, loopback); !errors.Is(err, keys.ErrBadToken) {
+	fingerprint := ssh.FingerprintSHA256(alice.PublicKey())
+	h.start(Entry{Name: "Alice", Role: Observer, Keys: []string{fingerprint}})
+	if _, err := h.AuthenticateToken(alices, loopback); !errors.Is(err, keys.ErrBadToken) {
 		t.Errorf("a token of a role that was taken away: %v", err)
 	}
-	if _, err := h.Bearer(bobs, loopback); err != nil {
+	if _, err := h.AuthenticateToken(bobs, loopback); err != nil {
 		t.Errorf("bob's token does not survive the restart: %v", err)
 	}
 }
@@ -277,14 +291,14 @@ func TestRevokedAndReplacedTokensEndTheirConnections(t *testing.T) {
 	h := newHouse(t, keyLine(alice, "", "alice"))
 	grant := h.login(alice)
 	bearer := func(secret string) <-chan error {
-		g, err := h.Bearer(secret, loopback)
+		g, err := h.AuthenticateToken(secret, loopback)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return h.track(g)
 	}
 	revoked, replaced := bearer(h.mint(grant, "a", NoRole)), bearer(h.mint(grant, "b", NoRole))
-	if err := h.Revoke(grant, "a"); err != nil {
+	if err := h.RevokeToken(grant, "a"); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.ended(revoked); !errors.Is(err, keys.ErrBadToken) {
@@ -294,7 +308,8 @@ func TestRevokedAndReplacedTokensEndTheirConnections(t *testing.T) {
 	if err := h.ended(replaced); !errors.Is(err, keys.ErrBadToken) {
 		t.Errorf("replaced: %v", err)
 	}
-	if list, err := h.Tokens(grant); err != nil || len(list) != 1 || list[0].Role != "observer" {
+	list, err := h.ListTokens(grant)
+	if err != nil || len(list) != 1 || list[0].Role != "observer" {
 		t.Errorf("list %+v, %v", list, err)
 	}
 	select {
@@ -307,7 +322,8 @@ func TestRevokedAndReplacedTokensEndTheirConnections(t *testing.T) {
 func TestWhoMayMintWhat(t *testing.T) {
 	admin, operator, observer := newKey(t), newKey(t), newKey(t)
 	readOnly, forced := newKey(t), newKey(t)
-	h := newHouse(t, keyLine(admin, "", "a"), keyLine(operator, `environment="TERMHOST_ROLE=operator"`, "o"),
+	h := newHouse(t, keyLine(admin, "", "a"),
+		keyLine(operator, `environment="TERMHOST_ROLE=operator"`, "o"),
 		keyLine(observer, `environment="TERMHOST_ROLE=observer"`, "v"),
 		keyLine(readOnly, "restrict", "r"), keyLine(forced, `command="date"`, "f"))
 	for _, c := range []struct {
@@ -315,33 +331,34 @@ func TestWhoMayMintWhat(t *testing.T) {
 		role Role
 		ok   bool
 	}{
-		{admin, Admin, true}, {admin, NoRole, true}, {operator, NoRole, true}, {operator, Observer, true},
-		{operator, Admin, false}, {observer, Observer, false}, {observer, NoRole, false},
+		{admin, Admin, true}, {admin, NoRole, true},
+		{operator, NoRole, true}, {operator, Observer, true}, {operator, Admin, false},
+		{observer, Observer, false}, {observer, NoRole, false},
 		{readOnly, Observer, false}, {forced, Observer, false},
 	} {
 		var denied *Denied
-		_, _, err := h.Mint(h.login(c.key), "x", c.role, 0)
+		_, _, err := h.MintToken(h.login(c.key), TokenRequest{Name: "x", Role: c.role})
 		if (err == nil) != c.ok || (err != nil && !errors.As(err, &denied)) {
 			t.Errorf("%s mints %s: %v", h.login(c.key).Principal.Role, c.role, err)
 		}
 	}
-	g, err := h.Bearer(h.mint(h.login(admin), "y", Admin), loopback)
+	g, err := h.AuthenticateToken(h.mint(h.login(admin), "y", Admin), loopback)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var denied *Denied
-	if _, _, err := h.Mint(g, "z", Observer, 0); !errors.As(err, &denied) {
+	if _, _, err := h.MintToken(g, TokenRequest{Name: "z", Role: Observer}); !errors.As(err, &denied) {
 		t.Errorf("a token mints a token: %v", err)
 	}
-	if err := h.Revoke(g, "y"); !errors.As(err, &denied) {
+	if err := h.RevokeToken(g, "y"); !errors.As(err, &denied) {
 		t.Errorf("a token revokes a token: %v", err)
 	}
-	if _, err := h.Tokens(g); !errors.As(err, &denied) {
+	if _, err := h.ListTokens(g); !errors.As(err, &denied) {
 		t.Errorf("a token lists tokens: %v", err)
 	}
 	stale := h.login(admin)
 	h.change("# nobody")
-	if _, _, err := h.Mint(stale, "late", Observer, 0); err == nil {
+	if _, _, err := h.MintToken(stale, TokenRequest{Name: "late", Role: Observer}); err == nil {
 		t.Error("a key that is gone mints a token")
 	}
 }
@@ -349,7 +366,8 @@ func TestWhoMayMintWhat(t *testing.T) {
 func TestTrackingEndsAtExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // in which time begins with the year 2000
 		alice, bob := newKey(t), newKey(t)
-		h := newHouse(t, keyLine(alice, `expiry-time="200001010010Z"`, "alice"), keyLine(bob, "", "bob"))
+		h := newHouse(t, keyLine(alice, `expiry-time="200001010010Z"`, "alice"),
+			keyLine(bob, "", "bob"))
 		synctest.Wait() // the Authority sleeps until its next idle look
 		bobs, alices := h.track(h.login(bob)), h.track(h.login(alice))
 		end := time.Date(2000, 1, 1, 0, 10, 0, 0, time.UTC) // sooner than the next idle look
@@ -366,6 +384,22 @@ func TestTrackingEndsAtExpiry(t *testing.T) {
 	})
 }
 
+// A suspended machine wakes up with its timers where they were.
+func TestAnExpiryIsJudgedByTheWallClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // in which time begins with the year 2000
+		alice := newKey(t)
+		h := newHouse(t, keyLine(alice, `expiry-time="200001020000Z"`, "alice"))
+		ended := h.track(h.login(alice))
+		synctest.Wait()
+		h.ahead.Store(int64(24 * time.Hour))
+		began := time.Now()
+		<-ended
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("the timer that had been set is waited for: %v", took)
+		}
+	})
+}
+
 func TestAGrantThatIsOverEndsAtOnceAndOnlyOnce(t *testing.T) {
 	alice := newKey(t)
 	h := newHouse(t, keyLine(alice, "", "alice"))
@@ -378,7 +412,7 @@ func TestAGrantThatIsOverEndsAtOnceAndOnlyOnce(t *testing.T) {
 	}
 	release()
 	var nobody Grant
-	if _, err := h.Again(nobody); err == nil {
+	if _, err := h.again(nobody); err == nil {
 		t.Error("the zero Grant stands")
 	}
 }
@@ -386,7 +420,8 @@ func TestAGrantThatIsOverEndsAtOnceAndOnlyOnce(t *testing.T) {
 func TestReleasedGrantsAreForgotten(t *testing.T) {
 	alice, bob := newKey(t), newKey(t)
 	h := newHouse(t, keyLine(alice, "", "alice"), keyLine(bob, "", "bob"))
-	release := h.Track(h.login(alice), func(err error) { t.Errorf("ended after its release: %v", err) })
+	ended := func(err error) { t.Errorf("ended after its release: %v", err) }
+	release := h.Track(h.login(alice), ended)
 	release()
 	bobs := h.track(h.login(bob))
 	h.change("# nobody")

@@ -1,5 +1,11 @@
 package authz
 
+import (
+	"strings"
+
+	"termhost/keys"
+)
+
 // Denied is a refusal. Match it with errors.As; Rule may be shown to the peer.
 type Denied struct {
 	// Rule is the sentence that names the rule, lower case, without full stop.
@@ -26,9 +32,29 @@ const (
 	ruleSeize      = "only an admin may seize the claim"
 	ruleDispose    = "only its owner or an admin may dispose a client-executed terminal"
 	ruleTokenRole  = "a token may not have a higher role than its key"
+	rulePageRole   = "a page may not have a higher role than who opens it"
 	ruleTokenKey   = "tokens are managed by their key, over SSH"
 	ruleNoForward  = "this key may not forward ports"
+	rulePermits    = "the permitopen or permitlisten of this key does not name that"
+	rulePrivate    = "only an admin may reach the host's own socket"
+	ruleNoAgent    = "this key may not forward an agent"
+	ruleGuest      = "a guest may only use the terminals that it was invited to"
+	ruleHidden     = "a guest sees only the terminals that it was invited to"
+	ruleInviteRole = "a guest's role is observer or operator, and at most your own"
+	ruleInvites    = "invitations are made with a key, not from inside a terminal"
+	ruleKick       = "only an admin may kick"
+	ruleRecord     = "only its owner or an admin may record a client-executed terminal"
+	ruleRecorder   = "only who had it made, or an admin, may delete a recording"
+	ruleApprove    = "only the holder, the key of its token, or an admin may approve"
 )
+
+// RulePipes refuses keys for a program on pipes, whose input comes from the connection that started
+// it and reaches it byte by byte.
+const RulePipes = "it runs on pipes: only the connection that started it sends it input"
+
+// RuleAgent refuses agents to decide about what agents type. It is for tokens and for processes
+// inside a terminal; a peer of AHP is refused by the host, which knows the door.
+const RuleAgent = "a person decides that: no token, no peer of AHP and no process inside a terminal"
 
 // Check reports whether p may do v to t: nil, or a *Denied naming the rule. It
 // is pure and may be called concurrently. It has no clock: see Principal.Valid.
@@ -39,9 +65,9 @@ func Check(p Principal, v Verb, t Target) error {
 	return nil
 }
 
-// refusal returns the rule that refuses, or "" if p may. What a key's options
-// take away comes before the table: no role gives it back. A forced command
-// outranks ReadOnly, because "restrict,command=..." means exactly that command.
+// refusal returns the rule that refuses, or "" if p may. What a key's options take away comes
+// before the tables: no role gives it back. A forced command outranks ReadOnly, because
+// "restrict,command=..." means that this command may be run.
 func refusal(p Principal, v Verb, t Target) string {
 	switch {
 	case p.ID == "" || p.Role < Observer || p.Role > Admin:
@@ -50,8 +76,13 @@ func refusal(p Principal, v Verb, t Target) string {
 		return ruleNoVerb
 	case p.Command != "" && !(t.Forced && servesForced(v)):
 		return ruleForced
-	case p.Command == "" && p.ReadOnly && !reads(v):
+	case p.Command == "" && p.ReadOnly && !reads(v) && !(p.Forwards && forwardsPorts(v)):
 		return ruleReadOnly
+	}
+	if p.Guest != "" {
+		if rule := guestRefusal(p, v, t); rule != "" {
+			return rule
+		}
 	}
 	r := generalTable()[v]
 	if r.admin == nil {
@@ -83,8 +114,7 @@ type row struct{ admin, operator, observer condition }
 // table has one row per verb; a verb that is not in it has an empty row.
 type table [endOfVerbs]row
 
-// generalTable holds the verbs whose answer does not depend on the executor. It
-// and the two tables below are design.md section 8, "Who may do what".
+// generalTable holds the verbs whose answer does not depend on the executor.
 func generalTable() table {
 	return table{
 		//               admin, operator, observer
@@ -95,10 +125,19 @@ func generalTable() table {
 		AttachReadOnly: {yes, yes, yes},
 		Create:         {yes, yes, looksOnly},
 		MintToken:      {upToOwnRole, upToOwnRole, looksOnly},
-		ListTokens:     {asKey, asKey, asKey},
-		RevokeToken:    {asKey, asKey, asKey},
+		OpenPage:       {opensPage, opensPage, opensPage},
+		ListTokens:     {asOwner, asOwner, asOwner},
+		RevokeToken:    {asOwner, asOwner, asOwner},
 		Subsystem:      {yes, yes, yes},
-		Forward:        {forwards, forwards, forwards},
+		Forward:        {opens, opens, opens},
+		ForwardOpen:    {opens, opens, looksOnly},
+		ForwardListen:  {listens, listens, looksOnly},
+		ForwardAgent:   {agent, agent, looksOnly},
+		Files:          {yes, yes, looksOnly},
+		Invite:         {invites, invites, looksOnly},
+		Kick:           {yes, kicksNobody, kicksNobody},
+
+		DeleteRecording: {yes, recorder, looksOnly},
 	}
 }
 
@@ -106,13 +145,15 @@ func generalTable() table {
 func serverTable() table {
 	return table{
 		//                admin, operator, observer
-		Input:           {holdsOrShared, holdsOrShared, looksOnly},
+		Input:           {types, types, looksOnly},
 		Resize:          {holds, holds, looksOnly},
 		Clear:           {holds, holds, looksOnly},
 		Rename:          {holds, holds, looksOnly},
 		Claim:           {yes, passesOn, looksOnly},
-		Seize:           {yes, adminOnly, looksOnly},
+		Seize:           {seizes, adminOnly, looksOnly},
 		Dispose:         {yes, holds, looksOnly},
+		Approve:         {approves, approves, looksOnly},
+		Record:          {yes, holds, looksOnly},
 		Output:          {hostOnly, hostOnly, hostOnly},
 		Exited:          {hostOnly, hostOnly, hostOnly},
 		CommandExecuted: {hostOnly, hostOnly, hostOnly},
@@ -131,6 +172,8 @@ func clientTable() table {
 		Claim:           {claimStays, claimStays, claimStays},
 		Seize:           {claimStays, claimStays, claimStays},
 		Dispose:         {yes, ownerOrAdmin, looksOnly},
+		Approve:         {observed, observed, observed},
+		Record:          {yes, recordsOwn, looksOnly},
 		Output:          {owns, owns, looksOnly},
 		Exited:          {owns, owns, looksOnly},
 		CommandExecuted: {owns, owns, looksOnly},
@@ -138,17 +181,18 @@ func clientTable() table {
 	}
 }
 
-func yes(Principal, Verb, Target) string        { return "" }
-func looksOnly(Principal, Verb, Target) string  { return ruleObserver }
-func adminOnly(Principal, Verb, Target) string  { return ruleSeize }
-func observed(Principal, Verb, Target) string   { return ruleClientOnly }
-func claimStays(Principal, Verb, Target) string { return ruleClaimStays }
+func yes(Principal, Verb, Target) string         { return "" }
+func looksOnly(Principal, Verb, Target) string   { return ruleObserver }
+func adminOnly(Principal, Verb, Target) string   { return ruleSeize }
+func kicksNobody(Principal, Verb, Target) string { return ruleKick }
+func observed(Principal, Verb, Target) string    { return ruleClientOnly }
+func claimStays(Principal, Verb, Target) string  { return ruleClaimStays }
 
 func hostOnly(_ Principal, v Verb, _ Target) string {
 	return v.String() + " of a server-executed terminal comes from the host only"
 }
 
-// holds is the starred rule of the table.
+// holds lets the holder of the claim.
 func holds(_ Principal, v Verb, t Target) string {
 	if t.Holds {
 		return ""
@@ -156,20 +200,45 @@ func holds(_ Principal, v Verb, t Target) string {
 	return v.String() + " needs the claim"
 }
 
-// holdsOrShared is holds, waived by input = "shared".
-func holdsOrShared(p Principal, v Verb, t Target) string {
-	if t.InputShared {
+// types is holds, waived by input = "shared". Nobody types into a program on pipes.
+func types(p Principal, v Verb, t Target) string {
+	switch {
+	case t.Piped:
+		return RulePipes
+	case t.InputShared:
 		return ""
 	}
 	return holds(p, v, t)
 }
 
-// passesOn lets the holder give the claim to somebody else.
+// seizes lets an admin take the keyboard of a terminal that has one.
+func seizes(_ Principal, _ Verb, t Target) string {
+	if t.Piped {
+		return RulePipes
+	}
+	return ""
+}
+
+// passesOn lets the holder give the claim to somebody else, and a person take it from another of
+// their windows, such as a page from an SSH session.
 func passesOn(_ Principal, _ Verb, t Target) string {
-	if t.Holds {
+	if t.Holds || t.Yours {
 		return ""
 	}
 	return ruleClaim
+}
+
+// approves lets those who may type, or whose own token types, decide about what agents type.
+func approves(p Principal, _ Verb, t Target) string {
+	switch {
+	case t.Piped:
+		return RulePipes
+	case p.Token != "" || p.Inside:
+		return RuleAgent
+	case p.Role == Admin, t.Holds, t.HoldsByToken, t.InputShared:
+		return ""
+	}
+	return ruleApprove
 }
 
 // owns lets only the owning connection speak for a client-executed terminal.
@@ -180,7 +249,7 @@ func owns(_ Principal, v Verb, t Target) string {
 	return v.String() + " of a client-executed terminal comes from its owner only"
 }
 
-// ownerOrAdmin is for the operators; the row permits admins.
+// ownerOrAdmin is the condition for operators in a row that permits admins anyway.
 func ownerOrAdmin(_ Principal, _ Verb, t Target) string {
 	if t.Owner {
 		return ""
@@ -188,10 +257,59 @@ func ownerOrAdmin(_ Principal, _ Verb, t Target) string {
 	return ruleDispose
 }
 
-// asKey refuses tokens and peers of the unix socket: tokens belong to a key.
+// recordsOwn is the condition for operators in a row that permits admins anyway.
+func recordsOwn(_ Principal, _ Verb, t Target) string {
+	if t.Owner {
+		return ""
+	}
+	return ruleRecord
+}
+
+// recorder lets those delete a recording who had it made.
+func recorder(_ Principal, _ Verb, t Target) string {
+	if t.Recorder {
+		return ""
+	}
+	return ruleRecorder
+}
+
+// asKey refuses tokens and peers of the unix socket, because tokens are managed by their key.
 func asKey(p Principal, _ Verb, _ Target) string {
 	if p.Fingerprint == "" || p.Token != "" {
 		return ruleTokenKey
+	}
+	return ""
+}
+
+// asOwner is asKey that lets users of this machine in, who may have pages.
+func asOwner(p Principal, _ Verb, _ Target) string {
+	if p.owner() == "" || p.Token != "" {
+		return ruleTokenKey
+	}
+	return ""
+}
+
+// opensPage lets a key, or a user of this machine, open a page of at most its own role.
+func opensPage(p Principal, v Verb, t Target) string {
+	if rule := asOwner(p, v, t); rule != "" {
+		return rule
+	}
+	if p.Inside {
+		return ruleTokenKey // it may be an agent, which a page never is
+	}
+	if t.TokenRole < Observer || t.TokenRole > p.Role {
+		return rulePageRole
+	}
+	return ""
+}
+
+// invites lets a key, or a user of this machine, invite guests of at most its own role.
+func invites(p Principal, _ Verb, t Target) string {
+	switch {
+	case p.Token != "":
+		return ruleTokenKey
+	case t.TokenRole < Observer || t.TokenRole > min(p.Role, Operator):
+		return ruleInviteRole
 	}
 	return ""
 }
@@ -207,16 +325,37 @@ func upToOwnRole(p Principal, v Verb, t Target) string {
 	return ""
 }
 
-// forwards honours no-port-forwarding.
-func forwards(p Principal, _ Verb, _ Target) string {
-	if p.NoForward {
+// opens honours no-port-forwarding and permitopen, which names no sockets (sshd(8)).
+func opens(p Principal, _ Verb, t Target) string { return permitted(p, p.Opens, t) }
+
+// listens honours no-port-forwarding and permitlisten, whose hosts are in lower case.
+func listens(p Principal, _ Verb, t Target) string {
+	t.Host = strings.ToLower(t.Host)
+	return permitted(p, p.Listens, t)
+}
+
+func permitted(p Principal, permits keys.Permits, t Target) string {
+	switch {
+	case p.NoForward:
 		return ruleNoForward
+	case t.Socket && permits != "", !t.Socket && !permits.Allow(t.Host, t.Port):
+		return rulePermits
+	case t.Private && p.Role < Admin:
+		return rulePrivate
 	}
 	return ""
 }
 
-// reads reports whether v is left to a key with restrict or no-pty. Opening a
-// connection gives no right by itself: every verb on it is checked again.
+// agent honours no-agent-forwarding.
+func agent(p Principal, _ Verb, _ Target) string {
+	if p.NoAgent {
+		return ruleNoAgent
+	}
+	return ""
+}
+
+// reads reports whether v is left to a key with restrict or no-pty. Subsystem and Forward are among
+// these verbs because opening a connection gives no right by itself: every verb on it is checked.
 func reads(v Verb) bool {
 	switch v {
 	case List, Subscribe, Read, Wait, AttachReadOnly, ListTokens, Subsystem, Forward:
@@ -225,6 +364,10 @@ func reads(v Verb) bool {
 		return false
 	}
 }
+
+// forwardsPorts reports whether v is left to a key with restrict or no-pty whose options name port
+// forwarding.
+func forwardsPorts(v Verb) bool { return v == ForwardOpen || v == ForwardListen }
 
 // servesForced reports whether v is part of running a forced command and seeing
 // it through to its end.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "write testdata/matrix.golden anew")
@@ -32,13 +33,22 @@ func keyPrincipal(r Role) Principal {
 
 func sections() []section {
 	none := func(*Principal) {}
+	held := Target{Executor: Server, Holds: true, TokenRole: Observer}
+	shared, forced := held, held
+	shared.InputShared, forced.Forced = true, true
+	sharedForced := shared
+	sharedForced.Forced = true
+	all := sharedForced
+	all.Owner = true
 	return []section{
 		{"server-executed terminal", none, []fact{
 			{"-", Target{Executor: Server}},
 			{"holds", Target{Executor: Server, Holds: true}},
 			{"shared", Target{Executor: Server, InputShared: true}},
+			{"holds by token", Target{Executor: Server, HoldsByToken: true}},
 			{"owner", Target{Executor: Server, Owner: true}},
 			{"forced", Target{Executor: Server, Forced: true}},
+			{"piped holds shared", Target{Executor: Server, Holds: true, Piped: true, InputShared: true}},
 		}},
 		{"client-executed terminal", none, []fact{
 			{"-", Target{Executor: Client}},
@@ -46,7 +56,9 @@ func sections() []section {
 			{"holds", Target{Executor: Client, Holds: true}},
 			{"holds shared", Target{Executor: Client, Holds: true, InputShared: true}},
 		}},
-		{"executor unknown", none, []fact{{"all facts", Target{Holds: true, Owner: true, InputShared: true, Forced: true}}}},
+		{"executor unknown", none, []fact{
+			{"all facts", Target{Holds: true, Owner: true, InputShared: true, Forced: true}},
+		}},
 		{"tokens", none, []fact{
 			{"observer", Target{TokenRole: Observer}},
 			{"operator", Target{TokenRole: Operator}},
@@ -55,24 +67,53 @@ func sections() []section {
 		}},
 		{"asked with a token", func(p *Principal) { p.ID, p.Token = p.ID+"/ci", "ci" },
 			[]fact{{"observer", Target{Executor: Server, TokenRole: Observer}}}},
-		{"asked by a peer of the unix socket", func(p *Principal) { *p = Principal{ID: "uid:0", Name: "uid:0", Role: p.Role} },
-			[]fact{{"holds", Target{Executor: Server, Holds: true, TokenRole: Observer}}}},
+		{"asked from inside a terminal", func(p *Principal) { p.Inside = true },
+			[]fact{{"holds", held}}},
+		{"asked by a peer of the unix socket", func(p *Principal) {
+			*p = Principal{ID: "uid:0", Name: "uid:0", Role: p.Role}
+		}, []fact{{"holds", held}}},
 		{"read-only key (restrict, no-pty)", func(p *Principal) { p.ReadOnly = true }, []fact{
-			{"holds", Target{Executor: Server, Holds: true, InputShared: true, Forced: true, TokenRole: Observer}},
+			{"holds", sharedForced},
 			{"owner", Target{Executor: Client, Owner: true, TokenRole: Observer}},
 		}},
-		{"key with a forced command", func(p *Principal) { p.Command = "backup" }, []fact{
-			{"holds", Target{Executor: Server, Holds: true, InputShared: true, TokenRole: Observer}},
-			{"holds forced", Target{Executor: Server, Holds: true, Forced: true, TokenRole: Observer}},
-		}},
-		{"key with a forced command, and restrict", func(p *Principal) { p.Command, p.ReadOnly = "backup", true }, []fact{
-			{"holds", Target{Executor: Server, Holds: true, InputShared: true, TokenRole: Observer}},
-			{"holds forced", Target{Executor: Server, Holds: true, Forced: true, TokenRole: Observer}},
-		}},
+		{"key with a forced command", func(p *Principal) { p.Command = "backup" },
+			[]fact{{"holds", shared}, {"holds forced", forced}}},
+		{"key with a forced command, and restrict", func(p *Principal) {
+			p.Command, p.ReadOnly = "backup", true
+		}, []fact{{"holds", shared}, {"holds forced", forced}}},
 		{"key with no-port-forwarding", func(p *Principal) { p.NoForward = true },
-			[]fact{{"holds", Target{Executor: Server, Holds: true, TokenRole: Observer}}}},
-		{"nobody", func(p *Principal) { p.ID = "" },
-			[]fact{{"all facts", Target{Executor: Server, Holds: true, Owner: true, InputShared: true, Forced: true, TokenRole: Observer}}}},
+			[]fact{{"holds", held}}},
+		{"key with restrict,port-forwarding", func(p *Principal) { p.ReadOnly, p.Forwards = true, true },
+			[]fact{{"holds", held}}},
+		{"key with permitopen and permitlisten", func(p *Principal) {
+			p.Opens, p.Listens = "localhost:5432 db:*", "*:8080"
+		}, []fact{
+			{"localhost:5432", Target{Host: "localhost", Port: 5432}},
+			{"db:1", Target{Host: "db", Port: 1}},
+			{"other:8080", Target{Host: "other", Port: 8080}},
+			{"localhost:80", Target{Host: "localhost", Port: 80}},
+			{"ahp:80", Target{Host: "ahp", Port: 80}},
+			{"a socket", Target{Socket: true}},
+		}},
+		{"key with no-agent-forwarding", func(p *Principal) { p.NoAgent = true },
+			[]fact{{"holds", held}}},
+		{"the host's own socket", none, []fact{{"-", Target{Socket: true, Private: true}}}},
+		{"guest, of a terminal that it was invited to, and of others", func(p *Principal) {
+			*p = Principal{ID: "guest:gwen:1", Name: "guest:gwen", Role: p.Role, Fingerprint: "SHA256:g",
+				Guest: "1", Reach: ReachOf("build", time.Unix(1, 2)), NoForward: true}
+		}, []fact{
+			{"invited", Target{Executor: Server, Name: "build", Created: time.Unix(1, 2)}},
+			{"invited, holds", Target{Executor: Server, Name: "build", Created: time.Unix(1, 2),
+				Holds: true, TokenRole: Observer}},
+			{"invited, client-executed, owner", Target{Executor: Client, Name: "build",
+				Created: time.Unix(1, 2), Owner: true}},
+			{"another of the NAME, holds", Target{Executor: Server, Name: "build",
+				Created: time.Unix(1, 3), Holds: true}},
+			{"hidden, all facts", Target{Executor: Server, Name: "buil", Created: time.Unix(1, 2),
+				Holds: true, Owner: true, InputShared: true, Forced: true, TokenRole: Observer}},
+			{"not named, holds", held},
+		}},
+		{"nobody", func(p *Principal) { p.ID = "" }, []fact{{"all facts", all}}},
 	}
 }
 
@@ -113,7 +154,8 @@ func matrixBlock(s section, v Verb) string {
 		if len(order) == 1 {
 			facts = "any"
 		}
-		fmt.Fprintf(&b, matrixColumns, "  "+facts, line.admin, line.operator, line.observer, line.rules)
+		fmt.Fprintf(&b, matrixColumns, "  "+facts,
+			line.admin, line.operator, line.observer, line.rules)
 	}
 	return b.String()
 }
@@ -166,7 +208,8 @@ func TestMatrixIsTheAgreedTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the matrix differs from %s; run with -update and read the difference\n%s", file, firstDifference(string(want), got))
+		t.Errorf("the matrix differs from %s; run with -update and read the difference\n%s",
+			file, firstDifference(string(want), got))
 	}
 }
 
@@ -188,13 +231,15 @@ func firstDifference(want, got string) string {
 	return fmt.Sprintf("want %d lines, got %d", len(w), len(g))
 }
 
-// The table must not depend on how complete its author was: every verb, known
-// or not, gets an answer for every principal, and the answer is typed.
+// A gap in the tables must not be a hole: every verb, known or not, gets an answer for every
+// principal, and the answer is typed.
 func TestEveryQuestionGetsATypedAnswer(t *testing.T) {
 	for v := range Verb(255) {
 		for r := range Role(6) {
 			for _, e := range []Executor{UnknownExecutor, Server, Client, 77} {
-				err := Check(keyPrincipal(r), v, Target{Executor: e, Holds: true, Owner: true, InputShared: true, TokenRole: r})
+				err := Check(keyPrincipal(r), v, Target{
+					Executor: e, Holds: true, Owner: true, InputShared: true, TokenRole: r,
+				})
 				var denied *Denied
 				if err != nil && !errors.As(err, &denied) {
 					t.Fatalf("Check(%v, %v, %v) = %v, want a *Denied", r, v, e, err)
@@ -213,9 +258,39 @@ func TestObserverChangesNothing(t *testing.T) {
 	for v := List; v < endOfVerbs; v++ {
 		for _, e := range []Executor{Server, Client} {
 			all.Executor = e
-			if err := Check(keyPrincipal(Observer), v, all); err == nil && !reads(v) && v != RevokeToken {
+			err := Check(keyPrincipal(Observer), v, all)
+			if err == nil && !reads(v) && v != RevokeToken && v != OpenPage {
 				t.Errorf("an observer may %s", v)
 			}
+		}
+	}
+}
+
+func TestRefusalsNameTheirRule(t *testing.T) {
+	operator := keyPrincipal(Operator)
+	for _, c := range []struct {
+		v    Verb
+		t    Target
+		rule string
+	}{
+		{Input, Target{Executor: Server}, "input needs the claim"},
+		{Input, Target{Executor: Client, Holds: true, Owner: true},
+			"client-executed terminals are observation-only"},
+		{Claim, Target{Executor: Server},
+			"passing the claim on needs the claim; only an admin may seize it"},
+		{Seize, Target{Executor: Server, Holds: true}, "only an admin may seize the claim"},
+		{Output, Target{Executor: Client, Holds: true},
+			"output of a client-executed terminal comes from its owner only"},
+		{Dispose, Target{Executor: Client},
+			"only its owner or an admin may dispose a client-executed terminal"},
+		{MintToken, Target{TokenRole: Admin}, "a token may not have a higher role than its key"},
+	} {
+		var denied *Denied
+		err := Check(operator, c.v, c.t)
+		if !errors.As(err, &denied) || denied.Rule != c.rule || denied.Verb != c.v {
+			t.Errorf("Check(%s) = %v, want the rule %q", c.v, err, c.rule)
+		} else if err.Error() != "not permitted: "+c.rule {
+			t.Errorf("message %q does not carry the rule", err)
 		}
 	}
 }

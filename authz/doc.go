@@ -1,12 +1,14 @@
 // Package authz decides who may do what: a principal, a verb and the facts
 // about a target go in, nil or a *Denied that names the rule comes out.
 //
-// Three parts build on each other. Check is the policy: one table, a pure
-// function without clock, lock or I/O. Directory turns a verified key or token
-// into a Principal by the [[principal]] entries of the configuration. Authority
-// joins the Directory with the key ring and the token store of package keys, so
-// that a door authenticates with one call and can ask later whether what it
-// granted still stands.
+// Three parts build on each other. [Check] is the policy: three small tables
+// and a pure function without clock, lock or I/O. [Directory] turns a verified
+// key or token into a [Principal] by the [[principal]] entries of the
+// configuration. [Authority] joins the Directory with the key ring and the
+// token store of package keys: a door authenticates with one call, gets a
+// [Grant], and is told when the Grant is over ([Authority.Track]).
+//
+// A door is a way into the host: SSH, the WebSocket, the unix socket.
 //
 // Everything fails closed: the zero Principal, the zero Verb and an unknown
 // executor are denied.

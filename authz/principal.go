@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"termhost/keys"
 )
 
 // Principal is an authenticated identity. It travels as a value; nothing in it
@@ -11,20 +13,22 @@ import (
 type Principal struct {
 	// ID is unique and stable: "SHA256:..." for a key or certificate (the
 	// fingerprint of the key), "SHA256:.../NAME" for a token minted with that
-	// key, "uid:N" for a peer of the unix socket. Claims, clientIds and
+	// key, "uid:N" for a peer of the unix socket whom no [[principal]] names. Claims, clientIds and
 	// ownership are bound to it.
 	ID string
-	// Name is what people see: the [[principal]] name or the key's comment, and
-	// KEYNAME/NAME for a token. Printable, without control characters; at most
-	// keys.MaxCommentBytes long, and a token's name more; not unique.
+	// Name is what people see: the [[principal]] name or the key's comment, and KEYNAME/NAME for a
+	// token. It is printable, without control characters, and not unique. That of a key is at most
+	// keys.MaxCommentBytes long; a token's name comes on top of it.
 	Name string
 	// Role bounds every verb; see Check.
 	Role Role
 	// Fingerprint is the "SHA256:..." of the key, of the minting key for a
 	// token, and empty for a peer of the unix socket.
 	Fingerprint string
-	// Token is the token's name, empty for everything that is no token.
+	// Token is the token's name; empty if the principal is no token.
 	Token string
+	// TypesSecrets lets a token type where a program asks for a secret, as a person does.
+	TypesSecrets bool
 	// Expires is when the identity ends; zero means never.
 	Expires time.Time
 	// ReadOnly restricts the principal to listing and reading, whatever its
@@ -33,17 +37,67 @@ type Principal struct {
 	// Command is the forced command ("" for none): the principal may run it and
 	// do nothing else.
 	Command string
-	// NoForward refuses the forwarded HTTP door (authorized_keys option
+	// NoForward refuses all port forwarding, the HTTP door's included (authorized_keys option
 	// no-port-forwarding).
 	NoForward bool
+	// Forwards lets a ReadOnly principal forward ports all the same: its key's options say so.
+	Forwards bool
+	// Opens is what forwards may connect to, and Listens where they may listen (authorized_keys
+	// options permitopen and permitlisten).
+	Opens, Listens keys.Permits
+	// NoAgent refuses agent forwarding (authorized_keys option no-agent-forwarding).
+	NoAgent bool
+	// Limits are those that the [[principal]] of the key sets.
+	Limits Limits
+	// Inviter is the Account of whoever invited a guest; "": it is no guest.
+	Inviter string
+	// UID is the user id, in decimal, of a peer of the unix socket, and of its pages; "": another
+	// proof than that was given.
+	UID string
+	// Guest is the ID of the invitation that a guest came with; "": it is no guest. The ID of a
+	// guest's Principal begins with "guest:", and it sees what Reach names and nothing else.
+	Guest string
+	Reach Reach
+	// Inside: it is a process inside one of the host's own terminals, which came in by the unix
+	// socket and counts as the terminal's creator. It may be an agent's.
+	Inside bool
 }
 
-// ForUID returns the principal of a peer of the unix socket, proven by its
-// user id: an admin, because whoever has the host's uid (or root) can reach
-// everything of the host without asking it. The caller compares the uid first.
+// Limits bound what an account, see [Principal.Account], has at once; 0: what everybody of its role
+// may have.
+type Limits struct {
+	Connections int // SSH connections, and as many other ones
+	Terminals   int
+}
+
+// Account returns whose limits p counts for: those of its key, which its tokens share, or for a
+// guest those of whoever invited it.
+func (p Principal) Account() string {
+	switch {
+	case p.Inviter != "":
+		return p.Inviter
+	case p.Fingerprint != "":
+		return p.Fingerprint
+	}
+	return p.ID
+}
+
+// ForUID returns the principal of a user of this machine whom no [[principal]] names. It is an
+// admin, because a process that runs as the host's user, or as root, can do all that the host can
+// do without asking it. The caller compares the uid first.
 func ForUID(uid uint32) Principal {
-	id := "uid:" + strconv.FormatUint(uint64(uid), 10)
-	return Principal{ID: id, Name: id, Role: Admin}
+	text := strconv.FormatUint(uint64(uid), 10)
+	id := keys.UserPrefix + text
+	return Principal{ID: id, Name: id, Role: Admin, UID: text}
+}
+
+// owner returns what the principal's tokens are kept under: its key's fingerprint, or a user's id.
+// "": it has none.
+func (p Principal) owner() string {
+	if p.Fingerprint == "" && p.UID != "" {
+		return keys.UserPrefix + p.UID
+	}
+	return p.Fingerprint
 }
 
 // AtMost returns p with its role lowered to limit if it was above; it never
@@ -53,9 +107,8 @@ func (p Principal) AtMost(limit Role) Principal {
 	return p
 }
 
-// Valid reports whether p is somebody at now: an error says that p is nobody or
-// has expired. Check has no clock, so whoever keeps a Principal for a while (a
-// connection) asks Valid, or ends the connection at Expires.
+// Valid fails if p is nobody or has expired at now. Check has no clock, so a connection, which
+// keeps its Principal for a while, must call Valid again or end at Expires.
 func (p Principal) Valid(now time.Time) error {
 	if p.ID == "" || p.Role == NoRole {
 		return fmt.Errorf("authz: %s", ruleNobody)

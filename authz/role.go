@@ -2,6 +2,7 @@ package authz
 
 import (
 	"fmt"
+	"log/slog"
 )
 
 // Role is what a principal may do in general; higher roles compare greater.
@@ -28,7 +29,8 @@ func ParseRole(name string) (Role, error) {
 			return r, nil
 		}
 	}
-	return NoRole, fmt.Errorf("authz: unknown role %q; it must be admin, operator or observer", name)
+	return NoRole, fmt.Errorf("authz: unknown role %q; it must be admin, operator or observer",
+		name)
 }
 
 // String returns the role's name as ParseRole reads it; "none" for NoRole and
@@ -46,21 +48,5 @@ func (r Role) String() string {
 	}
 }
 
-// MarshalText writes the role's name. NoRole and values that are no role are
-// errors, so that a missing role is never stored.
-func (r Role) MarshalText() ([]byte, error) {
-	if r < Observer || r > Admin {
-		return nil, fmt.Errorf("authz: role %d has no name", r)
-	}
-	return []byte(r.String()), nil
-}
-
-// UnmarshalText reads the role's name as ParseRole does.
-func (r *Role) UnmarshalText(text []byte) error {
-	parsed, err := ParseRole(string(text))
-	if err != nil {
-		return err
-	}
-	*r = parsed
-	return nil
-}
+// LogValue makes a log show the role's name also as JSON.
+func (r Role) LogValue() slog.Value { return slog.StringValue(r.String()) }

@@ -2,25 +2,28 @@ package authz
 
 import (
 	"context"
-	"errors"
 	"time"
-
-	"termhost/keys"
 )
 
-// Track calls end once when the grant is over: its key or token is removed,
-// revoked or expired, or its rights changed. The error says why, for the log;
-// of it, only ErrChanged is for the peer. end runs on a goroutine of the
-// Authority, or inside Track if the grant is over already; it must not block,
-// and it must not call back: it should cancel the connection. release forgets
-// the grant; an end that has begun may still be running when it returns.
+// tracking is one grant that ends when its proof does.
+type tracking struct {
+	grant Grant
+	end   func(error)
+}
+
+// Track calls end once when the grant is over: its key or token is removed, revoked or expired, or
+// its rights changed. The error says why, for the log; only ErrChanged may be told to the peer.
+//
+// end runs on a goroutine of the Authority, or inside Track if the grant is over already. It must
+// neither block nor call the Authority; it should cancel the connection. release forgets the grant;
+// an end that has begun may still be running when release returns.
 func (a *Authority) Track(g Grant, end func(error)) (release func()) {
 	t := &tracking{grant: g, end: end}
 	a.mu.Lock()
 	a.tracked[t] = struct{}{}
 	a.mu.Unlock()
-	// A change between the authentication and this moment has been missed.
-	if _, err := a.Again(g); err != nil {
+	// Nobody has told t of a change between the authentication and this moment.
+	if _, err := a.again(g); err != nil {
 		a.finish(t, err)
 	} else if !g.Principal.Expires.IsZero() {
 		select {
@@ -42,13 +45,14 @@ func (a *Authority) finish(t *tracking, err error) {
 	delete(a.tracked, t)
 	a.mu.Unlock()
 	if ours {
+		a.audit.Info(AuditRights, "who", t.grant.Principal.Name, "reason", err.Error())
 		t.end(err)
 	}
 }
 
-// follow asks for the proof of everything tracked again whenever something
-// changed, and of what expires when it does.
-func (a *Authority) follow(ctx context.Context, ring, tokens <-chan struct{}) {
+// follow is the Authority's goroutine. It checks the proofs of what is tracked again: of everything
+// whenever something has changed, and of what expires when it does by the wall clock.
+func (a *Authority) follow(ctx context.Context, ring, tokens, invitations <-chan struct{}) {
 	defer close(a.done)
 	for {
 		timer := time.NewTimer(a.untilNextExpiry())
@@ -62,10 +66,15 @@ func (a *Authority) follow(ctx context.Context, ring, tokens <-chan struct{}) {
 		case <-ring:
 			ring = a.ring.Changed()
 			a.endTokens()
+			a.endInvitations()
 			a.recheck(func(Grant) bool { return true })
 		case <-a.renewed:
 			a.endTokens()
+			a.endInvitations()
 			a.recheck(func(Grant) bool { return true })
+		case <-invitations:
+			invitations = a.invitationsChanged()
+			a.recheck(func(g Grant) bool { return g.Principal.Guest != "" })
 		case <-tokens:
 			tokens = a.tokens.Changed()
 			a.recheck(func(g Grant) bool { return g.Principal.Token != "" })
@@ -74,8 +83,21 @@ func (a *Authority) follow(ctx context.Context, ring, tokens <-chan struct{}) {
 	}
 }
 
-// idleCheck is how long follow sleeps when nothing tracked expires.
-const idleCheck = time.Hour
+// invitationsChanged is [keys.Invitations.Changed]; nil if there are no invitations.
+func (a *Authority) invitationsChanged() <-chan struct{} {
+	if a.invitations == nil {
+		return nil
+	}
+	return a.invitations.Changed()
+}
+
+const (
+	// idleCheck is how long follow sleeps when nothing that is tracked expires.
+	idleCheck = time.Hour
+	// expiryCheck is how long it sleeps at most when something does. Timers stand still while the
+	// machine is suspended, and know nothing of a clock that was set.
+	expiryCheck = time.Second
+)
 
 func (a *Authority) untilNextExpiry() time.Duration {
 	var next time.Time
@@ -87,11 +109,10 @@ func (a *Authority) untilNextExpiry() time.Duration {
 	if next.IsZero() {
 		return idleCheck
 	}
-	return min(max(next.Sub(a.clock()), 0), idleCheck)
+	return min(max(next.Sub(a.clock()), 0), expiryCheck)
 }
 
-// recheck ends those of the tracked grants that suspect picks and whose proof
-// has gone.
+// recheck checks the tracked grants that suspect picks, and ends those whose proof has gone.
 func (a *Authority) recheck(suspect func(Grant) bool) {
 	a.mu.Lock()
 	var all []*tracking
@@ -102,33 +123,8 @@ func (a *Authority) recheck(suspect func(Grant) bool) {
 	}
 	a.mu.Unlock()
 	for _, t := range all {
-		if _, err := a.Again(t.grant); err != nil {
+		if _, err := a.again(t.grant); err != nil {
 			a.finish(t, err)
 		}
-	}
-}
-
-// endTokens ends the tokens whose key is gone or refused, or has another role
-// than when it minted them. A key that is only withdrawn, because its file
-// cannot be trusted at the moment, keeps its tokens; they are of no use
-// meanwhile.
-func (a *Authority) endTokens() {
-	now := a.clock()
-	for _, token := range a.tokens.List("", now) {
-		id, err := a.ring.StillAnywhere(token.Identity, now)
-		if errors.Is(err, keys.ErrWithdrawn) {
-			continue
-		}
-		if err == nil {
-			_, err = a.tokenGrant(token, id, now)
-		}
-		if err == nil {
-			continue
-		}
-		if err := a.tokens.Revoke(token.Identity.Fingerprint, token.Name); err != nil && !errors.Is(err, keys.ErrNoToken) {
-			a.log.Error("a token could not be ended on disk", "token", token.Name, "key", token.Identity.Fingerprint, "reason", err.Error())
-			continue
-		}
-		a.log.Info("token ended with its key", "token", token.Name, "key", token.Identity.Fingerprint, "reason", err.Error())
 	}
 }

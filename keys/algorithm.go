@@ -7,15 +7,15 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// MinRSABits is the smallest RSA modulus accepted for any key, in bits: what
-// NIST SP 800-131A still allows, and twice OpenSSH's RequiredRSASize minimum.
+// MinRSABits is the smallest RSA modulus that is accepted for any key, in bits: the least that
+// NIST SP 800-131A still allows, and twice the least that OpenSSH's RequiredRSASize allows.
 const MinRSABits = 2048
 
 // WeakKeyError says that a key's algorithm or size is not accepted.
 type WeakKeyError struct {
-	// Type is the key's type, as in a public key line.
+	// Type is the key's type, as in a line of a public key file.
 	Type string
-	// Reason says what is wrong with it and what to use instead.
+	// Reason says what is wrong with the key, and what to use instead.
 	Reason string
 }
 
@@ -24,9 +24,9 @@ func (e *WeakKeyError) Error() string {
 	return fmt.Sprintf("keys: a key of type %s is refused: %s", e.Type, e.Reason)
 }
 
-// checkAlgorithm returns a *WeakKeyError unless key is a plain key (no
-// certificate) of an accepted type and size. The list names what is accepted,
-// so a type that is new or obsolete (ssh-dss) is refused.
+// checkAlgorithm returns a *WeakKeyError unless key, which is not a certificate, is of an accepted
+// type and size. A type that is not in the list, because it is new or obsolete (ssh-dss), is
+// refused.
 func checkAlgorithm(key ssh.PublicKey) error {
 	switch key.Type() {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256,
@@ -35,7 +35,8 @@ func checkAlgorithm(key ssh.PublicKey) error {
 	case ssh.KeyAlgoRSA:
 		return checkRSA(key)
 	default:
-		return &WeakKeyError{Type: key.Type(), Reason: "it is not ed25519, ecdsa or rsa; make one with ssh-keygen -t ed25519"}
+		return &WeakKeyError{Type: key.Type(),
+			Reason: "it is not ed25519, ecdsa or rsa; make one with ssh-keygen -t ed25519"}
 	}
 }
 
@@ -49,13 +50,13 @@ func checkRSA(key ssh.PublicKey) error {
 		return &WeakKeyError{Type: key.Type(), Reason: "its size is unknown"}
 	}
 	if bits := k.N.BitLen(); bits < MinRSABits {
-		return &WeakKeyError{Type: key.Type(),
-			Reason: fmt.Sprintf("it has %d bits, fewer than %d; make one with ssh-keygen -t ed25519", bits, MinRSABits)}
+		return &WeakKeyError{Type: key.Type(), Reason: fmt.Sprintf(
+			"it has %d bits, fewer than %d; make one with ssh-keygen -t ed25519", bits, MinRSABits)}
 	}
 	return nil
 }
 
-// isSecurityKey reports whether key lives in a FIDO authenticator.
+// isSecurityKey reports whether the private key is in a FIDO authenticator.
 func isSecurityKey(key ssh.PublicKey) bool {
 	return key.Type() == ssh.KeyAlgoSKED25519 || key.Type() == ssh.KeyAlgoSKECDSA256
 }

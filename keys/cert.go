@@ -3,28 +3,28 @@ package keys
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 )
 
-// Critical options that are enforced (OpenSSH PROTOCOL.certkeys). Any other,
-// verify-required among them, refuses the certificate.
+// The critical options that are enforced (OpenSSH PROTOCOL.certkeys). A certificate with any other
+// one, such as verify-required, is refused.
 const (
 	forceCommand  = "force-command"
 	sourceAddress = "source-address"
 )
 
-// Extensions that give a certificate a right; without them it has none.
+// The extensions that give a certificate rights. Without them it has none.
 const (
 	permitPTY     = "permit-pty"
 	permitForward = "permit-port-forwarding"
+	permitAgent   = "permit-agent-forwarding"
 )
 
-// checkSignature checks what makes cert a certificate at all: accepted key
-// types, and a signature of its authority that is not SHA-1.
+// checkSignature checks that both keys of cert are of accepted types and that the authority has
+// signed it, without SHA-1.
 func checkSignature(cert *ssh.Certificate) error {
 	if err := checkAlgorithm(cert.Key); err != nil {
 		return err
@@ -36,10 +36,11 @@ func checkSignature(cert *ssh.Certificate) error {
 		return fmt.Errorf("its authority: %w", err)
 	}
 	if cert.Signature.Format == ssh.KeyAlgoRSA {
-		return errors.New("its authority signed with SHA-1; sign it again with ssh-keygen -t rsa-sha2-512")
+		return errors.New("its authority signed with SHA-1; " +
+			"sign it again with ssh-keygen -t rsa-sha2-512")
 	}
-	// The checker's principal, option and time rules are satisfied here, so that
-	// only its signature check counts: checkTimes and certificate do the rest.
+	// Only the library's check of the signature is wanted. certificateLimits checks options,
+	// times and principals itself, so that here they are given such that they pass.
 	bare := ssh.CertChecker{
 		SupportedCriticalOptions: slices.Collect(func(yield func(string) bool) {
 			for name := range cert.CriticalOptions {
@@ -57,9 +58,10 @@ func checkSignature(cert *ssh.Certificate) error {
 	return bare.CheckCert(principal, cert)
 }
 
-// certificate authenticates a user certificate: its own limits first, then the
-// cert-authority lines for its authority, then the trusted authorities.
-func (s *snapshot) certificate(user string, cert *ssh.Certificate, remote origin, now time.Time) (Identity, error) {
+// certificate authenticates a user certificate. It checks the certificate's own limits, then the
+// cert-authority lines that name its authority, then the trusted authorities.
+func (s *snapshot) certificate(user string, cert *ssh.Certificate, remote remoteAddr,
+	now time.Time) (Identity, error) {
 	if cert.Key == nil || cert.SignatureKey == nil {
 		return Identity{}, refused("of a certificate", "the certificate is damaged")
 	}
@@ -67,7 +69,8 @@ func (s *snapshot) certificate(user string, cert *ssh.Certificate, remote origin
 	lines := s.authorities[string(cert.SignatureKey.Marshal())]
 	trusted, isTrusted := s.trusted[string(cert.SignatureKey.Marshal())]
 	if len(lines) == 0 && !isTrusted {
-		return Identity{}, s.unknown(cert.SignatureKey, "no authority signed its certificate that is trusted here")
+		return Identity{}, s.unknown(cert.SignatureKey,
+			"no authority signed its certificate that is trusted here")
 	}
 	if err := s.notRefused(cert.Key, cert.SignatureKey); err != nil {
 		return Identity{}, err
@@ -91,16 +94,19 @@ func (s *snapshot) certificate(user string, cert *ssh.Certificate, remote origin
 		return Identity{}, lastErr
 	}
 	if s.loginUser != "" && user != s.loginUser {
-		return Identity{}, refused(fingerprint, "its certificate was used for the login %q, and this host's is %q", clean(user), s.loginUser)
+		return Identity{}, refused(fingerprint,
+			"its certificate was used for the login %q, and this host's is %q",
+			clean(user), s.loginUser)
 	}
 	if !slices.Contains(cert.ValidPrincipals, user) {
-		return Identity{}, refused(fingerprint, "its certificate does not name the login %q", clean(user))
+		return Identity{}, refused(fingerprint,
+			"its certificate does not name the login %q", clean(user))
 	}
 	return certified(user, cert, trusted, limits, remote), nil
 }
 
-// certificateLimits checks the certificate itself and turns its own limits into
-// the terms of an authorized_keys line.
+// certificateLimits checks the certificate itself and returns its limits as the options of an
+// authorized_keys line.
 func certificateLimits(cert *ssh.Certificate, now time.Time) (lineOptions, error) {
 	var limits lineOptions
 	if cert.CertType != ssh.UserCert {
@@ -127,6 +133,7 @@ func certificateLimits(cert *ssh.Certificate, now time.Time) (lineOptions, error
 	}
 	_, limits.pty = cert.Extensions[permitPTY]
 	_, limits.forward = cert.Extensions[permitForward]
+	_, limits.agent = cert.Extensions[permitAgent]
 	var err error
 	if limits.expires, err = checkTimes(cert, now); err != nil {
 		return limits, err
@@ -134,8 +141,8 @@ func certificateLimits(cert *ssh.Certificate, now time.Time) (lineOptions, error
 	return limits, checkSignature(cert)
 }
 
-// checkTimes returns the certificate's end, zero for none. An end that does not
-// fit into 63 bits is refused, except the one that stands for "forever".
+// checkTimes returns when the certificate ends, or zero for never. An end that does not fit into 63
+// bits is refused, except the one that stands for "forever".
 func checkTimes(cert *ssh.Certificate, now time.Time) (time.Time, error) {
 	const last = 1<<63 - 1
 	seconds := uint64(max(now.Unix(), 0))
@@ -151,39 +158,44 @@ func checkTimes(cert *ssh.Certificate, now time.Time) (time.Time, error) {
 	return time.Unix(int64(cert.ValidBefore), 0), nil
 }
 
-// certifiedByLine applies one cert-authority line: its principals instead of the
-// login's name, and its options on top of the certificate's.
-func certifiedByLine(user string, cert *ssh.Certificate, line entry, limits lineOptions, remote origin, now time.Time) (Identity, error) {
+// certifiedByLine applies a cert-authority line. The certificate must name one of the line's
+// principals or, if it has none, the login; and the line's options limit it further.
+func certifiedByLine(user string, cert *ssh.Certificate, line entry, limits lineOptions,
+	remote remoteAddr, now time.Time) (Identity, error) {
 	fingerprint := ssh.FingerprintSHA256(cert.Key)
 	accepted := line.options.principals
 	if accepted == nil {
 		accepted = []string{user}
 	}
-	if !slices.ContainsFunc(cert.ValidPrincipals, func(name string) bool { return slices.Contains(accepted, name) }) {
-		return Identity{}, refused(fingerprint, "its certificate names no principal that %s accepts", line.source)
+	isAccepted := func(name string) bool { return slices.Contains(accepted, name) }
+	if !slices.ContainsFunc(cert.ValidPrincipals, isAccepted) {
+		return Identity{}, refused(fingerprint,
+			"its certificate names no principal that %s accepts", line.source)
 	}
 	if err := line.permits(fingerprint, remote, now); err != nil {
 		return Identity{}, err
 	}
-	if line.options.command != "" && limits.command != "" && line.options.command != limits.command {
-		return Identity{}, refused(fingerprint, "%s and its certificate force different commands", line.source)
+	forced := line.options.command
+	if forced != "" && limits.command != "" && forced != limits.command {
+		return Identity{}, refused(fingerprint,
+			"%s and its certificate force different commands", line.source)
 	}
 	if isSecurityKey(cert.Key) && line.options.verify {
-		return Identity{}, refused(fingerprint, "%s requires verification, which cannot be enforced here", line.source)
+		return Identity{}, refused(fingerprint,
+			"%s requires verification, which cannot be enforced here", line.source)
 	}
 	return certified(user, cert, line, limits, remote), nil
 }
 
-// certified makes the Identity: every right needs both the line and the
-// certificate.
-func certified(user string, cert *ssh.Certificate, line entry, limits lineOptions, remote origin) Identity {
+// certified returns the Identity, which has the rights that both the line and the certificate give.
+func certified(user string, cert *ssh.Certificate, line entry, limits lineOptions,
+	remote remoteAddr) Identity {
 	id := line.identity(user, cert.Key, remote)
 	id.Key = publicLine(cert, "")
 	id.Comment = clean(cert.KeyId)
-	id.KeyID, id.CertSerial = id.Comment, cert.Serial
-	id.CAFingerprint = ssh.FingerprintSHA256(cert.SignatureKey)
 	id.ReadOnly = id.ReadOnly || !limits.pty
 	id.NoForward = id.NoForward || !limits.forward
+	id.NoAgent = id.NoAgent || !limits.agent
 	id.Expires = earlier(id.Expires, limits.expires)
 	if limits.command != "" {
 		id.Command = limits.command
@@ -193,12 +205,3 @@ func certified(user string, cert *ssh.Certificate, line entry, limits lineOption
 	}
 	return id
 }
-
-// origin is where a key is used from. everywhere leaves addresses out of the
-// question, to ask whether the key is good for any.
-type origin struct {
-	addr       netip.Addr
-	everywhere bool
-}
-
-func (o origin) within(list *addressList) bool { return o.everywhere || list.permits(o.addr) }

@@ -7,31 +7,31 @@ import (
 	"io/fs"
 	"net"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
 )
 
-// AuthorizedKeysFile is the key file in the state folder that a first run writes
-// its own client key to. It is read like any other authorized_keys file.
+// AuthorizedKeysFile returns the path of the key file in the state folder in which a first run
+// authorises its client key. It is read like any other authorized_keys file.
 func AuthorizedKeysFile(stateDir string) string {
 	return filepath.Join(stateDir, authorizedKeysName)
 }
 
 // ClientKey is the key pair that a first run makes for its user.
 type ClientKey struct {
-	// Path is the private key, mode 0600; Path+".pub" the public one.
+	// Path is the private key's file, of mode 0600. The public key is in Path+".pub".
 	Path string
 	// Fingerprint is the key's "SHA256:..." fingerprint.
 	Fingerprint string
 }
 
-// EnsureClientKey makes an ed25519 client key in the state folder and authorises
-// it there (AuthorizedKeysFile), each unless it exists; an existing
-// authorized_keys file is left as it is, so a key that was taken out of it stays
-// out. comment names a new key, and thereby its principal; randomness comes from
-// rand.
+// EnsureClientKey makes an ed25519 client key in the state folder, unless it exists, and authorises
+// it in AuthorizedKeysFile. If that file exists it is left as it is, so that a key which was
+// removed from it stays out. comment names a new key, and so its principal. rand is a source of
+// randomness.
 func EnsureClientKey(stateDir, comment string, rand io.Reader) (ClientKey, error) {
 	path := filepath.Join(stateDir, clientKeyName)
 	comment = clean(comment)
@@ -42,18 +42,21 @@ func EnsureClientKey(stateDir, comment string, rand io.Reader) (ClientKey, error
 	if err != nil {
 		return ClientKey{}, err
 	}
-	line := publicLine(signer.PublicKey(), comment) + "\n"
-	err = createFile(AuthorizedKeysFile(stateDir), []byte(line), 0o600)
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return ClientKey{}, fmt.Errorf("keys: the client key cannot be authorised: %w", err)
+	list := AuthorizedKeysFile(stateDir)
+	if _, err := os.Lstat(list); errors.Is(err, fs.ErrNotExist) {
+		line := publicLine(signer.PublicKey(), comment) + "\n"
+		err = createFile(list, []byte(line), 0o600)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return ClientKey{}, fmt.Errorf("keys: the client key cannot be authorised: %w", err)
+		}
 	}
 	return ClientKey{Path: path, Fingerprint: ssh.FingerprintSHA256(signer.PublicKey())}, nil
 }
 
-// KnownHostsLine returns the known_hosts line, without line feed, for a host
-// key at addr, "host:port" or "[ipv6]:port": ssh(1) looks for "[host]:port"
-// unless the port is 22. An address without host, or one that stands for all
-// interfaces (0.0.0.0, ::), is an error: nobody can connect to it by that name.
+// KnownHostsLine returns the known_hosts line, without a line feed, for a host key at addr, which
+// is "host:port" or "[ipv6]:port". ssh(1) looks for "[host]:port" there unless the port is 22. It
+// is an error if addr has no host or is for all interfaces (0.0.0.0, ::): nobody connects by that
+// name.
 func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -63,7 +66,8 @@ func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
 	if host == "" || (ipErr == nil && ip.IsUnspecified()) {
 		return "", fmt.Errorf("keys: no known_hosts line for %q: it names no host", addr)
 	}
-	if strings.ContainsAny(host, " \t\r\n,*?!#|@") || strings.Trim(port, "0123456789") != "" || port == "" {
+	isPort := port != "" && strings.Trim(port, "0123456789") == ""
+	if strings.ContainsAny(host, " \t\r\n,*?!#|@") || !isPort {
 		return "", fmt.Errorf("keys: no known_hosts line for %q: it is no address", addr)
 	}
 	name := strings.ToLower(host)
@@ -73,8 +77,8 @@ func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
 	return name + " " + publicLine(key, ""), nil
 }
 
-// WriteKnownHosts replaces the file path with one line for each of the keys at
-// addr, mode 0600.
+// WriteKnownHosts replaces the file at path, of mode 0600, with a line for each of the keys at
+// addr.
 func WriteKnownHosts(path, addr string, keys []ssh.PublicKey) error {
 	var b strings.Builder
 	for _, key := range keys {

@@ -8,26 +8,36 @@ import (
 	"strings"
 )
 
-// addressList is a from= option or a source-address critical option: which
-// addresses a key may be used from. The nil list permits every address.
+// addressList says which addresses a key may be used from. It is a from= option or a
+// source-address critical option. The nil list permits every address.
 //
-// Host names are never looked up (sshd's default, UseDNS no): a pattern is
-// matched against the address as text, so a pattern that names hosts matches
-// nothing.
+// Host names are never looked up (as with sshd's default, UseDNS no). A pattern is compared with
+// the address as text, so a pattern for host names matches nothing.
 type addressList struct {
 	text  string
 	items []addressItem
 }
 
-type addressItem struct {
-	negated bool
-	prefix  netip.Prefix // valid for an address or a CIDR block
-	pattern string       // otherwise: * and ? against the address's text
+// remoteAddr is the address that a key is used from. everywhere stands for any address, to ask
+// whether a key is good at all.
+type remoteAddr struct {
+	addr       netip.Addr
+	everywhere bool
 }
 
-// parseFrom reads a from= list: comma-separated patterns, addresses and CIDR
-// blocks, each with an optional ! (ssh_config(5), PATTERNS). A negated name is
-// an error, because it could not be enforced without asking DNS.
+func (r remoteAddr) within(list *addressList) bool {
+	return r.everywhere || list.permits(r.addr)
+}
+
+type addressItem struct {
+	negated bool
+	prefix  netip.Prefix // an address or a CIDR block; or not valid, and
+	pattern string       // with * and ?, for the address as text
+}
+
+// parseFrom reads a from= list: patterns, addresses and CIDR blocks, separated by commas, each with
+// an optional ! (ssh_config(5), PATTERNS). A negated host name is an error, because it could not be
+// enforced without asking DNS.
 func parseFrom(text string) (*addressList, error) {
 	list := &addressList{text: text}
 	for item := range strings.SplitSeq(text, ",") {
@@ -56,13 +66,14 @@ func parseFromItem(item string) (addressItem, error) {
 		return addressItem{}, fmt.Errorf("the address list has the malformed entry %q", body)
 	}
 	if negated && !matchesAddressesOnly(body) {
-		return addressItem{}, fmt.Errorf("the address list excludes %q by name, and names are not looked up; exclude addresses instead", body)
+		return addressItem{}, fmt.Errorf("the address list excludes %q by name, and names are not "+
+			"looked up; exclude addresses instead", body)
 	}
 	return addressItem{negated: negated, pattern: strings.ToLower(body)}, nil
 }
 
-// parseSourceAddress reads a certificate's source-address: addresses and CIDR
-// blocks only, without negation (OpenSSH PROTOCOL.certkeys).
+// parseSourceAddress reads a certificate's source-address, which has only addresses and CIDR
+// blocks, and no negation (OpenSSH PROTOCOL.certkeys).
 func parseSourceAddress(text string) (*addressList, error) {
 	list := &addressList{text: text}
 	for item := range strings.SplitSeq(text, ",") {
@@ -83,7 +94,8 @@ func parseCIDR(text string) (netip.Prefix, error) {
 		return netip.Prefix{}, fmt.Errorf("%q is no address block", text)
 	}
 	if prefix.Masked() != prefix {
-		return netip.Prefix{}, fmt.Errorf("the address block %q has bits set beyond its mask; write %s", text, prefix.Masked())
+		return netip.Prefix{}, fmt.Errorf(
+			"the address block %q has bits set beyond its mask; write %s", text, prefix.Masked())
 	}
 	if addr := prefix.Addr(); addr.Is4In6() {
 		if prefix.Bits() < 96 {
@@ -94,15 +106,15 @@ func parseCIDR(text string) (netip.Prefix, error) {
 	return prefix, nil
 }
 
-// hostPrefix is the block of one address. Zones are dropped: a list says from
-// where, not through which of our interfaces.
+// hostPrefix returns the block of one address. It has no zone: a list says from where a key may be
+// used, and not through which interface of this machine.
 func hostPrefix(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap().WithZone("")
 	return netip.PrefixFrom(addr, addr.BitLen())
 }
 
-// matchesAddressesOnly reports whether pattern is made of what addresses are
-// made of, so that it can be told from a host name.
+// matchesAddressesOnly reports whether pattern has only characters of addresses, and so cannot be
+// for host names.
 func matchesAddressesOnly(pattern string) bool {
 	letters := "0123456789.*?"
 	if strings.Contains(pattern, ":") {
@@ -111,9 +123,8 @@ func matchesAddressesOnly(pattern string) bool {
 	return strings.Trim(pattern, letters) == ""
 }
 
-// permits reports whether addr may use the key: some entry matches and no
-// negated entry does. The zero Addr (no IP connection) is permitted by the nil
-// list only.
+// permits reports whether the key may be used from addr: an item matches, and no negated item does.
+// Only the nil list permits the zero Addr, which stands for no IP connection.
 func (l *addressList) permits(addr netip.Addr) bool {
 	if l == nil {
 		return true
@@ -141,21 +152,22 @@ func (i addressItem) matches(addr netip.Addr) bool {
 	return matchPattern(addr.String(), i.pattern)
 }
 
-// matchPattern matches text against a pattern of literal bytes, * (any run) and
-// ? (any byte). It takes time proportional to the product of their lengths.
+// matchPattern matches text with a pattern, in which * stands for any bytes and ? for any one. It
+// takes time proportional to the product of their lengths.
 func matchPattern(text, pattern string) bool {
-	t, p, star, mark := 0, 0, -1, 0
+	t, p := 0, 0
+	star, end := -1, 0 // the last * of the pattern, and the end of what it matches
 	for t < len(text) {
 		switch {
 		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, t
+			star, end = p, t
 			p++
 		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == text[t]):
 			p++
 			t++
 		case star >= 0:
-			mark++
-			p, t = star+1, mark
+			end++
+			p, t = star+1, end
 		default:
 			return false
 		}
@@ -163,8 +175,8 @@ func matchPattern(text, pattern string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// addressOf returns the IP address of a TCP connection's peer, unmapped and
-// without zone, or the zero Addr for any other address.
+// addressOf returns the IP address of a TCP connection's peer, or the zero Addr if remote is
+// another kind of address. An IPv4 address is never in its IPv6 form, and there is no zone.
 func addressOf(remote net.Addr) netip.Addr {
 	tcp, ok := remote.(*net.TCPAddr)
 	if !ok || tcp == nil {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// hostKeyName and clientKeyName are files in the state folder.
+// Files in the state folder.
 const (
 	hostKeyName        = "ssh_host_ed25519_key"
 	clientKeyName      = "client_ed25519"
@@ -23,21 +23,20 @@ const (
 
 // HostKeyOptions say where the host's own keys are.
 type HostKeyOptions struct {
-	// StateDir holds the key that is made when Files is empty.
+	// StateDir is where the host key is made if Files is empty.
 	StateDir string
-	// Files are private keys in a form that ssh-keygen writes: ed25519, ecdsa,
-	// or rsa of at least MinRSABits; without passphrase; one of each type.
+	// Files are private keys in a format that ssh-keygen writes: ed25519, ecdsa, or rsa of at
+	// least MinRSABits, without a passphrase, and one of each type.
 	Files []string
 	// CertificateFiles are host certificates, each for one of the keys.
 	CertificateFiles []string
-	// Rand is where new keys come from; crypto/rand.Reader.
+	// Rand is a source of randomness, such as crypto/rand.Reader.
 	Rand io.Reader
 }
 
-// HostKeys returns the host's signers, certificates after the keys. With no
-// Files it is an ed25519 key in the state folder, made there on the first call
-// (mode 0600, with a .pub beside it) and the same ever after. RSA keys sign
-// with SHA-2 only.
+// HostKeys returns the host's signers: first the keys, then the certificates. Without Files there
+// is one key, an ed25519 one in the state folder, which the first call makes (mode 0600, with a
+// .pub file beside it). RSA keys sign with SHA-2 only.
 func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
 	files := o.Files
 	if len(files) == 0 {
@@ -55,7 +54,8 @@ func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
 			return nil, err
 		}
 		if kind := signer.PublicKey().Type(); types[kind] {
-			return nil, fmt.Errorf("keys: %s is a second host key of type %s; a host has one of each", path, kind)
+			return nil, fmt.Errorf(
+				"keys: %s is a second host key of type %s; a host has one of each", path, kind)
 		}
 		types[signer.PublicKey().Type()] = true
 		signers = append(signers, signer)
@@ -70,12 +70,12 @@ func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
 	return signers, nil
 }
 
-// loadPrivateKey reads a private key file that nobody else has access to.
+// loadPrivateKey reads a private key from a file to which only its owner has access.
 func loadPrivateKey(path string) (ssh.Signer, error) {
 	data, err := readPrivate(path, MaxFileBytes)
 	if err != nil {
-		var lax *LaxError
-		if errors.As(err, &lax) {
+		var refusal *StrictModesError
+		if errors.As(err, &refusal) {
 			return nil, err
 		}
 		return nil, fmt.Errorf("keys: the host key %s cannot be read: %w", path, reason(err))
@@ -84,11 +84,13 @@ func loadPrivateKey(path string) (ssh.Signer, error) {
 	signer, err := ssh.ParsePrivateKey(data)
 	var locked *ssh.PassphraseMissingError
 	if errors.As(err, &locked) {
-		return nil, fmt.Errorf("keys: the host key %s has a passphrase; remove it with ssh-keygen -p", path)
+		return nil, fmt.Errorf(
+			"keys: the host key %s has a passphrase; remove it with ssh-keygen -p", path)
 	}
 	if err != nil {
-		// The parser's own message is left out: it saw the private key.
-		return nil, fmt.Errorf("keys: the host key %s is no private key that ssh-keygen writes", path)
+		// The parser's own message is left out, because it has seen the private key.
+		return nil, fmt.Errorf(
+			"keys: the host key %s is no private key that ssh-keygen writes", path)
 	}
 	if err := checkAlgorithm(signer.PublicKey()); err != nil {
 		return nil, fmt.Errorf("keys: the host key %s: %w", path, err)
@@ -105,14 +107,16 @@ func sha2Only(signer ssh.Signer) (ssh.Signer, error) {
 	if !ok {
 		return nil, errors.New("keys: an RSA host key cannot choose its signature algorithm")
 	}
-	return ssh.NewSignerWithAlgorithms(algorithms, []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256})
+	return ssh.NewSignerWithAlgorithms(algorithms,
+		[]string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256})
 }
 
-// hostCertificate reads a certificate and joins it with the key it is for.
+// hostCertificate reads a certificate and returns the signer for it, with the key it belongs to.
 func hostCertificate(path string, signers []ssh.Signer) (ssh.Signer, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("keys: the host certificate %s cannot be read: %w", path, reason(err))
+		return nil, fmt.Errorf(
+			"keys: the host certificate %s cannot be read: %w", path, reason(err))
 	}
 	key, _, _, _, err := ssh.ParseAuthorizedKey(data)
 	if err != nil {
@@ -120,7 +124,8 @@ func hostCertificate(path string, signers []ssh.Signer) (ssh.Signer, error) {
 	}
 	cert, ok := key.(*ssh.Certificate)
 	if !ok || cert.CertType != ssh.HostCert {
-		return nil, fmt.Errorf("keys: %s is no host certificate; make one with ssh-keygen -h -s", path)
+		return nil, fmt.Errorf(
+			"keys: %s is no host certificate; make one with ssh-keygen -h -s", path)
 	}
 	if err := checkSignature(cert); err != nil {
 		return nil, fmt.Errorf("keys: the host certificate %s: %w", path, err)
@@ -152,7 +157,7 @@ func ensureKey(path, comment string, rand io.Reader) error {
 	defer clear(data)
 	err = createFile(path, data, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil // another process was first; its key is the key
+		return nil // another process has just made one
 	}
 	if err != nil {
 		return fmt.Errorf("keys: a new key cannot be stored: %w", err)
@@ -161,13 +166,14 @@ func ensureKey(path, comment string, rand io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("keys: %w", err)
 	}
-	if err := replaceFile(path+".pub", []byte(publicLine(signer.PublicKey(), comment)+"\n"), 0o644); err != nil {
+	line := publicLine(signer.PublicKey(), comment) + "\n"
+	if err := replaceFile(path+".pub", []byte(line), 0o644); err != nil {
 		return fmt.Errorf("keys: a new public key cannot be stored: %w", err)
 	}
 	return nil
 }
 
-// publicLine spells a key as an authorized_keys line, without line feed.
+// publicLine returns a key as an authorized_keys line, without a line feed.
 func publicLine(key ssh.PublicKey, comment string) string {
 	line := string(bytes.TrimSuffix(ssh.MarshalAuthorizedKey(key), []byte("\n")))
 	if comment != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -23,7 +24,8 @@ func TestHostKeyIsMadeOnceAndKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(first) != 1 || !bytes.Equal(first[0].PublicKey().Marshal(), again[0].PublicKey().Marshal()) {
+	made := first[0].PublicKey().Marshal()
+	if len(first) != 1 || !bytes.Equal(again[0].PublicKey().Marshal(), made) {
 		t.Error("the second start has another host key")
 	}
 	path := filepath.Join(dir, hostKeyName)
@@ -32,7 +34,7 @@ func TestHostKeyIsMadeOnceAndKept(t *testing.T) {
 	}
 	derived := keygen(t, dir, "-y", "-f", path) // OpenSSH reads our file
 	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(derived))
-	if err != nil || !bytes.Equal(key.Marshal(), first[0].PublicKey().Marshal()) {
+	if err != nil || !bytes.Equal(key.Marshal(), made) {
 		t.Errorf("ssh-keygen reads another key from it: %v", err)
 	}
 	if !bytes.Equal(public(t, path+".pub").Marshal(), key.Marshal()) {
@@ -51,7 +53,8 @@ func TestStartsAtOnceAgreeOnTheHostKey(t *testing.T) {
 	seen := make([]string, starts)
 	for i := range starts {
 		wait.Go(func() {
-			if signers, err := HostKeys(HostKeyOptions{StateDir: dir, Rand: rand.Reader}); err == nil {
+			signers, err := HostKeys(HostKeyOptions{StateDir: dir, Rand: rand.Reader})
+			if err == nil {
 				seen[i] = ssh.FingerprintSHA256(signers[0].PublicKey())
 			}
 		})
@@ -64,19 +67,20 @@ func TestStartsAtOnceAgreeOnTheHostKey(t *testing.T) {
 	}
 }
 
-func TestLaxOrUnusableHostKeysAreRefused(t *testing.T) {
+func TestUnsafeOrUnusableHostKeysAreRefused(t *testing.T) {
 	dir := home(t)
 	openSSHKey(t, dir, "good")
 	openSSHKey(t, dir, "good2")
 	openSSHKey(t, dir, "weak", "-t", "rsa", "-b", "1024")
 	openSSHKey(t, dir, "dsa", "-t", "dsa")
 	keygen(t, dir, "-q", "-t", "ed25519", "-N", "secret", "-f", "locked")
-	openSSHKey(t, dir, "lax")
-	chmod(t, filepath.Join(dir, "lax"), 0o640)
+	openSSHKey(t, dir, "readable")
+	chmod(t, filepath.Join(dir, "readable"), 0o640)
 	canary := "c2VjcmV0LWNhbmFyeQ"
-	write(t, filepath.Join(dir, "damaged"), "-----BEGIN OPENSSH PRIVATE KEY-----\n"+canary+"\n-----END OPENSSH PRIVATE KEY-----\n")
+	write(t, filepath.Join(dir, "damaged"), "-----BEGIN OPENSSH PRIVATE KEY-----\n"+canary+
+		"\n-----END OPENSSH PRIVATE KEY-----\n")
 	for name, why := range map[string]string{
-		"lax":      "chmod 600",
+		"readable": "chmod 600",
 		"weak":     "1024 bits",
 		"dsa":      "no private key", // the library no longer reads them
 		"locked":   "ssh-keygen -p",
@@ -85,12 +89,12 @@ func TestLaxOrUnusableHostKeysAreRefused(t *testing.T) {
 		"missing":  "no such file",
 	} {
 		_, err := HostKeys(HostKeyOptions{Files: []string{filepath.Join(dir, name)}})
-		if err == nil || !strings.Contains(err.Error(), why) || strings.Contains(err.Error(), canary) {
+		if !says(err, why) || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, why)
 		}
 	}
 	two := []string{filepath.Join(dir, "good"), filepath.Join(dir, "good2")}
-	if _, err := HostKeys(HostKeyOptions{Files: two}); err == nil || !strings.Contains(err.Error(), "second host key") {
+	if _, err := HostKeys(HostKeyOptions{Files: two}); !says(err, "second host key") {
 		t.Errorf("two keys of one type: %v", err)
 	}
 }
@@ -106,7 +110,8 @@ func TestRSAHostKeysSignWithSHA2Only(t *testing.T) {
 	if strings.Join(algorithms, " ") != "rsa-sha2-512 rsa-sha2-256" {
 		t.Errorf("offers %v", algorithms)
 	}
-	if _, err := signers[0].(ssh.AlgorithmSigner).SignWithAlgorithm(rand.Reader, []byte("x"), ssh.KeyAlgoRSA); err == nil {
+	signer := signers[0].(ssh.AlgorithmSigner)
+	if _, err := signer.SignWithAlgorithm(rand.Reader, []byte("x"), ssh.KeyAlgoRSA); err == nil {
 		t.Error("signs with SHA-1")
 	}
 }
@@ -120,7 +125,8 @@ func TestHostCertificates(t *testing.T) {
 	keygen(t, dir, "-q", "-s", "ca", "-h", "-I", "host", "-n", "localhost", "host.pub")
 	keygen(t, dir, "-q", "-s", "ca", "-h", "-I", "other", "-n", "localhost", "other.pub")
 	file := func(name string) string { return filepath.Join(dir, name) }
-	signers, err := HostKeys(HostKeyOptions{Files: []string{file("host")}, CertificateFiles: []string{file("host-cert.pub")}})
+	signers, err := HostKeys(HostKeyOptions{Files: []string{file("host")},
+		CertificateFiles: []string{file("host-cert.pub")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +134,8 @@ func TestHostCertificates(t *testing.T) {
 		t.Errorf("signers %v", signers)
 	}
 	load := func(cert string) error {
-		_, err := HostKeys(HostKeyOptions{Files: []string{file("host")}, CertificateFiles: []string{file(cert)}})
+		_, err := HostKeys(HostKeyOptions{Files: []string{file("host")},
+			CertificateFiles: []string{file(cert)}})
 		return err
 	}
 	for cert, why := range map[string]string{
@@ -137,16 +144,17 @@ func TestHostCertificates(t *testing.T) {
 		"missing":        "no such file",
 		"ca":             "cannot be read",
 	} {
-		if err := load(cert); err == nil || !strings.Contains(err.Error(), why) {
+		if err := load(cert); !says(err, why) {
 			t.Errorf("%s: got %v, want an error with %q", cert, err, why)
 		}
 	}
 	keygen(t, dir, "-q", "-s", "ca", "-I", "user", "-n", "alice", "host.pub")
-	if err := load("host-cert.pub"); err == nil || !strings.Contains(err.Error(), "no host certificate") {
+	if err := load("host-cert.pub"); !says(err, "no host certificate") {
 		t.Errorf("a user certificate: %v", err)
 	}
-	keygen(t, dir, "-q", "-s", "rsaca", "-t", "ssh-rsa", "-h", "-I", "host", "-n", "localhost", "host.pub")
-	if err := load("host-cert.pub"); err == nil || !strings.Contains(err.Error(), "SHA-1") {
+	keygen(t, dir, "-q", "-s", "rsaca", "-t", "ssh-rsa", "-h", "-I", "host", "-n", "localhost",
+		"host.pub")
+	if err := load("host-cert.pub"); !says(err, "SHA-1") {
 		t.Errorf("a certificate signed with SHA-1: %v", err)
 	}
 }
@@ -200,9 +208,28 @@ func TestSSHFindsTheKnownHostsLine(t *testing.T) {
 			t.Errorf("%s: ssh-keygen -F %s: %s", addr, name, out)
 		}
 	}
-	for _, addr := range []string{":2222", "0.0.0.0:2222", "[::]:2222", "localhost", "a b:22", "x:ssh", "a,b:22", "*:22", "@revoked x:22"} {
+	for _, addr := range []string{":2222", "0.0.0.0:2222", "[::]:2222", "localhost", "a b:22",
+		"x:ssh", "x:", "a,b:22", "*:22", "@revoked x:22"} {
 		if line, err := KnownHostsLine(addr, key); err == nil {
 			t.Errorf("%s gives %q", addr, line)
 		}
+	}
+}
+
+func TestAClientKeyThatIsThereIsNotWrittenAgain(t *testing.T) {
+	dir := home(t)
+	if _, err := EnsureClientKey(dir, "ann", rand.Reader); err != nil {
+		t.Fatal(err)
+	}
+	// The folder's time tells of every file that is made in it, a temporary one too.
+	long := time.Unix(1_000_000_000, 0)
+	if err := os.Chtimes(dir, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := EnsureClientKey(dir, "ann", rand.Reader); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.ModTime().Equal(long) {
+		t.Errorf("something was written: %v %v", info.ModTime(), err)
 	}
 }

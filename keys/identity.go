@@ -7,60 +7,56 @@ import (
 	"time"
 )
 
-// Identity is what a Ring knows of a key that it let in. It is a plain value,
-// comparable with ==, and nothing in it is secret.
+// Identity is what a Ring knows of a key that it let in. It is a plain value that == compares, and
+// nothing in it is secret.
 type Identity struct {
-	// Fingerprint is the key's "SHA256:..."; for a certificate, that of the key
-	// inside it.
+	// Fingerprint is the key's "SHA256:...", or that of the key in the certificate.
 	Fingerprint string
-	// Comment is the comment of the key's line, or the certificate's key id;
-	// printable, at most MaxCommentBytes long, possibly empty.
+	// Comment is the comment of the key's line, or the certificate's key id. It is
+	// printable, at most MaxCommentBytes long, and may be empty.
 	Comment string
-	// User is the SSH user name that was asked for.
+	// User is the SSH user name that the peer asked for.
 	User string
-	// Remote is the address that the key was used from; the zero Addr if that
-	// was no TCP connection.
+	// Remote is the address that the key was used from. It is the zero Addr if that was not
+	// a TCP connection.
 	Remote netip.Addr
-	// Key is the public key or certificate as it was presented, "type base64".
+	// Key is the public key or certificate as the peer presented it, "type base64".
 	Key string
 
-	// Role is "admin", "operator", "observer" or, if the options name none, "".
+	// Role is "admin", "operator" or "observer", or "" if the options name none.
 	Role string
-	// Command is the forced command, "" for none.
+	// Command is the forced command, or "".
 	Command string
-	// ReadOnly: the options or the certificate take the pty away.
+	// ReadOnly says that the options or the certificate do not permit a pty.
 	ReadOnly bool
-	// NoForward: the options or the certificate forbid the forward to the HTTP
-	// door.
+	// NoForward says that the options or the certificate do not permit port forwarding.
 	NoForward bool
-	// NoTouchRequired waives the touch of a security key; the SSH library must
-	// be told so through Permissions.Extensions["no-touch-required"].
+	// Forwards says that the options name port forwarding (port-forwarding, permitopen or
+	// permitlisten). For a key that is ReadOnly this makes a difference.
+	Forwards bool
+	// Opens is what forwards may connect to, and Listens where they may listen.
+	Opens, Listens Permits
+	// NoAgent says that the options or the certificate do not permit agent forwarding.
+	NoAgent bool
+	// NoTouchRequired says that a security key need not be touched. The SSH library must be
+	// told so with Permissions.Extensions["no-touch-required"].
 	NoTouchRequired bool
-	// From is the from= list that Remote was matched against, "" for none.
+	// From is the from= list that Remote was matched with, or "".
 	From string
-	// Expires is the earliest of the line's expiry-time and the certificate's
-	// end; zero means never.
+	// Expires is the earlier one of the line's expiry-time and the certificate's end; zero:
+	// never.
 	Expires time.Time
-
-	// CertSerial, KeyID and CAFingerprint describe the certificate; KeyID is
-	// cleaned like Comment. Without certificate CAFingerprint is "".
-	CertSerial    uint64
-	KeyID         string
-	CAFingerprint string
-
-	// Source is where the key is authorised, "FILE:LINE" or "config", for the
-	// log.
-	Source string
 }
 
-// Errors that a refused key is matched with. The error itself says more, for
-// the log; the peer is told nothing but that it was refused.
+// Errors that a refused key is matched with. The error itself says more, for the log. The peer is
+// told only that it was refused.
 var (
-	// ErrUnknownKey: nothing authorises the key, or no longer.
+	// ErrUnknownKey says that nothing authorises the key, or no longer.
 	ErrUnknownKey = errors.New("keys: the key is not authorised")
-	// ErrWithdrawn: the file that decides about the key cannot be trusted at the
+	// ErrWithdrawn says that the file that decides about the key cannot be trusted at the
 	// moment. The key may come back.
-	ErrWithdrawn = errors.New("keys: the key is withdrawn, because the file that decides about it is refused")
+	ErrWithdrawn = errors.New(
+		"keys: the key is withdrawn, because the file that decides about it is refused")
 )
 
 // RefusedError says why a known key was refused.

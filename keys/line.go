@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// MaxLineBytes bounds one line of a key file, in bytes: a 16384-bit RSA key
-	// takes under 3 KiB, which leaves ample room for options.
+	// MaxLineBytes bounds a line of a key file, in bytes. An RSA key of 16384 bits takes less
+	// than 3 KiB, which leaves enough room for options.
 	MaxLineBytes = 16 << 10
-	// MaxCommentBytes bounds a comment or certificate key id, in bytes, after
-	// cleaning; it is shown in listings.
+	// MaxCommentBytes bounds a comment or a certificate's key id, in bytes, because it is shown
+	// in lists. What is longer is cut.
 	MaxCommentBytes = 128
 )
 
 // Line is one usable line of an authorized_keys file.
 type Line struct {
-	// Key is the public key: of a person, or of a certificate authority.
+	// Key is the public key of a person or of a certificate authority.
 	Key ssh.PublicKey
-	// Comment is the rest of the line, printable, at most MaxCommentBytes long.
+	// Comment is the rest of the line. It is printable and at most MaxCommentBytes long.
 	Comment string
-	// CertAuthority: Key does not log in itself but signs certificates.
+	// CertAuthority says that Key does not log in but signs certificates.
 	CertAuthority bool
 
 	options lineOptions
@@ -36,17 +36,16 @@ type Line struct {
 // Fingerprint returns the key's "SHA256:..." fingerprint.
 func (l Line) Fingerprint() string { return ssh.FingerprintSHA256(l.Key) }
 
-// ParseLine reads one line in the form of sshd(8), "AUTHORIZED_KEYS FILE
-// FORMAT": options, key type, base64 key, comment. The line must hold a key: no
-// empty line or # comment. An option that is unknown or cannot be honoured is an
-// error, so is a weak key (*WeakKeyError).
+// ParseLine reads a line in the format of sshd(8), "AUTHORIZED_KEYS FILE FORMAT": options, key
+// type, base64 key, comment. An empty line or a # comment is an error. So is an option that is
+// unknown or cannot be honoured, and a weak key (*WeakKeyError).
 func ParseLine(text string) (Line, error) {
 	line, err := parseLine(text)
 	return line.Line, err
 }
 
-// IsFingerprint reports whether text has the form of a SHA-256 fingerprint,
-// "SHA256:" and 43 base64 characters without padding.
+// IsFingerprint reports whether text has the format of a SHA-256 fingerprint: "SHA256:" and 43
+// base64 characters without padding.
 func IsFingerprint(text string) bool {
 	encoded, ok := strings.CutPrefix(text, "SHA256:")
 	if !ok {
@@ -56,8 +55,8 @@ func IsFingerprint(text string) bool {
 	return err == nil && len(sum) == sha256.Size
 }
 
-// parsedLine keeps the key of a line whose options are refused, so that the key
-// can be refused wherever else it stands.
+// parsedLine is a line that may be refused. If its key could be read, the key is in it all the
+// same, so that it is refused wherever else it stands.
 type parsedLine struct {
 	Line
 	keyKnown, hasOptions bool
@@ -72,7 +71,7 @@ func parseLine(text string) (parsedLine, error) {
 	}
 	text = strings.Trim(text, " \t\r")
 	key, comment, err := parseKeyFields(text)
-	options := lineOptions{pty: true, forward: true}
+	options := noOptions()
 	var optionsErr error
 	hasOptions := err != nil
 	if hasOptions {
@@ -95,7 +94,8 @@ func parseLine(text string) (parsedLine, error) {
 		return parsed, err
 	}
 	if options.verify && isSecurityKey(key) {
-		return parsed, errors.New(`the option "verify-required" cannot be enforced here: the SSH library does not say whether a PIN was given`)
+		return parsed, errors.New(`the option "verify-required" cannot be enforced here: ` +
+			`the SSH library does not say whether a PIN was given`)
 	}
 	return parsed, nil
 }
@@ -121,6 +121,7 @@ func parseKeyFields(text string) (ssh.PublicKey, string, error) {
 	return key, comment, nil
 }
 
+// cutField splits the first field off s.
 func cutField(s string) (field, rest string) {
 	end := strings.IndexAny(s, " \t")
 	if end < 0 {
@@ -129,8 +130,8 @@ func cutField(s string) (field, rest string) {
 	return s[:end], strings.TrimLeft(s[end:], " \t")
 }
 
-// cutOptions splits the options field off s: up to the first blank outside
-// double quotes. rest is empty if there is none.
+// cutOptions splits the options off s, which end at the first blank outside double quotes. rest is
+// empty if there is none.
 func cutOptions(s string) (field, rest string) {
 	quoted := false
 	for i := 0; i < len(s); i++ {
@@ -146,9 +147,9 @@ func cutOptions(s string) (field, rest string) {
 	return s, ""
 }
 
-// clean makes text fit to be shown in a listing or log: what is not printable
-// (control and formatting characters, invalid UTF-8) is removed, the ends are
-// trimmed, and it is cut to MaxCommentBytes at a rune boundary.
+// clean makes text fit to be shown in a list or a log. It removes what is not printable (control
+// and formatting characters, invalid UTF-8), cuts the text at a rune's end to MaxCommentBytes, and
+// trims blanks.
 func clean(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// A security key's public half as OpenSSH prints it; nobody has the private one.
+// securityKey is a security key's public key as OpenSSH prints it. There is no private one.
 const securityKey = "sk-ssh-ed25519@openssh.com " +
 	"AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4fAAAABHNzaDo="
 
@@ -21,39 +21,49 @@ func TestOptionsMeanWhatSSHDSays(t *testing.T) {
 	type want struct {
 		command, role                           string
 		readOnly, noForward, noTouch, authority bool
+		forwards, noAgent                       bool
+		opens, listens                          Permits
 	}
 	for options, w := range map[string]want{
 		"":                                     {},
-		"restrict":                             {readOnly: true, noForward: true},
-		"RESTRICT":                             {readOnly: true, noForward: true},
-		"restrict,pty":                         {noForward: true},
-		"pty,restrict":                         {readOnly: true, noForward: true},
+		"restrict":                             {readOnly: true, noForward: true, noAgent: true},
+		"RESTRICT":                             {readOnly: true, noForward: true, noAgent: true},
+		"restrict,pty":                         {noForward: true, noAgent: true},
+		"pty,restrict":                         {readOnly: true, noForward: true, noAgent: true},
 		"no-pty":                               {readOnly: true},
 		"no-pty,pty":                           {},
 		"no-port-forwarding":                   {noForward: true},
-		"restrict,Port-Forwarding":             {readOnly: true},
+		"restrict,Port-Forwarding":             {readOnly: true, noAgent: true, forwards: true},
+		"port-forwarding,restrict":             {readOnly: true, noForward: true, noAgent: true},
+		"restrict,agent-forwarding":            {readOnly: true, noForward: true},
+		`no-pty,permitopen="db:5432"`:          {readOnly: true, forwards: true, opens: "db:5432"},
 		`command="echo \"a, b\" c"`:            {command: `echo "a, b" c`},
 		`command="a\\b"`:                       {command: `a\\b`},
-		`restrict,command="x"`:                 {command: "x", readOnly: true, noForward: true},
+		`restrict,command="x"`:                 {command: "x", readOnly: true, noForward: true, noAgent: true},
 		`environment="TERMHOST_ROLE=observer"`: {role: "observer"},
-		"no-agent-forwarding,no-X11-forwarding,no-user-rc": {},
+		"no-agent-forwarding,no-X11-forwarding,no-user-rc": {noAgent: true},
 		"agent-forwarding,x11-forwarding,user-rc":          {},
-		`permitopen="localhost:5432"`:                      {noForward: true},
-		`permitopen="localhost:5432",permitopen="ahp:80"`:  {},
-		`permitopen="ahp:*"`:                               {},
-		`permitopen="ahp:80",no-port-forwarding`:           {noForward: true},
-		`permitlisten="8080",tunnel="0"`:                   {},
-		"verify-required":                                  {}, // means nothing for a key that is no security key
-		"no-touch-required":                                {noTouch: true},
-		`cert-authority,principals="alice,bob"`:            {authority: true},
+		`permitopen="localhost:5432"`:                      {forwards: true, opens: "localhost:5432"},
+		`permitopen="localhost:5432",permitopen="ahp:80"`: {forwards: true,
+			opens: "localhost:5432 ahp:80"},
+		`permitopen="ahp:*"`:                     {forwards: true, opens: "ahp:*"},
+		`permitopen="[::1]:http"`:                {forwards: true, opens: "[::1]:80"},
+		`permitopen="ahp:80",no-port-forwarding`: {noForward: true, opens: "ahp:80"},
+		`permitlisten="8080",tunnel="0"`:         {forwards: true, listens: "*:8080"},
+		`permitlisten="localhost:8080",permitlisten="*"`: {forwards: true,
+			listens: "localhost:8080 *:*"},
+		"verify-required":                       {}, // only for security keys
+		"no-touch-required":                     {noTouch: true},
+		`cert-authority,principals="alice,bob"`: {authority: true},
 	} {
 		line, err := ParseLine(strings.TrimSpace(options + " " + key))
 		if err != nil {
 			t.Errorf("%s: %v", options, err)
 			continue
 		}
-		id := entry{Line: line}.identity("u", line.Key, origin{})
-		got := want{id.Command, id.Role, id.ReadOnly, id.NoForward, id.NoTouchRequired, line.CertAuthority}
+		id := entry{Line: line}.identity("u", line.Key, remoteAddr{})
+		got := want{id.Command, id.Role, id.ReadOnly, id.NoForward, id.NoTouchRequired,
+			line.CertAuthority, id.Forwards, id.NoAgent, id.Opens, id.Listens}
 		if got != w {
 			t.Errorf("%s: got %+v, want %+v", options, got, w)
 		}
@@ -91,14 +101,19 @@ func TestWhatCannotBeHonouredRefusesTheKey(t *testing.T) {
 		`expiry-time="20261340"`:        "no date",
 		`principals="alice"`:            "cert-authority",
 		`permitopen="ahp"`:              "host:port",
+		`permitopen="ahp:0"`:            "host:port",
+		`permitopen="ahp:65536"`:        "host:port",
+		`permitopen=":80"`:              "host:port",
+		`permitopen="::1:80"`:           "host:port",
+		`permitlisten="no-such"`:        "host:port or port",
 	} {
 		_, err := ParseLine(options + " " + key)
-		if err == nil || !strings.Contains(err.Error(), why) {
+		if !says(err, why) {
 			t.Errorf("%s: got %v, want an error with %q", options, err, why)
 		}
 	}
-	if _, err := ParseLine("verify-required " + securityKey); err == nil || !strings.Contains(err.Error(), "PIN") {
-		t.Errorf("verify-required on a security key: %v; it must be refused, because it cannot be enforced", err)
+	if _, err := ParseLine("verify-required " + securityKey); !says(err, "PIN") {
+		t.Errorf("verify-required, which cannot be enforced, is not refused: %v", err)
 	}
 	if _, err := ParseLine("no-touch-required " + securityKey); err != nil {
 		t.Errorf("a security key: %v", err)
@@ -110,13 +125,14 @@ func TestLinesThatHoldNoUsableKey(t *testing.T) {
 	good := publicLine(signer.PublicKey(), "")
 	blob := strings.Fields(good)[1]
 	long := strings.Repeat("x", MaxLineBytes)
+	longer := append(signer.PublicKey().Marshal(), 0)
 	for name, line := range map[string]string{
 		"nothing":              "",
 		"a type alone":         "ssh-ed25519",
 		"two options fields":   "restrict no-pty " + good,
 		"another type's name":  "ssh-rsa " + blob,
 		"a cut key":            "ssh-ed25519 " + blob[:40],
-		"bytes after the key":  "ssh-ed25519 " + base64.StdEncoding.EncodeToString(append(signer.PublicKey().Marshal(), 0)),
+		"bytes after the key":  "ssh-ed25519 " + base64.StdEncoding.EncodeToString(longer),
 		"damaged base64":       "ssh-ed25519 " + strings.Replace(blob, "A", "*", 1),
 		"a NUL":                good + " x\x00y",
 		"more than the bound":  good + " " + long,
@@ -185,29 +201,44 @@ func TestCommentsAreFitForATerminal(t *testing.T) {
 
 func TestAFileSurvivesItsBadLines(t *testing.T) {
 	a, b, c := newKey(t).PublicKey(), newKey(t).PublicKey(), newKey(t).PublicKey()
-	text := "# people\n\n   " + publicLine(a, "a") + "\r\nfrobnicate " + publicLine(b, "b") + "\nrubbish\n" +
-		publicLine(c, strings.Repeat("y", MaxLineBytes)) + "\n\tno-pty " + publicLine(a, "a again")
-	file := parseKeyFile("keys", []byte(text), false)
-	if len(file.entries) != 2 || file.entries[0].Comment != "a" || file.entries[1].source != "keys:7" {
-		t.Errorf("entries %+v", file.entries)
+	text := strings.Join([]string{
+		"# people",
+		"",
+		"   " + publicLine(a, "a") + "\r",
+		"frobnicate " + publicLine(b, "b"),
+		"rubbish",
+		publicLine(c, strings.Repeat("y", MaxLineBytes)),
+		"\tno-pty " + publicLine(a, "a again"),
+	}, "\n")
+	file := parseKeyLines("keys", authorizedKeys, []byte(text))
+	list := file.entries
+	if len(list) != 2 || list[0].Comment != "a" || list[1].source != "keys:7" {
+		t.Errorf("entries %+v", list)
 	}
 	if file.spoilt[string(b.Marshal())] == "" {
 		t.Error("the key with the unknown option is not refused")
 	}
 	notes := strings.Join(file.notes, "\n")
-	for _, want := range []string{"keys:4 is refused", "frobnicate", "keys:5 is refused", "keys:6 is refused", "keys:7 has the key of line 3 again"} {
+	for _, want := range []string{"keys:4 is refused", "frobnicate", "keys:5 is refused",
+		"keys:6 is refused", "keys:7 has the key of line 3 again"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes lack %q:\n%s", want, notes)
 		}
 	}
 }
 
-// Whatever is accepted must be the key that the SSH library reads from the same
-// line, of an accepted algorithm, with a comment fit to be shown.
+// If a line is accepted, its key must be the one that the SSH library reads from it, of an accepted
+// algorithm, and its comment must be fit to be shown.
 func FuzzAuthorizedKeysLine(f *testing.F) {
 	key := publicLine(newKey(f).PublicKey(), "c")
-	for _, options := range []string{"", "restrict,pty ", `command="a\"b c",from="!10.0.0.*,10.0.0.0/8,fe80::1" `,
-		`environment="TERMHOST_ROLE=operator" `, "cert-authority,principals=\"a,b\" ", `expiry-time="20260101Z" `} {
+	for _, options := range []string{
+		"",
+		"restrict,pty ",
+		`command="a\"b c",from="!10.0.0.*,10.0.0.0/8,fe80::1" `,
+		`environment="TERMHOST_ROLE=operator" `,
+		`cert-authority,principals="a,b" `,
+		`expiry-time="20260101Z" `,
+	} {
 		f.Add(options + key)
 	}
 	f.Add("no-touch-required " + securityKey)
@@ -223,8 +254,34 @@ func FuzzAuthorizedKeysLine(f *testing.F) {
 		if err := checkAlgorithm(line.Key); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		if len(line.Comment) > MaxCommentBytes || strings.ContainsFunc(line.Comment, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+		if len(line.Comment) > MaxCommentBytes || strings.ContainsFunc(line.Comment, hidden) {
 			t.Fatalf("%q has the comment %q", text, line.Comment)
 		}
 	})
+}
+
+func TestPermitsAllowWhatTheyName(t *testing.T) {
+	all := Permits("localhost:5432 [::1]:* *:8080")
+	for _, c := range []struct {
+		permits Permits
+		host    string
+		port    uint32
+		want    bool
+	}{
+		{"", "anywhere", 1, true},
+		{all, "localhost", 5432, true},
+		{all, "LOCALHOST", 5432, false},
+		{all, "localhost", 5433, false},
+		{all, "127.0.0.1", 5432, false},
+		{all, "::1", 1, true},
+		{all, "any host", 8080, true},
+		{all, "", 8080, true},
+		{all, "localhost", 5432 + 1<<16, false},
+		{"ahp:80", "ahp", 80, true},
+	} {
+		if got := c.permits.Allow(c.host, c.port); got != c.want {
+			t.Errorf("%q, %q:%d: %v", c.permits, c.host, c.port, got)
+		}
+	}
 }

@@ -20,12 +20,23 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // testNow is the moment at which the tests ask.
 var testNow = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 
-// local is where most tests connect from.
+// local is the address that most tests connect from.
 func local() net.Addr { return from("127.0.0.1") }
 
 func from(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 40000} }
 
-// newKey makes a key without ssh-keygen, where the tool is not the point.
+// try returns why r refuses a key of somebody who connects from this machine; nil: it does not.
+func try(r *Ring, user string, key ssh.PublicKey) error {
+	_, err := r.Authenticate(user, key, local(), testNow)
+	return err
+}
+
+// says reports whether err is an error with that text in it.
+func says(err error, text string) bool {
+	return err != nil && strings.Contains(err.Error(), text)
+}
+
+// newKey makes a key without ssh-keygen, for tests that are not about its files.
 func newKey(t testing.TB) ssh.Signer {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -52,8 +63,7 @@ func keygen(t testing.TB, dir string, args ...string) string {
 	return string(out)
 }
 
-// openSSHKey makes a key pair dir/name with ssh-keygen and returns the public
-// line.
+// openSSHKey makes a key pair dir/name with ssh-keygen and returns the public one's line.
 func openSSHKey(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
 	if len(args) == 0 {
@@ -96,7 +106,7 @@ func chmod(t testing.TB, path string, mode os.FileMode) {
 	}
 }
 
-// home makes a folder that stands for the user's home, where checks stop.
+// home makes a folder that stands for the user's home, above which nothing is checked.
 func home(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -104,7 +114,7 @@ func home(t testing.TB) string {
 	return dir
 }
 
-// testKey is a public key that spells its own authorized_keys line.
+// testKey is a public key that knows its authorized_keys line.
 type testKey struct{ ssh.PublicKey }
 
 func (k testKey) line(options string) string {

@@ -7,25 +7,18 @@ import (
 	"time"
 )
 
-// The role names that environment="TERMHOST_ROLE=..." may carry. They are plain
-// strings here; package authz gives them their meaning.
+// The role names that environment="TERMHOST_ROLE=..." may set. Here they are only strings; package
+// authz gives them their meaning.
 const (
 	RoleAdmin    = "admin"
 	RoleOperator = "operator"
 	RoleObserver = "observer"
 )
 
-// roleVariable is the one variable that environment= may set.
+// roleVariable is the only variable that environment= may set.
 const roleVariable = "TERMHOST_ROLE"
 
-// forwardHost and forwardPort name the one destination that an SSH connection
-// may forward to: the HTTP door.
-const (
-	forwardHost = "ahp"
-	forwardPort = "80"
-)
-
-// lineOptions is what the options of one authorized_keys line amount to.
+// lineOptions is what the options of an authorized_keys line say in all.
 type lineOptions struct {
 	certAuthority bool
 	principals    []string // nil: not given
@@ -37,15 +30,20 @@ type lineOptions struct {
 	role          string // "": not given
 	noTouch       bool
 	verify        bool
-
-	opensSeen, openPermitted bool // permitopen= given; one of them names the HTTP door
+	agent         bool
+	forwardNamed  bool     // by port-forwarding, and not taken away after that
+	opens         []string // permitopen=; nil: not given
+	listens       []string // permitlisten=; nil: not given
 }
 
-// parseOptions reads the options field of an authorized_keys line, quotes and
-// all, as sshd's sshauthopt_parse does: names without regard to case, applied
-// from left to right, unknown names an error.
+// noOptions is what a line without options says.
+func noOptions() lineOptions { return lineOptions{pty: true, forward: true, agent: true} }
+
+// parseOptions reads the options of an authorized_keys line as sshd's sshauthopt_parse does: the
+// case of names does not matter, they are applied from left to right, and unknown ones are an
+// error.
 func parseOptions(field string) (lineOptions, error) {
-	o := lineOptions{pty: true, forward: true}
+	o := noOptions()
 	for rest := field; ; {
 		name, value, hasValue, tail, err := nextOption(rest)
 		if err != nil {
@@ -64,18 +62,14 @@ func parseOptions(field string) (lineOptions, error) {
 		}
 		rest = tail[1:] // the comma
 	}
-	if o.opensSeen && !o.openPermitted {
-		o.forward = false
-	}
 	if o.principals != nil && !o.certAuthority {
 		return lineOptions{}, errors.New("the option principals needs cert-authority")
 	}
 	return o, nil
 }
 
-// nextOption splits the first option off s. tail is empty or begins with the
-// comma that ends the option. Inside quotes \" is a quote; nothing else is
-// escaped.
+// nextOption splits the first option off s. tail is empty or begins with the comma that ends the
+// option. Within quotes \" stands for a quote, and no other character is escaped.
 func nextOption(s string) (name, value string, hasValue bool, tail string, err error) {
 	end := strings.IndexAny(s, "=,\"")
 	if end < 0 {
@@ -94,7 +88,8 @@ func nextOption(s string) (name, value string, hasValue bool, tail string, err e
 	}
 	value, tail, ok := dequote(tail[1:])
 	if !ok {
-		return "", "", false, "", fmt.Errorf("the value of the option %q must stand in double quotes", name)
+		return "", "", false, "",
+			fmt.Errorf("the value of the option %q must stand in double quotes", name)
 	}
 	if tail != "" && tail[0] != ',' {
 		return "", "", false, "", fmt.Errorf("the option %q is not followed by a comma", name)
@@ -102,7 +97,7 @@ func nextOption(s string) (name, value string, hasValue bool, tail string, err e
 	return name, value, true, tail, nil
 }
 
-// dequote reads a double-quoted string off the front of s.
+// dequote splits a string in double quotes off s.
 func dequote(s string) (value, rest string, ok bool) {
 	if !strings.HasPrefix(s, `"`) {
 		return "", "", false
@@ -122,12 +117,12 @@ func dequote(s string) (value, rest string, ok bool) {
 	return "", "", false
 }
 
-// setFlag applies an option without value. What a termhost never does for
-// anybody (agent and X11 forwarding, user rc files) is accepted either way.
+// setFlag applies an option without a value. Nobody gets X11 forwarding or an rc file, so that
+// the options for them change nothing.
 func (o *lineOptions) setFlag(name string) error {
 	switch name {
 	case "restrict":
-		o.pty, o.forward = false, false
+		o.pty, o.forward, o.forwardNamed, o.agent = false, false, false, false
 	case "cert-authority":
 		o.certAuthority = true
 	case "pty":
@@ -135,9 +130,13 @@ func (o *lineOptions) setFlag(name string) error {
 	case "no-pty":
 		o.pty = false
 	case "port-forwarding":
-		o.forward = true
+		o.forward, o.forwardNamed = true, true
 	case "no-port-forwarding":
-		o.forward = false
+		o.forward, o.forwardNamed = false, false
+	case "agent-forwarding":
+		o.agent = true
+	case "no-agent-forwarding":
+		o.agent = false
 	case "touch-required":
 		o.noTouch = false
 	case "no-touch-required":
@@ -146,8 +145,9 @@ func (o *lineOptions) setFlag(name string) error {
 		o.verify = true
 	case "no-verify-required":
 		o.verify = false
-	case "agent-forwarding", "no-agent-forwarding", "x11-forwarding", "no-x11-forwarding", "user-rc", "no-user-rc":
-	case "command", "environment", "expiry-time", "from", "permitlisten", "permitopen", "principals", "tunnel":
+	case "x11-forwarding", "no-x11-forwarding", "user-rc", "no-user-rc":
+	case "command", "environment", "expiry-time", "from", "permitlisten", "permitopen",
+		"principals", "tunnel":
 		return fmt.Errorf("the option %q needs a value", name)
 	default:
 		return fmt.Errorf("the option %q is unknown", name)
@@ -176,9 +176,11 @@ func (o *lineOptions) setValue(name, value string) error {
 	case "principals":
 		return o.setPrincipals(value)
 	case "permitopen":
-		return o.setPermitOpen(value)
-	case "permitlisten", "tunnel":
-		// Remote forwarding and tunnels are never given, so limits on them are kept.
+		return addPermit(name, value, false, &o.opens)
+	case "permitlisten":
+		return addPermit(name, value, true, &o.listens)
+	case "tunnel":
+		// Nobody gets a tunnel, so that this limit always holds.
 	default:
 		return fmt.Errorf("the option %q is unknown, or takes no value", name)
 	}
@@ -197,9 +199,9 @@ func once(name string, field *string, value string) error {
 	return nil
 }
 
-// setEnvironment honours TERMHOST_ROLE and refuses every other variable: a
-// forced command may rely on the variable to know whom it serves, so admitting
-// the key without it could serve the wrong one.
+// setEnvironment accepts TERMHOST_ROLE and no other variable. A forced command may rely on its
+// variable to know for whom it runs: if the key were let in without it, it could run for the wrong
+// person.
 func (o *lineOptions) setEnvironment(value string) error {
 	name, role, ok := strings.Cut(value, "=")
 	if !ok || name != roleVariable {
@@ -209,21 +211,24 @@ func (o *lineOptions) setEnvironment(value string) error {
 	case RoleAdmin, RoleOperator, RoleObserver:
 		return once(roleVariable, &o.role, role)
 	default:
-		return fmt.Errorf("%s is not %s, %s or %s", roleVariable, RoleAdmin, RoleOperator, RoleObserver)
+		return fmt.Errorf("%s is not %s, %s or %s",
+			roleVariable, RoleAdmin, RoleOperator, RoleObserver)
 	}
 }
 
-// setExpiry reads YYYYMMDD[Z] or YYYYMMDDHHMM[SS][Z], in local time without the
-// Z (sshd(8), expiry-time). Of several the earliest counts.
+// setExpiry reads YYYYMMDD[Z] or YYYYMMDDHHMM[SS][Z], which without Z is local time (sshd(8),
+// expiry-time). If the option is given several times, the earliest one counts.
 func (o *lineOptions) setExpiry(value string) error {
 	digits, utc := strings.CutSuffix(value, "Z")
 	zone := time.Local
 	if utc {
 		zone = time.UTC
 	}
-	layout, ok := map[int]string{8: "20060102", 12: "200601021504", 14: "20060102150405"}[len(digits)]
+	layouts := map[int]string{8: "20060102", 12: "200601021504", 14: "20060102150405"}
+	layout, ok := layouts[len(digits)]
 	if !ok {
-		return errors.New(`the option "expiry-time" must be YYYYMMDD or YYYYMMDDHHMM[SS], with Z for UTC`)
+		return errors.New(
+			`the option "expiry-time" must be YYYYMMDD or YYYYMMDDHHMM[SS], with Z for UTC`)
 	}
 	at, err := time.ParseInLocation(layout, digits, zone)
 	if err != nil {
@@ -254,18 +259,8 @@ func (o *lineOptions) setPrincipals(value string) error {
 	return nil
 }
 
-// setPermitOpen notes whether the HTTP door is among the destinations. Hosts
-// are literal, the port may be * (sshd(8), permitopen).
-func (o *lineOptions) setPermitOpen(value string) error {
-	at := strings.LastIndexByte(value, ':')
-	if at <= 0 || at == len(value)-1 {
-		return errors.New(`the option "permitopen" must be host:port`)
-	}
-	host, port := value[:at], value[at+1:]
-	if port != "*" && (strings.Trim(port, "0123456789") != "" || len(port) > len("65535")) {
-		return errors.New(`the option "permitopen" must be host:port`)
-	}
-	o.opensSeen = true
-	o.openPermitted = o.openPermitted || (host == forwardHost && (port == forwardPort || port == "*"))
-	return nil
+// forwards reports whether the options name port forwarding and leave it permitted. A key without a
+// pty forwards ports only then.
+func (o *lineOptions) forwards() bool {
+	return o.forward && (o.forwardNamed || o.opens != nil || o.listens != nil)
 }

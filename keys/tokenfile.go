@@ -9,22 +9,20 @@ import (
 	"io"
 	"io/fs"
 	"time"
-
-	"golang.org/x/crypto/ssh"
 )
 
 // tokensName is the token file in the state folder.
 const tokensName = "tokens.json"
 
-// tokenFileVersion is the version of its format; another one is refused.
+// tokenFileVersion is the version of its format. Files of other versions are refused.
 const tokenFileVersion = 1
 
-// maxTokenFileBytes bounds the token file: every token with the longest key or
-// certificate, and the fields around it.
+// maxTokenFileBytes bounds the token file, in bytes: each token may have the longest key or
+// certificate, and has other fields.
 const maxTokenFileBytes = MaxTokens * (MaxLineBytes + 2<<10)
 
-// tokenFile is the form of the token file. It holds no secret: a SHA-256 hash
-// of 256 random bits cannot be turned back.
+// tokenFile is the format of the token file. It has no secrets: nobody finds 256 random bits by
+// their SHA-256 hash.
 type tokenFile struct {
 	Version int           `json:"version"`
 	Tokens  []storedToken `json:"tokens"`
@@ -38,18 +36,21 @@ type storedToken struct {
 	Fingerprint string    `json:"fingerprint"`
 	User        string    `json:"user"`
 	Key         string    `json:"key"`
+	Secrets     bool      `json:"mayTypeSecrets,omitempty"`
 	Created     time.Time `json:"created"`
 	Expires     time.Time `json:"expires"`
+	Browser     string    `json:"browser,omitempty"`
+	Origin      string    `json:"origin,omitempty"`
 }
 
-// loadTokens reads the token file; a missing one holds no tokens.
+// loadTokens reads the token file. If it is missing, there are no tokens.
 func loadTokens(path string) ([]record, error) {
 	data, err := readPrivate(path, maxTokenFileBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var lax *LaxError
-	if errors.As(err, &lax) {
+	var refusal *StrictModesError
+	if errors.As(err, &refusal) {
 		return nil, err
 	}
 	if err != nil {
@@ -57,7 +58,8 @@ func loadTokens(path string) ([]record, error) {
 	}
 	records, err := decodeTokens(data)
 	if err != nil {
-		return nil, fmt.Errorf("keys: the token file %s is damaged: %w; move it away and mint the tokens anew", path, err)
+		return nil, fmt.Errorf("keys: the token file %s is damaged: %w; "+
+			"move it away and mint the tokens anew", path, err)
 	}
 	return records, nil
 }
@@ -84,6 +86,7 @@ func decodeTokens(data []byte) ([]record, error) {
 			Name: stored.Name, Role: stored.Role, KeyRole: stored.KeyRole,
 			Identity: Identity{Fingerprint: stored.Fingerprint, User: stored.User, Key: stored.Key},
 			Created:  stored.Created.UTC(), Expires: stored.Expires.UTC(),
+			Browser: stored.Browser, Origin: stored.Origin, TypesSecrets: stored.Secrets,
 		}}
 		hash, err := hex.DecodeString(stored.SHA256)
 		if err != nil || copy(r.hash[:], hash) != len(r.hash) || len(hash) != len(r.hash) {
@@ -97,44 +100,15 @@ func decodeTokens(data []byte) ([]record, error) {
 	return records, nil
 }
 
-// check reports whether t can be a token at all; it holds for what is minted
-// and for what is read back.
-func (t Token) check() error {
-	if !validTokenName(t.Name) {
-		return ErrTokenName
-	}
-	for _, role := range []string{t.Role, t.KeyRole} {
-		if role != RoleAdmin && role != RoleOperator && role != RoleObserver {
-			return errors.New("its role is unknown")
-		}
-	}
-	if t.Expires.Sub(t.Created) <= 0 || t.Expires.Sub(t.Created) > MaxTokenTTL {
-		return ErrTokenTTL
-	}
-	if len(t.Identity.Key) > MaxLineBytes || len(t.Identity.User) > MaxUserBytes {
-		return errors.New("its key or user name is too long")
-	}
-	key, _, err := parseKeyFields(t.Identity.Key)
-	if err != nil || publicLine(key, "") != t.Identity.Key {
-		return errors.New("its key cannot be read")
-	}
-	if cert, ok := key.(*ssh.Certificate); ok {
-		key = cert.Key
-	}
-	if ssh.FingerprintSHA256(key) != t.Identity.Fingerprint {
-		return errors.New("its key and fingerprint do not belong together")
-	}
-	return nil
-}
-
-// storeTokens writes the token file, on disk before it returns.
+// storeTokens writes the token file. It is on disk then.
 func storeTokens(path string, records []record) error {
 	file := tokenFile{Version: tokenFileVersion, Tokens: make([]storedToken, 0, len(records))}
 	for _, r := range records {
 		file.Tokens = append(file.Tokens, storedToken{
 			Name: r.Name, Role: r.Role, KeyRole: r.KeyRole, SHA256: hex.EncodeToString(r.hash[:]),
 			Fingerprint: r.Identity.Fingerprint, User: r.Identity.User, Key: r.Identity.Key,
-			Created: r.Created, Expires: r.Expires,
+			Created: r.Created, Expires: r.Expires, Browser: r.Browser, Origin: r.Origin,
+			Secrets: r.TypesSecrets,
 		})
 	}
 	data, err := json.MarshalIndent(file, "", "  ")

@@ -8,22 +8,23 @@ import (
 	"path/filepath"
 )
 
-// EnsureStateDir makes the state folder and what is missing above it, mode 0700,
-// and checks one that exists: it must be a folder of ours that nobody else may
-// write to (*LaxError); read rights of others are taken away. No folder above it
-// may be one in which everybody can put another in its place; group rights are
-// left to the administrator there, as many systems give people a group of their
-// own.
+// EnsureStateDir makes the state folder, of mode 0700, and the folders that are missing above it.
+// If it exists, it must belong to the host's user or root, and nobody else may have the right to
+// write to it (*StrictModesError); the right of others to read it is taken away. In no folder
+// above it may everybody have the right to replace what is there. Groups may: on many systems
+// everybody has a group of their own.
 func EnsureStateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("keys: the state folder cannot be made: %w; set state_dir to a folder you may write to", err)
+		return fmt.Errorf("keys: the state folder cannot be made: %w; "+
+			"set state_dir to a folder you may write to", err)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
 		return fmt.Errorf("keys: the state folder: %w", err)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("keys: the state folder %s is not a folder; set state_dir to another", dir)
+		return fmt.Errorf(
+			"keys: the state folder %s is not a folder; set state_dir to another", dir)
 	}
 	if err := (inspector{uid: os.Geteuid()}).checkOwnerAndMode(dir, info); err != nil {
 		return err
@@ -39,8 +40,8 @@ func EnsureStateDir(dir string) error {
 	return nil
 }
 
-// checkAbove refuses a folder above dir that everybody may write to, unless it
-// is sticky, as /tmp is: there only the owner of an entry can replace it.
+// checkAbove returns an error if everybody may write to a folder above dir, unless that is sticky,
+// as /tmp is: there only the owner of an entry can replace it.
 func checkAbove(dir string) error {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err == nil {
@@ -53,8 +54,13 @@ func checkAbove(dir string) error {
 			break
 		}
 		if mode := info.Mode(); mode&0o002 != 0 && mode&fs.ModeSticky == 0 {
-			return &LaxError{Path: resolved, Reason: fmt.Sprintf("everybody may write to it (mode %04o), and it holds the state folder", mode.Perm()),
-				Hint: "run: chmod o-w " + resolved}
+			return &StrictModesError{
+				Path: resolved,
+				Reason: fmt.Sprintf(
+					"everybody may write to it (mode %04o), and it holds the state folder",
+					mode.Perm()),
+				Hint: "run: chmod o-w " + resolved,
+			}
 		}
 	}
 	if err != nil {
@@ -63,8 +69,8 @@ func checkAbove(dir string) error {
 	return nil
 }
 
-// writeTemp writes data to a new file beside path, on disk before it returns,
-// and gives its name. The caller renames, links or removes it.
+// writeTemp writes data to a new file beside path and returns its name. The data is on disk then.
+// The caller renames, links or removes the file.
 func writeTemp(path string, data []byte, mode fs.FileMode) (string, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600
 	if err != nil {
@@ -79,8 +85,8 @@ func writeTemp(path string, data []byte, mode fs.FileMode) (string, error) {
 	return f.Name(), nil
 }
 
-// replaceFile puts data in path's place: afterwards, also after a crash, path
-// holds either its old content or all of data.
+// replaceFile replaces the content of path by data. If the machine crashes meanwhile, path has
+// either its old content or all of data.
 func replaceFile(path string, data []byte, mode fs.FileMode) error {
 	temp, err := writeTemp(path, data, mode)
 	if err != nil {
@@ -93,9 +99,8 @@ func replaceFile(path string, data []byte, mode fs.FileMode) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// createFile makes path with data, complete from the first moment it exists. If
-// path exists already, it is left alone and the error wraps fs.ErrExist: of two
-// hosts that start at once one wins.
+// createFile makes the file path, which has all of data from the first moment. If path exists, it
+// is left as it is, and the error wraps fs.ErrExist: one of two hosts that start at once wins.
 func createFile(path string, data []byte, mode fs.FileMode) error {
 	temp, err := writeTemp(path, data, mode)
 	if err != nil {
@@ -108,7 +113,7 @@ func createFile(path string, data []byte, mode fs.FileMode) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir makes a new or renamed name in dir durable.
+// syncDir brings new and renamed names in dir to disk.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

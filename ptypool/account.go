@@ -29,8 +29,9 @@ const (
 	getentTime = 5 * time.Second
 )
 
-// LookupAccount returns the account of a user id: from /etc/passwd, or else from whatever getent(1) knows, which is how a
-// program without cgo reaches a directory service. It fails with ErrNoAccount.
+// LookupAccount returns the account of a user id: from /etc/passwd, or else from whatever getent(1)
+// knows, which is how a program without cgo reaches a directory service. It fails with
+// ErrNoAccount.
 func LookupAccount(ctx context.Context, uid int) (Account, error) {
 	if f, err := os.Open(passwdFile); err == nil {
 		defer f.Close()
@@ -49,7 +50,8 @@ func LookupAccount(ctx context.Context, uid int) (Account, error) {
 			return a, nil
 		}
 	}
-	return Account{}, fmt.Errorf("%w: user id %d is neither in %s nor known to getent", ErrNoAccount, uid, passwdFile)
+	return Account{}, fmt.Errorf("%w: user id %d is neither in %s nor known to getent",
+		ErrNoAccount, uid, passwdFile)
 }
 
 // parsePasswd reads name:password:uid:gid:comment:home:shell.

@@ -1,17 +1,123 @@
 package ptypool
 
 import (
+	"io"
 	"syscall"
 	"time"
+
+	"termhost/ptypool/keeper"
 )
 
-// ExitStatus is how a process session's leader ended.
-type ExitStatus struct {
-	Code   int            // the exit status 0..255, or 128+n for signal n; UnknownExit when it could not be learnt
-	Signal syscall.Signal // the signal that ended it; 0: it exited by itself
+// backend is what runs behind a Term: a program that has been started and the processes it goes on
+// to start, on a pty (ptyBackend) or on pipes (pipeBackend). The program is a child of this process
+// or a keeper's.
+//
+// All methods may be called at any time by any goroutine. Only Wait waits for the program; the rest
+// returns without waiting, though Signal reads the whole process table first.
+//
+// Left out deliberately:
+//   - Starting. A backend is handed over running, because what it takes to start one differs
+//     (see startPTY) and a keeper's program may have been running for days.
+//   - Pausing. A program whose output is not read stops by itself.
+//   - The order of the end. The Term reads to io.EOF first, then calls Wait, then Close.
+//   - The screen, the parser, the input queue and all limits, which are the Term's.
+//   - Input, which is a matter of keys on a pty (programInput) and of bytes on pipes ([Piped]).
+type backend interface {
+	processes
+
+	// outputs returns where the program's output is read, each by one goroutine.
+	outputs() []output
+	// Resize sets the window size, if the program has one. The foreground process group gets
+	// SIGWINCH if it changed.
+	Resize(cols, rows int) error
+	// SignalForeground sends sig to the terminal's foreground process group only; without a
+	// terminal, to that of the leader.
+	SignalForeground(sig syscall.Signal) error
+	// Close releases the descriptors and wakes WaitReadable and WaitWritable. It neither ends
+	// processes nor waits for them.
+	Close() error
 }
 
-// UnknownExit is the Code of a process whose status nobody could learn, and of a virtual terminal that was hung up.
+// output is one of the outputs of a program.
+type output struct {
+	programOutput
+	// exact, if not nil, is given every byte as it is, before the parser. It is closed at the end
+	// of the output. When a Write fails, it is given nothing more.
+	exact io.WriteCloser
+	// landing is where it is read into, for a keeper's sake; nil: there is none.
+	landing *keeper.Landing
+}
+
+// programOutput is where the output of a program is read. Its methods are called by one goroutine.
+type programOutput interface {
+	// WaitReadable blocks until Read has something to say: output, or the end of it. It fails
+	// only after Close.
+	WaitReadable() error
+	// Read takes the output that is there into p without waiting. It returns 0, nil when there
+	// is none just now, and io.EOF after the last byte. p is not kept.
+	Read(p []byte) (int, error)
+}
+
+// programInput is where keys for a program are written. Write, Interrupt and DiscardInput are never
+// called at the same time as each other.
+type programInput interface {
+	// WaitWritable blocks until Write is likely to take something. It fails only after Close.
+	WaitWritable() error
+	// Write hands the program as much of p as it takes now, without waiting: n < len(p) with a
+	// nil error when it takes no more. p is not kept.
+	Write(p []byte) (n int, err error)
+	// SignalChars returns the characters that the terminal turns into signals right now (VINTR,
+	// VQUIT and VSUSP of termios(3)). It is "" when there is no terminal in between, when the
+	// terminal does not turn them into signals, or when it was told not to flush its input on a
+	// signal (NOFLSH).
+	SignalChars() string
+	// Line returns how the terminal edits lines, and who reads them.
+	Line() (Line, error)
+	// Interrupt drops the input that was written but not read yet, and then delivers char, which
+	// is one of SignalChars, even to a program that does not read.
+	Interrupt(char byte) error
+	// DiscardInput drops the input that was written but not read yet.
+	DiscardInput() error
+}
+
+// Line is what the line discipline of a terminal does with input: termios(3), and tcgetpgrp(3).
+type Line struct {
+	Canonical, Echo bool // ICANON and ECHO
+	Foreground      int  // the process group that reads; 0: none
+}
+
+// Hidden reports whether a line is read that is not shown: a password.
+func (l Line) Hidden() bool { return l.Canonical && !l.Echo }
+
+// processes are all the processes of a terminal, its process tree: the program that was started,
+// their leader, and whatever it and its descendants have started since.
+type processes interface {
+	// Signal sends sig to every process of the tree. It fails with os.ErrProcessDone when none
+	// is left.
+	Signal(sig syscall.Signal) error
+	// Hangup sends SIGHUP to every process of the tree and, after the grace, SIGKILL to what is
+	// left of it, repeatedly. It returns at once; gone is closed when nothing is left, or
+	// nothing more can be done. When it is called again, the earlier deadline counts.
+	Hangup(grace time.Duration) (gone <-chan struct{})
+	// Wait blocks until the leader has ended, and returns how. Other processes may be left.
+	Wait() (ExitStatus, error)
+	// Pid is the leader's process id; 0 if it has none on this machine.
+	Pid() int
+	// tree is what the processes are recognised by; nil if they are not on this machine.
+	tree() *processTree
+}
+
+// ExitStatus is how the leader of a terminal's processes ended.
+type ExitStatus struct {
+	// Code is the exit status, 0 to 255, or 128+n for signal n; UnknownExit when it could not be
+	// learnt.
+	Code int
+	// Signal is the signal that ended it; 0: it exited by itself.
+	Signal syscall.Signal
+}
+
+// UnknownExit is the Code of a process whose status nobody could learn, and of a virtual terminal
+// that was hung up.
 const UnknownExit = -1
 
 // ExitStatusOf translates the kernel's wait status.
@@ -20,45 +126,4 @@ func ExitStatusOf(ws syscall.WaitStatus) ExitStatus {
 		return ExitStatus{Code: 128 + int(ws.Signal()), Signal: ws.Signal()}
 	}
 	return ExitStatus{Code: ws.ExitStatus()}
-}
-
-// Backend runs one process session behind a terminal: today a pty of this process, later a keeper process that owns the
-// ptys and survives the host. Reads come from one goroutine, writes are never concurrent with each other (the input
-// queue's lock); everything else may be called at any time from any goroutine. None but WaitReadable, WaitWritable and
-// Wait may block.
-type Backend interface {
-	// WaitReadable blocks until Read has something to say: output, or the end of it. It fails only after Close.
-	WaitReadable() error
-	// Read takes the output that is there into p without waiting. It returns 0, nil when there is none just now, and
-	// io.EOF after the last byte. p is not kept.
-	Read(p []byte) (int, error)
-	// WaitWritable blocks until Write is likely to take something. It fails only after Close.
-	WaitWritable() error
-	// Write hands the program as much of p as it takes now, without waiting; n < len(p) with a nil error when it takes no
-	// more. p is not kept.
-	Write(p []byte) (n int, err error)
-	// SignalKeys returns the characters that the program's terminal line turns into signals right now (VINTR, VQUIT,
-	// VSUSP of termios(3)); "" when it does not, or when it was asked not to flush its input on a signal (NOFLSH).
-	SignalKeys() string
-	// Interrupt drops the input that was written but not read yet, and then delivers key, one of SignalKeys, even to a
-	// program that does not read.
-	Interrupt(key byte) error
-	// DiscardInput drops the input that was written but not read yet.
-	DiscardInput() error
-	// Resize sets the window size; the foreground process group gets SIGWINCH if it changed.
-	Resize(cols, rows int) error
-	// Signal sends sig to every process of the process session.
-	Signal(sig syscall.Signal) error
-	// SignalForeground sends sig to the terminal's foreground process group only.
-	SignalForeground(sig syscall.Signal) error
-	// Hangup sends SIGHUP to every process of the process session, and SIGKILL, repeatedly, to what is left of it after
-	// the grace. It returns at once; the channel is closed when nothing is left or no more can be done. Called again, the
-	// earlier deadline counts.
-	Hangup(grace time.Duration) (gone <-chan struct{})
-	// Wait blocks until the leader has ended.
-	Wait() (ExitStatus, error)
-	// Close releases the descriptors and wakes WaitReadable and WaitWritable. Processes are not waited for.
-	Close() error
-	// Pid is the leader's process id; 0 if it has none on this machine.
-	Pid() int
 }

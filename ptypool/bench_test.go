@@ -15,12 +15,13 @@ import (
 // floodBytes is the size of the flood's file: long enough that starting cat does not count.
 const floodBytes = 64 << 20
 
-// floodFile writes 97-byte lines with SGR colour, the text of the performance notes.
+// floodFile writes 97-byte lines with SGR colour.
 func floodFile(b *testing.B) string {
 	b.Helper()
 	var text bytes.Buffer
 	for i := 0; text.Len() < floodBytes; i++ {
-		line := fmt.Sprintf("\x1b[3%dm%08d\x1b[0m the quick brown fox jumps over the lazy dog and \x1b[1mruns\x1b[0m away", i%8, i)
+		line := fmt.Sprintf("\x1b[3%dm%08d\x1b[0m the quick brown fox jumps over the lazy dog "+
+			"and \x1b[1mruns\x1b[0m away", i%8, i)
 		fmt.Fprintf(&text, "%-96.96s\n", line)
 	}
 	path := filepath.Join(b.TempDir(), "flood")
@@ -37,8 +38,8 @@ func cpu() time.Duration {
 	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 }
 
-// BenchmarkFlood compares cat of a large file through a bare pty, read to its end in 64 KiB reads, with the same through
-// a Term whose handler discards everything.
+// BenchmarkFlood compares cat of a large file through a bare pty, read to its end in 64 KiB reads,
+// with the same through a Term whose handler discards everything.
 func BenchmarkFlood(b *testing.B) {
 	path := floodFile(b)
 	b.Run("raw", func(b *testing.B) {
@@ -49,7 +50,8 @@ func BenchmarkFlood(b *testing.B) {
 				b.Fatal(err)
 			}
 			proc, err := os.StartProcess("/bin/cat", []string{"cat", path}, &os.ProcAttr{
-				Files: []*os.File{tty, tty, tty}, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true},
+				Files: []*os.File{tty, tty, tty},
+				Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true},
 			})
 			if err != nil {
 				b.Fatal(err)
@@ -67,7 +69,8 @@ func BenchmarkFlood(b *testing.B) {
 	b.Run("term", func(b *testing.B) {
 		p := New(Config{})
 		flood(b, func() {
-			term, err := p.Start(Spec{Argv: []string{"/bin/cat", path}, Cols: 120, Rows: 40}, quiet{})
+			spec := Spec{Argv: []string{"/bin/cat", path}, Cols: 120, Rows: 40}
+			term, err := p.Start(spec, quiet{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -76,7 +79,8 @@ func BenchmarkFlood(b *testing.B) {
 	})
 }
 
-// flood runs one flood per iteration and reports the processor time that this process needed for it.
+// flood runs one flood per iteration and reports the processor time that this process needed for
+// it.
 func flood(b *testing.B, once func()) {
 	b.SetBytes(floodBytes)
 	began := cpu()

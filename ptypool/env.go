@@ -9,7 +9,7 @@ const (
 	// userPath and rootPath are PATH before the login shell's profile has its say, as sshd sets it.
 	userPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 	rootPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-	// defaultLang is what a program gets to hear when nobody names a language: text is UTF-8, everything else as in C.
+	// defaultLang is LANG when nobody names a language: text is UTF-8, everything else as in C.
 	defaultLang = "C.UTF-8"
 )
 
@@ -19,17 +19,17 @@ type EnvSpec struct {
 	Shell   string // SHELL; "": Account.Shell
 	Term    string // TERM; "": not set
 	TZ      string // TZ; "": not set, which is the system's time zone
-	// Client is what the client of an SSH session asked for, "NAME=value" each. Of it only LANG, LC_* and COLORTERM are
-	// taken (sshd_config's AcceptEnv as distributions set it).
+	// Client is what the client of an SSH session asked for, "NAME=value" each. Only LANG, LC_* and
+	// COLORTERM are taken of it (sshd_config's AcceptEnv as distributions set it).
 	Client []string
-	// Extra, "NAME=value" each, is the host's own choice (configuration, SSH_CONNECTION, the caller of createTerminal); it is
-	// taken as it is and wins.
+	// Extra, "NAME=value" each, is the host's own choice (configuration, SSH_CONNECTION, the caller
+	// of createTerminal). All of it is taken, and it wins over everything else.
 	Extra []string
 }
 
-// Env returns an environment as sshd gives it to a login: made from nothing, so that no variable of this process reaches
-// a child that was not named here. The result is sorted, each name occurs once, and what is not NAME=value without NUL
-// is left out.
+// Env returns an environment as sshd gives it to a login: made from nothing, so that a variable of
+// this process reaches no child unless it is named here. The result is sorted, each name occurs
+// once, and what is not NAME=value, or holds a NUL, is left out.
 func Env(s EnvSpec) []string {
 	vars := make(map[string]string)
 	set := func(name, value string) {
@@ -79,7 +79,8 @@ func clientMaySet(name string) bool {
 	return name == "LANG" || name == "COLORTERM" || strings.HasPrefix(name, "LC_")
 }
 
-// validVar reports whether a shell and the kernel can hold the variable. MarkerVariable is the Pool's own.
+// validVar reports whether a shell and the kernel can hold the variable. MarkerVariable may not be
+// set: the Pool does that.
 func validVar(name, value string) bool {
 	if name == "" || name == MarkerVariable || strings.ContainsRune(value, 0) {
 		return false
@@ -91,4 +92,31 @@ func validVar(name, value string) bool {
 		}
 	}
 	return true
+}
+
+// lookupEnv returns the value of name in env, "" if it is not set.
+func lookupEnv(env []string, name string) string {
+	value, _ := findEnv(env, name)
+	return value
+}
+
+// findEnv returns the value of name in env, and whether it is there.
+func findEnv(env []string, name string) (value string, set bool) {
+	for _, v := range env {
+		if value, set = strings.CutPrefix(v, name+"="); set {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// setEnv returns env with exactly one entry for name, which sets it to value: of two entries some
+// programs take the first and some the last. env may be changed.
+func setEnv(env []string, name, value string) []string {
+	return append(unsetEnv(env, name), name+"="+value)
+}
+
+// unsetEnv returns env without name. env may be changed.
+func unsetEnv(env []string, name string) []string {
+	return slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") })
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"termhost/ptypool/vt"
 )
 
 func TestTheEnvironmentIsMadeFromNothing(t *testing.T) {
@@ -17,19 +15,24 @@ func TestTheEnvironmentIsMadeFromNothing(t *testing.T) {
 	t.Setenv("PATH", os.Getenv("PATH")+":/canary")
 	acc := Account{Name: "ann", UID: 1000, Home: "/home/ann", Shell: "/bin/zsh"}
 	got := Env(EnvSpec{Account: acc, Term: "xterm", TZ: "Europe/Vienna",
-		Client: []string{"LANG=de_AT.UTF-8", "LC_TIME=C", "COLORTERM=truecolor", "LD_PRELOAD=/evil.so", "BASH_ENV=x", "junk"},
-		Extra: []string{"SSH_CONNECTION=1.2.3.4 5 6.7.8.9 10", "LANG=C.UTF-8", "1BAD=x", "NUL=a\x00b", "=x",
+		Client: []string{"LANG=de_AT.UTF-8", "LC_TIME=C", "COLORTERM=truecolor",
+			"LD_PRELOAD=/evil.so", "BASH_ENV=x", "junk"},
+		Extra: []string{"SSH_CONNECTION=1.2.3.4 5 6.7.8.9 10", "LANG=C.UTF-8", "1BAD=x",
+			"NUL=a\x00b", "=x",
 			MarkerVariable + "=forged"},
 	})
 	want := []string{
-		"COLORTERM=truecolor", "HOME=/home/ann", "LANG=C.UTF-8", "LC_TIME=C", "LOGNAME=ann", "PATH=" + userPath,
-		"SHELL=/bin/zsh", "SSH_CONNECTION=1.2.3.4 5 6.7.8.9 10", "TERM=xterm", "TZ=Europe/Vienna", "USER=ann",
+		"COLORTERM=truecolor", "HOME=/home/ann", "LANG=C.UTF-8", "LC_TIME=C", "LOGNAME=ann",
+		"PATH=" + userPath, "SHELL=/bin/zsh", "SSH_CONNECTION=1.2.3.4 5 6.7.8.9 10",
+		"TERM=xterm", "TZ=Europe/Vienna", "USER=ann",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("environment\n%q, want\n%q", got, want)
 	}
-	got = Env(EnvSpec{Account: Account{Name: "root", Home: "/root", Shell: "/bin/sh"}, Shell: "/bin/bash"})
-	want = []string{"HOME=/root", "LANG=C.UTF-8", "LOGNAME=root", "PATH=" + rootPath, "SHELL=/bin/bash", "USER=root"}
+	root := Account{Name: "root", Home: "/root", Shell: "/bin/sh"}
+	got = Env(EnvSpec{Account: root, Shell: "/bin/bash"})
+	want = []string{"HOME=/root", "LANG=C.UTF-8", "LOGNAME=root", "PATH=" + rootPath,
+		"SHELL=/bin/bash", "USER=root"}
 	if !slices.Equal(got, want) {
 		t.Errorf("environment\n%q, want\n%q", got, want)
 	}
@@ -40,7 +43,8 @@ func TestNoVariableOfTheHostReachesAChild(t *testing.T) {
 	p := newPool(t, Config{})
 	r := newRecorder()
 	acc := Account{Name: "ann", UID: 1000, Home: "/home/ann", Shell: "/bin/sh"}
-	term, err := p.Start(Spec{Argv: []string{"/usr/bin/env"}, Env: Env(EnvSpec{Account: acc}), VT: vt.Options{}}, r)
+	spec := Spec{Argv: []string{"/usr/bin/env"}, Env: Env(EnvSpec{Account: acc})}
+	term, err := p.Start(spec, r)
 	if err != nil {
 		t.Fatal(err)
 	}

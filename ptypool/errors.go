@@ -11,27 +11,35 @@ var (
 	ErrNotFound = errors.New("no such program")
 	// ErrNotExecutable: the program exists and may not, or cannot, be executed.
 	ErrNotExecutable = errors.New("not executable")
-	// ErrTooLong: the arguments and the environment are longer than the system takes (execve(2): one string 128 KiB).
+	// ErrTooLong: the arguments and the environment are longer than the system takes (execve(2): a
+	// single string, 128 KiB).
 	ErrTooLong = errors.New("argument list too long")
 	// ErrBadDir: the working directory does not exist, is no directory, or may not be entered.
 	ErrBadDir = errors.New("bad working directory")
-	// ErrInputFull: the program does not read, and the piece does not fit into the input queue. Nothing of it was taken.
+	// ErrInputFull: the program does not read, and the piece does not fit into the input queue.
+	// Nothing of it was taken.
 	ErrInputFull = errors.New("ptypool: the input queue is full: wait for the program to read")
 	// ErrExited: the terminal has ended.
 	ErrExited = errors.New("ptypool: the terminal has exited")
+	// ErrNoKeyboard: keys do not reach a program on pipes.
+	ErrNoKeyboard = errors.New("ptypool: the terminal has no keyboard")
+	// ErrInputClosed: a program on pipes reads its input no more, or its input has been ended.
+	ErrInputClosed = errors.New("ptypool: the program reads no more input")
 	// ErrNoProcess: a virtual terminal has no process to write to or to signal.
 	ErrNoProcess = errors.New("ptypool: the terminal has no process of this host")
 	// ErrShutdown: the pool is shutting down and starts nothing.
 	ErrShutdown = errors.New("ptypool: shutting down")
 )
 
-// StartError says why a program could not be started. It unwraps to Kind (one of ErrNotFound, ErrNotExecutable,
-// ErrTooLong, ErrBadDir, or nil for a lack of resources) and to Err.
+// StartError says why a program could not be started. It unwraps to Kind and to Err.
 type StartError struct {
-	Kind error  // what is wrong; nil: the system refused (see Err)
+	// Kind is ErrNotFound, ErrNotExecutable, ErrTooLong or ErrBadDir; nil: the system lacks
+	// something (see Err).
+	Kind error
 	Name string // the program or directory, as the caller named it
 	Err  error  // the system's own error; may be nil
-	// Interpreter is what the program's first line names, where that is what does not exist.
+	// Interpreter is set where the program exists and the interpreter that its first line names
+	// does not: to that one.
 	Interpreter string
 }
 
@@ -68,5 +76,6 @@ type LimitError struct {
 
 // Error names the limit and the key that raises it.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("the limit of %d running terminals is reached: dispose one, or raise %s", e.Limit, e.Key)
+	return fmt.Sprintf("the limit of %d running terminals is reached: dispose one, or raise %s",
+		e.Limit, e.Key)
 }

@@ -8,77 +8,73 @@ import (
 )
 
 const (
-	// maxAncestors bounds the walk of Find: deeper than any chain of shells, short if /proc changes underneath it.
+	// maxAncestors bounds how far Find climbs: further than any chain of shells reaches, and not
+	// for ever if /proc changes underneath it.
 	maxAncestors = 256
-	// maxEnded is how many terminals that have ended are known by their process sessions: what is left of a terminal keeps
-	// its environment as a rule, by which it is found without that.
+	// maxEnded is how many terminals that have ended are still known by their process sessions.
+	// It need not be large: what is left of a terminal usually has the marker as well.
 	maxEnded = 1024
 )
 
-// NewMark returns a random value for MarkerVariable, which says of which realm it is.
-func (p *Pool) NewMark() string { return p.realm() + rand.Text() }
+// NewMarker returns a random value for MarkerVariable that begins with the pool's realm.
+func (p *Pool) NewMarker() string { return p.markerPrefix() + rand.Text() }
 
-// realm is what all marks of the pool's realm begin with.
-func (p *Pool) realm() string { return p.cfg.Realm + "-" }
+// markerPrefix is what all markers of the pool's realm begin with, and no others.
+func (p *Pool) markerPrefix() string { return p.cfg.Realm + "-" }
 
-// Find returns the mark of the terminal that process pid belongs to, by the signs of MarkerVariable: its process session,
-// its marker, or one of its ancestors'. The terminal may have ended, or been another Pool's of the same realm. "": it
-// belongs to none.
-func (p *Pool) Find(pid int) (mark string) {
-	families := p.families()
+// Find returns the marker of the terminal that process pid belongs to, going by the process
+// session, the marker and the tag of the process and of its ancestors. The terminal may have ended,
+// or may have been another Pool's of the same realm; if it can only be told that it was one of the
+// realm, the marker is no terminal's. It is "" for a process that belongs to none.
+func (p *Pool) Find(pid int) (marker string) {
+	trees := p.processTrees()
 	var env bytes.Buffer
 	for range maxAncestors {
 		proc, err := readProcess(pid, &env)
 		if err != nil || pid <= 1 || pid == os.Getpid() {
 			return ""
 		}
-		for _, f := range families {
-			if f.inSession(proc) {
-				return f.mark
+		for _, tree := range trees {
+			if tree.inSession(proc) || proc.tag != 0 && proc.tag == tree.tag {
+				return tree.marker
 			}
 		}
-		if strings.HasPrefix(proc.mark, p.realm()) {
-			return proc.mark
+		if strings.HasPrefix(proc.marker, p.markerPrefix()) {
+			return proc.marker
+		}
+		if proc.tag.In(p.cfg.Realm) {
+			return p.markerPrefix() // and nothing: it belongs to a terminal that is forgotten
 		}
 		pid = proc.parent
 	}
 	return ""
 }
 
-// families returns those of the terminals, running ones first: a number that names two process sessions is of the younger
-// one.
-func (p *Pool) families() []*family {
+// processTrees returns those of the terminals, the running ones first: a number that names the
+// process session of two terminals, one after the other, is the younger one's.
+func (p *Pool) processTrees() []*processTree {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	list := make([]*family, 0, len(p.terms)+len(p.ended))
+	list := make([]*processTree, 0, len(p.terms)+len(p.processes)+len(p.ended))
 	for t := range p.terms {
-		if b, ok := t.backend.(*ptyBackend); ok {
-			list = append(list, b.family)
+		if tree := t.processTree(); tree != nil {
+			list = append(list, tree)
 		}
+	}
+	for process := range p.processes {
+		list = append(list, process.tree())
 	}
 	return append(list, p.ended...)
 }
 
-// endedLocked remembers whose t's process session was.
-func (p *Pool) endedLocked(t *Term) {
-	b, ok := t.backend.(*ptyBackend)
-	if !ok {
+// rememberLocked keeps the process tree, if there is one, of a terminal that has ended. The Pool's
+// lock is held.
+func (p *Pool) rememberLocked(tree *processTree) {
+	if tree == nil {
 		return
 	}
 	if len(p.ended) == maxEnded {
 		p.ended = append(p.ended[:0], p.ended[1:]...)
 	}
-	p.ended = append(p.ended, b.family)
-}
-
-// inSession reports whether a process is in the leader's process session. Once the leader is reaped its number may come to
-// name another one. A process that is older than that cannot be in it: it would have had to be its leader, or born in it.
-func (f *family) inSession(p process) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.inSessionLocked(p)
-}
-
-func (f *family) inSessionLocked(p process) bool {
-	return p.session == f.leader && (!f.reaped || p.start <= f.reapedAt)
+	p.ended = append(p.ended, tree)
 }

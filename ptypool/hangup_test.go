@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -34,20 +35,24 @@ func running(pid int) bool {
 	return err == nil && p.alive()
 }
 
-// unruly is a script whose process family is as unruly as the threat table of the security notes has it.
+// unruly is a script whose processes do everything by which a process may outlive its terminal:
+// they run in the background or in a process session of their own, ignore SIGHUP, lose their
+// parent, have another environment, run under nohup, or are stopped.
 const unruly = `
 	sleep 1000 & echo plain=$!
 	setsid sleep 1000 & echo own=$!
 	sh -c 'trap "" HUP; echo deaf=$$; while :; do sleep 1000; done' &
 	( setsid sh -c 'echo daemon=$$; exec sleep 1000' & )
 	(env -i /bin/sh -c 'trap "" HUP; echo bare=$$; while :; do /bin/sleep 1000; done' & )
+	( setsid env -i /bin/sh -c 'echo lost=$$; exec /bin/sleep 1000' & )
 	nohup sh -c 'echo nohup=$$ >&3; exec sleep 1000' 3>&1 >/dev/null 2>&1 &
 	sh -c 'echo stopped=$$; kill -STOP $$' &
 	wait; sleep 1000`
 
-var unrulyNames = []string{"plain", "own", "deaf", "daemon", "bare", "nohup", "stopped"}
+var unrulyNames = []string{"plain", "own", "deaf", "daemon", "bare", "lost", "nohup", "stopped"}
 
 func TestHangupEndsEveryProcess(t *testing.T) {
+	t.Parallel()
 	for _, grace := range []time.Duration{0, 300 * time.Millisecond} {
 		t.Run(grace.String(), func(t *testing.T) {
 			p := newPool(t, Config{})
@@ -90,8 +95,10 @@ func TestAnEarlierDeadlineCounts(t *testing.T) {
 
 func TestHangupAfterTheExitEndsWhatWasLeftBehind(t *testing.T) {
 	p := newPool(t, Config{})
-	term, r := sh(t, p, `trap "" HUP # the kernel hangs the foreground process group up when its leader ends
-		setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo left=$!; sleep 1000 </dev/null >/dev/null 2>&1 & echo hup=$!`)
+	// The kernel sends SIGHUP to the foreground process group when the leader ends.
+	term, r := sh(t, p, `trap "" HUP
+		setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo left=$!
+		sleep 1000 </dev/null >/dev/null 2>&1 & echo hup=$!`)
 	found := pids(t, r, "left", "hup")
 	r.exit(t, term)
 	for name, pid := range found {
@@ -107,41 +114,46 @@ func TestHangupAfterTheExitEndsWhatWasLeftBehind(t *testing.T) {
 	}
 }
 
-func markOf(term *Term) string { return term.backend.(*ptyBackend).family.mark }
+func markerOf(term *Term) string { return term.processTree().marker }
 
 func TestWhatATerminalLeftBehindIsKnownWhenItHasEnded(t *testing.T) {
-	p, later, stranger := newPool(t, Config{Realm: "home"}), newPool(t, Config{Realm: "home"}), newPool(t, Config{})
+	p, later := newPool(t, Config{Realm: "home"}), newPool(t, Config{Realm: "home"})
+	stranger := newPool(t, Config{})
 	term, r := sh(t, p, `trap "" HUP
 		setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo marked=$!
-		env -i sleep 1000 </dev/null >/dev/null 2>&1 & echo unmarked=$!`)
-	found := pids(t, r, "marked", "unmarked")
+		env -i sleep 1000 </dev/null >/dev/null 2>&1 & echo unmarked=$!
+		(setsid env -i sh -c 'echo lost=$$; exec sleep 1000 </dev/null >/dev/null 2>&1' &)`)
+	found := pids(t, r, "marked", "unmarked", "lost")
 	r.exit(t, term)
 	wait(t, "the end", term.Done())
 	for name, pid := range found {
-		if got := p.Find(pid); got != markOf(term) {
-			t.Errorf("%s is known as %q, want %q", name, got, markOf(term))
+		if got := p.Find(pid); got != markerOf(term) {
+			t.Errorf("%s is known as %q, want %q", name, got, markerOf(term))
 		}
 		if got := stranger.Find(pid); got != "" {
 			t.Errorf("another host takes %s for its own, %q", name, got)
 		}
 	}
-	if got := later.Find(found["marked"]); got != markOf(term) {
-		t.Errorf("a later host of the same realm knows it as %q, want %q", got, markOf(term))
+	if got := later.Find(found["lost"]); !strings.HasPrefix(got, "home-") {
+		t.Errorf("a later host of the same realm takes what is left for a stranger: %q", got)
+	}
+	if got := later.Find(found["marked"]); got != markerOf(term) {
+		t.Errorf("a later host of the same realm knows it as %q, want %q", got, markerOf(term))
 	}
 	wait(t, "the last process", term.backend.Hangup(0))
 }
 
-func TestTheFamilyOfOneTerminalIsNotAnothers(t *testing.T) {
+func TestTheProcessTreeOfOneTerminalIsNotAnothers(t *testing.T) {
 	p := newPool(t, Config{})
 	a, ra := sh(t, p, `sleep 1000 & echo a=$!; setsid sleep 1000 & echo b=$!; wait`)
 	bystander, rb := sh(t, p, `sleep 1000 & echo c=$!; setsid sleep 1000 & echo d=$!; wait`)
 	ours, theirs := pids(t, ra, "a", "b"), pids(t, rb, "c", "d")
 	for name, pid := range ours {
-		if p.Find(pid) != markOf(a) {
+		if p.Find(pid) != markerOf(a) {
 			t.Errorf("Find(%s) is wrong", name)
 		}
 	}
-	if p.Find(theirs["d"]) != markOf(bystander) || p.Find(os.Getpid()) != "" || p.Find(1) != "" {
+	if p.Find(theirs["d"]) != markerOf(bystander) || p.Find(os.Getpid()) != "" || p.Find(1) != "" {
 		t.Error("Find is wrong")
 	}
 	gone := a.backend.Hangup(0)
@@ -158,7 +170,8 @@ func TestTheFamilyOfOneTerminalIsNotAnothers(t *testing.T) {
 
 func TestSignalReachesTheWholeSessionOrTheForeground(t *testing.T) {
 	p := newPool(t, Config{})
-	term, r := sh(t, p, `trap 'echo main' USR1; sh -c 'trap "echo child" USR1; echo up=$$; while :; do sleep 0.02; done' &
+	term, r := sh(t, p, `trap 'echo main' USR1
+		sh -c 'trap "echo child" USR1; echo up=$$; while :; do sleep 0.02; done' &
 		while :; do sleep 0.02; done`)
 	pids(t, r, "up")
 	if err := term.Signal(syscall.SIGUSR1); err != nil {
@@ -182,6 +195,7 @@ func TestSignalReachesTheWholeSessionOrTheForeground(t *testing.T) {
 }
 
 func TestABackgroundProcessDoesNotHoldTheExitBack(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Config{})
 	for _, c := range []struct{ name, script string }{
 		{"silent", `sleep 1000 & echo last; exit 3`},
@@ -209,7 +223,8 @@ func TestOutputOfAPipelinesLastStageComesBeforeTheExit(t *testing.T) {
 
 func TestAChildThatClosesItsTerminalHasNotExited(t *testing.T) {
 	p := newPool(t, Config{})
-	term, r := sh(t, p, `tty=$(tty); echo once; exec </dev/null >/dev/null 2>&1; sleep 0.2; exec >$tty; echo again; exit 6`)
+	term, r := sh(t, p, `tty=$(tty); echo once; exec </dev/null >/dev/null 2>&1; sleep 0.2
+		exec >$tty; echo again; exit 6`)
 	if st := r.exit(t, term); st.Code != 6 {
 		t.Errorf("exit %+v", st)
 	}
@@ -242,7 +257,8 @@ func TestShutdownEndsEverythingAndIsBounded(t *testing.T) {
 	if err := p.Shutdown(ctx); !errors.Is(err, cause) {
 		t.Errorf("shutdown with no time: %v", err)
 	}
-	if _, err := p.Start(Spec{Argv: []string{"/bin/true"}}, newRecorder()); !errors.Is(err, ErrShutdown) {
+	_, err = p.Start(Spec{Argv: []string{"/bin/true"}}, newRecorder())
+	if !errors.Is(err, ErrShutdown) {
 		t.Errorf("start after shutdown: %v", err)
 	}
 	ctx, cancelTimeout := context.WithTimeout(context.Background(), patience)
@@ -267,7 +283,8 @@ func TestStatIsReadWhateverTheCommandIsCalled(t *testing.T) {
 	if err != nil || p != (process{pid: 7, parent: 12, session: 56, start: 987654, state: 'S'}) {
 		t.Errorf("%+v, %v", p, err)
 	}
-	for _, bad := range []string{"", "7 (x)", "7 (x) S 1 2", "7 (x" + rest, "7 (x) S a b c d e f g h i j k l m n o p q r s t u"} {
+	letters := "7 (x) S a b c d e f g h i j k l m n o p q r s t u"
+	for _, bad := range []string{"", "7 (x)", "7 (x) S 1 2", "7 (x" + rest, letters} {
 		if _, err := parseStat(7, []byte(bad)); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
@@ -285,19 +302,20 @@ func TestTheMarkerIsFoundInAnEnvironment(t *testing.T) {
 		m + "=a\x00" + m + "=b\x00Y=\x00":     "b",
 		fmt.Sprintf("A=%s=\x00%s=\x00", m, m): "",
 	} {
-		if got := findMark([]byte(env)); got != want {
+		if got := findMarker([]byte(env)); got != want {
 			t.Errorf("%q: %q, want %q", env, got, want)
 		}
 	}
 }
 
-// slow is a recorder that is never done before there is more output.
+// slow is a recorder that takes so long that there always is more output when it is done.
 type slow struct{ *recorder }
 
 func (s slow) Data(p []byte) {
 	s.recorder.Data(p)
 	_ = s.term.backend.(*ptyBackend).control(func(fd int) error {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(patience.Milliseconds()))
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		_, err := unix.Poll(p, int(patience.Milliseconds()))
 		return err
 	})
 }
@@ -305,12 +323,23 @@ func (s slow) Data(p []byte) {
 func TestAFloodThatIsNeverReadEmptyDoesNotHoldTheExitBack(t *testing.T) {
 	p := newPool(t, Config{})
 	r := slow{newRecorder()}
-	term, err := p.Start(Spec{Argv: []string{"/bin/sh", "-c", `trap "" HUP; yes & exit 3`}, Env: testEnv(t)}, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	term := shTo(t, p, r, `trap "" HUP; yes & exit 3`)
 	if st := r.exit(t, term); st.Code != 3 {
 		t.Errorf("exit %+v", st)
 	}
 	wait(t, "the background process", term.backend.Hangup(0))
+}
+
+// On a busy machine a scan may take seconds; ten times as long, again and again, would be longer
+// than anybody waits for a terminal's end.
+func TestTheProcessTableIsScannedAgainWithinASecond(t *testing.T) {
+	for took, want := range map[time.Duration]time.Duration{
+		0:                     scanInterval,
+		10 * time.Millisecond: 100 * time.Millisecond,
+		3 * time.Second:       time.Second,
+	} {
+		if got := scanPause(took); got != want {
+			t.Errorf("after a scan of %v: a pause of %v, want %v", took, got, want)
+		}
+	}
 }

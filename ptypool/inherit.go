@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sealDescriptors marks every descriptor from 3 on close-on-exec. Go's own are so already; this is for those that this
-// process inherited.
+// sealDescriptors makes every descriptor from 3 on close-on-exec. Those that Go opens are so
+// already; this is for the ones that this process inherited.
 func sealDescriptors() error {
 	err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
@@ -33,13 +33,16 @@ func sealDescriptors() error {
 	return err
 }
 
-// unignoreSignals replaces inherited SIG_IGN of the signals that terminals live on by a handler that drops them: the
-// same for this process, but exec(2) resets handlers to the default and keeps SIG_IGN.
+// unignoreSignals replaces an inherited SIG_IGN, for the signals that programs in terminals count
+// on, by a handler that drops the signal. To this process that is the same, but exec(2) resets a
+// handler to the default and keeps SIG_IGN.
 func unignoreSignals() {
-	dropped := make(chan os.Signal, 1) // nobody receives: Notify never blocks, what does not fit is dropped
+	// Nobody receives from the channel. Notify never blocks: it drops what does not fit.
+	dropped := make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{
-		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGTTIN,
-		syscall.SIGTTOU, syscall.SIGWINCH, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE,
+		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGTSTP,
+		syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGWINCH, syscall.SIGUSR1, syscall.SIGUSR2,
+		syscall.SIGPIPE,
 	} {
 		if signal.Ignored(sig) {
 			signal.Notify(dropped, sig)

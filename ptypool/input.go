@@ -4,27 +4,34 @@ import (
 	"bytes"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 const (
 	// inputKeep, in bytes, is the largest input buffer that an idle terminal keeps.
 	inputKeep = 4 << 10
-	// writeRetry is how long the writer waits when the pty said it had room and then took nothing (its lock was busy).
+	// writeRetry is how long the writer waits when the program's input had room and then took
+	// nothing: a pty whose lock was busy.
 	writeRetry = time.Millisecond
 )
 
-// inputQueue holds the input that the program has not taken yet. What the pty takes at once is written by the caller
-// itself, without waiting; only a remainder is queued, and a writer goroutine exists until it is gone.
+// inputQueue holds the input that the program has not taken yet. What the program takes at once
+// is written by the caller itself, without waiting. Only a remainder is queued, and a writer
+// goroutine exists until it is gone.
 //
-// Nothing is in flight outside the queue: bytes leave it under the lock, by a write that does not wait. So discarding is
-// exact.
+// Nothing is in flight outside the queue: bytes leave it under the lock, by a write that does not
+// wait. So discarding is exact.
 type inputQueue struct {
-	backend Backend // nil: virtual
-	limit   int     // bytes
+	to    programInput // nil: virtual, or on pipes
+	limit int          // bytes
 
-	mu      sync.Mutex // leaf; held over writes, which do not wait
-	buf     []byte     // buf[head:] is queued
+	shown atomic.Bool // some of what is queued came by Term.InputShown; changed with mu held
+
+	// mu guards the fields below and is held over every call of to but WaitWritable. No other
+	// lock of this package is taken under it.
+	mu      sync.Mutex
+	buf     []byte // buf[head:] is queued
 	head    int
 	room    chan struct{} // closed when the queue is at most half full; nil: nobody waits
 	writing bool          // the writer runs
@@ -32,52 +39,87 @@ type inputQueue struct {
 	writer  sync.WaitGroup
 }
 
-// Input gives the program p, which is copied. It never blocks and may be called from any goroutine, with or without the
-// lock. It takes all of p or nothing: ErrInputFull when p does not fit (see InputRoom; what is larger than the queue
-// never fits), ErrExited after the end, ErrNoProcess for a virtual terminal.
+// Input gives the program p, which is copied. It never blocks and may be called from any
+// goroutine, with or without the lock. It takes all of p or nothing: ErrInputFull when p does not
+// fit (see InputRoom; what is larger than the queue never fits), ErrExited after the end,
+// ErrNoProcess for a virtual terminal, ErrNoKeyboard for one on pipes.
 //
-// When p holds a character that the terminal line turns into a signal (usually ctrl-C), everything before the last such
-// character is dropped, as the line itself flushes it, and the signal is delivered at once even if the program does not
-// read; the line alone would leave the character waiting behind a few KiB of input that was typed ahead.
-func (t *Term) Input(p []byte) error {
-	if t.backend == nil {
-		return ErrNoProcess
-	}
-	return t.in.put(p)
+// When p holds a character that the terminal turns into a signal (usually ctrl-C), everything
+// before the last such character is dropped, as the line discipline flushes it, and the signal is
+// delivered at once even if the program does not read. Left to itself, the character would wait in
+// the line discipline behind a few KiB of input that was typed ahead.
+func (t *Term) Input(p []byte) error { return t.input(p, false) }
+
+// InputShown is Input for somebody who may not type what is not shown. If some of it has to be
+// queued, QueuesShown tells.
+func (t *Term) InputShown(p []byte) error { return t.input(p, true) }
+
+// QueuesShown reports whether something is queued that came by InputShown.
+func (t *Term) QueuesShown() bool { return t.in.shown.Load() }
+
+// DropQueue drops the input that is queued. What waits in the pty stays.
+func (t *Term) DropQueue() {
+	t.in.mu.Lock()
+	defer t.in.mu.Unlock()
+	t.in.drop()
 }
 
-// InputRoom returns a channel that is closed when the input queue is at most half full, or the terminal has ended. It
-// is how a door waits before it reads more from its peer after ErrInputFull: a piece of at most half the queue then fits,
-// unless another door was quicker.
+func (t *Term) input(p []byte, shown bool) error {
+	switch {
+	case t.backend == nil:
+		return ErrNoProcess
+	case t.in.to == nil:
+		return ErrNoKeyboard
+	}
+	return t.in.put(p, shown)
+}
+
+// Line returns what the terminal does with input. It fails with ErrNoKeyboard where there is no
+// terminal, and with ErrExited after the end.
+func (t *Term) Line() (Line, error) {
+	if t.in.to == nil {
+		return Line{}, ErrNoKeyboard
+	}
+	return t.in.to.Line()
+}
+
+// InputRoom returns a channel that is closed when the input queue is at most half full, or the
+// terminal has ended. It is how a door waits before it reads more from its peer after
+// ErrInputFull: a piece of at most half the queue then fits, unless another door was quicker.
 func (t *Term) InputRoom() <-chan struct{} { return t.in.awaitRoom() }
 
-// DiscardInput drops all input that the program has not read: what is queued and what waits in the pty, a line that was
-// typed without its Enter included.
+// DiscardInput drops all input that the program has not read: what is queued and what waits in
+// the pty, including a line that was typed without its Enter.
 func (t *Term) DiscardInput() {
-	if t.backend == nil {
+	if t.in.to == nil {
 		return
 	}
 	t.in.discard()
 }
 
-func (q *inputQueue) put(p []byte) error {
+// put queues p, or hands it over. shown: see Term.InputShown.
+func (q *inputQueue) put(p []byte, shown bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return ErrExited
 	}
-	if i := q.signalKey(p); i >= 0 {
-		q.drop()
-		if err := q.backend.Interrupt(p[i]); err != nil {
-			return err
-		}
-		p = p[i+1:]
+	queued, char := q.queued(), q.signalChar(p)
+	if char >= 0 {
+		queued = 0 // the interrupt drops it, and what comes before char in p as well
 	}
-	if q.queued()+len(p) > q.limit {
+	if queued+len(p)-(char+1) > q.limit {
 		return ErrInputFull
 	}
+	if char >= 0 {
+		if err := q.to.Interrupt(p[char]); err != nil {
+			return err
+		}
+		q.drop()
+		p = p[char+1:]
+	}
 	if q.queued() == 0 {
-		n, err := q.backend.Write(p)
+		n, err := q.to.Write(p)
 		if err != nil {
 			return err
 		}
@@ -87,6 +129,9 @@ func (q *inputQueue) put(p []byte) error {
 		return nil
 	}
 	q.buf = append(q.buf, p...)
+	if shown {
+		q.shown.Store(true)
+	}
 	if !q.writing {
 		q.writing = true
 		q.writer.Go(q.write)
@@ -94,19 +139,22 @@ func (q *inputQueue) put(p []byte) error {
 	return nil
 }
 
-// signalKey returns the index of the last byte of p that the terminal line turns into a signal; -1: none. The line is not
-// asked about plain text unless that would have to wait behind other input anyway.
-func (q *inputQueue) signalKey(p []byte) int {
-	if q.queued() == 0 && !slices.ContainsFunc(p, func(c byte) bool { return c < ' ' || c == 0x7f }) {
+// signalChar returns the index of the last byte of p that the terminal turns into a signal; -1:
+// none. The terminal's settings are not read for plain text, unless that would have to wait behind
+// other input anyway.
+func (q *inputQueue) signalChar(p []byte) int {
+	control := func(c byte) bool { return c < ' ' || c == 0x7f }
+	if q.queued() == 0 && !slices.ContainsFunc(p, control) {
 		return -1
 	}
-	return bytes.LastIndexAny(p, q.backend.SignalKeys())
+	return bytes.LastIndexAny(p, q.to.SignalChars())
 }
 
-// write is the writer goroutine: it feeds the queue to the program until it is empty or the backend is closed.
+// write is the writer goroutine: it feeds the queue to the program until it is empty or the
+// backend is closed.
 func (q *inputQueue) write() {
 	for {
-		if err := q.backend.WaitWritable(); err != nil {
+		if err := q.to.WaitWritable(); err != nil {
 			q.stopWriting()
 			return
 		}
@@ -126,7 +174,7 @@ func (q *inputQueue) writeSome() (n int, more bool) {
 	defer q.mu.Unlock()
 	if q.queued() > 0 {
 		var err error
-		if n, err = q.backend.Write(q.buf[q.head:]); err != nil {
+		if n, err = q.to.Write(q.buf[q.head:]); err != nil {
 			q.drop() // nobody will ever read it
 		} else {
 			q.advance(n)
@@ -161,7 +209,7 @@ func (q *inputQueue) discard() {
 	q.drop()
 	if !q.closed {
 		// Best effort: a backend that cannot is one whose program is gone.
-		_ = q.backend.DiscardInput()
+		_ = q.to.DiscardInput()
 	}
 }
 
@@ -177,9 +225,12 @@ func (q *inputQueue) queued() int { return len(q.buf) - q.head }
 
 func (q *inputQueue) drop() { q.advance(q.queued()) }
 
-// advance removes n bytes, gives memory back, and wakes who waits for room.
+// advance removes n bytes, gives memory back, and tells those who wait for room.
 func (q *inputQueue) advance(n int) {
 	q.head += n
+	if q.head == len(q.buf) {
+		q.shown.Store(false)
+	}
 	switch {
 	case q.head == len(q.buf) && cap(q.buf) > inputKeep:
 		q.buf, q.head = nil, 0
@@ -191,7 +242,7 @@ func (q *inputQueue) advance(n int) {
 	q.wake()
 }
 
-// wake closes room if there is some.
+// wake closes room if somebody waits for it and there is some.
 func (q *inputQueue) wake() {
 	if q.room != nil && (q.closed || q.queued() <= q.limit/2) {
 		close(q.room)

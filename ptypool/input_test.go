@@ -146,7 +146,8 @@ func TestTheInterruptCharacterIsNotHeldUpInTheKernel(t *testing.T) {
 	p := newPool(t, Config{})
 	term, r := sh(t, p, `stty sane -icanon -echo; echo ready; exec sleep 1000`)
 	r.text(t, "ready")
-	input(t, term, strings.Repeat("typed ahead\n", 600)) // more than the line holds, less than the pty
+	// More than the line discipline holds, less than the pty.
+	input(t, term, strings.Repeat("typed ahead\n", 600))
 	if n := term.in.queued(); n != 0 {
 		t.Fatalf("%d bytes are queued: the pty has become smaller", n)
 	}
@@ -158,9 +159,10 @@ func TestTheInterruptCharacterIsNotHeldUpInTheKernel(t *testing.T) {
 
 func TestWhatWasTypedBeforeAnInterruptIsNotRead(t *testing.T) {
 	p := newPool(t, Config{InputQueue: 256 << 10})
-	// The shell ignores nothing and reads a line after its command, which says itself
-	// that it runs, was interrupted.
-	term, r := sh(t, p, `trap 'echo interrupted' INT; sh -c 'echo ready; exec sleep 1000'; while read line; do echo "got <$line>"; done`)
+	// The shell traps the interrupt, which its command dies of, and then reads lines. It is the
+	// command that says ready, so that the interrupt meets it.
+	term, r := sh(t, p, `trap 'echo interrupted' INT; sh -c 'echo ready; exec sleep 1000'
+		while read line; do echo "got <$line>"; done`)
 	r.text(t, "ready")
 	fill(t, term)
 	input(t, term, "lost\x03kept\n")
@@ -169,8 +171,27 @@ func TestWhatWasTypedBeforeAnInterruptIsNotRead(t *testing.T) {
 	input(t, term, "\x04")
 	r.exit(t, term)
 	out := r.output()
-	if out = out[strings.Index(out, "interrupted"):]; strings.Count(out, "got <") != 1 || !strings.Contains(out, "got <kept>") {
+	out = out[strings.Index(out, "interrupted"):]
+	if strings.Count(out, "got <") != 1 || !strings.Contains(out, "got <kept>") {
 		t.Errorf("read after the interrupt: %q", out)
+	}
+}
+
+func TestARefusedPieceDoesNotInterrupt(t *testing.T) {
+	const limit = 4 << 10
+	p := newPool(t, Config{InputQueue: limit})
+	term, r := sh(t, p, `trap 'echo interrupted' INT; stty -echo; echo ready
+		read line; echo "got <$line>"`)
+	r.text(t, "ready")
+	input(t, term, "half a ")
+	tooLong := append([]byte{3}, bytes.Repeat([]byte("x"), limit+1)...)
+	if err := term.Input(tooLong); !errors.Is(err, ErrInputFull) {
+		t.Errorf("a piece that never fits: %v", err)
+	}
+	input(t, term, "line\n")
+	r.exit(t, term)
+	if got := r.output(); got != "ready\r\ngot <half a line>\r\n" {
+		t.Errorf("output %q", got)
 	}
 }
 

@@ -22,17 +22,21 @@ const shellInitRoot = "shellinit"
 // defaultDataDirs is what an unset XDG_DATA_DIRS means (XDG Base Directory Specification).
 const defaultDataDirs = "/usr/local/share:/usr/share"
 
-// Integration makes interactive shells tell their terminal, by OSC 633 marks, where prompts, commands and their output begin and
-// how commands end (see vt.Sink). It changes how a shell is started and none of the user's files.
+// Integration makes interactive shells tell their terminal, by OSC 633 marks, where prompts,
+// commands and their output begin and how commands end (see vt.Sink). It changes how a shell is
+// started and none of the user's files.
 //
-// Dir is an absolute path of a folder that belongs to the integration, normally in the state folder.
+// Dir is the absolute path of a folder that belongs to the integration, normally in the state
+// folder.
 type Integration struct{ Dir string }
 
-// Install writes the scripts into Dir, which only this user may enter, each replaced in one step so that a shell that starts
-// meanwhile reads the old or the new one. It fails if Dir is not absolute, holds a colon, or cannot be written.
+// Install writes the scripts into Dir, which only this user may enter. Each script is replaced in
+// one step, so that a shell that starts meanwhile reads the old or the new one. It fails if Dir is
+// not absolute, holds a colon, or cannot be written.
 func (in Integration) Install() error {
 	if !filepath.IsAbs(in.Dir) || strings.Contains(in.Dir, ":") {
-		return fmt.Errorf("ptypool: the folder for shell integration must be an absolute path without a colon")
+		return errors.New("ptypool: the folder for shell integration must be an absolute path " +
+			"without a colon")
 	}
 	return fs.WalkDir(shellInit, shellInitRoot, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -72,13 +76,18 @@ func replaceFile(path string, text []byte) error {
 	return err
 }
 
-// Apply says how to start the interactive shell at path shell so that it loads the integration: its arguments (for
-// Spec.Argv; with login, Spec.Argv0 is "-" and the shell's base name), and env, which is not changed, with what the scripts
-// need. They make the shell vouch for its command lines with nonce (vt.Options.Nonce) and remove it from the environment,
-// so that no program it starts can. It is no secret from programs that may read the shell's memory.
+// Apply says how to start the interactive shell at path shell so that it loads the integration: the
+// arguments for Spec.Argv (with login, Spec.Argv0 is "-" and the shell's base name), and a copy of
+// env with the variables that the scripts need.
 //
-// ok is false for a shell that has no integration, or whose script is not installed: start it as it is.
-func (in Integration) Apply(shell string, login bool, nonce string, env []string) (argv, newEnv []string, ok bool) {
+// The scripts make the shell vouch for its command lines with nonce (vt.Options.Nonce). They remove
+// the nonce from the environment, so that the programs which the shell starts do not get it; it is
+// no secret from programs that may read the shell's memory.
+//
+// ok is false for a shell that has no integration, or whose script is not installed: start it as it
+// is.
+func (in Integration) Apply(shell string, login bool, nonce string, env []string) (
+	argv, newEnv []string, ok bool) {
 	env = slices.Clone(env)
 	keep := func(name string) { // for the script to give back
 		if v, set := findEnv(env, name); set {
@@ -91,7 +100,8 @@ func (in Integration) Apply(shell string, login bool, nonce string, env []string
 	case "bash":
 		script = filepath.Join(in.Dir, "bash", "init.bash")
 		if login {
-			// A login shell reads $ENV and nothing else in POSIX mode, which the script leaves at once.
+			// In POSIX mode, which the script leaves at once, a login shell reads $ENV and nothing
+			// else.
 			keep("ENV")
 			argv = append(argv, "--posix")
 			env = setEnv(env, "ENV", script)

@@ -3,8 +3,8 @@ package ptypool
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,7 +14,8 @@ import (
 
 const testNonce = "s3cret-nonce"
 
-// shell is an interactive shell on a pty, read without a parser so that a test sees the marks themselves.
+// shell is an interactive shell on a pty, read without a parser so that a test sees the marks
+// themselves.
 type shell struct {
 	t    *testing.T
 	b    *ptyBackend
@@ -35,10 +36,7 @@ type shellSpec struct {
 // startShell starts the shell and returns at its first prompt.
 func startShell(t *testing.T, s shellSpec) *shell {
 	t.Helper()
-	path, err := exec.LookPath(s.name)
-	if err != nil {
-		t.Fatalf("these tests need %s: install it", s.name)
-	}
+	path := program(t, s.name)
 	sh := &shell{t: t, home: t.TempDir()}
 	for name, text := range s.files {
 		file := filepath.Join(sh.home, name)
@@ -49,7 +47,8 @@ func startShell(t *testing.T, s shellSpec) *shell {
 			t.Fatal(err)
 		}
 	}
-	env := Env(EnvSpec{Account: Account{Name: "ann", UID: 1000, Home: sh.home, Shell: path}, Term: "xterm-256color", Extra: s.env})
+	ann := Account{Name: "ann", UID: 1000, Home: sh.home, Shell: path}
+	env := Env(EnvSpec{Account: ann, Term: "xterm-256color", Extra: s.env})
 	spec := Spec{Argv: []string{path}, Env: env, Dir: sh.home, Cols: 200, Rows: 50}
 	if s.login {
 		spec.Argv0 = "-" + s.name
@@ -63,7 +62,8 @@ func startShell(t *testing.T, s shellSpec) *shell {
 			script := filepath.Join(in.Dir, "bash", "init.bash")
 			text, err := os.ReadFile(script)
 			if err == nil {
-				err = os.WriteFile(script, bytes.ReplaceAll(text, []byte(">= 501"), []byte(">= 9999")), 0o600)
+				never := bytes.ReplaceAll(text, []byte(">= 501"), []byte(">= 9999"))
+				err = os.WriteFile(script, never, 0o600)
 			}
 			if err != nil || !bytes.Contains(text, []byte(">= 501")) {
 				t.Fatal("the script does not ask for 5.1", err)
@@ -74,8 +74,8 @@ func startShell(t *testing.T, s shellSpec) *shell {
 			t.Fatalf("no integration for %s", path)
 		}
 	}
-	sweep := newSweeper(New(Config{}).cfg.Log)
-	if sh.b, err = startPTY(&spec, sweep); err != nil {
+	var err error
+	if sh.b, err = startPTY(&spec, newReaper(slog.New(slog.DiscardHandler))); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -93,8 +93,8 @@ func (sh *shell) until(what string, cond func() bool) {
 	sh.t.Helper()
 	buf := make([]byte, readSize)
 	for !cond() {
-		sh.b.in.setDeadline(time.Now().Add(patience))
-		err := sh.b.in.wait(sh.b.poll)
+		sh.b.fdReader.watch.setDeadline(time.Now().Add(patience))
+		err := sh.b.fdReader.watch.wait(sh.b.ready)
 		n := 0
 		if err == nil {
 			n, err = sh.b.Read(buf)
@@ -131,26 +131,30 @@ func (sh *shell) run(line string) []string {
 	return sh.marks()[before:]
 }
 
-// markOSC is one OSC 633 mark. Directories and ends of prompts, which come with every prompt, are looked at apart.
+// markOSC is one OSC 633 mark. Directories, which come with every prompt, are looked at apart.
 var markOSC = regexp.MustCompile("\x1b\\]633;([^\a]*)\a")
 
-// marks returns the marks so far, without P and B.
+// marks returns the marks so far, without P and without the nonce that each must end with.
 func (sh *shell) marks() (found []string) {
 	for _, m := range markOSC.FindAllSubmatch(sh.out, -1) {
-		if s := string(m[1]); s != "B" && !strings.HasPrefix(s, "P;") {
-			found = append(found, s)
+		mark, ok := strings.CutSuffix(string(m[1]), ";"+testNonce)
+		if !ok {
+			mark += " without the nonce"
+		}
+		if !strings.HasPrefix(mark, "P;") || !ok {
+			found = append(found, mark)
 		}
 	}
 	return found
 }
 
 func (sh *shell) count(mark string) int {
-	return strings.Count(string(sh.out), "\x1b]633;"+mark+"\a")
+	return strings.Count(string(sh.out), "\x1b]633;"+mark+";"+testNonce+"\a")
 }
 
 // command returns the marks of one command.
 func command(line string, code int) []string {
-	return []string{"E;" + line + ";" + testNonce, "C", fmt.Sprintf("D;%d", code), "A"}
+	return []string{"E;" + line, "C", fmt.Sprintf("D;%d", code), "A"}
 }
 
 func (sh *shell) expect(line string, want []string) {
@@ -172,6 +176,7 @@ func eachShell(t *testing.T, test func(t *testing.T, s shellSpec)) {
 }
 
 func TestCommandsAreMarked(t *testing.T) {
+	t.Parallel()
 	eachShell(t, func(t *testing.T, s shellSpec) {
 		sh := startShell(t, s)
 		sh.expect("true", command("true", 0))
@@ -183,15 +188,17 @@ func TestCommandsAreMarked(t *testing.T) {
 		sh.expect("sh -c 'kill -TERM $$'", command("sh -c 'kill -TERM $$'", 143))
 		sh.expect("no-such-command-here", command("no-such-command-here", 127))
 		sh.expect("cd /tmp", command("cd /tmp", 0))
-		if !strings.Contains(string(sh.out), "\x1b]633;P;Cwd=/tmp\a") {
+		if !strings.Contains(string(sh.out), "\x1b]633;P;Cwd=/tmp;"+testNonce+"\a") {
 			t.Error("the directory is not told")
 		}
 	})
 }
 
 func TestCommandLinesOfSeveralLines(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ shell, typed, line string }{
-		{"bash", "for i in 1 2; do\necho n$i\ndone", `for i in 1 2\x3b do echo n$i\x3b done`}, // as bash's history has it
+		// As bash's history has it:
+		{"bash", "for i in 1 2; do\necho n$i\ndone", `for i in 1 2\x3b do echo n$i\x3b done`},
 		{"bash", "echo 'one\ntwo'", `echo 'one\x0atwo'`},
 		{"zsh", "for i in 1 2; do\necho n$i\ndone", `for i in 1 2\x3b do\x0aecho n$i\x0adone`},
 		{"fish", "for i in 1 2\necho n$i\nend", `for i in 1 2\x0aecho n$i\x0aend`},
@@ -210,6 +217,7 @@ func TestCommandLinesOfSeveralLines(t *testing.T) {
 }
 
 func TestTheNonceAndTheHelpersStayInTheShell(t *testing.T) {
+	t.Parallel()
 	eachShell(t, func(t *testing.T, s shellSpec) {
 		s.env = []string{"ZDOTDIR=", "XDG_DATA_DIRS=/some/where:/usr/share", "ENV=/my/env"}
 		if s.name == "zsh" {
@@ -222,12 +230,14 @@ func TestTheNonceAndTheHelpersStayInTheShell(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := "\n" + string(env)
-		for _, bad := range []string{testNonce, "NONCE", "TERMHOST_ZDOTDIR", "TERMHOST_XDG", "TERMHOST_ENV", "]633", "__termhost", "POSIXLY"} {
+		for _, bad := range []string{testNonce, "NONCE", "TERMHOST_ZDOTDIR", "TERMHOST_XDG",
+			"TERMHOST_ENV", "]633", "__termhost", "POSIXLY"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%s is in the environment:\n%s", bad, text)
 			}
 		}
-		if s.name != "zsh" && (!strings.Contains(text, "XDG_DATA_DIRS=/some/where:/usr/share\n") || !strings.Contains(text, "\nENV=/my/env\n")) {
+		if s.name != "zsh" && (!strings.Contains(text, "XDG_DATA_DIRS=/some/where:/usr/share\n") ||
+			!strings.Contains(text, "\nENV=/my/env\n")) {
 			t.Errorf("variables were changed:\n%s", text)
 		}
 		if s.name == "zsh" && strings.Contains(text, "ZDOTDIR") {
@@ -237,20 +247,28 @@ func TestTheNonceAndTheHelpersStayInTheShell(t *testing.T) {
 }
 
 func TestAShellInsideTheShellIsSilent(t *testing.T) {
+	t.Parallel()
 	eachShell(t, func(t *testing.T, s shellSpec) {
 		sh := startShell(t, s)
 		for _, inner := range []string{"bash", "zsh -f", "fish --no-config"} {
-			sh.nest(inner)
+			t.Run(inner, func(t *testing.T) {
+				program(t, strings.Fields(inner)[0])
+				sh.t = t
+				sh.nest(inner)
+			})
 		}
 	})
 }
 
 func TestAnExportedPromptDoesNotSpeakInAnInnerBash(t *testing.T) {
+	t.Parallel()
 	for i, extra := range []string{"", "; set -a", "; set -u; export SHELLOPTS", ""} {
-		sh := startShell(t, shellSpec{name: "bash", old: i == 3, files: map[string]string{".bashrc": "PROMPT_COMMAND=:"}})
+		files := map[string]string{".bashrc": "PROMPT_COMMAND=:"}
+		sh := startShell(t, shellSpec{name: "bash", old: i == 3, files: files})
 		sh.run("export PS1 PS0 PROMPT_COMMAND" + extra)
 		sh.nest("bash --norc")
-		if out := string(sh.out); strings.Contains(out, "__termhost") || strings.Contains(out, "unbound") {
+		out := string(sh.out)
+		if strings.Contains(out, "__termhost") || strings.Contains(out, "unbound") {
 			t.Errorf("an inner shell spoke of it: %q", out)
 		}
 	}
@@ -273,6 +291,7 @@ func (sh *shell) nest(inner string) {
 }
 
 func TestExecOfAnotherShellLeavesACleanOne(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"bash", "zsh", "fish"} {
 		t.Run(name, func(t *testing.T) {
 			sh := startShell(t, shellSpec{name: name})

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,45 +14,49 @@ import (
 )
 
 const (
-	// DefaultMaxTerminals bounds running and virtual terminals: what 64 threads and a few hundred MiB carry with ease.
+	// DefaultMaxTerminals bounds running and virtual terminals: what 64 threads and a few hundred
+	// MiB carry with ease.
 	DefaultMaxTerminals = 500
-	// DefaultInputQueue, in bytes, is how much input waits for one program that does not read: a generous paste.
+	// DefaultInputQueue, in bytes, is how much input waits for one program that does not read: a
+	// generous paste.
 	DefaultInputQueue = 1 << 20
-	// shutdownGrace is what Shutdown leaves processes between SIGHUP and SIGKILL: the grace of a dispose.
+	// shutdownGrace is what Shutdown leaves processes between SIGHUP and SIGKILL: as much as they
+	// have when a terminal is disposed.
 	shutdownGrace = 2 * time.Second
 	// maxTerminalsKey is the configuration key that LimitError names.
 	maxTerminalsKey = "terminal.max_terminals"
 )
 
-// Config sets a Pool's limits. The zero value is useful.
+// Config sets a Pool's limits. The zero value is useful. Pools with the same Realm, such as a
+// host's before and after a restart, recognise each other's terminals by the marker.
 type Config struct {
 	MaxTerminals int          // running and virtual terminals; 0: DefaultMaxTerminals
 	InputQueue   int          // bytes of input that wait per terminal; 0: DefaultInputQueue
-	Realm        string       // whose terminals Find knows, also those of earlier Pools; "": of this Pool
+	Starter      Starter      // starts the programs of terminals; nil: this process does
+	Realm        string       // whose terminals Find knows; "": this Pool's only
 	Log          *slog.Logger // what went wrong with processes, never payloads; nil: dropped
 }
 
 // Pool starts terminals and knows the running ones. All methods may be called from any goroutine.
 type Pool struct {
-	cfg   Config
-	sweep *sweeper
-	bufs  sync.Pool // *readBuffer, borrowed while there is output
+	cfg    Config
+	reaper *reaper
+	bufs   sync.Pool // *readBuffer, borrowed while there is output
 
-	mu     sync.Mutex // leaf
-	terms  map[*Term]struct{}
-	ended  []*family // of terminals that have ended, at most maxEnded, the youngest last
-	slots  int       // terminals counted against MaxTerminals, those being started included
-	closed bool
+	mu        sync.Mutex // guards the fields below; no other lock is taken under it
+	terms     map[*Term]struct{}
+	processes map[*Process]struct{}
+	ended     []*processTree // of terminals that have ended, at most maxEnded, the youngest last
+	slots     int            // terminals counted against most, those being started included
+	most      int            // Config.MaxTerminals, or what SetMaxTerminals has put in its place
+	closed    bool
 }
 
-// New returns a Pool. It also sees to it that children of this process start clean: descriptors that this process
-// inherited are marked close-on-exec, and signals that it was started with as ignored (nohup, a script's &) get a
-// handler that drops them, because an ignored signal would stay ignored in every child (signal(7)) and a handled one
-// does not.
+// New returns a Pool. It also sees to it that children of this process start clean: descriptors
+// that this process inherited are made close-on-exec, and signals that it was started with as
+// ignored (nohup, a script's &) get a handler that drops them, because an ignored signal would stay
+// ignored in every child (signal(7)) and a handled one does not.
 func New(cfg Config) *Pool {
-	if cfg.MaxTerminals <= 0 {
-		cfg.MaxTerminals = DefaultMaxTerminals
-	}
 	if cfg.InputQueue <= 0 {
 		cfg.InputQueue = DefaultInputQueue
 	}
@@ -64,66 +70,89 @@ func New(cfg Config) *Pool {
 		cfg.Log.Warn("inherited descriptors may reach children", "err", err)
 	}
 	unignoreSignals()
-	return &Pool{
-		cfg:   cfg,
-		sweep: newSweeper(cfg.Log),
-		bufs:  sync.Pool{New: func() any { return new(readBuffer) }},
-		terms: make(map[*Term]struct{}),
+	p := &Pool{
+		cfg:       cfg,
+		reaper:    newReaper(cfg.Log),
+		bufs:      sync.Pool{New: func() any { return new(readBuffer) }},
+		terms:     make(map[*Term]struct{}),
+		processes: make(map[*Process]struct{}),
 	}
+	p.SetMaxTerminals(cfg.MaxTerminals)
+	return p
+}
+
+// SetMaxTerminals replaces Config.MaxTerminals. If there are more already, they stay.
+func (p *Pool) SetMaxTerminals(n int) {
+	if n <= 0 {
+		n = DefaultMaxTerminals
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.most = n
 }
 
 // Spec says what to start. All slices are copied.
 type Spec struct {
-	// Argv is the program and its arguments. A name without a slash is looked up in the PATH of Env, one with a slash is
-	// relative to Dir.
+	// Argv is the program and its arguments. A name without a slash is looked up in the PATH of
+	// Env, one with a slash is relative to Dir.
 	Argv []string
-	// Argv0 is what the program sees as its own name; "": Argv[0]. A leading "-" makes a shell a login shell.
+	// Argv0 is what the program sees as its own name; "": Argv[0]. A leading "-" makes a shell a
+	// login shell.
 	Argv0 string
 	// Dir is the working directory; "": that of this process.
 	Dir string
 	// Env is the whole environment, "NAME=value" each; see Env. MarkerVariable is added to it.
 	Env []string
-	// Mark is the value of MarkerVariable, from NewMark; "": a new one.
-	Mark string
+	// Marker is the value of MarkerVariable, from NewMarker; "": a new one.
+	Marker string
 	// TTYVar, if not empty, names a variable that is set to the terminal's device (sshd's SSH_TTY).
 	TTYVar string
-	// NoEcho starts the terminal without echo (termios ECHO): what is typed comes from a pipe that nobody watches. The
-	// program may turn it on.
-	NoEcho bool
 	// Cols and Rows are clamped to 1..MaxCols and 1..MaxRows.
 	Cols, Rows int
 	// VT configures the parser and the screen.
 	VT vt.Options
+	// Keep is for Config.Starter.
+	Keep Keep
 }
 
-// Start runs a program on a new pty, in a process session of its own. It fails with a *StartError, a *LimitError or
-// ErrShutdown. From then on h is called; when Shutdown came in between, h may be called although Start failed.
+// Start runs a program on a new pty, in a process session of its own. It fails with a *StartError,
+// a *LimitError or ErrShutdown. From then on h is called; when Shutdown came in between, h may be
+// called although Start failed.
 func (p *Pool) Start(s Spec, h Handler) (*Term, error) {
 	if err := p.reserve(); err != nil {
 		return nil, err
 	}
-	s.Cols, s.Rows = ClampSize(s.Cols, s.Rows)
-	if s.Mark == "" {
-		s.Mark = p.NewMark()
-	}
-	b, err := startPTY(&s, p.sweep)
+	p.complete(&s)
+	b, err := p.startPTY(&s)
 	if err != nil {
 		p.release(nil)
 		return nil, err
 	}
-	return p.run(newTerm(p, b, s.Cols, s.Rows, s.VT, h))
+	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
+	t.in.to, t.logEnd = b, s.Keep.LogEnd
+	return p.run(t)
 }
 
-// Adopt makes a Term of a process session that already runs behind b, which belongs to the Term from then on, and is hung up
-// and closed if Adopt fails.
-func (p *Pool) Adopt(b Backend, cols, rows int, o vt.Options, h Handler) (*Term, error) {
-	if err := p.reserve(); err != nil {
-		b.Hangup(0)
-		b.Close()
-		return nil, err
+// complete fills in what Start may choose.
+func (p *Pool) complete(s *Spec) {
+	s.Cols, s.Rows = ClampSize(s.Cols, s.Rows)
+	if s.Marker == "" {
+		s.Marker = p.NewMarker()
 	}
-	cols, rows = ClampSize(cols, rows)
-	return p.run(newTerm(p, b, cols, rows, o, h))
+}
+
+// arguments returns what the program gets as its arguments.
+func (s *Spec) arguments() []string {
+	argv := slices.Clone(s.Argv)
+	if s.Argv0 != "" {
+		argv[0] = s.Argv0
+	}
+	return argv
+}
+
+// environment returns the program's environment.
+func (s *Spec) environment() []string {
+	return setEnv(slices.Clone(s.Env), MarkerVariable, s.Marker)
 }
 
 // Virtual makes a Term without a process: its owner feeds it (Term.Feed) and ends it (Term.End).
@@ -142,9 +171,9 @@ func (p *Pool) Len() int {
 	return len(p.terms)
 }
 
-// Shutdown starts no more terminals, hangs all of them up at once, kills what is left after a grace, and waits until every
-// Term is done and every process is gone. When ctx ends first, the grace ends with it, and the error says how many
-// terminals are left.
+// Shutdown starts no more terminals, hangs all of them up at once, kills what is left after a
+// grace, and waits until every Term is done and every process is gone. When ctx ends first, the
+// grace ends with it, and the error says how many terminals are left.
 func (p *Pool) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -152,7 +181,11 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	for t := range p.terms {
 		terms = append(terms, t)
 	}
+	processes := slices.Collect(maps.Keys(p.processes))
 	p.mu.Unlock()
+	for _, process := range processes {
+		process.Hangup(shutdownGrace)
+	}
 
 	for _, t := range terms {
 		t.Hangup(shutdownGrace)
@@ -161,18 +194,35 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 		select {
 		case <-t.done:
 		case <-ctx.Done():
-			p.sweep.hurry()
-			return fmt.Errorf("ptypool: shutdown: %d terminals are still running: %w", p.Len(), context.Cause(ctx))
+			p.killAll()
+			return fmt.Errorf("ptypool: shutdown: %d terminals are still running: %w",
+				p.Len(), context.Cause(ctx))
 		}
 	}
 	select {
-	case <-p.sweep.idle():
+	case <-p.reaper.idle():
 		return nil
 	case <-ctx.Done():
-		p.sweep.hurry()
-		return fmt.Errorf("ptypool: shutdown: processes of ended terminals are still running: %w", context.Cause(ctx))
+		p.killAll()
+		return fmt.Errorf("ptypool: shutdown: processes of ended terminals are still running: %w",
+			context.Cause(ctx))
 	}
 }
+
+// killAll ends all graces and waits, but not for long, until no process is left: this process may
+// be about to end, and nothing is to outlive it.
+func (p *Pool) killAll() {
+	p.reaper.hurry()
+	t := time.NewTimer(killAllTime)
+	defer t.Stop()
+	select {
+	case <-p.reaper.idle():
+	case <-t.C:
+	}
+}
+
+// killAllTime is some scans of the process table.
+const killAllTime = 500 * time.Millisecond
 
 // reserve takes a slot for one more terminal.
 func (p *Pool) reserve() error {
@@ -181,8 +231,8 @@ func (p *Pool) reserve() error {
 	if p.closed {
 		return ErrShutdown
 	}
-	if p.slots >= p.cfg.MaxTerminals {
-		return &LimitError{Key: maxTerminalsKey, Limit: p.cfg.MaxTerminals}
+	if p.slots >= p.most {
+		return &LimitError{Key: maxTerminalsKey, Limit: p.most}
 	}
 	p.slots++
 	return nil
@@ -195,23 +245,22 @@ func (p *Pool) release(t *Term) {
 	p.slots--
 	if t != nil {
 		delete(p.terms, t)
-		p.endedLocked(t)
+		p.rememberLocked(t.processTree())
 	}
 }
 
-// run registers t and sets it going. A Shutdown that came in between has not seen t, so it is hung up here.
+// run registers t and sets it going. A Shutdown that came in between has not seen t, so t is hung
+// up here.
 func (p *Pool) run(t *Term) (*Term, error) {
-	if s, ok := t.h.(Starter); ok {
-		t.mu.Lock()
-		s.Started(t)
-		t.mu.Unlock()
-	}
+	t.mu.Lock()
+	t.h.Started(t)
+	t.mu.Unlock()
 	p.mu.Lock()
 	p.terms[t] = struct{}{}
 	closed := p.closed
 	p.mu.Unlock()
 	if t.backend != nil {
-		go t.readLoop()
+		go t.run()
 	}
 	if closed {
 		t.Hangup(0)

@@ -10,44 +10,52 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/proctag"
 )
 
 const (
-	// ticksPerSecond is USER_HZ, the unit of starttime in /proc/PID/stat: 100 on every architecture Go supports.
+	// ticksPerSecond is USER_HZ, the unit of starttime in /proc/PID/stat: 100 on every architecture
+	// that Go supports.
 	ticksPerSecond = 100
-	// maxEnviron, in bytes, is how much of a process's environment is searched: more than a usual ARG_MAX (2 MiB).
+	// maxEnviron, in bytes, is how much of a process's environment is searched: more than a usual
+	// ARG_MAX (2 MiB).
 	maxEnviron = 8 << 20
 )
 
-// procID names one process for good: a number is used again, a number with a start time is not.
+// procID names one process for good: its number will be used again, its number with its start time
+// will not.
 type procID struct {
 	pid   int
 	start uint64 // clock ticks since boot
 }
 
-// process is one line of the process table: /proc/PID/stat and the marker of /proc/PID/environ, see proc(5).
+// process is one line of the process table: /proc/PID/stat, the marker of /proc/PID/environ, see
+// proc(5), and the tag.
 type process struct {
 	pid     int
 	parent  int
 	session int
 	start   uint64 // clock ticks since boot
 	state   byte   // 'Z': zombie, 'X': dead, 'T': stopped
-	mark    string // value of MarkerVariable; "": none, or not ours to read
+	marker  string // value of MarkerVariable; "": none, or we may not read it
+	tag     proctag.Tag
 }
 
 func (p process) id() procID { return procID{p.pid, p.start} }
 
 func (p process) alive() bool { return p.state != 'Z' && p.state != 'X' }
 
-// signal sends sig, to this process and never to a later one with the same number. A process that has ended meanwhile
-// is no error.
+// signal sends sig, to this process and never to a later one with the same number. It is no error
+// if the process has ended meanwhile.
 func (p process) signal(sig syscall.Signal) error {
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	if err != nil {
 		return ignoreGone(err)
 	}
 	defer unix.Close(fd)
-	// The pidfd holds the number: if its process is the one that was seen, it stays so.
+	// While the pidfd is open its process keeps the number. If it is the one that was found in the
+	// table, it is the one that is signalled.
 	now, err := readProcess(p.pid, nil)
 	if err != nil || now.id() != p.id() {
 		return nil
@@ -62,16 +70,18 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// procTable is one look at all processes.
+// procTable is one scan of all processes.
 type procTable struct {
 	self     int
 	procs    map[int]process
-	sessions map[int][]int // process ids by session
-	marks    map[string][]int
-	children map[int][]int
+	sessions map[int][]int // process ids by process session
+	markers  map[string][]int
+	tags     map[proctag.Tag][]int
+	children map[int][]int // process ids by parent
 }
 
-// scanProcs reads the process table. It is no atomic picture: a process that is made meanwhile may be missing.
+// scanProcs reads the process table. The result is no snapshot of one moment: a process that is
+// made meanwhile may be missing.
 func scanProcs() (*procTable, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -86,7 +96,8 @@ func scanProcs() (*procTable, error) {
 		self:     os.Getpid(),
 		procs:    make(map[int]process),
 		sessions: make(map[int][]int),
-		marks:    make(map[string][]int),
+		markers:  make(map[string][]int),
+		tags:     make(map[proctag.Tag][]int),
 		children: make(map[int][]int),
 	}
 	var env bytes.Buffer
@@ -102,8 +113,11 @@ func scanProcs() (*procTable, error) {
 		t.procs[pid] = p
 		t.sessions[p.session] = append(t.sessions[p.session], pid)
 		t.children[p.parent] = append(t.children[p.parent], pid)
-		if p.mark != "" {
-			t.marks[p.mark] = append(t.marks[p.mark], pid)
+		if p.marker != "" {
+			t.markers[p.marker] = append(t.markers[p.marker], pid)
+		}
+		if p.tag != 0 {
+			t.tags[p.tag] = append(t.tags[p.tag], pid)
 		}
 	}
 	if len(t.procs) == 0 {
@@ -112,7 +126,8 @@ func scanProcs() (*procTable, error) {
 	return t, nil
 }
 
-// readProcess reads what /proc says of one process. env is room for its environment; nil: the marker is not wanted.
+// readProcess reads what the system says of one process. env is room for its environment; nil: the
+// marker and the tag are not wanted.
 func readProcess(pid int, env *bytes.Buffer) (process, error) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	stat, err := os.ReadFile(dir + "/stat")
@@ -123,6 +138,7 @@ func readProcess(pid int, env *bytes.Buffer) (process, error) {
 	if err != nil || env == nil || !p.alive() {
 		return p, err
 	}
+	p.tag = proctag.Of(pid)
 	f, err := os.Open(dir + "/environ")
 	if err != nil {
 		return p, nil
@@ -130,12 +146,13 @@ func readProcess(pid int, env *bytes.Buffer) (process, error) {
 	defer f.Close()
 	env.Reset()
 	if _, err := io.Copy(env, io.LimitReader(f, maxEnviron)); err == nil {
-		p.mark = findMark(env.Bytes())
+		p.marker = findMarker(env.Bytes())
 	}
 	return p, nil
 }
 
-// parseStat reads the fields behind the command, which is in parentheses and may itself hold anything.
+// parseStat reads the fields behind the command, which is in parentheses and may itself hold
+// anything.
 func parseStat(pid int, stat []byte) (process, error) {
 	i := bytes.LastIndexByte(stat, ')')
 	f := bytes.Fields(stat[i+1:])
@@ -150,16 +167,17 @@ func parseStat(pid int, stat []byte) (process, error) {
 	return p, errors.Join(errs[:]...)
 }
 
-// findMark returns the value of MarkerVariable in an environment block; the last one counts, as for a shell.
-func findMark(env []byte) string {
-	const key = MarkerVariable + "="
+// findMarker returns the value of MarkerVariable in an environment block; the last one counts, as
+// it does for a shell.
+func findMarker(env []byte) string {
+	const prefix = MarkerVariable + "="
 	for {
-		i := bytes.LastIndex(env, []byte(key))
+		i := bytes.LastIndex(env, []byte(prefix))
 		if i < 0 {
 			return ""
 		}
 		if i == 0 || env[i-1] == 0 {
-			value, _, _ := bytes.Cut(env[i+len(key):], []byte{0})
+			value, _, _ := bytes.Cut(env[i+len(prefix):], []byte{0})
 			return string(value)
 		}
 		env = env[:i]
@@ -170,7 +188,7 @@ func findMark(env []byte) string {
 func bootTicks() uint64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		return 0 // nobody is then taken for a member by session alone
+		return 0 // then the process session alone proves nothing
 	}
 	return uint64(ts.Sec)*ticksPerSecond + uint64(ts.Nsec)/(1e9/ticksPerSecond)
 }

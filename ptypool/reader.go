@@ -4,82 +4,143 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"termhost/ptypool/keeper"
 )
 
 const (
-	// readSize, in bytes, is the most output that is taken in one batch: large enough that the cost per batch (one lock, one
-	// store entry, one frame per viewer) vanishes, small enough to keep echo of other terminals prompt.
+	// readSize, in bytes, is the most output that is taken in one batch: large enough that the
+	// cost per batch (one lock, one store entry, one frame per viewer) vanishes, small enough to
+	// keep the echo of other terminals prompt.
 	readSize = 64 << 10
-	// floodSize, in bytes, is a batch after which the next one is read while it is delivered: the kernel holds 8 KiB of a
-	// pty's output, so a program that prints so much would wait for us all the time. Less is delivered at once.
+	// floodSize, in bytes, is a batch after which the next one is read while it is delivered: the
+	// kernel holds 8 KiB of a pty's output, so a program that prints so much would wait for us all
+	// the time. Less is delivered at once.
 	floodSize = 16 << 10
-	// flushAfter is how long the parser may hold back an unfinished escape sequence: longer than any program
-	// takes to write the rest of one.
+	// flushAfter is how long the parser may hold back an unfinished escape sequence: longer than
+	// any program takes to write the rest of one.
 	flushAfter = 50 * time.Millisecond
-	// flushRuneAfter is how long it may hold back an unfinished rune, which shows nothing in a terminal either: a
-	// slow pipe may deliver it in pieces. It bounds how long a program in another encoding waits for its last letter.
+	// flushRuneAfter is how long it may hold back an unfinished rune, which shows nothing in a
+	// terminal either: a slow pipe may deliver it in pieces. It bounds how long a program in
+	// another encoding waits for its last letter.
 	flushRuneAfter = time.Second
 )
 
 // readBuffer holds one batch of output.
 type readBuffer [readSize]byte
 
-// readLoop carries output from the backend to the handler until it ends, and then ends the terminal. It is the Term's one
-// reader and owns t.done.
-func (t *Term) readLoop() {
-	var before sync.WaitGroup // the batch before, while it is delivered
-	for {
-		if t.backend.WaitReadable() != nil {
-			break
-		}
-		t.h.Ready()
-		buf := t.pool.bufs.Get().(*readBuffer)
-		n, err := readBatch(t.backend, buf[:])
-		before.Wait()
-		if err == nil && n >= floodSize {
-			before.Go(func() {
-				t.deliver(buf[:n])
-				t.pool.bufs.Put(buf)
-			})
-			continue
-		}
-		if n > 0 {
-			t.deliver(buf[:n])
-		}
-		t.pool.bufs.Put(buf)
-		if err != nil {
-			break
-		}
+// batch is output on its way to the handler: in a borrowed buffer or, of a terminal that a keeper
+// keeps, in one of its landing's halves.
+type batch struct {
+	data    []byte
+	buf     *readBuffer     // nil: in a landing
+	landing *keeper.Landing // nil: in a buffer
+	half    int
+}
+
+// release gives the batch's memory back.
+func (t *Term) release(b batch) {
+	switch {
+	case b.landing != nil:
+		b.landing.Free(b.half)
+	case b.buf != nil:
+		t.pool.bufs.Put(b.buf)
 	}
-	before.Wait()
+}
+
+// run is the reader goroutine of a Term with a backend, and closes t.done. Outputs beyond the first
+// have goroutines of their own.
+func (t *Term) run() {
+	var others sync.WaitGroup
+	if outputs := t.backend.outputs(); len(outputs) > 0 {
+		for _, out := range outputs[1:] {
+			others.Go(func() { t.readOutput(out) })
+		}
+		t.readOutput(outputs[0])
+	}
+	others.Wait()
 	t.finish()
 }
 
-// readBatch reads until buf is full, nothing more is there, or the output ends.
-func readBatch(b Backend, buf []byte) (n int, err error) {
-	for n < len(buf) {
-		m, err := b.Read(buf[n:])
-		n += m
-		if err != nil {
-			return n, err
+// readOutput carries an output to those who get it, until it ends.
+func (t *Term) readOutput(out output) {
+	if out.exact == nil || t.readExact(out) {
+		t.readShown(out)
+	}
+}
+
+// readShown carries an output to the handler.
+func (t *Term) readShown(out output) {
+	var before sync.WaitGroup // the batch before, while it is delivered
+	defer before.Wait()
+	for {
+		if out.WaitReadable() != nil {
+			return
 		}
-		if m == 0 {
+		t.h.Ready()
+		b, err := t.readBatch(out)
+		before.Wait()
+		if err == nil && len(b.data) >= floodSize {
+			before.Go(func() {
+				t.deliver(b)
+				t.release(b)
+			})
+			continue
+		}
+		if len(b.data) > 0 {
+			t.deliver(b)
+		}
+		t.release(b)
+		if err != nil {
+			return
+		}
+	}
+}
+
+// readBatch reads until the batch is full, nothing more is there, or the output ends. Whatever it
+// returns must be released.
+func (t *Term) readBatch(out output) (b batch, err error) {
+	if out.landing != nil {
+		return readLanding(out)
+	}
+	b.buf = t.pool.bufs.Get().(*readBuffer)
+	n := 0
+	for n < len(b.buf) {
+		m, rerr := out.Read(b.buf[n:])
+		n += m
+		if err = rerr; err != nil || m == 0 {
 			break
 		}
 	}
-	return n, nil
+	b.data = b.buf[:n]
+	return b, err
 }
 
-// deliver feeds one batch under the lock. A panic of the parser or the handler, which see bytes that any program may
-// print, ends this terminal and no other.
-func (t *Term) deliver(p []byte) {
+// readLanding is readBatch for an output with a landing. A half is free, because the batch before
+// the last has been released.
+func readLanding(out output) (b batch, err error) {
+	b = batch{landing: out.landing, half: out.landing.Begin()}
+	for {
+		all, m, err := b.landing.Read(b.half, out.Read)
+		if b.data = all; err != nil || m == 0 {
+			return b, err
+		}
+	}
+}
+
+// deliver feeds one batch, which stays the caller's, under the lock. A panic of the parser or the
+// handler, which see bytes that any program may print, ends this terminal and no other.
+func (t *Term) deliver(b batch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.broken {
 		return
 	}
 	defer t.contain("output")
-	t.feed(p)
+	if b.landing != nil && t.logEnd != nil {
+		b.landing.Place(b.half, t.logEnd())
+	}
+	t.feed(b.data)
 }
 
 // contain turns a panic into the end of this terminal. It is deferred with the lock held.
@@ -89,7 +150,8 @@ func (t *Term) contain(doing string) {
 		return
 	}
 	t.broken = true
-	t.pool.cfg.Log.Error("a terminal is ended after a panic", "while handling", doing, "panic", r, "stack", string(debug.Stack()))
+	t.pool.cfg.Log.Error("a terminal is ended after a panic",
+		"while handling", doing, "panic", r, "stack", string(debug.Stack()))
 	if t.backend != nil {
 		t.backend.Hangup(0)
 		return
@@ -97,10 +159,11 @@ func (t *Term) contain(doing string) {
 	t.End(ExitStatus{Code: UnknownExit})
 }
 
-// feed parses p and sees to it that what the parser holds back is released in time. The lock is held.
+// feed has p logged, parses it, and sees to it that what the parser holds back is released in time.
+// The lock is held.
 func (t *Term) feed(p []byte) {
-	t.screen.Feed(p, t.h)
-	t.fed()
+	t.h.Output(p)
+	t.parse(p)
 	if !t.screen.Pending() {
 		t.flushAt = time.Time{}
 		return
@@ -117,7 +180,29 @@ func (t *Term) feed(p []byte) {
 	}
 }
 
-// flush releases what the parser holds back, unless more output came in the meantime. It runs on the flusher's goroutine.
+// parse gives p to the screen and the handler. The lock is held.
+func (t *Term) parse(p []byte) {
+	if t.lines != nil {
+		t.feedLines(p)
+	} else {
+		t.screen.Feed(p, t.h)
+	}
+	t.h.Fed()
+}
+
+// feedLines parses p with the line ends of a terminal. The lock is held.
+func (t *Term) feedLines(p []byte) {
+	buf := t.pool.bufs.Get().(*readBuffer)
+	defer t.pool.bufs.Put(buf)
+	for len(p) > 0 {
+		n := min(len(p), len(buf)/2)
+		t.screen.Feed(t.lines.Append(buf[:0], p[:n]), t.h)
+		p = p[n:]
+	}
+}
+
+// flush releases what the parser holds back, unless more output came in the meantime. It runs on
+// the flusher's goroutine.
 func (t *Term) flush() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,14 +212,7 @@ func (t *Term) flush() {
 	defer t.contain("held-back output")
 	t.flushAt = time.Time{}
 	t.screen.Flush(t.h)
-	t.fed()
-}
-
-// fed tells the handler that the screen may be looked at. The lock is held.
-func (t *Term) fed() {
-	if h, ok := t.h.(AfterFeed); ok {
-		h.Fed()
-	}
+	t.h.Fed()
 }
 
 // finish reports the exit after the last output and releases what the terminal held.
@@ -173,5 +251,5 @@ func (t *Term) exit(st ExitStatus) {
 func (t *Term) flushLast() {
 	defer t.contain("the last output")
 	t.screen.Flush(t.h)
-	t.fed()
+	t.h.Fed()
 }

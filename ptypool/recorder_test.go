@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,7 @@ func (r *recorder) Exited(st ExitStatus)      { r.event(func() { r.exits = appen
 func (r *recorder) Started(t *Term)           { r.event(func() { r.term = t }) }
 func (r *recorder) Reply(p []byte)            { _ = r.term.Input(p) }
 func (r *recorder) Clipboard([]byte)          {}
+func (r *recorder) Notification([]byte)       {}
 func (r *recorder) Title(string)              {}
 func (r *recorder) Cwd(string)                {}
 func (r *recorder) CommandDetection()         {}
@@ -49,6 +51,8 @@ func (r *recorder) PromptStart()              {}
 func (r *recorder) CommandExecuted(string)    {}
 func (r *recorder) CommandFinished(int, bool) {}
 func (r *recorder) Bell()                     {}
+func (r *recorder) Output([]byte)             {}
+func (r *recorder) Fed()                      {}
 func (r *recorder) Ready() {
 	if r.ready != nil {
 		r.ready()
@@ -89,7 +93,8 @@ func (r *recorder) output() string {
 	return r.data.String()
 }
 
-// exit waits for the end of term and returns its status, which must have come exactly once and last.
+// exit waits for the end of term and returns its status, which must have come exactly once and
+// last.
 func (r *recorder) exit(t testing.TB, term *Term) ExitStatus {
 	t.Helper()
 	wait(t, "the end of the terminal", term.Done())
@@ -113,6 +118,9 @@ func wait(t testing.TB, what string, ch <-chan struct{}) {
 // newPool returns a Pool that is shut down, and checked to be so, when the test ends.
 func newPool(t testing.TB, cfg Config) *Pool {
 	t.Helper()
+	if os.Getenv(keptVariable) != "" && cfg.Starter == nil {
+		cfg.Starter = newLink(t)
+	}
 	p := New(cfg)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -143,8 +151,34 @@ func sh(t testing.TB, p *Pool, script string) (*Term, *recorder) {
 	return start(t, p, "/bin/sh", "-c", script)
 }
 
+// shTo runs a script in sh, with what it prints for h.
+func shTo(t testing.TB, p *Pool, h Handler, script string) *Term {
+	t.Helper()
+	argv := []string{"/bin/sh", "-c", script}
+	term, err := p.Start(Spec{Argv: argv, Env: testEnv(t), Cols: 80, Rows: 24}, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
+}
+
+// program returns the path of a program that not every system has. Without it the test is skipped,
+// except where the tests are promised to be complete, with TERMHOST_REQUIRE_TOOLS=1.
+func program(t testing.TB, name string) (path string) {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Skipf("%s is not installed here", name)
+	}
+	return path
+}
+
 func testEnv(t testing.TB) []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + t.TempDir(), "PS1=$ "}
+	return []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8",
+		"HOME=" + t.TempDir(), "PS1=$ "}
 }
 
 func input(t testing.TB, term *Term, s string) {

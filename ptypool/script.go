@@ -7,13 +7,16 @@ import (
 	"strings"
 )
 
-// scriptShell runs scripts whose first line names no interpreter (POSIX.1-2024, execvp: "the command interpreter").
+// scriptShell runs scripts whose first line names no interpreter (POSIX.1-2024, execvp: "the
+// command interpreter").
 const scriptShell = "/bin/sh"
 
-// headBytes is how much of a program is looked at to tell what it is: what Linux does (BINPRM_BUF_SIZE).
+// headBytes is how much of a program is read to tell what it is: as much as Linux reads
+// (BINPRM_BUF_SIZE).
 const headBytes = 256
 
-// firstLine returns the beginning of the file at path, up to the end of its first line; false if it cannot be read.
+// firstLine returns the beginning of the file at path, up to the end of its first line; false if
+// it cannot be read.
 func firstLine(path string) ([]byte, bool) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -29,8 +32,8 @@ func firstLine(path string) ([]byte, bool) {
 	return line, true
 }
 
-// Interpreter returns the program that the first line of the file at path names to run it (execve(2), "#!"); "": it names
-// none.
+// Interpreter returns the program that the first line of the file at path names to run it
+// (execve(2), "#!"); "": it names none.
 func Interpreter(path string) string {
 	line, _ := firstLine(path)
 	rest, is := bytes.CutPrefix(line, []byte("#!"))
@@ -40,9 +43,10 @@ func Interpreter(path string) string {
 	return ""
 }
 
-// ScriptArgv returns what runs argv, after the system has refused to execute its program, which is at path (ENOEXEC): as
-// execvp does, the shell. It is nil for what is no text; shells tell a program for another machine by the NUL in its first
-// line. dir is where a relative path begins.
+// ScriptArgv is for a program at path that the system has refused to execute because it has no
+// known format (ENOEXEC). It returns the arguments with which the shell runs it as a script, which
+// is what execvp does. It is nil for a file that is no text: a program for another machine, which
+// shells tell by the NUL in its first line. dir is where a relative path begins.
 func ScriptArgv(dir, path string, argv []string) []string {
 	if line, ok := firstLine(inDir(dir, path)); !ok || bytes.IndexByte(line, 0) >= 0 {
 		return nil

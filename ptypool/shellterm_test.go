@@ -2,11 +2,8 @@ package ptypool
 
 import (
 	"fmt"
-	"os/exec"
 	"slices"
 	"testing"
-
-	"termhost/ptypool/vt"
 )
 
 // commands is a recorder that also keeps what the shell tells.
@@ -31,17 +28,15 @@ func TestATermTellsCommandsToItsHandler(t *testing.T) {
 	}
 	for _, name := range []string{"bash", "zsh", "fish"} {
 		t.Run(name, func(t *testing.T) {
-			path, err := exec.LookPath(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			argv, env, ok := in.Apply(path, false, testNonce, testEnv(t))
+			argv, env, ok := in.Apply(program(t, name), false, testNonce, testEnv(t))
 			if !ok {
 				t.Fatal("no integration")
 			}
 			p := newPool(t, Config{})
 			c := &commands{recorder: newRecorder()}
-			term, err := p.Start(Spec{Argv: argv, Env: env, Cols: 80, Rows: 24, VT: vt.Options{Nonce: testNonce}}, c)
+			spec := Spec{Argv: argv, Env: env, Cols: 80, Rows: 24}
+			spec.VT.Nonce = testNonce
+			term, err := p.Start(spec, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +53,8 @@ func TestATermTellsCommandsToItsHandler(t *testing.T) {
 			c.await(t, "the second prompt", func() bool { return prompts() > 1 })
 			input(t, term, "exit\n")
 			c.exit(t, term)
-			want := []string{"detection", "prompt", `executed "sh -c 'exit 3'"`, "finished 3 true", "prompt", `executed "exit"`}
+			want := []string{"detection", "prompt", `executed "sh -c 'exit 3'"`, "finished 3 true",
+				"prompt", `executed "exit"`}
 			if !slices.Equal(c.told[:len(want)], want) { // fish finishes the last one too
 				t.Errorf("told %q, want %q", c.told, want)
 			}

@@ -8,7 +8,8 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// MaxCols and MaxRows bound a window in either direction: larger than any display, small enough for the screen's memory.
+// MaxCols and MaxRows bound a window: larger than any display, small enough for the screen's
+// memory.
 const (
 	MaxCols = 1000
 	MaxRows = 500
@@ -19,32 +20,39 @@ func ClampSize(cols, rows int) (int, int) {
 	return min(max(cols, 1), MaxCols), min(max(rows, 1), MaxRows)
 }
 
-// Term is one terminal: a backend (none if it is virtual), the parser with its screen, and a queue for input.
+// Term is one terminal: a backend (none if it is virtual), the parser with its screen, and on a pty
+// a queue for input.
 type Term struct {
 	pool    *Pool
 	h       Handler
-	backend Backend // nil: virtual
+	backend backend // nil: virtual
 	in      inputQueue
+	logEnd  func() int64 // see Keep; nil: there is no log
 	done    chan struct{}
 
-	// mu guards the screen, every call of h but Ready, and the fields below. Lock order: mu, then what h locks (the
-	// store); in.mu and pool.mu are leaves.
+	// mu guards the screen, every call of h but Ready, and the fields below. While it is held, h
+	// may take its own locks (the store's), and this package those of the input queue, the Pool
+	// and the reaper. None of these is held while mu is taken.
 	mu      sync.Mutex
 	screen  *vt.Terminal
-	flusher *time.Timer // runs flush; made on first use
-	flushAt time.Time   // when the held-back bytes are due; a run of flush before that was overtaken
-	broken  bool        // the handler or parser panicked: output is discarded
+	lines   *vt.LineEnds // of a program on pipes, for the screen; nil: it has a terminal's already
+	flusher *time.Timer  // runs flush; made on first use
+	flushAt time.Time    // when the held-back bytes are due; flush does nothing before that
+	broken  bool         // the handler or parser panicked: output is discarded
 	exited  bool
 }
 
 // newTerm puts a Term together; nothing runs yet.
-func newTerm(p *Pool, b Backend, cols, rows int, o vt.Options, h Handler) *Term {
-	t := &Term{pool: p, h: h, backend: b, screen: vt.New(cols, rows, o), done: make(chan struct{})}
-	t.in.backend, t.in.limit = b, p.cfg.InputQueue
+func newTerm(p *Pool, b backend, cols, rows int, o vt.Options, h Handler) *Term {
+	t := &Term{
+		pool: p, h: h, backend: b, screen: vt.New(cols, rows, o), done: make(chan struct{}),
+	}
+	t.in.limit = p.cfg.InputQueue
 	return t
 }
 
-// Lock takes the lock that guards Screen, Resize, Feed, End and all Handler calls. The store's lock comes after it.
+// Lock takes the lock that guards Screen, Resize, Feed, End and all Handler calls. The store's lock
+// comes after it.
 func (t *Term) Lock() { t.mu.Lock() }
 
 // Unlock releases Lock.
@@ -53,8 +61,8 @@ func (t *Term) Unlock() { t.mu.Unlock() }
 // Screen returns the parser and screen, to be used with the lock held only.
 func (t *Term) Screen() *vt.Terminal { return t.screen }
 
-// Resize sets the window of program and screen, clamped to 1..MaxCols and 1..MaxRows. The lock must be held. After the end
-// it fails with ErrExited.
+// Resize sets the window of program and screen, clamped to 1..MaxCols and 1..MaxRows. The lock must
+// be held. After the end it fails with ErrExited.
 func (t *Term) Resize(cols, rows int) error {
 	if t.exited {
 		return ErrExited
@@ -69,8 +77,9 @@ func (t *Term) Resize(cols, rows int) error {
 	return nil
 }
 
-// Feed gives a virtual terminal its output. The lock must be held. p is not kept. Feeding a terminal that has a process, or
-// has ended, does nothing. A panic of the parser or the handler ends this terminal with UnknownExit, and no other.
+// Feed gives a virtual terminal its output. The lock must be held. p is not kept. Feeding a
+// terminal that has a process, or has ended, does nothing. A panic of the parser or the handler
+// ends this terminal with UnknownExit, and no other.
 func (t *Term) Feed(p []byte) {
 	if t.backend != nil || t.exited || t.broken {
 		return
@@ -79,8 +88,8 @@ func (t *Term) Feed(p []byte) {
 	t.feed(p)
 }
 
-// End ends a virtual terminal: the handler gets what the parser held back, and then Exited(st). The lock must be held. On
-// any other terminal, and the second time, it does nothing.
+// End ends a virtual terminal: the handler gets what the parser held back, and then Exited(st). The
+// lock must be held. On any other terminal, and the second time, it does nothing.
 func (t *Term) End(st ExitStatus) {
 	if t.backend != nil || t.exited {
 		return
@@ -90,7 +99,8 @@ func (t *Term) End(st ExitStatus) {
 	close(t.done)
 }
 
-// Signal sends sig to every process of the process session, from any goroutine. It reads /proc, which takes milliseconds.
+// Signal sends sig to every process of the terminal, from any goroutine. It reads /proc, which
+// takes milliseconds.
 func (t *Term) Signal(sig syscall.Signal) error {
 	if t.backend == nil {
 		return ErrNoProcess
@@ -98,7 +108,8 @@ func (t *Term) Signal(sig syscall.Signal) error {
 	return t.backend.Signal(sig)
 }
 
-// SignalForeground sends sig to the foreground process group only: the program that the user of a shell is running.
+// SignalForeground sends sig to the foreground process group only: the program that the user of a
+// shell is running.
 func (t *Term) SignalForeground(sig syscall.Signal) error {
 	if t.backend == nil {
 		return ErrNoProcess
@@ -106,9 +117,10 @@ func (t *Term) SignalForeground(sig syscall.Signal) error {
 	return t.backend.SignalForeground(sig)
 }
 
-// Hangup ends the terminal: SIGHUP to every process of it, and SIGKILL to those left after the grace, until none is left.
-// It returns at once and may be called again and from any goroutine, without the lock; an earlier deadline then counts.
-// A virtual terminal ends with UnknownExit. After the end of the terminal it ends the background processes it left.
+// Hangup ends the terminal: SIGHUP to every process of it, and SIGKILL to those left after the
+// grace, until none is left. It returns at once and may be called again and from any goroutine,
+// without the lock; an earlier deadline then counts. A virtual terminal ends with UnknownExit.
+// After the end of the terminal, Hangup ends the background processes that it left.
 func (t *Term) Hangup(grace time.Duration) {
 	if t.backend == nil {
 		t.mu.Lock()
@@ -116,19 +128,33 @@ func (t *Term) Hangup(grace time.Duration) {
 		t.End(ExitStatus{Code: UnknownExit})
 		return
 	}
-	t.in.discard()
+	t.DiscardInput()
 	t.backend.Hangup(max(grace, 0))
 }
 
-// Done is closed when Exited has returned and the descriptors are closed. Processes that a Hangup must still kill may be
-// left; Pool.Shutdown waits for them.
+// Done is closed when Exited has returned and the descriptors are closed. Processes that a Hangup
+// must still kill may be left; Pool.Shutdown waits for them.
 func (t *Term) Done() <-chan struct{} { return t.done }
 
-// Pid returns the process id of the process session's leader; 0 for a virtual terminal. After the end it may belong to
-// another process.
+// Pid returns the process id of the program that was started; 0 for a virtual terminal. After the
+// end it may belong to another process.
 func (t *Term) Pid() int {
 	if t.backend == nil {
 		return 0
 	}
 	return t.backend.Pid()
+}
+
+// Outlives reports whether the terminal goes on when this process ends, because a keeper has it.
+func (t *Term) Outlives() bool {
+	b, ok := t.backend.(interface{ outlives() bool })
+	return ok && b.outlives()
+}
+
+// processTree returns what the terminal's processes are recognised by; nil if it has none here.
+func (t *Term) processTree() *processTree {
+	if t.backend == nil {
+		return nil
+	}
+	return t.backend.tree()
 }

@@ -80,7 +80,8 @@ func TestTheChildHasDescriptors0To2AndNoOthers(t *testing.T) {
 	r.exit(t, term)
 	var fds []string
 	for _, line := range lines(r.output()) {
-		if name, target, ok := strings.Cut(line, " -> "); ok && !strings.HasPrefix(target, "/proc/") {
+		name, target, ok := strings.Cut(line, " -> ")
+		if ok && !strings.HasPrefix(target, "/proc/") {
 			fds = append(fds, name[strings.LastIndexByte(name, ' ')+1:])
 		}
 	}
@@ -92,7 +93,8 @@ func TestTheChildHasDescriptors0To2AndNoOthers(t *testing.T) {
 func TestTheChildLeadsAProcessSessionOnItsTerminal(t *testing.T) {
 	p := newPool(t, Config{})
 	term, r := sh(t, p, `read pid comm state ppid pgrp session tty fg rest </proc/self/stat
-		[ $session = $$ ] && [ $fg = $pgrp ] && [ $tty != 0 ] && echo leads; stty size; tty; test -t 0 && : </dev/tty && echo has tty`)
+		[ $session = $$ ] && [ $fg = $pgrp ] && [ $tty != 0 ] && echo leads
+		stty size; tty; test -t 0 && : </dev/tty && echo has tty`)
 	r.exit(t, term)
 	for _, want := range []string{"leads", "24 80", "/dev/pts/", "has tty"} {
 		if !strings.Contains(r.output(), want) {
@@ -172,23 +174,27 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 		{"good", filepath.Join(dir, "nowhere"), ErrBadDir},
 		{"good", filepath.Join(dir, "good"), ErrBadDir},
 	} {
-		_, err := p.Start(Spec{Argv: []string{c.argv0}, Dir: c.dir, Env: []string{"PATH=/nowhere:" + dir}}, newRecorder())
+		env := []string{"PATH=/nowhere:" + dir}
+		_, err := p.Start(Spec{Argv: []string{c.argv0}, Dir: c.dir, Env: env}, newRecorder())
 		var se *StartError
 		if !errors.Is(err, c.want) || !errors.As(err, &se) {
 			t.Errorf("%q in %s: %v, want %v", c.argv0, c.dir, err, c.want)
 		}
 	}
 	var se *StartError
-	if _, err := p.Start(Spec{Argv: []string{"./badinterp"}, Dir: dir}, newRecorder()); !errors.As(err, &se) || se.Interpreter != "/no/such/interpreter" {
+	_, err := p.Start(Spec{Argv: []string{"./badinterp"}, Dir: dir}, newRecorder())
+	if !errors.As(err, &se) || se.Interpreter != "/no/such/interpreter" {
 		t.Errorf("a missing interpreter: %v", err)
 	}
-	if _, err := p.Start(Spec{Argv: []string{"good", strings.Repeat("x", 200<<10)}, Dir: dir, Env: []string{"PATH=" + dir}}, newRecorder()); !errors.Is(err, ErrTooLong) {
+	long := []string{"./good", strings.Repeat("x", 200<<10)}
+	if _, err := p.Start(Spec{Argv: long, Dir: dir}, newRecorder()); !errors.Is(err, ErrTooLong) {
 		t.Errorf("a long argument: %v", err)
 	}
-	// What names no interpreter is the shell's, as execvp has it.
+	// What names no interpreter is run by the shell, as execvp does it.
+	env := []string{"PATH=/nowhere:" + dir + ":/bin"}
 	for _, argv0 := range []string{"good", "./good", dir + "/good", "script", "./script"} {
 		r := newRecorder()
-		term, err := p.Start(Spec{Argv: []string{argv0, "me"}, Dir: dir, Env: []string{"PATH=/nowhere:" + dir + ":/bin"}}, r)
+		term, err := p.Start(Spec{Argv: []string{argv0, "me"}, Dir: dir, Env: env}, r)
 		if err != nil {
 			t.Errorf("%s: %v", argv0, err)
 			continue
@@ -204,8 +210,8 @@ func TestArgv0MakesALoginShellAndTTYVarNamesTheDevice(t *testing.T) {
 	p := newPool(t, Config{})
 	r := newRecorder()
 	term, err := p.Start(Spec{
-		Argv: []string{"/bin/sh", "-c", "echo $0; [ $SSH_TTY = $(tty) ] && echo same"}, Argv0: "-sh",
-		Env: testEnv(t), TTYVar: "SSH_TTY",
+		Argv:  []string{"/bin/sh", "-c", "echo $0; [ $SSH_TTY = $(tty) ] && echo same"},
+		Argv0: "-sh", Env: testEnv(t), TTYVar: "SSH_TTY",
 	}, r)
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +236,8 @@ func TestTheLimitIsATypedErrorAndSlotsComeBack(t *testing.T) {
 	}
 	input(t, a, "\n")
 	ra.exit(t, a)
-	if _, err := p.Start(Spec{Argv: []string{"/no/such/file"}}, newRecorder()); !errors.Is(err, ErrNotFound) {
+	_, err = p.Start(Spec{Argv: []string{"/no/such/file"}}, newRecorder())
+	if !errors.Is(err, ErrNotFound) {
 		t.Fatal(err) // and its slot is free again:
 	}
 	b, rb := sh(t, p, "exit 3")
@@ -277,6 +284,7 @@ func TestAVirtualTerminalIsFedAndEnded(t *testing.T) {
 }
 
 func TestWhatTheParserHoldsBackIsReleased(t *testing.T) {
+	t.Parallel()
 	p := newPool(t, Config{})
 	term, r := sh(t, p, `stty -echo; printf 'a\342\202'; read x; printf 'b\342'`)
 	r.text(t, "a\xe2\x82") // half a rune, while the program still runs and prints nothing more
@@ -290,10 +298,7 @@ func TestWhatTheParserHoldsBackIsReleased(t *testing.T) {
 func TestAPanicInTheHandlerEndsThatTerminalOnly(t *testing.T) {
 	p := newPool(t, Config{})
 	other, ro := sh(t, p, "read x; echo fine")
-	term, err := p.Start(Spec{Argv: []string{"/bin/sh", "-c", "echo boom; sleep 1000"}, Env: testEnv(t)}, &panicking{newRecorder()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	term := shTo(t, p, &panicking{newRecorder()}, "echo boom; sleep 1000")
 	wait(t, "the end", term.Done())
 	r := newRecorder()
 	virtual, err := p.Virtual(80, 24, vt.Options{}, &panicking{r})
@@ -317,34 +322,18 @@ type panicking struct{ *recorder }
 
 func (panicking) Data([]byte) { panic("a bug") }
 
-func TestReadyIsABrake(t *testing.T) {
+func TestReadyHoldsOutputBack(t *testing.T) {
 	p := newPool(t, Config{})
 	r := newRecorder()
 	gate := make(chan struct{}, 1)
 	r.ready = func() { <-gate }
-	term, err := p.Start(Spec{Argv: []string{"/bin/sh", "-c", "echo one; read x; echo two"}, Env: testEnv(t)}, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	term := shTo(t, p, r, "echo one; read x; echo two")
 	gate <- struct{}{}
 	r.text(t, "one")
 	close(gate)
 	input(t, term, "\n")
 	r.text(t, "two")
 	r.exit(t, term)
-}
-
-func TestATerminalWithoutEchoShowsOnlyWhatTheProgramPrints(t *testing.T) {
-	r := newRecorder()
-	term, err := newPool(t, Config{}).Start(Spec{Argv: []string{"/bin/cat"}, Env: testEnv(t), Cols: 80, Rows: 24, NoEcho: true}, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	input(t, term, "once\r\x04")
-	r.exit(t, term)
-	if got := r.data.String(); got != "once\r\n" {
-		t.Errorf("the output is %q, want it once", got)
-	}
 }
 
 // wholeRunes notes output that is no valid UTF-8.
@@ -364,10 +353,7 @@ func TestARuneThatIsWrittenSlowlyStaysWhole(t *testing.T) {
 	w := &wholeRunes{recorder: newRecorder()}
 	// More than the parser waits for the rest of an escape sequence.
 	script := `printf 'price: \342\202'; sleep 0.2; printf '\254 5\n'`
-	term, err := newPool(t, Config{}).Start(Spec{Argv: []string{"/bin/sh", "-c", script}, Env: testEnv(t), Cols: 80, Rows: 24}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	term := shTo(t, newPool(t, Config{}), w, script)
 	w.exit(t, term)
 	if got := w.data.String(); got != "price: \u20ac 5\r\n" || w.torn != nil {
 		t.Errorf("the output is %q, torn at %q", got, w.torn)

@@ -8,28 +8,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch waits until a pty is ready. It is an epoll instance of its own between the pty and the runtime's poller, which
-// can be disarmed: a pty in the runtime's poller itself wakes a thread with every few KiB of a flood, although the reader
+// watch waits until a descriptor, such as a pty's master, is ready. It is an epoll instance of its
+// own between the descriptor and the runtime's poller, so that it can be disarmed: a pty that is
+// in the runtime's poller itself wakes a thread with every few KiB of a flood, although the reader
 // is awake and does not wait.
 type watch struct {
-	epoll *os.File // readable when the pty is ready
+	epoll *os.File // readable when the descriptor is ready
 	raw   syscall.RawConn
 }
 
-// newWatch returns a watch armed for events, such as unix.EPOLLIN. fd must be closed after it.
+// newWatch returns a watch of fd that is armed for events, such as unix.EPOLLIN. fd must be closed
+// after it.
 func newWatch(fd syscall.RawConn, events uint32) (*watch, error) {
 	ep, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.SetNonblock(ep, true); err != nil { // only then os.NewFile puts it into the poller
+	if err := unix.SetNonblock(ep, true); err != nil { // only then os.NewFile uses the poller
 		unix.Close(ep)
 		return nil, err
 	}
 	w := &watch{epoll: os.NewFile(uintptr(ep), "epoll")}
 	if w.raw, err = w.epoll.SyscallConn(); err == nil {
+		event := unix.EpollEvent{Events: events | unix.EPOLLET}
 		if cerr := fd.Control(func(fd uintptr) {
-			err = unix.EpollCtl(ep, unix.EPOLL_CTL_ADD, int(fd), &unix.EpollEvent{Events: events | unix.EPOLLET})
+			err = unix.EpollCtl(ep, unix.EPOLL_CTL_ADD, int(fd), &event)
 		}); cerr != nil {
 			err = cerr
 		}
@@ -41,24 +44,26 @@ func newWatch(fd syscall.RawConn, events uint32) (*watch, error) {
 	return w, nil
 }
 
-// wait blocks until ready returns true. It is asked at once, and whenever the pty may have become ready. wait fails with
-// os.ErrDeadlineExceeded, or after close.
+// wait blocks until ready returns true. It calls ready at once, and again whenever the descriptor
+// may have become ready. It fails with os.ErrDeadlineExceeded, or after close.
 func (w *watch) wait(ready func() bool) error {
 	return w.raw.Read(func(uintptr) bool { return ready() })
 }
 
-// arm sets the events to wait for, besides the hangup; 0 disarms. The pty must be looked at after it: an epoll instance
-// whose events nobody takes out does not tell again, when it is armed, of what is there already.
+// arm sets the events to wait for, besides the hangup; 0 disarms. The caller must poll fd after it
+// has armed: an epoll instance whose events nobody takes out does not report what was there
+// already when it was armed.
 func (w *watch) arm(fd uintptr, events uint32) {
-	// It fails only on a closed watch, of which wait tells.
+	// It fails only on a closed watch, which wait reports.
 	_ = w.raw.Control(func(ep uintptr) {
-		_ = unix.EpollCtl(int(ep), unix.EPOLL_CTL_MOD, int(fd), &unix.EpollEvent{Events: events | unix.EPOLLET})
+		event := unix.EpollEvent{Events: events | unix.EPOLLET}
+		_ = unix.EpollCtl(int(ep), unix.EPOLL_CTL_MOD, int(fd), &event)
 	})
 }
 
 // setDeadline makes wait fail from t on.
 func (w *watch) setDeadline(t time.Time) {
-	// It cannot fail on a pollable file; a closed one is noticed by wait.
+	// It cannot fail on a pollable file; wait reports a closed one.
 	_ = w.epoll.SetReadDeadline(t)
 }
 

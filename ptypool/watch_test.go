@@ -9,12 +9,13 @@ import (
 	"testing"
 )
 
-// Floods with silence between them are read to their end, whoever waits for whom: the reader for the program's next
-// byte, the program for its input.
+// Floods with silence between them are read to their end, although in the silence the reader waits
+// for the program's next byte and the program for its input.
 func TestFloodsWithSilenceBetweenThem(t *testing.T) {
 	p := newPool(t, Config{})
 	const rounds = 40
-	term, r := sh(t, p, `stty -echo; i=0; while [ $i -lt 40 ]; do i=$((i+1)); head -c 50000 /dev/zero | tr '\0' x; echo "end $i."; read answer; done`)
+	term, r := sh(t, p, `stty -echo; i=0; while [ $i -lt 40 ]; do i=$((i+1))
+		head -c 50000 /dev/zero | tr '\0' x; echo "end $i."; read answer; done`)
 	for i := range rounds {
 		r.text(t, fmt.Sprintf("end %d.", i+1))
 		if err := term.Input([]byte("\r")); err != nil {
@@ -37,7 +38,8 @@ func TestAProgramOpensItsTerminalAgainAfterAFlood(t *testing.T) {
 	term, r := sh(t, p, `tty=$(tty); head -c 50000 /dev/zero | tr '\0' x; echo closing.
 		exec >/dev/null 2>&1 <`+fifo+`; read go; exec >$tty; echo opened.; read go`)
 	r.text(t, "closing.")
-	f, err := os.OpenFile(fifo, os.O_WRONLY, 0) // returns when the program has opened it, and closed the terminal
+	// It returns when the program has opened it, and so has closed the terminal.
+	f, err := os.OpenFile(fifo, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,13 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 	"termhost/ptypool/vt"
 )
@@ -26,8 +26,9 @@ func (p *person) resize(cols, rows int) {
 }
 
 func TestTheHoldersWindowIsTheTerminals(t *testing.T) {
-	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": `environment="TERMHOST_ROLE=observer"`}})
-	p := r.open(r.dial("alice"), 80, 24, "new -n work -- trap 'echo now $(stty size)' WINCH; echo set-$((1+1)); while :; do sleep 0.05; done")
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": asObserver}})
+	p := r.open(r.dial("alice"), 80, 24, "new -n work -- trap 'echo now $(stty size)' WINCH; "+
+		"echo set-$((1+1)); while :; do sleep 0.05; done")
 	p.sees("set-2")
 	e := r.open(r.dial("eve"), 40, 10, "attach work")
 	e.sees("set-2")
@@ -46,7 +47,7 @@ func TestTheHoldersWindowIsTheTerminals(t *testing.T) {
 }
 
 func TestAnObserverIsToldOnceThatItMayOnlyLook(t *testing.T) {
-	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": `environment="TERMHOST_ROLE=observer"`}})
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": asObserver}})
 	p := r.open(r.dial("alice"), 80, 24, "new -n work")
 	p.typeIn("echo set-$((1+1))\r")
 	p.sees("set-2")
@@ -67,7 +68,7 @@ func TestAnObserverIsToldOnceThatItMayOnlyLook(t *testing.T) {
 }
 
 func TestAnAdminSeizesWithTheFirstKeyAndHandsBack(t *testing.T) {
-	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": `environment="TERMHOST_ROLE=operator"`}})
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": asOperator}})
 	p := r.open(r.dial("bob"), 80, 24, "new -n work")
 	p.typeIn("echo bob-$((1+1))\r")
 	p.sees("bob-2")
@@ -76,7 +77,7 @@ func TestAnAdminSeizesWithTheFirstKeyAndHandsBack(t *testing.T) {
 	a.typeIn("echo alice-$((1+1))\r")
 	a.sees("alice-2")
 	p.typeIn("x")
-	p.sees("input needs the claim; held by alice")
+	p.sees("alice holds work; ask with Ctrl-\\ a, or an admin can take it")
 	a.typeIn("\x1cr")
 	a.sees("handed back to bob")
 	p.typeIn("echo again-$((1+2))\r")
@@ -84,6 +85,7 @@ func TestAnAdminSeizesWithTheFirstKeyAndHandsBack(t *testing.T) {
 }
 
 func TestPrefixKeys(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	c := r.dial("alice")
 	p := r.open(c, 80, 24, "new -n work -- stty raw -echo; echo ready; cat -v")
@@ -95,13 +97,13 @@ func TestPrefixKeys(t *testing.T) {
 	p.typeIn("\x1b[200~\x1cd\x1b[201~")
 	p.sees("^[[200~^\\d^[[201~") // pasted: no key
 	p.typeIn("\x1c")
-	p.sees("d detach  c claim") // the prefix alone shows its keys
+	p.sees("you have the keyboard:  d detach  c claim") // the prefix alone shows its keys
 	p.typeIn("?")
 	p.sees("Any key closes this.")
 	p.typeIn("q") // closes the help and is not sent
 	p.typeIn("\x1cl")
 	p.sees("* work")
-	p.typeIn("q")
+	p.typeIn("\x1b")
 	p.typeIn("\x1cc")
 	p.sees("you have the keyboard")
 	p.typeIn("end")
@@ -109,7 +111,7 @@ func TestPrefixKeys(t *testing.T) {
 	if screen := r.ssh("alice", "", "peek work").stdout; strings.Contains(screen, "q") {
 		t.Errorf("a key that closed something was sent on: %q", screen)
 	}
-	p.typeIn("\x1b[92;5ud") // as a terminal sends the prefix that speaks kitty's protocol
+	p.typeIn("\x1b[92;5ud") // as a terminal that speaks kitty's protocol sends the prefix
 	if got := p.status(); got != 0 {
 		t.Errorf("status %d", got)
 	}
@@ -140,6 +142,7 @@ func TestReadOnlyAttachTypesNothing(t *testing.T) {
 }
 
 func TestAReadOnlyAttachWithoutPtyIsAStream(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	r.ssh("alice", "", "new -d -n work -- echo one; echo two; sleep 0.3; echo three; exit 4")
 	got := r.ssh("alice", "", "attach -r work")
@@ -153,6 +156,7 @@ func TestAReadOnlyAttachWithoutPtyIsAStream(t *testing.T) {
 }
 
 func TestAttachingToAnExitedTerminalShowsItAndItsStatus(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	r.ssh("alice", "", "new -d -n gone -- echo last words; exit 9")
 	if got := r.ssh("alice", "", "wait gone"); got.status != 9 {
@@ -160,27 +164,30 @@ func TestAttachingToAnExitedTerminalShowsItAndItsStatus(t *testing.T) {
 	}
 	p := r.open(r.dial("alice"), 80, 24, "attach gone")
 	p.sees("last words")
+	p.sees("[gone exited with status 9, ")
+	p.sees(" ago; `ssh HOST rm gone` removes it]\r\n")
 	if got := p.status(); got != 9 {
 		t.Errorf("status %d, want 9", got)
 	}
 }
 
 func TestLosingTheConnectionDetaches(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	c := r.dial("alice")
 	p := r.open(c, 80, 24, "")
-	p.typeIn("MARK=kept; echo ready-$MARK\r")
-	p.sees("ready-kept")
+	p.typeIn("KEPT=yes; echo ready-$KEPT\r")
+	p.sees("ready-yes")
 	c.Close()
-	eventually(t, "the viewer is gone", func() bool { return r.host.Stats().Connections["ssh"] == 0 })
+	r.empties()
 	c = r.dial("alice")
 	p = r.open(c, 80, 24, "")
 	p.sees("1 terminal is running: ")
 	p.typeIn("exit\r")
 	p.status()
 	p = r.open(c, 80, 24, "attach")
-	p.typeIn("echo back-$MARK\r")
-	p.sees("back-kept")
+	p.typeIn("echo back-$KEPT\r")
+	p.sees("back-yes")
 }
 
 func TestTwoViewersSeeTheSame(t *testing.T) {
@@ -199,7 +206,9 @@ func TestTwoViewersSeeTheSame(t *testing.T) {
 		defer close(copied)
 		_, _ = io.Copy(seen, agent)
 	}()
-	io.WriteString(agent, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":"bobs-agent","initialSubscriptions":["ahp-terminal:/work"]}}`+"\n")
+	io.WriteString(agent, `{"jsonrpc":"2.0","id":1,"method":"initialize",`+
+		`"params":{"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":"bobs-agent",`+
+		`"initialSubscriptions":["ahp-terminal:/work"]}}`+"\n")
 	if _, ok := seen.await(`"id":1,"result"`); !ok {
 		t.Fatalf("initialize: %s", seen.all())
 	}
@@ -220,9 +229,10 @@ func TestTwoViewersSeeTheSame(t *testing.T) {
 
 func TestAnInterruptGetsThroughToAProgramThatDoesNotRead(t *testing.T) {
 	r := newRig(t, rigOptions{})
-	// A shell runs its trap when the command in front of it has ended: ready is who
-	// would miss the key otherwise.
-	p := r.open(r.dial("alice"), 80, 24, "new -- trap 'echo caught; exit 3' INT; sh -c 'echo ready; exec sleep 1000'")
+	// A shell runs its trap when the command in front of it has ended. So it is that command that
+	// says ready.
+	p := r.open(r.dial("alice"), 80, 24,
+		"new -- trap 'echo caught; exit 3' INT; sh -c 'echo ready; exec sleep 1000'")
 	p.sees("ready")
 	junk := strings.Repeat(strings.Repeat("x", 1000)+"\r", 1200)
 	p.typeIn(junk + "\x03")
@@ -233,7 +243,8 @@ func TestAnInterruptGetsThroughToAProgramThatDoesNotRead(t *testing.T) {
 
 func TestSignalsReachTheProgramInTheForeground(t *testing.T) {
 	r := newRig(t, rigOptions{})
-	p := r.open(r.dial("alice"), 80, 24, "new -- trap 'echo got-usr1' USR1; echo ready; while :; do sleep 0.05; done")
+	p := r.open(r.dial("alice"), 80, 24,
+		"new -- trap 'echo got-usr1' USR1; echo ready; while :; do sleep 0.05; done")
 	p.sees("ready")
 	if err := p.s.Signal(gossh.SIGUSR1); err != nil {
 		t.Fatal(err)
@@ -285,11 +296,8 @@ func TestOpenSSHOnATerminal(t *testing.T) {
 	if err := pty.Setsize(tty, &pty.Winsize{Cols: 70, Rows: 20}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the new size arrives", func() bool {
-		typeIn("stty size\r")
-		time.Sleep(20 * time.Millisecond)
-		return strings.Contains(out.all(), "20 70")
-	})
+	typeIn("until [ \"$(stty size)\" = '20 70' ]; do sleep 0.02; done; echo resized-$((1+1))\r")
+	sees("resized-2")
 	typeIn("\x1cd")
 	sees("goes on running")
 	if err := cmd.Wait(); err != nil {
@@ -298,7 +306,7 @@ func TestOpenSSHOnATerminal(t *testing.T) {
 	<-copied
 }
 
-// A clear by an agent leaves a person who is attached with the prompt, at the top.
+// A clear by an agent leaves an attached person with the prompt, at the top of the screen.
 func TestAClearKeepsThePromptForThoseWhoAreAttached(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	p := r.open(r.dial("alice"), 80, 24, "new -n work")
@@ -312,7 +320,9 @@ func TestAClearKeepsThePromptForThoseWhoAreAttached(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer hc.Close()
-	if _, e := hc.Initialize(ahp.InitializeParams{Channel: ahp.RootURI, ProtocolVersions: []string{"1.0.0"}, ClientID: "agent"}); e != nil {
+	if _, e := hc.Initialize(ahp.InitializeParams{
+		Channel: ahp.RootURI, ProtocolVersions: []string{"1.0.0"}, ClientID: "agent",
+	}); e != nil {
 		t.Fatal(e)
 	}
 	if !hc.Dispatch(ahp.TerminalURI("work"), 1, ahp.TerminalCleared{}) {
@@ -324,7 +334,7 @@ func TestAClearKeepsThePromptForThoseWhoAreAttached(t *testing.T) {
 	}
 	shows := func(want string) {
 		t.Helper()
-		eventually(t, "both screens show "+want, func() bool {
+		hosttest.Eventually(t, "both screens show "+want, func() bool {
 			seen := vt.New(80, 24, vt.Options{})
 			seen.Feed([]byte(p.out.all()), nil)
 			got := strings.TrimRight(string(seen.AppendText(nil, false)), "\n")

@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/ahp/hosttest"
 )
 
 // rawSession opens a channel of type "session" without any of a client's manners.
@@ -54,8 +59,8 @@ func TestTheEndComesInOrder(t *testing.T) {
 	if !request(t, ch, "exec", stringMsg{"run -- echo last; exit 7"}) {
 		t.Fatal("exec was refused")
 	}
-	// RFC 4254 section 6.10: the status comes before the close; and before the
-	// end of the output, because OpenSSH's client looks no further than that.
+	// RFC 4254 section 6.10: the status comes before the close. It also comes before the end of the
+	// output, because OpenSSH's client looks no further than that.
 	var order []string
 	out, err := io.ReadAll(ch)
 	if err != nil {
@@ -85,7 +90,8 @@ func TestWindowChangesBeforeTheShell(t *testing.T) {
 		t.Fatal("pty-req was refused")
 	}
 	for i := range 20_000 {
-		if _, err := ch.SendRequest("window-change", false, gossh.Marshal(windowMsg{Cols: uint32(i), Rows: 1 << 30})); err != nil {
+		size := gossh.Marshal(windowMsg{Cols: uint32(i), Rows: 1 << 30})
+		if _, err := ch.SendRequest("window-change", false, size); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -119,7 +125,8 @@ func TestWindowFloodsLeaveOthersAlone(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := ch.SendRequest("window-change", false, gossh.Marshal(windowMsg{Cols: 20 + i%500, Rows: 20 + i%90})); err != nil {
+			size := gossh.Marshal(windowMsg{Cols: 20 + i%500, Rows: 20 + i%90})
+			if _, err := ch.SendRequest("window-change", false, size); err != nil {
 				return
 			}
 		}
@@ -135,7 +142,10 @@ func TestEnvironmentIsBoundedAndChosen(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	ch, _ := rawSession(t, r.dial("alice"))
 	type env struct{ Name, Value string }
-	for _, e := range []env{{"LD_PRELOAD", "x"}, {"PATH", "/tmp"}, {"LC_=X", "x"}, {"LC_NUL", "a\x00b"}, {"LC_BIG", strings.Repeat("x", maxEnvBytes)}} {
+	for _, e := range []env{
+		{"LD_PRELOAD", "x"}, {"PATH", "/tmp"}, {"LC_=X", "x"}, {"LC_NUL", "a\x00b"},
+		{"LC_BIG", strings.Repeat("x", maxEnvBytes)},
+	} {
 		if request(t, ch, "env", e) {
 			t.Errorf("%s was accepted", e.Name)
 		}
@@ -143,7 +153,8 @@ func TestEnvironmentIsBoundedAndChosen(t *testing.T) {
 	accepted := 0
 	for i := range 10_000 {
 		if i%100 != 0 {
-			if _, err := ch.SendRequest("env", false, gossh.Marshal(env{fmt.Sprintf("LC_%d", i), "x"})); err != nil {
+			e := gossh.Marshal(env{fmt.Sprintf("LC_%d", i), "x"})
+			if _, err := ch.SendRequest("env", false, e); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -198,7 +209,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 		}
 		ch.Close()
 	}
-	eventually(t, "the channels are given back", func() bool {
+	hosttest.Eventually(t, "the channels are given back", func() bool {
 		s, err := c.NewSession()
 		if err != nil {
 			return false
@@ -223,7 +234,7 @@ func TestTooManySessionsAreAShortage(t *testing.T) {
 		t.Fatalf("the eleventh: %v", err)
 	}
 	open[0].Close()
-	eventually(t, "a place is free again", func() bool {
+	hosttest.Eventually(t, "a place is free again", func() bool {
 		ch, _, err := c.OpenChannel("session", nil)
 		if err == nil {
 			ch.Close()
@@ -245,7 +256,7 @@ func TestChannelFloodIsRefusedAndForgotten(t *testing.T) {
 		}
 	}
 	c.Close()
-	eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= before })
+	hosttest.Eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func TestOnlyTheHTTPDoorIsForwardedTo(t *testing.T) {
@@ -296,9 +307,15 @@ func TestAPanicEndsOneConnectionOnly(t *testing.T) {
 }
 
 func TestAPeerThatTakesNothingIsClosed(t *testing.T) {
+	t.Parallel()
 	r := newRigBeforeServe(t, rigOptions{}, func(r *rig) { r.server.stall = 300 * time.Millisecond })
 	nc, err := net.Dial("tcp", r.addr)
 	if err != nil {
+		t.Fatal(err)
+	}
+	// What the sockets hold must be less than the windows of all channels, so that the server
+	// writes more than it can send.
+	if err := nc.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
 		t.Fatal(err)
 	}
 	stopped := &stoppedConn{Conn: nc, stop: make(chan struct{}), end: make(chan struct{})}
@@ -309,19 +326,30 @@ func TestAPeerThatTakesNothingIsClosed(t *testing.T) {
 	c := gossh.NewClient(conn, chans, reqs)
 	defer c.Close()
 	defer close(stopped.end)
-	// Each channel's window is less than what the sockets hold.
+	// The commands print only when nothing is taken any more: else the client could take all
+	// that the windows allow, and the server would have nothing to write.
+	gate := filepath.Join(t.TempDir(), "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for range 8 {
 		ch, _ := rawSession(t, c)
-		request(t, ch, "exec", stringMsg{"run -- yes 0123456789012345678901234567890123456789"})
+		request(t, ch, "exec", stringMsg{"run -- sh -c ': <" + gate + "; exec yes 0123456789'"})
 	}
 	close(stopped.stop)
-	eventually(t, "it is closed", func() bool { return r.host.Stats().Connections["ssh"] == 0 })
-	if got := r.ssh("alice", "", "ls"); !strings.Contains(got.stdout, "yes-1") {
+	open, err := os.OpenFile(gate, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	hosttest.Eventually(t, "it is closed", func() bool { return r.host.Stats().Connections["ssh"] == 0 })
+	if got := r.ssh("alice", "", "ls"); !strings.Contains(got.stdout, "yes-") {
 		t.Errorf("the terminals went with their viewer: %+v", got)
 	}
 }
 
 func TestAChannelThatIsNotReadHarmsNoOtherAndGoesOn(t *testing.T) {
+	t.Parallel()
 	const stall = 200 * time.Millisecond
 	r := newRigBeforeServe(t, rigOptions{}, func(r *rig) { r.server.stall = stall })
 	c := r.dial("alice")
@@ -348,6 +376,7 @@ func TestAChannelThatIsNotReadHarmsNoOtherAndGoesOn(t *testing.T) {
 }
 
 func TestADeadPeerIsNoticed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{door: func(c *Config) { c.KeepaliveInterval = 100 * time.Millisecond }})
 	nc, err := net.Dial("tcp", r.addr)
 	if err != nil {
@@ -362,9 +391,9 @@ func TestADeadPeerIsNoticed(t *testing.T) {
 	c := gossh.NewClient(conn, chans, reqs)
 	defer c.Close()
 	rawSession(t, c)
-	eventually(t, "it is seated", func() bool { return r.host.Stats().Connections["ssh"] == 1 })
+	hosttest.Eventually(t, "it is seated", func() bool { return r.host.Stats().Connections["ssh"] == 1 })
 	close(deaf.deaf)
-	eventually(t, "it is closed", func() bool { return r.host.Stats().Connections["ssh"] == 0 })
+	hosttest.Eventually(t, "it is closed", func() bool { return r.host.Stats().Connections["ssh"] == 0 })
 }
 
 // deafConn stops sending, as if a cable had been cut, when deaf is closed.

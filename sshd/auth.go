@@ -1,101 +1,95 @@
 package sshd
 
 import (
+	"context"
 	"errors"
 
 	gossh "golang.org/x/crypto/ssh"
 
+	"termhost/ahp/host"
 	"termhost/authz"
 	"termhost/keys"
 )
 
-// serverVersion follows "SSH-2.0-" in the server's identification (RFC 4253
-// section 4.2). It says nothing that helps an attacker choose.
-const serverVersion = "termhost"
-
-// keyExchanges, ciphers and macs are what is offered: everything modern that
-// x/crypto has, and nothing that rests on SHA-1, CBC or finite-field groups
-// (costly before anybody has authenticated). Strict key exchange is x/crypto's
-// own doing.
-func keyExchanges() []string {
-	return []string{
-		gossh.KeyExchangeMLKEM768X25519, gossh.KeyExchangeCurve25519,
-		gossh.KeyExchangeECDHP256, gossh.KeyExchangeECDHP384, gossh.KeyExchangeECDHP521,
-	}
-}
-
-func ciphers() []string {
-	return []string{
-		gossh.CipherAES128GCM, gossh.CipherAES256GCM, gossh.CipherChaCha20Poly1305,
-		gossh.CipherAES128CTR, gossh.CipherAES192CTR, gossh.CipherAES256CTR,
-	}
-}
-
-func macs() []string {
-	return []string{gossh.HMACSHA256ETM, gossh.HMACSHA512ETM, gossh.HMACSHA256, gossh.HMACSHA512}
-}
-
-// strongSigner returns k without the signature algorithms that rest on SHA-1,
-// which is what an RSA key offers by itself.
-func strongSigner(k gossh.Signer) (gossh.Signer, error) {
-	switch k.PublicKey().Type() {
-	case gossh.KeyAlgoRSA, gossh.CertAlgoRSAv01:
-	default:
-		return k, nil
-	}
-	signer, ok := k.(gossh.AlgorithmSigner)
-	if !ok {
-		return nil, errors.New("an RSA key that signs with SHA-1 only cannot be used")
-	}
-	return gossh.NewSignerWithAlgorithms(signer, []string{gossh.KeyAlgoRSASHA512, gossh.KeyAlgoRSASHA256})
-}
-
-// serverConfig returns a fresh configuration for one connection; charm.land/ssh
-// adds host keys and version to it.
+// serverConfig returns a fresh configuration for one connection. charm.land/ssh adds host keys and
+// version to it.
 func (c *conn) serverConfig() *gossh.ServerConfig {
-	if c.known != nil {
-		return c.knownConfig()
+	if c.proven != nil {
+		return c.provenConfig()
 	}
 	return &gossh.ServerConfig{
-		Config:                    gossh.Config{KeyExchanges: keyExchanges(), Ciphers: c.ciphers, MACs: macs()},
+		Config:                    c.algorithms(),
 		PublicKeyAuthAlgorithms:   gossh.SupportedAlgorithms().PublicKeyAuths,
-		MaxAuthTries:              c.srv.cfg.MaxAuthTries,
+		MaxAuthTries:              c.cfg.MaxAuthTries,
 		PublicKeyCallback:         c.keyOffered,
 		VerifiedPublicKeyCallback: c.keyVerified,
 	}
 }
 
-// errRefused is what the peer is refused with; the reason is for the log.
+// errRefused is all that a refused peer is told. The log has the reason.
 var errRefused = errors.New("sshd: permission denied")
 
-// keyOffered says whether a key would do. It also runs for keys that a client
-// only asks about, so it remembers nothing of them.
-func (c *conn) keyOffered(meta gossh.ConnMetadata, key gossh.PublicKey) (*gossh.Permissions, error) {
+// keyOffered says whether a key would do. It also runs for keys that a client only asks about, so
+// it remembers nothing of them.
+func (c *conn) keyOffered(m gossh.ConnMetadata, key gossh.PublicKey) (*gossh.Permissions, error) {
 	c.triedKey = true
-	grant, err := c.srv.cfg.Authority.Key(meta.User(), key, meta.RemoteAddr())
+	grant, err := c.authorised(m, key, false)
 	if err != nil {
-		c.log.Info("key refused", "key", gossh.FingerprintSHA256(key), "reason", err)
-		return nil, errRefused
+		return nil, err
 	}
 	return permissions(grant), nil
 }
 
-// keyVerified seats the connection: the peer holds the private key.
-func (c *conn) keyVerified(meta gossh.ConnMetadata, key gossh.PublicKey, _ *gossh.Permissions, _ string) (*gossh.Permissions, error) {
-	grant, err := c.srv.cfg.Authority.Key(meta.User(), key, meta.RemoteAddr())
+// keyVerified logs the peer in: it has proven that it holds the private key.
+func (c *conn) keyVerified(m gossh.ConnMetadata, key gossh.PublicKey, _ *gossh.Permissions,
+	_ string) (*gossh.Permissions, error) {
+	grant, err := c.authorised(m, key, true)
 	if err != nil {
-		c.log.Info("key refused", "key", gossh.FingerprintSHA256(key), "reason", err)
-		return nil, errRefused
+		return nil, err
 	}
 	if err := c.login(grant); err != nil {
-		c.log.Info("login refused", "principal", grant.Principal.Name, "reason", err)
-		return nil, errRefused
+		return nil, c.refuse(grant.Principal, err)
 	}
 	return permissions(grant), nil
 }
 
-// permissions tells x/crypto the one thing that it acts upon; everything else
-// is the grant's.
+// refuse logs why somebody with a good key is not let in, and returns the error for x/crypto. If
+// there is no room, the peer is told so before it is refused (RFC 4252 section 5.4).
+func (c *conn) refuse(p authz.Principal, err error) error {
+	c.log.Info("login refused", "principal", p.Name, "reason", err)
+	c.refusal = err
+	var quota *host.QuotaError
+	if !errors.As(err, &quota) && !errors.Is(err, errNoRoom) {
+		return errRefused
+	}
+	c.crowded = true
+	c.audit(authz.AuditLimit, "who", p.Name, "reason", err.Error())
+	return &gossh.BannerError{Err: errRefused,
+		Message: "termhost: " + err.Error() + "; close some and try again\r\n"}
+}
+
+// errNoRoom refuses a login while there are as many connections as there may be.
+var errNoRoom = errors.New("there are as many connections as this host takes")
+
+// authorised returns what the key is good for, or errRefused. proven: the peer holds the private
+// key. A user name that begins as an invitation's does is nothing else: whoever comes with one is a
+// guest, even with a key that would be good for more. The log never gets that name.
+func (c *conn) authorised(m gossh.ConnMetadata, key gossh.PublicKey, proven bool) (
+	grant authz.Grant, err error) {
+	if secret, ok := keys.InviteSecret(m.User()); ok {
+		grant, err = c.cfg.Authority.AuthenticateGuest(secret, key, proven)
+	} else {
+		grant, err = c.cfg.Authority.AuthenticateKey(m.User(), key, m.RemoteAddr())
+	}
+	if err != nil {
+		c.log.Info("key refused", "key", gossh.FingerprintSHA256(key), "reason", err)
+		c.refusal = err
+		return authz.Grant{}, errRefused
+	}
+	return grant, nil
+}
+
+// permissions tells x/crypto the one thing that it acts upon. Everything else is in the grant.
 func permissions(g authz.Grant) *gossh.Permissions {
 	p := &gossh.Permissions{}
 	if g.Identity.NoTouchRequired {
@@ -104,10 +98,59 @@ func permissions(g authz.Grant) *gossh.Permissions {
 	return p
 }
 
-// lostRights is what a peer is told when its grant ends. Why a key went is for
-// the log only.
+// login connects the grant's principal to the host, and has the connection end with the grant.
+func (c *conn) login(g authz.Grant) error {
+	if c.host != nil {
+		return errors.New("somebody has logged in already")
+	}
+	hc, err := c.cfg.Host.Connect(g.Principal, host.DoorSSH)
+	if err != nil {
+		return err
+	}
+	if !c.admission.authenticated(g.Principal.Role) {
+		hc.Close()
+		return errNoRoom
+	}
+	hc.Prove(c.prove(g))
+	c.mu.Lock()
+	c.grant, c.host = g, hc
+	c.in.account = g.Principal.Account()
+	if g.Principal.Role == authz.Observer {
+		c.in.observer.Store(hc)
+	}
+	c.mu.Unlock()
+	context.AfterFunc(hc.Context(), func() { c.end(context.Cause(hc.Context())) })
+	c.release = func() {}
+	c.audit(authz.AuditLogin, "who", g.Principal.Name, "role", g.Principal.Role,
+		"key", g.Principal.Fingerprint)
+	if c.proven != nil {
+		c.log.Info("login", "principal", g.Principal.Name, "role", g.Principal.Role)
+		return nil
+	}
+	c.release = c.cfg.Authority.Track(g, func(err error) {
+		c.log.Info("login ended", "principal", g.Principal.Name, "reason", err)
+		c.end(lostRights(err))
+	})
+	c.log.Info("login", "principal", g.Principal.Name, "role", g.Principal.Role,
+		"key", g.Principal.Fingerprint)
+	return nil
+}
+
+// prove returns what follows the peer's key when the connection is over; nil for a peer that
+// another door has identified.
+func (c *conn) prove(g authz.Grant) host.Proof {
+	if c.proven != nil {
+		return nil
+	}
+	authority := c.cfg.Authority // the proof outlives the connection
+	return func(end func(error)) (release func()) { return authority.Track(g, end) }
+}
+
+// lostRights is what a peer is told when its grant ends. Why a key went is for the log only.
 func lostRights(err error) error {
 	switch {
+	case errors.Is(err, keys.ErrBadInvite):
+		return errors.New("your invitation has ended")
 	case errors.Is(err, authz.ErrChanged):
 		return errors.New("the rights of your key have changed; connect again")
 	case errors.Is(err, keys.ErrUnknownKey), errors.Is(err, keys.ErrWithdrawn):

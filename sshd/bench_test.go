@@ -14,7 +14,8 @@ import (
 )
 
 // benchSession opens an SSH session with a pty and returns its streams.
-func (r *rig) benchSession(b *testing.B, c *gossh.Client, command string) (in io.Writer, out io.Reader, s *gossh.Session) {
+func (r *rig) benchSession(b *testing.B, c *gossh.Client, command string) (
+	in io.Writer, out io.Reader, s *gossh.Session) {
 	b.Helper()
 	s, err := c.NewSession()
 	if err != nil {
@@ -35,8 +36,8 @@ func (r *rig) benchSession(b *testing.B, c *gossh.Client, command string) (in io
 	return in, out, s
 }
 
-// readTo reads until mark has passed and returns how many bytes came.
-func readTo(b *testing.B, out io.Reader, mark string) (n int) {
+// readTo reads until text has passed and returns how many bytes came.
+func readTo(b *testing.B, out io.Reader, text string) (n int) {
 	b.Helper()
 	buf := make([]byte, 64<<10)
 	tail := []byte{}
@@ -44,13 +45,13 @@ func readTo(b *testing.B, out io.Reader, mark string) (n int) {
 		m, err := out.Read(buf)
 		n += m
 		tail = append(tail, buf[:m]...)
-		if bytes.Contains(tail, []byte(mark)) {
+		if bytes.Contains(tail, []byte(text)) {
 			return n
 		}
 		if err != nil {
-			b.Fatalf("%v after %d bytes, before %q", err, n, mark)
+			b.Fatalf("%v after %d bytes, before %q", err, n, text)
 		}
-		tail = tail[max(0, len(tail)-len(mark)):]
+		tail = tail[max(0, len(tail)-len(text)):]
 	}
 }
 
@@ -60,7 +61,6 @@ func BenchmarkEcho(b *testing.B) {
 	in, out, s := r.benchSession(b, r.dial("alice"), "new -- stty raw -echo; echo ready; cat")
 	defer s.Close()
 	readTo(b, out, "ready")
-	time.Sleep(50 * time.Millisecond) // cat has started, and the line end is out
 	buf := make([]byte, 64)
 	took := make([]time.Duration, 0, b.N)
 	for b.Loop() {
@@ -95,8 +95,8 @@ func floodFile(b *testing.B, r *rig, size int) string {
 	return name
 }
 
-// BenchmarkFlood is cat of a large file in a terminal with one viewer, to the
-// next command's output.
+// BenchmarkFlood is cat of a large file in a terminal with one viewer, up to the next command's
+// output.
 func BenchmarkFlood(b *testing.B) {
 	const size = 64 << 20
 	r := newRig(b, rigOptions{})
@@ -118,8 +118,9 @@ func BenchmarkAttach(b *testing.B) {
 	for _, history := range []int{0, 1 << 20} {
 		b.Run(fmt.Sprintf("history=%d", history), func(b *testing.B) {
 			r := newRig(b, rigOptions{})
-			r.ssh("alice", "", fmt.Sprintf("new -d -n work -- head -c %d /dev/zero | tr '\\0' 'x' | fold -w 79; echo at-the-end; sleep 1000", history))
-			eventually(b, "output", func() bool { return strings.Contains(r.ssh("alice", "", "peek work").stdout, "at-the-end") })
+			r.ssh("alice", "", fmt.Sprintf("new -d -n work -- head -c %d /dev/zero |"+
+				" tr '\\0' 'x' | fold -w 79; echo at-the-end; sleep 1000", history))
+			r.shows("work", "at-the-end")
 			for b.Loop() {
 				c, err := r.tryDial("alice")
 				if err != nil {
@@ -143,6 +144,6 @@ func BenchmarkIdleViewers(b *testing.B) {
 		leave := r.crowd("alice", count, "attach work")
 		b.ReportMetric(float64(held()-before)/count, "B/viewer")
 		leave()
-		eventually(b, "all are gone", func() bool { return r.host.Stats().Connections["ssh"] == 0 })
+		r.empties()
 	}
 }

@@ -12,9 +12,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termhost/ahp/hosttest"
 )
 
-// other runs another client of OpenSSH's family against the rig.
+// other runs another client than ssh, such as scp or dbclient, against the rig.
 func (r *rig) other(program string, args ...string) (output string, err error) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -26,23 +28,11 @@ func (r *rig) other(program string, args ...string) (output string, err error) {
 	return string(out), err
 }
 
-func TestFileCopiersAreToldWhatToDo(t *testing.T) {
-	r := newRig(t, rigOptions{})
-	_, port, _ := net.SplitHostPort(r.addr)
-	r.write("file", "content")
-	common := []string{"-F", "none", "-i", r.path("alice"), "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none",
-		"-o", "UserKnownHostsFile=" + r.path("known_hosts"), "-o", "BatchMode=yes", "-P", port}
-	out, err := r.other("scp", append(append([]string{"-O"}, common...), r.path("file"), "me@127.0.0.1:x")...)
-	if err == nil || !strings.Contains(out, "termhost moves no files") {
-		t.Errorf("scp: %v\n%s", err, out)
-	}
-	if out, err = r.other("sftp", append(common, "me@127.0.0.1:x")...); err == nil || !strings.Contains(out, "termhost moves no files") {
-		t.Errorf("sftp: %v\n%s", err, out)
-	}
-}
-
 func TestTheForwardLeadsToTheHTTPDoorAsAnOperator(t *testing.T) {
-	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": "no-port-forwarding"}, door: func(c *Config) { c.Forward = echoDoor }})
+	r := newRig(t, rigOptions{
+		people: map[string]string{"alice": "", "bob": "no-port-forwarding"},
+		door:   func(c *Config) { c.Forward = echoDoor },
+	})
 	socket := r.path("forward.sock")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -56,7 +46,7 @@ func TestTheForwardLeadsToTheHTTPDoorAsAnOperator(t *testing.T) {
 	defer cmd.Wait()
 	defer cancel()
 	var nc net.Conn
-	eventually(t, "the socket is there", func() (ok bool) {
+	hosttest.Eventually(t, "the socket is there", func() (ok bool) {
 		var err error
 		nc, err = net.Dial("unix", socket)
 		return err == nil
@@ -79,7 +69,7 @@ func TestTheForwardLeadsToTheHTTPDoorAsAnOperator(t *testing.T) {
 	}
 }
 
-// `printf 'GET ...' | ssh -W ahp:80` has sent all before it reads anything.
+// `printf 'GET ...' | ssh -W ahp:80` has sent everything before it reads anything.
 func TestAForwardAnswersAPeerThatSaysNoMore(t *testing.T) {
 	r := newRig(t, rigOptions{door: func(c *Config) {
 		c.Forward = func(nc net.Conn, _ authzPrincipal) {
@@ -88,7 +78,8 @@ func TestAForwardAnswersAPeerThatSaysNoMore(t *testing.T) {
 			_, _ = fmt.Fprintf(nc, "you said %q, %v", said, err)
 		}
 	}})
-	if got := r.runSSH("hello", r.sshArgs("alice", "-W", "ahp:80")...); got.stdout != `you said "hello", <nil>` {
+	got := r.runSSH("hello", r.sshArgs("alice", "-W", "ahp:80")...)
+	if got.stdout != `you said "hello", <nil>` {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -101,12 +92,16 @@ func TestDropbearsClient(t *testing.T) {
 		t.Skip("dbclient is not installed (dropbear-bin)")
 	}
 	r := newRig(t, rigOptions{})
-	if out, err := r.other("dropbearconvert", "openssh", "dropbear", r.path("alice"), r.path("alice.db")); err != nil {
+	key := r.path("alice.db")
+	out, err := r.other("dropbearconvert", "openssh", "dropbear", r.path("alice"), key)
+	if err != nil {
 		t.Fatalf("dropbearconvert: %v\n%s", err, out)
 	}
 	_, port, _ := net.SplitHostPort(r.addr)
-	out, err := r.other("dbclient", "-y", "-y", "-i", r.path("alice.db"), "-p", port, "me@127.0.0.1", "run -- echo from-dropbear; exit 4")
-	if !strings.Contains(out, "from-dropbear") || err == nil || !strings.Contains(err.Error(), "exit status 4") {
+	out, err = r.other("dbclient", "-y", "-y", "-i", key, "-p", port, "me@127.0.0.1",
+		"run -- echo from-dropbear; exit 4")
+	failed := err != nil && strings.Contains(err.Error(), "exit status 4")
+	if !strings.Contains(out, "from-dropbear") || !failed {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -130,14 +125,14 @@ func (l *oneListener) Accept() (net.Conn, error) {
 func (l *oneListener) Close() error   { return nil }
 func (l *oneListener) Addr() net.Addr { return l.conn.LocalAddr() }
 
-// A WebSocket takes the connection over from the HTTP server, which stops its
-// own reading with a deadline.
+// A WebSocket takes the connection over from the HTTP server, which stops its own reading with a
+// deadline.
 func TestAForwardCanBeTakenOverFromHTTP(t *testing.T) {
 	r := newRig(t, rigOptions{door: func(c *Config) {
 		c.Forward = func(nc net.Conn, p authzPrincipal) {
 			l := &oneListener{conn: nc, once: make(chan struct{}, 1), done: make(chan struct{})}
 			l.once <- struct{}{}
-			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			takeOver := func(w http.ResponseWriter, req *http.Request) {
 				hijacked, rw, err := w.(http.Hijacker).Hijack()
 				if err != nil {
 					t.Error(err)
@@ -147,7 +142,8 @@ func TestAForwardCanBeTakenOverFromHTTP(t *testing.T) {
 				defer hijacked.Close()
 				line, _ := rw.ReadString('\n')
 				_, _ = io.WriteString(hijacked, "taken over by "+p.Name+": "+line)
-			})}
+			}
+			server := &http.Server{Handler: http.HandlerFunc(takeOver)}
 			_ = server.Serve(l)
 		}
 	}})

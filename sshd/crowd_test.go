@@ -13,16 +13,18 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/ahp/hosttest"
 )
 
-// A crowd is many clients in a process of their own, so that what they hold is
-// not counted as the server's. The test binary is that process.
+// A crowd is many clients in a process of their own, so that what they hold is not counted as the
+// server's. The test binary is that process.
 
 // crowdVariable makes the test binary a crowd: "ADDR KEYFILE COUNT COMMAND".
 const crowdVariable = "TERMHOST_TEST_CROWD"
 
-func crowdMain() {
-	if err := beCrowd(strings.SplitN(os.Getenv(crowdVariable), " ", 4)); err != nil {
+func crowdMain(args string) {
+	if err := beCrowd(strings.SplitN(args, " ", 4)); err != nil {
 		fmt.Println("failed:", err)
 		os.Exit(1)
 	}
@@ -76,7 +78,8 @@ func beCrowd(args []string) error {
 func (r *rig) crowd(key string, count int, command string) (leave func()) {
 	r.t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d %s", crowdVariable, r.addr, r.path(key), count, command))
+	cmd.Env = append(os.Environ(),
+		fmt.Sprintf("%s=%s %s %d %s", crowdVariable, r.addr, r.path(key), count, command))
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		r.t.Fatal(err)
@@ -115,7 +118,7 @@ func TestManyIdleViewersCostLittleAndLeaveNothing(t *testing.T) {
 	r.ssh("alice", "", "new -d -n work -- echo ready; sleep 1000")
 	goroutines, memory := runtime.NumGoroutine(), held()
 	leave := r.crowd("alice", count, "attach work")
-	eventually(t, "all are seated", func() bool { return r.host.Stats().Connections["ssh"] == count })
+	hosttest.Eventually(t, "all are seated", func() bool { return r.host.Stats().Connections["ssh"] == count })
 	perConn, bytesPer := float64(runtime.NumGoroutine()-goroutines)/count, (held()-memory)/count
 	t.Logf("%.2f goroutines and %d bytes per idle viewer", perConn, bytesPer)
 	if perConn > 8.05 {
@@ -126,7 +129,7 @@ func TestManyIdleViewersCostLittleAndLeaveNothing(t *testing.T) {
 	}
 	leave()
 	begun := time.Now()
-	eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
+	hosttest.Eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("it took %v to free them", took)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"termhost/ahp/hosttest"
 	"termhost/ptypool/vt"
 )
 
@@ -14,10 +15,13 @@ func (p *person) shown(cols, rows int) string {
 	return strings.TrimRight(string(screen.AppendText(nil, true)), "\n")
 }
 
-// Whatever has lain over the screen, what is left is the host's screen.
+// After something has lain over the screen, the viewer shows exactly the host's screen again.
 func TestWhatWasCoveredComesBack(t *testing.T) {
-	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": `environment="TERMHOST_ROLE=observer"`}})
-	p := r.open(r.dial("alice"), 80, 24, "new -n work -- stty -echo; for i in $(seq 1 60); do printf '\\033[3%dmline %d\\033[m\\r\\n' $((i%8)) $i; done; printf '\\033[5;20r\\033[7;9Hhere'; while read x; do printf ' and %s' $x; done")
+	t.Parallel()
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": asObserver}})
+	p := r.open(r.dial("alice"), 80, 24, `new -n work -- stty -echo; for i in $(seq 1 60); do `+
+		`printf '\033[3%dmline %d\033[m\r\n' $((i%8)) $i; done; `+
+		`printf '\033[5;20r\033[7;9Hhere'; while read x; do printf ' and %s' $x; done`)
 	p.sees("here")
 	e := r.open(r.dial("eve"), 80, 24, "attach work")
 	e.sees("here")
@@ -25,7 +29,7 @@ func TestWhatWasCoveredComesBack(t *testing.T) {
 	e.sees("observers may only look")
 	for i, c := range []struct{ keys, shows, closes string }{
 		{"\x1c?", "Any key closes this.", "q"},
-		{"\x1cl", "* work", "q"},
+		{"\x1cl", "* work", "\x1b"},
 		{"\x1cc", "you have the keyboard", ""},
 		{"\x1cr", "nobody held it before you", ""},
 	} {
@@ -35,13 +39,15 @@ func TestWhatWasCoveredComesBack(t *testing.T) {
 		p.typeIn(c.closes + word + "\r")
 		p.sees(word)
 	}
-	want := func() string { return strings.TrimRight(r.ssh("alice", "", "peek --ansi work").stdout, "\n") }
+	want := func() string {
+		return strings.TrimRight(r.ssh("alice", "", "peek --ansi work").stdout, "\n")
+	}
 	if !strings.Contains(want(), "wordd") {
 		t.Fatalf("the screen is %q", want())
 	}
 	for name, viewer := range map[string]*person{"holder": p, "observer": e} {
 		var got string
-		eventually(t, name+"'s screen is the host's", func() bool {
+		hosttest.Eventually(t, name+"'s screen is the host's", func() bool {
 			got = viewer.shown(80, 24)
 			return got == want()
 		})

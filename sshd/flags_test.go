@@ -1,16 +1,19 @@
 package sshd
 
 import (
-	"flag"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// Names are what people and agents choose: [A-Za-z0-9._-], also at the front.
+// People and agents choose names of the characters [A-Za-z0-9._-], and any may come first.
 func TestANameThatBeginsWithADashIsReachedBehindTwoDashes(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	for _, name := range []string{"-x", "--", "-n"} {
-		if got := r.ssh("alice", "", "new -d -n '"+name+"' -- stty -echo; printf ready; read x; printf \"got <$x>\"; exit 5"); got.status != 0 || got.stdout != name+"\n" {
+		got := r.ssh("alice", "", "new -d -n '"+name+
+			"' -- stty -echo; printf ready; read x; printf \"got <$x>\"; exit 5")
+		if got.status != 0 || got.stdout != name+"\n" {
 			t.Fatalf("new: %+v", got)
 		}
 		for _, c := range []struct {
@@ -28,7 +31,15 @@ func TestANameThatBeginsWithADashIsReachedBehindTwoDashes(t *testing.T) {
 		} {
 			got := r.ssh("alice", "", c.command)
 			shares := strings.HasPrefix(c.command, "share")
-			if got.status != c.status || !strings.HasPrefix(got.stdout, c.stdout) || strings.Contains(got.stderr, "attach -- "+name+"`") != shares || got.stderr != "" && !shares {
+			if strings.HasPrefix(c.command, "attach") { // it says that the terminal has exited
+				if !strings.Contains(got.stderr, "`ssh HOST rm -- "+name+"`") {
+					t.Errorf("%s: %+v", c.command, got)
+				}
+				got.stderr = ""
+			}
+			if got.status != c.status || !strings.HasPrefix(got.stdout, c.stdout) ||
+				strings.Contains(got.stderr, "attach -- "+name+"`") != shares ||
+				got.stderr != "" && !shares {
 				t.Errorf("%s: %+v", c.command, got)
 			}
 		}
@@ -36,22 +47,66 @@ func TestANameThatBeginsWithADashIsReachedBehindTwoDashes(t *testing.T) {
 }
 
 func TestFlagsMayFollowTheName(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
-	r.ssh("alice", "", "new -d -n work -- stty -echo; printf ready; read x; printf \"got <$x>\"; read x; exit 5")
+	r.ssh("alice", "", "new -d -n work -- stty -echo; printf ready; read x; printf \"got <$x>\";"+
+		" read x; exit 5")
 	for _, c := range []struct {
 		command, stdout string
 		status          int
 	}{
 		{"wait work --match ready --timeout 15s", "", 0},
 		{"log work --raw", "ready", 0},
-		{"send work --enter ls -la --enter", "", 0}, // what is typed is no flag
-		{"wait work --match got.<ls.-la.--enter> --timeout 15s", "", 0},
+		{"send work ls -la --enter", "", 0}, // -la only looks like a flag
+		{`wait work --match got\s<ls\s-la> --timeout 15s`, "", 0},
 		{"send work --key enter", "", 0},
 		{"wait work --timeout 15s", "", 5},
 		{"attach work -r", "readygot", 5},
 	} {
-		if got := r.ssh("alice", "", c.command); got.status != c.status || !strings.HasPrefix(got.stdout, c.stdout) || got.stderr != "" {
+		got := r.ssh("alice", "", c.command)
+		said := got.stderr != "" && c.command != "attach work -r" // which says that it has exited
+		if got.status != c.status || !strings.HasPrefix(got.stdout, c.stdout) || said {
 			t.Errorf("%s: %+v", c.command, got)
+		}
+	}
+}
+
+func TestWhatIsTypedIsToldFromFlags(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	for _, c := range []struct{ send, want string }{
+		{"--enter work a b", "a b|"},
+		{"work a --enter b", "a b|"},
+		{"work --enter -- --enter -x  y ", "--enter -x  y |"},
+		{"work --key enter -- -", "-|"},
+		{"work --enter a -", "a -|"},
+		{"work a -l --enter -- -- 'b", "a -l -- 'b|"},
+	} {
+		r.ssh("alice", "", "new -d -n work -- stty raw -echo; printf ready; head -c "+
+			strconv.Itoa(len(c.want))+" | tr '\r' '|'")
+		r.shows("work", "ready")
+		if got := r.ssh("alice", "", "send "+c.send); got != (outcome{}) {
+			t.Errorf("send %s: %+v", c.send, got)
+		}
+		r.ssh("alice", "", "wait --timeout 15s work")
+		if got := r.ssh("alice", "", "log --raw work"); got.stdout != "ready"+c.want {
+			t.Errorf("send %s: typed %q", c.send, got.stdout)
+		}
+		r.ssh("alice", "", "rm work")
+	}
+	for _, wrong := range []string{"work -la", "work --entr", "work ls --entr", "--entr work ls"} {
+		got := r.ssh("alice", "", "send "+wrong)
+		if got.status != 2 || !strings.Contains(got.stderr, "hint: what follows -- is typed as it is") {
+			t.Errorf("send %s: %+v", wrong, got)
+		}
+	}
+}
+
+func TestAFolderInTheHomeDirectoryIsFoundByTheHost(t *testing.T) {
+	r := newRig(t, rigOptions{})
+	for dir, want := range map[string]string{"~": "run -- pwd", "~/..": "run -C .. -- pwd"} {
+		want := r.ssh("alice", "", want)
+		if got := r.ssh("alice", "", "run -C "+dir+" -- pwd"); got.status != 0 || got != want {
+			t.Errorf("%s: %+v, want %+v", dir, got, want)
 		}
 	}
 }
@@ -77,31 +132,5 @@ func TestARelativeFolderIsTakenFromWhereTerminalsStart(t *testing.T) {
 	start := r.ssh("alice", "", "run -- pwd")
 	if got := r.ssh("alice", "", "run -C . -- pwd"); got.status != 0 || got != start {
 		t.Errorf("%+v, want %+v", got, start)
-	}
-}
-
-func TestWhatIsTypedIsToldFromFlags(t *testing.T) {
-	for _, c := range []struct {
-		words string
-		flags int
-	}{
-		{"", 0},
-		{"text --enter", 0},
-		{"--enter text", 1},
-		{"-enter --enter", 2},
-		{"--enter=true --key=up --key down -x", 4},
-		{"--key", 1},
-		{"--key --enter", 2},
-		{"-la", 0},
-		{"- --enter", 0},
-		{"-- --enter", 0},
-		{"--enterprise", 0},
-	} {
-		fs := flag.NewFlagSet("send", flag.ContinueOnError)
-		fs.Bool("enter", false, "")
-		fs.Func("key", "", func(string) error { return nil })
-		if got := knownFlags(fs, strings.Fields(c.words)); got != c.flags {
-			t.Errorf("%q begins with %d flags, want %d", c.words, got, c.flags)
-		}
 	}
 }

@@ -11,9 +11,11 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 )
 
-// Viewers that take nothing of a flood cost a window each and nobody else's time.
+// A viewer that takes nothing of a flood costs the bytes of its channel's window, and nobody's
+// time.
 func TestStalledViewersHoldNobodyUp(t *testing.T) {
 	const stalled = 10
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "mallory": ""}})
@@ -28,7 +30,9 @@ func TestStalledViewersHoldNobodyUp(t *testing.T) {
 		request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24})
 		request(t, ch, "exec", stringMsg{"attach -r flood"})
 	}
-	time.Sleep(500 * time.Millisecond) // the flood goes on for a while; nothing tells of it
+	// Far more is printed than the stalled viewers' windows and the log hold.
+	from := r.host.Stats().ServerSeq
+	hosttest.Eventually(t, "the flood goes on", func() bool { return r.host.Stats().ServerSeq > from+1000 })
 	var took []time.Duration
 	for i := range 100 {
 		begun := time.Now()
@@ -42,18 +46,17 @@ func TestStalledViewersHoldNobodyUp(t *testing.T) {
 	slices.Sort(took)
 	t.Logf("echo beside a flood: p50 %v, p99 %v", took[50], took[99])
 	if got := (held() - memory) / stalled; got > 6<<20 {
-		// The client of this test is in the same process: its windows of 2 MiB
-		// are counted.
+		// The client of this test is in the same process, so its windows of 2 MiB are counted.
 		t.Errorf("%d bytes per stalled viewer", got)
 	}
 	c.Close()
-	eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
+	hosttest.Eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 	r.ssh("alice", "", "rm flood")
 }
 
-// A viewer that falls off the log is shown where things stand; the program has
-// not waited for it.
+// A viewer that falls off the log is shown the present screen. The program has not waited for it.
 func TestAViewerThatFellBehindIsShownTheEnd(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{host: func(c *host.Config) { c.LogBytes = 256 << 10 }})
 	ch, _ := rawSession(t, r.dial("alice"))
 	request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24})
@@ -78,7 +81,7 @@ func TestAViewerThatFellBehindIsShownTheEnd(t *testing.T) {
 	<-copied
 }
 
-// Whatever a peer floods with, it is not kept.
+// No flood of requests is kept in memory.
 func TestFloodsAreNotKept(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	r.dial("alice").Close()

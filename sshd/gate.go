@@ -4,214 +4,192 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"termhost/ahp/host"
+	"termhost/authz"
+	"termhost/authz/penalty"
 )
 
-// Startups bounds the connections that have not authenticated yet, as sshd's
-// MaxStartups does: below Start none is refused; from there on Rate percent of
-// the new ones are, rising to all of them at Full.
+// Startups bounds the connections that have not authenticated yet, as sshd's MaxStartups does: up
+// to Start there is room for a new one; from there on Rate percent of the new ones are one too
+// many, rising to all of them at Full. Unlike sshd, the host then drops not the new one but the one
+// that has been silent for longest: an attacker's connections wait, an honest one gets on.
 type Startups struct{ Start, Rate, Full int }
 
 const (
-	// startupsPerSource bounds the connections of one source that have not
-	// authenticated: more than any person opens at once.
+	// startupsPerSource bounds the connections of one source that have not authenticated: more
+	// than any person opens at once. Everybody on this machine, or forwarded through it, shares
+	// its loopback addresses, for which there is no such bound.
 	startupsPerSource = 10
-	// sourceBits6 is the part of an IPv6 address that is one source: what a
-	// provider gives to one customer (RFC 6177).
-	sourceBits6 = 64
+	// ageWeight is how many seconds of its age make a startup as bad as one of silence: a byte now
+	// and then does not keep it from being dropped.
+	ageWeight = 8
 )
 
-// Penalties, as sshd's PerSourcePenalties has them. They add up while they run;
-// a source is refused once it has earned penaltyMin, until they have passed.
-const (
-	penaltyNoAuth  = 1 * time.Second  // went away without trying a key
-	penaltyAuth    = 5 * time.Second  // tried keys and had none that fits
-	penaltyTimeout = 10 * time.Second // let the handshake time out
-	penaltyMin     = 15 * time.Second
-	penaltyMax     = 10 * time.Minute
-	// penaltyMinLoopback is penaltyMin for a loopback address, which is everybody
-	// here: somebody who tries some wrong keys must not lock the others out.
-	penaltyMinLoopback = 60 * time.Second
-	// penaltyLoopback is how long a loopback address waits: it may be
-	// everybody who uses this machine, or who is forwarded through it.
-	penaltyLoopback = 5 * time.Second
-	// maxPenalized bounds the sources that are remembered, 100 bytes each.
-	maxPenalized = 10_000
-)
-
-// gate decides which connections may begin the handshake. Its methods may be
-// called concurrently.
+// gate decides which connections may begin the handshake. Its methods may be called concurrently.
 type gate struct {
-	startups    Startups
-	max         int
-	noPenalties bool
-	now         func() time.Time
-	rand        func(int) int
+	now  func() time.Time
+	rand func(int) int
 
-	mu        sync.Mutex // a leaf
-	total     int        // connections
-	pending   int        // of them, not authenticated
-	sources   map[netip.Addr]int
-	penalties map[netip.Addr]penalty
-}
-
-// penalty is what a source has earned.
-type penalty struct {
-	until   time.Time
-	refused bool // it has earned enough to be refused until then
+	mu        sync.Mutex // nothing is locked under it but penalties
+	startups  Startups
+	max       int
+	total     int                     // connections that have authenticated
+	pending   map[*admission]struct{} // those that have not
+	sources   map[netip.Addr]int      // how many of these each source has
+	penalties *penalty.Book
 }
 
 func newGate(cfg *Config) *gate {
-	return &gate{startups: cfg.MaxStartups, max: cfg.MaxConnections, noPenalties: cfg.NoPenalties, now: cfg.Now,
-		rand: cfg.Rand, sources: map[netip.Addr]int{}, penalties: map[netip.Addr]penalty{}}
+	g := &gate{
+		now:       cfg.Now,
+		rand:      cfg.Rand,
+		pending:   map[*admission]struct{}{},
+		sources:   map[netip.Addr]int{},
+		penalties: penalty.NewBook(cfg.Now),
+	}
+	g.configure(cfg)
+	return g
 }
 
-// ticket is one connection's admission. All methods are called by the
-// connection's own goroutine.
-type ticket struct {
-	gate    *gate
-	source  netip.Addr
-	known   bool // the peer has proven who it is before it came
-	pending bool
-}
-
-// admit lets a connection in, or says why not. One whose peer is known, a user of
-// this machine by its uid, has nothing to guess: it is no startup, and no source.
-func (g *gate) admit(remote net.Addr, known bool) (t *ticket, refusal string) {
-	source := sourceOf(remote)
+// configure puts other limits in force. Without penalties, those that were earned are forgotten.
+func (g *gate) configure(cfg *Config) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case known && g.total < g.max:
-		g.total++
-		return &ticket{gate: g, known: true}, ""
-	case !known && g.refusedLocked(source):
-		return nil, "too many failed logins from this address; wait a little"
-	case g.total >= g.max:
-		return nil, "too many connections; close some"
-	case g.sources[source] >= startupsPerSource || g.dropLocked():
-		return nil, "too many logins at once; try again"
-	}
-	g.total++
-	g.pending++
-	g.sources[source]++
-	return &ticket{gate: g, source: source, pending: true}, ""
+	g.startups, g.max = cfg.MaxStartups, cfg.MaxConnections
+	g.penalties.SetOff(cfg.NoPenalties)
 }
 
-// dropLocked decides whether one more startup is one too many.
-func (g *gate) dropLocked() bool {
-	s := g.startups
+// admission is that of one connection. Its methods may be called concurrently.
+type admission struct {
+	gate   *gate
+	source netip.Addr
+	proven bool // another door had the peer prove who it is before it came
+	since  time.Time
+	heard  atomic.Int64 // when something came from the peer, as Unix nanoseconds
+
+	// Guarded by gate.mu.
+	drop    func() // closes the connection; it does not wait. nil: not known yet
+	counted bool   // in gate.total
+}
+
+// admit lets a connection in, or says why not. A peer that is proven, a user of this machine by its
+// uid, has nothing to guess: it counts neither as a startup nor for a source. If there are too many
+// startups, another one is dropped.
+func (g *gate) admit(remote net.Addr, proven bool) (a *admission, refusal string) {
+	a = &admission{gate: g, proven: proven, since: g.now()}
+	if proven {
+		return a, ""
+	}
+	a.source = penalty.SourceOf(remote)
+	a.heard.Store(a.since.UnixNano())
+	g.mu.Lock()
+	var victim *admission
 	switch {
-	case g.pending < s.Start:
+	case g.penalties.Refused(a.source):
+		g.mu.Unlock()
+		return nil, "too many failed logins from this address; wait a little"
+	case !a.source.IsLoopback() && g.sources[a.source] >= startupsPerSource:
+		victim = g.worstLocked(func(p *admission) bool { return p.source == a.source })
+	case g.fullLocked():
+		victim = g.worstLocked(func(*admission) bool { return true })
+	}
+	drop := func() {}
+	if victim != nil {
+		victim.settleLocked()
+		drop = victim.drop
+	}
+	g.pending[a] = struct{}{}
+	g.sources[a.source]++
+	g.mu.Unlock()
+	drop()
+	return a, ""
+}
+
+// fullLocked decides whether one more startup is one too many.
+func (g *gate) fullLocked() bool {
+	s, n := g.startups, len(g.pending)
+	switch {
+	case n < s.Start:
 		return false
-	case g.pending >= s.Full:
+	case n >= s.Full:
 		return true
 	}
-	percent := s.Rate + (100-s.Rate)*(g.pending-s.Start)/(s.Full-s.Start)
+	percent := s.Rate + (100-s.Rate)*(n-s.Start)/(s.Full-s.Start)
 	return g.rand(100) < percent
 }
 
-func (g *gate) refusedLocked(source netip.Addr) bool {
-	p, ok := g.penalties[source]
-	if !ok {
-		return false
+// worstLocked returns the startup among some that has been silent for longest, or nil.
+func (g *gate) worstLocked(among func(*admission) bool) (worst *admission) {
+	now, longest := g.now(), time.Duration(-1)
+	for p := range g.pending {
+		if p.drop == nil || !among(p) {
+			continue
+		}
+		bad := max(now.Sub(time.Unix(0, p.heard.Load())), now.Sub(p.since)/ageWeight)
+		if bad > longest {
+			worst, longest = p, bad
+		}
 	}
-	if !g.now().Before(p.until) {
-		delete(g.penalties, source)
-		return false
-	}
-	return p.refused
+	return worst
 }
 
-// authenticated says that the peer has proven who it is.
-func (t *ticket) authenticated() {
-	t.gate.mu.Lock()
-	defer t.gate.mu.Unlock()
-	t.settleLocked()
-	if !t.known {
-		delete(t.gate.penalties, t.source)
-	}
+// onDrop says how the connection is closed if there is no room for it any more.
+func (a *admission) onDrop(drop func()) {
+	a.gate.mu.Lock()
+	defer a.gate.mu.Unlock()
+	a.drop = drop
 }
 
-// penalize has the source wait for d, together with what it has earned before.
-func (t *ticket) penalize(d time.Duration) {
-	g := t.gate
-	if g.noPenalties || t.known || d == 0 {
-		return
-	}
-	now := g.now()
+// hear notes that something has come from the peer.
+func (a *admission) hear() { a.heard.Store(a.gate.now().UnixNano()) }
+
+// authenticated says that the peer has proven to have a role, and reports whether there is room for
+// it.
+func (a *admission) authenticated(role authz.Role) bool {
+	g := a.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p := g.penalties[t.source]
-	if p.until.Before(now) {
-		p = penalty{until: now}
+	a.settleLocked()
+	if !a.proven {
+		g.penalties.Forgive(a.source)
 	}
-	p.until = p.until.Add(d)
-	if limit := now.Add(penaltyMax); p.until.After(limit) {
-		p.until = limit
+	if g.total >= host.Open(g.max, role) {
+		return false
 	}
-	enough := penaltyMin
-	if t.source.IsLoopback() {
-		enough = penaltyMinLoopback
-	}
-	if p.refused || p.until.Sub(now) >= enough {
-		p.refused = true
-		if t.source.IsLoopback() {
-			p.until = now.Add(penaltyLoopback)
-		}
-	}
-	if _, known := g.penalties[t.source]; !known && len(g.penalties) >= maxPenalized {
-		g.forgetLocked(now)
-	}
-	g.penalties[t.source] = p
+	g.total++
+	a.counted = true
+	return true
 }
 
-// forgetLocked makes room: what has passed goes, or else any one.
-func (g *gate) forgetLocked(now time.Time) {
-	var victim netip.Addr
-	for source, p := range g.penalties {
-		victim = source
-		if !now.Before(p.until) {
-			delete(g.penalties, source)
-		}
-	}
-	if len(g.penalties) >= maxPenalized {
-		delete(g.penalties, victim)
+// penalize has the source wait for d, in addition to what it has earned before.
+func (a *admission) penalize(d time.Duration) {
+	if !a.proven {
+		a.gate.penalties.Add(a.source, d)
 	}
 }
 
 // leave gives the place up.
-func (t *ticket) leave() {
-	t.gate.mu.Lock()
-	defer t.gate.mu.Unlock()
-	t.settleLocked()
-	t.gate.total--
+func (a *admission) leave() {
+	a.gate.mu.Lock()
+	defer a.gate.mu.Unlock()
+	a.settleLocked()
+	if a.counted {
+		a.counted = false
+		a.gate.total--
+	}
 }
 
-func (t *ticket) settleLocked() {
-	if !t.pending {
+// settleLocked ends the connection's time as a startup.
+func (a *admission) settleLocked() {
+	g := a.gate
+	if _, pending := g.pending[a]; !pending {
 		return
 	}
-	t.pending = false
-	g := t.gate
-	g.pending--
-	if g.sources[t.source]--; g.sources[t.source] == 0 {
-		delete(g.sources, t.source)
+	delete(g.pending, a)
+	if g.sources[a.source]--; g.sources[a.source] == 0 {
+		delete(g.sources, a.source)
 	}
-}
-
-// sourceOf returns what counts as one source; the zero Addr for a peer without
-// an IP address.
-func sourceOf(remote net.Addr) netip.Addr {
-	tcp, ok := remote.(*net.TCPAddr)
-	if !ok {
-		return netip.Addr{}
-	}
-	addr := tcp.AddrPort().Addr().Unmap().WithZone("")
-	if addr.Is6() && !addr.IsLoopback() {
-		if p, err := addr.Prefix(sourceBits6); err == nil {
-			return p.Addr()
-		}
-	}
-	return addr
 }

@@ -2,13 +2,22 @@ package sshd
 
 import (
 	"net"
+	"slices"
 	"testing"
 	"time"
+
+	"termhost/authz"
+	"termhost/authz/penalty"
 )
 
 func newTestGate(change func(*Config)) (*gate, *time.Time) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	cfg := &Config{MaxStartups: Startups{10, 30, 100}, MaxConnections: 1000, Now: func() time.Time { return now }, Rand: func(int) int { return 99 }}
+	cfg := &Config{
+		MaxStartups:    Startups{10, 30, 100},
+		MaxConnections: 1000,
+		Now:            func() time.Time { return now },
+		Rand:           func(int) int { return 99 },
+	}
 	if change != nil {
 		change(cfg)
 	}
@@ -17,116 +26,145 @@ func newTestGate(change func(*Config)) (*gate, *time.Time) {
 
 func addr(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 4} }
 
-func TestTheGateFillsAsSshdsDoes(t *testing.T) {
+func TestTheGateFillsAsSshdsDoesAndDropsWhoIsSilent(t *testing.T) {
 	roll := 0
-	g, _ := newTestGate(func(c *Config) { c.Rand = func(int) int { return roll } })
+	g, now := newTestGate(func(c *Config) { c.Rand = func(int) int { return roll } })
 	source := func(i int) net.Addr { return addr(net.IPv4(10, 0, byte(i>>8), byte(i)).String()) }
-	admit := func(i int) bool { _, refusal := g.admit(source(i), false); return refusal == "" }
-	for i := range 10 {
-		if !admit(i) {
-			t.Fatalf("startup %d was refused", i)
+	var dropped []int
+	admit := func(i int) *admission {
+		*now = now.Add(time.Millisecond)
+		a, refusal := g.admit(source(i), false)
+		if refusal != "" {
+			t.Fatalf("startup %d is refused: %s", i, refusal)
+		}
+		a.onDrop(func() { dropped = append(dropped, i) })
+		return a
+	}
+	first := admit(0)
+	for i := 1; i < 10; i++ {
+		admit(i)
+	}
+	*now = now.Add(time.Millisecond)
+	first.hear()
+	if roll = 29; admit(10) == nil || !slices.Equal(dropped, []int{1}) {
+		t.Errorf("at 10, 30 percent must cost the one that is silent longest, not %v", dropped)
+	}
+	roll, dropped = 99, nil
+	for i := 11; i < 101; i++ {
+		admit(i)
+	}
+	if len(dropped) != 0 || len(g.pending) != 100 {
+		t.Errorf("a roll of 99 dropped %v, %d wait", dropped, len(g.pending))
+	}
+	if admit(101); !slices.Equal(dropped, []int{2}) || len(g.pending) != 100 {
+		t.Errorf("at 100, one must go for each that comes: %v, %d wait", dropped, len(g.pending))
+	}
+	// A byte now and then does not help for ever.
+	dropped = nil
+	*now = now.Add(9 * time.Second)
+	for a := range g.pending {
+		if a != first {
+			*now = now.Add(time.Microsecond)
+			a.since = *now
+			a.hear()
 		}
 	}
-	if roll = 29; admit(10) {
-		t.Error("at 10, 30 percent must be refused")
-	}
-	roll = 99
-	for i := 10; i < 100; i++ {
-		if !admit(i) {
-			t.Fatalf("startup %d was refused by a roll of 99", i)
-		}
-	}
-	if admit(100) {
-		t.Error("at 100 all must be refused")
+	first.hear()
+	if admit(102); !slices.Equal(dropped, []int{0}) {
+		t.Errorf("%v went, not the slowest", dropped)
 	}
 }
 
-func TestPenaltiesAddUpAndPass(t *testing.T) {
+func TestOneSourceDropsItsOwnStartups(t *testing.T) {
 	g, now := newTestGate(nil)
-	fail := func(a net.Addr, d time.Duration) {
-		t.Helper()
-		tk, refusal := g.admit(a, false)
+	dropped := map[string]int{}
+	for i := range 50 {
+		*now = now.Add(time.Millisecond)
+		for _, ip := range []string{"192.0.2.1", "127.0.0.1"} {
+			if ip == "127.0.0.1" && i >= 30 {
+				continue
+			}
+			a, refusal := g.admit(addr(ip), false)
+			if refusal != "" {
+				t.Fatal(refusal)
+			}
+			a.onDrop(func() { dropped[ip]++ })
+		}
+	}
+	if dropped["192.0.2.1"] != 50-startupsPerSource || dropped["127.0.0.1"] != 0 {
+		t.Errorf("dropped: %v", dropped)
+	}
+}
+
+func TestASourceOfFailuresWaitsUntilItLogsIn(t *testing.T) {
+	g, now := newTestGate(nil)
+	far := addr("192.0.2.1")
+	for range 3 {
+		tk, refusal := g.admit(far, false)
 		if refusal != "" {
 			t.Fatalf("refused: %s", refusal)
 		}
-		tk.penalize(d)
+		tk.penalize(penalty.Auth)
 		tk.leave()
 	}
-	refused := func(a net.Addr) bool {
-		tk, refusal := g.admit(a, false)
-		if tk != nil {
-			tk.leave()
-		}
-		return refusal != ""
+	if _, refusal := g.admit(far, false); refusal == "" {
+		t.Error("it need not wait")
 	}
-	far := addr("192.0.2.1")
-	fail(far, penaltyAuth)
-	fail(far, penaltyAuth)
-	if refused(far) {
-		t.Error("two failures are a person's mistake")
+	*now = now.Add(penalty.Min)
+	tk, refusal := g.admit(far, false)
+	if refusal != "" {
+		t.Fatalf("it waits for ever: %s", refusal)
 	}
-	fail(far, penaltyAuth)
-	if !refused(far) || refused(addr("192.0.2.2")) {
-		t.Error("the third must be refused, and only that source")
-	}
-	*now = now.Add(penaltyMin)
-	if refused(far) {
-		t.Error("the penalty has passed")
-	}
-	fail(far, penaltyAuth)
-	tk, _ := g.admit(far, false)
-	tk.authenticated()
+	tk.penalize(penalty.Auth)
+	tk.authenticated(authz.Observer)
 	tk.leave()
-	if len(g.penalties) != 0 {
-		t.Error("a login forgives")
+	if g.penalties.Owes(penalty.SourceOf(far)) != 0 {
+		t.Error("a login does not forgive")
 	}
-	near := addr("127.0.0.1")
-	fail(near, penaltyTimeout)
-	fail(near, penaltyTimeout)
-	*now = now.Add(penaltyLoopback)
-	if refused(near) {
-		t.Error("loopback waits too long")
-	}
-	six := addr("2001:db8::1")
-	fail(six, penaltyTimeout)
-	fail(addr("2001:db8::2"), penaltyTimeout)
-	if !refused(addr("2001:db8::3")) {
-		t.Error("an IPv6 customer is one source")
+	if g.total != 0 || len(g.pending) != 0 || len(g.sources) != 0 {
+		t.Errorf("counters: %d, %d, %d", g.total, len(g.pending), len(g.sources))
 	}
 }
 
-func TestPenaltiesAreBounded(t *testing.T) {
-	g, _ := newTestGate(nil)
-	for i := range maxPenalized + 100 {
-		tk, refusal := g.admit(addr(net.IPv4(10, byte(i>>16), byte(i>>8), byte(i)).String()), false)
-		if refusal != "" {
-			t.Fatal(refusal)
-		}
-		tk.penalize(penaltyNoAuth)
-		tk.leave()
-	}
-	if len(g.penalties) > maxPenalized {
-		t.Errorf("%d are remembered", len(g.penalties))
-	}
-	if g.total != 0 || g.pending != 0 || len(g.sources) != 0 {
-		t.Errorf("counters: %d, %d, %d", g.total, g.pending, len(g.sources))
-	}
-}
-
-func TestWhoeverIsKnownIsNoStartup(t *testing.T) {
-	g, _ := newTestGate(func(c *Config) { c.Rand = func(int) int { return 0 }; c.MaxConnections = 201 })
+func TestAProvenPeerIsNoStartup(t *testing.T) {
+	g, _ := newTestGate(func(c *Config) { c.Rand = func(int) int { return 0 } })
 	local := &net.UnixAddr{Name: "@", Net: "unix"}
 	for i := range 200 {
 		tk, refusal := g.admit(local, true)
-		if refusal != "" {
+		if refusal != "" || !tk.authenticated(authz.Admin) {
 			t.Fatalf("number %d is refused: %s", i, refusal)
 		}
-		tk.penalize(penaltyTimeout)
+		tk.penalize(penalty.Timeout)
 	}
-	if _, refusal := g.admit(addr("192.0.2.1"), false); refusal != "" {
-		t.Errorf("they keep a stranger out: %s", refusal)
+	if len(g.pending)+len(g.sources) > 0 {
+		t.Error("they count as startups")
 	}
-	if _, refusal := g.admit(local, true); refusal == "" {
-		t.Error("there is no end to them")
+}
+
+// The last connections are for admins.
+func TestAdminsHaveAReserve(t *testing.T) {
+	g, _ := newTestGate(func(c *Config) { c.MaxConnections = 32 })
+	enter := func(role authz.Role) (*admission, bool) {
+		a, refusal := g.admit(addr("192.0.2.1"), false)
+		if refusal != "" {
+			t.Fatal(refusal)
+		}
+		return a, a.authenticated(role)
+	}
+	for i := range 30 {
+		if _, ok := enter(authz.Operator); !ok {
+			t.Fatalf("number %d is refused", i)
+		}
+	}
+	if _, ok := enter(authz.Operator); ok {
+		t.Error("an operator takes an admin's place")
+	}
+	for range 2 {
+		if _, ok := enter(authz.Admin); !ok {
+			t.Error("an admin is refused")
+		}
+	}
+	if _, ok := enter(authz.Admin); ok {
+		t.Error("there is no end to admins")
 	}
 }

@@ -4,8 +4,16 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 
+	"termhost/ahp/hosttest"
 	"termhost/authz"
+)
+
+// Options of a key in authorized_keys that give its holder a role.
+const (
+	asObserver = `environment="TERMHOST_ROLE=observer"`
+	asOperator = `environment="TERMHOST_ROLE=operator"`
 )
 
 type authzPrincipal = authz.Principal
@@ -19,4 +27,20 @@ func echoDoor(nc net.Conn, p authz.Principal) {
 		return
 	}
 	_, _ = io.Copy(nc, nc)
+}
+
+// shows waits until the screen of a terminal contains text.
+func (r *rig) shows(name, text string) {
+	r.t.Helper()
+	hosttest.Eventually(r.t, name+" shows "+text, func() bool {
+		return strings.Contains(r.ssh("alice", "", "peek "+name).stdout, text)
+	})
+}
+
+// empties waits until the last SSH connection has ended.
+func (r *rig) empties() {
+	r.t.Helper()
+	hosttest.Eventually(r.t, "all connections have ended", func() bool {
+		return r.host.Stats().Connections["ssh"] == 0
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	gossh "golang.org/x/crypto/ssh"
 
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
@@ -26,10 +27,10 @@ func (r *rig) whoami(key string, options ...string) whoami {
 	return w
 }
 
-// The client asks about the admin's public key, whose private half it does not
-// have, and then signs with its own.
+// The client asks about the admin's public key, whose private half it does not have, and then signs
+// with its own key.
 func TestIdentityIsOfTheKeyThatSigned(t *testing.T) {
-	r := newRig(t, rigOptions{people: map[string]string{"admin": "", "mine": `environment="TERMHOST_ROLE=observer"`}})
+	r := newRig(t, rigOptions{people: map[string]string{"admin": "", "mine": asObserver}})
 	// A public key alone: ssh offers it, the host says it would do, and nothing can sign.
 	if err := os.Rename(r.path("admin"), r.path("admin.elsewhere")); err != nil {
 		t.Fatal(err)
@@ -40,15 +41,17 @@ func TestIdentityIsOfTheKeyThatSigned(t *testing.T) {
 	}
 }
 
-// An attacker of our own making: it asks about the admin's key, is told that it
-// would do, and then signs with its own key in one connection.
+// This attacker asks about the admin's key, is told that it would do, and then signs with its own
+// key on the same connection.
 func TestAskingAboutAKeyGivesNothing(t *testing.T) {
-	r := newRig(t, rigOptions{people: map[string]string{"admin": "", "mine": `environment="TERMHOST_ROLE=observer"`}})
+	r := newRig(t, rigOptions{people: map[string]string{"admin": "", "mine": asObserver}})
 	cfg := r.clientConfig("mine")
-	cfg.Auth = []gossh.AuthMethod{gossh.PublicKeys(pretender{r.signer("admin").PublicKey(), r.signer("mine")}, r.signer("mine"))}
+	mine := r.signer("mine")
+	pretended := pretender{r.signer("admin").PublicKey(), mine}
+	cfg.Auth = []gossh.AuthMethod{gossh.PublicKeys(pretended, mine)}
 	c, err := gossh.Dial("tcp", r.addr, cfg)
 	if err != nil {
-		// A forged signature ends the connection: just as well.
+		// A forged signature may also end the connection, which is as good.
 		t.Logf("refused: %v", err)
 		return
 	}
@@ -110,7 +113,9 @@ func TestNoWeakAlgorithmIsOffered(t *testing.T) {
 		t.Fatalf("no proposal in:\n%s", got.stderr)
 	}
 	offer, _, _ = strings.Cut(offer, "compression stoc")
-	for _, weak := range []string{"sha1", "ssh-rsa", "ssh-dss", "cbc", "md5", "group1-", "arcfour", "3des"} {
+	for _, weak := range []string{
+		"sha1", "ssh-rsa", "ssh-dss", "cbc", "md5", "group1-", "arcfour", "3des",
+	} {
 		if strings.Contains(offer, weak) {
 			t.Errorf("%s is offered:\n%s", weak, offer)
 		}
@@ -118,7 +123,7 @@ func TestNoWeakAlgorithmIsOffered(t *testing.T) {
 	if !strings.Contains(offer, "kex-strict-s-v00@openssh.com") {
 		t.Errorf("strict key exchange is not offered:\n%s", offer)
 	}
-	if !strings.Contains(got.stderr, "remote software version termhost") {
+	if !strings.Contains(got.stderr, "remote software version OpenSSH_9.9 termhost") {
 		t.Error("the version says something else")
 	}
 }
@@ -143,35 +148,66 @@ func TestARemovedKeyEndsItsConnections(t *testing.T) {
 }
 
 func TestAForcedCommandIsAllThatRuns(t *testing.T) {
-	r := newRig(t, rigOptions{people: map[string]string{"robot": `command="echo only-this $SSH_ORIGINAL_COMMAND"`}})
+	r := newRig(t, rigOptions{people: map[string]string{
+		"robot": `command="echo only-this $SSH_ORIGINAL_COMMAND"`,
+	}})
 	for _, command := range []string{"whoami", "run -- id", "token"} {
-		if got := r.ssh("robot", "", command); strings.TrimSpace(got.stdout) != "only-this "+command || got.status != 0 {
+		got := r.ssh("robot", "", command)
+		if strings.TrimSpace(got.stdout) != "only-this "+command || got.status != 0 {
 			t.Errorf("%s: %+v", command, got)
 		}
 	}
-	if got := r.runSSH("", append(r.sshArgs("robot", "-s"), "ahp")...); got.status == 0 || !strings.Contains(got.stderr, "forced command") {
+	got := r.runSSH("", append(r.sshArgs("robot", "-s"), "ahp")...)
+	if got.status == 0 || !strings.Contains(got.stderr, "forced command") {
 		t.Errorf("subsystem: %+v", got)
 	}
 }
 
+func TestAForcedCommandsTerminalEndsWithItsConnection(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{people: map[string]string{
+		"alice": "", "robot": `command="trap '' HUP; echo up; while :; do sleep 1; done"`,
+	}})
+	c := r.dial("robot")
+	r.open(c, 80, 24, "anything").sees("up")
+	if got := r.ssh("alice", "", "ls"); !strings.Contains(got.stdout, "running") {
+		t.Errorf("while it runs: %+v", got)
+	}
+	c.Close()
+	hosttest.Eventually(t, "its end", func() bool {
+		return r.host.Stats().Terminals == 0
+	})
+}
+
 func TestAReadOnlyKeyListsAndLooks(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "guest": "restrict"}})
 	r.ssh("alice", "", "new -d -n work -- echo shown; sleep 1000")
-	eventually(t, "output", func() bool { return strings.Contains(r.ssh("guest", "", "peek work").stdout, "shown") })
+	hosttest.Eventually(t, "output", func() bool {
+		return strings.Contains(r.ssh("guest", "", "peek work").stdout, "shown")
+	})
 	for _, command := range []string{"run -- id", "new -d", "rm work", "send --enter work hello"} {
 		got := r.ssh("guest", "", command)
-		if got.status != 1 || !strings.Contains(got.stderr, "not permitted: a read-only key may only list and read") {
+		const rule = "not permitted: a read-only key may only list and read"
+		if got.status != 1 || !strings.Contains(got.stderr, rule) {
 			t.Errorf("%s: %+v", command, got)
 		}
 	}
 	if got := r.ssh("guest", "", "ls"); !strings.Contains(got.stdout, "work") {
 		t.Errorf("ls: %+v", got)
 	}
+	got := r.runSSH("", append(r.sshArgs("guest", "-tt"), "ls")...)
+	const refused = "PTY allocation request failed" // and newer clients give up, as with sshd
+	if !strings.Contains(got.stderr, refused) {
+		t.Errorf("ls with a pty: %+v, want %q", got, refused)
+	}
 }
 
 func TestAnExpiringCertificateEndsItsConnection(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
-	r := newRig(t, rigOptions{people: map[string]string{"brief": "expiry-time=\"" + now.Add(3*time.Second).UTC().Format("20060102150405Z") + "\""}})
+	end := now.Add(3 * time.Second).UTC().Format("20060102150405Z")
+	r := newRig(t, rigOptions{people: map[string]string{"brief": `expiry-time="` + end + `"`}})
 	c := r.dial("brief")
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
@@ -183,7 +219,8 @@ func TestAnExpiringCertificateEndsItsConnection(t *testing.T) {
 }
 
 func TestRolesOfPrincipals(t *testing.T) {
-	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": `environment="TERMHOST_ROLE=observer"`}})
+	t.Parallel()
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": asObserver}})
 	r.ssh("alice", "", "new -d -n work -- cat")
 	got := r.ssh("eve", "", "rm work")
 	if got.status != 1 || !strings.Contains(got.stderr, "observers may only look") {
@@ -207,7 +244,7 @@ func TestATokenIsAloneOnStdout(t *testing.T) {
 	if got.status != 0 || strings.ContainsAny(secret, " \n") || !strings.HasPrefix(secret, "tht_") {
 		t.Fatalf("got %+v", got)
 	}
-	grant, err := r.authority.Bearer(secret, nil)
+	grant, err := r.authority.AuthenticateToken(secret, nil)
 	if err != nil || grant.Principal.Name != "alice/agent" || grant.Principal.Role != authz.Observer {
 		t.Errorf("the token is %+v, %v", grant.Principal, err)
 	}
@@ -217,7 +254,7 @@ func TestATokenIsAloneOnStdout(t *testing.T) {
 	if got := r.ssh("alice", "", "token --revoke agent"); got.status != 0 {
 		t.Errorf("revoke: %+v", got)
 	}
-	if _, err := r.authority.Bearer(secret, nil); err == nil {
+	if _, err := r.authority.AuthenticateToken(secret, nil); err == nil {
 		t.Error("the revoked token is still good")
 	}
 	if strings.Contains(r.log.String(), secret) {
@@ -225,8 +262,9 @@ func TestATokenIsAloneOnStdout(t *testing.T) {
 	}
 }
 
-// While the SSH sessions of a removed key are told, nothing more is done for it.
+// While the SSH sessions of a removed key are being told so, nothing more is done for it.
 func TestNothingIsDoneForARemovedKey(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
 	c := r.dial("bob")
 	ready, _ := rawSession(t, c)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"termhost/ahp/hosttest"
 )
 
 func TestRunExitsWithTheStatusOfTheCommand(t *testing.T) {
@@ -43,9 +45,15 @@ func TestListAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.ssh("alice", "", "ls", "--json").stdout), &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list) != 1 || list[0]["name"] != "build" || list[0]["state"] != "running" || list[0]["executor"] != "server" ||
-		list[0]["uri"] != "ahp-terminal:/build" {
-		t.Errorf("got %v", list)
+	if len(list) != 1 {
+		t.Fatalf("got %v", list)
+	}
+	for key, want := range map[string]string{
+		"name": "build", "state": "running", "executor": "server", "uri": "ahp-terminal:/build",
+	} {
+		if list[0][key] != want {
+			t.Errorf("%s is %v, want %s", key, list[0][key], want)
+		}
 	}
 	if _, has := list[0]["exitCode"]; has {
 		t.Error("a running terminal has an exit code")
@@ -61,7 +69,9 @@ func TestShellIsAttachedAndEndsWithItsStatus(t *testing.T) {
 	if got := p.status(); got != 5 {
 		t.Errorf("status %d, want 5", got)
 	}
-	eventually(t, "the terminal goes with its creator", func() bool { return r.host.Stats().Exited == 0 })
+	hosttest.Eventually(t, "the terminal goes with its creator", func() bool {
+		return r.host.Stats().Exited == 0
+	})
 }
 
 func TestDetachLeavesTheShellRunning(t *testing.T) {

@@ -11,15 +11,14 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// In SSH the first of the client's ciphers that the server has is taken (RFC 4253
-// section 7.1), and OpenSSH's clients name chacha20-poly1305 first, which costs
-// both ends more than twice the time of AES-GCM where the processor has AES
-// instructions. So a client that knows AES-GCM is offered nothing else. To know
-// it, its list must be seen before ours is sent: x/crypto sends ours with the
-// first packet, so the beginning of the stream is read here and replayed to it.
+// In SSH the first of the client's ciphers that the server has, too, is taken (RFC 4253 section
+// 7.1). OpenSSH's clients name chacha20-poly1305 first, which costs both ends more than twice the
+// time of AES-GCM where the processor has AES instructions. So a client that knows AES-GCM is
+// offered nothing else. For that its list must be seen before ours is sent. x/crypto sends ours
+// with the first packet; so the beginning of the stream is read here, and given to x/crypto again.
 //
-// Only OpenSSH's clients are treated so. They send their list as soon as they
-// have our version; some others wait for ours first.
+// This is done for OpenSSH's clients only. They send their list as soon as they have our version;
+// some others wait for our list first.
 
 const (
 	// maxIdentification bounds a version line, in bytes (RFC 4253 section 4.2).
@@ -27,14 +26,20 @@ const (
 	// maxKexInit bounds the first packet, in bytes (RFC 4253 section 6.1).
 	maxKexInit = 35000
 	msgKexInit = 20
+
+	// serverVersion follows "SSH-2.0-" in the server's identification (RFC 4253 section 4.2). The
+	// clients of OpenSSH tell only a server of that name that their reader is gone (PROTOCOL,
+	// section 2.1) and that they open no more sessions (2.2); some others know by it which of the
+	// protocol's extensions are understood. What it really is is in the comment. It says nothing
+	// that helps an attacker choose.
+	serverVersion = "OpenSSH_9.9 termhost"
+	// identification is the server's version line.
+	identification = "SSH-2.0-" + serverVersion + "\r\n"
 )
 
-// identification is the server's version line.
-const identification = "SSH-2.0-" + serverVersion + "\r\n"
-
-// preview sends our version, reads the beginning of what the client sends, and
-// chooses the ciphers. What it returns continues as if nothing had been read or
-// sent. What is wrong with the beginning is for x/crypto to find.
+// preview sends our version, reads the beginning of what the client sends, and chooses the ciphers.
+// What it returns continues as if nothing had been read or sent. A beginning that is wrong is left
+// for x/crypto to find.
 func (c *conn) preview(deadline time.Time) (net.Conn, error) {
 	if err := c.nc.SetDeadline(deadline); err != nil {
 		return nil, err
@@ -43,7 +48,8 @@ func (c *conn) preview(deadline time.Time) (net.Conn, error) {
 		return nil, err
 	}
 	p := &previewed{Conn: c.nc, sent: []byte(identification)}
-	line, err := p.until(maxIdentification, func(b []byte) int { return bytes.IndexByte(b, '\n') + 1 })
+	lineEnd := func(b []byte) int { return bytes.IndexByte(b, '\n') + 1 }
+	line, err := p.until(maxIdentification, lineEnd)
 	if err != nil || !bytes.HasPrefix(line, []byte("SSH-2.0-OpenSSH_")) {
 		return p, err
 	}
@@ -58,7 +64,7 @@ func (c *conn) preview(deadline time.Time) (net.Conn, error) {
 	return p, nil
 }
 
-// packetEnd returns where the packet that begins at start ends in b; 0: not yet.
+// packetEnd returns where the packet that begins at start ends in b; 0: it has not come whole.
 func packetEnd(b []byte, start int) int {
 	if len(b) < start+4 {
 		return 0
@@ -70,8 +76,8 @@ func packetEnd(b []byte, start int) int {
 	return start + 4 + int(n)
 }
 
-// knowsGCM reports whether a packet is a KEXINIT (RFC 4253 section 7.1) that
-// names AES-GCM in both directions.
+// knowsGCM reports whether a packet is a KEXINIT (RFC 4253 section 7.1) that names AES-GCM in both
+// directions.
 func knowsGCM(packet []byte) bool {
 	const header = 4 + 1 // length, padding length
 	if len(packet) < header || int(packet[4]) > len(packet)-header {
@@ -100,16 +106,15 @@ func knowsGCM(packet []byte) bool {
 
 func isGCM(cipher string) bool { return strings.HasSuffix(cipher, "-gcm@openssh.com") }
 
-// previewed is a connection whose beginning has been read, and whose version
-// line has been sent.
+// previewed is a connection whose beginning has been read, and whose version line has been sent.
 type previewed struct {
 	net.Conn
-	read []byte // still to be replayed
-	sent []byte // still to be swallowed
+	read []byte // to be read again
+	sent []byte // not to be sent again
 }
 
-// until reads until end finds the end of something in what has been read, and
-// returns it; nil if there is none within most bytes.
+// until reads until end finds the end of something in what has been read, and returns that; nil if
+// there is none within most bytes.
 func (p *previewed) until(most int, end func([]byte) int) ([]byte, error) {
 	const chunk = 2 << 10 // a client's version and KEXINIT are about that long
 	for {
@@ -128,7 +133,7 @@ func (p *previewed) until(most int, end func([]byte) int) ([]byte, error) {
 	}
 }
 
-// Read replays first.
+// Read begins with what has been read.
 func (p *previewed) Read(b []byte) (int, error) {
 	if len(p.read) == 0 {
 		return p.Conn.Read(b)

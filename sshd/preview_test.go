@@ -42,13 +42,19 @@ func TestAClientThatWaitsForOurKeyExchangeIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := make([]byte, len(identification)+6)
-	if _, err := io.ReadFull(nc, b); err != nil || string(b[:len(identification)]) != identification || b[len(b)-1] != msgKexInit {
+	_, err = io.ReadFull(nc, b)
+	version, first := string(b[:len(identification)]), b[len(b)-1]
+	if err != nil || version != identification || first != msgKexInit {
 		t.Errorf("got %q, %v", b, err)
 	}
 }
 
 func TestGarbageInsteadOfAHandshake(t *testing.T) {
-	r := newRig(t, rigOptions{door: func(c *Config) { c.HandshakeTimeout = 300 * time.Millisecond; c.NoPenalties = true }})
+	t.Parallel()
+	r := newRig(t, rigOptions{door: func(c *Config) {
+		c.HandshakeTimeout = 300 * time.Millisecond
+		c.NoPenalties = true
+	}})
 	for _, garbage := range []string{
 		"GET / HTTP/1.1\r\n\r\n",
 		strings.Repeat("x", 5000),

@@ -1,31 +1,91 @@
 package sshd
 
 import (
+	"path/filepath"
 	"strings"
 	"syscall"
 
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/host"
+	"termhost/sshd/verbs"
 )
 
 const (
-	// maxEnv and maxEnvBytes bound what one SSH session may set: some locale
-	// variables, each shorter than a path.
+	// maxEnv and maxEnvBytes bound what one SSH session may set: some locale variables, each
+	// shorter than a path.
 	maxEnv      = 32
 	maxEnvBytes = 4 << 10
 	// maxTerm bounds a terminal's name, in bytes; terminfo's are shorter.
 	maxTerm = 64
-	// maxLine bounds a command line in bytes: what execve takes as one argument
-	// (MAX_ARG_STRLEN).
+	// maxLine bounds a command line in bytes: what execve takes as one argument (MAX_ARG_STRLEN).
 	maxLine = 128 << 10
-	// The size of a window that does not say one (VT100).
+	// The size of a window if the peer does not know it (VT100).
 	defaultCols = 80
 	defaultRows = 24
 )
 
-// ptyRequest is what an SSH session asks for with pty-req (RFC 4254 section
-// 6.2). The terminal modes are not used: the programs' terminals are the host's.
+// requests answers the peer's requests until the channel ends.
+func (s *sshSession) requests(reqs <-chan *gossh.Request) {
+	for req := range reqs {
+		ok, run := s.request(req)
+		_ = req.Reply(ok, nil) // fails with the connection
+		if run != nil {
+			s.started = true
+			s.Go("running an SSH session", func() { s.finish(run()) })
+		}
+	}
+}
+
+// request decides about one request. run, if not nil, is what it starts; it returns the exit
+// status.
+func (s *sshSession) request(req *gossh.Request) (ok bool, run func() int) {
+	if s.ctx.Err() != nil {
+		return false, nil // the connection is being closed
+	}
+	switch req.Type {
+	case "window-change":
+		return s.windowChange(req.Payload), nil
+	case "signal":
+		return s.signal(req.Payload), nil
+	case endOfWrite:
+		return s.endOfWrite(), nil
+	}
+	if s.started { // the others set up what is started, or start it
+		return false, nil
+	}
+	switch req.Type {
+	case "pty-req":
+		return s.ptyReq(req.Payload), nil
+	case "env":
+		return s.setEnv(req.Payload), nil
+	case agentRequest:
+		return s.agentReq(), nil
+	case "shell":
+		if len(req.Payload) == 0 {
+			return true, func() int {
+				s.showRefusals()
+				return s.c.cfg.verbs.Shell(s.ctx, s.caller())
+			}
+		}
+	case "exec":
+		if command, ok := stringPayload(req.Payload); ok {
+			return true, func() int {
+				s.showRefusals()
+				return s.c.cfg.verbs.Exec(s.ctx, s.caller(), command)
+			}
+		}
+	case "subsystem":
+		name, ok := stringPayload(req.Payload)
+		if sub, known := subsystemNamed(name); ok && known {
+			return true, func() int { return s.subsystem(sub) }
+		}
+	}
+	return false, nil // X11 forwarding among them
+}
+
+// ptyRequest is what an SSH session asks for with pty-req (RFC 4254 section 6.2). Its terminal
+// modes are not used: the programs' terminals are the host's.
 type ptyRequest struct{ term string }
 
 func (s *sshSession) ptyReq(payload []byte) bool {
@@ -34,16 +94,14 @@ func (s *sshSession) ptyReq(payload []byte) bool {
 		Cols, Rows, Width, Height uint32
 		Modes                     string
 	}
-	if s.pty != nil || gossh.Unmarshal(payload, &msg) != nil {
+	if s.pty != nil || s.c.principal().ReadOnly || gossh.Unmarshal(payload, &msg) != nil {
 		return false
 	}
 	s.pty = &ptyRequest{}
 	if len(msg.Term) <= maxTerm && isPlain(msg.Term) {
 		s.pty.term = msg.Term
 	}
-	s.mu.Lock()
-	s.window = clampWindow(msg.Cols, msg.Rows)
-	s.mu.Unlock()
+	s.setWindow(msg.Cols, msg.Rows)
 	return true
 }
 
@@ -52,29 +110,78 @@ func isPlain(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f }) < 0
 }
 
-// clampWindow brings a window into the host's bounds. Nothing at all means that
-// the peer does not know its window.
-func clampWindow(cols, rows uint32) window {
-	if cols == 0 || rows == 0 {
-		return window{defaultCols, defaultRows}
+// endOfWrite is the request with which OpenSSH's clients say that they can write no more of the
+// channel's output (PROTOCOL, section 2.1). They send it to servers whose version is OpenSSH's.
+const endOfWrite = "eow@openssh.com"
+
+func (s *sshSession) endOfWrite() bool {
+	select {
+	case <-s.refused:
+	default:
+		close(s.refused)
 	}
-	return window{int(min(cols, host.MaxCols)), int(min(rows, host.MaxRows))}
+	return true
 }
 
-// setEnv takes the variables that sshd_config's AcceptEnv usually names: the
-// locale and COLORTERM. Others are refused, which clients take without a word.
+// windowChange notes the newest window. Nobody needs the older ones that have not been read.
+func (s *sshSession) windowChange(payload []byte) bool {
+	var msg struct{ Cols, Rows, Width, Height uint32 }
+	if s.pty == nil || gossh.Unmarshal(payload, &msg) != nil {
+		return false
+	}
+	s.setWindow(msg.Cols, msg.Rows)
+	select {
+	case s.resized <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// setWindow brings a window into the host's bounds. Without columns or rows, the peer does not know
+// its window.
+func (s *sshSession) setWindow(cols, rows uint32) {
+	w := verbs.Window{Cols: defaultCols, Rows: defaultRows}
+	if cols > 0 && rows > 0 {
+		w = verbs.Window{Cols: int(min(cols, host.MaxCols)), Rows: int(min(rows, host.MaxRows))}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.window = w
+}
+
+// setEnv takes the variables that sshd_config's AcceptEnv usually names: the locale and COLORTERM.
+// Others are refused, which clients do not complain about. A peer on this machine also says where
+// it is, with PWD.
 func (s *sshSession) setEnv(payload []byte) bool {
 	var msg struct{ Name, Value string }
-	if gossh.Unmarshal(payload, &msg) != nil || len(s.env) >= maxEnv || len(msg.Name)+len(msg.Value) > maxEnvBytes {
+	switch {
+	case gossh.Unmarshal(payload, &msg) != nil:
 		return false
-	}
-	if msg.Name != "LANG" && msg.Name != "COLORTERM" && !strings.HasPrefix(msg.Name, "LC_") {
+	case len(s.env) >= maxEnv, len(msg.Name)+len(msg.Value) > maxEnvBytes:
 		return false
-	}
-	if !isPlain(msg.Name) || strings.Contains(msg.Name, "=") || strings.IndexByte(msg.Value, 0) >= 0 {
+	case msg.Name == "PWD" && s.c.proven != nil && filepath.IsAbs(msg.Value):
+		s.dir = msg.Value
+		return true
+	case msg.Name != "LANG" && msg.Name != "COLORTERM" && !strings.HasPrefix(msg.Name, "LC_"):
+		return false
+	case !isPlain(msg.Name), strings.Contains(msg.Name, "="), strings.Contains(msg.Value, "\x00"):
 		return false
 	}
 	s.env = append(s.env, msg.Name+"="+msg.Value)
+	return true
+}
+
+// signal passes a signal on to the verb that runs, if it reads signals.
+func (s *sshSession) signal(payload []byte) bool {
+	name, ok := stringPayload(payload)
+	sig, known := signalNumber(name)
+	if !ok || !known || !s.started {
+		return false
+	}
+	select {
+	case s.signals <- sig:
+	default: // nobody reads them
+	}
 	return true
 }
 
@@ -85,7 +192,7 @@ func stringPayload(payload []byte) (value string, ok bool) {
 		return "", false
 	}
 	value = msg.Value
-	return value, len(value) <= maxLine && strings.IndexByte(value, 0) < 0
+	return value, len(value) <= maxLine && !strings.Contains(value, "\x00")
 }
 
 // signalNumber returns the signal that RFC 4254 section 6.10 names.

@@ -14,7 +14,9 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
+	"termhost/sshd/verbs"
 )
 
 func TestAServerNeedsWhatItCannotDoWithout(t *testing.T) {
@@ -40,7 +42,7 @@ func TestShutdownTellsWhy(t *testing.T) {
 		t.Errorf("Shutdown: %v", err)
 	}
 	p.sees("[the host is shutting down; work goes on as long as the host does]")
-	if got := p.status(); got != statusLost {
+	if got := p.status(); got != verbs.StatusLost {
 		t.Errorf("status %d", got)
 	}
 	if err := idle.Wait(); err == nil {
@@ -56,6 +58,7 @@ func TestShutdownTellsWhy(t *testing.T) {
 }
 
 func TestShutdownDoesNotWaitForAPeerThatTakesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	nc, err := net.Dial("tcp", r.addr)
 	if err != nil {
@@ -73,7 +76,7 @@ func TestShutdownDoesNotWaitForAPeerThatTakesNothing(t *testing.T) {
 	request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24})
 	request(t, ch, "exec", stringMsg{"new -- yes"})
 	close(stopped.stop)
-	eventually(t, "the output piles up", func() bool { return r.host.Stats().Terminals == 1 })
+	hosttest.Eventually(t, "the output piles up", func() bool { return r.host.Stats().Terminals == 1 })
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	begun := time.Now()
@@ -139,7 +142,7 @@ func TestAConnectionIsCountedUntilItEnds(t *testing.T) {
 		t.Fatal("the third was let in")
 	}
 	first.Close()
-	eventually(t, "there is room again", func() bool {
+	hosttest.Eventually(t, "there is room again", func() bool {
 		c, err := r.tryDial("alice")
 		if err == nil {
 			c.Close()

@@ -7,20 +7,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// userTimeout is how long sent bytes may stay unacknowledged before the kernel
-// gives the connection up (TCP_USER_TIMEOUT, tcp(7)): with the keepalives, a
-// half-open connection is gone within a minute.
+// userTimeout is how long sent bytes may stay unacknowledged before the kernel gives the connection
+// up (TCP_USER_TIMEOUT, tcp(7)). Together with the keepalives, it ends a half-open connection
+// within a minute.
 const userTimeout = 45 * time.Second
 
-// tuneSocket has the kernel notice dead peers. Sockets that are not TCP stay as
-// they are.
+// tuneSocket has the kernel notice dead peers. Sockets that are not TCP stay as they are.
 func tuneSocket(nc net.Conn) error {
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok {
 		return nil
 	}
-	err := tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 15 * time.Second, Count: 3})
-	if err != nil {
+	if err := tcp.SetKeepAliveConfig(net.KeepAliveConfig{
+		Enable: true, Idle: 15 * time.Second, Interval: 15 * time.Second, Count: 3,
+	}); err != nil {
 		return err
 	}
 	raw, err := tcp.SyscallConn()
@@ -29,7 +29,8 @@ func tuneSocket(nc net.Conn) error {
 	}
 	var set error
 	if err := raw.Control(func(fd uintptr) {
-		set = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userTimeout.Milliseconds()))
+		ms := int(userTimeout.Milliseconds())
+		set = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, ms)
 	}); err != nil {
 		return err
 	}

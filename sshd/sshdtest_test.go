@@ -8,34 +8,29 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 	"termhost/keys"
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(crowdVariable) != "" {
-		crowdMain()
-		return
-	}
-	goleak.VerifyTestMain(m)
+	hosttest.Main(m, hosttest.Program{Variable: crowdVariable, Run: crowdMain},
+		hosttest.Program{Variable: filesVariable, Run: filesMain})
 }
 
 // patience bounds every wait of the tests. It is reached by failures only.
-const patience = 20 * time.Second
+const patience = hosttest.Patience
 
 // rig is a host with an SSH door, and people with keys.
 type rig struct {
@@ -45,7 +40,7 @@ type rig struct {
 	server    *Server
 	addr      string
 	dir       string
-	log       *logBuffer
+	log       hosttest.Log
 }
 
 // rigOptions change what a rig is made from.
@@ -65,8 +60,8 @@ func newRig(t testing.TB, o rigOptions) *rig {
 // newRigBeforeServe is newRig with a last change before the server accepts.
 func newRigBeforeServe(t testing.TB, o rigOptions, change func(*rig)) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), log: &logBuffer{}}
-	log := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	r := &rig{t: t, dir: t.TempDir()}
+	log := r.log.Logger()
 	if o.people == nil {
 		o.people = map[string]string{"alice": ""}
 	}
@@ -74,20 +69,23 @@ func newRigBeforeServe(t testing.TB, o rigOptions, change func(*rig)) *rig {
 		r.addKey(name, options)
 	}
 	r.newKey("hostkey")
-	r.authority = r.newAuthority(o.entries)
+	authorized := keys.Options{AuthorizedKeysFiles: []string{r.path("authorized_keys")},
+		Home: r.dir, StateDir: r.dir, Interval: 20 * time.Millisecond}
+	r.authority = hosttest.Authority(t, authorized, o.entries...)
 	// Shells have a home of their own: the user's .bashrc is no part of the test.
-	hc := host.Config{Shell: "/bin/sh", Env: map[string]string{"HOME": r.dir}, StateDir: r.dir, Version: "test", MaxExited: 64, Log: log}
-	if o.host != nil {
-		o.host(&hc)
-	}
-	var err error
-	if r.host, err = host.New(hc); err != nil {
-		t.Fatal(err)
-	}
-	cfg := Config{Host: r.host, Authority: r.authority, HostKeys: []gossh.Signer{r.signer("hostkey")}, Version: "test", Log: log}
+	r.host = hosttest.New(t, func(c *host.Config) {
+		c.Env, c.StateDir = map[string]string{"HOME": r.dir}, r.dir
+		c.Authority, c.Log = r.authority, log
+		if o.host != nil {
+			o.host(c)
+		}
+	})
+	cfg := Config{Host: r.host, Authority: r.authority, Version: "test", Log: log,
+		HostKeys: []gossh.Signer{r.signer("hostkey")}}
 	if o.door != nil {
 		o.door(&cfg)
 	}
+	var err error
 	if r.server, err = New(cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +117,7 @@ func (r *rig) serve() {
 			r.t.Errorf("Serve returned %v", err)
 		}
 		if r.t.Failed() {
-			r.t.Logf("log:\n%s", r.log)
+			r.t.Logf("log:\n%s", &r.log)
 		}
 	})
 	line := knownHostsLine(r.addr, r.signer("hostkey").PublicKey())
@@ -129,29 +127,6 @@ func (r *rig) serve() {
 func knownHostsLine(addr string, key gossh.PublicKey) string {
 	hostname, port, _ := net.SplitHostPort(addr)
 	return fmt.Sprintf("[%s]:%s %s", hostname, port, gossh.MarshalAuthorizedKey(key))
-}
-
-func (r *rig) newAuthority(entries []authz.Entry) *authz.Authority {
-	r.t.Helper()
-	ring, err := keys.Open(keys.Options{AuthorizedKeysFiles: []string{r.path("authorized_keys")}, Home: r.dir,
-		StateDir: r.dir, Interval: 20 * time.Millisecond})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	tokens, err := keys.OpenTokens(keys.TokenOptions{StateDir: r.dir, Rand: rand.Reader})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	directory, err := authz.NewDirectory(entries)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	a := authz.NewAuthority(authz.AuthorityOptions{Ring: ring, Tokens: tokens, Directory: directory, Clock: time.Now})
-	r.t.Cleanup(func() {
-		a.Close()
-		ring.Close()
-	})
-	return a
 }
 
 func (r *rig) path(name string) string { return filepath.Join(r.dir, name) }
@@ -188,13 +163,15 @@ func (r *rig) newKey(name string) {
 }
 
 func (r *rig) publicLine(name string) string {
-	return strings.TrimSpace(string(gossh.MarshalAuthorizedKey(r.signer(name).PublicKey()))) + " " + name + "\n"
+	key := gossh.MarshalAuthorizedKey(r.signer(name).PublicKey())
+	return strings.TrimSpace(string(key)) + " " + name + "\n"
 }
 
 // addKey makes a key and authorises it.
 func (r *rig) addKey(name, options string) {
 	r.newKey(name)
-	r.write("authorized_keys", r.read("authorized_keys")+strings.TrimSpace(options+" "+r.publicLine(name))+"\n")
+	line := strings.TrimSpace(options+" "+r.publicLine(name)) + "\n"
+	r.write("authorized_keys", r.read("authorized_keys")+line)
 }
 
 // removeKey takes a key's authorisation away.
@@ -224,9 +201,10 @@ func (r *rig) fingerprint(name string) string {
 // sshArgs are the arguments of OpenSSH's client for a key, up to the command.
 func (r *rig) sshArgs(key string, options ...string) []string {
 	hostname, port, _ := net.SplitHostPort(r.addr)
-	args := []string{"-F", "none", "-i", r.path(key), "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none",
-		"-o", "UserKnownHostsFile=" + r.path("known_hosts"), "-o", "StrictHostKeyChecking=yes", "-o", "BatchMode=yes",
-		"-o", "LogLevel=ERROR", "-p", port}
+	args := []string{"-F", "none", "-i", r.path(key), "-p", port,
+		"-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none",
+		"-o", "UserKnownHostsFile=" + r.path("known_hosts"), "-o", "StrictHostKeyChecking=yes",
+		"-o", "BatchMode=yes", "-o", "LogLevel=ERROR"}
 	args = append(args, options...)
 	return append(args, "me@"+hostname)
 }
@@ -276,34 +254,4 @@ func (r *rig) tryDial(key string) (*gossh.Client, error) {
 func (r *rig) clientConfig(key string) *gossh.ClientConfig {
 	return &gossh.ClientConfig{User: "me", Auth: []gossh.AuthMethod{gossh.PublicKeys(r.signer(key))},
 		HostKeyCallback: gossh.FixedHostKey(r.signer("hostkey").PublicKey()), Timeout: patience}
-}
-
-// logBuffer is a log that can be read while it is written.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
-// eventually polls for what no event tells of.
-func eventually(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !done() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never happened: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
 }

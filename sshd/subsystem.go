@@ -2,22 +2,84 @@ package sshd
 
 import (
 	"context"
+	"errors"
+	"io"
+	"slices"
 
 	"termhost/ahp/host"
 	"termhost/ahp/rpc"
+	"termhost/ahp/transport"
 	"termhost/authz"
+	"termhost/sshd/verbs"
 )
 
-// subsystem serves AHP on the channel, a message per line, on a seat of its own
-// at the host.
-func (s *sshSession) subsystem() int {
-	v := s.invoke()
-	if err := authz.Check(s.c.principal(), authz.Subsystem, authz.Target{}); err != nil {
-		return v.failed(err)
+// subsystem is what `ssh HOST -s NAME` speaks to (RFC 4254 section 6.5).
+type subsystem struct {
+	name string
+	// needs is what the peer must be permitted to do: package authz says which roles may, and
+	// which options of a key forbid it. Zero: nothing.
+	needs authz.Verb
+	// serve runs on a goroutine of the SSH session and returns the exit status.
+	serve func(*sshSession) int
+}
+
+// subsystems returns the table. A name that is not in it is refused.
+func subsystems() []subsystem {
+	return []subsystem{
+		{"ahp", authz.Subsystem, (*sshSession).serveAHP},
+		{"sftp", authz.Files, (*sshSession).serveFiles},
 	}
-	hc, err := s.c.srv.cfg.Host.Connect(s.c.principal(), host.DoorSubsystem)
+}
+
+// subsystemNamed returns the table's row.
+func subsystemNamed(name string) (sub subsystem, ok bool) {
+	table := subsystems()
+	i := slices.IndexFunc(table, func(s subsystem) bool { return s.name == name })
+	if i < 0 {
+		return subsystem{}, false
+	}
+	return table[i], true
+}
+
+// subsystem serves a subsystem if the peer may use it.
+func (s *sshSession) subsystem(sub subsystem) int {
+	if sub.needs != 0 {
+		if err := authz.Check(s.c.principal(), sub.needs, authz.Target{}); err != nil {
+			return s.c.cfg.verbs.Fail(s.ctx, s.caller(), err)
+		}
+	}
+	return sub.serve(s)
+}
+
+// serveFiles runs the program that serves SFTP. Clients say no more than "subsystem request failed"
+// unless they are let in and told why not.
+func (s *sshSession) serveFiles() int {
+	v := s.c.cfg.verbs
+	if !s.c.srv.policy.Load().SFTP || v.FileServer == nil {
+		return v.Fail(s.ctx, s.caller(), errNoFiles)
+	}
+	return v.Files(s.ctx, s.caller())
+}
+
+var errNoFiles = errors.New("files are not served here ([ssh] sftp = false)")
+
+// paced is a stream that is read at the pace of its peer's account.
+type paced struct {
+	io.Reader
+	conn *host.Conn
+}
+
+func (r paced) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	_ = r.conn.Pace(r.conn.Context(), n, 0) // an error is the connection's end
+	return n, err
+}
+
+// serveAHP serves AHP on the channel, a message per line, as a host.Conn of its own.
+func (s *sshSession) serveAHP() int {
+	hc, err := s.c.cfg.Host.Connect(s.c.principal(), host.DoorSubsystem)
 	if err != nil {
-		return v.failed(err)
+		return s.c.cfg.verbs.Fail(s.ctx, s.caller(), err)
 	}
 	defer hc.Close()
 	hc.Prove(s.c.prove(s.c.grant))
@@ -25,10 +87,10 @@ func (s *sshSession) subsystem() int {
 		if why := context.Cause(s.ctx); why != nil {
 			reason = why.Error()
 		}
-		status := statusOK
-		if reason != rpc.Goodbye {
-			status = statusFailed
-			_, _ = v.stderr.Write([]byte("termhost: " + host.Printable(reason) + "\n"))
+		status := verbs.StatusOK
+		if reason != transport.Goodbye {
+			status = verbs.StatusFailed
+			_, _ = s.stderr.Write([]byte("termhost: " + host.Printable(reason) + "\n"))
 		}
 		// The reader wakes when the peer has closed its side.
 		s.finish(status)
@@ -36,10 +98,14 @@ func (s *sshSession) subsystem() int {
 	}
 	stop := context.AfterFunc(s.ctx, hc.Close)
 	defer stop()
-	lines := rpc.NewLines(s.ch, s.stdout, s.c.srv.cfg.MaxMessageBytes, leave)
-	opts := s.c.srv.cfg.AHP
+	var in io.Reader = s.in
+	if s.c.in.observer.Load() == nil { // otherwise the whole connection is read at the pace
+		in = paced{s.in, hc}
+	}
+	lines := transport.NewLines(in, s.stdout, s.c.cfg.MaxMessageBytes, leave)
+	opts := s.c.cfg.AHP
 	opts.Log = s.c.log
-	// Why it ended has been said and is not news to the log.
+	// Why it ended has been said, and is nothing that the log needs.
 	_ = rpc.Serve(lines, hc, opts)
-	return statusOK // finish has been called
+	return verbs.StatusOK // finish has been called
 }

@@ -1,16 +1,66 @@
 package sshd
 
 import (
-	"regexp"
+	"fmt"
 	"strings"
 	"testing"
 
 	"termhost/ahp/host"
-	"termhost/ptypool"
 )
 
+func TestWaitForSeveralTerminals(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	for i, name := range []string{"one", "two", "six"} {
+		r.ssh("alice", "", fmt.Sprintf("new -d -n %s -- read x; exit %d", name, i+3))
+	}
+	if got := r.ssh("alice", "", "wait --timeout 10ms one two"); got.status != 124 ||
+		got.stderr != "termhost: error: one, two go on after 10ms\n" {
+		t.Errorf("nothing: %+v", got)
+	}
+	r.ssh("alice", "", "send two --enter")
+	if got := r.ssh("alice", "", "wait one two six"); got != (outcome{"two\n", "", 4}) {
+		t.Errorf("the first: %+v", got)
+	}
+	last := make(chan outcome, 1)
+	go func() { last <- r.ssh("alice", "", "wait --all six two one --timeout 15s") }()
+	r.ssh("alice", "", "send six --enter")
+	r.ssh("alice", "", "wait six")
+	select {
+	case got := <-last:
+		t.Fatalf("before the last: %+v", got)
+	default:
+	}
+	r.ssh("alice", "", "send one --enter")
+	if got := <-last; got != (outcome{"one\n", "", 3}) {
+		t.Errorf("the last: %+v", got)
+	}
+	if got := r.ssh("alice", "", "wait one none"); got.status != 1 {
+		t.Errorf("one that does not exist: %+v", got)
+	}
+}
+
+func TestAPatternKeepsItsBackslashes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	r.ssh("alice", "", `new -d -n work -- echo "a 12ok (b) c\d"; sleep 1000`)
+	for _, match := range []string{
+		`--match \d+ok`, `--match=\d+ok`, `-match '\d+ok'`, `--match "\d+ok"`, `--match \(b\)`,
+		`--match \d+ok\ \(b`, `--match 'c\\d'`,
+	} {
+		got := r.ssh("alice", "", "wait --timeout 5s "+match+" work")
+		if got.status != 0 {
+			t.Errorf("%s: %+v", match, got)
+		}
+	}
+}
+
 func TestWaitForALineAPauseOrACommand(t *testing.T) {
-	r := newRig(t, rigOptions{host: func(c *host.Config) { c.Shell = "/bin/bash"; c.ShellIntegration = true }})
+	t.Parallel()
+	r := newRig(t, rigOptions{host: func(c *host.Config) {
+		c.Shell = "/bin/bash"
+		c.ShellIntegration = true
+	}})
 	r.ssh("alice", "", "new -d -n work")
 	r.ssh("alice", "", "send --enter work 'echo soon; sleep 0.2; echo li''ne; sleep 0.3; (exit 5)'")
 	if got := r.ssh("alice", "", "wait --timeout 15s --match '^line$' work"); got.status != 0 {
@@ -26,44 +76,8 @@ func TestWaitForALineAPauseOrACommand(t *testing.T) {
 		t.Errorf("a bad expression: %+v", got)
 	}
 	r.ssh("alice", "", "new -d -n plain -- sleep 1000")
-	if got := r.ssh("alice", "", "wait --command plain"); got.status != 1 || !strings.Contains(got.stderr, "--match or --idle") {
+	got := r.ssh("alice", "", "wait --command plain")
+	if got.status != 1 || !strings.Contains(got.stderr, "hint: wait with --match or --idle") {
 		t.Errorf("without detection: %+v", got)
-	}
-}
-
-func TestLinesAreMatchedAcrossPieces(t *testing.T) {
-	for _, c := range []struct {
-		pieces []string
-		expr   string
-		want   bool
-	}{
-		{[]string{"bui", "ld do", "ne"}, "^build done$", true},
-		{[]string{"a\nb"}, "^b", true},
-		{[]string{"x\x1b[1mbold\x1b[m"}, "^xbold$", true},
-		{[]string{"10%\r20%\r"}, "^20%$", true},
-		{[]string{"a\n", "b\n"}, "ab", false},
-		{[]string{strings.Repeat("x", 2*maxMatchLine), "end"}, "end$", true},
-	} {
-		m := &lineMatcher{expr: regexp.MustCompile(c.expr)}
-		got := false
-		for _, p := range c.pieces {
-			got = got || m.add([]byte(p))
-		}
-		if got != c.want {
-			t.Errorf("%.40q: %v, want %v", c.pieces, got, c.want)
-		}
-	}
-}
-
-// The codes of programs that run elsewhere are whatever their system makes them; ssh
-// shows eight bits of the status.
-func TestAFailureElsewhereIsNoSuccessHere(t *testing.T) {
-	for code, want := range map[int]int{0: 0, 1: 1, 255: 255, 256: 255, 512: 255, -1: 255, 99999999999: 255, 3221225786: 255, -1073741510: 255} {
-		if got := statusOf(ptypool.ExitStatus{Code: code}); got != want {
-			t.Errorf("a terminal that ended with %d: %d, want %d", code, got, want)
-		}
-		if got := codeOf(&code); got != want {
-			t.Errorf("a command that ended with %d: %d, want %d", code, got, want)
-		}
 	}
 }

@@ -5,20 +5,14 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"termhost/ahp"
+	"termhost/ahp/acp/wire"
+	"termhost/ahp/commandline"
 	"termhost/ahp/host"
-	"termhost/authz"
 	"termhost/ptypool"
 )
-
-// sessionScheme begins the URI of an agent session, which claims the terminals.
-const sessionScheme = "ahp-session:/"
-
-// sessionURI names an agent session by its id.
-func sessionURI(id string) string { return sessionScheme + url.PathEscape(id) }
 
 // The exit codes of a command that could not be started, as shells have them
 // (POSIX.1-2024, Shell Command Language, 2.8.2).
@@ -28,49 +22,52 @@ const (
 )
 
 // create is terminal/create.
-func (s *Terminals) create(p *createParams) (*createResult, *ahp.Error) {
+func (s *Terminals) create(p *wire.CreateParams) (*wire.CreateResult, *ahp.Error) {
 	o, bad := s.options(p)
 	if bad != nil {
 		return nil, bad
 	}
-	t := &terminal{session: p.SessionID, out: &tail{limit: outputLimit(p.OutputByteLimit)}, kept: make(chan struct{}), released: make(chan struct{})}
+	t := &terminal{
+		session:  p.SessionID,
+		out:      &tail{limit: outputLimit(p.OutputByteLimit)},
+		kept:     make(chan struct{}),
+		released: make(chan struct{}),
+	}
 	o.Tap = t.out.write
 	if bad := s.reserve(); bad != nil {
 		return nil, bad
 	}
 	var err error
-	if t.host, err = s.start(p, &o); err != nil {
-		if bad := t.fail(err); bad != nil {
-			s.unreserve()
-			if bad.Code == ahp.CodeInternal {
-				s.log.Error("an agent's command could not be started", "principal", s.conn.Principal().Name, "err", err)
-			}
-			return nil, bad
-		}
+	if t.host, err = s.start(p, &o); err != nil && !t.fail(err) {
+		s.unreserve()
+		return nil, s.conn.ProtocolError(err)
 	}
 	return s.add(t, o.Base), nil
 }
 
-// start runs the command: literally, or where that is no program and can only be
-// a command line, through sh, which it notes in o.
-func (s *Terminals) start(p *createParams, o *host.CreateOptions) (*host.Terminal, error) {
+// start runs the command of p. Without arguments, and if there is no program of that name, the
+// command is taken for a command line, which sh runs; o is changed accordingly.
+func (s *Terminals) start(p *wire.CreateParams, o *host.CreateOptions) (*host.Terminal, error) {
 	t, err := s.host.Create(s.conn.Principal(), *o)
 	var start *ptypool.StartError
-	missing := errors.As(err, &start) && start.Kind == ptypool.ErrNotFound && start.Interpreter == ""
-	if !missing || !isLine(p) {
+	if !errors.As(err, &start) || start.Kind != ptypool.ErrNotFound || start.Interpreter != "" {
 		return t, err
 	}
+	if !isLine(p) {
+		return nil, err
+	}
 	o.Argv = []string{"/bin/sh", "-c", p.Command}
-	o.Base = baseOf(o.Argv)
+	o.Base = commandline.Program(o.Argv)
 	return s.host.Create(s.conn.Principal(), *o)
 }
 
-// isLine reports whether a command may be a command line.
-func isLine(p *createParams) bool {
+// isLine reports whether p's command may be a command line.
+func isLine(p *wire.CreateParams) bool {
 	return len(p.Args) == 0 && strings.ContainsAny(p.Command, " \t\n")
 }
 
-func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Error) {
+// options returns how p's terminal is to be created, or what is wrong with p.
+func (s *Terminals) options(p *wire.CreateParams) (o host.CreateOptions, bad *ahp.Error) {
 	switch {
 	case p.SessionID == "":
 		return o, ahp.FieldProblem("sessionId", "is missing")
@@ -86,9 +83,10 @@ func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Err
 			return o, ahp.FieldProblem("args", "must not contain a NUL")
 		}
 	}
-	session := sessionURI(p.SessionID)
+	session := wire.SessionURI(p.SessionID)
 	if len(session) > ahp.MaxURI {
-		return o, ahp.FieldProblem("sessionId", "is too long to name the terminal's holder; use at most 200 characters")
+		const why = "is too long to name the terminal's holder; use at most 200 characters"
+		return o, ahp.FieldProblem("sessionId", why)
 	}
 	env, bad := environment(p.Env)
 	if bad != nil {
@@ -98,10 +96,10 @@ func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Err
 	argv := append([]string{p.Command}, p.Args...)
 	return host.CreateOptions{
 		Argv:      argv,
-		Base:      baseOf(argv),
-		Fresh:     true, // what shows it by its NAME never shows another
+		Base:      commandline.Program(argv),
+		Fresh:     true, // an editor's view that asks for the NAME later must not get another one
 		Title:     titleOf(argv, cmp.Or(agent, s.conn.Principal().Name)),
-		KeepTitle: true, // it says whose it is
+		KeepTitle: true, // the title says whose it is, and the program must not hide that
 		Dir:       p.Cwd,
 		Env:       env,
 		Claim:     ahp.Claim{Kind: ahp.ClaimSession, Session: session},
@@ -112,42 +110,25 @@ func (s *Terminals) options(p *createParams) (o host.CreateOptions, bad *ahp.Err
 // maxAgentName is how much of an agent's name is shown, in bytes.
 const maxAgentName = 60
 
+// clipped returns an agent's name, cut to its bound at a rune's boundary.
 func clipped(agent string) string {
 	return strings.ToValidUTF8(agent[:min(len(agent), maxAgentName)], "")
 }
 
-func outputLimit(asked *byteLimit) int {
+// outputLimit returns how much output is kept, in bytes, for an agent that asked for so much.
+func outputLimit(asked *wire.ByteLimit) int {
 	if asked == nil || *asked > MaxOutput {
 		return MaxOutput
 	}
 	return int(*asked)
 }
 
-// fail makes t the terminal of a command that could not be started, or returns
-// why terminal/create itself fails.
-func (t *terminal) fail(err error) *ahp.Error {
-	var (
-		start  *ptypool.StartError
-		dir    *host.DirError
-		denied *authz.Denied
-		limit  *ptypool.LimitError
-		proto  *ahp.Error
-	)
-	switch {
-	case errors.As(err, &proto):
-		return proto
-	case errors.As(err, &dir):
-		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "cwd")
-	case errors.Is(err, ptypool.ErrBadDir):
-		return ahp.NewError(ahp.CodeInvalidParams, "the working directory cannot be entered", "field", "cwd")
-	case errors.As(err, &denied):
-		return ahp.NewError(ahp.CodeNotPermitted, denied.Error(), "rule", denied.Rule)
-	case errors.As(err, &limit):
-		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "terminal.max_terminals")
-	case errors.Is(err, host.ErrClosed):
-		return ahp.NewError(ahp.CodeInternal, host.ErrClosed.Error())
-	case !errors.As(err, &start) || start.Kind == nil:
-		return ahp.NewError(ahp.CodeInternal, "the command could not be started; the host's log says why")
+// fail makes t the terminal of a command that could not be started. It returns false, and leaves t
+// as it is, if that is not what err says.
+func (t *terminal) fail(err error) bool {
+	var start *ptypool.StartError
+	if !errors.As(err, &start) || start.Kind == nil || start.Kind == ptypool.ErrBadDir {
+		return false
 	}
 	code, why := exitNotExecutable, start.Kind.Error()
 	switch {
@@ -156,14 +137,14 @@ func (t *terminal) fail(err error) *ahp.Error {
 	case errors.Is(err, ptypool.ErrNotFound):
 		code = exitNotFound
 	}
-	t.failed = &exitStatus{ExitCode: &code}
+	t.failed = &wire.ExitStatus{ExitCode: &code}
 	t.out.write(fmt.Appendf(nil, "cannot run %s: %s\r\n", quoted(host.Printable(start.Name)), why))
-	return nil
+	return true
 }
 
-// newID returns the id of a terminal: its beginning is for people, its end for
-// nobody to guess or meet again.
+// newID returns the id of a terminal: a beginning that people recognise, and an end that nobody can
+// guess and that does not come again.
 func newID(base string) string {
-	const enough = 8 // of base32: 40 bits, for one connection
+	const enough = 8 // characters of base32, 40 bits; an id is good on one connection only
 	return base + "-" + strings.ToLower(rand.Text()[:enough])
 }

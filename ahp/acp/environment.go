@@ -4,30 +4,32 @@ import (
 	"strings"
 
 	"termhost/ahp"
+	"termhost/ahp/acp/wire"
 )
 
-// unattended returns the variables that keep programs from waiting for a person
-// who is not looking: pagers, which all understand cat as their name, and git's
-// question for a password.
+// unattended returns the variables that keep programs from waiting for a person, where none is
+// looking: cat takes the place of pagers, and git asks for no password.
 func unattended() []string {
 	return []string{
-		"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat", "SYSTEMD_PAGER=cat", "AWS_PAGER=cat", "PSQL_PAGER=cat",
-		"GIT_TERMINAL_PROMPT=0",
+		"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat", "SYSTEMD_PAGER=cat",
+		"AWS_PAGER=cat", "PSQL_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
 	}
 }
 
-// environment returns what the agent asked for, "NAME=value" each, on top of the
-// defaults for commands that nobody attends.
-func environment(env []envVariable) ([]string, *ahp.Error) {
+// environment returns the variables that an agent asked for, each "NAME=value", after those of
+// unattended: of variables with the same name the last one counts.
+func environment(env []wire.EnvVariable) ([]string, *ahp.Error) {
 	list := unattended()
 	for _, v := range env {
 		if v.Value == nil {
 			return nil, ahp.FieldProblem("env", "has a variable without a value")
 		}
-		if v.Name == "" || strings.ContainsAny(v.Name, "=\x00") || strings.IndexByte(*v.Value, 0) >= 0 {
-			return nil, ahp.FieldProblem("env", "has a name that is no environment variable's, or a value with a NUL")
+		bad := v.Name == "" || strings.ContainsAny(v.Name, "=\x00")
+		if bad || strings.IndexByte(*v.Value, 0) >= 0 {
+			const why = "has a name that is no environment variable's, or a value with a NUL"
+			return nil, ahp.FieldProblem("env", why)
 		}
-		list = append(list, v.Name+"="+*v.Value) // the last one counts
+		list = append(list, v.Name+"="+*v.Value)
 	}
 	return list, nil
 }

@@ -3,54 +3,34 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"termhost/ahp"
+	"termhost/ahp/acp/wire"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { hosttest.Main(m) }
 
-// patience bounds what a test waits for and must come.
-const patience = 30 * time.Second
+// patience bounds the wait for anything that must come.
+const patience = hosttest.Patience
 
 var (
-	alice = authz.Principal{ID: "SHA256:alice", Name: "alice", Role: authz.Admin, Fingerprint: "SHA256:alice"}
-	bot   = authz.Principal{ID: "SHA256:alice/bot", Name: "alice/bot", Role: authz.Operator, Fingerprint: "SHA256:alice", Token: "bot"}
-	carol = authz.Principal{ID: "SHA256:carol", Name: "carol", Role: authz.Operator, Fingerprint: "SHA256:carol"}
-	eve   = authz.Principal{ID: "SHA256:eve", Name: "eve", Role: authz.Observer, Fingerprint: "SHA256:eve"}
+	alice = hosttest.Principal("alice", authz.Admin)
+	bot   = authz.Principal{ID: "SHA256:alice/bot", Name: "alice/bot", Role: authz.Operator,
+		Fingerprint: "SHA256:alice", Token: "bot"}
+	carol = hosttest.Principal("carol", authz.Operator)
+	eve   = hosttest.Principal("eve", authz.Observer)
 )
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+// check ends the test if err is not nil.
+var check = hosttest.Check
 
-func newHost(t testing.TB, change ...func(*host.Config)) *host.Host {
-	t.Helper()
-	cfg := host.Config{Shell: "/bin/sh", Version: "test", MaxExited: 64}
-	for _, f := range change {
-		f(&cfg)
-	}
-	h, err := host.New(cfg)
-	check(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := h.Shutdown(ctx); err != nil {
-			t.Errorf("shutdown: %v", err)
-		}
-	})
-	return h
-}
-
-// peer is an agent at the methods themselves.
+// peer is an agent that calls the methods themselves, without a connection in between.
 type peer struct {
 	t testing.TB
 	s *Terminals
@@ -62,7 +42,7 @@ func connect(t testing.TB, h *host.Host, p authz.Principal) *peer {
 	return join(t, h, NewMethods(h, nil), p)
 }
 
-// join is connect to a host whose other connections have the same Methods.
+// join is connect for a host of several connections, which share their Methods.
 func join(t testing.TB, h *host.Host, m *Methods, p authz.Principal) *peer {
 	t.Helper()
 	c, err := h.Connect(p, host.DoorSubsystem)
@@ -105,7 +85,7 @@ func (a *peer) call(method string, params, result any) *ahp.Error {
 	return nil
 }
 
-// must is call for what has to succeed.
+// must is call for a request that has to succeed.
 func (a *peer) must(method string, params, result any) {
 	a.t.Helper()
 	if e := a.call(method, params, result); e != nil {
@@ -113,51 +93,71 @@ func (a *peer) must(method string, params, result any) {
 	}
 }
 
+// refused is call for a request that has to be refused, with a code.
+func (a *peer) refused(method string, p params, code int) *ahp.Error {
+	a.t.Helper()
+	e := a.call(method, p, nil)
+	if e == nil || e.Code != code {
+		a.t.Fatalf("%s %v: %+v, want code %d", method, p, e, code)
+	}
+	return e
+}
+
+// params are the params of a request.
 type params map[string]any
 
-// create starts a command in session "s" and returns the terminal's id and NAME.
+// command returns the params that run a program.
+func command(name string, args ...string) params {
+	return params{"sessionId": "s", "command": name, "args": args}
+}
+
+// with returns p with one more param.
+func (p params) with(name string, value any) params {
+	p = maps.Clone(p)
+	p[name] = value
+	return p
+}
+
+// create starts a command and returns the terminal's id and NAME.
 func (a *peer) create(p params) (id, name string) {
 	a.t.Helper()
-	if p["sessionId"] == nil {
-		p["sessionId"] = "s"
-	}
-	var r createResult
-	a.must(methodCreate, p, &r)
+	var r wire.CreateResult
+	a.must(wire.MethodCreate, p, &r)
 	return r.TerminalID, r.Meta.Termhost.Name
 }
 
 // sh starts a line of shell.
 func (a *peer) sh(line string) (id, name string) {
 	a.t.Helper()
-	return a.create(params{"command": "sh", "args": []string{"-c", line}})
+	return a.create(command("sh", "-c", line))
 }
 
+// of returns the params of a request about a terminal.
 func of(id string) params { return params{"sessionId": "s", "terminalId": id} }
 
-func (a *peer) output(id string) outputResult {
+func (a *peer) output(id string) wire.OutputResult {
 	a.t.Helper()
-	var r outputResult
-	a.must(methodOutput, of(id), &r)
+	var r wire.OutputResult
+	a.must(wire.MethodOutput, of(id), &r)
 	return r
 }
 
-func (a *peer) wait(id string) exitStatus {
+func (a *peer) wait(id string) wire.ExitStatus {
 	a.t.Helper()
-	var r exitStatus
-	a.must(methodWait, of(id), &r)
+	var r wire.ExitStatus
+	a.must(wire.MethodWait, of(id), &r)
 	return r
 }
 
 // run runs a command to its end.
-func (a *peer) run(p params) (outputResult, exitStatus) {
+func (a *peer) run(p params) (wire.OutputResult, wire.ExitStatus) {
 	a.t.Helper()
 	id, _ := a.create(p)
 	st := a.wait(id)
 	return a.output(id), st
 }
 
-// sees polls until the output satisfies ok. Output comes without an event here:
-// ACP has none.
+// sees asks for the output until it satisfies ok: ACP has no event that tells of output.
 func (a *peer) sees(id string, ok func(string) bool) string {
 	a.t.Helper()
 	deadline := time.Now().Add(patience)
@@ -167,22 +167,22 @@ func (a *peer) sees(id string, ok func(string) bool) string {
 			return out
 		}
 		if time.Now().After(deadline) {
-			a.t.Fatalf("never printed; but this: %q", out)
+			a.t.Fatalf("it has not come, but this: %q", out)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-func wantCode(t testing.TB, st exitStatus, code int) {
+func wantCode(t testing.TB, st wire.ExitStatus, code int) {
 	t.Helper()
 	if st.ExitCode == nil || *st.ExitCode != code || st.Signal != nil {
-		t.Fatalf("exit status %s, want code %d", encode(st), code)
+		t.Fatalf("exit status %s, want code %d", wire.Encode(st), code)
 	}
 }
 
-func wantSignal(t testing.TB, st exitStatus, signal string) {
+func wantSignal(t testing.TB, st wire.ExitStatus, signal string) {
 	t.Helper()
 	if st.Signal == nil || *st.Signal != signal || st.ExitCode != nil {
-		t.Fatalf("exit status %s, want signal %s", encode(st), signal)
+		t.Fatalf("exit status %s, want signal %s", wire.Encode(st), signal)
 	}
 }

@@ -1,22 +1,22 @@
 package acp
 
 import (
-	"path"
 	"strings"
 
+	"termhost/ahp/commandline"
 	"termhost/ahp/host"
 )
 
-// maxCommandTitle is how much of a command line is in a title, in bytes, so that
-// the agent's name behind it has room within the host's 256.
+// maxCommandTitle is how much of a command line is in a title, in bytes, so that the agent's name
+// behind it has room within the host's 256.
 const maxCommandTitle = 180
 
-// titleOf returns the title of an agent's terminal: the command line, which may
-// be a shell's, and who runs it.
+// titleOf returns the title of an agent's terminal: the command line, which may be a shell's, and
+// who runs it.
 func titleOf(argv []string, agent string) string {
 	line := argv[0]
-	if isShell(path.Base(argv[0])) && len(argv) > 2 && shellLine(argv[1:]) == argv[len(argv)-1] {
-		line, argv = argv[len(argv)-1], nil
+	if shell, ok := commandline.OfShell(argv); ok && shell == argv[len(argv)-1] {
+		line, argv = shell, nil
 	}
 	for i := 1; i < len(argv) && len(line) <= maxCommandTitle; i++ {
 		line += " " + quoted(argv[i])
@@ -28,7 +28,7 @@ func titleOf(argv []string, agent string) string {
 	return host.CleanTitle(line + " (" + agent + ")")
 }
 
-// quoted returns an argument as one would type it into a shell.
+// quoted returns an argument as a person would type it into a shell.
 func quoted(arg string) string {
 	if arg != "" && !strings.ContainsAny(arg, " \t\n\"'\\$`;&|<>()*?[]{}~#!") {
 		return arg

@@ -5,21 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// MaxOutput is the most output that terminal/output returns, in bytes, whatever
-// the agent asked for: as JSON, in which a control character takes six bytes, it
-// stays below the 10 MiB that the ACP Go SDK takes as one message.
+// MaxOutput bounds the output that terminal/output returns, in bytes, whatever the agent asked for.
+// As JSON, where a control character takes six bytes, that stays below the 10 MiB that the ACP Go
+// SDK takes as one message.
 const MaxOutput = 1 << 20
 
-// tail keeps the end of a terminal's output. Its lock is a leaf.
+// tail keeps the end of a terminal's output.
 type tail struct {
-	limit int // bytes that are wanted at most
+	limit int // how many bytes of it are wanted at most
 
-	mu    sync.Mutex
-	buf   []byte // the end of the output; at most limit and a half
-	total int64  // bytes that there ever were
+	mu    sync.Mutex // held for copying only; no other lock is taken while it is held
+	buf   []byte     // the end of the output, at most one and a half times the limit
+	total int64      // how many bytes of output there have been
 }
 
-// write appends p, which is not kept.
+// write appends p, which it copies.
 func (t *tail) write(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -32,8 +32,8 @@ func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
 }
 
-// text returns the end of the output as UTF-8, at most limit bytes of it, and
-// whether there was more. An invalid byte becomes U+FFFD.
+// text returns the end of the output as UTF-8, at most limit bytes, and whether output before it is
+// left out. An invalid byte becomes U+FFFD.
 func (t *tail) text() (s string, truncated bool) {
 	t.mu.Lock()
 	raw := t.buf[max(0, len(t.buf)-t.limit):]
@@ -64,7 +64,7 @@ func skipPartialRune(p []byte) []byte {
 	n := 0
 	for n < len(p) && !utf8.RuneStart(p[n]) {
 		if n++; n == utf8.UTFMax {
-			return p // not UTF-8 at all
+			return p // so many continuation bytes: this is not UTF-8
 		}
 	}
 	return p[n:]

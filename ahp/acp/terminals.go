@@ -11,67 +11,68 @@ import (
 	"golang.org/x/sys/unix"
 
 	"termhost/ahp"
+	"termhost/ahp/acp/wire"
 	"termhost/ahp/host"
 	"termhost/ahp/rpc"
 	"termhost/ptypool"
 )
 
 const (
-	// killGrace is what a killed command has between SIGTERM and SIGKILL, and what
-	// a released one has after SIGHUP: the host's own grace of a dispose.
+	// killGrace is the time between SIGTERM and SIGKILL for a command that is killed, and between
+	// SIGHUP and SIGKILL for one that is released: the grace that the host gives a disposed one.
 	killGrace = 2 * time.Second
-	// maxTerminals bounds the terminals of one peer that are not released: each
-	// keeps its output. An agent has a handful.
+	// maxTerminals bounds the terminals of one connection that are not released. Each keeps its
+	// output. An agent has a handful.
 	maxTerminals = 128
 )
 
-// Terminals answers ACP's terminal methods for one AHP connection, with that
-// connection's rights. It is an [rpc.Extension].
+// Terminals answers ACP's terminal methods on one AHP connection, with that connection's rights. It
+// is an [rpc.Extension].
 type Terminals struct {
 	*Methods
 	conn  *host.Conn
-	tasks sync.WaitGroup // one for each terminal that has not exited or is not released
+	tasks sync.WaitGroup // the goroutines of attend
 
-	mu       sync.Mutex // not held while the host is asked
+	mu       sync.Mutex // not held while the host is called
 	byID     map[string]*terminal
-	reserved int // of byID's places, by creates that are under way
+	reserved int // how many terminals are being created, which byID does not have yet
 }
 
-// terminal is one that an agent has made.
+// terminal is a terminal that the connection's agent has made.
 type terminal struct {
 	id      string
 	session string
 	out     *tail
-	// host is nil if the command could not be started; then failed is its exit.
-	host   *host.Terminal
-	failed *exitStatus
+	host    *host.Terminal   // nil: the command could not be started
+	failed  *wire.ExitStatus // the exit of a command that could not be started; else nil
 
-	killer   *time.Timer   // guarded by Terminals.mu; nil: not killed
-	kept     chan struct{} // closed when it is left to the person that holds it
+	killer   *time.Timer   // sends SIGKILL after a kill; nil: not killed. Guarded by Terminals.mu
+	kept     chan struct{} // closed when it is left to the person who holds it
 	released chan struct{} // closed with its release
+	release  uint64        // the number of its release; set before released is closed
 }
 
-// Has reports whether a method is one of the five.
-func (s *Terminals) Has(method string) bool { return isTerminalMethod(method) }
+// Has reports whether a method is one of ACP's terminal methods.
+func (s *Terminals) Has(method string) bool { return wire.IsTerminalMethod(method) }
 
 // Handle answers one request.
 func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
-	if s.conn.Context().Err() != nil {
-		return rpc.Reply{Error: ahp.NewError(ahp.CodeNotPermitted, context.Cause(s.conn.Context()).Error())}
+	if e := s.conn.Ended(); e != nil {
+		return rpc.Reply{Error: e}
 	}
-	if method == methodCreate {
-		var p createParams
-		if e := decode(params, &p); e != nil {
+	if method == wire.MethodCreate {
+		var p wire.CreateParams
+		if e := ahp.DecodeParams(params, &p); e != nil {
 			return rpc.Reply{Error: e}
 		}
 		result, e := s.create(&p)
 		if e != nil {
 			return rpc.Reply{Error: e}
 		}
-		return answered(encode(result))
+		return resultReply(wire.Encode(result))
 	}
-	var p terminalParams
-	if e := decode(params, &p); e != nil {
+	var p wire.TerminalParams
+	if e := ahp.DecodeParams(params, &p); e != nil {
 		return rpc.Reply{Error: e}
 	}
 	t, e := s.find(&p)
@@ -79,41 +80,44 @@ func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
 		return rpc.Reply{Error: e}
 	}
 	switch method {
-	case methodOutput:
-		return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, encode(s.output(t))...) }}
-	case methodWait:
+	case wire.MethodOutput:
+		return rpc.Reply{Result: func(dst []byte) []byte {
+			return append(dst, wire.Encode(s.output(t))...)
+		}}
+	case wire.MethodWait:
 		return t.wait()
-	case methodKill:
+	case wire.MethodKill:
 		e = s.kill(t)
-	case methodRelease:
+	case wire.MethodRelease:
 		s.release(t)
 	}
 	if e != nil {
 		return rpc.Reply{Error: e}
 	}
-	return answered(json.RawMessage("{}"))
+	return resultReply(json.RawMessage("{}"))
 }
 
-// answered is a small result.
-func answered(result json.RawMessage) rpc.Reply {
+// resultReply is the reply that is a result.
+func resultReply(result json.RawMessage) rpc.Reply {
 	return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, result...) }}
 }
 
-// Close kills and releases everything, and waits for the commands' ends.
+// Close kills and releases all terminals, and waits until their commands have ended.
 func (s *Terminals) Close() {
 	s.mu.Lock()
 	left := s.byID
 	s.byID = nil
 	s.mu.Unlock()
+	release := s.nextRelease() // one for all of them
 	for _, t := range left {
-		s.end(t)
+		s.end(t, release)
 	}
 	s.tasks.Wait()
 }
 
-// find returns the terminal of an id. Those of another session are unknown.
-func (s *Terminals) find(p *terminalParams) (*terminal, *ahp.Error) {
-	if e := p.check(); e != nil {
+// find returns the terminal that params name. Sessions do not know each other's terminals.
+func (s *Terminals) find(p *wire.TerminalParams) (*terminal, *ahp.Error) {
+	if e := p.Check(); e != nil {
 		return nil, e
 	}
 	s.mu.Lock()
@@ -121,15 +125,16 @@ func (s *Terminals) find(p *terminalParams) (*terminal, *ahp.Error) {
 	if t := s.byID[p.TerminalID]; t != nil && t.session == p.SessionID {
 		return t, nil
 	}
-	return nil, errNoTerminal()
+	return nil, wire.NoTerminal()
 }
 
-// reserve takes a place for a terminal that is about to be made.
+// reserve takes a place for a terminal that is about to be created; it fails if there are too many.
 func (s *Terminals) reserve() *ahp.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.byID)+s.reserved >= maxTerminals {
-		return ahp.NewError(ahp.CodeLimit, "this agent has "+strconv.Itoa(maxTerminals)+" terminals; release some", "limit", "terminals per agent")
+		why := "this agent has " + strconv.Itoa(maxTerminals) + " terminals; release some"
+		return ahp.NewError(ahp.CodeLimit, why, "limit", "terminals per agent")
 	}
 	s.reserved++
 	return nil
@@ -141,9 +146,10 @@ func (s *Terminals) unreserve() {
 	s.reserved--
 }
 
-// add makes t known under a new id, in its reserved place.
-func (s *Terminals) add(t *terminal, base string) *createResult {
-	r := &createResult{}
+// add gives t, which has a reserved place, an id and makes it known. base begins the id if the host
+// has no such terminal.
+func (s *Terminals) add(t *terminal, base string) *wire.CreateResult {
+	r := &wire.CreateResult{}
 	if t.host != nil {
 		base = t.host.Name()
 		r.Meta.Termhost.Name, r.Meta.Termhost.URI = t.host.Name(), t.host.URI()
@@ -160,7 +166,7 @@ func (s *Terminals) add(t *terminal, base string) *createResult {
 	return r
 }
 
-// kill has the command's processes end. It returns at once.
+// kill sends the command's processes SIGTERM now, and SIGKILL after the grace.
 func (s *Terminals) kill(t *terminal) *ahp.Error {
 	if t.exit() != nil {
 		return nil
@@ -170,33 +176,34 @@ func (s *Terminals) kill(t *terminal) *ahp.Error {
 	case err == host.ErrExited:
 		return nil
 	case err != nil:
-		return t.refused(err)
+		return s.conn.ProtocolError(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t.killer == nil && s.byID[t.id] == t {
 		t.killer = time.AfterFunc(killGrace, func() {
-			// Who has lost the right meanwhile has lost it to a person.
-			_ = s.host.Hangup(p, t.host, 0)
+			_ = s.host.Hangup(p, t.host, 0) // refused if a person has taken the terminal since
 		})
 	}
 	return nil
 }
 
-// release forgets t's id and ends its processes. A terminal whose keyboard a
-// person has taken, from an agent that may not take it back, stays theirs.
+// release forgets t's id and ends its processes. If a person has taken the terminal, and this agent
+// may not take it back, it stays that person's.
 func (s *Terminals) release(t *terminal) {
 	s.mu.Lock()
 	first := s.byID[t.id] == t
 	delete(s.byID, t.id)
 	s.mu.Unlock()
 	if first {
-		s.end(t)
+		s.end(t, s.nextRelease())
 	}
 }
 
-// end hangs t's processes up, those in the background included. It is called once.
-func (s *Terminals) end(t *terminal) {
+// end hangs up t's processes, those in the background included. It is called once, with the number
+// of t's release.
+func (s *Terminals) end(t *terminal, release uint64) {
+	t.release = release
 	defer close(t.released)
 	s.mu.Lock()
 	if t.killer != nil {
@@ -207,30 +214,34 @@ func (s *Terminals) end(t *terminal) {
 		return
 	}
 	if err := s.host.Hangup(s.conn.Principal(), t.host, killGrace); err != nil {
-		s.log.Info("an agent's terminal stays with its holder", "name", t.host.Name(), "reason", err)
+		name := t.host.Name()
+		s.log.Info("an agent's terminal stays with its holder", "name", name, "reason", err)
 		close(t.kept)
 	}
 }
 
-// attend has a terminal counted as exited once it is, and then as released.
+// attend waits until t has exited and until it is released, and has it counted among the terminals
+// that stay listed.
 func (s *Terminals) attend(t *terminal) {
 	select {
 	case <-t.host.Done():
 	case <-t.kept:
 		return
 	}
-	s.shelve(s.conn.Principal(), t.host, false)
-	<-t.released
-	s.shelve(s.conn.Principal(), t.host, true)
+	held := false
+	select {
+	case <-t.released:
+	default:
+		held = true
+		s.hold(s.conn.Principal(), t.host)
+		<-t.released
+	}
+	s.shelve(s.conn.Principal(), exited{t.host, t.release}, held)
 }
 
-func (t *terminal) refused(err error) *ahp.Error {
-	return ahp.NewError(ahp.CodeNotPermitted, err.Error())
-}
-
-// exit returns how the command ended, once its last output is in out; nil: it
-// runs.
-func (t *terminal) exit() *exitStatus {
+// exit returns how the command ended; nil while it runs. Once there is a status, all output is in
+// t.out.
+func (t *terminal) exit() *wire.ExitStatus {
 	if t.failed != nil {
 		return t.failed
 	}
@@ -241,50 +252,52 @@ func (t *terminal) exit() *exitStatus {
 	return exitOf(st)
 }
 
-// exitOf returns a status as ACP has it. One that nobody could learn is neither
-// a code nor a signal.
-func exitOf(st ptypool.ExitStatus) *exitStatus {
+// exitOf returns a status in the terms of ACP. A status that nobody could learn is neither a code
+// nor a signal.
+func exitOf(st ptypool.ExitStatus) *wire.ExitStatus {
 	switch {
 	case st.Signal != 0:
 		name := unix.SignalName(st.Signal)
 		if name == "" {
 			name = "SIG" + strconv.Itoa(int(st.Signal))
 		}
-		return &exitStatus{Signal: &name}
+		return &wire.ExitStatus{Signal: &name}
 	case st.Code < 0:
-		return &exitStatus{}
+		return &wire.ExitStatus{}
 	}
-	return &exitStatus{ExitCode: &st.Code}
+	return &wire.ExitStatus{ExitCode: &st.Code}
 }
 
-func (s *Terminals) output(t *terminal) *outputResult {
-	exit := t.exit() // first: what is there afterwards is all
+// output is terminal/output.
+func (s *Terminals) output(t *terminal) *wire.OutputResult {
+	exit := t.exit() // first: if it has exited, the text below is complete
 	text, truncated := t.out.text()
-	r := &outputResult{Output: text, Truncated: truncated, ExitStatus: exit}
+	r := &wire.OutputResult{Output: text, Truncated: truncated, ExitStatus: exit}
 	if s.unlisted(t) {
-		r.Meta = &outputMeta{}
+		r.Meta = &wire.OutputMeta{}
 		r.Meta.Termhost.Gone = true
 	}
 	return r
 }
 
-// unlisted reports whether the host does not list t any more.
+// unlisted reports whether the host has taken t from its list.
 func (s *Terminals) unlisted(t *terminal) bool {
 	if t.host == nil {
-		return false // it never did
+		return false // it has never been there
 	}
 	found, err := s.host.Find(s.conn.Principal(), t.host.Name())
 	return err != nil || found != t.host
 }
 
+// wait is terminal/wait_for_exit.
 func (t *terminal) wait() rpc.Reply {
 	if exit := t.exit(); exit != nil {
-		return answered(encode(exit))
+		return resultReply(wire.Encode(exit))
 	}
 	return rpc.Reply{Wait: func(ctx context.Context) (json.RawMessage, *ahp.Error) {
 		select {
 		case <-t.host.Done():
-			return encode(t.exit()), nil
+			return wire.Encode(t.exit()), nil
 		case <-ctx.Done():
 			return nil, ahp.NewError(ahp.CodeInternal, "the connection has ended")
 		}

@@ -10,24 +10,23 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"termhost/ahp"
 	"termhost/ahp/client"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/ws"
 	"termhost/authz"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { hosttest.Main(m) }
 
-// patience bounds what a test waits for and must come.
-const patience = 60 * time.Second
+// patience is how long a test waits for what must come.
+const patience = hosttest.Patience
 
-// bearers lets a token "NAME" be the principal of that name.
+// bearers is an Authenticator for which a principal's name is its token.
 type bearers map[string]authz.Principal
 
-func (b bearers) Bearer(secret string, _ net.Addr) (authz.Grant, error) {
+func (b bearers) AuthenticateToken(secret string, _ net.Addr) (authz.Grant, error) {
 	p, ok := b[secret]
 	if !ok {
 		return authz.Grant{}, errors.New("unknown token")
@@ -35,16 +34,24 @@ func (b bearers) Bearer(secret string, _ net.Addr) (authz.Grant, error) {
 	return authz.Grant{Principal: p}, nil
 }
 
+func (b bearers) AuthenticatePage(secret string, _ authz.PageProof, remote net.Addr) (
+	authz.Grant, error) {
+	return b.AuthenticateToken(secret, remote)
+}
+
+func (bearers) AuthenticateUID(uid uint32) authz.Grant {
+	return authz.Grant{Principal: authz.ForUID(uid)}
+}
+
 func (bearers) Track(authz.Grant, func(error)) func() { return func() {} }
 
 func principals() bearers {
-	return bearers{
-		"alice": {ID: "SHA256:alice", Name: "alice", Role: authz.Admin},
-		"ann":   {ID: "SHA256:ann", Name: "ann", Role: authz.Admin},
-		"bob":   {ID: "SHA256:bob", Name: "bob", Role: authz.Operator},
-		"carol": {ID: "SHA256:carol", Name: "carol", Role: authz.Operator},
-		"eve":   {ID: "SHA256:eve", Name: "eve", Role: authz.Observer},
+	b := bearers{}
+	for name, role := range map[string]authz.Role{"alice": authz.Admin, "ann": authz.Admin,
+		"bob": authz.Operator, "carol": authz.Operator, "eve": authz.Observer} {
+		b[name] = hosttest.Principal(name, role)
 	}
+	return b
 }
 
 // world is a host with its HTTP door.
@@ -57,14 +64,7 @@ type world struct {
 
 func newWorld(t testing.TB, change ...func(*host.Config)) *world {
 	t.Helper()
-	cfg := host.Config{Shell: "/bin/sh", Version: "test", MaxExited: 64}
-	for _, f := range change {
-		f(&cfg)
-	}
-	h, err := host.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := hosttest.New(t, change...)
 	server := ws.New(ws.Config{Host: h, Authority: principals(), RequestsPerSecond: -1})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -90,9 +90,13 @@ func check(t testing.TB, err error) {
 	}
 }
 
+func (w *world) dialer(token string) client.Dialer {
+	return client.WebSocket(w.url, client.WebSocketOptions{Token: token})
+}
+
 func (w *world) connect(token string, change ...func(*client.Config)) *client.Client {
 	w.t.Helper()
-	cfg := client.Config{Dial: client.WebSocket(w.url, client.WebSocketOptions{Token: token}), MinBackoff: time.Millisecond}
+	cfg := client.Config{Dial: w.dialer(token), MinBackoff: time.Millisecond}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -107,12 +111,30 @@ func (w *world) connect(token string, change ...func(*client.Config)) *client.Cl
 // run makes a terminal that runs a script of /bin/sh, and follows it.
 func (w *world) run(c *client.Client, name, script string) *client.Mirror {
 	w.t.Helper()
-	uri := ahp.TerminalURI(name)
-	meta := &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: "/bin/sh", Args: []string{"-c", script}}}
-	if err := c.CreateTerminal(w.ctx, ahp.CreateTerminalParams{Channel: uri, Meta: meta}); err != nil {
+	return w.follow(c, w.create(c, name, script))
+}
+
+// create makes a terminal that runs a script of /bin/sh, and returns its URI.
+func (w *world) create(c *client.Client, name, script string) string {
+	w.t.Helper()
+	p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI(name), Meta: &ahp.CreateTerminalMeta{
+		Termhost: &ahp.CreateTerminalExtras{Command: "/bin/sh", Args: []string{"-c", script}}}}
+	if err := c.CreateTerminal(w.ctx, p); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.follow(c, uri)
+	return p.Channel
+}
+
+// waits waits until ok returns true for a terminal's state.
+func (w *world) waits(m *client.Mirror, ok func(*ahp.TerminalState) bool) {
+	w.t.Helper()
+	check(w.t, m.WaitTerminal(w.ctx, ok))
+}
+
+// types sends text as a terminal's input.
+func (w *world) types(c *client.Client, m *client.Mirror, text string) {
+	w.t.Helper()
+	check(w.t, c.Dispatch(w.ctx, m.URI(), ahp.TerminalInput{Data: []byte(text)}))
 }
 
 func (w *world) follow(c *client.Client, uri string) *client.Mirror {
@@ -127,8 +149,8 @@ func (w *world) follow(c *client.Client, uri string) *client.Mirror {
 // sees waits until a terminal's output contains text.
 func (w *world) sees(m *client.Mirror, text string) {
 	w.t.Helper()
-	err := m.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool { return strings.Contains(client.Text(s), text) })
-	if err != nil {
+	seen := func(s *ahp.TerminalState) bool { return strings.Contains(client.Text(s), text) }
+	if err := m.WaitTerminal(w.ctx, seen); err != nil {
 		st := m.Terminal()
 		w.t.Fatalf("never saw %q: %v in %q", text, err, client.Text(&st))
 	}
@@ -142,17 +164,18 @@ func TestAClientWorksInATerminal(t *testing.T) {
 	watching := w.follow(eve, term.URI())
 	check(t, root.WaitRoot(w.ctx, func(s *ahp.RootState) bool { return len(s.Terminals) == 1 }))
 	check(t, alice.Ping(w.ctx))
-	check(t, alice.Dispatch(w.ctx, term.URI(), ahp.TerminalInput{Data: []byte("hello\r")}))
+	w.types(alice, term, "hello\r")
 	w.sees(term, "got hello")
 	w.sees(watching, "got hello")
-	check(t, watching.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool { return s.Exited && *s.ExitCode == 3 }))
+	w.waits(watching, func(s *ahp.TerminalState) bool { return s.Exited && *s.ExitCode == 3 })
 	check(t, alice.Dispatch(w.ctx, term.URI(), ahp.TerminalTitleChanged{Title: "done"}))
 	if st := term.Terminal(); st.Title != "done" {
 		t.Errorf("the title is %q when Dispatch returns", st.Title)
 	}
 	check(t, alice.DisposeTerminal(w.ctx, term.URI()))
 	var refused *ahp.Error
-	if _, err := alice.Subscribe(w.ctx, term.URI()); !errors.As(err, &refused) || refused.Code != ahp.CodeNotFound {
+	_, err := alice.Subscribe(w.ctx, term.URI())
+	if !errors.As(err, &refused) || refused.Code != ahp.CodeNotFound {
 		t.Errorf("a disposed terminal: %v", err)
 	}
 }
@@ -173,25 +196,29 @@ func TestARejectionSaysWhyAndChangesNothing(t *testing.T) {
 		ahp.TerminalExited{},
 	} {
 		var rejected *client.Rejected
-		if err := bob.Dispatch(w.ctx, term.URI(), a); !errors.As(err, &rejected) || rejected.Reason == "" {
+		err := bob.Dispatch(w.ctx, term.URI(), a)
+		if !errors.As(err, &rejected) || rejected.Reason == "" {
 			t.Errorf("%s: %v", a.Type(), err)
 		}
 	}
 	check(t, bob.Ping(w.ctx))
 	after := his.Terminal()
-	if after.Title != before.Title || after.Cols != before.Cols || after.Claim != before.Claim || after.Exited || client.Text(&after) != client.Text(&before) {
+	if after.Title != before.Title || after.Cols != before.Cols || after.Claim != before.Claim ||
+		after.Exited || client.Text(&after) != client.Text(&before) {
 		t.Errorf("the mirror was %+v and is %+v", before, after)
 	}
 }
 
 func TestARefusedClientEnds(t *testing.T) {
 	w := newWorld(t)
-	_, err := client.Connect(w.ctx, client.Config{Dial: client.WebSocket(w.url, client.WebSocketOptions{Token: "mallory"})})
+	_, err := client.Connect(w.ctx, client.Config{Dial: w.dialer("mallory")})
 	var he *client.HandshakeError
-	if !errors.Is(err, client.ErrRefused) || !errors.As(err, &he) || he.Status != http.StatusUnauthorized || !strings.Contains(he.Reason, "ssh HOST token") {
+	if !errors.Is(err, client.ErrRefused) || !errors.As(err, &he) ||
+		he.Status != http.StatusUnauthorized || !strings.Contains(he.Reason, "ssh HOST token") {
 		t.Errorf("an unknown token: %v", err)
 	}
-	_, err = client.Connect(w.ctx, client.Config{Dial: client.WebSocket(w.url, client.WebSocketOptions{Token: "bob"}), Versions: []string{"7.0.0"}})
+	unknown := client.Config{Dial: w.dialer("bob"), Versions: []string{"7.0.0"}}
+	_, err = client.Connect(w.ctx, unknown)
 	var refused *ahp.Error
 	if !errors.As(err, &refused) || refused.Code != ahp.CodeVersion {
 		t.Errorf("an unknown version: %v", err)

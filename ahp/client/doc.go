@@ -1,9 +1,9 @@
 // Package client is an AHP client: it connects to a host over any message
-// transport, keeps mirrors of the channels it subscribes to, and comes back by
-// itself when the transport is lost, missing nothing.
+// transport, keeps mirrors of the channels it subscribes to, and reconnects by
+// itself when a connection is lost, without missing anything.
 //
-// A [Client] has one goroutine that dials, reads and applies, and one that
-// writes. What it is told is applied in order, through the reducers of package
-// ahp; a rejected action is not applied. Nothing waits for who looks at a
-// mirror, and a mirror keeps a bounded amount of output, so memory is bounded.
+// A [Client] has one goroutine that dials, reads and applies actions, and one per
+// connection that writes. Actions are applied in order, by the reducers of package
+// ahp; a rejected action is not applied. Readers of a mirror hold nothing up, and a
+// mirror keeps a bounded amount of output, so memory is bounded.
 package client

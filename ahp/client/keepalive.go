@@ -8,53 +8,55 @@ import (
 	"termhost/ahp"
 )
 
-// errSilent is why a link ends on which the host says nothing any more.
+// errSilent is why a connection ends on which the host sends nothing any more.
 var errSilent = errors.New("client: the host does not answer")
 
-// silences is how many times Config.Keepalive the host may be silent, as ssh has
-// it (ServerAliveCountMax).
+// silences is for how many intervals of Config.Keepalive the host may be silent,
+// as ssh's ServerAliveCountMax.
 const silences = 3
 
-// keepAlive asks the host for a sign of life whenever nothing came for a while,
-// and closes a link on which none comes. Ticks are counted rather than time
-// measured: a machine that sleeps does not lose its connections by that.
-func (c *Client) keepAlive(l *link) {
+// keepAlive asks the host for a sign of life when nothing came for an interval, and
+// closes a connection on which none comes. It counts ticks and does not measure
+// time, so that a machine does not lose its connections by being asleep.
+func (c *Client) keepAlive(conn *connection) {
 	tick := time.NewTicker(c.cfg.Keepalive)
 	defer tick.Stop()
 	for quiet := 0; ; {
 		select {
 		case <-tick.C:
-		case <-l.ended:
+		case <-conn.ended:
 			return
 		}
-		if l.heard.Swap(false) {
+		if conn.heard.Swap(false) {
 			quiet = 0
 			continue
 		}
 		if quiet++; quiet > silences {
-			l.silent.Store(true)
-			l.t.Close(errSilent.Error())
+			conn.silent.Store(true)
+			conn.transport.Close(errSilent.Error())
 			return
 		}
-		c.beat(l)
+		c.beat(conn)
 	}
 }
 
-// beat sends a ping, whose answer need not be waited for. A queue that is full is
-// being written, or not: either is noticed without one.
-func (c *Client) beat(l *link) {
+// beat sends a ping. Nobody waits for the answer: that it comes is enough. If the
+// queue is full there is no need for a ping: either the queue moves, or the
+// transport notices that the host takes nothing.
+func (c *Client) beat(conn *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l.over {
+	if conn.over {
 		return
 	}
 	c.nextID++
-	ping, err := json.Marshal(request{Version: "2.0", ID: c.nextID, Method: "ping", Params: channelParams{ahp.RootURI}})
+	ping, err := json.Marshal(request{Version: "2.0", ID: c.nextID, Method: "ping",
+		Params: channelParams{ahp.RootURI}})
 	if err != nil {
 		return // it has no part that could fail
 	}
 	select {
-	case l.out <- ping:
+	case conn.out <- ping:
 	default:
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"termhost/ahp/client"
 )
 
-// A host that answers initialize, and so many pings, and then reads on but says
-// nothing any more: as one that is stopped (SIGSTOP), but for what it reads.
-func TestAHostThatSaysNothingAnyMoreIsLost(t *testing.T) {
+// The host of this test answers initialize and some pings. Then it goes on reading,
+// but sends nothing any more, like a host that hangs.
+func TestAHostThatFallsSilentIsLost(t *testing.T) {
 	t.Parallel()
 	const pings = 3
 	var hosts sync.WaitGroup
@@ -36,7 +36,8 @@ func TestAHostThatSaysNothingAnyMoreIsLost(t *testing.T) {
 				check(t, json.Unmarshal(in.Bytes(), &q))
 				switch {
 				case q.Method == "initialize":
-					fmt.Fprintf(theirs, `{"jsonrpc":"2.0","id":%d,"result":{"protocolVersion":"1.0.0","serverSeq":1,"snapshots":[]}}`+"\n", q.ID)
+					fmt.Fprintf(theirs, `{"jsonrpc":"2.0","id":%d,"result":`+
+						`{"protocolVersion":"1.0.0","serverSeq":1,"snapshots":[]}}`+"\n", q.ID)
 				case q.Method == "ping" && left > 0:
 					fmt.Fprintf(theirs, `{"jsonrpc":"2.0","id":%d,"result":null}`+"\n", q.ID)
 					if left--; left == 0 {
@@ -50,7 +51,8 @@ func TestAHostThatSaysNothingAnyMoreIsLost(t *testing.T) {
 	lost := make(chan client.State, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	c, err := client.Connect(ctx, client.Config{Dial: client.Lines(dial), Keepalive: 250 * time.Millisecond, MinBackoff: time.Hour, MaxBackoff: time.Hour,
+	c, err := client.Connect(ctx, client.Config{Dial: client.Lines(dial),
+		Keepalive: 250 * time.Millisecond, MinBackoff: time.Hour, MaxBackoff: time.Hour,
 		OnState: func(s client.State) {
 			if !s.Connected {
 				lost <- s

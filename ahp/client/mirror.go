@@ -16,14 +16,14 @@ type Mirror struct {
 	uri    string
 	limit  int // of the output kept, in bytes
 
-	refs int // how many have it; guarded by Client.mu
+	refs int // how many Subscribes have it; guarded by Client.mu
 
-	mu      sync.Mutex // taken after Client.mu
+	mu      sync.Mutex // guards what follows; may be taken under Client.mu, not over it
 	seq     uint64
 	root    *ahp.RootState
 	term    *ahp.TerminalState
 	size    int           // of the content
-	chunk   []byte        // room for small pieces of output
+	chunk   []byte        // shared by small pieces of output; see share
 	changed chan struct{} // closed with the next change; nil: nobody waits
 	err     error
 }
@@ -38,15 +38,16 @@ func (m *Mirror) Seq() uint64 {
 	return m.seq
 }
 
-// Err returns why the state changes no more: ErrGone, or why the client ended.
+// Err returns why the state does not change any more: ErrGone, ErrClosed, or why
+// the client ended. nil: it still changes.
 func (m *Mirror) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.err
 }
 
-// Terminal returns a copy of a terminal's state; it is zero for the root. Output
-// beyond Config.MirrorBytes is dropped from its head, wherever that is.
+// Terminal returns a copy of a terminal's state; it is zero for the root. Of more
+// output than Config.MirrorBytes the oldest is dropped, even within a line.
 func (m *Mirror) Terminal() ahp.TerminalState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,7 +68,7 @@ func (m *Mirror) Root() ahp.RootState {
 }
 
 // Changed returns a channel that is closed with the next change, or when the
-// mirror fails. Ask for it before looking.
+// mirror fails. Call it before looking at the state, so that no change is missed.
 func (m *Mirror) Changed() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,9 +85,9 @@ func (m *Mirror) changedLocked() <-chan struct{} {
 	return m.changed
 }
 
-// WaitTerminal returns when ok says so of a terminal's state, which it must
-// neither keep nor change; it must not call back. An error is the mirror's, or
-// ctx's cause.
+// WaitTerminal waits until ok returns true for the terminal's state. ok must
+// neither keep nor change that, and must not call the Mirror or the Client. The
+// error is that of Err, or ctx's cause.
 func (m *Mirror) WaitTerminal(ctx context.Context, ok func(*ahp.TerminalState) bool) error {
 	return m.wait(ctx, func() bool { return m.term != nil && ok(m.term) })
 }
@@ -98,13 +99,8 @@ func (m *Mirror) WaitRoot(ctx context.Context, ok func(*ahp.RootState) bool) err
 
 func (m *Mirror) wait(ctx context.Context, ok func() bool) error {
 	for {
-		m.mu.Lock()
-		good, err, changed := ok(), m.err, m.changedLocked()
-		m.mu.Unlock()
-		if good || err != nil {
-			if good {
-				err = nil
-			}
+		done, changed, err := m.look(ok)
+		if done || err != nil {
 			return err
 		}
 		select {
@@ -115,25 +111,37 @@ func (m *Mirror) wait(ctx context.Context, ok func() bool) error {
 	}
 }
 
+// look returns whether ok returns true now, and otherwise what to wait for or why that
+// is of no use. It does not leave the mirror locked if ok panics.
+func (m *Mirror) look(ok func() bool) (done bool, changed <-chan struct{}, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if ok() {
+		return true, nil, nil
+	}
+	return false, m.changedLocked(), m.err
+}
+
 // Close ends one Subscribe; with the last one the host is told to send no more.
 func (m *Mirror) Close() {
 	c := m.client
 	c.mu.Lock()
 	m.refs--
-	l := c.link
+	conn := c.conn
 	last := m.refs == 0 && c.mirrors[m.uri] == m
 	if last {
 		delete(c.mirrors, m.uri)
 		m.fail(ErrClosed)
 	}
 	c.mu.Unlock()
-	if last && l != nil {
-		// An error means that the link has ended, and the subscription with it.
-		_ = c.send(c.ctx, l, request{Version: "2.0", Method: "unsubscribe", Params: channelParams{m.uri}})
+	if last && conn != nil {
+		// An error means that the connection has ended, and the subscription with it.
+		_ = c.send(c.ctx, conn, request{Version: "2.0", Method: "unsubscribe",
+			Params: channelParams{m.uri}})
 	}
 }
 
-// reset takes a snapshot.
+// reset sets the state to that of a snapshot.
 func (m *Mirror) reset(s *ahp.Snapshot) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -156,7 +164,7 @@ func (m *Mirror) reset(s *ahp.Snapshot) error {
 	return nil
 }
 
-// apply folds an action that the state does not contain yet.
+// apply applies an action, unless the state contains it already.
 func (m *Mirror) apply(seq uint64, a ahp.Action) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -192,14 +200,16 @@ func (m *Mirror) fail(err error) {
 }
 
 const (
-	// partOverhead is what a part of the content weighs besides its text.
+	// partOverhead is what a part of the content counts for beside its text, in
+	// bytes.
 	partOverhead = 128
 	// chunkBytes is the size of the chunks that small pieces of output share, so
-	// that a key's echo does not cost an allocation and a list entry of its own.
+	// that the echo of a key does not cost an allocation and a list entry.
 	chunkBytes = 4 << 10
 )
 
-// grow counts what an action adds and puts small output into a shared chunk.
+// grow counts what an action adds to the content. It returns the action with small
+// output moved into a shared chunk.
 func (m *Mirror) grow(a ahp.Action) ahp.Action {
 	switch a := a.(type) {
 	case ahp.TerminalCleared:
@@ -216,7 +226,8 @@ func (m *Mirror) grow(a ahp.Action) ahp.Action {
 	return a
 }
 
-// share returns p, or a copy of it behind the last one.
+// share returns p or, if that is small, a copy right behind the last such copy, which
+// the reducer joins with it.
 func (m *Mirror) share(p []byte) []byte {
 	if len(p) > chunkBytes/4 {
 		return p
@@ -229,7 +240,7 @@ func (m *Mirror) share(p []byte) []byte {
 	return m.chunk[n:]
 }
 
-// trim drops the oldest output when a quarter too much has come together.
+// trim drops the oldest output once there is a quarter more than the limit.
 func (m *Mirror) trim() {
 	if m.size <= m.limit+m.limit/4 {
 		return
@@ -268,7 +279,7 @@ func weight(p *ahp.Part) int {
 	return n
 }
 
-// Text returns all output of a terminal's state, commands' and other.
+// Text returns all output in a terminal's state, that of commands and other.
 func Text(s *ahp.TerminalState) string {
 	var b strings.Builder
 	for i := range s.Content {

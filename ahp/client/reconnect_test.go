@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +15,9 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/client"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/rpc"
+	"termhost/ahp/transport"
 )
 
 // network lets a test cut the connections that go through it.
@@ -27,7 +28,7 @@ type network struct {
 
 // through returns a Dialer whose transports can be cut.
 func (n *network) through(d client.Dialer) client.Dialer {
-	return func(ctx context.Context) (client.Transport, error) {
+	return func(ctx context.Context) (transport.Transport, error) {
 		t, err := d(ctx)
 		if err != nil {
 			return nil, err
@@ -40,7 +41,7 @@ func (n *network) through(d client.Dialer) client.Dialer {
 	}
 }
 
-// drop cuts the newest connection, without a word.
+// drop cuts the newest connection without telling the peer.
 func (n *network) drop() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -48,9 +49,10 @@ func (n *network) drop() {
 	c.once.Do(func() { close(c.cut); c.Transport.Close("cut") })
 }
 
-// cuttable loses what it has read and not given out when it is cut.
+// cuttable is a Transport that loses, when it is cut, what it has read and not yet
+// returned.
 type cuttable struct {
-	client.Transport
+	transport.Transport
 	once sync.Once
 	cut  chan struct{}
 }
@@ -66,7 +68,7 @@ func (c *cuttable) Read() ([]byte, error) {
 }
 
 func (c *cuttable) Finish() {
-	if f, ok := c.Transport.(interface{ Finish() }); ok {
+	if f, ok := c.Transport.(transport.Finisher); ok {
 		f.Finish()
 	}
 }
@@ -74,6 +76,7 @@ func (c *cuttable) Finish() {
 // TestAReconnectMissesNothing cuts a client off five times in the middle of
 // 10 MiB that a program writes, and compares what it has with what was written.
 func TestAReconnectMissesNothing(t *testing.T) {
+	t.Parallel()
 	const drops, piece = 5, 2 << 20
 	w := newWorld(t, func(c *host.Config) { c.LogBytes, c.ScrollbackBytes = 64<<20, 32<<20 })
 	file := filepath.Join(t.TempDir(), "data")
@@ -91,14 +94,15 @@ func TestAReconnectMissesNothing(t *testing.T) {
 		}
 	})
 	const ready = "ready"
-	m := w.run(c, "t", "exec 3<"+file+"; stty raw -echo; printf "+ready+"; while read x; do head -c 2097152 <&3; done")
+	m := w.run(c, "t", "exec 3<"+file+"; stty raw -echo; printf "+ready+"; "+
+		"while read x; do head -c 2097152 <&3; done")
 	w.sees(m, ready)
 	for i := range drops {
-		check(t, c.Dispatch(w.ctx, m.URI(), ahp.TerminalInput{Data: []byte("go\n")}))
+		w.types(c, m, "go\n")
 		before := len(ready) + i*piece
-		check(t, m.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool { return length(s) >= before+piece/4 }))
+		w.waits(m, func(s *ahp.TerminalState) bool { return length(s) >= before+piece/4 })
 		n.drop()
-		check(t, m.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool { return length(s) >= before+piece }))
+		w.waits(m, func(s *ahp.TerminalState) bool { return length(s) >= before+piece })
 	}
 	st := m.Terminal()
 	got := strings.TrimPrefix(client.Text(&st), ready)
@@ -111,7 +115,7 @@ func TestAReconnectMissesNothing(t *testing.T) {
 	}
 }
 
-// pattern returns lines of text that differ.
+// pattern returns lines of text, all different.
 func pattern(size int) []byte {
 	b := make([]byte, size)
 	x := uint32(1)
@@ -133,19 +137,21 @@ func length(s *ahp.TerminalState) int {
 	return n
 }
 
-// TestALaggingClientIsBroughtUpToTheState has a client stop reading for longer
-// than the log and the kernel's buffers reach.
-func TestALaggingClientIsBroughtUpToTheState(t *testing.T) {
+// TestALaggingClientIsResynchronised has a client stop reading while more is written
+// than the log and the kernel's buffers hold.
+func TestALaggingClientIsResynchronised(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(c *host.Config) { c.LogBytes, c.ScrollbackBytes = 256<<10, 128<<10 })
 	alice, eve := w.connect("alice"), w.connect("eve")
 	release := make(chan struct{})
 	var gate gated
 	late := w.connect("bob", func(c *client.Config) { c.Dial = gate.through(c.Dial, release) })
-	term := w.run(alice, "t", `read x; head -c 16777216 /dev/zero | tr '\0' x | fold -w 99; printf '\nthe end'; read y`)
+	term := w.run(alice, "t", `read x; head -c 16777216 /dev/zero | tr '\0' x | fold -w 99; `+
+		`printf '\nthe end'; read y`)
 	behind, root := w.follow(late, term.URI()), w.follow(late, ahp.RootURI)
 	healthy := w.follow(eve, term.URI())
 	gate.shut()
-	check(t, alice.Dispatch(w.ctx, term.URI(), ahp.TerminalInput{Data: []byte("\r")}))
+	w.types(alice, term, "\r")
 	w.sees(healthy, "the end")
 	check(t, alice.Dispatch(w.ctx, term.URI(), ahp.TerminalTitleChanged{Title: "meanwhile"}))
 	check(t, alice.Dispatch(w.ctx, term.URI(), ahp.TerminalResized{Cols: 91, Rows: 31}))
@@ -154,18 +160,21 @@ func TestALaggingClientIsBroughtUpToTheState(t *testing.T) {
 		t.Error("the client that stopped has read on")
 	}
 	close(release)
-	check(t, behind.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool {
+	w.waits(behind, func(s *ahp.TerminalState) bool {
 		return s.Title == "meanwhile" && s.Cols == 91 && strings.Contains(client.Text(s), "the end")
+	})
+	check(t, root.WaitRoot(w.ctx, func(s *ahp.RootState) bool {
+		return len(s.Terminals) == 1 && s.Terminals[0].Title == "meanwhile"
 	}))
-	check(t, root.WaitRoot(w.ctx, func(s *ahp.RootState) bool { return len(s.Terminals) == 1 && s.Terminals[0].Title == "meanwhile" }))
-	// Now it is where everybody is: a fresh snapshot says the same.
+	// It has caught up: a fresh snapshot is the same.
 	check(t, late.Ping(w.ctx))
 	fresh := w.follow(w.connect("eve"), term.URI()).Terminal()
 	st = behind.Terminal()
-	if client.Text(&st) != client.Text(&fresh) || st.Claim != fresh.Claim || st.Title != fresh.Title || st.Rows != fresh.Rows || st.Cwd != fresh.Cwd {
+	if client.Text(&st) != client.Text(&fresh) || st.Claim != fresh.Claim ||
+		st.Title != fresh.Title || st.Rows != fresh.Rows || st.Cwd != fresh.Cwd {
 		t.Errorf("it has %d bytes of output, a fresh snapshot %d", length(&st), length(&fresh))
 	}
-	check(t, alice.Dispatch(w.ctx, term.URI(), ahp.TerminalInput{Data: []byte("echoed")}))
+	w.types(alice, term, "echoed")
 	w.sees(behind, "echoed")
 }
 
@@ -182,14 +191,14 @@ func (g *gated) shut() {
 }
 
 func (g *gated) through(d client.Dialer, release <-chan struct{}) client.Dialer {
-	return func(ctx context.Context) (client.Transport, error) {
+	return func(ctx context.Context) (transport.Transport, error) {
 		t, err := d(ctx)
 		return &gatedTransport{Transport: t, gate: g, release: release}, err
 	}
 }
 
 type gatedTransport struct {
-	client.Transport
+	transport.Transport
 	gate    *gated
 	release <-chan struct{}
 }
@@ -204,28 +213,25 @@ func (t *gatedTransport) Read() ([]byte, error) {
 	return t.Transport.Read()
 }
 
-func (t *gatedTransport) Finish() { t.Transport.(interface{ Finish() }).Finish() }
+func (t *gatedTransport) Finish() { t.Transport.(transport.Finisher).Finish() }
 
 func TestTwoClientsRaceForAClaim(t *testing.T) {
 	w := newWorld(t)
 	alice := w.connect("alice")
 	bob, carol := w.connect("bob"), w.connect("carol")
 	for round := range 20 {
-		// Nobody in particular holds it: both may take it, but only one gets it.
-		name := "race-" + string(rune('a'+round))
-		uri := ahp.TerminalURI(name)
-		meta := &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: "/bin/sh", Args: []string{"-c", "read x"}}}
-		check(t, alice.CreateTerminal(w.ctx, ahp.CreateTerminalParams{Channel: uri, Meta: meta}))
+		uri := w.create(alice, "race-"+string(rune('a'+round)), "read x")
 		views := []*client.Mirror{w.follow(bob, uri), w.follow(carol, uri)}
 		racers := []*client.Client{bob, carol}
 		outcome := make([]error, 2)
 		var race sync.WaitGroup
 		for i, c := range racers {
 			race.Go(func() {
-				outcome[i] = c.Dispatch(w.ctx, uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(c.ID())})
+				mine := ahp.TerminalClaimed{Claim: ahp.ClientClaim(c.ID())}
+				outcome[i] = c.Dispatch(w.ctx, uri, mine)
 			})
 		}
-		// The holder gives it to bob meanwhile; an operator alone cannot take it.
+		// Meanwhile the holder gives it to bob. An operator cannot take it.
 		check(t, alice.Dispatch(w.ctx, uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(bob.ID())}))
 		race.Wait()
 		check(t, bob.Ping(w.ctx))
@@ -246,15 +252,14 @@ func TestTwoAdminsRaceForAClaim(t *testing.T) {
 	owner := w.connect("bob")
 	racers := []*client.Client{w.connect("alice"), w.connect("ann")}
 	for round := range 20 {
-		uri := ahp.TerminalURI("race-" + string(rune('a'+round)))
-		meta := &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: "/bin/sh", Args: []string{"-c", "read x"}}}
-		check(t, owner.CreateTerminal(w.ctx, ahp.CreateTerminalParams{Channel: uri, Meta: meta}))
+		uri := w.create(owner, "race-"+string(rune('a'+round)), "read x")
 		view := w.follow(owner, uri)
 		outcome := make([]error, len(racers))
 		var race sync.WaitGroup
 		for i, c := range racers {
 			race.Go(func() {
-				outcome[i] = c.Dispatch(w.ctx, uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(c.ID())})
+				mine := ahp.TerminalClaimed{Claim: ahp.ClientClaim(c.ID())}
+				outcome[i] = c.Dispatch(w.ctx, uri, mine)
 			})
 		}
 		race.Wait()
@@ -265,22 +270,24 @@ func TestTwoAdminsRaceForAClaim(t *testing.T) {
 		if outcome[0] != nil {
 			winner = racers[1]
 		}
-		check(t, view.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool { return s.Claim != ahp.ClientClaim(owner.ID()) }))
+		before := ahp.ClientClaim(owner.ID())
+		w.waits(view, func(s *ahp.TerminalState) bool { return s.Claim != before })
 		if st := view.Terminal(); st.Claim != ahp.ClientClaim(winner.ID()) {
 			t.Errorf("round %d: %v holds it, want the winner", round, st.Claim)
 		}
 	}
 }
 
-// TestAHostThatForgotIsToldAnew has the host forget the client while it is away.
-func TestAHostThatForgotIsToldAnew(t *testing.T) {
+// TestAClientBeginsAnewAtAHostThatForgotIt replaces the host while the client is
+// away.
+func TestAClientBeginsAnewAtAHostThatForgotIt(t *testing.T) {
 	first := newWorld(t)
 	second := newWorld(t)
 	var mu sync.Mutex
 	url := first.url
 	var n network
 	c := first.connect("alice", func(c *client.Config) {
-		c.Dial = n.through(func(ctx context.Context) (client.Transport, error) {
+		c.Dial = n.through(func(ctx context.Context) (transport.Transport, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			return client.WebSocket(url, client.WebSocketOptions{Token: "alice"})(ctx)
@@ -294,17 +301,20 @@ func TestAHostThatForgotIsToldAnew(t *testing.T) {
 	mu.Unlock()
 	n.drop()
 	check(t, root.WaitRoot(first.ctx, func(s *ahp.RootState) bool { return len(s.Terminals) == 0 }))
-	if err := term.WaitTerminal(first.ctx, func(*ahp.TerminalState) bool { return false }); !errors.Is(err, client.ErrGone) {
+	err := term.WaitTerminal(first.ctx, func(*ahp.TerminalState) bool { return false })
+	if !errors.Is(err, client.ErrGone) {
 		t.Errorf("a terminal that is not there: %v", err)
 	}
 	check(t, c.Ping(first.ctx))
 }
 
-// TestWhatCannotBeKnownIsSaid asks for what the host cannot answer any more.
-func TestWhatCannotBeKnownIsSaid(t *testing.T) {
+func TestNothingIsAnsweredWithoutAConnection(t *testing.T) {
 	w := newWorld(t)
 	var n network
-	c := w.connect("alice", func(c *client.Config) { c.Dial = n.through(c.Dial); c.NoReconnect = true })
+	c := w.connect("alice", func(c *client.Config) {
+		c.Dial = n.through(c.Dial)
+		c.NoReconnect = true
+	})
 	m := w.run(c, "t", "read x")
 	n.drop()
 	if err := m.WaitTerminal(w.ctx, func(*ahp.TerminalState) bool { return false }); err == nil {
@@ -337,29 +347,19 @@ func TestATakenOverClientDoesNotFightForItsName(t *testing.T) {
 // TestLinesCarryAClient connects without a WebSocket, as through ssh -s ahp.
 func TestLinesCarryAClient(t *testing.T) {
 	w := newWorld(t)
-	var serving sync.WaitGroup
-	defer serving.Wait()
 	dial := client.Lines(func(context.Context) (io.ReadWriteCloser, error) {
-		near, far := net.Pipe()
-		hc, err := w.host.Connect(principals()["alice"], host.DoorSubsystem)
-		if err != nil {
-			return nil, err
-		}
-		serving.Go(func() {
-			defer hc.Close()
-			_ = rpc.Serve(rpc.NewLines(near, near, 1<<20, func(string) error { return near.Close() }), hc, rpc.Options{})
-		})
-		return far, nil
+		return hosttest.Dial(t, w.host, principals()["alice"], rpc.Options{})
 	})
 	var n network
-	c, err := client.Connect(w.ctx, client.Config{Dial: n.through(dial), MinBackoff: time.Millisecond})
+	cfg := client.Config{Dial: n.through(dial), MinBackoff: time.Millisecond}
+	c, err := client.Connect(w.ctx, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	m := w.run(c, "t", "read x; echo got $x; read y")
 	n.drop()
-	for { // ErrLost while it is away
+	for { // ErrLost until it is connected again
 		err := c.Dispatch(w.ctx, m.URI(), ahp.TerminalInput{Data: []byte("it\r")})
 		if err == nil {
 			break
@@ -374,15 +374,15 @@ func TestLinesCarryAClient(t *testing.T) {
 func TestAMirrorIsBounded(t *testing.T) {
 	w := newWorld(t)
 	c := w.connect("alice", func(c *client.Config) { c.MirrorBytes = 100 << 10 })
-	m := w.run(c, "t", `read x; head -c 3000000 /dev/zero | tr '\0' x | fold -w 99; echo; echo the end; read y`)
-	check(t, c.Dispatch(w.ctx, m.URI(), ahp.TerminalInput{Data: []byte("\r")}))
-	err := m.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool {
+	m := w.run(c, "t", `read x; head -c 3000000 /dev/zero | tr '\0' x | fold -w 99; `+
+		`echo; echo the end; read y`)
+	w.types(c, m, "\r")
+	w.waits(m, func(s *ahp.TerminalState) bool {
 		if n := length(s); n > 130<<10 {
 			t.Errorf("the mirror holds %d bytes", n)
 		}
 		return strings.HasSuffix(client.Text(s), "the end\r\n")
 	})
-	check(t, err)
 	m.Close()
 	if m.Err() == nil {
 		t.Error("a closed mirror lives on")

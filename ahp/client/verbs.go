@@ -9,27 +9,17 @@ import (
 	"termhost/ahp"
 )
 
-// Call sends any request and decodes its result into result, unless that is nil.
-// An answer that is an error is an *ahp.Error; ErrLost is none at all.
-func (c *Client) Call(ctx context.Context, method string, params, result any) error {
-	var take func(json.RawMessage) error
-	if result != nil {
-		take = func(raw json.RawMessage) error { return json.Unmarshal(raw, result) }
-	}
-	return c.call(ctx, method, params, take)
-}
-
 type channelParams struct {
 	Channel string `json:"channel"`
 }
 
-// Ping returns when the host has answered: everything that it did before it read
-// the ping has then been applied to the mirrors.
+// Ping returns when the host has answered. All that happened at the host before it
+// read the ping has been applied to the mirrors by then.
 func (c *Client) Ping(ctx context.Context) error {
 	return c.call(ctx, "ping", channelParams{ahp.RootURI}, nil)
 }
 
-// CreateTerminal asks for a terminal. A nil claim is this client's.
+// CreateTerminal asks for a terminal. If the claim is nil, it is this client's.
 func (c *Client) CreateTerminal(ctx context.Context, p ahp.CreateTerminalParams) error {
 	type params struct {
 		ahp.CreateTerminalParams
@@ -52,37 +42,13 @@ func (c *Client) shape() ahp.Shape {
 	return v.Shape()
 }
 
-// Dispatch sends an action and returns when the host has accepted or refused it:
-// nil, [*Rejected], [ErrLost] where neither can be known, or ctx's cause. Its
-// effect is in the mirror when Dispatch returns.
-func (c *Client) Dispatch(ctx context.Context, channel string, a ahp.Action) error {
-	l, err := c.connected(ctx)
-	if err != nil {
-		return err
-	}
-	done := make(chan error, 1)
-	seq, err := c.post(ctx, l, channel, a, func(_ string, err error) { done <- err })
-	if err != nil {
-		return err
-	}
-	defer c.forget(seq)
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-c.done:
-		return c.Err()
-	}
-}
-
-// Subscribe follows a channel and returns its mirror, the same one for everybody
-// who follows it; each must close it. It is tried again when the connection is
-// lost.
+// Subscribe follows a channel and returns its mirror. All who follow the same
+// channel get the same one; each must close it. Subscribe tries again when the
+// connection is lost.
 func (c *Client) Subscribe(ctx context.Context, uri string) (*Mirror, error) {
 	for {
 		var m *Mirror
-		err := c.call(ctx, "subscribe", channelParams{uri}, func(raw json.RawMessage) error {
+		take := func(raw json.RawMessage) error {
 			var r struct {
 				Snapshot ahp.Snapshot `json:"snapshot"`
 			}
@@ -94,7 +60,8 @@ func (c *Client) Subscribe(ctx context.Context, uri string) (*Mirror, error) {
 				return fmt.Errorf("client: the snapshot cannot be read: %w", err)
 			}
 			return nil
-		})
+		}
+		err := c.call(ctx, "subscribe", channelParams{uri}, take)
 		if errors.Is(err, ErrLost) {
 			continue
 		}
@@ -102,7 +69,7 @@ func (c *Client) Subscribe(ctx context.Context, uri string) (*Mirror, error) {
 	}
 }
 
-// mirror returns the mirror of a channel with the state of a new snapshot.
+// mirror returns the mirror of a channel, set to the state of a new snapshot.
 func (c *Client) mirror(s *ahp.Snapshot) (*Mirror, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,36 +83,4 @@ func (c *Client) mirror(s *ahp.Snapshot) (*Mirror, error) {
 	m.refs++
 	c.mirrors[m.uri] = m
 	return m, nil
-}
-
-// apply takes an action into its mirror and tells who waits for it. A rejected
-// action has not happened.
-func (c *Client) apply(e *ahp.Envelope) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lastSeq = max(c.lastSeq, e.ServerSeq)
-	m := c.mirrors[e.Channel]
-	if m != nil && e.RejectionReason == "" {
-		if a, err := ahp.DecodeAction(e.Action); err == nil {
-			m.apply(e.ServerSeq, a)
-		} else {
-			c.log.Warn("an action of the host cannot be read", "channel", e.Channel, "err", err.Error())
-		}
-	}
-	if e.Origin == nil || e.Origin.ClientID != c.id {
-		if a, err := ahp.DecodeAction(e.Action); m == nil && err == nil && c.cfg.OnAction != nil {
-			c.cfg.OnAction(e.Channel, a)
-		}
-		return
-	}
-	d := c.acts[e.Origin.ClientSeq]
-	if d == nil {
-		return
-	}
-	delete(c.acts, e.Origin.ClientSeq)
-	if e.RejectionReason != "" {
-		d.tell("", &Rejected{Action: d.kind, Reason: e.RejectionReason})
-		return
-	}
-	d.tell(noticeOf(e.Action), nil)
 }

@@ -14,13 +14,15 @@ var sessionClaim = ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1"}
 func TestAnAgentsTerminalGoesByItsNameUntilAPersonTakesItAndAgainAfterwards(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	term, err := h.Create(bot, CreateOptions{Name: "work", Argv: []string{"cat"}, Claim: sessionClaim, Agent: "gem\x1bini"})
+	term, err := h.Create(bot, CreateOptions{Name: "work", Argv: []string{"cat"},
+		Claim: sessionClaim, Agent: "gem\x1bini"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	agents := func() {
 		t.Helper()
-		if got := term.Info(alice); got.Agent != "gemini" || got.Holder != "gemini (alice/bot)" || got.Claim != sessionClaim {
+		if got := term.Info(alice); got.Agent != "gemini" || got.Holder != "gemini (alice/bot)" ||
+			got.Claim != sessionClaim {
 			t.Fatalf("it is held by %+v", got)
 		}
 	}
@@ -35,6 +37,11 @@ func TestAnAgentsTerminalGoesByItsNameUntilAPersonTakesItAndAgainAfterwards(t *t
 	if who, err := v.a.HandBack(); err != nil || who != "gemini (alice/bot)" {
 		t.Fatalf("handed back to %q, %v", who, err)
 	}
+	agents()
+	if err := v.a.Input([]byte("x\x7f")); err != nil {
+		t.Fatal(err)
+	}
+	v.a.Close()
 	agents()
 }
 

@@ -1,53 +1,63 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/store"
 	"termhost/authz"
-	"termhost/ptypool"
+	"termhost/ptypool/keyboard"
 	"termhost/ptypool/vt"
 )
 
-// AttachOptions say how a terminal is shown.
+// AttachOptions say how a terminal is to be shown.
 type AttachOptions struct {
 	ReadOnly bool
-	// Cols and Rows are the viewer's window; 0: it has none and gets a stream.
+	// History is how many lines a window is shown above the screen at first; 0: all.
+	History int
+	// Cols and Rows are the size of the viewer's window; 0: it has none and gets a stream.
 	Cols, Rows int
-	// Lossless holds the terminal back rather than let this reader fall off the
-	// log: for the creator of `run`, whose output may go into a pipe.
-	Lossless bool
+
+	quiet bool // nobody looks: it is for a wait
 }
 
-// Attach is an SSH session showing one terminal. One goroutine pulls; the other
-// methods may be called concurrently.
+// Attach is an SSH session that shows one terminal. One goroutine pulls; the other methods may be
+// called concurrently.
 type Attach struct {
 	conn *Conn
 	t    *Terminal
 	opts AttachOptions
 	sub  *store.Subscriber
 
+	since    time.Time
+	kicked   chan struct{} // closed by the first kick
+	kickedBy error         // set before kicked is closed, under Host.mu
+
 	// Guarded by the Term's lock.
-	cols, rows int
-	held       []byte // what was typed and may be the beginning of a report
+	cols, rows int    // of the window
+	held       []byte // what was typed and may be the beginning of a report, see Input
 	theme      *theme // nil: not known
-	scrolled   uint64 // what t.scrolled was when the viewer was sent the last output
-	rung       uint64 // what t.bells was when the viewer's bell was rung last
+	scrolled   uint64 // t.scrolled() when the viewer was sent output last
+	rung       uint64 // t.bells when the viewer's bell was rung last
 	closed     bool
 
-	took atomic.Pointer[string] // see Took
+	took   atomic.Pointer[string] // see Took
+	notes  chan Note              // see Notes
+	asking chan struct{}          // see AskingChanged
+
+	calls    chan struct{} // 1 deep: see Calls
+	onlooker *onlooker     // nil: there is no window
 }
 
-// Attach shows t. first is what to write before anything that is pulled: a
-// redraw for a window, the retained output for a stream. Live output follows it
-// without a gap or a double. It returns *authz.Denied if the principal may not
-// look, *ahp.Error if the terminal has been disposed, or why the connection has
-// ended. The Attach must be closed.
+// Attach shows t. first is to be written before anything that is pulled: it is a redraw for a
+// window, or the retained output for a stream. What is pulled follows it exactly, with nothing lost
+// and nothing twice. Attach returns *authz.Denied if the principal may not look, *ahp.Error if the
+// terminal has been disposed, or why the connection has ended. The Attach must be closed.
 func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, err error) {
 	h := c.host
 	if c.ctx.Err() != nil {
@@ -56,24 +66,33 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 	if h.lookup(t.uri) != t {
 		return nil, nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
 	}
-	a = &Attach{conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: h.store.NewSubscriber(true)}
+	a = &Attach{
+		conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: h.store.NewSubscriber(true),
+		notes: make(chan Note, noteBacklog), asking: make(chan struct{}, 1), since: h.now(),
+		kicked: make(chan struct{}), calls: make(chan struct{}, 1),
+	}
 	if first, err = a.begin(); err != nil {
 		return nil, nil, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.attaches[a] = struct{}{}
-	if h.terminals[t.uri] == t {
-		h.lastUsed[c.principal.ID] = t
+	if a.hasWindow() {
+		h.people.join(a, a.since)
+	}
+	if h.terminals[t.uri] == t && !o.quiet {
+		h.lastUsed[c.principal.ID] = lastUse{t, h.now()}
+		h.noteUse(c.principal.ID, h.lastUsed[c.principal.ID])
 	}
 	return a, first, nil
 }
 
 func (a *Attach) begin() (first []byte, err error) {
 	t := a.t
+	t.load()
 	t.term.Lock()
 	defer t.term.Unlock()
-	target := t.target(a.conn.principal)
+	target := t.target(a.step())
 	if err := authz.Check(a.conn.principal, attachVerb(a.opts, target), target); err != nil {
 		return nil, err
 	}
@@ -82,19 +101,31 @@ func (a *Attach) begin() (first []byte, err error) {
 		t.windows = slices.DeleteFunc(t.windows, a.is)
 		return nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
 	}
-	if a.opts.Lossless {
-		t.brake.add(a)
-	}
-	if a.creatorsLocked() {
+	if a.byCreator() {
 		t.watching++
 	}
+	if a.hasWindow() {
+		t.audience = append(t.audience, a)
+		t.looks(a.conn.principal)
+	}
+	a.tellAskedLocked()
+	if !a.opts.quiet {
+		t.emit(Event{Kind: EventAttached, By: a.conn.principal.Name, door: a.conn.door})
+	}
+	a.wakeLocked()
 	return first, nil
 }
 
-func (a *Attach) creatorsLocked() bool { return a.t.creator.ID == a.conn.principal.ID }
+// hasWindow reports whether there is a person who sees the whole screen.
+func (a *Attach) hasWindow() bool { return a.opts.Cols > 0 }
 
-// attachVerb is what an attach asks for. To look is enough: whoever may not
-// type is told so with the first key.
+// byCreator reports whether it is the terminal's creator that watches.
+func (a *Attach) byCreator() bool {
+	return a.t.creator.ID == a.conn.principal.ID && !a.opts.quiet
+}
+
+// attachVerb returns what the policy is asked when an attach begins. The right to look is enough:
+// those who may not type are told so with their first key.
 func attachVerb(o AttachOptions, target authz.Target) authz.Verb {
 	if target.Forced && !o.ReadOnly {
 		return authz.Subscribe
@@ -102,8 +133,8 @@ func attachVerb(o AttachOptions, target authz.Target) authz.Verb {
 	return authz.AttachReadOnly
 }
 
-// Redraw returns the state as it is and continues behind it. It is for a reader
-// whose Pull said that it fell behind.
+// Redraw returns what shows the present state. What is pulled next follows it. It is for a reader
+// that Pull said has fallen behind.
 func (a *Attach) Redraw() ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -123,29 +154,39 @@ func (a *Attach) redrawLocked() ([]byte, error) {
 		return out, nil
 	}
 	a.scrolled, a.rung = a.t.scrolled(), a.t.bells
-	return a.drawLocked(nil, vt.Redraw{Scrollback: -1})
+	return a.drawLocked(nil, vt.Redraw{Scrollback: cmp.Or(a.opts.History, -1)})
 }
 
-// Restore returns what makes a viewer's terminal sane again after the attach.
+// Restore returns what puts a viewer's own terminal back into its usual modes after the attach.
 func (a *Attach) Restore() []byte {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	return a.t.term.Screen().AppendRestore(nil)
 }
 
+// ReadOnly reports whether nothing that is typed reaches the program.
+func (a *Attach) ReadOnly() bool { return a.opts.ReadOnly }
+
+// Fleeting reports whether the terminal has exited and is forgotten when the last of its creator's
+// attaches, of which this is one, is closed.
+func (a *Attach) Fleeting() bool {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	return a.t.fleeting && a.byCreator()
+}
+
 // Terminal returns what is shown.
 func (a *Attach) Terminal() *Terminal { return a.t }
 
-// Signal is sent to when there is something to pull.
+// Signal returns the channel that is sent to when there is something to pull.
 func (a *Attach) Signal() <-chan struct{} { return a.sub.Signal() }
 
-// Pull appends what comes next to dst; see [store.Subscriber.Pull]. A
-// [store.Clipboard] is among it only if this viewer holds the claim.
+// Pull appends what comes next to dst; see [store.Subscriber.Pull]. It leaves out every
+// [store.Clipboard] and [store.Notification] unless this viewer holds the claim.
 func (a *Attach) Pull(dst []store.Item, limit int) []store.Item {
 	given := len(dst)
 	dst = a.sub.Pull(dst, limit)
-	a.t.brake.progressed()
-	if slices.ContainsFunc(dst[given:], isClipboard) {
+	if slices.ContainsFunc(dst[given:], isHolderOnly) {
 		a.t.term.Lock()
 		defer a.t.term.Unlock()
 		return a.mayReadLocked(dst, given)
@@ -153,50 +194,64 @@ func (a *Attach) Pull(dst []store.Item, limit int) []store.Item {
 	return dst
 }
 
-func isClipboard(it store.Item) bool {
-	if it.Entry == nil {
-		return false
-	}
-	_, ok := it.Entry.Action().(store.Clipboard)
+func isHolderOnly(it store.Item) bool {
+	_, ok := it.HolderOnly()
 	return ok
 }
 
-// Close ends the attach. It may be called again. A terminal made to last only as
-// long as its creator watches goes with the last of the creator's attaches.
+// Close ends the attach. It may be called again. A transient terminal that has exited while its
+// creator watched is forgotten with the last of the creator's attaches; one that runs a key's
+// forced command ends with it. With the last viewer of a person who has taken the claim, it goes
+// back to whom it was taken from.
 func (a *Attach) Close() {
 	t, h := a.t, a.conn.host
-	t.brake.remove(a)
 	t.term.Lock()
-	last := !a.closed && a.creatorsLocked() && t.watching == 1
-	if !a.closed && a.creatorsLocked() {
+	last := !a.closed && a.byCreator() && t.watching == 1
+	if !a.closed && a.byCreator() {
 		t.watching--
+	}
+	if !a.closed && !a.opts.quiet {
+		t.emit(Event{Kind: EventDetached, By: a.conn.principal.Name})
+	}
+	if !a.closed && a.hasWindow() {
+		t.looksAway(a.conn.principal)
+		t.audience = slices.DeleteFunc(t.audience, a.is)
 	}
 	a.closed = true
 	a.leaveLocked()
-	gone := last && t.fleeting
+	gone, left := last && t.fleeting, t.abandonedLocked()
+	// Its key may not attach again.
+	stranded := last && t.forced && !t.exited
 	t.term.Unlock()
+	if left {
+		h.returnClaim(t, NoteLeft)
+	}
 	a.sub.Close()
+	h.people.leave(a)
 	h.mu.Lock()
 	delete(h.attaches, a)
 	h.mu.Unlock()
-	if gone {
-		h.forget(t)
+	switch {
+	case gone:
+		h.forget(t, "")
+	case stranded:
+		go h.remove(t, "") // which waits for the program's end
 	}
 }
 
-// Errors of Input that a door treats in its own way; all others are refusals to
-// show to the person.
+// Errors of Input that a door treats in its own way. All others are refusals, to be shown to the
+// person who types.
 var (
-	// ErrBusy: the program does not read; wait for room and try again.
+	// ErrBusy: the program does not read. Wait for room and try again.
 	ErrBusy = errors.New("the program is not reading its input")
 	// ErrExited: there is no program any more.
 	ErrExited = errors.New(reasonExited)
 )
 
-// Input types p, which is not kept. An admin who does not hold the claim takes
-// it with a real key, and only with one; what a terminal sends by itself is
-// dropped unless its viewer may type. It returns *authz.Denied, ErrBusy,
-// ErrExited or why the connection has ended; then nothing was typed.
+// Input types p, which is not kept. An admin that does not hold the claim takes it with a key. What
+// the viewer's terminal sends by itself, a report, does not take it, and is dropped unless the
+// viewer may type anyway. Input returns *authz.Denied, ErrBusy, ErrExited or why the connection has
+// ended; then nothing was typed.
 func (a *Attach) Input(p []byte) error {
 	t := a.t
 	t.term.Lock()
@@ -206,36 +261,35 @@ func (a *Attach) Input(p []byte) error {
 	}
 	who := a.conn.principal
 	err := a.mayActLocked()
-	seize := err == nil && authz.Check(who, authz.Seize, t.target(who)) == nil
+	seize := err == nil && authz.Check(who, authz.Seize, t.target(a.step())) == nil
 	if err == nil {
-		err = authz.Check(who, authz.Input, t.target(who))
+		err = t.check(a.step(), authz.Input)
 	}
-	if err == nil {
+	guarded := (err == nil || seize) && t.guards(a.step(), p)
+	if err == nil && !guarded {
 		a.held = nil
+		a.used()
 		a.typedLocked(p)
-	} else {
-		p = append(a.held, p...)
-		keys, rest := realKeys(p)
-		if a.held = nil; !keys {
-			a.held = slices.Clone(rest)
-			return nil
-		}
-		if !seize {
-			return err
-		}
-		a.seizeLocked()
+		return t.typeIn(a.step(), p)
 	}
-	switch err := t.term.Input(p); {
-	case errors.Is(err, ptypool.ErrInputFull):
-		return ErrBusy
-	case err != nil:
-		return ErrExited
+	p = append(a.held, p...)
+	keys, rest := keyboard.HasKeys(p)
+	if a.held = nil; !keys {
+		a.held = slices.Clone(rest)
+		return nil
 	}
-	return nil
+	if guarded {
+		_, err := t.holdBack(a.step(), p, seize, func(error) {})
+		return err
+	}
+	if !seize {
+		return err
+	}
+	a.seizeLocked()
+	return t.typeIn(a.step(), p)
 }
 
-// mayActLocked returns why this viewer may do no more than look, whatever its
-// principal may do.
+// mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
 func (a *Attach) mayActLocked() error {
 	switch {
 	case a.opts.ReadOnly:
@@ -243,12 +297,17 @@ func (a *Attach) mayActLocked() error {
 	case a.conn.ctx.Err() != nil:
 		return context.Cause(a.conn.ctx)
 	}
-	return nil
+	select {
+	case <-a.kicked:
+		return a.kickedBy
+	default:
+		return nil
+	}
 }
 
 var errReadOnly = &authz.Denied{Verb: authz.Input, Rule: "this attach is read-only"}
 
-// WaitRoom returns when the terminal takes input again, or with ctx's cause.
+// WaitRoom returns when the terminal takes input again, or ErrExited, or ctx's cause.
 func (a *Attach) WaitRoom(ctx context.Context) error {
 	select {
 	case <-a.t.term.InputRoom():
@@ -260,8 +319,8 @@ func (a *Attach) WaitRoom(ctx context.Context) error {
 	}
 }
 
-// Resize says that the viewer's window is now cols x rows. The terminal follows
-// if this viewer holds the claim.
+// Resize says that the viewer's window is now cols x rows. The terminal gets that size if this
+// viewer holds the claim.
 func (a *Attach) Resize(cols, rows int) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -269,94 +328,28 @@ func (a *Attach) Resize(cols, rows int) {
 	a.activeLocked()
 }
 
-// Holds reports whether what is typed here reaches the program.
+// Lag returns how many bytes of output have not been pulled yet.
+func (a *Attach) Lag() int { return a.sub.Lag(a.t.ch) }
+
+// Size returns the terminal's size in cells, which need not be the viewer's.
+func (a *Attach) Size() (cols, rows int) {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	return a.t.term.Screen().Size()
+}
+
+// Holds reports whether what is typed at this viewer reaches the program because of its claim.
 func (a *Attach) Holds() bool {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	return !a.opts.ReadOnly && a.holdsLocked()
 }
 
-// holdsLocked reports whether the viewer's principal holds the claim. That of a
-// client-executed terminal is its owner's connection's alone.
+// holdsLocked reports whether the viewer's principal holds the claim. The claim of a
+// client-executed terminal belongs to its owner's connection, so no viewer holds it.
 func (a *Attach) holdsLocked() bool {
-	return a.t.owned == nil && a.t.holder.principal == a.conn.principal.ID
+	return !a.t.Client() && a.t.holder.principal == a.conn.principal.ID
 }
 
-// Claim takes the keyboard. It returns *authz.Denied if the policy says no, or
-// why the connection has ended.
-func (a *Attach) Claim() error {
-	t := a.t
-	id := a.conn.host.sshClient(a.conn.principal)
-	t.term.Lock()
-	defer t.term.Unlock()
-	if err := a.mayActLocked(); err != nil {
-		return err
-	}
-	if err := authz.Check(a.conn.principal, authz.Claim, t.target(a.conn.principal)); err != nil {
-		return err
-	}
-	if t.holder.claim == ahp.ClientClaim(id) {
-		a.activeLocked()
-		return nil
-	}
-	a.seizeLocked()
-	return nil
-}
-
-// seizeLocked makes the viewer the holder and remembers whose claim it took.
-func (a *Attach) seizeLocked() {
-	t, p := a.t, a.conn.principal
-	prior := t.holder
-	a.activeLocked()
-	t.hold(holder{claim: ahp.ClientClaim(SSHClientID(p)), principal: p.ID, name: p.Name}, a.step())
-	t.prior = &prior
-	if prior.principal != p.ID {
-		a.took.Store(&prior.name)
-	}
-}
-
-// step is the viewer as the one who asks for a change.
+// step returns the viewer as the one who asks.
 func (a *Attach) step() step { return step{conn: a.conn, principal: a.conn.principal} }
-
-// HandBack returns the claim to whom it was taken from and tells who that is. It
-// returns *authz.Denied if the viewer does not hold the claim, and other errors
-// if there is nobody to return it to.
-func (a *Attach) HandBack() (name string, err error) {
-	t := a.t
-	t.term.Lock()
-	prior := t.prior
-	t.term.Unlock()
-	known := false
-	if prior != nil { // asked before the lock is taken: the clientId may be another's by now
-		now, ok := a.conn.host.holderOf(prior.claim, authz.Principal{ID: prior.principal})
-		known = ok && now.principal == prior.principal
-	}
-	t.term.Lock()
-	defer t.term.Unlock()
-	if err := a.mayActLocked(); err != nil {
-		return "", err
-	}
-	if !a.holdsLocked() {
-		return "", &authz.Denied{Verb: authz.Claim, Rule: "you do not hold the claim; " + Printable(t.holder.name) + " does"}
-	}
-	if err := authz.Check(a.conn.principal, authz.Claim, t.target(a.conn.principal)); err != nil {
-		return "", err
-	}
-	switch {
-	case t.prior == nil, t.prior != prior: // the latter: it changed hands meanwhile
-		return "", errNoPrior
-	case !known:
-		return "", fmt.Errorf("%s is not here any more", Printable(prior.name))
-	}
-	t.hold(*prior, a.step())
-	return prior.name, nil
-}
-
-var errNoPrior = errors.New("nobody held it before you")
-
-// Holder returns the name of who holds the claim and how the claim names it.
-func (a *Attach) Holder() (name string, c ahp.Claim) {
-	a.t.term.Lock()
-	defer a.t.term.Unlock()
-	return a.t.holder.name, a.t.holder.claim
-}

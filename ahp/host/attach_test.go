@@ -1,15 +1,11 @@
 package host
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +13,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool/vt"
 )
@@ -54,6 +51,7 @@ func TestAnAttachShowsTheScreenAndWhatFollows(t *testing.T) {
 }
 
 func TestRedrawAndLiveStreamMeetWithoutGapOrDouble(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	const lines = 20000
 	for _, o := range []AttachOptions{{}, window} {
@@ -68,7 +66,8 @@ func TestRedrawAndLiveStreamMeetWithoutGapOrDouble(t *testing.T) {
 				done := func() bool {
 					screen.Feed(v.out, nil)
 					v.out = nil
-					return strings.Contains(string(screen.AppendText(nil, false)), fmt.Sprintf("line-%d-end", lines-1))
+					return strings.Contains(string(screen.AppendText(nil, false)),
+						fmt.Sprintf("line-%d-end", lines-1))
 				}
 				for v.out = nil; !done(); {
 					for v.pull() {
@@ -100,8 +99,8 @@ func TestAThousandAttachesToAHistoryFullOfQueries(t *testing.T) {
 	h := newHost(t)
 	queries := `\033[c\033[>c\033[=c\033[5n\033[6n\033[?6n\033[>q\033P$qm\033\\\033]4;1;?\007\033]10;?\007\033]11;?\007\033]12;?\007\033]52;c;?\007\033[21t\033[18t\033[?u\033Z\005`
 	dir := t.TempDir()
-	// Everything that reaches the program's input is counted; the answers that the
-	// host itself gives come first, to the last query's.
+	// The script reads the answers that the host itself gives, up to that to the last query, and
+	// then counts what else reaches the program's input.
 	script := fmt.Sprintf(`stty raw -echo; mkfifo %s/go; printf '%s\033[?25$p'; until case $got in *'[?25;1$y') ;; *) false; esac; do got=$got$(dd bs=4096 count=1 2>/dev/null); done; printf drained; read x <%s/go; dd bs=1 count=1 2>/dev/null | od -c; printf counted; read x <%s/go`,
 		dir, strings.Repeat(queries, 3), dir, dir)
 	term := run(t, h, carol, "x", script)
@@ -119,7 +118,8 @@ func TestAThousandAttachesToAHistoryFullOfQueries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, q := range []string{"\x1b[c", "\x1b[>c", "\x1b[6n", "\x1b[5n", "\x1b[>q", "$q", ";?", "\x05", "\x1bZ", "\x1b[21t"} {
+		for _, q := range []string{"\x1b[c", "\x1b[>c", "\x1b[6n", "\x1b[5n", "\x1b[>q", "$q",
+			";?", "\x05", "\x1bZ", "\x1b[21t"} {
 			if strings.Contains(string(first), q) {
 				t.Fatalf("the redraw asks the viewer: %q", q)
 			}
@@ -142,9 +142,15 @@ func TestOnlyARealKeyOfAnAdminSeizes(t *testing.T) {
 	h := newHost(t)
 	term := run(t, h, carol, "x", "stty raw -echo; printf ready; exec cat -v")
 	term.awaitOutput(t, "ready")
-	admin, operator := attach(t, h, alice, "x", AttachOptions{Cols: 90, Rows: 30}), attach(t, h, bot, "x", window)
-	looker, reader := attach(t, h, eve, "x", window), attach(t, h, alice, "x", AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})
-	for _, r := range reports {
+	admin := attach(t, h, alice, "x", AttachOptions{Cols: 90, Rows: 30})
+	operator := attach(t, h, bot, "x", window)
+	looker := attach(t, h, eve, "x", window)
+	reader := attach(t, h, alice, "x", AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})
+	for _, r := range []string{ // each kind that keyboard.HasKeys knows
+		"\x1b[I", "\x1b[M !!", "\x1b[<0;1;1M", "\x1b[?62;22;52c", "\x1b[1;1R",
+		"\x1b]11;rgb:0000/0000/0000\x07", "\x1bP>|xterm(370)\x1b\\", "\x1b_Gi=1;OK\x1b\\",
+		"\x1b[97;1:3u", "\x1b[57442;5u",
+	} {
 		for i := 0; i <= len(r); i++ { // also in two pieces
 			for _, v := range []*viewer{admin, operator, looker, reader} {
 				for _, piece := range []string{r[:i], r[i:]} {
@@ -159,7 +165,8 @@ func TestOnlyARealKeyOfAnAdminSeizes(t *testing.T) {
 		t.Fatalf("a report took the keyboard for %s", name)
 	}
 	var denied *authz.Denied
-	for who, v := range map[string]*viewer{"operator": operator, "observer": looker, "read-only": reader} {
+	others := map[string]*viewer{"operator": operator, "observer": looker, "read-only": reader}
+	for who, v := range others {
 		if err := v.a.Input([]byte("x")); !errors.As(err, &denied) || denied.Rule == "" {
 			t.Errorf("%s types: %v", who, err)
 		}
@@ -234,7 +241,8 @@ func TestHandBack(t *testing.T) {
 
 func TestTheClipboardReachesTheHoldersViewersOnly(t *testing.T) {
 	h := newHost(t)
-	term := run(t, h, carol, "x", `stty -echo; read x; printf 'a\033]52;c;b25l\007b\033]52;c;dHdv\007c\033]52;c;?\007'; read x`)
+	term := run(t, h, carol, "x",
+		`stty -echo; read x; printf 'a\033]52;c;b25l\007b\033]52;c;dHdv\007c\033]52;c;?\007'; read x`)
 	ws := connect(t, h, carol, "c")
 	ws.subscribe(term.URI())
 	holder, second := attach(t, h, carol, "x", window), attach(t, h, carol, "x", AttachOptions{})
@@ -246,7 +254,8 @@ func TestTheClipboardReachesTheHoldersViewersOnly(t *testing.T) {
 	term.awaitOutput(t, "abc")
 	for _, v := range []*viewer{holder, second} {
 		v.shows("c")
-		if len(v.clipboards) == 0 || v.clipboards[len(v.clipboards)-1] != "\x1b]52;c;dHdv\x07" || strings.Contains(string(v.out), "\x1b]52") {
+		if len(v.clipboards) == 0 || v.clipboards[len(v.clipboards)-1] != "\x1b]52;c;dHdv\x07" ||
+			strings.Contains(string(v.out), "\x1b]52") {
 			t.Errorf("the holder's viewer got %q and %q", v.clipboards, v.out)
 		}
 	}
@@ -256,7 +265,7 @@ func TestTheClipboardReachesTheHoldersViewersOnly(t *testing.T) {
 			t.Errorf("another viewer got %q", v.clipboards)
 		}
 	}
-	ws.until("the output", func(e *storeEntry) bool {
+	ws.until("the output", func(e *store.Entry) bool {
 		d, ok := e.Action().(ahp.TerminalData)
 		return ok && strings.HasSuffix(string(d.Data), "c")
 	})
@@ -268,181 +277,61 @@ func TestTheClipboardReachesTheHoldersViewersOnly(t *testing.T) {
 	if st, _ := term.ch.Terminal(); text(st) != "\r\nabc" && text(st) != "abc" {
 		t.Errorf("the content is %q", text(st))
 	}
-	// Who comes later finds nothing of it.
-	if v := attach(t, h, carol, "x", AttachOptions{}); strings.Contains(string(v.out), "52;") || v.pull() {
+	// A viewer that comes later gets none of it.
+	v := attach(t, h, carol, "x", AttachOptions{})
+	if strings.Contains(string(v.out), "52;") || v.pull() {
 		t.Error("the clipboard is replayed")
 	}
 }
 
-// numbers writes n letters that do not repeat soon.
-func numbers(w io.Writer, n int) {
-	var b [8]byte
-	for i := range n / 8 {
-		binary.BigEndian.PutUint64(b[:], uint64(i)*0x9e3779b97f4a7c15)
-		for j := range b {
-			b[j] = 'a' + b[j]%16
-		}
-		w.Write(b[:])
-	}
-}
-
-func TestALosslessReaderLosesNothingHoweverSlowAndHoldsUpNobodyElse(t *testing.T) {
-	size := 50 << 20
-	if testing.Short() {
-		size = 5 << 20
-	}
-	file := filepath.Join(t.TempDir(), "data")
-	f, err := os.Create(file)
-	if err != nil {
+func TestANotificationASecondReachesTheHoldersViewersOnly(t *testing.T) {
+	h := newHost(t)
+	term := run(t, h, carol, "x", `stty -echo; read x; printf '\033]9;one\007'; `+
+		`printf '\033]777;notify;x;two\007first'; read x; `+
+		`printf '\033]777;notify;x;three\007last'; read x`)
+	ws := connect(t, h, carol, "c")
+	ws.subscribe(term.URI())
+	holder := attach(t, h, carol, "x", window)
+	others := []*viewer{attach(t, h, alice, "x", window), attach(t, h, eve, "x", window),
+		attach(t, h, carol, "x", AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})}
+	if err := holder.a.Input([]byte("\r")); err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.New()
-	w := bufio.NewWriterSize(io.MultiWriter(f, sum), 1<<20)
-	numbers(w, size)
-	w.Flush()
-	f.Close()
-	want := sum.Sum(nil)
-
-	h := newHost(t, func(c *Config) { c.LogBytes = 256 << 10 })
-	other := run(t, h, carol, "other", "exec cat")
-	c, err := h.Connect(carol, DoorSSH)
-	if err != nil {
+	holder.shows("first")
+	term.term.Lock() // as if a second had gone by
+	term.notified = term.notified.Add(-notifyEvery)
+	term.term.Unlock()
+	if err := holder.a.Input([]byte("\r")); err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	a, first, err := c.CreateAttached(CreateOptions{Name: "x", Argv: []string{"/bin/sh", "-c", "stty -opost; cat " + file + "; exit 5"}}, AttachOptions{Lossless: true})
-	if err != nil {
-		t.Fatal(err)
+	holder.shows("last")
+	want := []string{"\x1b]9;one\x07", "\x1b]777;notify;x;three\x07"}
+	if !slices.Equal(holder.notifications, want) {
+		t.Errorf("the holder's viewer got %q, want %q", holder.notifications, want)
 	}
-	defer a.Close()
-	got := sha256.New()
-	got.Write(first)
-	n := len(first)
-	// It begins by not reading at all, until its terminal stands still.
-	for a.sub.Lag(a.t.ch) <= a.t.ch.LogBytes()/2 {
-		<-a.Signal()
-	}
-	if err := attach(t, h, carol, "other", AttachOptions{}).a.Input([]byte("others go on\n")); err != nil {
-		t.Fatal(err)
-	}
-	other.awaitOutput(t, "others go on")
-	for exited := false; !exited; {
-		items := a.Pull(nil, 64<<10)
-		for _, it := range items {
-			if it.Lagged != nil {
-				t.Fatalf("it fell behind after %d bytes", n)
-			}
-			switch act := it.Entry.Action().(type) {
-			case ahp.TerminalData:
-				got.Write(act.Data)
-				n += len(act.Data)
-			case ahp.TerminalExited:
-				exited = true
-			}
-		}
-		if len(items) == 0 {
-			<-a.Signal()
+	for _, v := range others {
+		v.shows("last")
+		if len(v.notifications) > 0 || strings.Contains(string(v.out), "\x1b]9") ||
+			strings.Contains(string(v.out), "]777") {
+			t.Errorf("another viewer got %q and %q", v.notifications, v.out)
 		}
 	}
-	if n != size || string(got.Sum(nil)) != string(want) {
-		t.Errorf("%d of %d bytes came, or not the same", n, size)
-	}
-	if st, _ := a.t.Exit(); st.Code != 5 {
-		t.Errorf("exit %v", st)
-	}
-}
-
-func TestALosslessReaderLosesNothingOfManySmallPieces(t *testing.T) {
-	h := newHost(t, func(c *Config) { c.LogBytes = 256 << 10 })
-	c, err := h.Connect(carol, DoorSSH)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	// A query stands between the bytes, so that each would be an entry of its own.
-	const bytes = 60000
-	file := filepath.Join(t.TempDir(), "data")
-	writeFile(t, file, strings.Repeat("x\x1b[6n", bytes))
-	script := "stty raw -echo; exec cat " + file
-	a, first, err := c.CreateAttached(CreateOptions{Argv: []string{"/bin/sh", "-c", script}}, AttachOptions{Lossless: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	for a.sub.Lag(a.t.ch) <= a.t.ch.LogBytes()/2 {
-		select {
-		case <-a.Signal():
-			continue
-		case <-a.t.Done():
+	ws.until("the output", func(e *store.Entry) bool {
+		d, ok := e.Action().(ahp.TerminalData)
+		return ok && strings.HasSuffix(string(d.Data), "last")
+	})
+	for _, e := range ws.seen {
+		if strings.Contains(fmt.Sprintf("%q", e.Action()), "]777") {
+			t.Error("an AHP peer got the notification")
 		}
-		break
-	}
-	n := strings.Count(string(first), "x")
-	for exited := false; !exited; {
-		items := a.Pull(nil, 4<<10)
-		for _, it := range items {
-			if it.Lagged != nil {
-				t.Fatal("it fell behind")
-			}
-			switch act := it.Entry.Action().(type) {
-			case ahp.TerminalData:
-				n += strings.Count(string(act.Data), "x")
-			case ahp.TerminalExited:
-				exited = true
-			}
-		}
-		if len(items) == 0 {
-			<-a.Signal()
-		}
-	}
-	if n != bytes {
-		t.Errorf("%d of %d came", n, bytes)
-	}
-}
-
-func TestAStalledReaderIsResynchronisedAndNineOthersGetEverything(t *testing.T) {
-	h := newHost(t, func(c *Config) { c.LogBytes = 1 << 20; c.ScrollbackBytes = 64 << 10 })
-	term := run(t, h, carol, "x", "stty -echo -opost; printf ready; read x; yes 0123456789abcdef | head -c 8000000; printf THE-END; read x")
-	term.awaitOutput(t, "ready")
-	stalled := attach(t, h, eve, "x", window)
-	var healthy []*viewer
-	for range 9 {
-		healthy = append(healthy, attach(t, h, eve, "x", AttachOptions{}))
-	}
-	owner := attach(t, h, carol, "x", window)
-	if err := owner.a.Input([]byte("\n")); err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for _, v := range healthy {
-		wg.Go(func() { v.shows("THE-END") })
-	}
-	wg.Wait()
-	for i, v := range healthy {
-		if v.lagged == 0 && len(v.out) != len("ready")+8000000+len("THE-END") {
-			t.Errorf("reader %d got %d bytes", i, len(v.out))
-		}
-	}
-	term.awaitOutput(t, "THE-END")
-	stalled.shows("THE-END")
-	if stalled.lagged != 1 {
-		t.Errorf("it was told %d times that it fell behind", stalled.lagged)
-	}
-	want, err := h.Peek(eve, term, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	screen := vt.New(80, 24, vt.Options{})
-	screen.Feed(stalled.out, nil)
-	if got := string(screen.AppendText(nil, true)); got != string(want) {
-		t.Errorf("after the redraw it shows\n%s\nnot\n%s", got, want)
 	}
 }
 
 func TestWaitRoom(t *testing.T) {
 	h := newHost(t)
 	dir := t.TempDir()
-	term := run(t, h, carol, "x", "stty raw -echo; mkfifo "+dir+"/go; printf ready; read x <"+dir+"/go; exec cat >/dev/null")
+	term := run(t, h, carol, "x",
+		"stty raw -echo; mkfifo "+dir+"/go; printf ready; read x <"+dir+"/go; exec cat >/dev/null")
 	term.awaitOutput(t, "ready")
 	v := attach(t, h, carol, "x", window)
 	piece := []byte(strings.Repeat("x", 64<<10))

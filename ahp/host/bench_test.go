@@ -70,9 +70,13 @@ func BenchmarkFlood(b *testing.B) {
 	for _, c := range []struct {
 		name     string
 		raw, ahp int
-	}{{"no reader", 0, 0}, {"1 raw", 1, 0}, {"1 AHP", 0, 1}, {"10 raw", 10, 0}, {"10 AHP", 0, 10}} {
+		volatile bool
+	}{
+		{"no reader", 0, 0, false}, {"1 raw", 1, 0, false}, {"1 raw, no log on disk", 1, 0, true},
+		{"1 AHP", 0, 1, false}, {"10 raw", 10, 0, false}, {"10 AHP", 0, 10, false},
+	} {
 		b.Run(c.name, func(b *testing.B) {
-			h := newHost(b)
+			h := newHost(b, func(cfg *Config) { cfg.Persist = !c.volatile })
 			b.SetBytes(size)
 			for b.Loop() {
 				// A program that begins when it is told to.
@@ -95,7 +99,7 @@ func BenchmarkFlood(b *testing.B) {
 				}
 				<-term.Done()
 				wg.Wait()
-				h.remove(term)
+				h.remove(term, "")
 			}
 		})
 	}
@@ -136,7 +140,7 @@ func many(b *testing.B, h *Host, n int) []*Terminal {
 }
 
 func BenchmarkListOf500(b *testing.B) {
-	h := newHost(b, func(c *Config) { c.MaxTerminals = 500 })
+	h := newHost(b, func(c *Config) { c.MaxTerminals = 2000 }) // of which one key gets a quarter
 	many(b, h, 500)
 	b.Run("ls", func(b *testing.B) {
 		for b.Loop() {
@@ -167,5 +171,27 @@ func BenchmarkDispatchInput(b *testing.B) {
 		if len(items) != 1 {
 			b.Fatalf("%d answers", len(items))
 		}
+	}
+}
+
+// BenchmarkCreate is what a new terminal costs until its program has been started, with and without
+// a journal.
+func BenchmarkCreate(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		state func() string
+	}{{"without a journal", func() string { return "" }}, {"with one", b.TempDir}} {
+		b.Run(c.name, func(b *testing.B) {
+			h := newHost(b, func(cfg *Config) { cfg.StateDir = c.state() })
+			for b.Loop() {
+				term, err := h.Create(carol, CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				<-term.Done()
+				b.StartTimer()
+			}
+		})
 	}
 }

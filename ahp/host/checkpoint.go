@@ -6,23 +6,23 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// checkpoints cuts a terminal's content where it gets too long: the store trims
-// at checkpoints, and a checkpoint's preamble is what a fresh terminal needs to
-// be told so that the rest of the content ends in the host's screen. It is
-// guarded by the Term's lock.
+// checkpoints appends output to a terminal's content and makes the checkpoints in it. The store
+// trims content that has become too long at a checkpoint. The checkpoint's preamble is what a fresh
+// terminal has to be told, so that it ends in the host's screen after what remains of the content.
+// It is guarded by the Term's lock.
 type checkpoints struct {
-	asked bool // the store wants one
+	asked bool // the store wants a checkpoint
 	since int  // bytes of output since the last one
-	cost  int  // of the last preamble, in bytes
+	cost  int  // the length of the last preamble, in bytes
 }
 
 const (
-	// cheapness is how much output there is per byte of preamble: to draw a
-	// screen costs about as much as to parse one, and preambles are kept; neither
-	// must show in a flood.
-	cheapness = 8
-	// maxSpacing, in bytes, is after how much output a checkpoint comes however
-	// large the screen is: a quarter of the content as configured by default.
+	// minSpacing is how many bytes of output there are at least for each byte of preamble. A
+	// preamble takes about as long to make as so many bytes to parse, and it is kept. Neither must
+	// be noticed while a program floods.
+	minSpacing = 8
+	// maxSpacing, in bytes, is after how much output there is a checkpoint at the latest, however
+	// large the screen is: a quarter of the content that is configured by default.
 	maxSpacing = 256 << 10
 )
 
@@ -34,10 +34,10 @@ func (c *checkpoints) data(ch *store.Channel, p []byte) {
 	}
 }
 
-// command counts a command that has been appended: a million of them without
-// output must not stay for ever.
+// command counts a command that has been appended: even without any output, a million of them must
+// not stay for ever.
 func (c *checkpoints) command(ch *store.Channel, a ahp.TerminalCommandExecuted) {
-	c.since += commandCost + len(a.CommandID) + len(a.CommandLine)
+	c.since += commandCost + len(a.CommandID) + len(a.CommandLine) + len(a.By) + len(a.Cwd)
 	if ch.CheckpointDue() {
 		c.asked = true
 	}
@@ -46,17 +46,17 @@ func (c *checkpoints) command(ch *store.Channel, a ahp.TerminalCommandExecuted) 
 // commandCost is about what a command costs besides its texts, in bytes.
 const commandCost = 128
 
-// fed makes the checkpoint that the store asked for. The output so far has been
-// handled whole, so the screen is what it paints.
+// fed makes the checkpoint that the store asked for. All output so far has been handled, so the
+// screen is what it draws.
 func (c *checkpoints) fed(ch *store.Channel, screen *vt.Terminal) {
-	if !c.asked || c.since < min(cheapness*c.cost, maxSpacing) {
+	if !c.asked || c.since < min(minSpacing*c.cost, maxSpacing) {
 		return
 	}
-	preamble := screen.AppendRedraw(nil, vt.Redraw{}) // without scrollback: that is what is cut
+	preamble := screen.AppendRedraw(nil, vt.Redraw{}) // not the scrollback: that is what is cut off
 	ch.Checkpoint(preamble)
 	*c = checkpoints{cost: len(preamble)}
 }
 
-// resized has a checkpoint made soon: what was painted before replays right only
-// in the size it was painted for.
+// resized has a checkpoint made soon: what was drawn before replays rightly only in the size that
+// it was drawn for.
 func (c *checkpoints) resized() { c.asked = true }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"termhost/ahp"
-	"termhost/ptypool"
 	"termhost/ptypool/vt"
 )
 
@@ -23,7 +22,8 @@ func (p painter) piece() string {
 	case 0:
 		return fmt.Sprintf("\x1b[%d;%dH", n(14), n(45))
 	case 1:
-		return fmt.Sprintf("\x1b[%d%s", n(5), p.pick("A", "B", "C", "D", "E", "F", "G", "d", "X", "P", "@", "L", "M", "S", "T"))
+		return fmt.Sprintf("\x1b[%d%s", n(5),
+			p.pick("A", "B", "C", "D", "E", "F", "G", "d", "X", "P", "@", "L", "M", "S", "T"))
 	case 2:
 		return fmt.Sprintf("\x1b[%d%s", p.r.IntN(3), p.pick("J", "K"))
 	case 3:
@@ -38,11 +38,13 @@ func (p painter) piece() string {
 	case 7:
 		return "\x1b[r"
 	case 8:
-		return p.pick("\x1b[?1049h", "\x1b[?1049l", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[?1047h", "\x1b[?1047l")
+		return p.pick("\x1b[?1049h", "\x1b[?1049l", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l",
+			"\x1b[?1047h", "\x1b[?1047l")
 	case 9:
 		return p.pick("\x1b7", "\x1b8", "\x1b[s", "\x1b[u")
 	case 10:
-		return p.pick("\x1b[?7l", "\x1b[?7h", "\x1b[4h", "\x1b[4l", "\x1b[?25l", "\x1b[?25h", "\x1b[?2004h", "\x1b[?6h", "\x1b[?6l")
+		return p.pick("\x1b[?7l", "\x1b[?7h", "\x1b[4h", "\x1b[4l", "\x1b[?25l", "\x1b[?25h",
+			"\x1b[?2004h", "\x1b[?6h", "\x1b[?6l")
 	case 11:
 		return p.pick("漢字", "👍🏽", "e\u0301", "한글", "🇩🇪", "\u200b", "\u0301")
 	case 12:
@@ -52,7 +54,8 @@ func (p painter) piece() string {
 	case 14:
 		return p.pick("\x1bM", "\x1bD", "\x1bE", "\n", "\r\n")
 	case 15:
-		return p.pick("\x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\", "\x1b]2;title\x07", "\x1b]4;1;#123456\x1b\\", "\x1b[c", "\x1b[6n")
+		return p.pick("\x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\", "\x1b]2;title\x07",
+			"\x1b]4;1;#123456\x1b\\", "\x1b[c", "\x1b[6n")
 	case 16:
 		return p.pick("\x1b]633;C\x07", "\x1b]633;D;0\x07", "\x1b]633;A\x07")
 	default:
@@ -63,19 +66,23 @@ func (p painter) piece() string {
 // fedTerminal is a terminal of the host whose program is the test.
 func fedTerminal(t testing.TB, h *Host, cols, rows int) *Terminal {
 	t.Helper()
-	term := &Terminal{host: h, created: h.now(), creator: carol,
+	exec := &serverExecutor{}
+	term := &Terminal{host: h, created: h.now(), creator: carol, exec: exec,
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
-	o := CreateOptions{Name: fmt.Sprintf("fed-%p", term), Cols: cols, Rows: rows, Claim: ahp.ClientClaim("c")}
+	exec.t = term
+	o := CreateOptions{Name: fmt.Sprintf("fed-%p", term), Cols: cols, Rows: rows,
+		Claim: ahp.ClientClaim("c")}
 	if err := h.register(term, o, "/", ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.pool.Virtual(cols, rows, vt.Options{ScrollbackLines: 100}, silent{events{term}}); err != nil {
+	screen := vt.Options{ScrollbackLines: 100}
+	if _, err := h.pool.Virtual(cols, rows, screen, silent{events{term}}); err != nil {
 		t.Fatal(err)
 	}
 	return term
 }
 
-// silent has no program to answer.
+// silent gives no answers: there is no program that asks.
 type silent struct{ events }
 
 func (silent) Reply([]byte) {}
@@ -86,8 +93,7 @@ func (t *Terminal) prints(p []byte) {
 	t.term.Feed(p)
 }
 
-// sameScreen compares what a fresh terminal shows after the content with the
-// host's screen.
+// sameScreen compares what a fresh terminal shows after the content with the host's screen.
 func sameScreen(t *testing.T, term *Terminal, content []byte) bool {
 	t.Helper()
 	term.term.Lock()
@@ -97,20 +103,23 @@ func sameScreen(t *testing.T, term *Terminal, content []byte) bool {
 	fresh := vt.New(cols, rows, vt.Options{})
 	fresh.Feed(content, nil)
 	fresh.Flush(nil)
-	if got, want := fresh.AppendText(nil, true), host.AppendText(nil, true); string(got) != string(want) {
+	got, want := fresh.AppendText(nil, true), host.AppendText(nil, true)
+	if string(got) != string(want) {
 		t.Errorf("the content shows\n%q\nthe host's screen is\n%q", got, want)
 		return false
 	}
 	x, y, shown := fresh.Cursor()
 	hx, hy, hshown := host.Cursor()
 	if x != hx || y != hy || shown != hshown || fresh.AltScreen() != host.AltScreen() {
-		t.Errorf("the cursor is at %d,%d %v, the host's at %d,%d %v; alternate screen %v, %v", x, y, shown, hx, hy, hshown, fresh.AltScreen(), host.AltScreen())
+		t.Errorf("the cursor is at %d,%d %v, the host's at %d,%d %v; alternate screen %v, %v",
+			x, y, shown, hx, hy, hshown, fresh.AltScreen(), host.AltScreen())
 		return false
 	}
 	return true
 }
 
 func TestTrimmedContentEndsInTheHostsScreen(t *testing.T) {
+	t.Parallel()
 	seeds := 12
 	if testing.Short() {
 		seeds = 4
@@ -179,17 +188,11 @@ func TestCheckpointsCostLittleOnALargeScreen(t *testing.T) {
 
 func TestAStreamSeesTrimmedContentFromItsBeginning(t *testing.T) {
 	h := newHost(t, func(c *Config) { c.ScrollbackBytes = 64 << 10 })
-	term := run(t, h, carol, "x", `stty -opost; printf '\033[?1049h\033[31m\033[3;5r'; yes 'text in red' | head -c 300000; printf THE-END; read x`)
+	term := run(t, h, carol, "x",
+		`stty -opost; printf '\033[?1049h\033[31m\033[3;5r'; yes 'text in red' | head -c 300000; printf THE-END; read x`)
 	term.awaitOutput(t, "THE-END")
 	v := attach(t, h, eve, "x", AttachOptions{})
 	if !sameScreen(t, term, v.out) {
 		t.Error("a late viewer's stream shows something else")
 	}
 }
-
-// These fail to compile if what this package promises the pool changes.
-var (
-	_ ptypool.Starter   = events{}
-	_ ptypool.AfterFeed = events{}
-	_ ptypool.Handler   = events{}
-)

@@ -9,21 +9,21 @@ import (
 	"termhost/authz"
 )
 
-// crossing is how close together two claims count as made at once, in the
-// absence of better knowledge: the way there and back of a message.
+// crossing is how close together two claims must be to count as made at the same moment, where
+// nothing better is known: the time of a message there and back.
 const crossing = 50 * time.Millisecond
 
-// claimed is when and by whom a terminal was last claimed.
+// claimed is when and by whom a terminal was claimed last.
 type claimed struct {
-	by   *Conn
+	by   *Conn // nil: it has not been claimed since it was made
 	role authz.Role
 	at   time.Time
-	seq  uint64 // of the action
+	seq  uint64 // the action's serverSeq
 }
 
-// holderOf binds a claim to a principal: a clientId's own, or for an agent
-// session the one that claims for it. It is false if the claim names a clientId
-// that belongs to nobody. It takes Host.mu.
+// holderOf binds a claim to a principal: to the one that its clientId belongs to or, for an agent
+// session, to the one that claims, which is by. It is false if the claim names a clientId that
+// belongs to nobody. It takes Host.mu.
 func (h *Host) holderOf(c ahp.Claim, by authz.Principal) (holder, bool) {
 	if c.Kind != ahp.ClaimClient {
 		return holder{claim: c, principal: by.ID, name: by.Name}, true
@@ -32,7 +32,12 @@ func (h *Host) holderOf(c ahp.Claim, by authz.Principal) (holder, bool) {
 	return holder{claim: c, principal: id, name: name}, ok
 }
 
-// validClaim reports whether a claim may be kept and shown to everybody.
+// sshHolder returns p as the holder by a claim of its SSH sessions.
+func sshHolder(p authz.Principal) holder {
+	return holder{claim: ahp.ClientClaim(SSHClientID(p)), principal: p.ID, name: p.Name}
+}
+
+// validClaim reports whether a claim may be kept, and shown to everybody.
 func validClaim(c ahp.Claim) bool {
 	switch c.Kind {
 	case ahp.ClaimClient:
@@ -48,8 +53,8 @@ func validClaim(c ahp.Claim) bool {
 	return false
 }
 
-// isSession reports whether a URI may be an agent session's: an absolute one that
-// is no channel of another kind. Providers have schemes of their own.
+// isSession reports whether a URI may be an agent session's: it is absolute, and no channel of
+// another kind. Providers of agents use schemes of their own.
 func isSession(uri string) bool {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -62,50 +67,67 @@ func isSession(uri string) bool {
 	return true
 }
 
-// claim gives the terminal to next. The Term's lock is held and the policy has
-// agreed.
+// claim gives the terminal to next, after the policy has agreed. The Term's lock is held.
 func (t *Terminal) claim(s step, next holder) (reason string) {
 	if t.crosses(s) {
-		return fmt.Sprintf("%s claimed it at the same moment; look, then claim again", Printable(t.holder.name))
+		return fmt.Sprintf("%s claimed it at the same moment; look, then claim again",
+			Printable(t.holder.name))
 	}
+	prior := t.holder
 	t.hold(next, s)
+	if prior.named() != next.named() {
+		t.tell(nil, Note{Kind: NoteHas})
+	}
 	if !s.conn.sub.Subscribed(t.ch) {
 		s.conn.sub.Answer(t.uri, ahp.TerminalClaimed{Claim: next.claim}, s.origin, "")
 	}
 	return ""
 }
 
-// crosses reports whether a claim was sent without knowing of the last one. Of
-// two such claims the first stands, or each of two agents would believe that the
-// terminal is its own. Where the policy alone lets only one of them pass, or the
-// holder itself passes the claim on, or an admin takes it from an operator,
-// there is no race to settle.
+// crosses reports whether a claim was sent without knowing of the last one, so that the two
+// crossed. Of two such claims the first one stands, or each of two agents would believe that the
+// terminal is its own. There is no such race where the same connection claims again, where the
+// holder passes the claim on, or where the sender's role is higher than that of the last one.
 //
-// AHP does not say what a client had seen when it claimed. A claim that has not
-// been written to the sender yet was not; one that was written, or that the
-// sender does not follow, may still have crossed on the way.
+// AHP does not tell what a client had seen when it claimed. If the last claim has not been written
+// to the sender yet, the sender had not seen it. If it was written only just now, or if the sender
+// does not subscribe to the terminal, the two may still have crossed on the way.
 func (t *Terminal) crosses(s step) bool {
-	last := &t.last
-	if last.by == nil || last.by == s.conn || s.principal.Role > last.role {
+	last, holds := &t.last, t.holder.claim
+	switch {
+	case last.by == nil, last.by == s.conn, s.principal.Role > last.role:
 		return false
+	case s.conn.client != nil && holds.Kind == ahp.ClaimClient &&
+		holds.ClientID == s.conn.client.id:
+		return false // the holder passes the claim on
 	}
-	if c := t.holder.claim; c.Kind == ahp.ClaimClient && s.conn.client != nil && c.ClientID == s.conn.client.id {
-		return false
-	}
-	return t.host.now().Sub(last.at) < crossing || s.conn.sub.Subscribed(t.ch) && !s.conn.sub.Written(t.ch, last.seq)
+	sub := s.conn.sub
+	return t.host.now().Sub(last.at) < crossing ||
+		sub.Subscribed(t.ch) && !sub.Written(t.ch, last.seq)
 }
 
-// hold makes next the holder. Where the claim is taken from the former one, what
-// that one had typed and the program had not read is dropped: nobody types after
-// losing the claim. Who passes the claim on has meant what it typed. The Term's
-// lock is held.
-func (t *Terminal) hold(next holder, s step) {
-	if seized := s.principal.ID != t.holder.principal; seized && next.principal != t.holder.principal {
+// hold makes next the holder. If that takes the claim from the former holder, what the former
+// holder typed and the program has not read is dropped: nobody types after losing the claim. A
+// holder that passes the claim on has meant what it typed. The Term's lock is held.
+func (t *Terminal) hold(next holder, s step) { t.holdOnLoan(next, s, nil, nil) }
+
+// holdOnLoan is hold with the loans that next has the claim on.
+func (t *Terminal) holdOnLoan(next holder, s step, prior, lent *loan) {
+	by, from := t.who(s), t.holder
+	seized := s.principal.ID != t.holder.principal
+	if seized && next.principal != t.holder.principal {
 		t.term.DiscardInput()
 	}
-	t.holder, t.prior = next, nil
-	seq := t.ch.Append(ahp.TerminalClaimed{Claim: next.claim}, s.origin)
+	t.dropHeldOf(t.holder, next)
+	t.holder, t.prior, t.lent, t.asks = next, prior, lent, nil
+	t.watchIdle(0)
+	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Holder = next.text() })
+	seq := t.append(ahp.TerminalClaimed{Claim: next.claim}, s.origin)
 	t.last = claimed{by: s.conn, role: s.principal.Role, at: t.host.now(), seq: seq}
 	t.host.list.changed()
+	if from.named() != next.named() {
+		t.emit(Event{Kind: EventHolderChanged, By: by, To: next.name})
+	}
+	t.wakeDeciders() // others may decide now
 	t.fit()
 }

@@ -11,8 +11,9 @@ import (
 )
 
 var (
-	dave    = authz.Principal{ID: "SHA256:dave", Name: "dave", Role: authz.Admin, Fingerprint: "SHA256:dave"}
-	session = ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1", TurnID: "t", ToolCallID: "c"}
+	dave    = keyOf("dave", authz.Admin)
+	session = ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1", TurnID: "t",
+		ToolCallID: "c"}
 )
 
 // laterClock is a clock that a test sets forward.
@@ -38,6 +39,7 @@ func (c *laterClock) advance(d time.Duration) {
 func withClock(c *laterClock) func(*Config) { return func(cfg *Config) { cfg.Now = c.Now } }
 
 func TestClaimsPassOnOnlyFromTheHolder(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	h := newHost(t, withClock(clock))
 	owner, other := connect(t, h, carol, "owner"), connect(t, h, bot, "other")
@@ -63,7 +65,8 @@ func TestClaimsPassOnOnlyFromTheHolder(t *testing.T) {
 	}
 	for i, s := range steps {
 		clock.advance(time.Second)
-		if got := s.who.dispatch(uri, ahp.TerminalClaimed{Claim: s.claim}); s.want == "" && got != "" || !strings.Contains(got, s.want) {
+		got := s.who.dispatch(uri, ahp.TerminalClaimed{Claim: s.claim})
+		if s.want == "" && got != "" || !strings.Contains(got, s.want) {
 			t.Fatalf("step %d: %q, want %q", i, got, s.want)
 		}
 		if s.want == "" && h.lookup(uri).ch.Claim() != s.claim {
@@ -76,13 +79,15 @@ func TestAnAdminSeizesAndTheFormerHolderTypesNoMore(t *testing.T) {
 	h := newHost(t)
 	agent, admin := connect(t, h, bot, "agent"), connect(t, h, alice, "admin")
 	uri := agent.create("x", "/bin/cat")
-	if got := admin.dispatch(uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim("admin")}); got != "" {
+	if got := admin.claim(uri, "admin"); got != "" {
 		t.Fatal(got)
 	}
-	if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); !strings.Contains(got, "needs the claim") {
+	typed := ahp.TerminalInput{Data: []byte("x")}
+	if got := agent.dispatch(uri, typed); !strings.Contains(got, "needs the claim") {
 		t.Errorf("the former holder's input: %q", got)
 	}
-	if got := agent.c.DisposeTerminal(uri); got == nil || got.Code != ahp.CodeNotPermitted || !strings.Contains(string(got.Data), "rule") {
+	if got := agent.c.DisposeTerminal(uri); got == nil || got.Code != ahp.CodeNotPermitted ||
+		!strings.Contains(string(got.Data), "rule") {
 		t.Errorf("the former holder's dispose: %+v", got)
 	}
 	if got := admin.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); got != "" {
@@ -93,17 +98,19 @@ func TestAnAdminSeizesAndTheFormerHolderTypesNoMore(t *testing.T) {
 func TestASeizureDropsWhatTheFormerHolderHadQueued(t *testing.T) {
 	h := newHost(t)
 	agent, admin := connect(t, h, bot, "agent"), connect(t, h, alice, "admin")
-	// It reads nothing before it is told to, by a file.
+	// The program reads nothing before it is told to, by a named pipe.
 	dir := t.TempDir()
-	uri := agent.create("x", "/bin/sh", "-c", "stty raw -echo; mkfifo "+dir+"/go; printf ready; read x <"+dir+"/go; exec cat")
+	uri := agent.create("x", "/bin/sh", "-c",
+		"stty raw -echo; mkfifo "+dir+"/go; printf ready; read x <"+dir+"/go; exec cat")
 	term := h.lookup(uri)
 	term.awaitOutput(t, "ready")
 	for range 8 {
-		if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte(strings.Repeat("rm -rf / ", 1<<10))}); got != "" {
+		typed := ahp.TerminalInput{Data: []byte(strings.Repeat("rm -rf / ", 1<<10))}
+		if got := agent.dispatch(uri, typed); got != "" {
 			t.Fatal(got)
 		}
 	}
-	if got := admin.dispatch(uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim("admin")}); got != "" {
+	if got := admin.claim(uri, "admin"); got != "" {
 		t.Fatal(got)
 	}
 	if got := admin.dispatch(uri, ahp.TerminalInput{Data: []byte("end")}); got != "" {
@@ -118,21 +125,25 @@ func TestASeizureDropsWhatTheFormerHolderHadQueued(t *testing.T) {
 
 func TestOfTwoRacingClaimsExactlyOneWins(t *testing.T) {
 	h := newHost(t)
-	a, b := connect(t, h, bot, "a"), connect(t, h, bot, "b") // one token, two agents: the policy lets both
+	// One token, two agents: the policy lets both.
+	a, b := connect(t, h, bot, "a"), connect(t, h, bot, "b")
 	for i := range 50 {
 		uri := a.create("x"+string(rune('A'+i%26))+string(rune('a'+i/26)), "/bin/cat")
 		a.subscribe(uri)
 		if i%2 == 0 {
 			b.subscribe(uri)
 		}
-		// The terminal is an agent session's, so neither is its holder.
+		// The terminal is an agent session's, so neither of the two passes its own claim on.
 		if got := a.dispatch(uri, ahp.TerminalClaimed{Claim: session}); got != "" {
 			t.Fatal(got)
 		}
 		h.lookup(uri).forgetLastClaim()
 		var wg sync.WaitGroup
 		for _, p := range []*peer{a, b} {
-			wg.Go(func() { p.c.Dispatch(uri, int64(1000+i), ahp.TerminalClaimed{Claim: ahp.ClientClaim(p.id)}) })
+			wg.Go(func() {
+				p.c.Dispatch(uri, int64(1000+i),
+					ahp.TerminalClaimed{Claim: ahp.ClientClaim(p.id)})
+			})
 		}
 		wg.Wait()
 		ra, rb := a.answer(int64(1000+i)).Rejection(), b.answer(int64(1000+i)).Rejection()
@@ -162,24 +173,24 @@ func (t *Terminal) forgetLastClaim() {
 func TestAClaimMadeWithKnowledgeOfTheLastIsNoRace(t *testing.T) {
 	clock := newClock()
 	h := newHost(t, withClock(clock))
-	first, second, operator := connect(t, h, alice, "first"), connect(t, h, dave, "second"), connect(t, h, carol, "operator")
+	first, second := connect(t, h, alice, "first"), connect(t, h, dave, "second")
+	operator := connect(t, h, carol, "operator")
 	uri := operator.create("x", "/bin/cat")
-	claim := func(p *peer) string { return p.dispatch(uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(p.id)}) }
 
-	if got := claim(operator); got != "" {
+	if got := operator.claim(uri, operator.id); got != "" {
 		t.Fatal(got)
 	}
-	if got := claim(first); got != "" {
+	if got := first.claim(uri, first.id); got != "" {
 		t.Errorf("an admin takes from an operator at any time: %q", got)
 	}
-	if got := claim(second); !strings.Contains(got, "at the same moment") {
+	if got := second.claim(uri, second.id); !strings.Contains(got, "at the same moment") {
 		t.Errorf("two admins at the same moment: %q", got)
 	}
 	clock.advance(crossing)
-	if got := claim(second); got != "" {
+	if got := second.claim(uri, second.id); got != "" {
 		t.Errorf("an admin that looked: %q", got)
 	}
-	// A follower that has not been sent the last claim cannot know of it, however late.
+	// A follower that has not been sent the last claim cannot know of it, however late it claims.
 	first.subscribe(uri)
 	clock.advance(time.Second)
 	third := connect(t, h, dave, "third")
@@ -190,19 +201,20 @@ func TestAClaimMadeWithKnowledgeOfTheLastIsNoRace(t *testing.T) {
 		t.Errorf("a claim that crossed in the queue: %q", got)
 	}
 	first.pending()
-	if got := claim(first); got != "" {
+	if got := first.claim(uri, first.id); got != "" {
 		t.Errorf("after it has read of it: %q", got)
 	}
-	// Who holds it may pass it on at once.
-	if got := first.dispatch(uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim("second")}); got != "" {
+	// The holder may pass it on at once.
+	if got := first.claim(uri, "second"); got != "" {
 		t.Error(got)
 	}
-	if got := second.dispatch(uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim("operator")}); got != "" {
+	if got := second.claim(uri, "operator"); got != "" {
 		t.Error(got)
 	}
 }
 
 func TestASessionsClaimIsHeldByThePrincipalThatMadeIt(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	agent, thief := connect(t, h, bot, "agent"), connect(t, h, carol, "thief")
 	uri := ahp.TerminalURI("x")
@@ -213,7 +225,8 @@ func TestASessionsClaimIsHeldByThePrincipalThatMadeIt(t *testing.T) {
 		t.Errorf("the claiming principal: %q", got)
 	}
 	// Another connection of the same principal acts for the session as well.
-	if got := connect(t, h, bot, "agent2").dispatch(uri, ahp.TerminalInput{Data: []byte("\n")}); got != "" {
+	again := connect(t, h, bot, "agent2")
+	if got := again.dispatch(uri, ahp.TerminalInput{Data: []byte("\n")}); got != "" {
 		t.Errorf("its other client: %q", got)
 	}
 	if got := thief.dispatch(uri, ahp.TerminalInput{Data: []byte("\n")}); got == "" {
@@ -223,15 +236,18 @@ func TestASessionsClaimIsHeldByThePrincipalThatMadeIt(t *testing.T) {
 
 func TestInputSharedLetsOperatorsTypeButNotObservers(t *testing.T) {
 	h := newHost(t, func(c *Config) { c.InputShared = true })
-	owner, other, looker := connect(t, h, carol, "owner"), connect(t, h, bot, "other"), connect(t, h, eve, "looker")
+	owner, other := connect(t, h, carol, "owner"), connect(t, h, bot, "other")
+	looker := connect(t, h, eve, "looker")
 	uri := owner.create("x", "/bin/cat")
 	if got := other.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); got != "" {
 		t.Error(got)
 	}
-	if got := other.dispatch(uri, ahp.TerminalResized{Cols: 90, Rows: 20}); !strings.Contains(got, "needs the claim") {
+	got := other.dispatch(uri, ahp.TerminalResized{Cols: 90, Rows: 20})
+	if !strings.Contains(got, "needs the claim") {
 		t.Error(got)
 	}
-	if got := looker.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); !strings.Contains(got, "observers") {
+	got = looker.dispatch(uri, ahp.TerminalInput{Data: []byte("x")})
+	if !strings.Contains(got, "observers") {
 		t.Error(got)
 	}
 	v := attach(t, h, bot, "x", AttachOptions{Cols: 80, Rows: 24})

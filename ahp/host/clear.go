@@ -4,46 +4,59 @@ import (
 	"bytes"
 	"fmt"
 
+	"termhost/ahp"
 	"termhost/ptypool/vt"
 )
 
-// AHP's terminal/cleared empties the content; what the program drew is for the host
-// to keep, since the program does not know that it has to draw anew. As in xterm.js's
-// clear(), and so in VS Code, the line of the cursor, which is the prompt, becomes the
-// first one and everything else goes. The content then begins with what draws that,
-// and so goes on replaying to the host's screen.
+// AHP's terminal/cleared empties the content. But the program does not know that it would have to
+// draw anew, so the host keeps what it needs to go on. As in xterm.js's clear(), and so in VS Code,
+// the line of the cursor, which is the prompt, becomes the first line, and all others go. The
+// content then begins with what draws that line, so that replaying it still ends in the host's
+// screen.
 
-// cleared is called when t's content has been emptied. The Term's lock is held.
-func (t *Terminal) cleared() {
+// clear does terminal/cleared, or returns why not. The Term's lock is held.
+func (t *Terminal) clear(s step, a ahp.TerminalCleared) (reason string) {
+	redrawn, reason := t.exec.clear()
+	if reason != "" {
+		return reason
+	}
+	t.accept(s, a)
+	t.empty(redrawn)
+	return ""
+}
+
+// empty does what follows terminal/cleared. redrawn: the program's own screen is empty, too.
+func (t *Terminal) empty(redrawn bool) {
 	screen := t.term.Screen()
 	full := screen.AltScreen()
-	if !screen.Pending() { // else it would end up in the middle of a sequence
-		if t.owned == nil && !full {
+	if !screen.InSequence() { // else what is fed would end the sequence, and its rest become text
+		if !redrawn && !full {
 			t.keepCursorLine(screen)
 		}
 		screen.Feed([]byte("\x1b[3J"), nil) // xterm's "Erase Saved Lines"
 	}
-	// What an owner has cleared it draws itself, but for a full-screen program.
-	if t.owned == nil || full {
+	// On the alternate screen a program goes on drawing over what is there.
+	if !redrawn || full {
 		if left := screen.AppendRedraw(nil, vt.Redraw{}); !bytes.Equal(left, blank(screen)) {
-			t.content.data(t.ch, left)
+			t.content.data(t.channel(), left)
 		}
 	}
 }
 
-// blank returns what draws a screen of the same size on which nothing has happened.
+// blank returns what draws a screen of the same size that is as it was made.
 func blank(screen *vt.Terminal) []byte {
 	cols, rows := screen.Size()
 	return vt.New(cols, rows, vt.Options{}).AppendRedraw(nil, vt.Redraw{})
 }
 
-// keepCursorLine moves the line of the cursor to the top of the main screen and erases
-// all others. A screen that the program has divided stays as it is; so does one whose
-// cursor may be waiting to wrap, which moving it would make it forget.
+// keepCursorLine moves the line of the cursor to the top of the main screen and erases all others.
+// A screen that the program has divided with margins stays as it is. So does one whose cursor is in
+// the last column: it may be about to wrap, and would forget that when it is moved.
 func (t *Terminal) keepCursorLine(screen *vt.Terminal) {
 	x, y, _ := screen.Cursor()
 	cols, rows := screen.Size()
-	if x == cols-1 || confined(screen, rows) {
+	top, bottom, originMode := screen.Margins()
+	if x == cols-1 || top > 0 || bottom < rows-1 || originMode {
 		return
 	}
 	var seq []byte
@@ -55,26 +68,5 @@ func (t *Terminal) keepCursorLine(screen *vt.Terminal) {
 	}
 	before := screen.Scrolled()
 	screen.Feed(fmt.Appendf(seq, "\x1b[1;%dH", x+1), nil)
-	t.pulledBack += screen.Scrolled() - before // these lines are nobody's any more
+	t.pulledBack += screen.Scrolled() - before // they did not go into the history
 }
-
-// confined reports whether the program has set margins or makes the cursor count from
-// them (DECRQSS of DECSTBM; DECRQM of DECOM).
-func confined(screen *vt.Terminal, rows int) bool {
-	var r answers
-	screen.Feed([]byte("\x1bP$qr\x1b\\\x1b[?6$p"), &r)
-	return r.text != fmt.Sprintf("\x1bP1$r1;%dr\x1b\\\x1b[?6;2$y", rows)
-}
-
-// answers collects what the screen answers to a query of the host's own, of which
-// nothing else comes.
-type answers struct {
-	vt.Sink
-	text string
-}
-
-// Reply takes an answer.
-func (r *answers) Reply(p []byte) { r.text += string(p) }
-
-// Data has nothing to show.
-func (r *answers) Data([]byte) {}

@@ -14,13 +14,15 @@ func (t *Terminal) screenText() string {
 	return strings.TrimRight(string(t.term.Screen().AppendText(nil, false)), "\n")
 }
 
-// After a clear the content replays to the host's screen at once, and goes on doing
-// so: who subscribes then sees what all others see.
+// After a clear the content replays to the host's screen, at once and from then on: those who
+// subscribe then see what all others see.
 func TestAClearKeepsTheLineOfTheCursor(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, prints, kept string
 	}{
-		{"a prompt below a long output", `for i in $(seq 100); do echo secret-$i-; done; printf "$ typed"`, "$ typed"},
+		{"a prompt below a long output",
+			`for i in $(seq 100); do echo secret-$i-; done; printf "$ typed"`, "$ typed"},
 		{"a prompt in the middle", `printf "secret\r\n$ typed"`, "$ typed"},
 		{"something below the prompt", `printf "secret\r\n$ typed\r\n\nsecret\033[2;8H"`, "$ typed"},
 		{"a cursor within the line", `printf "secret\r\n$ typed\033[3G"`, "$ typed"},
@@ -34,7 +36,8 @@ func TestAClearKeepsTheLineOfTheCursor(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHost(t)
 			p := connect(t, h, carol, "c")
-			uri := p.create("x", "/bin/sh", "-c", "stty -echo;"+c.prints+"; printf '\033]0;printed\007'; read x; printf -- '-more'; read x")
+			uri := p.create("x", "/bin/sh", "-c",
+				"stty -echo;"+c.prints+"; printf '\033]0;printed\007'; read x; printf -- '-more'; read x")
 			term := h.lookup(uri)
 			term.awaitOutput(t, "printed")
 			p.subscribe(uri)
@@ -54,7 +57,7 @@ func TestAClearKeepsTheLineOfTheCursor(t *testing.T) {
 				t.Errorf("the screen shows %q, want %q", got, c.kept)
 			}
 			if v := attach(t, h, carol, "x", window); strings.Contains(string(v.out), "secret") {
-				t.Errorf("who attaches later is sent %q", v.out)
+				t.Errorf("a viewer that attaches later is sent %q", v.out)
 			}
 			p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
 			term.awaitOutput(t, "-more")
@@ -67,7 +70,8 @@ func TestAClearKeepsTheLineOfTheCursor(t *testing.T) {
 func TestAClearUnderAnOverlayBringsNothingBack(t *testing.T) {
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
-	uri := p.create("x", "/bin/sh", "-c", `for i in $(seq 20); do echo secret-$i-; done; printf '$ typed'; read x`)
+	uri := p.create("x", "/bin/sh", "-c",
+		`for i in $(seq 20); do echo secret-$i-; done; printf '$ typed'; read x`)
 	h.lookup(uri).awaitOutput(t, "typed")
 	v := attach(t, h, carol, "x", window)
 	if _, _, err := v.a.Cover(nil); err != nil {
@@ -77,7 +81,8 @@ func TestAClearUnderAnOverlayBringsNothingBack(t *testing.T) {
 		t.Fatal(got)
 	}
 	drawn, err := v.a.Uncover()
-	if err != nil || strings.Contains(string(drawn), "secret") || !strings.Contains(string(drawn), "$ typed") {
+	if err != nil || strings.Contains(string(drawn), "secret") ||
+		!strings.Contains(string(drawn), "$ typed") {
 		t.Errorf("it is sent %q, %v", drawn, err)
 	}
 }
@@ -96,7 +101,7 @@ func TestClearPaintsAFullScreenProgramAnew(t *testing.T) {
 	}
 }
 
-// What an owner has cleared it draws again by itself.
+// After its clear an owner draws its screen again by itself.
 func TestAClearByAnOwnerLeavesTheContentEmpty(t *testing.T) {
 	h := newClientHost(t)
 	owner := connect(t, h, carol, "owner")
@@ -107,5 +112,29 @@ func TestAClearByAnOwnerLeavesTheContentEmpty(t *testing.T) {
 	}
 	if st, _ := term.ch.Terminal(); len(st.Content) != 0 {
 		t.Errorf("the content is %q", text(st))
+	}
+}
+
+// A clear leaves alone a string that the program is in the middle of: the rest of it is not shown
+// as text.
+func TestAClearInTheMiddleOfAStringDoesNotShowItsRest(t *testing.T) {
+	for _, begin := range []string{"\x1b]0;", "\x1bP+q", "\x1b_G", "\x1b]52;c;"} {
+		h := newHost(t)
+		p := connect(t, h, carol, "c")
+		term := fedTerminal(t, h, 80, 24)
+		term.prints([]byte("printed" + begin + "the string"))
+		term.term.Lock()
+		got := term.clear(p.c.step(1), ahp.TerminalCleared{})
+		term.term.Unlock()
+		if got != "" {
+			t.Fatal(got)
+		}
+		term.prints([]byte(" goes on\x1b\\after it"))
+		if got := term.screenText(); got != "printedafter it" {
+			t.Errorf("in the middle of %q: the screen shows %q", begin, got)
+		}
+		if st, _ := term.ch.Terminal(); !sameScreen(t, term, []byte(text(st))) {
+			t.Errorf("in the middle of %q: the content is %q", begin, text(st))
+		}
 	}
 }

@@ -20,48 +20,59 @@ const (
 	DoorForward   = "forward"
 )
 
-// Conn is one transport of one principal. Its reader calls the verbs, one at a
-// time; its writer pulls from Subscriber. Once its context has ended, every verb
-// refuses: nothing that its peer still says counts.
+// Conn is one connection of one principal. Its reader calls the verbs, one at a time; its writer
+// pulls from Subscriber. Once its context has ended, every verb refuses: nothing that its peer
+// still says counts.
 type Conn struct {
 	host      *Host
 	principal authz.Principal
 	door      string
 	sub       *store.Subscriber
+	root      *store.Channel // what it sees as the root
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	expiry    *time.Timer
-	track     Proof // see Prove; nil: none
+	proof     Proof // see Prove; nil: none
+	pace      *Pace // of its account; nil: none
+	since     time.Time
 
-	// Set once, by the reader with initialize or reconnect, under Host.mu.
+	// Set once, with initialize or reconnect, by the reader, which holds Host.mu then. Others read
+	// them with Host.mu held.
 	client  *client
 	version ahp.Version
 }
 
-// ErrClosed refuses connections and terminals, and ends connections, while the
-// host goes down.
+// ErrClosed refuses connections and terminals, and ends connections, while the host shuts down.
 var ErrClosed = errors.New("the host is shutting down")
 
-// Connect seats a transport that has proven to be p's. It returns an error if p
-// is nobody any more. The Conn must be closed.
+// Connect makes a Conn for a peer that has proven to be p. It returns an error if p is nothing any
+// more, because it has expired, ErrClosed, or a [*QuotaError]. The Conn must be closed.
 func (h *Host) Connect(p authz.Principal, door string) (*Conn, error) {
 	now := h.now()
 	if err := p.Valid(now); err != nil {
 		return nil, err
 	}
-	c := &Conn{host: h, principal: p, door: door, sub: h.store.NewSubscriber(false)}
+	c := &Conn{
+		host: h, principal: p, door: door, sub: h.store.NewSubscriber(false), since: now,
+	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil, ErrClosed
 	}
+	if err := h.admitLocked(p, door); err != nil {
+		return nil, err
+	}
 	h.conns[c] = struct{}{}
+	c.pace = h.paceLocked(p)
+	c.addRootLocked()
 	if door == DoorSSH {
 		h.sshClientLocked(p).ssh++
 	}
 	if !p.Expires.IsZero() {
-		c.expiry = time.AfterFunc(p.Expires.Sub(now), func() { c.End(fmt.Errorf("%s has expired", p.Name)) })
+		expired := func() { c.End(fmt.Errorf("%s has expired", p.Name)) }
+		c.expiry = time.AfterFunc(p.Expires.Sub(now), expired)
 	}
 	return c, nil
 }
@@ -69,30 +80,44 @@ func (h *Host) Connect(p authz.Principal, door string) (*Conn, error) {
 // Principal returns whose connection this is.
 func (c *Conn) Principal() authz.Principal { return c.principal }
 
-// Context ends when the connection must be closed; its cause may be shown to
-// the peer.
+// agent reports whether what the connection types counts as an agent's rather than a person's. A
+// person comes by the SSH door, with a key or, on this machine, as its user. All peers of AHP and
+// ACP are agents, and so are tokens, but for a page, which a person has opened. A process inside
+// one of the host's terminals may be anybody's, and counts as one, too.
+func (c *Conn) agent() bool {
+	if c.principal.IsPage() {
+		return false
+	}
+	return c.door != DoorSSH || c.principal.Token != "" || c.principal.Inside
+}
+
+// Context ends when the connection must be closed. Its cause may be shown to the peer.
 func (c *Conn) Context() context.Context { return c.ctx }
 
 // Subscriber returns where the connection's writer pulls from.
 func (c *Conn) Subscriber() *store.Subscriber { return c.sub }
 
-// Shape returns the wire shape of the negotiated version.
+// Shape returns how the negotiated version looks on the wire.
 func (c *Conn) Shape() ahp.Shape { return c.version.Shape() }
 
 // Initialized reports whether initialize or reconnect has succeeded.
 func (c *Conn) Initialized() bool { return c.client != nil }
 
-// End has the transport closed and refuses what its peer still says. The cause
-// is shown to the peer; the first one counts.
+// End has the connection closed, and nothing that its peer still says counts. The cause is shown to
+// the peer; that of the first call counts.
 func (c *Conn) End(cause error) { c.cancel(cause) }
 
-// ended is the refusal of a connection whose context has ended.
-func (c *Conn) ended() *ahp.Error {
-	return ahp.NewError(ahp.CodeNotPermitted, context.Cause(c.ctx).Error(), "rule", "the connection has ended")
+// Ended returns the refusal of a connection whose context has ended; nil: it has not.
+func (c *Conn) Ended() *ahp.Error {
+	if c.ctx.Err() == nil {
+		return nil
+	}
+	return ahp.NewError(ahp.CodeNotPermitted, context.Cause(c.ctx).Error(),
+		"rule", "the connection has ended")
 }
 
-// Close gives the seat up. The clientId stays bound to the principal for a
-// while. It may be called again.
+// Close ends the connection. Its clientId stays bound to the principal for a while. It may be
+// called again.
 func (c *Conn) Close() {
 	c.cancel(errClosed)
 	h := c.host
@@ -108,10 +133,12 @@ func (c *Conn) Close() {
 		c.expiry.Stop()
 	}
 	synced := c.sub.Close()
+	c.removeRoot()
 	if c.client != nil && c.client.conn == c {
 		c.client.conn = nil
 		c.client.left = h.now()
 		c.client.synced = synced
+		h.noteClient(c.client)
 		then = h.leaveLocked(c)
 	}
 	if c.door == DoorSSH {

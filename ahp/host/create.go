@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"termhost/ahp"
+	"termhost/ahp/commandline"
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
@@ -24,46 +26,48 @@ const (
 // CreateOptions say what to run and how.
 type CreateOptions struct {
 	URI   string // normalized, with a legal NAME; "": made from Name
-	Name  string // NAME; "": chosen by the host. Without meaning if there is a URI
+	Name  string // "": the host chooses; ignored if there is a URI
 	Base  string // what a NAME that the host chooses begins with; "": the program's name
-	Fresh bool   // no other terminal gets a NAME that the host chooses, ever after
+	Fresh bool   // a NAME that the host chooses is never given to another terminal
 	Title string // "": the NAME
 	// KeepTitle makes the title stay when the program sets another.
 	KeepTitle bool
-	Dir       string // from the home directory; "": that itself
+	// Dir may begin with ~/ and is relative to the home directory; "": the home directory.
+	Dir string
 
-	// What runs: Argv literally, or Line through the shell's -c, or the shell.
+	// What runs: Argv, or else Line by the shell with -c, or else the shell.
 	Argv  []string
 	Line  string
-	Login *bool // of the shell; nil: as configured
+	Login *bool // run the shell as a login shell; nil: as configured
 
 	Cols, Rows int    // 0: 80x24; otherwise clamped to 1..MaxCols and 1..MaxRows
-	Term       string // the creator's TERM; taken if this host's terminfo has it
+	Term       string // the creator's TERM, which is used if this host's terminfo has it
 
-	// ClientEnv is what a client asked for, "NAME=value" each; of it LANG, LC_*
-	// and COLORTERM are taken. Env is taken as it is and wins, also over the
-	// configuration.
+	// ClientEnv is what a client asked for, "NAME=value" each, of which LANG, LC_* and COLORTERM
+	// are set. Env is set as it is and overrides all else, the configuration included.
 	ClientEnv []string
 	Env       []string
-	NoEcho    bool   // see ptypool.Spec
 	TTYVar    string // a variable to be set to the terminal's device; "": none
 
 	Claim     ahp.Claim // the zero Claim: the clientId of the principal's SSH sessions
-	Agent     string    // what the agent of a session's claim says that it is called; "": nothing
-	Transient bool      // disposed once exited while its creator watches
-	Forced    bool      // the principal's forced command
+	Agent     string    // what the agent of a session's claim calls itself; "": it has not said
+	Transient bool      // forgotten once it has exited while its creator watches
+	Detached  bool      // of one on pipes: it goes on when the connection ends, see Streams.Detach
+	Guarded   bool      // what agents type waits for approval, whatever the configuration
+	Forced    bool      // it runs the principal's forced command
+	Record    bool      // what it shows is recorded, whatever the configuration
 
-	// Tap, if not nil, is given all visible output as it comes, none lost and none
-	// twice, under the Term's lock: it must not block, nor keep p.
+	// Tap, if not nil, gets all visible output exactly once, as it comes. It is called with the
+	// Term's lock held, so it must not block; nor may it keep p.
 	Tap func(p []byte)
 
-	client *clientOptions // nil: the host runs it
+	exec  executor // nil: a serverExecutor
+	piped bool     // it runs on pipes, see CreatePiped
 }
 
-// Create starts a terminal for p. It returns once the process runs. Errors are
-// *authz.Denied, *ExistsError, *NameError, *DirError, *ahp.Error for a claim
-// that names nobody, *ptypool.LimitError, *ptypool.StartError, and ErrClosed
-// while the host goes down.
+// Create starts a terminal for p. It returns once the process runs. Errors are *authz.Denied,
+// *ExistsError, *NameError, *DirError, *ahp.Error for a claim that names nobody,
+// *QuotaError, *ptypool.LimitError, *ptypool.StartError, and ErrClosed while the host shuts down.
 func (h *Host) Create(p authz.Principal, o CreateOptions) (*Terminal, error) {
 	t, err := h.start(p, o)
 	if err != nil {
@@ -73,10 +77,11 @@ func (h *Host) Create(p authz.Principal, o CreateOptions) (*Terminal, error) {
 	return t, nil
 }
 
-// CreateAttached is [Host.Create] for the connection's principal, and
-// [Conn.Attach] before anything has been printed. If it cannot be attached to,
-// the terminal is disposed.
-func (c *Conn) CreateAttached(o CreateOptions, ao AttachOptions) (a *Attach, first []byte, err error) {
+// CreateAttached is [Host.Create] for the connection's principal, and then [Conn.Attach] before
+// anything has been printed. If the second fails, the terminal is disposed.
+func (c *Conn) CreateAttached(o CreateOptions, ao AttachOptions) (
+	a *Attach, first []byte, err error,
+) {
 	if c.ctx.Err() != nil {
 		return nil, nil, context.Cause(c.ctx)
 	}
@@ -87,24 +92,56 @@ func (c *Conn) CreateAttached(o CreateOptions, ao AttachOptions) (a *Attach, fir
 	a, first, err = c.Attach(t, ao)
 	c.host.open(t)
 	if err != nil {
-		c.host.remove(t)
+		c.host.remove(t, "")
 	}
 	return a, first, err
 }
 
-// start makes a terminal and starts its process, whose output waits for open.
+// start makes a terminal and starts its process. Its output is not read before open is called.
 func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
-	if err := authz.Check(p, authz.Create, authz.Target{Forced: o.Forced}); err != nil {
+	owner, err := h.complete(p, &o)
+	if err != nil {
 		return nil, err
 	}
+	t := &Terminal{
+		host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced,
+		exec: o.exec, tap: o.Tap, recorded: o.Record, holder: owner, renamed: o.KeepTitle,
+		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
+		createdBy: p.Name,
+	}
+	if owner.agent != "" {
+		t.createdBy = owner.name
+	}
+	if len(o.Argv) > 0 || o.Line != "" {
+		t.typist.last = t.createdBy // of what the program begins by itself
+	}
+	if t.exec == nil {
+		t.exec = &serverExecutor{}
+	}
+	if err := t.exec.start(t, o); err != nil {
+		return nil, err
+	}
+	h.log.Info("terminal created", "name", t.name, "principal", p.Name)
+	return t, nil
+}
+
+// complete checks the options, fills in what they leave out, and returns who is to hold the
+// terminal.
+func (h *Host) complete(p authz.Principal, o *CreateOptions) (owner holder, err error) {
+	if err := authz.Check(p, authz.Create, authz.Target{Forced: o.Forced}); err != nil {
+		return owner, err
+	}
 	if o.URI == "" && o.Name != "" && !ahp.ValidName(o.Name) {
-		return nil, &NameError{o.Name}
+		return owner, &NameError{o.Name}
+	}
+	if o.Dir == "~" || strings.HasPrefix(o.Dir, "~/") {
+		o.Dir = filepath.Join(h.homeDir(), o.Dir[1:])
 	}
 	if o.Dir != "" && !filepath.IsAbs(o.Dir) {
 		o.Dir = filepath.Join(h.homeDir(), o.Dir)
 	}
 	if err := checkDir(o.Dir); err != nil {
-		return nil, err
+		return owner, err
 	}
 	if o.Cols == 0 || o.Rows == 0 {
 		o.Cols, o.Rows = defaultCols, defaultRows
@@ -114,71 +151,45 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 		o.Claim = ahp.ClientClaim(h.sshClient(p))
 	}
 	if !validClaim(o.Claim) {
-		return nil, ahp.FieldProblem("claim", "must name a clientId or a session of at most 256 bytes")
+		return owner, ahp.FieldProblem("claim",
+			"must name a clientId or a session of at most 256 bytes")
 	}
 	owner, ok := h.holderOf(o.Claim, p)
 	if !ok {
-		return nil, ahp.FieldProblem("claim", "names a clientId that nobody here uses")
+		return owner, ahp.FieldProblem("claim", "names a clientId that nobody here uses")
 	}
 	if o.Agent != "" {
 		owner.agent = Printable(o.Agent)
 		owner.name = owner.agent + " (" + owner.name + ")"
 	}
-	t := &Terminal{host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced, holder: owner,
-		renamed: o.KeepTitle, tap: o.Tap,
-		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
-	begin := h.startServer
-	if o.client != nil {
-		begin = h.startClient
-	}
-	if err := begin(t, o); err != nil {
-		return nil, err
-	}
-	h.log.Info("terminal created", "name", t.name, "principal", p.Name)
-	return t, nil
+	return owner, nil
 }
 
-// startServer registers t and starts its process.
-func (h *Host) startServer(t *Terminal, o CreateOptions) error {
-	spec, base := h.spec(o)
-	if err := h.register(t, o, ahp.FileURI(spec.Dir), cmp.Or(o.Base, base)); err != nil {
-		return err
-	}
-	t.mark = h.pool.NewMark()
-	spec.Mark = t.mark
-	h.origins.add(t.mark, origin{t.creator, h.proofOf(t.creator)})
-	err := h.run(t, func() error {
-		_, err := h.pool.Start(spec, events{t})
-		return err
-	})
-	if err != nil {
-		h.origins.end(t.mark)
-	}
-	return err
-}
-
-// run starts the Term of a registered terminal, which is then found by others, or
-// takes the registration back.
+// run starts the Term of a registered terminal. From then on others find the terminal; if it fails,
+// the registration is taken back.
 func (h *Host) run(t *Terminal, start func() error) error {
+	t.keep()
 	if err := start(); err != nil {
-		close(t.started) // it may have started before a shutdown was noticed
+		close(t.started) // a process that started during a shutdown is read to its end
 		h.mu.Lock()
 		h.forgetLocked(t)
 		h.mu.Unlock()
+		h.janitor.sweep(t.journal.remove())
 		t.ch.Remove()
 		if errors.Is(err, ptypool.ErrShutdown) {
 			if t.term != nil {
-				<-t.term.Done() // it is being killed
+				<-t.term.Done() // the pool is killing it
 			}
 			return ErrClosed
 		}
 		return err
 	}
+	t.emit(Event{Kind: EventCreated, By: t.createdBy}) // nobody else knows t yet
 	h.mu.Lock()
 	h.order = append(h.order, t)
 	h.terminals[t.uri] = t
 	if h.closed {
-		t.brake.release() // Shutdown has not seen it
+		t.exec.forget() // Shutdown did not see this terminal
 	}
 	h.mu.Unlock()
 	t.ch.List()
@@ -186,24 +197,34 @@ func (h *Host) run(t *Terminal, start func() error) error {
 	return nil
 }
 
-// open lets the output of a started terminal be read.
-func (h *Host) open(t *Terminal) { close(t.started) }
-
-// defaultScrollbackBytes is how much output is kept unless the configuration says
-// otherwise: ten thousand lines of text.
-const defaultScrollbackBytes = 1 << 20
-
-// screen returns the options of a screen whose programs are told that they run in
-// term. Its history is bounded in bytes as the content is, so that both reach
-// about as far back.
-func (h *Host) screen(term string) vt.Options {
-	most := cmp.Or(h.cfg.ScrollbackBytes, defaultScrollbackBytes)
-	return vt.Options{Version: h.cfg.Version, Term: term, ScrollbackLines: most, ScrollbackBytes: most}
+// open has the output of a terminal read that start has made.
+func (h *Host) open(t *Terminal) {
+	close(t.started)
+	t.term.Lock()
+	defer t.term.Unlock()
+	t.stir()
 }
 
-// register gives t its NAME, URI and channel. cwd is where it starts, a file URI,
-// and base what a NAME that the host chooses begins with. It is found by others
-// only once it has started.
+// defaultScrollbackBytes is how much output is retained unless the configuration says otherwise:
+// ten thousand lines of text.
+const defaultScrollbackBytes = 1 << 20
+
+// defaultLogBytes is the size of a log unless the configuration says otherwise.
+const defaultLogBytes = 4 << 20
+
+func (h *Host) logBytes() int { return cmp.Or(h.cfg().LogBytes, defaultLogBytes) }
+
+// screen returns the options of a screen for programs that have term as their TERM. Its history is
+// bounded in bytes like the content, so that both reach back about as far.
+func (h *Host) screen(term string) vt.Options {
+	most := cmp.Or(h.cfg().ScrollbackBytes, defaultScrollbackBytes)
+	return vt.Options{
+		Version: h.cfg().Version, Term: term, ScrollbackLines: most, ScrollbackBytes: most,
+	}
+}
+
+// register gives t its NAME, URI and channel. cwd is the directory that it starts in, a file URI,
+// and base what a NAME that the host chooses begins with. Others find t once it has started.
 func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -225,13 +246,21 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	if h.names[t.name] != nil {
 		return &ExistsError{t.name}
 	}
+	if err := h.mayCreateLocked(t.creator); err != nil {
+		return err
+	}
 	title := CleanTitle(o.Title)
 	if title == "" {
 		title = t.name
 	}
-	st := ahp.TerminalState{Title: title, Cwd: cwd, Cols: o.Cols, Rows: o.Rows, Claim: o.Claim,
-		Client: o.client != nil, IsPty: o.client == nil || !o.client.stream}
+	st := ahp.TerminalState{
+		Title: title, Cwd: cwd, Cols: o.Cols, Rows: o.Rows, Claim: o.Claim,
+		Client: t.Client(), IsPty: t.exec.isPty(),
+	}
 	t.lastCwd = st.Cwd
+	keyboard := t.exec.kind() == authz.Server && !t.Piped()
+	t.guard.on = keyboard && (o.Guarded || h.cfg().GuardAgents)
+	st.Termhost.Guarded, st.Termhost.Holder = t.guard.on, t.holder.text()
 	ch, err := h.store.Add(t.uri, st)
 	if errors.Is(err, store.ErrExists) {
 		return &ExistsError{t.name}
@@ -244,28 +273,39 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	return nil
 }
 
-// spec says what the pty runs, and what a NAME made from it begins with.
+// spec returns what runs on a pty or pipes, and what a NAME made from it begins with.
 func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 	shell := h.userShell()
-	login := h.cfg.Login
+	login := h.cfg().Login
 	if o.Login != nil {
 		login = *o.Login
 	}
-	term := h.termFor(o.Term)
-	s = ptypool.Spec{Dir: o.Dir, Cols: o.Cols, Rows: o.Rows, Env: h.environment(shell, term, o), TTYVar: o.TTYVar, NoEcho: o.NoEcho,
-		VT: h.screen(term)}
+	term := ""
+	if !o.piped {
+		term = h.termFor(o.Term)
+	}
+	s = ptypool.Spec{
+		Dir: o.Dir, Cols: o.Cols, Rows: o.Rows, Env: h.environment(shell, term, o),
+		TTYVar: o.TTYVar, VT: h.screen(term),
+	}
 	if s.Dir == "" {
 		s.Dir = h.homeDir()
 	}
 	switch {
 	case len(o.Argv) > 0:
 		s.Argv = o.Argv
-		return s, filepath.Base(o.Argv[0])
+		return s, commandline.Program(o.Argv)
 	case o.Line != "":
 		s.Argv = []string{shell, "-c", o.Line} // as sshd does; no login shell
-		return s, firstWord(o.Line)
+		return s, commandline.ProgramOf(o.Line)
 	}
-	h.interactive(&s, shell, login)
+	s.Argv = []string{shell}
+	if login {
+		s.Argv0 = "-" + filepath.Base(shell)
+	}
+	if !o.piped { // a shell that reads a pipe has no prompt and no commands to tell of
+		h.integrate(&s, shell, login)
+	}
 	return s, filepath.Base(shell)
 }
 

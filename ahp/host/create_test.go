@@ -5,11 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
 )
@@ -22,7 +22,9 @@ func TestCreateTerminalsErrors(t *testing.T) {
 	writeFile(t, file, "not a program\n")
 	n := func(i int) *int { return &i }
 	claim := func(c ahp.Claim) *ahp.Claim { return &c }
-	extras := func(x ahp.CreateTerminalExtras) *ahp.CreateTerminalMeta { return &ahp.CreateTerminalMeta{Termhost: &x} }
+	extras := func(x ahp.CreateTerminalExtras) *ahp.CreateTerminalMeta {
+		return &ahp.CreateTerminalMeta{Termhost: &x}
+	}
 	type params = ahp.CreateTerminalParams
 	for name, c := range map[string]struct {
 		change func(*params)
@@ -70,13 +72,15 @@ func TestCreateTerminalsErrors(t *testing.T) {
 		t.Errorf("what could not be created is listed: %+v %v", infos, err)
 	}
 	looker := connect(t, h, eve, "looker")
-	if e := looker.c.CreateTerminal(params{Channel: "ahp-terminal:/l", Claim: claim(ahp.ClientClaim("looker"))}); e == nil || e.Code != -32009 {
+	own := params{Channel: "ahp-terminal:/l", Claim: claim(ahp.ClientClaim("looker"))}
+	if e := looker.c.CreateTerminal(own); e == nil || e.Code != -32009 {
 		t.Errorf("an observer: %+v", e)
 	}
-	// The names are still free, and the slots.
+	// Neither names nor places are taken by what could not be created.
 	p.create("fresh", "/bin/cat")
 	e := p.c.CreateTerminal(params{Channel: "ahp-terminal:/third", Claim: claim(ahp.ClientClaim("c"))})
-	if e == nil || e.Code != ahp.CodeLimit || !strings.Contains(string(e.Data), "terminal.max_terminals") {
+	if e == nil || e.Code != ahp.CodeLimit ||
+		!strings.Contains(string(e.Data), "terminal.max_terminals") {
 		t.Errorf("beyond the limit: %+v", e)
 	}
 	_, err := h.Create(carol, CreateOptions{})
@@ -130,7 +134,10 @@ func TestCreateNamesClampsAndClaims(t *testing.T) {
 		t.Error("claimed by nobody")
 	}
 	var denied *authz.Denied
-	for _, p := range []authz.Principal{eve, {}, {ID: "x", Role: authz.Admin, Command: "date"}, {ID: "x", Role: authz.Admin, ReadOnly: true}} {
+	for _, p := range []authz.Principal{
+		eve, {},
+		{ID: "x", Role: authz.Admin, Command: "date"}, {ID: "x", Role: authz.Admin, ReadOnly: true},
+	} {
 		if _, err := h.Create(p, CreateOptions{}); !errors.As(err, &denied) {
 			t.Errorf("%+v: %v", p, err)
 		}
@@ -145,29 +152,36 @@ func TestInitialSubscriptionsThatDoNotExistAreLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	hello, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"0.9.0", "7.0.0"}, ClientID: "e",
-		InitialSubscriptions: []ahp.SubscriptionRef{"ahp-root:", "ahp-terminal:/none", ahp.SubscriptionRef(uri), "no uri", ""}})
+	hello, e := c.Initialize(ahp.InitializeParams{
+		ProtocolVersions: []string{"0.9.0", "7.0.0"}, ClientID: "e",
+		InitialSubscriptions: []ahp.SubscriptionRef{
+			"ahp-root:", "ahp-terminal:/none", ahp.SubscriptionRef(uri), "no uri", "",
+		},
+	})
 	if e != nil {
 		t.Fatal(e)
 	}
-	if len(hello.Snapshots) != 2 || hello.Snapshots[0].Root == nil || hello.Snapshots[1].Terminal == nil {
-		t.Fatalf("snapshots %+v", hello.Snapshots)
+	snapshots, serverSeq := hello.Snapshots.Start()
+	if len(snapshots) != 2 || snapshots[0].Root == nil || snapshots[1].Terminal == nil {
+		t.Fatalf("snapshots %+v", snapshots)
 	}
-	if got := hello.Snapshots[0].Root.Terminals; len(got) != 1 || got[0].Resource != uri {
+	if got := snapshots[0].Root.Terminals; len(got) != 1 || got[0].Resource != uri {
 		t.Errorf("the list is %+v", got)
 	}
-	for _, v := range hello.Snapshots {
-		if hello.ServerSeq > v.Seq {
-			t.Errorf("serverSeq %d is above a snapshot's %d: what is between would be lost", hello.ServerSeq, v.Seq)
+	for _, v := range snapshots {
+		if serverSeq > v.Seq {
+			t.Errorf("serverSeq %d is above a snapshot's %d: what is between would be lost",
+				serverSeq, v.Seq)
 		}
 	}
 	if hello.Version.String() != "0.9.0" || hello.DefaultDirectory == "" {
 		t.Errorf("%+v", hello)
 	}
-	if _, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"0.9.0"}, ClientID: "e"}); e == nil || e.Code != ahp.CodeInvalidRequest {
+	if _, e := c.Initialize(initParams("0.9.0", "e")); e == nil || e.Code != ahp.CodeInvalidRequest {
 		t.Errorf("a second initialize: %+v", e)
 	}
-	if _, e := c.Reconnect(ahp.ReconnectParams{ClientID: "e"}); e == nil || e.Code != ahp.CodeInvalidRequest {
+	if _, e := c.Reconnect(ahp.ReconnectParams{ClientID: "e"}); e == nil ||
+		e.Code != ahp.CodeInvalidRequest {
 		t.Errorf("reconnect after initialize: %+v", e)
 	}
 }
@@ -179,8 +193,10 @@ func TestAVersionThatNobodySpeaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"2.0.0", "0.2.0", "x"}, ClientID: "c"})
-	if e == nil || e.Code != ahp.CodeVersion || !strings.Contains(string(e.Data), `"supportedVersions":["1.0.0"`) {
+	versions := []string{"2.0.0", "0.2.0", "x"}
+	_, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: versions, ClientID: "c"})
+	if e == nil || e.Code != ahp.CodeVersion ||
+		!strings.Contains(string(e.Data), `"supportedVersions":["1.0.0"`) {
 		t.Errorf("%+v", e)
 	}
 }
@@ -188,19 +204,21 @@ func TestAVersionThatNobodySpeaks(t *testing.T) {
 func TestTheProgramsOwnTitleAndDirectory(t *testing.T) {
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
-	uri := p.create("x", "/bin/sh", "-c", `printf '\033]0;mine\007\033]7;file:///usr\033\\'; read x; printf '\033]2;yours\007'; read x; printf '\033]2;theirs\007done'; read x`)
+	uri := p.create("x", "/bin/sh", "-c",
+		`printf '\033]0;mine\007\033]7;file:///usr\033\\'; read x; printf '\033]2;yours\007'; read x; printf '\033]2;theirs\007done'; read x`)
 	p.subscribe(uri)
 	term := h.lookup(uri)
 	state := func() ahp.TerminalState { st, _ := term.ch.Terminal(); return st }
 	for state().Cwd != "file:///usr" {
-		p.until("something", func(e *storeEntry) bool { return e.Channel() == uri })
+		p.until("something", func(e *store.Entry) bool { return e.Channel() == uri })
 	}
 	if st := state(); st.Title != "mine" {
 		t.Errorf("title %q", st.Title)
 	}
 	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
-	p.until("the second title", func(e *storeEntry) bool { return e.Action() == ahp.TerminalTitleChanged{Title: "yours"} })
-	if got := p.dispatch(uri, ahp.TerminalTitleChanged{Title: "  a\x1b]0;b\x07\u202ec" + strings.Repeat("é", 200)}); got != "" {
+	p.until("the second title", is(ahp.TerminalTitleChanged{Title: "yours"}))
+	long := "  a\x1b]0;b\x07\u202ec" + strings.Repeat("é", 200)
+	if got := p.dispatch(uri, ahp.TerminalTitleChanged{Title: long}); got != "" {
 		t.Error(got)
 	}
 	renamed := state().Title
@@ -222,7 +240,10 @@ func TestTheProgramsOwnTitleAndDirectory(t *testing.T) {
 
 func TestExitCodes(t *testing.T) {
 	h := newHost(t)
-	for line, want := range map[string]int{"exit 0": 0, "exit 7": 7, "exit 255": 255, "kill -TERM $$": 143, "kill -KILL $$": 137, "kill -HUP $$": 129} {
+	for line, want := range map[string]int{
+		"exit 0": 0, "exit 7": 7, "exit 255": 255,
+		"kill -TERM $$": 143, "kill -KILL $$": 137, "kill -HUP $$": 129,
+	} {
 		term := run(t, h, carol, "", line)
 		wait(t, line, term.Done())
 		st, _ := term.ch.Terminal()
@@ -249,7 +270,8 @@ func TestChildrenHaveTheStandardDescriptorsOnly(t *testing.T) {
 
 func TestAForcedCommandsTerminalIsItsOwnOnly(t *testing.T) {
 	h := newHost(t)
-	forced := authz.Principal{ID: "SHA256:forced", Name: "forced", Role: authz.Operator, Fingerprint: "SHA256:forced", Command: "cat"}
+	forced := authz.Principal{ID: "SHA256:forced", Name: "forced", Role: authz.Operator,
+		Fingerprint: "SHA256:forced", Command: "cat"}
 	c, err := h.Connect(forced, DoorSSH)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +285,7 @@ func TestAForcedCommandsTerminalIsItsOwnOnly(t *testing.T) {
 	if _, _, err := c.Attach(other, AttachOptions{ReadOnly: true}); !errors.As(err, &denied) {
 		t.Errorf("another's terminal: %v", err)
 	}
-	if err := c.Send(other, []byte("x")); !errors.As(err, &denied) {
+	if err := c.Send(t.Context(), other, []byte("x")); !errors.As(err, &denied) {
 		t.Errorf("input to another's terminal: %v", err)
 	}
 	a, _, err := c.CreateAttached(CreateOptions{Line: forced.Command, Forced: true}, window)
@@ -282,6 +304,7 @@ func TestAForcedCommandsTerminalIsItsOwnOnly(t *testing.T) {
 }
 
 func TestCreateAttachedMissesNothingFromTheFirstByteOn(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	c, err := h.Connect(carol, DoorSSH)
 	if err != nil {
@@ -289,7 +312,8 @@ func TestCreateAttachedMissesNothingFromTheFirstByteOn(t *testing.T) {
 	}
 	defer c.Close()
 	for range 30 {
-		a, first, err := c.CreateAttached(CreateOptions{Argv: []string{"/bin/echo", "hello"}, Transient: true}, AttachOptions{})
+		o := CreateOptions{Argv: []string{"/bin/echo", "hello"}, Transient: true}
+		a, first, err := c.CreateAttached(o, AttachOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,67 +332,5 @@ func TestCreateAttachedMissesNothingFromTheFirstByteOn(t *testing.T) {
 	c.End(errors.New("enough"))
 	if _, _, err := c.CreateAttached(CreateOptions{}, window); err == nil || err.Error() != "enough" {
 		t.Errorf("an ended connection creates: %v", err)
-	}
-}
-
-func TestCreatorOf(t *testing.T) {
-	h := newHost(t)
-	term := run(t, h, bot, "x", "exec cat")
-	if p, _, ok := h.CreatorOf(term.term.Pid()); !ok || p != bot {
-		t.Errorf("%+v %v", p, ok)
-	}
-	if p, _, ok := h.CreatorOf(os.Getpid()); ok {
-		t.Errorf("this process belongs to %+v", p)
-	}
-	// What came through a forward is proven by the SSH connection that has it.
-	proof := false
-	carries, err := h.Connect(alice, DoorSSH)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer carries.Close()
-	carries.Prove(func(func(error)) func() { proof = true; return func() {} })
-	forwarded := run(t, h, alice.AtMost(authz.Operator), "y", "exec cat")
-	if p, track, ok := h.CreatorOf(forwarded.term.Pid()); !ok || p.Role != authz.Operator || track == nil {
-		t.Errorf("%+v %v", p, ok)
-	} else if track(nil); !proof {
-		t.Error("it is another's proof")
-	}
-	other := run(t, h, carol, "z", "exec cat")
-	if _, track, _ := h.CreatorOf(other.term.Pid()); track != nil {
-		t.Error("carol's terminal goes with alice's key")
-	}
-}
-
-// What a terminal left behind is its creator's for as long as that is remembered, and
-// then nobody's: never an admin.
-func TestTheCreatorOfAnEndedTerminalIsForgottenAndNotMistaken(t *testing.T) {
-	dir := t.TempDir()
-	h := newHost(t, func(c *Config) { c.StateDir = dir })
-	left := filepath.Join(dir, "left")
-	term := run(t, h, bot, "x", `trap "" HUP; setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >`+left)
-	<-term.Done()
-	text, err := os.ReadFile(left)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p, _, inside := h.CreatorOf(pid); !inside || p != bot {
-		t.Errorf("it is %+v, %v", p, inside)
-	}
-	for i := range maxEndedOrigins {
-		h.origins.end(strconv.Itoa(i))
-	}
-	later := newHost(t, func(c *Config) { c.StateDir = dir })
-	for name, h := range map[string]*Host{"long after": h, "a later host": later} {
-		if p, _, inside := h.CreatorOf(pid); !inside || p != (authz.Principal{}) {
-			t.Errorf("%s: it is %+v, %v", name, p, inside)
-		}
-	}
-	if err := h.Dispose(bot, term); err != nil {
-		t.Error(err)
 	}
 }

@@ -8,34 +8,36 @@ import (
 	"time"
 
 	"termhost/ahp"
-	"termhost/authz"
 	"termhost/ptypool"
 )
 
-// CreateTerminal is AHP's createTerminal. It returns once the pty has started.
+// CreateTerminal is AHP's createTerminal. It returns once the program has started.
 func (c *Conn) CreateTerminal(p ahp.CreateTerminalParams) *ahp.Error {
-	if c.ctx.Err() != nil {
-		return c.ended()
+	if e := c.Ended(); e != nil {
+		return e
 	}
 	o, bad := c.createOptions(p)
 	if bad != nil {
 		return bad
 	}
 	_, err := c.host.Create(c.principal, o)
-	bad = createError(err, len(o.Argv) > 0)
-	if bad != nil && bad.Code == ahp.CodeInternal {
-		c.host.log.Error("a terminal could not be started", "principal", c.principal.Name, "err", err)
+	var start *ptypool.StartError
+	named := len(o.Argv) > 0 // else it is the host's own shell that does not start
+	if named && errors.As(err, &start) && start.Kind != nil && start.Kind != ptypool.ErrBadDir {
+		return startProblem(start, "_meta.termhost.command")
 	}
-	return bad
+	return c.ProtocolError(err)
 }
 
 func (c *Conn) createOptions(p ahp.CreateTerminalParams) (CreateOptions, *ahp.Error) {
 	uri, ok := ahp.NormalizeChannel(p.Channel)
 	if !ok {
-		return CreateOptions{}, ahp.FieldProblem("channel", "must be an absolute URI of at most 256 bytes")
+		return CreateOptions{}, ahp.FieldProblem("channel",
+			"must be an absolute URI of at most 256 bytes")
 	}
 	if _, ok := ahp.TerminalName(uri); !ok {
-		return CreateOptions{}, ahp.FieldProblem("channel", "must be a terminal's: the last path segment is its name, 1 to 64 of A-Z a-z 0-9 . _ -")
+		return CreateOptions{}, ahp.FieldProblem("channel",
+			"must be a terminal's: the last path segment is its name, 1 to 64 of A-Z a-z 0-9 . _ -")
 	}
 	switch p.ExecutionTarget {
 	case "", ahp.ExecutorServer, ahp.ExecutorClient:
@@ -45,7 +47,9 @@ func (c *Conn) createOptions(p ahp.CreateTerminalParams) (CreateOptions, *ahp.Er
 	if bad := c.checkClaim(p); bad != nil {
 		return CreateOptions{}, bad
 	}
-	o := CreateOptions{URI: uri, Title: p.Name, Claim: *p.Claim, Cols: defaultCols, Rows: defaultRows}
+	o := CreateOptions{
+		URI: uri, Title: p.Name, Claim: *p.Claim, Cols: defaultCols, Rows: defaultRows,
+	}
 	if p.ExecutionTarget == ahp.ExecutorClient {
 		return o, c.addClient(&o, p)
 	}
@@ -63,15 +67,16 @@ func (c *Conn) createOptions(p ahp.CreateTerminalParams) (CreateOptions, *ahp.Er
 	return o, nil
 }
 
-// checkClaim checks who is to hold the terminal: a client-executed one is its
-// owner's, because there is nobody else to run it.
+// checkClaim checks who is to hold the terminal. A client-executed one is its owner's.
 func (c *Conn) checkClaim(p ahp.CreateTerminalParams) *ahp.Error {
 	own := p.Claim != nil && p.Claim.Kind == ahp.ClaimClient && p.Claim.ClientID == c.client.id
 	switch {
 	case p.Claim == nil:
-		return ahp.FieldProblem("claim", "is missing: a terminal is always held by a client or a session")
+		return ahp.FieldProblem("claim",
+			"is missing: a terminal is always held by a client or a session")
 	case p.ExecutionTarget == ahp.ExecutorClient && !own:
-		const reason = "a client-executed terminal is held by the client that runs it: the claim must name your own clientId"
+		const reason = "a client-executed terminal is held by the client that runs it: " +
+			"the claim must name your own clientId"
 		return ahp.NewError(ahp.CodeInvalidParams, reason, "field", "claim", "reason", reason)
 	case !validClaim(*p.Claim):
 		return ahp.FieldProblem("claim", "must name a clientId or a session of at most 256 bytes")
@@ -81,10 +86,10 @@ func (c *Conn) checkClaim(p ahp.CreateTerminalParams) *ahp.Error {
 	return nil
 }
 
-// addClient takes what createTerminal says of a client-executed terminal.
+// addClient adds what createTerminal says of a client-executed terminal.
 func (c *Conn) addClient(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
-	client := &clientOptions{owner: c, cwd: p.Cwd}
-	o.client = client
+	e := &clientExecutor{client: c.client, cwd: p.Cwd}
+	o.exec = e
 	if p.Cwd != "" && !isFileURI(p.Cwd) {
 		return ahp.FieldProblem("cwd", "must be a file:// URI")
 	}
@@ -96,30 +101,30 @@ func (c *Conn) addClient(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Erro
 	}
 	x := p.Meta.Termhost
 	if x.Command != "" || len(x.Args) > 0 || len(x.Env) > 0 || x.Login != nil {
-		return ahp.FieldProblem("_meta.termhost", "says what to run, but the client runs this terminal itself")
+		return ahp.FieldProblem("_meta.termhost",
+			"says what to run, but the client runs this terminal itself")
 	}
-	client.stream = x.IsPty != nil && !*x.IsPty
+	e.stream = x.IsPty != nil && !*x.IsPty
 	if x.Grace != "" {
 		grace, err := time.ParseDuration(x.Grace)
 		if err != nil || grace < 0 {
 			return ahp.FieldProblem("_meta.termhost.grace", `must be a duration, such as "30s"`)
 		}
-		client.grace = min(grace, c.host.cfg.ClientGrace)
+		e.grace = min(grace, c.host.cfg().ClientGrace)
 	}
 	return nil
 }
 
-// isFileURI reports whether cwd is a directory somewhere, on whatever machine.
+// isFileURI reports whether cwd names a directory, on whatever machine.
 func isFileURI(cwd string) bool {
 	u, err := url.Parse(cwd)
 	return err == nil && u.Scheme == "file" && path.IsAbs(u.Path) && len(cwd) <= maxCwd
 }
 
-// maxCwd bounds a working directory's URI, in bytes: PATH_MAX of Linux with some
-// escapes.
+// maxCwd bounds a working directory's URI, in bytes: Linux's PATH_MAX, with room for escapes.
 const maxCwd = 8 << 10
 
-// addSize takes the size that createTerminal asks for.
+// addSize adds the size that createTerminal asks for.
 func addSize(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
 	if p.Cols != nil {
 		if o.Cols = *p.Cols; o.Cols < 1 || o.Cols > MaxCols {
@@ -134,7 +139,7 @@ func addSize(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
 	return nil
 }
 
-// addExtras takes what createTerminal's _meta.termhost adds.
+// addExtras adds what createTerminal's _meta.termhost says.
 func addExtras(o *CreateOptions, x *ahp.CreateTerminalExtras) *ahp.Error {
 	o.Login = x.Login
 	for _, word := range append([]string{x.Command}, x.Args...) {
@@ -149,53 +154,10 @@ func addExtras(o *CreateOptions, x *ahp.CreateTerminalExtras) *ahp.Error {
 	}
 	for k, v := range x.Env {
 		if !validEnv(k, v) {
-			return ahp.FieldProblem("_meta.termhost.env", "has a name that is no environment variable's, or a value with a NUL")
+			return ahp.FieldProblem("_meta.termhost.env",
+				"has a name that is no environment variable's, or a value with a NUL")
 		}
 		o.Env = append(o.Env, k+"="+v)
 	}
 	return nil
-}
-
-// createError turns why a terminal was not created into the protocol's error.
-// command: the client named what to run; else it is the host's shell.
-func createError(err error, command bool) *ahp.Error {
-	var (
-		proto  *ahp.Error
-		exists *ExistsError
-		name   *NameError
-		dir    *DirError
-		denied *authz.Denied
-		limit  *ptypool.LimitError
-		start  *ptypool.StartError
-	)
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &proto):
-		return proto
-	case errors.As(err, &exists):
-		return ahp.NewError(ahp.CodeTerminalExists, err.Error())
-	case errors.As(err, &name):
-		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "channel")
-	case errors.As(err, &dir):
-		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "cwd")
-	case errors.As(err, &denied):
-		return refused(err)
-	case errors.As(err, &limit):
-		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "terminal.max_terminals")
-	}
-	if errors.As(err, &start) { // answers wait in memory: no name of a megabyte in them
-		short := *start
-		short.Name = clip(start.Name)
-		err = &short
-	}
-	switch {
-	case errors.Is(err, ptypool.ErrBadDir):
-		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "cwd")
-	case start != nil && command && start.Kind != nil:
-		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "_meta.termhost.command")
-	case errors.Is(err, ErrClosed):
-		return ahp.NewError(ahp.CodeInternal, ErrClosed.Error())
-	}
-	return ahp.NewError(ahp.CodeInternal, "the terminal could not be started; the host's log says why")
 }

@@ -5,7 +5,6 @@ import (
 
 	"termhost/ahp"
 	"termhost/authz"
-	"termhost/ptypool"
 )
 
 // The bounds of a terminal's size, in cells.
@@ -14,32 +13,28 @@ const (
 	MaxRows = 500
 )
 
-// The reasons for which an action is rejected whoever sends it.
+// The reasons for which an action is rejected, whoever sends it.
 const (
-	reasonURI      = "channel is not a valid URI"
-	reasonExited   = "terminal has exited"
-	reasonUnknown  = "there is no such terminal; it may have been disposed"
-	reasonSize     = "cols must be 1 to 1000 and rows 1 to 500"
-	reasonClaim    = "the claim names a clientId that nobody here uses"
-	reasonNoClaim  = "the claim names neither a clientId nor a session of at most 256 bytes"
-	reasonTitle    = "the title is empty"
-	reasonQueue    = "the terminal's input queue is full; send it again when the program has read some"
+	reasonURI     = "channel is not a valid URI"
+	reasonExited  = "terminal has exited"
+	reasonUnknown = "there is no such terminal; it may have been disposed"
+	reasonSize    = "cols must be 1 to 1000 and rows 1 to 500"
+	reasonClaim   = "the claim names a clientId that nobody here uses"
+	reasonNoClaim = "the claim names neither a clientId nor a session of at most 256 bytes"
+	reasonTitle   = "the title is empty"
+	reasonQueue   = "the terminal's input queue is full; " +
+		"send it again when the program has read some"
 	reasonReadOnly = "this channel takes no actions from clients"
 )
 
-// Dispatch is AHP's dispatchAction. The answer, an echo or a rejection, comes
-// through the connection's Subscriber; taken says which.
+// Dispatch is AHP's dispatchAction. The answer comes through the connection's Subscriber: an echo
+// if the action was taken, else a rejection.
 func (c *Conn) Dispatch(ref string, clientSeq int64, a ahp.Action) (taken bool) {
 	if c.ctx.Err() != nil {
-		return false // taken over or revoked: nothing it says counts any more
+		return false // the connection has ended, and nothing that its peer says counts any more
 	}
-	s := step{conn: c, principal: c.principal, origin: &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}}
-	rate, now := c.host.cfg.ClientOutputRate, c.host.now()
-	if out, ok := a.(ahp.TerminalOutput); ok { // whoever sends it, it was read and has to be looked at
-		s.notice = c.client.flow.take(len(out.Data), rate, now)
-	} else {
-		c.client.flow.draw(weight(a), rate, now)
-	}
+	s := c.step(clientSeq)
+	s.notice = c.client.output.chargeAction(a, c.host.cfg().ClientOutputRate, c.host.now())
 	uri, ok := ahp.NormalizeChannel(ref)
 	switch {
 	case !ok:
@@ -47,7 +42,7 @@ func (c *Conn) Dispatch(ref string, clientSeq int64, a ahp.Action) (taken bool) 
 	case uri == ahp.RootURI:
 		s.refuse(uri, a, reasonReadOnly)
 	default:
-		if t := c.host.lookup(uri); t != nil {
+		if t := c.host.lookupFor(c.principal, uri); t != nil {
 			return t.dispatch(s, a)
 		}
 		s.refuse(uri, a, reasonUnknown)
@@ -55,19 +50,18 @@ func (c *Conn) Dispatch(ref string, clientSeq int64, a ahp.Action) (taken bool) 
 	return false
 }
 
-// Reject refuses an action that its door could not read, as Dispatch refuses
-// others.
+// Reject refuses an action that its door could not read, as Dispatch refuses others.
 func (c *Conn) Reject(ref string, clientSeq int64, a ahp.Unknown, reason string) {
 	if c.ctx.Err() != nil {
 		return
 	}
-	s := step{conn: c, principal: c.principal, origin: &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}}
+	s := c.step(clientSeq)
 	uri, ok := ahp.NormalizeChannel(ref)
 	if !ok {
 		s.refuse(clip(ref), a, reason)
 		return
 	}
-	t := c.host.lookup(uri)
+	t := c.host.lookupFor(c.principal, uri)
 	if t == nil {
 		s.refuse(uri, a, reason)
 		return
@@ -77,20 +71,27 @@ func (c *Conn) Reject(ref string, clientSeq int64, a ahp.Unknown, reason string)
 	t.reject(s, a, reason)
 }
 
-// step is who asks for a change of a terminal.
+// step says who asks for a change of a terminal.
 type step struct {
-	conn      *Conn // whose Subscriber gets the answer
+	conn      *Conn // its Subscriber gets the answer; nil: there is no connection, but a principal
 	principal authz.Principal
-	origin    *ahp.Origin
-	notice    string // to be said with the answer to terminal/output; "": nothing
+	origin    *ahp.Origin // of the action; nil: it is the host's own
+	notice    string      // goes with the answer to terminal/output; "": nothing
 }
 
-// dispatch is the one place where a client's action changes a terminal: check,
-// side effect and append, in one step under the Term's lock.
+// step returns the connection's client as the one who asks, with an action of the given clientSeq.
+func (c *Conn) step(clientSeq int64) step {
+	origin := &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}
+	return step{conn: c, principal: c.principal, origin: origin}
+}
+
+// dispatch is the one place where a client's action changes a terminal. The check, the side effect
+// and the append are one step under the Term's lock.
 func (t *Terminal) dispatch(s step, a ahp.Action) (taken bool) {
+	t.load()
 	var next holder
 	if cl, ok := a.(ahp.TerminalClaimed); ok {
-		// Who a clientId belongs to is asked before the lock is taken.
+		// Asked before the lock is taken: it takes Host.mu.
 		next, _ = t.host.holderOf(cl.Claim, s.principal)
 	}
 	t.term.Lock()
@@ -102,23 +103,16 @@ func (t *Terminal) dispatch(s step, a ahp.Action) (taken bool) {
 	return reason == ""
 }
 
-// apply does what the action asks for, or returns why not. next is who a claim
-// names.
+// apply does what the action asks for, or returns why not. next is the holder that a claim names.
 func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
-	target := t.targetOf(s)
-	if target.Owner {
-		t.owned.taken = s.origin.ClientSeq
-	}
+	t.exec.heard(s)
 	verb, ok := verbOf(a)
 	if !ok {
-		return "terminal actions of type " + Printable(clip(a.Type())) + " are not dispatched by clients"
+		return "terminal actions of type " + Printable(clip(a.Type())) +
+			" are not dispatched by clients"
 	}
-	if err := authz.Check(s.principal, verb, target); err != nil {
-		var d *authz.Denied
-		if errors.As(err, &d) {
-			return d.Rule
-		}
-		return err.Error()
+	if err := t.check(s, verb); err != nil {
+		return reasonOf(err)
 	}
 	switch a := a.(type) {
 	case ahp.TerminalInput:
@@ -139,21 +133,30 @@ func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
 		}
 		return t.claim(s, next)
 	case ahp.TerminalCleared:
-		if t.owned != nil {
-			if t.exited { // then it is the record of what the owner has shown
-				return reasonExited
-			}
-			t.owned.half = 0
-		}
-		t.accept(s, a)
-		t.cleared()
+		return t.clear(s, a)
 	default:
-		return t.takeOwned(s, a)
+		return t.exec.take(s, a)
 	}
 	return ""
 }
 
-// verbOf returns which verb an action is, for those that clients may dispatch.
+// reasonOf returns a refusal, or why something cannot be typed, as the reason of a rejection.
+func reasonOf(err error) string {
+	if err == ErrBusy {
+		return reasonQueue
+	}
+	var denied *authz.Denied
+	if !errors.As(err, &denied) {
+		return err.Error()
+	}
+	var held *HeldError
+	if errors.As(err, &held) {
+		return denied.Rule + "; claimed by " + held.Holder
+	}
+	return denied.Rule
+}
+
+// verbOf returns the policy's verb for an action, if clients may dispatch such actions at all.
 func verbOf(a ahp.Action) (authz.Verb, bool) {
 	switch a.(type) {
 	case ahp.TerminalInput:
@@ -178,32 +181,44 @@ func verbOf(a ahp.Action) (authz.Verb, bool) {
 	return 0, false
 }
 
-// accept appends a client's action. A sender that does not subscribe to the
-// terminal gets its echo all the same.
+// accept appends a client's action. A sender that does not subscribe to the terminal gets its echo
+// all the same. The Term's lock is held.
 func (t *Terminal) accept(s step, a ahp.Action) {
-	t.ch.Append(a, s.origin)
+	t.append(a, s.origin)
 	if !s.conn.sub.Subscribed(t.ch) {
 		s.conn.sub.Answer(t.uri, a, s.origin, "")
 	}
 }
 
-// input forwards keys to the pty. The acknowledgement carries none of them: keys
-// are passwords as often as not.
+// input gives keys to the program. They are not sent back with the acknowledgement: keys may be a
+// password.
 func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 	if t.exited {
 		return reasonExited
 	}
-	switch err := t.term.Input(a.Data); {
-	case errors.Is(err, ptypool.ErrInputFull):
-		return reasonQueue
-	case err != nil:
-		return reasonExited
+	answer := func(err error) {
+		if err != nil {
+			t.reject(s, a, reasonOf(err))
+			return
+		}
+		s.conn.sub.Answer(t.uri, ahp.TerminalInput{}, s.origin, "")
 	}
-	s.conn.sub.Answer(t.uri, ahp.TerminalInput{}, s.origin, "")
+	if t.guards(s, a.Data) {
+		if _, err := t.holdBack(s, a.Data, false, answer); err != nil {
+			return reasonOf(err)
+		}
+		return ""
+	}
+	err := t.typeFor(s, a.Data, false)
+	if err != nil {
+		return reasonOf(err)
+	}
+	answer(nil)
 	return ""
 }
 
-// resize resizes program and screen; the caller appends the action.
+// resize gives the program and the screen a size; the caller appends the action. The Term's lock is
+// held.
 func (t *Terminal) resize(a ahp.TerminalResized) (reason string) {
 	if a.Cols < 1 || a.Cols > MaxCols || a.Rows < 1 || a.Rows > MaxRows {
 		return reasonSize
@@ -211,16 +226,34 @@ func (t *Terminal) resize(a ahp.TerminalResized) (reason string) {
 	if t.exited {
 		return reasonExited
 	}
-	screen := t.term.Screen()
-	lines, before := screen.HistoryLines(), screen.Scrolled()
-	if err := t.term.Resize(a.Cols, a.Rows); err != nil {
-		return reasonExited
+	err := t.resizeBy(func() error { return t.exec.resize(a.Cols, a.Rows) })
+	if err != nil {
+		return err.Error()
 	}
-	t.pulledBack += screen.Scrolled() - before + uint64(lines-screen.HistoryLines())
-	t.content.resized()
 	return ""
 }
 
+// resizeBy has resize give the screen another size.
+func (t *Terminal) resizeBy(resize func() error) error {
+	screen := t.term.Screen()
+	lines, before := screen.HistoryLines(), screen.Scrolled()
+	if err := resize(); err != nil {
+		return err
+	}
+	t.pulledBack += screen.Scrolled() - before + uint64(lines-screen.HistoryLines())
+	t.content.resized()
+	return nil
+}
+
+// resizeTerm resizes the Term, which is its screen and the program's window, if there is one.
+func (t *Terminal) resizeTerm(cols, rows int) error {
+	if t.term.Resize(cols, rows) != nil {
+		return ErrExited
+	}
+	return nil
+}
+
+// rename does a person's or a client's terminal/titleChanged, or returns why not.
 func (t *Terminal) rename(a ahp.TerminalTitleChanged, s step) (reason string) {
 	a.Title = CleanTitle(a.Title)
 	if a.Title == "" {

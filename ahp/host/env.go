@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,39 +17,55 @@ import (
 // shellFolder holds the scripts of shell integration, in the state folder.
 const shellFolder = "shell"
 
-// defaultTerm is TERM where neither creator nor configuration name one.
+// defaultTerm is TERM where neither the creator nor the configuration names one.
 const defaultTerm = "xterm-256color"
 
-// settleIn learns who the terminals run as and installs shell integration. What
-// cannot be had is logged and done without.
-func (h *Host) settleIn() {
+// lookUpAccount looks up the user that the terminals run as. If that fails, it is logged, and the
+// host does without. Whoever started the host may have given it another home folder, which holds
+// then for the terminals too, as in tmux.
+func (h *Host) lookUpAccount() {
 	account, err := ptypool.LookupAccount(context.Background(), os.Getuid())
 	if err != nil {
-		// As in a container that runs as a user id of its own.
-		h.log.Warn("terminals start in / and run /bin/sh unless terminal.shell names another", "err", err)
-		account = ptypool.Account{Name: strconv.Itoa(os.Getuid()), UID: os.Getuid(), Home: "/", Shell: "/bin/sh"}
+		// The user id has no entry, as in a container that was given one of its own.
+		h.log.Warn("terminals start in / and run /bin/sh unless terminal.shell names another",
+			"err", err)
+		uid := os.Getuid()
+		account = ptypool.Account{Name: strconv.Itoa(uid), UID: uid, Home: "/", Shell: "/bin/sh"}
+	}
+	if home := os.Getenv("HOME"); filepath.IsAbs(home) {
+		account.Home = home
 	}
 	h.account = account
-	if !h.cfg.ShellIntegration || h.cfg.StateDir == "" {
-		return
+}
+
+// settle makes what a configuration needs: it installs shell integration. If that fails, it is
+// logged, and shells do without.
+func (h *Host) settle(cfg Config) *settings {
+	s := &settings{Config: cfg}
+	if _, err := exec.LookPath(cfg.Shell); cfg.Shell != "" && err != nil {
+		h.log.Warn("terminal.shell cannot be run: no shell will start", "err", err)
 	}
-	in := ptypool.Integration{Dir: filepath.Join(h.cfg.StateDir, shellFolder)}
+	if !cfg.ShellIntegration || cfg.StateDir == "" {
+		return s
+	}
+	in := ptypool.Integration{Dir: filepath.Join(cfg.StateDir, shellFolder)}
 	if err := in.Install(); err != nil {
 		h.log.Warn("shells start without integration", "err", err)
-		return
+		return s
 	}
-	h.integration = in
+	s.integration = in
+	return s
 }
 
 func (h *Host) userShell() string {
-	if h.cfg.Shell != "" {
-		return h.cfg.Shell
+	if h.cfg().Shell != "" {
+		return h.cfg().Shell
 	}
 	return h.account.Shell
 }
 
-// homeDir returns where a terminal starts by default: the home directory, or as
-// with sshd the root if there is none.
+// homeDir returns where a terminal starts by default: the home directory, or the root if that does
+// not exist, as with OpenSSH's sshd.
 func (h *Host) homeDir() string {
 	if checkDir(h.account.Home) == nil {
 		return h.account.Home
@@ -56,58 +73,58 @@ func (h *Host) homeDir() string {
 	return "/"
 }
 
-// interactive makes s run a shell for a person, with integration where it can.
-// The nonce, one per terminal, is what the shell vouches for its command lines
-// with.
-func (h *Host) interactive(s *ptypool.Spec, shell string, login bool) {
-	s.Argv = []string{shell}
-	if login {
-		s.Argv0 = "-" + filepath.Base(shell)
-	}
-	if h.integration.Dir == "" {
+// integrate gives the shell that s runs shell integration, if that knows the shell. The nonce,
+// another for each terminal, proves to the parser that a command line comes from the shell.
+func (h *Host) integrate(s *ptypool.Spec, shell string, login bool) {
+	in := h.cfg().integration
+	if in.Dir == "" {
 		return
 	}
 	nonce := rand.Text()
-	if argv, env, ok := h.integration.Apply(shell, login, nonce, s.Env); ok {
+	if argv, env, ok := in.Apply(shell, login, nonce, s.Env); ok {
 		s.Argv, s.Env, s.VT.Nonce = argv, env, nonce
 	}
 }
 
-// environment returns the variables of a terminal's process. None of the host's
-// own is among them.
+// environment returns the variables of a terminal's process. The host's own are not passed on.
 func (h *Host) environment(shell, term string, o CreateOptions) []string {
 	var extra []string
-	for name, value := range h.cfg.Env {
+	for name, value := range h.cfg().Env {
 		extra = append(extra, name+"="+value)
 	}
-	return ptypool.Env(ptypool.EnvSpec{Account: h.account, Shell: shell, Term: term, Client: o.ClientEnv,
-		Extra: append(extra, o.Env...)})
+	return ptypool.Env(ptypool.EnvSpec{
+		Account: h.account, Shell: shell, Term: term, Client: o.ClientEnv,
+		Extra: append(extra, o.Env...),
+	})
 }
 
-// termFor returns TERM for a terminal whose creator has the given one: programs
-// can use it only if this host's terminfo describes it.
+// termFor returns TERM for a terminal whose creator has the given one, which is of use only if this
+// host's terminfo describes it.
 func (h *Host) termFor(creator string) string {
 	switch {
 	case h.hasTerminfo(creator):
 		return creator
-	case h.cfg.Term != "":
-		return h.cfg.Term
+	case h.cfg().Term != "":
+		return h.cfg().Term
 	}
 	return defaultTerm
 }
 
-// hasTerminfo reports whether the programs of a terminal find a description of
-// term where ncurses looks for it (terminfo(5), "Fetching Compiled
-// Descriptions"): in a folder named by the first letter or by its code.
+// hasTerminfo reports whether term is described where ncurses looks for it (terminfo(5), "Fetching
+// Compiled Descriptions"): in a folder named by term's first letter, or by the code of that letter.
 func (h *Host) hasTerminfo(term string) bool {
 	const longest = 128 // bytes; ncurses' own bound
-	if term == "" || len(term) > longest || term[0] == '.' || strings.ContainsFunc(term, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '/' }) {
+	illegal := func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '/' }
+	switch {
+	case term == "", len(term) > longest, term[0] == '.', strings.ContainsFunc(term, illegal):
 		return false
 	}
-	dirs := []string{filepath.Join(h.account.Home, ".terminfo"), "/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo"}
+	dirs := []string{filepath.Join(h.account.Home, ".terminfo"),
+		"/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo"}
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		for _, folder := range []string{term[:1], hex.EncodeToString([]byte(term[:1]))} {
-			if st, err := os.Stat(filepath.Join(dir, folder, term)); err == nil && st.Mode().IsRegular() {
+			st, err := os.Stat(filepath.Join(dir, folder, term))
+			if err == nil && st.Mode().IsRegular() {
 				return true
 			}
 		}
@@ -118,14 +135,4 @@ func (h *Host) hasTerminfo(term string) bool {
 // validEnv reports whether a variable may be set in a child's environment.
 func validEnv(name, value string) bool {
 	return name != "" && !strings.ContainsAny(name, "=\x00") && strings.IndexByte(value, 0) < 0
-}
-
-// firstWord returns the program that a command line most likely runs.
-func firstWord(line string) string {
-	for _, w := range strings.Fields(line) {
-		if !strings.ContainsAny(w, "=") {
-			return filepath.Base(strings.Trim(w, `"'`))
-		}
-	}
-	return "sh"
 }

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +35,8 @@ func TestNothingOfTheHostsEnvironmentReachesATerminal(t *testing.T) {
 	t.Setenv("LC_ALL", "tweet")
 	t.Setenv("TERM", "tweet")
 	t.Setenv("PATH", os.Getenv("PATH")+":/tweet")
+	home := t.TempDir() // but for this: the terminals' home is the host's, as in tmux
+	t.Setenv("HOME", home)
 	h := newHost(t, func(c *Config) { c.Env = map[string]string{"EDITOR": "vim"} })
 	got := variables(t, h, CreateOptions{})
 	for name, value := range got {
@@ -40,8 +44,10 @@ func TestNothingOfTheHostsEnvironmentReachesATerminal(t *testing.T) {
 			t.Errorf("%s=%s", name, value)
 		}
 	}
-	for name, want := range map[string]string{"TERM": "xterm-256color", "LANG": "C.UTF-8", "EDITOR": "vim", "SHELL": "/bin/sh",
-		"HOME": h.account.Home, "USER": h.account.Name} {
+	for name, want := range map[string]string{
+		"TERM": "xterm-256color", "LANG": "C.UTF-8", "EDITOR": "vim", "SHELL": "/bin/sh",
+		"HOME": home, "USER": h.account.Name,
+	} {
 		if got[name] != want {
 			t.Errorf("%s=%q, want %q", name, got[name], want)
 		}
@@ -50,11 +56,19 @@ func TestNothingOfTheHostsEnvironmentReachesATerminal(t *testing.T) {
 
 func TestWhatAClientMaySet(t *testing.T) {
 	h := newHost(t, func(c *Config) { c.Env = map[string]string{"EDITOR": "vim", "PAGER": "less"} })
-	got := variables(t, h, CreateOptions{Term: "xterm",
-		ClientEnv: []string{"LANG=de_DE.UTF-8", "LC_TIME=C", "COLORTERM=truecolor", "LD_PRELOAD=/evil.so", "EDITOR=evil", "PATH=/evil"},
-		Env:       []string{"SSH_CONNECTION=1 2 3 4", "PAGER=more"}})
-	want := map[string]string{"LANG": "de_DE.UTF-8", "LC_TIME": "C", "COLORTERM": "truecolor", "LD_PRELOAD": "", "EDITOR": "vim",
-		"SSH_CONNECTION": "1 2 3 4", "PAGER": "more", "TERM": "xterm"}
+	got := variables(t, h, CreateOptions{
+		Term: "xterm",
+		ClientEnv: []string{
+			"LANG=de_DE.UTF-8", "LC_TIME=C", "COLORTERM=truecolor",
+			"LD_PRELOAD=/evil.so", "EDITOR=evil", "PATH=/evil",
+		},
+		Env: []string{"SSH_CONNECTION=1 2 3 4", "PAGER=more"},
+	})
+	want := map[string]string{
+		"LANG": "de_DE.UTF-8", "LC_TIME": "C", "COLORTERM": "truecolor",
+		"LD_PRELOAD": "", "EDITOR": "vim",
+		"SSH_CONNECTION": "1 2 3 4", "PAGER": "more", "TERM": "xterm",
+	}
 	for name, value := range want {
 		if got[name] != value {
 			t.Errorf("%s=%q, want %q", name, got[name], value)
@@ -78,14 +92,15 @@ func TestTermIsTheCreatorsIfTheHostKnowsIt(t *testing.T) {
 	writeFile(t, filepath.Join(home, ".terminfo/6e/new-term"), "x")
 	for term, want := range map[string]string{
 		"xterm": "xterm", "my-term": "my-term", "new-term": "new-term",
-		"": "vt100", "no-such-term": "vt100", "../m/my-term": "vt100", "m": "vt100", ".": "vt100", "..": "vt100", "x\x00": "vt100",
+		"": "vt100", "no-such-term": "vt100", "../m/my-term": "vt100", "m": "vt100", ".": "vt100",
+		"..": "vt100", "x\x00": "vt100",
 		strings.Repeat("x", 500): "vt100",
 	} {
 		if got := h.termFor(term); got != want {
 			t.Errorf("%q gives %q, want %q", term, got, want)
 		}
 	}
-	h.cfg.Term = ""
+	h.cfg().Term = ""
 	if got := h.termFor("no-such-term"); got != "xterm-256color" {
 		t.Error(got)
 	}
@@ -93,13 +108,15 @@ func TestTermIsTheCreatorsIfTheHostKnowsIt(t *testing.T) {
 
 func TestALineRunsInTheShellAndNotInALoginShell(t *testing.T) {
 	h := newHost(t, func(c *Config) { c.Shell, c.Login = "/bin/bash", true })
-	term, err := h.Create(carol, CreateOptions{Line: `X=1 echo "$0" "$-" $(shopt -q login_shell && echo login); cat <<<"a  b"`})
+	term, err := h.Create(carol,
+		CreateOptions{Line: `X=1 echo "$0" "$-" $(shopt -q login_shell && echo login); cat <<<"a  b"`})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wait(t, "exit", term.Done())
 	st, _ := term.ch.Terminal()
-	if got := text(st); strings.Contains(got, "login") || strings.Contains(got, "i ") || !strings.Contains(got, "a  b\r\n") {
+	if got := text(st); strings.Contains(got, "login") || strings.Contains(got, "i ") ||
+		!strings.Contains(got, "a  b\r\n") {
 		t.Errorf("%q", got)
 	}
 	if term.Name() != "echo-1" {
@@ -129,14 +146,26 @@ func TestAShellStartsAtHomeOrAtTheRoot(t *testing.T) {
 func TestTheScriptsOfShellIntegrationAreInstalledOnce(t *testing.T) {
 	h := newHost(t, func(c *Config) { c.ShellIntegration = true; c.Shell = "/bin/bash" })
 	var files []string
-	filepath.WalkDir(filepath.Join(h.cfg.StateDir, shellFolder), func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files = append(files, filepath.Base(path))
-		}
-		return err
-	})
+	filepath.WalkDir(filepath.Join(h.cfg().StateDir, shellFolder),
+		func(path string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files = append(files, filepath.Base(path))
+			}
+			return err
+		})
 	slices.Sort(files)
 	if len(files) != 3 {
 		t.Errorf("installed %q", files)
+	}
+}
+
+func TestAShellThatIsMissingIsNamedAtOnce(t *testing.T) {
+	var log bytes.Buffer
+	newHost(t, func(c *Config) {
+		c.Shell, c.Log = "/no/such/shell", slog.New(slog.NewTextHandler(&log, nil))
+	})
+	if got := log.String(); !strings.Contains(got, "terminal.shell cannot be run") ||
+		!strings.Contains(got, "/no/such/shell") {
+		t.Errorf("the log: %s", got)
 	}
 }

@@ -1,8 +1,15 @@
 package host
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
 
-// ExistsError says that a NAME or a URI is taken.
+	"termhost/ahp"
+	"termhost/authz"
+	"termhost/ptypool"
+)
+
+// ExistsError says that another terminal has the NAME or the URI.
 type ExistsError struct{ Name string }
 
 func (e *ExistsError) Error() string {
@@ -13,8 +20,28 @@ func (e *ExistsError) Error() string {
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("%q is no name for a terminal: use 1 to 64 letters, digits, dots, underscores and dashes", Printable(clip(e.Name)))
+	return fmt.Sprintf("%q is no name for a terminal: "+
+		"use 1 to 64 letters, digits, dots, underscores and dashes", Printable(clip(e.Name)))
 }
+
+// HeldError refuses what only the holder of a terminal may do.
+type HeldError struct {
+	Terminal string // its NAME
+	Holder   string // for people
+	Agent    bool   // the holder is an agent, which cannot be asked
+	Denied   *authz.Denied
+}
+
+func (e *HeldError) Error() string {
+	if e.Denied.Verb == authz.Dispose {
+		return fmt.Sprintf("%s holds %s; only the holder or an admin may end it",
+			e.Holder, e.Terminal)
+	}
+	return fmt.Sprintf("%s holds %s; an admin can take it", e.Holder, e.Terminal)
+}
+
+// Unwrap returns the policy's refusal.
+func (e *HeldError) Unwrap() error { return e.Denied }
 
 // DirError says that a terminal cannot start in a directory.
 type DirError struct {
@@ -24,4 +51,51 @@ type DirError struct {
 
 func (e *DirError) Error() string {
 	return fmt.Sprintf("cannot start in %s: %s", Printable(clip(e.Dir)), e.Reason)
+}
+
+// ProtocolError returns the error that a peer of AHP or ACP gets where the host has returned err;
+// nil for nil. An error that is not for peers is logged instead.
+func (c *Conn) ProtocolError(err error) *ahp.Error {
+	var (
+		proto  *ahp.Error
+		denied *authz.Denied
+		exists *ExistsError
+		name   *NameError
+		dir    *DirError
+		limit  *ptypool.LimitError
+		quota  *QuotaError
+		start  *ptypool.StartError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &proto):
+		return proto
+	case errors.As(err, &denied):
+		return ahp.NewError(ahp.CodeNotPermitted, denied.Error(), "rule", denied.Rule)
+	case errors.As(err, &exists):
+		return ahp.NewError(ahp.CodeTerminalExists, err.Error())
+	case errors.As(err, &name):
+		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "channel")
+	case errors.As(err, &dir):
+		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "cwd")
+	case errors.As(err, &start) && start.Kind == ptypool.ErrBadDir:
+		return startProblem(start, "cwd")
+	case errors.As(err, &limit):
+		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "terminal.max_terminals")
+	case errors.As(err, &quota):
+		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "principal.max_terminals")
+	case errors.Is(err, ErrClosed):
+		return ahp.NewError(ahp.CodeInternal, ErrClosed.Error())
+	}
+	c.host.log.Error("a request failed", "principal", c.principal.Name, "err", err)
+	return ahp.NewError(ahp.CodeInternal, "it could not be done; the host's log says why")
+}
+
+// startProblem says that the program or directory that a param names cannot be run or entered. The
+// name may be a megabyte long, and answers wait in memory, so it is clipped.
+func startProblem(err *ptypool.StartError, field string) *ahp.Error {
+	short := *err
+	short.Name = clip(err.Name)
+	return ahp.NewError(ahp.CodeInvalidParams, short.Error(), "field", field)
 }

@@ -1,28 +1,35 @@
 package host
 
 import (
+	"cmp"
 	"strconv"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ptypool"
 )
 
-// events receives what a Term finds. All methods but Ready run under the Term's
-// lock.
+// events is the handler of a terminal's Term: what the Term finds becomes actions here. All methods
+// but Ready are called with the Term's lock held.
 type events struct{ t *Terminal }
 
-// Started is called first, before the Term is known to anybody else.
+// Started is called first, before anybody else knows the Term.
 func (e events) Started(term *ptypool.Term) { e.t.term = term }
 
-// Ready waits until the Term is known to its terminal, and as long as a reader
-// that must not lose anything is far behind.
-func (e events) Ready() {
-	<-e.t.started
-	e.t.brake.wait(e.t.ch)
+// Ready waits until the output may be read.
+func (e events) Ready() { <-e.t.started }
+
+// Output comes before what is made of it, which nobody sees before it is logged.
+func (e events) Output(p []byte) {
+	t := e.t
+	t.loadLocked()
+	t.outputAt = t.host.now()
+	t.warn(t.journal.output(p, t.outputAt))
+	t.tapeOutput(p, t.outputAt)
 }
 
-// Data collects small pieces, as queries that were removed between them leave
-// them: what follows must not find a log full of single bytes.
+// Data collects small pieces, such as those between queries that were taken out, so that the log
+// does not fill up with single bytes.
 func (e events) Data(p []byte) {
 	t := e.t
 	if t.tap != nil {
@@ -32,85 +39,145 @@ func (e events) Data(p []byte) {
 		t.small = append(t.small, p...)
 		return
 	}
-	e.settle()
-	t.content.data(t.ch, p)
+	e.flushSmall()
+	t.content.data(t.channel(), p)
 }
 
 const (
-	// smallData, in bytes, is what is worth to be copied once more rather than
-	// to become an entry that weighs as much again.
+	// smallData, in bytes: what is shorter is copied once more, rather than put into an entry of
+	// its own, which would take about as many bytes again.
 	smallData = 256
-	// maxSmall, in bytes, is what is collected: every terminal may keep it.
+	// maxSmall, in bytes, is how much is collected. Every terminal may keep a buffer of this size.
 	maxSmall = 1 << 10
 )
 
-// settle appends the output that was collected; everything that has its place in
-// the output comes after it.
-func (e events) settle() {
+// flushSmall appends the output that was collected. It is called before anything is appended that
+// has its place in the output.
+func (e events) flushSmall() {
 	if t := e.t; len(t.small) > 0 {
-		t.content.data(t.ch, t.small)
+		t.content.data(t.channel(), t.small)
 		t.small = t.small[:0]
 	}
 }
 
-// Fed comes when a piece of output has been handled whole.
+// Fed comes when a piece of output has been handled entirely.
 func (e events) Fed() {
-	e.settle()
+	e.flushSmall()
 	e.tell()
-	e.t.content.fed(e.t.ch, e.t.term.Screen())
+	e.t.content.fed(e.t.channel(), e.t.term.Screen())
+	e.t.keepCheckpoint()
+	e.t.keepTape()
+	if e.t.replay == nil {
+		e.t.stir()
+		e.t.dropForSecret()
+	}
 }
 
-func (e events) Reply(p []byte) { _ = e.t.term.Input(p) } // a program that does not read its answers gets none
+// Reply answers a query of the program's. A program that does not read gets no answer, and one that
+// has been answered before gets no other.
+func (e events) Reply(p []byte) {
+	if e.t.replay == nil {
+		_ = e.t.exec.input(p, false)
+	}
+}
 
-// Clipboard is for the holder's viewers only: see [Attach.Pull].
+// Clipboard comes with what the program puts on the clipboard. Only the holder's viewers get it:
+// see [Attach.Pull].
 func (e events) Clipboard(p []byte) {
-	e.settle()
+	if e.t.replay != nil {
+		return
+	}
+	e.flushSmall()
 	e.t.ch.SetClipboard(p)
 }
 
-// Bell is in the output as well; see [Attach.Covered].
-func (e events) Bell() { e.t.bells++ }
+// notifyEvery is how often a terminal may notify somebody: a program in a loop must not fill the
+// viewer's desktop.
+const notifyEvery = time.Second
 
-// Title and Cwd are told once for each piece of output: only the last one counts.
+// Notification comes with a notification of the program's. The holder's viewers get it, and of
+// several within a second only the first.
+func (e events) Notification(p []byte) {
+	t := e.t
+	now := t.host.now()
+	if t.replay != nil || now.Sub(t.notified) < notifyEvery {
+		return
+	}
+	t.notified = now
+	e.flushSmall()
+	t.ch.Notify(p)
+}
+
+// Bell counts. Viewers hear the bell in the output itself, but for those of [Attach.Covered].
+// The feed is told of the first within bellEvery.
+func (e events) Bell() {
+	t := e.t
+	t.bells++
+	if now := t.host.now(); now.Sub(t.rang) >= bellEvery {
+		t.rang = now
+		t.emitLive(Event{Kind: EventBell})
+		t.happened(WantBell)
+	}
+}
+
+// bellEvery is how often the feed is told of a terminal's bell: a program in a loop must not fill
+// it.
+const bellEvery = time.Second
+
+// Title notes a title that the program has set. Of several in one piece of output the last one
+// counts.
 func (e events) Title(s string) { e.t.newTitle = CleanTitle(s) }
 
-// Cwd is told with every prompt.
+// Cwd notes the working directory, which shells tell with every prompt.
 func (e events) Cwd(uri string) { e.t.newCwd = uri }
 
-// tell appends what the title and the directory have become.
+// tell appends the title and the directory that the piece of output has brought, if they are new.
 func (e events) tell() {
 	t := e.t
 	if s := t.newTitle; s != "" && s != t.lastTitle && !t.renamed {
 		t.lastTitle = s
-		t.ch.Append(ahp.TerminalTitleChanged{Title: s}, nil)
-		t.host.list.changed()
+		t.appendParsed(ahp.TerminalTitleChanged{Title: s})
+		t.listChanged()
 	}
 	if uri := t.newCwd; uri != "" && uri != t.lastCwd {
 		t.lastCwd = uri
-		t.ch.Append(ahp.TerminalCwdChanged{Cwd: uri}, nil)
+		t.appendParsed(ahp.TerminalCwdChanged{Cwd: uri})
 	}
 	t.newTitle, t.newCwd = "", ""
 }
 
+// CommandDetection comes once, when shell integration is noticed.
 func (e events) CommandDetection() {
-	e.settle()
-	e.t.ch.Append(ahp.TerminalCommandDetectionAvailable{}, nil)
+	e.flushSmall()
+	e.t.guard.tells = true
+	e.t.appendParsed(ahp.TerminalCommandDetectionAvailable{})
 }
 
-func (e events) PromptStart() { e.finish(nil) }
+// PromptStart comes with a prompt: a command that has not told its end is over.
+func (e events) PromptStart() {
+	e.finish(nil)
+	e.t.endTrust()
+	e.t.typist.prompts()
+}
 
+// CommandExecuted comes when the shell begins to run a command.
 func (e events) CommandExecuted(line string) {
 	t := e.t
-	e.settle()
+	e.flushSmall()
 	e.finish(nil)
 	t.commands++
 	t.running = t.name + "-" + strconv.Itoa(t.commands)
-	t.runningAt = t.host.now()
-	begun := ahp.TerminalCommandExecuted{CommandID: t.running, CommandLine: line, Timestamp: t.runningAt.UnixMilli()}
-	t.ch.Append(begun, nil)
-	t.content.command(t.ch, begun)
+	t.runningAt = t.when()
+	begun := ahp.TerminalCommandExecuted{
+		CommandID: t.running, CommandLine: line, Timestamp: t.runningAt.UnixMilli(),
+		By: t.begunBy(), Cwd: cmp.Or(t.newCwd, t.lastCwd),
+	}
+	t.appendParsed(begun)
+	t.content.command(t.channel(), begun)
+	t.began(begun.By)
 }
 
+// CommandFinished comes when a command has ended; known: with code.
 func (e events) CommandFinished(code int, known bool) {
 	if known {
 		e.finish(&code)
@@ -119,36 +186,71 @@ func (e events) CommandFinished(code int, known bool) {
 	e.finish(nil)
 }
 
-// finish ends the running command, if there is one.
+// finish ends the command that is running, if there is one. code is nil if it is unknown.
 func (e events) finish(code *int) {
 	t := e.t
 	if t.running == "" {
 		return
 	}
-	e.settle()
-	ms := t.host.now().Sub(t.runningAt).Milliseconds()
-	t.ch.Append(ahp.TerminalCommandFinished{CommandID: t.running, ExitCode: code, DurationMs: &ms}, nil)
-	t.running = ""
+	e.flushSmall()
+	ms := max(t.when().Sub(t.runningAt).Milliseconds(), 0)
+	over := ahp.TerminalCommandFinished{CommandID: t.running, ExitCode: code, DurationMs: &ms}
+	t.appendParsed(over)
+	t.over(over)
 }
 
+// began notes that the command that is running now was begun by by.
+func (t *Terminal) began(by string) {
+	t.runningBy = by
+	t.listChanged()
+	t.emitLive(Event{Kind: EventCommandStarted, By: by})
+}
+
+// over notes that the command that was running is over.
+func (t *Terminal) over(a ahp.TerminalCommandFinished) {
+	t.running = ""
+	t.listChanged()
+	t.emitLive(Event{Kind: EventCommandFinished, By: t.runningBy, ExitCode: a.ExitCode,
+		DurationMs: a.DurationMs})
+	t.endTrust()
+	if ms := a.DurationMs; ms != nil && *ms >= longCommand.Milliseconds() {
+		t.happened(WantCommand)
+	}
+}
+
+// Exited comes last, when the program has ended.
 func (e events) Exited(st ptypool.ExitStatus) {
 	t := e.t
-	if t.mark != "" {
-		t.host.origins.end(t.mark)
-	}
-	code := st.Code
-	e.settle() // a Feed that panicked has left it
+	t.loadLocked()
+	e.flushSmall() // it is left if the parser panicked
 	e.tell()
+	e.finishLast(st.Code)
+	t.exited = true
+	t.dropHeld(nil, ErrExited, anyHeld)
+	t.typist.reacts()
+	t.endLookout()
+	t.fleeting = t.transient && t.watching > 0
+	t.exitedAt = t.host.now()
+	if st.Code == ptypool.UnknownExit && t.host.cfg().Keeper != nil && !t.Client() {
+		why := endedUnseen
+		t.ended.CompareAndSwap(nil, &why)
+	}
+	told, origin := t.exec.exited(st.Code)
+	t.keepEnd(st, told)
+	t.endTape()
+	t.exit.Store(&st) // before the action: its readers may ask for it
+	t.ch.Append(told, origin)
+	t.emit(Event{Kind: EventExited, ExitCode: &st.Code})
+	t.happened(WantExited)
+	close(t.done)
+	t.host.list.changed()
+	t.host.janitor.exited()
+}
+
+// finishLast ends the command that is running when the program ends.
+func (e events) finishLast(code int) {
 	if code == ptypool.UnknownExit {
 		e.finish(nil)
 	}
 	e.finish(&code)
-	t.exited = true
-	t.fleeting = t.transient && t.watching > 0
-	t.exitedAt = t.host.now()
-	t.exit.Store(&st) // whoever reads the action may ask
-	t.ch.Append(t.exitedAction(code))
-	close(t.done)
-	t.host.list.changed()
-	t.host.keep.exited()
 }

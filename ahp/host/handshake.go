@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/store"
@@ -13,30 +14,31 @@ import (
 var (
 	errTakenOver     = errors.New("another connection of this clientId has taken over")
 	errForeignClient = ahp.NewError(ahp.CodeNotPermitted,
-		"this clientId belongs to somebody else; choose another", "rule", "a clientId belongs to the principal that first used it")
+		"this clientId belongs to somebody else; choose another",
+		"rule", "a clientId belongs to the principal that first used it")
 )
 
-// Hello is the answer to initialize, apart from how its version looks on the wire.
+// Hello is the answer to initialize, whatever it looks like on the wire.
 type Hello struct {
-	Version ahp.Version
-	// ServerSeq is that of the snapshots: a client may take it for
-	// the last action it has seen.
-	ServerSeq        uint64
+	Version          ahp.Version
 	ServerVersion    string
 	DefaultDirectory string
-	Snapshots        []store.View
+	// Snapshots gives the snapshots, and the answer's serverSeq, which is theirs: a client may take
+	// it for that of the last action it has seen.
+	Snapshots *store.Subscription
 }
 
-// Initialize is AHP's initialize. Initial subscriptions that do not exist are
-// left out. What a connection that it takes over from followed, it follows, too:
-// from the state of it on.
+// Initialize is AHP's initialize. Initial subscriptions that do not exist are left out. If the
+// connection takes over from another one of its clientId, it also follows what that one followed,
+// beginning with the state.
 func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
 	if c.Initialized() {
 		return Hello{}, errInitialized
 	}
 	v, ok := ahp.Negotiate(p.ProtocolVersions)
 	if !ok {
-		e := ahp.NewError(ahp.CodeVersion, "no offered protocol version is supported; termhost speaks 0.3 to 0.9 and 1.x")
+		e := ahp.NewError(ahp.CodeVersion,
+			"no offered protocol version is supported; termhost speaks 0.3 to 0.10 and 1.x")
 		e.Data, _ = json.Marshal(map[string][]string{"supportedVersions": ahp.SupportedVersions()})
 		return Hello{}, e
 	}
@@ -46,18 +48,22 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
 	}
 	var channels []*store.Channel
 	for _, ref := range p.InitialSubscriptions {
-		if ch := c.host.channel(c.principal, string(ref)); ch != nil && !slices.Contains(channels, ch) {
+		if ch := c.channel(string(ref)); ch != nil && !slices.Contains(channels, ch) {
 			channels = append(channels, ch)
 		}
 	}
 	c.host.list.flush()
-	hello := Hello{Version: v, ServerVersion: c.host.cfg.Version, DefaultDirectory: ahp.FileURI(c.host.account.Home)}
-	hello.Snapshots, hello.ServerSeq = c.sub.SubscribeAll(channels)
-	c.sub.Inherit(from.channels)
+	hello := Hello{
+		Version: v, ServerVersion: c.host.cfg().Version,
+		DefaultDirectory: ahp.FileURI(c.host.account.Home),
+		Snapshots:        c.sub.SubscribeAll(channels),
+	}
+	c.sub.Inherit(c.ownRoot(from.channels))
 	return hello, nil
 }
 
-var errInitialized = ahp.NewError(ahp.CodeInvalidRequest, "already initialized: a connection is initialized once")
+var errInitialized = ahp.NewError(ahp.CodeInvalidRequest,
+	"already initialized: a connection is initialized once")
 
 // Replay is the answer to reconnect.
 type Replay struct {
@@ -66,9 +72,8 @@ type Replay struct {
 	Owned   map[string]ahp.OwnedTerminal // see [ahp.ReconnectMeta]
 }
 
-// Reconnect is AHP's reconnect: the connection continues as the clientId, with
-// the version it had, and gets what it missed. An unknown clientId leaves the
-// connection as it was.
+// Reconnect is AHP's reconnect: the connection goes on as the clientId, with the version that the
+// last connection had, and gets what that one missed. With an unknown clientId nothing changes.
 func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	if c.Initialized() {
 		return Replay{}, errInitialized
@@ -86,7 +91,9 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	case foreign:
 		return Replay{}, errForeignClient
 	case v == ahp.Version{}:
-		return Replay{}, ahp.NewError(ahp.CodeNotFound, "this clientId is not known here any more; initialize instead", "clientId", clip(p.ClientID))
+		return Replay{}, ahp.NewError(ahp.CodeNotFound,
+			"this clientId is not known here any more; initialize instead",
+			"clientId", clip(p.ClientID))
 	}
 	from, bad := h.seat(c, p.ClientID, v)
 	if bad != nil {
@@ -95,8 +102,10 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	r := Replay{Missing: []string{}, Owned: h.standing(c.client)}
 	var channels []*store.Channel
 	for _, ref := range p.Subscriptions {
-		ch := h.channel(c.principal, string(ref))
-		if ch == nil || reborn(ch, from.synced) {
+		ch := c.channel(string(ref))
+		// A guest has a root channel of its own with each connection, which is the same to it.
+		another := ch != nil && ch != c.root && reborn(ch, from.synced)
+		if ch == nil || another || c.younger(string(ref), from.restored) {
 			r.Missing = append(r.Missing, string(ref))
 			continue
 		}
@@ -107,52 +116,65 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	return r, nil
 }
 
-// reborn reports whether a client followed an earlier terminal of ch's URI: the one
-// that it means is gone. synced is what its last connection knew.
+// younger reports whether a client of an earlier host, which was connected until then at the
+// latest, means an earlier terminal of a URI than the one that has it now. Zero: it has been
+// connected to this host.
+func (c *Conn) younger(ref string, then time.Time) bool {
+	if then.IsZero() {
+		return false
+	}
+	uri, _ := ahp.NormalizeChannel(ref)
+	t := c.host.lookup(uri)
+	return t != nil && t.created.After(then)
+}
+
+// reborn reports whether a client means an earlier terminal of ch's URI, which is gone. synced is
+// what the client's last connection knew.
 func reborn(ch *store.Channel, synced map[string]uint64) bool {
 	at, followed := synced[ch.URI()]
 	return followed && at <= ch.Born()
 }
 
-// channel returns the channel that a reference names, if p may follow it.
-func (h *Host) channel(p authz.Principal, ref string) *store.Channel {
+// channel returns the channel that a reference names, if the peer may follow it.
+func (c *Conn) channel(ref string) *store.Channel {
 	uri, ok := ahp.NormalizeChannel(ref)
-	if !ok || authz.Check(p, authz.Subscribe, authz.Target{}) != nil {
+	if !ok || authz.Check(c.principal, authz.List, authz.Target{}) != nil {
 		return nil
 	}
 	if uri == ahp.RootURI {
-		return h.store.Root()
+		return c.root
 	}
-	t := h.lookup(uri)
-	if t == nil {
+	t := c.host.lookupFor(c.principal, uri)
+	if t == nil || authz.Check(c.principal, authz.Subscribe, t.seen()) != nil {
 		return nil
 	}
+	t.load()
 	return t.ch
 }
 
-// Subscribe is AHP's subscribe.
-func (c *Conn) Subscribe(ref string) (store.View, *ahp.Error) {
-	if c.ctx.Err() != nil {
-		return store.View{}, c.ended()
+// Subscribe is AHP's subscribe. If it returns no error, the answer is posted: answer appends it to
+// dst, with the snapshot, which is taken when the answer is written.
+func (c *Conn) Subscribe(ref string, answer func(dst []byte, v store.View) []byte) *ahp.Error {
+	if e := c.Ended(); e != nil {
+		return e
 	}
-	if err := authz.Check(c.principal, authz.Subscribe, authz.Target{}); err != nil {
-		return store.View{}, refused(err)
+	if err := authz.Check(c.principal, authz.List, authz.Target{}); err != nil {
+		return c.ProtocolError(err)
 	}
-	ch := c.host.channel(c.principal, ref)
+	ch := c.channel(ref)
 	if ch == nil {
-		return store.View{}, unknownChannel(ref)
+		return unknownChannel(ref)
 	}
-	if ch == c.host.store.Root() {
+	if ch == c.root {
 		c.host.list.flush()
 	}
-	view, err := c.sub.Subscribe(ch)
-	if err != nil {
-		return store.View{}, unknownChannel(ref)
+	if err := c.sub.Subscribe(ch, answer); err != nil {
+		return unknownChannel(ref)
 	}
-	return view, nil
+	return nil
 }
 
-// Unsubscribe is AHP's unsubscribe. What is not subscribed to is ignored.
+// Unsubscribe is AHP's unsubscribe. A channel that the connection does not follow is ignored.
 func (c *Conn) Unsubscribe(ref string) {
 	uri, ok := ahp.NormalizeChannel(ref)
 	if !ok {
@@ -166,8 +188,10 @@ func (c *Conn) Unsubscribe(ref string) {
 }
 
 // Subscriptions returns how many channels the connection follows.
-func (c *Conn) Subscriptions() int { return len(c.sub.Channels()) }
+func (c *Conn) Subscriptions() int { return c.sub.Count() }
 
 func unknownChannel(ref string) *ahp.Error {
-	return ahp.NewError(ahp.CodeNotFound, "there is no channel "+Printable(clip(ref))+"; it may have been disposed", "channel", clip(ref))
+	return ahp.NewError(ahp.CodeNotFound,
+		"there is no channel "+Printable(clip(ref))+"; it may have been disposed",
+		"channel", clip(ref))
 }

@@ -1,28 +1,132 @@
 package host
 
 import (
-	"bytes"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"termhost/ahp"
+	"termhost/authz"
 )
 
-func TestTheHistoryReachesAsFarBackAsTheContentWithinItsBound(t *testing.T) {
-	for _, kept := range []int{64 << 10, 1 << 20} {
-		h := newHost(t, func(c *Config) { c.ScrollbackBytes = kept })
-		term := run(t, h, carol, "x", "seq 1 20000; printf '\\nend'; exec cat")
-		term.awaitOutput(t, "end")
-		st, err := h.Read(carol, term)
-		if err != nil {
-			t.Fatal(err)
+// history returns what a terminal's log holds, as text: one item a line, output joined.
+func history(t testing.TB, h *Host, term *Terminal) (text string, truncated bool) {
+	t.Helper()
+	var b strings.Builder
+	var last HistoryItem
+	truncated, err := h.ReadHistory(carol, term, func(i *HistoryItem) bool {
+		if i.At < last.At {
+			t.Errorf("%+v follows %+v", i, last)
 		}
-		history, err := h.History(carol, term)
-		if err != nil {
-			t.Fatal(err)
+		if i.Time.Before(term.created) || i.Time.After(time.Now()) {
+			t.Errorf("%s at %v", i.Kind, i.Time)
 		}
-		raw, lines := strings.Count(text(st), "\n"), bytes.Count(history, []byte("\n"))
-		// The content is cut in large pieces and may hold far less.
-		if lines < raw*9/10 || len(history) > kept {
-			t.Errorf("of %d bytes the content has %d lines, the history %d in %d bytes", kept, raw, lines, len(history))
+		switch i.Kind {
+		case HistoryData:
+			if last.Kind != HistoryData {
+				b.WriteByte(0x7c)
+			}
+			b.Write(i.Data)
+		case HistoryResized:
+			fmt.Fprintf(&b, "|%dx%d", i.Cols, i.Rows)
+		case HistoryCommand:
+			fmt.Fprintf(&b, "|[%s by %s", i.Command.Line, i.Command.By)
+		case HistoryFinished:
+			fmt.Fprintf(&b, "|] %s", codeText(i.Command.ExitCode))
+		case HistoryExited:
+			fmt.Fprintf(&b, "|exited %s", codeText(i.ExitCode))
+		case HistoryGap:
+			fmt.Fprintf(&b, "|%d missing: %s", i.Missing, i.Reason)
 		}
+		last = *i
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String(), truncated
+}
+
+func TestHistoryHasOutputWithCommandsAndSizesInTheirPlaces(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	term, err := h.Create(carol, CreateOptions{Name: "x", Cols: 100, Rows: 30,
+		Argv: sh("stty -echo; printf '" + strings.ReplaceAll(told, "\x1b", `\033`) +
+			"'; read x; printf more; exit 4")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	term.awaitOutput(t, "the title")
+	v := attach(t, h, carol, "x", window) // 80 by 24
+	v.a.Resize(90, 20)
+	if err := v.a.Input([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the exit", term.Done())
+	const want = "|100x30|$ |[ by carol|making\r\r\n|] 3|$ \x1b]0;the title\a|80x24|90x20|more|exited 4"
+	for _, h := range []*Host{h, after(t, killed(t, h))} {
+		if got, truncated := history(t, h, find(t, h, "x")); got != want || truncated {
+			t.Errorf("the history is %q, want %q", got, want)
+		}
+	}
+}
+
+func TestHistoryWithoutItsBeginningDrawsTheScreenFirst(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, func(c *Config) { c.LogBytes = 128 << 10 })
+	term := run(t, h, carol, "x", "seq 100000")
+	wait(t, "the exit", term.Done())
+	got, truncated := history(t, h, term)
+	_, retained, _ := strings.Cut(got, "\n")
+	first, _, _ := strings.Cut(retained, "\r")
+	if !truncated || !strings.Contains(got, "|100000\r\n|exited 0") &&
+		!strings.HasSuffix(got, "\n100000\r\n|exited 0") {
+		t.Errorf("truncated: %v; %.200q ... %.50q", truncated, got, got[len(got)-50:])
+	}
+	if first == "2" {
+		t.Errorf("the history begins with %.100q", got)
+	}
+}
+
+func TestHistoryOfWhatIsNotLoggedIsWhatIsRetained(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, func(c *Config) { c.Persist = false })
+	term := run(t, h, carol, "x", "echo hello; exit 2")
+	wait(t, "the exit", term.Done())
+	if got, _ := history(t, h, term); got != "|80x24|hello\r\n|exited 2" {
+		t.Errorf("the history is %q", got)
+	}
+}
+
+func TestHistoryForgetsWhatWasCleared(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	p := connect(t, h, carol, "c")
+	uri := p.create("x", "/bin/sh", "-c", "stty -echo; echo secret; read x; echo shown; read x")
+	term := h.lookup(uri)
+	term.awaitOutput(t, "secret")
+	p.subscribe(uri)
+	if got := p.dispatch(uri, ahp.TerminalCleared{}); got != "" {
+		t.Fatal(got)
+	}
+	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\n")})
+	term.awaitOutput(t, "shown")
+	if got, _ := history(t, h, term); strings.Contains(got, "secret") ||
+		!strings.HasSuffix(got, "shown\r\n") {
+		t.Errorf("the history is %q", got)
+	}
+}
+
+func TestHistoryIsForThoseWhoMayReadTheTerminal(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	term := run(t, h, carol, "x", "echo hello")
+	guest := authz.Principal{ID: "g", Name: "g", Role: authz.Observer, Guest: "g"}
+	_, err := h.ReadHistory(guest, term, func(*HistoryItem) bool { t.Error("it reads"); return true })
+	var denied *authz.Denied
+	if !errors.As(err, &denied) {
+		t.Errorf("got %v", err)
 	}
 }

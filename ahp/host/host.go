@@ -1,17 +1,3 @@
-// Package host is where the store, the ptys and the policy meet. Every verb a
-// door can ask for is a method here; doors authenticate and translate, and
-// decide nothing.
-//
-// A [Host] owns the terminals. A [Conn] is one transport of one principal and
-// carries the verbs of AHP; an [Attach] shows one terminal to an SSH session.
-//
-// A change of a terminal is one step under that terminal's lock (its Term's):
-// authz.Check, the side effect on the pty, the action appended to the store. So
-// of two racing claims one wins, and nobody types after losing the claim.
-//
-// Lock order: Host.mu, then a Term's lock, then the leaves: the store's, the
-// brake's, the list's (which takes the store's). Nothing is taken in the other
-// direction, so what is called under a Term's lock never asks the Host.
 package host
 
 import (
@@ -21,19 +7,19 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"termhost/ahp"
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
 )
 
-// Config is what a Host is made from. The fields that have a key in the
-// configuration mean what config.example.toml says.
+// Config is what a Host is made from. Fields that are also keys of the configuration file mean what
+// config.example.toml says.
 type Config struct {
-	// StateDir holds the serverSeq's high-water mark and the scripts of shell
-	// integration. "": neither is kept, so there is no shell integration.
+	// StateDir holds the serverSeq's high-water mark, the scripts of shell integration, and the
+	// journals of the terminals. "": there is nothing of that.
 	StateDir string
 	Version  string // of termhost, for clients and XTVERSION
 
@@ -43,36 +29,68 @@ type Config struct {
 	Env              map[string]string
 	ShellIntegration bool
 
-	MaxTerminals    int // 0: 500
+	MaxTerminals int // 0: 500
+	// MaxConnections and MaxWebSockets are how many SSH connections and other peers the doors let
+	// in, of which no account gets all; 0: 1000.
+	MaxConnections, MaxWebSockets int
+
 	MaxExited       int // 0: none stays
 	ExitedTTL       time.Duration
 	ScrollbackBytes int // 0: 1 MiB
 	LogBytes        int // 0: 4 MiB
-	InputShared     bool
+	// Persist keeps what terminals print in StateDir, so that the next host has it. Without it only
+	// descriptions of the terminals are kept there.
+	Persist     bool
+	InputShared bool
+	// Record is which new terminals are recorded: RecordAgents, RecordAll, or else none.
+	Record           string
+	RecordBytes      int64         // of a file; 0: 64 MiB
+	RecordTotalBytes int64         // of all of them; 0: no bound
+	KeyboardIdle     time.Duration // 0: none goes back because its holder types nothing
+	GuardAgents      bool          // what agents type into a new terminal waits for approval
+	// AgentsTypeSecrets lets agents type where a program asks for a secret.
+	AgentsTypeSecrets bool
 
-	// ClientGrace is the most that a client-executed terminal waits for an owner
-	// that is away; 0: none waits. ClientOutputRate is how much output the owner
-	// of such terminals may send, in bytes a second on average; 0: no limit.
+	// ClientGrace is the longest that a client-executed terminal waits for an owner that is away;
+	// 0: none waits. ClientOutputRate is how much the owner of such terminals may send to be shown,
+	// in bytes a second on average; 0: no limit.
 	ClientGrace      time.Duration
 	ClientOutputRate int
 
-	Log *slog.Logger     // nil: discarded
-	Now func() time.Time // nil: time.Now
+	Keeper Keeper // of terminals' programs; nil: this process is their parent
+	// PageURL is where a browser on this machine finds the web page; "": nowhere.
+	PageURL string
+
+	// NoLookout: nobody finds out whether programs wait for somebody to type. It is for tests in
+	// which that must not happen at just any moment.
+	NoLookout bool
+
+	Authority *authz.Authority // keeps the tokens; needed by the token verbs only
+
+	Log   *slog.Logger     // nil: discarded
+	Audit *slog.Logger     // gets [authz.AuditCreate] and others; nil: discarded
+	Now   func() time.Time // nil: time.Now
 }
 
 // Host keeps the terminals. All methods may be called concurrently.
 type Host struct {
-	cfg   Config
-	log   *slog.Logger
-	now   func() time.Time
-	store *store.Store
-	pool  *ptypool.Pool
+	live     atomic.Pointer[settings]
+	log      *slog.Logger
+	auditLog *slog.Logger
+	now      func() time.Time
+	store    *store.Store
+	pool     *ptypool.Pool
 
-	account     ptypool.Account     // who the terminals run as
-	integration ptypool.Integration // Dir "": there is none
-	mark        seqMark
+	approvalTime time.Duration // see approvalTime; tests do not wait for so long
 
-	// mu guards the registries below. It is taken before any Term's lock.
+	account   ptypool.Account // the user that the terminals run as
+	highWater highWater
+	journal   hostJournal
+	termsDir  string // where the journals are; "": there are none
+	boot      string // see bootID
+
+	// mu guards the registries below, and fields of other types that name it. No Term's lock is
+	// held with it: see "Locks" in the package's documentation.
 	mu        sync.Mutex
 	terminals map[string]*Terminal // by URI
 	names     map[string]*Terminal // by NAME
@@ -80,43 +98,100 @@ type Host struct {
 	clients   map[string]*client   // by clientId
 	conns     map[*Conn]struct{}
 	attaches  map[*Attach]struct{}
-	lastUsed  map[string]*Terminal // by principal ID
-	spent     spent
+	streams   map[*Streams]struct{}
+	lastUsed  map[string]lastUse // by the principal's ID
+	paces     map[string]*Pace   // by account
+	spent     spent              // numbers of NAMEs that are not given again
 	closed    bool
+	leaving   bool // closed, and the terminals go on
 
-	list    listPublisher
-	keep    keeper
-	origins origins
+	recordings recordings
+
+	pieces sync.Pool // of the Streams, *[]byte
+
+	resumed []*Terminal    // go on from an earlier host, and have not been read yet
+	waking  sync.WaitGroup // reads them
+
+	people   people
+	list     listPublisher
+	feed     feed
+	janitor  janitor
+	creators creators
 }
 
-// New returns a Host without terminals. It must be shut down.
+// New returns a Host with the terminals that an earlier one has left in the state folder. It must
+// be shut down.
 func New(cfg Config) (*Host, error) {
-	h := &Host{cfg: cfg, log: cfg.Log, now: cfg.Now,
-		terminals: map[string]*Terminal{}, names: map[string]*Terminal{}, clients: map[string]*client{},
-		conns: map[*Conn]struct{}{}, attaches: map[*Attach]struct{}{}, lastUsed: map[string]*Terminal{}, origins: origins{byMark: map[string]origin{}}}
+	h := &Host{
+		log: cfg.Log, auditLog: cfg.Audit, now: cfg.Now,
+		terminals: map[string]*Terminal{}, names: map[string]*Terminal{},
+		clients: map[string]*client{}, conns: map[*Conn]struct{}{},
+		attaches: map[*Attach]struct{}{}, streams: map[*Streams]struct{}{},
+		lastUsed: map[string]lastUse{}, paces: map[string]*Pace{},
+		creators: creators{byMarker: map[string]creator{}}, approvalTime: approvalTime,
+	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
+	}
+	if h.auditLog == nil {
+		h.auditLog = slog.New(slog.DiscardHandler)
 	}
 	if h.now == nil {
 		h.now = time.Now
 	}
-	h.mark.dir = cfg.StateDir
-	first, err := h.mark.begin(h.now())
-	if err != nil {
-		return nil, err
+	h.highWater.dir = cfg.StateDir
+	first, err := h.highWater.begin(h.now())
+	if err != nil { // a full disk keeps nobody out
+		h.log.Warn("serverSeq follows the clock alone: do not set it back", "err", err)
 	}
-	h.settleIn()
-	h.store = store.New(store.Options{FirstSeq: first, LogBytes: cfg.LogBytes, ContentBytes: cfg.ScrollbackBytes})
-	h.pool = ptypool.New(ptypool.Config{MaxTerminals: cfg.MaxTerminals, Realm: realm(cfg.StateDir), Log: cfg.Log})
+	h.lookUpAccount()
+	h.live.Store(h.settle(cfg))
+	h.store = store.New(store.Options{
+		FirstSeq: first, LogBytes: cfg.LogBytes, ContentBytes: cfg.ScrollbackBytes,
+	})
+	pool := ptypool.Config{
+		MaxTerminals: cfg.MaxTerminals, Realm: realm(cfg.StateDir), Log: cfg.Log,
+	}
+	if cfg.Keeper != nil {
+		pool.Starter = cfg.Keeper
+	}
+	h.pool = ptypool.New(pool)
 	h.list.publish = h.store.PublishTerminals
-	h.keep.begin(h)
+	if err := h.recordings.open(cfg.StateDir); err != nil {
+		h.log.Warn("some recordings cannot be read, and are left aside", "err", err)
+	}
+	used := h.recall()
+	h.restore()
+	h.recallUses(used)
+	h.noteAllLocked()
+	h.resumeRecordings()
+	h.openResumed()
+	h.janitor.begin(h)
 	return h, nil
 }
 
-// Shutdown refuses new terminals and connections, hangs up every terminal,
-// waits until all are gone or ctx ends (then kills what is left), gives readers
-// the last output as long as ctx lasts, and ends the connections. Called again,
-// it does nothing.
+// settings are a configuration that is in force, with what is made from it.
+type settings struct {
+	Config
+	integration ptypool.Integration // of shells; Dir "": there is none
+}
+
+// cfg returns the configuration that is in force.
+func (h *Host) cfg() *settings { return h.live.Load() }
+
+// Configure puts another configuration in force, in which StateDir, Version, Authority, Log and Now
+// must be the same; Keeper does not count. What the programs of running terminals were started
+// with stays as it is.
+func (h *Host) Configure(cfg Config) {
+	h.live.Store(h.settle(cfg))
+	h.store.SetBounds(cfg.LogBytes, cfg.ScrollbackBytes)
+	h.pool.SetMaxTerminals(cfg.MaxTerminals)
+	h.janitor.exited() // fewer may stay now
+}
+
+// Shutdown refuses new terminals and connections and hangs up every terminal. It waits until all
+// have ended, and until the readers have the last output. When ctx ends, what is left is killed and
+// no reader is waited for. Then it ends the connections. Called again, it does nothing.
 func (h *Host) Shutdown(ctx context.Context) error {
 	h.mu.Lock()
 	if h.closed {
@@ -126,18 +201,26 @@ func (h *Host) Shutdown(ctx context.Context) error {
 	h.closed = true
 	for _, t := range h.order {
 		t.ending("because " + ErrClosed.Error())
-		t.brake.release()
-		t.presentLocked()
+		t.exec.forget()
 	}
 	h.mu.Unlock()
 	err := h.pool.Shutdown(ctx)
-	h.keep.end()
+	h.waking.Wait()
+	h.janitor.end()
 	h.list.stop()
 	h.drain(ctx)
 	for _, c := range h.connections() {
 		c.End(ErrClosed)
 	}
-	return errors.Join(err, h.mark.end(h.store.Seq()))
+	h.journal.close()
+	return errors.Join(err, h.highWater.end(h.store.Seq()))
+}
+
+// all returns the terminals, oldest first.
+func (h *Host) all() []*Terminal {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.order)
 }
 
 func (h *Host) connections() []*Conn {
@@ -146,8 +229,10 @@ func (h *Host) connections() []*Conn {
 	return slices.Collect(maps.Keys(h.conns))
 }
 
-// drain waits until connections and attaches have written what there is, or ctx
-// ends.
+// drainPoll is how often drain looks.
+const drainPoll = 10 * time.Millisecond
+
+// drain waits until connections and attaches have written all there is, or ctx ends.
 func (h *Host) drain(ctx context.Context) {
 	tick := time.NewTicker(drainPoll)
 	defer tick.Stop()
@@ -159,9 +244,6 @@ func (h *Host) drain(ctx context.Context) {
 		}
 	}
 }
-
-// drainPoll is how often a shutdown looks whether everything is written.
-const drainPoll = 10 * time.Millisecond
 
 func (h *Host) pendingReaders() bool {
 	h.mu.Lock()
@@ -176,6 +258,11 @@ func (h *Host) pendingReaders() bool {
 			return true
 		}
 	}
+	for s := range h.streams {
+		if s.pending() {
+			return true
+		}
+	}
 	return false
 }
 
@@ -184,7 +271,7 @@ type Stats struct {
 	Terminals, Exited int            // running; exited and still listed
 	Connections       map[string]int // by door
 	ServerSeq         uint64
-	Clients           int // clientIds that belong to somebody
+	Clients           int // clientIds that belong to a principal
 }
 
 // Stats returns the host's present figures.
@@ -203,13 +290,4 @@ func (h *Host) Stats() Stats {
 		st.Connections[c.door]++
 	}
 	return st
-}
-
-// refused turns a policy's refusal into the protocol's error.
-func refused(err error) *ahp.Error {
-	var d *authz.Denied
-	if errors.As(err, &d) {
-		return ahp.NewError(ahp.CodeNotPermitted, d.Error(), "rule", d.Rule)
-	}
-	return ahp.NewError(ahp.CodeNotPermitted, err.Error())
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -21,15 +22,33 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = 30 * time.Second
 
 var (
-	alice = authz.Principal{ID: "SHA256:alice", Name: "alice", Role: authz.Admin, Fingerprint: "SHA256:alice"}
-	bot   = authz.Principal{ID: "SHA256:alice/bot", Name: "alice/bot", Role: authz.Operator, Fingerprint: "SHA256:alice", Token: "bot"}
-	carol = authz.Principal{ID: "SHA256:carol", Name: "carol", Role: authz.Operator, Fingerprint: "SHA256:carol"}
-	eve   = authz.Principal{ID: "SHA256:eve", Name: "eve", Role: authz.Observer, Fingerprint: "SHA256:eve"}
+	alice = keyOf("alice", authz.Admin)
+	bot   = authz.Principal{ID: "SHA256:alice/bot", Name: "alice/bot", Role: authz.Operator,
+		Fingerprint: "SHA256:alice", Token: "bot"}
+	carol = keyOf("carol", authz.Operator)
+	eve   = keyOf("eve", authz.Observer)
 )
+
+// keyOf returns the principal of somebody's key.
+func keyOf(name string, role authz.Role) authz.Principal {
+	id := "SHA256:" + name
+	return authz.Principal{ID: id, Name: name, Role: role, Fingerprint: id}
+}
+
+// initParams returns the params of an initialize.
+func initParams(version, clientID string) ahp.InitializeParams {
+	return ahp.InitializeParams{
+		Channel: ahp.RootURI, ProtocolVersions: []string{version}, ClientID: clientID,
+	}
+}
+
+// sh returns what runs a command line.
+func sh(line string) []string { return []string{"/bin/sh", "-c", line} }
 
 func newHost(t testing.TB, change ...func(*Config)) *Host {
 	t.Helper()
-	cfg := Config{Shell: "/bin/sh", StateDir: t.TempDir(), Version: "test", MaxExited: 64, MaxTerminals: 100}
+	cfg := Config{Shell: "/bin/sh", StateDir: t.TempDir(), Version: "test", MaxExited: 64,
+		MaxTerminals: 100, Persist: true}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -47,15 +66,14 @@ func newHost(t testing.TB, change ...func(*Config)) *Host {
 	return h
 }
 
-// peer is an AHP client of the host without a wire: what it pulls, it folds
-// into mirrors.
+// peer is an AHP client of the host, without a wire in between.
 type peer struct {
 	t    testing.TB
 	c    *Conn
 	id   string
 	seq  int64
 	seen []*store.Entry
-	// passed are the entries that until has gone past.
+	// passed are the entries that until has seen and that were not what it looked for.
 	passed []*store.Entry
 }
 
@@ -66,7 +84,7 @@ func connect(t testing.TB, h *Host, p authz.Principal, clientID string) *peer {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if _, e := c.Initialize(ahp.InitializeParams{Channel: ahp.RootURI, ProtocolVersions: []string{"0.5.0"}, ClientID: clientID}); e != nil {
+	if _, e := c.Initialize(initParams("0.5.0", clientID)); e != nil {
 		t.Fatalf("initialize: %v", e)
 	}
 	return &peer{t: t, c: c, id: clientID}
@@ -98,6 +116,16 @@ func (p *peer) until(what string, want func(*store.Entry) bool) *store.Entry {
 	}
 }
 
+// ofType is for until: the first action of a type.
+func ofType(name string) func(*store.Entry) bool {
+	return func(e *store.Entry) bool { return e.Action().Type() == name }
+}
+
+// is is for until: an action that equals want, of a type that can be compared.
+func is(want ahp.Action) func(*store.Entry) bool {
+	return func(e *store.Entry) bool { return e.Action() == want }
+}
+
 // answer returns the echo or the rejection of the peer's action.
 func (p *peer) answer(seq int64) *store.Entry {
 	p.t.Helper()
@@ -115,16 +143,41 @@ func (p *peer) dispatch(uri string, a ahp.Action) (rejection string) {
 	return p.answer(p.seq).Rejection()
 }
 
-func (p *peer) subscribe(uri string) ahp.TerminalState {
+// claim claims a terminal for a clientId and returns why that was refused; "": it was not.
+func (p *peer) claim(uri, clientID string) (rejection string) {
 	p.t.Helper()
-	v, e := p.c.Subscribe(uri)
+	return p.dispatch(uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(clientID)})
+}
+
+// follow subscribes and has the answer written at once.
+func (p *peer) follow(uri string) (view store.View) {
+	p.t.Helper()
+	answered := false
+	e := p.c.Subscribe(uri, func(dst []byte, v store.View) []byte {
+		view, answered = v, true
+		return dst
+	})
 	if e != nil {
 		p.t.Fatalf("subscribe: %v", e)
 	}
-	return *v.Terminal
+	for !answered {
+		for _, it := range p.c.sub.Pull(nil, 1<<20) {
+			if it.Post != nil {
+				it.Post(nil)
+				continue
+			}
+			p.seen = append(p.seen, it.Entry)
+		}
+	}
+	return view
 }
 
-// pending returns what the peer has got and not looked at yet.
+func (p *peer) subscribe(uri string) ahp.TerminalState {
+	p.t.Helper()
+	return *p.follow(uri).Terminal
+}
+
+// pending returns what has come for the peer and was not pulled yet.
 func (p *peer) pending() []*store.Entry {
 	for _, it := range p.c.sub.Pull(nil, 1<<20) {
 		if it.Entry != nil {
@@ -142,7 +195,8 @@ func (p *peer) create(name, command string, args ...string) string {
 	claim := ahp.ClientClaim(p.id)
 	params := ahp.CreateTerminalParams{Channel: uri, Claim: &claim}
 	if command != "" {
-		params.Meta = &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: command, Args: args}}
+		extras := &ahp.CreateTerminalExtras{Command: command, Args: args}
+		params.Meta = &ahp.CreateTerminalMeta{Termhost: extras}
 	}
 	if e := p.c.CreateTerminal(params); e != nil {
 		p.t.Fatalf("createTerminal: %v", e)
@@ -175,7 +229,7 @@ func wait(t testing.TB, what string, c <-chan struct{}) {
 	}
 }
 
-// viewer is an SSH session's side of an attach: what it pulls, it keeps.
+// viewer is an SSH session's side of an attach. It keeps what it pulls.
 type viewer struct {
 	t   testing.TB
 	c   *Conn
@@ -183,7 +237,9 @@ type viewer struct {
 	out []byte
 	// clipboards are the OSC 52 sequences that came.
 	clipboards []string
-	lagged     int
+	// notifications are the OSC 9 and OSC 777 sequences that came.
+	notifications []string
+	lagged        int
 }
 
 // attach attaches p to a terminal by NAME, from a connection of its own.
@@ -225,6 +281,8 @@ func (v *viewer) pull() bool {
 			v.out = append(v.out, a.Data...)
 		case store.Clipboard:
 			v.clipboards = append(v.clipboards, string(a.Sequence))
+		case store.Notification:
+			v.notifications = append(v.notifications, string(a.Sequence))
 		}
 	}
 	return len(items) > 0
@@ -243,7 +301,8 @@ func (v *viewer) until(what string, want func(out string) bool) {
 		select {
 		case <-v.a.Signal():
 		case <-deadline:
-			v.t.Fatalf("%s: never came; got %d bytes, the last %q", what, len(v.out), v.out[max(0, len(v.out)-200):])
+			last := v.out[max(0, len(v.out)-200):]
+			v.t.Fatalf("%s: never came; got %d bytes, the last %q", what, len(v.out), last)
 		}
 	}
 }
@@ -256,7 +315,7 @@ func (v *viewer) shows(text string) {
 // run creates a terminal that runs a command line, for p.
 func run(t testing.TB, h *Host, p authz.Principal, name, line string) *Terminal {
 	t.Helper()
-	term, err := h.Create(p, CreateOptions{Name: name, Argv: []string{"/bin/sh", "-c", line}})
+	term, err := h.Create(p, CreateOptions{Name: name, Argv: sh(line)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,15 +328,12 @@ func TestATerminalRunsACommandAndTellsItsExit(t *testing.T) {
 	uri := p.create("job", "/bin/sh", "-c", "echo hello; exit 7")
 	term := h.lookup(uri)
 	<-term.Done()
-	view, e := p.c.Subscribe(uri)
-	if e != nil {
-		t.Fatal(e)
-	}
-	if got := text(*view.Terminal); got != "hello\r\n" {
+	st := p.subscribe(uri)
+	if got := text(st); got != "hello\r\n" {
 		t.Errorf("output is %q", got)
 	}
-	if !view.Terminal.Exited || *view.Terminal.ExitCode != 7 {
-		t.Errorf("exit is %v %v, want 7", view.Terminal.Exited, view.Terminal.ExitCode)
+	if !st.Exited || *st.ExitCode != 7 {
+		t.Errorf("exit is %v %v, want 7", st.Exited, st.ExitCode)
 	}
 }
 
@@ -287,9 +343,7 @@ func TestInputIsAcknowledgedWithoutItsKeysAndOnlyToItsSender(t *testing.T) {
 	other := connect(t, h, eve, "watcher")
 	uri := p.create("cat", "/bin/cat")
 	for _, c := range []*peer{p, other} {
-		if _, e := c.c.Subscribe(uri); e != nil {
-			t.Fatal(e)
-		}
+		c.subscribe(uri)
 	}
 	p.c.Dispatch(uri, 1, ahp.TerminalInput{Data: []byte("secret\r")})
 	a := p.answer(1)
@@ -305,10 +359,23 @@ func TestInputIsAcknowledgedWithoutItsKeysAndOnlyToItsSender(t *testing.T) {
 	})
 }
 
-type storeEntry = store.Entry
-
 // awaitOutput waits until the terminal has printed text.
 func (t *Terminal) awaitOutput(tb testing.TB, want string) {
+	tb.Helper()
+	t.awaitState(tb, fmt.Sprintf("printed %q", want), func(st ahp.TerminalState) bool {
+		return strings.Contains(text(st), want)
+	})
+}
+
+// awaitTitle waits for a title, which comes after the output that it came with.
+func (t *Terminal) awaitTitle(tb testing.TB, want string) {
+	tb.Helper()
+	t.awaitState(tb, fmt.Sprintf("was titled %q", want), func(st ahp.TerminalState) bool {
+		return st.Title == want
+	})
+}
+
+func (t *Terminal) awaitState(tb testing.TB, what string, is func(ahp.TerminalState) bool) {
 	tb.Helper()
 	sub := t.host.store.NewSubscriber(true)
 	defer sub.Close()
@@ -317,14 +384,14 @@ func (t *Terminal) awaitOutput(tb testing.TB, want string) {
 	}
 	deadline := time.After(patience)
 	for {
-		if st, _ := t.ch.Terminal(); strings.Contains(text(st), want) {
+		if st, _ := t.ch.Terminal(); is(st) {
 			return
 		}
 		sub.Pull(nil, 1<<20)
 		select {
 		case <-sub.Signal():
 		case <-deadline:
-			tb.Fatalf("%s never printed %q", t.name, want)
+			tb.Fatalf("%s never %s", t.name, what)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/store"
 	"termhost/authz"
 )
 
@@ -63,21 +65,22 @@ func TestTheListGoesOutAtOnceWhenQuietAndThenEvery100ms(t *testing.T) {
 func TestTheRootListFollowsEverything(t *testing.T) {
 	h := newHost(t)
 	p, admin := connect(t, h, carol, "c"), connect(t, h, alice, "a")
-	if _, e := p.c.Subscribe("ahp-root:"); e != nil {
-		t.Fatal(e)
-	}
+	p.follow("ahp-root:")
 	info := func(what string, want func(ahp.TerminalInfo) bool) {
 		t.Helper()
-		p.until(what, func(e *storeEntry) bool {
+		p.until(what, func(e *store.Entry) bool {
 			l, ok := e.Action().(ahp.RootTerminalsChanged)
 			return ok && len(l.Terminals) == 1 && want(l.Terminals[0])
 		})
 	}
 	uri := p.create("x", "/bin/cat")
-	info("its creation", func(i ahp.TerminalInfo) bool { return i.Resource == uri && i.Title == "x" && i.Claim.ClientID == "c" })
+	info("its creation", func(i ahp.TerminalInfo) bool {
+		return i.Resource == uri &&
+			i.Title == "x" && i.Claim.ClientID == "c"
+	})
 	p.dispatch(uri, ahp.TerminalTitleChanged{Title: "y"})
 	info("its title", func(i ahp.TerminalInfo) bool { return i.Title == "y" })
-	admin.dispatch(uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim("a")})
+	admin.claim(uri, "a")
 	info("its claim", func(i ahp.TerminalInfo) bool { return i.Claim.ClientID == "a" })
 	admin.dispatch(uri, ahp.TerminalInput{Data: []byte("\x04")})
 	info("its exit", func(i ahp.TerminalInfo) bool { return i.Exited && *i.ExitCode == 0 })
@@ -88,22 +91,27 @@ func TestFind(t *testing.T) {
 	for _, name := range []string{"build", "builder", "web", "x1"} {
 		run(t, h, carol, name, "exec cat")
 	}
-	titled, err := h.Create(carol, CreateOptions{Name: "shell", Title: "Logs of today", Argv: []string{"/bin/cat"}})
+	titled, err := h.Create(carol,
+		CreateOptions{Name: "shell", Title: "Logs of today", Argv: []string{"/bin/cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"build": "build", "builde": "builder", "w": "web", "Logs": "shell", "shell": "shell"} {
+	for name, want := range map[string]string{
+		"build": "build", "builde": "builder", "w": "web", "Logs": "shell", "shell": "shell",
+	} {
 		term, err := h.Find(eve, name)
 		if err != nil || term.Name() != want {
 			t.Errorf("%q: %v %v", name, term, err)
 		}
 	}
 	var missing *NotFoundError
-	if _, err := h.Find(eve, "bui"); !errors.As(err, &missing) || strings.Join(missing.Candidates, " ") != "build builder" {
+	if _, err := h.Find(eve, "bui"); !errors.As(err, &missing) ||
+		strings.Join(missing.Candidates, " ") != "build builder" {
 		t.Errorf("an ambiguous prefix: %v", err)
 	}
 	for _, name := range []string{"", "none", "\x1b[31m"} {
-		if _, err := h.Find(eve, name); !errors.As(err, &missing) || strings.Contains(err.Error(), "\x1b") {
+		if _, err := h.Find(eve, name); !errors.As(err, &missing) ||
+			strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -147,7 +155,8 @@ func TestLastUsed(t *testing.T) {
 	}
 	attach(t, h, carol, "second", AttachOptions{}).a.Close()
 	third := run(t, h, bot, "third", "exec cat")
-	if got := attach(t, h, alice, "third", AttachOptions{}); got.a.Claim() != nil || h.LastUsed(alice) != third {
+	if got := attach(t, h, alice, "third", AttachOptions{}); got.a.Claim() != nil ||
+		h.LastUsed(alice) != third {
 		t.Error("not the one that alice has taken")
 	}
 	if err := attach(t, h, carol, "second", AttachOptions{}).a.Input([]byte("\x04")); err != nil {
@@ -161,14 +170,15 @@ func TestLastUsed(t *testing.T) {
 
 func TestListingsHoldNoControlCharacters(t *testing.T) {
 	h := newHost(t, func(c *Config) { c.ShellIntegration = true; c.Shell = "/bin/bash" })
-	term := run(t, h, carol, "x", `printf '\033]0;a\033[31mb\007\033]0;\302\233c\007\033]7;file:///a\001b\007done'`)
+	term := run(t, h, carol, "x",
+		`printf '\033]0;a\033[31mb\007\033]0;\302\233c\007\033]7;file:///a\001b\007done'`)
 	wait(t, "exit", term.Done())
 	infos, err := h.List(carol)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, i := range infos {
-		for _, s := range []string{i.Title, i.Cwd, i.LastCommand, i.Holder} {
+		for _, s := range []string{i.Title, i.Cwd, i.TitleText(), i.Holder} {
 			if s != Printable(s) {
 				t.Errorf("%q", s)
 			}
@@ -183,7 +193,8 @@ func TestStats(t *testing.T) {
 	wait(t, "exit", run(t, h, carol, "b", "exit 0").Done())
 	attach(t, h, carol, "a", AttachOptions{})
 	st := h.Stats()
-	if st.Terminals != 1 || st.Exited != 1 || st.Connections[DoorWebSocket] != 1 || st.Connections[DoorSSH] != 1 || st.Clients != 2 || st.ServerSeq == 0 {
+	if st.Terminals != 1 || st.Exited != 1 || st.Connections[DoorWebSocket] != 1 ||
+		st.Connections[DoorSSH] != 1 || st.Clients != 2 || st.ServerSeq == 0 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -206,7 +217,7 @@ func TestAFreshNameIsNeverAnothers(t *testing.T) {
 			t.Fatalf("%s is there again", term.Name())
 		}
 		seen[term.Name()] = true
-		h.forget(term)
+		h.forget(term, "")
 	}
 	if term := run(false); seen[term.Name()] {
 		t.Errorf("a terminal of a person's is called %s", term.Name())
@@ -244,5 +255,33 @@ func TestATerminalIsFoundExactlyByItsURI(t *testing.T) {
 		if term, err := h.Find(alice, name); err == nil {
 			t.Errorf("%s is taken for %s", name, term.Name())
 		}
+	}
+}
+
+// A client-executed terminal may have ended without anybody knowing how.
+func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
+	info := Info{Name: "laptop", State: StateExited, Executor: ahp.ExecutorClient}
+	if got := info.StateText(); got != "exited ?" {
+		t.Errorf("it is listed as %q", got)
+	}
+	b, err := json.Marshal([]Info{info})
+	if err != nil || strings.Contains(string(b), "exitCode") ||
+		!strings.Contains(string(b), `"state":"exited"`) {
+		t.Errorf("%s, %v", b, err)
+	}
+}
+
+func TestAnAgentSessionsTerminalIsListedWithItsSessionAndItsAgent(t *testing.T) {
+	info := Info{Name: "make-1", Holder: "gemini (uid:0)", Agent: "gemini", Mine: true,
+		Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1"}}
+	if got := info.HolderText(true); got != "gemini ahp-session:/s1" {
+		t.Errorf("it is held by %q", got)
+	}
+	if got := info.HolderText(false); got != "gemini" {
+		t.Errorf("in a narrow table it is held by %q", got)
+	}
+	info.Agent, info.Claim.Session = "", "ahp-session:/0199d3a1-7c2b-7f00-8000-1234567890ab"
+	if got := info.HolderText(true); got != "ahp-session:/0199d3a1-7c2b-7f00…" {
+		t.Errorf("it is held by %q", got)
 	}
 }

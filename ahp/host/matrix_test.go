@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/store"
 	"termhost/authz"
 )
 
@@ -48,10 +49,11 @@ func mayDispatch(p authz.Principal, holds bool, a ahp.Action) bool {
 	return false
 }
 
-// ruleOf is what a refusal must say, in part.
+// ruleOf returns a part of what the refusal must say.
 func ruleOf(p authz.Principal, a ahp.Action) string {
 	switch a.(type) {
-	case ahp.TerminalOutput, ahp.TerminalExited, ahp.TerminalCommandExecuted, ahp.TerminalCommandFinished:
+	case ahp.TerminalOutput, ahp.TerminalExited, ahp.TerminalCommandExecuted,
+		ahp.TerminalCommandFinished:
 		return "comes from the host only"
 	case ahp.TerminalInput, ahp.TerminalResized, ahp.TerminalTitleChanged, ahp.TerminalCleared:
 		if p.Role == authz.Observer {
@@ -68,6 +70,7 @@ func ruleOf(p authz.Principal, a ahp.Action) string {
 }
 
 func TestEveryActionOfEverySenderOnAServerTerminal(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.MaxTerminals = 300 })
 	owner := connect(t, h, carol, "owner")
 	watcher := connect(t, h, eve, "watcher")
@@ -85,7 +88,8 @@ func TestEveryActionOfEverySenderOnAServerTerminal(t *testing.T) {
 		for i, a := range everyAction("sender-" + s.name) {
 			t.Run(s.name+"/"+strings.ReplaceAll(a.Type(), "/", "."), func(t *testing.T) {
 				// Raw mode, so that nothing but the action changes the state.
-				uri := owner.create("t-"+s.name+"-"+string(rune('a'+i)), "/bin/sh", "-c", "stty raw -echo; printf ready; exec sleep 1000")
+				uri := owner.create("t-"+s.name+"-"+string(rune('a'+i)), "/bin/sh", "-c",
+					"stty raw -echo; printf ready; exec sleep 1000")
 				term := h.lookup(uri)
 				term.awaitOutput(t, "ready")
 				watcher.subscribe(uri)
@@ -133,7 +137,7 @@ func TestRefusedActionsAreFollowedByTheTruthToTheirSenderOnly(t *testing.T) {
 		if other.dispatch(uri, a) == "" {
 			t.Fatalf("%s was not refused", a.Type())
 		}
-		e := other.until("the truth", func(e *storeEntry) bool { return e.Action().Type() == a.Type() })
+		e := other.until("the truth", func(e *store.Entry) bool { return e.Action().Type() == a.Type() })
 		if e.Action() != truth || e.Origin() != nil || e.Rejection() != "" {
 			t.Errorf("after the refusal came %+v, want %+v", e.Action(), truth)
 		}
@@ -141,10 +145,11 @@ func TestRefusedActionsAreFollowedByTheTruthToTheirSenderOnly(t *testing.T) {
 	if seen := owner.pending(); len(seen) > 0 {
 		t.Errorf("the holder was told of refused actions: %s", seen[0].Action().Type())
 	}
-	// The same for one that the door could not read.
-	other.c.Reject(uri, 99, ahp.Unknown{Name: "terminal/resized", Raw: json.RawMessage(`{"type":"terminal/resized","cols":"no"}`)}, "cols is not a number")
+	// The same for an action that the door could not read.
+	other.c.Reject(uri, 99, ahp.Unknown{Name: "terminal/resized",
+		Raw: json.RawMessage(`{"type":"terminal/resized","cols":"no"}`)}, "cols is not a number")
 	other.answer(99)
-	other.until("the size", func(e *storeEntry) bool { return e.Action() == ahp.TerminalResized{Cols: 80, Rows: 24} })
+	other.until("the size", is(ahp.TerminalResized{Cols: 80, Rows: 24}))
 }
 
 func TestARefusalRepeatsNeitherKeysNorBulk(t *testing.T) {
@@ -186,7 +191,8 @@ func TestResizeBounds(t *testing.T) {
 	h := newHost(t)
 	p := connect(t, h, carol, "owner")
 	uri := p.create("x", "/bin/cat")
-	for _, s := range []ahp.TerminalResized{size(0, 24), size(80, 0), size(-1, 24), size(1001, 24), size(80, 501), size(1<<30, 1<<30)} {
+	for _, s := range []ahp.TerminalResized{size(0, 24), size(80, 0), size(-1, 24),
+		size(1001, 24), size(80, 501), size(1<<30, 1<<30)} {
 		if got := p.dispatch(uri, s); got != reasonSize {
 			t.Errorf("%v: %q", s, got)
 		}
@@ -206,7 +212,8 @@ func TestAfterTheExit(t *testing.T) {
 	p := connect(t, h, carol, "owner")
 	uri := p.create("x", "/bin/sh", "-c", "exit 3")
 	wait(t, "exit", h.lookup(uri).Done())
-	for _, a := range []ahp.Action{ahp.TerminalInput{Data: []byte("x")}, ahp.TerminalResized{Cols: 90, Rows: 30}} {
+	for _, a := range []ahp.Action{ahp.TerminalInput{Data: []byte("x")},
+		ahp.TerminalResized{Cols: 90, Rows: 30}} {
 		if got := p.dispatch(uri, a); got != "terminal has exited" {
 			t.Errorf("%s: %q", a.Type(), got)
 		}
@@ -224,7 +231,8 @@ func TestEveryAcceptedActionIsEchoedToASenderThatDoesNotSubscribe(t *testing.T) 
 	uri := p.create("x", "/bin/cat")
 	for _, a := range []ahp.Action{
 		ahp.TerminalInput{Data: []byte("x")}, ahp.TerminalResized{Cols: 90, Rows: 30},
-		ahp.TerminalTitleChanged{Title: "t"}, ahp.TerminalCleared{}, ahp.TerminalClaimed{Claim: ahp.ClientClaim("owner")},
+		ahp.TerminalTitleChanged{Title: "t"}, ahp.TerminalCleared{},
+		ahp.TerminalClaimed{Claim: ahp.ClientClaim("owner")},
 	} {
 		if got := p.dispatch(uri, a); got != "" {
 			t.Errorf("%s: %q", a.Type(), got)
@@ -247,18 +255,21 @@ func TestEveryAcceptedActionIsEchoedToASenderThatDoesNotSubscribe(t *testing.T) 
 	}
 }
 
-// Answers wait in memory until their peer reads them: one that sends a megabyte and
-// reads nothing must not fill the host with what it has sent.
+// Answers wait in memory until the peer reads them. A peer that sends megabytes and reads nothing
+// must not fill the host's memory with what it has sent.
 func TestARefusalHoldsLittleOfWhatWasRefused(t *testing.T) {
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
 	long := strings.Repeat("x", 1<<20)
 	uri := p.create("x", "/bin/cat")
 	for _, a := range []ahp.Action{
-		ahp.TerminalData{Data: []byte(long)}, ahp.TerminalInput{Data: []byte(long + long)}, ahp.TerminalOutput{Data: []byte(long), Notice: long},
-		ahp.TerminalExited{Notice: long}, ahp.TerminalCwdChanged{Cwd: long}, ahp.TerminalCommandExecuted{CommandID: long, CommandLine: long},
+		ahp.TerminalData{Data: []byte(long)}, ahp.TerminalInput{Data: []byte(long + long)},
+		ahp.TerminalOutput{Data: []byte(long), Notice: long},
+		ahp.TerminalExited{Notice: long}, ahp.TerminalCwdChanged{Cwd: long},
+		ahp.TerminalCommandExecuted{CommandID: long, CommandLine: long},
 		ahp.TerminalCommandFinished{CommandID: long}, ahp.TerminalClaimed{Claim: ahp.ClientClaim(long)},
-		ahp.TerminalClaimed{Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: long, Chat: long, TurnID: long, ToolCallID: long}},
+		ahp.TerminalClaimed{Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: long, Chat: long,
+			TurnID: long, ToolCallID: long}},
 		ahp.Unknown{Name: long, Raw: []byte(long)},
 	} {
 		p.seq++
@@ -270,7 +281,8 @@ func TestARefusalHoldsLittleOfWhatWasRefused(t *testing.T) {
 	}
 	claim := ahp.ClientClaim("c")
 	for _, params := range []ahp.CreateTerminalParams{
-		{Channel: ahp.TerminalURI("y"), Claim: &claim, Meta: &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: long}}},
+		{Channel: ahp.TerminalURI("y"), Claim: &claim,
+			Meta: &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: long}}},
 		{Channel: ahp.TerminalURI("y"), Claim: &claim, Cwd: "file:///" + long},
 		{Channel: long, Claim: &claim},
 		{Channel: ahp.TerminalURI("y"), Claim: &claim, ExecutionTarget: long},

@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/store"
 )
 
 // mirror folds entries into a state, as a client does.
-func mirror(st ahp.TerminalState, uri string, entries []*storeEntry) ahp.TerminalState {
+func mirror(st ahp.TerminalState, uri string, entries []*store.Entry) ahp.TerminalState {
 	for _, e := range entries {
 		if e.Channel() == uri && e.Rejection() == "" {
 			st.Apply(e.Action())
@@ -17,14 +18,16 @@ func mirror(st ahp.TerminalState, uri string, entries []*storeEntry) ahp.Termina
 	return st
 }
 
-func reconnect(t *testing.T, h *Host, id string, lastSeen uint64, refs ...ahp.SubscriptionRef) (*peer, Replay) {
+func reconnect(t *testing.T, h *Host, id string, lastSeen uint64,
+	refs ...ahp.SubscriptionRef) (*peer, Replay) {
 	t.Helper()
 	c, err := h.Connect(carol, DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	r, e := c.Reconnect(ahp.ReconnectParams{ClientID: id, LastSeenServerSeq: lastSeen, Subscriptions: refs})
+	r, e := c.Reconnect(ahp.ReconnectParams{ClientID: id, LastSeenServerSeq: lastSeen,
+		Subscriptions: refs})
 	if e != nil {
 		t.Fatal(e)
 	}
@@ -34,7 +37,8 @@ func reconnect(t *testing.T, h *Host, id string, lastSeen uint64, refs ...ahp.Su
 func TestReconnectReplaysWhatWasMissed(t *testing.T) {
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
-	uri := p.create("x", "/bin/sh", "-c", "stty -echo; printf one; read x; printf two; read x; printf three; read x")
+	uri := p.create("x", "/bin/sh", "-c",
+		"stty -echo; printf one; read x; printf two; read x; printf three; read x")
 	other := p.create("gone", "/bin/cat")
 	p.subscribe(other)
 	term := h.lookup(uri)
@@ -50,7 +54,8 @@ func TestReconnectReplaysWhatWasMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	fresh, r := reconnect(t, h, "c", seen, ahp.SubscriptionRef(uri), ahp.SubscriptionRef(other), "ahp-terminal:/never", "no uri")
+	fresh, r := reconnect(t, h, "c", seen, ahp.SubscriptionRef(uri), ahp.SubscriptionRef(other),
+		"ahp-terminal:/never", "no uri")
 	if got := strings.Join(r.Missing, " "); got != other+" ahp-terminal:/never no uri" {
 		t.Errorf("missing %q", got)
 	}
@@ -81,7 +86,8 @@ func TestReconnectReplaysWhatWasMissed(t *testing.T) {
 func TestReconnectRebuildsWhatTheLogHasNot(t *testing.T) {
 	h := newHost(t, func(c *Config) { c.LogBytes = 128 << 10; c.ScrollbackBytes = 64 << 10 })
 	p := connect(t, h, carol, "c")
-	uri := p.create("x", "/bin/sh", "-c", "stty -echo -onlcr; printf one; read x; yes 0123456789 | head -c 1000000; printf '\\033]2;titled\\007end'; read x")
+	uri := p.create("x", "/bin/sh", "-c",
+		"stty -echo -onlcr; printf one; read x; yes 0123456789 | head -c 1000000; printf '\\033]2;titled\\007end'; read x")
 	term := h.lookup(uri)
 	term.awaitOutput(t, "one")
 	st := p.subscribe(uri)
@@ -90,11 +96,13 @@ func TestReconnectRebuildsWhatTheLogHasNot(t *testing.T) {
 	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
 	p.c.Close()
 	term.awaitOutput(t, "end")
+	term.awaitTitle(t, "titled")
 	_, r := reconnect(t, h, "c", seen, ahp.SubscriptionRef(uri))
 	st = mirror(st, uri, r.Actions)
 	now, _ := term.ch.Terminal()
 	if text(st) != text(now) || st.Title != "titled" || st.Claim != now.Claim || st.Cols != now.Cols {
-		t.Errorf("the rebuilt state is %d bytes titled %q, the host's %d titled %q", len(text(st)), st.Title, len(text(now)), now.Title)
+		t.Errorf("the rebuilt state is %d bytes titled %q, the host's %d titled %q",
+			len(text(st)), st.Title, len(text(now)), now.Title)
 	}
 	if len(text(now)) > 200<<10 {
 		t.Errorf("the content was not trimmed: %d bytes", len(text(now)))
@@ -108,10 +116,11 @@ func TestReconnectOfAnUnknownClientLeavesTheConnectionOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, e := c.Reconnect(ahp.ReconnectParams{ClientID: "who"}); e == nil || e.Code != ahp.CodeNotFound {
+	if _, e := c.Reconnect(ahp.ReconnectParams{ClientID: "who"}); e == nil ||
+		e.Code != ahp.CodeNotFound {
 		t.Errorf("%+v", e)
 	}
-	if _, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"1.2.3"}, ClientID: "who"}); e != nil {
+	if _, e := c.Initialize(initParams("1.2.3", "who")); e != nil {
 		t.Errorf("initialize afterwards: %v", e)
 	}
 }
@@ -126,8 +135,8 @@ func TestReconnectTakesOverALiveConnection(t *testing.T) {
 	if got := fresh.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); got != "" {
 		t.Error(got)
 	}
-	// The older one, which has not noticed yet, cannot follow anything again.
-	if _, e := old.c.Subscribe(uri); e == nil {
+	// The older connection, which has not noticed yet, cannot subscribe again.
+	if e := old.c.Subscribe(uri, nil); e == nil {
 		t.Error("the older connection subscribes")
 	}
 }
@@ -142,13 +151,15 @@ func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T)
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"0.5.0"}, ClientID: "f", InitialSubscriptions: []ahp.SubscriptionRef{ahp.SubscriptionRef(uri), ahp.RootURI}}); e != nil {
+	if _, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: []string{"0.5.0"},
+		ClientID: "f", InitialSubscriptions: []ahp.SubscriptionRef{ahp.SubscriptionRef(uri),
+			ahp.RootURI}}); e != nil {
 		t.Fatal(e)
 	}
 	if c.Subscriptions() != 0 {
 		t.Error("a key with a forced command subscribes")
 	}
-	if _, e := c.Subscribe(uri); e == nil || e.Code != ahp.CodeNotPermitted {
+	if e := c.Subscribe(uri, nil); e == nil || e.Code != ahp.CodeNotPermitted {
 		t.Errorf("%+v", e)
 	}
 	if _, err := h.List(forced); err == nil {
@@ -158,7 +169,7 @@ func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T)
 
 func TestNothingIsReplayedToWhoHasSeenTheSnapshotsOfInitialize(t *testing.T) {
 	h := newHost(t)
-	term, err := h.Create(carol, CreateOptions{Name: "x", Argv: []string{"/bin/sh", "-c", "echo ready; cat"}})
+	term, err := h.Create(carol, CreateOptions{Name: "x", Argv: sh("echo ready; cat")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,25 +178,27 @@ func TestNothingIsReplayedToWhoHasSeenTheSnapshotsOfInitialize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hello, e := c.Initialize(ahp.InitializeParams{Channel: ahp.RootURI, ProtocolVersions: []string{"0.5.0"}, ClientID: "c",
+	hello, e := c.Initialize(ahp.InitializeParams{Channel: ahp.RootURI,
+		ProtocolVersions: []string{"0.5.0"}, ClientID: "c",
 		InitialSubscriptions: []ahp.SubscriptionRef{ahp.RootURI, ahp.SubscriptionRef(term.URI())}})
 	if e != nil {
 		t.Fatal(e)
 	}
-	for _, v := range hello.Snapshots {
-		if v.Seq != hello.ServerSeq {
-			t.Errorf("the snapshot of %s is of %d, the answer of %d", v.URI, v.Seq, hello.ServerSeq)
+	snapshots, serverSeq := hello.Snapshots.Start()
+	for _, v := range snapshots {
+		if v.Seq != serverSeq {
+			t.Errorf("the snapshot of %s is of %d, the answer of %d", v.URI, v.Seq, serverSeq)
 		}
 	}
 	c.Close()
-	_, r := reconnect(t, h, "c", hello.ServerSeq, ahp.RootURI, ahp.SubscriptionRef(term.URI()))
+	_, r := reconnect(t, h, "c", serverSeq, ahp.RootURI, ahp.SubscriptionRef(term.URI()))
 	if len(r.Actions) != 0 {
 		t.Errorf("%d actions are replayed, the first is %s", len(r.Actions), r.Actions[0].Action().Type())
 	}
 }
 
-// The terminal that the client means is gone; that another one has its URI now is
-// none of its business until it subscribes.
+// The terminal that the client means is gone. Another one has its URI now, of which the client gets
+// nothing until it subscribes.
 func TestReconnectMissesATerminalWhoseURIIsAnothersNow(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -207,7 +220,8 @@ func TestReconnectMissesATerminalWhoseURIIsAnothersNow(t *testing.T) {
 				t.Fatal(err)
 			}
 			owner.share("x", "")
-			fresh, r := reconnect(t, h, "c", seen, ahp.SubscriptionRef(uri), ahp.SubscriptionRef(ahp.RootURI))
+			fresh, r := reconnect(t, h, "c", seen, ahp.SubscriptionRef(uri),
+				ahp.SubscriptionRef(ahp.RootURI))
 			if len(r.Missing) != 1 || r.Missing[0] != uri {
 				t.Errorf("missing %q", r.Missing)
 			}

@@ -5,91 +5,47 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"termhost/ahp"
 	"termhost/authz"
 )
 
-// Info is a terminal as listings show it. Its strings are free of control
-// characters, but for those of Claim.
-type Info struct {
-	Name, URI, Title string
-	Exited           bool
-	ExitCode         *int // of an exited terminal; 128+n for signal n; nil: unknown
-	Client           bool // executed by a client
-	Claim            ahp.Claim
-	Holder           string // the name of the principal that holds it, and of its agent
-	Agent            string // what the agent that holds it says that it is called; "": nothing
-	Mine             bool   // held by the principal that asked
-	Cols, Rows       int
-	Viewers          int
-	Created          time.Time
-	LastCommand      string
-	Cwd              string
-}
-
-// List returns the terminals, oldest first.
-func (h *Host) List(p authz.Principal) ([]Info, error) {
-	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	order := slices.Clone(h.order)
-	h.mu.Unlock()
-	list := make([]Info, len(order))
-	for i, t := range order {
-		list[i] = t.Info(p)
-	}
-	return list, nil
-}
-
-// Info returns t as listings show it to p.
-func (t *Terminal) Info(p authz.Principal) Info {
-	t.term.Lock()
-	s := t.ch.Summary()
-	holder := t.holder
-	t.term.Unlock()
-	info := Info{Name: t.name, URI: t.uri, Title: s.Title, Exited: s.Exited, ExitCode: s.ExitCode, Client: s.Client, Claim: s.Claim,
-		Holder: Printable(holder.name), Agent: Printable(holder.agent), Mine: holder.principal == p.ID, Cols: s.Cols, Rows: s.Rows, Viewers: s.Readers,
-		Created: t.created, LastCommand: Printable(strings.ReplaceAll(s.LastCommand, "\n", " ")), Cwd: Printable(s.Cwd)}
-	return info
-}
-
-// NotFoundError says that no terminal answers to a name, or more than one does.
+// NotFoundError says that no terminal has a name, or that several begin with it.
 type NotFoundError struct {
 	Name       string
-	Candidates []string // the NAMEs that begin so; empty: none
+	Candidates []string // the NAMEs of those that it could be; empty: none
 }
 
 func (e *NotFoundError) Error() string {
 	if len(e.Candidates) > 0 {
-		return fmt.Sprintf("%q could be any of: %s", Printable(e.Name), strings.Join(e.Candidates, ", "))
+		return fmt.Sprintf("%q could be any of: %s", Printable(e.Name),
+			strings.Join(e.Candidates, ", "))
 	}
 	return fmt.Sprintf("there is no terminal %q", Printable(e.Name))
 }
 
-// Find returns the terminal of a NAME, or of a prefix of a NAME or a title that
-// no other terminal shares; "ahp-terminal:/NAME" is that NAME's terminal and no
-// other. It returns a [*NotFoundError] if there is none.
+// Find returns the terminal of a NAME, or else the only one whose NAME or title begins with name.
+// "ahp-terminal:/NAME" is the terminal of exactly that NAME. It returns a [*NotFoundError], or
+// *authz.Denied if p may not list.
 func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
 	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
 		return nil, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t := h.names[name]; t != nil && h.terminals[t.uri] == t {
+	if t := h.names[name]; t != nil && h.terminals[t.uri] == t && t.sees(p) {
 		return t, nil
 	}
 	if strings.HasPrefix(name, ahp.TerminalURI("")) {
-		if t := h.terminals[name]; t != nil {
+		if t := h.terminals[name]; t != nil && t.sees(p) {
 			return t, nil
 		}
 		return nil, &NotFoundError{Name: name}
 	}
 	var found []*Terminal
-	for _, t := range h.order {
-		if name != "" && (strings.HasPrefix(t.name, name) || strings.HasPrefix(t.ch.Summary().Title, name)) {
+	for _, t := range h.visibleLocked(p) {
+		begins := strings.HasPrefix(t.name, name) || strings.HasPrefix(t.ch.Summary().Title, name)
+		if begins && name != "" {
 			found = append(found, t)
 		}
 	}
@@ -103,25 +59,38 @@ func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
 	return nil, e
 }
 
-// LastUsed returns the terminal p attached to last, if it runs; else the newest
-// running one that p holds or has made; else the one p attached to last all the
-// same, or the only one there is; nil if there is none of these.
+// LastUsed returns the terminal to which an attach that names none goes: the one that p attached to
+// last, if it runs; else the newest running one that p holds or has made; else the one that p
+// attached to last though it has exited; else the only one there is; else nil. For a guest, who
+// makes none, it is the newest one, if possible a running one.
 func (h *Host) LastUsed(p authz.Principal) *Terminal {
 	h.mu.Lock()
-	last, order := h.lastUsed[p.ID], slices.Clone(h.order)
+	last, order := h.lastUsed[p.ID].terminal, h.visibleLocked(p)
 	h.mu.Unlock()
 	if last != nil && !last.exitedNow() {
 		return last
 	}
 	for _, t := range slices.Backward(order) {
-		if !t.exitedNow() && t.owned == nil && (t.creator.ID == p.ID || t.heldBy(p)) {
+		if !t.exitedNow() && !t.Client() && (t.creator.ID == p.ID || t.heldBy(p)) {
 			return t
 		}
+	}
+	if p.Guest != "" && len(order) > 0 {
+		return newest(order)
 	}
 	if last == nil && len(order) == 1 {
 		return order[0]
 	}
 	return last
+}
+
+func newest(order []*Terminal) *Terminal {
+	for _, t := range slices.Backward(order) {
+		if !t.exitedNow() {
+			return t
+		}
+	}
+	return order[len(order)-1]
 }
 
 func (t *Terminal) heldBy(p authz.Principal) bool {
@@ -130,8 +99,8 @@ func (t *Terminal) heldBy(p authz.Principal) bool {
 	return t.holder.principal == p.ID
 }
 
-// freeNameLocked returns base-N with the lowest free N. fresh: nobody else gets
-// that NAME as long as the host runs, even when its terminal is forgotten.
+// freeNameLocked returns base-N with the lowest N that is free. fresh: it is given to no other
+// terminal as long as the host runs, even when this one is forgotten.
 func (h *Host) freeNameLocked(base string, fresh bool) string {
 	base = cleanName(base)
 	for n := h.spent.upTo(base) + 1; ; n++ {
@@ -141,22 +110,24 @@ func (h *Host) freeNameLocked(base string, fresh bool) string {
 		}
 		if fresh {
 			h.spent.add(base, n)
+			h.note(hostLine{Spent: &spentLine{base, n}})
 		}
 		return name
 	}
 }
 
-// maxSpentBases bounds the words that spent remembers, 100 bytes each: far more
-// than there are programs that agents run.
+// maxSpentBases bounds the words that spent remembers, of some 100 bytes each. It is far more than
+// there are programs that agents run.
 const maxSpentBases = 4096
 
-// spent remembers which numbers of NAMEs are not to be given again.
+// spent remembers which numbers are not to be given again, of the NAMEs that are a word with a
+// number.
 type spent struct {
-	byBase map[string]int // the highest one
-	others int            // the highest one of all words that are in the map no more
+	byBase map[string]int // the highest number of each word
+	others int            // the highest number of all words that the map no longer has
 }
 
-// upTo returns the number behind which base has unspent ones only.
+// upTo returns the number of base above which none is spent.
 func (s *spent) upTo(base string) int { return max(s.byBase[base], s.others) }
 
 func (s *spent) add(base string, n int) {
@@ -172,9 +143,9 @@ func (s *spent) add(base string, n int) {
 	s.byBase[base] = n
 }
 
-// cleanName makes a word into the beginning of a NAME.
+// cleanName makes the beginning of a legal NAME out of a word.
 func cleanName(s string) string {
-	const most = ahp.MaxName / 2 // leaves room for the number
+	const most = ahp.MaxName / 2 // bytes, which leaves room for the number
 	s = strings.TrimLeft(s, "-.")
 	b := []byte(s)[:min(len(s), most)]
 	for i := range b {
@@ -187,20 +158,14 @@ func cleanName(s string) string {
 
 // forgetLocked takes t out of the registries.
 func (h *Host) forgetLocked(t *Terminal) {
-	t.presentLocked()
-	if own := t.owned; own != nil && strings.HasPrefix(own.clientID, sshPrefix) {
-		// That of an SSH session that shared, which nobody else can use.
-		if cl := h.clients[own.clientID]; cl != nil && cl.conn == nil {
-			delete(h.clients, own.clientID)
-		}
-	}
+	t.exec.forget()
 	delete(h.terminals, t.uri)
 	delete(h.names, t.name)
 	if i := slices.Index(h.order, t); i >= 0 {
 		h.order = slices.Delete(h.order, i, i+1)
 	}
 	for id, last := range h.lastUsed {
-		if last == t {
+		if last.terminal == t {
 			delete(h.lastUsed, id)
 		}
 	}

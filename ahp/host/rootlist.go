@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// listInterval is how often the root's list is sent at most: its size grows
-// with the number of terminals, so it must not be sent with every title.
+// listInterval is how much time there is at least between two of the root's lists: a list is as
+// long as there are terminals, so it must not be sent with every new title.
 const listInterval = 100 * time.Millisecond
 
-// listPublisher sends the root's list at once when it was quiet, and at most
-// every listInterval. It may be used under any lock but the store's.
+// listPublisher publishes the root's list: at once if it was quiet for a while, and at most every
+// listInterval. It may be used with any lock held but the store's.
 type listPublisher struct {
 	publish func()
 
-	mu      sync.Mutex
+	mu      sync.Mutex // held while the store's lock is taken, by publish and by what is in after
 	last    time.Time
-	timer   *time.Timer // nil: none is due
-	after   []func()    // to be called after the next list
+	timer   *time.Timer // of the list that is due; nil: none is
+	after   []func()    // to be called once the next list is published
 	stopped bool
 }
 
-// changed says that the list differs from the one last published.
+// changed says that the list is not any more as it was published last.
 func (p *listPublisher) changed() { p.changedThen(nil) }
 
-// changedThen is changed; then is called once that list is published. It may
-// take the store's lock and no other.
+// changedThen is changed, and has then called once the list is published. then may take the store's
+// lock and no other.
 func (p *listPublisher) changedThen(then func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +41,7 @@ func (p *listPublisher) changedThen(then func()) {
 	}
 }
 
-// flush publishes a list that is due.
+// flush publishes the list if it is due.
 func (p *listPublisher) flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,7 @@ func (p *listPublisher) sendLocked() {
 	p.after = nil
 }
 
-// stop publishes what is due. From then on nothing waits.
+// stop publishes the list if it is due. From then on each change is published at once.
 func (p *listPublisher) stop() {
 	p.flush()
 	p.mu.Lock()

@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"termhost/authz"
-	"termhost/ptypool/vt"
+	"termhost/ptypool/keyboard"
 )
 
 func TestWhatAnAdminSendsIsAKeyWhateverItLooksLike(t *testing.T) {
 	h := newHost(t)
 	for name, c := range map[string]struct {
-		key  vt.Key
+		key  keyboard.Key
 		want string
 	}{
-		"begins-a-report":      {vt.Key{Code: vt.KeyEscape}, "ready^["},
-		"is-a-cursor-position": {vt.Key{Code: vt.KeyF1 + 2, Mods: vt.ModShift}, "ready^[[1;2R"},
+		"begins-a-report": {keyboard.Key{Code: keyboard.Escape}, "ready^["},
+		"is-a-cursor-position": {keyboard.Key{Code: keyboard.F1 + 2, Mods: keyboard.Shift},
+			"ready^[[1;2R"},
 	} {
 		term := run(t, h, carol, name, "stty raw -echo; printf ready; exec cat -v")
 		term.awaitOutput(t, "ready")
@@ -29,18 +30,18 @@ func TestWhatAnAdminSendsIsAKeyWhateverItLooksLike(t *testing.T) {
 			t.Fatal(err)
 		}
 		term.awaitOutput(t, c.want)
-		if who, _ := attach(t, h, carol, name, window).a.Holder(); who != "alice" {
+		if who, _ := attach(t, h, carol, name, window).a.Holder(); who != "carol" {
 			t.Errorf("%s: held by %s", name, who)
 		}
 	}
 }
 
-func sendAs(t *testing.T, h *Host, p authz.Principal, term *Terminal, k vt.Key) error {
+func sendAs(t *testing.T, h *Host, p authz.Principal, term *Terminal, k keyboard.Key) error {
 	t.Helper()
 	c, err := h.Connect(p, DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	return c.Send(term, nil, k)
+	return c.Send(t.Context(), term, nil, k)
 }

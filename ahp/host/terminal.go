@@ -1,6 +1,10 @@
 package host
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -8,66 +12,101 @@ import (
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
+	"termhost/ptypool/vt"
 )
 
-// Terminal is one terminal of the host.
+// Terminal is one terminal of the host. Its methods may be called concurrently.
 type Terminal struct {
-	host    *Host
-	uri     string
-	name    string
-	ch      *store.Channel
-	created time.Time
-	creator authz.Principal
-	mark    string // of its processes; "": it has none of ours
-	// transient: it goes once it has exited while its creator watches.
+	// Never changed once others know the terminal.
+	host      *Host
+	uri       string
+	name      string
+	ch        *store.Channel
+	created   time.Time
+	creator   authz.Principal
+	proof     json.RawMessage // what the creator came in with: see Host.recordOf; nil: unknown
+	createdBy string          // the creator's name, or that of its agent
+	// transient: if it exits while its creator watches, it is forgotten when the last of the
+	// creator's attaches ends.
 	transient bool
-	// forced: made by a key's forced command.
-	forced bool
-	owned  *ownership // nil: the host runs the pty
+	forced    bool // it runs a key's forced command
+	// integrated: its shell will tell of its commands, once it has started.
+	integrated bool
+	exec       executor
+	term       *ptypool.Term
+	tap        func(p []byte) // see CreateOptions; nil: none
+	recorded   bool           // from the beginning, because its creator has asked for it
 
-	term    *ptypool.Term
-	started chan struct{} // closed when output may be read
+	started chan struct{} // closed when the output may be read
 	done    chan struct{} // closed when it has exited
-	gone    chan struct{} // closed when it has been disposed
-
-	brake brake
-	tap   func(p []byte) // see CreateOptions; nil: none
+	gone    chan struct{} // closed when it has been forgotten
 
 	// Guarded by the Term's lock.
-	holder     holder    // who holds the claim
-	prior      *holder   // whose claim the holder took, to hand back
-	windows    []*Attach // that may type, the one that was active last at the end
+	holder     holder
+	prior      *loan       // from whom the holder took the claim, to hand it back; nil: from nobody
+	lent       *loan       // to whom it goes back by itself; nil: it is the holder's own
+	typist     typist      // who typed the next command
+	typed      time.Time   // when the holder of a claim on loan typed last
+	idle       *time.Timer // returns a claim on loan; nil: none, or it is never returned
+	asks       []ask       // who wants the keyboard, the first one first
+	waits      waits       // what a person has to do
+	guard      guard       // holds back what agents type
+	lookout    lookout     // finds out what the program waits for
+	windows    []*Attach   // those that may type and have a window, the last active one at the end
+	audience   []*Attach   // all that have a window
+	sights     sights
 	bells      uint64    // how often the program rang
-	pulledBack uint64    // lines of scrollback that resizes took back to the screen
+	rang       time.Time // when the feed was told of the bell last
+	notified   time.Time // when the program's last notification was passed on
+	pulledBack uint64    // lines of scrollback that resizes brought back to the screen
 	last       claimed
-	renamed    bool // a person's title sticks
+	renamed    bool // a person has given it a title, which stays
 	exited     bool
-	watching   int  // attaches of the creator
-	fleeting   bool // it goes when its creator's last attach does
-	commands   int  // how many were executed
+	watching   int      // attaches and streams of the creator
+	streams    *Streams // of a program on pipes, while its creator's connection has them
+	fleeting   bool     // transient, and has exited while its creator watched
+	commands   int      // how many were executed
 	running    string
 	runningAt  time.Time
-	lastTitle  string // that a program set
+	runningBy  string // who typed it
+	lastTitle  string // the last one that a program set
 	lastCwd    string
 	content    checkpoints
+	outline    outline   // what listings need, for the journal
+	outputAt   time.Time // when the output that is being handled came; zero: none is
+	replay     *replay   // its log is being read; nil: it is not
+	end        *ending   // nil: it runs
+	cut        bool      // what it printed first is gone from the log that it was read from
 
-	// What one piece of output has brought so far: see events.
+	// What the piece of output that is being handled has brought so far: see events.
 	small            []byte
 	newTitle, newCwd string
 
-	exit  atomic.Pointer[ptypool.ExitStatus] // nil: running
-	ended atomic.Pointer[string]             // see EndedBy
-	// exitedAt is set before exit is.
-	exitedAt time.Time
+	tape    *tape                // nil: it is not recorded
+	journal journal              // has a lock of its own
+	marker  string               // of its processes; "": it has none here
+	screen  vt.Options           // of its Term
+	past    atomic.Pointer[past] // its log, if that is still to be read: see load
+
+	exit     atomic.Pointer[ptypool.ExitStatus] // nil: running
+	exitedAt time.Time                          // set before exit is
+	ended    atomic.Pointer[string]             // see EndedBy
 }
 
-// holder is a claim and the principal it is bound to.
+// holder is a claim and the principal that it is bound to.
 type holder struct {
 	claim     ahp.Claim
 	principal string // its ID
-	name      string // its Name, for people; of an agent that has told its own, that and the Name
-	agent     string // what an agent says that it is called; "": nothing
+	name      string // for people: the principal's Name, behind that of the agent if there is one
+	agent     string // what the agent of a session's claim calls itself; "": it has not said
 }
+
+// named returns a holder as people tell holders apart: whatever the session or the turn is that an
+// agent claims for, it is the same one.
+func (h holder) named() holder { return holder{principal: h.principal, name: h.name} }
+
+// text returns the holder's name for people. An agent is named as it calls itself.
+func (h holder) text() string { return Printable(cmp.Or(h.agent, h.name)) }
 
 // Name returns the terminal's NAME.
 func (t *Terminal) Name() string { return t.name }
@@ -78,13 +117,24 @@ func (t *Terminal) URI() string { return t.uri }
 // Creator returns who made the terminal.
 func (t *Terminal) Creator() authz.Principal { return t.creator }
 
-// Client reports whether a client runs the terminal, which then takes no input.
-func (t *Terminal) Client() bool { return t.owned != nil }
+// Client reports whether the terminal is client-executed. Such a terminal takes no input.
+func (t *Terminal) Client() bool { return t.exec.kind() == authz.Client }
 
-// Done is closed when the terminal has exited and its last output is in the store.
+// Piped reports whether the program runs on pipes of this host. Such a terminal takes no keys.
+func (t *Terminal) Piped() bool {
+	switch e := t.exec.(type) {
+	case *pipesExecutor:
+		return true
+	case *pastExecutor:
+		return e.piped
+	}
+	return false
+}
+
+// Done is closed when the terminal has exited and its last output is in the log.
 func (t *Terminal) Done() <-chan struct{} { return t.done }
 
-// Gone is closed when the terminal has been disposed.
+// Gone is closed when the host has forgotten the terminal.
 func (t *Terminal) Gone() <-chan struct{} { return t.gone }
 
 // Exit returns the exit status once Done is closed.
@@ -95,8 +145,11 @@ func (t *Terminal) Exit() (ptypool.ExitStatus, bool) {
 	return ptypool.ExitStatus{}, false
 }
 
-// EndedBy returns who or what ended a terminal whose program did not exit by
-// itself, for people: "by ann", "because the host is shutting down"; else "".
+// ExitedAt returns when the terminal exited, once Done is closed.
+func (t *Terminal) ExitedAt() time.Time { return t.exitedAt }
+
+// EndedBy returns, for people, who or what ended a terminal whose program did not exit by itself:
+// "by ann", "because the host is shutting down". Otherwise it is "".
 func (t *Terminal) EndedBy() string {
 	if why := t.ended.Load(); why != nil {
 		return *why
@@ -104,7 +157,7 @@ func (t *Terminal) EndedBy() string {
 	return ""
 }
 
-// ending notes why the terminal is about to be ended; the first reason counts.
+// ending notes why the terminal is about to be ended. The first reason counts.
 func (t *Terminal) ending(why string) {
 	if !t.exitedNow() {
 		t.ended.CompareAndSwap(nil, &why)
@@ -113,19 +166,37 @@ func (t *Terminal) ending(why string) {
 
 func (t *Terminal) exitedNow() bool { return t.exit.Load() != nil }
 
-// target returns the facts about t that the policy asks for, for somebody who
-// does not own it: see [Terminal.targetOf]. The Term's lock is held.
-func (t *Terminal) target(p authz.Principal) authz.Target {
-	target := authz.Target{
-		Executor:    authz.Server,
-		Holds:       t.holder.principal == p.ID,
-		InputShared: t.host.cfg.InputShared,
-		Forced:      t.forced && t.creator.ID == p.ID,
+// target returns the facts about t that the policy decides by, if s asks. The Term's lock is held.
+func (t *Terminal) target(s step) authz.Target {
+	return authz.Target{
+		Name:         t.name,
+		Created:      t.created,
+		Executor:     t.exec.kind(),
+		Holds:        t.holder.principal == s.principal.ID,
+		Yours:        authz.Person(t.holder.principal) == authz.Person(s.principal.ID),
+		HoldsByToken: strings.HasPrefix(t.holder.principal, s.principal.ID+"/"),
+		Owner:        t.exec.owner(s),
+		Piped:        t.Piped(),
+		InputShared:  t.host.cfg().InputShared,
+		Forced:       t.forced && t.creator.ID == s.principal.ID,
 	}
-	if t.owned != nil {
-		target.Executor = authz.Client
+}
+
+// check asks the policy. A refusal for want of the claim says who has it: see [HeldError]. The
+// Term's lock is held.
+func (t *Terminal) check(s step, v authz.Verb) error {
+	target := t.target(s)
+	err := authz.Check(s.principal, v, target)
+	var denied *authz.Denied
+	if !errors.As(err, &denied) || target.Holds {
+		return err
 	}
-	return target
+	target.Holds = true
+	if authz.Check(s.principal, v, target) != nil {
+		return err // not even a holder may
+	}
+	return &HeldError{Terminal: t.name, Holder: Printable(t.holder.name),
+		Agent: t.holder.claim.Kind == ahp.ClaimSession, Denied: denied}
 }
 
 // String names the terminal in logs.

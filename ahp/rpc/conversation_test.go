@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,7 +15,9 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/ahptest"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/rpc"
 )
 
@@ -24,28 +25,27 @@ var update = flag.Bool("update", false, "write what the host answers into the co
 
 // TestConversations plays the files of testdata/conversations. Their lines are:
 //
-//	config: KEY=N ...    limits of the host (logbytes, terminals, subscriptions, grace)
+//	config: KEY=N ...    limits of the host (logbytes, terminals, subscriptions, grace, guard)
 //	A: connect NAME      A is a new connection of the principal NAME
-//	A> MESSAGE           what A sends; <mark> stands for a number
-//	A< MESSAGE           what it is sent before a ping that follows is answered,
-//	                     with <seq>, <time>, <ms>, <dir> and <home> for what
-//	                     differs
+//	A> MESSAGE           what A sends; <NAME> is the number that is remembered as NAME
+//	A< MESSAGE           what A gets until a ping that it sends next is answered, with
+//	                     <seq>, <time>, <ms>, <dir> and <home> for what differs
 //	A: wait TEXT         read on to a message that contains TEXT
-//	A: mark NAME         remember the last serverSeq that A has seen
+//	A: remember NAME     remember the last serverSeq that A has seen
 //	A: gone              A's transport ends
 //	A: closed "REASON"   the host has ended it
 //	clock: DURATION      the host's clock is put forward
 //	# comment
 //
-// -update writes the "<" and "closed" lines anew. What comes in its own time is
-// shown where it is waited for, and output of programs is joined, because it may
-// be cut anywhere.
+// -update writes the "<" and "closed" lines anew. Messages whose time of arrival is
+// not fixed are shown where the file waits for them. Output of programs is joined,
+// because it may be split anywhere.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/conversations/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no conversations: %v", err)
 	}
-	schemas := loadSchemas(t)
+	schemas := ahptest.LoadSchemas(t)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +53,8 @@ func TestConversations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &conversation{t: t, schemas: schemas, clock: newClock(), peers: map[string]*speaker{}, marks: map[string]uint64{}}
+			c := &conversation{t: t, schemas: schemas, clock: newClock(),
+				peers: map[string]*speaker{}, remembered: map[string]uint64{}}
 			c.play(string(want))
 			if got := c.out.Bytes(); !bytes.Equal(got, want) {
 				if *update {
@@ -62,7 +63,8 @@ func TestConversations(t *testing.T) {
 					}
 					return
 				}
-				t.Errorf("the conversation went another way (-update writes it down):\n%s", difference(string(want), string(got)))
+				t.Errorf("the conversation differs from its file (-update writes the file):\n%s",
+					difference(string(want), string(got)))
 			}
 		})
 	}
@@ -70,16 +72,16 @@ func TestConversations(t *testing.T) {
 
 // conversation is one file being played.
 type conversation struct {
-	t       *testing.T
-	schemas *schemas // nil: not there
-	clock   *clock
-	cfg     host.Config
-	opts    rpc.Options
-	host    *host.Host
-	peers   map[string]*speaker
-	order   []*speaker
-	marks   map[string]uint64
-	out     bytes.Buffer
+	t          *testing.T
+	schemas    *ahptest.Schemas // nil: there are none
+	clock      *clock
+	changes    []func(*host.Config) // to the host's configuration
+	opts       rpc.Options
+	host       *host.Host
+	peers      map[string]*speaker
+	order      []*speaker
+	remembered map[string]uint64
+	out        bytes.Buffer
 }
 
 // speaker is one connection of a conversation.
@@ -88,9 +90,9 @@ type speaker struct {
 	pipe   *pipe
 	open   bool
 	asked  map[string]string // methods by id
-	strict bool              // AHP 0.5 was agreed on: the schemas say what is right
+	strict bool              // it speaks AHP 0.5, which there are schemas of
 	last   uint64            // the newest serverSeq
-	held   []string          // what came in its own time and has not been waited for
+	held   []string          // messages that are shown when they are waited for
 }
 
 func (c *conversation) play(script string) {
@@ -100,8 +102,9 @@ func (c *conversation) play(script string) {
 		switch {
 		case line == "", line[0] == '#':
 			c.print(line)
-		case strings.HasSuffix(name, "<"), strings.HasSuffix(name, ":") && strings.HasPrefix(rest, "closed"):
-			// The host's part is written anew.
+		case strings.HasSuffix(name, "<"),
+			strings.HasSuffix(name, ":") && strings.HasPrefix(rest, "closed"):
+			// What the host does is written anew.
 		case name == "config:":
 			c.print(line)
 			c.configure(rest)
@@ -133,13 +136,16 @@ func (c *conversation) configure(rest string) {
 		if err != nil {
 			c.t.Fatal(err)
 		}
+		change := func(f func(*host.Config)) { c.changes = append(c.changes, f) }
 		switch key {
 		case "logbytes":
-			c.cfg.LogBytes = n
+			change(func(cfg *host.Config) { cfg.LogBytes = n })
 		case "terminals":
-			c.cfg.MaxTerminals = n
+			change(func(cfg *host.Config) { cfg.MaxTerminals = n })
 		case "grace": // seconds
-			c.cfg.ClientGrace = time.Duration(n) * time.Second
+			change(func(cfg *host.Config) { cfg.ClientGrace = time.Duration(n) * time.Second })
+		case "guard":
+			change(func(cfg *host.Config) { cfg.GuardAgents = n == 1 })
 		case "subscriptions":
 			c.opts.MaxSubscriptions = n
 		default:
@@ -154,20 +160,23 @@ func (c *conversation) direct(name, rest string) {
 	switch verb {
 	case "connect":
 		if c.host == nil {
-			c.cfg.Now = c.clock.now
-			c.host = newHost(c.t, c.cfg)
+			c.changes = append(c.changes, func(cfg *host.Config) {
+				cfg.Now, cfg.NoLookout = c.clock.now, true
+			})
+			c.host = hosttest.New(c.t, c.changes...)
 		}
 		p, ok := principals()[arg]
 		if !ok {
 			c.t.Fatalf("who is %q?", arg)
 		}
-		s = &speaker{name: name, pipe: serve(c.t, c.host, p, c.opts), open: true, asked: map[string]string{}}
+		s = &speaker{name: name, pipe: serve(c.t, c.host, p, c.opts), open: true,
+			asked: map[string]string{}}
 		c.peers[name] = s
 		c.order = append(c.order, s)
 	case "wait":
 		c.wait(s, arg)
-	case "mark":
-		c.marks[arg] = s.last
+	case "remember":
+		c.remembered[arg] = s.last
 	case "gone":
 		s.open = false
 		s.pipe.Close("gone")
@@ -176,18 +185,18 @@ func (c *conversation) direct(name, rest string) {
 	}
 }
 
-var markPattern = regexp.MustCompile(`<(\w+)>`)
+var namePattern = regexp.MustCompile(`<(\w+)>`)
 
-// say sends a line and shows what everybody is told before the host answers a
-// ping.
+// say sends a line and shows what all peers get until the host answers a ping of
+// each.
 func (c *conversation) say(s *speaker, line string) {
-	line = markPattern.ReplaceAllStringFunc(line, func(m string) string {
-		if n, ok := c.marks[m[1:len(m)-1]]; ok {
+	line = namePattern.ReplaceAllStringFunc(line, func(m string) string {
+		if n, ok := c.remembered[m[1:len(m)-1]]; ok {
 			return strconv.FormatUint(n, 10)
 		}
 		return m
 	})
-	if strings.HasPrefix(line, `"`) { // a Go string: for what a line of text cannot hold
+	if strings.HasPrefix(line, `"`) { // a Go string, for what a line of text cannot hold
 		text, err := strconv.Unquote(line)
 		if err != nil {
 			c.t.Fatal(err)
@@ -218,9 +227,10 @@ func (c *conversation) sync(s *speaker) {
 			break
 		}
 		if string(msg) == `{"jsonrpc":"2.0","id":"sync","result":null}` {
+			prompt := func(line string) bool { return !s.late(line) }
 			s.held = c.show(s, lines, func(i int) bool {
-				return list.MatchString(lines[i]) || s.disposes(lines[i]) ||
-					program.MatchString(lines[i]) && !slices.ContainsFunc(lines[i:], func(l string) bool { return !s.late(l) })
+				return list.MatchString(lines[i]) || s.answersLate(lines[i]) ||
+					program.MatchString(lines[i]) && !slices.ContainsFunc(lines[i:], prompt)
 			})
 			return
 		}
@@ -232,31 +242,36 @@ func (c *conversation) sync(s *speaker) {
 }
 
 var (
-	list    = regexp.MustCompile(`^{"jsonrpc":"2.0","method":"action".*"type":"root/terminalsChanged","terminals"`)
-	program = regexp.MustCompile(`^{"jsonrpc":"2.0","method":"action".*"type":"(terminal/data","data":"[^"]|terminal/exited"[^}]*}(}})?,"serverSeq")`)
+	list    = regexp.MustCompile(actionPattern + `root/terminalsChanged","terminals"`)
+	program = regexp.MustCompile(actionPattern +
+		`(terminal/data","data":"[^"]|terminal/exited"[^}]*}(}})?,"serverSeq")`)
 )
 
-// late reports whether a line comes in its own time: the root's list, what a
-// program does, and the answer to disposeTerminal.
+const actionPattern = `^{"jsonrpc":"2.0","method":"action".*"type":"`
+
+// late reports whether the time at which a line comes is not fixed: the root's list,
+// what a program does, and the answers to disposeTerminal and termhost/wait.
 func (s *speaker) late(line string) bool {
-	return list.MatchString(line) || program.MatchString(line) || s.disposes(line)
+	return list.MatchString(line) || program.MatchString(line) || s.answersLate(line)
 }
 
-func (s *speaker) disposes(line string) bool {
+func (s *speaker) answersLate(line string) bool {
 	m := answer.FindStringSubmatch(line)
-	return m != nil && s.asked[m[1]] == "disposeTerminal"
+	return m != nil && (s.asked[m[1]] == "disposeTerminal" || s.asked[m[1]] == ahp.MethodWait)
 }
 
 var answer = regexp.MustCompile(`^{"jsonrpc":"2.0","id":([^,]+),`)
 
-// wait shows what comes up to a line that contains text. Of the root's lists it
-// shows that line only: how many there are before it depends on the time.
+// wait shows what comes up to a line that contains text. It leaves out the root's
+// lists before that line, whose number depends on the time.
 func (c *conversation) wait(s *speaker, text string) {
 	lines := s.held
 	for {
 		for i, l := range lines {
 			if strings.Contains(l, text) {
-				kept := c.show(s, lines[:i+1], func(j int) bool { return j != i && list.MatchString(lines[j]) })
+				kept := c.show(s, lines[:i+1], func(j int) bool {
+					return j != i && list.MatchString(lines[j])
+				})
 				if list.MatchString(l) {
 					kept = nil
 				}
@@ -272,7 +287,7 @@ func (c *conversation) wait(s *speaker, text string) {
 	}
 }
 
-// show prints lines, but for those that are to be held, which it returns.
+// show prints lines, except those to hold, which it returns.
 func (c *conversation) show(s *speaker, lines []string, hold func(i int) bool) (held []string) {
 	for i, l := range lines {
 		if hold(i) {
@@ -282,114 +297,4 @@ func (c *conversation) show(s *speaker, lines []string, hold func(i int) bool) (
 		}
 	}
 	return held
-}
-
-var (
-	dataPattern = regexp.MustCompile(`^(.*"action":\{"type":"terminal/data","data":".*)("\},"serverSeq":<seq>\}\})$`)
-	volatile    = []struct {
-		pattern *regexp.Regexp
-		stand   string
-	}{
-		{regexp.MustCompile(`"(serverSeq|fromSeq)":\d+`), `"$1":<seq>`},
-		{regexp.MustCompile(`"timestamp":\d+`), `"timestamp":<time>`},
-		{regexp.MustCompile(`"durationMs":\d+`), `"durationMs":<ms>`},
-		{regexp.MustCompile(`"defaultDirectory":"[^"]*"`), `"defaultDirectory":"<dir>"`},
-	}
-)
-
-// joined appends a line; output that follows output of the same terminal goes
-// into the same line.
-func joined(lines []string, line string) []string {
-	if n := len(lines); n > 0 {
-		a, b := dataPattern.FindStringSubmatch(lines[n-1]), dataPattern.FindStringSubmatch(line)
-		const open = `"data":"`
-		if a != nil && b != nil {
-			i := strings.Index(b[1], open) + len(open)
-			if strings.HasPrefix(a[1], b[1][:i]) {
-				lines[n-1] = a[1] + b[1][i:] + a[2]
-				return lines
-			}
-		}
-	}
-	return append(lines, line)
-}
-
-// line checks a message of the host and returns it as files show it.
-func (c *conversation) line(s *speaker, msg []byte) string {
-	c.check(s, msg)
-	text := string(msg)
-	for _, v := range volatile {
-		text = v.pattern.ReplaceAllString(text, v.stand)
-	}
-	if u, err := user.Current(); err == nil {
-		text = strings.ReplaceAll(text, `"cwd":"`+ahp.FileURI(u.HomeDir)+`"`, `"cwd":"<home>"`)
-	}
-	return text
-}
-
-func (c *conversation) check(s *speaker, msg []byte) {
-	c.t.Helper()
-	var m ahp.Message
-	if err := json.Unmarshal(msg, &m); err != nil || m.Version != "2.0" {
-		c.t.Fatalf("%s is no JSON-RPC message: %v", msg, err)
-	}
-	if m.Method != "" {
-		var e ahp.Envelope
-		if err := json.Unmarshal(m.Params, &e); err != nil {
-			c.t.Fatalf("%s: %v", msg, err)
-		}
-		c.rising(s, e.ServerSeq, msg)
-		// A rejected action is what its sender made it, and AHP 0.5 does not know
-		// terminal/output.
-		if s.strict && e.RejectionReason == "" && !bytes.Contains(e.Action, []byte(`"type":"terminal/output"`)) {
-			c.schemas.check(c.t, "actions", "ActionEnvelope", m.Params)
-		}
-		return
-	}
-	if m.Error != nil {
-		return
-	}
-	var r struct {
-		ProtocolVersion string         `json:"protocolVersion"`
-		ServerSeq       uint64         `json:"serverSeq"`
-		Actions         []ahp.Envelope `json:"actions"`
-	}
-	method := s.asked[string(m.ID)]
-	if err := json.Unmarshal(m.Result, &r); err == nil && r.ProtocolVersion != "" {
-		s.strict = strings.HasPrefix(r.ProtocolVersion, "0.5.")
-		s.last = r.ServerSeq
-	}
-	for _, e := range r.Actions {
-		c.rising(s, e.ServerSeq, msg)
-	}
-	if s.strict {
-		c.schemas.result(c.t, method, m.Result)
-	}
-}
-
-func (c *conversation) rising(s *speaker, seq uint64, msg []byte) {
-	c.t.Helper()
-	if seq <= s.last {
-		c.t.Errorf("serverSeq fell from %d: %s", s.last, msg)
-	}
-	s.last = seq
-}
-
-// difference shows the first line that differs, with its neighbours.
-func difference(want, got string) string {
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := 0; i < len(w) || i < len(g); i++ {
-		var a, b string
-		if i < len(w) {
-			a = w[i]
-		}
-		if i < len(g) {
-			b = g[i]
-		}
-		if a != b {
-			before := w[max(0, i-2):min(i, len(w))]
-			return fmt.Sprintf("line %d, after\n  %s\nthe file has\n- %s\nand the host gave\n+ %s", i+1, strings.Join(before, "\n  "), a, b)
-		}
-	}
-	return ""
 }

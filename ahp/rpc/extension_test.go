@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/rpc"
 )
 
-// counting is an Extension whose only request is counted.
+// counting is an Extension that counts its only request.
 type counting struct {
 	endless
 	handled *int
@@ -23,7 +24,7 @@ func (c counting) Handle(string, json.RawMessage) rpc.Reply {
 func TestARequestOfAnExtensionIsNotCarriedOutWithoutAnID(t *testing.T) {
 	handled := 0
 	extend := func(*host.Conn) rpc.Extension { return counting{handled: &handled} }
-	text, err := said(t, newHost(t, host.Config{}), &slowSink{}, extend, helloLine,
+	text, err := answers(t, hosttest.New(t), &slowSink{}, extend, helloLine,
 		`{"jsonrpc":"2.0","method":"endless"}`, `{"jsonrpc":"2.0","id":2,"method":"endless"}`)
 	if err != nil || handled != 1 {
 		t.Errorf("it was carried out %d times, %v", handled, err)

@@ -13,10 +13,12 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/rpc"
+	"termhost/ahp/transport"
 )
 
-// slowSink takes each write a while later, and none once it is closed.
+// slowSink takes each write after a pause, and none once it is closed.
 type slowSink struct {
 	pause time.Duration
 
@@ -47,9 +49,10 @@ func (s *slowSink) close(reason string) error {
 	return nil
 }
 
-// said has the host serve a peer that says all of this and no more, and returns
-// what the host has answered, and why it ended.
-func said(t *testing.T, h *host.Host, sink *slowSink, extend func(*host.Conn) rpc.Extension, lines ...string) (string, error) {
+// answers has the host serve a peer that sends these lines and then half-closes. It
+// returns what the host has sent, and why it ended.
+func answers(t *testing.T, h *host.Host, sink *slowSink, extend func(*host.Conn) rpc.Extension,
+	lines ...string) (string, error) {
 	t.Helper()
 	c, err := h.Connect(principals()["alice"], host.DoorSubsystem)
 	if err != nil {
@@ -57,47 +60,56 @@ func said(t *testing.T, h *host.Host, sink *slowSink, extend func(*host.Conn) rp
 	}
 	defer c.Close()
 	sink.closed = make(chan struct{})
-	l := rpc.NewLines(strings.NewReader(strings.Join(lines, "\n")+"\n"), sink, 1<<20, sink.close)
+	in := strings.NewReader(strings.Join(lines, "\n") + "\n")
+	l := transport.NewLines(in, sink, 1<<20, sink.close)
 	err = rpc.Serve(l, c, rpc.Options{Extend: extend})
 	return sink.text.String(), err
 }
 
 const (
-	helloLine   = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["1.0.0"],"clientId":"once","initialSubscriptions":["ahp-root://"]}}`
-	sharedLine  = `{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{"channel":"ahp-terminal:/laptop","claim":{"kind":"client","clientId":"once"},"executionTarget":"client"}}`
-	disposeLine = `{"jsonrpc":"2.0","id":3,"method":"disposeTerminal","params":{"channel":"ahp-terminal:/laptop"}}`
+	helloLine = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{` +
+		`"channel":"ahp-root://","protocolVersions":["1.0.0"],"clientId":"once",` +
+		`"initialSubscriptions":["ahp-root://"]}}`
+	sharedLine = `{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{` +
+		`"channel":"ahp-terminal:/laptop","claim":{"kind":"client","clientId":"once"},` +
+		`"executionTarget":"client"}}`
+	disposeLine = `{"jsonrpc":"2.0","id":3,"method":"disposeTerminal","params":{` +
+		`"channel":"ahp-terminal:/laptop"}}`
 )
 
-// `printf ... | ssh -s HOST ahp` has said all before anything is answered. The time
-// is the bubble's.
-func TestAPeerThatSaysNoMoreIsAnswered(t *testing.T) {
+// `printf ... | ssh -s HOST ahp` has sent everything before anything is answered.
+// synctest's clock jumps over the pauses.
+func TestAPeerThatHalfClosesIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, host.Config{})
+		h := hosttest.New(t)
 		sink := &slowSink{pause: time.Second}
 		lines := []string{helloLine, sharedLine, disposeLine}
 		for i := range 20 {
 			lines = append(lines, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i+10))
 		}
-		text, err := said(t, h, sink, nil, lines...)
+		text, err := answers(t, h, sink, nil, lines...)
 		for _, id := range append([]int{1, 2, 3}, 10, 29) {
 			if !strings.Contains(text, fmt.Sprintf(`"id":%d,"result"`, id)) {
 				t.Errorf("request %d was not answered:\n%s", id, text)
 			}
 		}
-		if err != nil || sink.reason != rpc.Goodbye {
+		if err != nil || sink.reason != transport.Goodbye {
 			t.Errorf("it ended with %v, %q", err, sink.reason)
 		}
 	})
 }
 
-func TestAPeerThatSaysNoMoreIsNotWaitedForForEver(t *testing.T) {
+func TestAPeerThatHalfClosesIsNotWaitedForForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, host.Config{})
+		h := hosttest.New(t)
 		sink := &slowSink{pause: time.Hour}
-		if _, err := said(t, h, sink, nil, helloLine); err == nil || sink.reason == rpc.Goodbye {
+		_, err := answers(t, h, sink, nil, helloLine)
+		if err == nil || sink.reason == transport.Goodbye {
 			t.Errorf("a peer that does not read was left with %v, %q", err, sink.reason)
 		}
-		text, err := said(t, h, &slowSink{}, func(*host.Conn) rpc.Extension { return endless{} }, helloLine, `{"jsonrpc":"2.0","id":2,"method":"endless"}`)
+		extend := func(*host.Conn) rpc.Extension { return endless{} }
+		text, err := answers(t, h, &slowSink{}, extend, helloLine,
+			`{"jsonrpc":"2.0","id":2,"method":"endless"}`)
 		if err != nil || !strings.Contains(text, `"id":1,"result"`) {
 			t.Errorf("a request without an answer left %v and\n%s", err, text)
 		}

@@ -1,67 +1,59 @@
 package rpc
 
 import (
-	"encoding/json"
+	"bytes"
 	"strings"
 	"unicode"
 )
 
-// keySet holds the keys of one object in a form that is the same for all that
-// encoding/json would match with the same field, unless the keys are data.
+// keySet holds the keys of one object. Unless they are data, keys that differ in case only are
+// equal, by Unicode's simple case folding.
 type keySet struct {
-	data bool     // they are compared as they are
-	few  []string // while there are few of them
-	many map[string]struct{}
+	data bool // the keys are compared as they are
+	n    int
+	few  [manyKeys][]byte    // the keys, while there are at most manyKeys
+	many map[string]struct{} // otherwise
 }
 
-// manyKeys is where a map begins to be faster than a look through a list.
+// manyKeys is the number of keys beyond which a map is faster than a list.
 const manyKeys = 12
 
-// add reports whether the key, as it was written between quotes, is new.
-func (k *keySet) add(key string) bool {
-	key = unescape(key)
-	if !k.data {
-		key = fold(key)
-	}
-	if k.many != nil {
-		if _, ok := k.many[key]; ok {
-			return false
+// add reports whether the key is new.
+func (k *keySet) add(key []byte) bool {
+	if k.many == nil && k.n < manyKeys {
+		for _, have := range k.few[:k.n] {
+			if bytes.Equal(have, key) || !k.data && bytes.EqualFold(have, key) {
+				return false
+			}
 		}
-		k.many[key] = struct{}{}
+		k.few[k.n] = key
+		k.n++
 		return true
 	}
-	for _, have := range k.few {
-		if have == key {
-			return false
-		}
-	}
-	k.few = append(k.few, key)
-	if len(k.few) > manyKeys {
+	if k.many == nil {
 		k.many = make(map[string]struct{}, 2*manyKeys)
 		for _, have := range k.few {
-			k.many[have] = struct{}{}
+			k.many[k.form(have)] = struct{}{}
 		}
 	}
+	form := k.form(key)
+	if _, ok := k.many[form]; ok {
+		return false
+	}
+	k.many[form] = struct{}{}
 	return true
 }
 
-// unescape returns what a key means that was written as key between quotes.
-func unescape(key string) string {
-	var s string
-	if strings.IndexByte(key, '\\') >= 0 && json.Unmarshal([]byte(`"`+key+`"`), &s) == nil {
-		return s
+// form returns the same spelling for all keys that are equal.
+func (k *keySet) form(key []byte) string {
+	if k.data {
+		return string(key)
 	}
-	return key
-}
-
-// fold returns one spelling for all keys that are equal under Unicode's simple
-// case folding, which is what encoding/json matches fields by.
-func fold(key string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 			least = min(least, f)
 		}
 		return least
-	}, key)
+	}, string(key))
 }

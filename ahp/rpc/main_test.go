@@ -1,36 +1,35 @@
 package rpc_test
 
 import (
-	"context"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/rpc"
 	"termhost/authz"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { hosttest.Main(m) }
 
-// patience bounds what a test waits for and must come.
-const patience = 20 * time.Second
+// patience is how long a test waits for what must come.
+const patience = hosttest.Patience
 
 // principals are who may speak in a test.
 func principals() map[string]authz.Principal {
 	return map[string]authz.Principal{
-		"alice": {ID: "SHA256:alice", Name: "alice", Role: authz.Admin},
-		"bob":   {ID: "SHA256:bob", Name: "bob", Role: authz.Operator},
-		"eve":   {ID: "SHA256:eve", Name: "eve", Role: authz.Observer},
+		"alice": hosttest.Principal("alice", authz.Admin),
+		"bob":   hosttest.Principal("bob", authz.Operator),
+		"eve":   hosttest.Principal("eve", authz.Observer),
 		"gone":  {ID: "SHA256:gone", Name: "gone", Role: authz.Admin, Expires: time.Unix(1, 0)},
 	}
 }
 
-// clock is a time that only tests move.
+// clock is a clock that only tests put forward.
 type clock struct{ ns atomic.Int64 }
 
 func newClock() *clock {
@@ -41,23 +40,6 @@ func newClock() *clock {
 
 func (c *clock) now() time.Time          { return time.Unix(0, c.ns.Load()) }
 func (c *clock) advance(d time.Duration) { c.ns.Add(int64(d)) }
-
-func newHost(t testing.TB, cfg host.Config) *host.Host {
-	t.Helper()
-	cfg.Shell, cfg.Version, cfg.MaxExited = "/bin/sh", "test", 64
-	h, err := host.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := h.Shutdown(ctx); err != nil {
-			t.Errorf("shutdown: %v", err)
-		}
-	})
-	return h
-}
 
 // pipe is a Transport in memory, and its other end.
 type pipe struct {
@@ -105,7 +87,13 @@ func (p *pipe) send(t testing.TB, msg []byte) {
 	}
 }
 
-// next returns the host's next message; nil: it has closed the pipe, or says
+// sendf formats a message and sends it.
+func (p *pipe) sendf(t testing.TB, format string, args ...any) {
+	t.Helper()
+	p.send(t, fmt.Appendf(nil, format, args...))
+}
+
+// next returns the host's next message; nil: it has closed the pipe, or sends
 // nothing more.
 func (p *pipe) next(t testing.TB) []byte {
 	t.Helper()
@@ -129,8 +117,7 @@ func (p *pipe) next(t testing.TB) []byte {
 	}
 }
 
-// serve has the host serve a pipe as one of the principals, and waits for its
-// end when the test ends.
+// serve has the host serve a new pipe to a principal until the test ends.
 func serve(t testing.TB, h *host.Host, p authz.Principal, o rpc.Options) *pipe {
 	t.Helper()
 	c, err := h.Connect(p, host.DoorSubsystem)

@@ -4,15 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strconv"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/store"
 )
 
-// method is how one of AHP's messages is answered.
+// method is how one of AHP's methods is answered.
 type method struct {
+	// answer answers a request, at once or later. An error that it returns is the
+	// answer.
 	answer       func(*peer, *request) *ahp.Error
 	notification bool // may come without an id
 	early        bool // may come before initialize
@@ -28,9 +29,70 @@ var methods = map[string]method{
 	"createTerminal":  {answer: (*peer).createTerminal},
 	"disposeTerminal": {answer: (*peer).disposeTerminal},
 	"listSessions":    {answer: (*peer).listSessions},
+	ahp.MethodAck:     {answer: (*peer).acknowledged, notification: true},
+	ahp.MethodWait:    {answer: (*peer).wait},
+	ahp.MethodApprove: {answer: (*peer).approve},
+	ahp.MethodHistory: {answer: (*peer).history},
+	ahp.MethodLog:     {answer: (*peer).wholeLog},
 }
 
-func appendNull(dst []byte) []byte { return append(dst, "null"...) }
+// handle answers one message.
+func (p *peer) handle(msg []byte) {
+	r, bad := parse(msg)
+	if bad != nil {
+		var id []byte
+		if r != nil {
+			id = r.id
+		}
+		p.refuse(id, bad)
+		return
+	}
+	if r == nil {
+		return // a response: this host sends no requests
+	}
+	m, known := methods[r.method]
+	if !known {
+		if !p.extended(r) {
+			p.refuseUnknown(r)
+		}
+		return
+	}
+	if r.id == nil && !m.notification {
+		p.refuse(nil, errNeedsID(r.method))
+		return
+	}
+	if !m.early && !p.conn.Initialized() {
+		p.refuse(r.id, errNotInitialized)
+		return
+	}
+	if e := m.answer(p, r); e != nil {
+		p.refuse(r.id, e)
+	}
+}
+
+var errNotInitialized = invalid("not initialized: send initialize or reconnect first")
+
+func errNeedsID(method string) *ahp.Error {
+	return invalid(method + " is a request and needs an id")
+}
+
+// maxMethodName is how much of the name of an unknown method is repeated, in bytes.
+const maxMethodName = 64
+
+func (p *peer) refuseUnknown(r *request) {
+	if !p.conn.Initialized() {
+		p.refuse(r.id, errNotInitialized)
+		return
+	}
+	name := host.Printable(r.method)
+	name = name[:min(len(name), maxMethodName)]
+	if r.id == nil {
+		p.log.Debug("unknown notification ignored", "method", name)
+		return
+	}
+	p.refuse(r.id, ahp.NewError(ahp.CodeMethodNotFound, "termhost does not implement "+name,
+		"method", name))
+}
 
 func (p *peer) ping(r *request) *ahp.Error {
 	p.respond(r.id, appendNull)
@@ -42,153 +104,12 @@ func (p *peer) listSessions(r *request) *ahp.Error {
 	return nil
 }
 
-// onRoot checks a channel that must be the root's.
-func onRoot(channel string) *ahp.Error {
-	if channel == "" {
-		return ahp.FieldProblem("channel", "is missing")
-	}
-	if uri, ok := ahp.NormalizeChannel(channel); !ok || uri != ahp.RootURI {
-		return ahp.FieldProblem("channel", "must be "+ahp.RootURI)
-	}
-	return nil
-}
-
-func (p *peer) initialize(r *request) *ahp.Error {
-	var params ahp.InitializeParams
-	if e := decode(r.params, &params); e != nil {
-		return e
-	}
-	if e := onRoot(params.Channel); e != nil {
-		return e
-	}
-	switch {
-	case params.ClientID == "":
-		return ahp.FieldProblem("clientId", "is missing")
-	case len(params.ProtocolVersions) == 0:
-		return ahp.FieldProblem("protocolVersions", "is missing or empty")
-	case len(params.InitialSubscriptions) > p.opts.MaxSubscriptions:
-		return p.tooMany()
-	}
-	p.snapshots(r.id, func() (func([]byte) []byte, *ahp.Error) {
-		hello, e := p.c.Initialize(params)
-		if e != nil {
-			if e.Code == ahp.CodeVersion {
-				p.closing = e // once it is written
-			}
-			return nil, e
-		}
-		return p.helloResult(hello), nil
-	})
-	return nil
-}
-
-// helloResult encodes initialize's result.
-func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
-	shape := p.c.Shape()
-	return func(dst []byte) []byte {
-		dst = append(dst, `{"protocolVersion":`...)
-		dst = ahp.AppendJSONString(dst, hello.Version.String())
-		dst = append(dst, `,"serverSeq":`...)
-		dst = strconv.AppendUint(dst, hello.ServerSeq, 10)
-		dst = append(dst, `,"serverInfo":{"name":"termhost","version":`...)
-		dst = ahp.AppendJSONString(dst, hello.ServerVersion)
-		dst = append(dst, `},"snapshots":[`...)
-		dst = appendViews(dst, hello.Snapshots, shape)
-		dst = append(dst, ']')
-		if hello.DefaultDirectory != "" {
-			dst = append(dst, `,"defaultDirectory":`...)
-			dst = ahp.AppendJSONString(dst, hello.DefaultDirectory)
-		}
-		dst = append(dst, `,"_meta":{"`+ahp.MetaClientExecuted+`":{}`...)
-		if p.extension != nil {
-			key, value := p.extension.Announcement()
-			dst = append(ahp.AppendJSONString(append(dst, ','), key), ':')
-			dst = append(dst, value...)
-		}
-		return append(dst, "}}"...)
-	}
-}
-
-func appendViews(dst []byte, views []store.View, shape ahp.Shape) []byte {
-	for i, v := range views {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = v.AppendJSON(dst, shape)
-	}
-	return dst
-}
-
-func (p *peer) reconnect(r *request) *ahp.Error {
-	var params struct {
-		ahp.ReconnectParams
-		LastSeen *uint64 `json:"lastSeenServerSeq"`
-	}
-	if e := decode(r.params, &params); e != nil {
-		return e
-	}
-	if e := onRoot(params.Channel); e != nil {
-		return e
-	}
-	switch {
-	case params.ClientID == "":
-		return ahp.FieldProblem("clientId", "is missing")
-	case params.LastSeen == nil:
-		return ahp.FieldProblem("lastSeenServerSeq", "is missing")
-	case params.Subscriptions == nil:
-		return ahp.FieldProblem("subscriptions", "is missing")
-	case len(params.Subscriptions) > p.opts.MaxSubscriptions:
-		return p.tooMany()
-	}
-	params.LastSeenServerSeq = *params.LastSeen
-	p.snapshots(r.id, func() (func([]byte) []byte, *ahp.Error) {
-		replay, e := p.c.Reconnect(params.ReconnectParams)
-		if e != nil {
-			return nil, e
-		}
-		return p.replayResult(replay), nil
-	})
-	return nil
-}
-
-func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
-	shape := p.c.Shape()
-	return func(dst []byte) []byte {
-		dst = append(dst, `{"type":"replay","actions":[`...)
-		for i, entry := range replay.Actions {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = entry.AppendEnvelope(dst, shape)
-		}
-		dst = append(dst, `],"missing":[`...)
-		for i, channel := range replay.Missing {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = ahp.AppendJSONString(dst, channel)
-		}
-		dst = append(dst, ']')
-		if len(replay.Owned) > 0 {
-			// Strings and numbers: it cannot fail.
-			meta, _ := json.Marshal(ahp.ReconnectMeta{Owned: replay.Owned})
-			dst = append(append(dst, `,"_meta":`...), meta...)
-		}
-		return append(dst, '}')
-	}
-}
-
-func (p *peer) tooMany() *ahp.Error {
-	return ahp.NewError(ahp.CodeLimit, "a connection may follow "+strconv.Itoa(p.opts.MaxSubscriptions)+
-		" channels; unsubscribe from some", "limit", "http.max_subscriptions")
-}
-
-// channelOf reads the channel of params that hold nothing else of interest.
+// channelOf returns the channel that params name.
 func channelOf(params json.RawMessage) (string, *ahp.Error) {
 	var w struct {
 		Channel string `json:"channel"`
 	}
-	if e := decode(params, &w); e != nil {
+	if e := ahp.DecodeParams(params, &w); e != nil {
 		return "", e
 	}
 	if w.Channel == "" {
@@ -205,31 +126,25 @@ func (p *peer) subscribe(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
-	if p.c.Subscriptions() >= p.opts.MaxSubscriptions && !p.follows(channel) {
+	if p.full(1) && !p.follows(channel) {
 		return p.tooMany()
 	}
-	p.snapshots(r.id, func() (func([]byte) []byte, *ahp.Error) {
-		view, e := p.c.Subscribe(channel)
-		if e != nil {
-			return nil, e
-		}
-		shape := p.c.Shape()
-		return func(dst []byte) []byte {
-			return append(view.AppendJSON(append(dst, `{"snapshot":`...), shape), '}')
-		}, nil
+	shape := p.conn.Shape()
+	return p.conn.Subscribe(channel, func(dst []byte, v store.View) []byte {
+		dst = append(appendHead(dst, r.id), `,"result":{"snapshot":`...)
+		return append(v.AppendJSON(dst, shape), "}}"...)
 	})
-	return nil
 }
 
-// checkDelivery reads how much intentional buffering a subscriber allows, in
-// milliseconds. There is none, so that any number is kept to.
+// checkDelivery checks how long the host may hold actions back for a subscriber, in
+// milliseconds. It never does, so it keeps to any number.
 func checkDelivery(params json.RawMessage) *ahp.Error {
 	var w struct {
 		Delivery struct {
 			MaxLatencyMs float64 `json:"maxLatencyMs"`
 		} `json:"delivery"`
 	}
-	if e := decode(params, &w); e != nil {
+	if e := ahp.DecodeParams(params, &w); e != nil {
 		return e
 	}
 	if w.Delivery.MaxLatencyMs < 0 {
@@ -241,7 +156,8 @@ func checkDelivery(params json.RawMessage) *ahp.Error {
 // follows reports whether a channel is subscribed to already.
 func (p *peer) follows(channel string) bool {
 	uri, ok := ahp.NormalizeChannel(channel)
-	return ok && slices.ContainsFunc(p.c.Subscriber().Channels(), func(c *store.Channel) bool { return c.URI() == uri })
+	return ok && slices.ContainsFunc(p.conn.Subscriber().Channels(),
+		func(c *store.Channel) bool { return c.URI() == uri })
 }
 
 func (p *peer) unsubscribe(r *request) *ahp.Error {
@@ -249,18 +165,21 @@ func (p *peer) unsubscribe(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
-	p.c.Unsubscribe(channel)
+	p.conn.Unsubscribe(channel)
 	p.acknowledge(r)
 	return nil
 }
 
+// dispatchParams are the params of dispatchAction.
+type dispatchParams struct {
+	Channel   string          `json:"channel"`
+	ClientSeq *int64          `json:"clientSeq"`
+	Action    json.RawMessage `json:"action"`
+}
+
 func (p *peer) dispatchAction(r *request) *ahp.Error {
-	var params struct {
-		Channel   string          `json:"channel"`
-		ClientSeq *int64          `json:"clientSeq"`
-		Action    json.RawMessage `json:"action"`
-	}
-	if e := decode(r.params, &params); e != nil {
+	var params dispatchParams
+	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
 	switch {
@@ -273,18 +192,20 @@ func (p *peer) dispatchAction(r *request) *ahp.Error {
 	if err != nil {
 		return p.rejectMalformed(params.Channel, *params.ClientSeq, params.Action, err)
 	}
-	taken := p.c.Dispatch(params.Channel, *params.ClientSeq, action)
+	taken := p.conn.Dispatch(params.Channel, *params.ClientSeq, action)
 	if _, ok := action.(ahp.TerminalOutput); ok && taken {
-		p.pace.light()
+		p.rate.discount()
+		_ = p.conn.Pace(p.ctx, 0, -outputDiscount) // a refund
 	}
 	p.acknowledge(r)
 	return nil
 }
 
-// rejectMalformed rejects an action whose type is known and whose fields are
-// wrong, as any other action that cannot be: its sender waits for the
-// clientSeq. What has no type is no action.
-func (p *peer) rejectMalformed(channel string, seq int64, raw json.RawMessage, err error) *ahp.Error {
+// rejectMalformed rejects an action whose type is known and whose fields are wrong,
+// like any other action that cannot be done: its sender waits for an answer with the
+// clientSeq. What has no type is not an action, and gets an error.
+func (p *peer) rejectMalformed(channel string, seq int64, raw json.RawMessage,
+	err error) *ahp.Error {
 	var fe *ahp.FieldError
 	if !errors.As(err, &fe) {
 		fe = &ahp.FieldError{Field: "action", Reason: err.Error()}
@@ -295,7 +216,7 @@ func (p *peer) rejectMalformed(channel string, seq int64, raw json.RawMessage, e
 	if json.Unmarshal(raw, &head) != nil || head.Type == "" {
 		return ahp.FieldProblem(fe.Field, fe.Reason)
 	}
-	p.c.Reject(channel, seq, ahp.Unknown{Name: head.Type, Raw: raw}, fe.Error())
+	p.conn.Reject(channel, seq, ahp.Unknown{Name: head.Type, Raw: raw}, fe.Error())
 	return nil
 }
 
@@ -311,7 +232,7 @@ func (p *peer) createTerminal(r *request) *ahp.Error {
 		ahp.CreateTerminalParams
 		Claim json.RawMessage `json:"claim"`
 	}
-	if e := decode(r.params, &params); e != nil {
+	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
 	if params.Claim != nil && string(params.Claim) != "null" {
@@ -324,15 +245,19 @@ func (p *peer) createTerminal(r *request) *ahp.Error {
 	if params.Channel == "" {
 		return ahp.FieldProblem("channel", "is missing")
 	}
-	if e := p.c.CreateTerminal(params.CreateTerminalParams); e != nil {
+	if e := p.conn.CreateTerminal(params.CreateTerminalParams); e != nil {
 		return e
 	}
 	p.respond(r.id, appendNull)
 	return nil
 }
 
-// disposeTerminal answers when the processes are gone, which takes seconds if
-// they ignore SIGHUP: other messages are answered meanwhile.
+// maxDisposals is how many disposals one peer may have going on; with more it has to
+// wait.
+const maxDisposals = 32
+
+// disposeTerminal answers when the processes are gone, which takes seconds if they
+// ignore SIGHUP.
 func (p *peer) disposeTerminal(r *request) *ahp.Error {
 	channel, e := channelOf(r.params)
 	if e != nil {
@@ -343,28 +268,9 @@ func (p *peer) disposeTerminal(r *request) *ahp.Error {
 	case <-p.ctx.Done():
 		return nil
 	}
-	p.background.Go(func() {
-		defer func() { <-p.disposals }()
-		if e := p.dispose(channel); e != nil {
-			p.refuse(r.id, e)
-			return
-		}
-		p.respond(r.id, appendNull)
-	})
+	dispose := func() (json.RawMessage, *ahp.Error) {
+		return json.RawMessage("null"), p.conn.DisposeTerminal(channel)
+	}
+	p.answerLater(r.id, dispose, func() { <-p.disposals })
 	return nil
-}
-
-// maxDisposals is how many disposals one peer may have going at a time; more
-// make it wait.
-const maxDisposals = 32
-
-func (p *peer) dispose(channel string) (e *ahp.Error) {
-	var err error
-	defer func() {
-		if err != nil {
-			e = ahp.NewError(ahp.CodeInternal, err.Error())
-		}
-	}()
-	defer p.contain(&err)
-	return p.c.DisposeTerminal(channel)
 }

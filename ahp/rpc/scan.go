@@ -1,139 +1,166 @@
 package rpc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth bounds how deeply a message may nest: AHP's own nest to 8.
-const maxDepth = 32
+const (
+	// maxDepth bounds how deeply a message may nest: AHP's own nest to 8.
+	maxDepth = 32
+	// maxKeys bounds the keys of one object: the environment of a terminal has some hundred.
+	maxKeys = 1024
+)
 
 var (
+	errJSON  = errors.New("the message is not valid JSON")
 	errUTF8  = errors.New("the message is not valid UTF-8, and nothing of it was taken")
 	errDepth = fmt.Errorf("the message nests deeper than %d", maxDepth)
+	errKeys  = fmt.Errorf("an object has more than %d keys", maxKeys)
 )
 
 // maxKeyName is how much of a key's name is repeated, in bytes.
 const maxKeyName = 64
 
-// duplicateError says that two keys of one object are equal, or differ in case
-// only. encoding/json would take the one for the other, and so might a proxy
-// that looked at the message before: it is never right to guess.
+// duplicateError says that two keys of one object are equal, or differ in case only. Some decoders
+// take either for the same field, while a proxy that has checked the message may have looked at the
+// other one. So such a message is refused.
 type duplicateError struct{ key string }
 
 func (e *duplicateError) Error() string {
 	return fmt.Sprintf("the key %q stands twice in one object, perhaps in another case", e.key)
 }
 
-// scan looks through a message that is valid JSON for what encoding/json lets
-// pass: invalid UTF-8, bottomless nesting, and keys that stand twice. Nothing of a
-// message that is refused is taken; the connection goes on with the next one.
-func scan(msg []byte) error {
+// scan looks in a message for what this host does not accept: what is no JSON, invalid UTF-8, deep
+// nesting, very many keys, and duplicate ones. Such a message is refused as a whole, and the
+// connection goes on with the next one. It calls member, while the message is an object, with each
+// of its keys, as they are written between quotes, and their values, which are parts of msg.
+func scan(msg []byte, member func(key, value []byte)) error {
 	if !utf8.Valid(msg) {
 		return errUTF8
 	}
-	s := scanner{msg: msg}
-	return s.value(0, protocol)
+	// Half of a surrogate pair may stand at the ends of output: see ahp.Surrogates.
+	s := scanner{msg: msg, member: member, Decoder: jsontext.NewDecoder(bytes.NewBuffer(msg),
+		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))}
+	if err := s.value(0, protocol); err != nil {
+		if !jsontext.Value(msg).IsValid(s.Options()) { // further on
+			return errJSON
+		}
+		return err
+	}
+	if _, err := s.ReadToken(); !errors.Is(err, io.EOF) {
+		return errJSON
+	}
+	return nil
 }
 
 type scanner struct {
-	msg []byte
-	pos int
+	*jsontext.Decoder
+	msg    []byte
+	member func(key, value []byte)
 }
 
-// place is where in a message an object stands.
+// place is where in a message an object is.
 type place int
 
 const (
 	protocol place = iota // anywhere else
 	meta                  // in a _meta
-	data                  // in an env of one: its keys are data
+	data                  // in the env of a _meta: its keys are data
 )
 
-// in returns the place of an object that stands under a key. Host-specific parameters
-// are in a _meta, environment variables among them, of which http_proxy and HTTP_PROXY
-// are two.
-func (p place) in(key string) place {
-	switch key = unescape(key); {
-	case p == protocol && strings.EqualFold(key, "_meta"):
+// in returns the place of an object that is the value of a key. _meta holds parameters that are
+// this host's own. One is env, an object of environment variables, in which http_proxy and
+// HTTP_PROXY are two different keys.
+func (p place) in(key []byte) place {
+	switch {
+	case p == protocol && bytes.EqualFold(key, []byte("_meta")):
 		return meta
-	case p == meta && strings.EqualFold(key, "env"):
+	case p == meta && bytes.EqualFold(key, []byte("env")):
 		return data
 	}
 	return p
 }
 
+// value reads a value.
 func (s *scanner) value(depth int, at place) error {
-	s.space()
-	if s.pos == len(s.msg) {
-		return nil
-	}
-	switch s.msg[s.pos] {
-	case '{', '[':
+	kind := s.PeekKind()
+	if kind == '{' || kind == '[' {
 		if depth == maxDepth {
 			return errDepth
 		}
-		return s.container(depth+1, s.msg[s.pos] == '{', at)
-	case '"':
-		s.str()
-	default:
-		for s.pos < len(s.msg) && !strings.ContainsRune(",]} \t\r\n", rune(s.msg[s.pos])) {
-			s.pos++
+	}
+	if _, err := s.ReadToken(); err != nil {
+		return errJSON
+	}
+	switch kind {
+	case '{':
+		return s.object(depth+1, at)
+	case '[':
+		for {
+			switch s.PeekKind() {
+			case ']':
+				if _, err := s.ReadToken(); err != nil {
+					return errJSON
+				}
+				return nil
+			case 0:
+				return errJSON
+			}
+			if err := s.value(depth+1, at); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// container scans an object or array; pos is at its first byte.
-func (s *scanner) container(depth int, object bool, at place) error {
-	s.pos++
+// object reads an object whose brace has been read.
+func (s *scanner) object(depth int, at place) error {
 	keys := keySet{data: at == data}
-	for s.space(); s.pos < len(s.msg); s.space() {
-		switch s.msg[s.pos] {
-		case '}', ']':
-			s.pos++
-			return nil
-		case ',':
-			s.pos++
-			continue
+	for n := 0; s.PeekKind() == '"'; n++ {
+		before := s.InputOffset()
+		if _, err := s.ReadToken(); err != nil {
+			return errJSON
 		}
-		inner := at
-		if object {
-			key := s.str()
-			if !keys.add(key) {
-				return &duplicateError{key[:min(len(key), maxKeyName)]}
-			}
-			inner = at.in(key)
-			s.space()
-			s.pos++ // the colon
+		key := s.msg[before:s.InputOffset()] // with a comma and space before it
+		key = key[bytes.IndexByte(key, '"')+1 : len(key)-1]
+		if n == maxKeys {
+			return errKeys
 		}
-		if err := s.value(depth, inner); err != nil {
+		name := unescape(key)
+		if !keys.add(name) {
+			return &duplicateError{string(key[:min(len(key), maxKeyName)])}
+		}
+		before = s.InputOffset()
+		if err := s.value(depth, at.in(name)); err != nil {
 			return err
 		}
+		if depth == 1 && s.member != nil {
+			value := s.msg[before:s.InputOffset()]
+			s.member(name, bytes.TrimLeft(value, ": \t\r\n"))
+		}
+	}
+	if _, err := s.ReadToken(); err != nil { // the brace, or what is wrong
+		return errJSON
 	}
 	return nil
 }
 
-func (s *scanner) space() {
-	for s.pos < len(s.msg) && strings.IndexByte(" \t\r\n", s.msg[s.pos]) >= 0 {
-		s.pos++
+// unescape returns the key that stands as key between quotes in JSON.
+func unescape(key []byte) []byte {
+	if bytes.IndexByte(key, '\\') < 0 {
+		return key
 	}
-}
-
-// str scans a string and returns what is between its quotes, escapes and all. A
-// key written with an escape is compared after unescaping, by keySet.
-func (s *scanner) str() string {
-	start := s.pos + 1
-	for s.pos++; s.pos < len(s.msg); s.pos++ {
-		switch s.msg[s.pos] {
-		case '\\':
-			s.pos++
-		case '"':
-			s.pos++
-			return string(s.msg[start : s.pos-1])
-		}
+	name, err := jsontext.AppendUnquote(nil, `"`+string(key)+`"`)
+	if err != nil { // half of a surrogate pair
+		return []byte(strings.ToValidUTF8(string(name), "\ufffd"))
 	}
-	return string(s.msg[min(start, len(s.msg)):])
+	return name
 }

@@ -10,27 +10,26 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/rpc"
 )
 
-// greet initializes a connection and makes a terminal that runs a script.
+// greet initializes a connection.
 func greet(t *testing.T, p *pipe, clientID string) {
 	t.Helper()
-	p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["1.0.0"],"clientId":%q}}`, clientID))
+	p.sendf(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{`+
+		`"channel":"ahp-root://","protocolVersions":["1.0.0"],"clientId":%q}}`, clientID)
 	if msg := p.next(t); !strings.Contains(string(msg), `"id":1,"result"`) {
 		t.Fatalf("initialize: %s", msg)
 	}
 }
 
+// run makes a terminal that runs a script.
 func run(t *testing.T, p *pipe, clientID, name, script string) {
 	t.Helper()
-	params, err := json.Marshal(map[string]any{
-		"channel": "ahp-terminal:/" + name, "claim": map[string]any{"kind": "client", "clientId": clientID},
-		"_meta": map[string]any{"termhost": map[string]any{"command": "/bin/sh", "args": []string{"-c", script}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":%s}`, params))
+	p.sendf(t, `{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{`+
+		`"channel":"ahp-terminal:/%s","claim":{"kind":"client","clientId":%q},`+
+		`"_meta":{"termhost":{"command":"/bin/sh","args":["-c",%q]}}}}`, name, clientID, script)
 	for {
 		msg := p.next(t)
 		if msg == nil || strings.Contains(string(msg), `"id":2,"error"`) {
@@ -42,18 +41,19 @@ func run(t *testing.T, p *pipe, clientID, name, script string) {
 	}
 }
 
-// TestASnapshotIsFollowedByWhatItLacks subscribes to a terminal that prints
-// numbers, again and again: no number may be missing or come twice where the
-// snapshot ends and the actions begin.
+// TestASnapshotIsFollowedByWhatItLacks subscribes again and again to a terminal that
+// prints numbers. No number may be missing or come twice where the snapshot ends and
+// the actions begin.
 func TestASnapshotIsFollowedByWhatItLacks(t *testing.T) {
-	h := newHost(t, host.Config{ScrollbackBytes: 64 << 10})
+	h := hosttest.New(t, func(c *host.Config) { c.ScrollbackBytes = 64 << 10 })
 	p := serve(t, h, principals()["alice"], rpc.Options{RequestsPerSecond: -1})
 	greet(t, p, "a")
 	run(t, p, "a", "n", "i=0; while :; do echo $i; i=$((i+1)); done")
 	const rounds = 50
 	for round := range rounds {
 		id := round + 10
-		p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"subscribe","params":{"channel":"ahp-terminal:/n"}}`, id))
+		p.sendf(t, `{"jsonrpc":"2.0","id":%d,"method":"subscribe",`+
+			`"params":{"channel":"ahp-terminal:/n"}}`, id)
 		var st ahp.TerminalState
 		var fromSeq uint64
 		for answered := false; !answered; {
@@ -70,7 +70,7 @@ func TestASnapshotIsFollowedByWhatItLacks(t *testing.T) {
 				t.Fatal(err)
 			}
 			if m.ID == 0 {
-				continue // of the round before
+				continue // an action of the round before
 			}
 			if err := json.Unmarshal(m.Result.Snapshot.State, &st); err != nil {
 				t.Fatal(err)
@@ -103,11 +103,12 @@ func numbersRise(t *testing.T, st *ahp.TerminalState) {
 	for i := range st.Content {
 		text.WriteString(st.Content[i].Text.String())
 	}
-	// What has been cut off the head left a preamble of escape sequences.
-	_, numbers, _ := strings.Cut(text.String()[1+strings.LastIndexByte(text.String(), 0x1b):], "\r\n")
+	// If the head was trimmed, escape sequences stand in its place.
+	all := text.String()
+	_, numbers, _ := strings.Cut(all[1+strings.LastIndexByte(all, 0x1b):], "\r\n")
 	lines := strings.Split("\r\n"+numbers, "\r\n")
 	last := -1
-	for _, l := range lines[1 : len(lines)-1] { // the first and the last may be cut
+	for _, l := range lines[1 : len(lines)-1] { // the first and the last may be incomplete
 		var n int
 		if _, err := fmt.Sscanf(l, "%d", &n); err != nil {
 			t.Fatalf("what is %q?", l)
@@ -119,26 +120,27 @@ func numbersRise(t *testing.T, st *ahp.TerminalState) {
 	}
 }
 
-// TestAPeerThatDoesNotReadIsNotReadFrom promises that answers do not pile up.
+// TestAPeerThatDoesNotReadIsNotReadFrom checks that answers do not pile up.
 func TestAPeerThatDoesNotReadIsNotReadFrom(t *testing.T) {
-	h := newHost(t, host.Config{})
+	h := hosttest.New(t)
 	p := serve(t, h, principals()["alice"], rpc.Options{RequestsPerSecond: -1})
 	const questions = 5000
 	sent := make(chan int, questions)
 	go func() {
 		for i := range questions {
-			p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i))
+			p.sendf(t, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i)
 			sent <- i
 		}
 		close(sent)
 	}()
-	// 1024 wait with the host, some in the pipe; with the rest, it waits for us.
+	// 1024 answers wait in the host and some in the pipe. Then it reads no more.
 	const most = 1024 + 64
 	for i := range questions {
 		if n := len(sent); n > most+i {
 			t.Fatalf("%d questions were taken while %d answers were", n, i)
 		}
-		if msg := p.next(t); string(msg) != fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":null}`, i) {
+		want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":null}`, i)
+		if msg := p.next(t); string(msg) != want {
 			t.Fatalf("answer %d is %s", i, msg)
 		}
 	}
@@ -146,13 +148,13 @@ func TestAPeerThatDoesNotReadIsNotReadFrom(t *testing.T) {
 	}
 }
 
-// panicking is a transport that does what no transport should.
+// panicking is a transport with a bug.
 type panicking struct{ *pipe }
 
 func (p panicking) Write([]byte) error { panic("a bug") }
 
 func TestAPanicEndsOneConnectionOnly(t *testing.T) {
-	h := newHost(t, host.Config{})
+	h := hosttest.New(t)
 	c, err := h.Connect(principals()["alice"], host.DoorSubsystem)
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +162,8 @@ func TestAPanicEndsOneConnectionOnly(t *testing.T) {
 	defer c.Close()
 	p := newPipe()
 	go p.send(t, []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
-	if err := rpc.Serve(panicking{p}, c, rpc.Options{}); err == nil || strings.Contains(err.Error(), "a bug") {
+	err = rpc.Serve(panicking{p}, c, rpc.Options{})
+	if err == nil || strings.Contains(err.Error(), "a bug") {
 		t.Errorf("Serve returned %v", err)
 	}
 	other := serve(t, h, principals()["alice"], rpc.Options{})
@@ -171,19 +174,26 @@ func FuzzMessages(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`,
 		`{"jsonrpc":"2.0","id":"x","method":"subscribe","params":{"channel":"ahp-root://"}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":"f","initialSubscriptions":[{"channel":"ahp-root:"}]}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{"channel":"ahp-root://","clientId":"f","lastSeenServerSeq":1,"subscriptions":["ahp-root://"]}}`,
-		`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/x","clientSeq":1,"action":{"type":"terminal/claimed","claim":{"kind":"client","clientId":"x"}}}}`,
-		`{"jsonrpc":"2.0","id":-1.5e3,"method":"createTerminal","params":{"channel":"ahp-terminal:/x","claim":{"kind":"session","session":"s"},"cols":1}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"disposeTerminal","params":{"channel":"ahp-terminal:/x"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://",` +
+			`"protocolVersions":["0.5.0"],"clientId":"f",` +
+			`"initialSubscriptions":[{"channel":"ahp-root:"}]}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{"channel":"ahp-root://",` +
+			`"clientId":"f","lastSeenServerSeq":1,"subscriptions":["ahp-root://"]}}`,
+		`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/x",` +
+			`"clientSeq":1,"action":{"type":"terminal/claimed",` +
+			`"claim":{"kind":"client","clientId":"x"}}}}`,
+		`{"jsonrpc":"2.0","id":-1.5e3,"method":"createTerminal","params":{` +
+			`"channel":"ahp-terminal:/x","claim":{"kind":"session","session":"s"},"cols":1}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"disposeTerminal",` +
+			`"params":{"channel":"ahp-terminal:/x"}}`,
 		`[]`, `null`, `{`, "\xff", `{"a":{"b":[1,2,{"c":null}]},"A":1}`, `{"id":1,"result":{}}`,
 	} {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
 	}
-	h := newHost(f, host.Config{})
+	h := hosttest.New(f)
 	f.Fuzz(func(t *testing.T, msg []byte, initialized bool) {
-		// An observer: what a fuzzer finds must not be run.
+		// As an observer, so that no command that a fuzzer finds is run.
 		p := serve(t, h, principals()["eve"], rpc.Options{RequestsPerSecond: -1})
 		if initialized {
 			greet(t, p, "fuzz")
@@ -194,7 +204,7 @@ func FuzzMessages(f *testing.F) {
 		for {
 			answer := p.next(t)
 			if answer == nil {
-				return // a version that is not spoken ends the connection
+				return // an unknown protocol version ends the connection
 			}
 			var m ahp.Message
 			if err := json.Unmarshal(answer, &m); err != nil {
@@ -216,7 +226,8 @@ func FuzzMessages(f *testing.F) {
 			Error   json.RawMessage `json:"error"`
 		}
 		request := json.Unmarshal(msg, &asked) == nil && asked.ID != nil && asked.Method != ""
-		if request && answers == 0 && asked.Method != "disposeTerminal" { // whose answer takes its time
+		// The answer to disposeTerminal may come later.
+		if request && answers == 0 && asked.Method != "disposeTerminal" {
 			t.Errorf("%q was not answered", msg)
 		}
 	})
@@ -225,15 +236,16 @@ func FuzzMessages(f *testing.F) {
 // share makes a client-executed terminal.
 func share(t *testing.T, p *pipe, clientID, name string) {
 	t.Helper()
-	p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{"channel":"ahp-terminal:/%s","claim":{"kind":"client","clientId":%q},"executionTarget":"client"}}`, name, clientID))
+	p.sendf(t, `{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{`+
+		`"channel":"ahp-terminal:/%s","claim":{"kind":"client","clientId":%q},`+
+		`"executionTarget":"client"}}`, name, clientID)
 	if msg := p.next(t); !strings.Contains(string(msg), `"id":2,"result"`) {
 		t.Fatalf("createTerminal: %s", msg)
 	}
 }
 
-// Ten thousand tiny outputs are what a progress bar prints; ten thousand refused
-// ones are an attack. The time is the bubble's: it passes only while the host makes
-// the peer wait.
+// A progress bar may print ten thousand tiny outputs; ten thousand that are refused are
+// an attack. synctest's clock moves only while the host makes the peer wait.
 func TestTinyOutputsOfAnOwnerAreNotHeldUp(t *testing.T) {
 	for _, c := range []struct {
 		name, terminal string
@@ -241,23 +253,28 @@ func TestTinyOutputsOfAnOwnerAreNotHeldUp(t *testing.T) {
 	}{{"its own", "laptop", false}, {"another's", "desktop", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := newHost(t, host.Config{})
-				p, other := serve(t, h, principals()["bob"], rpc.Options{}), serve(t, h, principals()["alice"], rpc.Options{})
+				h := hosttest.New(t)
+				p := serve(t, h, principals()["bob"], rpc.Options{})
+				other := serve(t, h, principals()["alice"], rpc.Options{})
 				greet(t, p, "owner")
 				share(t, p, "owner", "laptop")
 				greet(t, other, "other")
 				share(t, other, "other", "desktop")
-				time.Sleep(time.Minute) // for a full bucket
+				time.Sleep(time.Minute) // so that nothing counts any more
 				const outputs = 10_000
 				start := time.Now()
 				go func() {
 					for i := range outputs {
-						p.send(t, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/%s","clientSeq":%d,"action":{"type":"terminal/output","data":"x"}}}`, c.terminal, i))
+						p.sendf(t, `{"jsonrpc":"2.0","method":"dispatchAction","params":{`+
+							`"channel":"ahp-terminal:/%s","clientSeq":%d,`+
+							`"action":{"type":"terminal/output","data":"x"}}}`, c.terminal, i)
 					}
 				}()
 				for i := range outputs {
 					msg := string(p.next(t))
-					if !strings.Contains(msg, fmt.Sprintf(`"clientSeq":%d}`, i)) || strings.Contains(msg, "rejectionReason") != c.held {
+					rejected := strings.Contains(msg, "rejectionReason")
+					mine := strings.Contains(msg, fmt.Sprintf(`"clientSeq":%d}`, i))
+					if !mine || rejected != c.held {
 						t.Fatalf("output %d: %s", i, msg)
 					}
 				}
@@ -266,5 +283,25 @@ func TestTinyOutputsOfAnOwnerAreNotHeldUp(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A connection that says nothing, or everything but who it is, does not stay.
+func TestAPeerMustInitialize(t *testing.T) {
+	h := hosttest.New(t)
+	o := rpc.Options{InitializeWait: 100 * time.Millisecond, RequestsPerSecond: -1}
+	silent, pings := serve(t, h, principals()["alice"], o), serve(t, h, principals()["alice"], o)
+	pings.sendf(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	pings.next(t)
+	ready := serve(t, h, principals()["alice"], o)
+	greet(t, ready, "a")
+	for _, p := range []*pipe{silent, pings} {
+		if msg := p.next(t); msg != nil {
+			t.Errorf("it goes on with %s", msg)
+		}
+	}
+	ready.sendf(t, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	if msg := ready.next(t); !strings.Contains(string(msg), `"id":2`) {
+		t.Errorf("whoever has initialized gets %s", msg)
 	}
 }

@@ -2,32 +2,32 @@ package store
 
 import "termhost/ahp"
 
-// A client waits for the echo of what it dispatched, also when it has fallen off
-// the log that holds it. It then gets the echo as an answer of its own, ahead of the
-// actions that rebuild the state.
+// A client waits for the echo of each action that it dispatched, even if its connection has
+// fallen off the log that held the echo. It then gets an answer in place of the echo, before
+// the actions that rebuild the state.
 
-// lostLocked is called for an entry that c's log drops: a link that has not read it
-// has fallen off.
-func (c *Channel) lostLocked(pos int64, e *Entry) {
+// lostLocked is called for an entry that c's log drops. A cursor that has not read it has
+// fallen off the log.
+func (c *Channel) lostLocked(index int64, e *Entry) {
 	if e.origin == nil {
 		return
 	}
-	for _, l := range c.links {
-		if pos >= l.pos && pos >= l.since {
-			l.sub.answerLostLocked(e)
+	for _, cur := range c.cursors {
+		if index >= max(cur.pos, cur.since) {
+			cur.sub.answerLostLocked(e)
 		}
 	}
 }
 
-// answerLostLocked answers e, which will not be read, if it is the reader's own.
+// answerLostLocked answers e, which the reader will not get, if its client dispatched it.
 func (sub *Subscriber) answerLostLocked(e *Entry) {
 	if sub.dispatchedLocked(e) {
-		sub.pushLocked(e.answerLocked(sub.store))
+		sub.pushAnswerLocked(e.answerLocked(sub.store))
 	}
 }
 
-// answeredLocked returns answers to what c's log holds of the reader's own after
-// lastSeen, not nil.
+// answeredLocked returns answers to the actions after lastSeen in c's log that the reader's
+// client dispatched. It does not return nil.
 func (sub *Subscriber) answeredLocked(c *Channel, lastSeen uint64) []*Entry {
 	list := []*Entry{}
 	for _, e := range c.log.entries {
@@ -38,14 +38,14 @@ func (sub *Subscriber) answeredLocked(c *Channel, lastSeen uint64) []*Entry {
 	return list
 }
 
-// dispatchedLocked reports whether the reader's client has dispatched e and would
-// have read it.
+// dispatchedLocked reports whether e is an echo for the reader's client.
 func (sub *Subscriber) dispatchedLocked(e *Entry) bool {
 	return !sub.raw && e.origin != nil && e.origin.ClientID == sub.client && sub.mayReadLocked(e)
 }
 
-// answerLocked returns an answer to e with a number of its own. It carries nothing
-// large: answers wait in memory, and the state follows.
+// answerLocked returns an answer to e with a serverSeq of its own. It does not repeat output
+// and command lines, which may be large: the answer waits in memory, and the state follows
+// it.
 func (e *Entry) answerLocked(s *Store) *Entry {
 	a := e.action
 	switch act := a.(type) {

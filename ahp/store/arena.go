@@ -2,36 +2,36 @@ package store
 
 import "bytes"
 
-// arena hands out memory for output: chunks that are filled from the front and
-// never written twice, so that readers of the front need no lock.
+// arena copies output into chunks of memory. A chunk is filled from the front and no byte of
+// it is written twice, so what has been filled is read without a lock.
 type arena struct {
 	chunk []byte
-	next  int // the size of the next chunk
+	next  int // the size of the last chunk, in bytes
 }
 
 const (
-	// firstChunk is the size of a terminal's first chunk in bytes: what an idle
-	// shell prints fits.
+	// firstChunk is the size of a terminal's first chunk, in bytes: enough for what an
+	// idle shell prints.
 	firstChunk = 1 << 10
-	// maxChunk is the most that chunks grow to, in bytes: what one read of a
-	// pty gives at most.
+	// maxChunk is the largest size of a chunk, in bytes: as much as one read of a pty
+	// gives at most.
 	maxChunk = 64 << 10
-	// chunksPerContent says how many chunks make up a full content, so that
-	// trimming it stays within some percent of its bound.
+	// chunksPerContent is how many chunks make up a full content. It is trimmed by about
+	// one chunk at a time, and so stays close to its bound.
 	chunksPerContent = 16
 )
 
-// chunkBytes is the size chunks grow to.
+// chunkBytes returns the size that chunks grow to, in bytes.
 func (s *Store) chunkBytes() int {
 	return min(max(s.contentBytes/chunksPerContent, firstChunk), maxChunk)
 }
 
-// copy returns a copy of p that is never written again. Its capacity reaches
-// into memory that is not the caller's: nothing may be appended to it. limit is
-// the size that chunks grow to.
+// copy returns a copy of p that is never written again. Its capacity extends into memory
+// that is not the caller's: nothing may be appended to it. limit is the size that chunks
+// grow to.
 func (a *arena) copy(p []byte, limit int) []byte {
 	if cap(a.chunk)-len(a.chunk) < len(p) {
-		if len(p) > limit/4 { // it would waste too much of a chunk
+		if len(p) > limit/4 { // a new chunk for it would waste too much of the old one
 			return bytes.Clone(p)
 		}
 		a.next = min(max(a.next*2, firstChunk, len(p)), limit)

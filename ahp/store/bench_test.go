@@ -129,7 +129,8 @@ func BenchmarkPublishTerminals(b *testing.B) {
 			for b.Loop() {
 				s.PublishTerminals()
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/terminal")
+			perList := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
+			b.ReportMetric(perList/float64(n), "ns/terminal")
 		})
 	}
 }
@@ -149,25 +150,21 @@ func BenchmarkSnapshot(b *testing.B) {
 		for _, step := range []int{97, 64 << 10} {
 			s := New(Options{})
 			c := filled(b, s, size, min(step, size))
+			channels := []*Channel{c}
 			sub := s.NewSubscriber(false)
 			b.Cleanup(func() { sub.Close() })
 			name := fmt.Sprintf("%dKiB in %dB appends", size>>10, min(step, size))
 			b.Run(name+"/state", func(b *testing.B) {
 				for b.Loop() {
-					if _, err := sub.Subscribe(c); err != nil {
-						b.Fatal(err)
-					}
+					sub.SubscribeAll(channels).Start()
 				}
 			})
 			b.Run(name+"/json", func(b *testing.B) {
 				var buf []byte
 				b.SetBytes(int64(size))
 				for b.Loop() {
-					v, err := sub.Subscribe(c)
-					if err != nil {
-						b.Fatal(err)
-					}
-					buf = v.AppendJSON(buf[:0], ahp.ShapeLifecycle)
+					views, _ := sub.SubscribeAll(channels).Start()
+					buf = views[0].AppendJSON(buf[:0], ahp.ShapeLifecycle)
 				}
 			})
 		}

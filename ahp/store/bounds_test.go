@@ -11,16 +11,17 @@ import (
 func TestTheLogIsBoundedWhateverIsAppended(t *testing.T) {
 	const logBytes = 64 << 10
 	long := strings.Repeat("x", 1<<10)
+	session := ahp.Claim{Kind: ahp.ClaimSession, Session: long, TurnID: long}
 	for name, tc := range map[string]struct {
 		action ahp.Action
 		origin *ahp.Origin
-		size   int // what an entry takes at least
+		size   int // the least that an entry weighs
 	}{
 		"data":     {ahp.TerminalData{Data: []byte(long)}, nil, 1 << 10},
 		"titles":   {ahp.TerminalTitleChanged{Title: long}, nil, 1 << 10},
 		"cwds":     {ahp.TerminalCwdChanged{Cwd: long}, nil, 1 << 10},
 		"clients":  {ahp.TerminalClaimed{Claim: ahp.ClientClaim(long)}, nil, 1 << 10},
-		"sessions": {ahp.TerminalClaimed{Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: long, TurnID: long}}, nil, 2 << 10},
+		"sessions": {ahp.TerminalClaimed{Claim: session}, nil, 2 << 10},
 		"commands": {ahp.TerminalCommandExecuted{CommandID: long, CommandLine: long}, nil, 2 << 10},
 		"finishes": {ahp.TerminalCommandFinished{CommandID: long}, nil, 1 << 10},
 		"origins":  {ahp.TerminalCleared{}, &ahp.Origin{ClientID: long}, 1 << 10},
@@ -55,8 +56,9 @@ func TestAnEntryLargerThanTheLogIsStillDelivered(t *testing.T) {
 	c := newTerminal(t, s, "a")
 	sub := subscribed(t, s, c)
 	c.AppendData(make([]byte, 64<<10))
-	if items := pullAll(sub); types(items) != "data" || len(items[0].Entry.Action().(ahp.TerminalData).Data) != 64<<10 {
-		t.Error(types(items))
+	items := pullAll(sub)
+	if got := types(items); got != "data" || len(dataOf(items[0])) != 64<<10 {
+		t.Error(got)
 	}
 }
 
@@ -64,7 +66,8 @@ func TestEncodingsAreSharedAndDroppedWhenNobodyNeedsThem(t *testing.T) {
 	s := New(Options{})
 	c := newTerminal(t, s, "a")
 	fast, slow := subscribed(t, s, c), subscribed(t, s, c)
-	appendEsc := func() { c.AppendData([]byte(strings.Repeat("\x1b", 1000))) } // JSON takes 6 bytes for each
+	escapes := []byte(strings.Repeat("\x1b", 1000)) // JSON takes 6 bytes for each
+	appendEsc := func() { c.AppendData(escapes) }
 	kept := func() (n int) {
 		for _, e := range c.log.entries {
 			n += e.keptBytes()
@@ -236,14 +239,19 @@ func TestThePreamblesPlaceIsBeforeWhatIsLeftOfACommand(t *testing.T) {
 	c.Checkpoint([]byte("<p>"))
 	c.AppendData([]byte("rest"))
 	st, _ := c.Terminal()
-	if p := st.Content[0]; len(st.Content) != 1 || p.Command == nil || p.Command.Line != "make" || p.Text.String() != "<p>rest" {
+	p := st.Content[0]
+	if len(st.Content) != 1 || p.Text.String() != "<p>rest" {
 		t.Errorf("%d parts, %.40q", len(st.Content), p.Text)
+	}
+	if p.Command == nil || p.Command.Line != "make" {
+		t.Error("what is left is not the command's any more")
 	}
 	c.Append(ahp.TerminalCommandFinished{CommandID: "1"}, nil)
 	c.Checkpoint([]byte("<q>"))
 	c.AppendData(make([]byte, 2<<10))
 	st, _ = c.Terminal()
-	if p := st.Content[0]; len(st.Content) != 1 || p.Command != nil || !strings.HasPrefix(p.Text.String(), "<q>\x00") {
+	p = st.Content[0]
+	if len(st.Content) != 1 || p.Command != nil || !strings.HasPrefix(p.Text.String(), "<q>\x00") {
 		t.Errorf("%d parts, %.40q", len(st.Content), p.Text)
 	}
 }

@@ -8,9 +8,9 @@ import (
 
 // Channel is the state and the log of the root or of one terminal.
 //
-// A terminal's content is trimmed from its head at checkpoints: places where
-// the output may be cut because the checkpoint says what a fresh terminal needs
-// to be told first. Whoever appends output makes them when asked to.
+// A terminal's content is trimmed from its head at checkpoints: places where the output may
+// be cut, because the checkpoint's preamble says what a fresh terminal must be told in place
+// of what is cut. Whoever appends output makes checkpoints when it is asked to.
 type Channel struct {
 	store *Store
 	uri   string
@@ -19,9 +19,10 @@ type Channel struct {
 	// Guarded by store.mu.
 	state     *ahp.TerminalState // nil for the root
 	rootState *ahp.RootState     // nil for a terminal
+	within    []*Channel         // of another root: see AddRoot
 	log       log
-	links     []*link
-	encoders  int // how many of links need encodings
+	cursors   []*cursor
+	encoders  int // how many of the cursors belong to readers that need encodings
 	closed    bool
 	content   content
 }
@@ -29,17 +30,20 @@ type Channel struct {
 // URI returns the channel's normalized URI.
 func (c *Channel) URI() string { return c.uri }
 
-// Born returns the serverSeq at which the channel was added: what a client saw
-// before it is of another channel of that URI.
+// Born returns the serverSeq at which the channel was added. Lower ones that a client has
+// seen belong to an earlier channel of the same URI.
 func (c *Channel) Born() uint64 { return c.born }
 
-// LogBytes returns the bound of the channel's log, in the measure of
-// [Subscriber.Lag].
-func (c *Channel) LogBytes() int { return c.store.logBytes }
+// LogBytes returns the bound of the channel's log, in the same unit as [Subscriber.Lag].
+func (c *Channel) LogBytes() int {
+	c.store.mu.Lock()
+	defer c.store.mu.Unlock()
+	return c.store.logBytes
+}
 
-// Append applies an action, which must not be modified afterwards, and returns
-// its serverSeq. It is 0 if the channel has been removed. origin may be nil.
-// The root takes no other action than root/terminalsChanged.
+// Append applies an action, which must not be modified afterwards, and returns its
+// serverSeq, or 0 if the channel has been removed. origin may be nil. The root takes no
+// other action than root/terminalsChanged.
 func (c *Channel) Append(a ahp.Action, origin *ahp.Origin) uint64 {
 	s := c.store
 	s.mu.Lock()
@@ -47,13 +51,14 @@ func (c *Channel) Append(a ahp.Action, origin *ahp.Origin) uint64 {
 	if c.closed {
 		return 0
 	}
-	return c.appendLocked(&Entry{action: a, origin: origin}, a)
+	e := &Entry{action: a, origin: origin}
+	c.takeViewsBeforeLocked(e)
+	return c.appendLocked(e, a)
 }
 
-// AppendData applies terminal/data. p is copied. It reports whether the caller
-// should call [Channel.Checkpoint] before it appends anything else. The owner of
-// a client-executed terminal is not shown it: see [Channel.Echo]. Empty data is
-// nothing.
+// AppendData applies terminal/data. p is copied; if it is empty, nothing happens. It
+// reports whether the caller should call [Channel.Checkpoint] before it appends anything
+// else. The owner of a client-executed terminal is not shown the entry: see [Channel.Echo].
 func (c *Channel) AppendData(p []byte) (checkpoint bool) {
 	s := c.store
 	s.mu.Lock()
@@ -65,26 +70,30 @@ func (c *Channel) AppendData(p []byte) (checkpoint bool) {
 	e := &Entry{action: ahp.TerminalData{Data: slices.Clip(d)}}
 	if c.state.Client {
 		e.audience, e.owner = allButOwner, c.state.Claim.ClientID
+		c.takeViewsBeforeLocked(e)
 	}
 	c.appendLocked(e, ahp.TerminalData{Data: d})
 	return c.checkpointDueLocked()
 }
 
-// Echo shows the owner of a client-executed terminal, and nobody else, the
-// action by which it added output: the state has that already, as terminal/data.
-// Like all of the log it is replayed to an owner that comes back, once. a must
-// not be modified afterwards.
+// Echo shows the owner of a client-executed terminal, and nobody else, the action by which
+// it added output. The state contains that output already, as terminal/data. Like the rest
+// of the log, the echo is replayed to an owner that reconnects, once. a must not be
+// modified afterwards.
 func (c *Channel) Echo(a ahp.TerminalOutput, origin *ahp.Origin) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !c.closed {
-		c.logLocked(&Entry{action: a, origin: origin, audience: ownerOnly, owner: c.state.Claim.ClientID})
+	if c.closed {
+		return
 	}
+	e := &Entry{action: a, origin: origin, audience: ownerOnly, owner: c.state.Claim.ClientID}
+	c.takeViewsBeforeLocked(e)
+	c.logLocked(e)
 }
 
-// CheckpointDue reports what [Channel.AppendData] does. It is for who appends
-// commands without output, which take room too.
+// CheckpointDue returns what [Channel.AppendData] does. Call it after appending commands:
+// they take room as well, even without output.
 func (c *Channel) CheckpointDue() bool {
 	s := c.store
 	s.mu.Lock()
@@ -93,22 +102,22 @@ func (c *Channel) CheckpointDue() bool {
 }
 
 func (c *Channel) checkpointDueLocked() bool {
-	return !c.closed && c.content.sinceMark >= c.store.chunkBytes()*3/4
+	return !c.closed && c.content.sinceCheckpoint >= c.store.chunkBytes()*3/4
 }
 
-// Checkpoint says that the content may be cut at its present end, if preamble,
-// which must not be modified afterwards, then takes the place of what is cut.
+// Checkpoint says that the content may be cut at its present end, if preamble then takes
+// the place of what is cut. preamble must not be modified afterwards.
 func (c *Channel) Checkpoint(preamble []byte) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.state != nil {
-		c.content.mark(preamble)
+		c.content.checkpoint(preamble)
 	}
 }
 
-// Terminal returns a copy of a terminal's state and the serverSeq it is of. The
-// root is no terminal.
+// Terminal returns a copy of a terminal's state and the serverSeq that it is of. It must
+// not be called on the root.
 func (c *Channel) Terminal() (ahp.TerminalState, uint64) {
 	s := c.store
 	s.mu.Lock()
@@ -116,8 +125,37 @@ func (c *Channel) Terminal() (ahp.TerminalState, uint64) {
 	return c.state.Clone(), s.seq
 }
 
-// Remove takes the channel out of the store. Its subscribers still read what
-// the log holds and are released at its end.
+// Trimmed reports whether the beginning of a terminal's content has been cut off to keep within the
+// bound, since it was cleared.
+func (c *Channel) Trimmed() bool {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.content.trimmed
+}
+
+// Retire takes a terminal out of the root's list, from the next [Store.PublishTerminals]
+// on, and frees its URI for another one. Its subscribers go on reading until
+// [Channel.Remove].
+func (c *Channel) Retire() {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.retireLocked()
+}
+
+func (c *Channel) retireLocked() {
+	s := c.store
+	if s.channels[c.uri] == c { // else another channel has the URI already
+		delete(s.channels, c.uri)
+	}
+	if i := slices.Index(s.listed, c); i >= 0 {
+		s.listed = slices.Delete(s.listed, i, i+1)
+	}
+}
+
+// Remove takes the channel out of the store. Its subscribers read the rest of the log and
+// are released at its end.
 func (c *Channel) Remove() {
 	s := c.store
 	s.mu.Lock()
@@ -127,19 +165,20 @@ func (c *Channel) Remove() {
 	}
 	c.closed = true
 	c.retireLocked()
-	for _, l := range c.links {
-		l.wakeLocked() // its subscriber drops it when it has read the rest
+	s.removeRootLocked(c)
+	for _, cur := range c.cursors {
+		cur.wakeLocked() // its subscriber drops it when it has read the rest
 	}
 }
 
-// appendLocked is where every change of a channel's state happens. reduced is
-// e's action, but output may grow into the memory behind it.
+// appendLocked makes every change of a channel's state. reduced is e's action, except that
+// the output in it may have room to grow in place.
 func (c *Channel) appendLocked(e *Entry, reduced ahp.Action) uint64 {
 	if c.state != nil {
 		c.content.apply(c.state, reduced, c.store.contentBytes)
 	} else {
 		c.rootState.Apply(reduced)
-		c.log.dropAll() // the newest list says everything
+		c.log.dropAll() // the newest list replaces all earlier ones
 	}
 	return c.logLocked(e)
 }
@@ -150,10 +189,10 @@ func (c *Channel) logLocked(e *Entry) uint64 {
 	e.channel = c.uri
 	c.log.append(e, c.store.logBytes, c.lostLocked)
 	if c.log.encoded > 0 {
-		c.releaseLocked() // somebody may just have fallen off
+		c.releaseLocked() // a reader may just have fallen off
 	}
-	for _, l := range c.links {
-		l.wakeLocked()
+	for _, cur := range c.cursors {
+		cur.wakeLocked()
 	}
 	return e.seq
 }
@@ -161,15 +200,15 @@ func (c *Channel) logLocked(e *Entry) uint64 {
 // releaseLocked drops the encodings that no reader needs any more.
 func (c *Channel) releaseLocked() {
 	oldest := c.log.end()
-	// Readers are woken from the front: the slowest is likely at the back.
-	for _, l := range slices.Backward(c.links) {
-		if l.sub.raw || l.laggingLocked() {
+	// Readers are woken from the front: the slowest one is likely at the back.
+	for _, cur := range slices.Backward(c.cursors) {
+		if cur.sub.raw || cur.laggingLocked() {
 			continue
 		}
-		if l.done <= c.log.encodedFrom {
+		if cur.done <= c.log.encodedFrom {
 			return
 		}
-		oldest = min(oldest, l.done)
+		oldest = min(oldest, cur.done)
 	}
 	c.log.dropEncoded(oldest)
 }

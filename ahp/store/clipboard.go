@@ -5,41 +5,40 @@ import (
 	"slices"
 )
 
-// Clipboard is what a program asks its viewer to put on the clipboard: an OSC 52
-// write, whole (xterm ctlseqs, "Operating System Commands"). Raw subscribers
-// read it as an action among the others; it is no action of AHP, changes no
-// state, is in no log and is never sent to an AHP peer.
+// Clipboard is what a program asks its viewer to put on the clipboard: a whole OSC 52 write
+// (xterm ctlseqs, "Operating System Commands"). Raw subscribers read it as an action among
+// the others. It is not an action of AHP, changes no state, is in no log and is never sent
+// to an AHP peer.
 type Clipboard struct{ Sequence []byte }
 
-// Type names it in logs; it has no name on the wire.
+// Type returns its name in the host's own log. It has none on the wire.
 func (Clipboard) Type() string { return "termhost/clipboard" }
 
-// maxSelections is how many clipboards wait for a subscriber: X11's clipboard,
-// primary and secondary selection, of which programs set two at a time.
+// maxSelections is how many clipboards may wait for a subscriber: X11 has the clipboard and
+// the primary and secondary selection, and programs set two of them at a time.
 const maxSelections = 3
 
-// SetClipboard gives p, which is copied, to the raw subscribers that read c now.
-// Of those for one selection that a subscriber has not read it gets only the
-// newest, as its clipboard would hold no more.
+// SetClipboard gives p, which is copied, to the raw subscribers that read c now. It replaces
+// what waits for the same selection, as it would on the viewer's clipboard.
 func (c *Channel) SetClipboard(p []byte) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := &Entry{seq: s.nextLocked(), channel: c.uri, action: Clipboard{Sequence: slices.Clone(p)}}
-	for _, l := range c.links {
-		if l.sub.raw {
-			l.sub.own = makeRoom(l.sub.own, c, selection(p))
-			l.sub.pushLocked(e)
+	for _, cur := range c.cursors {
+		if cur.sub.raw {
+			cur.sub.outbox.dropClipboards(c, selection(p))
+			cur.sub.pushAnswerLocked(e)
 		}
 	}
 }
 
-// makeRoom takes c's clipboards for a selection out of own, and beyond
-// maxSelections its oldest ones.
-func makeRoom(own []ownItem, c *Channel, of string) []ownItem {
+// dropClipboards makes room for one more of c's clipboards. It drops those for the same
+// selection and, if there are still too many, the oldest ones.
+func (o *outbox) dropClipboards(c *Channel, of string) {
 	waiting := 0
-	for i := len(own) - 1; i >= 0; i-- {
-		e := own[i].item.Entry
+	for i, it := range slices.Backward(o.items) {
+		e := it.item.Entry
 		if e == nil || e.channel != c.uri {
 			continue
 		}
@@ -48,16 +47,69 @@ func makeRoom(own []ownItem, c *Channel, of string) []ownItem {
 			continue
 		}
 		if waiting++; waiting >= maxSelections || selection(clip.Sequence) == of {
-			own = slices.Delete(own, i, i+1)
+			o.items = slices.Delete(o.items, i, i+1)
+			o.forget(it)
 			waiting--
 		}
 	}
-	return own
 }
 
-// selection returns what an OSC 52 write, ESC ] 52 ; Pc ; Pd, sets: its Pc.
+// selection returns the selection that an OSC 52 write sets: the Pc of ESC ] 52 ; Pc ; Pd.
 func selection(seq []byte) string {
 	_, rest, _ := bytes.Cut(seq, []byte{';'})
 	pc, _, _ := bytes.Cut(rest, []byte{';'})
 	return string(pc)
+}
+
+// Notification is a desktop notification that a program asks its viewer for: a whole OSC 9 or
+// OSC 777 sequence. Like a [Clipboard] it is for raw subscribers only and is not kept.
+type Notification struct{ Sequence []byte }
+
+// Type returns its name in the host's own log. It has none on the wire.
+func (Notification) Type() string { return "termhost/notification" }
+
+// Notify gives p, which is copied, to the raw subscribers that read c now. It replaces one that
+// still waits.
+func (c *Channel) Notify(p []byte) {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := &Entry{seq: s.nextLocked(), channel: c.uri,
+		action: Notification{Sequence: slices.Clone(p)}}
+	for _, cur := range c.cursors {
+		if cur.sub.raw {
+			cur.sub.outbox.dropNotification(c)
+			cur.sub.pushAnswerLocked(e)
+		}
+	}
+}
+
+// dropNotification drops the notification of c that waits, if one does.
+func (o *outbox) dropNotification(c *Channel) {
+	for i, it := range o.items {
+		e := it.item.Entry
+		if e == nil || e.channel != c.uri {
+			continue
+		}
+		if _, ok := e.action.(Notification); ok {
+			o.items = slices.Delete(o.items, i, i+1)
+			o.forget(it)
+			return
+		}
+	}
+}
+
+// HolderOnly returns what a [Clipboard] or a [Notification] sends to a viewer's terminal. ok is
+// false for every other item.
+func (it Item) HolderOnly() (sequence []byte, ok bool) {
+	if it.Entry == nil {
+		return nil, false
+	}
+	switch a := it.Entry.action.(type) {
+	case Clipboard:
+		return a.Sequence, true
+	case Notification:
+		return a.Sequence, true
+	}
+	return nil, false
 }

@@ -2,48 +2,51 @@ package store
 
 import "termhost/ahp"
 
-// content keeps a terminal's output within its bound. Offsets count bytes of
-// output, and what parts weigh besides, since the terminal began.
+// content keeps the output in a terminal's state within a bound. start, end and a
+// checkpoint's at are offsets: they count what all output and commands that there ever were
+// weighed.
 type content struct {
-	arena     arena
-	start     int64 // of the oldest byte still here
-	end       int64
-	marks     []mark // where the content may be cut, oldest first
-	sinceMark int    // what came after the newest mark
+	arena           arena
+	start           int64        // of what is still there
+	end             int64        // of what is still there
+	trimmed         bool         // something has been cut off since the content was cleared
+	checkpoints     []checkpoint // oldest first
+	sinceCheckpoint int          // what has been added after the newest checkpoint
 }
 
-// mark is a place in the content. preamble is what a fresh terminal needs
-// before the output behind it.
-type mark struct {
+// checkpoint is a place where the content may be cut. preamble is what a fresh terminal must
+// be sent before the output behind that place.
+type checkpoint struct {
 	at       int64
 	preamble []byte
 }
 
-// partOverhead is what a part weighs besides what it carries, so that a million
+// partOverhead is what a part weighs besides the bytes that it carries, so that a million
 // empty commands do not stay for ever.
 const partOverhead = 128
 
 func partWeight(p *ahp.Part) int { return partFixed(p) + p.Text.Len() }
 
-// partFixed is what stays of a part's weight when its text is cut.
+// partFixed returns what a part weighs besides its text.
 func partFixed(p *ahp.Part) int {
 	if p.Command == nil {
 		return partOverhead
 	}
-	return partOverhead + len(p.Command.ID) + len(p.Command.Line)
+	return partOverhead + len(p.Command.ID) + len(p.Command.Line) + len(p.Command.By) +
+		len(p.Command.Cwd)
 }
 
 // size returns what the content weighs.
 func (c *content) size() int { return int(c.end - c.start) }
 
-// apply reduces an action into the state and trims what is then too much.
+// apply reduces an action into the state and trims the content if it is then too large.
 func (c *content) apply(st *ahp.TerminalState, a ahp.Action, limit int) {
 	parts := len(st.Content)
 	st.Apply(a)
 	grown := 0
 	switch a := a.(type) {
 	case ahp.TerminalCleared:
-		c.start, c.marks, c.sinceMark = c.end, nil, 0
+		c.start, c.checkpoints, c.sinceCheckpoint, c.trimmed = c.end, nil, 0, false
 		return
 	case ahp.TerminalData:
 		grown = len(a.Data)
@@ -54,34 +57,35 @@ func (c *content) apply(st *ahp.TerminalState, a ahp.Action, limit int) {
 		grown = partWeight(&st.Content[n-1])
 	}
 	c.end += int64(grown)
-	c.sinceMark += grown
+	c.sinceCheckpoint += grown
 	c.trim(st, limit)
 }
 
-// trim cuts at the oldest mark behind which is no more than the limit, or at
-// the newest one there is.
+// trim cuts at the oldest checkpoint that leaves no more than the limit, or if there is
+// none, at the newest one that leaves something.
 func (c *content) trim(st *ahp.TerminalState, limit int) {
 	if c.size() <= limit {
 		return
 	}
 	cut := -1
-	for i, m := range c.marks {
-		if m.at == c.end || cut >= 0 && c.end-c.marks[cut].at <= int64(limit) {
+	for i, cp := range c.checkpoints {
+		if cp.at == c.end || cut >= 0 && c.end-c.checkpoints[cut].at <= int64(limit) {
 			break
 		}
 		cut = i
 	}
 	if cut >= 0 {
-		c.cut(st, c.marks[cut])
-		clear(c.marks[:cut+1])
-		c.marks = c.marks[cut+1:]
+		c.cut(st, c.checkpoints[cut])
+		clear(c.checkpoints[:cut+1])
+		c.checkpoints = c.checkpoints[cut+1:]
 	}
 }
 
-// cut drops what is before m and puts its preamble in its place. Clones of the
-// state have lists of their own and keep what they have.
-func (c *content) cut(st *ahp.TerminalState, m mark) {
-	excess := int(m.at - c.start)
+// cut replaces what is before a checkpoint by its preamble. Clones of the state have lists
+// of their own and are not changed.
+func (c *content) cut(st *ahp.TerminalState, cp checkpoint) {
+	c.trimmed = true
+	excess := int(cp.at - c.start)
 	n := 0
 	for n < len(st.Content)-1 && excess >= partWeight(&st.Content[n]) {
 		excess -= partWeight(&st.Content[n])
@@ -90,21 +94,21 @@ func (c *content) cut(st *ahp.TerminalState, m mark) {
 	clear(st.Content[:n])
 	st.Content = st.Content[n:]
 	head := &st.Content[0]
-	c.start = m.at
-	if excess > 0 { // the mark is within head: what it weighs besides its text stays
+	c.start = cp.at
+	if excess > 0 { // the checkpoint is within head, which stays, with less text
 		fixed := partFixed(head)
 		head.Text.Drop(excess - fixed)
 		c.start -= int64(fixed)
 	}
-	head.Text.Prepend(m.preamble)
-	c.start -= int64(len(m.preamble))
+	head.Text.Prepend(cp.preamble)
+	c.start -= int64(len(cp.preamble))
 }
 
-// mark notes that the content may be cut at its end.
-func (c *content) mark(preamble []byte) {
-	if n := len(c.marks); n > 0 && c.marks[n-1].at == c.end {
-		c.marks = c.marks[:n-1]
+// checkpoint notes that the content may be cut at its present end.
+func (c *content) checkpoint(preamble []byte) {
+	if n := len(c.checkpoints); n > 0 && c.checkpoints[n-1].at == c.end {
+		c.checkpoints = c.checkpoints[:n-1]
 	}
-	c.marks = append(c.marks, mark{at: c.end, preamble: preamble})
-	c.sinceMark = 0
+	c.checkpoints = append(c.checkpoints, checkpoint{at: c.end, preamble: preamble})
+	c.sinceCheckpoint = 0
 }

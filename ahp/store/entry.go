@@ -8,32 +8,33 @@ import (
 	"termhost/ahp"
 )
 
-// Entry is an action at its place in the order. It never changes.
+// Entry is an action at its place in the order of everything. It never changes.
 type Entry struct {
 	seq       uint64
+	position  int64 // 0 where it is in no channel's log
 	channel   string
 	action    ahp.Action
 	origin    *ahp.Origin
 	rejection string
 
-	// audience says who reads it; owner is the clientId that it is about.
-	audience audience
+	// audience says who reads the entry. Unless everybody does, owner is the clientId of
+	// the terminal's owner.
 	owner    string
+	audience audience
 
-	// shared says that more than one reader will need the encoding, which is
-	// then kept in encoded.
+	// shared says that more than one reader will need the encoding, which is then kept
+	// in encoded.
 	shared  atomic.Bool
 	encoded [ahp.Shapes]atomic.Pointer[[]byte]
 
-	// Guarded by store.mu, and of use only while the entry is in a log.
-	before  int64 // what all entries before this one in the same log weighed
-	weight  int   // what it counts against the log without its encodings
-	counted int   // what its encodings count against the log
+	// Guarded by store.mu, and used only while the entry is in its channel's log.
+	before  int64 // what all earlier entries of the log weighed
+	weight  int   // what the entry counts against the log's bound without its encodings
+	counted int   // what its encodings count against it
 }
 
-// audience is who reads an entry of a client-executed terminal: its owner sees
-// terminal/output, as it sent it, and everybody else the terminal/data that was
-// made of it.
+// audience is who reads an entry of a client-executed terminal: its owner reads
+// terminal/output, as it sent it, and everybody else the terminal/data that was made of it.
 type audience uint8
 
 const (
@@ -42,11 +43,32 @@ const (
 	ownerOnly
 )
 
-// entryOverhead is what an entry weighs in a log besides what it carries.
+// entryOverhead is what an entry weighs besides the bytes that its action carries.
 const entryOverhead = 192
 
 // Seq returns the serverSeq.
 func (e *Entry) Seq() uint64 { return e.seq }
+
+// Position returns where the entry stands in its channel's log, counted from 0 when the
+// channel was added. Every byte of output takes one place, every other action one, and the
+// echo that the owner of a client-executed terminal gets of its output none.
+//
+// So a position depends neither on how the output was cut into entries nor on what the log
+// has dropped since. A log that is built again from a record of the same output and actions
+// gives each byte and each action the position that it had. Entries that only one
+// connection reads, such as answers, have no position: it is 0.
+func (e *Entry) Position() int64 { return e.position }
+
+// places returns how many places in its log an entry takes.
+func (e *Entry) places() int64 {
+	if e.audience == ownerOnly {
+		return 0 // the output has its own
+	}
+	if d, ok := e.action.(ahp.TerminalData); ok {
+		return int64(len(d.Data))
+	}
+	return 1
+}
 
 // Channel returns the URI of the entry's channel.
 func (e *Entry) Channel() string { return e.channel }
@@ -54,15 +76,15 @@ func (e *Entry) Channel() string { return e.channel }
 // Action returns the action. It must not be modified.
 func (e *Entry) Action() ahp.Action { return e.action }
 
-// Origin returns which client's action this is, or nil for the host's own.
+// Origin returns which client dispatched the action, or nil if it is the host's own.
 func (e *Entry) Origin() *ahp.Origin { return e.origin }
 
-// Rejection returns why the action was refused; "": it was not.
+// Rejection returns why the action was refused, or "" if it was not.
 func (e *Entry) Rejection() string { return e.rejection }
 
-// AppendEnvelope appends the envelope as a JSON object. Where several readers
-// need it, the encoding is made on first demand and shared by all who need the
-// same shape; the serverSeq is stamped behind it.
+// AppendEnvelope appends the envelope as a JSON object. If several readers need it, the
+// first one makes the encoding, and all that need the same shape share it. The serverSeq is
+// not in the shared encoding but appended to it.
 func (e *Entry) AppendEnvelope(dst []byte, shape ahp.Shape) []byte {
 	dst = append(dst, '{')
 	dst = e.appendBody(dst, shape)
@@ -71,8 +93,8 @@ func (e *Entry) AppendEnvelope(dst []byte, shape ahp.Shape) []byte {
 	return append(dst, '}')
 }
 
-// appendBody appends the envelope without its serverSeq. Two callers may encode
-// at once; the loser's work is dropped.
+// appendBody appends the envelope without its serverSeq. If two callers encode at once, one
+// encoding is kept and the other one dropped.
 func (e *Entry) appendBody(dst []byte, shape ahp.Shape) []byte {
 	if !e.shared.Load() {
 		return e.encode(dst, shape)
@@ -83,7 +105,7 @@ func (e *Entry) appendBody(dst []byte, shape ahp.Shape) []byte {
 	}
 	b := e.encode(make([]byte, 0, e.encodedSize()), shape)
 	if slot.CompareAndSwap(nil, &b) && !e.shared.Load() {
-		slot.Store(nil) // dropEncoded came between and found nothing to drop
+		slot.Store(nil) // dropEncoded has run since and found nothing to drop
 	}
 	return append(dst, b...)
 }
@@ -92,8 +114,8 @@ func (e *Entry) encode(dst []byte, shape ahp.Shape) []byte {
 	return ahp.AppendEnvelopeBody(dst, e.channel, e.action, e.origin, e.rejection, shape)
 }
 
-// slot returns where the encoding for a shape is kept: most actions look the
-// same in every shape and are encoded once for all.
+// slot returns where the encoding for a shape is kept. Most actions look the same in every
+// shape and share one encoding.
 func (e *Entry) slot(shape ahp.Shape) ahp.Shape {
 	switch e.action.(type) {
 	case ahp.TerminalClaimed, ahp.RootTerminalsChanged:
@@ -102,8 +124,8 @@ func (e *Entry) slot(shape ahp.Shape) ahp.Shape {
 	return 0
 }
 
-// encodedSize returns room enough for most encodings: what is not printable
-// grows, and in a terminal's output that is mostly ESC, from 1 byte to 6.
+// encodedSize returns how much room is enough for most encodings. Bytes that are not
+// printable grow; in a terminal's output that is mostly ESC, from 1 byte to 6.
 func (e *Entry) encodedSize() int {
 	n := e.roughEncodedSize()
 	if d, ok := e.action.(ahp.TerminalData); ok {
@@ -112,13 +134,13 @@ func (e *Entry) encodedSize() int {
 	return n
 }
 
-// roughEncodedSize is about how many bytes an encoding takes.
+// roughEncodedSize returns about how many bytes an encoding takes.
 func (e *Entry) roughEncodedSize() int {
 	const envelope = 128
 	return envelope + len(e.channel) + payload(e.action)*9/8
 }
 
-// keptBytes returns what the encodings that are kept take.
+// keptBytes returns how many bytes the kept encodings take.
 func (e *Entry) keptBytes() int {
 	n := 0
 	for i := range e.encoded {
@@ -129,6 +151,7 @@ func (e *Entry) keptBytes() int {
 	return n
 }
 
+// dropEncoded drops the kept encodings.
 func (e *Entry) dropEncoded() {
 	e.shared.Store(false)
 	for i := range e.encoded {
@@ -136,7 +159,7 @@ func (e *Entry) dropEncoded() {
 	}
 }
 
-// weigh returns what an entry counts against its log without its encodings.
+// weigh returns what an entry counts against a log's bound without its encodings.
 func (e *Entry) weigh() int {
 	n := entryOverhead + payload(e.action) + len(e.rejection)
 	if e.origin != nil {
@@ -163,7 +186,7 @@ func payload(a ahp.Action) int {
 	case ahp.TerminalCwdChanged:
 		return len(a.Cwd)
 	case ahp.TerminalCommandExecuted:
-		return len(a.CommandID) + len(a.CommandLine)
+		return len(a.CommandID) + len(a.CommandLine) + len(a.By) + len(a.Cwd)
 	case ahp.TerminalCommandFinished:
 		return len(a.CommandID)
 	case ahp.RootTerminalsChanged:

@@ -1,30 +1,40 @@
 package store
 
-// log is a bounded run of entries. An entry has a position: one more than that
-// of the entry before it in the same channel.
+// log is the newest entries of a channel, bounded in bytes.
+//
+// An entry has an index, which is how many entries of the channel came before it. Indexes
+// are for cursors, and mean nothing in the next process. An entry's position does: it
+// stands in the entry itself, see [Entry.Position].
 type log struct {
-	entries []*Entry
-	base    int64  // the position of entries[0]
-	dropped uint64 // the serverSeq of the newest entry no longer here; at first, of the channel's birth
-	bytes   int    // what the entries weigh
-	encoded int    // what their encodings take
-	total   int64  // what all entries there ever were weighed
+	entries  []*Entry
+	base     int64 // the index of entries[0]
+	position int64 // of the next entry
 
-	// Only entries at positions [encodedFrom, end) may have encodings.
+	// dropped is the serverSeq of the newest entry that was dropped, or at first that
+	// at which the channel was added.
+	dropped uint64
+
+	bytes   int   // what the entries weigh
+	encoded int   // what their encodings take
+	total   int64 // what all entries that there ever were weighed
+
+	// Only entries at indexes [encodedFrom, end) may have encodings.
 	encodedFrom int64
 }
 
-// encodedShare is the part of a full log that encodings may take, as a divisor.
-// They can be made again; an entry that is gone costs its readers a
-// resynchronisation. So three quarters of the bound are for entries alone.
+// encodedShare divides the bound of a log: encodings may take that part of it, and the rest
+// is for entries alone. An encoding can be made again, while an entry that is gone costs
+// its readers a resynchronisation.
 const encodedShare = 4
 
 func (l *log) end() int64 { return l.base + int64(len(l.entries)) }
 
-func (l *log) at(pos int64) *Entry { return l.entries[pos-l.base] }
+func (l *log) at(index int64) *Entry { return l.entries[index-l.base] }
 
-// append adds an entry; see trim.
-func (l *log) append(e *Entry, limit int, lost func(pos int64, e *Entry)) {
+// append adds an entry and trims the log.
+func (l *log) append(e *Entry, limit int, lost func(index int64, e *Entry)) {
+	e.position = l.position
+	l.position += e.places()
 	e.weight = e.weigh()
 	e.before = l.total
 	l.total += int64(e.weight)
@@ -33,9 +43,9 @@ func (l *log) append(e *Entry, limit int, lost func(pos int64, e *Entry)) {
 	l.trim(limit, lost)
 }
 
-// trim keeps the log within its bound, but for its newest entry. It calls lost for
-// the entries that it drops.
-func (l *log) trim(limit int, lost func(pos int64, e *Entry)) {
+// trim drops encodings and then entries until the log is within its bound, or only the
+// newest entry is left. It calls lost for the entries that it drops.
+func (l *log) trim(limit int, lost func(index int64, e *Entry)) {
 	if l.bytes+l.encoded <= limit {
 		return
 	}
@@ -59,13 +69,14 @@ func (l *log) dropAll() {
 	l.drop(len(l.entries))
 }
 
-// forget takes an entry that is to be dropped out of the accounts.
+// forget subtracts an entry that is about to be dropped from the totals.
 func (l *log) forget(e *Entry) {
 	l.bytes -= e.weight
 	l.encoded -= e.counted
 	e.counted = 0
 }
 
+// drop drops the n oldest entries, which forget has been called for.
 func (l *log) drop(n int) {
 	if n == 0 {
 		return
@@ -77,31 +88,29 @@ func (l *log) drop(n int) {
 	l.encodedFrom = max(l.encodedFrom, l.base)
 }
 
-// behind returns what the entries from pos on weigh; those that are gone do not
-// count.
-func (l *log) behind(pos int64) int64 {
-	pos = max(pos, l.base)
-	if pos >= l.end() {
+// behind returns what the entries from an index on weigh, without those that were dropped.
+func (l *log) behind(index int64) int64 {
+	index = max(index, l.base)
+	if index >= l.end() {
 		return 0
 	}
-	return l.total - l.at(pos).before
+	return l.total - l.at(index).before
 }
 
-// share has the encoding of the entry at pos, which its reader is about to
-// make, kept for others.
-func (l *log) share(pos int64) {
-	if e := l.at(pos); e.counted == 0 && pos >= l.encodedFrom {
+// share has an entry keep its encoding, which a reader is about to make, for the others.
+func (l *log) share(index int64) {
+	if e := l.at(index); e.counted == 0 && index >= l.encodedFrom {
 		e.counted = e.roughEncodedSize()
 		l.encoded += e.counted
 		e.shared.Store(true)
 	}
 }
 
-// recount puts what the encodings in [from, to) really take in the place of
-// what was expected.
+// recount replaces what the encodings at indexes [from, to) were expected to take by what
+// they do take.
 func (l *log) recount(from, to int64) {
-	for pos := max(from, l.encodedFrom); pos < to; pos++ {
-		e := l.at(pos)
+	for i := max(from, l.encodedFrom); i < to; i++ {
+		e := l.at(i)
 		if e.counted == 0 {
 			continue
 		}
@@ -112,9 +121,9 @@ func (l *log) recount(from, to int64) {
 	}
 }
 
-// dropEncoded drops the encodings of entries before pos.
-func (l *log) dropEncoded(pos int64) {
-	for ; l.encodedFrom < pos; l.encodedFrom++ {
+// dropEncoded drops the encodings of the entries before an index.
+func (l *log) dropEncoded(index int64) {
+	for ; l.encodedFrom < index; l.encodedFrom++ {
 		if e := l.at(l.encodedFrom); e.counted > 0 {
 			l.encoded -= e.counted
 			e.counted = 0

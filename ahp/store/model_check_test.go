@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +18,15 @@ func textOf(st *ahp.TerminalState) string {
 		b.WriteString(st.Content[i].Text.String())
 	}
 	return b.String()
+}
+
+// asRead returns a state as a client reads it.
+func (m *model) asRead(st *ahp.TerminalState) *ahp.TerminalState {
+	var read ahp.TerminalState
+	if err := json.Unmarshal(st.AppendJSON(nil, ahp.ShapeLifecycle), &read); err != nil {
+		m.fail("a state is no JSON: %v", err)
+	}
+	return &read
 }
 
 // compare fails unless st equals the terminal's ref up to trimming.
@@ -41,7 +51,7 @@ func (m *model) compare(who string, st *ahp.TerminalState, tm *terminal) {
 	ref = ref[cut:]
 	for i := range parts {
 		a, b := parts[i], ref[i]
-		if (a.Command == nil) != (b.Command == nil) || a.Command != nil && jsonOfPart(a, "") != jsonOfPart(b, "") {
+		if jsonOfCommand(a) != jsonOfCommand(b) {
 			m.fail("%s of %s: part %d is another command", who, tm.ch.uri, i)
 		}
 		at, bt := a.Text.String(), b.Text.String()
@@ -57,7 +67,8 @@ func (m *model) compare(who string, st *ahp.TerminalState, tm *terminal) {
 
 // compareHead checks the text of the first part that is left, of which the head
 // may be cut, and returns it without the preamble.
-func (m *model) compareHead(who string, tm *terminal, got, want string, cut bool, rest string) string {
+func (m *model) compareHead(who string, tm *terminal, got, want string, cut bool,
+	rest string) string {
 	m.t.Helper()
 	match := preambleRE.FindStringSubmatch(got)
 	if match == nil {
@@ -69,8 +80,9 @@ func (m *model) compareHead(who string, tm *terminal, got, want string, cut bool
 	got = got[len(match[0]):]
 	at, _ := strconv.Atoi(match[1])
 	left := len(got) + len(rest) - len(want) // what is behind the preamble, in all parts
-	if !tm.marked[at] || tm.text-left != at {
-		m.fail("%s of %s was cut at %d, the preamble is that of %d", who, tm.ch.uri, tm.text-left, at)
+	if !tm.checkpointed[at] || tm.text-left != at {
+		m.fail("%s of %s was cut at %d, the preamble is that of %d",
+			who, tm.ch.uri, tm.text-left, at)
 	}
 	if len(got) > len(want) {
 		m.fail("%s of %s: the head is longer than ever", who, tm.ch.uri)
@@ -80,8 +92,9 @@ func (m *model) compareHead(who string, tm *terminal, got, want string, cut bool
 
 func jsonOf(st *ahp.TerminalState) string { return string(st.AppendJSON(nil, ahp.ShapeExitCode)) }
 
-func jsonOfPart(p ahp.Part, text string) string {
-	return jsonOf(&ahp.TerminalState{Content: []ahp.Part{{Command: p.Command, Text: ahp.NewText([]byte(text))}}})
+// jsonOfCommand returns a part without its text.
+func jsonOfCommand(p ahp.Part) string {
+	return jsonOf(&ahp.TerminalState{Content: []ahp.Part{{Command: p.Command}}})
 }
 
 // check compares a connection's mirrors, once it has pulled everything.
@@ -102,7 +115,8 @@ func (c *conn) check() {
 				m.fail("%s has the root\n%s, not\n%s", c.name(), a, b)
 			}
 		case c.raw:
-			if full := textOf(&mi.of.ref); !strings.HasSuffix(full, preambleRE.ReplaceAllString(mi.text, "")) {
+			shown := preambleRE.ReplaceAllString(mi.text, "")
+			if full := mi.of.raw; !strings.HasSuffix(full, shown) {
 				m.fail("%s shows of %s\n%q, not the end of\n%q", c.name(), uri, mi.text, full)
 			}
 		default:
@@ -133,6 +147,9 @@ func (m *model) checkStore() {
 	m.t.Helper()
 	for _, tm := range m.terms {
 		m.checkContent(tm.ch)
+		if tm.ch.log.position != tm.places {
+			m.fail("%s: the log is at %d, not at %d", tm.ch.uri, tm.ch.log.position, tm.places)
+		}
 		m.checkLog(tm.ch)
 	}
 	m.checkLog(m.s.root)
@@ -153,9 +170,9 @@ func (m *model) checkContent(ch *Channel) {
 	if c.size() > modelContent+m.s.chunkBytes() {
 		m.fail("%s: the content weighs %d", ch.uri, c.size())
 	}
-	for i, k := range c.marks {
-		if k.at > c.end || i > 0 && k.at <= c.marks[i-1].at {
-			m.fail("%s: mark %d is at %d, the end at %d", ch.uri, i, k.at, c.end)
+	for i, k := range c.checkpoints {
+		if k.at > c.end || i > 0 && k.at <= c.checkpoints[i-1].at {
+			m.fail("%s: checkpoint %d is at %d, the end at %d", ch.uri, i, k.at, c.end)
 		}
 	}
 }
@@ -170,12 +187,18 @@ func (m *model) checkLog(ch *Channel) {
 		if kept := e.keptBytes(); kept > 0 && (e.counted == 0 || l.base+int64(i) < l.encodedFrom) {
 			m.fail("%s: %d bytes of an encoding are not accounted for", ch.uri, kept)
 		}
-		if i > 0 && (e.seq <= l.entries[i-1].seq || e.before != l.entries[i-1].before+int64(l.entries[i-1].weight)) {
+		if i == 0 {
+			continue
+		}
+		last := l.entries[i-1]
+		if e.seq <= last.seq || e.before != last.before+int64(last.weight) ||
+			e.position != last.position+last.places() {
 			m.fail("%s: entry %d does not follow the one before it", ch.uri, i)
 		}
 	}
 	if weight != l.bytes || counted != l.encoded {
-		m.fail("%s: the log weighs %d+%d, accounted for are %d+%d", ch.uri, weight, counted, l.bytes, l.encoded)
+		m.fail("%s: the log weighs %d+%d, accounted for are %d+%d",
+			ch.uri, weight, counted, l.bytes, l.encoded)
 	}
 	// Encodings that are about to be made may pass the bound until the next
 	// append or the next pull.
@@ -184,7 +207,7 @@ func (m *model) checkLog(ch *Channel) {
 	}
 	needed := false
 	encoders := 0
-	for _, k := range ch.links {
+	for _, k := range ch.cursors {
 		if !k.sub.raw {
 			encoders++
 			needed = needed || !k.laggingLocked() && k.done < l.end()
@@ -201,20 +224,44 @@ func (m *model) checkLog(ch *Channel) {
 func (m *model) checkSubscriber(sub *Subscriber) {
 	m.t.Helper()
 	for i, l := range sub.ready {
-		if l.index != i || sub.links[l.ch.uri] != l || i > 0 && sub.ready[(i-1)/2].key > l.key {
-			m.fail("the ready links are out of order")
+		if l.index != i || sub.cursors[l.ch.uri] != l || i > 0 && sub.ready[(i-1)/2].key > l.key {
+			m.fail("the ready cursors are out of order")
 		}
 	}
-	for _, l := range sub.links {
+	for _, l := range sub.cursors {
 		ch := l.ch
-		if !slices.Contains(ch.links, l) {
+		if !slices.Contains(ch.cursors, l) {
 			m.fail("%s does not know a reader", ch.uri)
 		}
-		if l.pendingLocked() && l.index == notReady {
+		if l.pos == unstarted {
+			if l.index != notReady || len(l.starts) == 0 {
+				m.fail("an unstarted cursor on %s is ready, or will never be", ch.uri)
+			}
+		} else if l.pendingLocked() && l.index == notReady {
 			m.fail("a reader of %s was not woken", ch.uri)
 		}
 	}
-	if !slices.IsSortedFunc(sub.own, func(a, b ownItem) int { return int(int64(a.seq) - int64(b.seq)) }) {
-		m.fail("the own log is out of order")
+	m.checkOutbox(&sub.outbox)
+}
+
+func (m *model) checkOutbox(o *outbox) {
+	m.t.Helper()
+	var want outbox
+	for i, it := range o.items {
+		if i > 0 && it.seq < o.items[i-1].seq {
+			m.fail("the outbox is out of order")
+		}
+		want.push(it)
+	}
+	for _, c := range m.conns {
+		if o == &c.sub.outbox {
+			for _, sn := range c.unstarted {
+				want.held += sn.held
+			}
+		}
+	}
+	if o.answers != want.answers || o.held != want.held || o.rebuilding != want.rebuilding {
+		o.items, want.items = nil, nil
+		m.fail("the outbox counts %+v, not %+v", *o, want)
 	}
 }

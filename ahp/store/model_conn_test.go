@@ -8,7 +8,7 @@ import (
 	"termhost/ahp"
 )
 
-// conn is a connection of the model: a client that believes what it is sent.
+// conn is a connection of the model, and the client at its other end.
 type conn struct {
 	m     *model
 	id    string
@@ -21,25 +21,27 @@ type conn struct {
 
 	mirrors   map[string]*mirror
 	lastSeen  uint64 // the serverSeq of the newest action it got
-	floor     uint64 // nothing at or below it may come any more
-	posted    int    // how many posts it was given
-	written   int    // how many of them it wrote
+	floor     uint64 // actions up to this one may not come any more
+	posted    int    // how many messages it posted
+	written   int    // how many of them were written
 	clientSeq int64
 	echoes    []int64 // the clientSeqs of outputs whose echo is due
-	excused   []int64 // those whose echo may come
-	answers   []int64 // the clientSeqs whose answers are due
+	excused   []int64 // those of which the echo may come or not
+	answers   []int64 // the clientSeqs of which the answer is due
+	unstarted []*Subscription
+	left      map[string]int // how often it unsubscribed from a channel
 }
 
 // mirror is a client's own copy of a channel's state.
 type mirror struct {
 	of       *terminal // nil: the root
+	fromSeq  uint64    // of the snapshot that it began with
 	terminal ahp.TerminalState
 	root     ahp.RootState
 	text     string // of a raw reader
 }
 
-// subscribe asks for some channels; the mirrors are made when the answer is
-// written.
+// subscribe subscribes to some channels. Their mirrors are made when the answer is written.
 func (c *conn) subscribe() {
 	m := c.m
 	var channels []*Channel
@@ -60,27 +62,39 @@ func (c *conn) subscribe() {
 		}
 		return
 	}
-	var views []View
-	c.sub.Post(c.post(m.s.Seq(), func() {
-		for i, v := range views {
-			c.mirrors[v.URI] = c.receiveView(v, of[i])
-		}
-	}))
-	if len(channels) > 0 && m.c.n(3) == 0 {
-		m.withTerminal(m.appendOutput) // something comes between
-	}
-	c.excuseEchoes() // the view takes the place of what was not read
-	for _, ch := range channels {
-		v, err := c.sub.Subscribe(ch)
-		if err != nil || v.Seq != m.s.Seq() || v.URI != ch.uri {
-			m.fail("a view of %s at %d: %v", v.URI, v.Seq, err)
-		}
-		views = append(views, v)
+	for i, ch := range channels {
+		c.subscribeTo(ch, of[i])
 	}
 }
 
-// draw makes a raw reader's mirror from the state, which nothing can come
-// between here, as a door does under the Term's lock.
+func (c *conn) subscribeTo(ch *Channel, of *terminal) {
+	m, left := c.m, c.left[ch.uri]
+	var sn *Subscription
+	received := func(v View) {
+		i := slices.Index(c.unstarted, sn)
+		c.unstarted = slices.Delete(c.unstarted, i, i+1)
+		mi := c.receiveView(v, of)
+		if c.left[ch.uri] == left && c.sub.Subscribed(ch) {
+			c.mirrors[ch.uri] = mi // else it has unsubscribed, or the channel is gone
+		}
+	}
+	c.excuseEchoes() // the view takes the place of what was not read
+	var got View
+	answer := c.post(m.s.Seq(), func() { received(got) })
+	err := c.sub.Subscribe(ch, func(dst []byte, v View) []byte {
+		got = v
+		return answer(dst)
+	})
+	if err != nil {
+		m.fail("Subscribe: %v", err)
+	}
+	starts := c.sub.cursors[ch.uri].starts
+	sn = starts[len(starts)-1]
+	c.unstarted = append(c.unstarted, sn)
+}
+
+// draw makes a raw reader's mirror from the state. Nothing is appended meanwhile; an SSH
+// viewer holds the Term's lock for that.
 func (c *conn) draw(ch *Channel, of *terminal) {
 	if err := c.sub.Follow(ch); err != nil {
 		c.m.fail("Follow: %v", err)
@@ -94,7 +108,7 @@ func (c *conn) receiveView(v View, of *terminal) *mirror {
 	if err := json.Unmarshal(v.AppendJSON(nil, c.shape), &w); err != nil {
 		c.m.fail("a view is no JSON: %v", err)
 	}
-	mi := &mirror{of: of}
+	mi := &mirror{of: of, fromSeq: v.Seq}
 	into := json.Unmarshaler(&mi.terminal)
 	if of == nil {
 		into = &mi.root
@@ -105,7 +119,7 @@ func (c *conn) receiveView(v View, of *terminal) *mirror {
 	return mi
 }
 
-// post wraps what an answer does so that its place is checked.
+// post returns a message that checks its place among the others and then calls do.
 func (c *conn) post(seq uint64, do func()) Post {
 	c.posted++
 	n, sub := c.posted, c.sub
@@ -131,13 +145,20 @@ func (c *conn) unsubscribe() {
 		return
 	}
 	slices.SortFunc(list, func(a, b *Channel) int { return int(a.born) - int(b.born) })
-	ch := list[c.m.c.n(len(list))]
-	// A client has its answers before it unsubscribes.
-	c.drain()
+	m := c.m
+	ch := list[m.c.n(len(list))]
+	// A client waits for its answers before it unsubscribes, except if it has just
+	// subscribed.
+	if c.mirrors[ch.uri] != nil || len(c.sub.cursors[ch.uri].starts) == 0 || m.c.n(2) == 0 {
+		c.drain()
+	} else {
+		c.excuseEchoes()
+	}
 	if !c.sub.Subscribed(ch) {
 		return // it was removed and has been read to the end
 	}
-	c.m.did("%s unsubscribes from %s", c.name(), ch.uri)
+	m.did("%s unsubscribes from %s", c.name(), ch.uri)
+	c.left[ch.uri]++
 	c.sub.Unsubscribe(ch)
 	delete(c.mirrors, ch.uri)
 	if c.sub.Subscribed(ch) {
@@ -158,7 +179,7 @@ func (c *conn) answer() {
 	} else {
 		c.sub.Answer("ahp-terminal:/t0", ahp.TerminalInput{}, o, "")
 	}
-	c.sub.Post(c.post(c.m.s.Seq(), func() {}))
+	c.sub.Post(c.post(c.m.s.Seq(), func() {}), 0)
 }
 
 // pull pulls and writes everything that was pulled.
@@ -207,7 +228,7 @@ func (c *conn) write(items []Item) {
 	}
 }
 
-// receive takes an action off the wire.
+// receive applies an action as it comes over the wire.
 func (c *conn) receive(e *Entry) {
 	if e.Seq() <= c.lastSeen || e.Seq() <= c.floor {
 		c.m.fail("%s got %d after %d and a post at %d", c.name(), e.Seq(), c.lastSeen, c.floor)
@@ -229,6 +250,9 @@ func (c *conn) receive(e *Entry) {
 	c.checkOrigin(a, w)
 	mi := c.mirrors[w.Channel]
 	switch {
+	case mi != nil && e.Seq() <= mi.fromSeq:
+		c.m.fail("%s got %d of %s, of which it has the state at %d",
+			c.name(), e.Seq(), w.Channel, mi.fromSeq)
 	case w.RejectionReason != "" || a.Type() == "terminal/input":
 	case mi == nil && a.Type() == "terminal/output" && len(a.(ahp.TerminalOutput).Data) == 0:
 	case mi == nil:
@@ -240,8 +264,8 @@ func (c *conn) receive(e *Entry) {
 	}
 }
 
-// checkOrigin checks that answers come once and in order, and that only the
-// owner sees its output as such.
+// checkOrigin checks that answers come once and in order, and that only the owner of a
+// terminal gets the echoes of its output.
 func (c *conn) checkOrigin(a ahp.Action, w ahp.Envelope) {
 	if o := w.Origin; o == nil || o.ClientID != c.id {
 		if o != nil || a.Type() == "terminal/output" {
@@ -259,7 +283,7 @@ func (c *conn) checkOrigin(a ahp.Action, w ahp.Envelope) {
 	c.answers = c.answers[1:]
 }
 
-// echo takes the echo of an output, which comes once.
+// echo checks that the echo of an output comes once.
 func (c *conn) echo(clientSeq int64) {
 	for _, list := range []*[]int64{&c.echoes, &c.excused} {
 		if i := slices.Index(*list, clientSeq); i >= 0 {
@@ -270,7 +294,7 @@ func (c *conn) echo(clientSeq int64) {
 	c.m.fail("%s got the echo of %d, due are %v", c.name(), clientSeq, c.echoes)
 }
 
-// excuseEchoes is called when what has not arrived may never do.
+// excuseEchoes is called when echoes that have not arrived may never do so.
 func (c *conn) excuseEchoes() { c.excused, c.echoes = append(c.excused, c.echoes...), nil }
 
 func (c *conn) receiveRaw(e *Entry) {
@@ -301,7 +325,7 @@ func (c *conn) cut() {
 	}
 	c.offline = true
 	c.excuseEchoes()
-	c.posted, c.written, c.answers = 0, 0, nil
+	c.posted, c.written, c.answers, c.unstarted = 0, 0, nil, nil
 	if m.c.n(2) == 0 {
 		c.comeBack()
 	}
@@ -347,7 +371,7 @@ func (c *conn) reconnect(synced map[string]uint64) {
 		for _, e := range list {
 			c.receive(e)
 		}
-	}))
+	}), 0)
 	list = c.sub.Reconnect(channels, c.lastSeen, synced)
 	if m.c.n(3) == 0 {
 		return // the answer may be lost as well

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -10,12 +11,11 @@ import (
 	"termhost/ahp"
 )
 
-// The model drives a store at random and knows what must come of it: ref, the
-// state of each terminal folded from everything that was ever appended, without
-// a bound. Every reader folds what it is sent into a mirror of its own. Once a
-// reader has pulled everything, its mirrors, and the store's own states, equal
-// ref up to what was cut at the head, and a cut is at a checkpoint with the
-// preamble in its place.
+// The model drives a store at random and knows what the states must be: ref is the state of
+// each terminal, folded from everything that was ever appended, without a bound. Every reader
+// folds what it is sent into a mirror of its own. Once a reader has pulled everything, its
+// mirrors equal ref, and so do the store's own states, except that their heads may be cut. A
+// cut is at a checkpoint, and the preamble is in its place.
 
 const (
 	modelLog     = 6 << 10
@@ -23,8 +23,7 @@ const (
 	modelAppend  = modelContent / 2 // the most that is appended at once
 )
 
-// choices is where the model's decisions come from: at random, or from a
-// fuzzer's bytes.
+// choices makes the model's decisions: at random, or from the bytes of a fuzzer.
 type choices interface {
 	n(max int) int // 0 <= n < max
 	more() bool
@@ -57,11 +56,13 @@ func (c *byteChoices) more() bool { return len(*c) > 0 }
 
 // terminal is a terminal of the store and what is known of it.
 type terminal struct {
-	ch     *Channel
-	ref    ahp.TerminalState
-	text   int // bytes of output there ever were
-	marked map[int]bool
-	nextID int
+	ch           *Channel
+	ref          ahp.TerminalState // folded from what a client reads: see asRead
+	text         int               // bytes of output there ever were, as read
+	raw          string            // the output since it was cleared last, byte for byte
+	places       int64             // bytes of output and other actions there ever were
+	checkpointed map[int]bool
+	nextID       int
 
 	retired bool // its URI is free
 	gone    bool
@@ -79,15 +80,17 @@ type model struct {
 }
 
 func newModel(t *testing.T, c choices) *model {
-	m := &model{t: t, c: c, s: New(Options{FirstSeq: 1000, LogBytes: modelLog, ContentBytes: modelContent})}
-	for i := range 5 {
-		shape := ahp.Shape(i % int(ahp.Shapes))
-		c := &conn{m: m, id: fmt.Sprintf("c%d", i), shape: shape, sub: m.s.NewSubscriber(false), mirrors: map[string]*mirror{}}
-		c.sub.Identify(c.id)
+	o := Options{FirstSeq: 1000, LogBytes: modelLog, ContentBytes: modelContent}
+	m := &model{t: t, c: c, s: New(o)}
+	const agents, viewers = 5, 2
+	for i := range agents + viewers {
+		c := &conn{m: m, raw: i >= agents, mirrors: map[string]*mirror{}, left: map[string]int{}}
+		c.sub = m.s.NewSubscriber(c.raw)
+		if !c.raw {
+			c.id, c.shape = fmt.Sprintf("c%d", i), ahp.Shape(i%int(ahp.Shapes))
+			c.sub.Identify(c.id)
+		}
 		m.conns = append(m.conns, c)
-	}
-	for range 2 {
-		m.conns = append(m.conns, &conn{m: m, raw: true, sub: m.s.NewSubscriber(true), mirrors: map[string]*mirror{}})
 	}
 	return m
 }
@@ -98,7 +101,8 @@ func (m *model) did(format string, args ...any) {
 
 func (m *model) fail(format string, args ...any) {
 	m.t.Helper()
-	m.t.Fatalf("%s\nafter:\n  %s", fmt.Sprintf(format, args...), strings.Join(m.log[max(0, len(m.log)-40):], "\n  "))
+	last := m.log[max(0, len(m.log)-40):]
+	m.t.Fatalf("%s\nafter:\n  %s", fmt.Sprintf(format, args...), strings.Join(last, "\n  "))
 }
 
 // run makes choices until there are no more, then lets everybody catch up.
@@ -143,7 +147,7 @@ func (m *model) step() {
 	}
 }
 
-// conn returns one of the connections, which is there again if it was not.
+// conn returns one of the connections. If it was cut, it reconnects.
 func (m *model) conn() *conn {
 	c := m.conns[m.c.n(len(m.conns))]
 	c.comeBack()
@@ -167,7 +171,8 @@ func (m *model) withTerminal(f func(*terminal)) {
 func (m *model) addTerminal() {
 	const uris = 4 // few, so that they are used again
 	uri := ahp.TerminalURI(fmt.Sprintf("t%d", m.c.n(uris)))
-	st := ahp.TerminalState{Title: "new", Claim: ahp.ClientClaim("c0"), IsPty: true, Cols: 80, Rows: 24, Client: m.c.n(3) == 0}
+	st := ahp.TerminalState{Title: "new", Claim: ahp.ClientClaim("c0"), Cols: 80, Rows: 24,
+		IsPty: true, Client: m.c.n(3) == 0}
 	ch, err := m.s.Add(uri, st)
 	if m.current(uri) != nil {
 		if err != ErrExists {
@@ -180,7 +185,7 @@ func (m *model) addTerminal() {
 	}
 	ch.List()
 	m.did("add %s", uri)
-	m.terms = append(m.terms, &terminal{ch: ch, ref: st, marked: map[int]bool{}})
+	m.terms = append(m.terms, &terminal{ch: ch, ref: st, checkpointed: map[int]bool{}})
 }
 
 func (m *model) current(uri string) *terminal {
@@ -215,14 +220,20 @@ func (m *model) publish() {
 	for _, tm := range m.terms {
 		if !tm.gone && !tm.retired {
 			r := tm.ref
-			m.list = append(m.list, ahp.TerminalInfo{Resource: tm.ch.URI(), Title: r.Title, Claim: r.Claim, Exited: r.Exited, ExitCode: r.ExitCode, Client: r.Client})
+			info := ahp.TerminalInfo{Resource: tm.ch.URI(), Title: r.Title,
+				Claim: r.Claim, Exited: r.Exited, ExitCode: r.ExitCode, Client: r.Client}
+			if last := tm.ch.Summary().LastCommand; last != nil { // as far as it is retained
+				info.Termhost.Last = ahp.LastCommandOf(last)
+			}
+			m.list = append(m.list, info)
 		}
 	}
 	m.did("publish %d", len(m.list))
 }
 
-// appendOutput appends output: of a client-executed terminal in pieces, as its
-// parser finds them, and then its owner's echo.
+// appendOutput appends output in pieces. Those of a client-executed terminal are whole
+// runes, and the owner's echo follows them. Those of other terminals are cut anywhere, within
+// runes as well: a program may stop in the middle of one.
 func (m *model) appendOutput(tm *terminal) {
 	owned, owner := tm.ref.Client, m.conns[0]
 	if owned && owner.offline {
@@ -239,19 +250,22 @@ func (m *model) appendOutput(tm *terminal) {
 	}
 	p := output(tm.text, size)
 	m.did("data %d to %s", size, tm.ch.URI())
-	tm.text += len(p)
 	var due bool
 	for rest := p; ; {
 		piece := []byte(rest)
-		if owned {
+		if owned || m.c.n(2) == 0 {
 			n := 1 + m.c.n(len(piece))
-			for n < len(rest) && !utf8.RuneStart(rest[n]) {
+			for owned && n < len(rest) && !utf8.RuneStart(rest[n]) {
 				n++
 			}
 			piece = piece[:n]
 		}
 		rest = rest[len(piece):]
-		tm.ref.Apply(ahp.TerminalData{Data: []byte(string(piece))})
+		tm.raw += string(piece)
+		tm.places += int64(len(piece))
+		read := asRead(piece)
+		tm.text += len(read)
+		tm.ref.Apply(ahp.TerminalData{Data: read})
 		due = tm.ch.AppendData(piece)
 		clear(piece) // it was copied
 		if rest == "" {
@@ -267,7 +281,7 @@ func (m *model) appendOutput(tm *terminal) {
 	m.checkpoint(tm, due)
 }
 
-// echo answers the owner's output; what printed nothing is an action all the same.
+// echo answers the owner's output. Output that prints nothing is answered as well.
 func (m *model) echo(tm *terminal, p string) {
 	owner := m.conns[0]
 	owner.clientSeq++
@@ -283,12 +297,12 @@ func (m *model) echo(tm *terminal, p string) {
 func (m *model) checkpoint(tm *terminal, due bool) {
 	if due || m.c.n(30) == 0 {
 		tm.ch.Checkpoint([]byte(fmt.Sprintf("<<%d>>", tm.text)))
-		tm.marked[tm.text] = true
+		tm.checkpointed[tm.text] = true
 	}
 }
 
-// output returns text of about the given size that says where it stands, with
-// what JSON must escape and with runes of every length.
+// output returns about size bytes of text that say where they stand. Some must be escaped in
+// JSON, and there are runes of every length.
 func output(at, size int) string {
 	var b strings.Builder
 	for b.Len() < size {
@@ -297,8 +311,22 @@ func output(at, size int) string {
 	return b.String()
 }
 
+// asRead returns a piece of output as a client reads it in JSON, which has U+FFFD for what is
+// not UTF-8.
+func asRead(piece []byte) []byte {
+	var s string
+	if err := json.Unmarshal(ahp.AppendJSONString(nil, piece), &s); err != nil {
+		panic(err)
+	}
+	return []byte(s)
+}
+
 func (tm *terminal) append(a ahp.Action) {
 	tm.ref.Apply(a)
+	tm.places++
+	if _, ok := a.(ahp.TerminalCleared); ok {
+		tm.raw = ""
+	}
 	tm.ch.Append(a, nil)
 }
 
@@ -317,10 +345,13 @@ func (m *model) appendOther(tm *terminal) {
 	case 2:
 		a = ahp.TerminalCwdChanged{Cwd: ahp.FileURI(fmt.Sprintf("/d%d", n))}
 	case 3:
-		a = ahp.TerminalClaimed{Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: fmt.Sprintf("s:/%d", n), Chat: "c:/1"}}
+		session := ahp.Claim{Kind: ahp.ClaimSession, Session: fmt.Sprintf("s:/%d", n), Chat: "c:/1"}
+		a = ahp.TerminalClaimed{Claim: session}
 	case 4, 5:
 		tm.nextID++
-		a = ahp.TerminalCommandExecuted{CommandID: fmt.Sprint(tm.nextID), CommandLine: strings.Repeat("x", n%40), Timestamp: int64(n)}
+		line := strings.Repeat("x", n%40)
+		a = ahp.TerminalCommandExecuted{CommandID: fmt.Sprint(tm.nextID), CommandLine: line,
+			Timestamp: int64(n)}
 	case 6, 7:
 		a = ahp.TerminalCommandFinished{CommandID: fmt.Sprint(tm.nextID), ExitCode: &n}
 	default:
@@ -347,7 +378,7 @@ func (m *model) settle() {
 		if seq != m.s.Seq() {
 			m.fail("a state is of %d, not of %d", seq, m.s.Seq())
 		}
-		m.compare("the store", &st, tm)
+		m.compare("the store", m.asRead(&st), tm)
 	}
 	for _, c := range m.conns {
 		c.check()

@@ -9,9 +9,8 @@ import (
 	"termhost/ahp"
 )
 
-// TestManyAtOnce is for the race detector: terminals that print, connections
-// that come, are cut and come back, and one that hardly reads. In the end
-// everybody has the same state.
+// TestManyAtOnce is for the race detector: terminals print, connections are cut and
+// reconnect, and one of them hardly reads. In the end all have the same state.
 func TestManyAtOnce(t *testing.T) {
 	const terminals, connections, appends = 4, 8, 2000
 	s := New(Options{LogBytes: 16 << 10, ContentBytes: 8 << 10})
@@ -44,8 +43,8 @@ func TestManyAtOnce(t *testing.T) {
 	close(finished)
 	readers.Wait()
 	for _, c := range channels {
-		if len(c.links) != 0 {
-			t.Errorf("%s has %d readers", c.URI(), len(c.links))
+		if len(c.cursors) != 0 {
+			t.Errorf("%s has %d readers", c.URI(), len(c.cursors))
 		}
 		for _, e := range c.log.entries {
 			if e.keptBytes() > 0 {
@@ -88,8 +87,9 @@ type client struct {
 func (c *client) run(t *testing.T, s *Store, channels []*Channel, finished <-chan struct{}) {
 	c.terminals = map[string]*ahp.TerminalState{}
 	sub := s.NewSubscriber(false)
-	var views []View
+	var sn *Subscription
 	sub.Post(func(dst []byte) []byte {
+		views, _ := sn.Start()
 		for _, v := range views {
 			if v.Root != nil {
 				c.root = *v.Root
@@ -100,14 +100,8 @@ func (c *client) run(t *testing.T, s *Store, channels []*Channel, finished <-cha
 			dst = v.AppendJSON(dst, c.shape)
 		}
 		return dst
-	})
-	for _, ch := range channels {
-		v, err := sub.Subscribe(ch)
-		if err != nil {
-			t.Error(err)
-		}
-		views = append(views, v)
-	}
+	}, 0)
+	sn = sub.SubscribeAll(channels)
 	var buf []byte
 	for n := 1; ; n++ {
 		items := sub.Pull(nil, 1<<10)
@@ -134,7 +128,7 @@ func (c *client) run(t *testing.T, s *Store, channels []*Channel, finished <-cha
 					c.receive(t, e)
 				}
 				return dst
-			})
+			}, 0)
 			list = sub.Reconnect(channels, c.lastSeen, synced)
 			continue
 		}
@@ -152,7 +146,7 @@ func (c *client) run(t *testing.T, s *Store, channels []*Channel, finished <-cha
 	}
 }
 
-// stop returns when so much has happened that a log is full of it.
+// stop returns when so much has been appended that a log is full of it.
 func stop(s *Store, finished <-chan struct{}) {
 	for target := s.Seq() + 300; s.Seq() < target; runtime.Gosched() {
 		select {
@@ -182,13 +176,15 @@ func (c *client) check(t *testing.T, channels []*Channel) {
 		got := c.terminals[ch.URI()]
 		a, b := textOf(got), textOf(&want)
 		if n := min(len(a), len(b)); n == 0 || a[len(a)-n:] != b[len(b)-n:] {
-			t.Errorf("%s ends in %.40q, not %.40q", ch.URI(), a[max(0, len(a)-40):], b[max(0, len(b)-40):])
+			a, b = a[max(0, len(a)-40):], b[max(0, len(b)-40):]
+			t.Errorf("%s ends in %q, not %q", ch.URI(), a, b)
 		}
 		if got.Title != want.Title || got.Claim != want.Claim || got.Detection != want.Detection {
 			t.Errorf("%s: %q, not %q", ch.URI(), got.Title, want.Title)
 		}
 	}
-	if len(c.root.Terminals) != len(channels)-1 || c.root.Terminals[0] != channels[1].Summary().TerminalInfo {
+	first := channels[1].Summary().TerminalInfo
+	if len(c.root.Terminals) != len(channels)-1 || c.root.Terminals[0] != first {
 		t.Errorf("the root's list is %v", c.root.Terminals)
 	}
 }

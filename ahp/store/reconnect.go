@@ -5,23 +5,24 @@ import (
 	"slices"
 )
 
-// ReplayLimit is how much the answer to a reconnect may carry, in bytes: what
-// is beyond is resynchronised live after it.
+// ReplayLimit is how much the answer to a reconnect may carry, in bytes. Channels for which
+// there is no room left are resynchronised after it.
 const ReplayLimit = 8 << 20
 
-// Reconnect subscribes to the given channels as if sub had never been away
-// since lastSeen, and returns what it missed in the order of serverSeq. synced
-// is what [Subscriber.Close] of its earlier self returned. A nil channel and
-// one that is gone are passed over.
+// Reconnect subscribes to channels for a client that was connected before and has seen
+// everything up to lastSeen. It returns what the client has missed, in the order of
+// serverSeq. synced is what [Subscriber.Close] of the earlier connection returned. A nil
+// channel and one that has been removed are skipped.
 //
-// A channel is rebuilt rather than replayed where it cannot be known what
-// state the reader has of it: where the log is too short, where a snapshot
-// sent after lastSeen may or may not have arrived, and where its earlier self
-// did not read it to the last.
+// A channel is rebuilt instead of replayed if nobody can know what state the client has of
+// it: if the log is too short, if a snapshot that was sent after lastSeen may or may not
+// have arrived, and if the earlier connection had fallen off the log.
 //
-// The answer that carries the entries is posted first: see
-// [Subscriber.Subscribe].
-func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64, synced map[string]uint64) []*Entry {
+// The answer that carries the entries is posted before Reconnect is called, and waits for
+// it: what is pulled later then follows the entries. They stay in memory until the answer
+// is written, which a connection has once.
+func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64,
+	synced map[string]uint64) []*Entry {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,10 +37,10 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64, synced ma
 			continue
 		}
 		seen[c] = true
-		l := sub.linkLocked(c)
-		l.restartLocked()
+		cur := sub.openLocked(c)
+		cur.startAtEndLocked()
 		var list []*Entry
-		if lastSeen <= now { // else it saw another history, which a crash undid
+		if lastSeen <= now { // else a crash has undone what the client saw
 			list = sub.missedLocked(c, lastSeen, synced)
 		}
 		if list == nil && c.content.size() <= room {
@@ -51,8 +52,7 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64, synced ma
 			size += e.weight
 		}
 		if list == nil || size > room {
-			l.pos, l.since = fallen, l.pos
-			l.wakeLocked()
+			cur.fallLocked()
 			continue
 		}
 		room -= size
@@ -62,17 +62,19 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64, synced ma
 	return replay
 }
 
-// missedLocked returns what c's log holds after lastSeen, not nil, if that is
-// all that the reader missed; else nil.
-func (sub *Subscriber) missedLocked(c *Channel, lastSeen uint64, synced map[string]uint64) []*Entry {
+// missedLocked returns the entries after lastSeen of c's log, if these are all that the
+// client has missed, and else nil.
+func (sub *Subscriber) missedLocked(c *Channel, lastSeen uint64,
+	synced map[string]uint64) []*Entry {
 	at, ok := synced[c.uri]
 	if !ok || at <= c.born || at > lastSeen || c.log.dropped > lastSeen {
 		return nil
 	}
 	sub.synced[c.uri] = at
-	i, _ := slices.BinarySearchFunc(c.log.entries, lastSeen+1, func(e *Entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
+	first, _ := slices.BinarySearchFunc(c.log.entries, lastSeen+1,
+		func(e *Entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
 	missed := []*Entry{}
-	for _, e := range c.log.entries[i:] {
+	for _, e := range c.log.entries[first:] {
 		if sub.mayReadLocked(e) {
 			missed = append(missed, e)
 		}

@@ -6,7 +6,7 @@ import (
 	"termhost/ahp"
 )
 
-// drop ends a connection and begins the one that continues it.
+// drop ends a connection and begins the one that replaces it.
 func drop(t *testing.T, sub *Subscriber) (next *Subscriber, synced map[string]uint64) {
 	t.Helper()
 	synced = sub.Close()
@@ -36,33 +36,39 @@ func TestReconnectReplaysWhatWasMissed(t *testing.T) {
 	}
 }
 
+// cut is a connection that was cut: what it read, the newest serverSeq that arrived, and
+// what is remembered of it.
+type cut struct {
+	c        *Channel
+	lastSeen uint64
+	synced   map[string]uint64
+}
+
 func TestReconnectRebuildsWhatItCannotReplay(t *testing.T) {
 	for _, tc := range []struct {
-		name string
-		// prepare returns the channel to reconnect to, the newest serverSeq
-		// that arrived, and what is remembered of the connection that was cut.
-		prepare func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64)
+		name    string
+		prepare func(t *testing.T, s *Store) cut
 		want    string
 	}{
-		{"a log too short", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"a log too short", func(t *testing.T, s *Store) cut {
 			c := newTerminal(t, s, "a")
 			sub := subscribed(t, s, c)
 			seen := s.Seq()
 			for range 20 {
 				c.AppendData(make([]byte, 1<<10))
 			}
-			return c, seen, sub.Close()
+			return cut{c, seen, sub.Close()}
 		}, "cleared data* titleChanged claimed"},
-		{"a log that went on while nobody was connected", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"a log that went on while nobody was connected", func(t *testing.T, s *Store) cut {
 			c := newTerminal(t, s, "a")
 			sub := subscribed(t, s, c)
 			seen, synced := s.Seq(), sub.Close()
 			for range 20 {
 				c.AppendData(make([]byte, 1<<10))
 			}
-			return c, seen, synced
+			return cut{c, seen, synced}
 		}, "cleared data* titleChanged claimed"},
-		{"a log that lost what was written and never arrived", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"a log that lost what was written and never arrived", func(t *testing.T, s *Store) cut {
 			c := newTerminal(t, s, "a")
 			sub := subscribed(t, s, c)
 			seen := s.Seq()
@@ -70,25 +76,22 @@ func TestReconnectRebuildsWhatItCannotReplay(t *testing.T) {
 				c.AppendData(make([]byte, 1<<10))
 				pullAll(sub)
 			}
-			return c, seen, sub.Close()
+			return cut{c, seen, sub.Close()}
 		}, "cleared data* titleChanged claimed"},
-		{"an answer that never arrived, right after an action that did", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"an answer that never came after an action that did", func(t *testing.T, s *Store) cut {
 			c, other := newTerminal(t, s, "a"), newTerminal(t, s, "b")
 			sub := subscribed(t, s, other)
 			other.AppendData([]byte("x"))
 			seen := s.Seq()
-			sub.Post(nothing) // which would have brought it
-			if _, err := sub.Subscribe(c); err != nil {
-				t.Error(err)
-			}
-			return c, seen, sub.Close()
+			post(t, sub, c) // which would have brought it
+			return cut{c, seen, sub.Close()}
 		}, rebuilt},
-		{"a snapshot that may not have arrived", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"a snapshot that may not have arrived", func(t *testing.T, s *Store) cut {
 			c := newTerminal(t, s, "a")
 			seen := s.Seq()
-			return c, seen, subscribed(t, s, c).Close()
+			return cut{c, seen, subscribed(t, s, c).Close()}
 		}, rebuilt},
-		{"a resynchronisation that may not have arrived", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"a resynchronisation that may not have arrived", func(t *testing.T, s *Store) cut {
 			c := newTerminal(t, s, "a")
 			sub := subscribed(t, s, c)
 			for range 20 {
@@ -96,9 +99,9 @@ func TestReconnectRebuildsWhatItCannotReplay(t *testing.T) {
 			}
 			c.Append(ahp.TerminalCleared{}, nil)
 			items := pullAll(sub) // the resynchronisation
-			return c, items[len(items)-2].Entry.Seq(), sub.Close()
+			return cut{c, items[len(items)-2].Entry.Seq(), sub.Close()}
 		}, rebuilt},
-		{"a reader that had fallen off while another channel went on", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"a reader that fell off while another channel went on", func(t *testing.T, s *Store) cut {
 			c, other := newTerminal(t, s, "a"), newTerminal(t, s, "b")
 			sub := subscribed(t, s, c, other)
 			for range 20 {
@@ -110,19 +113,19 @@ func TestReconnectRebuildsWhatItCannotReplay(t *testing.T) {
 			if items[0].Entry.Channel() != other.URI() {
 				t.Fatal("the other channel comes first")
 			}
-			return c, items[0].Entry.Seq(), sub.Close()
+			return cut{c, items[0].Entry.Seq(), sub.Close()}
 		}, rebuilt},
-		{"what it was not subscribed to", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"what it was not subscribed to", func(t *testing.T, s *Store) cut {
 			c := newTerminal(t, s, "a")
-			return c, s.Seq(), s.NewSubscriber(false).Close()
+			return cut{c, s.Seq(), s.NewSubscriber(false).Close()}
 		}, rebuilt},
-		{"what it had unsubscribed from", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"what it had unsubscribed from", func(t *testing.T, s *Store) cut {
 			c := newTerminal(t, s, "a")
 			sub := subscribed(t, s, c)
 			sub.Unsubscribe(c)
-			return c, s.Seq(), sub.Close()
+			return cut{c, s.Seq(), sub.Close()}
 		}, rebuilt},
-		{"another terminal of the same URI", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"another terminal of the same URI", func(t *testing.T, s *Store) cut {
 			old := newTerminal(t, s, "a")
 			sub := subscribed(t, s, old)
 			old.Remove()
@@ -131,25 +134,25 @@ func TestReconnectRebuildsWhatItCannotReplay(t *testing.T) {
 			if synced[c.URI()] >= c.Born() {
 				t.Error("the two cannot be told apart")
 			}
-			return c, s.Seq(), synced
+			return cut{c, s.Seq(), synced}
 		}, rebuilt},
-		{"a serverSeq that was never given out", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"a serverSeq that was never given out", func(t *testing.T, s *Store) cut {
 			c := newTerminal(t, s, "a")
-			return c, s.Seq() + 5, subscribed(t, s, c).Close()
+			return cut{c, s.Seq() + 5, subscribed(t, s, c).Close()}
 		}, rebuilt},
-		{"the root's list", func(t *testing.T, s *Store) (*Channel, uint64, map[string]uint64) {
+		{"the root's list", func(t *testing.T, s *Store) cut {
 			sub := subscribed(t, s, s.Root())
 			seen := s.Seq()
 			s.PublishTerminals()
 			s.PublishTerminals()
-			return s.Root(), seen, sub.Close()
+			return cut{s.Root(), seen, sub.Close()}
 		}, "terminalsChanged"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := New(Options{LogBytes: 8 << 10})
-			c, lastSeen, synced := tc.prepare(t, s)
+			was := tc.prepare(t, s)
 			sub := subscribed(t, s)
-			list := sub.Reconnect([]*Channel{c}, lastSeen, synced)
+			list := sub.Reconnect([]*Channel{was.c}, was.lastSeen, was.synced)
 			if got := types(entries(list)); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
@@ -177,7 +180,7 @@ func TestWhatExceedsTheReplayIsResynchronisedAfterTheAnswer(t *testing.T) {
 	}
 	small.AppendData([]byte("x"))
 	next, synced := drop(t, sub)
-	next.Post(nothing)
+	next.Post(nothing, 0)
 	list := next.Reconnect([]*Channel{big, small}, seen, synced)
 	if got := types(entries(list)); got != "data" || list[0].Channel() != small.URI() {
 		t.Error(got)
@@ -190,7 +193,8 @@ func TestWhatExceedsTheReplayIsResynchronisedAfterTheAnswer(t *testing.T) {
 
 	// Cut before the resynchronisation came, it is not forgotten.
 	next, synced = drop(t, next)
-	if got := types(entries(next.Reconnect([]*Channel{big}, seen, synced))); got != "cleared data* titleChanged claimed" {
+	list = next.Reconnect([]*Channel{big}, seen, synced)
+	if got := types(entries(list)); got != "cleared data* titleChanged claimed" {
 		t.Error(got)
 	}
 }
@@ -210,7 +214,8 @@ func TestAResynchronisationThatNeverCameIsNotForgotten(t *testing.T) {
 		t.Fatal("this was to exceed the replay")
 	}
 	next, synced = drop(t, next)
-	if got := types(entries(next.Reconnect([]*Channel{c}, s.Seq(), synced))); got != "cleared data* titleChanged claimed" {
+	list := next.Reconnect([]*Channel{c}, s.Seq(), synced)
+	if got := types(entries(list)); got != "cleared data* titleChanged claimed" {
 		t.Errorf("what was never sent counts as known: %s", got)
 	}
 }
@@ -235,8 +240,8 @@ func TestAReplayKeepsNoEncodings(t *testing.T) {
 	}
 }
 
-// Official clients keep what they have dispatched until it is answered, and show it
-// on top of what the host says.
+// Official clients keep each action that they have dispatched until it is answered, and show
+// it on top of the host's state.
 func TestASenderThatFellOffTheLogGetsItsAnswersBeforeTheState(t *testing.T) {
 	for _, own := range []string{"gone from the log", "still in it"} {
 		t.Run(own, func(t *testing.T) {
@@ -248,14 +253,16 @@ func TestASenderThatFellOffTheLogGetsItsAnswersBeforeTheState(t *testing.T) {
 			sub.Identify("me")
 			other.Identify("other")
 			for _, each := range []*Subscriber{sub, other} {
-				if _, err := each.Subscribe(c); err != nil {
-					t.Fatal(err)
-				}
+				subscribe(t, each, c)
+			}
+			by := func(client string, seq int64) *ahp.Origin {
+				return &ahp.Origin{ClientID: client, ClientSeq: seq}
 			}
 			act := func() {
-				c.Append(ahp.TerminalTitleChanged{Title: "mine"}, &ahp.Origin{ClientID: "me", ClientSeq: 7})
-				c.Append(ahp.TerminalCommandExecuted{CommandID: "x", CommandLine: "make"}, &ahp.Origin{ClientID: "me", ClientSeq: 8})
-				c.Append(ahp.TerminalTitleChanged{Title: "not mine"}, &ahp.Origin{ClientID: "other", ClientSeq: 7})
+				c.Append(ahp.TerminalTitleChanged{Title: "mine"}, by("me", 7))
+				begun := ahp.TerminalCommandExecuted{CommandID: "x", CommandLine: "make"}
+				c.Append(begun, by("me", 8))
+				c.Append(ahp.TerminalTitleChanged{Title: "not mine"}, by("other", 7))
 			}
 			flood := func() {
 				for range 20 {
@@ -270,13 +277,16 @@ func TestASenderThatFellOffTheLogGetsItsAnswersBeforeTheState(t *testing.T) {
 				flood()
 			}
 			items := pullAll(sub)
-			if got := types(items); got != "titleChanged commandExecuted cleared commandDetectionAvailable data* commandExecuted titleChanged claimed" &&
-				got != "titleChanged commandExecuted cleared commandDetectionAvailable commandExecuted data* titleChanged claimed" {
+			const answers, begin, end = 2, "titleChanged commandExecuted " +
+				"cleared commandDetectionAvailable ", " titleChanged claimed"
+			switch got := types(items); got {
+			case begin + "data* commandExecuted" + end, begin + "commandExecuted data*" + end:
+			default:
 				t.Errorf("it is sent %s", got)
 			}
 			for i, it := range items {
 				o := it.Entry.Origin()
-				if i > 1 && o != nil || i < 2 && (o == nil || *o != ahp.Origin{ClientID: "me", ClientSeq: int64(7 + i)}) {
+				if (o != nil) != (i < answers) || o != nil && *o != *by("me", int64(7+i)) {
 					t.Errorf("item %d is of %v", i, o)
 				}
 				if i > 0 && it.Entry.Seq() <= items[i-1].Entry.Seq() {
@@ -297,14 +307,13 @@ func TestAReconnectThatRebuildsAnswersWhatTheLogHolds(t *testing.T) {
 	sub := s.NewSubscriber(false)
 	sub.Identify("me")
 	lastSeen := s.Seq()
-	if _, err := sub.Subscribe(c); err != nil { // of which the answer never arrives
-		t.Fatal(err)
-	}
+	post(t, sub, c) // the answer never arrives
 	c.Append(ahp.TerminalTitleChanged{Title: "mine"}, &ahp.Origin{ClientID: "me", ClientSeq: 7})
 	next, synced := drop(t, sub)
 	next.Identify("me")
 	list := next.Reconnect([]*Channel{c}, lastSeen, synced)
-	if got := types(entries(list)); got != "titleChanged cleared titleChanged claimed" || list[0].Origin() == nil {
+	got := types(entries(list))
+	if got != "titleChanged cleared titleChanged claimed" || list[0].Origin() == nil {
 		t.Errorf("%s", got)
 	}
 }

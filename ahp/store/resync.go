@@ -1,80 +1,28 @@
 package store
 
 import (
-	"errors"
 	"slices"
-	"strconv"
 
 	"termhost/ahp"
 )
 
-// ErrGone says that the channel has been removed, or the subscriber closed.
-var ErrGone = errors.New("store: the channel is gone")
-
-// View is a channel's state at a serverSeq. It never changes.
-type View struct {
-	URI      string
-	Seq      uint64
-	Root     *ahp.RootState     // of the root channel, else nil
-	Terminal *ahp.TerminalState // of a terminal, else nil
+// resyncLocked moves a cursor that fell off its log to the log's end. Answers to the actions
+// of its client that it has not read, and then the actions that rebuild the state, go into
+// the outbox.
+func (cur *cursor) resyncLocked() {
+	log := &cur.ch.log
+	for i := max(log.base, cur.since); i < log.end(); i++ {
+		cur.sub.answerLostLocked(log.at(i))
+	}
+	for _, e := range cur.ch.rebuildLocked() {
+		cur.sub.pushLocked(outboxItem{seq: e.seq, item: Item{Entry: e}})
+	}
+	cur.startAtEndLocked()
+	cur.sub.synced[cur.ch.uri] = cur.ch.store.seq
 }
 
-// AppendJSON appends the view as AHP's Snapshot.
-func (v View) AppendJSON(dst []byte, shape ahp.Shape) []byte {
-	dst = append(dst, `{"resource":`...)
-	dst = ahp.AppendJSONString(dst, v.URI)
-	dst = append(dst, `,"state":`...)
-	if v.Root != nil {
-		dst = v.Root.AppendJSON(dst, shape)
-	} else {
-		dst = v.Terminal.AppendJSON(slices.Grow(dst, v.roughSize()), shape)
-	}
-	dst = append(dst, `,"fromSeq":`...)
-	dst = strconv.AppendUint(dst, v.Seq, 10)
-	return append(dst, '}')
-}
-
-// roughSize is about how many bytes a terminal's state takes as JSON.
-func (v View) roughSize() int {
-	const fields, each = 512, 160
-	n := fields
-	for i := range v.Terminal.Content {
-		n += each + v.Terminal.Content[i].Text.Len()*9/8
-	}
-	return n
-}
-
-func (c *Channel) isRoot() bool { return c.rootState != nil }
-
-func (c *Channel) viewLocked() View {
-	v := View{URI: c.uri, Seq: c.store.seq}
-	if c.isRoot() {
-		root := *c.rootState
-		v.Root = &root
-		return v
-	}
-	st := c.state.Clone()
-	v.Terminal = &st
-	return v
-}
-
-// resyncLocked brings a link that fell off its log to the log's end: the
-// actions that rebuild the state become entries of the connection's own, behind
-// what answers its client's own actions among those that it has not read.
-func (l *link) resyncLocked() {
-	log := &l.ch.log
-	for pos := max(log.base, l.since); pos < log.end(); pos++ {
-		l.sub.answerLostLocked(log.at(pos))
-	}
-	for _, e := range l.ch.rebuildLocked() {
-		l.sub.pushLocked(e)
-	}
-	l.restartLocked()
-	l.sub.synced[l.ch.uri] = l.ch.store.seq
-}
-
-// rebuildLocked returns actions with fresh numbers that make any earlier state
-// of the channel equal to the present one.
+// rebuildLocked returns actions, with serverSeqs of their own, that turn any earlier state of
+// the channel into the present one.
 func (c *Channel) rebuildLocked() []*Entry {
 	var list []*Entry
 	add := func(a ahp.Action) {
@@ -108,17 +56,28 @@ func (c *Channel) rebuildLocked() []*Entry {
 	return list
 }
 
+// rebuildPart adds the actions that rebuild a part of the content.
 func rebuildPart(p *ahp.Part, add func(ahp.Action)) {
 	cmd := p.Command
 	if cmd != nil {
-		add(ahp.TerminalCommandExecuted{CommandID: cmd.ID, CommandLine: cmd.Line, Timestamp: cmd.Timestamp})
+		add(ahp.TerminalCommandExecuted{
+			CommandID:   cmd.ID,
+			CommandLine: cmd.Line,
+			Timestamp:   cmd.Timestamp,
+			By:          cmd.By,
+			Cwd:         cmd.Cwd,
+		})
 	} else if p.Text.Len() == 0 {
-		add(ahp.TerminalData{}) // the part is there all the same
+		add(ahp.TerminalData{}) // makes a part without text
 	}
 	for _, b := range p.Text.Chunks() {
 		add(ahp.TerminalData{Data: slices.Clip(b)})
 	}
 	if cmd != nil && cmd.Complete {
-		add(ahp.TerminalCommandFinished{CommandID: cmd.ID, ExitCode: cmd.ExitCode, DurationMs: cmd.DurationMs})
+		add(ahp.TerminalCommandFinished{
+			CommandID:  cmd.ID,
+			ExitCode:   cmd.ExitCode,
+			DurationMs: cmd.DurationMs,
+		})
 	}
 }

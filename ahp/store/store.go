@@ -1,24 +1,24 @@
-// Package store holds the state of every channel and the order of everything
-// that happens to it.
+// Package store holds the state of every channel and the order of everything that happens
+// to it.
 //
-// One mutex guards it all and no goroutine runs here. [Channel.Append] is one
-// short critical section: it takes the next serverSeq, reduces the action into
-// the channel's state, appends it to the channel's log and wakes whoever reads
-// that log. The log is the queue: a [Subscriber] is a position in the log of
-// each channel it subscribed to, so delivering live, replaying after a
-// reconnect and catching up are one thing, and a slow reader costs no memory.
+// One mutex guards it all, and no goroutine runs here. [Channel.Append] is one short
+// critical section: it takes the next serverSeq, reduces the action into the channel's
+// state, appends it to the channel's log and wakes the readers of that log. The log is the
+// queue: a [Subscriber], which is a connection's reader, has a cursor on the log of each
+// channel that it subscribed to. So live delivery, the replay after a reconnect and
+// catching up are the same mechanism, and a slow reader costs no memory.
 //
-// A log is bounded in bytes. A reader that falls off it is resynchronised: an
-// AHP subscriber gets the answers to its own actions and then actions that rebuild
-// the state ([Subscriber.Pull]), a raw one is told to take a new redraw. Nobody waits
-// for it, and it loses nothing but the history in between.
+// A log is bounded in bytes. A reader that falls off it is resynchronised: an AHP
+// subscriber gets the answers to its own actions and then actions that rebuild the state
+// ([Subscriber.Pull]); a raw one, which is an SSH viewer, is told to draw the screen anew.
+// Nobody waits for such a reader, and all it misses is the history in between.
 //
-// A connection's own messages, such as answers and rejections, have their place
-// in the same order, so a state that is answered with and the actions that follow
-// it meet exactly: see [Subscriber.Subscribe].
+// A connection's own messages, such as answers and rejections, wait in its outbox and have
+// their places in the same order. A snapshot is taken when the answer that carries it is
+// written, and what the snapshot does not contain follows it: see [Subscription].
 //
-// The bytes of output are copied once, into chunks that the log and the content
-// share and that are never written again.
+// The bytes of output are copied once, into chunks that the log and the content share and
+// that are never written again.
 package store
 
 import (
@@ -28,17 +28,17 @@ import (
 	"termhost/ahp"
 )
 
-// ErrExists says that a channel of that URI is there already.
+// ErrExists says that there is already a channel of that URI.
 var ErrExists = errors.New("store: the channel exists")
 
 // Options bound a Store. Zero values take the defaults.
 type Options struct {
-	// FirstSeq is the serverSeq to begin after.
+	// FirstSeq is the last serverSeq that an earlier run may have given out.
 	FirstSeq uint64
 	// LogBytes bounds each channel's log, encodings included; default 4 MiB.
 	LogBytes int
-	// ContentBytes is how much of a terminal's output is kept as content,
-	// give or take one chunk; default 1 MiB.
+	// ContentBytes bounds how much of a terminal's output is kept as content; default
+	// 1 MiB. The content may be larger by what lies between two checkpoints.
 	ContentBytes int
 }
 
@@ -47,36 +47,48 @@ const (
 	defaultContentBytes = 1 << 20
 )
 
-// Store is the shared state. All methods, and those of the Channels and
-// Subscribers it gives out, may be called concurrently.
+// Store is the shared state. All methods, and those of the Channels and Subscribers that
+// it returns, may be called concurrently.
 type Store struct {
+	// mu guards everything below, and every field of channels, subscribers, cursors and
+	// subscriptions that is not set once. Callers may hold a Term's lock when they take
+	// it. No other lock is taken, and no function of a caller is called, while it is held.
+	mu           sync.Mutex
 	logBytes     int
 	contentBytes int
 
-	// mu guards everything below and every field of channels and subscribers.
-	// It is the last lock taken: Term, then store.
-	mu       sync.Mutex
 	seq      uint64
 	channels map[string]*Channel
 	root     *Channel
+	roots    []*Channel // others: see AddRoot
 	listed   []*Channel // the terminals of the root's list, oldest first
 }
 
 // New returns a Store that holds the root channel, with no terminals.
 func New(o Options) *Store {
-	s := &Store{logBytes: o.LogBytes, contentBytes: o.ContentBytes, seq: o.FirstSeq, channels: map[string]*Channel{}}
-	if s.logBytes <= 0 {
-		s.logBytes = defaultLogBytes
-	}
-	if s.contentBytes <= 0 {
-		s.contentBytes = defaultContentBytes
-	}
-	s.root = &Channel{store: s, uri: ahp.RootURI, rootState: &ahp.RootState{}, born: s.seq, log: log{dropped: s.seq}}
+	s := &Store{seq: o.FirstSeq, channels: map[string]*Channel{}}
+	s.SetBounds(o.LogBytes, o.ContentBytes)
+	s.root = &Channel{store: s, uri: ahp.RootURI, rootState: &ahp.RootState{}, born: s.seq}
+	s.root.log.dropped = s.seq
 	s.channels[ahp.RootURI] = s.root
 	return s
 }
 
-// Seq returns the last serverSeq given out.
+// SetBounds replaces Options.LogBytes and Options.ContentBytes. A log or content that has more is
+// trimmed when the next entry comes.
+func (s *Store) SetBounds(logBytes, contentBytes int) {
+	if logBytes <= 0 {
+		logBytes = defaultLogBytes
+	}
+	if contentBytes <= 0 {
+		contentBytes = defaultContentBytes
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.logBytes, s.contentBytes = logBytes, contentBytes
+}
+
+// Seq returns the serverSeq that was given out last.
 func (s *Store) Seq() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +98,8 @@ func (s *Store) Seq() uint64 {
 // Root returns the root channel.
 func (s *Store) Root() *Channel { return s.root }
 
-// Add makes a terminal's channel, which takes a serverSeq. The state's content
-// must be empty. It returns [ErrExists] if the URI is taken.
+// Add makes a terminal's channel, which takes a serverSeq. The state must have no content.
+// It returns [ErrExists] if the URI is taken.
 func (s *Store) Add(uri string, state ahp.TerminalState) (*Channel, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,72 +1,63 @@
 package store
 
-import (
-	"container/heap"
-	"context"
-)
+import "container/heap"
 
-// Post is a message of a connection's own, such as a response, that must keep
-// its place among the actions. It appends the message to dst; it is called by
-// the connection's writer, once.
-type Post func(dst []byte) []byte
-
-// Item is what a Subscriber reads next: exactly one of the fields is set.
+// Item is what a Subscriber reads next. Exactly one of Entry, Post and Lagged is set.
 type Item struct {
 	Entry *Entry
 	Post  Post
-	// Lagged is set for a raw subscriber that fell off this channel's log: it
-	// must draw the state anew and go on with [Subscriber.Skip] or
-	// [Subscriber.Follow] before it pulls again.
+	// Large: the Post appends the state of a terminal, or more.
+	Large bool
+	// Lagged is set for a raw subscriber that fell off this channel's log. Before it
+	// pulls again, it must draw the state anew and call [Subscriber.Skip] or
+	// [Subscriber.Follow].
 	Lagged *Channel
 }
 
-// Subscriber is one connection's place in the logs it reads. One goroutine
-// pulls; the other methods may be called concurrently.
+// Subscriber is one connection's reader of the store. It has a cursor on the log of each
+// channel that it subscribed to, and an outbox. One goroutine pulls; the other methods may
+// be called concurrently.
 type Subscriber struct {
 	store  *Store
 	raw    bool
 	signal chan struct{} // 1 deep: there is something to pull
-	room   chan struct{} // 1 deep: own may have become short again
+	room   chan struct{} // 1 deep: the outbox may have room again
 
 	// Guarded by store.mu.
-	client  string           // whose clientId reads here; "": nobody's
-	links   map[string]*link // by the channel's URI
-	ready   readyLinks
-	taken   []*link // the links that the last Pull read from
-	own     []ownItem
+	client  string             // the peer's clientId, or ""
+	cursors map[string]*cursor // by the channel's URI
+	ready   readyCursors
+	taken   []*cursor // that the last Pull read from
+	outbox  outbox
 	closed  bool
-	writing bool // the last Pull gave something to write
-	// pulled is the place of the last item given out, written that of the last
-	// one known to be written: serverSeqs.
+	writing bool // the last Pull returned something to write
+
+	// pulled and written are the serverSeqs of the last item that Pull returned and of
+	// the last one that is known to be written.
 	pulled, written uint64
-	// synced says for each channel up to which serverSeq what has been sent
-	// here must have arrived for the reader's state to be known: that of its
-	// last snapshot or resynchronisation. A channel that is not in it must be
-	// resynchronised.
+
+	// synced has, by the channel's URI, the serverSeq of the last snapshot or
+	// resynchronisation. A client that has seen this or a later one knows the channel's
+	// state. After a reconnect, a channel that is not in it must be resynchronised.
 	synced map[string]uint64
 }
 
-// ownItem is an entry of the connection's own log. seq is its place: that of
-// its entry, or of the last entry before its post. They never fall.
-type ownItem struct {
-	seq  uint64
-	item Item
-}
-
-// ownLimit is how many items a connection's own log may hold before its door
-// should stop reading requests: each is an answer to one.
-const ownLimit = 1024
-
-// NewSubscriber returns a Subscriber without subscriptions. A raw one is not
-// resynchronised by actions but told to, and needs no encodings. It must be
-// closed.
+// NewSubscriber returns a Subscriber without subscriptions. A raw one, for SSH viewers, is
+// told to draw the state anew instead of being resynchronised by actions, and needs no
+// encodings. The Subscriber must be closed.
 func (s *Store) NewSubscriber(raw bool) *Subscriber {
-	return &Subscriber{store: s, raw: raw, signal: make(chan struct{}, 1), room: make(chan struct{}, 1),
-		links: map[string]*link{}, synced: map[string]uint64{}}
+	return &Subscriber{
+		store:   s,
+		raw:     raw,
+		signal:  make(chan struct{}, 1),
+		room:    make(chan struct{}, 1),
+		cursors: map[string]*cursor{},
+		synced:  map[string]uint64{},
+	}
 }
 
-// Identify says whose clientId reads here, which decides what is shown of the
-// output of a terminal that it owns.
+// Identify tells the peer's clientId. The output of a terminal that it owns reaches it as
+// echoes.
 func (sub *Subscriber) Identify(clientID string) {
 	s := sub.store
 	s.mu.Lock()
@@ -79,42 +70,50 @@ func (sub *Subscriber) mayReadLocked(e *Entry) bool {
 	return e.audience == everybody || (e.audience == ownerOnly) == (e.owner == sub.client)
 }
 
-// Signal returns the channel that is sent to when there is something to pull.
-// To wait for it is right only after a [Subscriber.Pull] that gave nothing.
+// Signal returns a Go channel that is sent to when there is something to pull. Wait for it
+// only after a [Subscriber.Pull] that returned nothing.
 func (sub *Subscriber) Signal() <-chan struct{} { return sub.signal }
 
-// Subscribed reports whether c is being read.
+// Subscribed reports whether c is being read, or will be when its [Subscription] is started.
 func (sub *Subscriber) Subscribed(c *Channel) bool {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sub.linkToLocked(c) != nil
+	return sub.cursorOnLocked(c) != nil
 }
 
-// Channels returns what is being read, in no order.
+// Channels returns the channels for which Subscribed is true, in no order.
 func (sub *Subscriber) Channels() []*Channel {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]*Channel, 0, len(sub.links))
-	for _, l := range sub.links {
-		list = append(list, l.ch)
+	list := make([]*Channel, 0, len(sub.cursors))
+	for _, cur := range sub.cursors {
+		list = append(list, cur.ch)
 	}
 	return list
 }
 
-// Lag returns how much of c's log has not been written yet, in the measure of
-// [Channel.LogBytes]: what the output takes and what each entry weighs besides.
-// A reader that fell off the log lags by all of it.
+// Count returns how many channels that are.
+func (sub *Subscriber) Count() int {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(sub.cursors)
+}
+
+// Lag returns how much of c's log has not been written yet, in bytes of output and what each
+// entry weighs besides: the unit of [Channel.LogBytes]. A reader that fell off the log lags
+// by all of it.
 func (sub *Subscriber) Lag(c *Channel) int {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := sub.linkToLocked(c)
-	if l == nil {
+	cur := sub.cursorOnLocked(c)
+	if cur == nil {
 		return 0
 	}
-	return int(c.log.behind(l.done))
+	return int(c.log.behind(cur.done))
 }
 
 // Pending reports whether there is anything that has not been written yet.
@@ -122,67 +121,38 @@ func (sub *Subscriber) Pending() bool {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sub.writing || len(sub.own) > 0 || sub.nextLocked() != nil
+	return sub.writing || len(sub.outbox.items) > 0 || sub.nextLocked() != nil
 }
 
-// WaitRoom returns when the connection's own log is short enough to take more,
-// or the subscriber is closed, or with ctx's cause.
-func (sub *Subscriber) WaitRoom(ctx context.Context) error {
-	for {
-		sub.store.mu.Lock()
-		full := len(sub.own) >= ownLimit
-		sub.store.mu.Unlock()
-		if !full {
-			sub.tellRoom() // there may be another one waiting
-			return nil
-		}
-		select {
-		case <-sub.room:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-func (sub *Subscriber) tellRoom() {
-	select {
-	case sub.room <- struct{}{}:
-	default:
-	}
-}
-
-// Close ends all subscriptions and returns what a later [Subscriber.Reconnect]
-// needs to know.
+// Close ends all subscriptions and returns what a later [Subscriber.Reconnect] needs.
 func (sub *Subscriber) Close() (synced map[string]uint64) {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sub.closed = true
-	for uri, l := range sub.links {
-		if l.laggingLocked() {
-			// What it missed may be older than what it last saw elsewhere: nothing
-			// that it can have seen says that it knows the state.
+	for uri, cur := range sub.cursors {
+		if cur.laggingLocked() {
+			// The client may have seen later actions of other channels than those
+			// that it missed here: no serverSeq says that it knows the state.
 			sub.synced[uri] = s.seq + 1
 		}
-		l.dropLocked()
+		cur.dropLocked()
 	}
-	sub.own, sub.taken = nil, nil
+	sub.outbox, sub.taken = outbox{}, nil
 	sub.tellRoom()
 	return sub.synced
 }
 
-// Pull appends what comes next to dst, in the order of serverSeq, until there
-// is no more or the items hold about limit bytes of output. A [Post] or a
-// lagged channel is the last of the items: while it is being written, what it is
-// about may be settled, such as a subscription that it answers, and what is
-// pulled later comes after that. To call Pull is to say that what it
-// returned before has been written.
+// Pull appends what comes next to dst, in the order of serverSeq, until there is no more or
+// the items hold about limit bytes of output. A [Post] or a lagged channel is always the last
+// of the items: to write it may start or move cursors, and what is pulled later depends on
+// that. A call of Pull says that what the one before returned has been written.
 func (sub *Subscriber) Pull(dst []Item, limit int) []Item {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range sub.taken {
-		l.writtenLocked()
+	for _, cur := range sub.taken {
+		cur.writtenLocked()
 	}
 	clear(sub.taken)
 	sub.taken = sub.taken[:0]
@@ -195,73 +165,62 @@ func (sub *Subscriber) Pull(dst []Item, limit int) []Item {
 
 func (sub *Subscriber) pullLocked(dst []Item, limit int) []Item {
 	for limit > 0 {
-		l := sub.nextLocked()
+		cur, own := sub.nextLocked(), sub.outbox.items
 		var n int
 		switch {
-		case l == nil && len(sub.own) == 0:
+		case cur == nil && len(own) == 0:
 			return dst
-		case l == nil || len(sub.own) > 0 && sub.own[0].seq < l.key:
+		case cur == nil || len(own) > 0 && own[0].seq < cur.key:
 			var it Item
-			it, n = sub.takeOwnLocked()
+			it, n = sub.takeOutboxLocked()
 			dst = append(dst, it)
 			if it.Post != nil {
 				return dst
 			}
-		case !l.laggingLocked():
+		case !cur.laggingLocked():
 			below := sub.ready.second()
-			if len(sub.own) > 0 {
-				below = min(below, sub.own[0].seq+1)
+			if len(own) > 0 {
+				below = min(below, own[0].seq+1)
 			}
-			dst, n = l.takeLocked(dst, below, limit)
+			dst, n = cur.takeLocked(dst, below, limit)
 		case sub.raw:
-			l.restartLocked()
-			return append(dst, Item{Lagged: l.ch})
+			cur.startAtEndLocked()
+			return append(dst, Item{Lagged: cur.ch})
+		case len(cur.starts) > 0:
+			cur.parkLocked()
+		case sub.outbox.rebuilding > 0:
+			cur.postponeLocked() // the outbox holds the state of one channel at most
 		default:
-			l.resyncLocked()
+			cur.resyncLocked()
 		}
 		limit -= n
 	}
 	return dst
 }
 
-// nextLocked returns the link whose turn it is, with its key up to date, or nil
-// if none has anything. A link that has read a removed channel to the end is
-// dropped.
-func (sub *Subscriber) nextLocked() *link {
+// nextLocked returns the cursor whose turn it is, with its key up to date, or nil if none has
+// anything to read. It drops a cursor that has read a removed channel to the end.
+func (sub *Subscriber) nextLocked() *cursor {
 	for len(sub.ready) > 0 {
-		l := sub.ready[0]
-		if !l.pendingLocked() {
+		cur := sub.ready[0]
+		if !cur.pendingLocked() {
 			heap.Pop(&sub.ready)
-			if l.ch.closed {
-				l.dropLocked()
+			if cur.ch.closed && len(cur.starts) == 0 {
+				cur.dropLocked()
 			}
 			continue
 		}
-		if key := l.keyLocked(); key != l.key {
-			l.key = key
+		if key := cur.keyLocked(); key != cur.key {
+			cur.key = key
 			heap.Fix(&sub.ready, 0)
 			continue
 		}
-		return l
+		return cur
 	}
 	return nil
 }
 
-func (sub *Subscriber) takeOwnLocked() (it Item, weight int) {
-	const answer = 256 // about what an answer weighs
-	it = sub.own[0].item
-	sub.pulled = sub.own[0].seq
-	sub.own[0] = ownItem{}
-	sub.own = sub.own[1:]
-	if len(sub.own) == ownLimit/2 {
-		sub.tellRoom()
-	}
-	if it.Entry != nil {
-		return it, answer + payload(it.Entry.action)
-	}
-	return it, answer
-}
-
+// notify wakes the goroutine that pulls.
 func (sub *Subscriber) notify() {
 	select {
 	case sub.signal <- struct{}{}:

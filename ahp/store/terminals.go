@@ -6,8 +6,7 @@ import (
 	"termhost/ahp"
 )
 
-// List puts a terminal into the root's list, from the next
-// [Store.PublishTerminals] on.
+// List puts a terminal into the root's list, from the next [Store.PublishTerminals] on.
 func (c *Channel) List() {
 	s := c.store
 	s.mu.Lock()
@@ -17,29 +16,69 @@ func (c *Channel) List() {
 	}
 }
 
-// PublishTerminals appends root/terminalsChanged with the terminals as they are.
+// PublishTerminals appends root/terminalsChanged with the listed terminals as they are now.
 func (s *Store) PublishTerminals() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]ahp.TerminalInfo, len(s.listed))
-	for i, c := range s.listed {
-		list[i] = c.infoLocked()
-	}
-	changed := ahp.RootTerminalsChanged{Terminals: list}
+	changed := ahp.RootTerminalsChanged{Terminals: s.infosLocked(s.listed)}
 	s.root.appendLocked(&Entry{action: changed}, changed)
+	for _, c := range s.roots {
+		c.publishLocked()
+	}
 }
 
-// Terminals returns the root's list as it was published last, which must not be
-// modified.
-func (s *Store) Terminals() []ahp.TerminalInfo {
+func (s *Store) infosLocked(terminals []*Channel) []ahp.TerminalInfo {
+	list := make([]ahp.TerminalInfo, len(terminals))
+	for i, c := range terminals {
+		list[i] = c.infoLocked()
+	}
+	return list
+}
+
+// Terminals returns the list of a root channel as it was published last. It must not be modified.
+func (c *Channel) Terminals() []ahp.TerminalInfo {
+	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.root.rootState.Terminals
+	return c.rootState.Terminals
 }
 
 func (c *Channel) infoLocked() ahp.TerminalInfo {
 	st := c.state
-	return ahp.TerminalInfo{Resource: c.uri, Title: st.Title, Claim: st.Claim, Exited: st.Exited, ExitCode: st.ExitCode, Client: st.Client}
+	info := ahp.TerminalInfo{
+		Resource: c.uri,
+		Title:    st.Title,
+		Claim:    st.Claim,
+		Exited:   st.Exited,
+		ExitCode: st.ExitCode,
+		Client:   st.Client,
+		Termhost: st.Termhost,
+	}
+	if cmd := c.lastCommandLocked(); cmd != nil {
+		info.Termhost.Last = ahp.LastCommandOf(cmd)
+	}
+	return info
+}
+
+// lastCommandLocked returns the last command that is retained; nil: none is.
+func (c *Channel) lastCommandLocked() *ahp.Command {
+	for i := len(c.state.Content) - 1; i >= 0; i-- {
+		if cmd := c.state.Content[i].Command; cmd != nil {
+			return cmd
+		}
+	}
+	return nil
+}
+
+// SetMeta changes what the terminal's _meta says, in its state and in the root's list when that is
+// published next. No action tells of it.
+func (c *Channel) SetMeta(change func(*ahp.TerminalMeta)) {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !c.closed {
+		change(&c.state.Termhost)
+	}
 }
 
 // Summary is a terminal's state without its content.
@@ -47,8 +86,8 @@ type Summary struct {
 	ahp.TerminalInfo
 	Cwd         string
 	Cols, Rows  int
-	LastCommand string // "" if no command was detected
-	Readers     int    // who reads its log
+	LastCommand *ahp.Command // nil: none is retained; it must not be modified
+	Readers     int          // how many subscribers it has
 }
 
 // Summary returns a terminal's state without its content.
@@ -56,14 +95,14 @@ func (c *Channel) Summary() Summary {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sum := Summary{TerminalInfo: c.infoLocked(), Cwd: c.state.Cwd, Cols: c.state.Cols, Rows: c.state.Rows, Readers: len(c.links)}
-	for i := len(c.state.Content) - 1; i >= 0; i-- {
-		if cmd := c.state.Content[i].Command; cmd != nil {
-			sum.LastCommand = cmd.Line
-			break
-		}
+	return Summary{
+		TerminalInfo: c.infoLocked(),
+		Cwd:          c.state.Cwd,
+		Cols:         c.state.Cols,
+		Rows:         c.state.Rows,
+		LastCommand:  c.lastCommandLocked(),
+		Readers:      len(c.cursors),
 	}
-	return sum
 }
 
 // Claim returns who holds the terminal.

@@ -11,13 +11,13 @@ import (
 
 func nothing(dst []byte) []byte { return dst }
 
-func TestWaitRoomBlocksWhileTheOwnLogIsLong(t *testing.T) {
+func TestWaitRoomBlocksWhileTheOutboxIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{})
 		sub := s.NewSubscriber(false)
 		defer sub.Close()
-		for range ownLimit {
-			sub.Post(nothing)
+		for range maxAnswers {
+			sub.Post(nothing, 0)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
@@ -27,7 +27,7 @@ func TestWaitRoomBlocksWhileTheOwnLogIsLong(t *testing.T) {
 			go func() { free <- sub.WaitRoom(ctx) }()
 		}
 		synctest.Wait()
-		for range ownLimit/2 - 1 {
+		for range maxAnswers/2 - 1 {
 			sub.Pull(nil, 1)
 		}
 		synctest.Wait()
@@ -51,7 +51,7 @@ func TestWaitRoomEndsWithItsContextOrTheSubscriber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{})
 		sub := s.NewSubscriber(false)
-		for range ownLimit {
+		for range maxAnswers {
 			sub.Answer("x:/a", ahp.TerminalInput{}, nil, "")
 		}
 		cause := errors.New("the transport is gone")
@@ -81,9 +81,7 @@ func TestAWriterSleepsUntilThereIsSomething(t *testing.T) {
 		c := newTerminal(t, s, "a")
 		sub := s.NewSubscriber(false)
 		defer sub.Close()
-		if _, err := sub.Subscribe(c); err != nil {
-			t.Fatal(err)
-		}
+		subscribe(t, sub, c)
 		got := make(chan string, 100)
 		done := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -117,7 +115,7 @@ func TestAWriterSleepsUntilThereIsSomething(t *testing.T) {
 		for range 3 {
 			c.AppendData([]byte("x"))
 			expect("data")
-			sub.Post(nothing)
+			sub.Post(nothing, 0)
 			expect("post")
 			sub.Answer("x:/a", ahp.TerminalInput{}, nil, "no")
 			expect("input")
@@ -144,11 +142,7 @@ func TestAReaderThatStopsHoldsNobodyUp(t *testing.T) {
 		for i := range subs {
 			subs[i] = s.NewSubscriber(false)
 			defer subs[i].Close()
-			view, err := subs[i].Subscribe(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			mirrors[i] = *view.Terminal
+			mirrors[i] = *subscribe(t, subs[i], c).Terminal
 		}
 		read := func(i int) {
 			for _, it := range pullAll(subs[i]) {

@@ -1,22 +1,21 @@
 package store
 
-// Written reports whether c has been written to sub up to a serverSeq: whether
-// its peer could know of what happened then. Nobody knows what it does not
-// follow.
+// Written reports whether c's actions up to a serverSeq have been written to sub's peer,
+// which could then know of them. It is false if sub does not read c.
 func (sub *Subscriber) Written(c *Channel, seq uint64) bool {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := sub.linkToLocked(c)
+	cur := sub.cursorOnLocked(c)
 	switch {
-	case l == nil:
+	case cur == nil:
 		return false
-	case sub.written < sub.synced[c.uri] && (sub.writing || len(sub.own) > 0):
-		return false // its state there may be still to be written
-	case l.done >= c.log.end():
+	case sub.written < sub.synced[c.uri] && (sub.writing || len(sub.outbox.items) > 0):
+		return false // the snapshot or the rebuilding actions may still have to be written
+	case cur.done >= c.log.end():
 		return true
-	case l.done < c.log.base: // it fell off the log
+	case cur.done < c.log.base: // it fell off the log, or has not been started
 		return false
 	}
-	return c.log.at(l.done).seq > seq
+	return c.log.at(cur.done).seq > seq
 }

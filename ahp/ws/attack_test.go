@@ -16,10 +16,11 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"termhost/ahp/host"
 	"termhost/authz"
 )
 
-// manyFrames is how often each attack is tried.
+// manyFrames is how many times each attack is tried.
 func manyFrames() int {
 	if testing.Short() {
 		return 50
@@ -27,7 +28,7 @@ func manyFrames() int {
 	return 1000
 }
 
-// state is what no attack may change.
+// state tells what no attack may change.
 func (w *world) state() string {
 	st := w.host.Stats()
 	return fmt.Sprintf("%d terminals, %d exited, %d clients", st.Terminals, st.Exited, st.Clients)
@@ -38,6 +39,8 @@ func TestMalformedMessagesAreAnsweredAndChangeNothing(t *testing.T) {
 	s := w.dial(w.token(authz.Operator, "agent"))
 	s.initialize("me")
 	before := w.state()
+	const action = `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-root://",` +
+		`"clientSeq":1,"action":%s}}`
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
 	for _, c := range []struct{ name, message, answer string }{
 		{"no JSON", "{", `{"code":-32700,`},
@@ -45,15 +48,17 @@ func TestMalformedMessagesAreAnsweredAndChangeNothing(t *testing.T) {
 		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"disposeTerminal"}]`, `{"code":-32600,`},
 		{"null", `null`, `{"code":-32600,`},
 		{"a string", `"ping"`, `{"code":-32600,`},
-		{"deep nesting", `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + deep + `}`, `{"code":-32600,`},
+		{"deep nesting", `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + deep + `}`,
+			`{"code":-32600,`},
 		{"very deep nesting", strings.Repeat("[", 100_000), `{"code":-32700,`},
 		{"a key twice", `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, `{"code":-32600,`},
-		{"a key twice in two cases", `{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{"clientId":"me","CLIENTID":"you"}}`, `{"code":-32600,`},
+		{"a key twice in two cases", `{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{` +
+			`"clientId":"me","CLIENTID":"you"}}`, `{"code":-32600,`},
 		{"no method", `{"jsonrpc":"2.0","id":1}`, `{"code":-32600,`},
 		{"an unknown method", `{"jsonrpc":"2.0","id":1,"method":"shutdown"}`, `{"code":-32601,`},
 		{"no params", `{"jsonrpc":"2.0","id":1,"method":"createTerminal"}`, `{"code":-32602,`},
-		{"an action without a type", `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-root://","clientSeq":1,"action":{}}}`, `{"code":-32602,`},
-		{"an action that nobody knows", `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-root://","clientSeq":1,"action":{"type":"x"}}}`, `"rejectionReason":`},
+		{"an action without a type", fmt.Sprintf(action, `{}`), `{"code":-32602,`},
+		{"an unknown action", fmt.Sprintf(action, `{"type":"x"}`), `"rejectionReason":`},
 	} {
 		n := manyFrames()
 		if len(c.message) > 1000 {
@@ -77,7 +82,7 @@ func TestMalformedMessagesAreAnsweredAndChangeNothing(t *testing.T) {
 	}
 }
 
-// frame is a WebSocket frame as a client sends it, or as no client should.
+// frame is a WebSocket frame as a client sends it, or a malformed one.
 func frame(first byte, masked bool, declared uint64, payload []byte) []byte {
 	b := []byte{first, 127}
 	if masked {
@@ -108,9 +113,10 @@ func closeOf(t *testing.T, c net.Conn, r *bufio.Reader) int {
 			return 0
 		}
 		if head[0] == 0x80|websocket.CloseMessage && n >= 2 {
-			code := int(binary.BigEndian.Uint16(payload))
-			if code == websocket.CloseMessageTooBig && string(payload[2:]) != "a message was longer than 65536 bytes" {
-				t.Errorf("the host gives the reason %q", payload[2:])
+			code, reason := int(binary.BigEndian.Uint16(payload)), string(payload[2:])
+			const tooBig = "a message was longer than 65536 bytes"
+			if code == websocket.CloseMessageTooBig && reason != tooBig {
+				t.Errorf("the host gives the reason %q", reason)
 			}
 			return code
 		}
@@ -125,7 +131,8 @@ func (w *world) upgraded(token string, header ...string) (net.Conn, *bufio.Reade
 		w.t.Fatal(err)
 	}
 	c.SetDeadline(time.Now().Add(patience))
-	_, err = io.WriteString(c, handshake("/ahp", w.addr, append(header, "Authorization: Bearer "+token)...))
+	header = append(header, "Authorization: Bearer "+token)
+	_, err = io.WriteString(c, handshake("/ahp", w.addr, header...))
 	check(w.t, err)
 	r := bufio.NewReader(c)
 	resp, err := http.ReadResponse(r, nil)
@@ -136,30 +143,37 @@ func (w *world) upgraded(token string, header ...string) (net.Conn, *bufio.Reade
 }
 
 func TestMalformedFramesCloseTheirConnectionOnly(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.MaxFrameBytes = 64 << 10 })
 	token := w.token(authz.Operator, "agent")
 	healthy := w.dial(token)
 	healthy.initialize("healthy")
 	before := w.state()
-	const fin = 0x80
-	long := bytes.Repeat([]byte(" "), 40<<10)
+	const fin, text = 0x80, websocket.TextMessage
+	half := frame(text, true, 40<<10, bytes.Repeat([]byte(" "), 40<<10))
+	rest := append([]byte{0}, half[1:]...) // as a continuation
+	const tooBig, invalid = websocket.CloseMessageTooBig, websocket.CloseProtocolError
 	for _, c := range []struct {
 		name string
 		send []byte
 		code int
 	}{
-		{"a binary frame", frame(fin|websocket.BinaryMessage, true, 2, []byte("{}")), websocket.CloseUnsupportedData},
-		{"text that is not UTF-8", frame(fin|websocket.TextMessage, true, 3, []byte("\"\xff\"")), websocket.CloseInvalidFramePayloadData},
-		{"a frame of 2^62 bytes", frame(fin|websocket.TextMessage, true, 1<<62, []byte("x")), websocket.CloseMessageTooBig},
-		{"a frame of 2^63 bytes", frame(fin|websocket.TextMessage, true, 1<<63, []byte("x")), websocket.CloseMessageTooBig},
-		{"a frame above the limit", frame(fin|websocket.TextMessage, true, 64<<10+1, nil), websocket.CloseMessageTooBig},
-		{"fragments above the limit", append(frame(websocket.TextMessage, true, uint64(len(long)), long), frame(0, true, uint64(len(long)), long)...), websocket.CloseMessageTooBig},
-		{"an unmasked frame", frame(fin|websocket.TextMessage, false, 2, []byte("{}")), websocket.CloseProtocolError},
-		{"a compressed frame", frame(fin|0x40|websocket.TextMessage, true, 2, []byte("{}")), websocket.CloseProtocolError},
-		{"an unknown opcode", frame(fin|3, true, 0, nil), websocket.CloseProtocolError},
-		{"a continuation of nothing", frame(fin, true, 0, nil), websocket.CloseProtocolError},
-		{"a ping that is too long", frame(fin|websocket.PingMessage, true, 126, make([]byte, 126)), websocket.CloseProtocolError},
-		{"a close with a wrong code", append([]byte{fin | websocket.CloseMessage, 0x82, 0, 0, 0, 0}, 0, 5), websocket.CloseProtocolError},
+		{"a binary frame", frame(fin|websocket.BinaryMessage, true, 2, []byte("{}")),
+			websocket.CloseUnsupportedData},
+		{"text that is not UTF-8", frame(fin|text, true, 3, []byte("\"\xff\"")),
+			websocket.CloseInvalidFramePayloadData},
+		{"a frame of 2^62 bytes", frame(fin|text, true, 1<<62, []byte("x")), tooBig},
+		{"a frame of 2^63 bytes", frame(fin|text, true, 1<<63, []byte("x")), tooBig},
+		{"a frame above the limit", frame(fin|text, true, 64<<10+1, nil), tooBig},
+		{"fragments above the limit", append(half, rest...), tooBig},
+		{"an unmasked frame", frame(fin|text, false, 2, []byte("{}")), invalid},
+		{"a compressed frame", frame(fin|0x40|text, true, 2, []byte("{}")), invalid},
+		{"an unknown opcode", frame(fin|3, true, 0, nil), invalid},
+		{"a continuation of nothing", frame(fin, true, 0, nil), invalid},
+		{"a ping that is too long", frame(fin|websocket.PingMessage, true, 126, make([]byte, 126)),
+			invalid},
+		{"a close with a wrong code",
+			append([]byte{fin | websocket.CloseMessage, 0x82, 0, 0, 0, 0}, 0, 5), invalid},
 	} {
 		for i := range manyFrames() {
 			conn, r, _ := w.upgraded(token)
@@ -179,7 +193,8 @@ func TestMalformedFramesCloseTheirConnectionOnly(t *testing.T) {
 
 func TestNothingIsCompressed(t *testing.T) {
 	w := newWorld(t)
-	c, _, header := w.upgraded(w.token(authz.Operator, "agent"), "Sec-WebSocket-Extensions: permessage-deflate")
+	c, _, header := w.upgraded(w.token(authz.Operator, "agent"),
+		"Sec-WebSocket-Extensions: permessage-deflate")
 	defer c.Close()
 	if ext := header.Get("Sec-WebSocket-Extensions"); ext != "" {
 		t.Errorf("the host agreed to %q", ext)
@@ -191,7 +206,8 @@ func TestAPeerThatVanishesMidFrameIsForgotten(t *testing.T) {
 	token := w.token(authz.Operator, "agent")
 	for range 100 {
 		c, _, _ := w.upgraded(token)
-		_, err := c.Write(frame(0x81, true, 1000, []byte(`{"jsonrpc":"2.0","id":1,"method":"createTermi`)))
+		half := []byte(`{"jsonrpc":"2.0","id":1,"method":"createTermi`)
+		_, err := c.Write(frame(0x81, true, 1000, half))
 		check(t, err)
 		c.Close()
 	}
@@ -223,20 +239,21 @@ func (w *world) connections(want int) {
 func TestSilentPeersCannotTakeAllConnections(t *testing.T) {
 	w := newWorld(t)
 	silent := w.silent(maxPending + 100)
-	for i, c := range silent[maxPending:] {
+	for i, c := range silent[:100] { // those that have been silent longest
 		c.SetReadDeadline(time.Now().Add(headerTimeout / 2))
 		if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("silent connection %d is held: %v", maxPending+i, err)
+			t.Fatalf("silent connection %d is held: %v", i, err)
 		}
 	}
-	for deadline := time.Now().Add(patience); w.server.pending.Load() != maxPending; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) { // what the server closes counts until it has noticed
-			t.Fatalf("%d silent connections are held, want %d", w.server.pending.Load(), maxPending)
+	// A connection that the server closes counts until it has noticed that.
+	deadline := time.Now().Add(patience)
+	for w.server.crowd.count() != maxPending {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d silent connections are held, want %d", w.server.crowd.count(), maxPending)
 		}
+		time.Sleep(time.Millisecond)
 	}
-	silent[0].Close()
-	silent[1].Close()
-	w.dialSoon().initialize("real")
+	w.dial(w.token(authz.Observer, "real")).initialize("real") // there is room at once
 }
 
 func TestSilentPeersAreGoneWhenTheTimeForHeadersIsOver(t *testing.T) {
@@ -267,20 +284,69 @@ func (w *world) silent(n int) []net.Conn {
 	return list
 }
 
-// dialSoon connects as soon as there is room.
-func (w *world) dialSoon() *socket {
-	w.t.Helper()
-	header := http.Header{"Authorization": {"Bearer " + w.token(authz.Operator, "soon")}}
-	deadline := time.Now().Add(patience)
-	for {
-		c, _, err := websocket.DefaultDialer.Dial("ws://"+w.addr+"/ahp", header)
-		if err == nil {
-			w.t.Cleanup(func() { c.Close() })
-			return &socket{c, w.t}
+// Whoever has not said who it is gets one answer on a connection.
+func TestThereIsNoKeepAliveForStrangers(t *testing.T) {
+	w := newWorld(t)
+	token := w.token(authz.Observer, "known")
+	ask := func(header string) (again error) {
+		c, err := net.Dial("tcp", w.addr)
+		check(t, err)
+		defer c.Close()
+		answers := bufio.NewReader(c)
+		for range 2 {
+			c.SetDeadline(time.Now().Add(patience))
+			_, _ = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n"+header+"\r\n")
+			resp, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(io.Discard, resp.Body)
+			check(t, err)
+			resp.Body.Close()
 		}
-		if time.Now().After(deadline) {
-			w.t.Fatal(err)
+		return nil
+	}
+	for _, header := range []string{"", "X-Forwarded-For: 192.0.2.1\r\n"} {
+		if ask(header) == nil {
+			t.Errorf("a second answer with %q", header)
 		}
-		time.Sleep(time.Millisecond)
+	}
+	known := "X-Forwarded-For: 192.0.2.1\r\nAuthorization: Bearer " + token + "\r\n"
+	if err := ask(known); err != nil {
+		t.Errorf("a peer with a token gets no second answer: %v", err)
 	}
 }
+
+// A source that opens many connections has its own closed, and another door is not concerned.
+func TestTheCrowdOfOneSourceCostsItself(t *testing.T) {
+	w := &crowd{members: map[*door]*member{}}
+	add := func(name, addr, account string) *closeNoted {
+		c := &closeNoted{}
+		w.add(&door{name: name, remote: textAddr(addr), principal: authz.Principal{ID: account}}, c)
+		return c
+	}
+	honest := add(host.DoorWebSocket, "192.0.2.9:1", "")
+	own := add(host.DoorUnix, "@", "")
+	forward := add(host.DoorForward, "192.0.2.1:1", "honest")
+	var first *closeNoted
+	for i := range 3 * maxPending {
+		addr := fmt.Sprintf("192.0.2.%d:7", 1+i%5)
+		c := add(host.DoorWebSocket, addr, "")
+		if first == nil {
+			first = c
+		}
+		add(host.DoorForward, "192.0.2.1:1", fmt.Sprintf("many%d", i%5))
+	}
+	if honest.closed || own.closed || forward.closed || !first.closed {
+		t.Errorf("closed: %v %v %v, the first of many: %v", honest.closed, own.closed,
+			forward.closed, first.closed)
+	}
+}
+
+// closeNoted is a connection that is only closed.
+type closeNoted struct {
+	net.Conn
+	closed bool
+}
+
+func (c *closeNoted) Close() error { c.closed = true; return nil }

@@ -1,12 +1,14 @@
-// Package ws is the HTTP door: AHP over WebSocket, health and metrics, on three
-// kinds of connection. A TCP peer (with or without TLS) proves who it is with a
-// token. A peer of the unix socket is known by its user id and process. A peer
-// behind an SSH port forward is known by the SSH connection that carries it.
+// Package ws is the HTTP door: AHP over WebSocket, health, metrics and what else
+// a [Route] adds. It listens in three ways. On TCP, with or without TLS, a peer
+// shows a token. On the unix socket, the kernel says which user and process the
+// peer is. Through an SSH port forward, the peer is whoever owns the SSH
+// connection that carries it.
 //
-// Who comes in is decided before the upgrade: the Host and Origin headers
-// against exact lists (a page of another site, or of a name that was rebound to
-// loopback, gets 403), then the credentials (401). After it, everything is
-// package rpc's. Tokens end their connections when they do.
+// All checks come before a request is answered or upgraded. The Host and Origin
+// headers are compared with exact lists, so that a web page of another site, or
+// one whose name was rebound to a loopback address, gets 403. Then the path
+// chooses a route, and bad or missing credentials get 401 where the route needs
+// any. A connection that was let in by a token ends when the token does.
 //
-// Nothing here logs a URL, since tokens may stand in them.
+// URLs are never logged, because they may contain tokens.
 package ws

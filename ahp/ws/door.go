@@ -5,35 +5,66 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
 	"termhost/ahp/host"
-	"termhost/ahp/rpc"
+	"termhost/ahp/transport"
 	"termhost/authz"
 )
 
 // door is what is known of a connection before its first request.
 type door struct {
-	name string // one of host's
+	name   string // one of package host's
+	remote net.Addr
 
-	// principal is who it is, if the connection itself proves it.
+	// principal is who the peer is, if the connection itself proves that.
 	principal authz.Principal
-	// proof, if not nil, is what the principal came in with elsewhere; the
-	// connection ends with it.
+	// proof, if not nil, is how the principal has proven elsewhere who it is; the
+	// connection ends when that is over.
 	proof host.Proof
-	// refusal is why the connection may not come in at all.
+	// pace is the peer of a WebSocket, whose bytes are read at the pace of its account.
+	pace atomic.Pointer[host.Conn]
+	// refusal is why the connection is not let in at all; nil: it is.
 	refusal error
+}
+
+// peer returns whom the connection itself proves the peer to be.
+func (d *door) peer() (Peer, error) {
+	if d.principal.ID == "" {
+		return Peer{}, errNoToken
+	}
+	return Peer{d.principal, d.name, d.remote, d.proof, lostProof}, nil
 }
 
 // conn is a connection with its door, below TLS.
 type conn struct {
-	*rpc.Progress
+	*transport.Progress
 	door *door
 
 	once   sync.Once
-	closed chan struct{} // closed by Close; nil: nobody waits
+	closed chan struct{} // closed by Close; nil: nobody waits for that
+}
+
+// Read reads what the peer sends.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Progress.Read(p)
+	if peer := c.door.pace.Load(); peer != nil {
+		_ = peer.Pace(peer.Context(), n, 0) // an error is the connection's end
+	}
+	return n, err
+}
+
+// connBelow returns the connection below TLS; nil: it did not come by a door.
+func connBelow(c net.Conn) *conn {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	found, _ := c.(*conn)
+	return found
 }
 
 // Close closes the connection.
@@ -47,19 +78,30 @@ func (c *conn) Close() error {
 
 type doorKey struct{}
 
-// withDoor puts a connection's door into its requests' contexts, which is where
-// net/http lets a handler ask for it.
+// withDoor puts a connection's door into the context of its requests, which is
+// the way that net/http offers. It does not change from then on.
 func withDoor(ctx context.Context, c net.Conn) context.Context {
-	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn()
-	}
-	if c, ok := c.(*conn); ok {
-		return context.WithValue(ctx, doorKey{}, c)
+	if c := connBelow(c); c != nil {
+		return context.WithValue(ctx, doorKey{}, c.door)
 	}
 	return ctx
 }
 
-// listener knows the door of each connection it accepts.
+// doorOf returns the door of a request.
+func doorOf(r *http.Request) *door {
+	if d, ok := r.Context().Value(doorKey{}).(*door); ok {
+		return d
+	}
+	return &door{name: host.DoorWebSocket, remote: textAddr(r.RemoteAddr)}
+}
+
+// textAddr is an address of which only the text is known.
+type textAddr string
+
+func (a textAddr) Network() string { return "tcp" }
+func (a textAddr) String() string  { return string(a) }
+
+// listener accepts connections of one door.
 type listener struct {
 	net.Listener
 	server *Server
@@ -76,13 +118,14 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &door{name: l.name}
+	d := &door{name: l.name, remote: c.RemoteAddr()}
 	switch c := c.(type) {
 	case *net.TCPConn:
 		if raw, err := c.SyscallConn(); err == nil {
-			// Without it a dead peer is noticed a little later, by ping.
+			// Should it fail, pings notice a dead peer a little later.
 			_ = raw.Control(func(fd uintptr) {
-				_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, userTimeout)
+				_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT,
+					userTimeout)
 			})
 		}
 	case *net.UnixConn:
@@ -91,7 +134,11 @@ func (l *listener) Accept() (net.Conn, error) {
 	if l.name == host.DoorUnix && d.refusal == nil && d.principal.ID == "" {
 		d.refusal = errNoPeer // not a unix socket at all
 	}
-	return &conn{Progress: rpc.NewProgress(c, l.server.cfg.stall), door: d}, nil
+	return l.server.newConn(c, d), nil
+}
+
+func (s *Server) newConn(c net.Conn, d *door) *conn {
+	return &conn{Progress: transport.NewProgress(c, s.cfg().stall), door: d}
 }
 
 // oneConn is a listener that accepts one connection and ends with it.
@@ -132,8 +179,8 @@ func (l *oneConn) Close() error {
 // Addr returns the connection's own address.
 func (l *oneConn) Addr() net.Addr { return l.conn.LocalAddr() }
 
-// wait returns when the connection has ended. One that was never accepted ends
-// here.
+// wait returns when the connection has ended. It closes one that was never
+// accepted.
 func (l *oneConn) wait() {
 	select {
 	case c := <-l.next:

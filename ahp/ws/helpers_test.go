@@ -2,16 +2,14 @@ package ws
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -19,24 +17,20 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"go.uber.org/goleak"
 	"golang.org/x/crypto/ssh"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 	"termhost/keys"
 )
 
 func TestMain(m *testing.M) {
-	if socket := os.Getenv(childSocket); socket != "" {
-		child(socket)
-		return
-	}
-	goleak.VerifyTestMain(m)
+	hosttest.Main(m, hosttest.Program{Variable: childSocket, Run: child})
 }
 
-// patience bounds what a test waits for and must come.
-const patience = 20 * time.Second
+// patience is how long a test waits for what must come.
+const patience = hosttest.Patience
 
 // world is a host with its HTTP door on a TCP port, and a key that mints tokens.
 type world struct {
@@ -46,50 +40,26 @@ type world struct {
 	grant     authz.Grant
 	server    *Server
 	addr      string
-	log       *syncBuffer
-}
-
-// syncBuffer keeps what is logged.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
+	log       hosttest.Log
 }
 
 func newWorld(t testing.TB, change ...func(*Config)) *world {
 	t.Helper()
 	dir := t.TempDir()
-	w := &world{t: t, log: &syncBuffer{}}
-	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	h, err := host.New(host.Config{Shell: "/bin/sh", Version: "test", MaxExited: 64, Log: log})
-	check(t, err)
-	w.host = h
+	w := &world{t: t}
+	log := w.log.Logger()
 	public, _, err := ed25519.GenerateKey(rand.Reader)
 	check(t, err)
 	key, err := ssh.NewPublicKey(public)
 	check(t, err)
 	line := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))) + " alice"
-	directory, err := authz.NewDirectory([]authz.Entry{{Name: "alice", Role: authz.Admin, Keys: []string{line}}})
+	w.authority = hosttest.Authority(t, keys.Options{Home: dir, StateDir: dir},
+		authz.Entry{Name: "alice", Role: authz.Admin, Keys: []string{line}})
+	w.host = hosttest.New(t, func(c *host.Config) { c.Log = log })
+	loopback := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
+	w.grant, err = w.authority.AuthenticateKey("alice", key, loopback)
 	check(t, err)
-	ring, err := keys.Open(keys.Options{Lines: directory.Lines(), Home: dir, StateDir: dir})
-	check(t, err)
-	tokens, err := keys.OpenTokens(keys.TokenOptions{StateDir: dir, Rand: rand.Reader})
-	check(t, err)
-	w.authority = authz.NewAuthority(authz.AuthorityOptions{Ring: ring, Tokens: tokens, Directory: directory, Clock: time.Now})
-	w.grant, err = w.authority.Key("alice", key, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	check(t, err)
-	cfg := Config{Host: h, Authority: w.authority, Log: log}
+	cfg := Config{Host: w.host, Authority: w.authority, Log: log}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -103,11 +73,9 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		w.server.Stop()
-		check(t, h.Shutdown(ctx))
+		check(t, w.host.Shutdown(ctx))
 		check(t, w.server.Shutdown(ctx))
 		serving.Wait()
-		check(t, w.authority.Close())
-		check(t, ring.Close())
 	})
 	return w
 }
@@ -122,7 +90,8 @@ func check(t testing.TB, err error) {
 // token mints a token of a role.
 func (w *world) token(role authz.Role, name string) string {
 	w.t.Helper()
-	secret, _, err := w.authority.Mint(w.grant, name, role, time.Hour)
+	secret, _, err := w.authority.MintToken(w.grant,
+		authz.TokenRequest{Name: name, Role: role, TTL: time.Hour})
 	check(w.t, err)
 	return secret
 }
@@ -157,12 +126,18 @@ func exchange(t testing.TB, c net.Conn, request string) (status int, body string
 
 // handshake is an upgrade request; each header is a whole line.
 func handshake(target, hostHeader string, header ...string) string {
-	lines := append([]string{"GET " + target + " HTTP/1.1", "Host: " + hostHeader, "Connection: Upgrade", "Upgrade: websocket",
-		"Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="}, header...)
+	lines := append([]string{"GET " + target + " HTTP/1.1", "Host: " + hostHeader,
+		"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="}, header...)
 	return strings.Join(lines, "\r\n") + "\r\n\r\n"
 }
 
-// socket is a WebSocket of a test.
+// bearer is the header that has a token.
+func bearer(token string) http.Header {
+	return http.Header{"Authorization": {"Bearer " + token}}
+}
+
+// socket is a client's end of a WebSocket.
 type socket struct {
 	*websocket.Conn
 	t testing.TB
@@ -170,8 +145,7 @@ type socket struct {
 
 func (w *world) dial(token string) *socket {
 	w.t.Helper()
-	header := http.Header{"Authorization": {"Bearer " + token}}
-	c, resp, err := websocket.DefaultDialer.Dial("ws://"+w.addr+"/ahp", header)
+	c, resp, err := websocket.DefaultDialer.Dial("ws://"+w.addr+"/ahp", bearer(token))
 	if err != nil {
 		w.t.Fatalf("dial: %v (%v)", err, resp)
 	}
@@ -208,11 +182,71 @@ func (s *socket) until(text string) string {
 
 func (s *socket) initialize(clientID string) {
 	s.t.Helper()
-	s.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":%q}}`, clientID)
+	s.send("%s", hello(clientID))
 	s.until(`"id":1,"result"`)
 }
 
-// closed reads to the end and returns the close code and reason.
+// hello is the message that initializes a connection.
+func hello(clientID string, subscriptions ...string) string {
+	list, _ := json.Marshal(subscriptions) // strings can be encoded
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{`+
+		`"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":%q,`+
+		`"initialSubscriptions":%s}}`, clientID, list)
+}
+
+// create makes a terminal that runs a script of /bin/sh with environment variables,
+// each of which is given as a name and a value.
+func (s *socket) create(clientID, name, script string, env ...string) {
+	s.t.Helper()
+	s.send(`{"jsonrpc":"2.0","id":"create %s","method":"createTerminal","params":%s}`,
+		name, creation(clientID, name, script, env...))
+	if msg := s.until(`"id":"create ` + name); !strings.Contains(msg, `"result":null`) {
+		s.t.Fatal(msg)
+	}
+}
+
+// creation is the params of createTerminal; see create.
+func creation(clientID, name, script string, env ...string) string {
+	vars := map[string]string{}
+	for i := 0; i+1 < len(env); i += 2 {
+		vars[env[i]] = env[i+1]
+	}
+	encoded, _ := json.Marshal(vars) // strings can be encoded
+	return fmt.Sprintf(`{"channel":"ahp-terminal:/%s","claim":{"kind":"client","clientId":%q},`+
+		`"_meta":{"termhost":{"command":"/bin/sh","args":["-c",%q],"env":%s}}}`,
+		name, clientID, script, encoded)
+}
+
+func (s *socket) subscribe(name string) {
+	s.t.Helper()
+	s.send(`{"jsonrpc":"2.0","id":"subscribe %s","method":"subscribe",`+
+		`"params":{"channel":"ahp-terminal:/%[1]s"}}`, name)
+	if msg := s.until(`"id":"subscribe ` + name); !strings.Contains(msg, `"result":`) {
+		s.t.Fatal(msg)
+	}
+}
+
+// dispatch sends an action on a terminal; format and args make its JSON.
+func (s *socket) dispatch(name, format string, args ...any) {
+	s.t.Helper()
+	s.send(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/%s",`+
+		`"clientSeq":1,"action":%s}}`, name, fmt.Sprintf(format, args...))
+}
+
+// types sends a line of input.
+func (s *socket) types(name, line string) {
+	s.t.Helper()
+	s.dispatch(name, `{"type":"terminal/input","data":"%s\r"}`, line)
+}
+
+// claims claims a terminal.
+func (s *socket) claims(name, clientID string) {
+	s.t.Helper()
+	s.dispatch(name, `{"type":"terminal/claimed",`+
+		`"claim":{"kind":"client","clientId":%q}}`, clientID)
+}
+
+// closed reads to the end and returns the code and reason of the close frame.
 func (s *socket) closed() (int, string) {
 	s.t.Helper()
 	s.SetReadDeadline(time.Now().Add(patience))
@@ -221,14 +255,14 @@ func (s *socket) closed() (int, string) {
 			if ce, ok := err.(*websocket.CloseError); ok {
 				return ce.Code, ce.Text
 			}
-			s.t.Fatalf("closed without a word: %v", err)
+			s.t.Fatalf("closed without a close frame: %v", err)
 		}
 	}
 }
 
-// usage is what the process holds.
+// usage is what the process uses.
 type usage struct {
-	bytes      uint64 // heap and stacks, after a collection
+	bytes      uint64 // of heap and stacks, after a collection
 	goroutines int
 }
 

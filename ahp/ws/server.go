@@ -16,13 +16,18 @@ import (
 	"termhost/ahp/host"
 	"termhost/ahp/rpc"
 	"termhost/authz"
+	"termhost/authz/penalty"
 )
 
-// Authenticator proves tokens and says when a proof is over; *authz.Authority.
+// Authenticator checks tokens and users, and tells when they end; it is *authz.Authority.
 type Authenticator interface {
-	// Bearer returns what a token is good for, if it may come from remote.
-	Bearer(secret string, remote net.Addr) (authz.Grant, error)
-	// Track calls end once when the grant is over.
+	// AuthenticateToken returns what a token grants, if it may be used from remote.
+	AuthenticateToken(secret string, remote net.Addr) (authz.Grant, error)
+	// AuthenticatePage does the same for a web page's token, which needs a proof beside it.
+	AuthenticatePage(secret string, proof authz.PageProof, remote net.Addr) (authz.Grant, error)
+	// AuthenticateUID returns what a user id grants to a peer of the unix socket.
+	AuthenticateUID(uid uint32) authz.Grant
+	// Track calls end once when the grant ends.
 	Track(g authz.Grant, end func(error)) (release func())
 }
 
@@ -30,14 +35,15 @@ type Authenticator interface {
 // others take what config.example.toml documents as the default.
 type Config struct {
 	Host *host.Host
-	// Authority proves tokens; nil: no token is good.
+	// Authority checks tokens and users; nil: no token is good, and no user has a name.
 	Authority Authenticator
 	// Path is where the WebSocket is; "/ahp".
 	Path string
-	// AllowedOrigins are the Origin headers of pages that may connect, exactly.
+	// AllowedOrigins are the exact Origin headers of pages that may connect.
 	AllowedOrigins []string
-	// AllowedHosts are the names, with or without a port, under which the TCP
-	// door may be reached beside loopback's and the address a connection came to.
+	// AllowedHosts are further names, with or without a port, that may stand in
+	// the Host header on TCP. Loopback's names and the address that a connection
+	// came to are always allowed.
 	AllowedHosts []string
 	// TLS makes the TCP door speak https and wss.
 	TLS *tls.Config
@@ -45,21 +51,30 @@ type Config struct {
 	MaxFrameBytes int
 	// MaxConnections bounds the WebSockets; 1000.
 	MaxConnections int
-	// MaxSubscriptions and RequestsPerSecond bound each of them; see rpc.Options.
+	// MaxSubscriptions and RequestsPerSecond bound each WebSocket; see rpc.Options.
 	MaxSubscriptions, RequestsPerSecond int
 	// Extend, if not nil, gives a WebSocket methods beside AHP's; see rpc.Options.
 	Extend func(*host.Conn) rpc.Extension
-	// SSH serves an SSH connection that a peer of the unix socket, who is p, has
-	// asked for, until it ends, and closes it; nil: there is none.
+	// SSH serves an SSH connection that p has asked for on the unix socket until
+	// it ends, and closes it; nil: this is not offered.
 	SSH func(c net.Conn, p authz.Principal)
+	// Routes are answered beside AHP, health, metrics and SSH. None may have the
+	// path of one of those.
+	Routes []Route
+	// Refuse, if not nil, may answer a request that is refused, for readers of the web page; false:
+	// it has not.
+	Refuse func(w http.ResponseWriter, r *http.Request, status int, reason string) bool
+	// NoPenalties lets a source that has shown many bad tokens try again at once.
+	NoPenalties bool
 	// Log gets who came, who was refused and why; nil: dropped.
 	Log *slog.Logger
 
-	// For tests, which cannot wait as long; 0: rpc.Stall and headerTimeout.
+	// For tests, which cannot wait as long as transport.Stall and headerTimeout,
+	// the defaults.
 	stall, headers time.Duration
 }
 
-// The bounds that are no matter of configuration.
+// Defaults, and bounds that are not configurable.
 const (
 	defaultPath        = "/ahp"
 	defaultFrame       = 1 << 20
@@ -72,33 +87,42 @@ const (
 	// maxHeader bounds a request's headers, in bytes: a token, an Origin and what
 	// a browser adds take 2 KiB.
 	maxHeader = 16 << 10
-	// maxPending bounds the connections that are no WebSockets (yet), so that
-	// silent ones cannot take all descriptors: each is gone after headerTimeout.
-	maxPending = 256
-	// writeBuffer is the memory a frame is put together in, in bytes, borrowed
-	// while it is written: most of a flood's frames fit and go out in one piece.
+	// writeBuffer is the size, in bytes, of the buffers in which frames are put
+	// together. A WebSocket borrows one while it writes. Most frames of a flood
+	// fit and go out in one piece.
 	writeBuffer = 72 << 10
 )
 
 // Server is the HTTP door. All methods may be called concurrently.
 type Server struct {
-	cfg      Config
+	live     atomic.Pointer[settings]
 	log      *slog.Logger
-	origins  map[string]struct{}
-	hosts    map[string]struct{}
 	http     *http.Server
 	upgrader websocket.Upgrader
 
-	pending atomic.Int64 // connections that are no WebSockets
+	crowd     crowd // connections that are not WebSockets
+	penalties *penalty.Book
 
-	mu      sync.Mutex // taken before the host's locks
+	mu      sync.Mutex // held over the host's Connect: taken before its locks
 	open    map[*host.Conn]struct{}
 	closed  bool
 	running sync.WaitGroup // one for each of open
 }
 
-// New returns a Server that listens nowhere yet.
-func New(cfg Config) *Server {
+// settings are a configuration that is in force, with what is made from it.
+type settings struct {
+	Config
+	origins map[string]struct{}
+	hosts   map[string]struct{}
+	routes  []Route
+}
+
+// cfg returns the configuration that is in force.
+func (s *Server) cfg() *settings { return s.live.Load() }
+
+// Configure puts another configuration in force, in which Host, Authority, Log, and whether there
+// is TLS, must be the same. WebSockets that are open keep their limits.
+func (s *Server) Configure(cfg Config) {
 	if cfg.Path == "" {
 		cfg.Path = defaultPath
 	}
@@ -108,22 +132,34 @@ func New(cfg Config) *Server {
 	if cfg.MaxConnections <= 0 {
 		cfg.MaxConnections = defaultConnections
 	}
+	if old := s.live.Load(); old != nil {
+		cfg.stall, cfg.headers = old.stall, old.headers
+	}
+	s.penalties.SetOff(cfg.NoPenalties)
+	s.live.Store(&settings{cfg, originSet(cfg.AllowedOrigins), hostSet(cfg.AllowedHosts),
+		s.routesOf(cfg)})
+}
+
+// New returns a Server that listens nowhere yet.
+func New(cfg Config) *Server {
 	if cfg.headers <= 0 {
 		cfg.headers = headerTimeout
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, origins: originSet(cfg.AllowedOrigins), hosts: hostSet(cfg.AllowedHosts),
-		open: map[*host.Conn]struct{}{}}
+	s := &Server{log: cfg.Log, open: map[*host.Conn]struct{}{},
+		crowd: crowd{members: map[*door]*member{}}, penalties: penalty.NewBook(time.Now)}
+	s.Configure(cfg)
 	s.upgrader = websocket.Upgrader{
 		HandshakeTimeout: headerTimeout,
 		WriteBufferSize:  writeBuffer,
 		WriteBufferPool:  new(sync.Pool),
-		// The Origin has been compared with the list; gorilla's own check would
-		// let a page in whose Origin equals a Host that it chose.
+		Subprotocols:     []string{subprotocol},
+		// checkSource has done it. gorilla's own check would let in a page whose
+		// Origin equals the Host, which a rebound name makes so.
 		CheckOrigin:       func(*http.Request) bool { return true },
-		EnableCompression: false, // a few bytes may not become gigabytes
+		EnableCompression: false, // a few bytes could become gigabytes
 	}
 	s.http = &http.Server{
 		Handler:           s,
@@ -139,11 +175,11 @@ func New(cfg Config) *Server {
 }
 
 // Serve answers TCP peers until Stop or Shutdown, and closes l. It returns nil
-// then, and otherwise why the listener failed.
+// after those, and otherwise why the listener failed.
 func (s *Server) Serve(l net.Listener) error {
 	l = &listener{Listener: l, server: s, name: host.DoorWebSocket}
-	if s.cfg.TLS != nil {
-		cfg := s.cfg.TLS.Clone()
+	if s.cfg().TLS != nil {
+		cfg := s.cfg().TLS.Clone()
 		cfg.NextProtos = []string{"http/1.1"} // HTTP/2 has no upgrade
 		l = tls.NewListener(l, cfg)
 	}
@@ -162,16 +198,17 @@ func stopped(err error) error {
 	return err
 }
 
-// ServeConn answers one peer that p has brought here through an SSH port
-// forward, until it is done, and closes nc, which needs deadlines. The peer has at
-// most the role of an operator: anybody who reaches the forwarded port is p.
+// ServeConn answers one peer that comes through an SSH port forward of p's until
+// it is done, and closes nc, which needs deadlines. The peer counts as p, but with
+// the role of an operator at most, because anybody who reaches the forwarded port
+// can be the peer.
 func (s *Server) ServeConn(nc net.Conn, p authz.Principal) error {
 	if err := authz.Check(p, authz.Forward, authz.Target{}); err != nil {
 		nc.Close()
 		return err
 	}
-	d := &door{name: host.DoorForward, principal: p.AtMost(authz.Operator)}
-	l := newOneConn(&conn{Progress: rpc.NewProgress(nc, s.cfg.stall), door: d})
+	l := newOneConn(s.newConn(nc, &door{name: host.DoorForward, remote: nc.RemoteAddr(),
+		principal: p.AtMost(authz.Operator)}))
 	err := s.http.Serve(l)
 	l.wait()
 	if errors.Is(err, errServed) {
@@ -180,21 +217,21 @@ func (s *Server) ServeConn(nc net.Conn, p authz.Principal) error {
 	return stopped(err)
 }
 
-// Stop takes no more connections. WebSockets live on.
+// Stop takes no more connections. WebSockets stay open.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // close the listeners and idle connections, wait for nobody
+	cancel() // so that Shutdown closes listeners and idle connections and does not wait
 	_ = s.http.Shutdown(ctx)
 }
 
-// Shutdown takes no more connections, ends the WebSockets, and waits for them,
-// and until ctx ends for requests that are being answered.
+// Shutdown takes no more connections and ends the WebSockets. It waits for them,
+// and, until ctx ends, for requests that are being answered.
 //
-// A host that goes down in good order calls Stop, then [host.Host.Shutdown],
-// which lets everybody read to the end, then Shutdown.
+// For an orderly end call Stop, then [host.Host.Shutdown], which lets all peers
+// read to the end, then Shutdown.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -205,16 +242,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	s.running.Wait()
 	return errors.Join(err, s.http.Close())
-}
-
-// connState keeps the number of connections that are no WebSockets bounded.
-func (s *Server) connState(c net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		if s.pending.Add(1) > maxPending {
-			c.Close()
-		}
-	case http.StateHijacked, http.StateClosed:
-		s.pending.Add(-1)
-	}
 }

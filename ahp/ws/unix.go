@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// dialTimeout is how long a host may take to answer on a socket that is there.
+	// dialTimeout is how long a host may take to answer on a socket that exists.
 	dialTimeout = time.Second
 	// maxSocketPath is how long a socket's path may be, in bytes (unix(7):
 	// sun_path has 108, with the NUL).
@@ -24,12 +24,13 @@ const (
 
 // ListenUnix listens on the socket file path, which it makes with mode 0600 and
 // removes when the listener is closed. A socket that a dead host has left behind
-// is replaced; one that somebody listens on, and anything that is no socket, is
-// an error. The caller makes sure that no other host starts in the same folder
-// at the same time.
+// is replaced. It is an error if a process listens on path already, or if path is
+// something else than a socket. The caller makes sure that no other host starts in
+// the same folder at the same time.
 func ListenUnix(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("the path of the socket has %d bytes and may have %d: %s; set state_dir to a shorter one", len(path), maxSocketPath, path)
+		return nil, fmt.Errorf("the path of the socket has %d bytes and may have %d: %s; "+
+			"set state_dir to a shorter one", len(path), maxSocketPath, path)
 	}
 	st, err := os.Lstat(path)
 	switch {
@@ -37,7 +38,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot look at the socket: %w", err)
 	case st.Mode().Type() != fs.ModeSocket:
-		return nil, fmt.Errorf("%s is in the way and is no socket; move it, or set http.unix_socket = false", path)
+		return nil, fmt.Errorf("%s is in the way and is no socket; "+
+			"move it, or set http.unix_socket = false", path)
 	default:
 		c, err := net.DialTimeout("unix", path, dialTimeout)
 		if err == nil {
@@ -45,7 +47,8 @@ func ListenUnix(path string) (net.Listener, error) {
 			return nil, fmt.Errorf("another host listens on %s; stop it, or set state_dir", path)
 		}
 		if !errors.Is(err, unix.ECONNREFUSED) {
-			return nil, fmt.Errorf("cannot tell whether another host listens on the socket: %w", err)
+			return nil, fmt.Errorf("cannot tell whether another host listens on the socket: %w",
+				err)
 		}
 		if err := os.Remove(path); err != nil {
 			return nil, fmt.Errorf("cannot remove a dead host's socket: %w", err)
@@ -55,8 +58,8 @@ func ListenUnix(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on the socket: %w", err)
 	}
-	// Until the next line the file has the mode that the umask left. Nobody
-	// comes in by it: every peer's user id is compared.
+	// Until now the file has the mode that the umask left. That lets nobody in:
+	// the user id of every peer is checked.
 	if err := os.Chmod(path, 0o600); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("cannot protect the socket: %w", err)
@@ -69,21 +72,27 @@ var (
 	errForeign   = errors.New("this socket is for the user who runs the host")
 	errPeerGone  = errors.New("your process has ended, or cannot be seen from here")
 	errDescended = errors.New("whoever made your terminal may not come in any more")
-	errChanged   = errors.New("the rights of whoever made your terminal have changed: open a new one")
-	errForgotten = errors.New("your terminal has ended, and who made it is not known any more: open a new one")
+	errChanged   = errors.New("the rights of whoever made your terminal have changed: " +
+		"open a new one")
+	errOwnChanged = errors.New("your rights have changed: connect again")
+	errForgotten  = errors.New("your terminal has ended, and who made it is not known any more: " +
+		"open a new one")
 )
 
-// lostProof returns what a peer from inside a terminal is told when the proof of
-// whoever made that has gone.
+// lostProof returns what a peer of the unix socket is told when the proof of who it is is no longer
+// good: that of its own rights or, inside a terminal, the credentials of the terminal's creator.
 func lostProof(err error) error {
-	if errors.Is(err, authz.ErrChanged) {
+	switch {
+	case errors.Is(err, errOwnChanged):
+		return errOwnChanged
+	case errors.Is(err, authz.ErrChanged):
 		return errChanged
 	}
 	return errDescended
 }
 
-// proven returns why a proof is gone already; nil: it is not.
-func proven(proof host.Proof) error {
+// ended returns why a proof has ended already; nil: it has not.
+func ended(proof host.Proof) error {
 	if proof == nil {
 		return nil
 	}
@@ -97,10 +106,11 @@ func proven(proof host.Proof) error {
 	}
 }
 
-// unixPeer returns who is at the other end of a unix socket: an admin if its
-// user is the host's or root, but inside one of our terminals, or left behind by one,
-// whoever made that. The latter keeps honest tools apart; a program that means harm has the host's
-// user id and other ways. proof, if not nil, is that of whoever made the terminal.
+// unixPeer returns who is at the other end of a unix socket. A process of the host's own user or of
+// root is that user, an admin if no [[principal]] says otherwise. But one inside one of the host's
+// terminals, or that such a terminal has left running, counts as the terminal's creator; proof, if
+// not nil, is then the creator's. This keeps honest programs apart and stops no malicious one,
+// which has the host's user id and other ways.
 func (s *Server) unixPeer(c *net.UnixConn) (p authz.Principal, proof host.Proof, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -116,20 +126,33 @@ func (s *Server) unixPeer(c *net.UnixConn) (p authz.Principal, proof host.Proof,
 	if cred.Uid != 0 && int(cred.Uid) != os.Geteuid() {
 		return authz.Principal{}, nil, errForeign
 	}
-	if p, proof, inside := s.cfg.Host.CreatorOf(int(cred.Pid)); inside {
+	if p, proof, inside := s.cfg().Host.CreatorOf(int(cred.Pid)); inside {
 		switch {
 		case p == (authz.Principal{}):
 			err = errForgotten
 		case p.Valid(time.Now()) != nil:
 			err = errDescended
 		default:
-			err = proven(proof)
+			err = ended(proof)
 		}
+		p.Inside = true
 		return p, proof, err
 	}
 	// A process that is gone by now may have been anybody's.
 	if cred.Pid <= 0 || unix.Kill(int(cred.Pid), 0) != nil {
 		return authz.Principal{}, nil, errPeerGone
 	}
-	return authz.ForUID(cred.Uid), nil, nil
+	p, proof = s.user(cred.Uid)
+	return p, proof, nil
+}
+
+// user returns the principal of a user of this machine.
+func (s *Server) user(uid uint32) (authz.Principal, host.Proof) {
+	if s.cfg().Authority == nil {
+		return authz.ForUID(uid), nil
+	}
+	g := s.cfg().Authority.AuthenticateUID(uid)
+	return g.Principal, func(end func(error)) (release func()) {
+		return s.cfg().Authority.Track(g, func(error) { end(errOwnChanged) })
+	}
 }

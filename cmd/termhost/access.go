@@ -10,34 +10,44 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/authz"
+	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/logs"
 	"termhost/keys"
 )
 
-// access is who may come in: the host's own keys, the people's and the tokens.
+// access holds the host's own keys, and the keys and tokens of those who may log in.
 type access struct {
 	signers   []gossh.Signer
 	ring      *keys.Ring
 	authority *authz.Authority
-	identity  string // the client key made on a first run; ""
+	audit     *logs.Audit
+	identity  string // file of the client key that was made on a first run; "": none was
+	first     bool   // that run is this one
 
-	lines []string // the key lines of the configuration in force; see setPrincipals
+	own   string   // the authorized_keys file in the state folder
+	lines []string // the key lines of the configuration in force; used by setPrincipals only
 }
 
 // directoryOf returns the directory of the configuration's principals.
-func directoryOf(principals []principalConfig) (*authz.Directory, error) {
+func directoryOf(principals []config.Principal) (*authz.Directory, error) {
 	var entries []authz.Entry
 	for _, p := range principals {
 		role, err := authz.ParseRole(p.Role)
 		if err != nil {
 			return nil, err
 		}
-		e := authz.Entry{Name: p.Name, Role: role}
+		e := authz.Entry{Name: p.Name, Role: role,
+			Limits: authz.Limits{Connections: p.MaxConnections, Terminals: p.MaxTerminals}}
+		for _, uid := range p.UIDs {
+			e.UIDs = append(e.UIDs, uint32(uid))
+		}
 		for _, k := range p.Keys {
 			e.Keys = append(e.Keys, cmp.Or(k.Line, k.Fingerprint))
 		}
@@ -46,18 +56,18 @@ func directoryOf(principals []principalConfig) (*authz.Directory, error) {
 	return authz.NewDirectory(entries)
 }
 
-// setPrincipals puts other principals in force. What they may no longer do, they
-// are disconnected from. It is called by one goroutine.
-func (a *access) setPrincipals(principals []principalConfig) error {
+// setPrincipals puts other principals in force, and ends connections that they do not allow. It
+// must not be called concurrently.
+func (a *access) setPrincipals(principals []config.Principal) error {
 	directory, err := directoryOf(principals)
 	if err != nil {
 		return err
 	}
-	// A key that a line lets in and no entry names would be an admin: the lines
-	// that go, go before the entries do, and new ones come after them.
+	// A key that a line authorises but no entry names would be an admin's. So lines are removed
+	// before their entries, and added after them.
 	fresh := directory.Lines()
-	stay := slices.DeleteFunc(slices.Clone(a.lines), func(line string) bool { return !slices.Contains(fresh, line) })
-	if err := a.ring.SetLines(stay); err != nil {
+	gone := func(line string) bool { return !slices.Contains(fresh, line) }
+	if err := a.ring.SetLines(slices.DeleteFunc(slices.Clone(a.lines), gone)); err != nil {
 		return err
 	}
 	a.authority.SetDirectory(directory)
@@ -65,8 +75,8 @@ func (a *access) setPrincipals(principals []principalConfig) error {
 	return a.ring.SetLines(fresh)
 }
 
-// openAccess reads all keys. On a first run without any it makes a client key.
-func openAccess(cfg config, log *slog.Logger) (*access, error) {
+// openAccess reads all keys. If nobody could log in on a first run, it makes a client key.
+func openAccess(cfg config.Config, log *slog.Logger) (*access, error) {
 	first, err := isFirstRun(cfg)
 	if err != nil {
 		return nil, err
@@ -79,40 +89,33 @@ func openAccess(cfg config, log *slog.Logger) (*access, error) {
 	if u, err := user.Current(); err == nil {
 		login = u.Username
 	}
-	own := keys.AuthorizedKeysFile(cfg.StateDir)
-	if first || exists(own) {
+	a.own = keys.AuthorizedKeysFile(cfg.StateDir)
+	if first || exists(a.own) {
 		key, err := keys.EnsureClientKey(cfg.StateDir, login, rand.Reader)
 		if err != nil {
 			return nil, err
 		}
-		a.identity = key.Path
+		a.identity, a.first = key.Path, first
 	}
 	directory, err := directoryOf(cfg.Principals)
 	if err != nil {
 		return nil, err
 	}
 	a.lines = directory.Lines()
-	env, err := currentEnvironment()
+	home, err := config.Home()
 	if err != nil {
 		return nil, err
 	}
-	a.ring, err = keys.Open(keys.Options{
-		AuthorizedKeysFiles: append([]string{own}, cfg.SSH.AuthorizedKeysFiles...),
-		TrustedUserCAFiles:  cfg.SSH.TrustedUserCAFiles,
-		RevokedKeysFile:     cfg.SSH.RevokedKeysFile,
-		Lines:               directory.Lines(),
-		LoginUser:           login,
-		Home:                env.home,
-		StateDir:            cfg.StateDir,
-		Log:                 log,
-	})
+	options := a.files(cfg.SSH)
+	options.Lines, options.LoginUser = directory.Lines(), login
+	options.Home, options.StateDir, options.Log = home, cfg.StateDir, log
+	a.ring, err = keys.Open(options)
 	if err != nil {
 		return nil, err
 	}
-	// Last, because it fills the state folder: a start that was refused before is
-	// a first one still.
-	a.signers, err = keys.HostKeys(keys.HostKeyOptions{StateDir: cfg.StateDir, Files: cfg.SSH.HostKeyFiles,
-		CertificateFiles: cfg.SSH.HostCertificateFiles, Rand: rand.Reader})
+	// This comes late because it writes to the state folder, which must stay empty if the start
+	// is refused: the next one is a first run still.
+	a.signers, err = hostKeys(cfg)
 	if err != nil {
 		return nil, errors.Join(err, a.ring.Close())
 	}
@@ -120,19 +123,82 @@ func openAccess(cfg config, log *slog.Logger) (*access, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.ring.Close())
 	}
-	a.authority = authz.NewAuthority(authz.AuthorityOptions{Ring: a.ring, Tokens: tokens, Directory: directory, Clock: time.Now, Log: log})
+	invitations, err := keys.OpenInvitations(
+		keys.TokenOptions{StateDir: cfg.StateDir, Rand: rand.Reader})
+	if err != nil {
+		return nil, errors.Join(err, a.ring.Close())
+	}
+	a.audit = openAudit(cfg, log)
+	a.authority = authz.NewAuthority(authz.AuthorityOptions{
+		Ring: a.ring, Tokens: tokens, Invitations: invitations, Directory: directory,
+		Clock: time.Now, Log: log, Audit: a.audit.Logger,
+	})
 	if a.ring.Empty() {
 		log.Warn("nobody can log in: no key is authorised", "files", cfg.SSH.AuthorizedKeysFiles)
 	}
 	return a, nil
 }
 
-func (a *access) close() error { return errors.Join(a.authority.Close(), a.ring.Close()) }
+// files returns the files that say who may log in.
+func (a *access) files(cfg config.SSH) keys.Options {
+	return keys.Options{
+		AuthorizedKeysFiles: append([]string{a.own}, cfg.AuthorizedKeysFiles...),
+		TrustedUserCAFiles:  cfg.TrustedUserCAFiles,
+		RevokedKeysFile:     cfg.RevokedKeysFile,
+	}
+}
 
-// isFirstRun reports whether nothing is set up yet: no state, nobody's keys, and
+// hostKeys reads the host's own keys.
+func hostKeys(cfg config.Config) ([]gossh.Signer, error) {
+	return keys.HostKeys(keys.HostKeyOptions{StateDir: cfg.StateDir,
+		Files: cfg.SSH.HostKeyFiles, CertificateFiles: cfg.SSH.HostCertificateFiles,
+		Rand: rand.Reader})
+}
+
+// configure puts other files and principals in force, and ends connections that they do not allow.
+// After an error nothing has changed. It must not be called concurrently.
+func (a *access) configure(old, next config.Config) error {
+	before, after := a.files(old.SSH), a.files(next.SSH)
+	switch samePeople := reflect.DeepEqual(old.Principals, next.Principals); {
+	case !reflect.DeepEqual(before, after):
+	case samePeople:
+		return nil
+	default:
+		return a.setPrincipals(next.Principals)
+	}
+	// A key of a file that no principal names would be an admin's. So files are removed before
+	// the principals change, and added after that.
+	both := before
+	both.AuthorizedKeysFiles = common(before.AuthorizedKeysFiles, after.AuthorizedKeysFiles)
+	both.TrustedUserCAFiles = common(before.TrustedUserCAFiles, after.TrustedUserCAFiles)
+	err := a.ring.SetFiles(both)
+	if err == nil {
+		err = a.setPrincipals(next.Principals)
+	}
+	if err == nil {
+		err = a.ring.SetFiles(after)
+	}
+	if err == nil {
+		return nil
+	}
+	// Should what was in force not be accepted any more, fewer keys are in force, not more.
+	return errors.Join(err, a.setPrincipals(old.Principals), a.ring.SetFiles(before))
+}
+
+// common returns what is in both lists.
+func common(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !slices.Contains(b, s) })
+}
+
+func (a *access) close() error {
+	return errors.Join(a.authority.Close(), a.ring.Close(), a.audit.Close())
+}
+
+// isFirstRun reports whether nothing is set up yet: there is no state, nobody is authorised, and
 // only this machine can connect.
-func isFirstRun(cfg config) (bool, error) {
-	if !isLoopback(cfg.SSH.Listen) || len(cfg.Principals) > 0 || len(cfg.SSH.TrustedUserCAFiles) > 0 {
+func isFirstRun(cfg config.Config) (bool, error) {
+	if !config.IsLoopback(cfg.SSH.Listen) || len(cfg.Principals) > 0 ||
+		len(cfg.SSH.TrustedUserCAFiles) > 0 {
 		return false, nil
 	}
 	for _, f := range cfg.SSH.AuthorizedKeysFiles {
@@ -152,8 +218,8 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// writeKnownHosts leaves a known_hosts file for the address in the state folder
-// and returns its path; "" if the address names no host.
+// writeKnownHosts writes a known_hosts file for the address to the state folder. It returns the
+// file's path, or "" if that failed.
 func (a *access) writeKnownHosts(stateDir, addr string) string {
 	path := filepath.Join(stateDir, "known_hosts")
 	var public []gossh.PublicKey

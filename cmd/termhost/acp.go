@@ -13,54 +13,53 @@ import (
 	"syscall"
 	"time"
 
-	"termhost/ahp/acp"
 	"termhost/ahp/client"
-	"termhost/cmd/termhost/sshlink"
+	"termhost/cmd/termhost/acpproxy"
+	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/sshcmd"
 )
 
-const acpUsage = "[--local [-c FILE] | [ssh options] DEST] -- AGENT ARGS..."
-
 const (
-	// agentLeave is how long an agent may take to end when its editor has gone,
-	// and when it is told to by a signal, before it is killed.
+	// agentLeave is how long an agent may take to end: after its editor has gone, until SIGTERM,
+	// and after SIGTERM or another signal, until SIGKILL.
 	agentLeave = 5 * time.Second
-	// agentDrain is how long the output of an agent that has ended is read, when a
-	// process that it left behind keeps it open.
+	// agentDrain is how long the output of an agent that has ended is read on if a process that it
+	// left behind keeps it open.
 	agentDrain = time.Second
-	// acpKeepalive is how often a host that is silent is asked for a sign of life;
-	// after a minute of silence it is lost, and the agent is told.
+	// acpKeepalive is how often a silent host is asked for a sign of life. After four times of that
+	// it counts as lost, and the agent is told.
 	acpKeepalive = 15 * time.Second
-	// acpMirrorBytes is how much of a terminal's output is kept to be shown as text.
+	// acpMirrorBytes is how much of a terminal's output is kept to be shown as text, in bytes.
 	acpMirrorBytes = 256 << 10
 )
 
-// proxyACP stands between an editor, on the standard streams, and an agent, which
-// it runs.
-func proxyACP(args []string, std stdio) int {
-	cut := slices.Index(args, "--")
+// proxyACP is `termhost acp`. It runs an agent, and stands between it and the editor, which is on
+// the standard streams.
+func proxyACP(c *call) int {
+	cut := slices.Index(c.args, "--")
 	switch {
-	case len(args) > 0 && (args[0] == "-h" || args[0] == "--help"):
-		fmt.Fprintln(std.out, "usage: termhost acp", acpUsage)
-		return exitOK
-	case cut < 0 || cut == len(args)-1:
-		return fail(std, exitUsage, "no agent is named", "usage: termhost acp "+acpUsage)
+	case len(c.args) > 0 && isHelp(c.args[0]):
+		return c.printUsage()
+	case cut < 0 || cut == len(c.args)-1:
+		return c.badUsage("no agent is named")
 	}
-	way, err := parseWay(args[:cut], std)
+	way, err := parseWay(c.args[:cut], c.std)
 	if err != nil {
-		return fail(std, exitUsage, err.Error(), "usage: termhost acp "+acpUsage)
+		return c.badUsage(err.Error())
 	}
-	return runAgent(way, args[cut+1:], std)
+	return runAgent(way, c.args[cut+1:], c.std)
 }
 
 // hostWay is how a host is reached.
 type hostWay struct {
 	dial   client.Dialer
-	attach func(uri string) []string // what shows a terminal here
+	attach func(uri string) []string // the command that shows a terminal on this machine
 	local  bool                      // the host is on this machine
-	// keepalive is how often the host is asked for a sign of life: acpKeepalive.
-	keepalive time.Duration
+
+	keepalive time.Duration // acpKeepalive, or less in a test
 }
 
+// parseWay returns the way that the arguments before "--" name.
 func parseWay(args []string, std stdio) (hostWay, error) {
 	if len(args) > 0 && args[0] == "--local" {
 		switch args = args[1:]; {
@@ -71,18 +70,22 @@ func parseWay(args []string, std stdio) (hostWay, error) {
 		}
 		return hostWay{}, errors.New("--local takes no host, only -c FILE")
 	}
-	target, err := sshlink.Parse(args)
+	target, err := sshcmd.Parse(args)
 	if err != nil {
 		return hostWay{}, err
 	}
-	link := &sshlink.Link{Target: target, Stderr: std.err}
-	return hostWay{dial: client.Lines(link.Open), attach: target.Attach, keepalive: acpKeepalive}, nil
+	dialer := &sshcmd.Dialer{Target: target, Stderr: std.err}
+	return hostWay{
+		dial:      client.Lines(dialer.Dial),
+		attach:    target.Attach,
+		keepalive: acpKeepalive,
+	}, nil
 }
 
-// localWay is the unix socket of the host on this machine that runs with the
-// given configuration; "": none.
+// localWay returns the way through the unix socket of a host on this machine, which runs with a
+// configuration file; "": without one.
 func localWay(file string) (hostWay, error) {
-	cfg, err := loadConfig(file)
+	cfg, err := config.Load(file)
 	if err != nil {
 		return hostWay{}, err
 	}
@@ -97,12 +100,11 @@ func localWay(file string) (hostWay, error) {
 		}
 		attach = append(attach, "-c", file)
 	}
-	socket := filepath.Join(cfg.StateDir, socketName)
+	socket := client.WebSocketOptions{Socket: cfg.SocketPath()}
 	return hostWay{
-		dial:   client.WebSocket("ws://localhost"+cfg.HTTP.Path, client.WebSocketOptions{Socket: socket}),
-		attach: func(uri string) []string { return append(slices.Clip(attach), uri) },
-		local:  true,
-
+		dial:      client.WebSocket("ws://localhost"+cfg.HTTP.Path, socket),
+		attach:    func(uri string) []string { return append(slices.Clip(attach), uri) },
+		local:     true,
 		keepalive: acpKeepalive,
 	}, nil
 }
@@ -115,34 +117,39 @@ func (w hostWay) hint() string {
 	return "see whether this works: ssh DEST ls"
 }
 
-// runAgent runs the agent between the standard streams and the host, and returns
-// its exit status.
+// runAgent runs the agent between the standard streams and the host, and returns the agent's exit
+// status.
 func runAgent(way hostWay, argv []string, std stdio) int {
 	agent, err := prepareAgent(argv, std.err)
 	if err != nil {
 		return fail(std, startStatus(err), "cannot run the agent: "+err.Error(), "")
 	}
 	defer agent.close()
-	proxy := acp.NewProxy(acp.ProxyConfig{
-		Editor:    acp.Stream{In: std.in, Out: nopCloser{std.out}},
-		Agent:     acp.Stream{In: agent.out, Out: agent.in},
+	proxy := acpproxy.New(acpproxy.Config{
+		Editor:    acpproxy.Stream{In: std.in, Out: nopCloser{std.out}},
+		Agent:     acpproxy.Stream{In: agent.out, Out: agent.in},
 		AgentName: filepath.Base(argv[0]),
 		Dir:       workingDirectory(),
 		Env:       way.environment(),
 		Attach:    way.attach,
-		Note:      func(s string) { fmt.Fprintf(std.err, "termhost: note: %s\n", s) },
+		Notice:    func(s string) { fmt.Fprintf(std.err, "termhost: note: %s\n", s) },
 	})
-	host, err := client.Connect(context.Background(), client.Config{Dial: way.dial, MirrorBytes: acpMirrorBytes, Keepalive: way.keepalive,
-		OnState: proxy.HostState})
+	host, err := client.Connect(context.Background(), client.Config{
+		Dial:        way.dial,
+		MirrorBytes: acpMirrorBytes,
+		Keepalive:   way.keepalive,
+		OnState:     proxy.HostState,
+	})
 	if err != nil {
-		return fail(std, exitFailure, "cannot reach the host: "+strings.TrimPrefix(err.Error(), "client: "), way.hint())
+		why := strings.TrimPrefix(err.Error(), "client: ")
+		return fail(std, exitFailure, "cannot reach the host: "+why, way.hint())
 	}
 	defer host.Close()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	// An editor that does not read any more is an error of the write, and no end of
-	// this process that leaves the agent behind.
+	// Go ends a process that writes to a closed standard output (os/signal, SIGPIPE), which would
+	// leave the agent behind. Notify makes that an error of the write.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
@@ -152,10 +159,12 @@ func runAgent(way hostWay, argv []string, std stdio) int {
 	return attend(agent, proxy, host, signals)
 }
 
-// attend waits for the agent's end, or brings it about when the editor has gone
-// or a signal says so, and returns the agent's exit status. What the agent has
-// started and left behind is hung up.
-func attend(agent *agentProcess, proxy *acp.Proxy, host *client.Client, signals <-chan os.Signal) int {
+// attend carries messages until the agent has ended, and returns its exit status. It brings the end
+// about when the editor has gone or a signal comes. Processes that the agent leaves behind are hung
+// up.
+func attend(
+	agent *agentProcess, proxy *acpproxy.Proxy, host *client.Client, signals <-chan os.Signal,
+) int {
 	ended, carried := agent.ended(), make(chan error, 1)
 	go func() { carried <- proxy.Run(host) }()
 	gone, next := proxy.EditorGone(), syscall.SIGTERM
@@ -180,7 +189,7 @@ func attend(agent *agentProcess, proxy *acp.Proxy, host *client.Client, signals 
 	select {
 	case <-carried:
 	case <-time.After(agentDrain):
-		agent.out.Close() // somebody else has it open, or the editor does not read
+		agent.out.Close() // another process keeps it open, or the editor does not read
 		select {
 		case <-carried:
 		case <-time.After(agentDrain):
@@ -189,7 +198,7 @@ func attend(agent *agentProcess, proxy *acp.Proxy, host *client.Client, signals 
 	return status
 }
 
-// workingDirectory returns where this process is; "": that is the host's choice.
+// workingDirectory returns this process's working directory; "" if it cannot be told.
 func workingDirectory() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -198,8 +207,8 @@ func workingDirectory() string {
 	return dir
 }
 
-// environment returns what of this process's environment the agent's commands
-// get: on the same machine they should find the programs that the agent finds.
+// environment returns the variables of this process that the agent's commands get. On the same
+// machine they should find the programs that the agent finds.
 func (w hostWay) environment() []string {
 	if path := os.Getenv("PATH"); w.local && path != "" {
 		return []string{"PATH=" + path}
@@ -207,7 +216,7 @@ func (w hostWay) environment() []string {
 	return nil
 }
 
-// nopCloser is a stream that is not ours to close.
+// nopCloser is a stream that is not closed here.
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }

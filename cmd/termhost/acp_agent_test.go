@@ -12,9 +12,11 @@ import (
 	acpsdk "github.com/coder/acp-go-sdk"
 )
 
-// acpAgent is an agent made with the ACP Go SDK. A prompt is the name of what it
-// does, with its arguments; what came of it is what it says.
+// acpAgent is an agent made with the ACP Go SDK. A prompt names one of the methods of agentTurn,
+// with its arguments. The agent says what came of it.
 type acpAgent struct {
+	acpsdk.Agent // nil: no story calls the other methods
+
 	conn  *acpsdk.AgentSideConnection
 	calls int
 	caps  acpsdk.ClientCapabilities
@@ -28,22 +30,29 @@ func acpAgentMain() {
 	<-a.conn.Done()
 }
 
-func (a *acpAgent) Initialize(_ context.Context, p acpsdk.InitializeRequest) (acpsdk.InitializeResponse, error) {
+func (a *acpAgent) Initialize(
+	_ context.Context, p acpsdk.InitializeRequest,
+) (acpsdk.InitializeResponse, error) {
 	a.caps = p.ClientCapabilities
 	return acpsdk.InitializeResponse{ProtocolVersion: acpsdk.ProtocolVersionNumber,
 		AgentInfo: &acpsdk.Implementation{Name: "go-agent", Version: "1"}}, nil
 }
 
-func (a *acpAgent) NewSession(context.Context, acpsdk.NewSessionRequest) (acpsdk.NewSessionResponse, error) {
+func (a *acpAgent) NewSession(
+	context.Context, acpsdk.NewSessionRequest,
+) (acpsdk.NewSessionResponse, error) {
 	return acpsdk.NewSessionResponse{SessionId: "sess/1 of go"}, nil
 }
 
-func (a *acpAgent) Prompt(ctx context.Context, p acpsdk.PromptRequest) (acpsdk.PromptResponse, error) {
+func (a *acpAgent) Prompt(
+	ctx context.Context, p acpsdk.PromptRequest,
+) (acpsdk.PromptResponse, error) {
 	words := strings.Fields(p.Prompt[0].Text.Text)
 	t := &agentTurn{acpAgent: a, ctx: ctx, session: p.SessionId}
 	do := map[string]func([]string) error{
-		"build": t.build, "limits": t.limits, "twenty": t.twenty, "flood": t.flood, "die": t.die, "gone": t.gone,
-		"ask": t.ask, "where": t.where, "big": t.big, "cancel": t.cancel, "wrong": t.wrong, "crowd": t.crowd,
+		"build": t.build, "limits": t.limits, "twenty": t.twenty, "flood": t.flood, "die": t.die,
+		"gone": t.gone, "ask": t.ask, "where": t.where, "big": t.big, "cancel": t.cancel,
+		"wrong": t.wrong, "crowd": t.crowd,
 	}[words[0]]
 	if do == nil {
 		return acpsdk.PromptResponse{}, acpsdk.NewInvalidParams("no such scenario")
@@ -52,27 +61,6 @@ func (a *acpAgent) Prompt(ctx context.Context, p acpsdk.PromptRequest) (acpsdk.P
 		t.say("failed: %v", err)
 	}
 	return acpsdk.PromptResponse{StopReason: acpsdk.StopReasonEndTurn}, nil
-}
-
-// The rest of the SDK's interface is not needed.
-func (a *acpAgent) Authenticate(context.Context, acpsdk.AuthenticateRequest) (acpsdk.AuthenticateResponse, error) {
-	return acpsdk.AuthenticateResponse{}, nil
-}
-func (a *acpAgent) Cancel(context.Context, acpsdk.CancelNotification) error { return nil }
-func (a *acpAgent) CloseSession(context.Context, acpsdk.CloseSessionRequest) (acpsdk.CloseSessionResponse, error) {
-	return acpsdk.CloseSessionResponse{}, nil
-}
-func (a *acpAgent) ListSessions(context.Context, acpsdk.ListSessionsRequest) (acpsdk.ListSessionsResponse, error) {
-	return acpsdk.ListSessionsResponse{}, nil
-}
-func (a *acpAgent) ResumeSession(context.Context, acpsdk.ResumeSessionRequest) (acpsdk.ResumeSessionResponse, error) {
-	return acpsdk.ResumeSessionResponse{}, nil
-}
-func (a *acpAgent) SetSessionConfigOption(context.Context, acpsdk.SetSessionConfigOptionRequest) (acpsdk.SetSessionConfigOptionResponse, error) {
-	return acpsdk.SetSessionConfigOptionResponse{}, nil
-}
-func (a *acpAgent) SetSessionMode(context.Context, acpsdk.SetSessionModeRequest) (acpsdk.SetSessionModeResponse, error) {
-	return acpsdk.SetSessionModeResponse{}, nil
 }
 
 // agentTurn is one prompt.
@@ -104,25 +92,32 @@ func (t *agentTurn) create(limit int, command string, args ...string) (string, e
 func (t *agentTurn) embed(id string, title string) (acpsdk.ToolCallId, error) {
 	t.calls++
 	call := acpsdk.ToolCallId(fmt.Sprintf("call-%d", t.calls))
-	return call, t.update(acpsdk.StartToolCall(call, title, acpsdk.WithStartStatus(acpsdk.ToolCallStatusInProgress),
+	return call, t.update(acpsdk.StartToolCall(call, title,
+		acpsdk.WithStartStatus(acpsdk.ToolCallStatusInProgress),
 		acpsdk.WithStartContent([]acpsdk.ToolCallContent{acpsdk.ToolTerminalRef(id)})))
 }
 
-func (t *agentTurn) wait(ctx context.Context, id string) (acpsdk.WaitForTerminalExitResponse, error) {
-	return t.conn.WaitForTerminalExit(ctx, acpsdk.WaitForTerminalExitRequest{SessionId: t.session, TerminalId: id})
+func (t *agentTurn) wait(
+	ctx context.Context, id string,
+) (acpsdk.WaitForTerminalExitResponse, error) {
+	q := acpsdk.WaitForTerminalExitRequest{SessionId: t.session, TerminalId: id}
+	return t.conn.WaitForTerminalExit(ctx, q)
 }
 
 func (t *agentTurn) output(id string) (acpsdk.TerminalOutputResponse, error) {
-	return t.conn.TerminalOutput(t.ctx, acpsdk.TerminalOutputRequest{SessionId: t.session, TerminalId: id})
+	q := acpsdk.TerminalOutputRequest{SessionId: t.session, TerminalId: id}
+	return t.conn.TerminalOutput(t.ctx, q)
 }
 
 func (t *agentTurn) kill(id string) error {
-	_, err := t.conn.KillTerminal(t.ctx, acpsdk.KillTerminalRequest{SessionId: t.session, TerminalId: id})
+	q := acpsdk.KillTerminalRequest{SessionId: t.session, TerminalId: id}
+	_, err := t.conn.KillTerminal(t.ctx, q)
 	return err
 }
 
 func (t *agentTurn) release(id string) error {
-	_, err := t.conn.ReleaseTerminal(t.ctx, acpsdk.ReleaseTerminalRequest{SessionId: t.session, TerminalId: id})
+	q := acpsdk.ReleaseTerminalRequest{SessionId: t.session, TerminalId: id}
+	_, err := t.conn.ReleaseTerminal(t.ctx, q)
 	return err
 }
 
@@ -152,14 +147,14 @@ func (t *agentTurn) build(args []string) error {
 	if err != nil {
 		return err
 	}
-	done := make(chan error, 1)
-	go func() { _, err := t.wait(t.ctx, id); done <- err }()
+	waited := make(chan error, 1)
+	go func() { _, err := t.wait(t.ctx, id); waited <- err }()
 	select {
-	case err = <-done:
+	case err = <-waited:
 	case <-time.After(timeout):
 		t.say("timeout")
 		if err = t.kill(id); err == nil {
-			err = <-done
+			err = <-waited
 		}
 	}
 	if err != nil {
@@ -169,8 +164,10 @@ func (t *agentTurn) build(args []string) error {
 	if err != nil {
 		return err
 	}
-	t.say("build ended with %s: %q", ended(out.ExitStatus.ExitCode, out.ExitStatus.Signal), out.Output)
-	if err := t.update(acpsdk.UpdateToolCall(call, acpsdk.WithUpdateStatus(acpsdk.ToolCallStatusCompleted))); err != nil {
+	exit := out.ExitStatus
+	t.say("build ended with %s: %q", ended(exit.ExitCode, exit.Signal), out.Output)
+	done := acpsdk.WithUpdateStatus(acpsdk.ToolCallStatusCompleted)
+	if err := t.update(acpsdk.UpdateToolCall(call, done)); err != nil {
 		return err
 	}
 	if err := t.release(id); err != nil {
@@ -204,7 +201,8 @@ func (t *agentTurn) limits([]string) error {
 		if err != nil {
 			return err
 		}
-		t.say("limit %d: %d bytes %q truncated %t", limit, len(out.Output), out.Output, out.Truncated)
+		n := len(out.Output)
+		t.say("limit %d: %d bytes %q truncated %t", limit, n, out.Output, out.Truncated)
 		if err := t.release(id); err != nil {
 			return err
 		}
@@ -219,7 +217,8 @@ func (t *agentTurn) twenty([]string) error {
 	good := 0
 	for i := range 20 {
 		all.Go(func() {
-			id, err := t.create(0, "sh", "-c", fmt.Sprintf("echo start; sleep 0.3; seq 1 2000; exit %d", i))
+			line := fmt.Sprintf("echo start; sleep 0.3; seq 1 2000; exit %d", i)
+			id, err := t.create(0, "sh", "-c", line)
 			if err != nil {
 				return
 			}

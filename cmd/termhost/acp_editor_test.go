@@ -17,8 +17,10 @@ import (
 	"github.com/creack/pty"
 )
 
-// acpEditor is an editor made with the ACP Go SDK. What it would show it prints.
+// acpEditor is an editor made with the ACP Go SDK. It prints what it would show.
 type acpEditor struct {
+	acpsdk.Client // nil: no story calls the other methods
+
 	mu        sync.Mutex
 	terminals map[string]*editorTerminal
 }
@@ -74,8 +76,10 @@ func must(err error) {
 func (e *acpEditor) converse(in io.Writer, out io.Reader, prompt string, terminals bool) error {
 	ctx := context.Background()
 	conn := acpsdk.NewClientSideConnection(e, in, out)
-	_, err := conn.Initialize(ctx, acpsdk.InitializeRequest{ProtocolVersion: acpsdk.ProtocolVersionNumber,
-		ClientCapabilities: acpsdk.ClientCapabilities{Terminal: terminals}})
+	_, err := conn.Initialize(ctx, acpsdk.InitializeRequest{
+		ProtocolVersion:    acpsdk.ProtocolVersionNumber,
+		ClientCapabilities: acpsdk.ClientCapabilities{Terminal: terminals},
+	})
 	if err != nil {
 		return err
 	}
@@ -83,11 +87,13 @@ func (e *acpEditor) converse(in io.Writer, out io.Reader, prompt string, termina
 	if err != nil {
 		return err
 	}
-	s, err := conn.NewSession(ctx, acpsdk.NewSessionRequest{Cwd: cwd, McpServers: []acpsdk.McpServer{}})
+	none := []acpsdk.McpServer{}
+	s, err := conn.NewSession(ctx, acpsdk.NewSessionRequest{Cwd: cwd, McpServers: none})
 	if err != nil {
 		return err
 	}
-	r, err := conn.Prompt(ctx, acpsdk.PromptRequest{SessionId: s.SessionId, Prompt: []acpsdk.ContentBlock{acpsdk.TextBlock(prompt)}})
+	text := []acpsdk.ContentBlock{acpsdk.TextBlock(prompt)}
+	r, err := conn.Prompt(ctx, acpsdk.PromptRequest{SessionId: s.SessionId, Prompt: text})
 	if err != nil {
 		return err
 	}
@@ -133,9 +139,15 @@ func (e *acpEditor) show(call acpsdk.ToolCallId, content []acpsdk.ToolCallConten
 }
 
 // CreateTerminal runs a program in a terminal of the editor's.
-func (e *acpEditor) CreateTerminal(_ context.Context, p acpsdk.CreateTerminalRequest) (acpsdk.CreateTerminalResponse, error) {
+func (e *acpEditor) CreateTerminal(
+	_ context.Context, p acpsdk.CreateTerminalRequest,
+) (acpsdk.CreateTerminalResponse, error) {
 	fmt.Println("runs:", p.Command, strings.Join(p.Args, " "))
-	t := &editorTerminal{cmd: exec.Command(p.Command, p.Args...), done: make(chan struct{}), left: make(chan struct{})}
+	t := &editorTerminal{
+		cmd:  exec.Command(p.Command, p.Args...),
+		done: make(chan struct{}),
+		left: make(chan struct{}),
+	}
 	tty, err := pty.StartWithSize(t.cmd, &pty.Winsize{Cols: 100, Rows: 30})
 	if err != nil {
 		return acpsdk.CreateTerminalResponse{}, err
@@ -175,7 +187,9 @@ func (e *acpEditor) terminal(id string) (*editorTerminal, error) {
 }
 
 // WaitForTerminalExit waits for the program's end.
-func (e *acpEditor) WaitForTerminalExit(_ context.Context, p acpsdk.WaitForTerminalExitRequest) (acpsdk.WaitForTerminalExitResponse, error) {
+func (e *acpEditor) WaitForTerminalExit(
+	_ context.Context, p acpsdk.WaitForTerminalExitRequest,
+) (acpsdk.WaitForTerminalExitResponse, error) {
 	t, err := e.terminal(p.TerminalId)
 	if err != nil {
 		return acpsdk.WaitForTerminalExitResponse{}, err
@@ -186,7 +200,9 @@ func (e *acpEditor) WaitForTerminalExit(_ context.Context, p acpsdk.WaitForTermi
 }
 
 // ReleaseTerminal ends the program. What it has shown stays.
-func (e *acpEditor) ReleaseTerminal(_ context.Context, p acpsdk.ReleaseTerminalRequest) (acpsdk.ReleaseTerminalResponse, error) {
+func (e *acpEditor) ReleaseTerminal(
+	_ context.Context, p acpsdk.ReleaseTerminalRequest,
+) (acpsdk.ReleaseTerminalResponse, error) {
 	t, err := e.terminal(p.TerminalId)
 	if err != nil {
 		return acpsdk.ReleaseTerminalResponse{}, err
@@ -198,21 +214,4 @@ func (e *acpEditor) ReleaseTerminal(_ context.Context, p acpsdk.ReleaseTerminalR
 	fmt.Printf("%s has shown %q\n", p.TerminalId, escapes.ReplaceAll(t.shown.Bytes(), nil))
 	close(t.left)
 	return acpsdk.ReleaseTerminalResponse{}, nil
-}
-
-// The rest of the SDK's interface is not needed.
-func (e *acpEditor) KillTerminal(context.Context, acpsdk.KillTerminalRequest) (acpsdk.KillTerminalResponse, error) {
-	return acpsdk.KillTerminalResponse{}, errors.New("nobody kills here")
-}
-func (e *acpEditor) TerminalOutput(context.Context, acpsdk.TerminalOutputRequest) (acpsdk.TerminalOutputResponse, error) {
-	return acpsdk.TerminalOutputResponse{}, errors.New("nobody reads here")
-}
-func (e *acpEditor) ReadTextFile(context.Context, acpsdk.ReadTextFileRequest) (acpsdk.ReadTextFileResponse, error) {
-	return acpsdk.ReadTextFileResponse{}, errors.New("there are no files")
-}
-func (e *acpEditor) WriteTextFile(context.Context, acpsdk.WriteTextFileRequest) (acpsdk.WriteTextFileResponse, error) {
-	return acpsdk.WriteTextFileResponse{}, errors.New("there are no files")
-}
-func (e *acpEditor) RequestPermission(context.Context, acpsdk.RequestPermissionRequest) (acpsdk.RequestPermissionResponse, error) {
-	return acpsdk.RequestPermissionResponse{}, errors.New("nobody asks here")
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"termhost/cmd/termhost/bench"
 )
 
 // serveHere runs a host of its own and returns its process and its configuration.
@@ -18,45 +19,26 @@ func serveHere(t *testing.T) (*os.Process, string) {
 	t.Helper()
 	home := t.TempDir()
 	file := filepath.Join(home, "termhost.toml")
-	config := fmt.Sprintf("state_dir = %q\n[ssh]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"\"\n[terminal]\nenv = { HOME = %q }\n",
-		filepath.Join(home, "state"), home)
+	config := bench.Config(home) + fmt.Sprintf("state_dir = %q\n", filepath.Join(home, "state"))
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("termhost", "serve", "-c", file) // TestMain has put it into PATH
-	cmd.Env = append(os.Environ(), "HOME="+home)
-	out, err := cmd.StdoutPipe()
+	h, err := bench.StartHost("termhost", file, append(os.Environ(), "HOME="+home), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	up := make(chan bool, 1)
-	go func() {
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if strings.HasPrefix(lines.Text(), "Socket:") {
-				up <- true
-			}
-		}
-	}()
-	select {
-	case <-up:
-	case <-time.After(patience):
-		t.Fatal("the host does not come up")
-	}
-	return cmd.Process, file
+	t.Cleanup(h.Kill)
+	return h.Cmd.Process, file
 }
 
-// waitingAgent is an agent in a few lines of shell: it runs a command, says
-// "runs", waits for the command's end and then asks for its output, and tells what
-// it was answered.
+// waitingAgent is an agent in a few lines of shell. It runs a command and says "runs". Then it
+// waits for the command's end, asks for its output, and tells the answer to both.
 const waitingAgent = `
-ask() { printf '{"jsonrpc":"2.0","id":1,"method":"terminal/%s","params":{"sessionId":"s",%s}}\n' "$1" "$2"; IFS= read -r answer; }
+ask() {
+	head='{"jsonrpc":"2.0","id":1,"method":"terminal/'
+	printf '%s%s","params":{"sessionId":"s",%s}}\n' "$head" "$1" "$2"
+	IFS= read -r answer
+}
 ask create '"command":"sleep","args":["300"]'
 id=$(printf '%s' "$answer" | sed 's/.*"terminalId":"\([^"]*\)".*/\1/')
 echo runs
@@ -83,7 +65,8 @@ func TestAHostThatHangsDoesNotHangTheAgent(t *testing.T) {
 	var notes strings.Builder
 	status := make(chan int, 1)
 	go func() {
-		status <- runAgent(way, []string{"sh", "-c", waitingAgent}, stdio{in: editorIn, out: editorOut, err: &notes})
+		std := stdio{in: editorIn, out: editorOut, err: &notes}
+		status <- runAgent(way, []string{"sh", "-c", waitingAgent}, std)
 		editorOut.Close()
 	}()
 	defer fromEditor.Close()
@@ -101,7 +84,8 @@ func TestAHostThatHangsDoesNotHangTheAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, question := range []string{"wait", "output"} {
-		if got := next(); !strings.HasPrefix(got, question+": ") || !strings.Contains(got, "has ended with the connection to the host") {
+		got, want := next(), "has ended with the connection to the host"
+		if !strings.HasPrefix(got, question+": ") || !strings.Contains(got, want) {
 			t.Errorf("the agent is answered %q", got)
 		}
 	}

@@ -10,9 +10,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestACPBetweenSDKs tells the stories of testdata/acp with editors and agents
-// made with the official TypeScript SDK and with the Go SDK.
+// TestACPBetweenSDKs tells the stories of testdata/acp with editors and agents that are made with
+// the official TypeScript SDK and with the Go SDK.
 func TestACPBetweenSDKs(t *testing.T) {
+	slow(t)
 	sdk := installTypeScriptSDK(t)
 	node := func(file, args string) string {
 		return fmt.Sprintf("node %s %s", filepath.Join(sdk, file), args)
@@ -44,7 +45,8 @@ func tellACP(t *testing.T, script string, programs map[string]string) {
 			}
 			for name, line := range programs {
 				text := "#!/bin/sh\nexec " + line + " \"$@\"\n"
-				if err := os.WriteFile(filepath.Join(env.WorkDir, "bin", name), []byte(text), 0o700); err != nil {
+				file := filepath.Join(env.WorkDir, "bin", name)
+				if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
 					return err
 				}
 			}
@@ -81,7 +83,8 @@ func installTypeScriptSDK(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	npm := exec.Command("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
+	npm := exec.Command("npm", "install",
+		"--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
 	npm.Dir = dir
 	if out, err := npm.CombinedOutput(); err != nil {
 		missing("npm install: %v\n%s", err, out)

@@ -12,16 +12,21 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"termhost/cmd/termhost/config"
 )
 
-// TestAnyWebSocketClientUsesTheTerminalMethods is an agent without a proxy and
-// without any of our code: JSON on a WebSocket.
+// TestAnyWebSocketClientUsesTheTerminalMethods plays an agent without the proxy and without any of
+// our code: JSON on a WebSocket.
 func TestAnyWebSocketClientUsesTheTerminalMethods(t *testing.T) {
 	t.Parallel()
 	_, file := serveHere(t)
-	dialer := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(filepath.Dir(file), "state", socketName))
-	}}
+	dialer := websocket.Dialer{
+		NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			socket := filepath.Join(filepath.Dir(file), "state", config.SocketName)
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		},
+	}
 	c, _, err := dialer.DialContext(t.Context(), "ws://localhost/ahp", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +39,9 @@ func TestAnyWebSocketClientUsesTheTerminalMethods(t *testing.T) {
 	ask := func(method, params string) map[string]any {
 		t.Helper()
 		id++
-		if err := c.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)); err != nil {
+		const request = `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`
+		q := fmt.Appendf(nil, request, id, method, params)
+		if err := c.WriteMessage(websocket.TextMessage, q); err != nil {
 			t.Fatal(err)
 		}
 		for {
@@ -59,7 +66,8 @@ func TestAnyWebSocketClientUsesTheTerminalMethods(t *testing.T) {
 			}
 		}
 	}
-	hello := ask("initialize", `{"channel":"ahp-root://","protocolVersions":["1.0.0"],"clientId":"somebody","initialSubscriptions":["ahp-root://"]}`)
+	hello := ask("initialize", `{"channel":"ahp-root://","protocolVersions":["1.0.0"],`+
+		`"clientId":"somebody","initialSubscriptions":["ahp-root://"]}`)
 	var said struct {
 		Meta struct {
 			Terminals struct{ Methods []string } `json:"termhost/acpTerminals"`
@@ -69,12 +77,16 @@ func TestAnyWebSocketClientUsesTheTerminalMethods(t *testing.T) {
 	if err := json.Unmarshal(raw, &said); err != nil {
 		t.Fatal(err)
 	}
-	for _, method := range []string{"terminal/create", "terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release"} {
+	for _, method := range []string{
+		"terminal/create", "terminal/output", "terminal/wait_for_exit", "terminal/kill",
+		"terminal/release",
+	} {
 		if !slices.Contains(said.Meta.Terminals.Methods, method) {
 			t.Errorf("initialize does not announce %s: %s", method, raw)
 		}
 	}
-	made := ask("terminal/create", `{"sessionId":"s","command":"sh","args":["-c","echo up; sleep 300"],"outputByteLimit":100.0}`)
+	made := ask("terminal/create", `{"sessionId":"s","command":"sh",`+
+		`"args":["-c","echo up; sleep 300"],"outputByteLimit":100.0}`)
 	of := fmt.Sprintf(`{"sessionId":"s","terminalId":%q}`, made["terminalId"])
 	deadline := time.Now().Add(patience)
 	for ask("terminal/output", of)["output"] != "up\r\n" {
@@ -83,11 +95,13 @@ func TestAnyWebSocketClientUsesTheTerminalMethods(t *testing.T) {
 		}
 	}
 	ask("terminal/kill", of)
-	if exit := ask("terminal/wait_for_exit", of); exit["signal"] != "SIGTERM" || exit["exitCode"] != nil {
+	exit := ask("terminal/wait_for_exit", of)
+	if exit["signal"] != "SIGTERM" || exit["exitCode"] != nil {
 		t.Errorf("it ended with %v", exit)
 	}
 	ask("terminal/release", of)
-	if gone := ask("terminal/output", of); gone["code"] != -32002.0 || !strings.Contains(fmt.Sprint(gone["message"]), "released") {
+	gone := ask("terminal/output", of)
+	if gone["code"] != -32002.0 || !strings.Contains(fmt.Sprint(gone["message"]), "released") {
 		t.Errorf("after the release: %v", gone)
 	}
 }

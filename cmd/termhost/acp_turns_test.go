@@ -33,7 +33,8 @@ func (t *agentTurn) gone([]string) error {
 
 // ask runs what needs a person's answer.
 func (t *agentTurn) ask([]string) error {
-	id, err := t.create(0, "sh", "-c", `printf 'sure? '; read answer; echo "you said $answer"; exit 4`)
+	const line = `printf 'sure? '; read answer; echo "you said $answer"; exit 4`
+	id, err := t.create(0, "sh", "-c", line)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,9 @@ func (t *agentTurn) ask([]string) error {
 
 // where tells what a command is given.
 func (t *agentTurn) where([]string) error {
-	id, err := t.create(0, "sh", "-c", "pwd; echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT; command -v acpagent || echo none")
+	const line = `pwd; echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT
+		command -v acpagent || echo none`
+	id, err := t.create(0, "sh", "-c", line)
 	if err != nil {
 		return err
 	}
@@ -94,7 +97,8 @@ func (t *agentTurn) cancel([]string) error {
 // wrong asks for what cannot be.
 func (t *agentTurn) wrong([]string) error {
 	missing := "/no/such/folder"
-	_, err := t.conn.CreateTerminal(t.ctx, acpsdk.CreateTerminalRequest{SessionId: t.session, Command: "true", Cwd: &missing})
+	q := acpsdk.CreateTerminalRequest{SessionId: t.session, Command: "true", Cwd: &missing}
+	_, err := t.conn.CreateTerminal(t.ctx, q)
 	t.say("cwd: %s", refusal(err))
 	id, err := t.create(0, "no-such-program")
 	if err != nil {
@@ -117,7 +121,8 @@ func (t *agentTurn) wrong([]string) error {
 func (t *agentTurn) crowd([]string) error {
 	var all sync.WaitGroup
 	for i := range 20 {
-		id, err := t.create(0, "sh", "-c", fmt.Sprintf("echo out-%d; while [ ! -e enough ]; do sleep 0.1; done; exit %d", i, i))
+		line := fmt.Sprintf("echo out-%d; while [ ! -e enough ]; do sleep 0.1; done; exit %d", i, i)
+		id, err := t.create(0, "sh", "-c", line)
 		if err != nil {
 			return err
 		}

@@ -11,19 +11,19 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"termhost/cmd/termhost/sshlink"
+	"termhost/cmd/termhost/sshcmd"
 	"termhost/ptypool"
 )
 
-// agentProcess is the agent of `termhost acp`, in a process group of its own, so
-// that what a launcher starts ends as well. Its methods are for one goroutine.
+// agentProcess is the agent of `termhost acp`. It runs in a process group of its own, so that
+// signals reach everything that a launcher has started. Its methods are for one goroutine.
 type agentProcess struct {
 	cmd     *exec.Cmd
-	in, out *os.File
+	in, out *os.File // our ends of its standard input and output
 }
 
-// prepareAgent finds the agent's program, which start starts. Both fail with an
-// error that startStatus understands.
+// prepareAgent finds the agent's program, which start then starts. Both return errors that
+// startStatus understands.
 func prepareAgent(argv []string, stderr io.Writer) (*agentProcess, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	if cmd.Err != nil {
@@ -31,12 +31,12 @@ func prepareAgent(argv []string, stderr io.Writer) (*agentProcess, error) {
 	}
 	a := &agentProcess{cmd: cmd}
 	var err error
-	a.in, a.out, err = sshlink.Pipes(cmd)
+	a.in, a.out, err = sshcmd.Pipes(cmd)
 	a.adopt(cmd, stderr)
 	return a, err
 }
 
-// adopt makes cmd what is run, between the streams that a has.
+// adopt makes cmd the command to run, with the streams that a has.
 func (a *agentProcess) adopt(cmd *exec.Cmd, stderr io.Writer) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.cmd.Stdin, a.cmd.Stdout, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -44,7 +44,7 @@ func (a *agentProcess) adopt(cmd *exec.Cmd, stderr io.Writer) {
 	a.cmd = cmd
 }
 
-// start starts the agent; a script that names no interpreter as execvp does.
+// start starts the agent. A script that names no interpreter is run by a shell, as execvp does.
 func (a *agentProcess) start() error {
 	defer a.cmd.Stdin.(*os.File).Close()
 	defer a.cmd.Stdout.(*os.File).Close()
@@ -58,24 +58,24 @@ func (a *agentProcess) start() error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if name := ptypool.Interpreter(path); name != "" {
-			// It is there, and cannot be run.
+			// The program exists; the error must not say that it does not.
 			return fmt.Errorf("the interpreter of %s, %s, does not exist", path, name)
 		}
 	}
 	return err
 }
 
-// close gives its streams back.
+// close closes the streams.
 func (a *agentProcess) close() {
 	a.in.Close()
 	a.out.Close()
-	// The agent's own ends, if it was never started.
+	// The agent's ends are still open if it was never started.
 	a.cmd.Stdin.(*os.File).Close()
 	a.cmd.Stdout.(*os.File).Close()
 }
 
-// ended returns what is closed when the agent has ended. Its process group can be
-// signalled until reap is called: nobody else gets its number.
+// ended returns a channel that is closed when the agent has ended. Until reap is called no other
+// process group gets the same number, so signals are safe.
 func (a *agentProcess) ended() <-chan struct{} {
 	done := make(chan struct{})
 	go func() { // ends with the agent
@@ -90,8 +90,7 @@ func (a *agentProcess) ended() <-chan struct{} {
 	return done
 }
 
-// signal sends sig to the agent and what it has started. An error says that
-// nobody is there any more.
+// signal sends sig to the agent and to what it has started. It fails only if they are all gone.
 func (a *agentProcess) signal(sig syscall.Signal) { _ = syscall.Kill(-a.cmd.Process.Pid, sig) }
 
 // reap returns the exit status of an agent that has ended.

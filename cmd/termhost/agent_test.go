@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,13 +16,14 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/client"
+	"termhost/ahp/transport"
 )
 
 // agent is a program connected to the host over AHP.
 type agent struct {
 	client  *client.Client
 	mirrors map[string]*client.Mirror
-	cut     func() // loses the connection
+	cut     func() // closes the connection
 
 	mu    sync.Mutex
 	times int // connections so far
@@ -40,10 +42,11 @@ type agent struct {
 //	agent NAME races OTHER TERMINAL      both claim it at once; one wins
 //	! agent NAME VERB ... REASON         is refused with a reason that matches
 //	agent NAME waits TERMINAL            for its exit; sets $STATUS
-//	agent NAME lists TERMINAL            it is in the root's list
+//	agent NAME lists TERMINAL            waits until it is in the root's list
+//	agent NAME misses TERMINAL           waits until it is not
 //	agent NAME disposes TERMINAL
-//	agent NAME loses                     its connection, and comes back
-//	agent NAME sums TERMINAL             sets $SUM to the SHA-256 of the output
+//	agent NAME loses                     its connection, and connects again
+//	agent NAME sums TERMINAL             sets $SUM to the output's SHA-256
 func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: agent NAME VERB ...")
@@ -73,8 +76,9 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 		return
 	}
 	act := map[string]func(context.Context, *testscript.TestScript, []string) error{
-		"creates": a.creates, "follows": a.follows, "sees": a.sees, "types": a.types, "claims": a.claims, "insists": a.insists,
-		"waits": a.waits, "lists": a.lists, "disposes": a.disposes, "loses": a.loses, "sums": a.sums,
+		"creates": a.creates, "follows": a.follows, "sees": a.sees, "types": a.types,
+		"claims": a.claims, "insists": a.insists, "waits": a.waits, "lists": a.lists,
+		"misses": a.misses, "disposes": a.disposes, "loses": a.loses, "sums": a.sums,
 	}[verb]
 	if act == nil {
 		ts.Fatalf("an agent does not %q", verb)
@@ -93,18 +97,21 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func connectAgent(ctx context.Context, ts *testscript.TestScript, name string, args []string) (*agent, error) {
+func connectAgent(ctx context.Context, ts *testscript.TestScript, name string,
+	args []string) (*agent, error) {
 	token := strings.TrimSpace(ts.ReadFile(args[0]))
 	a := &agent{mirrors: map[string]*client.Mirror{}}
 	dial := client.WebSocket(ts.Getenv("URL"), client.WebSocketOptions{Token: token})
-	c, err := client.Connect(ctx, client.Config{ClientID: name, MinBackoff: 1, MirrorBytes: 64 << 20, Dial: func(ctx context.Context) (client.Transport, error) {
+	counted := func(ctx context.Context) (transport.Transport, error) {
 		t, err := dial(ctx)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.times++
 		a.cut = func() { t.Close("cut by the test") }
 		return t, err
-	}})
+	}
+	c, err := client.Connect(ctx, client.Config{ClientID: name, MinBackoff: 1,
+		MirrorBytes: 64 << 20, Dial: counted})
 	a.client = c
 	return a, err
 }
@@ -112,7 +119,8 @@ func connectAgent(ctx context.Context, ts *testscript.TestScript, name string, a
 func (a *agent) creates(ctx context.Context, _ *testscript.TestScript, args []string) error {
 	p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI(args[0])}
 	if len(args) > 1 {
-		p.Meta = &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: args[1], Args: args[2:]}}
+		extras := &ahp.CreateTerminalExtras{Command: args[1], Args: args[2:]}
+		p.Meta = &ahp.CreateTerminalMeta{Termhost: extras}
 	}
 	return a.client.CreateTerminal(ctx, p)
 }
@@ -139,7 +147,7 @@ func (a *agent) sees(ctx context.Context, _ *testscript.TestScript, args []strin
 		return err
 	}
 	re := regexp.MustCompile(strings.Join(args[1:], " "))
-	var shown []byte // what has not been looked through, and a little before it
+	var shown []byte // the output that was not searched yet, and a little before it
 	seen := 0
 	err = m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
 		shown = append(shown[max(0, len(shown)-matchOverlap):], outputFrom(st, seen)...)
@@ -147,13 +155,14 @@ func (a *agent) sees(ctx context.Context, _ *testscript.TestScript, args []strin
 		return re.Match(escapes.ReplaceAll(shown, nil))
 	})
 	if err != nil {
-		return fmt.Errorf("%w; the output ends with %q", err, shown[max(0, len(shown)-matchOverlap):])
+		return fmt.Errorf("%w; the output ends with %q",
+			err, shown[max(0, len(shown)-matchOverlap):])
 	}
 	return nil
 }
 
-// matchOverlap is how much of the output, in bytes, is looked through again when
-// more has come: longer than anything that a script waits for.
+// matchOverlap is how much of the output, in bytes, is searched again when more has come: more than
+// anything that a script waits for.
 const matchOverlap = 2 << 10
 
 func outputLen(st *ahp.TerminalState) (n int) {
@@ -189,7 +198,8 @@ func (a *agent) claims(ctx context.Context, _ *testscript.TestScript, args []str
 	if len(args) > 1 {
 		id = args[1]
 	}
-	return a.client.Dispatch(ctx, ahp.TerminalURI(args[0]), ahp.TerminalClaimed{Claim: ahp.ClientClaim(id)})
+	claimed := ahp.TerminalClaimed{Claim: ahp.ClientClaim(id)}
+	return a.client.Dispatch(ctx, ahp.TerminalURI(args[0]), claimed)
 }
 
 func (a *agent) insists(ctx context.Context, ts *testscript.TestScript, args []string) error {
@@ -202,15 +212,16 @@ func (a *agent) insists(ctx context.Context, ts *testscript.TestScript, args []s
 	}
 }
 
-// races has two agents claim a terminal at the same time. Exactly one may win,
-// and both must then agree on who.
+// races has two agents claim a terminal at the same time. Exactly one may win, and both must then
+// agree on which one.
 func (a *agent) races(ctx context.Context, other *agent, uri string) error {
 	both := []*agent{a, other}
 	errs := make([]error, len(both))
 	var wg sync.WaitGroup
 	for i, racer := range both {
 		wg.Go(func() {
-			errs[i] = racer.client.Dispatch(ctx, uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(racer.client.ID())})
+			claimed := ahp.TerminalClaimed{Claim: ahp.ClientClaim(racer.client.ID())}
+			errs[i] = racer.client.Dispatch(ctx, uri, claimed)
 		})
 	}
 	wg.Wait()
@@ -237,7 +248,8 @@ func (a *agent) races(ctx context.Context, other *agent, uri string) error {
 		holder := m.Terminal().Claim.ClientID
 		m.Close()
 		if holder != both[winner].client.ID() {
-			return fmt.Errorf("%s takes %s for the holder, but %s has won", racer.client.ID(), holder, both[winner].client.ID())
+			return fmt.Errorf("%s takes %s for the holder, but %s has won",
+				racer.client.ID(), holder, both[winner].client.ID())
 		}
 	}
 	return nil
@@ -248,7 +260,8 @@ func (a *agent) waits(ctx context.Context, ts *testscript.TestScript, args []str
 	if err != nil {
 		return err
 	}
-	if err := m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return st.Exited }); err != nil {
+	exited := func(st *ahp.TerminalState) bool { return st.Exited }
+	if err := m.WaitTerminal(ctx, exited); err != nil {
 		return err
 	}
 	st := m.Terminal()
@@ -257,18 +270,27 @@ func (a *agent) waits(ctx context.Context, ts *testscript.TestScript, args []str
 }
 
 func (a *agent) lists(ctx context.Context, _ *testscript.TestScript, args []string) error {
+	return a.waitRoot(ctx, func(st *ahp.RootState) bool { return isListed(st, args[0]) })
+}
+
+func (a *agent) misses(ctx context.Context, _ *testscript.TestScript, args []string) error {
+	return a.waitRoot(ctx, func(st *ahp.RootState) bool { return !isListed(st, args[0]) })
+}
+
+// waitRoot waits until the root's state satisfies ok.
+func (a *agent) waitRoot(ctx context.Context, ok func(*ahp.RootState) bool) error {
 	m, err := a.client.Subscribe(ctx, ahp.RootURI)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	return m.WaitRoot(ctx, func(st *ahp.RootState) bool {
-		for _, t := range st.Terminals {
-			if strings.HasSuffix(t.Resource, "/"+args[0]) {
-				return true
-			}
-		}
-		return false
+	return m.WaitRoot(ctx, ok)
+}
+
+// isListed reports whether the root lists a terminal with that name.
+func isListed(root *ahp.RootState, name string) bool {
+	return slices.ContainsFunc(root.Terminals, func(t ahp.TerminalInfo) bool {
+		return strings.HasSuffix(t.Resource, "/"+name)
 	})
 }
 

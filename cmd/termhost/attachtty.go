@@ -14,33 +14,32 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// lastWrite is how long a terminal that takes no output holds up the end.
-const lastWrite = time.Second
+// writeTime is how long to wait, at the end, for a terminal that takes no output.
+const writeTime = time.Second
 
-// takenTerminal is the user's terminal while the host writes to it.
+// takenTerminal is the user's terminal while a command of the host uses it.
 type takenTerminal struct {
-	// signals are those that end the program. It is nil without a terminal: then
-	// there is nothing to give back.
+	// signals receives the signals that end this process. If the standard streams are no terminal,
+	// it is nil, and there is nothing to give back.
 	signals chan os.Signal
 
 	fd      int
 	before  *term.State
-	out     io.Writer // nil: not a terminal
+	out     io.Writer
 	resized chan os.Signal
-	stopped chan struct{} // closed when nobody reads resized any more
+	stopped chan struct{} // closed when resized is not read any more
 }
 
-// takeTerminal asks for a pty like the terminal that standard input is, whose size
-// it keeps telling, and makes it raw until giveBack is called.
+// takeTerminal requests a pty like the terminal that standard input and output are, if they are
+// one. Until giveBack is called, the terminal is raw, and the host is told of changes of its size.
 func takeTerminal(std stdio, s *gossh.Session) (*takenTerminal, error) {
-	t := &takenTerminal{}
-	tty, ok := std.in.(*os.File)
-	if !ok || !term.IsTerminal(int(tty.Fd())) {
-		return t, nil
-	}
-	t.fd = int(tty.Fd())
-	if out, ok := std.out.(*os.File); ok && term.IsTerminal(int(out.Fd())) {
-		t.out = out
+	t := &takenTerminal{out: std.out}
+	for _, stream := range []any{std.out, std.in} {
+		tty, ok := stream.(*os.File)
+		if !ok || !term.IsTerminal(int(tty.Fd())) {
+			return &takenTerminal{}, nil
+		}
+		t.fd = int(tty.Fd())
 	}
 	cols, rows, err := term.GetSize(t.fd)
 	if err != nil {
@@ -61,15 +60,15 @@ func takeTerminal(std stdio, s *gossh.Session) (*takenTerminal, error) {
 		defer close(t.stopped)
 		for range t.resized {
 			if cols, rows, err := term.GetSize(t.fd); err == nil {
-				_ = s.WindowChange(rows, cols) // a connection that is over needs none
+				_ = s.WindowChange(rows, cols) // fails if the connection has ended
 			}
 		}
 	}()
 	return t, nil
 }
 
-// giveBack makes the terminal as it was; what the program left on the screen is the
-// host's to undo, or reset's.
+// giveBack restores the terminal's modes. The host undoes what the command has changed on the
+// screen; if it cannot, reset does.
 func (t *takenTerminal) giveBack() {
 	if t.signals == nil {
 		return
@@ -81,23 +80,20 @@ func (t *takenTerminal) giveBack() {
 	signal.Stop(t.signals)
 }
 
-// reset undoes what the program has made of the terminal, where the host did not. It
+// reset undoes what the command has changed on the screen, in place of a host that did not. It
 // returns even if the terminal takes no output.
 func (t *takenTerminal) reset() {
 	if t.signals == nil {
 		return
 	}
-	_ = term.Restore(t.fd, t.before) // before anything that may wait
-	if t.out == nil {
-		return
-	}
+	_ = term.Restore(t.fd, t.before) // first, since what follows may wait
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		_, _ = io.WriteString(t.out, vt.Sane) // a terminal that is gone needs nothing
+		_, _ = io.WriteString(t.out, vt.Sane) // fails if the terminal is gone
 	}()
 	select {
 	case <-written:
-	case <-time.After(lastWrite):
+	case <-time.After(writeTime):
 	}
 }

@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// greeting is what serve says when everything listens.
+// greeting is what serve prints when the host can be connected to.
 type greeting struct {
-	ssh         string // address
-	identity    string // the client key to use; "": the user's own
-	knownHosts  string
+	ssh         string // host:port
+	identity    string // file of the client key to use; "": the user's own keys
+	first       bool   // that key has just been made
+	knownHosts  string // path of a known_hosts file; "": none
 	fingerprint string // of the host key
 	webSocket   string // URL; "": no TCP listener
 	socket      string // path; "": none
 }
 
-// sshArgs returns the words of the ssh command that logs in.
+// sshArgs returns the ssh command that logs in.
 func (g greeting) sshArgs() []string {
 	args := []string{"ssh"}
 	if g.identity != "" {
@@ -33,32 +34,76 @@ func (g greeting) sshArgs() []string {
 	return append(args, "-p", port, host)
 }
 
-// print writes the greeting in one piece: a reader that wants only the first line
-// may go after it.
+// sshConfig returns the block of ssh_config(5) by which `ssh th` does what sshArgs do.
+func (g greeting) sshConfig() string {
+	w := new(strings.Builder)
+	w.WriteString("Host th\n")
+	set := func(keyword, value string) { fmt.Fprintf(w, "  %s %s\n", keyword, value) }
+	if host, port, err := net.SplitHostPort(g.ssh); err == nil {
+		set("HostName", host)
+		set("Port", port)
+	} else {
+		set("HostName", g.ssh)
+	}
+	if g.identity != "" {
+		set("IdentityFile", configQuote(g.identity))
+		set("IdentitiesOnly", "yes")
+	}
+	if g.knownHosts != "" {
+		set("UserKnownHostsFile", configQuote(g.knownHosts))
+	}
+	set("SendEnv", "LANG LC_* COLORTERM")
+	// A shared connection has few sessions, and its end would detach every terminal at once.
+	set("ControlPath", "none")
+	set("ServerAliveInterval", "15")
+	return w.String()
+}
+
+// configQuote quotes a path as one argument of ssh_config, in which % begins a token.
+func configQuote(path string) string {
+	path = strings.ReplaceAll(path, "%", "%%")
+	if strings.ContainsAny(path, " \t#'\"\\") {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
+	}
+	return path
+}
+
+// print writes the greeting with a single write, so that a reader may close its end of a pipe after
+// the first line.
 func (g greeting) print(out io.Writer) {
 	w := new(strings.Builder)
-	defer func() { io.WriteString(out, w.String()) }() // nobody has to read it
+	defer func() { io.WriteString(out, w.String()) }() // a reader that has gone does not matter
 	var words []string
 	for _, a := range g.sshArgs() {
 		words = append(words, shellQuote(a))
 	}
-	fmt.Fprintf(w, "termhost %s is running. Log in with:\n\n  %s\n\n", version(), strings.Join(words, " "))
+	fmt.Fprintf(w, "termhost %s is running. Log in with:\n\n  %s\n\n",
+		version(), strings.Join(words, " "))
+	fmt.Fprintf(w, "This in ~/.ssh/config makes that `ssh th`:\n\n%s\n", indent(g.sshConfig()))
 	fmt.Fprintf(w, "Host key: %s\n", g.fingerprint)
 	if g.webSocket != "" {
 		fmt.Fprintf(w, "Agents:   %s\n", g.webSocket)
-		fmt.Fprintf(w, "          Authorization: Bearer TOKEN, made by the ssh command above with \"token\" after it\n")
+		fmt.Fprintf(w, "          Authorization: Bearer TOKEN, "+
+			"made by the ssh command above with \"token\" after it\n")
 	}
 	if g.socket != "" {
 		fmt.Fprintf(w, "Socket:   %s\n", g.socket)
 	}
-	if g.identity != "" {
-		fmt.Fprintf(w, "\nThere was no authorized_keys file, so a first key was made: %s\n", g.identity)
+	if g.first {
+		fmt.Fprintf(w, "\nThere was no authorized_keys file, so a first key was made: %s\n",
+			g.identity)
 	}
 }
 
-// shellQuote returns s as one word of sh.
+// indent puts two spaces before each line.
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
+
+// shellQuote quotes s as one word of a shell command.
 func shellQuote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-") == "" {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
+	if s != "" && strings.Trim(s, plain) == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -1,12 +1,19 @@
 package main
 
 import (
+	"log/slog"
 	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"termhost/cmd/termhost/config"
 )
 
-// A host that listens everywhere names an address that can be dialled.
+// TestTheGreetingNamesAnAddressToConnectTo checks that a host which listens on every interface
+// names an address that can be connected to.
 func TestTheGreetingNamesAnAddressToConnectTo(t *testing.T) {
 	for addr, want := range map[string]string{
 		"[::]:2222":      "127.0.0.1:2222",
@@ -24,7 +31,69 @@ func TestTheGreetingNamesAnAddressToConnectTo(t *testing.T) {
 	}
 	var b strings.Builder
 	greeting{ssh: "127.0.0.1:2222", knownHosts: "/s/known_hosts"}.print(&b)
-	if want := "\n  ssh -o UserKnownHostsFile=/s/known_hosts -p 2222 127.0.0.1\n"; !strings.Contains(b.String(), want) {
+	want := "\n  ssh -o UserKnownHostsFile=/s/known_hosts -p 2222 127.0.0.1\n"
+	if !strings.Contains(b.String(), want) {
 		t.Errorf("%q lacks %q", b.String(), want)
+	}
+}
+
+// TestTheGreetingsSSHConfig has ssh itself read the block that is printed.
+func TestTheGreetingsSSHConfig(t *testing.T) {
+	var b strings.Builder
+	greeting{ssh: "[::1]:2022", identity: "/s p/100%/key", knownHosts: "/s#p/known_hosts"}.print(&b)
+	_, block, found := strings.Cut(b.String(), "\n\n  Host th\n")
+	block, _, _ = strings.Cut(block, "\n\n")
+	if !found {
+		t.Fatalf("no block in %q", b.String())
+	}
+	file := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(file, []byte("  Host th\n"+block+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("ssh", "-G", "-F", file, "th").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, want := range []string{"hostname ::1", "port 2022", "identitiesonly yes",
+		"identityfile /s p/100%%/key", "userknownhostsfile \"/s#p/known_hosts\"",
+		"serveraliveinterval 15"} {
+		if !strings.Contains(string(out), want+"\n") &&
+			!strings.Contains(string(out), strings.ReplaceAll(want, `"`, "")+"\n") {
+			t.Errorf("ssh -G lacks %q:\n%s", want, out)
+		}
+	}
+	ssh := 0
+	for line := range strings.Lines(b.String()) {
+		if strings.HasPrefix(strings.TrimSpace(line), "ssh ") {
+			ssh++
+		}
+	}
+	if ssh != 1 {
+		t.Errorf("%d lines begin with ssh, want one", ssh)
+	}
+}
+
+func TestOnlyTheFirstRunSaysThatAKeyWasMade(t *testing.T) {
+	dir := t.TempDir()
+	cfg, err := config.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.StateDir = filepath.Join(dir, "state")
+	cfg.SSH.AuthorizedKeysFiles = []string{filepath.Join(dir, "none")}
+	for _, first := range []bool{true, false, false} {
+		a, err := openAccess(cfg, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		greeting{ssh: "127.0.0.1:22", identity: a.identity, first: a.first}.print(&b)
+		if err := a.close(); err != nil {
+			t.Error(err)
+		}
+		says := strings.Contains(b.String(), "a first key was made: "+a.identity+"\n")
+		if says != first || !strings.Contains(b.String(), " -i "+a.identity+" ") {
+			t.Errorf("first run %v: %s", first, b.String())
+		}
 	}
 }

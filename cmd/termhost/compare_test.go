@@ -1,315 +1,180 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/pem"
-	"fmt"
-	"io"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	gossh "golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh"
+
+	"termhost/cmd/termhost/bench"
 )
 
-// The benchmarks of this file compare termhost with OpenSSH's sshd, one after
-// the other with the same client on the same machine. Machines differ and
-// drift: only the ratios of one run mean something.
+// The benchmarks of this file compare termhost with what else is installed, one after the other
+// with the same client on the same machine, by the parts of `termhost bench`. Machines differ, and
+// change over time, so that only the ratios within one run mean something.
 
-// rival is a server under comparison.
-type rival struct {
-	name string
-	addr string
-	auth gossh.Signer
-	pid  int
-	// command is what to ask for so that line runs on a pty.
-	command func(line string) string
+// rivals starts termhost, and sshd and others where they are installed.
+func rivals(b *testing.B) []*bench.Rival {
+	rs, err := bench.StartRivals("termhost", b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(rs.Close)
+	return rs.List
 }
 
-// rivals starts termhost, and sshd where it is installed.
-func rivals(b *testing.B) []rival {
-	dir := b.TempDir()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		b.Fatal(err)
-	}
-	signer, err := gossh.NewSignerFromKey(key)
-	if err != nil {
-		b.Fatal(err)
-	}
-	list := []rival{startTermhost(b, dir, signer)}
-	if path, err := exec.LookPath("/usr/sbin/sshd"); err == nil {
-		list = append(list, startSSHD(b, path, dir, signer, key))
-	}
-	return list
-}
-
-func startTermhost(b *testing.B, dir string, signer gossh.Signer) rival {
-	b.Helper()
-	keys := filepath.Join(dir, "keys")
-	if err := os.WriteFile(keys, gossh.MarshalAuthorizedKey(signer.PublicKey()), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	config := filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, "state_dir = %q\n[ssh]\nlisten = \"127.0.0.1:0\"\nauthorized_keys_files = [%q]\n[http]\nlisten = \"127.0.0.1:0\"\n",
-		filepath.Join(dir, "state"), keys), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	cmd := exec.Command("termhost", "serve", "-c", config) // this test binary; see TestMain
-	cmd.Env = append(os.Environ(), "HOME="+dir)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() })
-	for sc := bufio.NewScanner(out); sc.Scan(); {
-		if words := strings.Fields(sc.Text()); len(words) > 2 && words[0] == "ssh" {
-			return rival{name: "termhost", addr: net.JoinHostPort(words[len(words)-1], words[len(words)-2]), auth: signer, pid: cmd.Process.Pid,
-				command: func(line string) string { return "new -- " + line }}
-		}
-	}
-	b.Fatal("termhost does not start")
-	return rival{}
-}
-
-func startSSHD(b *testing.B, path, dir string, signer gossh.Signer, key ed25519.PrivateKey) rival {
-	b.Helper()
-	block, err := gossh.MarshalPrivateKey(key, "")
-	if err != nil {
-		b.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
-	_, port, _ := net.SplitHostPort(addr)
-	write := func(name string, data []byte) string {
-		p := filepath.Join(dir, name)
-		if err := os.WriteFile(p, data, 0o600); err != nil {
-			b.Fatal(err)
-		}
-		return p
-	}
-	host := write("sshd_host_key", pem.EncodeToMemory(block))
-	authorized := write("sshd_keys", gossh.MarshalAuthorizedKey(signer.PublicKey()))
-	config := write("sshd_config", fmt.Appendf(nil, "Port %s\nListenAddress 127.0.0.1\nHostKey %s\nAuthorizedKeysFile %s\n"+
-		"UsePAM no\nStrictModes no\nPidFile none\nPermitRootLogin yes\n", port, host, authorized))
-	if err := os.MkdirAll("/run/sshd", 0o755); err != nil && os.Getuid() == 0 {
-		b.Fatal(err)
-	}
-	cmd := exec.Command(path, "-D", "-e", "-f", config)
-	var log bytes.Buffer
-	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	for deadline := time.Now().Add(patience); ; {
-		c, err := net.Dial("tcp", addr)
-		if err == nil {
-			c.Close()
-			break
-		}
-		if time.Now().After(deadline) {
-			b.Fatalf("sshd does not listen: %v\n%s", err, log.String())
-		}
-	}
-	return rival{name: "sshd", addr: addr, auth: signer, pid: cmd.Process.Pid, command: func(line string) string { return line }}
-}
-
-// dial logs in.
-func (r rival) dial(b *testing.B) *gossh.Client {
-	b.Helper()
-	user := "root"
-	if u := os.Getenv("USER"); u != "" && os.Getuid() != 0 {
-		user = u
-	}
-	c, err := gossh.Dial("tcp", r.addr, &gossh.ClientConfig{User: user, Auth: []gossh.AuthMethod{gossh.PublicKeys(r.auth)},
-		HostKeyCallback: gossh.InsecureIgnoreHostKey()}) // loopback, a key made a moment ago
-	if err != nil {
-		b.Fatal(err)
-	}
-	return c
-}
-
-// start runs line on a pty.
-func (r rival) start(b *testing.B, c *gossh.Client, line string) (s *gossh.Session, in io.Writer, out io.Reader) {
-	b.Helper()
-	s, err := c.NewSession()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := s.RequestPty("xterm-256color", 24, 80, nil); err != nil {
-		b.Fatal(err)
-	}
-	if in, err = s.StdinPipe(); err != nil {
-		b.Fatal(err)
-	}
-	if out, err = s.StdoutPipe(); err != nil {
-		b.Fatal(err)
-	}
-	if err := s.Start(r.command(line)); err != nil {
-		b.Fatal(err)
-	}
-	return s, in, out
-}
-
-// BenchmarkEcho is the time from a key to its echo: p50 and p99 in microseconds.
+// BenchmarkEcho measures the time from a key to its echo: p50 and p99 in microseconds.
 func BenchmarkEcho(b *testing.B) {
 	for _, r := range rivals(b) {
-		b.Run(r.name, func(b *testing.B) {
-			c := r.dial(b)
-			defer c.Close()
-			s, in, out := r.start(b, c, "echo ready; exec cat")
+		b.Run(r.Name, func(b *testing.B) {
+			s, err := r.OpenEcho()
+			if err != nil {
+				b.Fatal(err)
+			}
 			defer s.Close()
-			awaitText(b, out, "ready")
 			var times []time.Duration
-			buf := make([]byte, 4096)
-			for b.Loop() {
-				start := time.Now()
-				if _, err := in.Write([]byte{'x'}); err != nil {
+			for i := 0; b.Loop(); i++ {
+				took, err := s.Echo(i)
+				if err != nil {
 					b.Fatal(err)
 				}
-				for {
-					n, err := out.Read(buf)
-					if err != nil {
-						b.Fatal(err)
-					}
-					if bytes.IndexByte(buf[:n], 'x') >= 0 {
-						break
-					}
-				}
-				times = append(times, time.Since(start))
-				if len(times)%1000 == 0 {
-					// A line ends before the tty's 4096 bytes are full.
-					in.Write([]byte{'\r'})
-					awaitLines(b, out, 2) // the echo, and what cat makes of it
-				}
+				times = append(times, took)
 			}
-			slices.Sort(times)
-			b.ReportMetric(float64(times[len(times)/2].Nanoseconds())/1e3, "p50-us")
-			b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds())/1e3, "p99-us")
+			b.ReportMetric(float64(bench.Percentile(times, 50).Nanoseconds())/1e3, "p50-us")
+			b.ReportMetric(float64(bench.Percentile(times, 99).Nanoseconds())/1e3, "p99-us")
 		})
 	}
 }
 
-func awaitText(b *testing.B, r io.Reader, text string) {
-	b.Helper()
-	var seen []byte
-	buf := make([]byte, 4096)
-	for !bytes.Contains(seen, []byte(text)) {
-		n, err := r.Read(buf)
-		if err != nil {
-			b.Fatalf("waiting for %q: %v; read %q", text, err, seen)
-		}
-		seen = append(seen, buf[:n]...)
-	}
+// reportCPU reports the server's CPU seconds for 200 MB, of which size bytes were moved b.N times.
+func reportCPU(b *testing.B, seconds float64, size int) {
+	b.ReportMetric(seconds*200/(float64(size>>20)*float64(b.N)), "cpu-s/200MB")
 }
 
-func awaitLines(b *testing.B, r io.Reader, n int) {
-	b.Helper()
-	buf := make([]byte, 8192)
-	for n > 0 {
-		got, err := r.Read(buf)
-		if err != nil {
-			b.Fatal(err)
-		}
-		n -= bytes.Count(buf[:got], []byte{'\n'})
-	}
-}
-
-// BenchmarkFlood is cat of a file of coloured lines through one viewer: MB/s of
-// the file, and the server's CPU seconds for 200 MB.
+// BenchmarkFlood prints a file of coloured lines to one viewer. It measures MB/s of the file, and
+// the server's CPU seconds for 200 MB.
 func BenchmarkFlood(b *testing.B) {
 	const size = 50 << 20
-	file := filepath.Join(b.TempDir(), "flood")
-	line := []byte("\x1b[32m" + strings.Repeat("the quick brown fox ", 4) + "abcdefg\x1b[0m\n")
-	if err := os.WriteFile(file, bytes.Repeat(line, size/len(line)), 0o600); err != nil {
+	file, err := bench.FloodFile(b.TempDir(), size)
+	if err != nil {
 		b.Fatal(err)
 	}
 	for _, r := range rivals(b) {
-		b.Run(r.name, func(b *testing.B) {
-			c := r.dial(b)
-			defer c.Close()
-			b.SetBytes(size)
-			before := cpuSeconds(r.pid)
+		b.Run(r.Name, func(b *testing.B) {
+			var used float64
+			var took time.Duration
 			for b.Loop() {
-				s, _, out := r.start(b, c, "cat "+file)
-				if _, err := io.Copy(io.Discard, out); err != nil {
+				t, cpu, err := r.Flood(file)
+				if err != nil {
 					b.Fatal(err)
 				}
-				s.Close()
+				took += t
+				used += cpu
 			}
-			used := cpuSeconds(r.pid) - before
-			b.ReportMetric(used*200/(float64(size>>20)*float64(b.N)), "cpu-s/200MB")
+			b.ReportMetric(size/1e6*float64(b.N)/took.Seconds(), "MB/s")
+			reportCPU(b, used, size)
 		})
 	}
 }
 
-// BenchmarkAttach is the time from dialling to the first output of a program.
-func BenchmarkAttach(b *testing.B) {
+// BenchmarkPipes sends data out of `cat` and into it, without a pty: MB/s, and the server's CPU
+// seconds for 200 MB.
+func BenchmarkPipes(b *testing.B) {
+	const size = 100 << 20
+	noise := make([]byte, size)
+	_, _ = rand.Read(noise)
+	text := bytes.Repeat([]byte("the quick brown fox jumps over the lazy dog\n"), size/44)
 	for _, r := range rivals(b) {
-		b.Run(r.name, func(b *testing.B) {
-			for b.Loop() {
-				c := r.dial(b)
-				s, _, out := r.start(b, c, "echo ready")
-				awaitText(b, out, "ready")
-				s.Close()
-				c.Close()
-			}
-		})
-	}
-}
-
-// cpuSeconds returns the CPU time of a process and of those of its descendants
-// whose names begin with its own: sshd serves each connection with processes of
-// their own, called sshd or, from OpenSSH 9.8 on, sshd-session.
-func cpuSeconds(pid int) float64 {
-	const tick = 100 // USER_HZ, the same on every Linux
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	type proc struct {
-		parent int
-		name   string
-		ticks  float64
-	}
-	procs := map[int]proc{}
-	for _, f := range stats {
-		data, err := os.ReadFile(f)
-		if err != nil {
+		if r.Piped == nil {
 			continue
 		}
-		open, end := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
-		id, _ := strconv.Atoi(strings.TrimSpace(string(data[:open])))
-		fields := strings.Fields(string(data[end+1:]))
-		parent, _ := strconv.Atoi(fields[1])
-		var ticks float64
-		for _, i := range []int{11, 12} { // utime, stime
-			n, _ := strconv.ParseFloat(fields[i], 64)
-			ticks += n
-		}
-		procs[id] = proc{parent: parent, name: string(data[open+1 : end]), ticks: ticks}
-	}
-	total := 0.0
-	for id, p := range procs {
-		for at := id; at > 1; at = procs[at].parent {
-			if at == pid && strings.HasPrefix(p.name, procs[pid].name) {
-				total += p.ticks / tick
+		for name, data := range map[string][]byte{"noise": noise, "text": text} {
+			file := filepath.Join(b.TempDir(), name)
+			if err := os.WriteFile(file, data, 0o600); err != nil {
+				b.Fatal(err)
 			}
+			b.Run(r.Name+"/out/"+name, func(b *testing.B) {
+				pipe(b, r, "cat "+file, nil, len(data), len(data))
+			})
+			b.Run(r.Name+"/in/"+name, func(b *testing.B) {
+				pipe(b, r, "cat >/dev/null", data, len(data), 0)
+			})
 		}
 	}
-	return total
+}
+
+// pipe runs line on pipes, with size bytes in or out, of which want come out.
+func pipe(b *testing.B, r *bench.Rival, line string, stdin []byte, size, want int) {
+	c, err := r.Dial()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	b.SetBytes(int64(size))
+	before := r.CPU()
+	for b.Loop() {
+		var got counter
+		err := runPiped(c, r.Piped(line), stdin, &got)
+		if err != nil || int(got) != want {
+			b.Fatalf("%d of %d bytes: %v", got, want, err)
+		}
+	}
+	reportCPU(b, r.CPU()-before, size)
+}
+
+func runPiped(c *ssh.Client, command string, stdin []byte, out *counter) error {
+	s, err := c.NewSession()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	s.Stdin, s.Stdout = bytes.NewReader(stdin), out
+	return s.Run(command)
+}
+
+// counter counts what is written to it.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// BenchmarkAttach measures the time from dialling to the first output of a program.
+func BenchmarkAttach(b *testing.B) {
+	for _, r := range rivals(b) {
+		b.Run(r.Name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := r.Create(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestBench has the program compare itself, as quickly as it can.
+func TestBench(t *testing.T) {
+	slow(t)
+	var out, errs bytes.Buffer
+	if code := run([]string{"bench", "--soak", "1s", "--quick"}, stdio{out: &out, err: &errs}); code != exitUsage {
+		t.Errorf("--quick with --soak exits with %d", code)
+	}
+	out.Reset()
+	if err := bench.Compare(t.Context(), "termhost", true, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"echo p50", "termhost", "MB/s"} {
+		if !bytes.Contains(out.Bytes(), []byte(want)) {
+			t.Errorf("the table has no %q:\n%s", want, out.Bytes())
+		}
+	}
+	out.Reset()
+	if err := bench.Soak(t.Context(), "termhost", 5*time.Second, &out); err != nil {
+		t.Errorf("%v\n%s", err, out.Bytes())
+	}
 }

@@ -25,35 +25,86 @@ const modulePath = "termhost"
 
 // mayImport is the layering: what each package may import of this module. All
 // imports run downwards. A package below one named here is a part of it: it has
-// the same rule, and both may import each other. cmd/termhost may import
-// everything.
+// the same rule, and both may import each other. cmd/termhost itself may import
+// everything; a package below it needs a rule like any other.
 func mayImport() map[string][]string {
-	door := []string{"ahp", "ahp/host", "ahp/rpc", "ahp/store", "authz", "keys", "ptypool", "ptypool/vt"}
+	with := func(list []string, more ...string) []string { return slices.Concat(list, more) }
+	below := []string{
+		"ahp", "ahp/commandline", "ahp/record", "ahp/store", "authz", "keys", "ptypool", "ptypool/foreground",
+		"ptypool/keyboard", "ptypool/vt",
+	}
+	// What a way in to the host may use. All it does is done by the host.
+	door := []string{"ahp", "ahp/host", "ahp/rpc", "ahp/transport", "authz"}
+	// What a program that talks to a host from outside may use.
+	outside := []string{"ahp", "ahp/client", "ahp/transport", "cmd/termhost/sshcmd"}
 	return map[string][]string{
-		"ahp":        nil,
-		"keys":       nil,
-		"ptypool/vt": nil,
-		"authz":      {"keys"},
-		"ahp/store":  {"ahp"},
-		"ptypool":    {"ptypool/vt"},
-		"ahp/host":   {"ahp", "ahp/store", "authz", "keys", "ptypool", "ptypool/vt"},
-		"ahp/rpc":    {"ahp", "ahp/host", "ahp/store", "authz", "keys", "ptypool", "ptypool/vt"},
-		"ahp/client": {"ahp", "ahp/rpc"},
-		"ahp/acp":    append(door, "ahp/client"),
-		"ahp/ws":     door,
-		"sshd":       door,
+		"ahp":                   nil,
+		"ahp/ahptest":           nil,
+		"ahp/commandline":       nil,
+		"keys":                  nil,
+		"ptypool/foreground":    nil,
+		"ptypool/keeper":        {"ptypool/proctag", "ptypool/termlog"},
+		"ptypool/proctag":       nil,
+		"ptypool/keyboard":      nil,
+		"ptypool/termlog":       nil,
+		"ptypool/vt":            {"ptypool/keyboard"},
+		"authz":                 {"keys"},
+		"ahp/transport":         {"ahp"},
+		"ahp/client":            {"ahp", "ahp/transport"},
+		"ahp/store":             {"ahp"},
+		"ahp/record":            {"ahp", "ptypool/vt"},
+		"ptypool":               {"ptypool/keeper", "ptypool/proctag", "ptypool/vt"},
+		"ahp/hosttest":          with(door, "keys"),
+		"ahp/host":              with(below, "ptypool/keeper", "ptypool/termlog"),
+		"ahp/rpc":               {"ahp", "ahp/host", "ahp/store", "ahp/transport", "authz"},
+		"ahp/acp":               with(door, "ahp/acp/wire", "ahp/commandline", "ptypool"),
+		"ahp/acp/wire":          {"ahp"},
+		"ahp/page":              with(door, "ahp/ws", "keys"),
+		"ahp/ws":                door,
+		"sshd":                  with(door, "keys", "sshd/verbs"),
+		"sshd/verbs":            with(below, "ahp/host"),
+		"cmd/termhost/acpproxy": with(outside, "ahp/acp/wire", "ptypool/vt"),
+		"cmd/termhost/bench":    nil,
+		"cmd/termhost/config":   {"authz"},
+		"cmd/termhost/logs":     {"authz"},
+		"cmd/termhost/share":    with(outside, "ptypool", "ptypool/keyboard", "ptypool/vt"),
+		"cmd/termhost/sshcmd":   nil,
+	}
+}
+
+// knowNoSSH are the packages that may be reached by other ways in than SSH, and
+// must not care which.
+func knowNoSSH() []string { return []string{"ahp/host", "sshd/verbs"} }
+
+// outsiders are the packages that run on the other side of a connection to the
+// host, with what each of them may reach of the server's packages: share runs its
+// program on a pty of its own.
+func outsiders() map[string][]string {
+	return map[string][]string{
+		"ahp/transport": nil, "ahp/client": nil, "cmd/termhost/acpproxy": nil,
+		"cmd/termhost/share": {"ptypool"}, "cmd/termhost/sshcmd": nil,
+	}
+}
+
+// serverSide are the packages that only the host's own process needs.
+func serverSide() []string {
+	return []string{
+		"ahp/acp", "ahp/host", "ahp/rpc", "ahp/store", "ahp/ws", "authz", "keys", "ptypool",
+		"sshd", "sshd/verbs",
 	}
 }
 
 // pure are the packages that do no I/O and have no clock, so that the wire's
 // reducers and the screen depend on their input alone.
-func pure() []string { return []string{"ahp", "ptypool/vt"} }
+func pure() []string {
+	return []string{"ahp", "ahp/commandline", "ahp/record", "ptypool/keyboard", "ptypool/vt"}
+}
 
 // topLevel returns what the top of the repository may hold. Another folder
 // needs a reason in the README, and a line here.
 func topLevel() []string {
 	return []string{
-		".ci", ".git", ".gitignore", "README.md", "ahp", "authz", "cmd", "config.example.toml",
+		".ci", ".git", ".gitattributes", ".gitignore", "README.md", "ahp", "authz", "cmd", "config.example.toml",
 		"go.mod", "go.sum", "keys", "ptypool", "sshd",
 	}
 }
@@ -67,8 +118,8 @@ type source struct {
 }
 
 // sources parses the module's Go files, those for other systems included. It
-// opens the files itself, rather than to ask the go command, because a test's
-// result is cached until a file it has opened changes.
+// opens the files itself and does not ask the go command, because the result of a
+// test is cached until a file changes that the test has opened.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
@@ -77,13 +128,15 @@ func sources(t *testing.T) []source {
 		if path.Ext(name) != ".go" || strings.Contains(name, "testdata/") {
 			return
 		}
-		file, err := parser.ParseFile(fset, filepath.Join(moduleRoot, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, filepath.Join(moduleRoot, name), nil,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		if !isIgnored(file) {
-			all = append(all, source{path.Dir(name), name, file, strings.HasSuffix(name, "_test.go")})
+			test := strings.HasSuffix(name, "_test.go")
+			all = append(all, source{path.Dir(name), name, file, test})
 		}
 	})
 	if len(all) == 0 {
@@ -180,19 +233,93 @@ func imports(f *ast.File) []string {
 }
 
 func TestImportsRunDownwards(t *testing.T) {
+	exists := map[string]bool{}
 	for _, s := range sources(t) {
-		if s.test || s.pkg == "cmd/termhost" || strings.HasPrefix(s.pkg, "cmd/termhost/") {
+		exists[s.pkg] = true
+		if s.test || s.pkg == "cmd/termhost" {
 			continue // tests may put parts together as they like
 		}
 		rule := ruleOf(s.pkg)
 		if rule == "" {
-			t.Errorf("%s: package %s has no rule: give it one in mayImport, and a reason in the README", s.path, s.pkg)
+			t.Errorf("%s: package %s has no rule: give it one in mayImport, "+
+				"and a reason in the README", s.path, s.pkg)
 			continue
 		}
 		for _, p := range imports(s.ast) {
 			of, ours := strings.CutPrefix(p, modulePath+"/")
-			if target := ruleOf(of); ours && target != rule && !slices.Contains(mayImport()[rule], target) {
+			target := ruleOf(of)
+			if ours && target != rule && !slices.Contains(mayImport()[rule], target) {
 				t.Errorf("%s: %s must not import %s", s.path, s.pkg, of)
+			}
+		}
+	}
+	for pkg := range mayImport() {
+		if !exists[pkg] {
+			t.Errorf("mayImport has a rule for %s, which does not exist", pkg)
+		}
+	}
+}
+
+// TestImportsKeepTheServerOutOfTheClient follows the imports of what talks to a
+// host from outside: it must not carry the server with it.
+func TestImportsKeepTheServerOutOfTheClient(t *testing.T) {
+	direct := map[string][]string{}
+	for _, s := range sources(t) {
+		if !s.test {
+			for _, p := range imports(s.ast) {
+				if of, ours := strings.CutPrefix(p, modulePath+"/"); ours {
+					direct[s.pkg] = append(direct[s.pkg], of)
+				}
+			}
+		}
+	}
+	for from, allowed := range outsiders() {
+		seen := map[string]bool{}
+		var follow func(pkg string, way []string)
+		follow = func(pkg string, way []string) {
+			if seen[pkg] {
+				return
+			}
+			seen[pkg] = true
+			way = append(slices.Clip(way), pkg)
+			rule := ruleOf(pkg)
+			if slices.Contains(serverSide(), rule) && !slices.Contains(allowed, rule) {
+				t.Errorf("%s must not reach %s: %s", from, pkg, strings.Join(way, " -> "))
+				return
+			}
+			for _, next := range direct[pkg] {
+				follow(next, way)
+			}
+		}
+		follow(from, nil)
+	}
+}
+
+func TestImportsOfWhatKnowsNoSSH(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || !slices.Contains(knowNoSSH(), s.pkg) {
+			continue
+		}
+		for _, p := range imports(s.ast) {
+			if p == "charm.land/ssh" || strings.HasPrefix(p, "golang.org/x/crypto/ssh") {
+				t.Errorf("%s: %s must not know %s", s.path, s.pkg, p)
+			}
+		}
+	}
+}
+
+// testSupport are the packages that tests share.
+func testSupport() []string { return []string{"ahp/ahptest", "ahp/hosttest"} }
+
+func TestNothingButTestsUsesWhatTestsShare(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || slices.Contains(testSupport(), s.pkg) {
+			continue
+		}
+		for _, p := range imports(s.ast) {
+			of, _ := strings.CutPrefix(p, modulePath+"/")
+			if p == "testing" || slices.Contains(testSupport(), of) {
+				t.Errorf("%s imports %s, which is for tests", s.path, p)
 			}
 		}
 	}
@@ -230,13 +357,16 @@ func TestPurePackagesDoNoIOAndHaveNoClock(t *testing.T) {
 			continue
 		}
 		for _, p := range imports(s.ast) {
-			denied := slices.ContainsFunc(deny, func(d string) bool { return p == d || strings.HasPrefix(p, d+"/") })
+			denied := slices.ContainsFunc(deny, func(d string) bool {
+				return p == d || strings.HasPrefix(p, d+"/")
+			})
 			if denied && !slices.Contains(allow, p) {
 				t.Errorf("%s imports %s: this package does no I/O", s.path, p)
 			}
 		}
 		for _, name := range clockUses(s.ast) {
-			t.Errorf("%s uses time.%s: this package has no clock, its callers pass the time", s.path, name)
+			t.Errorf("%s uses time.%s: this package has no clock, its callers pass the time",
+				s.path, name)
 		}
 	}
 }
@@ -244,7 +374,9 @@ func TestPurePackagesDoNoIOAndHaveNoClock(t *testing.T) {
 // clockUses returns the names of package time that a file uses and that read
 // the clock or wait for it.
 func clockUses(file *ast.File) []string {
-	clock := []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"}
+	clock := []string{
+		"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until",
+	}
 	local := ""
 	for _, spec := range file.Imports {
 		if spec.Path.Value == `"time"` {
@@ -256,10 +388,12 @@ func clockUses(file *ast.File) []string {
 	}
 	var used []string
 	ast.Inspect(file, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := sel.X.(*ast.Ident); ok && local != "" && x.Name == local && slices.Contains(clock, sel.Sel.Name) {
-				used = append(used, sel.Sel.Name)
-			}
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok || local == "" || !slices.Contains(clock, sel.Sel.Name) {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && x.Name == local {
+			used = append(used, sel.Sel.Name)
 		}
 		return true
 	})
@@ -286,6 +420,32 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	}
 }
 
+// maxColumns is how wide a line of Go may be, in characters. A tab counts as 4 columns.
+const maxColumns = 100
+
+// TestDocsAndCodeKeepTo100Columns measures all Go files but tests, whose tables may be
+// wider, and those that a program has written.
+func TestDocsAndCodeKeepTo100Columns(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || ast.IsGenerated(s.ast) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(moduleRoot, s.path))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		number := 0
+		for line := range strings.Lines(string(text)) {
+			number++
+			line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")
+			if n := utf8.RuneCountInString(line); n > maxColumns {
+				t.Errorf("%s:%d has %d columns of %d", s.path, number, n, maxColumns)
+			}
+		}
+	}
+}
+
 func TestTopLevelHoldsOnlyWhatTheDesignNames(t *testing.T) {
 	entries, err := os.ReadDir(moduleRoot)
 	if err != nil {
@@ -308,8 +468,11 @@ func TestNoFileNamesAPathOfThisMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	parent, own := filepath.Dir(root)+"/", filepath.Base(root)
+	if parent == "//" {
+		t.Skip("a checkout in a folder of / has a path that may mean anything")
+	}
 	// Of folders that every machine has, only the checkout itself counts.
-	everywhere := parent == "//" || strings.HasPrefix(os.TempDir()+"/", parent)
+	everywhere := strings.HasPrefix(os.TempDir()+"/", parent)
 	mention := regexp.MustCompile(`(?:^|[^\w.-])` + regexp.QuoteMeta(parent) + `(\w[\w.-]*)`)
 	walk(t, func(name string) {
 		text, err := os.ReadFile(filepath.Join(moduleRoot, name))

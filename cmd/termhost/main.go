@@ -1,5 +1,5 @@
-// Command termhost keeps terminals alive for people and agents: people attach
-// with ssh, agents over WebSocket, both to the same terminals.
+// Command termhost keeps terminals alive for people and agents: people attach with ssh, agents over
+// WebSocket, both to the same terminals.
 package main
 
 import (
@@ -8,10 +8,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+
+	"termhost/cmd/termhost/config"
+	"termhost/sshd/verbs"
 )
 
-// The exit codes of every command, unless it passes another program's on.
+// The exit codes of every command, unless it passes on another program's.
 const (
 	exitOK      = 0
 	exitFailure = 1
@@ -21,9 +25,39 @@ const (
 // command is one of the program's commands.
 type command struct {
 	name  string
-	usage string // what follows the name
-	help  string // one line
-	run   func(args []string, std stdio) int
+	usage string            // its arguments
+	help  string            // one line
+	run   func(c *call) int // returns the exit code
+}
+
+// commands returns all commands, in the order in which help lists them.
+func commands() []command { return append(ownCommands(), hostVerbs()...) }
+
+// ownCommands returns what this program does without having a host do it.
+func ownCommands() []command {
+	return []command{
+		{"serve", "[-c FILE]", "run the host", serve},
+		{keeperName, "[-c FILE | -- serve [-c FILE]]",
+			"keep the host's terminals; `serve` starts one where none answers. With `-- serve`: " +
+				"be process 1 of a container, which runs the host again when it crashes",
+			runKeeper},
+		{"stop", "[-c FILE]", "end the terminals, the host and its keeper", stop},
+		{"share", "[-n NAME] [--local [-c FILE] | [ssh options] DEST] [-- CMD ARGS...]",
+			"show this terminal, or a program's, to a host", shareTerminal},
+		{"acp", "[--local [-c FILE] | [ssh options] DEST] -- AGENT ARGS...",
+			"run an ACP agent whose commands run in the host's terminals", proxyACP},
+		{"page", "[--role ROLE] [--local [-c FILE] | [ssh options] DEST] [NAME...]",
+			"open the terminals of a host in a browser", openPage},
+		{sftpServerName, "",
+			"serve SFTP on standard input and output, as `serve` has it do", sftpServer},
+		{"bench", "[--quick | --soak D]",
+			"compare with what is installed of sshd, tmux, dtach, ttyd; or be used by many for D",
+			benchmark},
+		{"completion", "bash|zsh|fish", "print a shell's completion of these commands", completion},
+		{"man", "", "print the manual page, for `man -l -`", manual},
+		{"version", "", "print the version", printVersion},
+		{"help", "[COMMAND]", "show this, or explain a command", help},
+	}
 }
 
 // stdio is what a command reads and writes.
@@ -32,53 +66,93 @@ type stdio struct {
 	out, err io.Writer
 }
 
-func commands() []command {
-	return []command{
-		{"serve", "[-c FILE]", "run the host", serve},
-		{"share", shareUsage, "show this terminal, or a program's, to a host", shareTerminal},
-		{"acp", acpUsage, "run an ACP agent whose commands run in the host's terminals", proxyACP},
-		{"attach", attachUsage, "show a terminal of a host on this machine", attach},
-		{"version", "", "print the version", printVersion},
-	}
-}
-
 func main() {
 	os.Exit(run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
 }
 
+// run runs the command that args begin with, and returns the exit code.
 func run(args []string, std stdio) int {
 	if len(args) == 0 {
 		return fail(std, exitUsage, "no command", "termhost help lists them")
 	}
 	name, rest := args[0], args[1:]
-	switch name {
-	case "help", "-h", "-help", "--help":
-		printHelp(std.out)
-		return exitOK
+	if isHelp(name) {
+		name = "help"
 	}
+	c, ok := commandNamed(name)
+	if !ok {
+		return unknownCommand(std, name)
+	}
+	return c.run(&call{command: c, args: rest, std: std})
+}
+
+func commandNamed(name string) (command, bool) {
+	all := commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	if i < 0 {
+		return command{}, false
+	}
+	return all[i], true
+}
+
+// unknownCommand refuses a command, and returns the exit code.
+func unknownCommand(std stdio, name string) int {
 	var names []string
 	for _, c := range commands() {
-		if c.name == name {
-			return c.run(rest, std)
-		}
 		names = append(names, c.name)
 	}
 	hint := "termhost help lists the commands"
-	if near := nearest(name, names); near != "" {
+	if near := config.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return fail(std, exitUsage, fmt.Sprintf("there is no command %q", name), hint)
 }
 
-func printHelp(w io.Writer) {
-	fmt.Fprintln(w, "termhost keeps terminals alive: people attach with ssh, agents over WebSocket.")
-	fmt.Fprintln(w)
-	for _, c := range commands() {
-		fmt.Fprintf(w, "  termhost %-20s  %s\n", strings.TrimSpace(c.name+" "+c.usage), c.help)
+// help lists the commands, or explains one.
+func help(c *call) int {
+	switch len(c.args) {
+	case 0:
+		printHelp(c.std.out)
+		return exitOK
+	case 1:
+	default:
+		return c.badUsage(fmt.Sprintf("unexpected argument %q", c.args[1]))
 	}
+	about, ok := commandNamed(c.args[0])
+	if !ok {
+		return unknownCommand(c.std, c.args[0])
+	}
+	own := func(o command) bool { return o.name == about.name }
+	if slices.ContainsFunc(ownCommands(), own) {
+		fmt.Fprintf(c.std.out, "usage: termhost %s %s\n%s\n", about.name, about.usage, about.help)
+		return exitOK
+	}
+	verbs.WriteHelp(c.std.out, about.name)
+	return exitOK
 }
 
-// fail prints an error, and a hint if there is one, and returns the exit code.
+func printHelp(out io.Writer) {
+	w := new(strings.Builder)
+	fmt.Fprint(w, "termhost keeps terminals alive: "+
+		"people attach with ssh, agents over WebSocket.\n\n")
+	list := func(commands []command) {
+		for _, c := range commands {
+			usage := strings.TrimSpace(c.name + " " + c.usage)
+			fmt.Fprintf(w, "  termhost %s\n      %s\n", usage, c.help)
+		}
+	}
+	list(ownCommands())
+	fmt.Fprint(w, "\n"+
+		"On a host of this machine, through its unix socket (behind ssh HOST elsewhere;\n"+
+		"-c FILE, before the rest, names the configuration that it runs with):\n\n")
+	list(hostVerbs())
+	_, _ = io.WriteString(out, w.String())
+}
+
+// isHelp reports whether an argument asks for help.
+func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
+
+// fail prints an error and, if it is not empty, a hint. It returns the exit code.
 func fail(std stdio, code int, message, hint string) int {
 	fmt.Fprintf(std.err, "termhost: error: %s\n", message)
 	if hint != "" {
@@ -87,21 +161,42 @@ func fail(std stdio, code int, message, hint string) int {
 	return code
 }
 
-// parseFlags parses a command's arguments, of which at most one may be left
-// over where operands are allowed. It returns false after telling the user what
-// is wrong, or after printing the usage they asked for.
-func parseFlags(fs *flag.FlagSet, args []string, operands int, usage string, std stdio) (code int, ok bool) {
+// call is one run of a command.
+type call struct {
+	command
+	args []string // without the command's name
+	std  stdio
+}
+
+func (c *call) usageLine() string { return "usage: termhost " + c.name + " " + c.usage }
+
+// printUsage prints the usage, which the user has asked for, and returns the exit code.
+func (c *call) printUsage() int {
+	fmt.Fprintln(c.std.out, c.usageLine())
+	return exitOK
+}
+
+// badUsage prints an error with the usage as its hint, and returns the exit code.
+func (c *call) badUsage(message string) int {
+	return fail(c.std, exitUsage, message, c.usageLine())
+}
+
+// flags returns the command's set of flags, to which it adds its own.
+func (c *call) flags() *flag.FlagSet { return flag.NewFlagSet(c.name, flag.ContinueOnError) }
+
+// parse parses the arguments: flags, and at most that many operands. If it returns false it has
+// told the user what is wrong, or printed the usage, and the command ends with the exit code.
+func (c *call) parse(fs *flag.FlagSet, operands int) (code int, ok bool) {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	err := fs.Parse(args)
+	err := fs.Parse(c.args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintln(std.out, "usage: termhost", fs.Name(), usage)
-		return exitOK, false
+		return c.printUsage(), false
 	case err != nil:
-		return fail(std, exitUsage, err.Error(), "usage: termhost "+fs.Name()+" "+usage), false
+		return c.badUsage(err.Error()), false
 	case fs.NArg() > operands:
-		return fail(std, exitUsage, fmt.Sprintf("unexpected argument %q", fs.Arg(operands)), "usage: termhost "+fs.Name()+" "+usage), false
+		return c.badUsage(fmt.Sprintf("unexpected argument %q", fs.Arg(operands))), false
 	}
 	return exitOK, true
 }

@@ -9,19 +9,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdTmux runs tmux with a server of the script's own, which ends with the script.
+// cmdTmux runs tmux with a server of its own for the script, which ends with the script.
 //
 //	tmux COMMAND ARGS...
 func cmdTmux(ts *testscript.TestScript, neg bool, args []string) {
 	socket := ts.MkAbs("tmux.sock")
 	if args[0] == "new-session" {
-		ts.Defer(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() }) // it may have ended
+		ts.Defer(func() {
+			_ = exec.Command("tmux", "-S", socket, "kill-server").Run() // it may have ended
+		})
 	}
 	ts.Check(ts.Exec("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...))
 }
 
-// cmdMirrors waits until the host shows of a terminal what its user sees in tmux,
-// row by row, and that matches.
+// cmdMirrors waits until the host shows a terminal as its user sees it in tmux, row by row, and the
+// text matches.
 //
 //	mirrors TERMINAL REGEXP
 func cmdMirrors(ts *testscript.TestScript, neg bool, args []string) {
@@ -38,7 +40,7 @@ func cmdMirrors(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return string(out)
 	}
-	// tmux and peek tell of a moment; that both show the same is the event.
+	// tmux and peek show a moment; nothing reports that both show the same.
 	for deadline := time.Now().Add(patience); ; {
 		user := output("tmux", "-S", ts.MkAbs("tmux.sock"), "capture-pane", "-p")
 		watcher := output("ssh", "host", "peek", args[0])
@@ -47,16 +49,18 @@ func cmdMirrors(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("never the same and %q; the user sees\n%s\nthe host shows\n%s", re, user, watcher)
+			ts.Fatalf("never the same and %q; the user sees\n%s\nthe host shows\n%s",
+				re, user, watcher)
 		}
 	}
 }
 
-// lastRows returns what of the user's screen belongs to the shared shell: share
-// begins below what was there before, which nobody else is shown.
+// lastRows returns the part of the user's screen that belongs to the shared shell. The rows above
+// it were there before, and are shown to nobody else.
 func lastRows(user, watcher string) string {
 	first, _, _ := strings.Cut(watcher, "\n")
-	if i := strings.Index(user, "\n"+first+"\n"); first != "" && i >= 0 && !strings.HasPrefix(user, first+"\n") {
+	i := strings.Index(user, "\n"+first+"\n")
+	if first != "" && i >= 0 && !strings.HasPrefix(user, first+"\n") {
 		return user[i+1:]
 	}
 	return user

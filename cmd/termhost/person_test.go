@@ -16,7 +16,7 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// person is somebody at a terminal of their own, running a program.
+// person is somebody who runs a program in a terminal.
 type person struct {
 	cmd  *exec.Cmd
 	tty  *os.File
@@ -24,21 +24,21 @@ type person struct {
 	err  error // of Wait; set before done is closed
 
 	mu      sync.Mutex
-	screen  []byte // everything that was shown
-	read    int    // how much of it, without escapes, sees has matched
+	output  []byte // everything that was shown
+	read    int    // how much of it, without escapes, has been matched
 	changed chan struct{}
 }
 
-// cmdPerson lets people use programs as they would, one keyboard each.
+// cmdPerson lets people use programs, each in a terminal of their own.
 //
 //	person NAME runs PROGRAM ARGS...   in a terminal of 80x24
 //	person NAME types TEXT             with Go's escapes: \r is Enter
-//	person NAME sees REGEXP            what comes next, waiting for it
-//	! person NAME sees REGEXP          has not seen it so far
+//	person NAME sees REGEXP            in what is shown next, waiting for it
+//	! person NAME sees REGEXP          it was not shown so far
 //	person NAME resizes COLSxROWS
 //	person NAME leaves [STATUS]        the program ends by itself, with the status
-//	person NAME vanishes               the program is killed, its connection dies
-//	person NAME has a sane terminal    what was shown leaves a terminal as a shell expects it
+//	person NAME vanishes               the program is killed, and its connection with it
+//	person NAME has a sane terminal    the output leaves a terminal as a shell expects it
 func cmdPerson(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: person NAME VERB ...")
@@ -54,7 +54,8 @@ func cmdPerson(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	switch verb {
 	case "types":
-		text, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.Join(rest, " "), `"`, `\"`) + `"`)
+		quoted := strings.ReplaceAll(strings.Join(rest, " "), `"`, `\"`)
+		text, err := strconv.Unquote(`"` + quoted + `"`)
 		ts.Check(err)
 		_, err = p.tty.WriteString(text)
 		ts.Check(err)
@@ -86,7 +87,8 @@ func startPerson(ts *testscript.TestScript, args []string) *person {
 	cmd.Path = firstDir(ts.Getenv("PATH"), args[0])
 	cmd.Err = nil
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8"}
+	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"),
+		"TERM=xterm-256color", "LANG=C.UTF-8"}
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
 	ts.Check(err)
 	p := &person{cmd: cmd, tty: tty, done: make(chan struct{}), changed: make(chan struct{}, 1)}
@@ -99,7 +101,7 @@ func (p *person) watch() {
 	for {
 		n, err := p.tty.Read(buf)
 		p.mu.Lock()
-		p.screen = append(p.screen, buf[:n]...)
+		p.output = append(p.output, buf[:n]...)
 		p.mu.Unlock()
 		p.notify()
 		if err != nil {
@@ -118,17 +120,18 @@ func (p *person) notify() {
 	}
 }
 
-// escapes are what a person does not see: control sequences and the like.
-var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78MDEHc]|\r`)
+// escapes matches what a person does not see: control sequences and the like.
+var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|` +
+	`\x1b[()][A-Z0-9]|\x1b[=>78MDEHc]|\r`)
 
-// sees waits until what has been shown since the last match matches.
+// sees waits until the output since the last match matches.
 func (p *person) sees(ts *testscript.TestScript, neg bool, pattern string) {
 	re, err := regexp.Compile(pattern)
 	ts.Check(err)
 	deadline := time.After(patience)
 	for {
 		p.mu.Lock()
-		shown := escapes.ReplaceAll(p.screen, nil)
+		shown := escapes.ReplaceAll(p.output, nil)
 		at := re.FindIndex(shown[min(p.read, len(shown)):])
 		if at != nil {
 			p.read += at[1]
@@ -160,21 +163,22 @@ func (p *person) leaves(ts *testscript.TestScript, args []string) {
 	case <-time.After(patience):
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		ts.Fatalf("the program does not end; shown:\n%s", p.screen)
+		ts.Fatalf("the program does not end; shown:\n%s", p.output)
 	}
 	if got := p.cmd.ProcessState.ExitCode(); got != want {
-		ts.Fatalf("the program ended with %d, want %d; shown:\n%s", got, want, p.screen)
+		ts.Fatalf("the program ended with %d, want %d; shown:\n%s", got, want, p.output)
 	}
 }
 
-// sane asks a terminal that shows what the person's did for its modes.
+// sane feeds everything that was shown to a terminal and asks it for its modes.
 func (p *person) sane(ts *testscript.TestScript) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v, answers := vt.New(80, 24, vt.Options{}), &vtAnswers{}
-	v.Feed(p.screen, answers)
+	v.Feed(p.output, answers)
 	answers.text = ""
-	for _, mode := range []int{1, 5, 6, 9, 12, 45, 47, 66, 67, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 1049, 2004, 2026} {
+	for _, mode := range []int{1, 5, 6, 9, 12, 45, 47, 66, 67, 1000, 1002, 1003, 1004, 1005, 1006,
+		1015, 1016, 1049, 2004, 2026} {
 		v.Feed(fmt.Appendf(nil, "\x1b[?%d$p", mode), answers)
 		if want := fmt.Sprintf("\x1b[?%d;2$y", mode); answers.text != want {
 			ts.Fatalf("mode %d is not off: %q, want %q", mode, answers.text, want)
@@ -190,18 +194,19 @@ func (p *person) sane(ts *testscript.TestScript) {
 	}
 }
 
-// vtAnswers keeps what a terminal answers and nothing else.
+// vtAnswers records what a terminal answers.
 type vtAnswers struct {
 	vt.Sink
 	text string
 }
 
-func (a *vtAnswers) Reply(p []byte) { a.text += string(p) }
-func (*vtAnswers) Data([]byte)      {}
-func (*vtAnswers) Title(string)     {}
-func (*vtAnswers) Bell()            {}
-func (*vtAnswers) Cwd(string)       {}
-func (*vtAnswers) Clipboard([]byte) {}
+func (a *vtAnswers) Reply(p []byte)    { a.text += string(p) }
+func (*vtAnswers) Data([]byte)         {}
+func (*vtAnswers) Title(string)        {}
+func (*vtAnswers) Bell()               {}
+func (*vtAnswers) Cwd(string)          {}
+func (*vtAnswers) Clipboard([]byte)    {}
+func (*vtAnswers) Notification([]byte) {}
 
 // leave kills the program and waits for its end.
 func (p *person) leave() {

@@ -1,78 +1,127 @@
 package main
 
 import (
-	"log/slog"
+	"fmt"
 	"os"
-	"reflect"
+	"strings"
 	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/cmd/termhost/config"
 )
 
-// configInterval is how often the configuration file is looked at, as the key
-// files are.
+// configInterval is how often the configuration file is checked for changes, like the key files.
 const configInterval = time.Second
 
-// watchConfig puts changes of the file's principals in force while the host
-// runs, until stop is called. What else changes waits for a restart, and the log
-// says so. A file with mistakes changes nothing. path is "" where there is none.
-func watchConfig(path string, cfg config, s *server, log *slog.Logger) (stop func()) {
-	if path == "" {
-		return func() {}
-	}
-	end, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(configInterval)
-		defer tick.Stop()
-		seen := stampOf(path)
-		for {
-			select {
-			case <-end:
-				return
-			case <-tick.C:
-			}
-			if now := stampOf(path); now != seen {
-				seen = now
-				cfg = reloadConfig(path, cfg, s, log)
-			}
-		}
-	}()
-	return func() {
-		close(end)
-		<-ended
-	}
+// configFile is the file that the host's configuration is in.
+type configFile struct {
+	path string // "": there is none
+	seen fileVersion
 }
 
-// stamp tells one version of a file from another.
-type stamp struct {
+// fileVersion tells one version of a file from another.
+type fileVersion struct {
 	modified time.Time
 	size     int64
 }
 
-func stampOf(path string) stamp {
-	st, err := os.Stat(path)
-	if err != nil {
-		return stamp{}
-	}
-	return stamp{st.ModTime(), st.Size()}
+func openConfig(path string) *configFile {
+	f := &configFile{path: path}
+	f.changed()
+	return f
 }
 
-// reloadConfig reads the file again and returns the configuration in force.
-func reloadConfig(path string, old config, s *server, log *slog.Logger) config {
-	fresh, err := loadConfig(path)
+// changed reports whether the file is another than when changed was last called.
+func (f *configFile) changed() bool {
+	if f.path == "" {
+		return false
+	}
+	var now fileVersion
+	if st, err := os.Stat(f.path); err == nil {
+		now = fileVersion{st.ModTime(), st.Size()}
+	}
+	was := f.seen
+	f.seen = now
+	return now != was
+}
+
+// reload reads the configuration file and puts what has changed into force. It logs what that is,
+// and what has to wait for a restart. A file with mistakes changes nothing.
+func (s *server) reload(f *configFile) {
+	f.changed()
+	loaded, err := config.Load(f.path)
 	if err != nil {
-		log.Error("the changed configuration is not taken", "err", err)
-		return old
-	}
-	if !reflect.DeepEqual(old.Principals, fresh.Principals) {
-		if err := s.access.setPrincipals(fresh.Principals); err != nil {
-			log.Error("the changed principals are not taken", "err", err)
-			return old
+		// An error of the file's author has a line for each mistake.
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			s.log.Error("the configuration stays as it was", "mistake", line)
 		}
-		log.Info("the configuration's principals have changed")
-		old.Principals = fresh.Principals
+		return
 	}
-	if !reflect.DeepEqual(old, fresh) {
-		log.Warn("the configuration has changed; restart to put what is not under [[principal]] in force")
+	next, taken, waiting := config.Reload(s.cfg, loaded)
+	if err := s.configure(next); err != nil {
+		s.log.Error("the configuration stays as it was", "err", err)
+		return
 	}
-	return old
+	if len(taken) > 0 {
+		s.log.Info("the configuration has changed", "keys", taken)
+	}
+	if len(waiting) > 0 {
+		s.log.Warn("the configuration has changed; restart to put these keys in force",
+			"keys", waiting)
+	}
+}
+
+// reloadAll does what SIGHUP asks for: it also reads the keys and certificates again.
+func (s *server) reloadAll(f *configFile) {
+	s.log.Info("reading configuration, keys and certificates again", "file", f.path)
+	s.access.ring.Reload()
+	if err := s.access.audit.Reopen(); err != nil {
+		s.log.Error("the audit log stays where it was", "err", err)
+	}
+	s.reload(f)
+}
+
+// configure puts a configuration in force whose listeners and state folder are the same. After an
+// error nothing has changed. It must not be called concurrently.
+func (s *server) configure(next config.Config) error {
+	signers, err := hostKeys(next)
+	if err != nil {
+		return err
+	}
+	certificate, err := readCertificate(next.HTTP)
+	if err != nil {
+		return err
+	}
+	old, oldSigners := s.cfg, s.access.signers
+	s.cfg, s.access.signers = next, signers
+	if err = s.ssh.Configure(s.sshConfig()); err == nil {
+		err = s.access.configure(old, next)
+	}
+	if err != nil {
+		s.cfg, s.access.signers = old, oldSigners
+		if undo := s.ssh.Configure(s.sshConfig()); undo != nil {
+			return fmt.Errorf("%w; and then: %w", err, undo)
+		}
+		return err
+	}
+	s.certificate.Store(certificate)
+	s.host.Configure(s.hostConfig())
+	s.web.Configure(s.webConfig())
+	setMemoryLimit(next.MemoryLimit, s.log)
+	if !sameKeys(oldSigners, signers) {
+		s.access.writeKnownHosts(next.StateDir, reachable(s.sshListener.Addr()))
+		s.log.Info("the host keys have changed",
+			"key", gossh.FingerprintSHA256(signers[0].PublicKey()))
+	}
+	return nil
+}
+
+// sameKeys reports whether two lists of signers have the same keys and certificates.
+func sameKeys(a, b []gossh.Signer) bool {
+	same := len(a) == len(b)
+	for i := 0; same && i < len(a); i++ {
+		same = string(a[i].PublicKey().Marshal()) == string(b[i].PublicKey().Marshal())
+	}
+	return same
 }

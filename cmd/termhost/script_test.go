@@ -1,40 +1,51 @@
 package main
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"termhost/ahp/hosttest"
+	"termhost/cmd/termhost/bench"
 )
 
-// TestMain makes the test binary stand for the programs that scripts run.
+// TestMain makes the test binary act as the programs that scripts run.
 func TestMain(m *testing.M) {
+	// A host that a test runs in this process has this program be its keeper. It must not take
+	// that for a run of all the tests, each of which would start more keepers.
+	if len(os.Args) > 1 && os.Args[1] == keeperName {
+		main()
+	}
 	testscript.Main(m, map[string]func(){
 		"termhost":  main,
 		"acpagent":  acpAgentMain,
 		"acpeditor": acpEditorMain,
+		"oldkeeper": oldKeeperMain,
 	})
 }
 
-// TestScripts runs the stories under testdata/script with the real binary, the
-// real ssh and real shells. Each has a home, a state folder and ports of its own.
+// TestScripts runs the scripts in testdata/script with the real binary, the real ssh and real
+// shells. Each script has its own home, state folder and ports.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		Setup:               setupScript,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition:           scriptCondition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve":   cmdServe,
 			"halt":    cmdHalt,
+			"hangup":  cmdHangup,
+			"logged":  cmdLogged,
 			"person":  cmdPerson,
 			"agent":   cmdAgent,
 			"need":    cmdNeed,
@@ -44,14 +55,33 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// patience bounds every wait of a script: far more than anything takes, so that
-// only what never happens fails.
-const patience = 30 * time.Second
+// isSlow tells whether the tests run that take many seconds with programs that few machines have,
+// such as node and tmux. A plain go test leaves them out, and .ci/run runs them.
+func isSlow() bool { return os.Getenv("TERMHOST_SLOW") != "" }
 
-// story is what the custom commands of one script share.
+// slow skips a test unless the slow ones run.
+func slow(t *testing.T) {
+	t.Helper()
+	if !isSlow() {
+		t.Skip("a slow test: it runs with TERMHOST_SLOW=1")
+	}
+}
+
+// scriptCondition knows [slow], which scripts that take long skip themselves without.
+func scriptCondition(cond string) (bool, error) {
+	if cond != "slow" {
+		return false, fmt.Errorf("unknown condition %q", cond)
+	}
+	return isSlow(), nil
+}
+
+// patience is how long a test waits for what must come.
+const patience = hosttest.Patience
+
+// story is the state that the custom commands of one script share.
 type story struct {
-	host   *exec.Cmd
-	exited chan error
+	host   *bench.Host // nil: none runs
+	past   *bench.Host // the last one that has ended; nil: none has
 	people map[string]*person
 	agents map[string]*agent
 }
@@ -71,7 +101,7 @@ func setupScript(env *testscript.Env) error {
 		if err != nil {
 			return err
 		}
-		// ssh finds its configuration by the password database, not by HOME.
+		// ssh looks for its configuration in the home of the password database, not in HOME.
 		wrapper := fmt.Sprintf("#!/bin/sh\nexec %s -F %s/ssh_config \"$@\"\n", path, env.WorkDir)
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(wrapper), 0o700); err != nil {
 			return err
@@ -89,7 +119,7 @@ func setupScript(env *testscript.Env) error {
 
 func storyOf(ts *testscript.TestScript) *story { return ts.Value(storyKey{}).(*story) }
 
-// end stops what the script left running.
+// end stops what the script has left running.
 func (s *story) end() {
 	for _, p := range s.people {
 		p.leave()
@@ -98,25 +128,23 @@ func (s *story) end() {
 		a.client.Close()
 	}
 	if s.host != nil {
-		s.host.Process.Kill()
-		<-s.exited
+		s.host.Kill()
+	} else if s.past != nil {
+		s.past.Kill()
 	}
 }
 
-// cmdServe starts the host with a configuration on free ports and waits until
-// it says how to log in. What it says is in the file "greeting", its log in
-// "hostlog". It writes an ssh_config in which the host is called "host", and
-// sets $URL to the WebSocket's.
+// cmdServe starts the host with a configuration on free ports, or with the given one, and waits
+// until it can be connected to. Its greeting is then in the file "greeting", and its log in
+// "hostlog". In the file ssh_config it is called "host". $URL is its WebSocket's, $PORT its SSH
+// port.
 //
 //	serve [TOML-FILE]
 func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 1 {
 		ts.Fatalf("usage: serve [config.toml]")
 	}
-	s := storyOf(ts)
-	// Shells have the script's home: what the machine's user has in .bashrc may be
-	// slow, and these shells are killed at any moment.
-	config := fmt.Sprintf("[ssh]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"127.0.0.1:0\"\n[terminal]\nenv = { HOME = %q }\n", ts.Getenv("HOME"))
+	config := bench.Config(ts.Getenv("HOME"))
 	if len(args) == 1 {
 		config = ts.ReadFile(args[0])
 	}
@@ -124,42 +152,21 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	log, err := os.OpenFile(ts.MkAbs("hostlog"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	ts.Check(err)
 	defer log.Close()
-	cmd := exec.Command(os.Args[0])
-	cmd.Path, err = exec.LookPath(filepath.Join(firstDir(ts.Getenv("PATH"), "termhost")))
-	ts.Check(err)
-	cmd.Args = []string{"termhost", "serve", "-c", ts.MkAbs("serve.toml")}
-	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "USER=root", "TMPDIR=" + os.TempDir(), "HOST_SECRET=canary-of-the-host"}
-	cmd.Dir = ts.MkAbs(".")
-	cmd.Stderr = log
-	out, err := cmd.StdoutPipe()
-	ts.Check(err)
-	ts.Check(cmd.Start())
-	s.host, s.exited = cmd, make(chan error, 1)
-	greeting := make(chan string, 1)
-	go func() {
-		var b strings.Builder
-		sc := bufio.NewScanner(out)
-		for sc.Scan() {
-			b.WriteString(sc.Text() + "\n")
-			if strings.HasPrefix(sc.Text(), "Socket:") {
-				greeting <- b.String()
-			}
-		}
-		s.exited <- cmd.Wait()
-	}()
-	select {
-	case g := <-greeting:
-		ts.Check(os.WriteFile(ts.MkAbs("greeting"), []byte(g), 0o600))
-		ts.Check(os.WriteFile(ts.MkAbs("ssh_config"), []byte(sshConfigOf(ts, g)), 0o600))
-	case err := <-s.exited:
-		s.host = nil
-		ts.Fatalf("the host ended: %v\n%s", err, ts.ReadFile("hostlog"))
-	case <-time.After(patience):
-		ts.Fatalf("the host does not say that it is up\n%s", ts.ReadFile("hostlog"))
+	env := []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "USER=root",
+		"TMPDIR=" + os.TempDir(), "HOST_SECRET=canary-of-the-host"}
+	h, err := bench.StartHost("termhost", ts.MkAbs("serve.toml"), env, log)
+	if err != nil {
+		ts.Fatalf("%v\n%s", err, ts.ReadFile("hostlog"))
 	}
+	storyOf(ts).host = h
+	ts.Check(os.WriteFile(ts.MkAbs("greeting"), []byte(h.Greeting), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("ssh_config"), []byte(sshConfigOf(h)), 0o600))
+	_, port := h.SSHAddress()
+	ts.Setenv("PORT", port)
+	ts.Setenv("URL", h.Find("ws://"))
 }
 
-// firstDir returns the path of a program in the folders of PATH.
+// firstDir returns the path of a program in the folders of a PATH.
 func firstDir(path, program string) string {
 	for _, dir := range filepath.SplitList(path) {
 		p := filepath.Join(dir, program)
@@ -170,61 +177,52 @@ func firstDir(path, program string) string {
 	return program
 }
 
-// sshConfigOf turns the command that the host told into an ssh_config.
-func sshConfigOf(ts *testscript.TestScript, greeting string) string {
-	var b strings.Builder
-	b.WriteString("Host host\n")
-	for line := range strings.Lines(greeting) {
-		words := strings.Fields(line)
-		if len(words) == 0 || words[0] != "ssh" {
-			if url := regexp.MustCompile(`ws://\S+`).FindString(line); url != "" {
-				ts.Setenv("URL", url)
-			}
-			continue
-		}
-		for i := 1; i < len(words); i++ {
-			switch words[i] {
-			case "-i":
-				i++
-				fmt.Fprintf(&b, "  IdentityFile %s\n", words[i])
-			case "-p":
-				i++
-				fmt.Fprintf(&b, "  Port %s\n", words[i])
-				ts.Setenv("PORT", words[i])
-			case "-o":
-				i++
-				fmt.Fprintf(&b, "  %s\n", strings.Replace(words[i], "=", " ", 1))
-			default:
-				fmt.Fprintf(&b, "  HostName %s\n", words[i])
-			}
-		}
-	}
-	b.WriteString("  BatchMode yes\n  LogLevel ERROR\n")
-	return b.String()
+// cmdHangup sends the host SIGHUP, by which it reads its configuration and keys again.
+func cmdHangup(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(storyOf(ts).host.Cmd.Process.Signal(syscall.SIGHUP))
 }
 
-// cmdHalt sends the host SIGTERM (or with -KILL SIGKILL) and waits for its end,
-// which must be exit code 0 for SIGTERM.
+// cmdLogged waits until the host has logged something that matches.
+//
+//	logged REGEXP
+func cmdLogged(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: logged REGEXP")
+	}
+	re, err := regexp.Compile(args[0])
+	ts.Check(err)
+	deadline := time.Now().Add(patience)
+	for !re.MatchString(ts.ReadFile("hostlog")) {
+		if time.Now().After(deadline) {
+			ts.Fatalf("never logged: %s; but this:\n%s", args[0], ts.ReadFile("hostlog"))
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// cmdHalt sends the host SIGTERM, with -KILL SIGKILL and with -INT SIGINT, and waits for its end.
+// Its exit code must be 0, but for SIGKILL. What it said after the greeting is in the file
+// "farewell".
 func cmdHalt(ts *testscript.TestScript, neg bool, args []string) {
 	s := storyOf(ts)
 	sig := syscall.SIGTERM
-	if len(args) == 1 && args[0] == "-KILL" {
+	switch {
+	case len(args) == 1 && args[0] == "-KILL":
 		sig = syscall.SIGKILL
+	case len(args) == 1 && args[0] == "-INT":
+		sig = syscall.SIGINT
 	}
-	ts.Check(s.host.Process.Signal(sig))
-	select {
-	case err := <-s.exited:
-		if err != nil && sig == syscall.SIGTERM {
-			ts.Fatalf("the host ended with %v\n%s", err, ts.ReadFile("hostlog"))
-		}
-		s.host = nil
-	case <-time.After(patience):
-		ts.Fatalf("the host does not end\n%s", ts.ReadFile("hostlog"))
+	err := s.host.Stop(sig)
+	var exit *exec.ExitError
+	if err != nil && (sig != syscall.SIGKILL || !errors.As(err, &exit)) {
+		ts.Fatalf("after the signal: %v\n%s", err, ts.ReadFile("hostlog"))
 	}
+	ts.Check(os.WriteFile(ts.MkAbs("farewell"), []byte(s.host.Farewell), 0o600))
+	s.past, s.host = s.host, nil
 }
 
-// cmdNeed fails where a program is missing that must not be: the README promises
-// that CI runs these tests. Elsewhere the script skips itself afterwards.
+// cmdNeed fails if a program is missing where none may be, because the README promises that these
+// tests run there. Elsewhere the script skips itself afterwards.
 func cmdNeed(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		if _, err := exec.LookPath(name); err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") != "" {

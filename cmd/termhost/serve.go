@@ -3,131 +3,178 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
+	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
-	"termhost/ahp/host"
+	"golang.org/x/term"
+
+	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/logs"
 )
 
-// shutdownTime bounds a shutdown: SIGHUP's grace, and time to write last output.
-const shutdownTime = 10 * time.Second
+const (
+	// shutdownTime bounds a shutdown: the grace after SIGHUP, and time to write the last output.
+	shutdownTime = 10 * time.Second
+	// confirmTime is how long ^C waits for another: long enough to read why, short enough that
+	// the second is no slip of the fingers an hour later.
+	confirmTime = 3 * time.Second
+	// safeUmask is what the umask has at least: what terminals make is nobody else's to write,
+	// however the host was started. A service manager or a careless script may leave it at 0.
+	safeUmask = 0o022
+)
 
-// serve runs the host until it is told to stop.
-func serve(args []string, std stdio) int {
-	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
+// serve runs the host until a signal stops it.
+func serve(c *call) int {
+	fs, std := c.flags(), c.std
 	file := fs.String("c", "", "")
-	if code, ok := parseFlags(fs, args, 0, "[-c FILE]", std); !ok {
+	if code, ok := c.parse(fs, 0); !ok {
 		return code
 	}
-	cfg, err := loadConfig(*file)
+	cfg, err := config.Load(*file)
 	if err != nil {
-		var bad *configError
+		var bad *config.Error
 		if errors.As(err, &bad) {
-			return fail(std, exitUsage, "the configuration has mistakes:\n"+bad.Error(), "config.example.toml shows every key")
+			return fail(std, exitUsage, "the configuration has mistakes:\n"+bad.Error(),
+				"config.example.toml shows every key")
 		}
 		return fail(std, exitFailure, err.Error(), "")
 	}
-	log := newLogger(std.err)
-	stop := make(chan os.Signal, 2)
-	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(stop)
+	syscall.Umask(syscall.Umask(safeUmask) | safeUmask)
+	log, flush := logs.New(std.err)
+	sigs := catchSignals(isTerminal(std.in))
+	defer sigs.release()
+	defer flush() // while the end of the log's reader is no reason to die
+	setMemoryLimit(cfg.MemoryLimit, log)
 	s, err := startServer(cfg, log)
 	if err != nil {
 		return fail(std, exitFailure, err.Error(), hintFor(err))
 	}
 	s.greeting().print(std.out)
-	defer watchConfig(*file, cfg, s, log)()
 	code := exitOK
-	select {
-	case sig := <-stop:
-		log.Info("shutting down", "signal", sig.String())
-	case err := <-s.failed:
+	sig, err := s.untilStopped(sigs, openConfig(*file), std)
+	if err != nil {
 		code = fail(std, exitFailure, err.Error(), "")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	go func() {
-		<-stop // a second signal is impatience
-		cancel()
+		select {
+		case <-sigs.stop: // another one means impatience
+			cancel()
+		case <-ctx.Done():
+		}
 	}()
-	if err := s.shutdown(ctx); err != nil {
+	end := s.shutdown
+	if s.leaves(sig) {
+		end = func(ctx context.Context) error { return s.leave(ctx, std.out) }
+	}
+	if err := end(ctx); err != nil {
 		log.Warn("shutdown was not clean", "err", err)
 	}
 	return code
 }
 
-// listenError is a listener that cannot be had.
-type listenError struct {
-	key, addr string
-	err       error
+// leaves reports whether the terminals go on with the keeper when a signal ends the host: a service
+// manager restarts it by SIGTERM, and so may whoever sees that the host has failed (nil).
+func (s *server) leaves(sig os.Signal) bool {
+	return s.keeper != nil && (sig == syscall.SIGTERM || sig == nil)
 }
 
-func (e *listenError) Error() string {
-	reason := e.err
-	var sys *os.SyscallError
-	if errors.As(e.err, &sys) {
-		reason = sys.Err
-	}
-	return fmt.Sprintf("cannot listen on %s: %v", e.addr, reason)
+// signals has the channels in which the process's signals arrive.
+type signals struct {
+	stop   chan os.Signal // SIGINT, SIGTERM and stopSignal; at a terminal SIGQUIT too
+	reload chan os.Signal // SIGHUP
+	pipe   chan os.Signal // SIGPIPE, which nobody receives
 }
 
-func (e *listenError) Unwrap() error { return e.err }
+// stopSignal is by which `termhost stop` has a host end, with its terminals and its keeper. Unlike
+// SIGINT it is never asked to be repeated.
+const stopSignal = syscall.SIGUSR1
 
-func hintFor(err error) string {
-	var l *listenError
-	if errors.As(err, &l) && errors.Is(err, syscall.EADDRINUSE) {
-		return "another termhost may be running; stop it, or set " + l.key + " to another port"
+// catchSignals has the process's signals arrive in channels. SIGPIPE is caught so that the end of a
+// program that reads the log or the greeting is an error of write(2) and not the end of the host
+// (package os/signal, "SIGPIPE"). It is not ignored, because exec(2) would hand that on to every
+// program in a terminal.
+//
+// interactive says that a person may press keys here. A Ctrl-\ then counts as a ^C: it is also the
+// prefix of an attach, and by default SIGQUIT would end the host and every terminal at once.
+func catchSignals(interactive bool) signals {
+	s := signals{make(chan os.Signal, 2), make(chan os.Signal, 1), make(chan os.Signal, 1)}
+	signal.Notify(s.stop, syscall.SIGINT, syscall.SIGTERM, stopSignal)
+	if interactive {
+		signal.Notify(s.stop, syscall.SIGQUIT)
 	}
-	return ""
+	signal.Notify(s.reload, syscall.SIGHUP)
+	signal.Notify(s.pipe, syscall.SIGPIPE)
+	return s
 }
 
-func listen(key, addr string) (net.Listener, error) {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, &listenError{key: key, addr: addr, err: err}
-	}
-	return l, nil
+func (s signals) release() {
+	signal.Stop(s.stop)
+	signal.Stop(s.reload)
+	signal.Stop(s.pipe)
 }
 
-// lockState makes sure that no other host uses the state folder. The lock goes
-// with the file.
-func lockState(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("cannot write to the state folder: %w", err)
+// untilStopped puts changes of the configuration in force until the host is to end, and says how
+// many terminals end with it. It returns the signal that ends the host, or why it cannot go on.
+func (s *server) untilStopped(sigs signals, file *configFile, std stdio) (os.Signal, error) {
+	tick := time.NewTicker(configInterval)
+	defer tick.Stop()
+	interactive := isTerminal(std.in)
+	var asked time.Time // when the last ^C was asked to be repeated
+	for {
+		select {
+		case <-tick.C:
+			if file.changed() {
+				s.reload(file)
+			}
+		case <-sigs.reload:
+			s.reloadAll(file)
+		case sig := <-sigs.stop:
+			n := s.host.Stats().Terminals
+			asks := sig == syscall.SIGINT || sig == syscall.SIGQUIT
+			if asks && interactive && n > 0 && time.Since(asked) > confirmTime {
+				asked = time.Now()
+				fmt.Fprintf(std.out, "%s; ^C again within %d s ends %s\n",
+					count(n, "terminal is running", "terminals are running"),
+					confirmTime/time.Second, choose(n, "it", "them"))
+				continue
+			}
+			s.logStop(sig, n, std.out)
+			return sig, nil
+		case err := <-s.failed:
+			return nil, err
+		}
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("another termhost is running with the state folder %s; stop it, or set state_dir", dir)
-	}
-	return f, nil
 }
 
-// hostConfig maps the configuration to the host's.
-func hostConfig(cfg config, log *slog.Logger) host.Config {
-	return host.Config{
-		StateDir:         cfg.StateDir,
-		Version:          version(),
-		Shell:            cfg.Terminal.Shell,
-		Login:            cfg.Terminal.Login,
-		Term:             cfg.Terminal.Term,
-		Env:              cfg.Terminal.Env,
-		ShellIntegration: cfg.Terminal.ShellIntegration,
-		MaxTerminals:     cfg.Terminal.MaxTerminals,
-		MaxExited:        cfg.Terminal.MaxExited,
-		ExitedTTL:        time.Duration(cfg.Terminal.ExitedTTL),
-		ScrollbackBytes:  int(cfg.Terminal.ScrollbackBytes),
-		LogBytes:         int(cfg.Terminal.LogBytes),
-		InputShared:      cfg.Terminal.Input == inputShared,
-		ClientGrace:      time.Duration(cfg.Terminal.ClientGrace),
-		ClientOutputRate: int(cfg.Terminal.ClientOutputRate),
-		Log:              log,
+// logStop says that a signal ends the host, and with it n terminals unless they go on.
+func (s *server) logStop(sig os.Signal, n int, out io.Writer) {
+	s.log.Info("shutting down", "signal", sig.String(), slog.Int("terminals", n))
+	if n > 0 && !s.leaves(sig) {
+		fmt.Fprintf(out, "ending %s\n", count(n, "terminal", "terminals"))
 	}
+}
+
+// count writes n with the word for one thing or for several.
+func count(n int, one, several string) string {
+	return fmt.Sprintf("%d %s", n, choose(n, one, several))
+}
+
+func choose(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// isTerminal reports whether r is a terminal.
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

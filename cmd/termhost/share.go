@@ -9,79 +9,99 @@ import (
 
 	"termhost/ahp"
 	"termhost/cmd/termhost/share"
-	"termhost/cmd/termhost/sshlink"
+	"termhost/cmd/termhost/sshcmd"
 )
 
-const shareUsage = "[-n NAME] [ssh options] DEST [-- CMD ARGS...]"
-
 // shareTerminal shows a local program, or the user's shell, to a host.
-func shareTerminal(args []string, std stdio) int {
-	name, target, argv, err := parseShare(args)
+func shareTerminal(c *call) int {
+	cfg, err := parseShare(c.args)
 	switch {
 	case errors.Is(err, errShareHelp):
-		fmt.Fprintln(std.out, "usage: termhost share", shareUsage)
-		return exitOK
+		return c.printUsage()
 	case err != nil:
-		return fail(std, exitUsage, err.Error(), "usage: termhost share "+shareUsage)
+		return c.badUsage(err.Error())
 	}
+	std := c.std
 	in, _ := std.in.(*os.File)
 	out, _ := std.out.(*os.File)
 	if in == nil || out == nil {
 		return fail(std, exitFailure, "standard input and output must be files", "")
 	}
-	status, err := share.Run(share.Config{
-		Name: name, Target: target, Argv: argv, Dir: workingDirectory(), In: in, Out: out, Err: std.err, Version: version(),
-	})
+	cfg.Dir, cfg.Version = workingDirectory(), version()
+	cfg.In, cfg.Out, cfg.Err = in, out, std.err
+	status, err := share.Run(cfg)
 	var notStarted *share.StartError
 	switch {
 	case errors.As(err, &notStarted):
 		return fail(std, startStatus(err), err.Error(), "")
 	case err != nil:
-		return fail(std, exitFailure, err.Error(), shareHint(err))
+		return fail(std, exitFailure, err.Error(), shareHint(err, cfg.Local != nil))
 	}
 	return status
 }
 
+// errShareHelp says that the user asks for help.
 var errShareHelp = errors.New("help")
 
-// parseShare reads share's own options, which come first, then ssh's, the host
-// and the program.
-func parseShare(args []string) (name string, target sshlink.Target, argv []string, err error) {
+// parseShare reads share's own options, which come first, then ssh's, the host and the program.
+func parseShare(args []string) (cfg share.Config, err error) {
 	if cut := slices.Index(args, "--"); cut >= 0 {
-		args, argv = args[:cut], args[cut+1:]
-		if len(argv) == 0 {
-			return "", target, nil, errors.New("no program is named after --")
+		args, cfg.Argv = args[:cut], args[cut+1:]
+		if len(cfg.Argv) == 0 {
+			return cfg, errors.New("no program is named after --")
 		}
 	}
-	for len(args) > 0 {
+	local, file := false, ""
+	for ; len(args) > 0; args = args[1:] {
 		switch {
-		case args[0] == "-h" || args[0] == "-help" || args[0] == "--help":
-			return "", target, nil, errShareHelp
-		case args[0] == "-n" && len(args) > 1: // as with ssh's own -n, which has no use here
-			name, args = args[1], args[2:]
-			if !ahp.ValidName(name) {
-				return "", target, nil, fmt.Errorf("%q is no name for a terminal: use 1 to 64 letters, digits, dots, underscores and dashes", name)
+		case isHelp(args[0]):
+			return cfg, errShareHelp
+		case args[0] == "--local":
+			local = true
+			continue
+		case args[0] == "-n" && len(args) > 1: // ssh's own -n has no use here
+			args = args[1:]
+			if cfg.Name = args[0]; !ahp.ValidName(cfg.Name) {
+				return cfg, fmt.Errorf("%q is no name for a terminal: "+
+					"use 1 to 64 letters, digits, dots, underscores and dashes", cfg.Name)
 			}
+			continue
+		case local && args[0] == "-c" && len(args) > 1:
+			args = args[1:]
+			file = args[0]
 			continue
 		}
 		break
 	}
-	target, err = sshlink.Parse(args)
-	return name, target, argv, err
+	switch {
+	case !local:
+		cfg.Target, err = sshcmd.Parse(args)
+	case len(args) > 0:
+		err = errors.New("--local takes no host, only -n NAME and -c FILE")
+	default:
+		var way hostWay
+		way, err = localWay(file)
+		cfg.Local = way.dial
+	}
+	return cfg, err
 }
 
-func shareHint(err error) string {
+// shareHint returns what to do about a host that refuses the terminal or cannot be reached; "":
+// nothing is known. local: the host is on this machine.
+func shareHint(err error, local bool) string {
 	var refused *ahp.Error
 	switch {
 	case errors.As(err, &refused) && refused.Code == ahp.CodeTerminalExists:
 		return "choose another name with -n"
 	case errors.As(err, &refused) || !errors.Is(err, share.ErrUnreachable):
 		return ""
+	case local:
+		return "is termhost serve running, with the same configuration?"
 	}
 	return "see whether this works: ssh DEST ls"
 }
 
-// startStatus is a shell's status for a program that cannot be started.
+// startStatus returns a shell's exit status for a program that cannot be started.
 func startStatus(err error) int {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return 127

@@ -8,28 +8,29 @@ import (
 	"testing"
 )
 
-// cleanEnv runs a program with the same environment wherever it is started.
+// cleanEnv begins a command line, and gives the program the same environment wherever it runs.
 const cleanEnv = "exec env -i HOME=/nonexistent PATH=\"$PATH\" TERM=xterm-256color LANG=C.UTF-8 "
 
-// sourceText is what editors and pagers show.
-var sourceText = strings.Repeat("package main // comment: Grüße, 漢字, 👍\n\nfunc main() {\n\tprintln(\"hello\", 42)\n}\n"+
+// sourceText is the file that editors and pagers show.
+var sourceText = strings.Repeat("package main // comment: Grüße, 漢字, 👍\n\n"+
+	"func main() {\n\tprintln(\"hello\", 42)\n}\n"+
 	"// a long line "+strings.Repeat("that is wrapped ", 10)+"\n", 20)
 
-// coloredText has every kind of colour and attribute.
+// coloredText contains every kind of colour and attribute.
 var coloredText = func() string {
 	var b strings.Builder
 	for i := range 60 {
-		fmt.Fprintf(&b, "\x1b[%dm%d \x1b[38;5;%dmindexed \x1b[48;2;%d;60;120mtrue\x1b[m \x1b[4munder\x1b[24;7minverse\x1b[0m 漢字\n", 31+i%7, i, i*4, i*4)
+		fmt.Fprintf(&b, "\x1b[%dm%d \x1b[38;5;%dmindexed \x1b[48;2;%d;60;120mtrue\x1b[m "+
+			"\x1b[4munder\x1b[24;7minverse\x1b[0m 漢字\n", 31+i%7, i, i*4, i*4)
 	}
 	return b.String()
 }()
 
-// program is a program whose screen settles.
+// program is a program whose screen does not change any more after a while.
 type program struct {
-	needs string
-	// script is run by bash; DIR stands for the world's folder.
-	script string
-	ready  string // what it shows then
+	needs  string // the program that must be installed
+	script string // for bash; DIR stands for the world's folder
+	ready  string // matches the screen then
 }
 
 var programs = map[string]program{
@@ -43,10 +44,12 @@ var programs = map[string]program{
 	"mc":        {"mc", `mkdir -p DIR/mc/config/mc; cp DIR/mc.ini DIR/mc/config/mc/ini; cd DIR/listed; exec env -i HOME=DIR/mc XDG_CONFIG_HOME=DIR/mc/config PATH="$PATH" TERM=xterm-256color LANG=C.UTF-8 mc -u DIR/listed DIR/listed`, `Quit`},
 }
 
-// mcConfig leaves out what changes by itself.
-const mcConfig = "[Layout]\nmessage_visible=0\nfree_space=0\nxterm_title=0\n[Midnight-Commander]\nconfirm_exit=0\n"
+// mcConfig turns off what changes by itself on the screen of mc.
+const mcConfig = "[Layout]\nmessage_visible=0\nfree_space=0\nxterm_title=0\n" +
+	"[Midnight-Commander]\nconfirm_exit=0\n"
 
-// scriptOf writes a program's script and returns the command line that runs it.
+// scriptOf writes a program's script, which begins in the same folder wherever it is run, and
+// returns the command line that runs it.
 func (w *tmuxWorld) scriptOf(p program) string {
 	w.t.Helper()
 	w.file("source.go", sourceText)
@@ -55,11 +58,13 @@ func (w *tmuxWorld) scriptOf(p program) string {
 	if err := exec.Command("mkdir", "-p", w.dir+"/listed/folder").Run(); err != nil {
 		w.t.Fatal(err)
 	}
-	return "bash " + w.file("program.sh", strings.ReplaceAll(p.script, "DIR", w.dir)+"\n")
+	script := "cd /\n" + strings.ReplaceAll(p.script, "DIR", w.dir) + "\n"
+	return "bash " + w.file("program.sh", script)
 }
 
-// What a viewer sees is what the program shows when it runs in the viewer's terminal
-// itself: while it starts, and attached again, in tmux, with colours, cursor and modes.
+// TestAnAttachLooksLikeTheProgramRunDirectly compares a program run in a terminal, which is tmux,
+// with the same one shown there by an attach: its text, colours, cursor and modes must be the same
+// while it starts, after attaching again, and after a resize.
 func TestAnAttachLooksLikeTheProgramRunDirectly(t *testing.T) {
 	for name, p := range programs {
 		t.Run(name, func(t *testing.T) {
@@ -75,15 +80,16 @@ func TestAnAttachLooksLikeTheProgramRunDirectly(t *testing.T) {
 			w.same(direct, attached, p.ready)
 			direct.resize(70, 20)
 			attached.resize(70, 20)
-			if name != "margins" && name != "progress" { // what does not repaint itself is reflowed by each in its way
+			// These two do not repaint themselves, and tmux and the host wrap lines differently.
+			if name != "margins" && name != "progress" {
 				w.same(direct, attached, p.ready)
 			}
 		})
 	}
 }
 
-// Programs that ask the terminal at their start get their answers though nobody is
-// attached.
+// TestProgramsStartWithNobodyAttached runs programs that query the terminal when they start, and
+// get answers although nobody is attached.
 func TestProgramsStartWithNobodyAttached(t *testing.T) {
 	for name, c := range map[string]struct{ needs, script, ready string }{
 		"fish": {"fish", cleanEnv + "fish --no-config", `[>#]`},
@@ -98,7 +104,7 @@ func TestProgramsStartWithNobodyAttached(t *testing.T) {
 	}
 }
 
-// asking asks, and shows what it was answered until it is told to stop.
+// asking sends queries when it gets a key. At the key "!" it shows the answers.
 const asking = `stty raw -echo
 printf 'ready\r\n'
 IFS= read -rsN1 k
@@ -111,14 +117,16 @@ echo finished
 read x
 `
 
-// answers are what is answered to asking, once each.
+// answers match the answers to these queries, each exactly one.
 var answers = []string{
-	`\\E\[\?[0-9;]+c`, `\\E\[>[0-9;]+c`, `\\E\[[0-9]+;[0-9]+R`, `\\E\]11;rgb:[0-9a-f/]+\\E\\\\`, `\\E\[\?2026;[0-4]\$y`,
-	`\\EP>\|[^\\]*\\E\\\\`, `\\E\[\?0u`, `\\E\[4;[0-9]+;[0-9]+t`, `\\EP1\$r[0-9;:]*m\\E\\\\`, `\\E\[0n`,
+	`\\E\[\?[0-9;]+c`, `\\E\[>[0-9;]+c`, `\\E\[[0-9]+;[0-9]+R`,
+	`\\E\]11;rgb:[0-9a-f/]+\\E\\\\`, `\\E\[\?2026;[0-4]\$y`,
+	`\\EP>\|[^\\]*\\E\\\\`, `\\E\[\?0u`, `\\E\[4;[0-9]+;[0-9]+t`,
+	`\\EP1\$r[0-9;:]*m\\E\\\\`, `\\E\[0n`,
 }
 
-// Every query is answered exactly once, whether nobody watches or three do, and no
-// viewer sees it.
+// TestQueriesAreAnsweredOnce checks that every query is answered exactly once, however many people
+// watch, and that no viewer sees it.
 func TestQueriesAreAnsweredOnce(t *testing.T) {
 	for _, viewers := range []int{0, 1, 3} {
 		t.Run(fmt.Sprint(viewers), func(t *testing.T) {
@@ -158,8 +166,8 @@ func TestQueriesAreAnsweredOnce(t *testing.T) {
 	}
 }
 
-// Attaching in the middle of a sequence or of a line that is written again and again
-// shows what the program shows when it goes on.
+// TestAttachInTheMiddle attaches in the middle of a sequence, of a rune, and of a line that is
+// written again and again. When the program goes on, the attach must show the same as the program.
 func TestAttachInTheMiddle(t *testing.T) {
 	for name, script := range map[string]string{
 		"a sequence": `stty -echo; printf 'before\033[3'; read x; printf '1mred\033[m after\n'; read x`,
@@ -183,15 +191,16 @@ func TestAttachInTheMiddle(t *testing.T) {
 	}
 }
 
-// After much output an attach shows the end of it at once, and is in the program's
-// hands.
+// TestAttachAfterMuchOutput attaches after a flood: the end of the output is shown, and the program
+// gets what is typed.
 func TestAttachAfterMuchOutput(t *testing.T) {
 	megabytes := 100
 	if testing.Short() {
 		megabytes = 10
 	}
 	w := newTmuxWorld(t)
-	script := fmt.Sprintf("cat DIR/colors; yes \"$(cat DIR/colors)\" | head -c %dM; printf '\\033[m\\nTHE %%s\\n' END; exec cat", megabytes)
+	script := fmt.Sprintf("cat DIR/colors; yes \"$(cat DIR/colors)\" | head -c %dM; "+
+		"printf '\\033[m\\nTHE %%s\\n' END; exec cat", megabytes)
 	line := w.scriptOf(program{script: script})
 	w.ssh("new", "-d", "-n", "work", "--", line)
 	w.ssh("wait", "--match", "'THE END'", "work")
@@ -205,7 +214,7 @@ func TestAttachAfterMuchOutput(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a flood, and the prompt is there at once.
+// TestInterruptDuringAFlood checks that Ctrl-C ends a flood and the prompt appears.
 func TestInterruptDuringAFlood(t *testing.T) {
 	w := newTmuxWorld(t)
 	p := w.host("new -n work -- env PS1=PROMPT bash --norc --noprofile")
@@ -218,8 +227,8 @@ func TestInterruptDuringAFlood(t *testing.T) {
 	p.sees("back-42\nPROMPT")
 }
 
-// What the viewer's terminal showed before an attach stays in its scrollback, and
-// resizing puts nothing there twice.
+// TestTheViewersScrollback checks that what the viewer's terminal showed before an attach stays in
+// its scrollback, and that resizing puts nothing there twice.
 func TestTheViewersScrollback(t *testing.T) {
 	w := newTmuxWorld(t)
 	line := "bash " + w.file("program.sh", "seq -f 'line %g.' 40; exec cat\n")
@@ -244,12 +253,13 @@ func TestTheViewersScrollback(t *testing.T) {
 	once("attached")
 	for i, size := range [][2]int{{80, 20}, {90, 30}, {60, 24}, {80, 24}} {
 		p.resize(size[0], size[1])
-		w.await("the terminal's size", fmt.Sprintf("work .*%dx%d", size[0], size[1]), func() string { return w.ssh("ls") })
+		w.await("the terminal's size", fmt.Sprintf("work .*%dx%d", size[0], size[1]),
+			func() string { return w.ssh("ls") })
 		p.keys(fmt.Sprintf("typed %d", i), "Enter")
 		p.sees(fmt.Sprintf(`typed %d\ntyped %d\n`, i, i))
 		once(fmt.Sprintf("resized to %v", size))
 	}
-	for i := range 3 { // with something lying over the screen while lines scroll
+	for i := range 3 { // while an overlay covers the screen, lines scroll
 		p.keys(`C-\`, "?")
 		p.sees("Any key closes this")
 		w.ssh("send", "--enter", "work", fmt.Sprintf("covered %d", i))

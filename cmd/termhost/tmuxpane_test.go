@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -12,10 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"termhost/cmd/termhost/bench"
 	"termhost/ptypool/vt"
 )
 
-// tmuxWorld is a host and a tmux server whose panes stand for terminals of people.
+// tmuxWorld is a host, and a tmux server whose panes act as people's terminals.
 type tmuxWorld struct {
 	t         *testing.T
 	dir       string
@@ -24,7 +24,8 @@ type tmuxWorld struct {
 	panes     int
 }
 
-// needTools skips a test where programs are missing, unless they are promised.
+// needTools skips a test if programs are missing, or fails it where the README promises that it
+// runs.
 func needTools(t *testing.T, names ...string) {
 	t.Helper()
 	missing := t.Skipf
@@ -38,7 +39,8 @@ func needTools(t *testing.T, names ...string) {
 	}
 }
 
-// tmuxConf makes a pane as large as its window and keeps what it showed at its end.
+// tmuxConf makes a pane as large as its window, and keeps what it showed when its program has
+// ended.
 const tmuxConf = `set -g status off
 set -g remain-on-exit on
 set -g escape-time 0
@@ -48,6 +50,7 @@ set -g default-terminal xterm-256color
 
 func newTmuxWorld(t *testing.T) *tmuxWorld {
 	t.Helper()
+	slow(t)
 	needTools(t, "tmux", "ssh", "bash")
 	w := &tmuxWorld{t: t, dir: t.TempDir()}
 	w.sshConfig = filepath.Join(w.dir, "ssh_config")
@@ -75,62 +78,18 @@ func (w *tmuxWorld) file(name, text string) string {
 // serve starts the host and writes the ssh_config in which it is called "host".
 func (w *tmuxWorld) serve() {
 	w.t.Helper()
-	config := w.file("serve.toml", fmt.Sprintf("[ssh]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"127.0.0.1:0\"\n[terminal]\nenv = { HOME = %q }\n", w.dir))
-	cmd := exec.Command("termhost", "serve", "-c", config) // this test binary; see TestMain
-	cmd.Env = []string{"HOME=" + w.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/bash"}
-	cmd.Dir = w.dir
 	var log bytes.Buffer
-	cmd.Stderr = &log
-	out, err := cmd.StdoutPipe()
+	h, err := bench.StartHost("termhost", w.file("serve.toml", bench.Config(w.dir)), []string{"HOME=" + w.dir,
+		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/bash"}, &log)
 	if err != nil {
-		w.t.Fatal(err)
+		w.t.Fatalf("%v\n%s", err, &log)
 	}
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	scanned := make(chan struct{})
-	w.t.Cleanup(func() { cmd.Process.Signal(os.Interrupt); <-scanned; cmd.Wait() })
-	up := make(chan string, 1)
-	go func() {
-		defer close(scanned)
-		for sc := bufio.NewScanner(out); sc.Scan(); {
-			if strings.HasPrefix(strings.TrimSpace(sc.Text()), "ssh ") && len(up) == 0 {
-				up <- sc.Text()
-			}
+	w.t.Cleanup(func() {
+		if err := h.Stop(os.Interrupt); err != nil {
+			w.t.Errorf("%v\n%s", err, &log)
 		}
-	}()
-	select {
-	case line := <-up:
-		w.file("ssh_config", sshConfigFor(line))
-	case <-scanned:
-		cmd.Wait()
-		w.t.Fatalf("the host ended\n%s", log.String())
-	case <-time.After(patience):
-		w.t.Fatal("the host does not say that it is up")
-	}
-}
-
-// sshConfigFor turns the ssh command that the host told into an ssh_config.
-func sshConfigFor(line string) string {
-	var b strings.Builder
-	b.WriteString("Host host\n")
-	words := strings.Fields(line)
-	for i := 1; i < len(words); i++ {
-		switch words[i] {
-		case "-i":
-			i++
-			fmt.Fprintf(&b, "  IdentityFile %s\n", words[i])
-		case "-p":
-			i++
-			fmt.Fprintf(&b, "  Port %s\n", words[i])
-		case "-o":
-			i++
-			fmt.Fprintf(&b, "  %s\n", strings.Replace(words[i], "=", " ", 1))
-		default:
-			fmt.Fprintf(&b, "  HostName %s\n", words[i])
-		}
-	}
-	return b.String() + "  BatchMode yes\n  LogLevel ERROR\n"
+	})
+	w.file("ssh_config", sshConfigOf(h))
 }
 
 // ssh runs a command of the host and returns what it prints.
@@ -149,7 +108,8 @@ func (w *tmuxWorld) ssh(args ...string) string {
 // peeks waits until the host's screen of a terminal matches.
 func (w *tmuxWorld) peeks(name, pattern string) string {
 	w.t.Helper()
-	return w.await("the host's screen of "+name, pattern, func() string { return w.ssh("peek", name) })
+	return w.await("the host's screen of "+name, pattern,
+		func() string { return w.ssh("peek", name) })
 }
 
 // await polls until what get returns matches.
@@ -178,7 +138,8 @@ func (w *tmuxWorld) run(line string) pane {
 	w.t.Helper()
 	id := fmt.Sprintf("p%d", w.panes)
 	w.panes++
-	w.tmux("-f", filepath.Join(w.dir, "tmux.conf"), "new-session", "-d", "-s", id, "-x", "80", "-y", "24", line)
+	w.tmux("-f", filepath.Join(w.dir, "tmux.conf"),
+		"new-session", "-d", "-s", id, "-x", "80", "-y", "24", line)
 	return pane{w, id}
 }
 
@@ -191,7 +152,8 @@ func (w *tmuxWorld) host(args string) pane {
 func (w *tmuxWorld) tmux(args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("tmux", append([]string{"-S", w.socket}, args...)...)
-	cmd.Env = []string{"HOME=" + w.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=xterm-256color"}
+	cmd.Env = []string{"HOME=" + w.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8",
+		"SHELL=/bin/sh", "TERM=xterm-256color"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		w.t.Fatalf("tmux %q: %v\n%s", args, err, out)
@@ -226,23 +188,26 @@ func (p pane) sees(pattern string) string {
 	return p.w.await("the pane", pattern, p.text)
 }
 
-// paneState are the modes of a pane that tmux tells.
-const paneState = "cursor #{cursor_x},#{cursor_y} shown=#{cursor_flag} alt=#{alternate_on} size=#{pane_width}x#{pane_height} " +
-	"insert=#{insert_flag} appcursor=#{keypad_cursor_flag} keypad=#{keypad_flag} wrap=#{wrap_flag} origin=#{origin_flag} " +
-	"mouse=#{mouse_any_flag},#{mouse_standard_flag},#{mouse_button_flag},#{mouse_all_flag},#{mouse_sgr_flag},#{mouse_utf8_flag} " +
+// paneState asks tmux for the state and the modes of a pane.
+const paneState = "cursor #{cursor_x},#{cursor_y} shown=#{cursor_flag} alt=#{alternate_on} " +
+	"size=#{pane_width}x#{pane_height} insert=#{insert_flag} appcursor=#{keypad_cursor_flag} " +
+	"keypad=#{keypad_flag} wrap=#{wrap_flag} origin=#{origin_flag} " +
+	"mouse=#{mouse_any_flag},#{mouse_standard_flag},#{mouse_button_flag},#{mouse_all_flag}," +
+	"#{mouse_sgr_flag},#{mouse_utf8_flag} " +
 	"region=#{scroll_region_upper}-#{scroll_region_lower}"
 
-// look returns what the pane shows, with colours, and its state, in a form that is
-// the same for the same look: tmux writes line drawing as it was printed.
+// look returns what the pane shows, with colours, and its state. tmux writes line drawing
+// characters in the way they were printed; feeding them to a terminal makes equal looks equal text.
 func (p pane) look() string {
 	p.w.t.Helper()
 	captured := p.w.tmux("capture-pane", "-e", "-p", "-t", p.id)
 	v := vt.New(300, 100, vt.Options{})
 	v.Feed([]byte("\x1b)0"+strings.ReplaceAll(captured, "\n", "\r\n")), nil)
-	return string(v.AppendText(nil, true)) + p.w.tmux("display-message", "-p", "-t", p.id, paneState)
+	state := p.w.tmux("display-message", "-p", "-t", p.id, paneState)
+	return string(v.AppendText(nil, true)) + state
 }
 
-// same waits until two panes look the same and show what matches.
+// same waits until two panes look the same and match the pattern.
 func (w *tmuxWorld) same(want, got pane, pattern string) {
 	w.t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -252,12 +217,13 @@ func (w *tmuxWorld) same(want, got pane, pattern string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.t.Fatalf("never the same, with %q; run directly, by the host:\n%s", pattern, firstDifference(a, b))
+			w.t.Fatalf("never the same, with %q; run directly, by the host:\n%s",
+				pattern, firstDifference(a, b))
 		}
 	}
 }
 
-// firstDifference shows the first lines that differ.
+// firstDifference returns the first lines that differ.
 func firstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {

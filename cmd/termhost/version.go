@@ -1,13 +1,12 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"runtime/debug"
 )
 
-// version returns the module's version where the binary was installed as one,
-// else the commit it was built from, else "devel".
+// version returns the version of the module if the binary was installed as one, else the commit it
+// was built from, else "devel".
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -24,10 +23,10 @@ func version() string {
 	return "devel"
 }
 
-func printVersion(args []string, std stdio) int {
-	if code, ok := parseFlags(flag.NewFlagSet("version", flag.ContinueOnError), args, 0, "", std); !ok {
+func printVersion(c *call) int {
+	if code, ok := c.parse(c.flags(), 0); !ok {
 		return code
 	}
-	fmt.Fprintln(std.out, "termhost", version())
+	fmt.Fprintln(c.std.out, "termhost", version())
 	return exitOK
 }

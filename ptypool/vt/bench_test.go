@@ -10,8 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// The corpora imitate vtebench's cases and the flood of ordinary coloured output,
-// for a screen of 80 by 24 cells.
+// The corpora imitate vtebench's cases and the flood of ordinary coloured output, for a screen of
+// 80 by 24 cells.
 
 const benchCols, benchRows = 80, 24
 
@@ -80,9 +80,10 @@ func cursorMotion(size int) []byte {
 	return b.Bytes()
 }
 
-// unicodeText mixes scripts, boxes, marks and emoji.
+// unicodeText mixes scripts, boxes, combining characters and emoji.
 func unicodeText(size int) []byte {
-	line := "αβγδε Привет мир — ┌──────┐│█▓▒░│ 日本語テキスト 한국어 e\u0301a\u0308 ✓ → 😀🎉 👍🏽 ﷺ नमस्ते \u2603\r\n"
+	line := "αβγδε Привет мир — ┌──────┐│█▓▒░│ 日本語テキスト 한국어 e\u0301a\u0308 ✓ → 😀🎉 👍🏽 ﷺ " +
+		"नमस्ते \u2603\r\n"
 	return bytes.Repeat([]byte(line), size/len(line))
 }
 
@@ -113,8 +114,8 @@ var corpora = []struct {
 	{"unicode_symbols", symbols},
 }
 
-// BenchmarkFeed is goal 1 of the project: at least 150 MB/s on colored_text and
-// 40 MB/s on the dense ones, in chunks as the pty gives them.
+// BenchmarkFeed is goal 1 of the project: at least 150 MB/s on colored_text and 40 MB/s on the
+// dense ones, in chunks as the pty gives them.
 func BenchmarkFeed(b *testing.B) {
 	for _, c := range corpora {
 		b.Run(c.name, func(b *testing.B) {
@@ -133,13 +134,15 @@ func BenchmarkFeed(b *testing.B) {
 	}
 }
 
-// BenchmarkXAnsi is what the parsers of charmbracelet/x/ansi do with the same
-// input, without a screen behind them.
+// BenchmarkXAnsi is what the parsers of charmbracelet/x/ansi do with the same input, without a
+// screen behind them.
 func BenchmarkXAnsi(b *testing.B) {
 	in := coloredText(4 << 20)
 	b.Run("Parser", func(b *testing.B) {
 		p := ansi.NewParser()
-		p.SetHandler(ansi.Handler{Print: func(rune) {}, Execute: func(byte) {}, HandleCsi: func(ansi.Cmd, ansi.Params) {}})
+		p.SetHandler(ansi.Handler{
+			Print: func(rune) {}, Execute: func(byte) {}, HandleCsi: func(ansi.Cmd, ansi.Params) {},
+		})
 		b.SetBytes(int64(len(in)))
 		for b.Loop() {
 			for _, c := range in {
@@ -174,8 +177,8 @@ func BenchmarkRedraw(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory reports what terminals hold, in bytes each: idle at a prompt,
-// and with 1,000 lines of scrollback.
+// BenchmarkMemory reports what terminals hold, in bytes each: idle at a prompt, and with 1,000
+// lines of scrollback.
 func BenchmarkMemory(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -18,7 +18,7 @@ const (
 	cellStyleShift = 32
 )
 
-// blank reports whether the cell shows nothing but perhaps a background.
+// blank reports whether the cell shows no character.
 func (c cell) blank() bool {
 	return c&(cellRune|cellCluster|cellTail) == 0 || c&(cellRune|cellCluster|cellWide) == ' '
 }
@@ -30,15 +30,15 @@ func (c cell) withStyle(id uint32) cell {
 	return c&(1<<cellStyleShift-1) | cell(id)<<cellStyleShift
 }
 
-// row is one line of a grid. Its cells are nil while it is blank in the default
-// style, and as many as the screen has columns otherwise.
+// row is one line of a grid. Its cells are nil while it is blank in the default style, and as many
+// as the screen has columns otherwise.
 type row struct {
 	cells   []cell
 	wrapped bool // the text goes on in the next row without a line break
 }
 
-// used returns the number of cells up to the last that shows something: a
-// character or a style that makes a blank visible.
+// used returns the number of cells up to the last that shows something: a character or a style that
+// makes a blank visible.
 func (r *row) used() int {
 	n := len(r.cells)
 	for n >= 4 && (r.cells[n-1]|r.cells[n-2]|r.cells[n-3]|r.cells[n-4])&^cellFill == 0 {

@@ -1,8 +1,8 @@
 package vt
 
-// designate handles ESC ( and its kind: the set for G0 to G3. Sets other than
-// ASCII, DEC special graphics and UK are taken as ASCII: nothing but national
-// replacement sets is among them, and UTF-8 has replaced those.
+// designate sets the character set of G0 to G3 (ESC ( and the like). ASCII, DEC special graphics
+// and UK are known. The others, which replace a few characters of ASCII by national ones, are taken
+// for ASCII: with UTF-8 nobody needs them.
 func (s *screen) designate(g int, final byte) {
 	if final != '0' && final != 'A' {
 		final = 'B'
@@ -40,9 +40,9 @@ func (s *screen) translate(r rune) rune {
 	return r
 }
 
-// specialGraphics is the DEC special graphics set from 0x5f (VT220 manual, table
-// 2-4).
+// specialGraphics is the DEC special graphics set from 0x5f (VT220 manual, table 2-4).
 var specialGraphics = [...]rune{
-	' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼',
-	'⎺', '⎻', '─', '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
+	' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋',
+	'┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─', '⎼', '⎽', '├',
+	'┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
 }

@@ -2,35 +2,42 @@ package vt
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 )
 
 // RGB is a colour as 0xRRGGBB.
 type RGB uint32
 
-// setColor marks a value of colors as set by the program.
+// setColor is set in a value of colors that the program has set.
 const setColor = 1 << 24
 
 // colors are what OSC 4 and 10 to 12 changed: 0, or setColor and the value.
 type colors struct {
 	dynamic [3]uint32        // foreground, background, cursor
 	palette map[uint8]uint32 // changed entries only
-	theme   [3]uint32        // what the viewer's terminal has; see SetTheme
+	theme   [3]uint32        // what the viewer's terminal has; see Terminal.SetTheme
 	touched bool             // the program has changed some, so viewers' are reset with the rest
 }
 
-// SetTheme tells the colours of the claim holder's terminal, with which OSC 10
-// to 12 are answered unless the program has set its own. Until it is called they
-// are light grey on black.
+// reset takes back what the program has changed.
+func (cs *colors) reset() { *cs = colors{theme: cs.theme, touched: cs.touched} }
+
+// SetTheme tells the colours of the claim holder's terminal, with which OSC 10 to 12 are answered
+// unless the program has set its own. Until it is called they are light grey on black.
 func (t *Terminal) SetTheme(fg, bg, cursor RGB) {
-	t.colors.theme = [3]uint32{setColor | uint32(fg), setColor | uint32(bg), setColor | uint32(cursor)}
+	for i, c := range [...]RGB{fg, bg, cursor} {
+		t.colors.theme[i] = setColor | uint32(c)
+	}
 }
 
 // oscPalette is OSC 4: pairs of index and colour, or "?" as a query.
-func (t *Terminal) oscPalette(seq, rest []byte) verdict {
+func (cs *colors) oscPalette(o *output, seq, rest []byte) verdict {
 	v := keep
-	t.repl = append(t.repl[:0], "\x1b]4"...)
-	kept := len(t.repl)
+	o.repl = append(o.repl[:0], "\x1b]4"...)
+	kept := len(o.repl)
 	for len(rest) > 0 {
 		var num, spec []byte
 		num, rest, _ = bytes.Cut(rest, []byte{';'})
@@ -43,7 +50,7 @@ func (t *Terminal) oscPalette(seq, rest []byte) verdict {
 		i := uint8(n)
 		if string(spec) == "?" {
 			v = drop
-			t.replyColor("4;"+strconv.Itoa(int(i)), t.paletteColor(i), seq)
+			o.replyColor("4;"+strconv.Itoa(int(i)), cs.paletteColor(i), seq)
 			continue
 		}
 		c, ok := ParseColor(spec)
@@ -51,37 +58,37 @@ func (t *Terminal) oscPalette(seq, rest []byte) verdict {
 			v = drop
 			continue
 		}
-		if t.colors.palette == nil {
-			t.colors.palette = make(map[uint8]uint32)
+		if cs.palette == nil {
+			cs.palette = make(map[uint8]uint32)
 		}
-		t.colors.palette[i] = setColor | uint32(c)
-		t.colors.touched = true
-		t.repl = append(append(append(append(t.repl, ';'), num...), ';'), spec...)
+		cs.palette[i] = setColor | uint32(c)
+		cs.touched = true
+		o.repl = append(append(append(append(o.repl, ';'), num...), ';'), spec...)
 	}
-	if v == drop && len(t.repl) > kept {
-		t.repl = append(t.repl, esc, '\\')
+	if v == drop && len(o.repl) > kept {
+		o.repl = append(o.repl, esc, '\\')
 		return replace
 	}
 	return v
 }
 
 // resetPalette is OSC 104.
-func (t *Terminal) resetPalette(rest []byte) {
+func (cs *colors) resetPalette(rest []byte) {
 	if len(rest) == 0 {
-		t.colors.palette = nil
+		cs.palette = nil
 		return
 	}
 	for num := range bytes.SplitSeq(rest, []byte{';'}) {
 		if n, err := strconv.ParseUint(string(num), 10, 8); err == nil {
-			delete(t.colors.palette, uint8(n))
+			delete(cs.palette, uint8(n))
 		}
 	}
 }
 
 // oscDynamic is OSC 10, 11 and 12; further values go to the following numbers.
-func (t *Terminal) oscDynamic(n int, seq, rest []byte) verdict {
+func (cs *colors) oscDynamic(o *output, n int, seq, rest []byte) verdict {
 	v := keep
-	t.repl = t.repl[:0]
+	o.repl = o.repl[:0]
 	for spec := range bytes.SplitSeq(rest, []byte{';'}) {
 		if n > 12 {
 			v = drop
@@ -91,22 +98,23 @@ func (t *Terminal) oscDynamic(n int, seq, rest []byte) verdict {
 		switch {
 		case string(spec) == "?":
 			v = drop
-			t.replyColor(strconv.Itoa(n), t.dynamicColor(n-10), seq)
+			o.replyColor(strconv.Itoa(n), cs.dynamicColor(n-10), seq)
 		case ok:
-			t.colors.dynamic[n-10] = setColor | uint32(c)
-			t.colors.touched = true
-			t.repl = appendDynamic(t.repl, n, spec)
+			cs.dynamic[n-10] = setColor | uint32(c)
+			cs.touched = true
+			o.repl = appendDynamic(o.repl, n, spec)
 		default:
 			v = drop
 		}
 		n++
 	}
-	if v == drop && len(t.repl) > 0 {
+	if v == drop && len(o.repl) > 0 {
 		return replace
 	}
 	return v
 }
 
+// appendDynamic appends OSC n, of the foreground, background or cursor colour.
 func appendDynamic(dst []byte, n int, spec []byte) []byte {
 	dst = append(dst, "\x1b]"...)
 	dst = strconv.AppendInt(dst, int64(n), 10)
@@ -114,8 +122,34 @@ func appendDynamic(dst []byte, n int, spec []byte) []byte {
 	return append(dst, esc, '\\')
 }
 
-// ParseColor reads an X11 colour specification: rgb:R/G/B with 1 to 4 digits
-// each, or #RGB, #RRGGBB, #RRRGGGBBB, #RRRRGGGGBBBB. Names are not known.
+// replyColor answers a colour query, with the terminator it came with.
+func (o *output) replyColor(name string, c RGB, query []byte) {
+	end := "\x1b\\"
+	if query[len(query)-1] == bel {
+		end = "\a"
+	}
+	r, g, b := c>>16&0xff*0x101, c>>8&0xff*0x101, c&0xff*0x101
+	o.reply(fmt.Sprintf("\x1b]%s;rgb:%04x/%04x/%04x%s", name, r, g, b, end))
+}
+
+// draw sets the colours that the program has changed on a viewer's terminal.
+func (cs *colors) draw(w *writer) {
+	hex := func(c uint32) string {
+		s := strconv.FormatUint(uint64(c|setColor), 16)
+		return "#" + s[len(s)-6:]
+	}
+	for _, i := range slices.Sorted(maps.Keys(cs.palette)) {
+		w.str("\x1b]4;" + strconv.Itoa(int(i)) + ";" + hex(cs.palette[i]) + "\x1b\\")
+	}
+	for i, c := range cs.dynamic {
+		if c != 0 {
+			w.dst = appendDynamic(w.dst, 10+i, []byte(hex(c)))
+		}
+	}
+}
+
+// ParseColor reads an X11 colour specification: rgb:R/G/B with 1 to 4 digits each, or #RGB,
+// #RRGGBB, #RRRGGGBBB, #RRRRGGGGBBBB. Names are not known.
 func ParseColor(spec []byte) (RGB, bool) {
 	var parts [][]byte
 	if s, ok := bytes.CutPrefix(spec, []byte("rgb:")); ok {
@@ -139,8 +173,8 @@ func ParseColor(spec []byte) (RGB, bool) {
 }
 
 // paletteColor returns a colour of the palette.
-func (t *Terminal) paletteColor(i uint8) RGB {
-	if c, ok := t.colors.palette[i]; ok {
+func (cs *colors) paletteColor(i uint8) RGB {
+	if c, ok := cs.palette[i]; ok {
 		return RGB(c &^ setColor)
 	}
 	switch {
@@ -153,6 +187,7 @@ func (t *Terminal) paletteColor(i uint8) RGB {
 	return RGB(8+10*int(i-232)) * 0x010101
 }
 
+// cube returns the n-th of the six values of each component in the palette's cube.
 func cube(n RGB) RGB {
 	if n == 0 {
 		return 0
@@ -167,8 +202,8 @@ var ansiColors = [16]RGB{
 }
 
 // dynamicColor returns the foreground, background or cursor colour.
-func (t *Terminal) dynamicColor(i int) RGB {
-	for _, c := range [...]uint32{t.colors.dynamic[i], t.colors.theme[i]} {
+func (cs *colors) dynamicColor(i int) RGB {
+	for _, c := range [...]uint32{cs.dynamic[i], cs.theme[i]} {
 		if c != 0 {
 			return RGB(c &^ setColor)
 		}

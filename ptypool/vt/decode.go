@@ -8,16 +8,17 @@ import (
 
 // lineReader reads a line written by encodeRow.
 type lineReader struct {
-	kind byte // lineEnds and its kind
-	b    []byte
-	st   style // of the cell read last; its link is in link
-	link link
+	kind      byte // lineEnds, lineWrapped or lineFilled
+	b         []byte
+	st        style // of the cell read last; without its hyperlink
+	hyperlink hyperlink
 }
 
+// readLine returns a reader of a line.
 func readLine(b []byte) lineReader { return lineReader{kind: b[0], b: b[1:]} }
 
-// next returns the text of the next cell, its width, and false at the end. The
-// text is a slice of the line.
+// next returns the text of the next cell, its width, and false at the end. The text is a slice of
+// the line.
 func (r *lineReader) next() (text []byte, width int, ok bool) {
 	if len(r.b) > 0 && r.b[0] == tokStyle {
 		r.b = r.readStyle(r.b[1:])
@@ -43,8 +44,8 @@ func (r *lineReader) next() (text []byte, width int, ok bool) {
 	return text, 1, true
 }
 
-// ascii returns what next would in several steps: the narrow ASCII characters of one
-// style that come now, at most n. There are none before anything else.
+// ascii returns at once what next would in several calls: the ASCII characters of one style that
+// come now, at most n. It returns nothing if something else comes first.
 func (r *lineReader) ascii(n int) []byte {
 	if len(r.b) > 0 && r.b[0] == tokStyle {
 		r.b = r.readStyle(r.b[1:])
@@ -60,7 +61,7 @@ func (r *lineReader) ascii(n int) []byte {
 	return b
 }
 
-// readStyle is the reverse of table.appendStyle and returns what follows.
+// readStyle is the reverse of table.appendStyle. It returns what follows the style.
 func (r *lineReader) readStyle(b []byte) []byte {
 	r.st = style{attrs: attrs(binary.LittleEndian.Uint16(b))}
 	b = b[2:]
@@ -76,29 +77,29 @@ func (r *lineReader) readStyle(b []byte) []byte {
 		}
 		b = b[1:]
 	}
-	r.link = link{}
+	r.hyperlink = hyperlink{}
 	n := int(b[0])
-	r.link.id, b = string(b[1:1+n]), b[1+n:]
+	r.hyperlink.id, b = string(b[1:1+n]), b[1+n:]
 	size, k := binary.Uvarint(b)
-	r.link.uri = string(b[k : k+int(size)])
+	r.hyperlink.uri = string(b[k : k+int(size)])
 	return b[k+int(size):]
 }
 
-// decodeRow appends the cells of a scrollback line. The tables' marks must be
-// lifted meanwhile: see keepTables.
+// decodeRow appends the cells of a scrollback line. They are in no grid yet, so the tables must not
+// be swept meanwhile: see keepTables.
 func (s *screen) decodeRow(cells []cell, b []byte) []cell {
 	r := readLine(b)
-	id, was, wasLink := uint32(0), style{}, link{}
+	id, was, wasHyperlink := uint32(0), style{}, hyperlink{}
 	for {
 		text, width, ok := r.next()
 		if !ok {
 			return cells
 		}
-		if r.st != was || r.link != wasLink {
-			was, wasLink = r.st, r.link
+		if r.st != was || r.hyperlink != wasHyperlink {
+			was, wasHyperlink = r.st, r.hyperlink
 			st := r.st
-			if r.link != (link{}) {
-				st.link = s.linkID(r.link)
+			if r.hyperlink != (hyperlink{}) {
+				st.hyperlink = s.hyperlinkID(r.hyperlink)
 			}
 			id = s.styleID(&st)
 		}
@@ -118,12 +119,12 @@ func (s *screen) decodeRow(cells []cell, b []byte) []cell {
 	}
 }
 
-// keepTables lifts the marks at which the tables are swept while cells are held
-// outside the grids, and returns what puts them back.
+// keepTables keeps the tables from being swept while cells are held outside the grids, where a
+// sweep would not find them. It returns what ends that.
 func (s *screen) keepTables() func() {
 	tb := &s.table
-	styles, clusters, links := tb.styleQuota, tb.clusterQuota, tb.linkQuota
-	lifted := quota{mark: math.MaxInt}
-	tb.styleQuota, tb.clusterQuota, tb.linkQuota = lifted, lifted, lifted
-	return func() { tb.styleQuota, tb.clusterQuota, tb.linkQuota = styles, clusters, links }
+	styles, clusters, links := tb.styleQuota, tb.clusterQuota, tb.hyperlinkQuota
+	never := quota{sweepAt: math.MaxInt}
+	tb.styleQuota, tb.clusterQuota, tb.hyperlinkQuota = never, never, never
+	return func() { tb.styleQuota, tb.clusterQuota, tb.hyperlinkQuota = styles, clusters, links }
 }

@@ -1,55 +1,68 @@
-// Package vt is the terminal emulator behind every termhost terminal: parser,
-// shell-integration filter, query answering and screen model in one pass.
+// Package vt is the terminal emulator behind every termhost terminal: parser, shell-integration
+// filter, query answering and screen model in one pass.
+//
+// # The parts
+//
+// Terminal puts these together; each has a small surface and does not know the others, unless it
+// is said here:
+//
+//   - parser finds where escape sequences and strings end, and keeps those that a chunk cuts.
+//   - output is what viewers get of the program's output, and the way to the Sink: events come
+//     after the output that was before them.
+//   - screen is what the program has drawn: two grids of cells, the cursor, the modes, the tables
+//     that cells refer to, and the scrollback (history).
+//   - titles, colors and shell are what the program has told of its window's title, its colours
+//     and, by shell-integration marks, its commands.
+//   - queries answers what programs ask, from the screen.
+//   - fastScroll takes floods of lines past the screen into the scrollback.
+//
+// What is drawn for viewers (AppendRedraw and the like) is made by writer from these states.
 //
 // # One pass
 //
-// Terminal.Feed reads a program's output once. Printable runs go straight into
-// the screen's cells and extend a span of the caller's buffer that is handed to
-// Sink.Data without a copy. A control sequence is found whole, applied to the
-// screen, and then kept in the span, removed from it, or replaced. A rune or
-// sequence cut by the end of a chunk is held back until it is complete, so any
+// Terminal.Feed reads a program's output once. Printable runs go straight into the screen's cells
+// and extend a span of the caller's buffer that is handed to Sink.Data without a copy. A control
+// sequence is found whole, applied to the screen, and then kept in the span, removed from it, or
+// replaced. A rune or sequence cut by the end of a chunk is held back until it is complete, so any
 // split of the same output gives the same data, events and screen.
 //
 // # What viewers get
 //
-// Viewers see what the screen understands. A sequence that the screen models is
-// passed on; one that it does not (device control strings, graphics, printing,
-// rectangle operations, double-width lines, unknown modes) is removed, because
-// it would make a viewer's terminal differ from the screen that the next viewer
-// is drawn from. Of operating system commands a short list passes: titles,
-// colours, hyperlinks, working directory, notifications, pointer shapes.
-// Eight-bit controls (U+0080 to U+009F) become their seven-bit forms.
+// Viewers see what the screen understands. A sequence that the screen models is passed on; one that
+// it does not (device control strings, graphics, printing, rectangle operations, double-width
+// lines, unknown modes) is removed, because it would make a viewer's terminal differ from the
+// screen that the next viewer is drawn from. Of operating system commands a short list passes:
+// titles, colours, hyperlinks, working directory, progress, pointer shapes. Eight-bit controls
+// (U+0080 to U+009F) become their seven-bit forms.
 //
-// Sequences to which a terminal answers never reach a viewer. The usual ones
-// are answered here, once, from the screen, through Sink.Reply; the rest are
-// removed without an answer. OSC 52 writes leave through Sink.Clipboard, OSC 52
-// reads are removed.
+// Sequences to which a terminal answers never reach a viewer. The usual ones are answered here,
+// once, from the screen, through Sink.Reply; the rest are removed without an answer. OSC 52 writes
+// leave through Sink.Clipboard, OSC 52 reads are removed. Desktop notifications (OSC 9 and 777)
+// leave through Sink.Notification; kitty's (OSC 99) are removed, because terminals answer them.
 //
 // # Why a parser of our own
 //
-// The parser of github.com/charmbracelet/x/ansi calls a handler per rune and
-// copies each sequence's data; it reaches about 125 MB/s before a single cell is
-// written, and DecodeSequence (240 MB/s) neither resumes in the middle of a
-// sequence nor says where a held-back one began. The goal for parser and screen
-// together is 150 MB/s, so the byte classes below are ours (step.go, the
-// DEC/ANSI state machine described by Paul Williams, with UTF-8 and xterm's
-// string terminators). BenchmarkXAnsi keeps the comparison honest.
+// The parser of github.com/charmbracelet/x/ansi calls a handler per rune and copies each sequence's
+// data; it reaches about 125 MB/s before a single cell is written, and DecodeSequence (240 MB/s)
+// neither resumes in the middle of a sequence nor says where a held-back one began. The goal for
+// parser and screen together is 150 MB/s, so the byte classes below are ours (step.go, the DEC/ANSI
+// state machine described by Paul Williams, with UTF-8 and xterm's string terminators).
+// BenchmarkXAnsi keeps the comparison honest.
 //
 // # Memory
 //
-// A cell is eight bytes; styles, grapheme clusters and hyperlinks are interned
-// per terminal and swept. Rows are allocated when first written. Lines that
-// scroll off are stored as text with style changes, in blocks without pointers.
-// Everything held back or remembered on behalf of a program is bounded; the
-// bounds are in limits.go.
+// A cell is eight bytes. Styles, grapheme clusters and hyperlinks are kept once per terminal, and
+// those that are no longer shown are dropped from time to time. Rows are allocated when first
+// written. Lines that scroll off are stored as text with style changes, in blocks without pointers.
+// Everything held back or remembered on behalf of a program is bounded; the bounds are in
+// limits.go.
 //
 // # What it is measured against
 //
-// xterm's control sequences (invisible-island.net/xterm/ctlseqs) and the VT510
-// manual; tests compare the screen with xterm.js over random output and recordings
-// of real programs. Where the two differ is listed at xtermOutput in gen_test.go.
-// Grapheme clusters and widths are those of github.com/rivo/uniseg (Unicode annexes
-// 11 and 29), with mode 2027 set at first.
+// xterm's control sequences (invisible-island.net/xterm/ctlseqs) and the VT510 manual; tests
+// compare the screen with xterm.js over random output and recordings of real programs. Where the
+// two differ is listed at xtermOutput in gen_test.go. Grapheme clusters and widths are those of
+// package width (Unicode annexes 11 and 29), with mode 2027 set at first.
 //
 // The package does no I/O, starts no goroutine and has no clock.
 package vt

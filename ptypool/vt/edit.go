@@ -11,8 +11,8 @@ func (s *screen) blankRow(y int) {
 	s.grid.blank(r)
 }
 
-// scrollUp moves the lines of the region up by n; those that leave the top of the
-// main screen become scrollback.
+// scrollUp moves the lines of the region up by n; those that leave the top of the main screen
+// become scrollback.
 func (s *screen) scrollUp(n int) {
 	g := s.grid
 	n = min(n, g.bottom-g.top+1)
@@ -64,7 +64,7 @@ func (s *screen) deleteLines(y, n int) {
 	s.breakBefore(y)
 }
 
-// breakBefore ends the line before row y, which has been replaced.
+// breakBefore ends the line before row y: what it went on in has been replaced.
 func (s *screen) breakBefore(y int) {
 	switch {
 	case y > 0:
@@ -74,7 +74,8 @@ func (s *screen) breakBefore(y int) {
 	}
 }
 
-// inRegion reports whether the cursor is where IL, DL and their kind work.
+// inRegion reports whether the cursor is in the scroll region: IL, DL and the like do nothing
+// outside it.
 func (s *screen) inRegion() bool {
 	return s.cur.y >= s.grid.top && s.cur.y <= s.grid.bottom
 }
@@ -112,8 +113,7 @@ func fill(cells []cell, c cell) {
 	}
 }
 
-// erase blanks columns [from,to) of row y; selective spares protected cells
-// (DECSEL, DECSED).
+// erase blanks columns [from,to) of row y; selective spares protected cells (DECSEL, DECSED).
 func (s *screen) erase(y, from, to int, selective bool) {
 	r := &s.grid.rows[y]
 	if from == 0 {
@@ -186,7 +186,7 @@ func (s *screen) eraseDisplay(mode int, selective bool) {
 // alignment is DECALN: the screen full of E.
 func (s *screen) alignment() {
 	s.grid.top, s.grid.bottom = 0, s.height()-1
-	s.cur.origin = false
+	s.cur.originMode = false
 	s.moveTo(0, 0)
 	for y := range s.grid.rows {
 		s.grid.rows[y].wrapped = false

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// A line of scrollback begins with lineWrapped or lineEnds and goes on with its
-// cells in order: a narrow character is its UTF-8; the bytes below, which no
-// cell's text begins with, announce the rest.
+// A line of scrollback begins with lineWrapped or lineEnds and goes on with its cells in order: a
+// narrow character is its UTF-8; the bytes below, which no cell's text begins with, announce the
+// rest.
 const (
 	lineEnds    = 0 // a line break follows the line
 	lineWrapped = 1 // the text goes on in the next line
@@ -66,8 +66,8 @@ func encodeRow(dst []byte, tb *table, r *row) []byte {
 	return dst
 }
 
-// appendASCII appends the ASCII and the blanks of one style at the beginning of cells
-// and returns how many cells that was.
+// appendASCII appends the ASCII and the blanks of one style at the beginning of cells and returns
+// how many cells that was.
 func appendASCII(dst []byte, cells []cell, id uint32) ([]byte, int) {
 	dst = slices.Grow(dst, len(cells))
 	out := dst[len(dst) : len(dst)+len(cells)]
@@ -82,8 +82,8 @@ func appendASCII(dst []byte, cells []cell, id uint32) ([]byte, int) {
 	return dst[:len(dst)+len(cells)], len(cells)
 }
 
-// appendStyle appends a style: attributes, three colours, and the hyperlink's id
-// and URI with their lengths.
+// appendStyle appends a style: attributes, three colours, and the hyperlink's id and URI with their
+// lengths.
 func (tb *table) appendStyle(dst []byte, id uint32) []byte {
 	st := tb.at(id)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(st.attrs))
@@ -96,9 +96,9 @@ func (tb *table) appendStyle(dst []byte, id uint32) []byte {
 			dst = append(dst, byte(c>>16), byte(c>>8), byte(c))
 		}
 	}
-	var l link
-	if st.link != 0 {
-		l = tb.links[st.link]
+	var l hyperlink
+	if st.hyperlink != 0 {
+		l = tb.hyperlinks[st.hyperlink]
 	}
 	dst = append(dst, byte(len(l.id)))
 	dst = append(dst, l.id...)

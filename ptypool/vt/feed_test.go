@@ -18,6 +18,7 @@ func (r *recorder) event(format string, args ...any) {
 func (r *recorder) Data(p []byte)                 { r.data.Write(p) }
 func (r *recorder) Reply(p []byte)                { r.event("reply %q", p) }
 func (r *recorder) Clipboard(p []byte)            { r.event("clipboard %q", p) }
+func (r *recorder) Notification(p []byte)         { r.event("notification %q", p) }
 func (r *recorder) Title(s string)                { r.event("title %q", s) }
 func (r *recorder) Cwd(s string)                  { r.event("cwd %q", s) }
 func (r *recorder) CommandDetection()             { r.event("detection") }
@@ -34,8 +35,8 @@ func newTest() *Terminal {
 	return New(20, 5, Options{Nonce: "n0nce", ScrollbackLines: 100, Version: "1.0"})
 }
 
-// feedCases are outputs with what viewers get and what else is found; the number
-// before an event is how much data came before it.
+// feedCases are outputs with what viewers get and what else is found; the number before an event is
+// how much data came before it.
 var feedCases = []struct{ name, in, data, events string }{
 	{"plain text", "hello\r\n", "hello\r\n", ""},
 	{"runes", "aé漢👍🏽z", "aé漢👍🏽z", ""},
@@ -74,19 +75,21 @@ var feedCases = []struct{ name, in, data, events string }{
 	{"clipboard", "a\x1b]52;c;aGk=\ab\x1b]52;c;?\ac", "abc", `1:clipboard "\x1b]52;c;aGk=\a"`},
 	{"title", "\x1b]0;one\a\x1b]2;tw\x01o\x1b\\\x1b]1;icon\a", "\x1b]0;one\a\x1b]2;two\x1b\\\x1b]1;icon\a",
 		`0:title "one", 8:title "two"`},
+	{"title with what is not seen", "\x1b]2;a\u200bb\u200d\u2028c\u2029\u202ed\U000e0041\U000e0100\ufeff\u00ad\u3164⚠\ufe0fé漢\a", "\x1b]2;abcd⚠\ufe0fé漢\x1b\\",
+		"0:title \"abcd⚠\ufe0fé漢\""},
 	{"title stack", "\x1b]2;one\a\x1b[22;0;0t\x1b]2;two\a\x1b[23;0;0t\x1b[23t", "\x1b]2;one\a\x1b]2;two\a\x1b]2;one\x1b\\",
 		`0:title "one", 8:title "two", 16:title "one"`},
-	{"control characters in a string", "\x1b]52;c;aG\nk=\a\x1b]777;a\r\u009bb\a", "\x1b]777;ab\x1b\\", `0:clipboard "\x1b]52;c;aGk=\x1b\\"`},
-	{"cwd", "\x1b]7;file://h/a b\a\x1b]633;P;Cwd=/x\\x3by\a\x1b]7;http://no\a", "\x1b]7;file://h/a b\a",
+	{"control characters in a string", "\x1b]52;c;aG\nk=\a\x1b]777;a\r\u009bb\a", "", `0:clipboard "\x1b]52;c;aGk=\x1b\\", 0:notification "\x1b]777;ab\x1b\\"`},
+	{"cwd", "\x1b]7;file://h/a b\a\x1b]633;P;Cwd=/x\\x3by;n0nce\a\x1b]7;http://no\a", "\x1b]7;file://h/a b\a",
 		`0:cwd "file://h/a%20b", 17:cwd "file:///x;y"`},
-	{"633", "\x1b]633;A\aP\x1b]633;B\a\x1b]633;E;a\\x3bb\\\\c;n0nce\a\x1b]633;C\aout\x1b]633;D;3\a", "Pout",
+	{"633", "\x1b]633;A;n0nce\aP\x1b]633;B;n0nce\a\x1b]633;E;a\\x3bb\\\\c;n0nce\a\x1b]633;C;n0nce\aout\x1b]633;D;3;n0nce\a", "Pout",
 		`0:detection, 0:prompt, 1:executed "a;b\\c", 4:finished 3 true`},
-	{"633 without the nonce", "\x1b]633;E;evil;guess\a\x1b]633;C\a\x1b]633;D\a", "", `0:detection, 0:executed "", 0:finished 0 false`},
-	{"133", "\x1b]133;A;cl=m\x1b\\\x1b]133;A;k=s\a\x1b]133;C\a\x1b]133;D;0;aid=1\a", "",
-		`0:detection, 0:prompt, 0:executed "", 0:finished 0 true`},
-	{"133 beside 633", "\x1b]633;A\a\x1b]133;A\a", "", `0:detection, 0:prompt`},
-	{"finished without executed", "\x1b]633;D;1\a", "", `0:detection`},
-	{"executed twice", "\x1b]133;C\a\x1b]133;C\a", "", `0:detection, 0:executed "", 0:finished 0 false, 0:executed ""`},
+	{"marks without the nonce", "\x1b]633;A\a\x1b]633;E;evil;guess\a\x1b]633;C\a\x1b]633;D;0\a\x1b]633;P;Cwd=/evil\a" +
+		"\x1b]133;A\a\x1b]133;C\a\x1b]133;D;0\a\x1b]633;D;0;guess\a\x1b]633;n0nce\a\x1b]633\a", "", ""},
+	{"a forged end", "\x1b]633;C;n0nce\a\x1b]633;D;0\a\x1b]633;D;0;\a\x1b]633;D;2;n0nce\a", "",
+		`0:detection, 0:executed "", 0:finished 2 true`},
+	{"finished without executed", "\x1b]633;D;1;n0nce\a", "", `0:detection`},
+	{"executed twice", "\x1b]633;C;n0nce\a\x1b]633;C;n0nce\a", "", `0:detection, 0:executed "", 0:finished 0 false, 0:executed ""`},
 	{"bell", "a\ab", "a\ab", `2:bell`},
 	{"string cut by a sequence", "\x1b]0;half\x1b[1mx", "\x1b[1mx", ""},
 	{"sequence cut by another", "\x1b[3\x1b[1mx", "\x1b[1mx", ""},
@@ -96,7 +99,16 @@ var feedCases = []struct{ name, in, data, events string }{
 	{"unknown modes go", "\x1b[?25;9999h\x1b[?9999l\x1b[?1;7h", "\x1b[?25h\x1b[?1;7h", ""},
 	{"strings of others", "a\x1b_Gf=1\x1b\\\x1b^x\x1b\\\x1bXx\x1b\\\x1bPqsixel\x1b\\b", "ab", ""},
 	{"unknown OSC", "\x1b]1337;Copy=x\a\x1b]50;?\a\x1b]lx\a\x1b]999999;x\a", "", ""},
-	{"notifications", "\x1b]9;hi\a\x1b]9;4;1;50\a\x1b]9;7;cmd\a\x1b]777;notify;a;b\a", "\x1b]9;hi\a\x1b]9;4;1;50\a\x1b]777;notify;a;b\a", ""},
+	{"notifications", "a\x1b]9;hi\ab\x1b]777;notify;a;b\x1b\\\x1b]99;;hi\ac", "abc",
+		`1:notification "\x1b]9;hi\a", 2:notification "\x1b]777;notify;a;b\x1b\\"`},
+	{"progress", "\x1b]9;4;1;50\a\x1b]9;4;0\a", "\x1b]9;4;1;50\a\x1b]9;4;0\a", ""},
+	{"notifications that are none", "\x1b]9;007;cmd\a\x1b]9; 7;cmd\a\x1b]9;12\a\x1b]9;+7 ;cmd\a\x1b]9;04;1;5\a\x1b]09;7;cmd\a\x1b]9;\u00a07;x\a\x1b]9;7\a\x1b]9;7;cmd\a", "", ""},
+	{"notifications with numbers", "\x1b]9;3 of 4; done\a\x1b]9;12:30\a", "",
+		`0:notification "\x1b]9;3 of 4; done\a", 0:notification "\x1b]9;12:30\a"`},
+	{"counts beyond any screen", "x\x1b[2147483647b\x1b[9999C\x1b[10000;1H\x1b[0000000007A\x1b[99999999999999999999'}", "x\x1b[9999b\x1b[9999C\x1b[9999;1H\x1b[0000000007A\x1b[9999'}", ""},
+	{"such a count in a colour", "\x1b[1;;38:2::70000:2:3mx", "\x1b[1;;38:2::9999:2:3mx", ""},
+	{"parameters that nobody reads", "\x1b[?25" + strings.Repeat(";25", 31) + ";2031h\x1b[" + strings.Repeat("1;", 32) + "70000m",
+		"\x1b[?25" + strings.Repeat(";25", 31) + "h\x1b[1" + strings.Repeat(";1", 31) + "m", ""},
 	{"hyperlink", "\x1b]8;id=a;http://x\x1b\\l\x1b]8;;\x1b\\", "\x1b]8;id=a;http://x\x1b\\l\x1b]8;;\x1b\\", ""},
 }
 
@@ -110,6 +122,23 @@ func TestFeed(t *testing.T) {
 			}
 			if got := strings.Join(r.events, ", "); got != c.events {
 				t.Errorf("events\n%s\nwant\n%s", got, c.events)
+			}
+		})
+	}
+}
+
+func TestMarksOfAShellWithoutOurIntegration(t *testing.T) {
+	for _, c := range []struct{ name, in, events string }{
+		{"633", "\x1b]633;E;evil;\a\x1b]633;C\a\x1b]633;D\a", `0:detection, 0:executed "", 0:finished 0 false`},
+		{"133", "\x1b]133;A;cl=m\x1b\\\x1b]133;A;k=s\a\x1b]133;C\a\x1b]133;D;0;aid=1\a",
+			`0:detection, 0:prompt, 0:executed "", 0:finished 0 true`},
+		{"133 beside 633", "\x1b]633;A\a\x1b]133;A\a", `0:detection, 0:prompt`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var r recorder
+			New(20, 5, Options{}).Feed([]byte(c.in), &r)
+			if got := strings.Join(r.events, ", "); got != c.events || r.data.Len() > 0 {
+				t.Errorf("data %q, events\n%s\nwant\n%s", r.data.String(), got, c.events)
 			}
 		})
 	}
@@ -130,7 +159,8 @@ func TestFeedAnySplit(t *testing.T) {
 				if r.String() != whole.String() {
 					t.Fatalf("%s split at %d and %d:\n%s\nwant\n%s", c.name, i, j, &r, &whole)
 				}
-				if x, y := a.AppendText(nil, true), b.AppendText(nil, true); string(x) != string(y) {
+				x, y := string(a.AppendText(nil, true)), string(b.AppendText(nil, true))
+				if x != y {
 					t.Fatalf("%s split at %d and %d: screen\n%q\nwant\n%q", c.name, i, j, y, x)
 				}
 			}
@@ -144,8 +174,8 @@ func TestFlush(t *testing.T) {
 		{"escape", "\x1b", "\x1b", "[1mx", "\x1b[1mx", ""},
 		{"colour", "\x1b[3", "\x1b[3", "1mx", "\x1b[31mx", ""},
 		{"query is cancelled", "\x1b[6", "\x1b[6", "nx", "\x1b[6\x18x", `3:reply "\x1b[1;1R"`},
-		{"marker stays back", "\x1b]633;", "", "A\a", "", "0:detection, 0:prompt"},
-		{"marker after a flushed escape", "\x1b", "\x1b", "]633;A\a", "\x1b\x18", "1:detection, 1:prompt"},
+		{"mark stays back", "\x1b]633;", "", "A;n0nce\a", "", "0:detection, 0:prompt"},
+		{"mark after a flushed escape", "\x1b", "\x1b", "]633;A;n0nce\a", "\x1b\x18", "1:detection, 1:prompt"},
 		{"title stays back", "\x1b]0;t", "", "\a", "\x1b]0;t\a", `0:title "t"`},
 		{"ignored string", "\x1b", "\x1b", "_x\x1b\\y", "\x1b\x18y", ""},
 	} {
@@ -185,15 +215,15 @@ func TestOversizedSequencesAreSwallowed(t *testing.T) {
 			v := newTest()
 			for i := 0; i < len(in); i += chunk {
 				v.Feed([]byte(in[i:min(len(in), i+chunk)]), &r)
-				if cap(v.hold) > 2*maxOSC {
-					t.Fatalf("%s: %d bytes held", c.name, cap(v.hold))
+				if cap(v.parser.held) > 2*maxOSC {
+					t.Fatalf("%s: %d bytes held", c.name, cap(v.parser.held))
 				}
 			}
 			if r.String() != `"after" ` {
 				t.Errorf("%s in chunks of %d: %.80s", c.name, chunk, &r)
 			}
-			if cap(v.hold) > keepHold {
-				t.Errorf("%s: %d bytes kept", c.name, cap(v.hold))
+			if cap(v.parser.held) > keepHeld {
+				t.Errorf("%s: %d bytes kept", c.name, cap(v.parser.held))
 			}
 		}
 	}
@@ -206,5 +236,53 @@ func TestTitleIsCapped(t *testing.T) {
 	want := strings.Repeat("é", 128)
 	if v.Title() != want || r.data.String() != "\x1b]2;"+want+"\x1b\\" {
 		t.Errorf("%s", &r)
+	}
+}
+
+func TestALongNotificationIsRemoved(t *testing.T) {
+	var r recorder
+	newTest().Feed([]byte("\x1b]9;"+strings.Repeat("x", maxNotification)+"\a"), &r)
+	if r.String() != `"" ` {
+		t.Errorf("%.100s", &r)
+	}
+}
+
+func TestInSequenceIsTrueFromTheFirstByteToTheLastButOne(t *testing.T) {
+	long := strings.Repeat("1", maxOSC)
+	for _, seq := range []string{
+		"漢", "👍", "\x1bM", "\x1b(0", "\x1b[1;31m", "\x1b[" + long + "m",
+		"\x1b]0;title\a", "\x1b]8;;http://x\x1b\\", "\x1b]52;c;" + long + "\a", "\u009d0;t\u009c",
+		"\x1bP$qm\x1b\\", "\x1bP" + long + "\x1b\\", "\x1b_Gi=1\x1b\\", "\x1b^x\x1b\\", "\x1bXx\x1b\\",
+	} {
+		v := newTest()
+		for i := range len(seq) {
+			if in := v.InSequence(); in != (i > 0) {
+				t.Fatalf("after %d bytes of %.20q: %v", i, seq, in)
+			}
+			v.Feed([]byte(seq[i:i+1]), nil)
+			if len(seq) < maxCSI {
+				v.Flush(&recorder{})
+			}
+		}
+		if v.InSequence() {
+			t.Errorf("after %.20q: still true", seq)
+		}
+	}
+}
+
+func TestMargins(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                        "0 4 false",
+		"\x1b[2;4r":               "1 3 false",
+		"\x1b[2;4r\x1b[?6h":       "1 3 true",
+		"\x1b[?6h":                "0 4 true",
+		"\x1b[2;4r\x1b[?6h\x1b[r": "0 4 true",
+		"\x1b[2;4r\x1b[?1049h":    "0 4 false", // each screen has its own
+	} {
+		v := newTest()
+		v.Feed([]byte(in), nil)
+		if got := fmt.Sprint(v.Margins()); got != want {
+			t.Errorf("after %q: %s, want %s", in, got, want)
+		}
 	}
 }

@@ -34,7 +34,8 @@ func (g *generator) num(n int) int {
 func (g *generator) sgr() string {
 	codes := []string{
 		"0", "1", "2", "3", "4", "7", "9", "22", "23", "24", "27", "29", "39", "49", "",
-		fmt.Sprint(30 + g.IntN(8)), fmt.Sprint(40 + g.IntN(8)), fmt.Sprint(90 + g.IntN(8)), fmt.Sprint(100 + g.IntN(8)),
+		fmt.Sprint(30 + g.IntN(8)), fmt.Sprint(40 + g.IntN(8)),
+		fmt.Sprint(90 + g.IntN(8)), fmt.Sprint(100 + g.IntN(8)),
 		fmt.Sprintf("38;5;%d", g.IntN(256)), fmt.Sprintf("48;5;%d", g.IntN(256)),
 		fmt.Sprintf("38;2;%d;%d;%d", g.IntN(256), g.IntN(256), g.IntN(256)),
 		fmt.Sprintf("48:2::%d:%d:%d", g.IntN(256), g.IntN(256), g.IntN(256)),
@@ -60,9 +61,9 @@ func (g *generator) next() string {
 	case n < 60:
 		return fmt.Sprintf("\x1b[%d;%dH", g.num(g.rows), g.num(g.cols))
 	case n < 68:
-		return fmt.Sprintf("\x1b[%d%s", g.num(5), g.pick([]string{"A", "B", "C", "D", "E", "F", "G", "d", "`", "a", "e", "I", "Z"}))
+		return fmt.Sprintf("\x1b[%d%s", g.num(5), g.pick(strings.Split("ABCDEFGd`aeIZ", "")))
 	case n < 76:
-		return fmt.Sprintf("\x1b[%d%s", g.num(4), g.pick([]string{"@", "P", "L", "M", "X", "S", "T"}))
+		return fmt.Sprintf("\x1b[%d%s", g.num(4), g.pick(strings.Split("@PLMXST", "")))
 	case n < 80:
 		return fmt.Sprintf("\x1b[%d%s", g.IntN(3), g.pick([]string{"J", "K", "K"}))
 	case n < 83:
@@ -72,11 +73,14 @@ func (g *generator) next() string {
 		return g.pick([]string{"\x1b7", "\x1b8", "\x1bD", "\x1bM", "\x1bE", "\x1b[s", "\x1b[u"})
 	case n < 90:
 		return g.pick([]string{
-			"\x1b[?7l", "\x1b[?7h", "\x1b[?7h", "\x1b[?6h", "\x1b[?6l", "\x1b[4h", "\x1b[4l", "\x1b[4l", "\x1b[?25l", "\x1b[?25h",
-			"\x1b[?1h", "\x1b[?1l", "\x1b[?2004h", "\x1b[?1000h", "\x1b[?1002h", "\x1b[?1006h", "\x1b[?1003l", "\x1b[?1004h", "\x1b=", "\x1b>",
+			"\x1b[?7l", "\x1b[?7h", "\x1b[?7h", "\x1b[?6h", "\x1b[?6l", "\x1b[4h", "\x1b[4l", "\x1b[4l",
+			"\x1b[?25l", "\x1b[?25h", "\x1b[?1h", "\x1b[?1l", "\x1b[?2004h", "\x1b[?1000h", "\x1b[?1002h",
+			"\x1b[?1006h", "\x1b[?1003l", "\x1b[?1004h", "\x1b=", "\x1b>",
 		})
 	case n < 92:
-		return g.pick([]string{"\x1b[?1049h", "\x1b[?1049l", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[?1048h"})
+		return g.pick([]string{
+			"\x1b[?1049h", "\x1b[?1049l", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[?1048h",
+		})
 	case n < 94:
 		return g.pick([]string{"\x1b(0", "\x1b(B", "\x1b)0", "\x0e", "\x0f", "\x0f", "\x1b(B"})
 	case n < 95:
@@ -86,14 +90,18 @@ func (g *generator) next() string {
 	}
 	if g.safe {
 		return g.pick([]string{
-			"\x1b#8", "\x1b[2 q", "\x1b[0 q", "\x1b[5 q", "\x1b]0;title\a", "\x1b[3J", "\x1b]8;id=1;http://a.b/c\x1b\\link", "\x1b]8;;http://d\x1b\\",
-			"\x1b]8;;\x1b\\", "\x1b]4;3;#123456\a", "\x1b]11;#123456\a", "\x1b]10;rgb:ff/80/00\a", "\x1b]104\a", "\x1b]111\a", "\x1b[?1006l",
+			"\x1b#8", "\x1b[2 q", "\x1b[0 q", "\x1b[5 q", "\x1b]0;title\a", "\x1b[3J",
+			"\x1b]8;id=1;http://a.b/c\x1b\\link", "\x1b]8;;http://d\x1b\\", "\x1b]8;;\x1b\\",
+			"\x1b]4;3;#123456\a", "\x1b]11;#123456\a", "\x1b]10;rgb:ff/80/00\a", "\x1b]104\a",
+			"\x1b]111\a", "\x1b[?1006l",
 		})
 	}
 	return g.pick([]string{
-		"\x1b#8", "\x1b[2 q", "\x1b]0;title\a", "\x1b[3J", "\x1bc", "\x1b]8;id=1;http://a.b/c\x1b\\link", "\x1b]8;;\x1b\\",
-		"\x1b[>1u", "\x1b[<u", "\x1b[=5u", "\x1b[>4;2m", "\x1b[1\"q", "\x1b[0\"q", "\x1b[?1J", "\x1b[?0K", "\x1b[?45h", "\x1b[?5h", "\x1b[20h", "\x1b[20l",
-		"\x1b[2 @", "\x1b[2 A", "\x1b[1'}", "\x1b[2'~", "\x1b]4;3;#123456\a", "\x1b]11;#123456\a", "\x1b]104\a", "\x1b[6n", "\x1b[c",
+		"\x1b#8", "\x1b[2 q", "\x1b]0;title\a", "\x1b[3J", "\x1bc",
+		"\x1b]8;id=1;http://a.b/c\x1b\\link", "\x1b]8;;\x1b\\",
+		"\x1b[>1u", "\x1b[<u", "\x1b[=5u", "\x1b[>4;2m", "\x1b[1\"q", "\x1b[0\"q", "\x1b[?1J", "\x1b[?0K",
+		"\x1b[?45h", "\x1b[?5h", "\x1b[20h", "\x1b[20l", "\x1b[2 @", "\x1b[2 A", "\x1b[1'}", "\x1b[2'~",
+		"\x1b]4;3;#123456\a", "\x1b]11;#123456\a", "\x1b]104\a", "\x1b[6n", "\x1b[c",
 		"\xff", "\xe6\xbc", "\x1bN", "\x1bn", "\u0085", "\x1b[?2027l", "\x1b[?2027h", "\x1b[?1007h",
 		"\u200b", "\x1b[3C\u200b", "\x1b[K\x1b[2C\u0301", "\x1b[?1047h", "\x1b[?1047l",
 	})
@@ -113,8 +121,8 @@ func newGenerator(seed uint64, safe bool) *generator {
 	return &generator{Rand: r, cols: 4 + r.IntN(30), rows: 2 + r.IntN(9), safe: safe}
 }
 
-// xtermOutput is output on which xterm.js agrees; v follows it. What is left out are the
-// known differences:
+// xtermOutput is output on which xterm.js agrees; v follows it. What is left out are the known
+// differences:
 //
 //   - at a pending wrap, xterm.js's cursor is beyond the last column, so that erasing,
 //     tabs, relative motion and saving work from there; ours is in the last column, as
@@ -142,24 +150,32 @@ func newGenerator(seed uint64, safe bool) *generator {
 //   - modes 12, 66, 67, 1007 and 1016, DECSTR's and RIS's treatment of the kitty stack,
 //     and the sequences that we remove for viewers (see the package comment)
 func (g *generator) xtermOutput(v *Terminal, n int) []string {
+	s := &v.screen
 	var pieces []string
 	for range n {
 		p := g.next()
-		margin := v.cur.wrap || v.cur.x == v.cols-1 && !v.modes.has(modeWrap) || v.line(v.cur.y)[v.cur.x]&cellTail != 0
-		if margin && (p[0] == esc && !strings.HasSuffix(p, "m") && (!strings.HasSuffix(p, "H") || p == "\x1bH") || p == "\t") {
+		lastColumn := s.cur.x == s.width-1
+		margin := s.cur.wrap || lastColumn && !s.modes.has(modeWrap) ||
+			s.line(s.cur.y)[s.cur.x]&cellTail != 0
+		moves := p[0] == esc && !strings.HasSuffix(p, "m") &&
+			(!strings.HasSuffix(p, "H") || p == "\x1bH")
+		if margin && (moves || p == "\t") {
 			p = "\r" + p
 		}
-		if v.cur.x == v.cols-1 && strings.HasSuffix(p, "1J") || v.AltScreen() && strings.HasSuffix(p, "3J") {
+		if lastColumn && strings.HasSuffix(p, "1J") || v.AltScreen() && strings.HasSuffix(p, "3J") {
 			continue
 		}
 		switch last := p[len(p)-1]; {
-		case last == '7', p == "\x1b8", p == "\r\x1b8", strings.Contains(p, "\x1b8"), strings.HasSuffix(p, "[s"), strings.HasSuffix(p, "[u"),
-			strings.HasSuffix(p, "1048h"):
+		case last == '7', p == "\x1b8", p == "\r\x1b8", strings.Contains(p, "\x1b8"),
+			strings.HasSuffix(p, "[s"), strings.HasSuffix(p, "[u"), strings.HasSuffix(p, "1048h"):
 			p = "\r\x1b[24m\x1b7\x1b[1;1H\x1b[1;31;44msaved\x1b8"
 		case strings.HasSuffix(p, "49l") && !v.AltScreen(),
 			last == 'g' && g.cols%2 == 0, strings.HasSuffix(p, "\x1bH") && g.cols%2 == 0,
-			v.AltScreen() && strings.Contains(p, "?6"), v.cur.origin && strings.Contains(p, "?1049"),
-			strings.Contains(p, "?47") && g.cols%4 != 2, strings.Contains(p, "?1049") && g.cols%4 != 0: // one of them: 1049 restores what 47 does not save
+			v.AltScreen() && strings.Contains(p, "?6"),
+			s.cur.originMode && strings.Contains(p, "?1049"),
+			// One of these two, for 1049 restores what 47 does not save.
+			strings.Contains(p, "?47") && g.cols%4 != 2,
+			strings.Contains(p, "?1049") && g.cols%4 != 0:
 			continue
 		case last == 'p':
 			p = "\x1b[?1000;1004;1006;2004l\x1b[0 q" + p
@@ -171,10 +187,11 @@ func (g *generator) xtermOutput(v *Terminal, n int) []string {
 			p = "\x1b[24m\x1b(B\x1b)B\x0f\x1b]8;;\x1b\\" + p
 		case strings.Contains(p, "\x1b[") && last == 'T':
 			p = "\x1b[m" + p
-		case v.cur.origin && strings.Contains(p, "\x1b[") && strings.IndexByte("ABCDEFGIZae`d", last) >= 0:
+		case s.cur.originMode && strings.Contains(p, "\x1b[") &&
+			strings.IndexByte("ABCDEFGIZae`d", last) >= 0:
 			continue
 		}
-		if !v.modes.has(modeWrap) && (strings.ContainsAny(p, "漢日ｆ")) {
+		if !s.modes.has(modeWrap) && strings.ContainsAny(p, "漢日ｆ") {
 			continue
 		}
 		v.Feed([]byte(p), nil)

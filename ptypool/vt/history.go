@@ -1,16 +1,17 @@
 package vt
 
-// history is the scrollback: lines that left the top of the main screen, as text
-// with style changes in blocks that hold no pointers.
+// history is the scrollback: lines that left the top of the main screen, as text with style changes
+// in blocks that hold no pointers.
 type history struct {
 	limit  int // lines
 	most   int // bytes
 	lines  int
 	pushed uint64 // lines ever added
-	bytes  int    // of the lines kept, with a lineBreak each
+	bytes  int    // of the lines that are kept, with a lineBreak for each
 	blocks []block
-	skip   int    // lines of blocks[0] already given up
-	spare  block  // a block given up, for reuse
+	skip   int    // lines of blocks[0] that have been dropped
+	cut    bool   // lines have been dropped at the beginning
+	spare  block  // an empty block, for reuse
 	line   []byte // scratch
 }
 
@@ -20,9 +21,9 @@ type block struct {
 	ends []uint32
 }
 
-// lineBreak is added to a line's length: with the byte that it begins with, plain text
-// then counts what it and its CR LF took when they were printed. Its place in ends makes
-// a line take four bytes more.
+// lineBreak is counted for each line besides its bytes. With the byte that a line begins with, a
+// line of plain text then counts as many bytes as were printed for it, CR LF included. Its place in
+// ends, four bytes more, is not counted.
 const lineBreak = 1
 
 // at returns line i of the block.
@@ -34,8 +35,7 @@ func (b *block) at(i int) []byte {
 	return b.buf[from:b.ends[i]]
 }
 
-// push adds a row at the end and gives up lines at the beginning beyond the
-// limits.
+// push adds a row at the end, and drops the oldest lines beyond the limits.
 func (h *history) push(tb *table, r *row) {
 	if h.limit > 0 {
 		h.add(tb, r)
@@ -43,7 +43,7 @@ func (h *history) push(tb *table, r *row) {
 	}
 }
 
-// add is push without giving up any.
+// add is push without dropping any.
 func (h *history) add(tb *table, r *row) {
 	if !printsFirst(r) {
 		h.breakLine() // the line before seemed to go on, but its continuation was erased
@@ -71,10 +71,10 @@ func (h *history) append(line []byte) {
 	h.bytes += n + lineBreak
 }
 
-// trim gives up lines at the beginning beyond the limits.
+// trim drops the oldest lines beyond the limits.
 func (h *history) trim() {
 	for h.lines > h.limit || h.bytes > h.most && h.lines > 0 {
-		h.giveUp()
+		h.dropOldest()
 	}
 }
 
@@ -100,8 +100,8 @@ func (h *history) setLastKind(kind byte) {
 	}
 }
 
-// newBlock returns an empty block with room for n bytes. The first is small: most
-// terminals never scroll far.
+// newBlock returns an empty block with room for n bytes. The first is small: most terminals never
+// scroll far.
 func (h *history) newBlock(n int) block {
 	if n <= cap(h.spare.buf) {
 		b := h.spare
@@ -117,8 +117,9 @@ func (h *history) newBlock(n int) block {
 	return block{make([]byte, 0, max(historyBlock, n)), make([]uint32, 0, lines+lines/8)}
 }
 
-// giveUp drops the oldest line.
-func (h *history) giveUp() {
+// dropOldest drops the oldest line.
+func (h *history) dropOldest() {
+	h.cut = true
 	b := &h.blocks[0]
 	h.bytes -= len(b.at(h.skip)) + lineBreak
 	h.lines--
@@ -143,7 +144,7 @@ func (h *history) last() []byte {
 	return b.at(len(b.ends) - 1)
 }
 
-// breakLine makes the newest line end where it is: what follows it has moved.
+// breakLine makes the newest line end where it is, because what it went on in has moved.
 func (h *history) breakLine() { h.setLastKind(lineEnds) }
 
 // pop removes the newest line and returns it; it is valid until the next push.

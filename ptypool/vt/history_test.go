@@ -10,10 +10,11 @@ import (
 func TestTheScrollbackIsBoundedInBytesAndHoldsAboutWhatWasPrinted(t *testing.T) {
 	const most = 256 << 10
 	for name, line := range map[string]string{
-		"short":    "%d\r\n",
-		"coloured": "\x1b[32m%06d\x1b[0m \x1b[1;34mdrwxr-xr-x\x1b[0m 2 root root 4096 Jan  1 12:00 \x1b[1;34mname\x1b[0m\r\n",
-		"wide":     "%d 日本語のテキスト 日本語のテキスト\r\n",
-		"wrapped":  "%0200d\r\n",
+		"short":   "%d\r\n",
+		"wide":    "%d 日本語のテキスト 日本語のテキスト\r\n",
+		"wrapped": "%0200d\r\n",
+		"coloured": "\x1b[32m%06d\x1b[0m \x1b[1;34mdrwxr-xr-x\x1b[0m 2 root root 4096 Jan  1 12:00 " +
+			"\x1b[1;34mname\x1b[0m\r\n",
 	} {
 		v := New(80, 24, Options{ScrollbackLines: most, ScrollbackBytes: most})
 		printed, lines := 0, 0
@@ -22,16 +23,17 @@ func TestTheScrollbackIsBoundedInBytesAndHoldsAboutWhatWasPrinted(t *testing.T) 
 			v.Feed(p, &recorder{})
 			printed += len(p)
 			lines++
-			if v.history.bytes > most {
-				t.Fatalf("%s: %d bytes are kept, want at most %d", name, v.history.bytes, most)
+			if n := v.screen.history.bytes; n > most {
+				t.Fatalf("%s: %d bytes are kept, want at most %d", name, n, most)
 			}
 		}
 		kept := bytes.Count(v.AppendHistoryText(nil), []byte("\n"))
 		if share := float64(kept) / (float64(lines) * most / float64(printed)); share < 0.6 {
-			t.Errorf("%s: %d lines of %d are kept, %.2f of what their bytes allow", name, kept, lines, share)
+			t.Errorf("%s: %d lines of %d are kept, %.2f of what their bytes allow",
+				name, kept, lines, share)
 		}
 		held := 0
-		for _, b := range v.history.blocks {
+		for _, b := range v.screen.history.blocks {
 			held += cap(b.buf) + 4*cap(b.ends)
 		}
 		if held > 3*most { // the shortest lines take as much again for their places

@@ -3,12 +3,13 @@ package vt
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// viewerWith returns a viewer's terminal that shows lines of its own, and what is in
-// its scrollback and on its screen.
+// viewerWith returns a viewer's terminal that shows lines of its own, and what is in its scrollback
+// and on its screen.
 func viewerWith(cols, rows, lines int) *Terminal {
 	v := New(cols, rows, Options{ScrollbackLines: 1000})
 	for i := range lines {
@@ -17,45 +18,57 @@ func viewerWith(cols, rows, lines int) *Terminal {
 	return v
 }
 
-// The first redraw leaves what the viewer's terminal showed in its scrollback, once and
-// without blank lines, wherever its cursor was; a fresh terminal gets none.
+// The first redraw leaves what the viewer's terminal showed in its scrollback, once and without
+// blank lines, wherever its cursor was; a fresh terminal gets none.
 func TestFirstRedrawKeepsTheViewersOwnLines(t *testing.T) {
 	for _, alt := range []string{"", "\x1b[?1049halt"} {
 		v := New(20, 6, Options{ScrollbackLines: 100})
 		v.Feed([]byte("h1\r\nh2\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6"+alt), nil)
 		for _, window := range [][2]int{{20, 6}, {30, 9}, {10, 4}} {
 			for own := range 12 {
-				for _, last := range []string{"", "no newline", "\x1b[42mcolored\x1b[4h", "\x1b[?1049hfull screen"} {
-					viewer := viewerWith(window[0], window[1], own)
-					viewer.Feed([]byte(last), nil)
-					viewer.Feed(v.AppendRedraw(nil, Redraw{Cols: window[0], Rows: window[1], Scrollback: -1}), nil)
-					var want []string
-					for i := range own {
-						want = append(want, fmt.Sprintf("own %d", i))
-					}
-					if last != "" && !strings.HasPrefix(last, "\x1b[?") {
-						want = append(want, strings.TrimSuffix(strings.TrimPrefix(last, "\x1b[42m"), "\x1b[4h"))
-					}
-					got := strings.Fields(strings.ReplaceAll(unwrapped(viewer), "|false", ""))
-					if w := strings.Fields(strings.Join(append(want, "h1", "h2"), " ")); fmt.Sprint(got) != fmt.Sprint(w) {
-						t.Fatalf("%d own lines, then %q, in a window of %v, alt %q: scrollback %q, want %q", own, last, window, alt, got, w)
-					}
-					if want := len(want) + 2; viewer.history.lines != want {
-						t.Fatalf("%d own lines, then %q, in a window of %v: %d lines of scrollback, want %d", own, last, window, viewer.history.lines, want)
-					}
+				// What the viewer's terminal shows last, and what of it is a line of its own.
+				for last, line := range map[string]string{
+					"": "", "no newline": "no newline", "\x1b[42mcolored\x1b[4h": "colored",
+					"\x1b[?1049hfull screen": "",
+				} {
+					checkOwnLines(t, v, window, own, last, line)
 				}
 			}
 		}
 	}
 }
 
-// Drawing over an earlier redraw puts nothing into the viewer's scrollback and never
-// clears the main screen, which some terminals scroll into it.
+// checkOwnLines draws v for a viewer whose terminal shows some lines of its own and then last, of
+// which line is a line.
+func checkOwnLines(t *testing.T, v *Terminal, window [2]int, own int, last, line string) {
+	t.Helper()
+	viewer := viewerWith(window[0], window[1], own)
+	viewer.Feed([]byte(last), nil)
+	redraw := Redraw{Cols: window[0], Rows: window[1], Scrollback: -1}
+	viewer.Feed(v.AppendRedraw(nil, redraw), nil)
+	var want []string
+	for i := range own {
+		want = append(want, fmt.Sprintf("own %d", i))
+	}
+	if line != "" {
+		want = append(want, line)
+	}
+	want = append(want, "h1", "h2")
+	got := strings.Fields(strings.ReplaceAll(unwrapped(viewer), "|false", ""))
+	n := viewer.screen.history.lines
+	if !slices.Equal(got, strings.Fields(strings.Join(want, " "))) || n != len(want) {
+		t.Fatalf("%d own lines, then %q, in a window of %v: %d lines of scrollback %q, want %q",
+			own, last, window, n, got, want)
+	}
+}
+
+// Drawing over an earlier redraw puts nothing into the viewer's scrollback and never clears the
+// main screen, which some terminals scroll into it.
 func TestRedrawInPlaceScrollsNothing(t *testing.T) {
 	for seed := range uint64(500) {
 		g := newGenerator(seed, false)
 		v := New(g.cols, g.rows, Options{ScrollbackLines: 50})
-		cols, rows := v.cols, v.rows
+		cols, rows := v.screen.width, v.screen.height()
 		if seed%3 == 0 {
 			cols, rows = 1+g.IntN(40), 1+g.IntN(14)
 		}
@@ -77,11 +90,14 @@ func TestRedrawInPlaceScrollsNothing(t *testing.T) {
 }
 
 func sameMainText(a, b *Terminal) bool {
-	return bytes.Equal(bytes.TrimRight(a.AppendText(nil, true), "\n"), bytes.TrimRight(b.AppendText(nil, true), "\n"))
+	text := func(v *Terminal) string {
+		return strings.TrimRight(string(v.AppendText(nil, true)), "\n")
+	}
+	return text(a) == text(b)
 }
 
-// A viewer that was not sent some output is drawn for with the lines that scrolled
-// meanwhile, and then has what one has who saw everything.
+// A viewer that was not sent some output is drawn for with the lines that scrolled meanwhile, and
+// then has what one has who saw everything.
 func TestRedrawWithTheMissedLines(t *testing.T) {
 	for seed := range uint64(500) {
 		g := newGenerator(seed, true)
@@ -92,12 +108,13 @@ func TestRedrawWithTheMissedLines(t *testing.T) {
 			var rec recorder
 			v.Feed([]byte(in), &rec)
 			viewer.Feed([]byte(rec.data.String()), nil)
-			mark := v.Scrolled()
+			before := v.Scrolled()
 			v.Feed([]byte(lineOutput(g)), nil)
 			viewer.Feed(v.AppendRedraw(nil, Redraw{Update: true}), nil) // covered by a notice, say
 			viewer.Feed([]byte("\x1b7\x1b[1;1H\x1b[7mnotice\x1b[m\x1b8"), nil)
 			v.Feed([]byte(lineOutput(g)), nil)
-			viewer.Feed(v.AppendRedraw(nil, Redraw{Update: true, Scrollback: int(v.Scrolled() - mark)}), nil)
+			missed := int(v.Scrolled() - before)
+			viewer.Feed(v.AppendRedraw(nil, Redraw{Update: true, Scrollback: missed}), nil)
 			if a, b := unwrapped(viewer), unwrapped(v); a != b {
 				t.Fatalf("seed %d: the viewer's scrollback\n%s\nthe host's\n%s", seed, a, b)
 			}
@@ -108,8 +125,8 @@ func TestRedrawWithTheMissedLines(t *testing.T) {
 	}
 }
 
-// unwrapped is the scrollback's text; where lines go on may be lost while others are
-// drawn below them.
+// unwrapped is the scrollback's text; where lines go on may be lost while others are drawn below
+// them.
 func unwrapped(v *Terminal) string {
 	return strings.ReplaceAll(historyText(v), "|true", "|false")
 }
@@ -118,13 +135,16 @@ func unwrapped(v *Terminal) string {
 func lineOutput(g *generator) string {
 	var b strings.Builder
 	for range g.IntN(25) {
-		b.WriteString(g.pick([]string{"one two three four five ", "é", "漢字", "x", "\r\n", "\r\n", "\x1b[31mred\x1b[m ", "\x1b[44mblue\r\n\x1b[m", "──┐"}))
+		b.WriteString(g.pick([]string{
+			"one two three four five ", "é", "漢字", "x", "\r\n", "\r\n", "\x1b[31mred\x1b[m ",
+			"\x1b[44mblue\r\n\x1b[m", "──┐",
+		}))
 	}
 	return b.String()
 }
 
-// What was saved in origin mode before the scroll region was set is restored after the
-// program leaves the alternate screen.
+// What was saved in origin mode before the scroll region was set is restored after the program
+// leaves the alternate screen.
 func TestRedrawOfACursorSavedOutsideTheMargins(t *testing.T) {
 	v, viewer := newTest(), newTest()
 	v.Feed([]byte("\x1b[?6h\x1b[5;3H\x1b7\x1b[2;4r\x1b[?47h"), nil)
@@ -135,8 +155,8 @@ func TestRedrawOfACursorSavedOutsideTheMargins(t *testing.T) {
 	sameState(t, viewer, v, "after leaving the alternate screen")
 }
 
-// A mark on an erased cell shows the same where the cell was drawn as a space.
-func TestMarksOnErasedCells(t *testing.T) {
+// A character of no width on an erased cell shows the same where the cell was drawn as a space.
+func TestCombiningOnErasedCells(t *testing.T) {
 	v, viewer := newTest(), newTest()
 	v.Feed([]byte("a\x1b[2Cb"), nil)
 	redrawn(t, v, viewer, Redraw{})

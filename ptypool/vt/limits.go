@@ -1,72 +1,73 @@
 package vt
 
-// Bounds on what a program can make a Terminal remember. None of them is
-// reached by an ordinary program.
+// Bounds on what a program can make a Terminal remember. None of them is reached by an ordinary
+// program.
 const (
-	// MaxCols and MaxRows bound the size of a screen, in cells. The host
-	// accepts no larger window; New and Resize clamp to them.
+	// MaxCols and MaxRows bound the size of a screen, in cells. The host accepts no larger window;
+	// New and Resize clamp to them.
 	MaxCols = 1000
 	MaxRows = 500
 
-	// MaxTitle is the longest title kept, in bytes. Titles are shown in lists
-	// and window frames; a longer one is cut at a rune boundary.
+	// MaxTitle is the longest title kept, in bytes. Titles are shown in lists and window frames; a
+	// longer one is cut at a rune boundary.
 	MaxTitle = 256
 
-	// maxOSC bounds a held-back operating system command, in bytes. OSC 52
-	// carries clipboards; 256 KiB of base64 is 192 KiB of text, more than
-	// most terminals accept. A longer one is swallowed to its end.
+	// maxOSC bounds a held-back operating system command, in bytes. OSC 52 carries clipboards; 256
+	// KiB of base64 is 192 KiB of text, more than most terminals accept. A longer one is swallowed
+	// to its end.
 	maxOSC = 256 << 10
 
-	// maxDCS bounds a device control string, in bytes. Only DECRQSS and
-	// XTGETTCAP are understood, and both are short.
+	// maxNotification bounds a desktop notification (OSC 9 and 777), in bytes. No terminal shows
+	// as much.
+	maxNotification = 4 << 10
+
+	// maxDCS bounds a device control string, in bytes. Only DECRQSS and XTGETTCAP are understood,
+	// and both are short.
 	maxDCS = 4 << 10
 
-	// maxCSI bounds a control sequence, in bytes: 32 parameters need fewer
-	// than 400.
+	// maxCSI bounds a control sequence, in bytes: 32 parameters need fewer than 400.
 	maxCSI = 1 << 10
 
-	// maxParams is the number of CSI parameters read; further ones are
-	// ignored, as in xterm (30) and the VT500 (16).
+	// maxParams is the number of CSI parameters read; further ones are ignored, as in xterm (30)
+	// and the VT500 (16).
 	maxParams = 32
 
-	// maxParam is the largest value of a CSI parameter; larger ones are
-	// clamped, which changes nothing on a screen of at most 1000 cells.
-	maxParam = 65535
+	// maxParam is the largest value of a CSI parameter; larger ones are clamped, here and for
+	// viewers, whose terminals may take very long to repeat a character 2^31 times. It changes
+	// nothing on a screen of at most 1000 cells.
+	maxParam = 9999
 
-	// keepHold is the capacity, in bytes, up to which the hold-back buffer is
-	// kept between sequences. Shell integration needs a few hundred.
-	keepHold = 1 << 10
+	// keepHeld is the capacity, in bytes, up to which the hold-back buffer is kept between
+	// sequences. Shell integration needs a few hundred.
+	keepHeld = 1 << 10
 
-	// maxCluster bounds one grapheme cluster, in bytes. The longest emoji
-	// sequences in Unicode take about 45; stacked combining marks beyond the
-	// bound are left out of the screen, not out of the data.
+	// maxCluster bounds one grapheme cluster, in bytes. The longest emoji sequences in Unicode take
+	// about 45; stacked combining characters beyond the bound are left out of the screen, not out
+	// of the data.
 	maxCluster = 64
 
-	// maxURI bounds a hyperlink's or working directory's URI, in bytes, as
-	// VTE and iTerm2 do.
+	// maxURI bounds a hyperlink's or working directory's URI, in bytes, as VTE and iTerm2 do.
 	maxURI = 2083
 
-	// maxLinkID bounds the id of a hyperlink, in bytes, as VTE does.
-	maxLinkID = 250
+	// maxHyperlinkID bounds the id of a hyperlink, in bytes, as VTE does.
+	maxHyperlinkID = 250
 
 	// maxCommandLine bounds the command line of OSC 633;E, in bytes.
 	maxCommandLine = 64 << 10
 
-	// maxKittyStack is the depth of the kitty keyboard flag stack of one
-	// screen. The protocol asks for a bound and leaves it open; when it is
-	// full the oldest entry goes.
+	// maxKittyStack is the depth of the kitty keyboard flag stack of one screen. The protocol asks
+	// for a bound and leaves it open; when it is full the oldest entry goes.
 	maxKittyStack = 16
 
-	// maxTitleStack is the depth of the title stack (XTWINOPS 22 and 23), as
-	// in xterm.
+	// maxTitleStack is the depth of the title stack (XTWINOPS 22 and 23), as in xterm.
 	maxTitleStack = 10
 
-	// historyLineBytes times Options.ScrollbackLines bounds the scrollback in
-	// bytes if nothing else does, so that lines full of hyperlinks cannot
-	// multiply it. A line of coloured text takes 100 to 150.
+	// historyLineBytes times Options.ScrollbackLines bounds the scrollback in bytes if nothing else
+	// does, so that lines full of hyperlinks cannot multiply it. A line of coloured text takes 100
+	// to 150.
 	historyLineBytes = 1 << 10
 
-	// historyBlock is the size of one allocation of scrollback, in bytes:
-	// small beside an idle terminal's budget, large beside a line.
+	// historyBlock is the size of one allocation of scrollback, in bytes: small beside an idle
+	// terminal's budget, large beside a line.
 	historyBlock = 16 << 10
 )

@@ -1,6 +1,10 @@
 package vt
 
-import "strconv"
+import (
+	"strconv"
+
+	"termhost/ptypool/keyboard"
+)
 
 // modeSet is a set of modes.
 type modeSet uint32
@@ -22,23 +26,15 @@ const (
 	modeInsert                          // 4 IRM
 	modeNewline                         // 20 LNM
 
-	// defaultModes are those set at power-up. Grapheme clustering is: most
-	// terminals in use cluster always, and a program can turn it off.
+	// defaultModes are those set at power-up. Grapheme clustering is: most terminals in use cluster
+	// always, and a program can turn it off.
 	defaultModes = modeWrap | modeCursor | modeGraphemes
 )
 
-func (m modeSet) has(f modeSet) bool { return m&f != 0 }
-
-func (m *modeSet) set(f modeSet, on bool) {
-	if *m &^= f; on {
-		*m |= f
-	}
-}
-
-// privateModes are the modes of CSI ? h and l that are plain flags; those with
-// more to them are in setPrivate. Modes that make a terminal send something by
-// itself (2031, 2048), those that change its size or font, and the user's choice of
-// what Alt does (1034, 1036, 1039) are left out on purpose: they are removed from Data and reported as unknown.
+// privateModes are the modes of CSI ? h and l that are plain flags; screen.setPrivate and
+// modes.setPrivate have those with more to them. Modes that make a terminal send something by
+// itself (2031, 2048), those that change its size or font, and the user's choice of what Alt does
+// (1034, 1036, 1039) are left out on purpose: they are removed from Data and reported as unknown.
 var privateModes = [...]struct {
 	number int
 	flag   modeSet
@@ -69,59 +65,148 @@ func ansiFlag(n int) modeSet {
 	return 0
 }
 
-// setModes is SM, RM, DECSET and DECRST. A sequence with modes that we do not
-// know goes on without them.
-func (t *Terminal) setModes(c *csiSeq, on bool) verdict {
-	t.repl = append(t.repl[:0], "\x1b["...)
-	if c.prefix != 0 {
-		t.repl = append(t.repl, c.prefix)
+// modes are the modes that a program has set, but for those that are the screen's state: origin
+// mode, and which screen is shown.
+type modes struct {
+	on            modeSet
+	touched       modeSet // private modes that the program has ever set or reset
+	mouse         uint16  // the mouse tracking mode in force: 0, 9, 1000, 1002 or 1003
+	mouseEncoding uint16  // the mouse encoding in force: 0, 1005, 1006, 1015 or 1016
+	cursorStyle   uint8   // DECSCUSR 0..6
+	modifyOther   uint8   // XTMODKEYS resource 4, modifyOtherKeys: 0..2
+	kittyUsed     bool    // the program has ever set kitty's keyboard flags
+	modifyUsed    bool    // or modifyOtherKeys
+}
+
+// reset sets every mode as at power-up.
+func (m *modes) reset() {
+	m.on = defaultModes
+	m.mouse, m.mouseEncoding = 0, 0
+	m.cursorStyle, m.modifyOther = 0, 0
+}
+
+// has reports whether one of the modes f is set.
+func (m *modes) has(f modeSet) bool { return m.on&f != 0 }
+
+// set sets or resets the modes f.
+func (m *modes) set(f modeSet, on bool) {
+	if m.on &^= f; on {
+		m.on |= f
 	}
+}
+
+// setANSI sets or resets a mode of CSI h and l, and reports whether it is known.
+func (m *modes) setANSI(n int, on bool) (known bool) {
+	f := ansiFlag(n)
+	m.set(f, on)
+	return f != 0
+}
+
+// setPrivate sets or resets a mode of CSI ? h and l, and reports whether it is known.
+func (m *modes) setPrivate(n int, on bool) (known bool) {
+	value := uint16(0)
+	if on {
+		value = uint16(n)
+	}
+	switch n {
+	case 9, 1000, 1002, 1003:
+		m.mouse = value
+	case 1005, 1006, 1015, 1016:
+		m.mouseEncoding = value
+	default:
+		f := privateFlag(n)
+		m.set(f, on)
+		m.touched |= f
+		return f != 0
+	}
+	return true
+}
+
+// state returns whether a mode is set, and whether it is known.
+func (m *modes) state(n int, private bool) (on, known bool) {
+	if !private {
+		f := ansiFlag(n)
+		return m.has(f), f != 0
+	}
+	switch n {
+	case 9, 1000, 1002, 1003:
+		return m.mouse == uint16(n), true
+	case 1005, 1006, 1015, 1016:
+		return m.mouseEncoding == uint16(n), true
+	}
+	f := privateFlag(n)
+	return m.has(f), f != 0
+}
+
+// modifyKeys is XTMODKEYS. Only modifyOtherKeys (resource 4) is modelled; the others change
+// function keys in ways that no program we know asks for.
+func (m *modes) modifyKeys(c *csiSeq) (known bool) {
+	switch {
+	case c.n == 0:
+		m.modifyOther = 0
+	case c.arg(0, 0) == 4:
+		m.modifyOther = uint8(min(c.arg(1, 0), 2))
+	default:
+		return false
+	}
+	m.modifyUsed = true
+	return true
+}
+
+// keyboard returns the modes that say how a terminal sends keys; kitty are the flags of kitty's
+// protocol.
+func (m *modes) keyboard(kitty uint8) keyboard.Modes {
+	return keyboard.Modes{
+		CursorKeys:  m.has(modeCursorKeys),
+		Keypad:      m.has(modeKeypad),
+		Backarrow:   m.has(modeBackarrow),
+		Newline:     m.has(modeNewline),
+		ModifyOther: m.modifyOther,
+		Kitty:       kitty,
+	}
+}
+
+// setModes is SM, RM, DECSET and DECRST. A sequence with modes that we do not know goes on without
+// them.
+func (t *Terminal) setModes(c *csiSeq, on bool) verdict {
+	repl := append(append(t.output.repl[:0], "\x1b["...), c.prefixText()...)
 	known := 0
 	for i := range c.n {
 		n := c.arg(i, 0)
-		ok := false
-		if c.prefix == '?' {
-			ok = t.setPrivate(n, on)
-		} else if f := ansiFlag(n); f != 0 {
-			t.modes.set(f, on)
-			ok = true
-		}
-		if !ok {
+		if !t.screen.setMode(n, c.prefix == '?', on) {
 			continue
 		}
 		if known > 0 {
-			t.repl = append(t.repl, ';')
+			repl = append(repl, ';')
 		}
-		t.repl = strconv.AppendInt(t.repl, int64(n), 10)
+		repl = strconv.AppendInt(repl, int64(n), 10)
 		known++
 	}
-	t.updatePlain()
+	t.screen.updatePlain()
+	t.output.repl = append(repl, c.final)
 	switch known {
 	case c.n:
 		return keep
 	case 0:
 		return drop
 	}
-	t.repl = append(t.repl, c.final)
 	return replace
 }
 
-// setPrivate sets or resets one private mode and reports whether it is known.
-func (s *screen) setPrivate(n int, on bool) bool {
+// setMode sets or resets a mode, and reports whether it is known.
+func (s *screen) setMode(n int, private, on bool) (known bool) {
+	if !private {
+		return s.modes.setANSI(n, on)
+	}
 	switch n {
 	case 6:
-		s.cur.origin = on
+		s.cur.originMode = on
 		s.moveTo(0, 0)
-	case 9, 1000, 1002, 1003:
-		s.mouse = 0
-		if on {
-			s.mouse = uint16(n)
+	case 7:
+		if !on {
+			s.cur.wrap = false
 		}
-	case 1005, 1006, 1015, 1016:
-		s.mouseEnc = 0
-		if on {
-			s.mouseEnc = uint16(n)
-		}
+		return s.modes.setPrivate(n, on)
 	case 47, 1047:
 		s.switchScreen(on)
 	case 1048:
@@ -139,102 +224,29 @@ func (s *screen) setPrivate(n int, on bool) bool {
 		s.switchScreen(false)
 		s.restoreCursor()
 	default:
-		f := privateFlag(n)
-		if f == 0 {
-			return false
-		}
-		s.modes.set(f, on)
-		s.touched |= f
-		if f == modeWrap && !on {
-			s.cur.wrap = false
-		}
+		return s.modes.setPrivate(n, on)
 	}
 	return true
 }
 
-// switchScreen goes to the alternate screen, which is then blank, or back to
-// the main one.
-func (s *screen) switchScreen(alt bool) {
-	if alt == (s.grid == &s.alt) {
-		return
-	}
-	s.cur.wrap = false
-	if alt {
-		s.grid = &s.alt
-		s.fillScreen()
-		return
-	}
-	s.alt.init(len(s.alt.rows))
-	s.grid = &s.main
-	if s.cur.origin { // the screens' scroll regions differ
-		s.cur.y = clamp(s.cur.y, s.grid.top, s.grid.bottom)
-	}
-}
-
-// fillScreen blanks the grid on the pen's background.
-func (s *screen) fillScreen() {
-	for y := range s.grid.rows {
-		s.blankRow(y)
-	}
-}
-
 // modeState is a mode's DECRQM value: 0 unknown, 1 set, 2 reset.
-func (t *Terminal) modeState(c *csiSeq) int {
-	n := c.arg(0, 0)
-	var on bool
-	if c.prefix == 0 {
-		f := ansiFlag(n)
-		if f == 0 {
-			return 0
-		}
-		on = t.modes.has(f)
-	} else {
+func (s *screen) modeState(n int, private bool) int {
+	on, known := s.modes.state(n, private)
+	if private {
 		switch n {
 		case 6:
-			on = t.cur.origin
-		case 9, 1000, 1002, 1003:
-			on = t.mouse == uint16(n)
-		case 1005, 1006, 1015, 1016:
-			on = t.mouseEnc == uint16(n)
+			on, known = s.cur.originMode, true
 		case 47, 1047, 1049:
-			on = t.AltScreen()
+			on, known = s.altShown(), true
 		case 1048:
-			on = t.grid.hasSaved
-		default:
-			f := privateFlag(n)
-			if f == 0 {
-				return 0
-			}
-			on = t.modes.has(f)
+			on, known = s.grid.hasSaved, true
 		}
 	}
-	if on {
+	switch {
+	case !known:
+		return 0
+	case on:
 		return 1
 	}
 	return 2
-}
-
-// softReset is DECSTR (VT510 manual, with xterm's choices).
-func (s *screen) softReset() {
-	s.modes.set(modeCursor|modeWrap, true)
-	s.modes.set(modeInsert|modeCursorKeys|modeKeypad, false)
-	s.cur.origin, s.cur.wrap = false, false
-	s.cur.charsets, s.cur.gl, s.single = powerUpCursor.charsets, 0, 0
-	s.grid.top, s.grid.bottom = 0, s.height()-1
-	s.grid.hasSaved = false
-	s.setPen(style{})
-	s.updatePlain()
-}
-
-// fullReset is RIS. Like xterm.js, VTE and kitty it forgets the scrollback; the
-// title stays.
-func (s *screen) fullReset() {
-	rows := s.height()
-	s.main.init(rows)
-	s.alt.init(rows)
-	s.grid = &s.main
-	s.history.clear()
-	s.titleStack = nil
-	s.table.init()
-	s.resetState()
 }

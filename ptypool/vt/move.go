@@ -53,8 +53,8 @@ func (s *screen) reverseIndex() {
 	}
 }
 
-// backspace moves left; with reverse wraparound (mode 45) from the first column
-// to the end of the line before, if that one was wrapped.
+// backspace moves left; with reverse wraparound (mode 45) from the first column to the end of the
+// line before, if that one was wrapped.
 func (s *screen) backspace() {
 	if s.cur.wrap {
 		s.cur.wrap = false
@@ -65,26 +65,26 @@ func (s *screen) backspace() {
 	switch {
 	case s.cur.x > 0:
 		s.cur.x--
-	case s.modes.has(modeReverseWrap) && s.cur.y > s.grid.top && s.cur.y <= s.grid.bottom && s.grid.rows[s.cur.y-1].wrapped:
+	case s.modes.has(modeReverseWrap) && s.cur.y > s.grid.top && s.cur.y <= s.grid.bottom &&
+		s.grid.rows[s.cur.y-1].wrapped:
 		s.cur.y--
 		s.grid.rows[s.cur.y].wrapped = false
 		s.cur.x = s.width - 1
 	}
 }
 
-// moveTo sets the cursor to a position counted from 0, relative to the scroll
-// region in origin mode.
+// moveTo sets the cursor to a position counted from 0, relative to the scroll region in origin
+// mode.
 func (s *screen) moveTo(x, y int) {
 	lo, hi := 0, s.height()-1
-	if s.cur.origin {
+	if s.cur.originMode {
 		lo, hi = s.grid.top, s.grid.bottom
 		y += lo
 	}
 	s.cur.x, s.cur.y, s.cur.wrap = clamp(x, 0, s.width-1), clamp(y, lo, hi), false
 }
 
-// moveUp and moveDown stop at the scroll region's edge when the cursor is
-// inside it.
+// moveUp and moveDown stop at the scroll region's edge when the cursor is inside it.
 func (s *screen) moveUp(n int) {
 	lo := 0
 	if s.cur.y >= s.grid.top {
@@ -101,13 +101,14 @@ func (s *screen) moveDown(n int) {
 	s.cur.y, s.cur.wrap = min(s.cur.y+n, hi), false
 }
 
+// moveX moves to a column counted from 0.
 func (s *screen) moveX(x int) {
 	s.cur.x, s.cur.wrap = clamp(x, 0, s.width-1), false
 }
 
 // relY returns the cursor's row as it is reported and addressed.
 func (s *screen) relY() int {
-	if s.cur.origin {
+	if s.cur.originMode {
 		return s.cur.y - s.grid.top
 	}
 	return s.cur.y
@@ -123,6 +124,7 @@ func (s *screen) setRegion(top, bottom int) {
 	s.moveTo(0, 0)
 }
 
+// resetTabs sets a tab stop every eight columns.
 func (s *screen) resetTabs() {
 	s.tabs = make([]uint64, (MaxCols+63)/64)
 	for x := 8; x < MaxCols; x += 8 {
@@ -130,6 +132,7 @@ func (s *screen) resetTabs() {
 	}
 }
 
+// setTab sets or clears the tab stop at column x.
 func (s *screen) setTab(x int, on bool) {
 	if on {
 		s.tabs[x/64] |= 1 << (x % 64)
@@ -138,7 +141,18 @@ func (s *screen) setTab(x int, on bool) {
 	}
 }
 
+// tabAt reports whether there is a tab stop at column x.
 func (s *screen) tabAt(x int) bool { return s.tabs[x/64]&(1<<(x%64)) != 0 }
+
+// clearTab is TBC.
+func (s *screen) clearTab(mode int) {
+	switch mode {
+	case 0:
+		s.setTab(s.cur.x, false)
+	case 3:
+		clear(s.tabs)
+	}
+}
 
 // tab moves right by n tab stops.
 func (s *screen) tab(n int) {
@@ -163,7 +177,7 @@ func (s *screen) backTab(n int) {
 // saveCursor is DECSC.
 func (s *screen) saveCursor() {
 	s.cur.pen = s.pen
-	s.cur.pen.link = 0 // a hyperlink is not part of what DECSC saves in xterm
+	s.cur.pen.hyperlink = 0 // a hyperlink is not part of what DECSC saves in xterm
 	s.grid.saved, s.grid.hasSaved = s.cur, true
 }
 
@@ -175,11 +189,11 @@ func (s *screen) restoreCursor() {
 	}
 	c.x, c.y = min(c.x, s.width-1), min(c.y, s.height()-1)
 	c.wrap = c.wrap && c.x == s.width-1
-	if c.origin {
+	if c.originMode {
 		c.y = clamp(c.y, s.grid.top, s.grid.bottom)
 	}
 	pen := c.pen
-	pen.link = s.pen.link
+	pen.hyperlink = s.pen.hyperlink
 	s.cur = c
 	s.setPen(pen)
 	s.updatePlain()

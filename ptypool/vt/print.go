@@ -1,18 +1,22 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"termhost/ptypool/vt/width"
+)
 
 // appendRune appends r in UTF-8.
 func appendRune(dst []byte, r rune) []byte { return utf8.AppendRune(dst, r) }
 
-// printASCII writes the printable ASCII at the beginning of p to the screen and
-// returns how many bytes that was, at least one.
+// printASCII writes the printable ASCII at the beginning of p to the screen and returns how many
+// bytes that was, at least one.
 func (s *screen) printASCII(p []byte) int {
-	if !s.plain || s.lastClass == classOther { // in the second case a mark may want to be before p[0]
+	if !s.plain || s.lastClass == width.Prepended { // which joins p[0]
 		s.printRune(rune(p[0]))
 		return 1
 	}
-	s.lastClass = classNarrow
+	s.lastClass = width.Narrow
 	total := 0
 	pen := cell(s.penID) << cellStyleShift
 	for {
@@ -56,16 +60,16 @@ func (s *screen) printASCII(p []byte) int {
 	}
 }
 
-// splitWide prepares cells[x] to be overwritten: if it is the right half of a wide
-// character, the left half becomes a blank.
+// splitWide prepares cells[x] to be overwritten: if it is the right half of a wide character, the
+// left half becomes a blank.
 func splitWide(cells []cell, x int, blank cell) {
 	if cells[x]&cellTail != 0 && x > 0 {
 		cells[x-1] = blank
 	}
 }
 
-// splitTail repairs cells[x] after cells[x-1] was overwritten: a right half left
-// alone becomes a blank.
+// splitTail repairs cells[x] after cells[x-1] was overwritten: a right half left alone becomes a
+// blank.
 func splitTail(cells []cell, x int, blank cell) {
 	if x < len(cells) && cells[x]&cellTail != 0 {
 		cells[x] = blank
@@ -86,15 +90,15 @@ func (s *screen) printRune(r rune) {
 	if r < del && r >= 0x20 || s.single != 0 {
 		r = s.translate(r)
 	}
-	c := classOf(r)
+	c := width.Of(r)
 	last := s.lastClass
 	s.lastClass = c
-	w := c.width(r)
-	if c.mayJoin(last) && s.join(r, w) {
+	w := c.Cells()
+	if (w == 0 || c.MayJoin(last)) && s.join(r, w) {
 		return
 	}
 	if w == 0 {
-		return // a mark with nothing to sit on
+		return // a combining character with nothing before it
 	}
 	s.last = r
 	s.put(cell(r), w)
@@ -140,15 +144,13 @@ func (s *screen) put(c cell, w int) {
 	s.cur.x = x
 }
 
-// repeat prints the last character n more times (REP).
-func (s *screen) repeat(n int) {
-	if s.last == 0 {
+// repeat prints r, the last character, n more times (REP); 0 is none.
+func (s *screen) repeat(r rune, n int) {
+	if r == 0 {
 		return
 	}
-	r := s.last
 	n = min(n, s.width) // more would be work out of proportion to the output
 	for range n {
-		s.put(cell(r), classOf(r).width(r))
+		s.put(cell(r), width.Of(r).Cells())
 	}
-	s.last = 0
 }

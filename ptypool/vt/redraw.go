@@ -1,48 +1,47 @@
 package vt
 
-// Redraw says for whom AppendRedraw draws.
+// Redraw tells AppendRedraw what to draw for.
 type Redraw struct {
-	// Cols and Rows are the viewer's window in cells; 0 or less means as
-	// large as the screen. A larger window shows the screen in its top left
-	// corner. A smaller one shows the part around the cursor.
+	// Cols and Rows are the viewer's window in cells; 0 or less means as large as the screen. A
+	// larger window shows the screen in its top left corner. A smaller one shows the part around
+	// the cursor.
 	Cols, Rows int
 
-	// Scrollback is how many lines of history to send first, so that the
-	// viewer's own scrollback holds them; -1 means all. Unless Update is set,
-	// what the viewer's terminal shows is taken for the viewer's own, and goes
-	// to its scrollback before them. With 0 it is drawn over.
+	// Scrollback is how many lines of scrollback to draw first, so that they end up in that of the
+	// viewer's terminal; -1 means all. Unless Update is set, what that terminal shows is taken for
+	// the viewer's own and is scrolled into its scrollback before them. With 0 it is drawn over.
 	Scrollback int
 
-	// Update draws over an earlier redraw for the same window. In a window of
-	// the screen's size, Scrollback is then how many lines have left the screen
-	// since (see Scrolled), so that the viewer's scrollback goes on where it
-	// was. For other windows there is neither scrollback nor reset.
+	// Update draws over an earlier redraw for the same window. In a window of the screen's size,
+	// Scrollback is then how many lines have left the screen since (see Scrolled), so that the
+	// viewer's scrollback goes on where it was. In other windows nothing is reset and no scrollback
+	// is drawn.
 	Update bool
 }
 
-// AppendRedraw appends what makes a viewer's terminal, whatever state it is in,
-// show this screen: reset, scrollback, screen, cursor, title and every mode that
-// concerns input. When the window has the screen's size, the terminal is then in
-// the program's hands: scroll region, tab stops, charsets, saved cursors, pending
-// wrap and both screens are as the program left them, and Data may follow. For
-// any other size the caller draws again after each change; nothing but what is
-// seen and the input modes is set then.
+// AppendRedraw appends what makes a viewer's terminal, whatever state it is in, show this screen:
+// reset, scrollback, screen, cursor, title and every mode that concerns input. When the window has
+// the screen's size, the terminal is then in the program's hands: scroll region, tab stops,
+// charsets, saved cursors, pending wrap and both screens are as the program left them, and Data may
+// follow. For any other size the caller draws again after each change; nothing but what is seen and
+// the input modes is set then.
 //
-// The main screen is never erased as a whole: terminals differ on whether what was
-// there goes to the scrollback (tmux: yes, xterm: no). It is drawn over line by line,
-// so that nothing scrolls but history.
+// The main screen is never erased as a whole: terminals differ on whether what was there goes to
+// the scrollback (tmux: yes, xterm: no). It is drawn over line by line, so that nothing scrolls but
+// history.
 //
 // Nothing in it makes a terminal answer.
 func (t *Terminal) AppendRedraw(dst []byte, r Redraw) []byte {
+	s := &t.screen
 	if r.Cols <= 0 {
-		r.Cols = t.cols
+		r.Cols = s.width
 	}
 	if r.Rows <= 0 {
-		r.Rows = t.rows
+		r.Rows = s.height()
 	}
-	w := writer{tb: &t.table, dst: dst}
+	w := writer{tb: &s.table, dst: dst}
 	w.str("\x18\x1b[?2026h") // see Flush for CAN; no flicker where mode 2026 is known
-	exact := r.Cols == t.cols && r.Rows == t.rows
+	exact := r.Cols == s.width && r.Rows == s.height()
 	if exact || !r.Update {
 		t.resetViewer(&w, func() {
 			if r.Scrollback != 0 && !r.Update {
@@ -52,73 +51,74 @@ func (t *Terminal) AppendRedraw(dst []byte, r Redraw) []byte {
 		w.str("\x1b[H \r") // a character ends what SS2 and SS3 have begun
 	} else {
 		w.str("\x1b[0m" + resetInput)
-		t.resetKeys(&w)
+		s.modes.resetKeys(&w)
 	}
 	w.str("\x1b[?2027h")
 	w.over = true
 	if exact {
-		_, joined := t.drawHistory(&w, &r, printsFirst(&t.main.rows[0]))
-		t.drawExact(&w, joined)
+		_, joined := s.drawHistory(&w, &r, printsFirst(&s.main.rows[0]))
+		s.drawExact(&w, joined)
 	} else {
 		if !r.Update {
-			lines, _ := t.drawHistory(&w, &r, false)
+			lines, _ := s.drawHistory(&w, &r, false)
 			w.scrollOff(lines, r.Rows)
 		}
-		t.drawClipped(&w, &r)
+		s.drawClipped(&w, &r)
 	}
-	if t.titled {
-		w.dst = appendTitle(w.dst, 2, t.title)
+	if t.titles.set {
+		w.dst = appendTitle(w.dst, 2, t.titles.current)
 	}
 	return t.endRedraw(&w)
 }
 
-// AppendAlternate is AppendRedraw, in a window of the screen's size, for a program on
-// the alternate screen and a viewer's terminal that is on it already: the main
-// screen, its scrollback and the title stay as the viewer has them.
+// AppendAlternate is AppendRedraw, in a window of the screen's size, for a program on the alternate
+// screen and a viewer's terminal that is on it already: the main screen, its scrollback and the
+// title stay as the viewer has them.
 func (t *Terminal) AppendAlternate(dst []byte) []byte {
-	w := writer{tb: &t.table, dst: dst}
+	s := &t.screen
+	w := writer{tb: &s.table, dst: dst}
 	w.str("\x18\x1b[?2026h")
-	t.resetKeys(&w)
+	s.modes.resetKeys(&w)
 	t.resetShown(&w, nil)
 	w.str("\x1b[H \r\x1b[?2027h")
 	w.over = true
-	t.drawRows(&w, &t.alt, false)
-	w.drawKeyboard(&t.alt)
-	t.drawState(&w)
+	s.drawRows(&w, &s.alt, false)
+	w.drawKeyboard(s.alt.kitty)
+	s.drawState(&w)
 	return t.endRedraw(&w)
 }
 
 // endRedraw appends what ends every redraw.
 func (t *Terminal) endRedraw(w *writer) []byte {
-	t.drawColors(w)
-	t.drawInputModes(w)
-	if !t.modes.has(modeGraphemes) {
+	t.colors.draw(w)
+	t.screen.modes.drawInput(w)
+	if !t.screen.modes.has(modeGraphemes) {
 		w.str("\x1b[?2027l")
 	}
 	w.str("\x1b[?2026l")
-	return append(w.dst, t.hold[:t.released]...) // what Flush has begun for all viewers
+	return append(w.dst, t.parser.given()...) // what Flush has begun for all viewers
 }
 
-// drawExact draws both screens, beginning at the cursor, and leaves the terminal in
-// the program's state. joined: see drawRows.
-func (t *Terminal) drawExact(w *writer, joined bool) {
-	t.drawRows(w, &t.main, joined)
-	w.drawKeyboard(&t.main)
-	if t.AltScreen() {
-		t.leaveMain(w)
+// drawExact draws both screens, beginning at the cursor, and leaves the terminal in the program's
+// state. For joined see drawRows.
+func (s *screen) drawExact(w *writer, joined bool) {
+	s.drawRows(w, &s.main, joined)
+	w.drawKeyboard(s.main.kitty)
+	if s.altShown() {
+		s.leaveMain(w)
 		w.str("\x1b[r\x1b[H")
-		t.drawRows(w, &t.alt, false)
-		w.drawKeyboard(&t.alt)
+		s.drawRows(w, &s.alt, false)
+		w.drawKeyboard(s.alt.kitty)
 	}
-	t.drawState(w)
+	s.drawState(w)
 }
 
 // drawState leaves a terminal that shows the screen in the program's state.
-func (t *Terminal) drawState(w *writer) {
-	t.drawTabs(w)
-	t.drawSaved(w, t.grid, 0, "\x1b7")
-	w.region(t.grid)
-	w.drawCursor(t.grid, &t.cur, t.grid.top)
+func (s *screen) drawState(w *writer) {
+	s.drawTabs(w)
+	w.drawSaved(s.grid, 0, "\x1b7")
+	w.region(s.grid)
+	w.drawCursor(s.grid, &s.cur, s.grid.top)
 	for _, m := range [...]struct {
 		flag modeSet
 		seq  string
@@ -126,44 +126,46 @@ func (t *Terminal) drawState(w *writer) {
 		{modeReverse, "\x1b[?5h"}, {modeReverseWrap, "\x1b[?45h"},
 		{modeInsert, "\x1b[4h"}, {modeNewline, "\x1b[20h"},
 	} {
-		if t.modes.has(m.flag) {
+		if s.modes.has(m.flag) {
 			w.str(m.seq)
 		}
 	}
-	if !t.modes.has(modeWrap) {
+	if !s.modes.has(modeWrap) {
 		w.str("\x1b[?7l")
 	}
-	w.style(t.pen, t.table.linkOf(&t.pen))
-	if t.single != 0 {
-		w.dst = append(w.dst, esc, 'N'+t.single-2)
+	w.style(s.pen, s.table.hyperlinkOf(&s.pen))
+	if s.single != 0 {
+		w.dst = append(w.dst, esc, 'N'+s.single-2)
 	}
 }
 
-// leaveMain gives the main screen its scroll region and saved cursor, and goes to the
-// alternate screen.
-func (t *Terminal) leaveMain(w *writer) {
-	g := &t.main
-	if c := &g.saved; g.hasSaved && c.origin && (c.y < g.top || c.y > g.bottom) {
+// leaveMain gives the main screen its scroll region and saved cursor, and goes to the alternate
+// screen.
+func (s *screen) leaveMain(w *writer) {
+	g := &s.main
+	if c := &g.saved; g.hasSaved && c.originMode && (c.y < g.top || c.y > g.bottom) {
 		// It was saved before there was a region, and cannot be reached within it.
-		t.drawSaved(w, g, 0, "\x1b7")
+		w.drawSaved(g, 0, "\x1b7")
 		w.region(g)
 		w.str("\x1b[?1047h")
 		return
 	}
 	w.region(g)
-	t.drawSaved(w, g, g.top, "\x1b[?1049h") // for tmux DECSC and 1049 save different things
+	w.drawSaved(g, g.top, "\x1b[?1049h") // for tmux DECSC and 1049 save different things
 }
 
-// drawRows draws a grid over what a terminal shows, from the first row on, where the cursor is, by text and
-// line breaks, so that wrapped lines are wrapped lines on the viewer's terminal.
-// joined tells that the first row goes on from the line before.
-func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
+// drawRows draws a grid over what a terminal shows, from its first row on, where the cursor is. It
+// draws with text and line breaks only, so that the viewer's terminal wraps the lines that the
+// program has wrapped. joined tells that the first row goes on from the line before.
+func (s *screen) drawRows(w *writer, g *grid, joined bool) {
 	last := len(g.rows) - 1
+	defer func() { w.aligned = false }()
 	for y := range g.rows {
+		w.aligned = g == s.grid && y == s.cur.y // typing goes on where the cursor is
 		r := &g.rows[y]
-		linked := r.wrapped && y < last
+		goesOn := r.wrapped && y < last
 		cells := r.cells
-		filled := linked && cells[len(cells)-1]&cellFill != 0 && g.rows[y+1].startsWide()
+		filled := goesOn && cells[len(cells)-1]&cellFill != 0 && g.rows[y+1].startsWide()
 		if filled {
 			cells = cells[:len(cells)-1]
 		}
@@ -171,7 +173,7 @@ func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
 			w.separate()
 		}
 		x := 0
-		if joined && !linked && !printsFirst(r) { // only a character makes a terminal wrap
+		if joined && !goesOn && !printsFirst(r) { // only a character makes a terminal wrap
 			if len(cells) > 0 {
 				w.styleOf(cells[0])
 			}
@@ -179,27 +181,27 @@ func (t *Terminal) drawRows(w *writer, g *grid, joined bool) {
 			x = 1
 		}
 		if x < len(cells) {
-			w.cells(cells[x:], x, linked)
+			w.cells(cells[x:], x, goesOn)
 		}
 		switch {
 		case filled:
-			t.drawFill(w, r.cells[len(cells)], g.rows[y+1].cells[0])
-		case !linked && max(r.used(), x) < t.cols:
-			w.style(style{}, link{})
+			w.drawFill(r.cells[len(cells)], g.rows[y+1].cells[0])
+		case !goesOn && max(r.used(), x) < s.width:
+			w.style(style{}, hyperlink{})
 			w.str("\x1b[K")
 		}
-		joined = linked
-		if y < last && !linked {
-			w.style(style{}, link{})
+		joined = goesOn
+		if y < last && !goesOn {
+			w.style(style{}, hyperlink{})
 			w.str("\r\n")
 		}
 	}
 }
 
-// drawFill draws the last column, which was left empty for the wide character first.
-// Terminals give it the style in which that character is printed, so it is printed in
-// the column's style before the row that it begins is drawn.
-func (t *Terminal) drawFill(w *writer, fill, first cell) {
+// drawFill draws fill, the last column of a row, which was left empty because the wide character
+// first had no room in it. A terminal gives the column the style of the character that it wraps, so
+// the character is printed in the column's style here, and again where the next row is drawn.
+func (w *writer) drawFill(fill, first cell) {
 	w.styleOf(fill)
 	cluster := first&cellCluster != 0
 	w.leaveColumn(cluster)
@@ -209,8 +211,8 @@ func (t *Terminal) drawFill(w *writer, fill, first cell) {
 	}
 }
 
-// printsFirst reports whether drawing a row begins with a character, which then
-// continues the row before.
+// printsFirst reports whether drawing a row begins with a character, which then continues the row
+// before.
 func printsFirst(r *row) bool {
 	return r.cells != nil && (r.wrapped || r.cells[0]&(cellRune|cellCluster) != 0)
 }
@@ -227,20 +229,19 @@ func (r *row) lastChar() cell {
 // startsWide reports whether the first character is a wide one.
 func (r *row) startsWide() bool { return r.cells != nil && r.cells[0]&cellWide != 0 }
 
-// drawSaved makes a screen's saved cursor the terminal's cursor, has it saved by
-// seq, and resets what came with it. A cursor never saved is the power-up one. top
-// is where the terminal's scroll region begins; the screen shown has none yet, so that
-// origin mode confines no position.
-func (t *Terminal) drawSaved(w *writer, g *grid, top int, seq string) {
+// drawSaved makes a screen's saved cursor the terminal's cursor, has it saved by seq, and resets
+// what came with it. A cursor that was never saved is the power-up one. top is where the terminal's
+// scroll region begins: 0 while it has none, so that origin mode confines no position.
+func (w *writer) drawSaved(g *grid, top int, seq string) {
 	c := powerUpCursor
 	if g.hasSaved {
 		c = g.saved
 	}
 	w.drawCursor(g, &c, top)
-	w.style(c.pen, link{})
+	w.style(c.pen, hyperlink{})
 	w.str(seq)
-	w.style(style{}, link{})
-	if c.origin {
+	w.style(style{}, hyperlink{})
+	if c.originMode {
 		w.str("\x1b[?6l")
 	}
 	if c.charsets != powerUpCursor.charsets || c.gl != 0 {
@@ -248,11 +249,11 @@ func (t *Terminal) drawSaved(w *writer, g *grid, top int, seq string) {
 	}
 }
 
-// drawCursor gives the terminal the position, pending wrap, origin mode and charsets
-// of c, on a terminal whose scroll region begins at row top.
+// drawCursor gives the terminal the position, pending wrap, origin mode and charsets of c, on a
+// terminal whose scroll region begins at row top.
 func (w *writer) drawCursor(g *grid, c *cursor, top int) {
 	y := c.y
-	if c.origin {
+	if c.originMode {
 		w.str("\x1b[?6h")
 		y = max(0, y-top)
 	}
@@ -265,7 +266,7 @@ func (w *writer) drawCursor(g *grid, c *cursor, top int) {
 	switch {
 	case !c.wrap:
 	case cells == nil:
-		w.style(style{}, link{})
+		w.style(style{}, hyperlink{})
 		w.str(" ")
 	default: // the last column's character once more
 		w.cells(cells[x:], x, true)
@@ -291,27 +292,27 @@ func (w *writer) region(g *grid) {
 }
 
 // drawTabs sets the tab stops if they are not the usual ones.
-func (t *Terminal) drawTabs(w *writer) {
+func (s *screen) drawTabs(w *writer) {
 	usual := true
-	for x := range t.cols {
-		usual = usual && t.tabAt(x) == (x > 0 && x%8 == 0)
+	for x := range s.width {
+		usual = usual && s.tabAt(x) == (x > 0 && x%8 == 0)
 	}
 	if usual {
 		return
 	}
 	w.str("\x1b[3g")
-	for x := range t.cols {
-		if t.tabAt(x) {
+	for x := range s.width {
+		if s.tabAt(x) {
 			w.csi("G", x+1)
 			w.str("\x1bH")
 		}
 	}
 }
 
-// linkOf returns a style's hyperlink.
-func (tb *table) linkOf(st *style) link {
-	if st.link == 0 {
-		return link{}
+// hyperlinkOf returns a style's hyperlink.
+func (tb *table) hyperlinkOf(st *style) hyperlink {
+	if st.hyperlink == 0 {
+		return hyperlink{}
 	}
-	return tb.links[st.link]
+	return tb.hyperlinks[st.hyperlink]
 }

@@ -1,7 +1,6 @@
 package vt
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
@@ -21,8 +20,8 @@ func redrawn(t *testing.T, v, into *Terminal, r Redraw) *recorder {
 	return &rec
 }
 
-// A fresh terminal fed with the redraw is in the same state, and so is one that was
-// left in the middle of something else.
+// A fresh terminal fed with the redraw is in the same state, and so is one that was left in the
+// middle of something else.
 func TestRedrawIsExact(t *testing.T) {
 	for seed := range uint64(3000) {
 		g := newGenerator(seed, false)
@@ -38,7 +37,8 @@ func TestRedrawIsExact(t *testing.T) {
 			x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 			for i := range min(len(x), len(y)) {
 				if x[i] != y[i] {
-					t.Errorf("seed %d after %q: scrollback line %d\n%q\nwant\n%q", seed, in, i, x[i:], y[i:])
+					t.Errorf("seed %d after %q: scrollback line %d\n%q\nwant\n%q",
+						seed, in, i, x[i:], y[i:])
 					break
 				}
 			}
@@ -48,12 +48,13 @@ func TestRedrawIsExact(t *testing.T) {
 		used := New(g.cols, g.rows, Options{ScrollbackLines: 50})
 		other := g.output(60)
 		used.Feed([]byte(other), nil)
-		used.modes.set(modeBackarrow|modeAltScroll, false) // restored by whoever drew there before
-		used.title, used.modifyOther, used.main.kitty, used.alt.kitty = v.title, 0, nil, nil
+		used.screen.modes.set(modeBackarrow|modeAltScroll, false) // as AppendRestore does
+		used.screen.modes.modifyOther, used.screen.main.kitty, used.screen.alt.kitty = 0, nil, nil
+		used.titles.current = v.titles.current
 		redrawn(t, v, used, Redraw{})
 		used.colors, fresh.colors = v.colors, v.colors // touched only by v's own programs
-		ok = ok && sameState(t, used, v, fmt.Sprintf("seed %d, after %q used by %q", seed, in, other))
-		if !ok {
+		what := fmt.Sprintf("seed %d, after %q used by %q", seed, in, other)
+		if !ok || !sameState(t, used, v, what) {
 			return
 		}
 	}
@@ -100,8 +101,8 @@ func TestRedrawInTheMiddleOfASequence(t *testing.T) {
 	}
 }
 
-// A window of another size shows the screen's top left or the part around the
-// cursor, and never a byte beyond.
+// A window of another size shows the screen's top left or the part around the cursor, and never a
+// byte beyond.
 func TestRedrawClipped(t *testing.T) {
 	for seed := range uint64(1500) {
 		g := newGenerator(seed, false)
@@ -110,21 +111,24 @@ func TestRedrawClipped(t *testing.T) {
 		for round := range 3 {
 			in := g.output(40)
 			v.Feed([]byte(in), nil)
-			redrawn(t, v, viewer, Redraw{Cols: viewer.cols, Rows: viewer.rows, Scrollback: -1, Update: round > 0})
-			if viewer.cols == v.cols && viewer.rows == v.rows {
+			cols, rows := viewer.Size()
+			redrawn(t, v, viewer, Redraw{Cols: cols, Rows: rows, Scrollback: -1, Update: round > 0})
+			if cols == g.cols && rows == g.rows {
 				continue
 			}
-			x0, y0 := max(0, v.cur.x-viewer.cols+1), max(0, v.cur.y-viewer.rows+1)
-			if viewer.cur.x != v.cur.x-x0 || viewer.cur.y != v.cur.y-y0 {
-				t.Fatalf("seed %d: cursor %d,%d", seed, viewer.cur.x, viewer.cur.y)
+			cur, got := v.screen.cur, viewer.screen.cur
+			x0, y0 := max(0, cur.x-cols+1), max(0, cur.y-rows+1)
+			if got.x != cur.x-x0 || got.y != cur.y-y0 {
+				t.Fatalf("seed %d: cursor %d,%d", seed, got.x, got.y)
 			}
-			for y := range viewer.rows {
-				got, want := clipText(viewer, y, 0, viewer.cols), ""
-				if y+y0 < v.rows {
-					want = clipText(v, y+y0, x0, viewer.cols)
+			for y := range rows {
+				got, want := clipText(viewer, y, 0, cols), ""
+				if y+y0 < g.rows {
+					want = clipText(v, y+y0, x0, cols)
 				}
 				if got != want {
-					t.Fatalf("seed %d round %d row %d after %q:\n%q\nwant\n%q", seed, round, y, in, got, want)
+					t.Fatalf("seed %d round %d row %d after %q:\n%q\nwant\n%q",
+						seed, round, y, in, got, want)
 				}
 			}
 		}
@@ -134,14 +138,14 @@ func TestRedrawClipped(t *testing.T) {
 // clipText returns columns [from,from+n) of a row, half characters as blanks.
 func clipText(v *Terminal, y, from, n int) string {
 	var b []byte
-	cells := v.grid.rows[y].cells
+	cells := v.screen.grid.rows[y].cells
 	for x := from; x < min(len(cells), from+n); x++ {
 		c := cells[x]
 		switch {
 		case c&cellTail != 0 && x == from, c&cellWide != 0 && x+1 == min(len(cells), from+n):
 			b = append(b, ' ')
 		default:
-			b = v.table.text(b, c)
+			b = v.screen.table.text(b, c)
 		}
 	}
 	return strings.TrimRight(string(b), " ")
@@ -155,11 +159,14 @@ func TestRestoreLeavesTheTerminalSane(t *testing.T) {
 		viewer := New(g.cols, g.rows, Options{})
 		redrawn(t, v, viewer, Redraw{})
 		viewer.Feed(v.AppendRestore(nil), nil)
-		viewer.modes.set(modeAltScroll|modeGraphemes, true)
-		if viewer.AltScreen() || viewer.modes != defaultModes|modeAltScroll || viewer.mouse != 0 || viewer.mouseEnc != 0 ||
-			viewer.pen != (style{}) || viewer.kittyFlags() != 0 || viewer.modifyOther != 0 || viewer.cursorStyle != 0 ||
-			viewer.main.top != 0 || viewer.main.bottom != viewer.rows-1 || viewer.cur.charsets != powerUpCursor.charsets ||
-			viewer.cur.x != 0 || viewer.main.rows[viewer.cur.y].used() != 0 {
+		s := &viewer.screen
+		s.modes.set(modeAltScroll|modeGraphemes, true)
+		want := modes{on: defaultModes | modeAltScroll, touched: s.modes.touched,
+			kittyUsed: s.modes.kittyUsed, modifyUsed: s.modes.modifyUsed}
+		if s.altShown() || s.modes != want || s.pen != (style{}) || s.grid.kitty.flags() != 0 ||
+			s.main.top != 0 || s.main.bottom != s.height()-1 ||
+			s.cur.charsets != powerUpCursor.charsets ||
+			s.cur.x != 0 || s.main.rows[s.cur.y].used() != 0 {
 			t.Fatalf("seed %d: %s", seed, state(viewer))
 		}
 	}
@@ -167,7 +174,8 @@ func TestRestoreLeavesTheTerminalSane(t *testing.T) {
 
 func TestHistoryText(t *testing.T) {
 	v := New(10, 3, Options{ScrollbackLines: 100})
-	v.Feed([]byte("\x1b[31mone\x1b[m\r\n"+strings.Repeat("0123456789", 4)+"!\r\n漢字漢字漢字\r\n\r\nlast  \r\n\r\n"), nil)
+	long := strings.Repeat("0123456789", 4) + "!\r\n"
+	v.Feed([]byte("\x1b[31mone\x1b[m\r\n"+long+"漢字漢字漢字\r\n\r\nlast  \r\n\r\n"), nil)
 	want := "one\n" + strings.Repeat("0123456789", 4) + "!\n漢字漢字漢字\n\nlast\n"
 	if got := string(v.AppendHistoryText(nil)); got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -186,23 +194,29 @@ func TestAppendTextIsPlain(t *testing.T) {
 	if got := string(v.AppendText(nil, false)); got != "red\n\n\n\n\n" {
 		t.Errorf("%q", got)
 	}
-	if got := v.AppendText(nil, true); !bytes.Equal(got, []byte("\x1b]8;;http://x\x1b\\\x1b[0;1;31mred\x1b]8;;\x1b\\\x1b[0m\n\x1b]8;;http://x\x1b\\\x1b[0;42m \x1b]8;;\x1b\\\x1b[0m\n\n\n\n")) {
+	const want = "\x1b]8;;http://x\x1b\\\x1b[0;1;31mred\x1b]8;;\x1b\\\x1b[0m\n" +
+		"\x1b]8;;http://x\x1b\\\x1b[0;42m \x1b]8;;\x1b\\\x1b[0m\n\n\n\n"
+	if got := string(v.AppendText(nil, true)); got != want {
 		t.Errorf("%q", got)
 	}
 }
 
-// A program cannot plant anything in its history that a viewer's terminal answers when
-// somebody attaches (security.md: 1,000 attaches, 0 bytes reach the pty), whatever the query
-// and wherever its bytes end up: as text, title, link, colour or scrollback.
+// A program cannot plant anything in its history that a viewer's terminal answers when somebody
+// attaches (security.md: 1,000 attaches, 0 bytes reach the pty), whatever the query and wherever
+// its bytes end up: as text, title, hyperlink, colour or scrollback.
 func TestRedrawAnswersNothing(t *testing.T) {
 	queries := []string{
-		"\x1b[c", "\x1b[>c", "\x1b[=c", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[>q", "\x1b[?u", "\x1b[14t", "\x1b[21t", "\x1b[?25$p",
-		"\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\", "\x1b]10;?\a", "\x1b]11;?\a", "\x1b]4;1;?\a", "\x1b]52;c;?\a", "\x1b]52;c;eA==\a", "\x05", "\x1bZ",
+		"\x1b[c", "\x1b[>c", "\x1b[=c", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[>q", "\x1b[?u", "\x1b[14t",
+		"\x1b[21t", "\x1b[?25$p", "\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\", "\x1b]10;?\a", "\x1b]11;?\a",
+		"\x1b]4;1;?\a", "\x1b]52;c;?\a", "\x1b]52;c;eA==\a", "\x05", "\x1bZ",
 		"\u009bc", "\u009b6n", "\x9b6n", "\xc2\x9b6n",
 	}
 	v := New(40, 10, Options{ScrollbackLines: 1000})
 	for _, q := range queries {
-		for _, format := range []string{"%s\r\n", "\x1b]0;%s\a", "\x1b]8;;http://x/%s\x1b\\l\x1b]8;;\a", "\x1b]11;%s\a", "\x1b]2;\u0090%s\x1b\\", "\x1b[1%s", "\x1bP%s", "\x18"} {
+		for _, format := range []string{
+			"%s\r\n", "\x1b]0;%s\a", "\x1b]8;;http://x/%s\x1b\\l\x1b]8;;\a", "\x1b]11;%s\a",
+			"\x1b]2;\u0090%s\x1b\\", "\x1b[1%s", "\x1bP%s", "\x18",
+		} {
 			v.Feed(fmt.Appendf(nil, format, q), nil)
 		}
 	}
@@ -221,52 +235,60 @@ func TestMemoryIsBounded(t *testing.T) {
 	v := New(80, 24, Options{ScrollbackLines: lines})
 	v.Feed(coloredText(4<<20), nil)
 	size := 0
-	for _, b := range v.history.blocks {
+	for _, b := range v.screen.history.blocks {
 		size += cap(b.buf) + 4*cap(b.ends)
 	}
-	if v.history.lines != lines || size > lines*256 {
-		t.Errorf("%d lines of scrollback in %d bytes", v.history.lines, size)
+	if v.screen.history.lines != lines || size > lines*256 {
+		t.Errorf("%d lines of scrollback in %d bytes", v.screen.history.lines, size)
 	}
-	link := "\x1b]8;;http://" + strings.Repeat("x", maxURI-10)
+	uri := "\x1b]8;;http://" + strings.Repeat("x", 2000)
 	for i := range 20_000 {
-		v.Feed(fmt.Appendf(nil, "%s%d\x1b\\\x1b[38;2;%d;%d;%dmlinked\r\n", link[:2000], i, i&255, i>>8, i&15), nil)
+		v.Feed(fmt.Appendf(nil, "%s%d\x1b\\", uri, i), nil)
+		v.Feed(fmt.Appendf(nil, "\x1b[38;2;%d;%d;%dmlinked\r\n", i&255, i>>8, i&15), nil)
 	}
 	size = 0
-	for _, b := range v.history.blocks {
+	for _, b := range v.screen.history.blocks {
 		size += cap(b.buf) + 4*cap(b.ends)
 	}
 	if size > 2*lines*historyLineBytes {
 		t.Errorf("%d bytes of scrollback", size)
 	}
-	wide := New(1000, 10, Options{}) // room for far more links than are allowed
+	wide := New(1000, 10, Options{}) // room for far more hyperlinks than are allowed
 	for i := range 10_000 {
-		wide.Feed(fmt.Appendf(nil, "%s%d\x1b\\x", link[:2000], i), nil)
+		wide.Feed(fmt.Appendf(nil, "%s%d\x1b\\x", uri, i), nil)
 	}
-	if wide.table.linkBytes > maxLinks+maxURI+100 {
-		t.Errorf("%d bytes of links on a large screen", wide.table.linkBytes)
-	}
-	if v.table.linkBytes > maxLinks+maxURI+100 || len(v.table.styles) > 2*minStyles+v.cols*v.rows {
-		t.Errorf("%d bytes of links, %d styles", v.table.linkBytes, len(v.table.styles))
+	for _, v := range []*Terminal{v, wide} {
+		cols, rows := v.Size()
+		if n := v.screen.table.hyperlinkBytes; n > maxHyperlinks+maxURI+100 {
+			t.Errorf("%d bytes of hyperlinks on a screen of %d by %d", n, cols, rows)
+		}
+		if n := len(v.screen.table.styles); n > 2*minStyles+cols*rows {
+			t.Errorf("%d styles on a screen of %d by %d", n, cols, rows)
+		}
 	}
 }
 
-// The column that was left empty for a wide character keeps its background when another
-// character takes the wide one's place.
+// The column that was left empty for a wide character keeps its background when another character
+// takes the wide one's place.
 func TestRedrawOfTheColumnBeforeAWideCharacter(t *testing.T) {
-	for _, in := range []string{"abcd漢\r\x1b[41m字", "\x1b[41mabcd漢\r\x1b[42m字", "\x1b[41mabcd漢\r\x1b[m字x"} {
+	for _, in := range []string{
+		"abcd漢\r\x1b[41m字", "\x1b[41mabcd漢\r\x1b[42m字", "\x1b[41mabcd漢\r\x1b[m字x",
+	} {
 		v, viewer := New(5, 3, Options{}), New(5, 3, Options{})
 		v.Feed([]byte(in), nil)
 		redrawn(t, v, viewer, Redraw{})
 		sameState(t, viewer, v, in)
-		bg := func(v *Terminal) color { return v.table.at(v.main.rows[0].cells[4].style()).bg }
+		bg := func(v *Terminal) color {
+			return v.screen.table.at(v.screen.main.rows[0].cells[4].style()).bg
+		}
 		if bg(viewer) != bg(v) {
 			t.Errorf("%q: background %x, want %x", in, bg(viewer), bg(v))
 		}
 	}
 }
 
-// A viewer on the alternate screen who missed what a program did there gets its
-// state, and keeps the main screen.
+// A viewer on the alternate screen who missed what a program did there gets its state, and keeps
+// the main screen.
 func TestAlternateIsRedrawnExactly(t *testing.T) {
 	const seeds = 1000
 	leaves := regexp.MustCompile(`\x1bc|\x1b\[\?[\d;]*(47|1048|1049)[\d;]*[hl]`)
@@ -288,18 +310,39 @@ func TestAlternateIsRedrawnExactly(t *testing.T) {
 			}
 		}
 		used.Feed([]byte(missed.String()), nil)
-		used.modes.set(modeBackarrow|modeAltScroll, false)
-		used.title, used.modifyOther, used.alt.kitty = "kept", 0, nil
+		used.screen.modes.set(modeBackarrow|modeAltScroll, false)
+		used.titles.current, used.screen.modes.modifyOther, used.screen.alt.kitty = "kept", 0, nil
 		used.Feed(v.AppendAlternate(nil), nil)
-		if used.title != "kept" {
+		if used.titles.current != "kept" {
 			t.Errorf("seed %d: the title is sent", seed)
 		}
-		used.title, used.titled, used.colors = v.title, v.titled, v.colors
+		used.titles.current, used.titles.set, used.colors = v.titles.current, v.titles.set, v.colors
 		if !sameState(t, used, v, fmt.Sprintf("seed %d, which missed %q", seed, missed.String())) {
 			return
 		}
 	}
 	if drawn < seeds/10 {
 		t.Errorf("only %d were on the alternate screen", drawn)
+	}
+}
+
+// A mouse pointer and a progress bar that a program leaves behind would stay with the viewer's
+// terminal for good.
+func TestRestoreUndoesPointerShapeAndProgress(t *testing.T) {
+	const pointer, progress = "\x1b]22;\x1b\\", "\x1b]9;4;0\x1b\\"
+	for in, want := range map[string][2]int{
+		"text":                              {0, 0}, // what was not used is not touched
+		"\x1b]9;done\a\x1b]22;?\a":          {0, 0},
+		"\x1b]22;wait\a":                    {2, 0}, // once on each screen
+		"\x1b]9;4;1;50\a":                   {0, 1},
+		"\x1b]22;wait\a\x1b]9;4;3\a\x1bc":   {2, 1},
+		"\x1b[?1049h\x1b]22;>wait\x1b\\end": {2, 0},
+	} {
+		v := newTest()
+		v.Feed([]byte(in), nil)
+		got := string(v.AppendRestore(nil))
+		if n := [2]int{strings.Count(got, pointer), strings.Count(got, progress)}; n != want {
+			t.Errorf("after %q: %v of %q and %q, want %v", in, n, pointer, progress, want)
+		}
 	}
 }

@@ -3,21 +3,21 @@ package vt
 import "slices"
 
 // reflow gives the main screen a new size.
-func (t *Terminal) reflow(cols, rows int) {
-	defer t.keepTables()()
-	anchors := []anchor{{cur: &t.main.saved}}
-	if !t.AltScreen() {
-		anchors = append(anchors, anchor{cur: &t.cur})
+func (s *screen) reflow(cols, rows int) {
+	defer s.keepTables()()
+	anchors := []anchor{{cur: &s.main.saved}}
+	if !s.altShown() {
+		anchors = append(anchors, anchor{cur: &s.cur})
 	}
 	active := &anchors[len(anchors)-1]
-	last := t.lastRow(active.cur.y)
-	full := last == len(t.main.rows)-1
+	last := s.lastRow(active.cur.y)
+	full := last == len(s.main.rows)-1
 
-	pulled := t.pullWrapped(nil)
-	lines := joinRows(append(pulled, t.main.rows[:last+1]...), anchors, len(pulled))
+	pulled := s.pullWrapped(nil)
+	lines := joinRows(append(pulled, s.main.rows[:last+1]...), anchors, len(pulled))
 	out := wrapLines(lines, cols, anchors)
-	for full && len(out) < rows && t.history.lines > 0 {
-		front := wrapLines(joinRows(t.pullLine(), nil, 0), cols, nil)
+	for full && len(out) < rows && s.history.lines > 0 {
+		front := wrapLines(joinRows(s.pullLine(), nil, 0), cols, nil)
 		out = append(front, out...)
 		for i := range anchors {
 			anchors[i].row += len(front)
@@ -25,39 +25,38 @@ func (t *Terminal) reflow(cols, rows int) {
 	}
 	from := max(0, min(len(out)-rows, active.row))
 	for i := range from {
-		t.history.push(&t.table, &out[i])
+		s.history.push(&s.table, &out[i])
 	}
 	fresh := make([]row, rows)
 	copy(fresh, out[from:])
-	t.main.setRows(fresh)
+	s.main.setRows(fresh)
 	for i := range anchors {
 		a := &anchors[i]
-		a.cur.x, a.cur.y, a.cur.wrap = a.col, a.row-from, a.wrap && t.modes.has(modeWrap)
+		a.cur.x, a.cur.y, a.cur.wrap = a.col, a.row-from, a.wrap && s.modes.has(modeWrap)
 		a.cur.clampTo(cols, rows)
 	}
 }
 
-// lastRow returns the main screen's last row with text, or the cursor's if that is
-// further down.
-func (t *Terminal) lastRow(y int) int {
-	last := len(t.main.rows) - 1
-	for last > y && t.main.rows[last].used() == 0 {
+// lastRow returns the main screen's last row with text, or the cursor's if that is further down.
+func (s *screen) lastRow(y int) int {
+	last := len(s.main.rows) - 1
+	for last > y && s.main.rows[last].used() == 0 {
 		last--
 	}
 	return last
 }
 
 // pullLine takes the last line of the scrollback, at most MaxRows rows of it.
-func (t *Terminal) pullLine() []row {
-	return t.pullWrapped([]row{{cells: t.decodeRow(nil, t.history.pop())}})
+func (s *screen) pullLine() []row {
+	return s.pullWrapped([]row{{cells: s.decodeRow(nil, s.history.pop())}})
 }
 
 // pullWrapped takes what the scrollback has of the line that goes on in rows.
-func (t *Terminal) pullWrapped(rows []row) []row {
-	h := &t.history
+func (s *screen) pullWrapped(rows []row) []row {
+	h := &s.history
 	first := len(rows)
 	for len(rows) < MaxRows && h.lines > 0 && h.last()[0] != lineEnds {
-		rows = append(rows, row{cells: t.decodeRow(nil, h.pop()), wrapped: true})
+		rows = append(rows, row{cells: s.decodeRow(nil, h.pop()), wrapped: true})
 	}
 	slices.Reverse(rows[first:])
 	if first == 0 {
@@ -66,7 +65,7 @@ func (t *Terminal) pullWrapped(rows []row) []row {
 	return append(rows[first:], rows[:first]...)
 }
 
-// anchor is a cursor that keeps its place in the text while that is reflowed.
+// anchor is a cursor that keeps its place in the text while the text is wrapped anew.
 type anchor struct {
 	cur  *cursor
 	line int // the line it is in
@@ -82,7 +81,7 @@ type textLine struct {
 	tail  cell // what the rest of its last row is filled with
 }
 
-// joinRows makes lines of rows and finds the anchors, whose rows are counted from
+// joinRows makes lines of rows, and finds the places of the anchors, whose rows are counted from
 // rows[first].
 func joinRows(rows []row, anchors []anchor, first int) []textLine {
 	lines := make([]textLine, 1, len(rows)+1)
@@ -100,7 +99,8 @@ func joinRows(rows []row, anchors []anchor, first int) []textLine {
 		n := len(r.cells)
 		switch {
 		case !r.wrapped:
-			if n = r.used(); n == len(r.cells) && n > 0 && r.cells[n-1]&(cellRune|cellCluster|cellTail) == 0 {
+			n = r.used()
+			if n == len(r.cells) && n > 0 && r.cells[n-1]&(cellRune|cellCluster|cellTail) == 0 {
 				l.tail = r.cells[n-1]
 				for n > 0 && r.cells[n-1] == l.tail {
 					n--

@@ -1,34 +1,30 @@
 package vt
 
-// Resize changes the screen's size, clamped as in New. The main screen's text is
-// wrapped anew: lines that no longer fit at the top become scrollback, and when
-// there is room below the text's end scrollback comes back. The alternate screen is
-// cut or extended; its programs repaint it.
-func (t *Terminal) Resize(cols, rows int) {
-	cols, rows = clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows)
-	if cols == t.cols && rows == t.rows {
+// resize is Terminal.Resize, for a size within the bounds.
+func (s *screen) resize(cols, rows int) {
+	if cols == s.width && rows == s.height() {
 		return
 	}
-	t.reflow(cols, rows)
-	t.crop(cols, rows)
-	t.cols, t.rows, t.width = cols, rows, cols
-	t.last = 0
+	s.reflow(cols, rows)
+	s.crop(cols, rows)
+	s.width = cols
+	s.last = 0
 }
 
-// crop gives the alternate screen a new size. Rows go at the top only as far as
-// the cursor needs it.
-func (t *Terminal) crop(cols, rows int) {
+// crop gives the alternate screen a new size. Rows that do not fit are dropped at the bottom, but
+// for those that must go at the top to keep the cursor on the screen.
+func (s *screen) crop(cols, rows int) {
 	from := 0
-	if t.AltScreen() {
-		from = max(0, t.cur.y-rows+1)
-		t.cur.y -= from
-		if t.cur.x >= cols || t.cur.wrap && t.cur.x != cols-1 {
-			t.cur.wrap = false
+	if s.altShown() {
+		from = max(0, s.cur.y-rows+1)
+		s.cur.y -= from
+		if s.cur.x >= cols || s.cur.wrap && s.cur.x != cols-1 {
+			s.cur.wrap = false
 		}
-		t.cur.x = min(t.cur.x, cols-1)
+		s.cur.x = min(s.cur.x, cols-1)
 	}
 	lines := make([]row, rows)
-	copy(lines, t.alt.rows[from:])
+	copy(lines, s.alt.rows[from:])
 	for i := range lines {
 		if lines[i].cells != nil {
 			cells := make([]cell, cols)
@@ -38,8 +34,8 @@ func (t *Terminal) crop(cols, rows int) {
 			lines[i].cells = cells
 		}
 	}
-	t.alt.setRows(lines)
-	t.alt.saved.clampTo(cols, rows)
+	s.alt.setRows(lines)
+	s.alt.saved.clampTo(cols, rows)
 }
 
 // clampTo keeps a saved cursor on a screen of a new size.

@@ -36,9 +36,12 @@ func TestResizeReflowsTheMainScreen(t *testing.T) {
 			v.Feed([]byte(c.in), nil)
 			v.Resize(c.to[0], c.to[1])
 			checkGrid(t, v)
-			got := strings.ReplaceAll(strings.TrimSuffix(string(v.AppendText(nil, false)), "\n"), "\n", "|")
-			if got != c.screen || v.cur.x != c.x || v.cur.y != c.y || v.history.lines != c.history {
-				t.Errorf("%q, cursor %d,%d, %d lines of scrollback", got, v.cur.x, v.cur.y, v.history.lines)
+			text := strings.TrimSuffix(string(v.AppendText(nil, false)), "\n")
+			x, y, _ := v.Cursor()
+			text = strings.ReplaceAll(text, "\n", "|")
+			got := fmt.Sprintf("%q %d,%d %d", text, x, y, v.HistoryLines())
+			if want := fmt.Sprintf("%q %d,%d %d", c.screen, c.x, c.y, c.history); got != want {
+				t.Errorf("screen, cursor and lines of scrollback are %s, want %s", got, want)
 			}
 		})
 	}
@@ -58,8 +61,9 @@ func TestResizeOnTheAlternateScreen(t *testing.T) {
 	v := New(10, 3, Options{ScrollbackLines: 10})
 	v.Feed([]byte("0123456789abc\x1b[?1049h\x1b[3;8Halt"), nil)
 	v.Resize(5, 2)
-	if got := string(v.AppendText(nil, false)); got != "\n\n" || v.cur.y != 1 || v.cur.x != 4 {
-		t.Errorf("%q, cursor %d,%d", got, v.cur.x, v.cur.y)
+	x, y, _ := v.Cursor()
+	if got := string(v.AppendText(nil, false)); got != "\n\n" || x != 4 || y != 1 {
+		t.Errorf("%q, cursor %d,%d", got, x, y)
 	}
 	v.Feed([]byte("\x1b[?1049l!"), nil)
 	if got := string(v.AppendHistoryText(nil)); got != "0123456789abc!\n" {
@@ -87,10 +91,11 @@ func TestResizeKeepsText(t *testing.T) {
 		v.Feed([]byte(b.String()), nil)
 		want := string(v.AppendHistoryText(nil))
 		for range 8 {
-			v.Resize(2+g.IntN(50), 1+g.IntN(12))
+			cols, rows := 2+g.IntN(50), 1+g.IntN(12)
+			v.Resize(cols, rows)
 			checkGrid(t, v)
 			if got := string(v.AppendHistoryText(nil)); got != want {
-				t.Fatalf("seed %d at %d by %d:\n%q\nwant\n%q", seed, v.cols, v.rows, got, want)
+				t.Fatalf("seed %d at %d by %d:\n%q\nwant\n%q", seed, cols, rows, got, want)
 			}
 		}
 	}

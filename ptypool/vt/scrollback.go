@@ -1,6 +1,12 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+
+	"termhost/ptypool/vt/width"
+)
 
 // historyWriter draws scrollback on a window and follows where the cursor is.
 type historyWriter struct {
@@ -10,21 +16,21 @@ type historyWriter struct {
 	x       int
 	lines   int  // lines of the window that are finished
 	colored bool // the line may have scrolled in with a background
-	filled  bool // the last column was left empty for a wide character, which is to follow
+	filled  bool // the last column was left empty for a wide character, which comes next
+	whole   bool // see fitsSpread
 }
 
-// drawHistory draws scrollback from the cursor, at the top left, on, and returns
-// how many lines of the window that takes. With join the screen's first row follows
-// at once, so that a line that goes on in it is not broken; joined tells that this
-// is so.
-func (t *Terminal) drawHistory(w *writer, r *Redraw, join bool) (lines int, joined bool) {
+// drawHistory draws scrollback, from the cursor on, which is at the top left, and returns how many
+// lines of the window that takes. With join the caller draws the screen's first row next, so a last
+// line that goes on in that row is left without a line break; joined reports that there was one.
+func (s *screen) drawHistory(w *writer, r *Redraw, join bool) (lines int, joined bool) {
 	n := r.Scrollback
 	if n < 0 {
-		n = t.history.lines
+		n = s.history.lines
 	}
-	n = min(n, t.history.lines)
+	n = min(n, s.history.lines)
 	h := historyWriter{writer: w, cols: r.Cols, rows: r.Rows}
-	for b := range t.history.newest(n) {
+	for b := range s.history.newest(n) {
 		h.draw(b)
 		n--
 		full := h.x == h.cols || h.filled && h.x == h.cols-1
@@ -32,7 +38,7 @@ func (t *Terminal) drawHistory(w *writer, r *Redraw, join bool) (lines int, join
 			h.newline()
 		}
 	}
-	if joined = h.x > 0; joined && h.filled && !t.main.rows[0].startsWide() {
+	if joined = h.x > 0; joined && h.filled && !s.main.rows[0].startsWide() {
 		w.str(" ")
 	}
 	return h.lines, joined
@@ -41,10 +47,11 @@ func (t *Terminal) drawHistory(w *writer, r *Redraw, join bool) (lines int, join
 // draw draws one line of the scrollback.
 func (h *historyWriter) draw(b []byte) {
 	line := readLine(b)
+	h.whole = b[0] == lineEnds && h.x == 0 && line.fitsSpread(h.cols)
 	for {
 		if !h.filled && h.x < h.cols {
 			if run := line.ascii(h.cols - h.x); len(run) > 0 {
-				h.style(line.st, line.link)
+				h.style(line.st, line.hyperlink)
 				h.dst = append(h.dst, run...)
 				h.x += len(run)
 				continue
@@ -59,7 +66,7 @@ func (h *historyWriter) draw(b []byte) {
 	h.filled = b[0] == lineFilled
 }
 
-// char draws the character that line has come to.
+// char draws the character that line has read last.
 func (h *historyWriter) char(line *lineReader, text []byte, width int) {
 	if h.filled && width == 1 { // something else has taken the wide character's place
 		h.str(" ")
@@ -68,13 +75,13 @@ func (h *historyWriter) char(line *lineReader, text []byte, width int) {
 	h.filled = false
 	if h.x+width > h.cols {
 		if h.x < h.cols {
-			h.style(line.st, line.link)
+			h.style(line.st, line.hyperlink)
 			h.leaveColumn(utf8.RuneCount(text) > 1)
 		}
 		h.x, h.lines, h.colored = 0, h.lines+1, line.st.bg != 0
 	}
 	h.x += width
-	h.style(line.st, line.link)
+	h.style(line.st, line.hyperlink)
 	if r, n := utf8.DecodeRune(text); n < len(text) {
 		h.cluster(string(text), width > 1)
 	} else {
@@ -83,16 +90,50 @@ func (h *historyWriter) char(line *lineReader, text []byte, width int) {
 			return
 		}
 	}
+	if h.whole && !line.joins(text) {
+		return
+	}
 	if h.x < h.cols {
-		h.csi("G", h.x+1) // see disputed
+		h.csi("G", h.x+1) // terminals may differ on where the cursor is: see disputed
 	} else {
 		h.separate()
 	}
 }
 
+// fitsSpread is writer.fitsSpread for a line of the scrollback, and false for one without clusters
+// that spread.
+func (r lineReader) fitsSpread(cols int) bool {
+	if bytes.IndexByte(r.b, tokCluster) < 0 && bytes.IndexByte(r.b, tokWideCluster) < 0 {
+		return false // as nearly every line
+	}
+	need, more := 0, 0
+	for {
+		need += len(r.ascii(cols))
+		text, own, ok := r.next()
+		if !ok {
+			return more > 0 && need+more <= cols
+		}
+		need += own
+		if _, n := utf8.DecodeRune(text); n < len(text) {
+			more += spread(string(text), own)
+		}
+	}
+}
+
+// joins reports whether a terminal might make one cluster of text and the character that comes
+// next.
+func (r lineReader) joins(text []byte) bool {
+	next, _, ok := r.next()
+	if !ok {
+		return false
+	}
+	n, _ := width.Cluster(slices.Concat(text, next))
+	return n > len(text)
+}
+
 // newline ends the line.
 func (h *historyWriter) newline() {
-	h.style(style{}, link{})
+	h.style(style{}, hyperlink{})
 	if (h.colored || h.lines < h.rows) && h.x < h.cols {
 		h.str("\x1b[K")
 	}
@@ -100,11 +141,11 @@ func (h *historyWriter) newline() {
 	h.x, h.lines, h.colored, h.filled = 0, h.lines+1, false, false
 }
 
-// scrollOwn scrolls what a terminal shows above the cursor, and the cursor's line if
-// there is text in it, into its scrollback. Where the cursor is, is not known: a line
-// of blanks goes on to the next line unless it begins in the first column, and line
-// feeds as many as the window has lines, less one, scroll by as many as there are above.
-// Nothing scrolls on a fresh terminal.
+// scrollOwn scrolls what a terminal shows above the cursor, and the cursor's line if there is text
+// in it, into its scrollback. It does not know where the cursor is. So it prints as many blanks as
+// a line has columns, which end on the next line unless the cursor was in the first column; and
+// then one line feed less than the window has lines, which scroll by as many lines as there are
+// above the cursor. On a fresh terminal nothing scrolls.
 func (w *writer) scrollOwn(cols, rows int) {
 	w.str("\x1b7\x1b[r\x1b8") // the region's end homes the cursor
 	for range cols {

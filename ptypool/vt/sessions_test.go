@@ -27,8 +27,8 @@ func sessions(t testing.TB) map[string][]byte {
 	return all
 }
 
-// At every moment of a recording, xterm.js shows the same: fed with the program's output, with
-// what a viewer gets who was there from the start, and with a redraw.
+// At every moment of a recording, xterm.js shows the same: fed with the program's output, with what
+// a viewer gets who was there from the start, and with a redraw.
 func TestXtermSessions(t *testing.T) {
 	x := startXterm(t)
 	for name, in := range sessions(t) {
@@ -43,9 +43,11 @@ func TestXtermSessions(t *testing.T) {
 				name string
 				data []byte
 			}{
-				{"output", in[:cut]}, {"data", []byte(rec.data.String())}, {"redraw", v.AppendRedraw(nil, Redraw{Scrollback: -1})},
+				{"output", in[:cut]}, {"data", []byte(rec.data.String())},
+				{"redraw", v.AppendRedraw(nil, Redraw{Scrollback: -1})},
 			} {
-				if diff := ours.diff(x.run(t, xtermJob{80, 24, 1000, []xtermStep{{Data: c.data}}}), true); diff != "" {
+				job := xtermJob{80, 24, 1000, []xtermStep{{Data: c.data}}}
+				if diff := ours.diff(x.run(t, job), true); diff != "" {
 					t.Fatalf("%s, %d of %d bytes, %s: %s", name, cut, len(in), c.name, diff)
 				}
 			}
@@ -78,15 +80,16 @@ func TestSessionsRedrawnAndContinued(t *testing.T) {
 			}
 			viewer.Feed([]byte(rec.data.String()[sofar:]), nil)
 			what := fmt.Sprintf("%s cut at %d", name, cut)
-			if !sameState(t, v, whole, what) || !sameState(t, viewer, whole, what+", attached there") {
+			if !sameState(t, v, whole, what) ||
+				!sameState(t, viewer, whole, what+", attached there") {
 				return
 			}
 		}
 	}
 }
 
-// What the screens of the recordings and of some hand-written output are, row by row.
-// Run with -update after a change that is meant, and read the difference.
+// What the screens of the recordings and of some hand-written output are, row by row. Run with
+// -update after a change that is meant, and read the difference.
 func TestGoldenScreens(t *testing.T) {
 	for name, in := range sessions(t) {
 		v := New(80, 24, Options{ScrollbackLines: 1000})

@@ -1,7 +1,7 @@
 package vt
 
-// sgr applies CSI m: the style of what is written next (ECMA-48 8.3.117, xterm
-// ctlseqs, ITU T.416 for colours with colons, kitty's underline styles).
+// sgr applies CSI m: the style of what is written next (ECMA-48 8.3.117, xterm ctlseqs, ITU T.416
+// for colours with colons, kitty's underline styles).
 func (s *screen) sgr(c *csiSeq) {
 	st := &s.pen // changed in its place: copies of what has just been written in parts are slow
 	bg := st.bg
@@ -41,7 +41,7 @@ func (s *screen) sgr(c *csiSeq) {
 
 // reset is SGR 0, which leaves hyperlink and protection alone.
 func (st *style) reset() {
-	*st = style{link: st.link, attrs: st.attrs & attrProtected}
+	*st = style{hyperlink: st.hyperlink, attrs: st.attrs & attrProtected}
 }
 
 // color returns the field that SGR 38, 48 or 58 sets.
@@ -105,8 +105,8 @@ func (st *style) apply(p int) {
 	}
 }
 
-// color reads the colour after parameter i (38, 48 or 58), as 5;n, 2;r;g;b, 5:n,
-// 2:r:g:b or 2:space:r:g:b. It returns how many further parameters that took.
+// color reads the colour after parameter i (38, 48 or 58), as 5;n, 2;r;g;b, 5:n, 2:r:g:b or
+// 2:space:r:g:b. It returns how many further parameters that took.
 func (c *csiSeq) color(i int) (col color, used int, ok bool) {
 	if i+1 < c.n && c.isSub(i+1) {
 		n := 1

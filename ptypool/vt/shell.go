@@ -6,19 +6,45 @@ import (
 	"strings"
 )
 
-// shellState follows the shell-integration markers: OSC 133 (FinalTerm, as kitty,
-// fish and others send it) and OSC 633 (VS Code's, which adds the command line and
-// properties). https://code.visualstudio.com/docs/terminal/shell-integration
-type shellState struct {
+// shell follows the marks of shell integration: OSC 133 (FinalTerm, as kitty, fish and others send
+// it) and OSC 633 (VS Code's, which adds the command line and properties).
+// https://code.visualstudio.com/docs/terminal/shell-integration
+//
+// With our own integration in the shell, only its marks count. Each of them has the nonce as its
+// last parameter, so that no program can tell of commands that never ran or how they ended.
+type shell struct {
+	nonce     string // of our own integration; see Options.Nonce
 	detected  bool
-	vscode    bool   // OSC 633 seen: OSC 133 from the same shell would count double
+	vscode633 bool   // OSC 633 seen: OSC 133 from the same shell would count double
 	executing bool   // CommandExecuted without CommandFinished
 	line      string // the trusted OSC 633;E since the last C
 }
 
+// AppendMarks appends the marks after which a new Terminal follows the shell as this one does: it
+// knows whether the shell tells of its commands, and whether one is running. They are for a feed
+// whose events nobody wants.
+func (t *Terminal) AppendMarks(dst []byte) []byte {
+	sh := &t.shell
+	if !sh.detected {
+		return dst
+	}
+	mark := ";B"
+	if sh.executing {
+		mark = ";C"
+	}
+	if !sh.vscode633 {
+		return append(append(append(dst, "\x1b]133"...), mark...), '\a')
+	}
+	dst = append(append(dst, "\x1b]633"...), mark...)
+	if sh.nonce != "" {
+		dst = append(append(dst, ';'), sh.nonce...)
+	}
+	return append(dst, '\a')
+}
+
 // finalTerm handles the body of OSC 133.
-func (t *Terminal) finalTerm(body string) {
-	if t.shell.vscode {
+func (sh *shell) finalTerm(o *output, body string) {
+	if sh.vscode633 || sh.nonce != "" {
 		return
 	}
 	kind, rest, _ := strings.Cut(body, ";")
@@ -27,77 +53,81 @@ func (t *Terminal) finalTerm(body string) {
 			return // a continuation or right prompt
 		}
 	}
-	t.marker(kind, rest)
+	sh.mark(o, kind, rest)
 }
 
 // vscode handles the body of OSC 633.
-func (t *Terminal) vscode(body string) {
-	t.shell.vscode = true
+func (sh *shell) vscode(o *output, body string) {
+	sh.vscode633 = true
+	if sh.nonce != "" {
+		end := strings.LastIndexByte(body, ';')
+		if end < 0 || !sh.trusted(body[end+1:]) {
+			return
+		}
+		body = body[:end]
+	}
 	kind, rest, _ := strings.Cut(body, ";")
 	switch kind {
 	case "E":
-		line, nonce, _ := strings.Cut(rest, ";")
-		t.shell.line = ""
-		if t.trusted(nonce) && len(line) <= maxCommandLine {
-			t.shell.line = unescape(line)
+		sh.line = ""
+		if sh.nonce != "" && len(rest) <= maxCommandLine {
+			sh.line = unescape(rest)
 		}
 	case "P":
 		if path, ok := strings.CutPrefix(rest, "Cwd="); ok {
 			if uri := fileURI(unescape(path)); uri != "" {
-				t.event().Cwd(uri)
+				o.event().Cwd(uri)
 			}
 		}
 	default:
-		t.marker(kind, rest)
+		sh.mark(o, kind, rest)
 	}
 }
 
 // trusted reports whether a nonce is the one given to our own integration.
-func (t *Terminal) trusted(nonce string) bool {
-	want := t.opts.Nonce
-	return want != "" && subtle.ConstantTimeCompare([]byte(nonce), []byte(want)) == 1
+func (sh *shell) trusted(nonce string) bool {
+	return subtle.ConstantTimeCompare([]byte(nonce), []byte(sh.nonce)) == 1
 }
 
-// marker handles the markers that both protocols have: A prompt start, B prompt
-// end, C output start, D finished.
-func (t *Terminal) marker(kind, rest string) {
+// mark handles the marks that both protocols have: A prompt start, B prompt end, C output start, D
+// finished.
+func (sh *shell) mark(o *output, kind, rest string) {
 	switch kind {
 	case "A", "B", "C", "D":
 	default:
 		return
 	}
-	s := &t.shell
-	if !s.detected {
-		s.detected = true
-		t.event().CommandDetection()
+	if !sh.detected {
+		sh.detected = true
+		o.event().CommandDetection()
 	}
 	switch kind {
 	case "A":
-		t.event().PromptStart()
+		o.event().PromptStart()
 	case "C":
-		t.finishCommand("")
-		s.executing = true
-		line := s.line
-		s.line = ""
-		t.event().CommandExecuted(line)
+		sh.finish(o, "")
+		sh.executing = true
+		line := sh.line
+		sh.line = ""
+		o.event().CommandExecuted(line)
 	case "D":
 		code, _, _ := strings.Cut(rest, ";")
-		t.finishCommand(code)
-		s.line = ""
+		sh.finish(o, code)
+		sh.line = ""
 	}
 }
 
-// finishCommand ends the running command, if there is one.
-func (t *Terminal) finishCommand(code string) {
-	if !t.shell.executing {
+// finish ends the running command, if there is one.
+func (sh *shell) finish(o *output, code string) {
+	if !sh.executing {
 		return
 	}
-	t.shell.executing = false
+	sh.executing = false
 	n, err := strconv.ParseInt(code, 10, 32)
 	if err != nil {
 		n = 0
 	}
-	t.event().CommandFinished(int(n), err == nil)
+	o.event().CommandFinished(int(n), err == nil)
 }
 
 // unescape undoes VS Code's escaping: \\ for a backslash, \xNN for a byte.

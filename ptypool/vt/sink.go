@@ -1,35 +1,32 @@
 package vt
 
-// Sink receives what Feed and Flush find, in the order of the output. Slices
-// are valid only during the call. The methods are called from inside Feed and
-// must not call the Terminal.
+// Sink receives what Feed and Flush find, in the order of the output. Slices are valid only during
+// the call. The methods are called from inside Feed and must not call the Terminal.
 type Sink interface {
-	// Data is output for viewers: queries and markers removed, cut at rune
-	// and sequence boundaries only. Invalid UTF-8 stays as it is.
+	// Data is output for viewers: queries and shell-integration marks removed, cut at rune and
+	// sequence boundaries only. Invalid UTF-8 stays as it is.
 	Data(p []byte)
-	// Reply is the host's answer to a query of the program, to be written
-	// to its pty.
+	// Reply is the host's answer to a query of the program, to be written to its pty.
 	Reply(p []byte)
-	// Clipboard is a complete OSC 52 write, for the claim holder's viewer
-	// only; it is not in Data.
+	// Clipboard is a complete OSC 52 write, for the claim holder's viewer only; it is not in Data.
 	Clipboard(p []byte)
-	// Title is the new title (OSC 0, OSC 2 or the title stack): at most
-	// MaxTitle bytes, without control characters. The sequence is in Data
-	// too, equally cleaned.
+	// Notification is a complete desktop notification (OSC 9 or 777), for the claim holder's viewer
+	// only; it is not in Data.
+	Notification(p []byte)
+	// Title is the new title (OSC 0, OSC 2 or the title stack): at most MaxTitle bytes, without
+	// control and invisible characters. The sequence is in Data too, equally cleaned.
 	Title(s string)
-	// Cwd is the shell's working directory as a file:// URI (OSC 7 or OSC
-	// 633;P;Cwd=).
+	// Cwd is the shell's working directory as a file:// URI (OSC 7 or OSC 633;P;Cwd=).
 	Cwd(uri string)
-	// CommandDetection comes once, with the first shell-integration marker.
+	// CommandDetection comes once, with the first shell-integration mark.
 	CommandDetection()
 	// PromptStart comes with OSC 633;A or 133;A.
 	PromptStart()
-	// CommandExecuted comes with OSC 633;C or 133;C. The line is the trusted
-	// OSC 633;E before it, or empty. Between two of these there is always a
-	// CommandFinished.
+	// CommandExecuted comes with OSC 633;C or 133;C. The line is the trusted OSC 633;E before it,
+	// or empty. Between two of these there is always a CommandFinished.
 	CommandExecuted(line string)
-	// CommandFinished comes with OSC 633;D or 133;D after a CommandExecuted;
-	// known tells whether the shell gave an exit code.
+	// CommandFinished comes with OSC 633;D or 133;D after a CommandExecuted; known tells whether
+	// the shell gave an exit code.
 	CommandFinished(code int, known bool)
 	// Bell is BEL outside a sequence; it is in Data too.
 	Bell()
@@ -41,6 +38,7 @@ type discard struct{}
 func (discard) Data([]byte)               {}
 func (discard) Reply([]byte)              {}
 func (discard) Clipboard([]byte)          {}
+func (discard) Notification([]byte)       {}
 func (discard) Title(string)              {}
 func (discard) Cwd(string)                {}
 func (discard) CommandDetection()         {}

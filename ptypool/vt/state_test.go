@@ -8,27 +8,30 @@ import (
 	"testing"
 )
 
-// state writes down everything about a screen that a redraw must reproduce. An
-// erased cell and a space of the same style are the same.
+// state writes down everything about a screen that a redraw must reproduce. An erased cell and a
+// space of the same style are the same.
 func state(v *Terminal) string {
+	s := &v.screen
 	var b strings.Builder
-	dumpGrid(&b, v, &v.main, "main")
-	if v.AltScreen() {
-		dumpGrid(&b, v, &v.alt, "alt")
+	dumpGrid(&b, v, &s.main, "main")
+	if s.altShown() {
+		dumpGrid(&b, v, &s.alt, "alt")
 	}
-	c := v.cur
-	fmt.Fprintf(&b, "region %d-%d\n", v.grid.top, v.grid.bottom)
-	fmt.Fprintf(&b, "cursor %d,%d wrap=%v origin=%v charsets=%q gl=%d single=%d pen=%+v link=%+v\n", c.x, c.y, c.wrap, c.origin, c.charsets, c.gl, v.single, noLink(v.pen), v.table.linkOf(&v.pen))
-	fmt.Fprintf(&b, "alt=%v modes=%b mouse=%d,%d style=%d modify=%d\n", v.AltScreen(), v.modes&^modeSync, v.mouse, v.mouseEnc, v.cursorStyle, v.modifyOther)
-	fmt.Fprintf(&b, "tabs=%v\n", func() (at []int) {
-		for x := range v.cols {
-			if v.tabAt(x) {
-				at = append(at, x)
-			}
+	c, m := s.cur, s.modes
+	fmt.Fprintf(&b, "region %d-%d\n", s.grid.top, s.grid.bottom)
+	fmt.Fprintf(&b, "cursor %d,%d wrap=%v origin=%v charsets=%q gl=%d single=%d",
+		c.x, c.y, c.wrap, c.originMode, c.charsets, c.gl, s.single)
+	fmt.Fprintf(&b, " pen=%s link=%+v\n", styleText(s.pen), s.table.hyperlinkOf(&s.pen))
+	fmt.Fprintf(&b, "alt=%v modes=%b mouse=%d,%d style=%d modify=%d\n", s.altShown(),
+		m.on&^modeSync, m.mouse, m.mouseEncoding, m.cursorStyle, m.modifyOther)
+	var tabs []int
+	for x := range s.width {
+		if s.tabAt(x) {
+			tabs = append(tabs, x)
 		}
-		return
-	}())
-	fmt.Fprintf(&b, "title=%q colors=%v", v.title, v.colors.dynamic)
+	}
+	fmt.Fprintf(&b, "tabs=%v\n", tabs)
+	fmt.Fprintf(&b, "title=%q colors=%v", v.titles.current, v.colors.dynamic)
 	for _, k := range slices.Sorted(maps.Keys(v.colors.palette)) {
 		fmt.Fprintf(&b, " %d=%x", k, v.colors.palette[k])
 	}
@@ -36,7 +39,12 @@ func state(v *Terminal) string {
 	return b.String()
 }
 
-func noLink(s style) style { s.link = 0; return s }
+// styleText writes a style without its hyperlink, as the golden files have it.
+func styleText(s style) string {
+	return fmt.Sprintf("{fg:%d bg:%d ul:%d attrs:%d link:0}", s.fg, s.bg, s.ul, s.attrs)
+}
+
+func noHyperlink(s style) style { s.hyperlink = 0; return s }
 
 func dumpGrid(b *strings.Builder, v *Terminal, g *grid, name string) {
 	fmt.Fprintf(b, "%s kitty=%v", name, strings.Trim(fmt.Sprint(g.kitty), "[0]"))
@@ -44,7 +52,8 @@ func dumpGrid(b *strings.Builder, v *Terminal, g *grid, name string) {
 	if g.hasSaved {
 		c = g.saved
 	}
-	fmt.Fprintf(b, " saved %+v\n", c)
+	fmt.Fprintf(b, " saved {x:%d y:%d wrap:%v origin:%v pen:%s charsets:%v gl:%d}\n",
+		c.x, c.y, c.wrap, c.originMode, styleText(c.pen), c.charsets, c.gl)
 	for y := range g.rows {
 		dumpRow(b, v, g, y)
 	}
@@ -61,14 +70,14 @@ func dumpRow(b *strings.Builder, v *Terminal, g *grid, y int) {
 		n--
 	}
 	last := style{}
-	lastLink := link{}
+	lastHyperlink := hyperlink{}
 	for _, c := range r.cells[:n] {
-		st := v.table.at(c.style())
-		if l := v.table.linkOf(st); noLink(*st) != last || l != lastLink {
-			last, lastLink = noLink(*st), l
+		st := v.screen.table.at(c.style())
+		if l := v.screen.table.hyperlinkOf(st); noHyperlink(*st) != last || l != lastHyperlink {
+			last, lastHyperlink = noHyperlink(*st), l
 			fmt.Fprintf(b, "{%x %x %x %x %s}", last.fg, last.bg, last.ul, last.attrs, l.uri)
 		}
-		b.Write(v.table.text(nil, c))
+		b.Write(v.screen.table.text(nil, c))
 		if c&cellWide != 0 {
 			b.WriteByte('>')
 		}
@@ -104,12 +113,12 @@ func sameState(t *testing.T, got, want *Terminal, what string) bool {
 	return false
 }
 
-// historyText writes down the scrollback's text. Whether the last line goes on is
-// seen only if the screen begins with a character.
+// historyText writes down the scrollback's text. Whether the last line goes on is seen only if the
+// screen begins with a character.
 func historyText(v *Terminal) string {
 	var b strings.Builder
-	n := v.history.lines
-	for l := range v.history.newest(v.history.lines) {
+	n := v.screen.history.lines
+	for l := range v.screen.history.newest(v.screen.history.lines) {
 		r := readLine(l)
 		var line []byte
 		for {
@@ -120,7 +129,8 @@ func historyText(v *Terminal) string {
 			line = append(line, text...)
 		}
 		n--
-		fmt.Fprintf(&b, "%s|%v\n", strings.TrimRight(string(line), " "), r.kind != lineEnds && (n > 0 || printsFirst(&v.main.rows[0])))
+		goesOn := r.kind != lineEnds && (n > 0 || printsFirst(&v.screen.main.rows[0]))
+		fmt.Fprintf(&b, "%s|%v\n", strings.TrimRight(string(line), " "), goesOn)
 	}
 	return b.String()
 }

@@ -1,7 +1,7 @@
 package vt
 
-// seqState is where the parser stands. The string states come in groups of
-// strStride: body, body after ESC, body after 0xC2 (half of a C1 terminator).
+// seqState is where the parser stands. The string states come in groups of strStride: body, body
+// after ESC, body after 0xC2 (half of a C1 terminator).
 type seqState uint8
 
 const (
@@ -17,21 +17,42 @@ const (
 )
 
 const (
-	inOSC      = inString              // ends with BEL or ST
-	inDCS      = inOSC + strStride     // ends with ST
-	inIgnore   = inDCS + strStride     // SOS, PM, APC or an oversized DCS: swallowed
-	inLongOSC  = inIgnore + strStride  // an oversized OSC: swallowed to BEL or ST
-	afterLast  = inLongOSC + strStride // one past the last string state
-	strAfter1B = 1                     // offset: ESC seen
-	strAfterC2 = 2                     // offset: 0xC2 seen
+	inOSC      = inString             // ends with BEL or ST
+	inDCS      = inOSC + strStride    // ends with ST
+	inIgnore   = inDCS + strStride    // SOS, PM, APC or an oversized DCS: swallowed
+	inLongOSC  = inIgnore + strStride // an oversized OSC: swallowed to BEL or ST
+	strAfter1B = 1                    // offset: ESC seen
+	strAfterC2 = 2                    // offset: 0xC2 seen
 )
 
 // group returns the first state of a string state's group.
 func (s seqState) group() seqState { return s - (s-inString)%strStride }
 
-// held reports whether the bytes of a sequence in this state are collected.
+// held reports whether the bytes of a sequence in this state are kept.
 func (s seqState) held() bool {
 	return s != inGround && s != inLongCSI && s < inIgnore
+}
+
+// bound returns how long a sequence in this state may be to be looked at, in bytes.
+func (s seqState) bound() int {
+	switch {
+	case s < inString:
+		return maxCSI
+	case s.group() == inOSC:
+		return maxOSC
+	}
+	return maxDCS
+}
+
+// overlong returns the state of a sequence that is too long to be looked at and is swallowed.
+func (s seqState) overlong() seqState {
+	switch {
+	case s < inString:
+		return inLongCSI
+	case s.group() == inOSC:
+		return s - inOSC + inLongOSC
+	}
+	return s - inDCS + inIgnore
 }
 
 // outcome is what one byte did to a sequence.
@@ -47,7 +68,6 @@ const (
 )
 
 const (
-	nul = 0x00
 	enq = 0x05
 	bel = 0x07
 	can = 0x18
@@ -56,9 +76,9 @@ const (
 	del = 0x7f
 )
 
-// step advances a sequence by one byte. It is the DEC/ANSI state machine
-// (Williams, vt100.net/emu/dec_ansi_parser) reduced to finding boundaries, with
-// strings ended by BEL (OSC only), ESC \ or U+009C as in xterm.
+// step advances a sequence by one byte. It is the DEC/ANSI state machine (Williams,
+// vt100.net/emu/dec_ansi_parser) reduced to finding boundaries, with strings ended by BEL (OSC
+// only), ESC \ or U+009C as in xterm.
 func step(s seqState, b byte) (seqState, outcome) {
 	if s >= inString {
 		return stepString(s, b)
@@ -100,9 +120,9 @@ func step(s seqState, b byte) (seqState, outcome) {
 	return inGround, done
 }
 
-// stepString is step inside OSC, DCS, SOS, PM and APC. An ESC that does not
-// begin ST ends the string unseen and begins a sequence of its own: a string cut
-// short by a program must not swallow what follows.
+// stepString is step inside OSC, DCS, SOS, PM and APC. An ESC that does not begin ST ends the
+// string unseen and begins a sequence of its own: a string cut short by a program must not swallow
+// what follows.
 func stepString(s seqState, b byte) (seqState, outcome) {
 	g := s.group()
 	if s == g+strAfter1B {

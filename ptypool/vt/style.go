@@ -11,8 +11,8 @@ const (
 	colorValue color = 1<<24 - 1
 )
 
-// attrs are the on/off properties of a style and, in the highest bits, the
-// underline style of SGR 4:n.
+// attrs are the on/off properties of a style and, in the highest bits, the underline style of SGR
+// 4:n.
 type attrs uint16
 
 const (
@@ -34,22 +34,22 @@ const (
 type style struct {
 	fg, bg, ul color
 	attrs      attrs
-	link       uint32 // index into table.links; 0: none
+	hyperlink  uint32 // index into table.hyperlinks; 0: none
 }
 
 // hash returns a number below 256, different for most of the styles of a screen.
 func (s *style) hash() uint8 {
-	h := uint32(s.fg)*0x9e3779b1 ^ uint32(s.bg)*0x85ebca6b ^ (uint32(s.ul)^uint32(s.attrs)<<8^s.link)*0xc2b2ae35
+	rest := uint32(s.ul) ^ uint32(s.attrs)<<8 ^ s.hyperlink
+	h := uint32(s.fg)*0x9e3779b1 ^ uint32(s.bg)*0x85ebca6b ^ rest*0xc2b2ae35
 	return uint8(h >> 24)
 }
 
-// underline returns the underline style: 0 none, 1 single, 2 double, 3 curly,
-// 4 dotted, 5 dashed.
+// underline returns the underline style: 0 none, 1 single, 2 double, 3 curly, 4 dotted, 5 dashed.
 func (s *style) underline() int { return int(s.attrs >> underlineShift) }
 
 func (s *style) setUnderline(n int) {
 	s.attrs = s.attrs&^attrUnderline | attrs(n)<<underlineShift
 }
 
-// link is a hyperlink of OSC 8.
-type link struct{ id, uri string }
+// hyperlink is what OSC 8 links text to.
+type hyperlink struct{ id, uri string }

@@ -1,52 +1,52 @@
 package vt
 
-// The tables hold what cells refer to by number. They grow as a program uses
-// new styles, clusters and links; when one reaches its mark, sweep keeps what
-// the grids still show and sets the mark to twice that.
+// The tables hold what cells refer to by number. They grow as a program uses new styles, clusters
+// and hyperlinks. A table that has reached a certain size is swept: what the grids no longer show
+// is dropped, and the size for the next sweep is twice what is left.
 const (
-	minStyles   = 512     // first mark: more than most programs ever use
-	maxStyles   = 1 << 18 // half a maximal screen of all-different styles; beyond it the default is shown
-	minClusters = 256     // first mark
-	maxClusters = 1 << 16 // beyond it combining marks are left out of the screen
-	minLinks    = 1 << 18 // first mark, bytes
-	maxLinks    = 1 << 20 // bytes of hyperlinks at once; beyond it text is not linked
+	minStyles     = 512     // size for the first sweep: more than most programs ever use
+	maxStyles     = 1 << 18 // half a maximal screen, all different; beyond it the default is shown
+	minClusters   = 256     // size for the first sweep
+	maxClusters   = 1 << 16 // beyond it combining characters are left out of the screen
+	minHyperlinks = 1 << 18 // size for the first sweep, in bytes
+	maxHyperlinks = 1 << 20 // bytes of hyperlinks at once; beyond it text is not linked
 
-	// sweepPause is how many entries a full table refuses before it is swept
-	// again, so that the work stays in proportion to the output.
+	// sweepPause is how many entries a full table refuses before it is swept again, so that the
+	// work stays in proportion to the output.
 	sweepPause = 1000
 )
 
-// quota says when a table is swept. When a sweep does not help, the table is full: new
-// entries are refused for a while.
+// quota decides when a table is swept. If a sweep does not help, the table is full, and new entries
+// are refused for a while.
 type quota struct {
-	mark int // entries, or bytes of links, at which to sweep
-	skip int // entries still to be refused
+	sweepAt int // entries, or bytes of hyperlinks, at which to sweep
+	refuse  int // entries still to be refused
 }
 
-// refuses reports whether a table of size n has no room, sweeping it first if that is
-// due. sweep returns the size that is left.
+// refuses reports whether a table of size n has no room. It sweeps the table first if that is due;
+// sweep returns the size that is left.
 func (q *quota) refuses(n, limit int, sweep func() int) bool {
 	switch {
-	case n < q.mark:
+	case n < q.sweepAt:
 		return false
-	case q.skip > 0:
-		q.skip--
+	case q.refuse > 0:
+		q.refuse--
 		return true
 	case sweep() < limit:
 		return false
 	}
-	q.skip = sweepPause
+	q.refuse = sweepPause
 	return true
 }
 
-// swept sets the next mark after a sweep that left n.
+// swept decides when to sweep next, after a sweep that left n, and returns n.
 func (q *quota) swept(n, first, limit int) int {
-	q.mark = min(max(first, 2*n), limit)
+	q.sweepAt = min(max(first, 2*n), limit)
 	return n
 }
 
-// table interns styles, grapheme clusters and hyperlinks. Index 0 of styles
-// and links is the default and stays.
+// table interns styles, grapheme clusters and hyperlinks. Number 0 of styles and hyperlinks is the
+// default and stays.
 type table struct {
 	styles     []style
 	styleIndex map[style]uint32
@@ -57,18 +57,19 @@ type table struct {
 	clusterIndex map[string]uint32
 	clusterQuota quota
 
-	links     []link
-	linkIndex map[link]uint32
-	linkBytes int
-	linkQuota quota
+	hyperlinks     []hyperlink
+	hyperlinkIndex map[hyperlink]uint32
+	hyperlinkBytes int
+	hyperlinkQuota quota
 }
 
+// init makes empty tables.
 func (tb *table) init() {
 	*tb = table{
-		styles:       make([]style, 1, 8),
-		styleQuota:   quota{mark: minStyles},
-		clusterQuota: quota{mark: minClusters},
-		linkQuota:    quota{mark: minLinks},
+		styles:         make([]style, 1, 8),
+		styleQuota:     quota{sweepAt: minStyles},
+		clusterQuota:   quota{sweepAt: minClusters},
+		hyperlinkQuota: quota{sweepAt: minHyperlinks},
 	}
 }
 
@@ -91,8 +92,8 @@ func (tb *table) text(dst []byte, c cell) []byte {
 	return appendRune(dst, rune(r))
 }
 
-// styleID returns the number of st, which it adds if it is new. It may sweep, so
-// callers hold no other number meanwhile except through the screen.
+// styleID returns the number of st, which it adds if it is new. It may sweep, which changes the
+// numbers in the screen, so callers must not hold another number meanwhile.
 func (s *screen) styleID(st *style) uint32 {
 	if *st == (style{}) {
 		return 0
@@ -130,7 +131,7 @@ func (s *screen) eachRow(f func([]cell)) {
 	}
 }
 
-// sweepStyles drops the styles that no cell and not the pen has.
+// sweepStyles drops the styles that neither a cell nor the pen has.
 func (s *screen) sweepStyles() int {
 	tb := &s.table
 	to := make([]uint32, len(tb.styles))
@@ -209,59 +210,59 @@ func (s *screen) sweepClusters() int {
 	return tb.clusterQuota.swept(len(kept), minClusters, maxClusters)
 }
 
-// linkID returns the number of a hyperlink, or 0 if there are too many.
-func (s *screen) linkID(l link) uint32 {
+// hyperlinkID returns the number of a hyperlink, or 0 if there are too many.
+func (s *screen) hyperlinkID(l hyperlink) uint32 {
 	tb := &s.table
-	if id, ok := tb.linkIndex[l]; ok {
+	if id, ok := tb.hyperlinkIndex[l]; ok {
 		return id
 	}
-	if tb.linkQuota.refuses(tb.linkBytes, maxLinks, s.sweepLinks) {
+	if tb.hyperlinkQuota.refuses(tb.hyperlinkBytes, maxHyperlinks, s.sweepHyperlinks) {
 		return 0
 	}
-	if tb.linkIndex == nil {
-		tb.linkIndex = make(map[link]uint32)
-		tb.links = make([]link, 1, 4)
+	if tb.hyperlinkIndex == nil {
+		tb.hyperlinkIndex = make(map[hyperlink]uint32)
+		tb.hyperlinks = make([]hyperlink, 1, 4)
 	}
-	id := uint32(len(tb.links))
-	tb.links = append(tb.links, l)
-	tb.linkIndex[l] = id
-	tb.linkBytes += l.size()
+	id := uint32(len(tb.hyperlinks))
+	tb.hyperlinks = append(tb.hyperlinks, l)
+	tb.hyperlinkIndex[l] = id
+	tb.hyperlinkBytes += l.size()
 	return id
 }
 
-// size is what a link counts against maxLinks, in bytes.
-func (l link) size() int { return len(l.id) + len(l.uri) + 64 }
+// size is what a hyperlink counts against maxHyperlinks, in bytes.
+func (l hyperlink) size() int { return len(l.id) + len(l.uri) + 64 }
 
-// sweepLinks drops the links that no living style has.
-func (s *screen) sweepLinks() int {
+// sweepHyperlinks drops the hyperlinks that no style has that is in use.
+func (s *screen) sweepHyperlinks() int {
 	s.sweepStyles()
 	tb := &s.table
-	to := make([]uint32, len(tb.links))
-	kept := make([]link, 1, 16)
-	clear(tb.linkIndex)
-	tb.linkBytes = 0
+	to := make([]uint32, len(tb.hyperlinks))
+	kept := make([]hyperlink, 1, 16)
+	clear(tb.hyperlinkIndex)
+	tb.hyperlinkBytes = 0
 	keep := func(id uint32) uint32 {
 		if id == 0 {
 			return 0
 		}
 		if to[id] == 0 {
-			l := tb.links[id]
+			l := tb.hyperlinks[id]
 			to[id] = uint32(len(kept))
 			kept = append(kept, l)
-			tb.linkIndex[l] = to[id]
-			tb.linkBytes += l.size()
+			tb.hyperlinkIndex[l] = to[id]
+			tb.hyperlinkBytes += l.size()
 		}
 		return to[id]
 	}
 	clear(tb.styleIndex)
 	for i := range tb.styles {
 		st := &tb.styles[i]
-		st.link = keep(st.link)
+		st.hyperlink = keep(st.hyperlink)
 		if i > 0 {
 			tb.styleIndex[*st] = uint32(i)
 		}
 	}
-	s.pen.link = keep(s.pen.link)
-	tb.links = kept
-	return tb.linkQuota.swept(tb.linkBytes, minLinks, maxLinks)
+	s.pen.hyperlink = keep(s.pen.hyperlink)
+	tb.hyperlinks = kept
+	return tb.hyperlinkQuota.swept(tb.hyperlinkBytes, minHyperlinks, maxHyperlinks)
 }

@@ -4,17 +4,18 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/rivo/uniseg"
+	"termhost/ptypool/vt/width"
 )
 
 // writer appends what draws cells on a viewer's terminal.
 type writer struct {
-	tb   *table
-	dst  []byte
-	st   style  // the style that the viewer's terminal has now, without hyperlink
-	link link   // its hyperlink
-	last uint32 // the number of that style, plus 1; 0 if it may have none
-	over bool   // drawing over what the terminal shows
+	tb        *table
+	dst       []byte
+	st        style     // the style that the viewer's terminal has now, without hyperlink
+	hyperlink hyperlink // its hyperlink
+	last      uint32    // the number of that style, plus 1; 0 if it may have none
+	over      bool      // drawing over what the terminal shows
+	aligned   bool      // columns count for more than clusters: see fitsSpread
 }
 
 // csi appends CSI, the numbers and the final bytes.
@@ -31,17 +32,17 @@ func (w *writer) csi(final string, nums ...int) {
 
 func (w *writer) str(s string) { w.dst = append(w.dst, s...) }
 
-// style makes st, its hyperlink given apart, the style of what follows.
-func (w *writer) style(st style, l link) {
-	st.link = 0
+// style makes st, with the hyperlink l, the style of what follows.
+func (w *writer) style(st style, l hyperlink) {
+	st.hyperlink = 0
 	w.last = 0
-	if l != w.link {
+	if l != w.hyperlink {
 		w.str("\x1b]8;")
 		if l.id != "" {
 			w.str("id=" + l.id)
 		}
 		w.str(";" + l.uri + "\x1b\\")
-		w.link = l
+		w.hyperlink = l
 	}
 	if st == w.st {
 		return
@@ -64,7 +65,7 @@ func (w *writer) styleOf(c cell) {
 		return
 	}
 	st := w.tb.at(c.style())
-	w.style(*st, w.tb.linkOf(st))
+	w.style(*st, w.tb.hyperlinkOf(st))
 	w.last = c.style() + 1
 }
 
@@ -89,8 +90,7 @@ func appendSGR(dst []byte, st *style) []byte {
 	return appendColor(dst, st.ul, 50)
 }
 
-// appendColor appends a colour for foreground (base 30), background (40) or
-// underline (50).
+// appendColor appends a colour for foreground (base 30), background (40) or underline (50).
 func appendColor(dst []byte, c color, base int64) []byte {
 	v := int64(c & colorValue)
 	switch tag := c & colorTag; {
@@ -122,21 +122,32 @@ func appendRGB(dst []byte, v int64, first, sep byte) []byte {
 	return strconv.AppendInt(append(dst, sep), v&255, 10)
 }
 
-// cells draws cells from the cursor on; full prints the blanks too.
-// It assumes that the cells begin at column x0.
+// cells draws cells, the first of which is in column x0, where the cursor is. Blanks at the end are
+// left out unless full.
 func (w *writer) cells(cells []cell, x0 int, full bool) {
 	n := len(cells)
 	if !full {
 		n = (&row{cells: cells}).used()
 	}
+	whole := !full && w.fitsSpread(cells, n)
+	spread, gap := 0, 0 // cells that a terminal may be ahead by; blank cells before this one
 	for x := 0; x < n; x++ {
 		c := cells[x]
+		if !c.blank() {
+			if gap > spread && spread > 0 {
+				w.csi("G", x0+x+1)
+				spread = 0
+			}
+			gap = -1
+		}
+		gap++
 		if c&(cellRune|cellCluster|cellTail) == 0 && !full {
 			end := x + 1
 			for end < n && (cells[end]^c)&^cellFill == 0 {
 				end++
 			}
 			w.blanks(c, end-x, end == n)
+			gap += end - x - 1
 			x = end - 1
 			continue
 		}
@@ -153,10 +164,56 @@ func (w *writer) cells(cells []cell, x0 int, full bool) {
 		if c&cellWide != 0 {
 			x++
 		}
-		if x+1 < len(cells) && (disputed(c) || w.wouldJoin(c, cells[x+1])) {
+		if whole {
+			spread += w.spreadOf(c)
+		}
+		if x+1 < len(cells) && (spread == 0 && disputed(c) || w.wouldJoin(c, cells[x+1])) {
 			w.csi("G", x0+x+2)
+			spread = 0
 		}
 	}
+}
+
+// fitsSpread reports whether the first n cells of a row fit in it in a terminal that knows no
+// grapheme clusters. Moving the cursor to the column behind a cluster would overwrite the end of
+// the cluster there, as the skin tone of an emoji. So what follows it is moved to its column only
+// where that costs nothing but blanks, as in a terminal that was there when it was printed.
+func (w *writer) fitsSpread(cells []cell, n int) bool {
+	if w.aligned {
+		return false
+	}
+	need := n
+	for _, c := range cells[:n] {
+		need += w.spreadOf(c)
+	}
+	return need <= len(cells)
+}
+
+// spreadOf returns how many cells more than its own c takes in a terminal that knows no grapheme
+// clusters.
+func (w *writer) spreadOf(c cell) int {
+	if c&cellCluster == 0 {
+		return 0
+	}
+	own := 1
+	if c&cellWide != 0 {
+		own = 2
+	}
+	return spread(w.tb.clusters[c&cellRune], own)
+}
+
+// spread is spreadOf for a cluster's text, which takes own cells. Emoji modifiers (Unicode annex
+// 51, 1.4.4) are wide by themselves.
+func spread(text string, own int) int {
+	apart := 0
+	for _, r := range text {
+		if r >= 0x1f3fb && r <= 0x1f3ff {
+			apart += 2
+		} else {
+			apart += width.Of(r).Cells()
+		}
+	}
+	return max(0, apart-own)
 }
 
 // disputed reports whether terminals differ on how wide a cell's text is.
@@ -164,19 +221,21 @@ func disputed(c cell) bool {
 	return c&cellCluster != 0 || disputedRune(rune(c&cellRune))
 }
 
-// disputedRune reports whether terminals differ on how wide a character is, or on
-// whether the next one joins it.
+// disputedRune reports whether terminals differ on how wide a character is, or on whether the next
+// one joins it.
 func disputedRune(r rune) bool {
-	switch classOf(r) {
-	case classNarrow, classWide, classHangul:
+	switch width.Of(r) {
+	case width.Narrow:
+		return r >= 0x20000 // the planes for private use, where fonts have icons
+	case width.Wide, width.Open, width.Closed:
 		return false
 	}
 	return true
 }
 
-// leaveColumn blanks the last column, where the cursor is, before a wide character
-// that goes to the next line; not every terminal does by itself. The first character
-// of a cluster may fit, and is kept from it.
+// leaveColumn blanks the last column, where the cursor is, before a wide character that goes to the
+// next line: not every terminal does so by itself. A cluster's first character alone might fit in
+// the column, so for a cluster the column is filled with a space.
 func (w *writer) leaveColumn(cluster bool) {
 	if cluster {
 		w.str(" ")
@@ -185,35 +244,36 @@ func (w *writer) leaveColumn(cluster bool) {
 	w.str("\x1b[K")
 }
 
-// cluster draws a grapheme cluster. While drawing, mode 2027 is set; a cluster that was
-// printed without it may have another width, and is of a character with marks only.
+// cluster draws a grapheme cluster. Mode 2027 is set while drawing. A cluster that was printed with
+// the mode off, of a character with others of no width, may take another number of cells, and is
+// drawn with the mode off.
 func (w *writer) cluster(text string, wide bool) {
-	if uniseg.StringWidth(text) > 1 != wide && onlyMarks(text) {
+	if width.String(text) > 1 != wide && onlyExtended(text) {
 		w.str("\x1b[?2027l" + text + "\x1b[?2027h")
 		return
 	}
 	w.str(text)
 }
 
-// onlyMarks reports whether all but the first character of text are marks of no width.
-func onlyMarks(text string) bool {
+// onlyExtended reports whether all but the first character of text have no width.
+func onlyExtended(text string) bool {
 	for i, r := range text {
-		if i > 0 && classOf(r).width(r) > 0 {
+		if i > 0 && width.Of(r).Cells() > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// separate keeps the next character from joining the one before, in the last column,
-// where moving the cursor would lose the pending wrap.
+// separate keeps the next character from joining the one before, in the last column, where moving
+// the cursor would lose the pending wrap.
 func (w *writer) separate() {
 	w.str("\x1b[0m")
 	w.st, w.last = style{attrs: w.st.attrs & attrProtected}, 0
 }
 
-// wouldJoin reports whether a terminal might make one cluster of two neighbours that
-// the program did not print in a row, or printed with mode 2027 off.
+// wouldJoin reports whether a terminal might make one cluster of two neighbours. They are apart
+// here because the program did not print them in a row, or printed them with mode 2027 off.
 func (w *writer) wouldJoin(a, b cell) bool {
 	last, first := rune(a&cellRune), rune(b&cellRune)
 	if a&cellCluster != 0 {
@@ -222,18 +282,19 @@ func (w *writer) wouldJoin(a, b cell) bool {
 	if b&cellCluster != 0 {
 		first, _ = utf8.DecodeRuneInString(w.tb.clusters[first])
 	}
-	if !classOf(first).mayJoin(classOf(last)) {
+	if !width.Of(first).MayJoin(width.Of(last)) {
 		return false
 	}
 	var buf [2 * maxCluster]byte
 	text := w.tb.text(buf[:0], a)
 	n := len(text)
 	text = w.tb.text(text, b)
-	cluster, _, _, _ := uniseg.FirstGraphemeCluster(text, -1)
-	return len(cluster) > n
+	joined, _ := width.Cluster(text)
+	return joined > n
 }
 
-// blanks draws n erased cells. ECH leaves a cell nothing but the background.
+// blanks draws n erased cells, the last ones of the row if end. ECH leaves a cell nothing but the
+// background.
 func (w *writer) blanks(c cell, n int, end bool) {
 	st := w.tb.at(c.style())
 	switch {

@@ -60,10 +60,10 @@ type xtermModes struct {
 	Wrap      bool   `json:"wrap"`
 }
 
-// xtermPrivate is what xterm.js has no API for. There is nothing to compare with for
-// kitty's keyboard flags, modifyOtherKeys, protected cells, pointer shapes and the modes
-// listed at xtermOutput; saved cursors, scroll regions and charsets show in what is
-// printed next, see TestLiveOutputAfterRedraw.
+// xtermPrivate is what xterm.js has no API for. There is nothing to compare with for kitty's
+// keyboard flags, modifyOtherKeys, protected cells, pointer shapes and the modes listed at
+// xtermOutput; saved cursors, scroll regions and charsets show in what is printed next, see
+// TestLiveOutputAfterRedraw.
 type xtermPrivate struct {
 	Hidden   bool   `json:"hidden"`
 	Cursor   string `json:"cursor"`
@@ -72,10 +72,14 @@ type xtermPrivate struct {
 	Palette  string `json:"palette"`
 }
 
-// startXterm installs and starts the second emulator. Without node and npm the test
-// is skipped, except where they are promised: in CI or with TERMHOST_REQUIRE_TOOLS=1.
+// startXterm installs and starts the second emulator, if the slow tests run: with TERMHOST_SLOW=1.
+// Without node and npm the test is skipped, except where they are promised: in CI or with
+// TERMHOST_REQUIRE_TOOLS=1.
 func startXterm(t *testing.T) *xterm {
 	t.Helper()
+	if os.Getenv("TERMHOST_SLOW") == "" {
+		t.Skip("a slow test: it runs with TERMHOST_SLOW=1")
+	}
 	missing := t.Skipf
 	if os.Getenv("CI") == "true" || os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
 		missing = t.Fatalf
@@ -95,7 +99,8 @@ func startXterm(t *testing.T) *xterm {
 			t.Fatal(err)
 		}
 	}
-	npm := exec.Command("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
+	npm := exec.Command("npm", "install",
+		"--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
 	npm.Dir = dir
 	if out, err := npm.CombinedOutput(); err != nil {
 		missing("npm install: %v\n%s", err, out)
@@ -141,19 +146,22 @@ func (x *xterm) run(t *testing.T, job xtermJob) xtermScreen {
 
 // xtermView returns our screen in the same form.
 func xtermView(v *Terminal) xtermScreen {
-	s := xtermScreen{X: v.cur.x, Y: v.cur.y, Alt: v.AltScreen(), cols: v.cols, Modes: xtermModes{
-		AppCursor: v.modes.has(modeCursorKeys), AppKeypad: v.modes.has(modeKeypad), Paste: v.modes.has(modePaste),
-		Insert: v.modes.has(modeInsert), Origin: v.cur.origin, Focus: v.modes.has(modeFocus), Wrap: v.modes.has(modeWrap),
-		Mouse: map[uint16]string{0: "none", 9: "x10", 1000: "vt200", 1002: "drag", 1003: "any"}[v.mouse],
-	}}
+	cur, m := v.screen.cur, &v.screen.modes
+	mouse := map[uint16]string{0: "none", 9: "x10", 1000: "vt200", 1002: "drag", 1003: "any"}
+	s := xtermScreen{X: cur.x, Y: cur.y, Alt: v.AltScreen(), cols: v.screen.width}
+	s.Modes = xtermModes{
+		AppCursor: m.has(modeCursorKeys), AppKeypad: m.has(modeKeypad), Paste: m.has(modePaste),
+		Insert: m.has(modeInsert), Origin: cur.originMode, Focus: m.has(modeFocus),
+		Wrap: m.has(modeWrap), Mouse: mouse[m.mouse],
+	}
 	s.Private = xtermPrivateView(v)
-	if v.cur.wrap {
-		s.X = v.cols
+	if cur.wrap {
+		s.X = v.screen.width
 	}
-	for y := range v.grid.rows {
-		s.Rows = append(s.Rows, xtermRow(v, &v.grid.rows[y]))
+	for y := range v.screen.grid.rows {
+		s.Rows = append(s.Rows, xtermRow(v, &v.screen.grid.rows[y]))
 	}
-	for b := range v.history.newest(v.history.lines) {
+	for b := range v.screen.history.newest(v.screen.history.lines) {
 		var text []byte
 		for r := readLine(b); ; {
 			p, _, ok := r.next()
@@ -168,16 +176,18 @@ func xtermView(v *Terminal) xtermScreen {
 }
 
 func xtermPrivateView(v *Terminal) xtermPrivate {
+	m := &v.screen.modes
+	encoding := map[uint16]string{0: "DEFAULT", 1006: "SGR", 1016: "SGR_PIXELS"}
 	s := xtermPrivate{
-		Hidden: !v.modes.has(modeCursor),
+		Hidden: !m.has(modeCursor),
 		Cursor: [...]string{
 			"", "block blinking", "block", "underline blinking", "underline", "bar blinking", "bar",
-		}[v.cursorStyle],
-		Encoding: map[uint16]string{0: "DEFAULT", 1006: "SGR", 1016: "SGR_PIXELS"}[v.mouseEnc],
+		}[m.cursorStyle],
+		Encoding: encoding[m.mouseEncoding],
 	}
 	var tabs, palette []string
-	for x := 1; x < v.cols; x++ {
-		if v.tabAt(x) {
+	for x := 1; x < v.screen.width; x++ {
+		if v.screen.tabAt(x) {
 			tabs = append(tabs, fmt.Sprint(x))
 		}
 	}
@@ -199,7 +209,7 @@ func xtermPrivateView(v *Terminal) xtermPrivate {
 func xtermRow(v *Terminal, r *row) string {
 	var b strings.Builder
 	last := "- - "
-	for x := range v.cols {
+	for x := range v.screen.width {
 		var c cell
 		if r.cells != nil {
 			c = r.cells[x]
@@ -207,7 +217,7 @@ func xtermRow(v *Terminal, r *row) string {
 		if c&cellTail != 0 {
 			continue
 		}
-		st := v.table.at(c.style())
+		st := v.screen.table.at(c.style())
 		s := xtermColor(st.fg) + " " + xtermColor(st.bg) + " "
 		for i, name := range "bfikrvso" {
 			if st.attrs&(1<<i) != 0 {
@@ -220,12 +230,12 @@ func xtermRow(v *Terminal, r *row) string {
 				s += xtermColor(st.ul)
 			}
 		}
-		s += v.table.linkOf(st).uri
+		s += v.screen.table.hyperlinkOf(st).uri
 		if s != last {
 			b.WriteString("{" + s + "}")
 		}
 		last = s
-		b.Write(v.table.text(nil, c))
+		b.Write(v.screen.table.text(nil, c))
 		if c&cellWide != 0 {
 			b.WriteByte('>')
 		}
@@ -251,7 +261,8 @@ func (s xtermScreen) diff(x xtermScreen, history bool) string {
 	var diff []string
 	for y := range s.Rows {
 		if s.Rows[y] != x.Rows[y] {
-			diff = append(diff, fmt.Sprintf("row %d\n ours  %q\n xterm %q", y, s.Rows[y], x.Rows[y]))
+			diff = append(diff,
+				fmt.Sprintf("row %d\n ours  %q\n xterm %q", y, s.Rows[y], x.Rows[y]))
 		}
 	}
 	trim := func(h []string) string {
@@ -277,8 +288,8 @@ func (s xtermScreen) diff(x xtermScreen, history bool) string {
 // scrollsUp finds SU, whose lines we keep as scrollback.
 var scrollsUp = regexp.MustCompile("\x1b\\[[0-9]*S")
 
-// Random output gives the same screen here and in xterm.js: fed as it is, as viewers
-// get it, and as a redraw. A failure is reported with the shortest output that shows it.
+// Random output gives the same screen here and in xterm.js: fed as it is, as viewers get it, and as
+// a redraw. A failure is reported with the shortest output that shows it.
 func TestXtermRandom(t *testing.T) {
 	x := startXterm(t)
 	failed := 0
@@ -294,7 +305,8 @@ func TestXtermRandom(t *testing.T) {
 				pieces = less
 			}
 		}
-		t.Errorf("seed %d, %d by %d, %q:\n%s", seed, g.cols, g.rows, strings.Join(pieces, ""), x.compare(t, g, pieces))
+		t.Errorf("seed %d, %d by %d, %q:\n%s",
+			seed, g.cols, g.rows, strings.Join(pieces, ""), x.compare(t, g, pieces))
 		if failed++; failed > 6 {
 			return
 		}
@@ -313,7 +325,8 @@ func (x *xterm) compare(t *testing.T, g *generator, pieces []string) string {
 		name string
 		data []byte
 	}{
-		{"output", in}, {"data", []byte(rec.data.String())}, {"redraw", v.AppendRedraw(nil, Redraw{Scrollback: -1})},
+		{"output", in}, {"data", []byte(rec.data.String())},
+		{"redraw", v.AppendRedraw(nil, Redraw{Scrollback: -1})},
 	} {
 		job := xtermJob{g.cols, g.rows, 1000, []xtermStep{{Data: c.data}}}
 		if diff := ours.diff(x.run(t, job), !scrollsUp.Match(in)); diff != "" {
@@ -323,9 +336,9 @@ func (x *xterm) compare(t *testing.T, g *generator, pieces []string) string {
 	return ""
 }
 
-// A redraw after resizes shows what xterm.js makes of them itself, scrollback included, as far as they can agree: xterm.js
-// does not reflow the line that the cursor is in, loses parts of lines with wide
-// characters, and fills a taller screen with scrollback only if the cursor is at the
+// A redraw after resizes shows what xterm.js makes of them itself, scrollback included, as far as
+// they can agree: xterm.js does not reflow the line that the cursor is in, loses parts of lines
+// with wide characters, and fills a taller screen with scrollback only if the cursor is at the
 // bottom.
 func TestXtermResize(t *testing.T) {
 	x := startXterm(t)
@@ -337,25 +350,31 @@ func TestXtermResize(t *testing.T) {
 		for range 1 + g.IntN(4) {
 			var b strings.Builder
 			for range g.IntN(12) {
-				b.WriteString(g.pick([]string{"one two three four five ", "é", "x", "\r\n", "\x1b[31mred\x1b[m ", "──┐"}))
+				b.WriteString(g.pick([]string{
+					"one two three four five ", "é", "x", "\r\n", "\x1b[31mred\x1b[m ", "──┐",
+				}))
 			}
 			b.WriteString(strings.Repeat("\r\n", g.rows))
 			v.Feed([]byte(b.String()), nil)
 			cols := 4 + g.IntN(40)
 			v.Resize(cols, g.rows)
-			job.Steps = append(job.Steps, xtermStep{Data: []byte(b.String())}, xtermStep{Cols: cols, Rows: g.rows})
+			job.Steps = append(job.Steps,
+				xtermStep{Data: []byte(b.String())}, xtermStep{Cols: cols, Rows: g.rows})
 			log = append(log, fmt.Sprintf("%q to %d", b.String(), cols))
 		}
-		redraw := xtermJob{v.cols, v.rows, 1000, []xtermStep{{Data: v.AppendRedraw(nil, Redraw{Scrollback: -1})}}}
+		cols, rows := v.Size()
+		data := v.AppendRedraw(nil, Redraw{Scrollback: -1})
+		redraw := xtermJob{cols, rows, 1000, []xtermStep{{Data: data}}}
 		if diff := x.run(t, redraw).diff(x.run(t, job), true); diff != "" {
-			t.Fatalf("seed %d, %d by %d, %s:\n%s", seed, g.cols, g.rows, strings.Join(log, ", "), diff)
+			t.Fatalf("seed %d, %d by %d, %s:\n%s",
+				seed, g.cols, g.rows, strings.Join(log, ", "), diff)
 		}
 	}
 }
 
-// In xterm.js, which erases what it clears, the viewer's own lines and everything that
-// scrolled are in the scrollback once: after the first redraw, after drawing over it, and
-// after one with the lines missed meanwhile.
+// In xterm.js, which erases what it clears, the viewer's own lines and everything that scrolled are
+// in the scrollback once: after the first redraw, after drawing over it, and after one with the
+// lines missed meanwhile.
 func TestXtermKeepsTheViewersScrollback(t *testing.T) {
 	x := startXterm(t)
 	for seed := range uint64(100) {
@@ -375,11 +394,12 @@ func TestXtermKeepsTheViewersScrollback(t *testing.T) {
 		v.Feed([]byte(lineOutput(g)), &rec)
 		step([]byte(rec.data.String()))
 		step(v.AppendRedraw(nil, Redraw{}))
-		mark := v.Scrolled()
+		before := v.Scrolled()
 		v.Feed([]byte(lineOutput(g)), nil)
-		step(v.AppendRedraw(nil, Redraw{Update: true, Scrollback: int(v.Scrolled() - mark)}))
+		step(v.AppendRedraw(nil, Redraw{Update: true, Scrollback: int(v.Scrolled() - before)}))
 		ours := xtermView(v)
-		ours.History = append(append([]string{"x"}, slices.Repeat([]string{"own"}, own)...), ours.History...)
+		first := append([]string{"x"}, slices.Repeat([]string{"own"}, own)...)
+		ours.History = append(first, ours.History...)
 		if diff := ours.diff(x.run(t, job), true); diff != "" {
 			t.Fatalf("seed %d, %d by %d: %s", seed, g.cols, g.rows, diff)
 		}

@@ -8,67 +8,66 @@ import (
 
 // What watchers see of a pause.
 const (
-	pausedMark  = "\x1b[0m\r\n[termhost: paused by its owner]\r\n"
-	resumedMark = "\x1b[0m\r\n[termhost: goes on]\r\n"
+	pausedText  = "\x1b[0m\r\n[termhost: paused by its owner]\r\n"
+	resumedText = "\x1b[0m\r\n[termhost: goes on]\r\n"
 )
 
-// toggle pauses sharing, or goes on with it. While it is paused nothing is sent.
-func (f *feed) toggle() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.between(func() {
-		if f.paused {
-			f.goOn()
+// toggle pauses sharing, or goes on with it. During a pause nothing is sent.
+func (t *tee) toggle() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.between(func() {
+		if t.paused {
+			t.goOn()
 		} else {
-			f.pause()
-			f.noteLocked(`sharing is paused: others see nothing; Ctrl-\ p goes on`)
+			t.pause()
+			t.notifyLocked(`sharing is paused: others see nothing; Ctrl-\ p goes on`)
 		}
 	})
 }
 
 // pause pauses sharing.
-func (f *feed) pause() {
-	f.output([]byte(pausedMark))
-	f.paused = true
+func (t *tee) pause() {
+	t.output([]byte(pausedText))
+	t.paused = true
 }
 
 // goOn ends a pause.
-func (f *feed) goOn() {
-	f.paused = false
-	f.resizeLocked()
-	f.endUnsaid()
-	f.output(f.catchUp())
-	f.noteLocked("sharing goes on")
-	f.placeMark() // if what was paused showed itself, it may do so still
+func (t *tee) goOn() {
+	t.paused = false
+	t.resizeLocked()
+	t.finishCommand()
+	t.output(t.catchUp())
+	t.notifyLocked("sharing goes on")
+	t.sendProbe() // if the terminal was shown inside itself, it may be so still
 }
 
-// endUnsaid tells watchers of the end of a command in the pause, but not how it
-// ended.
-func (f *feed) endUnsaid() {
-	if f.unsaid {
-		f.journal.add(ahp.TerminalCommandFinished{CommandID: f.running})
-		f.running, f.unsaid = "", false
+// finishCommand tells watchers about a command that ended during the pause, but not how it ended.
+func (t *tee) finishCommand() {
+	if t.ended {
+		t.outbox.add(ahp.TerminalCommandFinished{CommandID: t.running})
+		t.running, t.ended = "", false
 	}
 }
 
-// catchUp returns what brings watchers from where the pause began to where things
-// are. A full-screen program is shown as it stands now; of what was printed
-// otherwise, nothing is, nor of the main screen below it.
-func (f *feed) catchUp() []byte {
-	const reset = "\x1b[!p" // margins and charsets may have changed (DECSTR)
-	switch now, before := f.screen.AltScreen(), f.shown.AltScreen(); {
+// catchUp returns what takes watchers from the beginning of the pause to the present. A full-screen
+// program is shown as it is now. Nothing else that was printed during the pause is shown, and
+// nothing that it left on the main screen.
+func (t *tee) catchUp() []byte {
+	const reset = "\x1b[!p" // DECSTR: the pause may have left margins and character sets changed
+	switch now, before := t.screen.AltScreen(), t.watched.AltScreen(); {
 	case now && before:
-		return f.screen.AppendAlternate(nil)
+		return t.screen.AppendAlternate(nil)
 	case now:
-		return f.screen.AppendAlternate([]byte(reset + resumedMark + "\x1b[?1049h"))
+		return t.screen.AppendAlternate([]byte(reset + resumedText + "\x1b[?1049h"))
 	case before:
-		return []byte(reset + "\x1b[?1049l" + resumedMark)
+		return []byte(reset + "\x1b[?1049l" + resumedText)
 	}
-	return []byte(reset + resumedMark)
+	return []byte(reset + resumedText)
 }
 
-// screenRows returns what the user sees, a line for each row, with colours.
-func (f *feed) screenRows() [][]byte {
-	text := bytes.TrimSuffix(f.screen.AppendText(nil, true), []byte("\n"))
+// screenRows returns what the user sees: each row as text with colours.
+func (t *tee) screenRows() [][]byte {
+	text := bytes.TrimSuffix(t.screen.AppendText(nil, true), []byte("\n"))
 	return bytes.Split(text, []byte("\n"))
 }

@@ -1,9 +1,10 @@
-// Package share shows a program of this machine, on a pty of this machine, to a host
-// as a client-executed terminal: others watch, and only its user types.
+// Package share shows a program on a pty of this machine to a host, as a client-executed terminal:
+// others watch, and only the user of this machine types.
 //
-// What the program prints goes to the user's terminal first, through feed, and into
-// a journal that publisher sends from: losing the network disturbs nobody here, and
-// what is missing there is sent again or marked.
+// What the program prints passes through the tee: to the user's terminal first, and into the
+// outbox, from which the publisher sends it to the host. So a slow or lost network never disturbs
+// the user. What the host missed is sent again, or is replaced by a note of how much is missing
+// and by the present screen.
 package share
 
 import (
@@ -22,67 +23,72 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/client"
-	"termhost/cmd/termhost/sshlink"
+	"termhost/cmd/termhost/sshcmd"
 	"termhost/ptypool/vt"
 )
 
-// farewell is how long a program that has ended waits for the host to have
+// farewellTime is how long share waits, after the program has ended, for the host to get
 // everything.
-const farewell = 2 * time.Second
+const farewellTime = 2 * time.Second
 
-// Config says what is shared, and with whom.
+// defaultKeepalive notices within about a minute that a connection hangs. ssh's
+// ServerAliveInterval does not if a ControlMaster carries the connection, or if ssh itself hangs.
+const defaultKeepalive = 15 * time.Second
+
+// Config says what is shared, and with which host.
 type Config struct {
-	Name   string         // the terminal's NAME; "": this machine's
-	Target sshlink.Target // the host
-	Argv   []string       // the program; nil: the user's shell, with shell integration
-	Dir    string         // where it runs, for watchers; "": unknown
-	// In and Out are the user's terminal, or files. Err is where ssh and Run speak
-	// to the user while the program does not run.
+	Name   string        // the terminal's NAME; "": named after this machine
+	Target sshcmd.Target // the host, unless it is on this machine
+	Local  client.Dialer // the way to a host on this machine; nil: the host is Target
+	Argv   []string      // the program; nil: the user's shell, with shell integration
+	Dir    string        // the working directory that watchers are told; "": none
+	// In and Out are the user's terminal, or files. ssh and Run write messages for the user to
+	// Err while the program does not run.
 	In, Out *os.File
 	Err     io.Writer
-	Version string // of termhost, for programs that ask
-	// Keepalive is how often a host that says nothing is asked for a sign of life;
-	// one that gives none four times in a row is connected to again. 0: 15 seconds,
-	// as ssh is told.
+	Version string // of termhost, for programs that ask the terminal for it
+	// Keepalive is how often a silent host is asked for a sign of life. If it gives none four
+	// times in a row, a new connection is made. 0: 15 seconds, as for ssh.
 	Keepalive time.Duration
 }
 
-// defaultKeepalive notices a connection that hangs after about a minute. ssh's own
-// ServerAliveInterval does not where a ControlMaster carries it, or ssh itself hangs.
-const defaultKeepalive = 15 * time.Second
-
-// ErrUnreachable is what the errors of a host match that cannot be talked to at all.
+// ErrUnreachable is wrapped by the error for a host that cannot be connected to.
 var ErrUnreachable = errors.New("no connection")
 
-// StartError is a program that cannot be started.
+// StartError is the error for a program that cannot be started.
 type StartError struct{ Err error }
 
 func (e *StartError) Error() string { return "cannot run the program: " + e.Err.Error() }
 
-// Unwrap returns what the system says.
+// Unwrap returns the system's error.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Run runs the program to its end and returns its exit status, as a shell tells it.
-// The user's terminal is raw meanwhile, and given back on every way out. An error
-// says that nothing was run: a *StartError, an *ahp.Error with which the host refuses
-// the terminal, or one that matches ErrUnreachable.
+// Run runs the program to its end and returns its exit status as a shell reports it. Meanwhile the
+// user's terminal is raw; it is restored however Run ends. If there is an error, the program was
+// not run: the error is a *StartError, an *ahp.Error by which the host refuses the terminal, or
+// one that wraps ErrUnreachable.
 func Run(c Config) (status int, err error) {
 	s := newSharing(c)
-	if s.shell.cmd.Err != nil {
-		return 0, &StartError{s.shell.cmd.Err}
+	if s.program.cmd.Err != nil {
+		return 0, &StartError{s.program.cmd.Err}
 	}
-	dest := c.Target.Dest
+	dest, watch := c.Target.Dest, "ssh -t "+c.Target.Dest+" attach"
+	if c.Local != nil {
+		dest, watch = "this machine", "termhost attach"
+	}
 	if err := s.connect(); err != nil {
 		return 0, fmt.Errorf("cannot share with %s: %w", dest, err)
 	}
 	defer s.publisher.client.Close()
 	shown, _ := ahp.TerminalName(s.publisher.uri())
-	fmt.Fprintf(c.Err, "termhost: this terminal is shown as %s to everybody who may log in to %s; only you can type into it\n"+
-		"termhost: Ctrl-\\ p pauses that and goes on; `ssh -t %s attach %s` watches\n", shown, dest, dest, shown)
+	fmt.Fprintf(c.Err, "termhost: this terminal is shown as %s to everybody who may log in to %s; "+
+		"only you can type into it\n"+
+		"termhost: Ctrl-\\ p pauses that and goes on; `%s %s` watches\n",
+		shown, dest, watch, shown)
 	return s.run()
 }
 
-// machineName begins the name of a terminal that was given none.
+// machineName returns the name of this machine, for terminals that are given none.
 func machineName() string {
 	host, err := os.Hostname()
 	host, _, _ = strings.Cut(host, ".")
@@ -96,18 +102,20 @@ func machineName() string {
 type sharing struct {
 	cfg       Config
 	user      *userTerminal
-	shell     *localShell
-	link      *patientLink
-	news      *news
-	feed      *feed
+	program   *program
+	dialer    *patientDialer
+	notices   *notices
+	tee       *tee
 	publisher *publisher
-	hungUp    atomic.Bool // the program is ended
+	hungUp    atomic.Bool // the program is being ended
 }
 
 func newSharing(c Config) *sharing {
-	s := &sharing{cfg: c, user: newUserTerminal(c.In, c.Out), shell: prepareShell(c.Argv), news: newNews()}
-	s.link = newPatientLink(c.Target, c.Err, func(why string) {
-		s.news.tell(c.Target.Dest + " refuses the login, and others see nothing new: " + why + ` Ctrl-\ r tries again`)
+	s := &sharing{cfg: c, user: newUserTerminal(c.In, c.Out), program: newProgram(c.Argv),
+		notices: newNotices()}
+	s.dialer = newPatientDialer(c.Target, c.Err, func(why string) {
+		s.notices.show(c.Target.Dest + " refuses the login, and others see nothing new: " + why +
+			` Ctrl-\ r tries again`)
 	})
 	return s
 }
@@ -115,28 +123,35 @@ func newSharing(c Config) *sharing {
 // connect reaches the host and makes the terminal there.
 func (s *sharing) connect() error {
 	size := s.user.size()
-	j := newJournal()
-	s.feed = newFeed(s.user.out, j, int(size.Col), int(size.Row), vt.Options{Nonce: s.shell.nonce, Version: s.cfg.Version})
-	p := newPublisher(j, s.feed, s.news, s.link)
+	b := newOutbox()
+	s.tee = newTee(s.user.out, b, int(size.Col), int(size.Row),
+		vt.Options{Nonce: s.program.nonce, Version: s.cfg.Version})
+	p := newPublisher(b, s.tee, s.notices, s.dialer)
 	s.publisher = p
 	name := s.cfg.Name
-	p.names = name == ""
+	p.renames = name == ""
 	if name == "" {
 		name = machineName()
 	}
-	p.params = ahp.CreateTerminalParams{Channel: ahp.TerminalURI(name), Name: name, ExecutionTarget: ahp.ExecutorClient,
-		Meta: &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Grace: grace}}}
+	extras := ahp.CreateTerminalExtras{Grace: ownerGrace}
+	p.params = ahp.CreateTerminalParams{Channel: ahp.TerminalURI(name), Name: name,
+		ExecutionTarget: ahp.ExecutorClient, Meta: &ahp.CreateTerminalMeta{Termhost: &extras}}
 	if s.cfg.Dir != "" {
 		p.params.Cwd = ahp.FileURI(s.cfg.Dir)
 	}
 	ctx := context.Background()
-	c, err := client.Connect(ctx, client.Config{Dial: client.Lines(s.link.open), Keepalive: cmp.Or(s.cfg.Keepalive, defaultKeepalive),
-		OnState: p.onState, OnAction: p.onAction})
+	dial := s.cfg.Local
+	if dial == nil {
+		dial = client.Lines(s.dialer.dial)
+	}
+	c, err := client.Connect(ctx, client.Config{Dial: dial,
+		Keepalive: cmp.Or(s.cfg.Keepalive, defaultKeepalive),
+		OnState:   p.onState, OnAction: p.onAction})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	p.client = c
-	s.shell.owned(c.ID())
+	s.program.sharedBy(c.ID())
 	if !bytes.Contains(c.Hello().Meta, []byte(ahp.MetaClientExecuted)) {
 		c.Close()
 		return errors.New("this host does not take client-executed terminals")
@@ -152,47 +167,49 @@ func (s *sharing) connect() error {
 // run runs the program to its end and returns its exit status.
 func (s *sharing) run() (status int, err error) {
 	arriving := make(chan os.Signal, 16)
-	signal.Notify(arriving, signals()...) // before there is anything to be given back
+	signal.Notify(arriving, handledSignals()...) // before the terminal is changed
 	defer signal.Stop(arriving)
 	defer s.user.restore()
 	if err := s.user.raw(); err != nil {
 		return 0, fmt.Errorf("cannot use the terminal: %w", err)
 	}
-	s.link.words.hush()
-	if err := s.shell.start(s.user.size()); err != nil {
+	s.dialer.stderr.hide()
+	if err := s.program.start(s.user.size()); err != nil {
 		s.user.restore()
 		return 0, &StartError{err}
 	}
 	if !s.user.shown {
-		s.feed.answer = func(p []byte) { _, _ = s.shell.pty.Write(p) }
+		s.tee.answer = func(p []byte) { _, _ = s.program.pty.Write(p) }
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var background sync.WaitGroup
 	background.Go(s.guarded(func() { s.publisher.run(ctx) }))
-	background.Go(s.guarded(func() { s.news.run(ctx, s.announcer()) }))
-	go s.guarded(s.readKeys)() // ends with the process: a read of a terminal cannot be given up
+	background.Go(s.guarded(func() { s.notices.run(ctx, s.display()) }))
+	go s.guarded(s.readKeys)() // until this process ends: a read of a terminal cannot be given up
 	background.Go(s.guarded(func() { s.attend(ctx, arriving) }))
 
-	s.shell.carry(s.feed)
-	status = s.shell.status()
-	s.feed.exited(status)
-	told := s.publisher.finish(farewell)
+	s.program.copyOutput(s.tee)
+	status = s.program.wait()
+	s.tee.exit(status)
+	told := s.publisher.finish(farewellTime)
 	stop()
 	background.Wait()
-	s.feed.close()
+	s.tee.close()
 	if s.hungUp.Load() {
 		s.giveBack()
 	}
-	s.part(told)
+	s.farewell(told)
 	return status, nil
 }
 
 // readKeys passes on what the user types.
 func (s *sharing) readKeys() {
-	k := &keyboard{
-		typed:   func(p []byte) { _, _ = s.shell.pty.Write(p) }, // it may just have ended
+	k := &typedKeys{
+		program: func(p []byte) { _, _ = s.program.pty.Write(p) }, // it may just have ended
 		command: s.command,
-		help:    func() { s.feed.notify(`Ctrl-\ p pauses sharing or goes on; Ctrl-\ Ctrl-\ types Ctrl-\`) },
+		help: func() {
+			s.tee.notify(`Ctrl-\ p pauses sharing or goes on; Ctrl-\ Ctrl-\ types Ctrl-\`)
+		},
 	}
 	buf := make([]byte, 4<<10)
 	for {
@@ -202,18 +219,18 @@ func (s *sharing) readKeys() {
 		if err != nil {
 			if errors.Is(err, io.EOF) && !s.user.tty {
 				const endOfInput = 4 // VEOF of termios(3)
-				k.typed([]byte{endOfInput})
+				k.program([]byte{endOfInput})
 			}
 			return
 		}
 	}
 }
 
-// announcer returns what shows a line to the user while the program runs, and
-// returns whether it stays to be read.
-func (s *sharing) announcer() func(text string) (stays bool) {
+// display returns a function that shows the user a notice while the program runs, and reports
+// whether it stays to be read.
+func (s *sharing) display() func(text string) (stays bool) {
 	if s.user.shown {
-		return s.feed.notify
+		return s.tee.notify
 	}
 	return func(text string) bool {
 		_, err := fmt.Fprintf(s.cfg.Err, "termhost: note: %s\n", text)
@@ -221,20 +238,19 @@ func (s *sharing) announcer() func(text string) (stays bool) {
 	}
 }
 
-// command does what a key after the prefix stands for. It is false if it stands for
-// nothing.
+// command does what the key after the prefix stands for. It returns false if that is nothing.
 func (s *sharing) command(key rune) bool {
 	switch key {
 	case 'p':
-		s.feed.toggle()
+		s.tee.toggle()
 		return true
 	case 'r':
-		return s.link.retry()
+		return s.dialer.retry()
 	}
 	return false
 }
 
-// guarded gives the user's terminal back before a panic ends the program.
+// guarded restores the user's terminal before a panic in f ends this process.
 func (s *sharing) guarded(f func()) func() {
 	return func() {
 		defer func() {
@@ -247,18 +263,19 @@ func (s *sharing) guarded(f func()) func() {
 	}
 }
 
-// part tells the user what could not be said while the terminal was the
-// program's.
-func (s *sharing) part(told bool) {
+// farewell prints the notices that are still to be told. told says whether the host knows of the
+// program's end.
+func (s *sharing) farewell(told bool) {
 	s.user.restore()
 	select {
-	case <-s.publisher.ended: // that has been told
+	case <-s.publisher.ended: // the user knows why
 	default:
 		if !told {
-			s.news.keep("the host could not be told of the end; it ends the terminal when it has waited for long enough")
+			s.notices.keep("the host could not be told of the end; " +
+				"it ends the terminal when it has waited for long enough")
 		}
 	}
-	for _, text := range s.news.rest() {
+	for _, text := range s.notices.rest() {
 		fmt.Fprintf(s.cfg.Err, "termhost: note: %s\n", text)
 	}
 }

@@ -7,19 +7,21 @@ import (
 	"time"
 )
 
-// bgStop is how long share runs in the background before it stops: for a SIGTERM
-// that came together with the SIGCONT, as from a shell's kill.
-const bgStop = 200 * time.Millisecond
+// backgroundTime is how long share runs in the background before it stops itself. A shell's kill
+// sends SIGCONT to a stopped job together with SIGTERM, which must be handled first.
+const backgroundTime = 200 * time.Millisecond
 
-// lastWrite is how long a terminal that takes no output holds up the end.
-const lastWrite = time.Second
+// writeTime is how long share waits for a terminal that takes no output, before it goes on to end
+// the program.
+const writeTime = time.Second
 
-// signals are those that share deals with.
-func signals() []os.Signal {
-	return []os.Signal{syscall.SIGWINCH, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT}
+// handledSignals returns the signals that share handles.
+func handledSignals() []os.Signal {
+	return []os.Signal{syscall.SIGWINCH, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT,
+		syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT}
 }
 
-// attend deals with signals, and with the end of sharing, until ctx ends.
+// attend handles signals, and the end of sharing, until ctx ends.
 func (s *sharing) attend(ctx context.Context, signals <-chan os.Signal) {
 	ended := s.publisher.ended
 	var stop <-chan time.Time
@@ -29,31 +31,30 @@ func (s *sharing) attend(ctx context.Context, signals <-chan os.Signal) {
 			return
 		case <-ended:
 			ended = nil
-			if why := s.publisher.why(); why != "" {
-				s.dispose(why)
+			if reason := s.publisher.endReason(); reason != "" {
+				s.endProgram(reason)
 			}
 		case sig := <-signals:
-			s.signalled(sig)
+			s.handle(sig)
 			if sig == syscall.SIGCONT && !s.user.foreground() {
-				stop = time.After(bgStop)
+				stop = time.After(backgroundTime)
 			}
 		case <-stop:
 			stop = nil
 			switch {
-			case s.user.foreground(): // a shell says nothing to a job that runs already
+			case s.user.foreground(): // a shell does not signal a job that runs already
 				s.goOn()
 			case !s.hungUp.Load():
-				// A terminal cannot be shared by one who may neither read its keys
-				// nor make it raw: as with any such program, the shell is told so.
+				// In the background share can neither read keys nor make the terminal raw. It
+				// stops as any such program does, which its shell notices.
 				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			}
 		}
 	}
 }
 
-// signalled does what a signal to share means: for its program, or for the
-// terminal.
-func (s *sharing) signalled(sig os.Signal) {
+// handle does what a signal to share means for the program or the terminal.
+func (s *sharing) handle(sig os.Signal) {
 	switch sig {
 	case syscall.SIGWINCH:
 		s.resize()
@@ -62,49 +63,49 @@ func (s *sharing) signalled(sig os.Signal) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case syscall.SIGCONT:
 		s.goOn()
-	case syscall.SIGINT, syscall.SIGQUIT: // sent, not typed: for the program, as if they were typed
-		_ = syscall.Kill(-s.shell.cmd.Process.Pid, sig.(syscall.Signal))
+	case syscall.SIGINT, syscall.SIGQUIT: // for the program, as if the keys had been typed
+		_ = syscall.Kill(-s.program.cmd.Process.Pid, sig.(syscall.Signal))
 	default:
 		s.hungUp.Store(true)
-		s.shell.hangUp()
+		s.program.hangUp()
 	}
 }
 
-// giveBack leaves the user's terminal as it was, with what a program may have left
-// there undone. In the background it is the shell's.
+// giveBack leaves the user's terminal as it was, without modes that the program may have set. In
+// the background the terminal is the shell's.
 func (s *sharing) giveBack() {
 	if s.user.foreground() {
-		s.feed.restore()
+		s.tee.restore()
 	}
 	s.user.restore()
 }
 
-// goOn takes the terminal after a stop, before which the shell may have been given
-// it, or not. In the meantime it may have got another size.
+// goOn takes the terminal after a stop, in which the shell may have used it and its size may have
+// changed.
 func (s *sharing) goOn() {
 	if !s.user.foreground() || s.hungUp.Load() {
 		return
 	}
-	_ = s.user.raw() // it could be made raw before
+	_ = s.user.raw() // this has worked before
 	s.resize()
-	s.feed.reappear()
+	s.tee.reappear()
 }
 
-// resize tells watchers and the program the size of the user's terminal, in this
-// order: what the program prints from then on is for the new size.
+// resize tells watchers and the program the size of the user's terminal, in this order: what the
+// program prints from then on is for the new size.
 func (s *sharing) resize() {
 	size := s.user.size()
-	s.feed.resized(int(size.Col), int(size.Row))
-	s.shell.resize(size)
+	s.tee.resized(int(size.Col), int(size.Row))
+	s.program.resize(size)
 }
 
-// dispose ends the program because the host has ended the terminal. The user is told
-// at once: a program may ignore the hangup for a while.
-func (s *sharing) dispose(why string) {
+// endProgram ends the program because the host has ended the terminal. The user is told first: a
+// program may ignore the hangup for a while.
+func (s *sharing) endProgram(reason string) {
 	s.hungUp.Store(true)
 	select {
-	case <-s.news.tell("the terminal was " + why + ", and the program is hung up"):
-	case <-time.After(lastWrite):
+	case <-s.notices.show("the terminal was " + reason + ", and the program is hung up"):
+	case <-time.After(writeTime):
 	}
-	s.shell.end()
+	s.program.end()
 }

@@ -7,82 +7,86 @@ import (
 	"termhost/ahp"
 )
 
-// sharedSink turns what the parser finds into what is sent. The feed is locked.
-type sharedSink struct{ f *feed }
+// watcherSink sends watchers what the parser finds in the program's output. tee.mu is held.
+type watcherSink struct{ t *tee }
 
-func (s sharedSink) output(p []byte) {
-	if !s.f.paused {
-		s.f.output(p)
+func (s watcherSink) output(p []byte) {
+	if !s.t.paused {
+		s.t.output(p)
 	}
 }
 
-// Data is the output without queries and markers.
-func (s sharedSink) Data(p []byte) { s.output(p) }
+// Data is the output without queries and shell-integration marks.
+func (s watcherSink) Data(p []byte) { s.output(p) }
 
-// Reply is for programs whose user has no terminal that would answer.
-func (s sharedSink) Reply(p []byte) {
-	if s.f.answer != nil {
-		s.f.answer(p)
+// Reply answers a query of a program whose user has no terminal that would.
+func (s watcherSink) Reply(p []byte) {
+	if s.t.answer != nil {
+		s.t.answer(p)
 	}
 }
 
-// Clipboard is for the user's terminal alone, which has it already.
-func (s sharedSink) Clipboard([]byte) {}
+// Clipboard does nothing: a copy is for the user's terminal only, which has got the sequence.
+func (s watcherSink) Clipboard([]byte) {}
 
-// Title needs nothing: the sequence is in Data.
-func (s sharedSink) Title(string) {}
+// Notification does nothing: the user's terminal has got it as well.
+func (s watcherSink) Notification([]byte) {}
 
-// Bell needs nothing either.
-func (s sharedSink) Bell() {}
+// Title does nothing: Data contains the sequence.
+func (s watcherSink) Title(string) {}
 
-// Cwd passes the directory on, which is in no Data (OSC 7).
-func (s sharedSink) Cwd(uri string) {
-	if !s.f.paused {
-		s.f.cwd = uri
-		s.f.output([]byte(cwdMark(uri)))
+// Bell does nothing, for the same reason.
+func (s watcherSink) Bell() {}
+
+// Cwd sends the working directory (OSC 7), which Data does not contain.
+func (s watcherSink) Cwd(uri string) {
+	if !s.t.paused {
+		s.t.cwd = uri
+		s.t.output([]byte(cwdSequence(uri)))
 	}
 }
 
-// CommandDetection comes with the first prompt.
-func (s sharedSink) CommandDetection() {}
+// CommandDetection does nothing: the first prompt says the same.
+func (s watcherSink) CommandDetection() {}
 
-// PromptStart tells the host that this shell tells of its commands (OSC 133;A).
-func (s sharedSink) PromptStart() {
+// PromptStart sends the mark OSC 133;A, which also tells the host that the shell sends marks.
+func (s watcherSink) PromptStart() {
 	s.CommandFinished(0, false)
-	if !s.f.paused {
-		s.f.marked = true
-		s.f.output([]byte("\x1b]133;A\x07"))
+	if !s.t.paused {
+		s.t.marked = true
+		s.t.output([]byte("\x1b]133;A\x07"))
 	}
 }
 
 // CommandExecuted begins a command.
-func (s sharedSink) CommandExecuted(line string) {
-	f := s.f
+func (s watcherSink) CommandExecuted(line string) {
+	t := s.t
 	s.CommandFinished(0, false)
-	if f.paused {
+	if t.paused {
 		return
 	}
-	f.counter++
-	f.running, f.begun, f.marked = fmt.Sprintf("command-%d", f.counter), time.Now(), true
-	f.journal.add(ahp.TerminalCommandExecuted{CommandID: f.running, CommandLine: line, Timestamp: f.begun.UnixMilli()})
+	t.commands++
+	t.running, t.begun, t.marked = fmt.Sprintf("command-%d", t.commands), time.Now(), true
+	t.outbox.add(ahp.TerminalCommandExecuted{CommandID: t.running, CommandLine: line,
+		Timestamp: t.begun.UnixMilli()})
 }
 
-// CommandFinished ends the running command, if watchers know of one. Of one that
-// ends in a pause they are told after it, and not how.
-func (s sharedSink) CommandFinished(code int, known bool) {
-	f := s.f
+// CommandFinished ends the running command, if watchers know of one. If that happens during a
+// pause, watchers are told after it.
+func (s watcherSink) CommandFinished(code int, known bool) {
+	t := s.t
 	switch {
-	case f.running == "":
+	case t.running == "":
 		return
-	case f.paused:
-		f.unsaid = true
+	case t.paused:
+		t.ended = true
 		return
 	}
-	ms := time.Since(f.begun).Milliseconds()
-	a := ahp.TerminalCommandFinished{CommandID: f.running, DurationMs: &ms}
+	ms := time.Since(t.begun).Milliseconds()
+	a := ahp.TerminalCommandFinished{CommandID: t.running, DurationMs: &ms}
 	if known {
 		a.ExitCode = &code
 	}
-	f.running = ""
-	f.journal.add(a)
+	t.running = ""
+	t.outbox.add(a)
 }

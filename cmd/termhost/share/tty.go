@@ -9,33 +9,34 @@ import (
 	"golang.org/x/term"
 )
 
-// The size of a shared terminal whose user has none.
+// The size of a shared terminal whose user has no terminal.
 const (
 	defaultCols = 80
 	defaultRows = 24
 )
 
-// userTerminal is the terminal of the user who shares: raw while the program
-// runs, and as it was on every way out. Its methods may be called concurrently.
+// userTerminal is the terminal of the user who shares: raw while the program runs, and afterwards
+// as it was before. Its methods may be called concurrently.
 type userTerminal struct {
 	in, out *os.File
-	// tty says that somebody types at a terminal, and shown that the output goes to
-	// one, which answers queries: at first, for a terminal that is gone is none.
+	// tty says whether the input is a terminal, and shown whether the output is one, which then
+	// answers queries. They are not asked again: a terminal whose window was closed is none.
 	tty, shown bool
 
-	mu     sync.Mutex
-	before *term.State  // as it was at first; nil: it was never raw
-	taken  bool         // it is not given back
-	last   unix.Winsize // the size that was seen last
+	mu     sync.Mutex   // held over the calls that change the terminal; nothing else is locked then
+	before *term.State  // the terminal's modes at first; nil: it was never made raw
+	taken  bool         // the terminal is raw
+	last   unix.Winsize // the size when it could be told last
 }
 
 func newUserTerminal(in, out *os.File) *userTerminal {
-	return &userTerminal{in: in, out: out, tty: term.IsTerminal(int(in.Fd())), shown: term.IsTerminal(int(out.Fd())),
+	return &userTerminal{in: in, out: out,
+		tty: term.IsTerminal(int(in.Fd())), shown: term.IsTerminal(int(out.Fd())),
 		last: unix.Winsize{Col: defaultCols, Row: defaultRows}}
 }
 
-// raw makes the terminal raw, also where somebody else has changed it since.
-// Where standard input is no terminal it does nothing.
+// raw makes the terminal raw. It may be called again when somebody else has changed the terminal.
+// If the input is no terminal it does nothing.
 func (u *userTerminal) raw() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -53,29 +54,28 @@ func (u *userTerminal) raw() error {
 	return nil
 }
 
-// restore gives the terminal back as it was at first. It may be called again. In
-// the background it is the shell's, which has made of it what it likes.
+// restore puts the terminal back into the modes it had at first. It may be called more than once.
+// In the background the terminal is left as the shell has set it.
 func (u *userTerminal) restore() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.taken && u.foreground() {
-		_ = term.Restore(int(u.in.Fd()), u.before) // a terminal that is gone needs nothing
+		_ = term.Restore(int(u.in.Fd()), u.before) // this fails only if the terminal is gone
 	}
 	u.taken = false
 }
 
-// foreground reports whether this process may use the terminal. Where there is no
-// job control everybody may.
+// foreground reports whether this process may use the terminal. Without job control every process
+// may.
 func (u *userTerminal) foreground() bool {
 	group, err := unix.IoctlGetInt(int(u.in.Fd()), unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()
 }
 
-// awaitKeys waits until something can be read from the terminal, which is then
-// this process's to read. Unlike a read, it never stops the process in the
-// background, where SIGTERM would find nobody to obey it.
+// awaitKeys waits until this process may read from the terminal and there is something to read. A
+// read in the background would stop the process (SIGTTIN), which then could not handle SIGTERM.
 func (u *userTerminal) awaitKeys() {
-	const look = 50 * time.Millisecond // in the background share stays for a moment only
+	const look = 50 * time.Millisecond // share does not stay in the background for long
 	fds := []unix.PollFd{{Fd: int32(u.in.Fd()), Events: unix.POLLIN}}
 	for {
 		n, err := unix.Poll(fds, -1)
@@ -89,13 +89,14 @@ func (u *userTerminal) awaitKeys() {
 	}
 }
 
-// size returns the terminal's size, in cells and in pixels where they are known. One
-// that is gone has the size that it had.
+// size returns the terminal's size, in cells and, if known, in pixels. A terminal that is gone has
+// the size it had last.
 func (u *userTerminal) size() unix.Winsize {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, f := range []*os.File{u.out, u.in} {
-		if ws, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && ws.Col > 0 && ws.Row > 0 {
+		ws, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+		if err == nil && ws.Col > 0 && ws.Row > 0 {
 			u.last = *ws
 			break
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// TestAWindowThatIsClosedTypesNothing hangs up the user's terminal, which then is
-// none for whoever asks: the hangup tells the program, and nothing else does.
+// TestAWindowThatIsClosedTypesNothing hangs up the user's terminal, which then is no terminal any
+// more. The hangup ends the program; an end of file must not be typed for it.
 func TestAWindowThatIsClosedTypesNothing(t *testing.T) {
 	window, tty, err := pty.Open()
 	if err != nil {
@@ -31,7 +31,7 @@ func TestAWindowThatIsClosedTypesNothing(t *testing.T) {
 	}
 }
 
-// TestTheEndOfAPipeIsTyped: a program whose user has no terminal reads to an end.
+// TestTheEndOfAPipeIsTyped checks that a program whose input is a pipe reads an end of file.
 func TestTheEndOfAPipeIsTyped(t *testing.T) {
 	in, end, err := os.Pipe()
 	if err != nil {
@@ -39,12 +39,16 @@ func TestTheEndOfAPipeIsTyped(t *testing.T) {
 	}
 	defer in.Close()
 	s := newSharing(Config{In: in, Out: in, Err: io.Discard})
-	if got := typedAfter(t, s, func() { end.Write([]byte("ls\n")); end.Close() }); got != "ls\n\x04" {
+	got := typedAfter(t, s, func() {
+		end.Write([]byte("ls\n"))
+		end.Close()
+	})
+	if got != "ls\n\x04" {
 		t.Errorf("typed is %q", got)
 	}
 }
 
-// typedAfter returns what the program gets from its user until that ends.
+// typedAfter calls end and returns what the user has typed at the program by then.
 func typedAfter(t *testing.T, s *sharing, end func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -52,7 +56,7 @@ func typedAfter(t *testing.T, s *sharing, end func()) string {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	s.shell.pty = w
+	s.program.pty = w
 	end()
 	s.readKeys()
 	w.Close()

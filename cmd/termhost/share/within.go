@@ -10,10 +10,10 @@ import (
 	"termhost/ahp"
 )
 
-// Within returns the name of the host's terminal that name, as attach takes it,
-// stands for, if this process runs in that very terminal: shown inside itself it
-// would go on for ever. "": it does not, or nobody can tell. What cannot be told here,
-// and what ssh does, share itself notices; see loopGuard.
+// Within returns the name of the terminal that `attach NAME` would show, if this process runs in
+// that very terminal: shown inside itself, it would never stop printing. It returns "" if this
+// process does not, or if that is unknown. Share detects the remaining cases, such as ssh to the
+// host, when they happen: see selfView.
 func Within(client *gossh.Client, name string) string {
 	owner := os.Getenv(Variable)
 	if owner == "" || name == "" {
@@ -37,7 +37,7 @@ func Within(client *gossh.Client, name string) string {
 	if json.Unmarshal(out, &list) != nil {
 		return ""
 	}
-	uri, _ := ahp.NormalizeChannel(name) // exact, where a name may be a prefix
+	uri, _ := ahp.NormalizeChannel(name) // unlike a name, a URI is never abbreviated
 	found, prefixed := "", 0
 	for _, t := range list {
 		own := t.Executor == ahp.ExecutorClient && t.Claim.ClientID == owner
@@ -55,7 +55,7 @@ func Within(client *gossh.Client, name string) string {
 		}
 	}
 	if prefixed > 1 {
-		return "" // the host refuses it
+		return "" // ambiguous: the host refuses it
 	}
 	return found
 }

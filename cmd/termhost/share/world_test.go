@@ -12,30 +12,23 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
 	"termhost/ahp"
 	"termhost/ahp/client"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/rpc"
 	"termhost/authz"
-	"termhost/cmd/termhost/sshlink"
+	"termhost/cmd/termhost/sshcmd"
 )
 
-// patience bounds what a test waits for and must come.
-const patience = 60 * time.Second
-
-// actAsSSH names the variable that has this program carry its standard streams to
-// the unix socket which it names, as ssh would.
+// actAsSSH is the environment variable that makes this program act as ssh: it connects its standard
+// streams to the unix socket that the variable names.
 const actAsSSH = "TERMHOST_TEST_SOCKET"
 
 func TestMain(m *testing.M) {
-	if socket := os.Getenv(actAsSSH); socket != "" {
-		beSSH(socket)
-		return
-	}
-	goleak.VerifyTestMain(m)
+	hosttest.Main(m, hosttest.Program{Variable: actAsSSH, Run: beSSH})
 }
 
 func beSSH(socket string) {
@@ -51,24 +44,24 @@ func beSSH(socket string) {
 	os.Exit(255)
 }
 
-// world is a host, what stands for ssh, and a terminal that is shared.
+// world is a host, a program that acts as ssh, and a terminal that is shared.
 type world struct {
 	t    *testing.T
 	ctx  context.Context
-	ssh  chan int      // the processes that have reached the host
-	gone chan struct{} // 1 deep: one did not
+	ssh  chan int      // process ids of the programs that have reached the host
+	gone chan struct{} // 1 deep: one has not reached it
 	s    *sharing
 	ends sync.WaitGroup
 
 	mu    sync.Mutex
 	host  *host.Host
-	links map[net.Conn]struct{} // nil: nobody reaches the host
+	conns map[net.Conn]struct{} // nil: nobody reaches the host
 }
 
 // newWorld shares a terminal called laptop, of 80x24, with a new host.
 func newWorld(t *testing.T, keepalive time.Duration) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), hosttest.Patience)
 	t.Cleanup(cancel)
 	w := &world{t: t, ctx: ctx, ssh: make(chan int, 100), gone: make(chan struct{}, 1)}
 	socket := filepath.Join(t.TempDir(), "socket")
@@ -78,8 +71,8 @@ func newWorld(t *testing.T, keepalive time.Duration) *world {
 	}
 	w.start()
 	t.Setenv(actAsSSH, socket)
-	t.Setenv(sshlink.Variable, os.Args[0])
-	target, err := sshlink.Parse([]string{"host"})
+	t.Setenv(sshcmd.Variable, os.Args[0])
+	target, err := sshcmd.Parse([]string{"host"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +81,8 @@ func newWorld(t *testing.T, keepalive time.Duration) *world {
 		t.Fatal(err)
 	}
 	w.ends.Go(func() { w.accept(l) })
-	w.s = newSharing(Config{Name: "laptop", Target: target, Argv: []string{"true"}, Dir: "/start", In: null, Out: null,
-		Err: io.Discard, Keepalive: keepalive})
+	w.s = newSharing(Config{Name: "laptop", Target: target, Argv: []string{"true"}, Dir: "/start",
+		In: null, Out: null, Err: io.Discard, Keepalive: keepalive})
 	if err := w.s.connect(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +91,7 @@ func newWorld(t *testing.T, keepalive time.Duration) *world {
 	t.Cleanup(func() {
 		stop()
 		w.s.publisher.client.Close()
-		w.s.feed.close()
+		w.s.tee.close()
 		l.Close()
 		w.halt()
 		w.ends.Wait()
@@ -121,7 +114,7 @@ func (w *world) serve(conn *net.UnixConn) {
 	defer conn.Close()
 	w.mu.Lock()
 	h := w.host
-	if w.links == nil {
+	if w.conns == nil {
 		w.mu.Unlock()
 		select {
 		case w.gone <- struct{}{}:
@@ -129,41 +122,36 @@ func (w *world) serve(conn *net.UnixConn) {
 		}
 		return
 	}
-	w.links[conn] = struct{}{}
+	w.conns[conn] = struct{}{}
 	w.mu.Unlock()
-	c, err := h.Connect(authz.Principal{ID: "SHA256:ann", Name: "ann", Role: authz.Operator}, host.DoorSubsystem)
+	c, err := h.Connect(hosttest.Principal("ann", authz.Operator), host.DoorSubsystem)
 	if err != nil {
 		return // it ends
 	}
-	defer c.Close()
 	if raw, err := conn.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
-			if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+			if err == nil {
 				w.ssh <- int(cred.Pid)
 			}
 		})
 	}
-	_ = rpc.Serve(rpc.NewLines(conn, conn, 1<<20, func(string) error { return conn.Close() }), c, rpc.Options{})
+	hosttest.Serve(c, conn, rpc.Options{})
 }
 
-// start starts a host, or lets it be reached again.
+// start starts a host, or makes it reachable again.
 func (w *world) start() {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.links = map[net.Conn]struct{}{}
+	w.conns = map[net.Conn]struct{}{}
 	if w.host != nil {
 		return
 	}
-	h, err := host.New(host.Config{Shell: "/bin/sh", Version: "test", ClientGrace: time.Hour, MaxExited: 8})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.host = h
+	w.host = hosttest.New(w.t, func(c *host.Config) { c.ClientGrace = time.Hour })
 }
 
-// lose has nobody reach the host until start is called, and returns when share has
-// noticed.
+// lose makes the host unreachable until start is called, and returns when share has noticed.
 func (w *world) lose() {
 	w.t.Helper()
 	select {
@@ -181,13 +169,13 @@ func (w *world) lose() {
 func (w *world) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for conn := range w.links {
+	for conn := range w.conns {
 		conn.Close()
 	}
-	w.links = nil
+	w.conns = nil
 }
 
-// halt ends the host all of a sudden.
+// halt ends the host without a warning.
 func (w *world) halt() {
 	w.t.Helper()
 	w.cut()
@@ -200,24 +188,16 @@ func (w *world) halt() {
 	}
 }
 
-// watch follows the terminal from when the host has it.
+// watch waits until the host has the terminal, and follows it.
 func (w *world) watch() *client.Mirror {
 	w.t.Helper()
-	c, err := client.Connect(w.ctx, client.Config{Dial: client.Lines(func(context.Context) (io.ReadWriteCloser, error) {
-		near, far := net.Pipe()
+	dial := func(context.Context) (io.ReadWriteCloser, error) {
 		w.mu.Lock()
 		h := w.host
 		w.mu.Unlock()
-		conn, err := h.Connect(authz.Principal{ID: "SHA256:eve", Name: "eve", Role: authz.Observer}, host.DoorSubsystem)
-		if err != nil {
-			return nil, err
-		}
-		w.ends.Go(func() {
-			defer conn.Close()
-			_ = rpc.Serve(rpc.NewLines(far, far, 1<<20, func(string) error { return far.Close() }), conn, rpc.Options{})
-		})
-		return near, nil
-	}), NoReconnect: true})
+		return hosttest.Dial(w.t, h, hosttest.Principal("eve", authz.Observer), rpc.Options{})
+	}
+	c, err := client.Connect(w.ctx, client.Config{Dial: client.Lines(dial), NoReconnect: true})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -226,7 +206,8 @@ func (w *world) watch() *client.Mirror {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := root.WaitRoot(w.ctx, func(r *ahp.RootState) bool { return len(r.Terminals) == 1 }); err != nil {
+	listed := func(r *ahp.RootState) bool { return len(r.Terminals) == 1 }
+	if err := root.WaitRoot(w.ctx, listed); err != nil {
 		w.t.Fatal(err)
 	}
 	m, err := c.Subscribe(w.ctx, ahp.TerminalURI("laptop"))
@@ -239,13 +220,14 @@ func (w *world) watch() *client.Mirror {
 // sees waits until the terminal shows text.
 func (w *world) sees(m *client.Mirror, text string) {
 	w.t.Helper()
-	if err := m.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool { return strings.Contains(client.Text(s), text) }); err != nil {
+	shown := func(s *ahp.TerminalState) bool { return strings.Contains(client.Text(s), text) }
+	if err := m.WaitTerminal(w.ctx, shown); err != nil {
 		w.t.Fatalf("%q is not seen: %v", text, err)
 	}
 }
 
 // prints has the program print text.
-func (w *world) prints(text string) { _, _ = w.s.feed.Write([]byte(text)) }
+func (w *world) prints(text string) { _, _ = w.s.tee.Write([]byte(text)) }
 
 // commands returns a terminal's commands: each line, and whether it has ended.
 func commands(m *client.Mirror) string {
@@ -272,7 +254,8 @@ func TestAConnectionThatHangsIsMadeAgain(t *testing.T) {
 	if err := syscall.Kill(old, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Waitid(unix.P_PID, old, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil { // only then it carries nothing
+	// Until it has stopped, it may still carry something.
+	if err := unix.Waitid(unix.P_PID, old, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.prints("printed while it hangs")
@@ -288,11 +271,12 @@ func TestAGapIsFollowedByHowThingsStand(t *testing.T) {
 	w.prints("\x1b]133;A\x07$ \x1b]133;C\x07begun")
 	w.sees(m, "begun")
 	w.lose()
-	w.s.feed.resized(70, 20)
+	w.s.tee.resized(70, 20)
 	w.prints("\x1b]133;D;0\x07\x1b]7;file:///elsewhere\x07\x1b]133;A\x07$ \x1b]133;C\x07")
-	w.prints(strings.Repeat(strings.Repeat("x", 68)+"\r\n", journalBytes/64) + "the end")
+	w.prints(strings.Repeat(strings.Repeat("x", 68)+"\r\n", outboxBytes/64) + "the end")
 	w.start()
-	if err := m.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool { return s.Cwd == "file:///elsewhere" }); err != nil {
+	moved := func(s *ahp.TerminalState) bool { return s.Cwd == "file:///elsewhere" }
+	if err := m.WaitTerminal(w.ctx, moved); err != nil {
 		t.Fatal(err)
 	}
 	w.sees(m, "the end")
@@ -309,11 +293,13 @@ func TestAHostThatIsStartedAnewHasHowThingsStand(t *testing.T) {
 	m := w.watch()
 	w.prints("\x1b]7;file:///elsewhere\x07\x1b]133;A\x07$ \x1b]133;C\x07begun")
 	w.sees(m, "begun")
-	w.s.publisher.finish(patience)
+	w.s.publisher.finish(hosttest.Patience)
 	w.halt()
 	w.start()
 	m = w.watch()
-	if err := m.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool { return s.Detection && s.Cwd == "file:///elsewhere" }); err != nil {
+	marked := func(s *ahp.TerminalState) bool { return s.Detection }
+	moved := func(s *ahp.TerminalState) bool { return marked(s) && s.Cwd == "file:///elsewhere" }
+	if err := m.WaitTerminal(w.ctx, moved); err != nil {
 		t.Fatalf("%v: %+v", err, m.Terminal())
 	}
 	w.sees(m, "begun")
@@ -327,11 +313,11 @@ func TestAHostThatIsStartedAnewHasHowThingsStand(t *testing.T) {
 	}
 
 	// An idle one is idle at the next host, too.
-	w.s.publisher.finish(patience)
+	w.s.publisher.finish(hosttest.Patience)
 	w.halt()
 	w.start()
 	m = w.watch()
-	if err := m.WaitTerminal(w.ctx, func(s *ahp.TerminalState) bool { return s.Detection }); err != nil {
+	if err := m.WaitTerminal(w.ctx, marked); err != nil {
 		t.Fatal(err)
 	}
 	if got := commands(m); got != "" {
@@ -343,8 +329,8 @@ func TestAPauseThatAHostDoesNotOutliveKeepsItsSize(t *testing.T) {
 	w := newWorld(t, 0)
 	w.prints("before")
 	w.sees(w.watch(), "before")
-	w.s.feed.toggle()
-	w.s.feed.resized(60, 15)
+	w.s.tee.toggle()
+	w.s.tee.resized(60, 15)
 	w.halt()
 	w.start()
 	m := w.watch()
@@ -352,8 +338,8 @@ func TestAPauseThatAHostDoesNotOutliveKeepsItsSize(t *testing.T) {
 	if s := m.Terminal(); s.Cols != 80 || s.Rows != 24 {
 		t.Errorf("in the pause its size is %dx%d", s.Cols, s.Rows)
 	}
-	w.s.feed.resized(80, 24)
-	w.s.feed.toggle()
+	w.s.tee.resized(80, 24)
+	w.s.tee.toggle()
 	w.sees(m, "goes on")
 	if s := m.Terminal(); s.Cols != 80 || s.Rows != 24 {
 		t.Errorf("after it its size is %dx%d", s.Cols, s.Rows)

@@ -1,16 +1,17 @@
 # termhost's shell integration for bash.
 #
-# bash reads this file in place of start-up files: as --rcfile when it is no login shell, as $ENV of "bash --posix" when
-# it is one. It then reads the user's own files exactly as bash would have. With bash older than 4.4, which has no PS0,
-# that is all it does.
+# bash reads this file in place of start-up files: as --rcfile when it is no login shell, as $ENV of
+# "bash --posix" when it is one. This file then reads the user's own files exactly as bash would
+# have. With bash older than 4.4, which has no PS0, that is all it does.
 #
-# Afterwards the shell tells its terminal, by OSC 633: A at a prompt, B at its end, E with the command line and C when a
-# command begins, D with its exit status when it has ended, P;Cwd with the directory. Nothing is exported, so that a
-# shell inside this one stays silent. History is read and never changed.
+# Afterwards the shell tells its terminal, by OSC 633 marks: A at a prompt, E with the command line
+# and C when a command begins, D with its exit status when it has ended, P;Cwd with the directory.
+# Each ends with the nonce, so that no program can forge one. Nothing is exported, so that a shell
+# inside this one stays silent. History is read and never changed.
 
-# Functions come first: at this point no alias of the user's can get into them.
+# Functions come first, because at this point no alias of the user's can get into them.
 
-# Answers, in the caller's variable text, $1 with what OSC 633 reserves written as \\ and \xHH.
+# Sets the caller's variable text to $1, with what OSC 633 reserves written as \\ and \xHH.
 __termhost_escape() {
 	local bs='\' i c
 	text=${1//"$bs"/"$bs$bs"}
@@ -36,8 +37,9 @@ __termhost_preexec() {
 		number=${line%%[!0-9]*}
 		line=${line#"$number"}
 		line=${line#[* ] }
-		# No entry was made for this command. If only repetitions are left out, the last entry says the same. Otherwise
-		# the command may be one that the user wanted no record of, and the last entry is another one.
+		# If no entry was made for this command, the last entry may belong to another one. Where
+		# only repetitions are left out, the last entry has the same text. Where the user has other
+		# commands left out as well, this may be one of those, and nothing is told.
 		if ((${number:-0} < ${__termhost_next:-0})) &&
 			[[ ${HISTIGNORE-} || :${HISTCONTROL-}: == *:ignore@(space|both):* ]]; then
 			line=
@@ -47,52 +49,51 @@ __termhost_preexec() {
 		__termhost_escape "$line"
 		builtin printf '\e]633;E;%s;%s\a' "$text" "$__termhost_nonce"
 	fi
-	builtin printf '\e]633;C\a'
+	builtin printf '\e]633;C;%s\a' "$__termhost_nonce"
 }
 
 # First in PROMPT_COMMAND: reports the end of the command, the directory and the prompt.
 __termhost_first() {
 	local status=$?
 	{ local - text; set +aeux; } 2>/dev/null
-	[[ ! ${__termhost_ran-} ]] || builtin printf '\e]633;D;%s\a' "$status"
+	[[ ! ${__termhost_ran-} ]] ||
+		builtin printf '\e]633;D;%s;%s\a' "$status" "$__termhost_nonce"
 	__termhost_escape "$PWD"
-	builtin printf '\e]633;P;Cwd=%s\a\e]633;A\a' "$text"
+	builtin printf '\e]633;P;Cwd=%s;%s\a\e]633;A;%s\a' "$text" "$__termhost_nonce" "$__termhost_nonce"
 	__termhost_ran= __termhost_next= __termhost_told=1
-	# bash before 5.1 has one PROMPT_COMMAND, whose next line wants to see the command's status; but "set -e" would
-	# take it for a failure.
+	# bash before 5.1 has one PROMPT_COMMAND, and its next line wants to see the command's status.
+	# But "set -e" would take a status returned here for a failure.
 	case $__termhost_status$- in
 	*e*) ;;
 	1*) return "$status" ;;
 	esac
 } >/dev/tty
 
-# Last in PROMPT_COMMAND: puts the marks back into prompts that were made anew.
+# Last in PROMPT_COMMAND: puts what notes and tells a command's beginning back into prompts that have
+# been set anew.
 __termhost_last() {
 	local status=$?
-	{ local - begin end before; set +aeux; } 2>/dev/null
-	if [[ ! ${__termhost_told-} ]]; then # PROMPT_COMMAND was set to something else, and has lost its beginning
+	{ local - begin before; set +aeux; } 2>/dev/null
+	if [[ ! ${__termhost_told-} ]]; then # the user's PROMPT_COMMAND has lost its beginning
 		(exit "$status")
 		__termhost_first
 	fi
 	__termhost_told=
 	if shopt -q promptvars; then
-		# Expansions, which are empty in a shell that inherits PS1 or PS0 through the environment. The arithmetic ones, of
-		# no length, leave a note in this shell: the number that the next history entry will get; that a command ran.
+		# Both are expansions, and are empty in a shell that inherits PS1 or PS0 through the
+		# environment. The ones of length 0 are there for their arithmetic, which notes something in
+		# this shell: the number of the next history entry, and that a command ran.
 		begin='\[${__termhost_nonce:+${__termhost_nonce:__termhost_next=\!:0}}\]'
-		end='\[${__termhost_nonce:+$__termhost_prompt_end}\]'
 		before='${__termhost_nonce:+${__termhost_nonce:__termhost_ran=1:0}$(__termhost_preexec)}'
 	else
-		begin='' end='\[\e]633;B\a\]' before='\e]633;C\a' __termhost_ran=1
+		begin='' before="\\e]633;C;$__termhost_nonce\\a" __termhost_ran=1
 	fi
-	if [[ ${PS1-} != "$begin"*"$end" ]]; then
-		PS1=${PS1-}
-		[[ ! $begin ]] || PS1=${PS1//"$begin"/}
-		PS1=$begin${PS1//"$end"/}$end
-	fi
+	[[ ${PS1-} == "$begin"* ]] || PS1=$begin${PS1//"$begin"/}
 	[[ ${PS0-} == *"$before"* ]] || PS0=${PS0-}$before
 }
 
-# Hooks the functions into the prompt, once, after the user's files. $1 is the DEBUG trap, which a function does not see.
+# Hooks the functions into the prompt, once, after the user's files. $1 is the DEBUG trap, which a
+# function does not see.
 __termhost_install() {
 	local IFS=$' \t\n' last=__termhost_last
 	unset -f __termhost_install
@@ -104,9 +105,10 @@ __termhost_install() {
 	local -
 	set +aeux
 	[[ ${PROMPT_COMMAND@a} != *r* ]] || return 0 # the user wants it as it is
-	__termhost_prompt_end=$'\e]633;B\a' __termhost_ran= __termhost_next= __termhost_told= __termhost_status=
-	# A user's DEBUG trap runs for every command of PROMPT_COMMAND too, and the usual ones (timers, titles) count on
-	# PROMPT_COMMAND's own last command being the last. PS0 and PS1 are then marked this once only.
+	__termhost_ran= __termhost_next= __termhost_told= __termhost_status=
+	# A user's DEBUG trap runs for every command of PROMPT_COMMAND too, and the usual ones (timers,
+	# titles) count on the user's own last command being the last. So with a trap, nothing is added
+	# at the end, and PS0 and PS1 get their marks this once only.
 	if [[ $1 ]]; then
 		__termhost_told=1
 		__termhost_last
@@ -117,7 +119,8 @@ __termhost_install() {
 		PROMPT_COMMAND=(__termhost_first "${PROMPT_COMMAND[@]}" ${last:+"$last"})
 	else
 		__termhost_status=1
-		PROMPT_COMMAND='${__termhost_nonce:+__termhost_first}'$'\n'${PROMPT_COMMAND-}${last:+$'\n''${__termhost_nonce:+'$last'}'}
+		last=${last:+$'\n''${__termhost_nonce:+'$last'}'}
+		PROMPT_COMMAND='${__termhost_nonce:+__termhost_first}'$'\n'${PROMPT_COMMAND-}$last
 	fi
 }
 
@@ -125,7 +128,8 @@ __termhost_nonce=${TERMHOST_NONCE-}
 unset TERMHOST_NONCE
 
 if [[ -o posix ]]; then
-	# A login shell. Leave the mode, and what it has changed: see "Bash POSIX Mode" in the manual.
+	# A login shell. Leave POSIX mode and undo what it has changed: see "Bash POSIX Mode" in the
+	# manual.
 	set +o posix
 	shopt -u inherit_errexit shift_verbose
 	unset ENV

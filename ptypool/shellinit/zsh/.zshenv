@@ -1,11 +1,13 @@
 # termhost's shell integration for zsh.
 #
-# zsh finds this file because ZDOTDIR names its folder. It gives ZDOTDIR back first, so that zsh reads the user's own
-# .zprofile, .zshrc and .zlogin by itself, and reads the user's .zshenv in its place.
+# zsh finds this file because ZDOTDIR names its folder. This file first sets ZDOTDIR back, so that
+# zsh reads the user's own .zprofile, .zshrc and .zlogin by itself, and at its end reads the user's
+# .zshenv, in whose place zsh has read this one.
 #
-# Afterwards the shell tells its terminal, by OSC 633: A at a prompt, B at its end, E with the command line and C when a
-# command begins, D with its exit status when it has ended, P;Cwd with the directory. Nothing is exported, so that a
-# shell inside this one stays silent.
+# Afterwards the shell tells its terminal, by OSC 633 marks: A at a prompt, E with the command line
+# and C when a command begins, D with its exit status when it has ended, P;Cwd with the directory.
+# Each ends with the nonce, so that no program can forge one. Nothing is exported, so that a shell
+# inside this one stays silent.
 
 if [[ -n ${TERMHOST_ZDOTDIR+set} ]]; then
 	export ZDOTDIR=$TERMHOST_ZDOTDIR
@@ -18,7 +20,7 @@ if [[ -o interactive && -n ${TERMHOST_NONCE-} ]]; then
 	typeset -g __termhost_nonce=$TERMHOST_NONCE __termhost_ran=
 	typeset -ga precmd_functions preexec_functions
 
-	# Answers, in the caller's variable text, $1 with what OSC 633 reserves written as \\ and \xHH.
+	# Sets the caller's variable text to $1, with what OSC 633 reserves written as \\ and \xHH.
 	__termhost_escape() {
 		emulate -L zsh
 		local i c
@@ -42,7 +44,7 @@ if [[ -o interactive && -n ${TERMHOST_NONCE-} ]]; then
 				__termhost_escape "$line"
 				builtin printf '\e]633;E;%s;%s\a' "$text" "$__termhost_nonce"
 			fi
-			builtin printf '\e]633;C\a'
+			builtin printf '\e]633;C;%s\a' "$__termhost_nonce"
 		} >/dev/tty
 	}
 
@@ -50,28 +52,16 @@ if [[ -o interactive && -n ${TERMHOST_NONCE-} ]]; then
 	__termhost_first() {
 		local ended=$?
 		emulate -L zsh
-		local text
+		local text nonce=$__termhost_nonce
 		__termhost_escape "$PWD"
 		{
-			[[ -z $__termhost_ran ]] || builtin printf '\e]633;D;%s\a' "$ended"
-			builtin printf '\e]633;P;Cwd=%s\a\e]633;A\a' "$text"
+			[[ -z $__termhost_ran ]] || builtin printf '\e]633;D;%s;%s\a' "$ended" "$nonce"
+			builtin printf '\e]633;P;Cwd=%s;%s\a\e]633;A;%s\a' "$text" "$nonce" "$nonce"
 		} >/dev/tty
 		__termhost_ran=
 	}
 
-	# Last of the hooks: puts the mark back into a prompt that was made anew.
-	__termhost_last() {
-		[[ -o promptpercent ]] || return 0
-		emulate -L zsh
-		local end=$'%{\e]633;B\a%}'
-		[[ $PS1 == *"$end" ]] || PS1=${PS1//"$end"/}$end
-		if [[ $precmd_functions[-1] != __termhost_last ]]; then
-			precmd_functions=(${precmd_functions:#__termhost_last} __termhost_last)
-		fi
-		return 0
-	}
-
-	precmd_functions=(__termhost_first $precmd_functions __termhost_last)
+	precmd_functions=(__termhost_first $precmd_functions)
 	preexec_functions+=(__termhost_preexec)
 fi
 unset TERMHOST_NONCE

@@ -1,5 +1,5 @@
-// An agent made with ACP's TypeScript SDK: a prompt is the name of what it does,
-// and what came of it is what it says. It says what the Go one says.
+// An agent made with ACP's TypeScript SDK. A prompt names one of the methods of Turn, with its
+// arguments. The agent says what came of it, in the words of the one that is made with the Go SDK.
 import { readFile } from "node:fs/promises";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,8 +16,10 @@ class Turn {
     this.editor = context.client;
     this.sessionId = context.params.sessionId;
   }
-  update = (update) => this.editor.notify(client.session.update, { sessionId: this.sessionId, update });
-  say = (text) => this.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+  update = (update) =>
+    this.editor.notify(client.session.update, { sessionId: this.sessionId, update });
+  say = (text) =>
+    this.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
   create = (command, args = [], more = {}) =>
     this.editor.createTerminal({ sessionId: this.sessionId, command, args, ...more });
   async embed(terminal, title) {
@@ -29,12 +31,13 @@ class Turn {
     return toolCallId;
   }
 
-  // A timeout made of the five methods, as ACP's page on terminals describes it.
+  // Runs make with a timeout made of the five methods, as ACP's page on terminals describes it.
   async build(timeout, ...targets) {
     const t = await this.create("make", targets);
     const toolCallId = await this.embed(t, "make");
     const exit = t.waitForExit();
-    if ((await Promise.race([exit, pause(1000 * parseInt(timeout), "timeout", { ref: false })])) === "timeout") {
+    const late = pause(1000 * parseInt(timeout), "timeout", { ref: false });
+    if ((await Promise.race([exit, late])) === "timeout") {
       await this.say("timeout");
       await t.kill();
     }
@@ -43,16 +46,19 @@ class Turn {
     await this.say(`build ended with ${ended(out.exitStatus)}: ${JSON.stringify(out.output)}`);
     await this.update({ sessionUpdate: "tool_call_update", toolCallId, status: "completed" });
     await t.release();
-    const again = this.editor.request(client.terminal.output, { sessionId: this.sessionId, terminalId: t.id });
+    const id = { sessionId: this.sessionId, terminalId: t.id };
+    const again = this.editor.request(client.terminal.output, id);
     await this.say(`after release: ${await refusal(again)}`);
   }
 
   async limits() {
     for (let limit = 1; limit <= 10; limit++) {
-      const t = await this.create("printf", ["%s", "€".repeat(100) + "💩"], { outputByteLimit: limit });
+      const text = "€".repeat(100) + "💩";
+      const t = await this.create("printf", ["%s", text], { outputByteLimit: limit });
       await t.waitForExit();
-      const out = await t.currentOutput();
-      await this.say(`limit ${limit}: ${Buffer.byteLength(out.output)} bytes ${JSON.stringify(out.output)} truncated ${out.truncated}`);
+      const { output, truncated } = await t.currentOutput();
+      const shown = `${Buffer.byteLength(output)} bytes ${JSON.stringify(output)}`;
+      await this.say(`limit ${limit}: ${shown} truncated ${truncated}`);
       await t.release();
     }
   }
@@ -105,7 +111,8 @@ class Turn {
   async cancel() {
     const t = await this.create("sleep", ["300"]);
     for (let i = 0; i < 3; i++) {
-      const wait = this.editor.request(client.terminal.waitForExit, { sessionId: this.sessionId, terminalId: t.id },
+      const id = { sessionId: this.sessionId, terminalId: t.id };
+      const wait = this.editor.request(client.terminal.waitForExit, id,
         { cancellationSignal: AbortSignal.timeout(20) });
       await this.say(`cancelled: ${(await refusal(wait)).startsWith("-32800")}`);
     }
@@ -116,7 +123,9 @@ class Turn {
 
 const app = acp.agent({ name: "ts-agent" })
   .onRequest(agent.initialize, () => ({
-    protocolVersion: acp.PROTOCOL_VERSION, agentCapabilities: {}, agentInfo: { name: "ts-agent", version: "1" },
+    protocolVersion: acp.PROTOCOL_VERSION,
+    agentCapabilities: {},
+    agentInfo: { name: "ts-agent", version: "1" },
   }))
   .onRequest(agent.session.new, () => ({ sessionId: "sess/1 of ts" }))
   .onRequest(agent.session.prompt, async (context) => {

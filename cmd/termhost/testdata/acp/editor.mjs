@@ -1,5 +1,5 @@
-// An editor made with ACP's TypeScript SDK. What it would show it prints, as the
-// Go one does.
+// An editor made with ACP's TypeScript SDK. It prints what it would show, as the one does that is
+// made with the Go SDK.
 //
 //   node editor.mjs [-terminals] PROMPT COMMAND ARGS...
 import { spawn } from "node:child_process";
@@ -26,14 +26,16 @@ const show = (call, content) => {
 const app = acp.client({ name: "ts-editor" })
   .onNotification(client.session.update, ({ params: { update: u } }) => {
     if (u.sessionUpdate === "agent_message_chunk") {
-      print("says:", u.content.text.length > 10000 ? `${u.content.text.length} bytes` : u.content.text);
+      const { text } = u.content;
+      print("says:", text.length > 10000 ? `${text.length} bytes` : text);
     } else if (u.sessionUpdate.startsWith("tool_call")) {
       show(u.toolCallId, u.content);
     }
   })
   .onRequest(client.terminal.create, ({ params }) => {
     print("runs:", params.command, params.args.join(" "));
-    const t = { out: "", child: spawn(params.command, params.args, { stdio: ["ignore", "pipe", "inherit"] }) };
+    const stdio = ["ignore", "pipe", "inherit"];
+    const t = { out: "", child: spawn(params.command, params.args, { stdio }) };
     t.child.stdout.on("data", (d) => (t.out += d));
     t.closed = new Promise((done) => t.child.on("close", done));
     const terminalId = `editor-${terminals.size + 1}`;
@@ -51,13 +53,18 @@ const app = acp.client({ name: "ts-editor" })
     return {};
   });
 
-const connection = app.connect(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
+const stream = acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
+const connection = app.connect(stream);
 try {
   await connection.agent.request(agent.initialize, {
-    protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: { terminal }, clientInfo: { name: "ts-editor", version: "1" },
+    protocolVersion: acp.PROTOCOL_VERSION,
+    clientCapabilities: { terminal },
+    clientInfo: { name: "ts-editor", version: "1" },
   });
-  const { sessionId } = await connection.agent.request(agent.session.new, { cwd: process.cwd(), mcpServers: [] });
-  const { stopReason } = await connection.agent.request(agent.session.prompt, { sessionId, prompt: [{ type: "text", text: prompt }] });
+  const { sessionId } = await connection.agent.request(agent.session.new,
+    { cwd: process.cwd(), mcpServers: [] });
+  const { stopReason } = await connection.agent.request(agent.session.prompt,
+    { sessionId, prompt: [{ type: "text", text: prompt }] });
   print("stop:", stopReason);
 } catch (e) {
   print("error:", e.code, e.message);

@@ -1,12 +1,12 @@
 # termhost's shell integration for fish.
 #
-# fish finds this file because XDG_DATA_DIRS names its folder, and reads it before the user's config.fish. It gives
-# XDG_DATA_DIRS back first.
+# fish finds this file because XDG_DATA_DIRS names its folder, and reads it before the user's
+# config.fish. This file first sets XDG_DATA_DIRS back.
 #
-# Afterwards the shell tells its terminal, by OSC 633: A at a prompt, E with the command line and C when a command begins,
-# D with its exit status when it has ended, P;Cwd with the directory. The end of the prompt, B, is left out: only a
-# changed fish_prompt could tell it, and "funcsave fish_prompt" would then write the change into the user's files. (fish 4
-# tells it by itself, by OSC 133.) Nothing is exported, so that a shell inside this one stays silent.
+# Afterwards the shell tells its terminal, by OSC 633 marks: A at a prompt, E with the command line
+# and C when a command begins, D with its exit status when it has ended, P;Cwd with the directory.
+# Each ends with the nonce, so that no program can forge one. Nothing is exported, so that a shell
+# inside this one stays silent.
 
 if set -q TERMHOST_XDG_DATA_DIRS
     set -gx XDG_DATA_DIRS $TERMHOST_XDG_DATA_DIRS
@@ -20,7 +20,8 @@ if status is-interactive; and set -q TERMHOST_NONCE
 
     # Prints $argv[1] with what OSC 633 reserves written as \\ and \xHH.
     function __termhost_escape
-        set -l text (string replace --all '\\' '\\\\' -- $argv[1] | string replace --all ';' '\\x3b' | string join '\\x0a')
+        set -l text (string replace --all '\\' '\\\\' -- $argv[1] |
+            string replace --all ';' '\\x3b' | string join '\\x0a')
         if string match --quiet --regex '[\x01-\x1f\x7f]' -- $text
             for i in (seq 1 31) 127
                 set -l hex (printf '%02x' $i)
@@ -35,16 +36,17 @@ if status is-interactive; and set -q TERMHOST_NONCE
             if test (string length -- "$argv[1]") -le 16384
                 printf '\e]633;E;%s;%s\a' (__termhost_escape "$argv[1]") $__termhost_nonce
             end
-            printf '\e]633;C\a'
+            printf '\e]633;C;%s\a' $__termhost_nonce
         end >/dev/tty
     end
 
     function __termhost_postexec --on-event fish_postexec
-        printf '\e]633;D;%s\a' $status >/dev/tty
+        printf '\e]633;D;%s;%s\a' $status $__termhost_nonce >/dev/tty
     end
 
     function __termhost_prompt --on-event fish_prompt
-        printf '\e]633;P;Cwd=%s\a\e]633;A\a' (__termhost_escape "$PWD") >/dev/tty
+        printf '\e]633;P;Cwd=%s;%s\a\e]633;A;%s\a' (__termhost_escape "$PWD") \
+            $__termhost_nonce $__termhost_nonce >/dev/tty
     end
 end
 set -e TERMHOST_NONCE

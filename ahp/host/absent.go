@@ -1,0 +1,47 @@
+package host
+
+import "time"
+
+// Keys and certificates may live for minutes, and a host for years. So what it remembers of a
+// principal goes when the principal has no connection and holds nothing here.
+
+// lastUse is which terminal a principal used last.
+type lastUse struct {
+	terminal *Terminal
+	at       time.Time // when it was attached to, or when the principal was seen since
+}
+
+// lastUseMemory is how long that is remembered of a principal that has left: until the evening of a
+// working day.
+const lastUseMemory = 12 * time.Hour
+
+// forgetAbsent forgets the principals that have left.
+func (h *Host) forgetAbsent() {
+	now := h.now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.forgetClientsLocked()
+	h.forgetPacesLocked()
+	here := map[string]bool{}
+	for _, cl := range h.clients {
+		here[cl.principal] = true
+	}
+	for id, last := range h.lastUsed {
+		switch {
+		case here[id]:
+			h.lastUsed[id] = lastUse{last.terminal, now}
+		case now.Sub(last.at) >= lastUseMemory:
+			delete(h.lastUsed, id)
+		}
+	}
+}
+
+// forgetClientsLocked forgets the clientIds that belong to nobody any more.
+func (h *Host) forgetClientsLocked() {
+	claims := h.claimsLocked()
+	for id, cl := range h.clients {
+		if h.leftLocked(cl) && !claims[id] {
+			delete(h.clients, id)
+		}
+	}
+}

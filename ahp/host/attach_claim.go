@@ -1,0 +1,152 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+
+	"termhost/ahp"
+	"termhost/authz"
+)
+
+// Claim takes the claim. It returns *authz.Denied if the policy says no, or why the connection has
+// ended.
+func (a *Attach) Claim() error {
+	t := a.t
+	id := a.conn.host.sshClient(a.conn.principal)
+	t.term.Lock()
+	defer t.term.Unlock()
+	if err := a.mayActLocked(); err != nil {
+		return err
+	}
+	if err := t.check(a.step(), authz.Claim); err != nil {
+		return err
+	}
+	if t.holder.claim == ahp.ClientClaim(id) {
+		a.activeLocked()
+		return nil
+	}
+	a.seizeLocked()
+	return nil
+}
+
+// seizeLocked makes the viewer the holder.
+func (a *Attach) seizeLocked() {
+	t, p := a.t, a.conn.principal
+	prior := t.holder
+	a.activeLocked()
+	t.lend(sshHolder(p), a.step(), true)
+	if prior.named() != t.holder.named() {
+		t.tell(a, Note{Kind: NoteHas})
+	}
+	if prior.principal != p.ID {
+		a.took.Store(&prior.name)
+	}
+}
+
+// HandBack gives the claim back to the holder that it was taken from, and returns that one's name.
+// It returns *authz.Denied if the viewer does not hold the claim, and another error if there is
+// nobody to give it back to.
+func (a *Attach) HandBack() (name string, err error) {
+	t := a.t
+	t.term.Lock()
+	prior := t.prior
+	t.term.Unlock()
+	known := prior != nil && a.conn.host.stillKnown(prior.from)
+	t.term.Lock()
+	defer t.term.Unlock()
+	if err := a.mayPassOnLocked(); err != nil {
+		return "", err
+	}
+	switch {
+	case t.prior == nil, t.prior != prior: // the claim changed hands since it was looked at
+		return "", errNoPrior
+	case !known:
+		return "", fmt.Errorf("%s is not here any more", Printable(prior.from.name))
+	}
+	t.lend(prior.from, a.step(), false)
+	t.tell(a, Note{Kind: NoteHandedBack, Who: a.conn.principal.Name})
+	return prior.from.name, nil
+}
+
+// mayPassOnLocked returns why the viewer may not give the claim to somebody else.
+func (a *Attach) mayPassOnLocked() error {
+	if err := a.mayActLocked(); err != nil {
+		return err
+	}
+	if err := a.t.check(a.step(), authz.Claim); err != nil {
+		return err
+	}
+	if !a.holdsLocked() {
+		rule := "you do not hold the claim; " + Printable(a.t.holder.name) + " does"
+		return &authz.Denied{Verb: authz.Claim, Rule: rule}
+	}
+	return nil
+}
+
+var errNoPrior = errors.New("nobody held it before you")
+
+// Holder returns the holder's name and the claim.
+func (a *Attach) Holder() (name string, c ahp.Claim) {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	return a.t.holder.name, a.t.holder.claim
+}
+
+// Took returns the name of the holder from whom this viewer has taken the claim since Took was
+// called last; "" if it has not.
+func (a *Attach) Took() string {
+	if a.took.Load() == nil { // asked with every key
+		return ""
+	}
+	if name := a.took.Swap(nil); name != nil {
+		return *name
+	}
+	return ""
+}
+
+// HeldByOther returns the holder's name, and whether that is another principal than the viewer's.
+func (a *Attach) HeldByOther() (name string, other bool) {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	h := &a.t.holder
+	return h.name, h.principal != "" && h.principal != a.conn.principal.ID
+}
+
+// Keyboard is what a viewer can do about the keyboard of the terminal that it shows.
+type Keyboard int
+
+const (
+	// KeyboardNone: the viewer may never type.
+	KeyboardNone Keyboard = iota
+	// KeyboardHere: what is typed at the viewer reaches the program.
+	KeyboardHere
+	// KeyboardTakes: somebody else holds the claim, and the viewer's first key takes it.
+	KeyboardTakes
+	// KeyboardAsks: somebody else holds the claim, and may be asked for it.
+	KeyboardAsks
+	// KeyboardWaits: an agent holds the claim, who cannot be asked for it.
+	KeyboardWaits
+)
+
+// Keyboard returns what the viewer can do about the keyboard, and who holds the claim.
+func (a *Attach) Keyboard() (k Keyboard, holder string) {
+	t := a.t
+	t.term.Lock()
+	defer t.term.Unlock()
+	p, target := a.conn.principal, t.target(a.step())
+	mayNow := authz.Check(p, authz.Input, target) == nil
+	target.Holds = true
+	switch {
+	case a.opts.ReadOnly, authz.Check(p, authz.Input, target) != nil:
+		k = KeyboardNone
+	case mayNow:
+		k = KeyboardHere
+	case authz.Check(p, authz.Seize, target) == nil:
+		k = KeyboardTakes
+	case t.holder.claim.Kind == ahp.ClaimSession:
+		k = KeyboardWaits
+	default:
+		k = KeyboardAsks
+	}
+	return k, t.holder.name
+}

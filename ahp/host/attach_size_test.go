@@ -1,0 +1,101 @@
+package host
+
+import (
+	"testing"
+	"time"
+)
+
+func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
+	clock := newClock()
+	h := newHost(t, withClock(clock))
+	term := run(t, h, carol, "x", "stty raw -echo; exec cat")
+	fits := func(what string, cols int) {
+		t.Helper()
+		if got := term.Info(carol).Cols; got != cols {
+			t.Fatalf("%s: %d columns, want %d", what, got, cols)
+		}
+	}
+	open := func(cols int) AttachOptions { return AttachOptions{Cols: cols, Rows: 24} }
+	first := attach(t, h, carol, "x", open(81))
+	fits("the first", 81)
+	admin := attach(t, h, alice, "x", open(82))
+	fits("somebody else", 81)
+	second := attach(t, h, carol, "x", open(83))
+	fits("the second", 83)
+	reader := attach(t, h, carol, "x", AttachOptions{Cols: 84, Rows: 24, ReadOnly: true})
+	reader.a.Resize(85, 24)
+	fits("a reader", 83)
+	if err := first.a.Input([]byte("\x1b[I\x1b[<35;1;1M")); err != nil {
+		t.Fatal(err)
+	}
+	fits("the mouse over the first", 83)
+	if err := first.a.Input([]byte("k")); err != nil {
+		t.Fatal(err)
+	}
+	fits("a key at the first", 81)
+	second.a.Resize(86, 24)
+	fits("the second resized", 86)
+	second.a.Close()
+	fits("the second left", 81)
+	reader.a.Close()
+	admin.a.Resize(87, 24)
+	fits("nobody that counts", 81)
+
+	if err := admin.a.Claim(); err != nil {
+		t.Fatal(err)
+	}
+	fits("an admin claims", 87)
+	first.a.Resize(88, 24)
+	fits("the former holder resizes", 87)
+	if name, err := admin.a.HandBack(); err != nil || name != "carol" {
+		t.Fatal(name, err)
+	}
+	fits("it hands back", 88)
+
+	clock.advance(time.Second) // else the two claims would have crossed
+	peer := connect(t, h, carol, "peer")
+	if got := peer.claim(term.URI(), SSHClientID(alice)); got != "" {
+		t.Fatal(got)
+	}
+	fits("the claim is passed on to somebody with a viewer", 87)
+	admin.a.Close()
+	fits("the holder left, and has no other", 87)
+	if name, other := first.a.HeldByOther(); name != "alice" || !other {
+		t.Errorf("held by %q, other %v", name, other)
+	}
+}
+
+func TestWhoseKeyTookTheClaimIsToldOnce(t *testing.T) {
+	h := newHost(t)
+	term := run(t, h, carol, "x", "exec cat")
+	v := attach(t, h, alice, term.Name(), window)
+	for i, want := range []string{"carol", ""} {
+		if err := v.a.Input([]byte("k")); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.a.Took(); got != want {
+			t.Errorf("key %d took it from %q, want %q", i, got, want)
+		}
+	}
+}
+
+func TestQueriesAreAnsweredWithTheColoursOfTheHoldersViewer(t *testing.T) {
+	h := newHost(t)
+	run(t, h, carol, "x",
+		`stty raw -echo; for i in 1 2; do dd bs=1 count=1 2>/dev/null; printf '\033]11;?\033\\'; dd bs=1 count=25 2>/dev/null | tr '\033' e; done; read x`)
+	v := attach(t, h, carol, "x", window)
+	other := attach(t, h, alice, "x", window)
+	v.a.SetTheme(0, 0x123456, 0)
+	other.a.SetTheme(0, 0xabcdef, 0)
+	if err := v.a.Input([]byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	v.shows("e]11;rgb:1212/3434/5656e")
+	if err := other.a.Claim(); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.a.Input([]byte("2")); err != nil {
+		t.Fatal(err)
+	}
+	v.shows("e]11;rgb:abab/cdcd/efefe")
+}

@@ -1,0 +1,49 @@
+package host
+
+import (
+	"sync"
+	"testing"
+
+	"termhost/ptypool/vt"
+)
+
+func TestAStalledReaderIsResynchronisedAndNineOthersGetEverything(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, func(c *Config) { c.LogBytes = 1 << 20; c.ScrollbackBytes = 64 << 10 })
+	term := run(t, h, carol, "x",
+		"stty -echo -opost; printf ready; read x; yes 0123456789abcdef | head -c 8000000; printf THE-END; read x")
+	term.awaitOutput(t, "ready")
+	stalled := attach(t, h, eve, "x", window)
+	var healthy []*viewer
+	for range 9 {
+		healthy = append(healthy, attach(t, h, eve, "x", AttachOptions{}))
+	}
+	owner := attach(t, h, carol, "x", window)
+	if err := owner.a.Input([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for _, v := range healthy {
+		wg.Go(func() { v.shows("THE-END") })
+	}
+	wg.Wait()
+	for i, v := range healthy {
+		if v.lagged == 0 && len(v.out) != len("ready")+8000000+len("THE-END") {
+			t.Errorf("reader %d got %d bytes", i, len(v.out))
+		}
+	}
+	term.awaitOutput(t, "THE-END")
+	stalled.shows("THE-END")
+	if stalled.lagged != 1 {
+		t.Errorf("it was told %d times that it fell behind", stalled.lagged)
+	}
+	want, err := h.Peek(eve, term, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen := vt.New(80, 24, vt.Options{})
+	screen.Feed(stalled.out, nil)
+	if got := string(screen.AppendText(nil, true)); got != string(want) {
+		t.Errorf("after the redraw it shows\n%s\nnot\n%s", got, want)
+	}
+}

@@ -1,0 +1,198 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/store"
+	"termhost/authz"
+)
+
+// client is a clientId and the principal that it is bound to. It is guarded by Host.mu, but for
+// what never changes and what has a lock of its own.
+type client struct {
+	id        string // never changes
+	principal string // its ID; never changes
+	name      string // its Name; never changes
+
+	conn    *Conn     // nil: not connected
+	ssh     int       // how many SSH connections there are, if this is the clientId of SSH sessions
+	left    time.Time // when it was last seen, if it is not connected now
+	version ahp.Version
+	synced  map[string]uint64 // what the last connection knew: see store.Subscriber.Close
+	ended   map[string]string // by URI, why the host ended terminals that the client owned
+
+	restored bool // an earlier host knew it, and it has not come back yet
+
+	output rateLimit // has a lock of its own
+}
+
+const (
+	// clientMemory is how long a clientId stays bound to its principal after its last connection
+	// has ended: long enough for a laptop to sleep, too short to keep names from others for good.
+	clientMemory = 10 * time.Minute
+	// maxClients bounds the clientIds of one principal, and maxObserverClients those of an
+	// observer.
+	maxClients         = 256
+	maxObserverClients = 8
+	// maxClientID bounds a clientId, in bytes.
+	maxClientID = 256
+	// sshPrefix begins the clientIds of SSH sessions. AHP peers may not use such clientIds.
+	sshPrefix = "ssh:"
+)
+
+// SSHClientID returns the clientId that all SSH sessions of a principal share. A key has one, and
+// so has each token, because it is a principal of its own.
+func SSHClientID(p authz.Principal) string {
+	if p.Guest != "" { // its ID has a hash of the key in it, and is short
+		return sshPrefix + p.ID
+	}
+	const enough = 12 // characters of base64, or 72 bits: nobody finds another key for them
+	// The ID is cut with care, because a fingerprint may have slashes itself.
+	id := strings.TrimPrefix(p.ID, "SHA256:")
+	if p.Token != "" {
+		id = strings.TrimSuffix(id, "/"+p.Token)
+	}
+	id = sshPrefix + id[:min(len(id), enough)]
+	if p.Token != "" {
+		id += "/" + p.Token
+	}
+	return id
+}
+
+// heritage is what a connection takes over from the last one of its clientId.
+type heritage struct {
+	synced   map[string]uint64 // what that one knew: see [store.Subscriber.Reconnect]
+	restored time.Time         // when that one had left at the latest, if it was an earlier host's
+	channels []*store.Channel  // what that one followed, if it was still open
+}
+
+// seat gives the connection its clientId. If the same principal has another connection of this
+// clientId, that one is ended.
+func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.Error) {
+	if id == "" || len(id) > maxClientID {
+		return from, ahp.FieldProblem("clientId", "must be 1 to 256 bytes long")
+	}
+	if len(id) >= len(sshPrefix) && strings.EqualFold(id[:len(sshPrefix)], sshPrefix) {
+		return from, ahp.NewError(ahp.CodeNotPermitted,
+			`a clientId that begins with "ssh:" belongs to SSH sessions; choose another`,
+			"rule", "clientIds that begin with ssh: are reserved")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e := c.Ended(); e != nil {
+		return from, e
+	}
+	cl, bad := h.clientLocked(id, c.principal)
+	if bad != nil {
+		return from, bad
+	}
+	if old := cl.conn; old != nil && old != c {
+		// The client has not left, so the terminals that it owns go on.
+		from.channels = old.sub.Channels()
+		cl.synced = old.sub.Close()
+		old.End(errTakenOver)
+	}
+	cl.conn, cl.version = c, v
+	c.client, c.version = cl, v
+	c.sub.Identify(id)
+	h.noteClient(cl)
+	h.backLocked(cl)
+	from.synced = cl.synced
+	if cl.restored {
+		from.restored, cl.restored = cl.left, false
+	}
+	return from, nil
+}
+
+// clientLocked returns the record of a clientId of p's. It makes one if the clientId belongs to
+// nobody.
+func (h *Host) clientLocked(id string, p authz.Principal) (*client, *ahp.Error) {
+	cl := h.knownLocked(id)
+	if cl != nil && cl.principal != p.ID {
+		return nil, errForeignClient
+	}
+	if cl != nil {
+		return cl, nil
+	}
+	mine := 0
+	h.forgetClientsLocked()
+	for _, other := range h.clients {
+		if other.principal == p.ID && !strings.HasPrefix(other.id, sshPrefix) {
+			mine++
+		}
+	}
+	most := maxClients
+	if p.Role == authz.Observer {
+		most = maxObserverClients
+	}
+	if mine >= most {
+		return nil, ahp.NewError(ahp.CodeLimit,
+			fmt.Sprintf("this key has %d clientIds in use; close some connections or "+
+				"wait ten minutes", most), "limit", "clientIds per principal")
+	}
+	cl = &client{id: id, principal: p.ID, name: p.Name}
+	h.clients[id] = cl
+	return cl, nil
+}
+
+// claimsLocked returns the clientIds that hold a terminal.
+func (h *Host) claimsLocked() map[string]bool {
+	ids := make(map[string]bool, len(h.order))
+	for _, t := range h.order {
+		if c := t.ch.Claim(); c.Kind == ahp.ClaimClient {
+			ids[c.ClientID] = true
+		}
+	}
+	return ids
+}
+
+// leftLocked reports whether a client has been away for so long that its clientId belongs to nobody
+// any more, unless it holds a terminal.
+func (h *Host) leftLocked(cl *client) bool {
+	return cl.conn == nil && cl.ssh == 0 && h.now().Sub(cl.left) >= clientMemory
+}
+
+// knownLocked returns the record of a clientId, or nil if it belongs to nobody.
+func (h *Host) knownLocked(id string) *client {
+	cl := h.clients[id]
+	if cl == nil || h.leftLocked(cl) && !h.claimsLocked()[id] {
+		return nil
+	}
+	return cl
+}
+
+// claimant returns the principal that a clientId belongs to, for a claim that names it.
+func (h *Host) claimant(id string) (principal, name string, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if cl := h.knownLocked(id); cl != nil {
+		return cl.principal, cl.name, true
+	}
+	return "", "", false
+}
+
+// sshClient makes sure that the clientId of p's SSH sessions is known, and returns it.
+func (h *Host) sshClient(p authz.Principal) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sshClientLocked(p).id
+}
+
+func (h *Host) sshClientLocked(p authz.Principal) *client {
+	return h.sshRecordLocked(SSHClientID(p), p.ID, p.Name)
+}
+
+// sshRecordLocked returns the record of a clientId of SSH sessions. Whose it is follows from the
+// clientId, so that it may be made anew at any time.
+func (h *Host) sshRecordLocked(id, principal, name string) *client {
+	cl := h.clients[id]
+	if cl == nil {
+		cl = &client{id: id, principal: principal, name: name}
+		h.clients[id] = cl
+	}
+	cl.left = h.now()
+	return cl
+}

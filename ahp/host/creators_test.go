@@ -1,0 +1,76 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"termhost/authz"
+)
+
+func TestCreatorOf(t *testing.T) {
+	h := newHost(t)
+	term := run(t, h, bot, "x", "exec cat")
+	if p, _, ok := h.CreatorOf(term.term.Pid()); !ok || p != bot {
+		t.Errorf("%+v %v", p, ok)
+	}
+	if p, _, ok := h.CreatorOf(os.Getpid()); ok {
+		t.Errorf("this process belongs to %+v", p)
+	}
+	// What comes through a forward is proven by the SSH connection that it goes through.
+	followed := false
+	carries, err := h.Connect(alice, DoorSSH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer carries.Close()
+	carries.Prove(func(func(error)) func() { followed = true; return func() {} })
+	forwarded := run(t, h, alice.AtMost(authz.Operator), "y", "exec cat")
+	p, proof, ok := h.CreatorOf(forwarded.term.Pid())
+	if !ok || p.Role != authz.Operator || proof == nil {
+		t.Errorf("%+v %v", p, ok)
+	} else if proof(nil); !followed {
+		t.Error("it is another's proof")
+	}
+	other := run(t, h, carol, "z", "exec cat")
+	if _, proof, _ := h.CreatorOf(other.term.Pid()); proof != nil {
+		t.Error("carol's terminal goes with alice's key")
+	}
+}
+
+// A process that a terminal left behind counts as the creator's for as long as the creator is
+// remembered, and then as nobody's: never as an admin's.
+func TestTheCreatorOfAnEndedTerminalIsForgottenAndNotMistaken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h := newHost(t, func(c *Config) { c.StateDir = dir })
+	left := filepath.Join(dir, "left")
+	term := run(t, h, bot, "x",
+		`trap "" HUP; setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >`+left)
+	<-term.Done()
+	text, err := os.ReadFile(left)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, _, inside := h.CreatorOf(pid); !inside || p != bot {
+		t.Errorf("it is %+v, %v", p, inside)
+	}
+	for i := range maxEndedCreators {
+		h.creators.end(strconv.Itoa(i))
+	}
+	later := newHost(t, func(c *Config) { c.StateDir = dir })
+	for name, h := range map[string]*Host{"long after": h, "a later host": later} {
+		if p, _, inside := h.CreatorOf(pid); !inside || p != (authz.Principal{}) {
+			t.Errorf("%s: it is %+v, %v", name, p, inside)
+		}
+	}
+	if err := h.Dispose(bot, term); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,73 @@
+// Package host is where the store, the ptys and the policy meet. Every verb that a door can ask for
+// is a method here; doors authenticate and translate, and decide nothing.
+//
+// A [Host] has the terminals. A [Conn] is one connection of one principal and carries the verbs of
+// AHP. An [Attach] shows one terminal to an SSH session; a [Share] is a terminal that an SSH
+// session feeds; [Streams] are the pipes of a program that an SSH session runs without a terminal.
+//
+// A change of a terminal is one step under that terminal's lock: authz.Check, the side effect on
+// the program, the action appended to the store. So of two racing claims exactly one wins, and
+// nobody types after losing the claim.
+//
+// # Words
+//
+//   - terminal: an AHP terminal, that is a channel with state, claim and executor. Its NAME is the
+//     last path segment of its URI.
+//   - executor: what runs the terminal's program. "server" is this host; "client" is a connected
+//     AHP client, the terminal's owner. Such a terminal is client-executed.
+//   - Term: the running thing in ptypool, which is a pty with its child, the parser and the screen.
+//     That of a client-executed terminal has no pty: it is virtual.
+//   - claim: AHP's record of who holds a terminal, a client or an agent session. The holder is the
+//     claim together with the principal that it is bound to. To seize is to take the claim without
+//     having held it.
+//   - loan: a claim that was taken from somebody, or given to one who asked, and goes back to that
+//     one when the borrower leaves or types nothing for a while.
+//   - note: what the person at a viewer is told about the claim.
+//   - principal: somebody who has been authenticated, by a key or a token, with a role.
+//   - guest: a principal without a key here, who has an invitation to some terminals and sees no
+//     others.
+//   - creator: the principal that made a terminal. The processes of a terminal carry its marker in
+//     their environment, which says whose they are when they come in by the unix socket.
+//   - connection: one transport, such as a WebSocket or an SSH connection, of one principal.
+//   - clientId: AHP's name for a client. The client chooses it, and it belongs to the principal
+//     that used it first. All SSH sessions of a key share one.
+//   - door: a way into the host: sshd, WebSocket, unix socket, SSH subsystem, SSH forward.
+//   - session: an agent's session in AHP (ahp-session:/...). One of SSH is always called an SSH
+//     session.
+//   - attach: an SSH session that shows one terminal. Its side of it is the viewer.
+//   - cursor: a reader's position in a channel's log. The store has it.
+//   - resynchronise: to give a reader that fell off the log the state instead of what it missed.
+//   - content: what a terminal has printed, as far as it is retained. A checkpoint is a place in it
+//     at which it may be cut; its preamble draws what came before.
+//   - journal: what is kept of a terminal on disk. It is a description and a log.
+//   - recording: a file with what a terminal has shown. It outlives the terminal. A tape is a
+//     recording that is being made.
+//   - cast: what a log or a recording holds, to be played.
+//   - outline: what a listing needs of a terminal: title, size, holder, last command and so on.
+//   - replay: reading a terminal's log, so that screen and content become what they were.
+//   - rejection: AHP's answer to an action that is refused, which goes to its sender only.
+//   - origin: AHP's record of which client an action came from; nothing else.
+//   - proof: what says who a peer is, such as its key. When it is withdrawn, everything ends that
+//     was allowed because of it.
+//   - streams: what a program on pipes reads and writes, byte by byte, as opposed to its terminal.
+//   - backpressure: holding a program back while the reader of its streams is behind.
+//   - janitor: the goroutine that forgets exited terminals.
+//   - feed: the latest events of all terminals, such as that one was made, for those who watch
+//     what happens rather than what is printed.
+//   - high-water mark: a serverSeq on disk that no earlier run has gone beyond.
+//
+// To dispose of a terminal is to end all its processes and to take it out of the host. To forget it
+// is only to take it out, once it has exited.
+//
+// # Locks
+//
+// Host.mu guards the registries, and a Term's lock all that is in a [Terminal] and its attaches.
+// The two are never held together: what has to be asked of the Host is asked before the Term's lock
+// is taken.
+//
+// The other locks are short ones, and may be taken while one of those two is held: that of the
+// creators, of a rate limit, of the feed, of the root's list, of a journal, of the recordings, of
+// the janitor, of the store. Of these, the list's is held while the store's is taken; apart from
+// that, no two of them are held together. Proofs, which belong to the Authority, may be released
+// while Host.mu is held.
+package host

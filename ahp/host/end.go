@@ -1,0 +1,157 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"termhost/ahp"
+	"termhost/authz"
+)
+
+// hangupGrace is how long the processes of a disposed terminal have from SIGHUP to SIGKILL.
+const hangupGrace = 2 * time.Second
+
+// Dispose ends a terminal's processes and takes it out of the host. When it returns, the program
+// has ended and neither NAME nor URI find the terminal any more; processes that the program left
+// behind may still have to be killed. The exit reaches the channel first, then the root's list
+// changes, then the channel's readers are released. It returns *authz.Denied if p may not dispose
+// of t. The owner of a client-executed terminal is known by its key alone here, for an SSH session
+// has no clientId of its choice.
+func (h *Host) Dispose(p authz.Principal, t *Terminal) error {
+	return h.dispose(t, step{principal: p})
+}
+
+// DisposeNamed is [Host.Dispose] for the terminal of a NAME. Unlike with [Host.Find] it must be the
+// whole NAME, because what is disposed does not come back.
+func (h *Host) DisposeNamed(p authz.Principal, name string) error {
+	t, err := h.Find(p, name)
+	var missing *NotFoundError
+	switch {
+	case errors.As(err, &missing) && len(missing.Candidates) > 0, err == nil && t.name != name:
+		return fmt.Errorf("there is no terminal named exactly %q; "+
+			"to remove one its whole name is needed", name)
+	case err != nil:
+		return err
+	}
+	err = h.Dispose(p, t)
+	var held *HeldError
+	if err == nil || errors.As(err, &held) { // which has the name
+		return err
+	}
+	return fmt.Errorf("%s: %w", t.name, err)
+}
+
+// dispose is Dispose; s says who asks.
+func (h *Host) dispose(t *Terminal, s step) error {
+	if err := t.mayEnd(s); err != nil {
+		return err
+	}
+	by := s.principal.Name
+	t.ending("by " + by)
+	h.remove(t, by)
+	h.log.Info("terminal disposed", "name", t.name, "principal", by)
+	return nil
+}
+
+// DisposeTerminal is AHP's disposeTerminal.
+func (c *Conn) DisposeTerminal(ref string) *ahp.Error {
+	if e := c.Ended(); e != nil {
+		return e
+	}
+	uri, ok := ahp.NormalizeChannel(ref)
+	if !ok {
+		return ahp.FieldProblem("channel", "must be an absolute URI of at most 256 bytes")
+	}
+	t := c.host.lookupFor(c.principal, uri)
+	if t == nil {
+		return unknownChannel(ref)
+	}
+	return c.ProtocolError(c.host.dispose(t, step{conn: c, principal: c.principal}))
+}
+
+// remove ends t with all its processes and forgets it. by is the name of whoever wants that; "":
+// nobody does. It may be called by several at a time; each call returns when t cannot be found any
+// more.
+func (h *Host) remove(t *Terminal, by string) {
+	notice := ""
+	if by != "" {
+		notice = "disposed by " + Printable(by)
+	}
+	t.exec.end(hangupGrace, notice)
+	<-t.done
+	h.forget(t, by)
+}
+
+// forget takes an exited terminal out of the host, for by as in remove. Processes that it left in
+// the background go on, as they do after a logout from OpenSSH's sshd: nobody has asked for their
+// end.
+func (h *Host) forget(t *Terminal, by string) {
+	t.term.Lock()
+	t.endTape() // it may have been behind
+	t.term.Unlock()
+	h.mu.Lock()
+	first := h.terminals[t.uri] == t
+	if first {
+		h.forgetLocked(t)
+		t.ch.Retire()
+		h.janitor.sweep(t.journal.remove()) // before another terminal may get the NAME
+	}
+	h.mu.Unlock()
+	if first {
+		t.emit(Event{Kind: EventDisposed, By: by})
+		h.list.changedThen(func() {
+			t.ch.Remove()
+			close(t.gone)
+		})
+	}
+}
+
+// Signal sends sig to every process of t. Those who may dispose of t may signal it. It returns
+// *authz.Denied or ErrExited.
+func (h *Host) Signal(p authz.Principal, t *Terminal, sig syscall.Signal) error {
+	if err := t.mayEnd(step{principal: p}); err != nil {
+		return err
+	}
+	if t.exitedNow() || t.term.Signal(sig) != nil {
+		return ErrExited
+	}
+	return nil
+}
+
+// Hangup ends t's processes, those in the background included: SIGHUP, and after the grace SIGKILL
+// to what is left. It returns at once. The terminal stays listed as exited. Those who may dispose
+// of t may hang it up. It returns *authz.Denied.
+func (h *Host) Hangup(p authz.Principal, t *Terminal, grace time.Duration) error {
+	if err := t.mayEnd(step{principal: p}); err != nil {
+		return err
+	}
+	t.exec.end(grace, "")
+	return nil
+}
+
+// Forget takes a terminal that has exited out of the host, as max_exited does; what its program
+// left in the background goes on. It does nothing to one that runs. Those who may dispose of t may
+// have it forgotten. It returns *authz.Denied.
+func (h *Host) Forget(p authz.Principal, t *Terminal) error {
+	if err := t.mayEnd(step{principal: p}); err != nil {
+		return err
+	}
+	if t.exitedNow() {
+		h.forget(t, p.Name)
+	}
+	return nil
+}
+
+// MayDispose reports whether p may dispose of t.
+func (h *Host) MayDispose(p authz.Principal, t *Terminal) bool {
+	return t.mayEnd(step{principal: p}) == nil
+}
+
+// mayEnd returns *authz.Denied if the one who asks may not dispose of t.
+func (t *Terminal) mayEnd(s step) error {
+	t.term.Lock()
+	defer t.term.Unlock()
+	return t.check(s, authz.Dispose)
+}

@@ -1,0 +1,44 @@
+package host
+
+import (
+	"time"
+
+	"termhost/ptypool"
+)
+
+// pipesExecutor runs the program on pipes of this host. The connection that made the terminal has
+// their other ends: see [Streams]. To everybody else the terminal is one that cannot be typed into.
+type pipesExecutor struct {
+	serverExecutor
+	streams *Streams // nil: an earlier host had them
+	// detached: the program goes on when the connection that started it ends.
+	detached bool
+}
+
+func (e *pipesExecutor) isPty() bool { return false }
+
+func (e *pipesExecutor) start(t *Terminal, o CreateOptions) error {
+	return e.startBy(t, o, func(spec ptypool.Spec) (err error) {
+		s := e.streams
+		_, s.piped, err = t.host.pool.StartPiped(spec, s.stdout, s.stderr, events{t})
+		if err != nil { // it may have started all the same, and is being killed
+			s.stop()
+		}
+		return err
+	})
+}
+
+// input is not reached by keys, which the policy refuses. What the parser answers to queries is for
+// a terminal, which the program does not have.
+func (e *pipesExecutor) input([]byte, bool) error { return ErrNoKeyboard }
+
+func (e *pipesExecutor) end(grace time.Duration, notice string) {
+	e.forget()
+	e.serverExecutor.end(grace, notice)
+}
+
+func (e *pipesExecutor) forget() {
+	if e.streams != nil {
+		e.streams.release()
+	}
+}

@@ -1,0 +1,86 @@
+package host
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"termhost/ahp"
+	"termhost/authz"
+	"termhost/ptypool"
+)
+
+// serverExecutor runs the program on a pty of this host.
+type serverExecutor struct{ t *Terminal }
+
+func (e *serverExecutor) kind() authz.Executor { return authz.Server }
+
+func (e *serverExecutor) isPty() bool { return true }
+
+func (e *serverExecutor) start(t *Terminal, o CreateOptions) error {
+	return e.startBy(t, o, func(spec ptypool.Spec) error {
+		_, err := t.host.pool.Start(spec, events{t})
+		return err
+	})
+}
+
+// startBy registers t and calls start, which starts its Term.
+func (e *serverExecutor) startBy(
+	t *Terminal, o CreateOptions, start func(ptypool.Spec) error,
+) error {
+	h := t.host
+	spec, base := h.spec(o)
+	if err := h.register(t, o, ahp.FileURI(spec.Dir), cmp.Or(o.Base, base)); err != nil {
+		return err
+	}
+	e.t, t.marker, t.screen = t, h.pool.NewMarker(), spec.VT
+	spec.Marker = t.marker
+	t.proof = h.recordOf(t.creator)
+	h.creators.add(t.marker, creator{t.creator, h.proofOf(t.creator), t.proof})
+	t.integrated = spec.VT.Nonce != ""
+	err := h.run(t, func() error {
+		spec.Keep = t.journal.keep()
+		spec.Keep.Note = t.describe(nil)
+		return start(spec)
+	})
+	if err != nil {
+		h.creators.end(t.marker)
+	}
+	return err
+}
+
+// owner is false: what comes of the program comes from the host.
+func (e *serverExecutor) owner(step) bool { return false }
+
+func (e *serverExecutor) heard(step) {}
+
+// take is not reached: the policy lets nobody speak for a program of the host's.
+func (e *serverExecutor) take(step, ahp.Action) (reason string) { return reasonReadOnly }
+
+func (e *serverExecutor) input(p []byte, shown bool) error {
+	input := e.t.term.Input
+	if shown {
+		input = e.t.term.InputShown
+	}
+	switch err := input(p); {
+	case errors.Is(err, ptypool.ErrInputFull):
+		return ErrBusy
+	case err != nil:
+		return ErrExited
+	}
+	return nil
+}
+
+func (e *serverExecutor) resize(cols, rows int) error { return e.t.resizeTerm(cols, rows) }
+
+// clear: a program is not told, and so draws nothing anew.
+func (e *serverExecutor) clear() (redrawn bool, reason string) { return false, "" }
+
+func (e *serverExecutor) end(grace time.Duration, _ string) { e.t.term.Hangup(grace) }
+
+func (e *serverExecutor) exited(code int) (ahp.TerminalExited, *ahp.Origin) {
+	e.t.host.creators.end(e.t.marker)
+	return ahp.TerminalExited{ExitCode: &code}, nil
+}
+
+func (e *serverExecutor) forget() {}

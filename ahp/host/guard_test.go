@@ -1,0 +1,489 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"termhost/ahp"
+	"termhost/authz"
+)
+
+// guarded is a terminal that an agent holds, and two people who may decide.
+type guarded struct {
+	t     *testing.T
+	h     *Host
+	term  *Terminal
+	agent *peer
+	ann   *Conn // a person: alice, whose token the agent has
+	bob   *Conn // another admin
+}
+
+func newGuarded(t *testing.T, line string) *guarded {
+	t.Helper()
+	h := newHost(t)
+	g := &guarded{t: t, h: h, agent: connect(t, h, bot, "agent")}
+	g.agent.create("x", "/bin/sh", "-c", line)
+	g.term = h.lookup(ahp.TerminalURI("x"))
+	g.ann, g.bob = door(t, h, alice, DoorSSH), door(t, h, keyOf("bob", authz.Admin), DoorSSH)
+	if err := g.ann.SetGuard(g.term, true); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func door(t *testing.T, h *Host, p authz.Principal, door string) *Conn {
+	t.Helper()
+	c, err := h.Connect(p, door)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// asks has the agent dispatch input, which must be held, and returns its clientSeq.
+func (g *guarded) asks(text string) (seq int64) {
+	g.t.Helper()
+	g.agent.seq++
+	g.agent.c.Dispatch(g.term.uri, g.agent.seq, ahp.TerminalInput{Data: []byte(text)})
+	if got := g.agent.pending(); len(got) != 0 {
+		g.t.Fatalf("%q is answered at once with %+v", text, got[0])
+	}
+	return g.agent.seq
+}
+
+func (g *guarded) decides(c *Conn, ask string, d Decision, reason string) HeldInput {
+	g.t.Helper()
+	is, err := c.Decide(g.term, ask, d, reason)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return is
+}
+
+func (g *guarded) rejected(seq int64, want string) {
+	g.t.Helper()
+	if got := g.agent.answer(seq).Rejection(); got != want {
+		g.t.Errorf("the agent is told %q, want %q", got, want)
+	}
+}
+
+// holds checks what is held, in order.
+func (g *guarded) holds(want ...string) {
+	g.t.Helper()
+	list, err := g.bob.Asks()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	var got []string
+	for _, k := range list {
+		got = append(got, k.Text)
+	}
+	if strings.Join(got, "|") != strings.Join(want, "|") {
+		g.t.Fatalf("held: %q, want %q", got, want)
+	}
+}
+
+func TestAnAgentsInputIsTypedWhenAPersonApproves(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	first, second, third := g.asks("one\r"), g.asks("two\r"), g.asks("three\r")
+	info := g.term.Info(alice)
+	if info.Waiting != WaitingApproval || !info.Guarded {
+		t.Errorf("listed as %+v", info)
+	}
+	g.holds("one\r", "two\r", "three\r")
+	if is := g.decides(g.ann, "", ApproveOnce, ""); is.Text != "one\r" || is.By != "alice/bot" {
+		t.Errorf("decided about %+v", is)
+	}
+	g.rejected(first, "")
+	g.decides(g.bob, "", RefuseOnce, "not\x1b now")
+	g.rejected(second, "refused by bob: not now")
+	g.decides(g.ann, "", RefuseOnce, "")
+	g.rejected(third, "refused by alice")
+	g.term.awaitOutput(t, "one\r\none\r\n")
+	if st, _ := g.term.ch.Terminal(); strings.Contains(text(st), "t") {
+		t.Errorf("something refused was typed: %q", text(st))
+	}
+	if info := g.term.Info(alice); info.Waiting == WaitingApproval {
+		t.Errorf("listed as %+v", info)
+	}
+}
+
+func TestADecisionIsNoNewsOfTheProgram(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "read x")
+	g.term.waitsFor(t, g.ann)
+	l := listen(t, g.h, alice, g.term)
+	g.asks("one\r")
+	g.decides(g.ann, "", RefuseOnce, "")
+	l.until(EventRefused)
+	for _, e := range l.past {
+		if e.Kind == EventWaits {
+			t.Error("a program that has waited all the time is told to wait")
+		}
+	}
+}
+
+func TestRootSaysWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	g.asks("rm -rf \x1b[31m/\r")
+	g.h.list.flush()
+	meta := g.ann.root.Terminals()[0].Termhost
+	if meta.Waiting != "approval" || !meta.Guarded || len(*meta.Asks) != 1 ||
+		(*meta.Asks)[0].Text != "rm -rf \x1b[31m/\r" || (*meta.Asks)[0].By != "alice/bot" {
+		t.Fatalf("root says %+v", meta)
+	}
+	g.decides(g.ann, (*meta.Asks)[0].Ask, RefuseOnce, "")
+	g.h.list.flush()
+	if meta := g.ann.root.Terminals()[0].Termhost; meta.Asks != nil || meta.Waiting != "" {
+		t.Errorf("root says %+v afterwards", meta)
+	}
+}
+
+func TestOnlyABareInterruptPassesAGuard(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, `trap 'echo caught' INT; echo ready; while :; do sleep 1000 & wait; done`)
+	g.term.awaitOutput(t, "ready")
+	g.asks("\x03ls\r")
+	if why := g.agent.dispatch(g.term.uri, ahp.TerminalInput{Data: []byte("\x03")}); why != "" {
+		t.Errorf("ctrl-C is refused: %s", why)
+	}
+	g.term.awaitOutput(t, "caught")
+	g.asks("")
+	g.asks("\x04")
+	g.holds("\x03ls\r", "", "\x04")
+}
+
+func TestWhoMayApprove(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	g.asks("x")
+	inside := alice
+	inside.Inside = true
+	hidden := authz.Principal{ID: "guest:g:1", Name: "guest:g", Role: authz.Operator,
+		Fingerprint: "SHA256:g", Guest: "1", Reach: authz.ReachOf("other", time.Unix(1, 0))}
+	for name, c := range map[string]*Conn{
+		"an observer":                door(t, g.h, eve, DoorSSH),
+		"an operator without it":     door(t, g.h, carol, DoorSSH),
+		"the agent":                  g.agent.c,
+		"the agent's token over ssh": door(t, g.h, bot, DoorSSH),
+		"AHP with the person's key":  door(t, g.h, alice, DoorSubsystem),
+		"AHP of this machine":        door(t, g.h, authz.ForUID(1000), DoorUnix),
+		"from inside a terminal":     door(t, g.h, inside, DoorSSH),
+		"a guest of another one":     door(t, g.h, hidden, DoorSSH),
+	} {
+		var denied *authz.Denied
+		_, err := c.Decide(g.term, "", ApproveOnce, "")
+		if !errors.As(err, &denied) {
+			t.Errorf("%s approves: %v", name, err)
+		}
+		if err := c.SetGuard(g.term, false); !errors.As(err, &denied) {
+			t.Errorf("%s turns the guard off: %v", name, err)
+		}
+	}
+	if list, err := door(t, g.h, hidden, DoorSSH).Asks(); err != nil || len(list) != 0 {
+		t.Errorf("a guest is shown what is held in a hidden terminal: %+v, %v", list, err)
+	}
+	g.holds("x")
+	// An operator may decide about what its own token types.
+	low := alice
+	low.Role = authz.Operator
+	g.decides(door(t, g.h, low, DoorSSH), "", RefuseOnce, "")
+}
+
+func TestNobodyApprovesWhatTheyWereNotShown(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	harmless := g.asks("ls\r")
+	g.holds("ls\r") // bob looks
+	other := connect(t, g.h, bot, "other")
+	g.decides(g.ann, "", RefuseOnce, "")
+	g.rejected(harmless, "refused by alice")
+	other.c.Dispatch(g.term.uri, 1, ahp.TerminalInput{Data: []byte("rm -rf /\r")})
+	var gone *GoneError
+	if _, err := g.bob.Decide(g.term, "", ApproveOnce, ""); !errors.As(err, &gone) || !gone.Newer ||
+		gone.Last != "refused by alice" {
+		t.Fatalf("bob approves what he has not seen: %v", err)
+	}
+	if _, err := g.bob.Decide(g.term, "nosuch", ApproveOnce, ""); !errors.As(err, &gone) {
+		t.Fatalf("an ask that never was: %v", err)
+	}
+	g.holds("rm -rf /\r") // now he has
+	g.decides(g.bob, "", RefuseOnce, "")
+	if _, err := g.bob.Decide(g.term, "", ApproveOnce, ""); !errors.As(err, &gone) || gone.Newer {
+		t.Fatalf("approving nothing: %v", err)
+	}
+}
+
+// The bytes belong to the agent's message, whose memory is used again.
+func TestWhatIsHeldDoesNotChangeWithTheAgentsMemory(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	p := []byte("good\r")
+	g.agent.c.Dispatch(g.term.uri, 1, ahp.TerminalInput{Data: p})
+	copy(p, "evil")
+	g.decides(g.ann, "", ApproveOnce, "")
+	g.term.awaitOutput(t, "good\r\n")
+}
+
+func TestOneOfTwoDecisionsCounts(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	for round := range 50 {
+		seq := g.asks(fmt.Sprintf("<%d>\r", round))
+		list, err := g.ann.Asks()
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		var racing sync.WaitGroup
+		errs := make([]error, 2)
+		for i, c := range []*Conn{g.ann, g.bob} {
+			racing.Go(func() { _, errs[i] = c.Decide(g.term, list[0].Ask, Decision(2*i), "") })
+		}
+		racing.Wait()
+		var gone *GoneError
+		won := errs[0] == nil
+		if won == (errs[1] == nil) || !errors.As(errors.Join(errs...), &gone) {
+			t.Fatalf("round %d: %v", round, errs)
+		}
+		if refused := g.agent.answer(seq).Rejection() != ""; refused == won {
+			t.Fatalf("round %d: approved is %v, refused is %v", round, won, refused)
+		}
+	}
+}
+
+func TestWhatEndsTheWaitForApproval(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end  func(*guarded)
+		want string
+	}{
+		"the program ends": {func(g *guarded) { _ = g.h.Dispose(alice, g.term) }, reasonExited},
+		"a person takes the keyboard": {func(g *guarded) {
+			v := attach(g.t, g.h, alice, "x", window)
+			if err := v.a.Input([]byte("k")); err != nil {
+				g.t.Error(err)
+			}
+		}, "alice has the keyboard now"},
+		"the guard is turned off": {func(g *guarded) {
+			if err := g.bob.SetGuard(g.term, false); err != nil {
+				g.t.Error(err)
+			}
+		}, errUnguarded.Error()},
+		"nobody answers": {func(g *guarded) {
+			g.h.approvalTime = time.Millisecond
+			g.agent.seq++
+			g.agent.c.Dispatch(g.term.uri, g.agent.seq, ahp.TerminalInput{Data: []byte("late")})
+		}, "nobody answered in 10m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGuarded(t, "exec cat")
+			seq := g.asks("x")
+			c.end(g)
+			if name == "nobody answers" {
+				seq = g.agent.seq
+			}
+			g.rejected(seq, c.want)
+		})
+	}
+	g := newGuarded(t, "exec cat")
+	v := attach(t, g.h, alice, "x", window)
+	<-v.a.AskingChanged()
+	g.asks("x")
+	<-v.a.AskingChanged()
+	if is, ok := v.a.Asking(); !ok || is.Text != "x" {
+		t.Fatalf("the viewer is asked %+v %v", is, ok)
+	}
+	g.agent.c.Close()
+	<-v.a.AskingChanged()
+	if is, ok := v.a.Asking(); ok {
+		t.Errorf("after its agent has left: %+v", is)
+	}
+	if n := v.noted(); n.Kind != NoteGone || n.Agent != "alice/bot" {
+		t.Errorf("the viewer is told %+v", n)
+	}
+}
+
+func TestAFloodOfAsksIsBounded(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	if why := g.agent.dispatch(g.term.uri,
+		ahp.TerminalInput{Data: make([]byte, maxHeldText+1)}); why != errHeldText.Rule {
+		t.Errorf("too much: %q", why)
+	}
+	for range maxHeldAsks {
+		g.asks("x")
+	}
+	if why := g.agent.dispatch(g.term.uri, ahp.TerminalInput{Data: []byte("x")}); why !=
+		errHeldAsks.Rule {
+		t.Errorf("too many: %q", why)
+	}
+	for range maxHeldAsks {
+		g.decides(g.ann, "", RefuseOnce, "")
+	}
+	g.agent.pending()
+	g.asks("again")
+}
+
+func TestWhatATokenSendsWaitsForItsAnswer(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	token := door(t, g.h, bot, DoorSSH)
+	sent := make(chan error)
+	send := func() { sent <- token.Send(t.Context(), g.term, []byte("hi\r")) }
+	v := attach(t, g.h, alice, "x", window)
+	await := func() {
+		t.Helper()
+		for {
+			if _, ok := v.a.Asking(); ok {
+				return
+			}
+			<-v.a.AskingChanged()
+		}
+	}
+	go send()
+	await()
+	g.decides(g.ann, "", RefuseOnce, "no")
+	if err := <-sent; err == nil || err.Error() != "refused by alice: no" {
+		t.Errorf("refused: %v", err)
+	}
+	go send()
+	await()
+	g.decides(g.ann, "", ApproveOnce, "")
+	if err := <-sent; err != nil {
+		t.Errorf("approved: %v", err)
+	}
+	g.term.awaitOutput(t, "hi\r\nhi\r\n")
+	if err := g.ann.Send(t.Context(), g.term, []byte("person\r")); err != nil {
+		t.Errorf("a person sends: %v", err)
+	}
+	g.term.awaitOutput(t, "person\r\nperson\r\n")
+}
+
+func TestWhatCannotBeGuarded(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, func(c *Config) { c.GuardAgents = true })
+	ann := door(t, h, alice, DoorSSH)
+	if term := run(t, h, bot, "server", "exec cat"); !term.Info(alice).Guarded {
+		t.Error("guard_agents does not guard a new terminal")
+	}
+	owner := connect(t, h, carol, "owner")
+	claim := ahp.ClientClaim("owner")
+	uri := ahp.TerminalURI("client")
+	if e := owner.c.CreateTerminal(ahp.CreateTerminalParams{Channel: uri, Claim: &claim,
+		ExecutionTarget: ahp.ExecutorClient}); e != nil {
+		t.Fatal(e)
+	}
+	var denied *authz.Denied
+	client := h.lookup(uri)
+	if err := ann.SetGuard(client, true); !errors.As(err, &denied) ||
+		denied.Rule != "client-executed terminals are observation-only" || client.Guarded() {
+		t.Errorf("a client-executed terminal: %v", err)
+	}
+	over := run(t, h, alice, "over", "exit 0")
+	<-over.Done()
+	if err := ann.SetGuard(over, false); err != ErrExited {
+		t.Errorf("one that has exited: %v", err)
+	}
+}
+
+func TestAYesToAllEndsWithTheCommand(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Skip("bash is not installed here")
+	}
+	g := newGuarded(t, "exec cat")
+	g.asks("x")
+	if _, err := g.ann.Decide(g.term, "", ApproveAll, ""); err != errUntold {
+		t.Errorf("yes to all where nothing tells of commands: %v", err)
+	}
+	h := newHost(t, func(c *Config) { c.ShellIntegration, c.Shell = true, bash })
+	h.account.Home = t.TempDir()
+	writeFile(t, filepath.Join(h.account.Home, ".bashrc"), "PS1='prompt> '\n")
+	g = &guarded{t: t, h: h, agent: connect(t, h, bot, "agent")}
+	g.agent.create("x", "")
+	g.term = h.lookup(ahp.TerminalURI("x"))
+	g.ann, g.bob = door(t, h, alice, DoorSSH), door(t, h, keyOf("bob", authz.Admin), DoorSSH)
+	if st := g.agent.subscribe(g.term.uri); !st.Detection {
+		g.agent.until("detection", is(ahp.TerminalCommandDetectionAvailable{}))
+	}
+	g.term.awaitOutput(t, "prompt> ")
+	if err := g.ann.SetGuard(g.term, true); err != nil {
+		t.Fatal(err)
+	}
+	g.agent.seq++
+	g.agent.c.Dispatch(g.term.uri, g.agent.seq, ahp.TerminalInput{Data: []byte("cat\r")})
+	second := g.agent.seq + 1
+	g.agent.c.Dispatch(g.term.uri, second, ahp.TerminalInput{Data: []byte("queued\r")})
+	g.agent.seq = second
+	g.decides(g.ann, "", ApproveAll, "")
+	g.rejected(second, "")
+	g.agent.until("the command", ofType("terminal/commandExecuted"))
+	other := connect(t, h, bot, "other")
+	other.c.Dispatch(g.term.uri, 1, ahp.TerminalInput{Data: []byte("of another\r")})
+	g.holds("of another\r")
+	g.decides(g.ann, "", RefuseOnce, "")
+	for _, keys := range []string{"free\r", "\x04"} {
+		if why := g.agent.dispatch(g.term.uri, ahp.TerminalInput{Data: []byte(keys)}); why != "" {
+			t.Errorf("%q while the command runs: %s", keys, why)
+		}
+	}
+	g.agent.until("its end", ofType("terminal/commandFinished"))
+	g.agent.seq++
+	g.agent.c.Dispatch(g.term.uri, g.agent.seq, ahp.TerminalInput{Data: []byte("ls\r")})
+	g.holds("ls\r")
+}
+
+func TestAPersonEditsWhatAnAgentWants(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	first, second := g.asks("rm all\r"), g.asks("more\r")
+	v := attach(t, g.h, alice, "x", window)
+	is, ok := v.a.Asking()
+	if !ok || is.Behind != 1 || is.Trusts {
+		t.Fatalf("asked %+v %v", is, ok)
+	}
+	edit := func(text string) []byte { return []byte(strings.TrimSuffix(text, " all\r")) }
+	if err := v.a.Edit(is.Ask, edit); err != nil {
+		t.Fatal(err)
+	}
+	g.rejected(first, "taken by alice, who edits it")
+	g.rejected(second, "alice has the keyboard now")
+	if who, _ := v.a.Holder(); who != "alice" {
+		t.Errorf("held by %s", who)
+	}
+	v.shows("rm")
+	if err := v.a.Edit(is.Ask, edit); err == nil {
+		t.Error("edited twice")
+	}
+}
+
+func TestAGuardIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "exec cat")
+	other := run(t, g.h, carol, "other", "exec cat")
+	for _, on := range []bool{true, false} {
+		if err := g.ann.SetGuard(other, on); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := after(t, killed(t, g.h))
+	for name, want := range map[string]bool{"x": true, "other": false} {
+		if term := find(t, later, name); term.Guarded() != want || term.Info(alice).Guarded != want {
+			t.Errorf("%s is guarded: %v, listed as %+v", name, term.Guarded(), term.Info(alice))
+		}
+	}
+}

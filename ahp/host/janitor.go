@@ -1,0 +1,126 @@
+package host
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// highWaterInterval is how often the high-water mark is moved ahead, if need be: see seqReserve.
+const highWaterInterval = time.Minute
+
+// janitor is the only goroutine of the Host's own. It forgets exited terminals that are too many or
+// too old and people who are gone, deletes what is left on disk, tries again what could not be
+// written, and moves the high-water mark ahead.
+type janitor struct {
+	wake chan struct{} // of capacity 1: a terminal has exited
+	stop chan struct{} // closed to end it
+	done chan struct{} // closed when it has ended
+
+	mu      sync.Mutex // no other lock is taken while it is held
+	rubbish []string   // folders to be deleted
+}
+
+// begin starts the janitor.
+func (j *janitor) begin(h *Host) {
+	j.wake, j.stop, j.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	go h.tidy()
+}
+
+// exited has the janitor look at once. It may be called with any lock held.
+func (j *janitor) exited() {
+	select {
+	case j.wake <- struct{}{}:
+	default:
+	}
+}
+
+// sweep has a folder deleted; "": none. It may be called with any lock held.
+func (j *janitor) sweep(folder string) {
+	if folder == "" {
+		return
+	}
+	j.mu.Lock()
+	j.rubbish = append(j.rubbish, folder)
+	j.mu.Unlock()
+	j.exited()
+}
+
+// deleteRubbish deletes the folders that are to be deleted. What is left is for the next host.
+func (j *janitor) deleteRubbish() {
+	j.mu.Lock()
+	rubbish := j.rubbish
+	j.rubbish = nil
+	j.mu.Unlock()
+	for _, folder := range rubbish {
+		os.RemoveAll(folder)
+	}
+}
+
+// end stops the janitor and waits until it has ended.
+func (j *janitor) end() {
+	close(j.stop)
+	<-j.done
+}
+
+// tidy is the janitor's goroutine.
+func (h *Host) tidy() {
+	defer close(h.janitor.done)
+	timer := time.NewTimer(highWaterInterval)
+	defer timer.Stop()
+	defer h.janitor.deleteRubbish()
+	for {
+		h.janitor.deleteRubbish()
+		next := highWaterInterval
+		if due := h.forgetExited(); due > 0 {
+			next = min(next, due)
+		}
+		h.forgetAbsent()
+		h.shortenJournal()
+		if again := h.retryJournals(); h.tendTapes() || again {
+			next = min(next, journalRetry)
+		}
+		h.trimRecordings()
+		if err := h.highWater.extend(h.store.Seq()); err != nil {
+			h.log.Warn("serverSeq may fall if the clock is set back", "err", err)
+		}
+		timer.Reset(next)
+		select {
+		case <-h.janitor.wake:
+		case <-timer.C:
+		case <-h.janitor.stop:
+			return
+		}
+	}
+}
+
+// forgetExited forgets the exited terminals that are too many or too old. next is in what time
+// another one will be too old; 0: none will.
+func (h *Host) forgetExited() (next time.Duration) {
+	now := h.now()
+	h.mu.Lock()
+	var exited, due []*Terminal
+	for _, t := range h.order {
+		if t.exitedNow() {
+			exited = append(exited, t)
+		}
+	}
+	slices.SortStableFunc(exited, func(a, b *Terminal) int {
+		return a.exitedAt.Compare(b.exitedAt)
+	})
+	for i, t := range exited {
+		left := h.cfg().ExitedTTL - now.Sub(t.exitedAt)
+		switch {
+		case len(exited)-i > h.cfg().MaxExited, h.cfg().ExitedTTL > 0 && left <= 0:
+			due = append(due, t)
+		case h.cfg().ExitedTTL > 0 && next == 0:
+			next = left
+		}
+	}
+	h.mu.Unlock()
+	for _, t := range due {
+		h.forget(t, "")
+	}
+	return next
+}

@@ -1,0 +1,206 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// folderOf returns the folder of the only terminal in a state folder.
+func folderOf(t testing.TB, state string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(state, termsDir, "*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	return found[0]
+}
+
+func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
+	h := newHost(t)
+	run(t, h, carol, "x", "echo one; echo two; exec cat").awaitOutput(t, "two")
+	dir := killed(t, h)
+	folder := folderOf(t, dir)
+	text, err := os.ReadFile(filepath.Join(folder, metaFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(filepath.Join(folder, "log.0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := func(name string, meta, log []byte) {
+		to := filepath.Join(dir, termsDir, name)
+		if err := os.Mkdir(to, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(to, metaFile), string(meta))
+		writeFile(t, filepath.Join(to, "log.0"), string(log))
+	}
+	for n := range bytes.TrimRight(text, "\n") {
+		cut(fmt.Sprintf("meta-%d", n), text[:n], log)
+	}
+	for n := range log {
+		name := []byte(fmt.Sprintf("x-%d", n))
+		m := bytes.ReplaceAll(text, []byte(`terminal:/x"`), append([]byte("terminal:/"), append(name, '"')...))
+		m = bytes.Replace(m, []byte(`"name":"x"`), []byte(`"name":"`+string(name)+`"`), 1)
+		cut(string(name), m, log[:n])
+	}
+	later := after(t, dir, func(c *Config) { c.MaxExited = 10_000 })
+	list, err := later.List(carol)
+	if err != nil || len(list) != 1+len(log) {
+		t.Fatalf("%d terminals, want %d: %v", len(list), 1+len(log), err)
+	}
+	whole := logged(t, later, find(t, later, "x")).raw
+	for n := range log {
+		if raw := logged(t, later, find(t, later, fmt.Sprintf("x-%d", n))).raw; !strings.HasPrefix(whole, raw) {
+			t.Errorf("cut at %d the log is %q", n, raw)
+		}
+	}
+	aside, err := filepath.Glob(filepath.Join(dir, termsDir, "meta-*"+damagedSuffix))
+	if err != nil || len(aside) != len(text)-1 {
+		t.Errorf("%d folders were set aside, want %d: %v", len(aside), len(text)-1, err)
+	}
+}
+
+func TestDamageInALogIsTold(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.LogBytes = 256 << 10 })
+	term := run(t, h, carol, "x", "seq 1 25000; exec cat")
+	term.awaitOutput(t, "25000")
+	dir := killed(t, h)
+	file := filepath.Join(folderOf(t, dir), "log.0")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(text[len(text)/2:], "damage")
+	writeFile(t, file, string(text))
+	later := after(t, dir)
+	is := logged(t, later, find(t, later, "x"))
+	if !strings.Contains(is.raw, "the log is damaged]") || !strings.HasSuffix(is.raw, "25000\r\n") {
+		t.Errorf("shows %q", is.raw)
+	}
+	if was := logged(t, h, term); is.screen != was.screen {
+		t.Errorf("the screen is\n%q\nwant\n%q", is.screen, was.screen)
+	}
+}
+
+// tmpfs returns a small file system of its own, in memory.
+func tmpfs(t testing.TB, size string) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+		t.Skip("skipped: this user may not mount a file system, so no disk can be filled")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func TestAFullDiskHoldsNothingUp(t *testing.T) {
+	state := tmpfs(t, "512k")
+	h := newHost(t, func(c *Config) { c.StateDir, c.LogBytes = state, 1<<20 })
+	early := run(t, h, carol, "early", "read x; seq 1 200000; read x; echo after; exec cat")
+	full := filepath.Join(state, "full")
+	if err := os.WriteFile(full, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	late := run(t, h, carol, "late", "echo late; exec cat")
+	late.awaitOutput(t, "late")
+	if err := early.term.Input([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	early.awaitOutput(t, "200000")
+	for _, term := range []*Terminal{early, late} {
+		if got := term.Info(carol).NotKept; got != "disk full" {
+			t.Errorf("%s is not kept because of %q", term.name, got)
+		}
+	}
+	if err := os.Remove(full); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); early.journal.notKept()+late.journal.notKept() != ""; {
+		if time.Now().After(deadline) {
+			t.Fatal("the journals are not resumed")
+		}
+		h.janitor.exited()
+	}
+	if err := early.term.Input([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	early.awaitOutput(t, "after")
+
+	wanted := logged(t, h, early)
+	later := after(t, killed(t, h), func(c *Config) { c.LogBytes = 1 << 20 })
+	is := logged(t, later, find(t, later, "early"))
+	if !strings.Contains(is.raw, "bytes are missing here: disk full]") {
+		t.Errorf("no gap is told of: %q", is.raw)
+	}
+	if is.screen != wanted.screen {
+		t.Errorf("the screen is\n%q\nwant\n%q", is.screen, wanted.screen)
+	}
+	if raw := logged(t, later, find(t, later, "late")).raw; !strings.Contains(raw, "missing here") {
+		t.Errorf("of a terminal that was made on a full disk there is %q", raw)
+	}
+}
+
+func TestAClockThatIsSetBackKeepsTerminals(t *testing.T) {
+	clock := newClock()
+	h := newHost(t, func(c *Config) { c.Now, c.ExitedTTL = clock.Now, time.Hour })
+	wait(t, "the exit", run(t, h, carol, "x", "exit 4").Done())
+	run(t, h, carol, "y", "exec cat")
+	dir := killed(t, h)
+	clock.advance(-365 * 24 * time.Hour)
+	later := after(t, dir, func(c *Config) { c.Now, c.ExitedTTL = clock.Now, time.Hour })
+	if list, err := later.List(carol); err != nil || len(list) != 2 {
+		t.Fatalf("listed: %v, %v", list, err)
+	}
+	x := find(t, later, "x")
+	if at := x.ExitedAt(); at.After(clock.Now()) {
+		t.Errorf("it exited in the future, at %v", at)
+	}
+	clock.advance(2 * time.Hour)
+	later.janitor.exited()
+	wait(t, "its going", x.Gone())
+}
+
+func TestAFolderThatCannotBeWrittenHoldsNothingUp(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, termsDir), "a file in its place")
+	h := after(t, dir)
+	term := run(t, h, carol, "x", "echo hello; exec cat")
+	term.awaitOutput(t, "hello")
+	if got := term.Info(carol).NotKept; got != "the disk cannot be written" {
+		t.Errorf("not kept because of %q", got)
+	}
+}
+
+func TestWithoutPersistenceNoOutputReachesTheDisk(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.Persist = false })
+	term := run(t, h, carol, "x", "echo hello; exec cat")
+	term.awaitOutput(t, "hello")
+	dir := killed(t, h)
+	if logs, _ := filepath.Glob(filepath.Join(dir, termsDir, "*", "log.*")); len(logs) > 0 {
+		t.Errorf("there are %v", logs)
+	}
+	if got := term.Info(carol).NotKept; got != "" {
+		t.Errorf("not kept because of %q", got)
+	}
+	later := after(t, dir)
+	if raw := logged(t, later, find(t, later, "x")).raw; raw != "" {
+		t.Errorf("shows %q", raw)
+	}
+}

@@ -1,0 +1,159 @@
+package host
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"termhost/ptypool/foreground"
+)
+
+// When a lookout looks, after the last sign of life: something shown or typed. A program that asks
+// something prints a question and reads the answer, so the first look mostly finds it. The second
+// and the third are for those that take a while before they read. After that a program may still
+// begin to wait without a sign, so the looks go on, ever more seldom; but not while a shell is at
+// its prompt, which changes with a sign only. So terminals in which nothing runs cost nothing.
+const (
+	firstLook  = 50 * time.Millisecond
+	secondLook = 200 * time.Millisecond
+	thirdLook  = time.Second
+	// seldomLook is the longest time between two looks: with a command running silently in each of
+	// 500 terminals there are 17 looks in a second.
+	seldomLook = 30 * time.Second
+)
+
+// lookout finds out whether the program of a terminal waits for somebody to type. Its fields are
+// guarded by the Term's lock.
+type lookout struct {
+	timer  *time.Timer // made with the first sign of life; of the next look, if it is armed
+	armed  bool
+	due    time.Time // when it fires
+	signs  int       // of life, so far
+	seen   int       // of these, at the last look
+	last   time.Time // the last sign of life
+	looks  int       // since then
+	atRest bool      // the last look found a shell at its prompt, or a full-screen program
+	asked  string    // the text before the cursor when the program was found to wait; "": none
+	typed  bool      // something was typed on the line, which has not been ended
+	typist string    // who typed last
+}
+
+// stir notes a sign of life. The Term's lock is held.
+func (t *Terminal) stir() {
+	if t.host.cfg().NoLookout {
+		return
+	}
+	l := &t.lookout
+	l.signs++
+	l.last = time.Now()
+	if !l.armed || l.due.Sub(l.last) > firstLook {
+		t.lookIn(firstLook)
+	}
+}
+
+// typedBy notes that who has typed p.
+func (l *lookout) typedBy(who string, p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	l.typist, l.typed = who, bytes.IndexByte([]byte(answers), p[len(p)-1]) < 0
+	if bytes.ContainsAny(p, answers) {
+		l.asked = ""
+	}
+}
+
+// lookIn has the program looked at after d. The Term's lock is held.
+func (t *Terminal) lookIn(d time.Duration) {
+	l := &t.lookout
+	l.armed, l.due = true, time.Now().Add(d)
+	if l.timer == nil {
+		l.timer = time.AfterFunc(d, t.look)
+	} else {
+		l.timer.Reset(d)
+	}
+}
+
+// look looks at the program, unless there was a sign of life just now.
+func (t *Terminal) look() {
+	t.term.Lock()
+	defer t.term.Unlock()
+	l := &t.lookout
+	l.armed = false
+	if t.exited {
+		return
+	}
+	t.loadLocked()
+	if wait := firstLook - time.Since(l.last); wait > 0 {
+		t.lookIn(wait)
+		return
+	}
+	line, err := t.term.Line()
+	if err != nil {
+		return // it has no terminal, or is about to end
+	}
+	screen, signs := t.term.Screen(), l.signs
+	at := foreground.Terminal{
+		Leader: t.term.Pid(), Group: line.Foreground, Canonical: line.Canonical, Echo: line.Echo,
+		Text: screen.LineText(), Typed: l.typed, FullScreen: screen.AltScreen(),
+		CursorKeys: screen.KeyModes().CursorKeys,
+		Command:    t.running != "",
+	}
+	if l.asked != "" && strings.HasPrefix(at.Text, l.asked) {
+		at.Text = l.asked // what follows is the answer so far
+	}
+	t.term.Unlock() // /proc takes its time
+	state := foreground.Look(at)
+	t.term.Lock()
+	after, err := t.term.Line()
+	switch {
+	case t.exited, err != nil:
+	case signs != l.signs, after != line: // it was looked at while it changed
+		t.lookIn(firstLook)
+	default:
+		t.found(state, at.Text)
+	}
+}
+
+// found notes what a look has found, and has the next one come if it must. The Term's lock is held.
+func (t *Terminal) found(state foreground.State, text string) {
+	l := &t.lookout
+	if l.seen != l.signs {
+		l.seen, l.looks = l.signs, 0
+	}
+	l.looks++
+	program := WaitingNone
+	switch state {
+	case foreground.Input:
+		program = WaitingInput
+	case foreground.Secret:
+		program = WaitingSecret
+	}
+	if l.asked = ""; program != WaitingNone {
+		l.asked = text
+	}
+	by := ""
+	if t.waits.unsure {
+		by = l.typist
+	}
+	t.setWaits(func(w *waits) { w.program, w.unsure = program, false }, by)
+	t.dropForSecret()
+	if l.atRest = state == foreground.Idle; l.atRest {
+		return
+	}
+	switch l.looks {
+	case 1:
+		t.lookIn(secondLook - firstLook)
+	case 2:
+		t.lookIn(thirdLook - secondLook)
+	default:
+		t.lookIn(min(thirdLook<<min(l.looks-3, 10), seldomLook))
+	}
+}
+
+// endLookout ends the looks. The Term's lock is held.
+func (t *Terminal) endLookout() {
+	if t.lookout.timer != nil {
+		t.lookout.timer.Stop()
+	}
+	t.setWaits(func(w *waits) { w.program, w.unsure = WaitingNone, false }, "")
+}

@@ -1,0 +1,271 @@
+package host
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"termhost/ahp"
+)
+
+func TestAnOwnerThatIsGoneTakesItsTerminalAlong(t *testing.T) {
+	h := newClientHost(t)
+	owner, watcher := connect(t, h, carol, "owner"), connect(t, h, eve, "watcher")
+	uri, term := owner.share("laptop", "")
+	kept, _ := owner.share("kept", "")
+	zero := 0
+	if why := owner.dispatch(kept, ahp.TerminalExited{ExitCode: &zero}); why != "" {
+		t.Fatal(why)
+	}
+	watcher.subscribe(uri)
+	owner.c.Close()
+	e := watcher.until("the exit", ofType("terminal/exited"))
+	if a := e.Action().(ahp.TerminalExited); *a.ExitCode != -1 || e.Origin() != nil {
+		t.Errorf("it ended with %d", *a.ExitCode)
+	}
+	wait(t, "its going", term.Gone())
+	if h.lookup(uri) != nil {
+		t.Error("it is in the catalogue")
+	}
+	if h.lookup(kept) == nil {
+		t.Error("a terminal that had exited in good order is not listed any more")
+	}
+}
+
+func TestATerminalWaitsForItsOwner(t *testing.T) {
+	h := newClientHost(t)
+	owner := connect(t, h, carol, "owner")
+	uri, term := owner.share("laptop", "1h")
+	other, _ := owner.share("other", "1h")
+	owner.print(uri, "before ")
+	owner.c.Close()
+	if term.exitedNow() {
+		t.Fatal("it did not wait")
+	}
+	c, err := h.Connect(carol, DoorWebSocket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if e := h.Dispose(alice, h.lookup(other)); e != nil {
+		t.Fatal(e)
+	}
+	r, e := c.Reconnect(ahp.ReconnectParams{ClientID: "owner", LastSeenServerSeq: 1,
+		Subscriptions: []ahp.SubscriptionRef{ahp.SubscriptionRef(uri)}})
+	if e != nil {
+		t.Fatal(e)
+	}
+	if got := r.Owned[uri]; got.ClientSeq != owner.seq || got.Ended != "" {
+		t.Errorf("the host has got %+v, sent was %d", got, owner.seq)
+	}
+	if got := r.Owned[other]; !strings.Contains(got.Ended, "alice") {
+		t.Errorf("the other one is said to have ended because of %q", got.Ended)
+	}
+	again := &peer{t: t, c: c, id: "owner", seq: owner.seq}
+	again.print(uri, "after")
+	if st, _ := term.ch.Terminal(); text(st) != "before after" {
+		t.Errorf("the content is %q", text(st))
+	}
+	h.mu.Lock()
+	waiting := term.exec.(*clientExecutor).away != nil
+	h.mu.Unlock()
+	if waiting {
+		t.Error("it waits for an owner that is there")
+	}
+}
+
+func TestATerminalDoesNotWaitForEver(t *testing.T) {
+	h := newHost(t, func(c *Config) { c.ClientGrace = time.Millisecond }) // owners may ask for more
+	owner := connect(t, h, carol, "owner")
+	_, term := owner.share("laptop", "24h")
+	owner.c.Close()
+	wait(t, "its end", term.Gone())
+	if st, ok := term.Exit(); !ok || st.Code != -1 {
+		t.Errorf("it ended with %d", st.Code)
+	}
+}
+
+func TestATakeOverIsNoLossOfTheOwner(t *testing.T) {
+	h := newClientHost(t)
+	first := connect(t, h, carol, "owner")
+	uri, term := first.share("laptop", "")
+	second := connect(t, h, carol, "owner")
+	first.c.Close()
+	second.print(uri, "here")
+	if term.exitedNow() {
+		t.Error("it has ended with the older connection")
+	}
+}
+
+func TestATerminalOfAForwardedConnectionWaitsForNobody(t *testing.T) {
+	h := newClientHost(t)
+	c, err := h.Connect(carol, DoorForward)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, e := c.Initialize(initParams("1.0.0", "owner")); e != nil {
+		t.Fatal(e)
+	}
+	_, term := (&peer{t: t, c: c, id: "owner"}).share("laptop", "1h")
+	c.Close()
+	wait(t, "its end", term.Gone())
+}
+
+func TestAnExpiryEndsTheWait(t *testing.T) {
+	h := newClientHost(t)
+	p := carol
+	p.Expires = time.Now().Add(200 * time.Millisecond)
+	owner := connect(t, h, p, "owner")
+	_, term := owner.share("laptop", "1h")
+	owner.c.Close()
+	wait(t, "its end", term.Gone())
+}
+
+func TestWhoDisposesATerminalIsToldToItsOwner(t *testing.T) {
+	h := newClientHost(t)
+	for _, follows := range []bool{false, true} {
+		owner, admin := connect(t, h, carol, "owner"), connect(t, h, alice, "admin")
+		uri, term := owner.share("laptop", "1h")
+		if follows {
+			owner.subscribe(uri)
+		}
+		if e := admin.c.DisposeTerminal(uri); e != nil {
+			t.Fatal(e)
+		}
+		ends := 0
+		for _, e := range owner.pending() {
+			if a, ok := e.Action().(ahp.TerminalExited); ok && a.Notice == "disposed by alice" &&
+				*a.ExitCode == -1 {
+				ends++
+			}
+		}
+		if ends != 1 {
+			t.Errorf("follows=%v: the owner was told %d times", follows, ends)
+		}
+		wait(t, "its going", term.Gone())
+		owner.c.Close()
+	}
+}
+
+func TestAnSSHSessionOfTheKeyMayDispose(t *testing.T) {
+	h := newClientHost(t)
+	owner := connect(t, h, carol, "owner")
+	_, term := owner.share("laptop", "")
+	if err := h.Dispose(bot, term); !isDenied(err) {
+		t.Errorf("another operator: %v", err)
+	}
+	if err := h.Dispose(carol, term); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAShareEndsWithItsSSHSession(t *testing.T) {
+	h := newClientHost(t)
+	c, err := h.Connect(carol, DoorSSH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, proper := range []bool{true, false} {
+		s, err := c.Share(ShareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		term := s.Terminal()
+		if proper {
+			s.Exit(0)
+		}
+		s.Close()
+		st, ok := term.Exit()
+		if listed := h.lookup(term.uri) != nil; !ok || listed != proper || (st.Code == 0) != proper {
+			t.Errorf("proper=%v: it ended with %d and is listed: %v", proper, st.Code, listed)
+		}
+		if err := h.Dispose(carol, term); err != nil {
+			t.Error(err)
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id := range h.clients {
+		if strings.Contains(id, "#") {
+			t.Errorf("the clientId %s of a share that is gone is kept", id)
+		}
+	}
+}
+
+func TestAnOwnerThatFloodsIsReadLaterAndTold(t *testing.T) {
+	clock := time.Now()
+	const rate = 1 << 20
+	h := newHost(t,
+		func(c *Config) { c.ClientOutputRate = rate; c.Now = func() time.Time { return clock } })
+	owner := connect(t, h, carol, "owner")
+	uri, _ := owner.share("laptop", "")
+	limit := &owner.c.client.output
+	told := 0
+	print := func(n int) {
+		t.Helper()
+		owner.seq++
+		owner.c.Dispatch(uri, owner.seq, ahp.TerminalOutput{Data: make([]byte, n)})
+		if owner.answer(owner.seq).Action().(ahp.TerminalOutput).Notice != "" {
+			told++
+		}
+	}
+	for range rateLimitBurst * 4 { // a burst passes
+		print(rate / 4)
+		if d := limit.delay(rate, clock); d != 0 {
+			t.Fatalf("within the burst it is delayed by %s", d)
+		}
+	}
+	for range 3 {
+		print(rate / 2)
+	}
+	if d := limit.delay(rate, clock); d != 3*time.Second/2 {
+		t.Errorf("1.5 s beyond the burst it is delayed by %s", d)
+	}
+	if told != 1 {
+		t.Errorf("the owner was told %d times", told)
+	}
+	clock = clock.Add(2 * time.Second)
+	if d := limit.delay(rate, clock); d != 0 {
+		t.Errorf("after its debt is paid it is delayed by %s", d)
+	}
+	other := connect(t, h, carol, "other")
+	if d := other.c.client.output.delay(rate, clock); d != 0 {
+		t.Errorf("another clientId is delayed by %s", d)
+	}
+}
+
+func TestNothingThatIsShownPassesByTheRate(t *testing.T) {
+	clock := time.Now()
+	const rate, size = 64 << 10, 32 << 10
+	text := strings.Repeat("x", size)
+	for name, action := range map[string]func(n int) ahp.Action{
+		"command lines": func(n int) ahp.Action {
+			return ahp.TerminalCommandExecuted{CommandID: strconv.Itoa(n), CommandLine: text}
+		},
+		"titles":       func(int) ahp.Action { return ahp.TerminalTitleChanged{Title: text} },
+		"command ids":  func(int) ahp.Action { return ahp.TerminalCommandExecuted{CommandID: text} },
+		"ids of ended": func(int) ahp.Action { return ahp.TerminalCommandFinished{CommandID: text} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t,
+				func(c *Config) { c.ClientOutputRate = rate; c.Now = func() time.Time { return clock } })
+			owner := connect(t, h, carol, "owner")
+			uri, _ := owner.share("laptop", "")
+			const burst = rateLimitBurst * rate / size
+			for n := range burst + 2 {
+				owner.seq++
+				owner.c.Dispatch(uri, owner.seq, action(n))
+			}
+			if d := owner.c.client.output.delay(rate, clock); d < time.Second {
+				t.Errorf("a second beyond the burst it is delayed by %s", d)
+			}
+			owner.seq++
+			owner.c.Dispatch(uri, owner.seq, ahp.TerminalOutput{Data: []byte("x")})
+			if owner.answer(owner.seq).Action().(ahp.TerminalOutput).Notice == "" {
+				t.Error("the owner is not told with its next output")
+			}
+		})
+	}
+}

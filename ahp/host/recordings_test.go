@@ -1,0 +1,339 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/record"
+	"termhost/authz"
+)
+
+// castText returns a cast for comparisons, without times. Output that follows output is joined.
+func castText(c *Cast) string {
+	var b strings.Builder
+	last := record.Kind(0)
+	for _, ev := range c.Events {
+		switch ev.Kind {
+		case record.Output:
+			if last != record.Output {
+				b.WriteString("|")
+			}
+			b.Write(ev.Text)
+		case record.Resize:
+			fmt.Fprintf(&b, "|%dx%d", ev.Cols, ev.Rows)
+		case record.Marker:
+			fmt.Fprintf(&b, "|m %s", ev.Text)
+		case record.Exit:
+			fmt.Fprintf(&b, "|x %d", ev.Code)
+		}
+		last = ev.Kind
+	}
+	return strings.TrimPrefix(b.String(), "|")
+}
+
+func cast(t testing.TB, h *Host, ref string) *Cast {
+	t.Helper()
+	c, err := h.Cast(carol, ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// recorded returns the recordings of a host, which must be n.
+func recorded(t testing.TB, h *Host, n int) []RecordingInfo {
+	t.Helper()
+	list, err := h.Recordings(carol)
+	if err != nil || len(list) != n {
+		t.Fatalf("recordings: %+v, %v; want %d", list, err, n)
+	}
+	return list
+}
+
+// screenOf returns what the end of a cast shows.
+func screenOf(c *Cast) string {
+	p := record.NewPlayer(c.Header, c.Events, 0)
+	p.Seek(p.Length())
+	return string(p.Screen().AppendText(nil, true))
+}
+
+const toldInShell = `stty -echo -onlcr; printf '\033]633;A\a$ \033]633;E;make all\a\033]633;C\amaking\033[6n\033]52;c;aGk=\a\r\n` +
+	`\033]633;D;3\a\377'; read x; stty onlcr; printf 'more\n'; exit 7`
+
+func TestARecordingHasWhatTheLogHas(t *testing.T) {
+	h := newHost(t)
+	term, err := h.Create(carol, CreateOptions{Name: "x", Cols: 100, Rows: 30, Record: true,
+		Argv: sh(toldInShell)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	term.awaitOutput(t, "making")
+	if !term.Info(carol).Recording {
+		t.Error("the listing does not say that it is recorded")
+	}
+	term.term.Lock()
+	size := ahp.TerminalResized{Cols: 90, Rows: 20}
+	if why := term.resize(size); why != "" {
+		t.Fatal(why)
+	}
+	term.append(size, nil)
+	term.term.Unlock()
+	if err := term.term.Input([]byte("secret\n")); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the exit", term.Done())
+	rec := recorded(t, h, 1)[0]
+	if rec.EndedAt == nil || rec.Terminal != "x" || rec.URI != term.uri || rec.Bytes == 0 {
+		t.Errorf("listed as %+v", rec)
+	}
+	of, want := cast(t, h, rec.Recording), cast(t, h, "x")
+	if castText(of) != castText(want) {
+		t.Errorf("the recording has\n%q\nthe log\n%q", castText(of), castText(want))
+	}
+	const begins, ends = "$ |m |making\r\n\xff|90x20|", "more\r\n|x 7"
+	if got := castText(of); !strings.HasPrefix(got, begins) || !strings.HasSuffix(got, ends) {
+		t.Errorf("it is %q", got)
+	}
+	if of.Cols != 100 || of.Rows != 30 || of.Term == "" || of.Title != "x" {
+		t.Errorf("header: %+v", of.Header)
+	}
+	if err := h.Dispose(carol, term); err != nil {
+		t.Fatal(err)
+	}
+	if got := castText(cast(t, h, rec.Recording)); got != castText(of) {
+		t.Errorf("after rm it is %q", got)
+	}
+	for name, mode := range map[string]fs.FileMode{"": 0o700, rec.Recording + endedSuffix: 0o600} {
+		st, err := os.Stat(filepath.Join(h.recordings.dir, name))
+		if err != nil || st.Mode().Perm() != mode {
+			t.Errorf("%q: %v, %v", name, st, err)
+		}
+	}
+}
+
+func TestRecordOnAndOff(t *testing.T) {
+	h := newHost(t)
+	term := run(t, h, carol, "x", "printf before; while read x; do echo got $x; done")
+	term.awaitOutput(t, "before")
+	record := func(on bool) string {
+		t.Helper()
+		name, err := h.Record(carol, term, on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	if name := record(false); name != "" {
+		t.Errorf("what is not recorded has the recording %q", name)
+	}
+	name := record(true)
+	if again := record(true); again != name || name == "" {
+		t.Errorf("a recording that goes on is begun again: %q, %q", name, again)
+	}
+	if err := h.RemoveRecording(carol, name); err == nil {
+		t.Error("a recording that goes on can be deleted")
+	}
+	if err := term.term.Input([]byte("1\n")); err != nil {
+		t.Fatal(err)
+	}
+	term.awaitOutput(t, "got 1")
+	record(false)
+	if err := term.term.Input([]byte("2\n")); err != nil {
+		t.Fatal(err)
+	}
+	term.awaitOutput(t, "got 2")
+	screen := screenOf(cast(t, h, name))
+	if !strings.Contains(screen, "before") || !strings.Contains(screen, "got 1") ||
+		strings.Contains(screen, "got 2") {
+		t.Errorf("it shows %q", screen)
+	}
+	for _, p := range []authz.Principal{eve, keyOf("dora", authz.Operator)} {
+		var denied *authz.Denied
+		if _, err := h.Record(p, term, true); !errors.As(err, &denied) {
+			t.Errorf("%s may record: %v", p.Name, err)
+		}
+		if err := h.RemoveRecording(p, name); !errors.As(err, &denied) {
+			t.Errorf("%s may delete it: %v", p.Name, err)
+		}
+		if _, err := h.Cast(p, name); err != nil {
+			t.Errorf("%s may not see it: %v", p.Name, err)
+		}
+	}
+	guest := authz.Principal{ID: "g", Name: "g", Fingerprint: "g", Role: authz.Operator, Guest: "g"}
+	if list, err := h.Recordings(guest); err != nil || len(list) != 0 {
+		t.Errorf("a guest sees %v, %v", list, err)
+	}
+	if _, err := h.Cast(guest, name); err == nil || h.RemoveRecording(guest, name) == nil {
+		t.Error("a guest may see or delete what it does not see")
+	}
+	if err := h.RemoveRecording(carol, name); err != nil {
+		t.Error(err)
+	}
+	recorded(t, h, 0)
+}
+
+func TestWhatIsRecordedByItself(t *testing.T) {
+	for _, test := range []struct {
+		record         string
+		people, agents bool
+	}{{RecordOff, false, false}, {RecordAgents, false, true}, {RecordAll, true, true}} {
+		h := newHost(t, func(c *Config) { c.Record = test.record })
+		if got := run(t, h, carol, "p", "cat").Info(carol).Recording; got != test.people {
+			t.Errorf("%s: a person's terminal: %v", test.record, got)
+		}
+		if got := run(t, h, bot, "t", "cat").Info(carol).Recording; got != test.agents {
+			t.Errorf("%s: that of a token: %v", test.record, got)
+		}
+		uri := connect(t, h, carol, "ide").create("a", "")
+		if got := h.lookup(uri).Info(carol).Recording; got != test.agents {
+			t.Errorf("%s: that of a peer of AHP: %v", test.record, got)
+		}
+	}
+}
+
+func TestARecordingIsWhatItWasUpToACut(t *testing.T) {
+	h := newHost(t)
+	term, err := h.Create(carol, CreateOptions{Name: "x", Record: true,
+		Argv: sh(`for i in 1 2 3 4 5 6 7 8; do printf "line $i é\r\n"; sleep 0.01; done`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the exit", term.Done())
+	name := recorded(t, h, 1)[0].Recording
+	whole := castText(cast(t, h, name))
+	file := filepath.Join(h.recordings.dir, name+endedSuffix)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := newHost(t)
+	if err := os.Mkdir(filepath.Join(later.cfg().StateDir, recordingsDir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(later.cfg().StateDir, recordingsDir, name+liveSuffix)
+	seen := map[string]bool{}
+	for n := range len(text) + 1 {
+		if err := os.WriteFile(cut, text[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rs := &recordings{}
+		err := rs.open(later.cfg().StateDir)
+		r := rs.list[name]
+		if (err != nil) == (r != nil) {
+			t.Fatalf("cut at %d: %v, %v", n, r, err)
+		}
+		if r == nil {
+			continue
+		}
+		later.recordings.mu.Lock()
+		later.recordings.list[name] = r
+		later.recordings.mu.Unlock()
+		got := castText(cast(t, later, name))
+		if !strings.HasPrefix(whole, strings.TrimPrefix(got, "|")) {
+			t.Fatalf("cut at %d: %q is no beginning of %q", n, got, whole)
+		}
+		seen[got] = true
+	}
+	if len(seen) < 5 || !seen[whole] {
+		t.Errorf("seen: %v", seen)
+	}
+}
+
+func TestRecordingsAreBoundInSize(t *testing.T) {
+	const file, all = 256 << 10, 1 << 20
+	h := newHost(t, func(c *Config) {
+		c.RecordBytes, c.RecordTotalBytes, c.Record = file, all, RecordAll
+	})
+	idle := run(t, h, carol, "idle", "echo idle; exec cat")
+	idle.awaitOutput(t, "idle")
+	term := run(t, h, carol, "x", "seq 1 400000; echo the end; exec cat")
+	term.awaitOutput(t, "the end")
+	deadline := time.Now().Add(patience)
+	for {
+		list, err := h.Recordings(carol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, kept := int64(0), false
+		for _, r := range list {
+			if sum += r.Bytes; r.Bytes > file {
+				t.Fatalf("%s has %d bytes", r.Recording, r.Bytes)
+			}
+			kept = kept || r.Terminal == "idle"
+		}
+		if !kept {
+			t.Fatal("the recording of an idle terminal was ended for one that floods")
+		}
+		if sum <= all {
+			for _, r := range list {
+				if screen := screenOf(cast(t, h, r.Recording)); !inOrder(screen) {
+					t.Errorf("%s shows %q", r.Recording, screen)
+				}
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("all take %d bytes", sum)
+		}
+		h.janitor.exited()
+	}
+}
+
+// inOrder reports whether the numbers on a screen follow each other. The last one may be cut.
+func inOrder(screen string) bool {
+	last := 0
+	lines := strings.Split(strings.TrimSpace(screen), "\n")
+	for _, line := range lines[:len(lines)-1] {
+		n := 0
+		if _, err := fmt.Sscan(line, &n); err != nil {
+			continue
+		}
+		if last != 0 && n != last+1 {
+			return false
+		}
+		last = n
+	}
+	return true
+}
+
+func TestARecordingSaysWhatAFullDiskHasCost(t *testing.T) {
+	state := tmpfs(t, "1m")
+	h := newHost(t, func(c *Config) { c.StateDir, c.Record, c.LogBytes = state, RecordAll, 256<<10 })
+	term := run(t, h, carol, "x", "echo early; read x; seq 1 2000; read x; echo after; exec cat")
+	term.awaitOutput(t, "early")
+	full := filepath.Join(state, "full")
+	if err := os.WriteFile(full, make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	for _, want := range []string{"2000", "after"} {
+		if err := term.term.Input([]byte("\n")); err != nil {
+			t.Fatal(err)
+		}
+		term.awaitOutput(t, want)
+		if err := os.Remove(full); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(patience); h.tendTapes() || h.retryJournals(); {
+			if time.Now().After(deadline) {
+				t.Fatal("the recording does not go on")
+			}
+			h.janitor.exited()
+		}
+	}
+	c := cast(t, h, recorded(t, h, 1)[0].Recording)
+	if text := castText(c); !strings.Contains(text, "early") || !strings.Contains(text, "missing here") {
+		t.Errorf("it is %q", text)
+	}
+	screen, _ := h.Peek(carol, term, true)
+	if got := strings.TrimSpace(screenOf(c)); got != strings.TrimSpace(string(screen)) {
+		t.Errorf("it shows\n%q\nwant\n%q", got, screen)
+	}
+}

@@ -1,0 +1,253 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/store"
+	"termhost/ptypool/termlog"
+)
+
+// A terminal of an earlier host is listed at once, from its description. What it printed is read
+// from its log when somebody wants to see it, or when it prints more: that output is parsed as it
+// was when it came, and the actions of its journal come in between. So the screen, the content and
+// the commands are as they were, with every byte and action at the position that it had.
+
+// past is the log of a terminal of an earlier host, as long as it has not been read.
+type past struct {
+	open  func() (*termlog.Log, error)
+	close bool // the log is closed when it has been read: nothing will be added to it
+}
+
+// replay is under way while a terminal's log is read. It is guarded by the Term's lock.
+type replay struct {
+	t     *Terminal
+	draft *store.Channel    // what the channel is going to be; nil: no checkpoint has come yet
+	by    map[string]string // who typed the commands, by their IDs
+	at    time.Time         // of the record
+	next  int64             // where the next output is expected
+	lost  bool              // some is missing, and the next checkpoint draws the screen
+}
+
+// load reads the terminal's log, if that is still to be done. It is to be called, without the
+// Term's lock, before the content or the screen is looked at.
+func (t *Terminal) load() {
+	if t.past.Load() == nil {
+		return
+	}
+	t.term.Lock()
+	defer t.term.Unlock()
+	t.loadLocked()
+}
+
+// loadLocked is load with the Term's lock held.
+func (t *Terminal) loadLocked() {
+	p := t.past.Load()
+	if p == nil {
+		return
+	}
+	defer t.past.Store(nil) // others go on when all is there
+	log, err := p.open()
+	if err == nil {
+		err = t.read(log)
+		if p.close {
+			log.Close()
+		}
+	}
+	if err != nil {
+		t.host.log.Warn("the log of a terminal cannot be read, and is left aside",
+			"name", t.name, "err", err)
+	}
+}
+
+// read builds the terminal's screen and channel from its log.
+func (t *Terminal) read(log *termlog.Log) error {
+	rp := &replay{t: t, by: map[string]string{}, next: -1}
+	from, err := rp.survey(log, int64(t.screen.ScrollbackBytes))
+	if err != nil {
+		return err
+	}
+	t.replay = rp
+	defer func() { t.replay = nil }()
+	if err := log.Read(from, rp.visit); err != nil {
+		return err
+	}
+	if rp.draft == nil {
+		return nil // the log is empty
+	}
+	rp.finish()
+	t.ch.Adopt(rp.draft)
+	return nil
+}
+
+// survey returns where to begin to read: at the last checkpoint before the retained output, or if
+// there is none, at the first one. It also learns who typed the commands.
+func (rp *replay) survey(log *termlog.Log, retained int64) (from int64, err error) {
+	from = -1
+	err = log.Read(0, func(r termlog.Record) bool {
+		switch r.Kind {
+		case termlog.Checkpoint:
+			if from < 0 || r.Pos <= log.End()-retained {
+				from = r.Pos
+			}
+		case termlog.Event:
+			var ev event
+			if json.Unmarshal(r.Payload, &ev) != nil {
+				break
+			}
+			if a, err := ahp.DecodeAction(ev.Action); err == nil {
+				if begun, ok := a.(ahp.TerminalCommandExecuted); ok {
+					rp.by[begun.CommandID] = begun.By
+				}
+			}
+		}
+		return true
+	})
+	return max(from, 0), err
+}
+
+// visit takes a record.
+func (rp *replay) visit(r termlog.Record) bool {
+	t := rp.t
+	rp.at = r.Time
+	if r.Kind == termlog.Checkpoint {
+		if s, ok := parseSnapshot(r.Payload); ok && (rp.draft == nil || rp.lost) {
+			rp.begin(s, r.Pos)
+		} else if ok {
+			rp.draft.Resume(s.Position, false)
+		}
+		return true
+	}
+	if rp.draft == nil {
+		if r.Kind == termlog.Data && r.Pos > 0 {
+			return true // a checkpoint may follow that draws it
+		}
+		rp.begin(snapshot{Outline: t.outline}, r.Pos)
+	}
+	if r.Kind == termlog.Gap {
+		rp.gap(r.Pos-rp.next, string(r.Payload))
+	} else if r.Pos != rp.next {
+		rp.gap(r.Pos-rp.next, "the log is damaged")
+	}
+	rp.next = r.Pos
+	switch r.Kind {
+	case termlog.Data:
+		rp.next += int64(len(r.Payload))
+		t.term.Replay(r.Payload)
+	case termlog.Resize:
+		if cols, rows := termlog.Size(r.Payload); cols > 0 && rows > 0 {
+			rp.resize(cols, rows)
+		}
+	case termlog.Event:
+		rp.event(r.Payload)
+	}
+	return true
+}
+
+// begin starts from a checkpoint that was made at pos: at the beginning of what is read, or where
+// output is missing.
+func (rp *replay) begin(s snapshot, pos int64) {
+	t, o := rp.t, &s.Outline
+	first := rp.draft == nil
+	if first {
+		rp.draft = t.ch.Draft(ahp.TerminalState{
+			Title: o.Title, Cwd: o.Cwd, Cols: o.Cols, Rows: o.Rows,
+			Claim: ahp.Claim(o.Holder.Claim), Client: t.Client(), IsPty: t.exec.isPty(),
+			Detection: o.Detection,
+		})
+		t.content = checkpoints{}
+		t.cut = pos > 0
+	}
+	rp.next, rp.lost = pos, false
+	rp.resize(o.Cols, o.Rows)
+	t.renamed, t.lastTitle, t.lastCwd, t.commands = o.Renamed, "", o.Cwd, o.Commands
+	if pos > 0 && !o.Renamed {
+		t.lastTitle = o.Title
+	}
+	screen := t.term.Screen()
+	screen.Feed([]byte(s.Marks), nil)
+	screen.Feed(s.redraw, nil)
+	if last := o.Last; first && last != nil && !last.Over {
+		t.running, t.runningAt = last.ID, last.Began
+		rp.draft.Append(last.executed(), nil)
+	}
+	t.content.data(rp.draft, s.redraw)
+	rp.draft.Resume(s.Position, t.cut)
+}
+
+// gap says on the screen what is missing. CAN ends whatever sequence was begun.
+func (rp *replay) gap(n int64, why string) {
+	rp.lost = true
+	rp.t.term.Replay(fmt.Appendf(nil,
+		"\x18\x1b[m\r\n[termhost: %d bytes are missing here: %s]\r\n", max(n, 0), Printable(why)))
+}
+
+func (rp *replay) resize(cols, rows int) {
+	t := rp.t
+	if c, r := t.term.Screen().Size(); c == cols && r == rows {
+		return
+	}
+	_ = t.resizeBy(func() error { t.term.Screen().Resize(cols, rows); return nil })
+	rp.draft.Append(ahp.TerminalResized{Cols: cols, Rows: rows}, nil)
+}
+
+// event does what an action did, unless the output that brought it brings it again.
+func (rp *replay) event(payload []byte) {
+	t := rp.t
+	var ev event
+	if json.Unmarshal(payload, &ev) != nil || ev.Parsed || ev.Action == nil {
+		return
+	}
+	a, err := ahp.DecodeAction(ev.Action)
+	if err != nil {
+		return
+	}
+	switch a := a.(type) {
+	case ahp.TerminalClaimed:
+		if ev.Holder != nil {
+			rp.draft.Append(ahp.TerminalClaimed{Claim: ahp.Claim(ev.Holder.Claim)}, nil)
+		}
+		return
+	case ahp.TerminalTitleChanged:
+		t.renamed = ev.Renamed
+	case ahp.TerminalCommandExecuted:
+		events{t}.finish(nil)
+		t.running, t.runningAt = a.CommandID, rp.at
+		rp.draft.Append(a, nil)
+		t.content.command(rp.draft, a)
+		return
+	case ahp.TerminalCommandFinished:
+		t.running = ""
+	}
+	rp.draft.Append(a, nil)
+	if _, ok := a.(ahp.TerminalCleared); ok {
+		t.empty(t.Client())
+	}
+}
+
+// finish brings the draft to what the terminal is now.
+func (rp *replay) finish() {
+	t, o := rp.t, &rp.t.outline
+	if t.exited {
+		rp.at = t.end.At
+		t.term.Screen().Flush(events{t})
+		events{t}.Fed()
+		events{t}.finishLast(t.end.Code)
+	}
+	t.renamed, t.lastTitle, t.lastCwd = o.Renamed, o.Title, o.Cwd
+	now, _ := rp.draft.Terminal()
+	if now.Title != o.Title {
+		rp.draft.Append(ahp.TerminalTitleChanged{Title: o.Title}, nil)
+	}
+	if now.Cwd != o.Cwd {
+		rp.draft.Append(ahp.TerminalCwdChanged{Cwd: o.Cwd}, nil)
+	}
+	if now.Claim != t.holder.claim {
+		rp.draft.Append(ahp.TerminalClaimed{Claim: t.holder.claim}, nil)
+	}
+	if t.exited {
+		rp.draft.Append(t.end.action(), nil)
+	}
+}

@@ -1,0 +1,194 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"termhost/ptypool"
+	"termhost/ptypool/keeper"
+	"termhost/ptypool/termlog"
+)
+
+// Keeper keeps the programs of terminals from one host to the next. A [keeper.Link] is one.
+type Keeper interface {
+	ptypool.Starter
+	// List returns what is kept.
+	List() ([]keeper.Info, error)
+	// Take hands over one of them, which nobody else reads from then on.
+	Take(id string) (*keeper.Terminal, error)
+}
+
+// takeKept takes all terminals from the keeper, by their IDs. Nobody writes to their logs any more.
+func (h *Host) takeKept() map[string]*keeper.Terminal {
+	kept := map[string]*keeper.Terminal{}
+	from := h.cfg().Keeper
+	if from == nil {
+		return kept
+	}
+	list, err := from.List()
+	if err != nil {
+		h.log.Error("the keeper does not say which terminals it has", "err", err)
+	}
+	for _, info := range list {
+		if kept[info.ID], err = from.Take(info.ID); err != nil {
+			delete(kept, info.ID)
+			h.log.Error("the keeper does not hand over a terminal", "id", info.ID, "err", err)
+		}
+	}
+	return kept
+}
+
+// endUnknown ends what the keeper has and no description tells anything about: nobody could ever
+// reach it.
+func (h *Host) endUnknown(kept map[string]*keeper.Terminal) {
+	for id, k := range kept {
+		h.log.Warn("a program of the last host is ended: it is not known whose it is",
+			"id", id, "process", k.Pid)
+		go h.pool.EndKept(k) // the pool's shutdown waits until nothing is left
+	}
+}
+
+// openLog opens the log of a terminal, which a keeper may have in its memory.
+func openLog(dir string, kept *keeper.Terminal) (log *termlog.Log, memory bool, err error) {
+	if kept != nil {
+		if segments := kept.Memory(); len(segments) > 0 {
+			log, err = termlog.New(segments, termlog.MinSize)
+			return log, true, err
+		}
+	}
+	log, err = termlog.Open(dir)
+	return log, false, err
+}
+
+// resume goes on with a terminal whose program runs.
+func (h *Host) resume(r *remains) error {
+	m := &r.meta
+	t, err := h.reenter(r)
+	if err != nil {
+		return err
+	}
+	t.integrated, t.commands = m.Nonce != "", m.Outline.Commands
+	h.goOn(t, r)
+	h.creators.add(t.marker, h.recalled(t.creator, t.proof))
+	spec := ptypool.Spec{Marker: t.marker, Cols: m.Outline.Cols, Rows: m.Outline.Rows,
+		VT: t.screen, Keep: t.journal.keep()}
+	if m.Piped {
+		t.exec = &pipesExecutor{serverExecutor: serverExecutor{t}, detached: m.Detached}
+		_, err = h.pool.TakePiped(r.kept, spec, events{t})
+	} else {
+		t.exec = &serverExecutor{t}
+		_, err = h.pool.Take(r.kept, spec, events{t})
+	}
+	if err != nil {
+		h.lose(t)
+		return fmt.Errorf("its program is lost: %w", err)
+	}
+	if r.noted {
+		t.warn(t.journal.replace(t.describe(nil), false, h.now()))
+	}
+	if piped, ok := t.exec.(*pipesExecutor); ok && !piped.detached || t.forced {
+		t.ending("with the connection that it was started on")
+		t.exec.end(hangupGrace, "")
+	}
+	t.term.Lock()
+	t.typed = h.now()
+	t.watchIdle(h.cfg().KeyboardIdle)
+	t.term.Unlock()
+	h.resumed = append(h.resumed, t)
+	return nil
+}
+
+// await goes on with a terminal whose program runs elsewhere, and waits for its owner.
+func (h *Host) await(r *remains, owner *client) error {
+	m := &r.meta
+	t, err := h.reenter(r)
+	if err != nil {
+		return err
+	}
+	e := &clientExecutor{t: t, client: owner, cwd: m.Outline.Cwd, stream: !m.IsPty,
+		grace: m.Grace}
+	t.exec = e
+	h.goOn(t, r)
+	if mark := m.Outline.Owner; mark != nil {
+		e.taken, e.half = mark.Seq, mark.Half
+		if missing := mark.End - t.journal.position(); mark.N > 0 && missing > 0 {
+			// The owner sends all of it again.
+			e.taken, e.half = mark.Seq-1, mark.Was
+			e.again = ownerMark{Seq: mark.Seq, N: mark.N - missing}
+		}
+	}
+	if _, err := h.pool.Virtual(m.Outline.Cols, m.Outline.Rows, t.screen, events{t}); err != nil {
+		h.lose(t)
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	grace := e.grace
+	if expires := t.creator.Expires; !expires.IsZero() {
+		grace = min(grace, expires.Sub(h.now()))
+	}
+	e.waitLocked(grace)
+	h.resumed = append(h.resumed, t)
+	return nil
+}
+
+// lose takes back what reenter has done for a terminal that cannot go on.
+func (h *Host) lose(t *Terminal) {
+	h.mu.Lock()
+	h.forgetLocked(t)
+	h.mu.Unlock()
+	t.ch.Remove()
+}
+
+// goOn has t's journal go on where an earlier host's has ended.
+func (h *Host) goOn(t *Terminal, r *remains) {
+	size, inMemory := h.logPlace()
+	if r.log == nil {
+		h.setLogAside(r.dir)
+		if inMemory {
+			size = 0 // the keeper could not be told of another one
+		}
+	}
+	t.journal.goOn(r.dir, size, r.memory, r.log)
+	if log := r.log; log != nil {
+		t.past.Store(&past{open: func() (*termlog.Log, error) { return log, nil }})
+	}
+}
+
+// setLogAside makes room for a new log where there is one that cannot be read.
+func (h *Host) setLogAside(dir string) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), "log.") {
+			err = errors.Join(err, os.Rename(path, path+damagedSuffix))
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		h.log.Warn("a log that cannot be read is in the way of a new one", "folder", dir,
+			"err", err)
+	}
+}
+
+// openResumed has the output read of the terminals that go on, and then reads their logs, one after
+// the other: whether they wait for somebody to type is seen on the screen. Those that print or are
+// looked at meanwhile do not wait for their turn.
+func (h *Host) openResumed() {
+	for _, t := range h.resumed {
+		close(t.started)
+	}
+	h.waking.Go(func() {
+		for _, t := range h.resumed {
+			t.term.Lock()
+			t.loadLocked()
+			if !t.exited {
+				t.stir()
+			}
+			t.term.Unlock()
+		}
+		h.resumed = nil
+	})
+}

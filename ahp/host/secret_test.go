@@ -1,0 +1,179 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"termhost/ahp"
+	"termhost/authz"
+)
+
+const askSecret = `printf 'Password: '; stty -echo; read x; stty echo; echo; echo "got ${#x}"; read y`
+
+func TestAnAgentDoesNotTypeASecret(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	agent := connect(t, h, bot, "agent")
+	uri := agent.create("x", "/bin/sh", "-c", askSecret)
+	term := h.lookup(uri)
+	if got := term.waitsFor(t, agent.c); got != WaitingSecret {
+		t.Fatalf("it waits for %q", got)
+	}
+	const rule = "a person must type this"
+	for _, keys := range []string{"x", "hunter2\r", "\x03x", "\x1b[A"} {
+		if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte(keys)}); got != rule {
+			t.Errorf("%q is answered with %q", keys, got)
+		}
+	}
+	if got := term.Info(alice); got.Waiting != WaitingSecret || got.StateText() != "waits: secret" {
+		t.Errorf("it is listed as %+v", got)
+	}
+	person := attach(t, h, alice, "x", window)
+	if err := person.a.Input([]byte("four\r")); err != nil {
+		t.Fatal(err)
+	}
+	term.awaitOutput(t, "got 4")
+	if got := term.waitsFor(t, agent.c); got != WaitingInput {
+		t.Errorf("then it waits for %q", got)
+	}
+	if got := term.Info(alice).StateText(); got != "waits" {
+		t.Errorf("then it is listed as %q", got)
+	}
+}
+
+func TestWhoMayTypeASecret(t *testing.T) {
+	t.Parallel()
+	exempt := bot
+	exempt.TypesSecrets = true
+	inside := alice
+	inside.Inside = true
+	for name, c := range map[string]struct {
+		p    authz.Principal
+		door string
+		all  bool
+		ok   bool
+	}{
+		"a person by SSH":          {alice, DoorSSH, false, true},
+		"a key's agent":            {alice, DoorSubsystem, false, false},
+		"a token":                  {bot, DoorWebSocket, false, false},
+		"a token that was made so": {exempt, DoorWebSocket, false, true},
+		"a process in a terminal":  {inside, DoorSSH, false, false},
+		"a token, by the settings": {bot, DoorWebSocket, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHost(t, func(cfg *Config) { cfg.AgentsTypeSecrets = c.all })
+			owner := connect(t, h, c.p, "owner")
+			term, err := h.Create(c.p, CreateOptions{Name: "x", Argv: sh(askSecret)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			term.waitsFor(t, owner.c)
+			conn, err := h.Connect(c.p, c.door)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			err = conn.Send(context.Background(), term, []byte("secret\r"))
+			var denied *authz.Denied
+			if (err == nil) != c.ok || err != nil && !errors.As(err, &denied) {
+				t.Errorf("typing is answered with %v", err)
+			}
+			if err := conn.Send(context.Background(), term, []byte{0x03}); err != nil {
+				t.Errorf("ctrl-C is answered with %v", err)
+			}
+		})
+	}
+}
+
+// What an agent typed ahead of a question for a secret, and the program has not taken yet, does not
+// answer it.
+func TestWhatAnAgentTypedAheadAnswersNoSecret(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	agent := connect(t, h, bot, "agent")
+	uri := agent.create("x", "/bin/sh", "-c",
+		`stty -echo; echo ready; read go; printf 'Password: '; exec sleep 1000`)
+	term := h.lookup(uri)
+	term.awaitOutput(t, "ready")
+	// More than the line discipline takes before somebody reads, so that the rest is queued.
+	ahead := "\r" + strings.Repeat(strings.Repeat("x", 1000)+"\r", 100)
+	if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte(ahead)}); got != "" {
+		t.Fatal(got)
+	}
+	term.awaitOutput(t, "Password: ")
+	for deadline := time.Now().Add(patience); term.term.QueuesShown(); {
+		if time.Now().After(deadline) {
+			t.Fatal("what was typed ahead is still queued")
+		}
+		time.Sleep(time.Millisecond) // nothing tells when the queue is dropped
+	}
+}
+
+// The secret itself is nowhere but in the program.
+func TestASecretIsNowhere(t *testing.T) {
+	t.Parallel()
+	var log lockedBuffer
+	h := newHost(t, func(c *Config) {
+		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		c.Audit = c.Log
+	})
+	watcher := connect(t, h, eve, "watcher")
+	term := run(t, h, alice, "x", askSecret)
+	term.waitsFor(t, watcher.c)
+	watcher.subscribe(term.uri)
+	events, err := watcher.c.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	viewer := attach(t, h, eve, "x", AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})
+	person := attach(t, h, alice, "x", window)
+	const canary = "c4n4ry-s3cr3t"
+	if err := person.a.Input([]byte(canary + "\r")); err != nil {
+		t.Fatal(err)
+	}
+	term.awaitOutput(t, "got 13")
+	viewer.shows("got 13")
+	st, _ := term.ch.Terminal()
+	list, _ := h.List(alice)
+	commands, _, _ := h.LogCommands(alice, term)
+	for what, text := range map[string]any{
+		"the log": text(st), "the list": list, "the commands": commands,
+		"the host's log": log.String(), "the viewer": string(viewer.out),
+		"the events": events.Pull(nil, 100),
+	} {
+		if strings.Contains(fmt.Sprint(text), canary) {
+			t.Errorf("%s has the secret", what)
+		}
+	}
+	for _, e := range watcher.pending() {
+		if bytes.Contains(e.AppendEnvelope(nil, ahp.ShapeLifecycle), []byte(canary)) {
+			t.Error("a subscriber is shown the secret")
+		}
+	}
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

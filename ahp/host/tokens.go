@@ -1,0 +1,110 @@
+package host
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"termhost/authz"
+	"termhost/keys"
+)
+
+// MintToken makes a bearer token for g's key. The secret is returned once and kept nowhere. Errors
+// are those of [authz.Authority.MintToken].
+func (h *Host) MintToken(g authz.Grant, r authz.TokenRequest) (
+	secret string, token keys.Token, err error,
+) {
+	return h.cfg().Authority.MintToken(g, r)
+}
+
+// RevokeToken ends a token of g's key, and what is connected with it. Errors are those of
+// [authz.Authority.RevokeToken].
+func (h *Host) RevokeToken(g authz.Grant, name string) error {
+	return h.cfg().Authority.RevokeToken(g, name)
+}
+
+// PageRequest is what a web page is asked for with.
+type PageRequest struct {
+	// URL is where the browser finds this host; "": where the host itself listens.
+	URL string
+	// Role is the page's; NoRole: operator, or the asker's own role if that is lower.
+	Role authz.Role
+	// Terminals are the NAMEs that the page shows first.
+	Terminals []string
+}
+
+// OpenPage returns a URL with a ticket: the page that is opened with it, once and soon, gets in as
+// g's. Errors are *PageURLError and those of [authz.Authority.OpenPage].
+func (h *Host) OpenPage(g authz.Grant, r PageRequest) (string, error) {
+	base := r.URL
+	if base == "" {
+		base = h.cfg().PageURL
+	}
+	if base == "" {
+		return "", &PageURLError{"this host has no HTTP port of its own: name the address of a " +
+			"forwarded one with --url, or use termhost page"}
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
+		return "", &PageURLError{"the URL must be http://HOST:PORT/ or https://HOST/, " +
+			"with a path if a proxy has one"}
+	}
+	if !strings.HasSuffix(u.Path, "/") {
+		u.Path += "/"
+	}
+	u.Host = withoutDefaultPort(u)
+	secret, err := h.cfg().Authority.OpenPage(g, r.Role, u.Scheme+"://"+u.Host)
+	if err != nil {
+		return "", err
+	}
+	// What follows the # is never sent to a server.
+	text := u.String() + "#t=" + secret
+	if len(r.Terminals) > 0 {
+		text += "&/" + url.PathEscape(strings.Join(r.Terminals, ","))
+	}
+	return text, nil
+}
+
+// withoutDefaultPort returns a URL's host as browsers write it into the Origin header.
+func withoutDefaultPort(u *url.URL) string {
+	name := strings.ToLower(u.Host)
+	port := u.Port()
+	if u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {
+		return strings.TrimSuffix(name, ":"+port)
+	}
+	return name
+}
+
+// PageURLError says why no page can be opened at an address. Its text may be shown to the peer.
+type PageURLError struct{ Reason string }
+
+func (e *PageURLError) Error() string { return e.Reason }
+
+// TokenTable returns the live tokens of g's key for people: a row of column names, then one for
+// each token, oldest first. A column tells which may type secrets, if any may. It returns
+// *authz.Denied if g may not list them.
+func (h *Host) TokenTable(g authz.Grant) ([][]string, error) {
+	list, err := h.cfg().Authority.ListTokens(g)
+	if err != nil {
+		return nil, err
+	}
+	rows := [][]string{{"NAME", "ROLE", "CREATED", "EXPIRES"}}
+	some := slices.ContainsFunc(list, func(t keys.Token) bool { return t.TypesSecrets })
+	if some {
+		rows[0] = append(rows[0], "SECRETS")
+	}
+	for _, t := range list {
+		row := []string{t.Name, t.Role,
+			t.Created.UTC().Format(time.RFC3339), t.Expires.UTC().Format(time.RFC3339)}
+		switch {
+		case t.TypesSecrets:
+			row = append(row, "types them")
+		case some:
+			row = append(row, "-")
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}

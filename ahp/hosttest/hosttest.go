@@ -1,0 +1,113 @@
+// Package hosttest is for tests only: it has what the tests of several packages need around a
+// host, such as the host itself, principals, connections and the check for leaked goroutines.
+package hosttest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"termhost/ahp/host"
+	"termhost/ahp/rpc"
+	"termhost/ahp/transport"
+	"termhost/authz"
+)
+
+// Patience is how long a test waits for what must come. It is far more than anything takes, so that
+// only what never comes fails.
+const Patience = 30 * time.Second
+
+// Program is another program that the test binary can be: it is run in place of the tests where the
+// environment variable is set.
+type Program struct {
+	Variable string
+	Run      func(value string)
+}
+
+// Main runs a package's tests and then fails if goroutines are left, unless this process is to be
+// one of the programs.
+func Main(m *testing.M, programs ...Program) {
+	for _, p := range programs {
+		if value := os.Getenv(p.Variable); value != "" {
+			p.Run(value)
+			return
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// Principal returns the principal of a person's key.
+func Principal(name string, role authz.Role) authz.Principal {
+	id := "SHA256:" + name
+	return authz.Principal{ID: id, Name: name, Role: role, Fingerprint: id}
+}
+
+// New returns a host with /bin/sh as its shell and the given changes to its configuration. It is
+// shut down when the test ends, if not before.
+func New(t testing.TB, changes ...func(*host.Config)) *host.Host {
+	t.Helper()
+	cfg := host.Config{Shell: "/bin/sh", StateDir: t.TempDir(), Version: "test", MaxExited: 64,
+		Persist: true}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	h, err := host.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		defer cancel()
+		if err := h.Shutdown(ctx); err != nil {
+			t.Errorf("the host's shutdown: %v", err)
+		}
+	})
+	return h
+}
+
+// maxMessage bounds a message that a test sends to a host, in bytes.
+const maxMessage = 1 << 20
+
+// Dial returns the client's end of an AHP connection of a principal to a host, over lines and a
+// pipe in memory. Its Close returns when the host has ended its side. It is closed when the test
+// ends, if not before.
+func Dial(t testing.TB, h *host.Host, p authz.Principal, o rpc.Options) (net.Conn, error) {
+	c, err := h.Connect(p, host.DoorSubsystem)
+	if err != nil {
+		return nil, err
+	}
+	near, far := net.Pipe()
+	conn := &servedConn{Conn: near, far: far}
+	conn.served.Go(func() { Serve(c, far, o) })
+	t.Cleanup(func() { conn.Close() })
+	return conn, nil
+}
+
+// servedConn is the client's end of a pipe that a host serves.
+type servedConn struct {
+	net.Conn
+	far    net.Conn // the host's end
+	served sync.WaitGroup
+}
+
+// Close closes the pipe and waits for the host. The host's end is closed first, which breaks the
+// connection: at the mere end of what a host reads it first answers what it was asked.
+func (c *servedConn) Close() error {
+	err := errors.Join(c.far.Close(), c.Conn.Close())
+	c.served.Wait()
+	return err
+}
+
+// Serve serves AHP to a connection, over lines, and returns when it has ended.
+func Serve(c *host.Conn, nc net.Conn, o rpc.Options) {
+	defer c.Close()
+	defer nc.Close()
+	lines := transport.NewLines(nc, nc, maxMessage, func(string) error { return nc.Close() })
+	_ = rpc.Serve(lines, c, o) // always an error: the connection's end
+}

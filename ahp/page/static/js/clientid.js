@@ -1,0 +1,30 @@
+// This tab's name towards the host. It outlives a reload, so that the keyboard is still held, and is
+// not shared with a duplicate of the tab, whose sessionStorage is a copy.
+
+const stored = 'termhost.client';
+
+/** @returns {Promise<string>} */
+export async function clientId() {
+  const old = sessionStorage.getItem(stored);
+  if (old && await take(old)) return old;
+  const id = 'page-' + Array.from(crypto.getRandomValues(new Uint8Array(6)),
+    (b) => b.toString(16).padStart(2, '0')).join('');
+  sessionStorage.setItem(stored, id);
+  await take(id);
+  return id;
+}
+
+/**
+ * take holds a lock until the tab ends; false: another tab has it.
+ * @param {string} id
+ * @returns {Promise<boolean>}
+ */
+function take(id) {
+  if (!navigator.locks) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    void navigator.locks.request(`termhost ${id}`, { ifAvailable: true }, (lock) => {
+      resolve(!!lock);
+      return lock ? new Promise(() => {}) : undefined;
+    });
+  });
+}

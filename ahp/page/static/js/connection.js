@@ -1,0 +1,250 @@
+// The page's connection to the host, over as many WebSockets as it takes. It keeps the list of
+// terminals and who follows which of them, and goes on where it was after a loss.
+
+import { ack, Lost, RPCError, rootURI } from './wire.js';
+import { RPC } from './rpc.js';
+import { Refused } from './session.js';
+
+/**
+ * @typedef {import('./session.js').Session} Session
+ * @typedef {import('./reducers.js').TerminalInfo} TerminalInfo
+ * @typedef {{snapshot(state: any): void, action(envelope: Envelope): void, gone(): void}} Follower
+ * @typedef {{channel: string, action: any, serverSeq: number, rejectionReason?: string,
+ *   origin?: {clientId: string, clientSeq: number}}} Envelope
+ * @typedef {'connecting' | 'ready' | 'lost' | 'refused' | 'replaced'} Status
+ */
+
+const versions = ['1.0.0', '0.9.0'];
+const firstDelay = 250, longestDelay = 5000;
+
+/**
+ * Connection dispatches the events "status", when its status has changed, and "list", when the list
+ * of terminals has.
+ */
+export class Connection extends EventTarget {
+  /** @type {Status} */
+  status = 'connecting';
+  /** @type {Error | null} Why it is refused, or was lost. */
+  reason = null;
+  /** @type {TerminalInfo[]} */
+  terminals = [];
+  /** @type {RPC | null} */
+  rpc = null;
+  /** @type {Map<string, Follower>} By URI. */
+  followers = new Map();
+  lastSeen = 0;
+  known = false; // whether the host has known this clientId
+  clientSeq = 1;
+  /** @type {Map<number, {resolve: () => void, reject: (e: Error) => void}>} */
+  dispatched = new Map();
+  directory = '';
+  attempts = 0;
+  unacknowledged = 0;
+
+  /**
+   * @param {Session} session
+   * @param {string} clientId
+   */
+  constructor(session, clientId) {
+    super();
+    this.session = session;
+    this.clientId = clientId;
+    this.wake = () => {};
+    addEventListener('online', () => this.wake());
+    document.addEventListener('visibilitychange', () => { if (!document.hidden) this.wake(); });
+  }
+
+  /**
+   * @param {Status} status
+   * @param {Error | null} [reason]
+   */
+  become(status, reason = null) {
+    this.status = status;
+    this.reason = reason;
+    this.dispatchEvent(new Event('status'));
+  }
+
+  /** run connects, again and again, until it is refused or replaced. */
+  async run() {
+    for (;;) {
+      try {
+        const { closed } = await this.open();
+        this.attempts = 0;
+        this.become('ready');
+        const reason = await closed;
+        if (/taken over/.test(reason)) return this.become('replaced');
+        this.become('lost', new Error(reason || 'the connection was lost'));
+      } catch (e) {
+        const error = /** @type {Error} */ (e);
+        if (error instanceof Refused) return this.become('refused', error);
+        this.become('lost', error);
+      } finally {
+        this.rpc = null;
+        for (const w of this.dispatched.values()) w.reject(new Lost('the connection was lost'));
+        this.dispatched.clear();
+      }
+      await this.pause();
+    }
+  }
+
+  /** pause waits before the next attempt; less if there is reason to hope. */
+  pause() {
+    const delay = Math.min(longestDelay, firstDelay * 2 ** this.attempts++);
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, delay * (0.75 + Math.random() / 2));
+      this.wake = () => { clearTimeout(timer); resolve(null); };
+    });
+  }
+
+  /**
+   * open connects once.
+   * @returns {Promise<{closed: Promise<string>}>} When it is open, and later why it has ended.
+   */
+  async open() {
+    const socket = await this.session.connect();
+    const opened = await new Promise((resolve) => {
+      socket.onopen = () => resolve(true);
+      socket.onclose = () => resolve(false);
+    });
+    if (!opened) {
+      const refused = await this.session.diagnose();
+      if (refused) throw refused;
+      throw new Error('the host is there, but WebSockets do not get through: does a proxy in ' +
+        'between pass on the Upgrade header?');
+    }
+    const rpc = new RPC(socket);
+    /** @type {Promise<string>} */
+    const closed = new Promise((resolve) => { rpc.onclose = resolve; });
+    rpc.onnotification = (method, params) => {
+      if (method === 'action') this.receive(params);
+    };
+    this.rpc = rpc;
+    this.unacknowledged = 0;
+    if (!this.known || !await this.resume(rpc)) await this.begin(rpc);
+    this.known = true;
+    return { closed };
+  }
+
+  /** @param {RPC} rpc */
+  async begin(rpc) {
+    const hello = await rpc.request('initialize', {
+      channel: rootURI, protocolVersions: versions, clientId: this.clientId,
+      clientInfo: { name: 'termhost page' }, initialSubscriptions: [rootURI],
+      _meta: { [ack.capability]: { window: ack.window } },
+    });
+    this.directory = hello.defaultDirectory ?? '';
+    this.lastSeen = Math.max(this.lastSeen, hello.serverSeq);
+    for (const s of hello.snapshots) {
+      if (s.resource === rootURI) this.list(s.state.terminals);
+    }
+    await Promise.all([...this.followers].map(([uri, f]) => this.subscribe(uri, f)));
+  }
+
+  /**
+   * resume goes on where the last WebSocket ended.
+   * @param {RPC} rpc
+   * @returns {Promise<boolean>} false: the host does not know this client any more
+   */
+  async resume(rpc) {
+    const uris = [...this.followers.keys()];
+    let replay;
+    try {
+      replay = await rpc.request('reconnect', {
+        channel: rootURI, clientId: this.clientId, lastSeenServerSeq: this.lastSeen,
+        subscriptions: [rootURI, ...uris], _meta: { [ack.capability]: { window: ack.window } },
+      });
+    } catch (e) {
+      if (e instanceof RPCError) return false;
+      throw e;
+    }
+    for (const envelope of replay.actions) this.receive(envelope);
+    for (const uri of replay.missing) this.followers.get(uri)?.gone();
+    return true;
+  }
+
+  /** @param {Envelope} e */
+  receive(e) {
+    this.lastSeen = Math.max(this.lastSeen, e.serverSeq);
+    const own = e.origin?.clientId === this.clientId ? e.origin.clientSeq : 0;
+    if (own) {
+      const w = this.dispatched.get(own);
+      this.dispatched.delete(own);
+      if (e.rejectionReason) w?.reject(new RPCError({ code: 0, message: e.rejectionReason }));
+      else w?.resolve();
+    }
+    if (e.rejectionReason) return;
+    if (e.action.type === 'root/terminalsChanged') this.list(e.action.terminals);
+    this.followers.get(e.channel)?.action(e);
+  }
+
+  /** @param {TerminalInfo[]} terminals */
+  list(terminals) {
+    this.terminals = terminals;
+    this.dispatchEvent(new Event('list'));
+  }
+
+  /**
+   * acknowledge says that output has been shown. What the host then sends is fresh.
+   * @param {number} bytes
+   */
+  acknowledge(bytes) {
+    this.unacknowledged += bytes;
+    if (this.unacknowledged < ack.every || !this.rpc) return;
+    this.rpc.notify(ack.method, { channel: rootURI, bytes: this.unacknowledged });
+    this.unacknowledged = 0;
+  }
+
+  /**
+   * follow shows a terminal to a follower from now on: a snapshot, then actions.
+   * @param {string} uri
+   * @param {Follower} follower
+   */
+  follow(uri, follower) {
+    this.followers.set(uri, follower);
+    if (this.status === 'ready') void this.subscribe(uri, follower);
+  }
+
+  /**
+   * @param {string} uri
+   * @param {Follower} follower
+   */
+  async subscribe(uri, follower) {
+    try {
+      const { snapshot } = await this.request('subscribe', { channel: uri });
+      if (this.followers.get(uri) === follower) follower.snapshot(snapshot.state);
+    } catch (e) {
+      if (e instanceof RPCError) follower.gone();
+    }
+  }
+
+  /** @param {string} uri */
+  unfollow(uri) {
+    this.followers.delete(uri);
+    this.rpc?.notify('unsubscribe', { channel: uri });
+  }
+
+  /**
+   * @param {string} method
+   * @param {any} params
+   * @returns {Promise<any>}
+   */
+  request(method, params) {
+    return this.rpc?.request(method, params) ?? Promise.reject(new Lost('there is no connection'));
+  }
+
+  /**
+   * dispatch sends an action, and returns when the host has taken it. It fails with the host's
+   * reason if it is rejected.
+   * @param {string} channel
+   * @param {any} action
+   * @returns {Promise<void>}
+   */
+  dispatch(channel, action) {
+    if (!this.rpc) return Promise.reject(new Lost('there is no connection'));
+    const clientSeq = this.clientSeq++;
+    return new Promise((resolve, reject) => {
+      this.dispatched.set(clientSeq, { resolve, reject });
+      this.rpc?.notify('dispatchAction', { channel, clientSeq, action });
+    });
+  }
+}

@@ -1,0 +1,75 @@
+// Questions to the person, one at a time, and short notices.
+
+import { button, h } from './dom.js';
+import { oneLine } from './format.js';
+
+/**
+ * @typedef {{name: string, label: string, value?: string, hint?: string, placeholder?: string,
+ *   pattern?: string}} Field
+ */
+
+/**
+ * ask shows a dialog and returns the values of its fields; null: it was cancelled.
+ * @param {{title: string, text?: string, detail?: string, fields?: Field[], yes: string,
+ *   danger?: boolean}} o
+ * @returns {Promise<Record<string, string> | null>}
+ */
+export function ask(o) {
+  return new Promise((resolve) => {
+    const inputs = (o.fields ?? []).map((f) => h('input', {
+      name: f.name, value: f.value ?? '', placeholder: f.placeholder ?? '', autocomplete: 'off',
+      spellcheck: false, pattern: f.pattern ?? '.*', title: f.hint ?? '', 'aria-label': f.label,
+    }));
+    const dialog = h('dialog', { 'aria-label': o.title },
+      h('h2', {}, o.title),
+      o.text && h('p', {}, o.text),
+      o.detail && h('pre', { class: 'detail' }, o.detail),
+      ...inputs.map((input, i) => h('label', {}, (o.fields ?? [])[i].label, input)),
+      h('menu', {},
+        button('Cancel', 'Cancel', () => dialog.close('')),
+        h('button', { type: 'button', class: o.danger ? 'danger' : 'primary', onclick: yes }, o.yes)));
+    function yes() {
+      if (inputs.every((i) => i.reportValidity())) dialog.close('yes');
+    }
+    dialog.addEventListener('keydown', (e) => {
+      if (e.key === 'Enter' && e.target instanceof HTMLInputElement) yes();
+      e.stopPropagation();
+    });
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(dialog.returnValue === 'yes' ?
+        Object.fromEntries(inputs.map((i) => [i.name, i.value.trim()])) : null);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    (inputs[0] ?? dialog.querySelector('menu button:last-child'))?.focus();
+  });
+}
+
+/**
+ * @param {string} text
+ * @param {number} lines
+ */
+export async function confirmPaste(text, lines) {
+  return !!await ask({
+    title: `Paste ${lines} lines?`, text: 'The program has not asked to be told what is pasted: each ' +
+      'line may be run as it arrives.',
+    detail: text.split(/\r\n|\r|\n/).slice(0, 6).map((l) => oneLine(l, 90)).join('\n') +
+      (lines > 6 ? '\n\u2026' : ''),
+    yes: 'Paste',
+  });
+}
+
+/** How long a notice stays. */
+const noticeTime = 5000;
+const notices = h('div', { class: 'notices', role: 'status', 'aria-live': 'polite' });
+
+/** @param {string} text */
+export function notice(text) {
+  if (!notices.isConnected) document.body.append(notices);
+  const same = [...notices.children].find((n) => n.textContent === text);
+  same?.remove();
+  const el = h('p', {}, text);
+  notices.append(el);
+  setTimeout(() => el.remove(), noticeTime);
+}

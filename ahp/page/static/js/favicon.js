@@ -1,0 +1,42 @@
+// The browser tab's icon and title say whether a terminal needs the person, and otherwise how the
+// one that is looked at stands.
+
+import { standing } from './standing.js';
+import { nameOf } from './reducers.js';
+
+/** @type {Record<string, string>} The icons beside the plain one, by what they say. */
+const icons = { needs: 'needs', ok: 'ok', failed: 'failed', signal: 'failed', lost: 'failed', running: 'running' };
+
+export class Favicon {
+  last = '';
+
+  /**
+   * @param {import('./connection.js').Connection} connection
+   * @param {import('./layout.js').Layout} layout
+   */
+  constructor(connection, layout) {
+    this.connection = connection;
+    this.layout = layout;
+    this.link = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]'));
+    connection.addEventListener('list', () => this.draw());
+    layout.addEventListener('change', () => this.draw());
+  }
+
+  draw() {
+    const { terminals } = this.connection, name = this.layout.focus;
+    const looked = terminals.find((t) => nameOf(t.resource) === name);
+    const needs = terminals.filter((t) => standing(t).kind === 'needs').length;
+    const s = looked && standing(looked);
+    this.set(needs ? 'needs' : icons[s?.kind ?? ''] ?? '');
+    const mark = needs ? `(${needs}) ` : s && s.kind !== 'running' ? `${s.mark} ` : '';
+    document.title = mark + (name ? `${name} \u2013 termhost` : 'termhost');
+  }
+
+  /** @param {string} icon */
+  set(icon) {
+    const href = new URL(icon ? `icon-${icon}.svg` : 'icon.svg', document.baseURI).href;
+    if (href === this.last) return;
+    this.last = href;
+    this.link.href = href;
+  }
+}

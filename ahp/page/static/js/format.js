@@ -1,0 +1,42 @@
+// Times and other values as people read them.
+
+/** @param {number} ms */
+export function duration(ms) {
+  if (ms < 1000) return ms < 100 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+  const s = ms / 1000;
+  if (s < 60) return s < 10 ? `${s.toFixed(1)} s` : `${Math.round(s)} s`;
+  const m = Math.floor(s / 60);
+  if (m < 60) return `${m} m ${String(Math.round(s % 60) % 60).padStart(2, '0')} s`;
+  return `${Math.floor(m / 60)} h ${String(m % 60).padStart(2, '0')} m`;
+}
+
+/**
+ * outcome says how a command or a program has ended: a mark, which is not told by its colour alone,
+ * and words.
+ * @param {number | undefined} code
+ * @returns {{kind: 'ok' | 'failed' | 'signal' | 'lost', mark: string, words: string}}
+ */
+export function outcome(code) {
+  if (code === undefined || code < 0) return { kind: 'lost', mark: '?', words: 'lost' };
+  if (code === 0) return { kind: 'ok', mark: '\u2713', words: 'ok 0' };
+  if (code > 128 && code < 193) {
+    return { kind: 'signal', mark: '\u26a1\ufe0e', words: signals[code - 128] ?? `signal ${code - 128}` };
+  }
+  return { kind: 'failed', mark: '\u2715', words: `failed ${code}` };
+}
+
+/** @type {Record<number, string>} */
+const signals = {
+  1: 'SIGHUP', 2: 'SIGINT', 3: 'SIGQUIT', 4: 'SIGILL', 6: 'SIGABRT', 8: 'SIGFPE', 9: 'SIGKILL',
+  11: 'SIGSEGV', 13: 'SIGPIPE', 14: 'SIGALRM', 15: 'SIGTERM',
+};
+
+/**
+ * oneLine shows text of others on one line: without control characters, and cut.
+ * @param {string} text
+ * @param {number} [most]
+ */
+export function oneLine(text, most = 200) {
+  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, ' ').trim();
+  return clean.length > most ? clean.slice(0, most - 1) + '\u2026' : clean;
+}

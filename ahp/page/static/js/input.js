@@ -1,0 +1,70 @@
+// What is typed, on its way to the host: in order, complete, and no faster than the host takes it.
+
+import { Lost } from './wire.js';
+
+/** How much may be on its way without an answer, in UTF-16 units. */
+const inFlight = 4096;
+/** How much goes in one message. */
+const pieceSize = 16384;
+/** How long to wait when the program does not read and the host's queue is full. */
+const fullPause = 50;
+
+export class Input {
+  buffer = '';
+  flying = 0;
+  held = false; // waiting for the host's queue to drain
+
+  /**
+   * @param {(data: string) => Promise<void>} send
+   * @param {(reason: string, unsent: number) => void} refused
+   */
+  constructor(send, refused) {
+    this.send = send;
+    this.refused = refused;
+  }
+
+  /** @param {string} data */
+  type(data) {
+    this.buffer += data;
+    this.pump();
+  }
+
+  /** drop forgets what has not been sent, and returns how much that was. */
+  drop() {
+    const n = this.buffer.length;
+    this.buffer = '';
+    return n;
+  }
+
+  pump() {
+    while (this.buffer && !this.held && (this.flying === 0 || this.flying + this.buffer.length <= inFlight)) {
+      let n = Math.min(pieceSize, this.buffer.length);
+      const last = this.buffer.charCodeAt(n - 1);
+      if (n < this.buffer.length && last >= 0xd800 && last < 0xdc00) n--; // not between surrogates
+      const piece = this.buffer.slice(0, n);
+      this.buffer = this.buffer.slice(n);
+      void this.fly(piece);
+    }
+  }
+
+  /** @param {string} piece */
+  async fly(piece) {
+    this.flying += piece.length;
+    try {
+      await this.send(piece);
+    } catch (e) {
+      const reason = /** @type {Error} */ (e).message;
+      if (/queue is full/.test(reason)) {
+        this.held = true;
+        this.buffer = piece + this.buffer;
+        setTimeout(() => { this.held = false; this.pump(); }, fullPause);
+      } else {
+        const unsent = this.drop() + piece.length;
+        if (!(e instanceof Lost) || unsent > 1) this.refused(reason, unsent);
+      }
+    } finally {
+      this.flying -= piece.length;
+    }
+    this.pump();
+  }
+}

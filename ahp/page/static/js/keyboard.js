@@ -1,0 +1,140 @@
+// The keyboard of a visible terminal: keys and pastes on their way to the program, and who has it.
+
+import { readPaste } from './clipboard.js';
+import { Input } from './input.js';
+import { Prefix } from './prefix.js';
+
+/**
+ * @typedef {import('./terminal.js').TerminalView} TerminalView
+ * @typedef {import('./reducers.js').Claim} Claim
+ */
+
+export class Keyboard {
+  lastKey = 0; // when a key was typed
+  /** @type {Claim | null} Who had the keyboard before it was taken here. */
+  lender = null;
+
+  /** @param {TerminalView} view */
+  constructor(view) {
+    this.view = view;
+    this.connection = view.connection;
+    this.term = view.screen.term;
+    this.input = new Input((data) => this.connection.dispatch(view.uri, { type: 'terminal/input', data }),
+      (reason, unsent) => view.notice(unsent > 1 ? `${unsent} characters were not sent: ${reason}` : reason));
+    this.prefix = new Prefix(this);
+    this.term.onData((data) => this.typed(data));
+    this.term.attachCustomKeyEventHandler((e) => this.key(e));
+    view.element.addEventListener('paste', (e) => {
+      e.preventDefault();
+      e.stopPropagation();
+      void this.paste(e.clipboardData?.getData('text/plain') ?? '');
+    }, true);
+  }
+
+  /** Whether what is typed here reaches the program. */
+  get holds() {
+    const s = this.view.state;
+    return !s.exited && s.claim.kind === 'client' && s.claim.clientId === this.connection.clientId;
+  }
+
+  /**
+   * claimed comes when somebody else has the keyboard than before.
+   * @param {Claim} before
+   */
+  claimed(before) {
+    const was = before.clientId === this.connection.clientId;
+    if (was && !this.holds) {
+      const unsent = this.input.drop();
+      this.view.tellHolder(unsent ? `; ${unsent} characters were not sent` : '');
+    }
+    if (!this.holds) this.lender = null;
+  }
+
+  async take() {
+    const lender = this.view.state.claim;
+    if (await this.claim({ kind: 'client', clientId: this.connection.clientId })) this.lender = lender;
+    this.view.focus();
+  }
+
+  async handBack() {
+    if (!this.holds) return;
+    if (!this.lender) return this.notice('It is yours: it was not taken from anybody.');
+    await this.claim(this.lender);
+  }
+
+  /**
+   * claim gives the keyboard to somebody, and returns whether that was done.
+   * @param {Claim} claim
+   */
+  async claim(claim) {
+    try {
+      await this.connection.dispatch(this.view.uri, { type: 'terminal/claimed', claim });
+      return true;
+    } catch (e) {
+      this.notice(/** @type {Error} */ (e).message);
+      return false;
+    }
+  }
+
+  /** @param {string} key */
+  command(key) { this.view.dispatchEvent(new CustomEvent('command', { detail: key })); }
+
+  /** @param {string} text */
+  notice(text) { this.view.notice(text); }
+
+  /** @param {string} data What xterm.js makes of keys, the mouse and the focus. */
+  typed(data) {
+    if (/^\x1b\[(?:[IO]$|<|M)/.test(data)) { // not keys
+      if (this.holds) this.input.type(data);
+      return;
+    }
+    this.lastKey = Date.now();
+    this.prefix.typed(data);
+  }
+
+  /** @param {string} data */
+  send(data) {
+    if (this.holds) this.input.type(data);
+    else if (this.view.state.exited) this.notice('The program has ended.');
+    else this.notice(`Held by ${this.view.holder}: take the keyboard with Ctrl-\\ c`);
+  }
+
+  /**
+   * key keeps from the program what the page needs itself.
+   * @param {KeyboardEvent} e
+   */
+  key(e) {
+    if (e.type !== 'keydown' || !e.ctrlKey || !e.shiftKey || e.altKey || e.metaKey) return true;
+    switch (e.code) {
+      case 'KeyC':
+        void navigator.clipboard?.writeText(this.term.getSelection());
+        break;
+      case 'KeyV':
+        void readPaste().then((text) => this.paste(text), () =>
+          this.notice('The browser does not give the clipboard away: paste with its own menu.'));
+        break;
+      case 'KeyF':
+        this.view.dispatchEvent(new Event('find'));
+        break;
+      default:
+        return true;
+    }
+    e.preventDefault();
+    return false;
+  }
+
+  /** @param {string} text */
+  async paste(text) {
+    const clean = text.replaceAll('\x1b[201~', '');
+    if (!clean) return;
+    if (!this.holds) return this.send(clean);
+    const lines = clean.split(/\r\n|\r|\n/).length;
+    if (lines > 1 && !this.term.modes.bracketedPasteMode) {
+      const { confirmPaste } = await import('./dialogs.js');
+      if (!await confirmPaste(clean, lines)) return this.view.focus();
+    }
+    this.lastKey = Date.now();
+    this.term.paste(clean);
+    this.view.focus();
+  }
+}

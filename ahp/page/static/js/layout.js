@@ -1,0 +1,173 @@
+// Which terminals are shown where: tabs, each with a tree of panes. This is data only; panes.js
+// shows it.
+
+/**
+ * @typedef {{kind: 'leaf', name: string}} Leaf
+ * @typedef {{kind: 'split', dir: 'h' | 'v', ratio: number, a: Tree, b: Tree}} Split
+ * @typedef {Leaf | Split} Tree
+ * @typedef {{id: number, tree: Tree, focus: string}} Tab
+ */
+
+/**
+ * @param {string} name
+ * @returns {Tree}
+ */
+export function leaf(name) { return { kind: 'leaf', name }; }
+
+/**
+ * @param {'h' | 'v'} dir h: side by side
+ * @param {Tree} a
+ * @param {Tree} b
+ * @returns {Tree}
+ */
+export function split(dir, a, b) { return { kind: 'split', dir, ratio: 0.5, a, b }; }
+
+/**
+ * @param {Tree} t
+ * @returns {string[]}
+ */
+export function names(t) { return t.kind === 'leaf' ? [t.name] : [...names(t.a), ...names(t.b)]; }
+
+/**
+ * replaced returns a tree in which change has been applied to the leaf of that name; where it
+ * returns null the leaf goes and its neighbour takes the room.
+ * @param {Tree} t
+ * @param {string} name
+ * @param {(leaf: Tree) => Tree | null} change
+ * @returns {Tree | null}
+ */
+export function replaced(t, name, change) {
+  if (t.kind === 'leaf') return t.name === name ? change(t) : t;
+  const a = replaced(t.a, name, change);
+  const b = replaced(t.b, name, change);
+  if (!a || !b) return a ?? b;
+  return a === t.a && b === t.b ? t : { ...t, a, b };
+}
+
+/** Layout is the tabs and which of them is shown. */
+export class Layout extends EventTarget {
+  /** @type {Tab[]} */
+  tabs = [];
+  active = 0; // the id of a tab; 0: none
+  next = 1;
+  before = ''; // the NAME that had the focus before the one that has it now
+  latest = '';
+
+  changed() {
+    if (this.focus !== this.latest) [this.before, this.latest] = [this.latest, this.focus];
+    this.dispatchEvent(new Event('change'));
+  }
+
+  /** back shows what was looked at before. */
+  back() { if (this.before) this.show(this.before); }
+
+  get current() { return this.tabs.find((t) => t.id === this.active); }
+
+  /** The NAME of the pane that has the focus; "": none. */
+  get focus() { return this.current?.focus ?? ''; }
+
+  /** @param {Tree[]} trees */
+  restore(trees) {
+    const seen = new Set();
+    for (const tree of trees) {
+      const fresh = names(tree).every((n) => !seen.has(n));
+      if (!fresh) continue; // a terminal is shown once
+      names(tree).forEach((n) => seen.add(n));
+      this.tabs.push({ id: this.next++, tree, focus: names(tree)[0] });
+    }
+    this.active = this.tabs[0]?.id ?? 0;
+    this.changed();
+  }
+
+  /** @param {string} name */
+  tabOf(name) { return this.tabs.find((t) => names(t.tree).includes(name)); }
+
+  /**
+   * show brings a terminal to the front: in the tab that it is in, or in a new one.
+   * @param {string} name
+   */
+  show(name) {
+    let tab = this.tabOf(name);
+    if (!tab) {
+      tab = { id: this.next++, tree: leaf(name), focus: name };
+      this.tabs.push(tab);
+    }
+    tab.focus = name;
+    this.active = tab.id;
+    this.changed();
+  }
+
+  /**
+   * splitFocus shows a terminal beside the pane that has the focus.
+   * @param {string} name
+   * @param {'h' | 'v'} dir
+   */
+  splitFocus(name, dir) {
+    const tab = this.current;
+    if (!tab) return this.show(name);
+    if (this.tabOf(name) === tab) return this.show(name);
+    if (this.tabOf(name)) this.remove(name);
+    tab.tree = replaced(tab.tree, tab.focus, (t) => split(dir, t, leaf(name))) ?? leaf(name);
+    tab.focus = name;
+    this.changed();
+  }
+
+  /**
+   * place shows a terminal at one side of another one's pane.
+   * @param {string} name
+   * @param {string} target
+   * @param {import('./drag.js').Side} side
+   */
+  place(name, target, side) {
+    if (name === target || !this.tabOf(target)) return;
+    this.remove(name);
+    const tab = /** @type {Tab} */ (this.tabOf(target));
+    const dir = side === 'left' || side === 'right' ? 'h' : 'v', first = side === 'left' || side === 'top';
+    tab.tree = replaced(tab.tree, target, (t) =>
+      first ? split(dir, leaf(name), t) : split(dir, t, leaf(name))) ?? leaf(name);
+    tab.focus = name;
+    this.active = tab.id;
+    this.changed();
+  }
+
+  /**
+   * close closes the view of a terminal. The terminal itself lives on.
+   * @param {string} name
+   */
+  close(name) {
+    this.remove(name);
+    this.changed();
+  }
+
+  /** @param {string} name */
+  remove(name) {
+    const tab = this.tabOf(name);
+    if (!tab) return;
+    const tree = replaced(tab.tree, name, () => null);
+    if (tree) {
+      tab.tree = tree;
+      if (tab.focus === name) tab.focus = names(tree)[0];
+      return;
+    }
+    const at = this.tabs.indexOf(tab);
+    this.tabs.splice(at, 1);
+    if (this.active === tab.id) {
+      this.active = (this.tabs[at] ?? this.tabs[at - 1])?.id ?? 0;
+    }
+  }
+
+  /** @param {number} id */
+  activate(id) {
+    this.active = id;
+    this.changed();
+  }
+
+  /** @param {string} name */
+  focusOn(name) {
+    const tab = this.tabOf(name);
+    if (!tab || tab.focus === name && this.active === tab.id) return;
+    tab.focus = name;
+    this.active = tab.id;
+    this.changed();
+  }
+}

@@ -1,0 +1,149 @@
+// The list of all terminals: what needs the person first, then what runs, then what has ended.
+
+import { button, fill, h } from './dom.js';
+import { oneLine } from './format.js';
+import { exitOf, holderOf, nameOf } from './reducers.js';
+import { need, standing } from './standing.js';
+
+/**
+ * @typedef {import('./connection.js').Connection} Connection
+ * @typedef {import('./reducers.js').TerminalInfo} TerminalInfo
+ * @typedef {{open(name: string, beside: boolean): void, create(): void, visible(): string[],
+ *   focus(): string}} Actions
+ * @typedef {{el: HTMLLIElement, key: string}} Row
+ */
+
+const groups = [
+  { id: 'needs', title: 'Needs you' }, { id: 'running', title: 'Running' },
+  { id: 'exited', title: 'Exited' },
+];
+
+export class List {
+  filter = '';
+  /** @type {Map<string, Row>} By URI. */
+  rows = new Map();
+
+  /**
+   * @param {Connection} connection
+   * @param {Actions} actions
+   */
+  constructor(connection, actions) {
+    this.connection = connection;
+    this.actions = actions;
+    this.field = h('input', {
+      type: 'search', placeholder: 'Filter', 'aria-label': 'Filter', autocomplete: 'off',
+      spellcheck: false, oninput: () => { this.filter = this.field.value.toLowerCase(); this.draw(); },
+      onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
+    });
+    this.body = h('div', { class: 'entries', role: 'list', 'aria-label': 'Terminals' });
+    this.sections = groups.map((g) => {
+      const list = h('ul', { role: 'presentation' });
+      const section = h('section', { hidden: true, role: 'presentation' }, h('h2', {}, g.title), list);
+      this.body.append(section);
+      return { ...g, section, list };
+    });
+    this.empty = h('p', { class: 'empty' });
+    this.element = h('nav', { class: 'sidebar', 'aria-label': 'All terminals' },
+      h('header', {}, h('span', { class: 'brand' }, 'termhost'),
+        button('New terminal', '+', () => actions.create(), 'icon')),
+      this.field, this.body, this.empty);
+    connection.addEventListener('list', () => this.draw());
+  }
+
+  /** @param {KeyboardEvent} e */
+  key(e) {
+    if (e.key === 'Escape') {
+      this.field.value = this.filter = '';
+      this.draw();
+    } else if (e.key === 'Enter') {
+      const first = this.body.querySelector('section:not([hidden]) button.entry');
+      if (first instanceof HTMLElement) first.click();
+    } else if (e.key === 'ArrowDown') {
+      const first = this.body.querySelector('button.entry');
+      if (first instanceof HTMLElement) first.focus();
+    }
+  }
+
+  draw() {
+    const matching = this.connection.terminals.filter((t) => this.matches(t));
+    const visible = new Set(this.actions.visible()), focus = this.actions.focus();
+    /** @type {Set<string>} */
+    const kept = new Set();
+    for (const s of this.sections) {
+      const rows = matching.filter((t) => groupOf(t) === s.id).map((t) => {
+        kept.add(t.resource);
+        return this.row(t, visible.has(nameOf(t.resource)), focus === nameOf(t.resource));
+      });
+      s.section.hidden = rows.length === 0;
+      place(s.list, rows);
+    }
+    for (const uri of this.rows.keys()) if (!kept.has(uri)) this.rows.delete(uri);
+    this.empty.hidden = matching.length > 0;
+    this.empty.textContent = this.filter ? 'None matches.' : 'No terminal yet.';
+  }
+
+  /** @param {TerminalInfo} t */
+  matches(t) {
+    return (nameOf(t.resource) + ' ' + t.title).toLowerCase().includes(this.filter);
+  }
+
+  /**
+   * row returns the element of a terminal, the one that is there if nothing about it has changed.
+   * @param {TerminalInfo} t
+   * @param {boolean} visible
+   * @param {boolean} focused
+   */
+  row(t, visible, focused) {
+    const name = nameOf(t.resource), about = describe(t, this.connection.clientId);
+    const key = JSON.stringify([about, visible, focused]);
+    const old = this.rows.get(t.resource);
+    if (old?.key === key) return old.el;
+    const el = old?.el ?? h('li', { role: 'listitem' });
+    const entry = h('button', {
+      type: 'button', class: 'entry', 'aria-current': focused ? 'true' : null,
+      'data-visible': visible ? '' : null, title: about.title,
+      'aria-label': [name, about.state, about.holder, about.title].filter(Boolean).join(', '),
+      onclick: (/** @type {MouseEvent} */ e) => this.actions.open(name, e.altKey),
+    },
+    h('span', { class: `mark ${about.kind}`, 'aria-hidden': 'true' }, about.mark),
+    h('span', { class: 'name' }, name),
+    h('span', { class: 'state' }, about.short),
+    about.title && about.title !== name && h('span', { class: 'title' }, about.title));
+    const hadFocus = el.contains(document.activeElement);
+    fill(el, entry);
+    if (hadFocus) entry.focus();
+    this.rows.set(t.resource, { el, key });
+    return el;
+  }
+}
+
+/**
+ * place puts rows into a list in their order, and moves as few as possible.
+ * @param {Element} list
+ * @param {Element[]} rows
+ */
+function place(list, rows) {
+  rows.forEach((row, i) => {
+    if (list.children[i] !== row) list.insertBefore(row, list.children[i] ?? null);
+  });
+  while (list.children.length > rows.length) list.lastElementChild?.remove();
+}
+
+/** @param {TerminalInfo} t */
+function groupOf(t) { return exitOf(t).exited ? 'exited' : need(t) ? 'needs' : 'running'; }
+
+/**
+ * describe says what an entry shows.
+ * @param {TerminalInfo} t
+ * @param {string} own This page's clientId.
+ */
+function describe(t, own) {
+  const s = standing(t), title = oneLine(t.title ?? '', 120);
+  const mine = t.claim.kind === 'client' && t.claim.clientId === own;
+  const { exited } = exitOf(t);
+  const holder = exited ? '' : mine ? 'held by you' : `held by ${oneLine(holderOf(t.claim, t), 60)}`;
+  const short = exited ? s.words.replace('exited ', '') : s.kind === 'needs' ? s.words : mine ? 'yours' : '';
+  const state = s.kind === 'needs' || exited ? s.words : s.kind === 'running' ? 'running' :
+    `running, last command ${s.words}`;
+  return { kind: s.kind, mark: s.mark, short, state, holder, title };
+}

@@ -1,0 +1,88 @@
+// The page: gets in, connects, and puts the parts together.
+
+import { Actions } from './actions.js';
+import { clientId } from './clientid.js';
+import { Connection } from './connection.js';
+import { button, fill, h } from './dom.js';
+import { Favicon } from './favicon.js';
+import { formatFragment, parseFragment } from './fragment.js';
+import { Layout, names } from './layout.js';
+import { List } from './list.js';
+import { Panes } from './panes.js';
+import { newTicket, Refused, Session } from './session.js';
+import { refusal, Strip } from './status.js';
+import { settings } from './theme.js';
+import { lendStyles } from './xterm-csp.js';
+
+/** @typedef {import('./theme.js').ThemeName} ThemeName */
+
+/** @type {ThemeName[]} */
+const themes = ['system', 'light', 'dark', 'contrast'];
+
+async function start() {
+  const fragment = parseFragment(location.hash);
+  if (fragment.ticket) { // it is spent, and has no place in the history
+    history.replaceState(null, '', formatFragment(fragment.tabs, fragment.options));
+  }
+  const session = fragment.ticket ? await Session.enter(fragment.ticket) : await Session.restore();
+  if (!session) {
+    refusal('Who are you?', 'This page opens with a ticket, which is good for one minute and one use.',
+      newTicket);
+    return;
+  }
+  lendStyles();
+  show(new Connection(session, await clientId()), fragment);
+}
+
+/**
+ * @param {Connection} connection
+ * @param {import('./fragment.js').Fragment} fragment
+ */
+function show(connection, fragment) {
+  const layout = new Layout();
+  const actions = new Actions(connection, layout);
+  const debug = fragment.options.get('debug') === 'screen';
+  const panes = new Panes(connection, layout, actions, { debug });
+  actions.panes = panes;
+  const list = new List(connection, {
+    open: (name, beside) => beside ? layout.splitFocus(name, 'h') : layout.show(name),
+    create: () => void actions.create(),
+    visible: () => layout.current ? names(layout.current.tree) : [],
+    focus: () => layout.focus,
+  });
+  actions.list = list;
+  const strip = new Strip(connection);
+  const theme = button('Theme', '\u25d1', () => {
+    settings.set({ theme: themes[(themes.indexOf(settings.theme) + 1) % themes.length] });
+    theme.title = `Theme: ${settings.theme}`;
+  }, 'icon');
+  fill(document.body, h('div', { class: 'app' }, list.element,
+    h('main', {}, h('div', { class: 'top' }, panes.tabs, theme), strip.element, panes.stage)));
+  new Favicon(connection, layout);
+
+  layout.addEventListener('change', () => {
+    list.draw();
+    const trees = layout.tabs.map((t) => t.tree);
+    history.replaceState(null, '', formatFragment(trees, fragment.options));
+  });
+  connection.addEventListener('status', () => {
+    const { status, reason } = connection;
+    document.documentElement.dataset.termhost = status;
+    if (status !== 'refused') return;
+    Session.forget();
+    const advice = reason instanceof Refused ? reason.advice : '';
+    refusal('Your session has ended', reason?.message ?? '', advice);
+  });
+  let first = true;
+  connection.addEventListener('list', () => {
+    if (!first) return;
+    first = false;
+    layout.restore(fragment.tabs);
+  });
+  void connection.run();
+}
+
+start().catch((e) => {
+  const advice = e instanceof Refused ? e.advice : newTicket;
+  refusal('You are not let in', e.message, advice);
+});

@@ -1,0 +1,77 @@
+// The output of one command, over the terminal that ran it.
+
+import { commandOutcome } from './commands.js';
+import { button, fill, h } from './dom.js';
+import { duration, oneLine } from './format.js';
+import { rich } from './rich.js';
+
+/** @typedef {import('./reducers.js').Command} Command */
+
+/** How often the output of a command that runs is drawn again, in ms. */
+const redrawEvery = 500;
+
+export class Output {
+  /** @type {Command | null} */
+  command = null;
+  timer = 0;
+  plain = '';
+
+  /**
+   * @param {{cols(): number, closed(): void}} o
+   */
+  constructor(o) {
+    this.o = o;
+    this.what = h('span', { class: 'what' });
+    this.text = h('div', { class: 'text', tabIndex: 0, role: 'document' });
+    this.element = h('section', {
+      class: 'output', hidden: true,
+      onkeydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === 'Escape') this.close(); },
+    }, h('header', {}, this.what,
+      button('Copy the output', 'Copy', () => void navigator.clipboard.writeText(this.plain), 'quiet'),
+      button('Close the output', '\u00d7', () => this.close(), 'icon')), this.text);
+  }
+
+  /** @param {Command} c */
+  show(c) {
+    this.command = c;
+    this.element.hidden = false;
+    this.element.setAttribute('aria-label', `Output of ${oneLine(c.line, 100)}`);
+    void this.draw(true);
+    this.text.focus();
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.command = null;
+    this.element.hidden = true;
+    this.o.closed();
+  }
+
+  /** @param {boolean} [first] */
+  async draw(first = false) {
+    const c = this.command;
+    clearTimeout(this.timer);
+    if (!c) return;
+    const running = !c.done;
+    if (first) this.drawHead(c);
+    const { lines, plain } = await rich(c.output.join(''), this.o.cols());
+    if (c !== this.command) return;
+    const low = this.text.scrollTop + this.text.clientHeight >= this.text.scrollHeight - 4;
+    this.plain = plain;
+    if (lines.length) fill(this.text, ...lines);
+    else fill(this.text, h('p', { class: 'empty' }, running ? 'Nothing yet.' : 'It has left nothing on the screen.'));
+    this.drawHead(c);
+    if (!first && low) this.text.scrollTop = this.text.scrollHeight;
+    if (running) this.timer = window.setTimeout(() => void this.draw(), redrawEvery);
+  }
+
+  /** @param {Command} c */
+  drawHead(c) {
+    const o = commandOutcome(c);
+    const about = [o.words, c.durationMs === undefined ? '' : duration(c.durationMs), c.cwd,
+      c.by && c.by !== '-' ? c.by : '', new Date(c.at).toLocaleTimeString()];
+    fill(this.what, h('span', { class: `mark ${o.kind}`, 'aria-hidden': 'true' }, o.mark),
+      h('code', {}, oneLine(c.line, 300) || '(no line)'),
+      h('span', { class: 'about' }, about.filter(Boolean).map((t) => oneLine(t ?? '', 120)).join(' \u00b7 ')));
+  }
+}

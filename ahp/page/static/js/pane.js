@@ -1,0 +1,190 @@
+// A pane: a terminal with its bar, its commands and its search field.
+
+import { Asks } from './asks.js';
+import { button, fill, h } from './dom.js';
+import { dropsOn } from './drag.js';
+import { notice } from './dialogs.js';
+import { Commands } from './commands.js';
+import { oneLine, outcome } from './format.js';
+import { readHistory, readLog, cast, save } from './history.js';
+import { Output } from './output.js';
+import { Replay } from './replay.js';
+import { TerminalView } from './terminal.js';
+
+/**
+ * @typedef {import('./connection.js').Connection} Connection
+ * @typedef {{focus(name: string): void, split(name: string, dir: 'h' | 'v'): void,
+ *   close(name: string): void, rename(name: string): void, end(name: string): void,
+ *   command(name: string, key: string): void,
+ *   place(name: string, target: string, side: import('./drag.js').Side): void,
+ *   decide(name: string, ask: string, decision: 'yes' | 'no'): void, commands(): boolean, toggleCommands(): void}} Actions
+ */
+
+export class Pane {
+  /**
+   * @param {Connection} connection
+   * @param {string} name
+   * @param {Actions} actions
+   * @param {{debug: boolean}} options
+   */
+  constructor(connection, name, actions, options) {
+    this.connection = connection;
+    this.options = options;
+    this.name = name;
+    this.actions = actions;
+    this.view = new TerminalView(connection, name, options);
+    this.commands = new Commands((c) => this.showOutput(c));
+    this.output = new Output({ cols: () => this.view.state.cols, closed: () => this.outputClosed() });
+    this.who = h('span', { class: 'who' });
+    this.keyboard = h('span', { class: 'keyboard' });
+    this.size = h('span', { class: 'size' });
+    this.searchField = h('input', {
+      type: 'search', 'aria-label': 'Find', placeholder: 'Find', hidden: true, spellcheck: false,
+      oninput: () => this.find(true), onkeydown: (/** @type {KeyboardEvent} */ e) => this.searchKey(e),
+    });
+    this.bar = h('header', { class: 'bar' }, h('strong', {}, name), this.who, this.keyboard, this.size,
+      h('span', { class: 'gap' }), this.searchField,
+      button('Find', 'Find', () => this.openSearch(), 'quiet'),
+      button('Split', 'Split', () => actions.split(name, 'h'), 'quiet'),
+      button('Commands', 'Commands', () => actions.toggleCommands(), 'quiet'), this.menu(),
+      button('Close this view', '\u00d7', () => actions.close(name), 'icon'));
+    this.body = h('div', { class: 'body' }, this.view.element, this.commands.element, this.output.element);
+    this.overlay = h('p', { class: 'overlay', hidden: true });
+    this.asks = new Asks((ask, decision) => actions.decide(name, ask, decision));
+    this.body.append(this.overlay, this.asks.element);
+    this.element = h('section', { class: 'pane', 'aria-label': `Terminal ${name}` }, this.bar, this.body);
+    this.element.addEventListener('focusin', () => actions.focus(name));
+    this.element.addEventListener('pointerdown', () => actions.focus(name));
+    this.view.addEventListener('state', () => this.draw());
+    this.view.addEventListener('command', (e) => actions.command(name, /** @type {CustomEvent} */ (e).detail));
+    dropsOn(this.element, (dropped, side) => actions.place(dropped, name, side));
+    this.view.addEventListener('find', () => this.openSearch());
+    this.view.addEventListener('notice', (e) => notice(/** @type {CustomEvent} */ (e).detail));
+    this.draw();
+  }
+
+  menu() {
+    const menu = h('details', { class: 'menu' },
+      h('summary', { 'aria-label': 'More', title: 'More' }, '\u22ef'),
+      h('div', { role: 'menu' },
+        ...[
+          { label: 'Split', detail: 'one above the other', run: () => this.actions.split(this.name, 'v') },
+          { label: 'Replay', run: () => this.replay() },
+          { label: 'Save as text', run: () => this.save('text') },
+          { label: 'Save raw', detail: 'byte for byte', run: () => this.save('raw') },
+          { label: 'Save as cast', detail: 'asciicast', run: () => this.save('cast') },
+          { label: 'Rename', run: () => this.actions.rename(this.name) },
+          { label: 'End it', run: () => this.actions.end(this.name) },
+        ].map((m) => h('button', { type: 'button', role: 'menuitem', onclick: () => {
+          menu.open = false;
+          m.run();
+        } }, m.label, m.detail && h('small', {}, ' ' + m.detail)))));
+    menu.addEventListener('focusout', (e) => {
+      if (!menu.contains(/** @type {Node | null} */ (e.relatedTarget))) menu.open = false;
+    });
+    return menu;
+  }
+
+  draw() {
+    const v = this.view, s = v.state, ready = this.connection.status === 'ready';
+    this.element.classList.toggle('held', v.holds);
+    this.element.classList.toggle('stale', !ready || v.missing);
+    this.element.classList.toggle('with-commands', this.actions.commands());
+    this.size.textContent = v.shown ? `${s.cols}\u00d7${s.rows}` : '';
+    this.commands.draw(s);
+    this.asks.draw(v.info?._meta?.termhost?.asks ?? []);
+    if (v.missing) {
+      this.overlayText(`There is no terminal ${this.name} any more.`);
+    } else {
+      this.overlayText(v.shown ? '' : 'Loading\u2026');
+    }
+    if (!v.shown || v.missing) return fill(this.who);
+    if (s.exited) {
+      const o = outcome(s.exitCode);
+      fill(this.who, h('span', { class: `mark ${o.kind}`, 'aria-hidden': 'true' }, o.mark), `exited, ${o.words}`);
+      return fill(this.keyboard);
+    }
+    fill(this.who, v.holds ? 'you have the keyboard' : `held by ${oneLine(v.holder, 40)}`);
+    fill(this.keyboard, this.keyboardButton());
+  }
+
+  keyboardButton() {
+    const v = this.view;
+    if (this.connection.session.credentials.role === 'observer' || v.state.client) return null;
+    if (!v.holds) return button('Take the keyboard', 'Take the keyboard', () => void v.keyboard.take());
+    return v.keyboard.lender ? button('Hand back', 'Hand back', () => void v.keyboard.handBack()) : null;
+  }
+
+  /** @param {string} text */
+  overlayText(text) {
+    this.overlay.hidden = !text;
+    this.overlay.textContent = text;
+  }
+
+  // The output of a command, which covers the terminal.
+
+  /** @param {import('./reducers.js').Command} c */
+  showOutput(c) {
+    if (this.output.command?.id === c.id) return this.output.close();
+    this.commands.chosen = c.id;
+    this.output.show(c);
+    this.commands.draw(this.view.state);
+  }
+
+  outputClosed() {
+    this.commands.chosen = '';
+    this.commands.draw(this.view.state);
+    this.view.focus();
+  }
+
+  // What the host keeps.
+
+  replay() {
+    if (this.body.querySelector('.replay')) return;
+    const replay = new Replay(this.connection, { uri: this.view.uri, name: this.name, debug: this.options.debug,
+      done: () => this.view.focus() });
+    this.body.append(replay.element);
+    replay.open().catch((e) => { notice(e.message); replay.close(); });
+  }
+
+  /** @param {'text' | 'raw' | 'cast'} form */
+  async save(form) {
+    const name = this.name + { text: '.txt', raw: '.log', cast: '.cast' }[form];
+    try {
+      const { connection, view: { uri } } = this;
+      save(name, form === 'cast' ? cast(await readHistory(connection, uri)) : await readLog(connection, uri, form));
+    } catch (e) {
+      notice(/** @type {Error} */ (e).message);
+    }
+  }
+
+  // Find: in what the page has.
+
+  openSearch() {
+    this.searchField.hidden = false;
+    this.searchField.focus();
+    this.searchField.select();
+  }
+
+  /** @param {boolean} [again] The text has changed. */
+  find(again = false) { this.view.search.findPrevious(this.searchField.value, { incremental: again }); }
+
+  /** @param {KeyboardEvent} e */
+  searchKey(e) {
+    if (e.key === 'Enter' && e.shiftKey) this.view.search.findNext(this.searchField.value);
+    else if (e.key === 'Enter') this.find();
+    else if (e.key === 'Escape') {
+      this.searchField.hidden = true;
+      this.view.search.clearDecorations();
+      this.view.focus();
+    }
+  }
+
+  open() { this.view.open(); }
+
+  dispose() {
+    this.commands.dispose();
+    this.view.dispose();
+    this.element.remove();
+  }
+}

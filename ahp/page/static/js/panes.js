@@ -1,0 +1,153 @@
+// The tabs and the panes of the one that is shown. What is hidden costs nothing: its terminal is not
+// followed, and comes back with a snapshot.
+
+import { button, fill, h } from './dom.js';
+import { dragsFrom } from './drag.js';
+import { names } from './layout.js';
+import { Pane } from './pane.js';
+import { nameOf } from './reducers.js';
+import { standing } from './standing.js';
+
+/**
+ * @typedef {import('./layout.js').Layout} Layout
+ * @typedef {import('./layout.js').Tree} Tree
+ * @typedef {import('./connection.js').Connection} Connection
+ */
+
+/** The least that a pane keeps when a border is dragged. */
+const leastRatio = 0.1;
+
+export class Panes {
+  /** @type {Map<string, Pane>} By NAME. */
+  panes = new Map();
+  drawnTree = '';
+  drawnTabs = '';
+
+  /**
+   * @param {Connection} connection
+   * @param {Layout} layout
+   * @param {import('./pane.js').Actions} actions
+   * @param {{debug: boolean}} options
+   */
+  constructor(connection, layout, actions, options) {
+    this.connection = connection;
+    this.layout = layout;
+    this.actions = actions;
+    this.options = options;
+    this.tabs = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Tabs' });
+    this.stage = h('div', { class: 'stage' });
+    layout.addEventListener('change', () => this.draw());
+    connection.addEventListener('status', () => this.redraw());
+    connection.addEventListener('list', () => { this.drawTabs(); this.redraw(); });
+  }
+
+  /** redraw shows again what the panes tell. */
+  redraw() { for (const p of this.panes.values()) p.draw(); }
+
+  draw() {
+    this.drawTabs();
+    const tab = this.layout.current, tree = tab ? JSON.stringify([tab.id, shape(tab.tree)]) : '';
+    if (tree !== this.drawnTree) {
+      this.drawnTree = tree;
+      this.arrange(tab?.tree);
+    }
+    for (const [name, p] of this.panes) p.element.classList.toggle('focused', name === tab?.focus);
+    const focused = this.panes.get(this.layout.focus);
+    if (focused && !focused.element.contains(document.activeElement)) focused.view.focus();
+  }
+
+  /** @param {Tree} [tree] */
+  arrange(tree) {
+    const wanted = new Set(tree ? names(tree) : []);
+    for (const [name, p] of this.panes) {
+      if (wanted.has(name)) continue;
+      p.dispose();
+      this.panes.delete(name);
+    }
+    for (const name of wanted) {
+      if (!this.panes.has(name)) {
+        this.panes.set(name, new Pane(this.connection, name, this.actions, this.options));
+      }
+    }
+    if (tree) fill(this.stage, this.build(tree));
+    else fill(this.stage, this.welcome());
+    for (const p of this.panes.values()) p.open();
+  }
+
+  welcome() {
+    return h('div', { class: 'welcome' },
+      h('p', {}, 'Choose a terminal on the left, or make one. Alt-click opens it beside what is shown.'));
+  }
+
+  /**
+   * @param {Tree} t
+   * @returns {HTMLElement}
+   */
+  build(t) {
+    if (t.kind === 'leaf') return /** @type {Pane} */ (this.panes.get(t.name)).element;
+    const a = this.build(t.a), b = this.build(t.b);
+    const border = h('div', { class: 'border', role: 'separator', tabIndex: 0,
+      'aria-orientation': t.dir === 'h' ? 'vertical' : 'horizontal', 'aria-label': 'Border' });
+    const el = h('div', { class: `split ${t.dir}` }, h('div', {}, a), border, h('div', {}, b));
+    const apply = () => {
+      el.style.setProperty('--a', `${t.ratio}fr`);
+      el.style.setProperty('--b', `${1 - t.ratio}fr`);
+    };
+    /** @param {number} ratio */
+    const set = (ratio) => {
+      t.ratio = Math.min(1 - leastRatio, Math.max(leastRatio, ratio));
+      apply();
+    };
+    border.addEventListener('pointerdown', (e) => border.setPointerCapture(e.pointerId));
+    border.addEventListener('pointermove', (e) => {
+      if (!border.hasPointerCapture(e.pointerId)) return;
+      const box = el.getBoundingClientRect();
+      set(t.dir === 'h' ? (e.clientX - box.left) / box.width : (e.clientY - box.top) / box.height);
+    });
+    border.addEventListener('keydown', (e) => {
+      const step = { ArrowLeft: -0.05, ArrowUp: -0.05, ArrowRight: 0.05, ArrowDown: 0.05 }[e.key];
+      if (step) set(t.ratio + step);
+    });
+    apply();
+    return el;
+  }
+
+  /**
+   * standing returns what a tab shows of its terminals: the one that a person should know first.
+   * @param {string[]} all
+   */
+  standing(all) {
+    const order = ['needs', 'lost', 'signal', 'failed', 'running', 'ok'];
+    return this.connection.terminals.filter((t) => all.includes(nameOf(t.resource))).map(standing)
+      .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))[0];
+  }
+
+  /** drawTabs leaves the tabs alone if nothing has changed: somebody may be clicking on one. */
+  drawTabs() {
+    const key = JSON.stringify(this.layout.tabs.map((tab) =>
+      [tab.id, names(tab.tree), tab.id === this.layout.active, this.standing(names(tab.tree))]));
+    if (key === this.drawnTabs) return;
+    this.drawnTabs = key;
+    fill(this.tabs, ...this.layout.tabs.map((tab) => {
+      const all = names(tab.tree), active = tab.id === this.layout.active;
+      const s = this.standing(all);
+      const el = h('div', { class: 'tab', 'data-active': active ? '' : null },
+        h('button', {
+          type: 'button', role: 'tab', 'aria-selected': String(active), 'aria-label': all.join(', '),
+          'aria-description': s?.words, title: s?.words ?? '',
+          onclick: () => this.layout.activate(tab.id),
+          onauxclick: (/** @type {MouseEvent} */ e) => { if (e.button === 1) all.forEach((n) => this.layout.close(n)); },
+        }, s && h('span', { class: `mark ${s.kind}`, 'aria-hidden': 'true' }, s.mark), all.join(' \u2502 ')),
+        button(`Close ${all.join(', ')}`, '\u00d7', () => all.forEach((n) => this.layout.close(n)), 'icon'));
+      dragsFrom(el, all[0]);
+      return el;
+    }));
+  }
+}
+
+/**
+ * shape is a tree without what dragging changes.
+ * @param {Tree} t
+ * @returns {any}
+ */
+function shape(t) { return t.kind === 'leaf' ? t.name : [t.dir, shape(t.a), shape(t.b)]; }

@@ -1,0 +1,41 @@
+// The prefix Ctrl-\ and the keys behind it, as while attached with ssh.
+
+const prefixKey = '\x1c';
+/** How long the prefix may stand alone before its keys are shown. */
+const helpAfter = 500;
+const help = 'c take the keyboard, r hand it back, d close the view, l pick a terminal, n the one that ' +
+  'wants you, Tab the last one, + a new one, Ctrl-\\ send Ctrl-\\';
+
+/**
+ * @typedef {{send(data: string): void, take(): Promise<void>, handBack(): Promise<void>,
+ *   command(key: string): void, notice(text: string): void}} Target
+ */
+
+export class Prefix {
+  pending = false;
+  timer = 0;
+
+  /** @param {Target} target */
+  constructor(target) { this.target = target; }
+
+  /** @param {string} data */
+  typed(data) {
+    if (!this.pending) {
+      if (data !== prefixKey) return this.target.send(data);
+      this.pending = true;
+      this.timer = window.setTimeout(() => this.target.notice(
+        help), helpAfter);
+      return;
+    }
+    this.pending = false;
+    clearTimeout(this.timer);
+    switch (data) {
+      case 'c': return void this.target.take();
+      case 'r': return void this.target.handBack();
+      case 'd': case 'l': case 'n': case '\t': case '+': return this.target.command(data);
+      case '?': return this.target.notice(help);
+      case prefixKey: return this.target.send(prefixKey);
+    }
+    this.target.send(prefixKey + data);
+  }
+}

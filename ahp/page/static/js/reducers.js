@@ -1,0 +1,140 @@
+// The state of the channels, as AHP's actions change it. Pure functions on plain objects. What a
+// terminal prints is drawn by its view; what is kept here is the latest output of each command.
+
+/**
+ * @typedef {{kind: string, clientId?: string, session?: string}} Claim
+ * @typedef {{waiting?: string, wantsYou?: boolean, guarded?: boolean, recording?: boolean,
+ *   asks?: import('./asks.js').Ask[], by?: string,
+ *   holder?: string, last?: {running?: boolean, exitCode?: number}}} Meta
+ * @typedef {{resource: string, title: string, claim: Claim, executionTarget?: string,
+ *   lifecycle?: {status: string, exitCode?: number}, exitCode?: number,
+ *   _meta?: {termhost?: Meta}}} TerminalInfo
+ * @typedef {{id: string, line: string, at: number, done: boolean, exitCode?: number,
+ *   durationMs?: number, by?: string, cwd?: string, output: string[], size: number}} Command
+ * @typedef {{title: string, cwd: string, cols: number, rows: number, claim: Claim, exited: boolean,
+ *   exitCode?: number, client: boolean, isPty: boolean, detection: boolean, commands: Command[],
+ *   meta: Meta}} TerminalState
+ */
+
+/** How much of a command's output is kept, in UTF-16 units: its end. */
+export const keptOutput = 256 << 10;
+
+/**
+ * nameOf returns the NAME of a channel.
+ * @param {string} uri
+ */
+export function nameOf(uri) { return uri.slice(uri.lastIndexOf('/') + 1); }
+
+/** @param {TerminalInfo} info */
+export function exitOf(info) {
+  if (info.lifecycle) {
+    return { exited: info.lifecycle.status === 'exited', exitCode: info.lifecycle.exitCode };
+  }
+  return { exited: info.exitCode !== undefined, exitCode: info.exitCode };
+}
+
+/**
+ * holderOf returns who has the keyboard, for people.
+ * @param {Claim} claim
+ * @param {TerminalInfo} [info] The terminal's entry in the list, which has the name.
+ */
+export function holderOf(claim, info) {
+  if (info?._meta?.termhost?.holder) return info._meta.termhost.holder;
+  if (claim.kind !== 'client') return (claim.session ?? '').replace(/^.*[/:]/, '') || 'an agent';
+  return claim.clientId || 'nobody';
+}
+
+/**
+ * @param {Command} c
+ * @param {string} text
+ */
+function keep(c, text) {
+  c.output.push(text);
+  c.size += text.length;
+  while (c.output.length > 1 && c.size - c.output[0].length >= keptOutput) {
+    c.size -= /** @type {string} */ (c.output.shift()).length;
+  }
+}
+
+/** @param {string} [uri] */
+function pathOf(uri) {
+  try {
+    return uri ? decodeURIComponent(new URL(uri).pathname) : '';
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * terminalState makes the state from a snapshot's, and the text that draws the screen.
+ * @param {any} snapshot
+ * @returns {{state: TerminalState, text: string}}
+ */
+export function terminalState(snapshot) {
+  const { exited, exitCode } = exitOf(snapshot);
+  /** @type {Command[]} */
+  const commands = [];
+  let text = '';
+  for (const part of snapshot.content ?? []) {
+    if (part.type === 'command') {
+      text += part.output;
+      const c = command(part);
+      Object.assign(c, { done: part.isComplete, exitCode: part.exitCode, durationMs: part.durationMs });
+      keep(c, part.output);
+      commands.push(c);
+    } else {
+      text += part.value;
+    }
+  }
+  return {
+    text,
+    state: {
+      title: snapshot.title ?? '', cwd: snapshot.cwd ?? '', cols: snapshot.cols ?? 80,
+      rows: snapshot.rows ?? 24, claim: snapshot.claim, exited, exitCode,
+      client: snapshot.executionTarget === 'client', isPty: snapshot.isPty !== false,
+      detection: !!snapshot.supportsCommandDetection, commands, meta: snapshot._meta?.termhost ?? {},
+    },
+  };
+}
+
+/**
+ * command makes a command from an action or a part of the content.
+ * @param {any} a
+ * @returns {Command}
+ */
+function command(a) {
+  const { by, cwd } = a._meta?.termhost ?? {};
+  return { id: a.commandId, line: a.commandLine, at: a.timestamp, done: false, by, cwd: pathOf(cwd),
+    output: [], size: 0 };
+}
+
+/**
+ * applyTerminal changes a terminal's state.
+ * @param {TerminalState} s
+ * @param {any} a
+ */
+export function applyTerminal(s, a) {
+  switch (a.type) {
+    case 'terminal/data': {
+      const last = s.commands.at(-1);
+      if (last && !last.done) keep(last, a.data);
+      break;
+    }
+    case 'terminal/resized': s.cols = a.cols; s.rows = a.rows; break;
+    case 'terminal/claimed': s.claim = a.claim; break;
+    case 'terminal/titleChanged': s.title = a.title; break;
+    case 'terminal/cwdChanged': s.cwd = a.cwd; break;
+    case 'terminal/exited': s.exited = true; s.exitCode = a.exitCode; break;
+    case 'terminal/cleared': s.commands = []; break;
+    case 'terminal/commandDetectionAvailable': s.detection = true; break;
+    case 'terminal/commandExecuted':
+      s.detection = true;
+      s.commands.push(command(a));
+      break;
+    case 'terminal/commandFinished': {
+      const c = s.commands.findLast((c) => c.id === a.commandId);
+      if (c) Object.assign(c, { done: true, exitCode: a.exitCode, durationMs: a.durationMs });
+      break;
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// How a terminal stands, in one mark: whether it needs the person, runs something, or how what it ran
+// has ended. A mark's shape says it as well as its colour.
+
+import { outcome } from './format.js';
+import { exitOf } from './reducers.js';
+
+/**
+ * @typedef {import('./reducers.js').TerminalInfo} TerminalInfo
+ * @typedef {{kind: 'needs' | 'running' | 'idle' | 'ok' | 'failed' | 'signal' | 'lost', mark: string,
+ *   words: string}} Standing
+ */
+
+/** @type {Record<string, string>} */
+const waitingWords = {
+  input: 'waiting for input', secret: 'asks for a secret', approval: 'asks for approval',
+};
+
+/**
+ * need says what a person has to do; "": nothing.
+ * @param {TerminalInfo} t
+ */
+export function need(t) {
+  const m = t._meta?.termhost;
+  if (!m || exitOf(t).exited) return '';
+  if (m.asks?.length) return waitingWords.approval;
+  return m.waiting ? waitingWords[m.waiting] ?? m.waiting : m.wantsYou ? 'wants you' : '';
+}
+
+/**
+ * @param {TerminalInfo} t
+ * @returns {Standing}
+ */
+export function standing(t) {
+  const { exited, exitCode } = exitOf(t);
+  if (exited) {
+    const o = outcome(exitCode);
+    return { ...o, words: `exited ${o.words}` };
+  }
+  const words = need(t);
+  if (words) return { kind: 'needs', mark: '!', words };
+  const last = t._meta?.termhost?.last;
+  if (!last) return { kind: 'running', mark: '\u25cf', words: 'running' };
+  if (last.running) return { kind: 'running', mark: '\u25cf', words: 'running a command' };
+  return outcome(last.exitCode);
+}

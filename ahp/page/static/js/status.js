@@ -1,0 +1,49 @@
+// What is said when the page is not connected: a strip above the terminals, which stay as they are,
+// or a whole page when it cannot get in at all.
+
+import { button, fill, h } from './dom.js';
+
+/**
+ * refusal replaces the page by what is wrong and what to do.
+ * @param {string} title
+ * @param {string} text
+ * @param {string} advice
+ */
+export function refusal(title, text, advice) {
+  document.documentElement.dataset.termhost = 'refused';
+  document.title = `termhost: ${title}`;
+  fill(document.body, h('main', { class: 'refusal', role: 'alert' },
+    h('h1', {}, title), h('p', {}, text), h('p', { class: 'advice' }, ...codes(advice))));
+}
+
+/**
+ * codes sets command lines in a text as such.
+ * @param {string} text
+ */
+function codes(text) {
+  return text.split(/(termhost page (?:--local|DEST)|http\.\w+)/).map((part, i) =>
+    i % 2 ? h('code', {}, part) : part);
+}
+
+export class Strip {
+  /** @param {import('./connection.js').Connection} connection */
+  constructor(connection) {
+    this.connection = connection;
+    this.element = h('div', { class: 'strip', role: 'status', hidden: true });
+    connection.addEventListener('status', () => this.draw());
+  }
+
+  draw() {
+    const { status, reason } = this.connection;
+    this.element.hidden = status === 'ready';
+    if (status === 'lost') {
+      const why = /Failed to fetch|NetworkError|connection was lost/.test(reason?.message ?? '') ?
+        'The host does not answer' : reason?.message ?? '';
+      fill(this.element, `${why}. What you see is as it was; trying again\u2026`,
+        button('Try now', 'Try now', () => this.connection.wake()));
+    } else if (status === 'replaced') {
+      fill(this.element, 'This view has been opened elsewhere.',
+        button('Use it here', 'Use it here', () => location.reload()));
+    }
+  }
+}

@@ -1,0 +1,152 @@
+// One visible terminal: what the host tells of it, its screen and its keyboard.
+
+import { copyFromProgram } from './clipboard.js';
+import { Keyboard } from './keyboard.js';
+import { applyTerminal, holderOf, nameOf, terminalState } from './reducers.js';
+import { Screen } from './screen.js';
+import { terminalURI } from './wire.js';
+
+/**
+ * @typedef {import('./connection.js').Connection} Connection
+ * @typedef {import('./connection.js').Envelope} Envelope
+ * @typedef {import('./connection.js').Follower} Follower
+ * @typedef {import('./reducers.js').TerminalState} TerminalState
+ */
+
+/** How long a size must stay before the program is told. */
+const settle = 150;
+const emptyState = terminalState({ claim: { kind: 'client', clientId: '' } }).state;
+
+/**
+ * TerminalView dispatches "state" when the terminal's state has changed, "notice" (a CustomEvent
+ * with a text) when the person should know something, and "find" when they want to search.
+ * @implements {Follower}
+ */
+export class TerminalView extends EventTarget {
+  /** @type {TerminalState} */
+  state = emptyState;
+  /** There is no such terminal. */
+  missing = false;
+  shown = false; // the first snapshot is there
+  resizeTimer = 0;
+
+  /**
+   * @param {Connection} connection
+   * @param {string} name
+   * @param {{debug: boolean}} options
+   */
+  constructor(connection, name, { debug }) {
+    super();
+    this.connection = connection;
+    this.name = name;
+    this.uri = connection.terminals.find((t) => nameOf(t.resource) === name)?.resource ?? terminalURI(name);
+    this.screen = new Screen({ name, debug });
+    this.element = this.screen.element;
+    this.search = this.screen.search;
+    this.keyboard = new Keyboard(this);
+    this.screen.addEventListener('fit', () => this.askSoon());
+    this.screen.term.parser.registerOscHandler(52, (data) => {
+      if (this.holds && Date.now() - this.keyboard.lastKey < 5000) {
+        void copyFromProgram(data).then((text) => text && this.notice(text));
+      }
+      return true;
+    });
+    connection.follow(this.uri, this);
+  }
+
+  open() { this.screen.open(); }
+
+  dispose() {
+    this.connection.unfollow(this.uri);
+    clearTimeout(this.resizeTimer);
+    this.screen.dispose();
+  }
+
+  focus() { this.screen.focus(); }
+
+  /** Whether what is typed here reaches the program. */
+  get holds() { return this.keyboard.holds; }
+
+  /** The terminal's entry in the list of all. */
+  get info() { return this.connection.terminals.find((t) => t.resource === this.uri); }
+
+  /** Who has the keyboard, for people. */
+  get holder() { return this.holds ? 'you' : holderOf(this.state.claim, this.info); }
+
+  // What the host tells.
+
+  /** @param {any} snapshot */
+  snapshot(snapshot) {
+    const { state, text } = terminalState(snapshot);
+    this.state = state;
+    this.missing = false;
+    this.shown = true;
+    this.screen.reset(state.cols, state.rows, text);
+    this.changed();
+  }
+
+  /** @param {Envelope} e */
+  action(e) {
+    const a = e.action, before = this.state.claim;
+    applyTerminal(this.state, a);
+    switch (a.type) {
+      case 'terminal/data':
+        this.screen.write(a.data, () => this.connection.acknowledge(utf8Length(a.data)));
+        return;
+      case 'terminal/input': return;
+      case 'terminal/cleared': this.screen.clear(); break;
+      case 'terminal/resized': this.screen.resize(a.cols, a.rows); break;
+      case 'terminal/claimed':
+        this.keyboard.claimed(before);
+        this.askSoon();
+        break;
+    }
+    this.changed();
+  }
+
+  gone() {
+    this.missing = true;
+    this.changed();
+  }
+
+  changed() { this.dispatchEvent(new Event('state')); }
+
+  /** @param {string} text */
+  notice(text) { this.dispatchEvent(new CustomEvent('notice', { detail: text })); }
+
+  /**
+   * tellHolder says who has the keyboard now, in the words that ssh has. The name comes with the next
+   * list of terminals.
+   * @param {string} more
+   */
+  tellHolder(more) {
+    this.connection.addEventListener('list', () => this.notice(`${this.holder} has the keyboard` + more),
+      { once: true });
+  }
+
+  /** askSoon gives the program the pane's size once it stays. Only the holder may. */
+  askSoon() {
+    clearTimeout(this.resizeTimer);
+    if (this.holds && this.shown && !matchMedia('(pointer: coarse)').matches) {
+      this.resizeTimer = window.setTimeout(() => this.ask(), settle);
+    }
+  }
+
+  ask() {
+    const cells = this.screen.cells();
+    if (!cells || !this.holds) return;
+    if (cells.cols === this.state.cols && cells.rows === this.state.rows) return;
+    this.connection.dispatch(this.uri, { type: 'terminal/resized', ...cells }).catch(() => {});
+  }
+}
+
+/** @param {string} text */
+function utf8Length(text) {
+  let n = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c < 0x80) continue;
+    n += c < 0x800 || c >= 0xd800 && c < 0xe000 ? 1 : 2; // a pair of surrogates has 4 bytes
+  }
+  return n;
+}

@@ -1,0 +1,136 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// missing skips a test aloud, because of a program that it drives, or fails it where the programs
+// are promised.
+func missing(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" || os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf("skipped: "+format, args...)
+}
+
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err != nil {
+			missing(t, "%v", err)
+		}
+	}
+}
+
+// played is what a player is to make of events.
+func played(h Header, events []Event) (output string, sizes []string, markers int) {
+	var b strings.Builder
+	sizes = []string{fmt.Sprintf("%dx%d", h.Cols, h.Rows)}
+	for _, ev := range events {
+		switch ev.Kind {
+		case Output:
+			for _, r := range string(ev.Text) { // each byte that is not UTF-8 becomes U+FFFD
+				b.WriteRune(r)
+			}
+		case Resize:
+			sizes = append(sizes, fmt.Sprintf("%dx%d", ev.Cols, ev.Rows))
+		case Marker:
+			markers++
+		}
+	}
+	return b.String(), sizes, markers
+}
+
+// casts are recordings for players.
+func casts() map[string]struct {
+	h      Header
+	events []Event
+} {
+	h, events := busy(rand.New(rand.NewSource(7)))
+	return map[string]struct {
+		h      Header
+		events []Event
+	}{
+		"sample": {Header{Cols: 80, Rows: 24, Term: "xterm", Title: "t", Began: time.Now()}, sample},
+		"busy":   {h, append(events, Event{At: events[len(events)-1].At, Kind: Exit, Code: 1})},
+		// Without an event players refuse it.
+		"empty": {Header{Cols: 80, Rows: 24}, []Event{{Kind: Output}}},
+	}
+}
+
+// The asciinema of Debian 12 knows version 2 only.
+func TestAsciinema2(t *testing.T) {
+	needs(t, "asciinema", "script")
+	for name, c := range casts() {
+		file := filepath.Join(t.TempDir(), "x.cast")
+		if err := os.WriteFile(file, []byte(encode(V2, c.h, c.events)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		// It wants a terminal, which it leaves in raw mode.
+		cmd := exec.Command("script", "-qefc", "asciinema cat "+file, "/dev/null")
+		cmd.Stdin = nil
+		got, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v: %.500s", name, err, got)
+		}
+		if want, _, _ := played(c.h, c.events); string(got) != want {
+			t.Errorf("%s: %d bytes are played, of %d; they begin with %.300q", name, len(got),
+				len(want), got)
+		}
+	}
+}
+
+func TestAsciinemaPlayer(t *testing.T) {
+	if os.Getenv("TERMHOST_SLOW") == "" {
+		t.Skip("a slow test: it runs with TERMHOST_SLOW=1")
+	}
+	needs(t, "node", "npm")
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	npm := exec.Command("npm", "install",
+		"--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
+	npm.Dir = dir
+	if out, err := npm.CombinedOutput(); err != nil {
+		missing(t, "npm install: %v\n%s", err, out)
+	}
+	for name, c := range casts() {
+		for _, version := range []int{V2, V3} {
+			cmd := exec.Command("node", filepath.Join(dir, "play.mjs"))
+			cmd.Stdin = strings.NewReader(encode(version, c.h, c.events))
+			cmd.Stderr = os.Stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%s, version %d: %v", name, version, err)
+			}
+			var got struct {
+				Output   string
+				Sizes    []string
+				Duration float64
+				Markers  []any
+				Failed   string
+			}
+			if err := json.Unmarshal(out, &got); err != nil {
+				t.Fatal(err)
+			}
+			output, sizes, markers := played(c.h, c.events)
+			if got.Output != output || len(got.Markers) != markers || got.Failed != "" ||
+				!slices.Equal(slices.Compact(got.Sizes), slices.Compact(sizes)) {
+				t.Errorf("%s, version %d: %d bytes of %d, %d markers of %d, sizes %v of %v, %s", name,
+					version, len(got.Output), len(output), len(got.Markers), markers, got.Sizes, sizes,
+					got.Failed)
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package rpc
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/store"
+)
+
+// Acknowledged flow control is an extension (termhost/ack) for a peer that shows output more slowly
+// than the transport carries it, as a browser does: TCP would buffer seconds of it, all of it old
+// by the time it is shown. The peer says in initialize how much it wants to be sent ahead, and then
+// how much it has shown. When too much is owed, the writer does not pull: the peer's cursors stand
+// still, and if they fall off their logs they are resynchronised, as those of any slow peer.
+
+const (
+	// maxWindow bounds what a peer may ask for, in bytes. More is no flow control.
+	maxWindow = 64 << 20
+	// leastPull is what the writer takes at a time when the window is nearly used up, in bytes.
+	leastPull = 4 << 10
+	// ackWait is how long a peer that acknowledges nothing is waited for before it is sent another
+	// window. So a peer that forgets to is slow, and not stuck, and its requests are answered.
+	ackWait = 10 * time.Second
+)
+
+// ackWindow is the flow control of one peer.
+type ackWindow struct {
+	window atomic.Int64  // in bytes of terminal/data; 0: the peer does not acknowledge
+	owed   atomic.Int64  // written and not acknowledged
+	acked  chan struct{} // 1 deep: something was acknowledged
+}
+
+// ackCapability is what a peer says in the _meta of initialize and reconnect.
+type ackCapability struct {
+	Meta struct {
+		Ack *struct {
+			Window int64 `json:"window"`
+		} `json:"termhost/ack"`
+	} `json:"_meta"`
+}
+
+// askAck puts into force what a peer that begins says of acknowledging.
+func (p *peer) askAck(c ackCapability) *ahp.Error {
+	switch ack := c.Meta.Ack; {
+	case ack == nil:
+		return nil
+	case ack.Window < 1 || ack.Window > maxWindow:
+		return ahp.FieldProblem("_meta."+ahp.MethodAck+".window", "must be 1 to 67108864 bytes")
+	default:
+		p.acks.window.Store(ack.Window)
+	}
+	return nil
+}
+
+// acknowledged is the notification of what the peer has shown.
+func (p *peer) acknowledged(r *request) *ahp.Error {
+	var params struct {
+		Bytes int64 `json:"bytes"`
+	}
+	if e := ahp.DecodeParams(r.params, &params); e != nil {
+		return e
+	}
+	if params.Bytes < 0 {
+		return ahp.FieldProblem("bytes", "must not be negative")
+	}
+	// A peer may count more than the host has: what was no text has become U+FFFD.
+	for {
+		owed := p.acks.owed.Load()
+		if p.acks.owed.CompareAndSwap(owed, max(owed-params.Bytes, 0)) {
+			break
+		}
+	}
+	select {
+	case p.acks.acked <- struct{}{}:
+	default:
+	}
+	p.acknowledge(r)
+	return nil
+}
+
+// waitAcks returns when the peer may be sent more, and about how many bytes.
+func (p *peer) waitAcks() (limit int, err error) {
+	window := p.acks.window.Load()
+	if window == 0 {
+		return pullBytes, nil
+	}
+	var late <-chan time.Time
+	for p.acks.owed.Load() >= window {
+		if late == nil {
+			timer := time.NewTimer(ackWait)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-p.acks.acked:
+		case <-late:
+			p.acks.owed.Store(0)
+		case <-p.ctx.Done():
+			return 0, context.Cause(p.ctx)
+		}
+	}
+	return int(min(max(window-p.acks.owed.Load(), leastPull), pullBytes)), nil
+}
+
+// owe counts what was written.
+func (p *peer) owe(it store.Item) {
+	if it.Entry == nil || p.acks.window.Load() == 0 {
+		return
+	}
+	if d, ok := it.Entry.Action().(ahp.TerminalData); ok {
+		p.acks.owed.Add(int64(len(d.Data)))
+	}
+}

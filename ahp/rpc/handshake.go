@@ -1,0 +1,195 @@
+package rpc
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/store"
+	"termhost/authz"
+)
+
+// onRoot checks a channel that can only be the root's. One that is missing is the root's, too: VS
+// Code's client reconnects without it.
+func onRoot(channel string) *ahp.Error {
+	if channel == "" {
+		return nil
+	}
+	if uri, ok := ahp.NormalizeChannel(channel); !ok || uri != ahp.RootURI {
+		return ahp.FieldProblem("channel", "must be "+ahp.RootURI)
+	}
+	return nil
+}
+
+func (p *peer) tooMany() *ahp.Error {
+	return ahp.NewError(ahp.CodeLimit, fmt.Sprintf("a connection may follow %d channels; "+
+		"unsubscribe from some", p.opts.MaxSubscriptions), "limit", "http.max_subscriptions")
+}
+
+const (
+	// accountSubscriptions is how many connections of one account may follow as many channels as
+	// one connection may.
+	accountSubscriptions = 4
+	// freeSubscriptions is how many a connection may follow whatever others of its account do.
+	freeSubscriptions = 64
+)
+
+// full reports whether the peer follows too much to follow more channels.
+func (p *peer) full(more int) bool {
+	own := p.conn.Subscriptions() + more
+	switch most := p.opts.MaxSubscriptions; {
+	case own > most:
+		return true
+	case own <= freeSubscriptions, p.conn.Principal().Role == authz.Admin:
+		return false
+	default:
+		return p.conn.AccountSubscriptions()+more > accountSubscriptions*most
+	}
+}
+
+func (p *peer) initialize(r *request) *ahp.Error {
+	var params struct {
+		ahp.InitializeParams
+		ackCapability
+	}
+	if e := ahp.DecodeParams(r.params, &params); e != nil {
+		return e
+	}
+	if e := onRoot(params.Channel); e != nil {
+		return e
+	}
+	switch {
+	case params.ClientID == "":
+		return ahp.FieldProblem("clientId", "is missing")
+	case len(params.ProtocolVersions) == 0:
+		return ahp.FieldProblem("protocolVersions", "is missing or empty")
+	case p.full(len(params.InitialSubscriptions)):
+		return p.tooMany()
+	}
+	if e := p.askAck(params.ackCapability); e != nil {
+		return e
+	}
+	p.snapshots(r.id, len(params.InitialSubscriptions), func() (func([]byte) []byte, *ahp.Error) {
+		hello, e := p.conn.Initialize(params.InitializeParams)
+		if e != nil {
+			if e.Code == ahp.CodeVersion {
+				p.closing = e
+			}
+			return nil, e
+		}
+		p.initialized()
+		return p.helloResult(hello), nil
+	})
+	return nil
+}
+
+// helloResult returns what encodes the result of initialize.
+func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
+	shape := p.conn.Shape()
+	return func(dst []byte) []byte {
+		snapshots, serverSeq := hello.Snapshots.Start()
+		dst = append(dst, `{"protocolVersion":`...)
+		dst = ahp.AppendJSONString(dst, hello.Version.String())
+		dst = append(dst, `,"serverSeq":`...)
+		dst = strconv.AppendUint(dst, serverSeq, 10)
+		dst = append(dst, `,"serverInfo":{"name":"termhost","version":`...)
+		dst = ahp.AppendJSONString(dst, hello.ServerVersion)
+		dst = append(dst, `},"snapshots":[`...)
+		dst = appendViews(dst, snapshots, shape)
+		dst = append(dst, ']')
+		if hello.DefaultDirectory != "" {
+			dst = append(dst, `,"defaultDirectory":`...)
+			dst = ahp.AppendJSONString(dst, hello.DefaultDirectory)
+		}
+		dst = append(dst, `,"_meta":{"`+ahp.MetaClientExecuted+`":{},"`+ahp.MethodWait+`":{},"`+
+			ahp.MethodApprove+`":{},"`+ahp.MethodHistory+`":{},"`+ahp.MethodLog+`":{},"`+
+			ahp.MethodAck+`":{}`...)
+		if p.extension != nil {
+			key, value := p.extension.Announcement()
+			dst = append(ahp.AppendJSONString(append(dst, ','), key), ':')
+			dst = append(dst, value...)
+		}
+		return append(dst, "}}"...)
+	}
+}
+
+func appendViews(dst []byte, views []store.View, shape ahp.Shape) []byte {
+	for i, v := range views {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = v.AppendJSON(dst, shape)
+	}
+	return dst
+}
+
+func (p *peer) reconnect(r *request) *ahp.Error {
+	var params struct {
+		Channel       string                `json:"channel"`
+		ClientID      string                `json:"clientId"`
+		LastSeen      *uint64               `json:"lastSeenServerSeq"`
+		Subscriptions []ahp.SubscriptionRef `json:"subscriptions"`
+		ackCapability
+	}
+	if e := ahp.DecodeParams(r.params, &params); e != nil {
+		return e
+	}
+	if e := onRoot(params.Channel); e != nil {
+		return e
+	}
+	switch {
+	case params.ClientID == "":
+		return ahp.FieldProblem("clientId", "is missing")
+	case params.LastSeen == nil:
+		return ahp.FieldProblem("lastSeenServerSeq", "is missing")
+	case params.Subscriptions == nil:
+		return ahp.FieldProblem("subscriptions", "is missing")
+	case p.full(len(params.Subscriptions)):
+		return p.tooMany()
+	}
+	if e := p.askAck(params.ackCapability); e != nil {
+		return e
+	}
+	p.snapshots(r.id, len(params.Subscriptions), func() (func([]byte) []byte, *ahp.Error) {
+		replay, e := p.conn.Reconnect(ahp.ReconnectParams{
+			Channel: params.Channel, ClientID: params.ClientID,
+			LastSeenServerSeq: *params.LastSeen, Subscriptions: params.Subscriptions,
+		})
+		if e != nil {
+			return nil, e
+		}
+		p.initialized()
+		return p.replayResult(replay), nil
+	})
+	return nil
+}
+
+// replayResult returns what encodes the result of reconnect.
+func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
+	shape := p.conn.Shape()
+	return func(dst []byte) []byte {
+		dst = append(dst, `{"type":"replay","actions":[`...)
+		for i, entry := range replay.Actions {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = entry.AppendEnvelope(dst, shape)
+		}
+		dst = append(dst, `],"missing":[`...)
+		for i, channel := range replay.Missing {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = ahp.AppendJSONString(dst, channel)
+		}
+		dst = append(dst, ']')
+		if len(replay.Owned) > 0 {
+			// It holds strings and numbers only, so this cannot fail.
+			meta, _ := json.Marshal(ahp.ReconnectMeta{Owned: replay.Owned})
+			dst = append(append(dst, `,"_meta":`...), meta...)
+		}
+		return append(dst, '}')
+	}
+}

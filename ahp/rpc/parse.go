@@ -1,0 +1,102 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"termhost/ahp"
+)
+
+// request is a request or notification whose outer form is right.
+type request struct {
+	id     []byte // nil: a notification
+	method string
+	params json.RawMessage
+}
+
+// parse takes a message apart, of which the request's params are a part. For a response it returns
+// nil and no error. Beside an error it returns a request if the id is known that the error is
+// about.
+func parse(msg []byte) (*request, *ahp.Error) {
+	var version, method, answer []byte
+	var r request
+	err := scan(msg, func(key, value []byte) {
+		switch string(key) {
+		case "jsonrpc":
+			version = value
+		case "id":
+			r.id = bytes.Clone(value) // an answer that waits keeps it, and not the message
+		case "method":
+			method = value
+		case "params":
+			r.params = value
+		case "result", "error":
+			answer = value
+		}
+	})
+	switch {
+	case errors.Is(err, errUTF8), errors.Is(err, errJSON):
+		return nil, ahp.NewError(ahp.CodeParse, err.Error())
+	case err != nil:
+		return salvage(msg), invalid(err.Error())
+	}
+	switch first := bytes.TrimLeft(msg, " \t\r\n")[0]; {
+	case first == '[':
+		return nil, invalid("batches are not supported: send one message at a time")
+	case first != '{':
+		return nil, invalid("a message is a JSON object")
+	case r.id != nil && !isID(r.id):
+		return nil, invalid("an id is a string or a number, of at most 256 bytes")
+	case string(version) != `"2.0"`:
+		return &r, invalid(`a message has "jsonrpc": "2.0"`)
+	case method == nil && answer != nil:
+		return nil, nil
+	case !isText(method, &r.method) || r.method == "":
+		return &r, invalid("the message has no method, or one that is not a string")
+	}
+	return &r, nil
+}
+
+func invalid(reason string) *ahp.Error { return ahp.NewError(ahp.CodeInvalidRequest, reason) }
+
+// isText reports whether a value is a string, and sets text to it.
+func isText(value []byte, text *string) bool {
+	if len(value) == 0 || value[0] != '"' {
+		return false
+	}
+	b, err := jsontext.AppendUnquote(nil, value)
+	*text = string(b)
+	return err == nil
+}
+
+// salvage finds the id of a message that scan has refused, so that the answer can name it. nil: the
+// message has none, or more than one.
+func salvage(msg []byte) *request {
+	var id []byte
+	n := 0
+	ahp.EachMember(msg, func(name string, value []byte) {
+		if strings.EqualFold(name, "id") {
+			n++
+		}
+		if name == "id" {
+			id = value
+		}
+	})
+	if n != 1 || id == nil || !isID(id) {
+		return nil
+	}
+	return &request{id: bytes.Clone(id)}
+}
+
+// maxID bounds an id, in bytes: the answer repeats it.
+const maxID = 256
+
+// isID reports whether raw may be the id of a request (JSON-RPC 2.0 section 4). null
+// may not: the answer to it would look like one to a message without an id.
+func isID(raw json.RawMessage) bool {
+	return len(raw) <= maxID && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
+}

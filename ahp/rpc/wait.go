@@ -1,0 +1,115 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+)
+
+// maxTerminalWaits is how many termhost/wait one peer may have waiting; more are refused. Each
+// keeps a regular expression, some 100 KiB at most, and a goroutine.
+const maxTerminalWaits = 256
+
+// waitParams are those of termhost/wait.
+type waitParams struct {
+	Channel string `json:"channel"`
+	For     *struct {
+		Exit    bool     `json:"exit"` // said or not: the end of the terminal ends every wait
+		Command bool     `json:"command"`
+		Match   *string  `json:"match"`
+		IdleMs  *float64 `json:"idleMs"`
+		Blocked bool     `json:"blocked"`
+	} `json:"for"`
+	TimeoutMs *float64 `json:"timeoutMs"`
+}
+
+// waitResult is the result of termhost/wait.
+type waitResult struct {
+	Reason   host.WaitReason `json:"reason"`
+	ExitCode *int            `json:"exitCode,omitempty"`
+	Match    string          `json:"match,omitempty"`
+	Line     string          `json:"line,omitempty"`
+	Waiting  host.Waiting    `json:"waiting,omitempty"`
+}
+
+// wait answers termhost/wait when one of its conditions holds. What the peer asks for next, such as
+// to type something, comes after the wait has begun.
+func (p *peer) wait(r *request) *ahp.Error {
+	var params waitParams
+	if e := ahp.DecodeParams(r.params, &params); e != nil {
+		return e
+	}
+	w, e := params.waitFor()
+	if e != nil {
+		return e
+	}
+	if p.terminalWaits.Add(1) > maxTerminalWaits {
+		p.terminalWaits.Add(-1)
+		return ahp.NewError(ahp.CodeLimit, fmt.Sprintf("%d waits of this connection are going on; "+
+			"let some finish", maxTerminalWaits), "limit", "waits")
+	}
+	pending, e := p.conn.WaitRequest(params.Channel, w)
+	if e != nil {
+		p.terminalWaits.Add(-1)
+		return e
+	}
+	do := func() (json.RawMessage, *ahp.Error) { return p.waited(p.ctx, pending) }
+	p.answerLater(r.id, do, func() { p.terminalWaits.Add(-1) })
+	return nil
+}
+
+// waited returns how a wait has ended. An error is that somebody has ended it: the connection's
+// view of the terminal, or the connection.
+func (p *peer) waited(ctx context.Context, pending *host.PendingWait) (
+	json.RawMessage, *ahp.Error,
+) {
+	got, err := pending.End(ctx)
+	if err != nil {
+		return nil, ahp.NewError(ahp.CodeNotPermitted, err.Error(), "rule", err.Error())
+	}
+	result, _ := json.Marshal(waitResult{Reason: got.Reason, ExitCode: got.ExitCode,
+		Match: got.Match, Line: got.Line, Waiting: got.Waiting}) // it cannot fail
+	return result, nil
+}
+
+// waitFor returns what is waited for, or which param is wrong.
+func (w *waitParams) waitFor() (f host.WaitFor, e *ahp.Error) {
+	switch {
+	case w.Channel == "":
+		return f, ahp.FieldProblem("channel", "is missing")
+	case w.For == nil:
+		return f, ahp.FieldProblem("for", "is missing")
+	}
+	f = host.WaitFor{Command: w.For.Command, Blocked: w.For.Blocked, Fresh: true}
+	if f.Idle, e = positiveMs("for.idleMs", w.For.IdleMs); e != nil {
+		return f, e
+	}
+	if f.Timeout, e = positiveMs("timeoutMs", w.TimeoutMs); e != nil {
+		return f, e
+	}
+	if w.For.Match != nil {
+		var err error
+		if f.Match, err = host.CompilePattern(*w.For.Match); err != nil {
+			return f, ahp.FieldProblem("for.match", "is refused: "+err.Error())
+		}
+	}
+	return f, nil
+}
+
+// maxMs is the longest duration in a request, in milliseconds: about 290 years.
+const maxMs = float64(1<<63-1) / float64(time.Millisecond)
+
+// positiveMs reads a duration in milliseconds; nil: there is none.
+func positiveMs(field string, ms *float64) (time.Duration, *ahp.Error) {
+	switch {
+	case ms == nil:
+		return 0, nil
+	case *ms <= 0 || *ms >= maxMs:
+		return 0, ahp.FieldProblem(field, "must be a positive number of milliseconds")
+	}
+	return max(time.Duration(*ms*float64(time.Millisecond)), 1), nil
+}

@@ -1,0 +1,190 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/store"
+	"termhost/ahp/transport"
+)
+
+const (
+	// pullBytes is how much output the writer takes at a time: enough to make
+	// large frames of, and little enough to hold.
+	pullBytes = 256 << 10
+
+	// A writer that has had nothing to write for quietTime keeps a buffer of at
+	// most keepBuffer bytes and a list of at most keepItems, so that a thousand
+	// idle peers hold little memory.
+	keepBuffer = 4 << 10
+	keepItems  = 16
+	quietTime  = time.Second
+)
+
+// writeLoop writes what there is to write, in order, until the context ends.
+func (p *peer) writeLoop() (err error) {
+	defer p.contain(&err)
+	sub := p.conn.Subscriber()
+	var items []store.Item
+	var buf []byte
+	for {
+		limit, err := p.waitAcks()
+		if err != nil {
+			return err
+		}
+		items = sub.Pull(items[:0], limit)
+		if len(items) == 0 {
+			var quiet <-chan time.Time
+			if cap(buf) > keepBuffer || cap(items) > keepItems {
+				quiet = time.After(quietTime)
+			}
+			select {
+			case <-sub.Signal():
+			case <-quiet:
+				buf, items = nil, nil
+			case <-p.ctx.Done():
+				return context.Cause(p.ctx)
+			}
+			continue
+		}
+		for i := range items {
+			if buf, err = p.write(buf[:0], items[i]); err != nil {
+				return err
+			}
+			items[i] = store.Item{}
+		}
+	}
+}
+
+// write writes an item, and returns the buffer for the next one. A large answer stays in memory
+// while the peer takes it; so few of an account are written at once.
+func (p *peer) write(buf []byte, it store.Item) ([]byte, error) {
+	if it.Large {
+		release, err := p.conn.WaitLarge(p.ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	if buf = p.encode(buf, it); len(buf) == 0 {
+		return buf, nil
+	}
+	if err := p.transport.Write(buf); err != nil {
+		return nil, err
+	}
+	p.owe(it)
+	if it.Large {
+		return nil, nil
+	}
+	return buf, nil
+}
+
+func (p *peer) encode(buf []byte, it store.Item) []byte {
+	if it.Post != nil {
+		return it.Post(buf)
+	}
+	buf = append(buf, `{"jsonrpc":"2.0","method":"action","params":`...)
+	buf = it.Entry.AppendEnvelope(buf, p.conn.Shape())
+	return append(buf, '}')
+}
+
+// respond answers a request; result appends the result as JSON.
+func (p *peer) respond(id []byte, result func(dst []byte) []byte) {
+	p.respondHolding(id, result, 0)
+}
+
+// respondHolding is respond with a result that keeps about held bytes in memory until it
+// is called.
+func (p *peer) respondHolding(id []byte, result func(dst []byte) []byte, held int) {
+	p.conn.Subscriber().Post(func(dst []byte) []byte {
+		dst = appendHead(dst, id)
+		dst = append(dst, `,"result":`...)
+		dst = result(dst)
+		return append(dst, '}')
+	}, held)
+}
+
+// refuse answers with an error; id is nil if it is not known.
+func (p *peer) refuse(id []byte, e *ahp.Error) {
+	p.conn.Subscriber().Post(func(dst []byte) []byte { return appendError(dst, id, e) }, 0)
+}
+
+// work does what a request asks for and returns the result, as JSON.
+type work func() (result json.RawMessage, e *ahp.Error)
+
+// answerLater answers a request with what do returns. do runs on a goroutine of its
+// own, so that further messages are answered meanwhile. done is called in the end.
+func (p *peer) answerLater(id []byte, do work, done func()) {
+	p.background.Go(func() {
+		defer done()
+		result, e := p.contained(do)
+		if e != nil {
+			p.refuse(id, e)
+			return
+		}
+		p.respondHolding(id, func(dst []byte) []byte { return append(dst, result...) }, len(result))
+	})
+}
+
+// contained calls do and turns a panic in it into an error.
+func (p *peer) contained(do work) (result json.RawMessage, e *ahp.Error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.logPanic(v)
+			e = ahp.NewError(ahp.CodeInternal, transport.InternalError)
+		}
+	}()
+	return do()
+}
+
+// snapshots answers a request whose result holds snapshots, or what a reconnecting peer
+// missed. The answer takes its place in the order before take subscribes, and the writer
+// stops there until take has returned. So all that the result does not contain follows
+// the answer. channels is how many it may be about.
+func (p *peer) snapshots(id []byte, channels int,
+	take func() (result func(dst []byte) []byte, e *ahp.Error)) {
+	var result func(dst []byte) []byte
+	e := ahp.NewError(ahp.CodeInternal, transport.InternalError) // replaced unless take panics
+	taken := make(chan struct{})
+	defer close(taken)
+	answer := func(dst []byte) []byte {
+		<-taken
+		if e != nil {
+			return appendError(dst, id, e)
+		}
+		return append(result(append(appendHead(dst, id), `,"result":`...)), '}')
+	}
+	if channels > 0 {
+		p.conn.Subscriber().PostLarge(answer)
+	} else {
+		p.conn.Subscriber().Post(answer, 0)
+	}
+	result, e = take()
+}
+
+func appendError(dst, id []byte, e *ahp.Error) []byte {
+	dst = appendHead(dst, id)
+	dst = append(dst, `,"error":{"code":`...)
+	dst = strconv.AppendInt(dst, int64(e.Code), 10)
+	dst = append(dst, `,"message":`...)
+	dst = ahp.AppendJSONString(dst, e.Message)
+	if len(e.Data) > 0 {
+		dst = append(dst, `,"data":`...)
+		dst = append(dst, e.Data...)
+	}
+	return append(dst, "}}"...)
+}
+
+// appendHead appends the beginning of a response, up to its id.
+func appendHead(dst, id []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	if id == nil {
+		return append(dst, "null"...)
+	}
+	return append(dst, id...)
+}
+
+func appendNull(dst []byte) []byte { return append(dst, "null"...) }

@@ -1,0 +1,245 @@
+package store
+
+import (
+	"container/heap"
+	"math"
+	"slices"
+)
+
+// cursor is a Subscriber's place in one channel's log. pos and done are indexes into the
+// log, which count its entries from the channel's first one on:
+//
+//	 dropped  |  written  |  given to the writer  |   to be read   |
+//	. . . . . | e   e   e | e   e   e   e   e   e | e   e   e   e  |
+//	          ^           ^                       ^                ^
+//	        base         done                    pos              end
+//	                                              |
+//	                                              key: the serverSeq of this entry
+//
+// The cursors of a connection take turns by key, lowest first, so that it reads the
+// entries of all its channels in the order of serverSeq. Appends move end; trimming the
+// log moves base.
+//
+// Where base has moved past pos, the cursor fell off its log and must be resynchronised:
+//
+//	 . . . . . . . . . . . . . . | e   e   e   e   e   e   e   e   e |
+//	           ^     ^           ^                                   ^
+//	         done   pos         base                                end
+//
+//	fellAt: the store's serverSeq when this was found, which is the key as well
+//
+// The actions that rebuild the state get serverSeqs of their own, above fellAt. So the
+// cursor waits until everything up to fellAt has been read, and for nothing later: a busy
+// channel does not hold it up.
+type cursor struct {
+	sub  *Subscriber
+	ch   *Channel
+	pos  int64 // of the next entry to read; or fallen, or unstarted
+	done int64 // entries before this one have been written
+
+	// starts are the subscriptions that are still to start the cursor, oldest first; anew
+	// if it has been reading. See [Subscription.Start].
+	starts []*Subscription
+	// since is the end of the log when the cursor was last subscribed to or made fallen.
+	// If the cursor falls off the log, its client gets answers in place of the echoes from
+	// this index on. Earlier ones have been answered, or the snapshot takes their place.
+	since int64
+
+	// key orders the cursor in sub.ready. It is what keyLocked returned at some time: now
+	// that may return more, but never less.
+	key   uint64
+	index int // in sub.ready, or notReady
+	// fellAt is 0 unless the cursor was found to have fallen off the log.
+	fellAt uint64
+}
+
+const (
+	notReady = -1
+
+	// fallen is the pos of a cursor that must be resynchronised before it reads.
+	fallen = -1
+	// unstarted is the pos of a cursor that does not read before its subscription
+	// starts it.
+	unstarted = -2
+)
+
+// startLocked moves the cursor to an index of its log, or makes it fallen or unstarted.
+func (cur *cursor) startLocked(at int64) {
+	cur.pos, cur.done = at, at
+	cur.fellAt = 0
+	if !cur.sub.raw {
+		cur.ch.releaseLocked()
+	}
+}
+
+// startAtEndLocked moves the cursor to the end of its log.
+func (cur *cursor) startAtEndLocked() { cur.startLocked(cur.ch.log.end()) }
+
+// fallLocked has the cursor resynchronised before it reads anything.
+func (cur *cursor) fallLocked() {
+	cur.startLocked(fallen)
+	cur.since = cur.ch.log.end()
+	cur.wakeLocked()
+}
+
+// wakeLocked is called when there may be something to read.
+func (cur *cursor) wakeLocked() {
+	if cur.index == notReady {
+		if cur.pos == unstarted {
+			return
+		}
+		cur.key = cur.keyLocked()
+		heap.Push(&cur.sub.ready, cur)
+	}
+	cur.sub.notify()
+}
+
+// laggingLocked reports whether the cursor fell off its log, or is fallen or unstarted. No
+// cursor falls off the root's log: what is left there is the whole list, and to read that is
+// enough.
+func (cur *cursor) laggingLocked() bool {
+	if cur.pos < cur.ch.log.base && cur.ch.isRoot() && cur.pos != unstarted {
+		cur.pos = cur.ch.log.base
+		cur.done = max(cur.done, cur.pos)
+	}
+	return cur.pos < cur.ch.log.base
+}
+
+// pendingLocked reports whether there is anything to read. It skips entries that are not for
+// this reader.
+func (cur *cursor) pendingLocked() bool {
+	log := &cur.ch.log
+	done := cur.done
+	for cur.pos >= log.base && cur.pos < log.end() && !cur.sub.mayReadLocked(log.at(cur.pos)) {
+		if cur.done == cur.pos {
+			cur.done++ // everything before it has been written
+		}
+		cur.pos++
+	}
+	if cur.done != done && !cur.sub.raw {
+		cur.ch.releaseLocked()
+	}
+	return cur.pos < log.end()
+}
+
+// keyLocked returns the serverSeq at which it is the cursor's turn.
+func (cur *cursor) keyLocked() uint64 {
+	switch {
+	case cur.laggingLocked():
+		if cur.fellAt == 0 {
+			cur.fellAt = cur.ch.store.seq
+		}
+		return cur.fellAt
+	case cur.pendingLocked():
+		return cur.ch.log.at(cur.pos).seq
+	}
+	return cur.ch.store.seq
+}
+
+// postponeLocked makes a cursor that fell off its log wait until everything that is in the
+// outbox now has been read.
+func (cur *cursor) postponeLocked() {
+	cur.fellAt = cur.ch.store.seq + 1
+	cur.key = cur.fellAt
+	heap.Fix(&cur.sub.ready, cur.index)
+}
+
+// parkLocked makes a cursor that fell off its log wait for its subscription to start it. The
+// snapshot then takes the place of what it has not read.
+func (cur *cursor) parkLocked() {
+	cur.unreadyLocked()
+	cur.startLocked(unstarted)
+}
+
+// unreadyLocked takes the cursor out of sub.ready.
+func (cur *cursor) unreadyLocked() {
+	if cur.index != notReady {
+		heap.Remove(&cur.sub.ready, cur.index)
+	}
+}
+
+// takeLocked reads entries with a serverSeq below the given one, at least one, until they
+// weigh limit bytes.
+func (cur *cursor) takeLocked(dst []Item, below uint64, limit int) (items []Item, taken int) {
+	log := &cur.ch.log
+	cur.sub.taken = append(cur.sub.taken, cur)
+	for first := true; first || cur.pendingLocked() && taken < limit; first = false {
+		e := log.at(cur.pos)
+		if !first && e.seq >= below {
+			break
+		}
+		if !cur.sub.raw && cur.ch.encoders > 1 && e.audience != ownerOnly {
+			log.share(cur.pos)
+		}
+		dst = append(dst, Item{Entry: e})
+		taken += e.weight
+		cur.sub.pulled = e.seq
+		cur.pos++
+	}
+	return dst, taken
+}
+
+// writtenLocked notes that everything that was taken has been written.
+func (cur *cursor) writtenLocked() {
+	if cur.done == cur.pos || cur.pos == unstarted {
+		return // it was taken from twice, or moved since
+	}
+	from := cur.done
+	cur.done = cur.pos
+	if cur.sub.raw {
+		return
+	}
+	cur.ch.log.recount(from, cur.pos)
+	cur.ch.log.trim(cur.ch.store.logBytes, cur.ch.lostLocked)
+	cur.ch.releaseLocked()
+}
+
+// dropLocked ends the cursor.
+func (cur *cursor) dropLocked() {
+	delete(cur.sub.cursors, cur.ch.uri)
+	if i := slices.Index(cur.ch.cursors, cur); i >= 0 {
+		cur.ch.cursors = slices.Delete(cur.ch.cursors, i, i+1)
+	}
+	cur.unreadyLocked()
+	if !cur.sub.raw {
+		cur.ch.encoders--
+		cur.ch.releaseLocked()
+	}
+}
+
+// readyCursors is a heap, ordered by key, of the cursors that may have something to read.
+type readyCursors []*cursor
+
+func (r readyCursors) Len() int           { return len(r) }
+func (r readyCursors) Less(i, j int) bool { return r[i].key < r[j].key }
+
+func (r readyCursors) Swap(i, j int) {
+	r[i], r[j] = r[j], r[i]
+	r[i].index, r[j].index = i, j
+}
+
+// Push is for package heap.
+func (r *readyCursors) Push(x any) {
+	cur := x.(*cursor)
+	cur.index = len(*r)
+	*r = append(*r, cur)
+}
+
+// Pop is for package heap.
+func (r *readyCursors) Pop() any {
+	last := len(*r) - 1
+	cur := (*r)[last]
+	(*r)[last] = nil
+	*r = (*r)[:last]
+	cur.index = notReady
+	return cur
+}
+
+// second returns a key that no cursor but the first is below.
+func (r readyCursors) second() uint64 {
+	key := uint64(math.MaxUint64)
+	for _, cur := range r[min(1, len(r)):min(3, len(r))] {
+		key = min(key, cur.key)
+	}
+	return key
+}

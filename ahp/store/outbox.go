@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+
+	"termhost/ahp"
+)
+
+// Post is a message of a connection's own, such as a response, that has its place among the
+// actions. It appends the message to dst, and is called once, by the connection's writer.
+type Post func(dst []byte) []byte
+
+// outbox holds a connection's own messages until its writer takes them: answers to what its
+// peer said, and the actions that rebuild a state. Each has a place among the entries of the
+// channels.
+type outbox struct {
+	items []outboxItem
+
+	// answers and held are how many answers wait and how many bytes they keep in memory.
+	// When it is too much, the connection's reader stops: see [Subscriber.WaitRoom].
+	answers, held int
+	blocked       bool // a reader waits for room
+
+	rebuilding int // how many items are not answers
+}
+
+// outboxItem is a message and its place, which is the serverSeq of its entry, or for a post
+// the store's last serverSeq. Places never fall.
+type outboxItem struct {
+	seq    uint64
+	item   Item
+	answer bool // else one of the actions that rebuild a state
+	held   int  // bytes that an answer keeps in memory
+}
+
+const (
+	// maxAnswers is how many answers may wait; each is for one message of the peer.
+	maxAnswers = 1024
+	// maxHeld is how many bytes the answers that wait may keep in memory: as many as the
+	// content of a terminal has by default. An answer that is larger may wait alone.
+	maxHeld = 1 << 20
+)
+
+func (o *outbox) full() bool { return o.answers >= maxAnswers || o.held >= maxHeld }
+
+// roomy reports whether so much room is there that a reader which waited for some can go on
+// for a while.
+func (o *outbox) roomy() bool { return o.answers <= maxAnswers/2 && o.held <= maxHeld/2 }
+
+// push adds a message behind all others.
+func (o *outbox) push(it outboxItem) {
+	o.items = append(o.items, it)
+	if it.answer {
+		o.answers++
+		o.held += it.held
+	} else {
+		o.rebuilding++
+	}
+}
+
+// pop takes the first message out.
+func (o *outbox) pop() outboxItem {
+	it := o.items[0]
+	o.items[0] = outboxItem{}
+	o.items = o.items[1:]
+	o.forget(it)
+	return it
+}
+
+// forget subtracts a message that is no longer there from the totals.
+func (o *outbox) forget(it outboxItem) {
+	if it.answer {
+		o.answers--
+		o.held -= it.held
+	} else {
+		o.rebuilding--
+	}
+}
+
+// Answer adds an entry that only this subscriber reads: a rejection, or if rejection is "",
+// an acknowledgement. It takes a serverSeq of its own. a must not be modified afterwards.
+func (sub *Subscriber) Answer(channel string, a ahp.Action, origin *ahp.Origin,
+	rejection string) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cur := sub.cursors[channel]; cur != nil {
+		cur.takeEarlyLocked()
+	}
+	e := &Entry{channel: channel, action: a, origin: origin, rejection: rejection}
+	e.seq = s.nextLocked()
+	sub.pushAnswerLocked(e)
+}
+
+// Post adds a message that comes after everything that has happened so far. held is about how
+// many bytes p keeps in memory until it is called.
+func (sub *Subscriber) Post(p Post, held int) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub.postLocked(p, held, false)
+}
+
+// PostLarge is [Subscriber.Post] for an answer that may be large, and keeps nothing in memory.
+func (sub *Subscriber) PostLarge(p Post) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub.postLocked(p, 0, true)
+}
+
+func (sub *Subscriber) postLocked(p Post, held int, large bool) {
+	sub.pushLocked(outboxItem{seq: sub.store.seq, item: Item{Post: p, Large: large}, held: held,
+		answer: true})
+}
+
+// pushAnswerLocked adds an answer to what the peer said.
+func (sub *Subscriber) pushAnswerLocked(e *Entry) {
+	sub.pushLocked(outboxItem{seq: e.seq, item: Item{Entry: e}, held: e.weigh(), answer: true})
+}
+
+func (sub *Subscriber) pushLocked(it outboxItem) {
+	if !sub.closed {
+		sub.outbox.push(it)
+		sub.notify()
+	}
+}
+
+// takeOutboxLocked takes the next message out of the outbox.
+func (sub *Subscriber) takeOutboxLocked() (it Item, weight int) {
+	const answer = 256 // about what an answer weighs
+	next := sub.outbox.pop()
+	sub.pulled = next.seq
+	sub.tellRoomLocked()
+	if next.item.Entry != nil {
+		return next.item, answer + payload(next.item.Entry.action)
+	}
+	return next.item, answer
+}
+
+// WaitRoom returns when the outbox has room for more answers or the subscriber is closed. If
+// ctx ends before, it returns the cause. A connection's reader calls it before it reads.
+func (sub *Subscriber) WaitRoom(ctx context.Context) error {
+	for {
+		sub.store.mu.Lock()
+		full := sub.outbox.full()
+		sub.outbox.blocked = full
+		sub.store.mu.Unlock()
+		if !full {
+			sub.tellRoom() // another reader may wait
+			return nil
+		}
+		select {
+		case <-sub.room:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// tellRoomLocked is called when the outbox has become shorter.
+func (sub *Subscriber) tellRoomLocked() {
+	if sub.outbox.blocked && sub.outbox.roomy() {
+		sub.outbox.blocked = false
+		sub.tellRoom()
+	}
+}
+
+func (sub *Subscriber) tellRoom() {
+	select {
+	case sub.room <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,213 @@
+package ws
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gorilla/websocket"
+
+	"termhost/ahp/host"
+	"termhost/authz"
+	"termhost/authz/penalty"
+)
+
+var (
+	// errNoToken says that a peer has shown no credentials.
+	errNoToken = &Refusal{http.StatusUnauthorized, "a token is needed: " +
+		"get one with ssh HOST token, and send it as Authorization: Bearer TOKEN"}
+	errPenalty = &Refusal{http.StatusTooManyRequests,
+		"too many bad tokens from this address; wait a little"}
+	// errBadToken does not tell what is wrong with a token.
+	errBadToken = &Refusal{http.StatusUnauthorized,
+		"the token is not valid; get another with: ssh HOST token"}
+	// errPageNeedsToken is for pages that this host has served.
+	errPageNeedsToken = &Refusal{http.StatusForbidden,
+		"a page of this host needs a token: open it with ssh HOST page"}
+)
+
+// peer returns who makes a request, as far as the access to the route asks.
+func (s *Server) peer(access Access, r *http.Request, d *door) (Peer, error) {
+	switch {
+	case access == Anyone, access == ThisMachine && fromHere(r, d) && !s.isOwnPage(r, d):
+		return Peer{Door: d.name, Remote: d.remote}, nil
+	case access == UnixPeer:
+		return d.peer()
+	}
+	secret, err := token(r)
+	if err != nil {
+		return Peer{}, err
+	}
+	if secret == "" && s.isOwnPage(r, d) {
+		return Peer{}, errPageNeedsToken
+	}
+	// A token is used even where the connection already proves who the peer is:
+	// a peer that sends one wants no more rights than the token has.
+	if secret == "" {
+		return d.peer()
+	}
+	return s.bearer(secret, pageProof(r), d)
+}
+
+// penalized returns why a request is refused that has no good credentials, for err. A source of
+// many bad tokens has to wait before it is told more; what has a good one is answered all the same.
+func (s *Server) penalized(err error, d *door) error {
+	if d.name != host.DoorWebSocket {
+		return err
+	}
+	source := penalty.SourceOf(d.remote)
+	if errors.Is(err, errBadToken) {
+		s.penalties.Add(source, penalty.Auth)
+	}
+	if s.penalties.Refused(source) {
+		return errPenalty
+	}
+	return err
+}
+
+// bearer returns the peer that a token stands for.
+func (s *Server) bearer(secret string, proof authz.PageProof, d *door) (Peer, error) {
+	if s.cfg().Authority == nil {
+		return Peer{}, errBadToken
+	}
+	g, err := s.cfg().Authority.AuthenticatePage(secret, proof, d.remote)
+	if err != nil {
+		s.log.Info("token refused", "door", d.name, "remote", d.remote.String(),
+			"reason", err.Error())
+		return Peer{}, errBadToken
+	}
+	if d.name == host.DoorForward {
+		g = g.AtMost(authz.Operator)
+	}
+	s.penalties.Forgive(penalty.SourceOf(d.remote))
+	follow := func(end func(error)) func() { return s.cfg().Authority.Track(g, end) }
+	return Peer{g.Principal, d.name, d.remote, follow, lostToken}, nil
+}
+
+// lostToken returns what a peer is told whose token is over. The log has the
+// details.
+func lostToken(err error) error {
+	if errors.Is(err, authz.ErrChanged) {
+		return errors.New("your rights have changed: connect again")
+	}
+	return errors.New("your token is no longer valid")
+}
+
+// fromHere reports whether a request comes from this machine over TCP, and does
+// not say that a proxy has passed it on.
+func fromHere(r *http.Request, d *door) bool {
+	if d.name != host.DoorWebSocket {
+		return false // the connection itself proves who the peer is
+	}
+	addr, _, err := net.SplitHostPort(d.remote.String())
+	return err == nil && isLoopback(addr) && !proxied(r)
+}
+
+// proxied reports whether a request has a header with which proxies say that they pass it on (RFC
+// 9110 section 7.6.3, RFC 7239, and what was in use before).
+func proxied(r *http.Request) bool {
+	for name := range r.Header {
+		switch name {
+		case "Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip":
+			return true
+		}
+		if strings.HasPrefix(name, "X-Forwarded-") {
+			return true
+		}
+	}
+	return false
+}
+
+// token returns the bearer token of a request, or "" if there is none. It stands in one place only:
+// the Authorization header, a subprotocol, or the address.
+func token(r *http.Request) (string, error) {
+	offered, err := offeredToken(r)
+	switch {
+	case err != nil:
+		return "", err
+	case offered != "" && len(r.Header["Authorization"]) > 0:
+		return "", &Refusal{http.StatusBadRequest, "the request carries two tokens"}
+	case offered != "":
+		return offered, nil
+	}
+	switch auth := r.Header["Authorization"]; {
+	case len(auth) > 1:
+		return "", &Refusal{http.StatusBadRequest, "the request has two Authorization headers"}
+	case len(auth) == 1:
+		scheme, secret, _ := strings.Cut(auth[0], " ")
+		secret = strings.TrimSpace(secret)
+		if !strings.EqualFold(scheme, "Bearer") || secret == "" {
+			return "", &Refusal{http.StatusUnauthorized,
+				"the Authorization header must be: Bearer TOKEN"}
+		}
+		return secret, nil
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return "", &Refusal{http.StatusBadRequest, "the query cannot be read"}
+	}
+	secrets := append(query["token"], query["tkn"]...)
+	switch {
+	case len(secrets) == 0:
+		return "", nil
+	case len(r.Header["Origin"]) > 0:
+		// A page's address is in the browser's history, its server's logs and
+		// the Referer header.
+		return "", &Refusal{http.StatusUnauthorized, "a page may not carry a token in the address"}
+	case len(secrets) > 1:
+		return "", &Refusal{http.StatusBadRequest, "the address carries two tokens"}
+	case secrets[0] == "":
+		return "", errNoToken
+	}
+	return secrets[0], nil
+}
+
+const (
+	// subprotocol is what a WebSocket that is opened with subprotocols speaks (RFC 6455 section
+	// 1.9). A browser fails a WebSocket of which the server selects none.
+	subprotocol = "termhost.ahp"
+	// tokenSubprotocol begins the item that carries a token: the only place for one that a page
+	// can fill and that nobody writes to a log.
+	tokenSubprotocol = "termhost.token."
+	// proofSubprotocol begins the item that proves whose page sends the token: the challenge and
+	// the signature, with a dot between them.
+	proofSubprotocol = "termhost.proof."
+)
+
+// pageProof returns what a page shows beside its token.
+func pageProof(r *http.Request) (p authz.PageProof) {
+	p.Origin = r.Header.Get("Origin")
+	for _, item := range websocket.Subprotocols(r) {
+		if proof, ok := strings.CutPrefix(item, proofSubprotocol); ok {
+			p.Challenge, p.Signature, _ = strings.Cut(proof, ".")
+		}
+	}
+	return p
+}
+
+// offeredToken returns the token that stands among the subprotocols of a request.
+func offeredToken(r *http.Request) (secret string, err error) {
+	speaks := false
+	for _, item := range websocket.Subprotocols(r) {
+		if item == subprotocol {
+			speaks = true
+		}
+		value, ok := strings.CutPrefix(item, tokenSubprotocol)
+		switch {
+		case !ok:
+		case value == "":
+			return "", errNoToken
+		case secret != "":
+			return "", &Refusal{http.StatusBadRequest, "the request carries two tokens"}
+		default:
+			secret = value
+		}
+	}
+	if secret != "" && !speaks {
+		return "", &Refusal{http.StatusBadRequest, "offer the subprotocol " + subprotocol +
+			" beside the one with the token"}
+	}
+	return secret, nil
+}

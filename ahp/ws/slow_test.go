@@ -1,0 +1,75 @@
+package ws
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"termhost/authz"
+)
+
+// TestWhatWaitsForAPeerThatReadsLittleIsBounded has an observer subscribe to a terminal
+// again and again while it prints, and read 3 kB for every megabyte that it is due.
+func TestWhatWaitsForAPeerThatReadsLittleIsBounded(t *testing.T) {
+	const (
+		output = 1 << 20 // of each round: the whole content changes
+		filled = 16      // rounds after which the sockets, the log and the content are full
+		rounds = filled + 48
+		bound  = 8 << 20
+	)
+	w := newWorld(t)
+	s := w.dial(w.token(authz.Operator, "agent"))
+	s.initialize("agent")
+	s.create("agent", "flood", fmt.Sprintf(
+		`stty -echo; while read n; do head -c %d /dev/zero | tr '\0' x; echo "end of round $n"; done`, output))
+	s.subscribe("flood")
+
+	slow, r, _ := w.upgraded(w.token(authz.Observer, "slow"))
+	defer slow.Close()
+	check(t, slow.(*net.TCPConn).SetReadBuffer(64<<10))
+	say := func(msg string) {
+		check(t, slow.SetDeadline(time.Now().Add(patience)))
+		_, err := slow.Write(frame(0x81, true, uint64(len(msg)), []byte(msg)))
+		check(t, err)
+	}
+	say(`{"jsonrpc":"2.0","id":"i","method":"initialize",` +
+		`"params":{"channel":"ahp-root://","protocolVersions":["0.5.0"],"clientId":"slow"}}`)
+	var before usage
+	for i := range rounds {
+		if i == filled {
+			before = memory()
+		}
+		s.send(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/flood",`+
+			`"clientSeq":%d,"action":{"type":"terminal/input","data":"%d\r"}}}`, i, i)
+		s.until(fmt.Sprintf("end of round %d", i))
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"subscribe","params":{"channel":"ahp-terminal:/flood"}}`, i))
+		w.viewers("flood", 2)
+		say(`{"jsonrpc":"2.0","method":"unsubscribe","params":{"channel":"ahp-terminal:/flood"}}`)
+		w.viewers("flood", 1)
+		_, err := io.ReadFull(r, make([]byte, 3000))
+		check(t, err)
+	}
+	if after := memory(); after.bytes > before.bytes+bound {
+		t.Errorf("%d answers that wait hold %d bytes", rounds-filled, after.bytes-before.bytes)
+	}
+}
+
+// viewers waits until a terminal has as many subscribers and attaches as it should.
+func (w *world) viewers(name string, want int) {
+	w.t.Helper()
+	term, err := w.host.Find(authz.ForUID(0), name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		n := term.Info(authz.ForUID(0)).Viewers
+		if n == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s has %d viewers, want %d", name, n, want)
+		}
+	}
+}

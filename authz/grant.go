@@ -1,0 +1,91 @@
+package authz
+
+import (
+	"errors"
+	"time"
+
+	"termhost/keys"
+)
+
+// Grant is a principal together with what proved it, so that the proof can be checked again. It is
+// a value; the zero Grant is nobody.
+type Grant struct {
+	// Principal is whom the proof stands for.
+	Principal Principal
+	// Identity is the key, or the key of the token, as it was when it was authenticated. A user of
+	// this machine has none.
+	Identity keys.Identity
+
+	token keys.Token // of Principal.Token, if that is not ""
+
+	// Of a guest, whose Identity is zero: its invitation, and its key as "type base64".
+	invitation keys.Invitation
+	guestKey   string
+
+	limit Role // see AtMost; NoRole: none
+	user  bool // uid is what was proved, not a key
+	uid   uint32
+}
+
+// AtMost returns g with its principal's role lowered to limit if it was above, now and whenever its
+// proof is checked again.
+func (g Grant) AtMost(limit Role) Grant {
+	g.limit = limit
+	g.Principal = g.Principal.AtMost(limit)
+	return g
+}
+
+// ErrChanged ends a connection whose principal is not what it was: its role or its key's
+// restrictions have changed. A new connection gets the new ones.
+var ErrChanged = errors.New("authz: the rights of this key have changed; connect again")
+
+// again checks a grant's proof once more and returns the grant as it is now. An error says why it
+// is over: the key or token is gone or has expired, or ErrChanged.
+func (a *Authority) again(g Grant) (Grant, error) {
+	if g.user {
+		if now := a.directory.Load().UIDPrincipal(g.uid); now.ID != g.Principal.ID ||
+			now.Role != g.Principal.Role {
+			return Grant{}, ErrChanged
+		}
+		return g, nil
+	}
+	now := a.clock()
+	if g.Principal.Guest != "" {
+		return a.guestAgain(g, now)
+	}
+	if g.Principal.Token != "" && !a.tokens.Current(g.token, now) {
+		return Grant{}, keys.ErrBadToken
+	}
+	id, err := a.stillOwned(g.token, func() (keys.Identity, error) {
+		return a.ring.Still(g.Identity, now)
+	})
+	if err != nil {
+		return Grant{}, err
+	}
+	var renewed Grant
+	if g.Principal.Token != "" {
+		renewed, err = a.tokenGrant(g.token, id, now)
+	} else {
+		renewed, err = a.keyGrant(id, now)
+	}
+	if err != nil {
+		return Grant{}, err
+	}
+	if g.limit != NoRole {
+		renewed = renewed.AtMost(g.limit)
+	}
+	// A new comment is no reason to end anything: the name is for people. New limits are for what
+	// is opened from now on.
+	before := g.Principal
+	before.Name, before.Limits = renewed.Principal.Name, renewed.Principal.Limits
+	if !samePrincipal(before, renewed.Principal) {
+		return Grant{}, ErrChanged
+	}
+	return renewed, nil
+}
+
+func samePrincipal(a, b Principal) bool {
+	sameEnd := a.Expires.Equal(b.Expires)
+	a.Expires, b.Expires = time.Time{}, time.Time{}
+	return sameEnd && a == b
+}

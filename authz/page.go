@@ -1,0 +1,273 @@
+package authz
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"termhost/keys"
+)
+
+// A web page gets in with a ticket, which somebody with a key asks for and opens in a browser. The
+// page exchanges it for a token that belongs to that key, and to a key pair that the browser makes
+// and never gives away: whoever reads the token elsewhere cannot use it. A cookie would not do,
+// because a browser sends those of 127.0.0.1 to every port.
+
+const (
+	// TicketTTL is how long a ticket is good for: a browser starts in less.
+	TicketTTL = 60 * time.Second
+	// pageTTL is how long a page stays in: a working day, as a token.
+	pageTTL = keys.DefaultTokenTTL
+	// challengeTTL is how long a page may take to sign a challenge and to connect.
+	challengeTTL = 30 * time.Second
+	// maxTickets bounds the tickets of one key that wait to be used; the oldest makes room.
+	maxTickets = 16
+
+	ticketBytes = 32 // 256 bits, as a token
+	nonceBytes  = 16
+	macBytes    = 16
+)
+
+var (
+	// ErrBadTicket says that no ticket has this secret. It does not tell apart those that are
+	// unknown, used and expired.
+	ErrBadTicket = errors.New("authz: the ticket has been used, or is older than 60 seconds")
+	// ErrTicketOrigin says that the ticket was made for a page at another address.
+	ErrTicketOrigin = errors.New("authz: the ticket is for a page at another address")
+	// ErrPageName says that a bearer token may not have the name, because a page is taken for the
+	// person who has opened it.
+	ErrPageName = errors.New("authz: this name is for the tokens of web pages; choose another")
+	// ErrPageKey says that a browser's public key cannot be read.
+	ErrPageKey = errors.New("authz: the browser's key is not a point on P-256")
+	// errPageProof says, for the log, that a page's token came without its key's signature.
+	errPageProof = fmt.Errorf("%w: it is a page's, and not proven by the page's key",
+		keys.ErrBadToken)
+)
+
+// PageProof is what a page shows beside its token; zero: nothing.
+type PageProof struct {
+	// Origin is where the browser says that the page is from.
+	Origin string
+	// Challenge is one of [Authority.PageChallenge]; Signature signs [SignedByPage] with the page's
+	// key: ECDSA with SHA-256, as r and s, in unpadded base64url.
+	Challenge, Signature string
+}
+
+// SignedByPage returns what a page signs.
+func SignedByPage(origin, challenge string) []byte {
+	return []byte("termhost page\n" + origin + "\n" + challenge)
+}
+
+// ticket is a ticket that waits to be used.
+type ticket struct {
+	hash    [sha256.Size]byte
+	grant   Grant
+	role    Role
+	origin  string
+	expires time.Time
+}
+
+// pages holds the tickets and challenges of an Authority, in memory: both are short-lived.
+type pages struct {
+	secret []byte // makes challenges
+
+	mu      sync.Mutex
+	tickets []ticket
+	used    map[string]time.Time // challenges, with their expiry: each is good for one connection
+}
+
+func newPages() *pages {
+	secret := make([]byte, sha256.Size)
+	_, _ = rand.Read(secret) // it never fails
+	return &pages{secret: secret, used: map[string]time.Time{}}
+}
+
+// OpenPage makes a ticket with which a page of that origin gets in once, as g's. NoRole asks for
+// operator, or for g's own role if that is lower. Errors are *Denied, or why the grant is over.
+func (a *Authority) OpenPage(g Grant, role Role, origin string) (secret string, err error) {
+	if role == NoRole {
+		role = min(Operator, g.Principal.Role)
+	}
+	if err := Check(g.Principal, OpenPage, Target{TokenRole: role}); err != nil {
+		return "", err
+	}
+	if g.Principal.Fingerprint == "" {
+		g.Identity.Fingerprint = g.Principal.owner()
+	} else if _, err := a.again(g); err != nil {
+		return "", err
+	}
+	raw := make([]byte, ticketBytes)
+	_, _ = rand.Read(raw)
+	secret = base64.RawURLEncoding.EncodeToString(raw)
+	now := a.clock()
+	a.pages.add(ticket{sha256.Sum256([]byte(secret)), g, role, origin, now.Add(TicketTTL)}, now)
+	return secret, nil
+}
+
+func (p *pages) add(t ticket, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tickets = slices.DeleteFunc(p.tickets, func(o ticket) bool { return !now.Before(o.expires) })
+	same := func(o ticket) bool { return o.grant.Principal.owner() == t.grant.Principal.owner() }
+	count := 0
+	for _, o := range p.tickets {
+		if same(o) {
+			count++
+		}
+	}
+	if count >= maxTickets {
+		oldest := slices.IndexFunc(p.tickets, same)
+		p.tickets = slices.Delete(p.tickets, oldest, oldest+1)
+	}
+	p.tickets = append(p.tickets, t)
+}
+
+// take returns a ticket and forgets it.
+func (p *pages) take(secret string, now time.Time) (ticket, bool) {
+	hash := sha256.Sum256([]byte(secret))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.tickets, func(t ticket) bool { return t.hash == hash })
+	if i < 0 {
+		return ticket{}, false
+	}
+	t := p.tickets[i]
+	p.tickets = slices.Delete(p.tickets, i, i+1)
+	return t, now.Before(t.expires)
+}
+
+// EnterPage takes a ticket from a page and gives it a token for its key: 65 bytes, an uncompressed
+// point on P-256. Errors match ErrBadTicket, ErrTicketOrigin, ErrPageKey or those of MintToken.
+func (a *Authority) EnterPage(secret, origin string, browser []byte, remote net.Addr) (
+	string, keys.Token, error) {
+	if _, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), browser); err != nil {
+		return "", keys.Token{}, ErrPageKey
+	}
+	now := a.clock()
+	t, ok := a.pages.take(secret, now)
+	switch {
+	case !ok:
+		return "", keys.Token{}, ErrBadTicket
+	case origin == "" || origin != t.origin:
+		return "", keys.Token{}, ErrTicketOrigin
+	}
+	g := t.grant
+	if g.Principal.Fingerprint != "" {
+		if _, err := a.again(g); err != nil {
+			return "", keys.Token{}, err
+		}
+		if _, err := a.ring.StillFrom(g.Identity, remote, now); err != nil {
+			return "", keys.Token{}, err
+		}
+	}
+	return a.tokens.Mint(keys.MintRequest{
+		Name: pageName(t.role), Role: t.role.String(), KeyRole: g.Principal.Role.String(),
+		Identity: g.Identity, TTL: pageTTL,
+		Browser: base64.RawURLEncoding.EncodeToString(browser), Origin: origin,
+	}, now)
+}
+
+// pageName returns the name of a page's token. Tokens of one name have one role.
+func pageName(role Role) string {
+	if role == Operator {
+		return "page"
+	}
+	return "page-" + role.String()
+}
+
+// Person returns the ID of the person behind a principal's ID: that of its key for a page, and else
+// the ID itself.
+func Person(id string) string {
+	for role := Observer; role <= Admin; role++ {
+		if person, ok := strings.CutSuffix(id, "/"+pageName(role)); ok {
+			return person
+		}
+	}
+	return id
+}
+
+// IsPage reports whether p is a web page.
+func (p Principal) IsPage() bool { return p.Token != "" && isPageName(p.Token) }
+
+// isPageName reports whether only pages' tokens may have a name.
+func isPageName(name string) bool { return Person("/"+name) == "" }
+
+// PageChallenge returns what a page signs to connect once, within challengeTTL. Nothing is kept of
+// it before that, so nobody can take up memory by asking.
+func (a *Authority) PageChallenge() string {
+	raw := make([]byte, 8+nonceBytes, 8+nonceBytes+macBytes)
+	binary.BigEndian.PutUint64(raw, uint64(a.clock().Add(challengeTTL).UnixMilli()))
+	_, _ = rand.Read(raw[8:])
+	return base64.RawURLEncoding.EncodeToString(append(raw, a.pages.mac(raw)...))
+}
+
+func (p *pages) mac(message []byte) []byte {
+	m := hmac.New(sha256.New, p.secret)
+	m.Write(message)
+	return m.Sum(nil)[:macBytes]
+}
+
+// prove returns an error if a token needs a proof and this is none for it.
+func (p *pages) prove(token keys.Token, proof PageProof, now time.Time) error {
+	if token.Browser == "" {
+		return nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(proof.Challenge)
+	if err != nil || len(raw) != 8+nonceBytes+macBytes || proof.Origin != token.Origin ||
+		!hmac.Equal(raw[8+nonceBytes:], p.mac(raw[:8+nonceBytes])) {
+		return errPageProof
+	}
+	expires := time.UnixMilli(int64(binary.BigEndian.Uint64(raw)))
+	if !now.Before(expires) || !signedBy(token.Browser, proof) {
+		return errPageProof
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c, end := range p.used {
+		if !now.Before(end) {
+			delete(p.used, c)
+		}
+	}
+	if _, again := p.used[proof.Challenge]; again {
+		return errPageProof
+	}
+	p.used[proof.Challenge] = expires
+	return nil
+}
+
+func signedBy(browser string, proof PageProof) bool {
+	point, err := base64.RawURLEncoding.DecodeString(browser)
+	if err != nil {
+		return false
+	}
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
+	sig, bad := base64.RawURLEncoding.DecodeString(proof.Signature)
+	if err != nil || bad != nil || len(sig) != 64 {
+		return false
+	}
+	hash := sha256.Sum256(SignedByPage(proof.Origin, proof.Challenge))
+	r, s := new(big.Int).SetBytes(sig[:32]), new(big.Int).SetBytes(sig[32:])
+	return ecdsa.Verify(key, hash[:], r, s)
+}
+
+// stillOwned returns the key of a token as still finds it. The token of a user of this machine has
+// none; what the user may is looked up in the directory.
+func (a *Authority) stillOwned(token keys.Token, still func() (keys.Identity, error)) (
+	keys.Identity, error) {
+	if _, ok := token.OfUser(); ok {
+		return token.Identity, nil
+	}
+	return still()
+}

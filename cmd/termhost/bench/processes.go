@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// process is what /proc tells of one.
+type process struct {
+	pid, parent int
+	name        string
+	seconds     float64 // of CPU time
+	line        string  // the command line
+}
+
+// processes returns all processes, by their ids.
+func processes() map[int]process {
+	const tick = 100 // USER_HZ, the same on every Linux
+	all := map[int]process{}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is good
+	for _, file := range stats {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		open, end := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
+		fields := strings.Fields(string(data[end+1:]))
+		p := process{name: string(data[open+1 : end])}
+		p.pid, _ = strconv.Atoi(strings.TrimSpace(string(data[:open])))
+		p.parent, _ = strconv.Atoi(fields[1])
+		for _, ticks := range fields[11:13] { // utime, stime
+			n, _ := strconv.ParseFloat(ticks, 64)
+			p.seconds += n / tick
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline")) // "": it has ended
+		p.line = string(line)
+		all[p.pid] = p
+	}
+	return all
+}
+
+// servers returns the processes of a server, and not those of the programs that run in it: its
+// first one, and of what descends from that, or has the folder in its command line, what is called
+// by one of the names. sshd serves each connection by other processes, and tmux's server has no
+// parent.
+func servers(pid int, dir string, names []string) (list []process) {
+	all := processes()
+	named := func(p process) bool {
+		for _, name := range names {
+			if strings.HasPrefix(p.name, name) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, p := range all {
+		within := strings.Contains(p.line, dir)
+		for at := p.pid; at > 1 && !within; at = all[at].parent {
+			within = at == pid
+		}
+		if p.pid == pid || within && named(p) && p.pid != os.Getpid() {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// kibibytes returns a figure of a file of /proc whose lines are "NAME: N kB"; 0: it is not there.
+func kibibytes(file, name string) int {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			n, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return n
+		}
+	}
+	return 0
+}
+
+// resident returns how much memory a process has in RAM, in KiB.
+func (p process) resident() int {
+	return kibibytes(fmt.Sprintf("/proc/%d/status", p.pid), "VmRSS")
+}
+
+// share returns how much of the machine's memory a process takes, in KiB: of what it shares with
+// others it has its part.
+func (p process) share() int {
+	return kibibytes(fmt.Sprintf("/proc/%d/smaps_rollup", p.pid), "Pss")
+}
+
+// descriptors returns how many descriptors a process has open.
+func (p process) descriptors() int {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.pid))
+	if err != nil {
+		return 0
+	}
+	return len(entries)
+}

@@ -1,0 +1,344 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/chromedp/cdproto/audits"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"termhost/ahp/hosttest"
+	"termhost/cmd/termhost/bench"
+)
+
+// chromium is the browser of all tests of the page, which each have a context of their own in it:
+// other cookies, other storage.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+				chromedp.NoSandbox, // which root has to do without
+				chromedp.WindowSize(1200, 800))
+			ctx, _ := chromedp.NewExecAllocator(context.Background(), options...)
+			ctx, _ = chromedp.NewContext(ctx)
+			return ctx, chromedp.Do(ctx) // it ends with this process
+		}
+	}
+	return nil, exec.ErrNotFound
+})
+
+// browser returns the browser, or skips the test aloud where there is none.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	ctx, err := chromium()
+	if err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") != "" {
+		t.Fatalf("no chromium: %v", err)
+	}
+	if err != nil {
+		t.Skipf("SKIPPED: no browser, so that the page is not tested: %v", err)
+	}
+	return ctx
+}
+
+// site is a host with its page.
+type site struct {
+	t      *testing.T
+	dir    string
+	config string
+	host   *bench.Host
+	log    hosttest.Log
+}
+
+// newSite starts a host on free ports. It keeps them when it is started again.
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{t: t, dir: t.TempDir()}
+	s.config = filepath.Join(s.dir, "config.toml")
+	s.configure("127.0.0.1:0", "127.0.0.1:0")
+	s.start()
+	_, port := s.host.SSHAddress()
+	s.configure("127.0.0.1:"+port, s.address())
+	t.Cleanup(func() {
+		if err := s.host.Stop(os.Interrupt); err != nil { // which ends the terminals
+			t.Errorf("the host ends with %v", err)
+			s.host.Kill()
+		}
+	})
+	return s
+}
+
+func (s *site) configure(ssh, http string) {
+	text := fmt.Sprintf("state_dir = %q\nssh.listen = %q\nhttp.listen = %q\nterminal.env = { HOME = %q, PS1 = '$ ' }\n"+
+		"terminal.shell = \"/bin/bash\"\n", filepath.Join(s.dir, "state"), ssh, http, s.dir)
+	hosttest.Check(s.t, os.WriteFile(s.config, []byte(text), 0o600))
+}
+
+func (s *site) start() {
+	s.t.Helper()
+	env := append(os.Environ(), "HOME="+s.dir)
+	host, err := bench.StartHost("termhost", s.config, env, &s.log)
+	hosttest.Check(s.t, err)
+	s.host = host
+	hosttest.Check(s.t, os.WriteFile(filepath.Join(s.dir, "ssh_config"), []byte(sshConfigOf(host)), 0o600))
+}
+
+// address is where the HTTP port is.
+func (s *site) address() string {
+	u, err := url.Parse(s.host.Find("ws://"))
+	hosttest.Check(s.t, err)
+	return u.Host
+}
+
+// ssh runs a verb and returns what it prints on stdout.
+func (s *site) ssh(args ...string) string {
+	s.t.Helper()
+	out, err := s.try(args...)
+	if err != nil {
+		s.t.Fatalf("ssh host %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+func (s *site) try(args ...string) (string, error) {
+	cmd := exec.Command("ssh", append([]string{"-F", filepath.Join(s.dir, "ssh_config"), "host"}, args...)...)
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, complaint.String())
+	}
+	return string(out), err
+}
+
+// ticket returns the URL of a page that shows these terminals.
+func (s *site) ticket(args ...string) string {
+	s.t.Helper()
+	return strings.TrimSpace(s.ssh(append([]string{"page"}, args...)...))
+}
+
+// crash ends the host as the kernel does.
+func (s *site) crash() {
+	s.t.Helper()
+	hosttest.Check(s.t, s.host.Cmd.Process.Signal(syscall.SIGKILL))
+	<-s.host.Ended
+}
+
+// tab is a page in the browser. Everything that it is told about is kept.
+type tab struct {
+	context.Context
+	t *testing.T
+
+	mu       sync.Mutex
+	troubles []string // exceptions, and what the page's policy has refused
+	requests []*network.Request
+}
+
+// open opens a URL in a browser context of its own.
+func (s *site) open(address string) *tab {
+	s.t.Helper()
+	return newTab(s.t, browser(s.t), address, chromedp.WithNewBrowserContext())
+}
+
+// newTab opens a URL in a target of its own, below the context above.
+func newTab(t *testing.T, above context.Context, address string, o ...chromedp.ContextOption) *tab {
+	t.Helper()
+	p := &tab{t: t}
+	ctx, cancel := chromedp.NewContext(above, append(o, chromedp.WithListener(p.heard))...)
+	t.Cleanup(cancel)
+	p.Context = ctx
+	hosttest.Check(t, chromedp.Do(ctx)) // the target lives as long as this context
+	p.run(devtools(log.Enable, cdp.Empty{}), devtools(audits.Enable, cdp.Empty{}),
+		devtools(network.Enable, network.EnableParams{}), chromedp.Navigate(address))
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, trouble := range p.troubles {
+			t.Errorf("the page has trouble: %s", trouble)
+		}
+	})
+	return p
+}
+
+func (p *tab) heard(ev any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch ev := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		p.requests = append(p.requests, ev.Request)
+	case *runtime.EventExceptionThrown:
+		p.troubles = append(p.troubles, thrown(ev.ExceptionDetails))
+	case *log.EventEntryAdded:
+		if ev.Entry.Source == log.EntrySourceSecurity {
+			p.troubles = append(p.troubles, ev.Entry.Text)
+		}
+	case *audits.EventIssueAdded:
+		if ev.Issue.Code == audits.InspectorIssueCodeContentSecurityPolicyIssue {
+			details, _ := json.Marshal(ev.Issue.Details)
+			p.troubles = append(p.troubles, string(details))
+		}
+	}
+}
+
+// run does things one after the other, each of which waits for what it needs.
+func (p *tab) run(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.Context, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		p.t.Fatalf("%v; the page shows:\n%s", err, p.text())
+	}
+}
+
+// text is what the page shows, for people.
+func (p *tab) text() string {
+	ctx, cancel := context.WithTimeout(p.Context, 5*time.Second)
+	defer cancel()
+	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](
+		`document.documentElement.dataset.termhost + "\n" + document.body.innerText`))
+	return text
+}
+
+// eval evaluates an expression; a promise is waited for.
+func eval[T any](p *tab, expression string) T {
+	p.t.Helper()
+	return get(p, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// get does one thing and returns what comes of it.
+func get[T any](p *tab, a chromedp.Action[T]) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.Context, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, a)
+	if err != nil {
+		p.t.Fatalf("%v; the page shows:\n%s", err, p.text())
+	}
+	return value
+}
+
+// devtools is a command of the browser's protocol.
+func devtools[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, c, params)
+		return err
+	})
+}
+
+// until waits until an expression is true.
+func (p *tab) until(expression string) {
+	p.t.Helper()
+	p.run(chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond)))
+}
+
+func (p *tab) ready() *tab {
+	p.t.Helper()
+	p.until(`document.documentElement.dataset.termhost === "ready"`)
+	return p
+}
+
+// shows waits until a terminal's screen in the page has some text.
+func (p *tab) shows(name, text string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf(`(document.querySelector('[data-terminal=%q] [data-screen]')?.dataset.screen ?? '').includes(%q)`, name, text))
+}
+
+// screen returns a terminal's screen in the page, as peek prints it.
+func (p *tab) screen(name string) string {
+	p.t.Helper()
+	return plainScreen(eval[string](p, fmt.Sprintf(`document.querySelector('[data-terminal=%q] [data-screen]').dataset.screen`, name)))
+}
+
+// plainScreen leaves out what nobody sees: blanks at the end of lines, and empty lines at the end.
+func plainScreen(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// sameAs waits until the page's screen of a terminal is the host's.
+func (p *tab) sameAs(s *site, name string) {
+	p.t.Helper()
+	var want, got string
+	for deadline := time.Now().Add(patience / 3); time.Now().Before(deadline); {
+		want = plainScreen(s.ssh("peek", name))
+		if got = p.screen(name); got == want {
+			return
+		}
+	}
+	p.t.Errorf("the page shows\n%q\nand the host\n%q", got, want)
+}
+
+// click clicks on what has a role and a name that begins so, as a screen reader finds it.
+func (p *tab) click(role, name string) {
+	p.t.Helper()
+	p.run(chromedp.Click(byName(role, name)))
+}
+
+// byName returns an XPath for it.
+func byName(role, name string) string {
+	tag := map[string]string{"button": "button", "tab": "*[@role='tab']", "menuitem": "*[@role='menuitem']"}[role]
+	return fmt.Sprintf(`//%s[starts-with(@aria-label, %[2]q) or not(@aria-label) and starts-with(normalize-space(.), %[2]q)]`, tag, name)
+}
+
+// keys types into what has the focus. As with a real keyboard, a character comes of the key unless
+// the page keeps it from that; chromedp's own KeyEvent sends one in any case.
+func (p *tab) keys(text string) {
+	p.t.Helper()
+	for _, r := range text {
+		for _, e := range kb.Encode(r) {
+			switch {
+			case e.Type == kb.KeyChar:
+				continue
+			case e.Type == kb.KeyDown && (unicode.IsPrint(r) || r == '\r'):
+				e.Text, e.UnmodifiedText = string(r), string(r)
+			}
+			p.run(devtools(input.DispatchKeyEvent, *e))
+		}
+	}
+}
+
+// typeLine types a line into a terminal.
+func (p *tab) typeLine(name, line string) {
+	p.t.Helper()
+	p.run(chromedp.Focus(chromedp.CSS(fmt.Sprintf(`[data-terminal=%q] textarea`, name))))
+	p.keys(line + "\r")
+}
+
+// shot writes a picture of the page where TERMHOST_SHOTS names a folder, for people to look at.
+func (p *tab) shot(name string) {
+	p.t.Helper()
+	dir := os.Getenv("TERMHOST_SHOTS")
+	if dir == "" {
+		return
+	}
+	png := get(p, chromedp.CaptureScreenshot())
+	hosttest.Check(p.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o666))
+}
+
+// thrown is what was thrown, and where.
+func thrown(d *runtime.ExceptionDetails) string {
+	text := d.Text
+	if d.Exception != nil {
+		text += " " + d.Exception.Description
+	}
+	return fmt.Sprintf("%s (%s:%d)", text, d.URL, d.LineNumber)
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"termhost/sshd/verbs"
+)
+
+// completion prints a script by which a shell completes this program's commands.
+func completion(c *call) int {
+	fs := c.flags()
+	if code, ok := c.parse(fs, 1); !ok {
+		return code
+	}
+	if !slices.Contains(verbs.Shells(), fs.Arg(0)) {
+		return c.badUsage("name one of the shells " + strings.Join(verbs.Shells(), ", "))
+	}
+	if err := verbs.WriteCompletion(c.std.out, fs.Arg(0), completions(), nil); err != nil {
+		return fail(c.std, exitFailure, fmt.Sprintf("cannot write the script: %v", err), "")
+	}
+	return exitOK
+}
+
+// flagShape matches a flag in a usage.
+var flagShape = regexp.MustCompile(`--?[a-z]+`)
+
+// completions returns what a shell completes: the commands of this program's table and, of those
+// that a host runs, the flags.
+func completions() []verbs.Command {
+	all := map[string]verbs.Verb{}
+	for _, v := range verbs.Verbs() {
+		all[v.Name] = v
+	}
+	var list []verbs.Command
+	for _, c := range ownCommands() {
+		if c.name != sftpServerName {
+			flags := flagShape.FindAllString(c.usage, -1)
+			list = append(list, verbs.Command{Name: c.name, Help: c.help, Flags: flags})
+		}
+	}
+	for _, c := range hostVerbs() {
+		v := all[c.name].Command()
+		v.Flags = append(v.Flags, "-c")
+		list = append(list, v)
+	}
+	return list
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/ahp/page"
+	"termhost/ahp/rpc"
+	"termhost/ahp/ws"
+	"termhost/authz"
+	"termhost/cmd/termhost/config"
+	"termhost/sshd"
+)
+
+// noLimit is how the doors are told of a limit that is turned off. In the configuration that is 0,
+// by which the doors mean their default.
+const noLimit = -1
+
+// hostConfig returns the host's part of the configuration.
+func hostConfig(cfg config.Config, a *access, log *slog.Logger) host.Config {
+	return host.Config{
+		StateDir:          cfg.StateDir,
+		Version:           version(),
+		Shell:             cfg.Terminal.Shell,
+		Login:             cfg.Terminal.Login,
+		Term:              cfg.Terminal.Term,
+		Env:               cfg.Terminal.Env,
+		ShellIntegration:  cfg.Terminal.ShellIntegration,
+		MaxTerminals:      cfg.Terminal.MaxTerminals,
+		MaxConnections:    cfg.SSH.MaxConnections,
+		MaxWebSockets:     cfg.HTTP.MaxConnections,
+		MaxExited:         cfg.Terminal.MaxExited,
+		ExitedTTL:         time.Duration(cfg.Terminal.ExitedTTL),
+		ScrollbackBytes:   int(cfg.Terminal.ScrollbackBytes),
+		LogBytes:          int(cfg.Terminal.LogBytes),
+		Persist:           cfg.Terminal.Persist,
+		Record:            cfg.Terminal.Record,
+		RecordBytes:       int64(cfg.Terminal.RecordBytes),
+		RecordTotalBytes:  int64(cfg.Terminal.RecordTotalBytes),
+		InputShared:       cfg.Terminal.Input == config.InputShared,
+		ClientGrace:       time.Duration(cfg.Terminal.ClientGrace),
+		KeyboardIdle:      time.Duration(cfg.Terminal.KeyboardIdle),
+		GuardAgents:       cfg.Terminal.GuardAgents,
+		AgentsTypeSecrets: cfg.Terminal.Secrets == config.SecretsAll,
+		ClientOutputRate:  int(cfg.Terminal.ClientOutputRate),
+		Authority:         a.authority,
+		Log:               log,
+		Audit:             a.audit.Logger,
+	}
+}
+
+// hostConfig returns the host's part of the configuration that is in force.
+func (s *server) hostConfig() host.Config {
+	cfg := hostConfig(s.cfg, s.access, s.log)
+	cfg.PageURL = s.pageURL()
+	return cfg
+}
+
+// pageURL returns where a browser on this machine finds the web page; "": nowhere.
+func (s *server) pageURL() string {
+	if s.httpListener == nil {
+		return ""
+	}
+	scheme := "http"
+	if s.cfg.HTTP.TLSCertFile != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + reachable(s.httpListener.Addr()) + "/"
+}
+
+// makeDoors makes the HTTP and the SSH server. Each passes connections to the other: an upgrade to
+// SSH, and a connection forwarded over SSH to the HTTP server.
+func (s *server) makeDoors() error {
+	certificate, err := readCertificate(s.cfg.HTTP)
+	if err != nil {
+		return err
+	}
+	s.certificate.Store(certificate)
+	s.web = ws.New(s.webConfig())
+	s.ssh, err = sshd.New(s.sshConfig())
+	return err
+}
+
+// readCertificate reads the TLS certificate; nil: there is none.
+func readCertificate(cfg config.HTTP) (*tls.Certificate, error) {
+	if cfg.TLSCertFile == "" {
+		return nil, nil
+	}
+	cert, err := tls.LoadX509KeyPair(cfg.TLSCertFile, cfg.TLSKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the TLS certificate: %w", err)
+	}
+	return &cert, nil
+}
+
+// webConfig returns the HTTP server's part of the configuration.
+func (s *server) webConfig() ws.Config {
+	cfg := s.cfg.HTTP
+	web := ws.Config{
+		Host:              s.host,
+		Authority:         s.access.authority,
+		Path:              cfg.Path,
+		AllowedOrigins:    cfg.AllowedOrigins,
+		AllowedHosts:      append(hostName(cfg.Listen), cfg.AllowedHosts...),
+		MaxFrameBytes:     int(cfg.MaxFrameBytes),
+		MaxConnections:    cfg.MaxConnections,
+		MaxSubscriptions:  cfg.MaxSubscriptions,
+		RequestsPerSecond: s.requestsPerSecond(),
+		Extend:            s.extend,
+		SSH:               func(c net.Conn, p authz.Principal) { s.ssh.ServeConn(c, p) },
+		Routes: page.Routes(page.Config{
+			Authority: s.access.authority, AHPPath: cfg.Path, Log: s.log,
+		}),
+		Refuse:      page.Refuse,
+		NoPenalties: !s.cfg.SSH.Penalties,
+		Log:         s.log,
+	}
+	if cfg.TLSCertFile != "" {
+		web.TLS = &tls.Config{
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+				return s.certificate.Load(), nil
+			},
+			MinVersion: tls.VersionTLS12,
+		}
+	}
+	return web
+}
+
+// sshConfig returns the SSH server's part of the configuration.
+func (s *server) sshConfig() sshd.Config {
+	cfg := s.cfg.SSH
+	keepalive := time.Duration(cfg.KeepaliveInterval)
+	if keepalive == 0 {
+		keepalive = noLimit
+	}
+	return sshd.Config{
+		Host:      s.host,
+		Authority: s.access.authority,
+		HostKeys:  s.access.signers,
+		Forward: func(c net.Conn, p authz.Principal) {
+			if err := s.web.ServeConn(c, p); err != nil {
+				s.log.Debug("forward ended", "principal", p.Name, "reason", err)
+			}
+		},
+		Policy:     policyOf(&s.cfg),
+		StateDir:   s.cfg.StateDir,
+		FileServer: fileServer(),
+		AHP: rpc.Options{
+			MaxSubscriptions:  s.cfg.HTTP.MaxSubscriptions,
+			RequestsPerSecond: s.requestsPerSecond(),
+			Extend:            s.extend,
+			Log:               s.log,
+		},
+		MaxMessageBytes:   int(s.cfg.HTTP.MaxFrameBytes),
+		HandshakeTimeout:  time.Duration(cfg.HandshakeTimeout),
+		MaxAuthTries:      cfg.MaxAuthTries,
+		MaxConnections:    cfg.MaxConnections,
+		MaxStartups:       sshd.Startups(cfg.MaxStartups),
+		NoPenalties:       !cfg.Penalties,
+		MaxSessions:       cfg.MaxSessionsPerConnection,
+		KeepaliveInterval: keepalive,
+		DetachPrefix:      byte(s.cfg.Terminal.DetachPrefix),
+		NoPrefix:          s.cfg.Terminal.DetachPrefix == 0,
+		Version:           version(),
+		Log:               s.log,
+	}
+}
+
+// fileServer returns the command line of the program for the SSH subsystem sftp; nil: this program
+// does not know where it is.
+func fileServer() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{self, sftpServerName}
+}
+
+// policyOf returns what of an ordinary SSH server the configuration turns on.
+func policyOf(cfg *config.Config) sshd.Policy {
+	forwarding := map[string]sshd.Forwarding{
+		config.ForwardingLoopback: sshd.ForwardLoopback,
+		config.ForwardingAny:      sshd.ForwardAnywhere,
+	}
+	return sshd.Policy{
+		Forwarding:      forwarding[cfg.SSH.Forwarding],
+		AgentForwarding: cfg.SSH.AgentForwarding,
+		SFTP:            cfg.SSH.SFTP,
+		Shell:           cfg.SSH.Exec == config.ExecShell,
+		Quiet:           !cfg.Terminal.Attention,
+	}
+}
+
+// requestsPerSecond returns how many messages a second one AHP connection may send.
+func (s *server) requestsPerSecond() int {
+	if n := s.cfg.HTTP.RequestsPerSecond; n != 0 {
+		return n
+	}
+	return noLimit
+}
+
+// extend returns what an AHP connection can do beyond AHP: ACP's terminal methods.
+func (s *server) extend(c *host.Conn) rpc.Extension { return s.acp.Terminals(c) }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"termhost/cmd/termhost/config"
+	"termhost/ptypool/keeper"
+)
+
+const keeperName = "keeper"
+
+// runKeeper keeps the terminals of a state folder until nobody needs it, or supervises a host.
+func runKeeper(c *call) int {
+	if len(c.args) > 1 && c.args[0] == "--" && c.args[1] == "serve" {
+		return superviseHost(c.std, c.args[1:])
+	}
+	fs, std := c.flags(), c.std
+	file := fs.String("c", "", "")
+	dir := fs.String("dir", "", "") // `serve` names the folder and has read the configuration
+	if code, ok := c.parse(fs, 0); !ok {
+		return code
+	}
+	ready := func() {
+		if err := notifyReady(); err != nil {
+			fmt.Fprintln(std.err, "termhost: telling the service manager:", err)
+		}
+	}
+	if *dir == "" {
+		cfg, err := config.Load(*file)
+		if err != nil {
+			return fail(std, exitFailure, err.Error(), "")
+		}
+		*dir = keeperFolder(cfg)
+		if err := os.MkdirAll(*dir, 0o700); err != nil {
+			return fail(std, exitFailure, err.Error(), "")
+		}
+	} else {
+		told := os.NewFile(keeper.ReadyFD, "ready")
+		std.err = io.MultiWriter(std.err, told)
+		ready = func() {
+			std.err = c.std.err
+			told.Close()
+		}
+	}
+	syscall.Umask(syscall.Umask(safeUmask) | safeUmask)
+	err := keeper.Serve(keeper.Isolate(), keeper.Config{
+		Dir: *dir, Version: version(), Ready: ready,
+		Log: log.New(c.std.err, fmt.Sprintf("keeper %d: ", os.Getpid()), log.LstdFlags),
+	})
+	if err != nil {
+		return fail(std, exitFailure, err.Error(), "")
+	}
+	return exitOK
+}
+
+// keeperFolder returns the folder of the keeper's socket, lock and log.
+func keeperFolder(cfg config.Config) string { return filepath.Join(cfg.StateDir, keeperName) }
+
+// newKeeperLink returns the host's way to the keeper of its state folder.
+func newKeeperLink(cfg config.Config, log *slog.Logger) (*keeper.Link, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("this program does not know where it is: %w", err)
+	}
+	dir, err := filepath.Abs(keeperFolder(cfg))
+	if err != nil {
+		return nil, err
+	}
+	return &keeper.Link{
+		Dir: dir, Version: version(), Log: log, Command: []string{self, keeperName, "-dir", dir},
+	}, nil
+}
+
+// keepTerminals connects to the keeper of the state folder, or starts one.
+func (s *server) keepTerminals() error {
+	link, err := newKeeperLink(s.cfg, s.log)
+	if err != nil {
+		return err
+	}
+	if _, err := link.Connect(); err != nil {
+		return err
+	}
+	s.keeper = link
+	return nil
+}
+
+// endKeeper ends the keeper, whose terminals have ended.
+func (s *server) endKeeper() error {
+	if s.keeper == nil {
+		return nil
+	}
+	return s.keeper.Stop()
+}

@@ -1,0 +1,341 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"termhost/ahp/hosttest"
+	"termhost/cmd/termhost/bench"
+)
+
+// keepersOf returns the process ids of the keepers of a state folder.
+func keepersOf(t *testing.T, stateDir string) (pids []int) {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline")) // it may have ended
+		want := "\x00keeper\x00-dir\x00" + filepath.Join(stateDir, "keeper") + "\x00"
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil &&
+			strings.HasSuffix(string(line), want) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// verbRunner runs a local verb and returns what it prints. It fails the test if the verb fails.
+type verbRunner func(args ...string) string
+
+// keptHost starts a host and returns it with its state folder. do runs a local verb.
+func keptHost(t *testing.T, more string) (start func() *bench.Host, state string, do verbRunner) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "c.toml")
+	config := bench.Config(dir) + more
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=")
+	start = func() *bench.Host {
+		h, err := bench.StartHost("termhost", file, env, os.Stderr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(h.Kill)
+		return h
+	}
+	do = func(args ...string) string {
+		args = append([]string{args[0], "-c", file}, args[1:]...)
+		cmd := exec.Command("termhost", args...)
+		cmd.Env = env
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v: %s", args, err, out)
+		}
+		return string(out)
+	}
+	return start, filepath.Join(dir, ".local/state/termhost"), do
+}
+
+// alive reports whether a process runs. One that has ended may be there until somebody collects its
+// status, which is the system's affair for orphans.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
+func TestTheKeeperIsTheParentOfShellsAndEndsWithTheHost(t *testing.T) {
+	t.Parallel()
+	start, state, do := keptHost(t, "")
+	h := start()
+	keepers := keepersOf(t, state)
+	if len(keepers) != 1 {
+		t.Fatalf("there are the keepers %v", keepers)
+	}
+	if got := do("run", "--", "sh", "-c", "echo $PPID"); got != fmt.Sprintln(keepers[0]) {
+		t.Errorf("a program's parent is %q, the keeper %v", got, keepers)
+	}
+	do("new", "-d", "-n", "a", "--", "sleep", "1234")
+	if err := h.Stop(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Eventually(t, "the keeper ends with the host", func() bool { return !alive(keepers[0]) })
+	if left, err := os.ReadFile(filepath.Join(state, "keeper/log")); err != nil || len(left) > 0 {
+		t.Errorf("the keeper says %s, %v", left, err)
+	}
+}
+
+func TestWithoutKeepTheHostIsTheParent(t *testing.T) {
+	t.Parallel()
+	start, state, do := keptHost(t, "\nterminal.keep = false\n")
+	h := start()
+	if got := do("run", "--", "sh", "-c", "echo $PPID"); got != fmt.Sprintln(h.Cmd.Process.Pid) {
+		t.Errorf("a program's parent is %q, the host %d", got, h.Cmd.Process.Pid)
+	}
+	if keepers := keepersOf(t, state); len(keepers) > 0 {
+		t.Errorf("there are the keepers %v", keepers)
+	}
+	do("new", "-d", "-n", "a", "--", "sleep", "1234")
+	if err := h.Stop(syscall.SIGTERM); err != nil || !strings.Contains(h.Farewell, "ending 1 ter") {
+		t.Errorf("it ends with %v, and says %q", err, h.Farewell)
+	}
+	start()
+	if got := do("ls"); !strings.Contains(got, "exited 129") {
+		t.Errorf("listed: %s", got)
+	}
+}
+
+func TestTerminalsOutliveTheKeeper(t *testing.T) {
+	t.Parallel()
+	start, state, do := keptHost(t, "")
+	start()
+	do("new", "-d", "-n", "a", "--", "sh", "-c", "echo up; read x; echo got $x; sleep 1234")
+	do("wait", "--match", "up", "a")
+	keeper := keepersOf(t, state)[0]
+	if err := syscall.Kill(keeper, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Eventually(t, "the keeper is gone", func() bool { return !alive(keeper) })
+	do("send", "--enter", "a", "more")
+	do("wait", "--match", "got more", "a")
+	if got := do("run", "--", "sh", "-c", "echo $PPID"); got == fmt.Sprintln(keeper) {
+		t.Error("no other keeper was started")
+	}
+	do("rm", "a")
+	if got := do("ls"); strings.Contains(got, "running") {
+		t.Errorf("rm leaves %s", got)
+	}
+}
+
+// TestARunningShellSurvivesTheHost: a program that has been started under one host goes on under
+// the next, whatever has ended the first.
+func TestARunningShellSurvivesTheHost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, config string
+		how          syscall.Signal
+	}{
+		{"SIGKILL", "", syscall.SIGKILL},
+		{"SIGTERM", "", syscall.SIGTERM},
+		{"in memory", "\nterminal.persist = false\n", syscall.SIGKILL},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			how := c.how
+			start, state, do := keptHost(t, c.config)
+			h := start()
+			do("new", "-d", "-n", "a", "--", "sh", "-c",
+				"echo pid=$$; while read x; do echo got $x; done; exit 7")
+			do("wait", "--match", "pid=", "a")
+			dead := filepath.Join(t.TempDir(), "dead")
+			do("new", "-d", "-n", "b", "--", "sh", "-c",
+				"until test -e "+dead+"; do sleep 0.05; done; echo bye; exit 5")
+			before := do("log", "a")
+			keeper := keepersOf(t, state)[0]
+			_ = h.Stop(how)
+			if said := h.Farewell; how == syscall.SIGTERM &&
+				!strings.Contains(said, "2 terminals go on with the keeper") {
+				t.Errorf("it says %q", said)
+			}
+			if err := os.WriteFile(dead, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			hosttest.Eventually(t, "the program is gone that ends meanwhile", func() bool {
+				return len(childrenOf(t, keeper)) == 1
+			})
+			start()
+			if got := do("log", "a"); got != before {
+				t.Errorf("the log is %q, was %q", got, before)
+			}
+			if got := do("ls"); !strings.Contains(got, "exited 5") {
+				t.Errorf("listed: %s", got)
+			}
+			if got := do("log", "b"); got != "bye\n" {
+				t.Errorf("the log of the other one is %q", got)
+			}
+			do("send", "--enter", "a", "more")
+			do("wait", "--match", "got more", "a")
+			do("send", "--key", "ctrl-d", "a")
+			hosttest.Eventually(t, "the exit is seen", func() bool {
+				return strings.Contains(do("ls"), "exited 7")
+			})
+			if now := keepersOf(t, state); len(now) != 1 || now[0] != keeper {
+				t.Errorf("the keepers are %v, %d before", now, keeper)
+			}
+			logs, err := filepath.Glob(filepath.Join(state, "terms/*/log.*"))
+			if err != nil || (len(logs) == 0) != (c.config != "") {
+				t.Errorf("on disk are the logs %q, %v", logs, err)
+			}
+		})
+	}
+}
+
+// childrenOf returns the children of a process.
+func childrenOf(t *testing.T, pid int) []string {
+	t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // the thread may have ended
+		all = append(all, strings.Fields(string(text))...)
+	}
+	return all
+}
+
+// TestStopEndsWhateverIsThere ends hosts that run, hang and are dead.
+func TestStopEndsWhateverIsThere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(h *bench.Host, keeper int)
+	}{
+		{"a host", func(*bench.Host, int) {}},
+		{"a hung host", func(h *bench.Host, _ int) { _ = h.Cmd.Process.Signal(syscall.SIGSTOP) }},
+		{"no host", func(h *bench.Host, _ int) { _ = h.Stop(syscall.SIGKILL) }},
+		{"neither", func(h *bench.Host, keeper int) {
+			_ = syscall.Kill(keeper, syscall.SIGKILL)
+			_ = h.Stop(syscall.SIGKILL)
+		}},
+		{"no keeper", func(h *bench.Host, keeper int) { _ = syscall.Kill(keeper, syscall.SIGKILL) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			start, state, do := keptHost(t, "")
+			h := start()
+			do("new", "-d", "-n", "a", "--", "sh", "-c",
+				"trap '' HUP; echo pid=$$; while :; do sleep 1; done")
+			do("wait", "--match", "pid=", "a")
+			_, text, _ := strings.Cut(do("log", "a"), "pid=")
+			pid, err := strconv.Atoi(strings.Fields(text)[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			keeper := keepersOf(t, state)[0]
+			c.with(h, keeper)
+			do("stop")
+			if alive(pid) {
+				t.Error("the program is left")
+			}
+			if left := keepersOf(t, state); len(left) > 0 {
+				t.Errorf("the keepers %v are left", left)
+			}
+			select {
+			case <-h.Ended:
+			default:
+				t.Error("the host is left")
+			}
+			do("stop") // nothing is running
+		})
+	}
+}
+
+// oldKeeperMain is a keeper that understands no host of today. Its argument is its folder.
+func oldKeeperMain() {
+	l, err := net.Listen("unixpacket", filepath.Join(os.Args[1], "sock"))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("up")
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			panic(err)
+		}
+		_, _ = c.Read(make([]byte, 4096)) // whoever it is gets the same answer
+		fmt.Fprintf(c, `{"op":"answer","version":"0.0.1","protocol":0,"pid":%d}`, os.Getpid())
+		c.Close()
+	}
+}
+
+func TestAKeeperOfAnotherVersionIsToldAboutAndCanBeStopped(t *testing.T) {
+	t.Parallel()
+	start, state, do := keptHost(t, "")
+	h := start()
+	do("stop")
+	old := exec.Command("oldkeeper", filepath.Join(state, "keeper"))
+	out, err := old.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer old.Process.Kill()
+	if _, err := out.Read(make([]byte, 2)); err != nil {
+		t.Fatal(err)
+	}
+	said, err := verbOf(h, "serve").CombinedOutput()
+	if err == nil || !strings.Contains(string(said), "version 0.0.1") ||
+		!strings.Contains(string(said), "`termhost stop`") {
+		t.Errorf("serve ends with %v, and says %s", err, said)
+	}
+	do("stop")
+	if err := old.Wait(); err == nil {
+		t.Error("it has ended by itself")
+	}
+	start()
+}
+
+// TestARunningTerminalNeedsNoDescriptionOnDisk: the disk may have been full when it was made.
+func TestARunningTerminalNeedsNoDescriptionOnDisk(t *testing.T) {
+	t.Parallel()
+	start, state, do := keptHost(t, "")
+	h := start()
+	do("new", "-d", "-n", "a", "--", "sh", "-c", "echo up; read x; echo got $x; read x")
+	do("new", "-d", "-n", "b", "--", "sh", "-c", "echo up; read x; echo got $x; read x")
+	do("wait", "--match", "up", "a")
+	do("wait", "--match", "up", "b")
+	_ = h.Stop(syscall.SIGKILL)
+	folders, err := filepath.Glob(filepath.Join(state, "terms/*"))
+	if err != nil || len(folders) != 2 {
+		t.Fatalf("there are %q, %v", folders, err)
+	}
+	if err := os.RemoveAll(folders[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folders[1], "meta"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start()
+	for _, name := range []string{"a", "b"} {
+		do("send", "--enter", name, "more")
+		do("wait", "--match", "got more", name)
+	}
+	metas, err := filepath.Glob(filepath.Join(state, "terms/*/meta"))
+	if err != nil || len(metas) != 2 {
+		t.Errorf("described are %q, %v", metas, err)
+	}
+}

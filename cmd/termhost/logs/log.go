@@ -1,0 +1,26 @@
+// Package logs makes the host's two logs: the one on stderr, of how the host is doing, and the
+// audit log, of who came in, did what, or was kept out. Neither holds what is typed or printed in
+// terminals, secrets of tokens, or values of environment variables.
+//
+// Both sum up what repeats: of records that are alike, one is written at once and then one a second
+// at most, with a count. So nobody fills a disk by being refused often.
+package logs
+
+import (
+	"io"
+	"log/slog"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// New returns the host's log: text if w is a terminal, else JSON. Call flush at the end, for what
+// has been counted and not been written yet.
+func New(w io.Writer) (log *slog.Logger, flush func()) {
+	var h slog.Handler = slog.NewJSONHandler(w, nil)
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		h = slog.NewTextHandler(w, nil)
+	}
+	s := sum(h, nil)
+	return slog.New(s), s.counts.flush
+}

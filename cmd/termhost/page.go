@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"termhost/ahp"
+	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/sshcmd"
+)
+
+// pageArgs are the arguments of `termhost page`.
+type pageArgs struct {
+	role   string
+	local  bool
+	file   string // of the configuration; only with local
+	target sshcmd.Target
+	names  []string
+}
+
+// openPage is `termhost page`: it gets a ticket, makes the host reachable for a browser of this
+// machine if it is far away, and opens the browser.
+func openPage(c *call) int {
+	if len(c.args) > 0 && isHelp(c.args[0]) {
+		return c.printUsage()
+	}
+	a, err := parsePage(c.args)
+	if err != nil {
+		return c.badUsage(err.Error())
+	}
+	if a.local {
+		return a.openLocal(c.std)
+	}
+	return a.openFar(c.std)
+}
+
+// parsePage reads page's own options, which come first, then ssh's, the host and the NAMEs.
+func parsePage(args []string) (a pageArgs, err error) {
+	for own := true; own; {
+		switch {
+		case len(args) > 0 && args[0] == "--local":
+			a.local, args = true, args[1:]
+		case len(args) > 1 && args[0] == "--role":
+			a.role, args = args[1], args[2:]
+		case len(args) > 1 && args[0] == "-c" && a.local: // ssh has a -c, too
+			a.file, args = args[1], args[2:]
+		default:
+			own = false
+		}
+	}
+	if a.names = args; !a.local {
+		if a.target, a.names, err = sshcmd.ParseHead(args); err != nil {
+			return a, err
+		}
+	}
+	for _, name := range a.names {
+		if !ahp.ValidName(name) {
+			return a, fmt.Errorf("%q is no terminal's name", name)
+		}
+	}
+	return a, nil
+}
+
+// verb is the command line that makes the ticket.
+func (a pageArgs) verb(flags ...string) string {
+	words := append([]string{"page"}, flags...)
+	if a.role != "" {
+		words = append(words, "--role", shellQuote(a.role))
+	}
+	for _, name := range a.names {
+		words = append(words, shellQuote(name))
+	}
+	return strings.Join(words, " ")
+}
+
+// openLocal opens the page of a host on this machine, which listens for browsers itself.
+func (a pageArgs) openLocal(std stdio) int {
+	cfg, err := config.Load(a.file)
+	if err != nil {
+		return fail(std, exitUsage, err.Error(), "")
+	}
+	client, err := dialSocket(cfg.SocketPath())
+	if err != nil {
+		return fail(std, exitFailure, err.Error(),
+			"is termhost serve running, with the same configuration?")
+	}
+	defer client.Close()
+	var url, told bytes.Buffer
+	status, err := runRemote(client, remoteCommand{line: a.verb()},
+		stdio{strings.NewReader(""), &url, &told})
+	switch {
+	case err != nil:
+		return fail(std, exitFailure, err.Error(), "")
+	case status != exitOK:
+		_, _ = std.err.Write(told.Bytes())
+		return status
+	}
+	show(std, strings.TrimSpace(url.String()))
+	return exitOK
+}
+
+// openFar opens the page of a host that ssh reaches, through a port of this machine that is
+// forwarded until the user presses Ctrl-C.
+func (a pageArgs) openFar(std stdio) int {
+	port, err := freePort()
+	if err != nil {
+		return fail(std, exitFailure, err.Error(), "")
+	}
+	argv := a.target.Page(port, a.verb("--stay", "--url",
+		fmt.Sprintf("http://127.0.0.1:%d/", port)))
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM,
+		syscall.SIGHUP)
+	defer release()
+	ssh := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	ssh.Cancel = func() error { return ssh.Process.Signal(syscall.SIGTERM) }
+	ssh.Stderr = std.err
+	out, err := ssh.StdoutPipe()
+	if err == nil {
+		err = ssh.Start()
+	}
+	if err != nil {
+		return fail(std, exitFailure, "cannot run ssh: "+err.Error(), "")
+	}
+	lines := bufio.NewReader(out)
+	if url, err := lines.ReadString('\n'); err == nil {
+		show(std, strings.TrimSpace(url))
+		fmt.Fprintln(std.err, "termhost: the page works until Ctrl-C is pressed here")
+		_, _ = io.Copy(io.Discard, lines)
+	}
+	if err = ssh.Wait(); err == nil || ctx.Err() != nil {
+		return exitOK
+	}
+	return fail(std, exitFailure, "ssh ended: "+err.Error(), "see whether this works: ssh DEST ls")
+}
+
+// freePort returns a port of this machine on which nobody listens.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("there is no free port: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// show prints the page's URL, and opens it in a browser if there is one.
+func show(std stdio, url string) {
+	fmt.Fprintln(std.out, url)
+	program := ""
+	switch {
+	case os.Getenv("BROWSER") != "":
+		program = os.Getenv("BROWSER")
+	case runtime.GOOS == "darwin":
+		program = "open"
+	case os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "":
+		program = "xdg-open"
+	}
+	if program == "" {
+		fmt.Fprintln(std.err, "termhost: open this in a browser within a minute; it works once")
+		return
+	}
+	browser := exec.Command(program, url)
+	if err := browser.Start(); err != nil {
+		fmt.Fprintf(std.err, "termhost: the browser does not start: %v; open the URL within a "+
+			"minute\n", err)
+		return
+	}
+	go func() { _ = browser.Wait() }()
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// command waits until the list of commands has a line, and returns what its row says.
+func (p *tab) command(line, words string) string {
+	p.t.Helper()
+	row := fmt.Sprintf(`[...document.querySelectorAll('[aria-label=Commands] li')].find(
+		li => li.querySelector('code').innerText === %q && li.innerText.includes(%q))`, line, words)
+	p.until(row)
+	return eval[string](p, row+".innerText")
+}
+
+func TestCommandsStandBesideTheirTerminal(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	p.click("button", "Take the keyboard")
+	p.until(`document.querySelector('.pane.held')`)
+
+	for _, c := range []struct{ line, words, mark string }{
+		{"printf 'one\\n\\033[31mtwo\\033[m\\n'", "ok 0", "ok"},
+		{"cd /usr", "ok 0", "ok"},
+		{"(exit 7)", "failed 7", "failed"},
+		{"sh -c 'kill -9 $$'", "SIGKILL", "signal"},
+	} {
+		p.typeLine("build", c.line)
+		row := p.command(c.line, c.words)
+		if !strings.Contains(row, "ms") && !strings.Contains(row, " s") {
+			t.Errorf("a command without its duration: %q", row)
+		}
+		p.until(fmt.Sprintf(`document.querySelector('[role=tab] .mark.%s')`, c.mark))
+		icon := map[string]string{"ok": "icon-ok", "failed": "icon-failed", "signal": "icon-failed"}[c.mark]
+		p.until(fmt.Sprintf(`document.querySelector('link[rel=icon]').href.includes(%q)`, icon))
+	}
+	if row := p.command("(exit 7)", "failed 7"); !strings.Contains(row, "/usr") {
+		t.Errorf("a command without its directory: %q", row)
+	}
+	if name := eval[string](p, `document.querySelector('[role=tab]').ariaLabel`); name != "build" {
+		t.Errorf("the tab's name is %q", name)
+	}
+
+	// A click shows the output, as the terminal drew it; another one the terminal again.
+	p.run(chromedp.Click(`//button[.//code[contains(., 'printf')]]`))
+	p.until(`document.querySelector('.output .text')?.innerText.trim() === 'one\ntwo'`)
+	if color := eval[string](p, `getComputedStyle(document.querySelector('.output .text span')).color`); color == "" ||
+		color == eval[string](p, `getComputedStyle(document.querySelector('.output .text')).color`) {
+		t.Errorf("red is %q", color)
+	}
+	p.shot("commands-output")
+	p.keys("\x1b")
+	p.until(`document.querySelector('.output').hidden`)
+	p.shot("commands")
+
+	// What runs counts on, and its output grows.
+	p.typeLine("build", "echo begun; read line; echo $line over")
+	p.command("echo begun; read line; echo $line over", "running")
+	p.run(chromedp.Click(`//button[.//code[contains(., 'begun')]]`))
+	p.until(`document.querySelector('.output .text').innerText.includes('begun')`)
+	p.typeLine("build", "all")
+	p.until(`document.querySelector('.output .text').innerText.includes('all over')`)
+	p.command("echo begun; read line; echo $line over", "ok 0")
+
+	// The list has it all again after a reload.
+	p.run(chromedp.Reload())
+	p.ready()
+	p.command("(exit 7)", "failed 7")
+	p.run(chromedp.Click(`//button[.//code[contains(., 'printf')]]`))
+	p.until(`document.querySelector('.output .text')?.innerText.trim() === 'one\ntwo'`)
+
+	// A shell that is killed leaves its command lost, and the tab says how it ended.
+	p.keys("\x1b")
+	p.typeLine("build", "kill -9 $$")
+	p.until(`document.querySelector('[role=tab] .mark.signal')`)
+	p.until(`document.querySelector('.pane .who').innerText.includes('SIGKILL')`)
+	p.shot("commands-killed")
+}
+
+func TestAHiddenTabShowsHowItsCommandEnded(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	s.ssh("new", "-d", "-n", "other")
+	p := s.open(s.ticket("build", "other") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	tabMark := func(kind string) string {
+		return fmt.Sprintf(`document.querySelector('[role=tab][aria-label=other] .mark.%s')`, kind)
+	}
+	s.ssh("send", "--enter", "other", "false")
+	p.until(tabMark("failed"))
+	s.ssh("send", "--enter", "other", "read -p 'Name: ' name")
+	p.until(tabMark("needs"))
+	p.until(`document.querySelector('link[rel=icon]').href.includes('icon-needs') && document.title.startsWith('(1)')`)
+	p.shot("tab-needs")
+	s.ssh("send", "--enter", "other", "ann")
+	p.until(tabMark("ok"))
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"termhost/ahp/hosttest"
+)
+
+func TestTheKeyboardsHolderIsNamed(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	p.until(`document.querySelector('.pane .who').innerText === 'held by root'`)
+	p.typeLine("build", "echo never")
+	p.until(`document.querySelector('.notices')?.innerText.includes('Held by root')`)
+
+	p.prefix() // alone it shows its keys
+	p.until(`document.querySelector('.notices').innerText.includes('pick a terminal')`)
+	p.keys("c")
+	p.until(`document.querySelector('.pane.held')`)
+	p.typeLine("build", "echo typed here")
+	p.shows("build", "\ntyped here")
+
+	// Another page takes it: both say who has it.
+	other := s.open(s.ticket("build") + "&debug=screen").ready()
+	other.shows("build", "typed here")
+	other.click("button", "Take the keyboard")
+	other.until(`document.querySelector('.pane.held')`)
+	p.until(`document.querySelector('.notices').innerText.includes('root/page has the keyboard')`)
+	p.shot("keyboard-lost")
+	other.click("button", "Hand back")
+	p.until(`document.querySelector('.pane.held')`)
+	p.run(chromedp.Focus(chromedp.CSS(`[data-terminal=build] textarea`)))
+	p.prefix()
+	p.keys("d")
+	p.until(`!document.querySelector('[data-terminal=build]')`)
+	if list := s.ssh("ls"); !strings.Contains(list, "running") {
+		t.Errorf("closing a view has ended the program: %s", list)
+	}
+}
+
+// The page shows what an agent wants to type until somebody has decided. The host lets no token
+// decide, a page's neither, and the page says so.
+func TestWhatAnAgentWantsToTypeIsShown(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "--guard", "-n", "work", "--", "sh -c 'stty -echo; echo ready; exec cat'")
+	s.ssh("new", "-d", "-n", "inner")
+	p := s.open(s.ticket("--role", "admin", "inner", "work") + "&debug=screen").ready()
+	for _, c := range []struct{ button, verb, word string }{
+		{"Approve", "approve", "first"}, {"Refuse", "refuse", "second"},
+	} {
+		s.ssh("send", "--enter", "inner", fmt.Sprintf("%s send -c %s --enter work %s; echo %s told",
+			termhostPath(t), s.config, c.word, c.word))
+		p.until(`document.querySelector('[role=tab][aria-label=work] .mark.needs')`)
+		p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('[role=tab][aria-label=work]').click()`))
+		p.until(fmt.Sprintf(`document.querySelector('.asks pre')?.innerText === %q`, c.word))
+		p.shot("approval")
+		p.click("button", c.button)
+		p.until(`document.querySelector('.notices')?.innerText.includes('a person decides that')`)
+		s.ssh(c.verb, "work")
+		p.until(`document.querySelector('.asks').hidden`)
+	}
+	if screen := s.ssh("peek", "work"); strings.Contains(screen, "second") {
+		t.Errorf("what was refused was typed: %s", screen)
+	}
+}
+
+func TestTabsAreDraggedIntoPanes(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	s.ssh("new", "-d", "-n", "logs")
+	p := s.open(s.ticket("build", "logs") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	p.run(chromedp.Evaluate[chromedp.Void](`(() => {
+		const data = new DataTransfer(), tab = document.querySelectorAll('.tab')[1];
+		tab.dispatchEvent(new DragEvent('dragstart', { dataTransfer: data, bubbles: true }));
+		const pane = document.querySelector('.pane'), box = pane.getBoundingClientRect();
+		for (const type of ['dragover', 'drop']) pane.dispatchEvent(new DragEvent(type, { dataTransfer: data,
+			bubbles: true, cancelable: true, clientX: box.right - 5, clientY: box.top + box.height / 2 }));
+	})()`))
+	p.shows("build", "# ")
+	p.shows("logs", "# ")
+	p.until(`location.hash.startsWith('#/build+logs')`)
+	p.shot("dragged")
+}
+
+func TestTheScreenIsTheHostsAfterItsRestart(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	p.click("button", "Take the keyboard")
+	p.until(`document.querySelector('.pane.held')`)
+	p.typeLine("build", "printf '\\033[31mred\\033[m 日本 👩‍👩‍👧 é\\n'; seq 50")
+	p.shows("build", "50")
+	s.crash()
+	p.until(`document.documentElement.dataset.termhost === "lost"`)
+	p.shot("lost")
+	s.start()
+	p.ready()
+	p.sameAs(s, "build")
+	p.typeLine("build", "echo after $((6*7))")
+	p.shows("build", "after 42")
+	p.sameAs(s, "build")
+}
+
+// prefix types Ctrl-\.
+func (p *tab) prefix() {
+	p.t.Helper()
+	p.run(devtools(input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "\\",
+		Code: "Backslash", Modifiers: 2, WindowsVirtualKeyCode: 220}))
+}
+
+// termhostPath is the path of termhost.
+func termhostPath(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("termhost")
+	hosttest.Check(t, err)
+	return path
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/ahp/hosttest"
+	"termhost/cmd/termhost/config"
+)
+
+// TestReloadTakesAnotherCertificateAndHostKey writes other files under the names that the
+// configuration has, which only SIGHUP makes the host read, and then breaks one.
+func TestReloadTakesAnotherCertificateAndHostKey(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_STATE_HOME", "")
+	file := filepath.Join(dir, "c.toml")
+	writeFile(t, file, fmt.Sprintf(`
+		ssh.listen = "127.0.0.1:0"
+		ssh.host_key_files = ["%[1]s/hostkey"]
+		http.listen = "127.0.0.1:0"
+		http.tls_cert_file = "%[1]s/cert"
+		http.tls_key_file = "%[1]s/key"
+	`, dir))
+	writeCertificate(t, dir, 1)
+	first := writeHostKey(t, dir)
+	cfg, err := config.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := new(hosttest.Log)
+	s, err := startServer(cfg, log.Logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.shutdown(t.Context())
+	watched := openConfig(file)
+	expect := func(serial int64, hostKey string) {
+		t.Helper()
+		if got := serialOf(t, s.httpListener.Addr()); got != serial {
+			t.Errorf("the certificate is number %d, want %d", got, serial)
+		}
+		if got := hostKeyOf(t, s.sshListener.Addr()); got != hostKey {
+			t.Errorf("the host key is %s, want %s", got, hostKey)
+		}
+	}
+	expect(1, first)
+
+	writeCertificate(t, dir, 2)
+	second := writeHostKey(t, dir)
+	expect(1, first)
+	s.reloadAll(watched)
+	expect(2, second)
+	if !strings.Contains(log.String(), "the host keys have changed") {
+		t.Error(log.String())
+	}
+	known, err := os.ReadFile(filepath.Join(cfg.StateDir, "known_hosts"))
+	if err != nil || !strings.Contains(string(known), "ssh-ed25519 ") {
+		t.Errorf("known_hosts is %q, %v", known, err)
+	}
+
+	writeCertificate(t, dir, 3)
+	writeFile(t, filepath.Join(dir, "hostkey"), "no key")
+	s.reloadAll(watched)
+	expect(2, second)
+	if !strings.Contains(log.String(), "the configuration stays as it was") {
+		t.Error(log.String())
+	}
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeCertificate writes a certificate with a serial number to dir/cert, and its key to dir/key.
+func writeCertificate(t *testing.T, dir string, serial int64) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial),
+		NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string]*pem.Block{
+		"cert": {Type: "CERTIFICATE", Bytes: cert}, "key": {Type: "PRIVATE KEY", Bytes: private},
+	} {
+		writeFile(t, filepath.Join(dir, name), string(pem.EncodeToMemory(b)))
+	}
+}
+
+// writeHostKey writes a new key to dir/hostkey and returns its fingerprint.
+func writeHostKey(t *testing.T, dir string) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := gossh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "hostkey"), string(pem.EncodeToMemory(block)))
+	signer, err := gossh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gossh.FingerprintSHA256(signer)
+}
+
+// serialOf returns the serial number of the certificate that a listener shows.
+func serialOf(t *testing.T, addr net.Addr) int64 {
+	t.Helper()
+	c, err := tls.Dial("tcp", addr.String(), &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
+}
+
+// hostKeyOf returns the fingerprint of the key that an SSH server shows.
+func hostKeyOf(t *testing.T, addr net.Addr) (fingerprint string) {
+	t.Helper()
+	_, err := gossh.Dial("tcp", addr.String(), &gossh.ClientConfig{
+		HostKeyCallback: func(_ string, _ net.Addr, key gossh.PublicKey) error {
+			fingerprint = gossh.FingerprintSHA256(key)
+			return nil
+		},
+	})
+	if err == nil {
+		t.Fatal("a client without a key was let in")
+	}
+	return fingerprint
+}

@@ -1,0 +1,43 @@
+package keys
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// Authenticate decides whether key, which may be a *ssh.Certificate, is let in for the SSH user
+// name user from the address remote, which is nil if there is none. It proves nothing by itself:
+// the caller verifies that the peer holds the private key. Errors match ErrUnknownKey,
+// ErrWithdrawn or *RefusedError.
+func (r *Ring) Authenticate(user string, key ssh.PublicKey, remote net.Addr,
+	now time.Time) (Identity, error) {
+	return r.current.Load().authenticate(user, key, remoteAddr{addr: addressOf(remote)}, now)
+}
+
+// Still decides again about an identity that was let in before. It returns the identity as it is
+// now: options and expiry may have changed. Errors are those of Authenticate.
+func (r *Ring) Still(id Identity, now time.Time) (Identity, error) {
+	return r.again(id, remoteAddr{addr: id.Remote}, now)
+}
+
+// StillFrom is Still for another address. It is for tokens: a token may be used from elsewhere
+// than its key was, and the key's from= has to permit that address, too.
+func (r *Ring) StillFrom(id Identity, remote net.Addr, now time.Time) (Identity, error) {
+	return r.again(id, remoteAddr{addr: addressOf(remote)}, now)
+}
+
+// StillAnywhere is Still whatever the address is. It tells whether the key is good from anywhere.
+func (r *Ring) StillAnywhere(id Identity, now time.Time) (Identity, error) {
+	return r.again(id, remoteAddr{everywhere: true}, now)
+}
+
+func (r *Ring) again(id Identity, remote remoteAddr, now time.Time) (Identity, error) {
+	key, _, err := parseKeyFields(id.Key)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%w: it cannot be read", ErrUnknownKey)
+	}
+	return r.current.Load().authenticate(id.User, key, remote, now)
+}

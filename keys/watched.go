@@ -1,0 +1,93 @@
+package keys
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+)
+
+// kind is what a watched file is for.
+type kind int
+
+const (
+	authorizedKeys kind = iota
+	trustedCAs
+	revokedKeys
+)
+
+// watched is a file and what was found in it last. Ring.mu guards it.
+type watched struct {
+	path string
+	kind kind
+
+	seen    stamp
+	loaded  bool // the file has been read, or was found missing where it may be
+	digest  [sha256.Size]byte
+	content keyFile // nothing while err is set
+	err     error   // why the file is refused now
+
+	// withdrawn are the keys, in wire form, that the file authorised before it was refused.
+	withdrawn map[string]bool
+}
+
+// reload reads the file if it seems to have changed, and reports whether what it says has changed.
+// logErrors says whether to log why the file is refused.
+func (f *watched) reload(inspect inspector, log *slog.Logger, logErrors bool) bool {
+	if _, seen, _ := inspect.inspect(f.path); seen == f.seen && f.seen != "" {
+		return false
+	}
+	data, seen, err := inspect.read(f.path)
+	if f.kind == authorizedKeys && errors.Is(err, fs.ErrNotExist) {
+		data, err = nil, nil
+	}
+	if f.seen = seen; isFresh(f.path) {
+		f.seen = "" // read it again: another edit at the same time would not show
+	}
+	digest := sha256.Sum256(data)
+	if err == nil && f.loaded && f.err == nil && digest == f.digest {
+		return false
+	}
+	var content keyFile
+	if err == nil {
+		content, err = parseKeyFile(f.path, f.kind, data)
+	}
+	if err != nil {
+		changed := f.refuse(err)
+		if changed && logErrors {
+			log.Error("key file refused; its keys are withdrawn",
+				"file", f.path, "reason", f.err.Error())
+		}
+		return changed
+	}
+	for _, note := range content.notes {
+		log.Warn("key line", "note", note)
+	}
+	if f.loaded || f.err != nil {
+		log.Info("key file read again", "file", f.path, "keys", len(content.entries))
+	}
+	f.digest, f.loaded, f.content = digest, true, content
+	f.err, f.withdrawn = nil, nil
+	return true
+}
+
+// refuse withdraws what the file said. It reports whether the reason is a new one.
+func (f *watched) refuse(err error) bool {
+	var refusal *StrictModesError
+	if !errors.As(err, &refusal) {
+		err = fmt.Errorf("keys: %s is refused: %w", f.path, reason(err))
+		f.seen = "" // try again: the reason may be gone without a trace (no descriptor was free)
+	}
+	if f.err != nil && f.err.Error() == err.Error() {
+		return false
+	}
+	if f.withdrawn == nil {
+		f.withdrawn = map[string]bool{}
+		for _, e := range f.content.entries {
+			f.withdrawn[string(e.Key.Marshal())] = true
+		}
+	}
+	f.err, f.content = err, keyFile{}
+	return true
+}

@@ -1,0 +1,163 @@
+package ptypool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// drainSilence is how long the program's output must have been silent during a drain before it
+	// counts as ended although a process still has it open: enough for the last stage of a
+	// pipeline.
+	drainSilence = 250 * time.Millisecond
+	// drainTime bounds the wait for that silence.
+	drainTime = time.Second
+	// drainBytes bounds it for a process that floods. It is more than the kernel ever holds for a
+	// pty (tens of KiB), so what a child on one has written is always read. Pipes are drained only
+	// after a hangup, when nothing is promised.
+	drainBytes = 1 << 20
+	// burstBytes is how much output in one go is a flood, in bytes: more than the kernel holds for
+	// a pty, so that the program goes on writing while it is read.
+	burstBytes = 16 << 10
+)
+
+// fdReader reads the output of a program from a descriptor, as programOutput describes. While it
+// waits it holds no thread, and during a flood the poller is left alone: see watch. Only drain may
+// be called by another goroutine than the one that reads.
+//
+// The output ends when no process has the descriptor's other side open any more, or when it has
+// been drained although one has.
+type fdReader struct {
+	fd    syscall.RawConn
+	watch *watch // for output
+	// reopens says that it is a pty: a hangup is not the end before the drain, because it may be
+	// opened again.
+	reopens bool
+
+	draining atomic.Bool // set before the watch's deadline, which wakes the reader
+
+	ready     func() bool // is readable; made once, because a method value is an allocation
+	armed     bool        // whether the watch is
+	burst     int         // bytes read since it was armed
+	drainFrom time.Time   // when the drain began; zero: it has not
+	drained   int         // bytes read since then
+	ended     bool        // the drain is over
+}
+
+// newFDReader returns a reader of fd, which must not block and must be closed after it. reopens
+// says that it is a pty.
+func newFDReader(fd syscall.RawConn, reopens bool) (*fdReader, error) {
+	r := &fdReader{fd: fd, reopens: reopens}
+	r.ready = r.readable
+	var err error
+	r.watch, err = newWatch(fd, 0)
+	return r, err
+}
+
+// drain has the reader take what is there, and what comes without a long silence (see
+// drainSilence), and end then. It is for when those who are left to write do not count: they may
+// keep the descriptor open for ever.
+func (r *fdReader) drain() {
+	r.draining.Store(true)
+	r.watch.setDeadline(time.Unix(1, 0)) // long ago: wakes WaitReadable
+}
+
+// WaitReadable blocks until there is output, or the end of it.
+func (r *fdReader) WaitReadable() error {
+	for {
+		err := r.watch.wait(r.ready)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		// drain set the deadline, or extendDrain did.
+		if r.drainFrom.IsZero() {
+			r.drainFrom = time.Now()
+			r.extendDrain()
+			continue
+		}
+		ready := false
+		if err := r.fd.Control(func(fd uintptr) { ready = r.readableNow(fd) }); err != nil {
+			return err
+		}
+		r.ended = !ready
+		return nil
+	}
+}
+
+// readable is the condition of WaitReadable. It arms the watch where there is nothing to read.
+func (r *fdReader) readable() (ready bool) {
+	if err := r.fd.Control(func(fd uintptr) {
+		if ready = r.readableNow(fd); ready || r.armed {
+			return
+		}
+		r.armed, r.burst = true, 0
+		r.watch.arm(fd, unix.EPOLLIN)
+		ready = r.readableNow(fd) // see arm
+	}); err != nil {
+		return true // closed, as the watch is, and Read fails
+	}
+	return ready
+}
+
+// readableNow reports whether there is output or the end of it.
+func (r *fdReader) readableNow(fd uintptr) bool {
+	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) })
+	if n <= 0 || err != nil {
+		return err != nil
+	}
+	return p[0].Revents&unix.POLLIN != 0 || !r.reopens || r.draining.Load()
+}
+
+// extendDrain waits for another drainSilence, within drainTime.
+func (r *fdReader) extendDrain() {
+	until := time.Now().Add(drainSilence)
+	if last := r.drainFrom.Add(drainTime); until.After(last) {
+		until = last
+	}
+	r.watch.setDeadline(until)
+}
+
+// Read takes what is there.
+func (r *fdReader) Read(p []byte) (int, error) {
+	if r.ended || r.drained >= drainBytes {
+		return 0, io.EOF
+	}
+	var n int
+	var err error
+	if cerr := r.fd.Control(func(fd uintptr) {
+		n, err = ignoringEINTR(func() (int, error) { return unix.Read(int(fd), p) })
+		if r.burst += max(n, 0); r.armed && r.burst >= burstBytes {
+			r.armed = false
+			r.watch.arm(fd, 0)
+		}
+	}); cerr != nil {
+		return 0, cerr
+	}
+	// EIO is how a pty's master says that no process has the terminal open.
+	switch {
+	case err == unix.EAGAIN:
+		return 0, nil
+	case err == unix.EIO && !r.draining.Load():
+		return 0, nil // see reopens
+	case err == unix.EIO, err == nil && n == 0:
+		return 0, io.EOF
+	case err != nil:
+		return 0, fmt.Errorf("ptypool: reading output: %w", err)
+	}
+	if !r.drainFrom.IsZero() {
+		r.drained += n
+		r.extendDrain()
+	}
+	return n, nil
+}
+
+// close wakes WaitReadable for good. The descriptor stays open.
+func (r *fdReader) close() error { return r.watch.close() }

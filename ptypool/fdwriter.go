@@ -1,0 +1,96 @@
+package ptypool
+
+import (
+	"fmt"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// fdWriter writes the input of a program to a descriptor, as programInput describes. While it
+// waits it holds no thread.
+type fdWriter struct {
+	fd syscall.RawConn // does not block
+
+	mu     sync.Mutex // guards the fields below; no other lock is taken under it
+	watch  *watch     // for room; nil: most programs take their input at once
+	closed bool
+}
+
+// WaitWritable blocks until there is room. It returns at once where it cannot wait, for lack of a
+// descriptor.
+func (w *fdWriter) WaitWritable() error {
+	watch, err := w.roomWatch()
+	if watch == nil {
+		return err
+	}
+	return watch.wait(func() bool {
+		ready := true // closed, as the watch is
+		_ = w.fd.Control(func(fd uintptr) {
+			p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+			_, err := ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) })
+			ready = err != nil || p[0].Revents != 0
+		})
+		return ready
+	})
+}
+
+// roomWatch returns the watch, which it makes on first use; nil if it cannot be made. It fails
+// after close.
+func (w *fdWriter) roomWatch() (*watch, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, ErrExited
+	}
+	if w.watch == nil {
+		w.watch, _ = newWatch(w.fd, unix.EPOLLOUT)
+	}
+	return w.watch, nil
+}
+
+// Write writes what there is room for.
+func (w *fdWriter) Write(p []byte) (n int, err error) {
+	cerr := w.fd.Control(func(fd uintptr) {
+		for n < len(p) {
+			var m int
+			m, err = ignoringEINTR(func() (int, error) { return unix.Write(int(fd), p[n:]) })
+			if err != nil || m == 0 {
+				return
+			}
+			n += m
+		}
+	})
+	switch {
+	case cerr != nil:
+		return n, ErrExited
+	case err == unix.EAGAIN:
+		return n, nil
+	case err != nil:
+		return n, fmt.Errorf("ptypool: writing input: %w", err)
+	}
+	return n, nil
+}
+
+// close wakes WaitWritable for good. The descriptor stays open.
+func (w *fdWriter) close() error {
+	w.mu.Lock()
+	w.closed = true
+	watch := w.watch
+	w.mu.Unlock()
+	if watch == nil {
+		return nil
+	}
+	return watch.close()
+}
+
+// ignoringEINTR repeats a system call that a signal interrupted.
+func ignoringEINTR(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err != syscall.EINTR {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package foreground
+
+// Terminal is what a look at a terminal's programs begins with.
+type Terminal struct {
+	Leader    int  // the process that was started, the leader of the terminal's process session
+	Group     int  // the process group in the foreground: tcgetpgrp(3)
+	Canonical bool // the kernel edits lines: ICANON of termios(3)
+	Echo      bool // what is typed is shown by the kernel: ECHO of termios(3)
+
+	// Text is what stands before the cursor on its line, without blanks at the end. Typed: a part
+	// of it may have been typed.
+	Text  string
+	Typed bool
+	// FullScreen: the program shows the alternate screen. CursorKeys: it has the cursor keys send
+	// sequences of their own (DECCKM), as programs do that fill the main screen.
+	FullScreen, CursorKeys bool
+	// Command: shell integration says that Leader, a shell, is running a command.
+	Command bool
+}
+
+// State is what the programs in the foreground are doing.
+type State int
+
+const (
+	// Busy programs do something, or wait for something else than for somebody to type. They may
+	// begin to wait for that without a sign.
+	Busy State = iota
+	// Idle is a shell at its prompt, or a program that fills the screen: as long as nothing is
+	// typed and nothing is shown, it goes on being that.
+	Idle
+	// Input: a program waits for somebody to type.
+	Input
+	// Secret: a program waits for somebody to type what is not shown.
+	Secret
+)
+
+// Look finds out what the programs in the foreground do. It reads /proc, which takes a few dozen
+// microseconds for every process of the terminal.
+func Look(t Terminal) State {
+	if t.FullScreen || t.CursorKeys && !t.Canonical {
+		return Idle
+	}
+	state := Busy
+	for _, p := range members(t) {
+		switch s := t.of(p); {
+		case s == Secret, s == Idle:
+			return s
+		case s == Input:
+			state = s
+		}
+	}
+	return state
+}
+
+// of returns what one process of the foreground does.
+func (t *Terminal) of(p *process) State {
+	how := p.waitsFor()
+	switch shell := p.isShell(); {
+	case how == nothing:
+		return Busy
+	case p.isPager(), shell && how != unknown && t.atPrompt(p):
+		return Idle
+	case how == unknown:
+		return t.guess()
+	case !shell && !t.reads(p, how): // a shell that is not at its prompt runs a read builtin
+		return Busy
+	case t.Echo:
+		return Input
+	case t.Canonical && (Asks(t.Text) || p.hidesLines()), !t.Canonical && asksForSecret(t.Text):
+		return Secret
+	}
+	return Input
+}
+
+// atPrompt reports whether an interactive shell that waits for input does so at its prompt.
+func (t *Terminal) atPrompt(shell *process) bool {
+	switch {
+	case shell.pid == t.Leader && t.Command:
+		return false
+	case !t.Canonical:
+		return !t.Echo // read -n1 leaves the echo on
+	}
+	return t.Echo && shell.isPlain() && t.Text != "" &&
+		(isCommandPrompt(t.Text) || !isQuestion(t.Text))
+}
+
+// reads reports whether a program that waits in a read or a poll does so for somebody to type.
+func (t *Terminal) reads(p *process, how wait) bool {
+	switch {
+	case how == polling:
+		return isQuestion(t.Text) && (t.Canonical || !isCommandPrompt(t.Text))
+	case t.Canonical && !t.Echo:
+		return true
+	case !t.Canonical && !t.Echo:
+		return t.Text != "" && !isCommandPrompt(t.Text)
+	}
+	return t.Text != "" && !t.Typed || p.writesTerminal()
+}
+
+// guess is for a process that may not be looked at.
+func (t *Terminal) guess() State {
+	switch {
+	case !isQuestion(t.Text):
+		return Busy
+	case t.Canonical && t.Echo:
+		return Input
+	case t.Canonical, asksForSecret(t.Text):
+		return Secret
+	}
+	return Busy
+}

@@ -1,0 +1,203 @@
+package foreground
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"math/bits"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// wait is how a process waits for its terminal.
+type wait int
+
+const (
+	nothing wait = iota // it does not
+	polling             // it sleeps in a poll that includes the terminal
+	reading             // it sleeps in a read of the terminal
+	unknown             // it may not be looked at
+)
+
+// waitsFor returns how the process waits for its terminal, by whichever of its threads.
+func (p *process) waitsFor() wait {
+	if p.state != 'S' && p.state != 'D' && p.state != 'R' {
+		return nothing
+	}
+	best := nothing
+	for _, thread := range p.threads() {
+		best = max(best, p.threadWaits(thread))
+	}
+	return best
+}
+
+// threadWaits returns how a thread waits for the terminal, by its system call.
+func (p *process) threadWaits(thread int) wait {
+	text, err := os.ReadFile(taskPath(p.pid, thread, "syscall"))
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return p.sleepsIn(thread)
+	case err != nil:
+		return nothing
+	}
+	var call [7]uint64 // the number, and the arguments
+	fields := strings.Fields(string(text))
+	if len(fields) < len(call) {
+		return nothing // it is running, or has been stopped
+	}
+	for i := range call {
+		if call[i], err = strconv.ParseUint(fields[i], 0, 64); err != nil {
+			return nothing // -1: it is in no system call
+		}
+	}
+	number, args := call[0], call[1:]
+	switch {
+	case slices.Contains(readCalls, number):
+		return p.ifTerminal(int(args[0]), reading)
+	case slices.Contains(pollCalls, number):
+		return p.polls(args[0], args[1])
+	case slices.Contains(selectCalls, number):
+		return p.selects(args[0], args[1])
+	case slices.Contains(epollCalls, number):
+		return p.epolls(int(args[0]))
+	}
+	return nothing
+}
+
+func (p *process) ifTerminal(fd int, how wait) wait {
+	if p.isTerminal(fd) {
+		return how
+	}
+	return nothing
+}
+
+// maxDescriptors is how many descriptors of a poll are looked at. The terminal is one of the first.
+const maxDescriptors = 1024
+
+// polls looks at the pollfds of a poll(2): n at address.
+func (p *process) polls(address, n uint64) wait {
+	const size = 8 // of a struct pollfd: int fd, short events, short revents
+	list := p.memory(address, int(min(n, maxDescriptors))*size)
+	for ; len(list) >= size; list = list[size:] {
+		fd := int32(binary.NativeEndian.Uint32(list))
+		events := binary.NativeEndian.Uint16(list[4:])
+		if fd >= 0 && events&unix.POLLIN != 0 && p.isTerminal(int(fd)) {
+			return polling
+		}
+	}
+	return nothing
+}
+
+// selects looks at the set of descriptors below n that a select(2) wants to read: an array of
+// 64-bit words at address.
+func (p *process) selects(n, address uint64) wait {
+	const size = 8 // of a word
+	set := p.memory(address, int(min(n, maxDescriptors)+63)/64*size)
+	for first := 0; len(set) >= size; first, set = first+64, set[size:] {
+		word := binary.NativeEndian.Uint64(set)
+		for ; word != 0; word &= word - 1 {
+			if p.isTerminal(first + bits.TrailingZeros64(word)) {
+				return polling
+			}
+		}
+	}
+	return nothing
+}
+
+// epolls looks at what an epoll instance waits for: see proc_pid_fdinfo(5).
+func (p *process) epolls(epoll int) wait {
+	f, err := os.Open(procPath(p.pid, "fdinfo/"+strconv.Itoa(epoll)))
+	if err != nil {
+		return nothing
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		fields := strings.Fields(lines.Text()) // tfd: 5 events: 19 data: ...
+		if len(fields) < 4 || fields[0] != "tfd:" {
+			continue
+		}
+		fd, err := strconv.Atoi(fields[1])
+		events, err2 := strconv.ParseUint(fields[3], 16, 32)
+		if err == nil && err2 == nil && events&unix.EPOLLIN != 0 && p.isTerminal(fd) {
+			return polling
+		}
+	}
+	return nothing
+}
+
+// memory returns n bytes of the process's memory, fewer if there are no more.
+func (p *process) memory(address uint64, n int) []byte {
+	if address == 0 || n == 0 {
+		return nil
+	}
+	buf := make([]byte, n)
+	f, err := os.Open(procPath(p.pid, "mem"))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	got, _ := f.ReadAt(buf, int64(address))
+	return buf[:got]
+}
+
+// sleepsIn returns how a thread waits for the terminal, by the kernel's function that it sleeps in.
+// Which descriptor that is about is not known, so the process must have nothing else open of the
+// kind.
+func (p *process) sleepsIn(thread int) wait {
+	where, err := os.ReadFile(taskPath(p.pid, thread, "wchan"))
+	files := p.files()
+	if err != nil || files == nil {
+		return unknown
+	}
+	hasTerminal, hasOther := false, false
+	for fd, file := range files {
+		hasTerminal = hasTerminal || p.isTerminal(fd)
+		hasOther = hasOther || strings.HasPrefix(file, "socket:") ||
+			strings.Contains(file, "inotify")
+	}
+	in := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			return strings.HasPrefix(string(where), name)
+		})
+	}
+	switch {
+	case !hasTerminal:
+		return nothing
+	case in("n_tty_read"), in("wait_woken") && !hasOther:
+		return reading
+	case in("do_poll", "do_sys_poll", "poll_schedule", "do_select", "core_sys_select"):
+		return p.ifTerminal(0, polling)
+	case in("ep_poll", "do_epoll_wait"):
+		for fd, file := range files {
+			if strings.Contains(file, "eventpoll") && p.epolls(fd) == polling {
+				return polling
+			}
+		}
+	}
+	return nothing
+}
+
+// files returns what the process's descriptors are, as /proc/PID/fd names it; nil: that may not be
+// known.
+func (p *process) files() map[int]string {
+	dir, err := os.Open(procPath(p.pid, "fd"))
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(maxDescriptors)
+	files := make(map[int]string, len(names))
+	for _, name := range names {
+		fd, err := strconv.Atoi(name)
+		file, linkErr := os.Readlink(procPath(p.pid, "fd/"+name))
+		if err == nil && linkErr == nil {
+			files[fd] = file
+		}
+	}
+	return files
+}

@@ -1,0 +1,71 @@
+package foreground
+
+import (
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// start runs a program on a pty and waits until it sleeps in a system call.
+func start(t *testing.T, name string, args ...string) *process {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("%s is not installed", name)
+	}
+	cmd := exec.Command(path, args...)
+	master, err := pty.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGKILL)
+		_ = cmd.Wait()
+		master.Close()
+	})
+	return readProcess(cmd.Process.Pid)
+}
+
+// Both ways of finding out must come to the same: by the system call, and, where that may not be
+// read, by the kernel's function.
+func TestHowAProgramWaits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		argv []string
+		want wait
+	}{
+		"cat":      {[]string{"cat"}, reading},
+		"sleep":    {[]string{"sleep", "1000"}, nothing},
+		"tail -f":  {[]string{"tail", "-f", "/dev/null"}, nothing},
+		"/dev/tty": {[]string{"sh", "-c", "exec cat </dev/tty"}, reading},
+		"select": {[]string{"python3", "-c",
+			"import select, sys; select.select([sys.stdin], [], [])"}, polling},
+		"poll": {[]string{"python3", "-c",
+			"import select; p = select.poll(); p.register(0, select.POLLIN); p.poll()"}, polling},
+		"epoll": {[]string{"python3", "-c",
+			"import select; p = select.epoll(); p.register(0, select.EPOLLIN); p.poll()"}, polling},
+		"poll for output": {[]string{"python3", "-c",
+			"import select; p = select.poll(); p.register(0, 0); p.poll()"}, nothing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, c.argv[0], c.argv[1:]...)
+			deadline := time.Now().Add(20 * time.Second)
+			for p.waitsFor() != c.want {
+				if time.Now().After(deadline) {
+					t.Fatalf("it waits in way %d, not %d", p.waitsFor(), c.want)
+				}
+				time.Sleep(time.Millisecond) // nothing tells when a program goes to sleep
+			}
+			if name == "poll for output" {
+				return // the events of a poll are not known without its memory
+			}
+			if got := p.sleepsIn(p.pid); got != c.want {
+				t.Errorf("by the kernel's function it waits in way %d, not %d", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,332 @@
+package keeper
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Errors of a connection to a keeper.
+var (
+	// ErrNone: no keeper answers in the folder.
+	ErrNone = errors.New("keeper: none is running")
+	// ErrGone: the keeper has ended, or the connection was closed.
+	ErrGone = errors.New("keeper: it has ended")
+)
+
+// BusyError says that another host is connected.
+type BusyError struct{ Pid int } // the other host's process id
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("keeper: another host is connected: process %d", e.Pid)
+}
+
+// VersionError says that this program and the keeper that runs do not understand each other.
+type VersionError struct {
+	Version string // the keeper's
+	Why     string
+	Pid     int // the keeper's process
+}
+
+// Error says what to do about it.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the keeper of the running terminals (version %s) does not go with this "+
+		"program: %s; run that version, or end its terminals with `termhost stop`",
+		e.Version, e.Why)
+}
+
+// Client is a host's connection to a keeper. All methods may be called concurrently.
+type Client struct {
+	conn *conn
+	done chan struct{} // closed when the keeper is gone
+	left atomic.Bool   // Close was called
+	// Pid, Version and Boot are the keeper's process id, its program's version, and the boot id of
+	// the machine.
+	Pid           int
+	Version, Boot string
+
+	mu      sync.Mutex // guards the fields below
+	seq     uint64
+	waiting map[uint64]chan message
+	terms   map[string]*Terminal
+}
+
+// answerPage is how many messages of one answer may wait to be read: more than a list has.
+const answerPage = 64
+
+// Dial connects to the keeper in the folder. version is this program's. It fails with ErrNone, a
+// *BusyError or a *VersionError.
+func Dial(folder, version string) (*Client, error) {
+	dir, err := os.Open(folder)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	addr := socketIn(dir)
+	nc, err := net.DialUnix(addr.Net, nil, addr)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED) {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keeper: %w", err)
+	}
+	c := &Client{
+		conn: &conn{UnixConn: nc}, done: make(chan struct{}),
+		waiting: map[uint64]chan message{}, terms: map[string]*Terminal{},
+	}
+	if err := c.hello(version); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	go c.receive() // until the connection ends
+	return c, nil
+}
+
+// hello says who we are and learns who the keeper is.
+func (c *Client) hello(version string) error {
+	_ = c.conn.SetDeadline(time.Now().Add(helloTime))
+	err := c.conn.send(message{
+		Op: opHello, Protocol: Protocol, Oldest: oldest, Version: version, Pid: os.Getpid(),
+	})
+	var m message
+	if err == nil {
+		m, err = c.conn.receive()
+	}
+	_ = c.conn.SetDeadline(time.Time{})
+	switch {
+	case err != nil: // it is just ending, or does not let our user in
+		return fmt.Errorf("%w: %w", ErrGone, err)
+	case m.Busy:
+		return &BusyError{Pid: m.Pid}
+	case m.Error != "":
+		return &VersionError{Version: m.Version, Why: m.Error, Pid: m.Pid}
+	case m.Protocol < oldest:
+		return &VersionError{Version: m.Version, Why: "it is too old", Pid: m.Pid}
+	}
+	c.Pid, c.Version, c.Boot = m.Pid, m.Version, m.Boot
+	return nil
+}
+
+// receive hands out what the keeper says.
+func (c *Client) receive() {
+	for {
+		m, err := c.conn.receive()
+		if err != nil {
+			break
+		}
+		if m.Op == opExited && len(m.Terms) == 1 {
+			c.exited(m.Terms[0])
+		}
+		c.mu.Lock()
+		to := c.waiting[m.Seq]
+		if !m.More {
+			delete(c.waiting, m.Seq)
+		}
+		c.mu.Unlock()
+		if m.Op == opAnswer && to != nil {
+			to <- m
+		} else {
+			closeFiles(m.files)
+		}
+	}
+	c.conn.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.done)
+	for _, to := range c.waiting {
+		close(to)
+	}
+	c.waiting = nil
+}
+
+// exited says that a terminal's program has ended.
+func (c *Client) exited(i Info) {
+	c.mu.Lock()
+	t := c.terms[i.ID]
+	c.mu.Unlock()
+	if t != nil && i.Exit != nil {
+		t.ended(*i.Exit)
+	}
+}
+
+// ask sends a request and calls each with every message of the answer. It fails with ErrGone, or
+// with what the keeper says, which unwraps to the system's error if it is one.
+func (c *Client) ask(m message, each func(message)) error {
+	to := make(chan message, answerPage)
+	c.mu.Lock()
+	if c.waiting == nil {
+		c.mu.Unlock()
+		return ErrGone
+	}
+	c.seq++
+	m.Seq = c.seq
+	c.waiting[m.Seq] = to
+	c.mu.Unlock()
+	if err := c.conn.send(m); err != nil {
+		c.mu.Lock()
+		delete(c.waiting, m.Seq)
+		c.mu.Unlock()
+		if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) ||
+			errors.Is(err, net.ErrClosed) {
+			return ErrGone
+		}
+		return err
+	}
+	for a := range to {
+		switch {
+		case a.Errno != 0:
+			return a.Errno
+		case a.Error != "":
+			return errors.New(a.Error)
+		}
+		each(a)
+		if !a.More {
+			return nil
+		}
+	}
+	return ErrGone
+}
+
+// Gone is closed when the keeper has ended or the connection was closed.
+func (c *Client) Gone() <-chan struct{} { return c.done }
+
+func (c *Client) isGone() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// List returns the keeper's terminals, by age.
+func (c *Client) List() (all []Info, err error) {
+	err = c.ask(message{Op: opList}, func(m message) { all = append(all, m.Terms...) })
+	return all, err
+}
+
+// Start starts a program. memory are the segments of its log, if that is in memory only; they stay
+// the caller's. It fails with ErrGone, or with the system's error (syscall.Errno) of execve(2).
+func (c *Client) Start(p Program, memory []*os.File) (*Terminal, error) {
+	fd, err := programFile(p)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	files := []file{{fdProgram, fd}}
+	t := &Terminal{client: c, exitKnown: make(chan struct{})}
+	for range p.outputs() {
+		l, err := NewLanding()
+		if err != nil {
+			t.Close()
+			return nil, err
+		}
+		t.Landings = append(t.Landings, l)
+		files = append(files, file{fdLanding, int(l.file.Fd())})
+	}
+	for _, f := range memory {
+		files = append(files, file{fdMemory, int(f.Fd())})
+	}
+	return c.obtain(t, p.ID, message{Op: opStart, files: files})
+}
+
+// outputs returns how many outputs the program has.
+func (p *Program) outputs() int {
+	if p.Pipes {
+		return 2
+	}
+	return 1
+}
+
+// programFile returns a file in memory with p.
+func programFile(p Program) (fd int, err error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return -1, err
+	}
+	if fd, err = unix.MemfdCreate("termhost program", unix.MFD_CLOEXEC); err != nil {
+		return -1, err
+	}
+	for len(data) > 0 {
+		n, err := unix.Write(fd, data)
+		if err != nil {
+			unix.Close(fd)
+			return -1, err
+		}
+		data = data[n:]
+	}
+	return fd, nil
+}
+
+// Take returns the terminal with that id, whose output is this process's to read from then on.
+func (c *Client) Take(id string) (*Terminal, error) {
+	t := &Terminal{client: c, exitKnown: make(chan struct{})}
+	return c.obtain(t, id, message{Op: opTake, ID: id})
+}
+
+// obtain makes t of the answer to a request.
+func (c *Client) obtain(t *Terminal, id string, request message) (*Terminal, error) {
+	c.mu.Lock()
+	c.terms[id] = t // its end may be told right behind the answer
+	c.mu.Unlock()
+	err := c.ask(request, func(m message) {
+		if len(m.Terms) == 1 {
+			t.Info = m.Terms[0]
+		}
+		t.files, t.Note = m.files, m.Note
+	})
+	if err == nil && t.ID != id {
+		err = errors.New("keeper: it has answered with another terminal")
+	}
+	if err == nil {
+		err = t.mapLandings()
+	}
+	if err != nil {
+		c.mu.Lock()
+		delete(c.terms, id)
+		c.mu.Unlock()
+		t.Close()
+		return nil, err
+	}
+	if t.Exit != nil {
+		t.ended(*t.Exit)
+	}
+	return t, nil
+}
+
+// tell sends what is not answered. A keeper that is gone need not know.
+func (c *Client) tell(m message) { _ = c.conn.send(m) }
+
+// Stop ends the keeper, and returns when its process is gone. What it still keeps is hung up by the
+// system.
+func (c *Client) Stop() error {
+	pidfd, err := unix.PidfdOpen(c.Pid, 0)
+	if err == nil {
+		defer func() {
+			_ = awaitPidfd(pidfd, func() (bool, error) { return pidfdEnded(pidfd) })
+		}()
+	}
+	if err := c.ask(message{Op: opStop}, func(message) {}); err != nil && err != ErrGone {
+		return err
+	}
+	<-c.done
+	return nil
+}
+
+// Close ends the connection. The keeper reads the terminals from then on: their descriptors must
+// not be used any more.
+func (c *Client) Close() {
+	c.left.Store(true)
+	c.conn.Close()
+	<-c.done
+}

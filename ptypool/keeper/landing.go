@@ -1,0 +1,227 @@
+package keeper
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// Halves is how many batches of output a Landing holds: one is being logged while the next is
+	// being read.
+	Halves = 2
+	// HalfSize, in bytes, is the most output in one batch.
+	HalfSize = 64 << 10
+	// readSize, in bytes, is the most that is read in one go: a pty never holds more, and only as
+	// much memory is touched as is read into. After a read that has filled it, which was a pipe's,
+	// as much is read as there is room for.
+	readSize = 8 << 10
+	// landingHeader is a page: the data begins on one.
+	landingHeader = 4 << 10
+	landingSize   = landingHeader + Halves*HalfSize
+)
+
+// Landing is where a host reads a terminal's output into before it is in the log. It is memory
+// that the keeper has mapped as well, so what read(2) has delivered is not lost when the host is
+// killed, be it in the middle of that very call.
+//
+// That needs a trick, for then nobody has said how much was read. Space that is free holds bytes
+// that no UTF-8 text contains, another at each place (see [poison]); the keeper takes what differs
+// from them for output. Output that is no text may end in such a byte by chance and then loses it,
+// once in 256 times that a host is killed in the middle of a read.
+//
+// Positions are those of the log. A batch has none until it is about to be logged, because another
+// output of the same program may come first. A host's methods must not be called concurrently for
+// one half.
+type Landing struct {
+	file   *os.File
+	mem    []byte
+	filled [Halves]bool // the last read has taken all it was given
+}
+
+const (
+	free     = -1 // the position of a half that holds nothing
+	unplaced = -2 // and of one that is not being logged yet
+)
+
+// NewLanding makes an empty Landing in sealed memory without a name.
+func NewLanding() (*Landing, error) {
+	fd, err := unix.MemfdCreate("termhost landing", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, fmt.Errorf("keeper: memory for output: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "landing")
+	if err := f.Truncate(landingSize); err != nil {
+		f.Close()
+		return nil, err
+	}
+	// Whoever maps it may rely on its size: a shorter file would be SIGBUS.
+	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+		f.Close()
+		return nil, err
+	}
+	l, err := MapLanding(f)
+	if err != nil {
+		return nil, err
+	}
+	for k := range Halves {
+		atomic.StoreInt64(l.base(k), free)
+	}
+	return l, nil
+}
+
+// MapLanding maps a Landing that another process has made. f is the Landing's from then on, also
+// when MapLanding fails.
+func MapLanding(f *os.File) (*Landing, error) {
+	st, err := f.Stat()
+	if err == nil && st.Size() != landingSize {
+		err = fmt.Errorf("keeper: a landing of %d bytes, want %d", st.Size(), landingSize)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	const prot = unix.PROT_READ | unix.PROT_WRITE
+	mem, err := unix.Mmap(int(f.Fd()), 0, landingSize, prot, unix.MAP_SHARED)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("keeper: mapping a landing: %w", err)
+	}
+	return &Landing{file: f, mem: mem}, nil
+}
+
+// base, length, extent and turn are the words of half k in the header: the position of its first
+// byte, how many bytes are known to have been read, up to where a read may have delivered more, and
+// the number of the batch.
+func (l *Landing) base(k int) *int64   { return l.word(4 * k) }
+func (l *Landing) length(k int) *int64 { return l.word(4*k + 1) }
+func (l *Landing) extent(k int) *int64 { return l.word(4*k + 2) }
+func (l *Landing) turn(k int) *int64   { return l.word(4*k + 3) }
+
+func (l *Landing) word(i int) *int64 {
+	return (*int64)(unsafe.Pointer(&l.mem[8*i])) // a page is aligned for it
+}
+
+func (l *Landing) half(k int) []byte {
+	return l.mem[landingHeader+k*HalfSize:][:HalfSize]
+}
+
+// Begin takes a free half for the next batch and returns which. It is -1 if both are taken.
+func (l *Landing) Begin() int {
+	for k := range Halves {
+		if atomic.LoadInt64(l.base(k)) != free {
+			continue
+		}
+		l.filled[k] = false
+		atomic.StoreInt64(l.length(k), 0)
+		atomic.StoreInt64(l.extent(k), 0)
+		atomic.StoreInt64(l.turn(k), atomic.LoadInt64(l.turn(1-k))+1)
+		atomic.StoreInt64(l.base(k), unplaced)
+		return k
+	}
+	return -1
+}
+
+// Place says that half k, which is read to its end, is about to be logged at position pos.
+func (l *Landing) Place(k int, pos int64) { atomic.StoreInt64(l.base(k), pos) }
+
+// Read has read take more output into half k, which Begin has taken, and returns all of the half's
+// output so far, of which n bytes are new. A half that is full returns n == 0. read gets the memory
+// that is free and returns how much of it it has written.
+func (l *Landing) Read(k int, read func(p []byte) (int, error)) (all []byte, n int, err error) {
+	half := l.half(k)
+	at := int(atomic.LoadInt64(l.length(k)))
+	size := readSize
+	if l.filled[k] {
+		size = HalfSize
+	}
+	space := half[at:min(at+size, len(half))]
+	if len(space) == 0 {
+		return half, 0, nil
+	}
+	setPoison(space, at)
+	atomic.StoreInt64(l.extent(k), int64(at+len(space)))
+	n, err = read(space)
+	atomic.StoreInt64(l.length(k), int64(at+n))
+	l.filled[k] = n == len(space)
+	return half[:at+n], n, err
+}
+
+// Free gives half k back once its output is in the log and nobody needs it any more.
+func (l *Landing) Free(k int) { atomic.StoreInt64(l.base(k), free) }
+
+// Salvage returns, oldest first, the output that a host has read and that is not in the log, which
+// ends at position end. The host must have ended. What is returned is not kept, and all halves are
+// free then.
+func (l *Landing) Salvage(end int64) []byte {
+	order := []int{0, 1}
+	if atomic.LoadInt64(l.turn(1)) < atomic.LoadInt64(l.turn(0)) {
+		order = []int{1, 0}
+	}
+	var left []byte
+	for _, k := range order {
+		base, length := atomic.LoadInt64(l.base(k)), within(atomic.LoadInt64(l.length(k)))
+		l.Free(k)
+		switch {
+		case base == free:
+		case base == unplaced:
+			left = append(left, l.half(k)[:length+l.unsaid(k, length)]...)
+		default: // it was read to its end: it is in the log, in part or not at all
+			if skip := end - base; skip >= 0 && skip < length {
+				left = append(left, l.half(k)[skip:length]...)
+			}
+		}
+	}
+	return left
+}
+
+// within makes a count that another process has written one of a half's bytes.
+func within(n int64) int64 { return max(0, min(n, HalfSize)) }
+
+// Empty reports whether there is nothing to salvage.
+func (l *Landing) Empty() bool {
+	return atomic.LoadInt64(l.base(0)) == free && atomic.LoadInt64(l.base(1)) == free
+}
+
+// unsaid returns how much a read that was cut off has delivered into half k behind its first at
+// bytes.
+func (l *Landing) unsaid(k int, at int64) int64 {
+	half := l.half(k)
+	for i := within(atomic.LoadInt64(l.extent(k))) - 1; i >= at; i-- {
+		if half[i] != poison[i%int64(len(poison))] {
+			return i + 1 - at
+		}
+	}
+	return 0
+}
+
+// poison is what free space holds, repeated from the beginning of each half on: the bytes that
+// UTF-8 never contains (RFC 3629 section 1).
+const poison = "\xc0\xc1\xf5\xf6\xf7\xf8\xf9\xfa\xfb\xfc\xfd\xfe\xff"
+
+// poisoned is enough of it for every read, wherever in a half that begins.
+var poisoned = strings.Repeat(poison, HalfSize/len(poison)+2)
+
+// setPoison fills p, which begins at place at of a half.
+func setPoison(p []byte, at int) { copy(p, poisoned[at%len(poison):]) }
+
+// File returns the descriptor to hand to another process. It stays the Landing's.
+func (l *Landing) File() *os.File { return l.file }
+
+// Close unmaps the memory, which must not be in use.
+func (l *Landing) Close() error {
+	if l.mem == nil {
+		return nil
+	}
+	err := unix.Munmap(l.mem)
+	l.mem = nil
+	if cerr := l.file.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

@@ -1,0 +1,204 @@
+package keeper
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+func newLanding(t *testing.T) *Landing {
+	t.Helper()
+	l, err := NewLanding()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// read has l read text into half k, as if from a pty.
+func read(t *testing.T, l *Landing, k int, text string) []byte {
+	t.Helper()
+	all, n, err := l.Read(k, func(p []byte) (int, error) { return copy(p, text), nil })
+	if err != nil || n != len(text) {
+		t.Fatalf("read %d bytes, %v; want %d", n, err, len(text))
+	}
+	return all
+}
+
+// killed has l read text into half k in a process that is killed before read(2) returns.
+func killed(l *Landing, k int, text string) {
+	defer func() { _ = recover() }()
+	_, _, _ = l.Read(k, func(p []byte) (int, error) {
+		copy(p, text)
+		panic("killed")
+	})
+}
+
+func TestNothingIsSalvagedFromAFreeLanding(t *testing.T) {
+	l := newLanding(t)
+	if got := l.Salvage(0); len(got) > 0 {
+		t.Errorf("got %q", got)
+	}
+	k := l.Begin()
+	read(t, l, k, "logged")
+	l.Free(k)
+	if got := l.Salvage(6); len(got) > 0 {
+		t.Errorf("got %q after the half was given back", got)
+	}
+}
+
+func TestASecondMappingSalvagesWhatWasNotLogged(t *testing.T) {
+	l := newLanding(t)
+	f, err := dupFile(l.File())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := MapLanding(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	k := l.Begin()
+	read(t, l, k, "one ")
+	if all := read(t, l, k, "two "); string(all) != "one two " {
+		t.Errorf("the batch is %q", all)
+	}
+	l.Place(k, 100)
+	if k = l.Begin(); l.Begin() != -1 {
+		t.Error("a third half")
+	}
+	read(t, l, k, "three ")
+	killed(l, k, "four")
+	// The record of the first batch was torn: the log ends inside it.
+	if got := other.Salvage(104); string(got) != "two three four" {
+		t.Errorf("salvaged %.40q", got)
+	}
+	if got := other.Salvage(104); len(got) > 0 {
+		t.Errorf("salvaged %.40q a second time", got)
+	}
+}
+
+func TestARestartSalvagesExactlyWhatTheLogLacks(t *testing.T) {
+	long := strings.Repeat("0123456789", 800)
+	texts := []string{"", "a", "Gr\u00fc\u00dfe", long, "\x1b[1mx\x1b[m\r\n"}
+	for _, first := range texts {
+		for _, second := range texts {
+			for logged := range len(first) + 1 {
+				if len(first) > 100 && logged%997 > 2 {
+					continue
+				}
+				l := newLanding(t)
+				begin(t, l, 1) // so that the order of the halves is not that of the batches
+				begin(t, l, 0)
+				l.Free(0)
+				read(t, l, 1, first)
+				l.Place(1, 7)
+				k := l.Begin()
+				killed(l, k, second)
+				got := l.Salvage(7 + int64(logged))
+				if want := first[logged:] + second; string(got) != want {
+					t.Fatalf("%.10q, %.10q, %d logged: salvaged %.20q", first, second, logged, got)
+				}
+				l.Close()
+			}
+		}
+	}
+}
+
+func TestABatchThatIsNotBeingLoggedYetIsSalvagedWhole(t *testing.T) {
+	l := newLanding(t)
+	k := l.Begin()
+	read(t, l, k, "first ")
+	k = l.Begin()
+	read(t, l, k, "second ")
+	killed(l, k, "third")
+	if got := l.Salvage(3); string(got) != "first second third" {
+		t.Errorf("salvaged %.40q", got)
+	}
+	if !l.Empty() {
+		t.Error("the landing is not empty then")
+	}
+}
+
+// begin takes a half and frees it until it has got half k.
+func begin(t *testing.T, l *Landing, k int) {
+	t.Helper()
+	got := l.Begin()
+	if got == k {
+		return
+	}
+	if other := l.Begin(); other != k {
+		t.Fatalf("got halves %d and %d", got, other)
+	}
+	l.Free(got)
+}
+
+func TestFreeSpaceIsPoisonWhateverWasThereBefore(t *testing.T) {
+	l := newLanding(t)
+	k := l.Begin()
+	for range HalfSize / 1000 {
+		read(t, l, k, strings.Repeat("x", 1000))
+	}
+	l.Free(k)
+	killed(l, l.Begin(), "new")
+	if got := l.Salvage(HalfSize); string(got) != "new" {
+		t.Errorf("salvaged %.20q of %d bytes", got, len(got))
+	}
+}
+
+func TestAFullHalfTakesNoMore(t *testing.T) {
+	l := newLanding(t)
+	k := l.Begin()
+	total := 0
+	for {
+		all, n, err := l.Read(k, func(p []byte) (int, error) {
+			return copy(p, bytes.Repeat([]byte{'x'}, len(p))), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += n
+		if len(all) != total {
+			t.Fatalf("the batch has %d bytes after %d were read", len(all), total)
+		}
+		if n == 0 {
+			break
+		}
+	}
+	if total != HalfSize {
+		t.Errorf("a half took %d bytes, want %d", total, HalfSize)
+	}
+}
+
+func TestNoTextEndsLikeFreeSpace(t *testing.T) {
+	for i := range len(poison) {
+		if utf8.ValidString(poison[i : i+1]) {
+			t.Errorf("%q is a part of text", fmt.Sprintf("%x", poison[i]))
+		}
+	}
+}
+
+// dupFile returns another, close-on-exec descriptor of what f has open.
+func dupFile(f *os.File) (*os.File, error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	var dupErr error
+	if err := raw.Control(func(old uintptr) {
+		fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0)
+	}); err != nil {
+		return nil, err
+	}
+	if dupErr != nil {
+		return nil, dupErr
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}

@@ -1,0 +1,217 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"termhost/ptypool/proctag"
+)
+
+const (
+	// startTime bounds how long a new keeper may take to listen.
+	startTime = 10 * time.Second
+	// launches is how many keepers are started, one after the other, of which none answers.
+	launches = 2
+	// goneTime is how long a host that has ended may still count as connected: its last thread
+	// leaves the kernel after whoever has killed it goes on.
+	goneTime = 2 * time.Second
+	gonePoll = 5 * time.Millisecond
+	// maxLogFile, in bytes, is how long the keeper's log may be when it is begun anew. A keeper
+	// writes a few lines in its life.
+	maxLogFile = 1 << 20
+	// ReadyFD is the descriptor on which a keeper that Link has started says that it listens, by
+	// closing it, or what is wrong.
+	ReadyFD = 3
+)
+
+// Link is a host's way to its keeper: it connects, starts a keeper where none answers, and another
+// one when that has died. All methods may be called concurrently.
+type Link struct {
+	// Dir is the keeper's folder, absolute. It is made when it is missing.
+	Dir string
+	// Version is that of this program.
+	Version string
+	// Command is the command line of a keeper for Dir.
+	Command []string
+	Log     *slog.Logger
+
+	mu     sync.Mutex // guards client; held while connecting
+	client *Client    // nil: not connected
+}
+
+// Connect returns the connection to a keeper, which it makes if there is none. It fails with a
+// *BusyError or a *VersionError, or when no keeper can be started.
+func (l *Link) Connect() (*Client, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.client != nil && !l.client.isGone() {
+		return l.client, nil
+	}
+	if l.client != nil && !l.client.left.Load() {
+		l.Log.Warn("the keeper has ended: exit statuses of its terminals may be lost",
+			"pid", l.client.Pid)
+	}
+	c, err := l.dial()
+	for tries := 0; errors.Is(err, ErrNone) && tries < launches; tries++ {
+		// One that another host had just started may listen by now, and keep ours from it. None may
+		// be there, again, if ours has ended already.
+		launched := l.launch()
+		if c, err = l.dial(); launched != nil && errors.Is(err, ErrNone) {
+			err = launched
+		}
+	}
+	l.client = c
+	return c, err
+}
+
+// dial connects to the keeper that runs. It waits until another host that has just ended, or a
+// keeper that is about to, is gone.
+func (l *Link) dial() (*Client, error) {
+	for deadline := time.Now().Add(goneTime); ; time.Sleep(gonePoll) {
+		c, err := Dial(l.Dir, l.Version)
+		var busy *BusyError
+		again := errors.As(err, &busy) || errors.Is(err, ErrGone)
+		if !again || time.Now().After(deadline) {
+			return c, err
+		}
+	}
+}
+
+// Start starts a program, see [Client.Start]. A keeper that dies meanwhile has started nothing that
+// is left: its ptys are gone with it.
+func (l *Link) Start(p Program, memory []*os.File) (*Terminal, error) {
+	for again := true; ; again = false {
+		c, err := l.Connect()
+		if err != nil {
+			return nil, err
+		}
+		t, err := c.Start(p, memory)
+		if !again || !errors.Is(err, ErrGone) {
+			return t, err
+		}
+	}
+}
+
+// Running reports whether there is a keeper, and connects to it. It starts none. It fails with a
+// *BusyError or a *VersionError.
+func (l *Link) Running() (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.client != nil && !l.client.isGone() {
+		return true, nil
+	}
+	c, err := l.dial()
+	if errors.Is(err, ErrNone) {
+		return false, nil
+	}
+	l.client = c
+	return c != nil, err
+}
+
+// List returns the keeper's terminals, by age.
+func (l *Link) List() ([]Info, error) {
+	c, err := l.Connect()
+	if err != nil {
+		return nil, err
+	}
+	return c.List()
+}
+
+// Take returns the terminal with that id, see [Client.Take].
+func (l *Link) Take(id string) (*Terminal, error) {
+	c, err := l.Connect()
+	if err != nil {
+		return nil, err
+	}
+	return c.Take(id)
+}
+
+// Stop ends the keeper, if there is one.
+func (l *Link) Stop() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.client
+	l.client = nil
+	if c == nil || c.isGone() {
+		var err error
+		if c, err = l.dial(); errors.Is(err, ErrNone) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	defer c.Close()
+	return c.Stop()
+}
+
+// launch starts a keeper and waits until it listens. It has a process session of its own, so that
+// no terminal's signals reach it, and none of this process's descriptors.
+func (l *Link) launch() error {
+	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
+		return fmt.Errorf("keeper: %w", err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	log, err := openLogFile(filepath.Join(l.Dir, logName))
+	if err != nil {
+		return fmt.Errorf("keeper: %w", err)
+	}
+	defer log.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	pidfd := -1
+	var p *os.Process
+	proctag.Untagged(func() {
+		p, err = os.StartProcess(l.Command[0], l.Command, &os.ProcAttr{
+			Dir:   "/",
+			Files: []*os.File{null, log, log, ReadyFD: w},
+			Sys:   &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd},
+		})
+	})
+	w.Close()
+	if err != nil {
+		return fmt.Errorf("keeper: it cannot be started: %w", err)
+	}
+	go bury(p.Pid, pidfd) // ends with the keeper
+	_ = p.Release()       // it only forgets
+	_ = r.SetReadDeadline(time.Now().Add(startTime))
+	said, err := io.ReadAll(r)
+	if err != nil {
+		return fmt.Errorf("keeper: it does not answer: %w", err)
+	}
+	if len(said) > 0 {
+		return fmt.Errorf("keeper: it did not start: %s", strings.TrimSpace(string(said)))
+	}
+	return nil
+}
+
+// bury collects the status of a keeper that ends before this process.
+func bury(pid, pidfd int) {
+	_ = awaitPidfd(pidfd, func() (bool, error) {
+		got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		return got == pid || err != nil && err != syscall.EINTR, nil
+	})
+}
+
+// openLogFile opens the keeper's log. One that has become long is begun anew.
+func openLogFile(path string) (*os.File, error) {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if st, err := os.Stat(path); err == nil && st.Size() > maxLogFile {
+		flags |= os.O_TRUNC
+	}
+	return os.OpenFile(path, flags, 0o600)
+}

@@ -1,0 +1,101 @@
+package keeper
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/termlog"
+)
+
+// status returns a number of /proc/PID/status.
+func status(t *testing.T, pid int, name string) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n"+name+":")
+	n, err := strconv.Atoi(strings.Fields(rest)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestFiveHundredTerminalsAreSmall has many terminals print while there is no host, into logs of
+// their own that have something in them already.
+func TestFiveHundredTerminalsAreSmall(t *testing.T) {
+	t.Parallel()
+	if info, ok := debug.ReadBuildInfo(); ok &&
+		slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("skipped: the race detector takes memory of its own")
+	}
+	const (
+		terminals = 500
+		most      = 10 << 10 // KiB of anonymous memory
+		logBytes  = 1 << 20
+		before    = 300 << 10 // bytes in each log when the host goes
+	)
+	l := newLink(t)
+	c := connect(t, l)
+	var masters []int
+	var dirs []string
+	for i := range terminals {
+		dir := t.TempDir()
+		log, err := termlog.Create(dir, logBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := log.Append(termlog.Data, time.Unix(0, 0), make([]byte, before)); err != nil {
+			t.Fatal(err)
+		}
+		log.Close()
+		p := shell(fmt.Sprint("t", i), "read x; seq 1 4000; echo done; sleep 1234")
+		p.Log = dir
+		term, err := c.Start(p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		masters, dirs = append(masters, term.TakeFD(Master)), append(dirs, dir)
+		term.Close()
+	}
+	idle := status(t, c.Pid, "RssAnon")
+	c.Close()
+	for _, fd := range masters {
+		if _, err := unix.Write(fd, []byte("\n")); err != nil {
+			t.Fatal(err)
+		}
+		unix.Close(fd)
+	}
+	peak := 0
+	for _, dir := range dirs {
+		eventually(t, "all output is in the log", func() bool {
+			peak = max(peak, status(t, c.Pid, "RssAnon"))
+			log, err := termlog.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close()
+			found := false
+			_ = log.Read(before+18000, func(r termlog.Record) bool {
+				found = found || strings.Contains(string(r.Payload), "done")
+				return true
+			})
+			return found
+		})
+	}
+	t.Logf("anonymous memory: %d KiB with a host, up to %d KiB without, %d threads", idle, peak,
+		status(t, c.Pid, "Threads"))
+	if peak > most {
+		t.Errorf("the keeper has %d KiB of anonymous memory: %d at most", peak, most)
+	}
+	connect(t, l)
+}

@@ -1,0 +1,231 @@
+package keeper
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/termlog"
+)
+
+const (
+	// Protocol is the version of what host and keeper say to each other. It rises only when an
+	// older side would misunderstand: fields and operations that one side does not know are no
+	// reason, because it skips the former and refuses the latter.
+	Protocol = 1
+	// oldest is the lowest version of the other side that this one understands.
+	oldest = 1
+
+	// maxPacket, in bytes, is the longest message: the kernel's default takes twice as much.
+	maxPacket = 64 << 10
+	// maxFDs is how many descriptors come with a message at most: three pipes, a pidfd, two
+	// landings and a log's segments, with room to spare. The kernel would take 253.
+	maxFDs = 32
+	// pageTerms is how many terminals one message lists, so that it stays below maxPacket.
+	pageTerms = 100
+)
+
+// The operations. A host asks; the keeper answers each request with opAnswer and the same Seq. It
+// says opExited by itself.
+const (
+	opHello  = "hello"  // Protocol, Oldest, Version, Pid; the answer has the same, and Boot
+	opList   = "list"   // answered with Terms, in messages of which all but the last say More
+	opStart  = "start"  // files: program, landings, memory; answered with Terms[0] and its own
+	opTake   = "take"   // ID; answered with Terms[0] and all its descriptors
+	opClose  = "close"  // ID, Name: the keeper closes its descriptor of that name; not answered
+	opForget = "forget" // ID: all of it; not answered
+	opStop   = "stop"   // answered, then the keeper ends
+	opAnswer = "answer"
+	opExited = "exited" // Terms[0], which has its Exit
+)
+
+// The names of descriptors. A message names those that come with it, in their order.
+const (
+	fdProgram = "program" // a file with a Program, whose environment may exceed a message
+	fdPid     = "pidfd"
+	fdMaster  = "master" // of a pty
+	fdStdin   = "stdin"  // the keeper's ends of pipes
+	fdStdout  = "stdout"
+	fdStderr  = "stderr"
+	fdLanding = "landing" // one for each output
+	fdMemory  = "memory"  // a segment of a log that is in memory only
+)
+
+// message is one packet in either direction.
+type message struct {
+	Op       string `json:"op"`
+	Seq      uint64 `json:"seq,omitempty"`
+	Protocol int    `json:"protocol,omitempty"`
+	Oldest   int    `json:"oldest,omitempty"`
+	Version  string `json:"version,omitempty"`
+	Boot     string `json:"boot,omitempty"`
+	Pid      int    `json:"pid,omitempty"`
+	ID       string `json:"id,omitempty"`
+	Name     string `json:"name,omitempty"`
+	Terms    []Info `json:"terms,omitempty"`
+	More     bool   `json:"more,omitempty"`
+	// Error says why a request was refused; Errno is the system's number for it, if it has one.
+	Error string        `json:"error,omitempty"`
+	Errno syscall.Errno `json:"errno,omitempty"`
+	Busy  bool          `json:"busy,omitempty"` // another host, with process id Pid, is there
+	// FDs names the descriptors that come with the message.
+	FDs []string `json:"fds,omitempty"`
+	// Note comes with a terminal that is taken.
+	Note []byte `json:"note,omitempty"`
+
+	files []file // those descriptors
+}
+
+// file is a descriptor and what it is. Descriptors are bare numbers here: an os.File of one that
+// does not block would join the runtime's poller, and wake the keeper with every output that the
+// host reads.
+type file struct {
+	name string
+	fd   int
+}
+
+func closeFiles(files []file) {
+	for _, f := range files {
+		unix.Close(f.fd)
+	}
+}
+
+// Info is what the keeper knows of one terminal.
+type Info struct {
+	ID     string `json:"id"`
+	Marker string `json:"marker,omitempty"`
+	Pid    int    `json:"pid"`
+	Pipes  bool   `json:"pipes,omitempty"`
+	Exit   *Exit  `json:"exit,omitempty"` // nil: it runs
+}
+
+// Exit is how a program ended.
+type Exit struct {
+	Status syscall.WaitStatus `json:"status"`
+	// Ticks is when its process id was given back: clock ticks since boot, as in /proc/PID/stat.
+	Ticks uint64 `json:"ticks"`
+	// At is the same moment for people.
+	At time.Time `json:"at,omitzero"`
+}
+
+// Ended returns how and when the program ended, as a log has it.
+func (e *Exit) Ended() termlog.Status {
+	st := termlog.Status{Code: e.Status.ExitStatus(), At: e.At}
+	if e.Status.Signaled() {
+		st.Signal = int(e.Status.Signal())
+		st.Code = 128 + st.Signal
+	}
+	return st
+}
+
+// Program says what to start.
+type Program struct {
+	ID     string   `json:"id"`     // names the terminal in everything that follows; not empty
+	Marker string   `json:"marker"` // of the processes, also as a proctag.Tag
+	Path   string   `json:"path"`   // of the program: absolute, or relative to Dir
+	Argv   []string `json:"argv"`
+	Env    []string `json:"env"`
+	Dir    string   `json:"dir"` // absolute
+	Pipes  bool     `json:"pipes,omitempty"`
+	Cols   int      `json:"cols,omitempty"` // of the pty
+	Rows   int      `json:"rows,omitempty"`
+	// TTYVar, if not empty, names a variable that is set to the terminal's device.
+	TTYVar string `json:"ttyvar,omitempty"`
+	// Log is the folder of the terminal's log, absolute; "": it is in memory, or there is none.
+	Log string `json:"log,omitempty"`
+	// Note is the host's own: see [Terminal.Note].
+	Note []byte `json:"note,omitempty"`
+}
+
+// conn carries messages. Only one goroutine may receive.
+type conn struct {
+	*net.UnixConn
+
+	sending sync.Mutex // held while a message is written
+	packet  [maxPacket]byte
+	control [1024]byte // holds maxFDs and more
+}
+
+// send sends m with its descriptors, which stay the caller's.
+func (c *conn) send(m message) error {
+	fds := make([]int, 0, len(m.files))
+	m.FDs = nil
+	for _, f := range m.files {
+		m.FDs = append(m.FDs, f.name)
+		fds = append(fds, f.fd)
+	}
+	p, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if len(p) > maxPacket || len(fds) > maxFDs {
+		return fmt.Errorf("keeper: a message of %d bytes and %d descriptors", len(p), len(fds))
+	}
+	var control []byte
+	if len(fds) > 0 {
+		control = unix.UnixRights(fds...)
+	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	_, _, err = c.WriteMsgUnix(p, control, nil)
+	return err
+}
+
+// errTorn is a message that did not arrive whole.
+var errTorn = errors.New("keeper: a message was cut off")
+
+// receive returns the next message. Its descriptors are the caller's, close-on-exec. It fails with
+// io.EOF when the other side has ended.
+func (c *conn) receive() (message, error) {
+	n, on, flags, _, err := c.ReadMsgUnix(c.packet[:], c.control[:])
+	if err != nil {
+		return message{}, err
+	}
+	fds, err := rights(c.control[:on])
+	if err == nil && flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {
+		err = errTorn
+	}
+	var m message
+	if err == nil {
+		err = json.Unmarshal(c.packet[:n], &m)
+	}
+	if err == nil && len(m.FDs) != len(fds) {
+		err = errTorn
+	}
+	if err != nil {
+		for _, fd := range fds {
+			unix.Close(fd)
+		}
+		return message{}, err
+	}
+	for i, fd := range fds {
+		m.files = append(m.files, file{m.FDs[i], fd})
+	}
+	return m, nil
+}
+
+// rights returns the descriptors in a control message.
+func rights(control []byte) ([]int, error) {
+	if len(control) == 0 {
+		return nil, nil
+	}
+	parts, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return nil, err
+	}
+	var fds []int
+	for _, part := range parts {
+		got, err := unix.ParseUnixRights(&part)
+		if err != nil {
+			return fds, err
+		}
+		fds = append(fds, got...)
+	}
+	return fds, nil
+}

@@ -1,0 +1,164 @@
+package keeper
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// kept is a terminal that the keeper keeps.
+type kept struct {
+	id, marker, logDir string
+	pid                int
+	pipes              bool
+	note               []byte
+	ended              chan struct{} // closed when exit is set
+
+	mu    sync.Mutex // guards the fields below; server.mu may be held when it is taken
+	exit  *Exit      // nil: it runs
+	files []file     // all its descriptors, in the order in which a host gets them
+	drain *drain     // reads its output; nil: a host does, or it has been read to its end
+}
+
+func newKept(p Program, pid int, files []file) *kept {
+	return &kept{
+		id: p.ID, marker: p.Marker, logDir: p.Log, pid: pid, pipes: p.Pipes, files: files,
+		note: p.Note, ended: make(chan struct{}),
+	}
+}
+
+// wait collects the leader's status when it has ended. While it waits it holds no thread. pidfd is
+// closed then.
+func (t *kept) wait(pidfd int) error {
+	var ws syscall.WaitStatus
+	err := awaitPidfd(pidfd, func() (ended bool, err error) {
+		pid, err := syscall.Wait4(t.pid, &ws, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			err = nil
+		}
+		return pid == t.pid, err
+	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.exit = &Exit{Status: ws, Ticks: bootTicks(), At: time.Now()}
+	close(t.ended)
+	if t.drain != nil {
+		t.drain.programEnded()
+	}
+	return err
+}
+
+// awaitPidfd parks until pidfd, which it closes, says that its process has ended and done confirms
+// it.
+func awaitPidfd(pidfd int, done func() (bool, error)) error {
+	f, err := polled(pidfd, "pidfd")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Read(func(uintptr) (ended bool) {
+		ended, failed = done()
+		return ended || failed != nil
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// polled returns a file of fd, which is its own then, in the runtime's poller.
+func polled(fd int, name string) (*os.File, error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// dup returns another, close-on-exec descriptor for what fd has open.
+func dup(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
+
+// info describes the terminal to a host.
+func (t *kept) info() Info {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.infoLocked()
+}
+
+// infoLocked is info for callers that hold mu.
+func (t *kept) infoLocked() Info {
+	return Info{ID: t.id, Marker: t.marker, Pid: t.pid, Pipes: t.pipes, Exit: t.exit}
+}
+
+func (t *kept) running() bool { return t.info().Exit == nil }
+
+// close closes the descriptor of that name; "": all.
+func (t *kept) close(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.files = slices.DeleteFunc(t.files, func(f file) bool {
+		if name != "" && f.name != name {
+			return false
+		}
+		unix.Close(f.fd)
+		return true
+	})
+}
+
+// named returns the descriptors of that name.
+func (t *kept) named(name string) (fds []int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, f := range t.files {
+		if f.name == name {
+			fds = append(fds, f.fd)
+		}
+	}
+	return fds
+}
+
+// give sends m with the terminal and all its descriptors, which stay open meanwhile.
+func (t *kept) give(to *conn, m message) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m.Terms, m.files, m.Note = []Info{t.infoLocked()}, t.files, t.note
+	return to.send(m)
+}
+
+// stopDraining has the keeper read t's output no more.
+func (t *kept) stopDraining() {
+	t.mu.Lock()
+	d := t.drain
+	t.mu.Unlock()
+	if d == nil {
+		return
+	}
+	d.stop()
+	t.mu.Lock()
+	t.drain = nil
+	t.mu.Unlock()
+}
+
+// draining reports whether the keeper reads t's output.
+func (t *kept) draining() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.drain == nil {
+		return false
+	}
+	select {
+	case <-t.drain.done:
+		return false
+	default:
+		return true
+	}
+}

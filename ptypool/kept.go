@@ -1,0 +1,296 @@
+package ptypool
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/keeper"
+	"termhost/ptypool/vt"
+)
+
+// Starter starts programs as children of another process, which outlives this one. A [keeper.Link]
+// is one.
+type Starter interface {
+	// Start starts p. memory are the segments of its log, if that is in memory only. It fails with
+	// the system's error (syscall.Errno) where the program cannot be executed.
+	Start(p keeper.Program, memory []*os.File) (*keeper.Terminal, error)
+}
+
+// Keep says what the process that keeps a terminal is told of it, so that it can go on without this
+// one. The zero value is for a terminal without a log.
+type Keep struct {
+	ID     string     // by which it is found again; "": the marker
+	Note   []byte     // is handed to whoever takes it; at most some KiB
+	Log    string     // the folder of its log, absolute; "": there is none there
+	Memory []*os.File // the segments of a log in memory
+	// LogEnd returns the position behind the last record of the log. It is called with the Term's
+	// lock held, right before the handler is given output to log. What has been read and not
+	// logged when this process is killed is found by it. nil: there is no log.
+	LogEnd func() int64
+}
+
+// startPTY runs s on a new pty, of the keeper's if there is one. It fails with a *StartError.
+func (p *Pool) startPTY(s *Spec) (*ptyBackend, error) {
+	if p.cfg.Starter == nil {
+		return startPTY(s, p.reaper)
+	}
+	k, err := p.startKept(s, false)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newKeptPTY(k, s.Marker, p.reaper)
+	if err != nil {
+		_ = syscall.Kill(-k.Pid, syscall.SIGKILL)
+		return nil, &StartError{Name: "a pseudo terminal", Err: err}
+	}
+	return b, nil
+}
+
+// startPipes runs s on new pipes, of the keeper's if there is one. It fails with a *StartError.
+func (p *Pool) startPipes(s *Spec) (*pipeBackend, error) {
+	if p.cfg.Starter == nil {
+		return startPipes(s, p.reaper)
+	}
+	k, err := p.startKept(s, true)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newKeptPipes(k, s.Marker, p.reaper)
+	if err != nil {
+		_ = syscall.Kill(-k.Pid, syscall.SIGKILL)
+		return nil, &StartError{Name: "a program's pipes", Err: err}
+	}
+	return b, nil
+}
+
+// startKept has the keeper start s. It fails with a *StartError.
+func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Terminal, error) {
+	path, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	program := keeper.Program{
+		ID: s.Keep.ID, Marker: s.Marker, Path: path, Argv: s.arguments(), Env: s.environment(),
+		Dir: s.Dir, Pipes: pipes, Cols: s.Cols, Rows: s.Rows, TTYVar: s.TTYVar, Log: s.Keep.Log,
+		Note: s.Keep.Note,
+	}
+	if program.ID == "" {
+		program.ID = s.Marker
+	}
+	if s.TTYVar != "" {
+		program.Env = unsetEnv(program.Env, s.TTYVar)
+	}
+	if program.Dir == "" { // the keeper's is another one
+		if program.Dir, err = os.Getwd(); err != nil {
+			return nil, startError(s.Argv[0], underlying(err))
+		}
+	}
+	k, err := p.cfg.Starter.Start(program, s.Keep.Memory)
+	if errors.Is(err, syscall.ENOEXEC) {
+		if script := ScriptArgv(s.Dir, path, program.Argv); script != nil {
+			program.Path, program.Argv = scriptShell, script
+			k, err = p.cfg.Starter.Start(program, s.Keep.Memory)
+		}
+	}
+	if err != nil {
+		return nil, s.notExecuted(path, err)
+	}
+	return k, nil
+}
+
+// Take goes on with a terminal of an earlier process, which the keeper has handed over. s says
+// what of it this process must know: Marker, size, VT and Keep. There may be more terminals than
+// Config.MaxTerminals then. It fails with ErrShutdown, or if there is no pty to read from any more;
+// k is closed then.
+func (p *Pool) Take(k *keeper.Terminal, s Spec, h Handler) (*Term, error) {
+	return p.take(k, &s, func() (*Term, error) {
+		b, err := newKeptPTY(k, s.Marker, p.reaper)
+		if err != nil {
+			return nil, err
+		}
+		t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
+		t.in.to = b
+		return t, nil
+	})
+}
+
+// TakePiped is Take for a program on pipes. Nobody reads its output exactly any more, and its input
+// has ended, for nobody knows what has got lost of it.
+func (p *Pool) TakePiped(k *keeper.Terminal, s Spec, h Handler) (*Term, error) {
+	return p.take(k, &s, func() (*Term, error) {
+		b, err := newKeptPipes(k, s.Marker, p.reaper)
+		if err != nil {
+			return nil, err
+		}
+		(&Piped{b}).CloseInput()
+		t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
+		t.lines = &vt.LineEnds{}
+		return t, nil
+	})
+}
+
+// take is Take, with a Term that makeTerm makes.
+func (p *Pool) take(
+	k *keeper.Terminal, s *Spec, makeTerm func() (*Term, error),
+) (*Term, error) {
+	p.mu.Lock()
+	closed := p.closed
+	if !closed {
+		p.slots++
+	}
+	p.mu.Unlock()
+	if closed {
+		k.Close()
+		return nil, ErrShutdown
+	}
+	p.complete(s)
+	t, err := makeTerm()
+	if err != nil {
+		p.release(nil)
+		return nil, fmt.Errorf("ptypool: taking a terminal: %w", err)
+	}
+	t.logEnd = s.Keep.LogEnd
+	return p.run(t)
+}
+
+// EndKept ends a terminal of an earlier process, which the keeper has handed over, with all that it
+// has started: SIGHUP and, after a grace, SIGKILL. It waits until nothing is left.
+func (p *Pool) EndKept(k *keeper.Terminal) {
+	c := keptChild(k, k.Marker, p.reaper, func() {})
+	<-c.Hangup(shutdownGrace)
+	c.letGo()
+}
+
+// EndLeft ends the processes that a terminal of an earlier process has left, which nobody keeps any
+// more: SIGHUP and, after a grace, SIGKILL. It returns at once; Shutdown waits for the end. It does
+// nothing to those of another realm, such as that of a state folder of which ours is a copy.
+func (p *Pool) EndLeft(marker string) {
+	if !strings.HasPrefix(marker, p.markerPrefix()) {
+		return
+	}
+	tree := newProcessTree(nobody, marker)
+	tree.collected(0)
+	p.reaper.add(tree, shutdownGrace)
+}
+
+// nobody is no process, nor a process session.
+const nobody = -1
+
+// newKeptPTY returns a backend for k's pty. When it fails, k is closed.
+func newKeptPTY(k *keeper.Terminal, marker string, r *reaper) (*ptyBackend, error) {
+	master, err := ownFD(k, keeper.Master)
+	var b *ptyBackend
+	if err == nil {
+		b, err = newPTYBackend(master)
+	}
+	if err != nil {
+		k.Close()
+		return nil, err
+	}
+	b.child = keptChild(k, marker, r, b.drain)
+	return b, nil
+}
+
+// newKeptPipes returns a backend for k's pipes, of which some may have been closed. When it fails,
+// k is closed.
+func newKeptPipes(k *keeper.Terminal, marker string, r *reaper) (*pipeBackend, error) {
+	b := &pipeBackend{}
+	var err error
+	if b.stdin.end, err = ownFD(k, keeper.Stdin); err == nil {
+		b.stdin.fd, err = b.stdin.end.SyscallConn()
+	}
+	for _, out := range []struct {
+		r    *pipeReader
+		name string
+	}{{&b.stdout, keeper.Stdout}, {&b.stderr, keeper.Stderr}} {
+		if err != nil && !errors.Is(err, errNoEnd) {
+			break
+		}
+		if out.r.end, err = ownFD(k, out.name); err == nil {
+			err = out.r.open()
+		}
+	}
+	if err != nil && !errors.Is(err, errNoEnd) {
+		b.Close()
+		k.Close()
+		return nil, err
+	}
+	b.child = keptChild(k, marker, r, func() {})
+	return b, nil
+}
+
+// errNoEnd: a pipe is closed.
+var errNoEnd = errors.New("the keeper has it no more")
+
+// ownFD returns k's descriptor of that name as a file that does not block. It is not in the
+// runtime's poller: see watch.
+func ownFD(k *keeper.Terminal, name string) (*os.File, error) {
+	fd := k.TakeFD(name)
+	if fd < 0 {
+		return nil, fmt.Errorf("%s: %w", name, errNoEnd)
+	}
+	// os.NewFile uses the poller for descriptors that do not block. The flag is shared with the
+	// keeper, which does not use the descriptor now.
+	err := unix.SetNonblock(fd, false)
+	f := os.NewFile(uintptr(fd), name)
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// keptChild returns the child for a program of the keeper's. onExit is called, on a goroutine of
+// its own, when it has ended and Wait no longer blocks.
+func keptChild(k *keeper.Terminal, marker string, r *reaper, onExit func()) *child {
+	c := &child{
+		processTree: newProcessTree(k.Pid, marker), reaper: r, kept: k,
+		reaped: make(chan struct{}),
+	}
+	go c.waitKept(onExit) // ends with the leader
+	return c
+}
+
+// waitKept is wait for a keeper's child.
+func (c *child) waitKept(onExit func()) {
+	exit, err := c.kept.Wait()
+	c.processTree.collected(exit.Ticks)
+	if err != nil {
+		c.err = err
+	} else {
+		c.status = ExitStatusOf(exit.Status)
+	}
+	close(c.reaped)
+	onExit()
+}
+
+// landing returns where output i is to be read into; nil: nowhere in particular.
+func (c *child) landing(i int) *keeper.Landing {
+	if c.kept == nil || i >= len(c.kept.Landings) {
+		return nil
+	}
+	return c.kept.Landings[i]
+}
+
+// closeEnd has the keeper, if there is one, close its end of a pipe.
+func (c *child) closeEnd(name string) {
+	if c.kept != nil {
+		c.kept.CloseEnd(name)
+	}
+}
+
+// letGo releases what a keeper's child has here and there. Nobody must use its landings any more.
+func (c *child) letGo() {
+	if c != nil && c.kept != nil {
+		c.kept.Forget()
+		c.kept.Close()
+	}
+}

@@ -1,0 +1,169 @@
+package ptypool
+
+import (
+	"fmt"
+	"log"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"termhost/ptypool/keeper"
+)
+
+// This test binary is run as other programs, too.
+const (
+	asKeeper = "test-keeper" // DIR
+	asHost   = "test-host"   // see runFloodHost
+	// asBusyHost is runBusyHost.
+	asBusyHost = "test-busy-host"
+	// keptVariable has all Pools of the tests start their terminals through keepers.
+	keptVariable = "TERMHOST_TEST_KEEPER"
+)
+
+func otherPrograms() map[string]func(args []string) int {
+	return map[string]func([]string) int{
+		asKeeper: runKeeper, asHost: runFloodHost, asBusyHost: runBusyHost,
+	}
+}
+
+// runKeeper is a keeper process.
+func runKeeper(args []string) int {
+	ready := os.NewFile(keeper.ReadyFD, "ready")
+	err := keeper.Serve(keeper.Isolate(), keeper.Config{
+		Dir: args[0], Version: "test", Linger: time.Minute, Ready: func() { ready.Close() },
+		Log: log.New(os.Stderr, "", log.LstdFlags),
+	})
+	if err != nil {
+		fmt.Fprintln(ready, err)
+		return 1
+	}
+	return 0
+}
+
+func linkTo(dir string) *keeper.Link {
+	return &keeper.Link{
+		Dir: dir, Version: "test", Log: slog.New(slog.DiscardHandler),
+		Command: []string{os.Args[0], asKeeper, dir},
+	}
+}
+
+// newLink returns a link to a keeper that ends with the test.
+func newLink(t testing.TB) *keeper.Link {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "keeper")
+	l := linkTo(dir)
+	c, err := l.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Stop(); err != nil {
+			t.Error(err)
+		}
+		eventually(t, "the keeper has ended", func() bool {
+			return syscall.Kill(c.Pid, 0) == syscall.ESRCH
+		})
+		if said, err := os.ReadFile(filepath.Join(dir, "log")); err != nil || len(said) > 0 {
+			t.Errorf("the keeper's log: %s %v", said, err)
+		}
+	})
+	return l
+}
+
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in %v: %s", patience, what)
+		}
+	}
+}
+
+// TestAKeepersTerminalsAreLikeOurOwn runs the tests that fit once more with a keeper.
+func TestAKeepersTerminalsAreLikeOurOwn(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(keptVariable) != "" {
+		return
+	}
+	run := "Exit|Start|Hangup|Signal|Input|Piped|Pipes|Interrupt|Script|Shutdown|Drain|Session"
+	if os.Getenv("TERMHOST_SLOW") != "" {
+		run = "."
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", run, "-test.timeout", "5m")
+	cmd.Env = append(os.Environ(), keptVariable+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, tail(string(out), 8000))
+	}
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+
+func TestATerminalOutlivesItsKeeper(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "keeper")
+	l := linkTo(dir)
+	p := newPool(t, Config{Starter: l})
+	term, r := sh(t, p, "echo up; read x; echo got $x; exit 9")
+	r.text(t, "up")
+	c, err := l.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(c.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-c.Gone()
+	input(t, term, "more\n")
+	r.text(t, "got more")
+	if st := r.exit(t, term); st.Code != 9 && st.Code != UnknownExit {
+		t.Errorf("it ended with %v", st)
+	}
+	// What is started now has another keeper.
+	term, r = sh(t, p, "exit 3")
+	if st := r.exit(t, term); st.Code != 3 {
+		t.Errorf("the next one ended with %v", st)
+	}
+	if next, err := l.Connect(); err != nil || next.Pid == c.Pid {
+		t.Errorf("no other keeper has been started: %v", err)
+	}
+	if err := l.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAKeepersTerminalsAreHungUpWithAllTheyStarted(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Config{Starter: newLink(t)})
+	term, r := sh(t, p, "setsid sleep 1234 & echo bg=$!; trap '' HUP; echo up; while :; do sleep 1; done")
+	r.text(t, "up")
+	bg := pids(t, r, "bg")["bg"]
+	term.Hangup(50 * time.Millisecond)
+	if st := r.exit(t, term); st.Signal != syscall.SIGKILL {
+		t.Errorf("it ended with %v", st)
+	}
+	eventually(t, "nothing is left", func() bool { return !running(bg) && !running(term.Pid()) })
+}
+
+func TestAProgramThatCannotStartSaysWhyThroughAKeeper(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Config{Starter: newLink(t)})
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("echo ran $1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	term, r := start(t, p, script, "as a script")
+	r.text(t, "ran as a script")
+	r.exit(t, term)
+	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.Start(Spec{Argv: []string{script}}, newRecorder())
+	if err == nil || !strings.Contains(err.Error(), `its interpreter "/no/such/interpreter"`) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,180 @@
+package keyboard
+
+import (
+	"bytes"
+	"strings"
+)
+
+// The brackets around what is pasted (xterm ctlseqs, "Bracketed Paste Mode").
+const (
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+)
+
+// Filter finds the prefix key in what a person types, and the key that follows it. In text that is
+// pasted in brackets nothing is a key.
+//
+// A terminal whose program asked for it sends the prefix as a sequence: CSI 92;5u (kitty keyboard
+// protocol, "Disambiguate escape codes") or CSI 27;5;92~ (xterm's modifyOtherKeys). Of a sequence
+// that a read has cut, the part from the third byte on is held back until the next read. The first
+// two bytes are not, for they may be Escape or Alt-[, which must not wait; terminals send a
+// sequence in one piece.
+type Filter struct {
+	// Prefix is the control character that is looked for; 0: there is none.
+	Prefix byte
+	// NoAlt reports whether Escape with a character behind it is two keys, whose bytes have come
+	// together, and not one with Alt; nil: it never is.
+	NoAlt func() bool
+
+	pending bool   // the prefix was pressed; the next key is a command
+	form    []byte // the prefix as it was sent
+	paste   bool   // inside brackets
+	held    []byte // the beginning of a sequence that may be one of ours
+}
+
+// Handler receives what a Filter finds, in order. Slices are valid during the call only. What
+// begins with ESC is one sequence, with nothing behind it.
+type Handler interface {
+	// Typed is for the program.
+	Typed(p []byte)
+	// Prefixed tells that the prefix key was pressed.
+	Prefixed()
+	// Commanded is the key after the prefix: what it types, the prefix itself if it was pressed
+	// again, or 0 for a key that types nothing. form is the prefix as it was sent, raw this key.
+	Commanded(k rune, form, raw []byte)
+}
+
+// Pasting reports whether what the Handler was given last begins or continues a paste.
+func (f *Filter) Pasting() bool { return f.paste }
+
+// Feed takes what was read. p is not kept.
+func (f *Filter) Feed(p []byte, h Handler) {
+	if len(f.held) > 0 {
+		p = append(f.held, p...)
+		f.held = nil
+	}
+	for len(p) > 0 {
+		n := f.scan(p, h)
+		if n == 0 { // cut: what is left is the beginning of a sequence
+			f.held = bytes.Clone(p)
+			return
+		}
+		p = p[n:]
+	}
+}
+
+// scan deals with the beginning of p and returns its length; 0 if more is needed.
+func (f *Filter) scan(p []byte, h Handler) int {
+	switch {
+	case f.paste:
+		return f.scanPaste(p, h)
+	case f.pending:
+		return f.scanCommand(p, h)
+	}
+	n := bytes.IndexByte(p, 0x1b)
+	if f.Prefix != 0 {
+		n = bytes.IndexAny(p, string([]byte{f.Prefix, 0x1b}))
+	}
+	switch {
+	case n < 0:
+		n = len(p)
+		fallthrough
+	case n > 0:
+		h.Typed(p[:n])
+		return n
+	case p[0] == f.Prefix: // never ESC
+		f.press(p[:1], h)
+		return 1
+	}
+	return f.scanEscape(p, h)
+}
+
+// scanEscape deals with p, which begins with ESC.
+func (f *Filter) scanEscape(p []byte, h Handler) int {
+	if bytes.HasPrefix(p, []byte(pasteBegin)) {
+		f.paste = true
+		h.Typed(p[:len(pasteBegin)])
+		return len(pasteBegin)
+	}
+	if n := answerLen(p); n > 0 {
+		h.Typed(p[:n])
+		return n
+	}
+	e, n := decode(p)
+	if n == 2 && f.NoAlt != nil && f.NoAlt() {
+		n = 1
+	}
+	switch {
+	case n == 0 && len(p) < maxSequence:
+		return 0
+	case n == 0: // no key is that long
+		h.Typed(p)
+		return len(p)
+	case f.Prefix == 0 || e.code == 0 || !e.ctrl || e.code != f.letter():
+		h.Typed(p[:n])
+		return n
+	case !e.release:
+		f.press(p[:n], h)
+	}
+	return n
+}
+
+// press notes that the prefix was pressed.
+func (f *Filter) press(form []byte, h Handler) {
+	f.pending, f.form = true, bytes.Clone(form)
+	h.Prefixed()
+}
+
+// letter returns the key that gives the prefix together with ctrl.
+func (f *Filter) letter() rune { return ctrlLetter(f.Prefix) }
+
+// scanPaste passes on what is pasted, but for what may be the beginning of the closing bracket.
+func (f *Filter) scanPaste(p []byte, h Handler) int {
+	if n := bytes.Index(p, []byte(pasteEnd)); n >= 0 {
+		f.paste = false
+		n += len(pasteEnd)
+		h.Typed(p[:n])
+		return n
+	}
+	n := len(p)
+	for cut := min(len(pasteEnd)-1, len(p)); cut > 0; cut-- {
+		if strings.HasPrefix(pasteEnd, string(p[len(p)-cut:])) {
+			n -= cut
+			break
+		}
+	}
+	if n > 0 {
+		h.Typed(p[:n])
+	}
+	return n
+}
+
+// scanCommand deals with the key after the prefix. What comes between them and is no key, such as
+// the mouse, and modifiers by themselves, is passed on.
+func (f *Filter) scanCommand(p []byte, h Handler) int {
+	e, n := decode(p)
+	if n == 0 {
+		if len(p) < maxSequence {
+			return 0
+		}
+		e, n = event{}, len(p)
+	}
+	switch report, release := IsReport(p[:n]); {
+	case release: // of the prefix key itself
+		return n
+	case report:
+		h.Typed(p[:n])
+		return n
+	}
+	f.pending = false
+	f.paste = string(p[:n]) == pasteBegin
+	switch {
+	case p[0] == f.Prefix, e.ctrl && e.code == f.letter():
+		h.Commanded(rune(f.Prefix), f.form, p[:n])
+	case e.ctrl:
+		h.Commanded(0, f.form, p[:n])
+	default:
+		h.Commanded(e.code, f.form, p[:n])
+	}
+	return n
+}

@@ -1,0 +1,38 @@
+package ptypool
+
+import "termhost/ptypool/vt"
+
+// Restored says how to make a Term again that an earlier process had.
+type Restored struct {
+	Cols, Rows int
+	VT         vt.Options
+	Piped      bool // its program runs on pipes
+}
+
+// Restore makes a Term of a program that has ended. It counts as no terminal. Its screen is blank
+// until [Term.Replay] is given what the program had printed.
+func (p *Pool) Restore(r Restored, h Handler) *Term {
+	cols, rows := ClampSize(r.Cols, r.Rows)
+	t := newTerm(p, nil, cols, rows, r.VT, h)
+	if r.Piped {
+		t.lines = &vt.LineEnds{}
+	}
+	t.exited = true
+	t.in.close()
+	close(t.done)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	h.Started(t)
+	return t
+}
+
+// Replay gives a restored terminal output that its handler has logged before: the handler is told
+// what the parser finds in it, but not Output. The lock must be held. p is not kept. A panic of the
+// parser or the handler ends the replay: what follows is ignored.
+func (t *Term) Replay(p []byte) {
+	if t.broken {
+		return
+	}
+	defer t.contain("logged output")
+	t.parse(p)
+}

@@ -1,0 +1,296 @@
+package termlog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// records returns all that l holds from a position on.
+func records(t *testing.T, l *Log, from int64) []Record {
+	t.Helper()
+	var all []Record
+	if err := l.Read(from, func(r Record) bool { all = append(all, r); return true }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// output joins the Data of records that follow each other, or fails the test.
+func output(t *testing.T, rs []Record) (first int64, out []byte) {
+	t.Helper()
+	next := int64(-1)
+	for _, r := range rs {
+		if next < 0 {
+			first, next = r.Pos, r.Pos
+		}
+		if r.Pos != next {
+			t.Fatalf("a record at %d follows one that ends at %d", r.Pos, next)
+		}
+		if r.Kind == Data {
+			out = append(out, r.Payload...)
+		}
+		next = r.end()
+	}
+	return first, out
+}
+
+func mustAppend(t *testing.T, l *Log, kind Kind, payload []byte) {
+	t.Helper()
+	if _, err := l.Append(kind, noon, payload); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatWasWrittenIsReadByTheNextProcess(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Create(dir, MinSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, Data, []byte("hello "))
+	mustAppend(t, l, Resize, SizePayload(100, 30))
+	mustAppend(t, l, Data, []byte("world"))
+	l.Close()
+
+	l, err = Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if l.End() != 11 {
+		t.Errorf("the log ends at %d, want 11", l.End())
+	}
+	mustAppend(t, l, Exit, []byte("0"))
+	rs := records(t, l, 0)
+	if len(rs) != 4 {
+		t.Fatalf("%d records, want 4: %v", len(rs), rs)
+	}
+	cols, rows := Size(rs[1].Payload)
+	if rs[1].Kind != Resize || cols != 100 || rows != 30 || rs[1].Pos != 6 {
+		t.Errorf("the resize came back as %+v", rs[1])
+	}
+	if rs[3].Kind != Exit || rs[3].Pos != 11 || !rs[3].Time.Equal(noon) {
+		t.Errorf("the exit came back as %+v", rs[3])
+	}
+	if got := records(t, l, 6); len(got) != 3 || got[0].Kind != Resize {
+		t.Errorf("from position 6: %v, want the resize and what follows", got)
+	}
+}
+
+func TestAFullLogForgetsItsOldestQuarterInPlace(t *testing.T) {
+	const size = 4 * MinSize
+	dir := t.TempDir()
+	l, err := Create(dir, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var all []byte
+	random := rand.New(rand.NewPCG(1, 2))
+	turns := 0
+	for len(all) < 5*size {
+		p := make([]byte, 1+random.IntN(100<<10))
+		for i := range p {
+			p[i] = byte(random.Uint32())
+		}
+		turned, err := l.Append(Data, noon, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if turned {
+			turns++
+		}
+		all = append(all, p...)
+		first, out := output(t, records(t, l, 0))
+		if first != l.First() || !bytes.Equal(out, all[first:]) {
+			t.Fatalf("after %d bytes the log does not hold the last %d", len(all), len(out))
+		}
+	}
+	if turns < 4*Segments {
+		t.Errorf("%d segments were begun, want more: the test is to go round", turns)
+	}
+	if _, out := output(t, records(t, l, 0)); len(out) < size/2 {
+		t.Errorf("only %d bytes are left of a log of %d", len(out), size)
+	}
+	var taken int64
+	for i := range Segments {
+		st, err := os.Stat(segmentPath(dir, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken += st.Size()
+	}
+	if taken > size {
+		t.Errorf("the files take %d bytes, more than the %d that were asked for", taken, size)
+	}
+}
+
+// cutOff writes a log of some rounds and returns its folder and all that was printed.
+func cutOff(t *testing.T, size int) (dir string, all []byte) {
+	dir = t.TempDir()
+	l, err := Create(dir, MinSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; len(all) < size; i++ {
+		p := fmt.Appendf(nil, "line %d\n", i)
+		mustAppend(t, l, Data, p)
+		all = append(all, p...)
+	}
+	l.Close()
+	return dir, all
+}
+
+func TestAFileCutAnywhereLosesOnlyWhatIsBehindTheCut(t *testing.T) {
+	dir, all := cutOff(t, 3000)
+	whole, err := os.ReadFile(segmentPath(dir, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range whole {
+		cut := filepath.Join(t.TempDir(), "cut")
+		if err := os.Mkdir(cut, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(segmentPath(cut, 0), whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Open(cut)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", n, err)
+		}
+		mustAppend(t, l, Data, []byte("and on"))
+		_, out := output(t, records(t, l, 0))
+		kept, ok := bytes.CutSuffix(out, []byte("and on"))
+		if !ok || !bytes.HasPrefix(all, kept) {
+			t.Fatalf("cut at %d the log holds %q", n, out)
+		}
+		l.Close()
+	}
+}
+
+func TestATornRecordIsOverwritten(t *testing.T) {
+	dir, all := cutOff(t, 100)
+	f, err := os.OpenFile(segmentPath(dir, 0), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The last byte never reached the file, though its place did.
+	if _, err := f.WriteAt([]byte{0}, st.Size()-1); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	l, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if l.End() >= int64(len(all)) {
+		t.Fatalf("the torn record counts: the log ends at %d of %d", l.End(), len(all))
+	}
+	mustAppend(t, l, Data, all[l.End():])
+	if _, out := output(t, records(t, l, 0)); !bytes.Equal(out, all) {
+		t.Errorf("the log holds %q, want %q", out, all)
+	}
+}
+
+func TestAGapSaysHowMuchIsMissing(t *testing.T) {
+	l, err := InMemory(MinSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	mustAppend(t, l, Data, []byte("abc"))
+	if err := l.Skip(10, noon, "disk full"); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, Data, []byte("xyz"))
+	rs := records(t, l, 0)
+	if len(rs) != 3 || rs[1].Kind != Gap || rs[1].Pos != 13 ||
+		string(rs[1].Payload) != "disk full" || rs[2].Pos != 13 {
+		t.Errorf("records %+v", rs)
+	}
+}
+
+func TestARecordLargerThanASegmentIsRefused(t *testing.T) {
+	l, err := InMemory(MinSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = l.Append(Checkpoint, noon, make([]byte, minSegment))
+	if !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v, want ErrTooLarge", err)
+	}
+	mustAppend(t, l, Checkpoint, make([]byte, minSegment-segmentHeader-recordHeader))
+	mustAppend(t, l, Data, make([]byte, 3*maxData))
+	if l.End() != 3*maxData {
+		t.Errorf("the log ends at %d, want %d", l.End(), 3*maxData)
+	}
+}
+
+func TestAFolderWithoutALogIsNone(t *testing.T) {
+	if _, err := Open(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want fs.ErrNotExist", err)
+	}
+}
+
+func TestALogOfANewerFormatIsRefused(t *testing.T) {
+	dir, _ := cutOff(t, 10)
+	f, err := os.OpenFile(segmentPath(dir, 0), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := segment{f: f, generation: 1, size: minSegment}
+	h := s.appendHeader(nil)
+	h[6] = 9
+	h = resum(h)
+	if _, err := f.WriteAt(h, 0); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	var newer *FormatError
+	if _, err := Open(dir); !errors.As(err, &newer) || newer.Format != 9 {
+		t.Errorf("got %v, want a *FormatError", err)
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	for _, size := range []int{97, 4 << 10, maxData} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			l, err := Create(b.TempDir(), 4<<20)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer l.Close()
+			p := bytes.Repeat([]byte{'x'}, size)
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				if _, err := l.Append(Data, noon, p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// resum gives a segment's header the checksum that its content has now.
+func resum(h []byte) []byte {
+	sum := crc32.Checksum(h[:segmentHeader-4], castagnoli)
+	return binary.LittleEndian.AppendUint32(h[:segmentHeader-4], sum)
+}

@@ -1,0 +1,153 @@
+package termlog
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"os"
+	"slices"
+)
+
+// A segment begins with a header, little endian:
+//
+//	 0  "thlog\x00"
+//	 6  uint16  format
+//	 8  uint64  generation: 1 for the first segment that is written, then one more each
+//	16  int64   position of the first record
+//	24  uint32  size of the segment's file at most, in bytes
+//	28  uint32  CRC-32C of the bytes before
+const (
+	segmentHeader = 32
+	magic         = "thlog\x00"
+	format        = 1
+)
+
+// segment is one of a log's pieces. A generation of 0 means that it holds nothing.
+type segment struct {
+	f          *os.File
+	generation uint64
+	first      int64 // the position of the first record
+	size       int64 // the most that it may grow to, in bytes
+}
+
+// readHeader learns what the file holds. A file without a valid header holds nothing: it is new,
+// or its writer was killed while it began to overwrite it.
+func (s *segment) readHeader() error {
+	s.generation, s.first, s.size = 0, 0, 0
+	var h [segmentHeader]byte
+	switch _, err := s.f.ReadAt(h[:], 0); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	}
+	sum := crc32.Checksum(h[:28], castagnoli)
+	if string(h[:6]) != magic || sum != binary.LittleEndian.Uint32(h[28:]) {
+		return nil
+	}
+	if f := binary.LittleEndian.Uint16(h[6:]); f != format {
+		return &FormatError{Format: int(f)}
+	}
+	s.generation = binary.LittleEndian.Uint64(h[8:])
+	s.first = int64(binary.LittleEndian.Uint64(h[16:]))
+	s.size = int64(binary.LittleEndian.Uint32(h[24:]))
+	return nil
+}
+
+// appendHeader appends the segment's header.
+func (s *segment) appendHeader(dst []byte) []byte {
+	at := len(dst)
+	dst = append(dst, magic...)
+	dst = binary.LittleEndian.AppendUint16(dst, format)
+	dst = binary.LittleEndian.AppendUint64(dst, s.generation)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.first))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.size))
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[at:], castagnoli))
+}
+
+// read returns the segment's records as bytes, in buf if that has room for them.
+func (s *segment) read(buf []byte) ([]byte, error) {
+	st, err := s.f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	size := min(st.Size(), s.size) - segmentHeader
+	if size <= 0 {
+		return nil, nil
+	}
+	p := slices.Grow(buf[:0], int(size))[:size]
+	n, err := s.f.ReadAt(p, segmentHeader)
+	if errors.Is(err, io.EOF) { // it was cut off meanwhile
+		err = nil
+	}
+	return p[:n], err
+}
+
+const (
+	// window, in bytes, is how much scan reads in one go.
+	window = 32 << 10
+	// mostBuffer, in bytes, is the largest Buffer that is kept after a scan.
+	mostBuffer = 4 * window
+)
+
+// scan calls visit with every record of the segment, without a Buffer as large as that: records may
+// not be kept.
+func (s *segment) scan(buf *Buffer, visit func(Record)) error {
+	st, err := s.f.Stat()
+	if err != nil {
+		return err
+	}
+	size := min(st.Size(), s.size)
+	at := int64(segmentHeader) // what has been read ends there, and its last bytes are p
+	p := buf.b[:0]
+	for {
+		r, n, ok := parseRecord(p, s.generation)
+		if ok {
+			visit(r)
+			p = p[n:]
+			continue
+		}
+		need := window
+		if len(p) >= recordHeader {
+			need = max(window, recordLength(p))
+			whole := recordLength(p) <= len(p)
+			if whole || int64(recordLength(p)-len(p)) > size-at {
+				break // it is torn
+			}
+		}
+		old := p
+		p = slices.Grow(buf.b[:0], need)[:need]
+		rest := copy(p, old)
+		buf.b = p
+		n, err = s.f.ReadAt(p[rest:rest+int(min(int64(need-rest), size-at))], at)
+		if n == 0 {
+			break
+		}
+		at += int64(n)
+		p = p[:rest+n]
+	}
+	if cap(buf.b) > mostBuffer {
+		buf.b = nil
+	}
+	if errors.Is(err, io.EOF) { // it was cut off meanwhile
+		err = nil
+	}
+	return err
+}
+
+// erase fills the segment with zeros from an offset to the end of its file, which keeps its room.
+func (s *segment) erase(from int64) error {
+	st, err := s.f.Stat()
+	if err != nil {
+		return err
+	}
+	end := min(st.Size(), s.size)
+	zeros := make([]byte, max(0, min(window, end-from)))
+	for err == nil && from < end {
+		var n int
+		n, err = s.f.WriteAt(zeros[:min(int64(len(zeros)), end-from)], from)
+		from += int64(n)
+	}
+	return err
+}

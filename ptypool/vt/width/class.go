@@ -1,0 +1,52 @@
+// Package width tells how many cells of a terminal's screen text takes.
+//
+// There is one table, generated from Unicode's (of the version that github.com/rivo/uniseg has; see
+// gen.go). The screen model, what is written in columns, and any other program that has to agree
+// with the screen (a terminal in a browser) take their widths from it. A generator that writes the
+// table for another language needs the class of every character (Of) with its cells (Class.Cells),
+// and for each State and Class what follows (State.Next): all are small integers. The rule for the
+// cells of several characters together is at Cluster.
+//
+// Characters form grapheme clusters (Unicode annex 29), and a cluster takes at most two cells.
+package width
+
+//go:generate go run gen.go
+
+// Class is what a screen needs to know of a character: how many cells it takes, and with what it
+// makes one grapheme cluster.
+type Class uint8
+
+const (
+	Control     Class = iota // no cell; joins nothing: control and format characters
+	Narrow                   // one cell
+	Wide                     // two cells
+	Extend                   // no cell; joins what is before it
+	ZWJ                      // no cell; zero width joiner: as Extend, and ties pictographs
+	Picto                    // one cell; a pictograph
+	WidePicto                // two cells; a pictograph
+	Flag                     // two cells; a regional indicator: two make one flag
+	Prepended                // one cell; joins what follows it
+	Spacing                  // one cell; joins what is before it
+	WideSpacing              // two cells; joins what is before it
+	Leading                  // two cells; a Hangul leading consonant
+	Vowel                    // one cell; a Hangul vowel
+	Trailing                 // one cell; a Hangul trailing consonant
+	Open                     // two cells; a Hangul syllable that ends in a vowel
+	Closed                   // two cells; a Hangul syllable that ends in a consonant
+
+	Classes = iota // how many there are
+)
+
+// Of returns the class of r, which is a valid rune.
+func Of(r rune) Class {
+	b := blocks[int(index[r>>7])<<6|int(r&127)>>1]
+	return Class(b >> (r & 1 * 4) & 15)
+}
+
+// cells has what each class takes, two bits each.
+const cells = 1<<(2*Narrow) | 2<<(2*Wide) | 1<<(2*Picto) | 2<<(2*WidePicto) | 2<<(2*Flag) |
+	1<<(2*Prepended) | 1<<(2*Spacing) | 2<<(2*WideSpacing) |
+	2<<(2*Leading) | 1<<(2*Vowel) | 1<<(2*Trailing) | 2<<(2*Open) | 2<<(2*Closed)
+
+// Cells returns how many cells a character of class c takes by itself.
+func (c Class) Cells() int { return int(cells >> (2 * c) & 3) }

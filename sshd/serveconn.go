@@ -1,0 +1,29 @@
+package sshd
+
+import (
+	"net"
+
+	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/authz"
+)
+
+// ServeConn serves an SSH connection whose peer another door has already proven to be p, until it
+// ends, and closes nc. No key is asked for.
+func (s *Server) ServeConn(nc net.Conn, p authz.Principal) {
+	s.admit(nc, &p, func(serve func()) { serve() })
+}
+
+// provenConfig is the configuration for such a peer.
+func (c *conn) provenConfig() *gossh.ServerConfig {
+	return &gossh.ServerConfig{
+		Config:       c.algorithms(),
+		NoClientAuth: true,
+		NoClientAuthCallback: func(gossh.ConnMetadata) (*gossh.Permissions, error) {
+			if err := c.login(authz.Grant{Principal: *c.proven}); err != nil {
+				return nil, c.refuse(*c.proven, err)
+			}
+			return &gossh.Permissions{}, nil
+		},
+	}
+}

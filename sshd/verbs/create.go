@@ -1,0 +1,150 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+)
+
+// Shell is what `ssh HOST` without a command runs: a new terminal with the user's shell. Without a
+// terminal at the peer's end the shell runs on pipes. For ctx and the result see Exec.
+func (r *Runner) Shell(ctx context.Context, c Caller) int {
+	v := r.invoke(ctx, c)
+	if v.principal().Command != "" {
+		return v.forced("")
+	}
+	if v.principal().Guest != "" {
+		return v.guestShell()
+	}
+	if !v.onTerminal() {
+		return v.runToEnd(v.createOptions(), false)
+	}
+	detached := v.namesDetached()
+	o := v.createOptions()
+	o.Transient = true
+	return v.create(o, func(l *inputLoop) {
+		if detached != "" {
+			l.w.overlay = notice("%s", detached)
+			l.w.overlay.until = time.Now().Add(2 * noticeTime) // read between other things
+		}
+	})
+}
+
+// guestShell shows a guest a terminal that it was invited to, read-only where it has no terminal of
+// its own. A guest makes none.
+func (v *invocation) guestShell() int {
+	t := v.Host.LastUsed(v.principal())
+	if t == nil {
+		return v.failed(errNothingHere)
+	}
+	o := v.attachOptions()
+	o.ReadOnly = !v.onTerminal()
+	a, first, err := v.Conn.Attach(t, o)
+	if err != nil {
+		return v.failed(err)
+	}
+	return v.show(a, first, nil)
+}
+
+var errNothingHere = errors.New("what you were invited to has ended")
+
+// forced runs the only command that the key may run. What the peer asked for is in
+// SSH_ORIGINAL_COMMAND, as sshd has it.
+func (v *invocation) forced(original string) int {
+	o := v.createOptions()
+	o.Line = v.principal().Command
+	o.Forced = true
+	if original != "" {
+		o.Env = append(o.Env, "SSH_ORIGINAL_COMMAND="+original)
+	}
+	if v.ordinaryToo() {
+		return v.ordinary(o)
+	}
+	return v.runToEnd(o, false)
+}
+
+// runToEnd runs a program for a peer that waits for its end: on a terminal if the peer has one,
+// else on pipes. keep: it does not end with the peer.
+func (v *invocation) runToEnd(o host.CreateOptions, keep bool) int {
+	o.Transient = true
+	if v.onTerminal() {
+		return v.create(o, nil)
+	}
+	return v.stream(o, keep)
+}
+
+// createOptions returns what the peer's terminal and environment say about a new terminal. Where
+// the peer came from is in SSH_CONNECTION and SSH_CLIENT, as with sshd; bash reads .bashrc for a
+// command that finds the latter.
+func (v *invocation) createOptions() host.CreateOptions {
+	o := host.CreateOptions{ClientEnv: v.Env()}
+	if ends := strings.Fields(v.Endpoints); len(ends) == 4 {
+		client := strings.Join([]string{ends[0], ends[1], ends[3]}, " ")
+		o.Env = append(o.Env, "SSH_CONNECTION="+v.Endpoints, "SSH_CLIENT="+client)
+	}
+	if v.AgentSocket != "" {
+		o.Env = append(o.Env, "SSH_AUTH_SOCK="+v.AgentSocket)
+	}
+	if term, ok := v.Terminal(); ok {
+		o.Term, o.TTYVar = term, "SSH_TTY"
+		size := v.Window()
+		o.Cols, o.Rows = size.Cols, size.Rows
+	}
+	return o
+}
+
+// folder returns the folder that -C names, from where the peer is if that is on this machine.
+func (c *Caller) folder(dir string) string {
+	if c.Dir == "" || dir == "~" || strings.HasPrefix(dir, "~/") || filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(c.Dir, dir)
+}
+
+// create makes a terminal and shows it to its end. prepare, if not nil, adjusts the input loop
+// before it starts.
+func (v *invocation) create(o host.CreateOptions, prepare func(*inputLoop)) int {
+	a, first, err := v.Conn.CreateAttached(o, v.attachOptions())
+	if err != nil {
+		return v.notStarted(err)
+	}
+	return v.show(a, first, prepare)
+}
+
+// maxDetached is how many detached terminals are named: as many as fit into a line.
+const maxDetached = 5
+
+// namesDetached names the peer's running terminals that nobody looks at, in a sentence; "": there
+// are none.
+func (v *invocation) namesDetached() string {
+	list, err := v.Host.List(v.principal())
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, t := range list {
+		running := t.State == host.StateRunning && t.Executor == ahp.ExecutorServer
+		if t.Mine && running && t.Viewers == 0 {
+			names = append(names, t.Name)
+		}
+	}
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return fmt.Sprintf("1 terminal is running: %s; `%s` shows it", names[0],
+			v.comeBack(names[0]))
+	case n > maxDetached:
+		return fmt.Sprintf(v.told("%d terminals are running: %s, ...; `ssh HOST ls` lists them"), n,
+			strings.Join(names[:maxDetached], ", "))
+	default:
+		return fmt.Sprintf(v.told("%d terminals are running: %s;"+
+			" `ssh -t HOST attach NAME` shows one"), n, strings.Join(names, ", "))
+	}
+}

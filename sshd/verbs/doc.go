@@ -1,0 +1,23 @@
+// Package verbs is what people type behind `ssh HOST`: ls, attach, run and the rest. It reads the
+// command line, calls the host's method of that name and prints what comes of it. It decides
+// nothing: the host does.
+//
+// A verb does not know how its peer came. It runs against an [IO], which is what a program has of
+// its streams, its terminal and its environment, and a [Caller], which is who the peer has proven
+// to be. Package sshd makes both of an SSH session.
+//
+// The table of verbs is the one place where a verb's name, usage, flags and help stand. What
+// `help` prints and what is said after a mistake come from it.
+//
+// # Showing a terminal
+//
+// A viewer's loop writes the terminal's output, and an inputLoop on another goroutine reads what
+// is typed. The input loop may wait for the viewer's loop, which never waits for it. What is shown
+// over the program's screen for a while, such as a notice or the help of the prefix key, is an
+// overlay.
+//
+// # Running a program without a terminal
+//
+// A peer without a terminal gets the program's pipes instead of a viewer, joined with its own
+// streams: see stream.
+package verbs

@@ -1,0 +1,57 @@
+package verbs
+
+import (
+	"flag"
+	"io"
+)
+
+// Verb is what a program on the host's own machine needs to know of a verb, which it has the host
+// run: see Caller.Local.
+type Verb struct {
+	Name  string
+	Usage string // what follows the name
+	Help  string // one line
+	// Terminal: it is of most use at a terminal. Input: it reads standard input.
+	Terminal, Input bool
+	Flags           []Flag
+	Roles           string   // the roles that may use it; "": any
+	Examples        []string // of the whole command line, behind "ssh HOST"
+}
+
+// Flag is one flag of a Verb.
+type Flag struct {
+	Shape string // as it is typed: "-n", "--json"
+	Value string // what its value is called; "": it has none
+	Help  string
+}
+
+// Verbs returns all verbs, in the order of `help`.
+func Verbs() []Verb {
+	var all []Verb
+	for _, c := range table() {
+		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		c.define(fs)
+		all = append(all, Verb{c.name, c.usage, c.help, c.terminal, c.input, flagsOf(fs), c.who(),
+			c.examples})
+	}
+	return all
+}
+
+func flagsOf(fs *flag.FlagSet) (list []Flag) {
+	fs.VisitAll(func(f *flag.Flag) {
+		value, help := flag.UnquoteUsage(f)
+		list = append(list, Flag{dashed(f.Name), value, help})
+	})
+	return list
+}
+
+// WriteHelp explains a verb to a user on the host's own machine, without a host. It does nothing
+// if there is no verb of that name.
+func WriteHelp(w io.Writer, name string) {
+	local := Caller{Local: true}
+	for _, c := range table() {
+		if c.name == name {
+			_, _ = io.WriteString(w, local.told(c.explained()))
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"termhost/ahp/host"
+	"termhost/authz"
+	"termhost/keys"
+)
+
+// Runner runs verbs. Its fields are set before its first use; its methods may be called
+// concurrently.
+type Runner struct {
+	Host *host.Host
+	// Prefix is the control character that begins a command while attached; 0: nothing that is
+	// typed is a command.
+	Prefix byte
+	// Quiet reports whether viewers are not told that other terminals want them; nil: they are
+	// told, over the screen and by a notification.
+	Quiet func() bool
+	// Version is termhost's own, for `help`.
+	Version string
+	// Address returns where the host listens for SSH, "host:port"; nil: it is not known.
+	Address func() string
+	// GitHub is where the keys of guests are fetched from.
+	GitHub keys.GitHub
+	// FileServer is the command line of a program that serves SFTP.
+	FileServer []string
+	// Ordinary reports whether a command that is no verb is run as sshd would; nil: it is not.
+	Ordinary func() bool
+
+	buffers sync.Pool // *[]byte of batchBytes, for writing output
+}
+
+// Exit statuses of the verbs themselves. Those of terminals are their own.
+const (
+	StatusOK      = 0
+	StatusFailed  = 1
+	StatusUsage   = 2
+	StatusTimeout = 124 // as timeout(1)
+	// As sh, for a command that cannot be executed and for one that does not exist.
+	StatusNotExecutable = 126
+	StatusUnknown       = 127
+	StatusLost          = 255 // as ssh itself, for a lost connection
+)
+
+// ErrHungUp is the cause of a context that ends because the peer has closed its end: there is
+// nobody left to tell why.
+var ErrHungUp = errors.New("the channel was closed by the peer")
+
+// invocation is one run of a verb.
+type invocation struct {
+	*Runner
+	Caller
+	ctx context.Context // ends with the peer's streams; the cause may be shown
+	line
+	verb   verb
+	fs     *flag.FlagSet // of the verb
+	args   []string      // besides the flags
+	run    program       // what follows them, of a verb that runs something
+	typing typing        // what `send` is told
+	stdout io.Writer     // for text: on a terminal, which is in raw mode, \n becomes \r\n
+	stderr io.Writer     // likewise
+}
+
+// invoke returns an invocation whose verb is still to be found.
+func (r *Runner) invoke(ctx context.Context, c Caller) *invocation {
+	v := &invocation{Runner: r, Caller: c, ctx: ctx, stdout: c.Stdout(), stderr: c.Stderr()}
+	if v.onTerminal() {
+		v.stdout, v.stderr = toCRLF{v.stdout}, toCRLF{v.stderr}
+	}
+	return v
+}
+
+// Exec runs a command line and returns the exit status. A peer that may run one command only gets
+// that one. ctx must end with the peer's streams, with a cause that the peer may be shown, or with
+// ErrHungUp.
+func (r *Runner) Exec(ctx context.Context, c Caller, text string) int {
+	v := r.invoke(ctx, c)
+	if v.principal().Command != "" {
+		return v.forced(text)
+	}
+	l, err := parseLine(text)
+	named := err == nil && len(l.words) > 0 && l.words[0] == ownName
+	if named {
+		l.words, l.raw, l.from = l.words[1:], l.raw[1:], l.from[1:]
+	}
+	known := err == nil && len(l.words) > 0 && v.take(l)
+	switch {
+	case known:
+	case !named && v.ordinaryToo():
+		o := v.createOptions()
+		o.Line = text
+		return v.ordinary(o)
+	case err != nil:
+		return v.misused("%v", err)
+	case len(l.words) == 0:
+		return v.misused("name a command; " + seeHelp)
+	case named:
+		return v.unknown(l.words[0], "")
+	default:
+		return v.unknown(l.words[0], text)
+	}
+	if !v.verb.input && !(v.verb.keys && v.onTerminal()) {
+		v.DiscardInput()
+	}
+	v.fs = flag.NewFlagSet(v.verb.name, flag.ContinueOnError)
+	v.fs.SetOutput(io.Discard)
+	run := v.verb.define(v.fs)
+	if status, done := v.parse(); done {
+		return status
+	}
+	return run(v)
+}
+
+// ownName before a verb says that it is one, as in `ssh HOST termhost ls`.
+const ownName = "termhost"
+
+// ordinaryToo reports whether a command that is no verb is run as sshd would run it. Whoever runs
+// termhost on this machine has a shell already.
+func (v *invocation) ordinaryToo() bool { return !v.Local && v.Ordinary != nil && v.Ordinary() }
+
+// take finds the verb that a line begins with.
+func (v *invocation) take(l line) bool {
+	all := table()
+	i := slices.IndexFunc(all, func(c verb) bool { return c.name == l.words[0] })
+	if i < 0 {
+		return false
+	}
+	l.words, l.raw, l.from = l.words[1:], l.raw[1:], l.from[1:]
+	v.line, v.verb = l, all[i]
+	return true
+}
+
+func (v *invocation) principal() authz.Principal { return v.Conn.Principal() }
+
+// onTerminal reports whether the peer has a terminal.
+func (v *invocation) onTerminal() bool {
+	_, ok := v.Terminal()
+	return ok
+}
+
+// ended returns why the peer's connection is being ended, for the peer to read; nil if it is not,
+// or if the peer itself has hung up.
+func (v *invocation) ended() error {
+	if why := context.Cause(v.ctx); !errors.Is(why, ErrHungUp) {
+		return why
+	}
+	return nil
+}
+
+// told puts a text that speaks of ssh HOST into words for a peer that runs termhost instead.
+func (c *Caller) told(text string) string {
+	if !c.Local {
+		return text
+	}
+	return strings.NewReplacer("`ssh HOST`", "`termhost new`", "ssh -t HOST ", "termhost ",
+		"ssh HOST ", "termhost ").Replace(text)
+}
+
+// comeBack returns the command by which a peer that came as this one did sees a terminal again.
+func (c *Caller) comeBack(name string) string { return c.command("attach", name) }
+
+// dashesBefore returns a NAME as it stands on a command line, where it must not be taken for a
+// flag.
+func dashesBefore(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return "-- " + name
+	}
+	return name
+}
+
+// command returns a command line with a terminal's NAME, for a peer that came as this one did.
+func (c *Caller) command(verb, name string) string {
+	name = dashesBefore(name)
+	if verb == "attach" {
+		return c.told("ssh -t HOST attach " + name)
+	}
+	return c.told("ssh HOST " + verb + " " + name)
+}
+
+// needsTerminal refuses what makes no sense without a terminal at the peer's end.
+func (v *invocation) needsTerminal(instead string) int {
+	fmt.Fprintf(v.stderr, "termhost: error: %s needs a terminal at your end\n", v.verb.name)
+	how := "ssh -t HOST " + v.verb.name + " ..."
+	if v.Local {
+		how = "run `termhost " + v.verb.name + "` in one"
+	}
+	fmt.Fprintf(v.stderr, "hint: %s, %s\n", how, instead)
+	return StatusUsage
+}
+
+// Fail tells a peer why what it asked for cannot be done, as a verb would, and returns the exit
+// status.
+func (r *Runner) Fail(ctx context.Context, c Caller, err error) int {
+	return r.invoke(ctx, c).failed(err)
+}
+
+// find returns the terminal of a NAME.
+func (v *invocation) find(name string) (*host.Terminal, error) {
+	return v.Host.Find(v.principal(), name)
+}
+
+// printed writes to w what the host has given, or says why it has given nothing.
+func (v *invocation) printed(w io.Writer, err error, pieces ...[]byte) int {
+	if err != nil {
+		return v.failed(err)
+	}
+	for _, p := range pieces {
+		if _, err := w.Write(p); err != nil {
+			return StatusFailed
+		}
+	}
+	return StatusOK
+}

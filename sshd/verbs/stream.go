@@ -1,0 +1,168 @@
+package verbs
+
+import (
+	"fmt"
+	"io"
+	"syscall"
+	"time"
+
+	"termhost/ahp/host"
+)
+
+const (
+	// maxInputRead, in bytes, is the most input that is read at a time: two full packets.
+	maxInputRead = 64 << 10
+	// halfClose is how long a program must go on after it has closed its outputs before the peer is
+	// told of that. Most programs end then, and there may be a last word about how.
+	halfClose = 100 * time.Millisecond
+	// refusedPatience is how long the last errors of a program may take to reach a peer that has
+	// said that it reads no more output. It may have stopped taking anything.
+	refusedPatience = 250 * time.Millisecond
+)
+
+// streams are the standard streams of a program on pipes.
+type streams interface {
+	io.Writer // the program's input
+	CloseInput()
+	CopyStdout(io.Writer) error
+	CopyStderr(io.Writer) error
+	CloseStdout()
+	Signal(syscall.Signal) error
+	// Done is closed when the program has ended.
+	Done() <-chan struct{}
+}
+
+// stream runs a program on pipes, and joins them with those of the peer until all that it prints
+// has been passed on and it has ended. When the peer is lost before that, the program is hung up,
+// unless keep is true; then the peer is told the program's NAME at once, because later it cannot
+// be.
+func (v *invocation) stream(o host.CreateOptions, keep bool) int {
+	o.Detached = keep
+	s, err := v.Conn.CreatePiped(o)
+	if err != nil {
+		return v.notStarted(err)
+	}
+	t := s.Terminal()
+	if keep {
+		defer s.Detach()
+		fmt.Fprintln(v.stderr, t.Name())
+	} else {
+		defer s.Close()
+	}
+	if !v.join(s) {
+		return v.lost(t, keep)
+	}
+	return v.streamed(t)
+}
+
+// join joins the streams of a program with those of the peer until all that it prints has been
+// passed on and it has ended. It returns false when the peer is lost before that.
+func (v *invocation) join(s streams) (ended bool) {
+	v.Go("passing on input", func() { v.passInput(s) })
+	if !v.passOutput(s) {
+		return false
+	}
+	goesOn := time.NewTimer(halfClose)
+	defer goesOn.Stop()
+	for {
+		select {
+		case <-s.Done():
+			return true
+		case <-goesOn.C:
+			v.EndOutput()
+		case sig := <-v.Signals():
+			_ = s.Signal(sig) // nobody waits for an answer
+		case <-v.ctx.Done():
+			return false
+		}
+	}
+}
+
+// passOutput passes on what the program prints, and the signals that come meanwhile. It returns
+// false when the peer is lost before the end of it.
+func (v *invocation) passOutput(s streams) bool {
+	stdout := v.passing(s.CopyStdout, v.Stdout())
+	stderr := v.passing(s.CopyStderr, v.Stderr())
+	refused := v.OutputRefused()
+	var ended <-chan struct{}
+	var late <-chan time.Time
+	for stdout != nil || stderr != nil {
+		select {
+		case err := <-stdout:
+			if stdout = nil; err != nil {
+				s.CloseStdout()
+			}
+		case <-stderr: // a peer that is there takes its errors
+			stderr = nil
+		case <-refused:
+			// What is on its way may wait for ever for a peer that has stopped taking it.
+			s.CloseStdout()
+			stdout, refused, ended = nil, nil, s.Done()
+		case <-ended:
+			ended, late = nil, time.After(refusedPatience)
+		case <-late:
+			return true
+		case sig := <-v.Signals():
+			_ = s.Signal(sig)
+		case <-v.ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// passing copies an output to w, and returns a channel that gets the error at its end.
+func (v *invocation) passing(copyTo func(io.Writer) error, w io.Writer) <-chan error {
+	done := make(chan error, 1)
+	v.Go("passing on output", func() { done <- copyTo(w) })
+	return done
+}
+
+// passInput gives the program what the peer sends, to its end. The end of a peer that is lost is
+// not passed on: what came of its input is not all of it.
+func (v *invocation) passInput(s streams) {
+	in := v.Stdin()
+	buf := make([]byte, readBytes) // little while nothing comes
+	for {
+		n, err := in.Read(buf)
+		if n > 0 {
+			if _, err := s.Write(buf[:n]); err != nil {
+				v.RefuseInput()
+				v.DiscardInput()
+				return
+			}
+		}
+		switch {
+		case err != nil:
+			if v.Answers() {
+				s.CloseInput()
+			}
+			return
+		case n == len(buf) && n < maxInputRead:
+			buf = make([]byte, 2*n)
+		}
+	}
+}
+
+// streamed returns the exit status of a program, and tells the peer if somebody ended it.
+func (v *invocation) streamed(t *host.Terminal) int {
+	if why := t.EndedBy(); why != "" {
+		fmt.Fprintf(v.stderr, "[%s was ended %s]\n", t.Name(), host.Printable(why))
+	}
+	st, _ := t.Exit()
+	return statusOf(st)
+}
+
+// lost tells a peer whose connection is being ended why, and what becomes of its program.
+func (v *invocation) lost(t *host.Terminal, keep bool) int {
+	why := v.ended()
+	if why == nil {
+		return StatusLost
+	}
+	becomes := t.Name() + " ends with it"
+	if keep {
+		becomes = fmt.Sprintf("%s goes on; `%s` shows it", t.Name(), v.comeBack(t.Name()))
+	}
+	fmt.Fprintf(v.stderr, "termhost: %s; %s\n", host.Printable(why.Error()), becomes)
+	return StatusLost
+}

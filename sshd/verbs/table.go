@@ -1,0 +1,269 @@
+package verbs
+
+import (
+	"flag"
+	"strings"
+
+	"termhost/authz"
+)
+
+// verb is one thing that `ssh HOST VERB` does. Everything that is told about a verb, its help as
+// well as what is said after a mistake, comes from here.
+type verb struct {
+	name  string
+	usage string // what follows the name
+	help  string // one line
+	// examples are command lines that do something useful.
+	examples []string
+	// terminal: what the verb is for needs a terminal at the peer's end, that is ssh -t.
+	terminal bool
+	// input: the verb reads standard input. keys: it does so if that is a terminal. What others are
+	// sent is thrown away.
+	input, keys bool
+	// needs is what the peer must be permitted to do, at least; the host decides. Zero: nothing.
+	needs authz.Verb
+	// least and most are how many words may stand beside the flags; most is -1 for any number.
+	least, most int
+	// pattern is the flag whose value is a regular expression; "": there is none. patternFirst: the
+	// first word beside the flags is one.
+	pattern      string
+	patternFirst bool
+	// parse reads the command line of a verb that has other rules for it; nil: it has not.
+	parse func(*invocation) (status int, done bool)
+	// define adds the verb's flags, each with its help, to a set, and returns what runs the verb
+	// when they have been read. run returns the exit status.
+	define func(*flag.FlagSet) (run func(*invocation) int)
+}
+
+// table returns the verbs, in the order of `help`.
+func table() []verb {
+	return []verb{
+		{
+			name: "help", usage: "[VERB]", help: "show this, or explain one of them",
+			most: 1, define: defineHelp,
+			examples: []string{"ssh HOST help send"},
+		}, {
+			name: "ls", usage: "[--json] [--all]",
+			help:  "list the terminals",
+			needs: authz.List, define: defineList,
+			examples: []string{
+				"ssh HOST ls",
+				"ssh HOST ls --json | jq -r '.[] | select(.state == \"running\").name'",
+			},
+		}, {
+			name: "new", usage: "[-n NAME] [-C DIR] [-d] [--guard] [--record] [-- CMD ARGS...]",
+			help:     "make a terminal and attach to it (-d: print its NAME instead)",
+			terminal: true, input: true, needs: authz.Create,
+			parse: (*invocation).parseNew, define: defineNew,
+			examples: []string{
+				"ssh -t HOST new -n build -C ~/src -- make -j4",
+				"ssh HOST new -d -n server -- ./serve",
+			},
+		}, {
+			name: "attach", usage: "[-r] [-A] [NAME]",
+			help: "show a terminal: your last used, or NAME" +
+				" (-r: read-only, -A: make it if there is none)",
+			terminal: true, input: true, needs: authz.AttachReadOnly, most: 1,
+			define:   defineAttach,
+			examples: []string{"ssh -t HOST attach", "ssh -t HOST attach -r build"},
+		}, {
+			name: "run", usage: "[-n NAME] [-C DIR] [--keep] [--record] [--] CMD ARGS...",
+			help: "run a command on pipes, or with ssh -t in a terminal, and exit with its" +
+				" status; it ends with the connection",
+			input: true, needs: authz.Create,
+			parse: (*invocation).parseRun, define: defineRun,
+			examples: []string{
+				"ssh HOST run -- make -C src test",
+				"tar c . | ssh HOST run -- tar x -C /tmp",
+				"ssh -t HOST run -- vim notes",
+			},
+		}, {
+			name: "share", usage: "[-n NAME] [--cols N --rows N] [--raw]",
+			help: "show standard input as a terminal that others watch" +
+				" (--raw: it is a terminal's own output)",
+			input: true, needs: authz.Create,
+			parse: (*invocation).parseShare, define: defineShare,
+			examples: []string{"make 2>&1 | ssh HOST share -n build"},
+		}, {
+			name: "log",
+			usage: "[--text|--raw|--json|--commands [--json]] [--last|--command N|--since TIME]" +
+				" [--tail N] [-f] NAME",
+			help: "what a terminal has printed",
+			keys: true, needs: authz.Read, least: 1, most: 1, define: defineLog,
+			examples: []string{"ssh HOST log --last build", "ssh HOST log --since 10m -f build",
+				"ssh HOST log --commands build"},
+		}, {
+			name: "grep", usage: "[-i] [-C N] [--command TEXT] PATTERN [NAME...]",
+			help: "print the lines that match PATTERN of what terminals have printed, those named" +
+				" or all, as NAME:TIME:line",
+			keys: true, needs: authz.Read, least: 1, most: -1, patternFirst: true,
+			define: defineGrep,
+			examples: []string{"ssh HOST grep -i 'error|failed'",
+				"ssh HOST grep -C 3 --command 'go test' FAIL build"},
+		}, {
+			name: "cast", usage: "[--v2] NAME|REC",
+			help: "print what a terminal has shown, or a recording, as asciicast, which asciinema" +
+				" plays",
+			needs: authz.Read, least: 1, most: 1, define: defineCast,
+			examples: []string{"ssh HOST cast --v2 build | asciinema play -"},
+		}, {
+			name: "replay", usage: "[--speed N] [--idle D] NAME|REC",
+			help: "play what a terminal has shown, or a recording, in your terminal:" +
+				" space stops it, arrows seek, n and p go to a command, / searches, q quits",
+			terminal: true, input: true,
+			needs: authz.Read, least: 1, most: 1, define: defineReplay,
+			examples: []string{"ssh -t HOST replay --idle 2s build"},
+		}, {
+			name: "record", usage: "NAME on|off",
+			help: "record all that a terminal shows from now on, or no longer;" +
+				" what is typed is never recorded",
+			needs: authz.Record, least: 2, most: 2, define: defineRecord,
+			examples: []string{"ssh HOST record build on"},
+		}, {
+			name: "recordings", usage: "[--json]", help: "list the recordings",
+			needs: authz.List, define: defineRecordings,
+			examples: []string{"ssh HOST recordings"},
+		}, {
+			name: "peek", usage: "[--ansi] NAME", help: "what a terminal's screen shows now",
+			needs: authz.Read, least: 1, most: 1, define: definePeek,
+			examples: []string{"ssh HOST peek build"},
+		}, {
+			name: "send", usage: "[--enter] [--key KEY]... NAME [TEXT...|-] [-- TEXT]",
+			help: "type TEXT, or with - what comes on standard input, then the KEYs" +
+				" (up, ctrl-c, alt-x, f5 ...), then with --enter Enter, into a terminal",
+			input: true, needs: authz.Input,
+			parse: (*invocation).parseSend, define: defineSend,
+			examples: []string{
+				"ssh HOST send --enter build make test",
+				"ssh HOST send --key ctrl-c build",
+				"ssh HOST send build - <script",
+				"ssh HOST send build -- --not-a-flag",
+			},
+		}, {
+			name: "wait",
+			usage: "[--match REGEX] [--idle D] [--command] [--blocked] [--all] [--timeout D]" +
+				" NAME...",
+			help: "wait for a line, a pause, a command, a question or the end of the first NAME" +
+				" (--all: the last), print which if there are several," +
+				" and exit with its status",
+			needs: authz.Wait, least: 1, most: -1, pattern: "match", define: defineWait,
+			examples: []string{
+				"ssh HOST wait build",
+				"ssh HOST wait --match '[0-9]+ passed' --timeout 5m build",
+				"ssh HOST wait --blocked --command build",
+				"ssh HOST wait --all build test",
+			},
+		}, {
+			name: "events", usage: "[--json] [NAME...]",
+			help: "tell what happens to terminals, and who did it, until the connection ends:" +
+				" a line for each that is made, exits, waits for somebody, changes hands ...",
+			keys: true, needs: authz.List, most: -1, define: defineEvents,
+			examples: []string{
+				"ssh HOST events build",
+				"ssh HOST events --json | jq --unbuffered 'select(.event == \"waits\")'",
+			},
+		}, {
+			name: "invite",
+			usage: "--terminal NAME [--role ROLE] [--ttl 1h] [--once]" +
+				" [--github USER | --key FILE] [GUEST] | --revoke GUEST",
+			help: "let a guest without a key here see, and with ROLE operator use, the terminals" +
+				" named; prints the guest's ssh line",
+			input: true, needs: authz.Invite, most: 1, define: defineInvite,
+			examples: []string{"ssh HOST invite --terminal build bob",
+				"ssh HOST invite --terminal build --role operator --once --ttl 30m",
+				"ssh HOST invite --terminal build --key - bob < bob.pub",
+				"ssh HOST invite --revoke bob"},
+		}, {
+			name: "invites", usage: "[--json]", help: "list the invitations that you may end",
+			needs: authz.Invite, define: defineInvites,
+			examples: []string{"ssh HOST invites"},
+		}, {
+			name: "who", usage: "[--json] NAME", help: "who watches a terminal",
+			needs: authz.Read, least: 1, most: 1, define: defineWho,
+			examples: []string{"ssh HOST who build"},
+		}, {
+			name: "kick", usage: "NAME WHO",
+			help: "end what WHO, a name that `who` lists, sees of a terminal;" +
+				" one that has a key may come back, a guest's invitation ends",
+			needs: authz.Kick, least: 2, most: 2, define: defineKick,
+			examples: []string{"ssh HOST kick build bob"},
+		}, {
+			name: "guard", usage: "NAME [on|off]",
+			help: "have what agents type into a terminal wait for a person's approval," +
+				" or no longer",
+			needs: authz.Approve, least: 1, most: 2, define: defineGuard,
+			examples: []string{"ssh HOST guard build", "ssh HOST guard build off"},
+		}, {
+			name: "asks", usage: "[--json]", help: "list what agents want to type",
+			needs: authz.List, define: defineAsks,
+			examples: []string{"ssh HOST asks"},
+		}, {
+			name: "approve", usage: "NAME", help: "type what an agent wants to type first",
+			needs: authz.Approve, least: 1, most: 1, define: defineApprove,
+			examples: []string{"ssh HOST approve build"},
+		}, {
+			name: "refuse", usage: "NAME [REASON...]",
+			help:  "refuse what an agent wants to type first, and tell it REASON",
+			needs: authz.Approve, least: 1, most: -1, define: defineRefuse,
+			examples: []string{"ssh HOST refuse build not on a Friday"},
+		}, {
+			name: "rm", usage: "NAME... | --recording REC...",
+			help:  "end terminals and forget them, or delete recordings",
+			needs: authz.Dispose, least: 1, most: -1, define: defineRemove,
+			examples: []string{"ssh HOST rm build test"},
+		}, {
+			name: "token", usage: "[--name NAME] [--role ROLE] [--ttl 8h] [--may-type-secrets]" +
+				" | --revoke NAME",
+			help:  "make a bearer token for AHP, or end one",
+			needs: authz.MintToken, define: defineToken,
+			examples: []string{
+				"ssh HOST token --name agent --ttl 8h",
+				"ssh HOST token --revoke agent",
+			},
+		}, {
+			name: "tokens", help: "list your tokens",
+			needs: authz.ListTokens, define: defineTokens,
+			examples: []string{"ssh HOST tokens"},
+		}, {
+			name: "page", usage: "[--url URL] [--role ROLE] [--stay] [NAME...]",
+			help: "print a URL that opens the terminals in a browser; it works once, within a" +
+				" minute",
+			needs: authz.OpenPage, most: -1, define: definePage,
+			examples: []string{"ssh HOST page", "ssh HOST page --url http://127.0.0.1:7722/ build"},
+		}, {
+			name: "whoami", usage: "[--json]", help: "show who you are here", define: defineWhoami,
+			examples: []string{"ssh HOST whoami --json"},
+		}, {
+			name: "completion", usage: "bash|zsh|fish [ALIAS...]",
+			help:  "print a shell's completion for `ssh ALIAS VERB`; it says where to put it",
+			least: 1, most: -1, define: defineCompletion,
+			examples: []string{"ssh HOST completion bash th >~/.termhost.bash"},
+		}, {
+			name: "version", help: "print the version of termhost", define: defineVersion,
+			examples: []string{"ssh HOST version"},
+		},
+	}
+}
+
+// synopsis is the verb's command line.
+func (c verb) synopsis() string { return strings.TrimSpace("ssh HOST " + c.name + " " + c.usage) }
+
+// who names the roles that may use the verb; "" if any may.
+func (c verb) who() string {
+	if c.needs == 0 {
+		return ""
+	}
+	var roles []string
+	for role := authz.Observer; role <= authz.Admin; role++ {
+		p := authz.Principal{ID: "key", Fingerprint: "key", Role: role}
+		// The terminal is the peer's own: nothing is in the way but the role.
+		t := authz.Target{Executor: authz.Server, Holds: true, TokenRole: authz.Observer}
+		if authz.Check(p, c.needs, t) == nil {
+			roles = append(roles, role.String()+"s")
+		}
+	}
+	if len(roles) > int(authz.Admin-authz.Observer) {
+		return ""
+	}
+	return strings.Join(roles, " and ")
+}

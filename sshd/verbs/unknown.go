@@ -1,0 +1,104 @@
+package verbs
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"termhost/ahp/host"
+)
+
+// unknown refuses a command that termhost does not have. Many clients send commands of their own
+// making, as `mosh HOST` does, which runs "mosh-server new ..."; they get a hint of their own. text
+// is the whole command line; "": it was said that it is a verb.
+func (v *invocation) unknown(name, text string) int {
+	shown := host.Printable(name)
+	fmt.Fprintf(v.stderr, "termhost: error: unknown command %q\n", clipped(shown))
+	fmt.Fprintf(v.stderr, "hint: %s\n", v.told(hintForUnknown(name, text)))
+	return StatusUnknown
+}
+
+// hintForUnknown says what to do instead.
+func hintForUnknown(name, text string) string {
+	run := "`ssh HOST run -- " + clipped(host.Printable(text)) + "`"
+	switch base := path.Base(name); {
+	case text == "":
+	case base == "scp", base == "sftp-server", base == "sftp":
+		return "use scp without -O, or sftp"
+	case base == "rsync", strings.HasPrefix(base, "git-"), base == "git":
+		return base + ` needs [ssh] exec = "shell" in the host's configuration`
+	case base == "mosh-server":
+		return "mosh needs a server of its own, and is not needed: terminals live on when the" +
+			" connection is lost; `ssh -t HOST attach` comes back to one"
+	case base == "tmux", base == "screen":
+		return "terminals live on without " + base + "; `ssh -t HOST attach` comes back to one"
+	case strings.HasSuffix(base, "sh"):
+		return "`ssh HOST` alone runs your shell; for a command: " + run
+	}
+	if meant := meantBy(name); meant != "" {
+		return "did you mean " + meant + "? " + seeHelp
+	}
+	if text == "" {
+		return seeHelp
+	}
+	return "to run a command: " + run + "; " + seeHelp
+}
+
+// meantBy guesses which verb is meant by a word that is none: one that is spelt nearly the same,
+// one that begins with it, or the one that programs such as tmux call so. It returns "" without a
+// guess.
+func meantBy(word string) string {
+	begins := ""
+	for _, c := range table() {
+		switch {
+		case near(c.name, word):
+			return c.name
+		case begins == "" && len(word) > 1 && strings.HasPrefix(c.name, word):
+			begins = c.name
+		}
+	}
+	if begins != "" {
+		return begins
+	}
+	switch word {
+	case "list", "list-sessions", "ps", "sessions":
+		return "ls"
+	case "a", "at", "connect", "attach-session", "open":
+		return "attach"
+	case "create", "start", "new-session":
+		return "new"
+	case "exec":
+		return "run"
+	case "kill", "stop", "delete", "remove", "kill-session":
+		return "rm"
+	case "logs", "history":
+		return "log"
+	case "screenshot", "capture-pane", "show":
+		return "peek"
+	case "type", "keys", "send-keys":
+		return "send"
+	}
+	return ""
+}
+
+// clipped shortens what a peer sent for a message of one line.
+func clipped(s string) string {
+	const most = 80
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
+
+// near reports whether word is name with one letter wrong, missing, added, or two swapped.
+func near(name, word string) bool {
+	a, b := name, word
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return max(len(name), len(word)) > 2 && word != "" && (len(a) <= 1 && len(b) <= 1 || swapped)
+}

@@ -1,0 +1,61 @@
+package verbs
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+
+	"termhost/ahp/host"
+)
+
+// defineAttach shows a terminal that exists, or with -A makes it.
+func defineAttach(fs *flag.FlagSet) func(*invocation) int {
+	readOnly := fs.Bool("r", false, "show it only; without a terminal, as a plain stream")
+	create := fs.Bool("A", false, "make it if there is none of that name")
+	return func(v *invocation) int { return v.attach(*readOnly, *create) }
+}
+
+func (v *invocation) attach(readOnly, create bool) int {
+	switch {
+	case (!readOnly || create) && !v.onTerminal():
+		return v.needsTerminal("or use -r to see it as a plain stream")
+	case create && len(v.args) == 0:
+		return v.misused("-A needs a name")
+	}
+	t, err := v.which()
+	var missing *host.NotFoundError
+	if create && errors.As(err, &missing) && len(missing.Candidates) == 0 {
+		o := v.createOptions()
+		o.Name, o.Dir = v.args[0], v.folder("")
+		return v.create(o, nil)
+	}
+	if err != nil {
+		return v.failed(err)
+	}
+	o := v.attachOptions()
+	o.ReadOnly = readOnly
+	_, over := t.Exit()
+	a, first, err := v.Conn.Attach(t, o)
+	if err != nil {
+		return v.failed(err)
+	}
+	return v.show(a, first, func(l *inputLoop) {
+		l.w.over = over
+		if s := v.entering(a); s != "" && !over {
+			l.w.overlay = notice("%s", s).longer()
+		}
+	})
+}
+
+var errNoTerminal = errors.New("there is no terminal to attach to")
+
+// which returns the terminal of a NAME, or the last used one.
+func (v *invocation) which() (*host.Terminal, error) {
+	if len(v.args) > 0 {
+		return v.find(v.args[0])
+	}
+	if t := v.Host.LastUsed(v.principal()); t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("%w%s", errNoTerminal, v.howToMakeOne())
+}

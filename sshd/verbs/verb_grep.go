@@ -1,0 +1,149 @@
+package verbs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"syscall"
+	"time"
+
+	"termhost/ahp/host"
+)
+
+// grepFlags are what `grep` is told.
+type grepFlags struct {
+	ignoreCase bool
+	context    int
+	command    string
+}
+
+// maxContext bounds the lines around one that matches: they are kept until one does.
+const maxContext = 1000
+
+// defineGrep searches what terminals have printed.
+func defineGrep(fs *flag.FlagSet) func(*invocation) int {
+	var f grepFlags
+	fs.BoolVar(&f.ignoreCase, "i", false, "match in upper and lower case alike")
+	fs.IntVar(&f.context, "C", 0, "print `N` lines before and behind each as well")
+	fs.StringVar(&f.command, "command", "",
+		"search only the output of commands whose line contains `TEXT`")
+	return func(v *invocation) int { return v.grep(f) }
+}
+
+// grep prints the lines that match, with their terminal's NAME and when they were printed. It
+// returns StatusFailed if there are none, and StatusUsage after an error, as grep(1).
+func (v *invocation) grep(f grepFlags) int {
+	if f.context < 0 || f.context > maxContext {
+		return v.misused("-C is a number of lines, from 0 to %d", maxContext)
+	}
+	pattern, err := host.NewSearchPattern(v.args[0], f.ignoreCase)
+	if err != nil {
+		return v.misused("%s", host.Printable(err.Error()))
+	}
+	list, err := v.searched(v.args[1:])
+	if err != nil {
+		v.failed(err)
+		return StatusUsage
+	}
+	ctx, stop := v.untilInterrupted()
+	defer stop()
+	p := grepPrinter{w: bufio.NewWriterSize(v.stdout, keptBytes), groups: f.context > 0}
+	s := host.Search{Pattern: pattern, Command: f.command, Context: f.context}
+	for _, t := range list {
+		err := v.Host.Search(ctx, v.principal(), t, s, p.print)
+		if p.w.Flush() != nil {
+			return StatusFailed
+		}
+		switch {
+		case ctx.Err() != nil:
+			return v.stopped(ctx)
+		case err != nil:
+			v.failed(err)
+			return StatusUsage
+		}
+	}
+	if !p.found {
+		return StatusFailed
+	}
+	return StatusOK
+}
+
+// searched returns the terminals of the NAMEs, or all that there are.
+func (v *invocation) searched(names []string) (list []*host.Terminal, err error) {
+	if len(names) == 0 {
+		return v.Host.Terminals(v.principal())
+	}
+	for _, name := range names {
+		t, err := v.find(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// grepPrinter prints lines as grep(1) does, with "--" between those that do not follow each other
+// if there is context.
+type grepPrinter struct {
+	w      *bufio.Writer
+	groups bool
+	found  bool
+	buf    []byte
+}
+
+func (p *grepPrinter) print(l *host.SearchLine) bool {
+	sep := byte('-')
+	if l.Matches {
+		sep = ':'
+	}
+	out := p.buf[:0]
+	if l.Apart && p.groups && p.found {
+		out = append(out, "--\n"...)
+	}
+	out = append(append(out, l.Terminal.Name()...), sep)
+	out = append(l.Time.UTC().AppendFormat(out, time.RFC3339), sep)
+	p.buf = append(append(out, l.Text...), '\n')
+	p.found = true
+	_, err := p.w.Write(p.buf)
+	return err == nil
+}
+
+// errInterrupted ends what goes on until the peer has had enough of it.
+var errInterrupted = errors.New("interrupted")
+
+// untilInterrupted returns a context that ends when the peer interrupts what goes on, by ctrl-C at
+// its terminal or by a signal, or takes no more output, or is lost. stop must be called.
+func (v *invocation) untilInterrupted() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(v.ctx)
+	typed := v.interrupted()
+	v.Go("waiting for an interrupt", func() {
+		for {
+			select {
+			case sig := <-v.Signals():
+				if sig != syscall.SIGINT && sig != syscall.SIGTERM {
+					continue
+				}
+			case <-typed:
+			case <-v.OutputRefused():
+			case <-ctx.Done():
+				return
+			}
+			cancel(errInterrupted)
+			return
+		}
+	})
+	return ctx, func() { cancel(nil) }
+}
+
+// statusInterrupted is a shell's for a program that ctrl-C has ended.
+const statusInterrupted = 128 + int(syscall.SIGINT)
+
+// stopped returns the exit status of what an ended context of untilInterrupted has cut short.
+func (v *invocation) stopped(ctx context.Context) int {
+	if errors.Is(context.Cause(ctx), errInterrupted) {
+		return statusInterrupted
+	}
+	return v.cutShort()
+}

@@ -1,0 +1,174 @@
+package verbs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+	"time"
+
+	"termhost/ahp/host"
+)
+
+// logFlags are what `log` is told: the form in which it prints, text without any; which part; and
+// whether it goes on.
+type logFlags struct {
+	text, raw, json, commands bool
+
+	last    bool
+	command int // 0: not given
+	since   time.Time
+	tail    int // -1: all
+	follow  bool
+}
+
+// defineLog prints what a terminal has printed, as far as it is retained.
+func defineLog(fs *flag.FlagSet) func(*invocation) int {
+	f := logFlags{tail: -1}
+	fs.BoolVar(&f.text, "text", false, "as text, without escape sequences; this is the default")
+	fs.BoolVar(&f.raw, "raw", false, "byte for byte, as its program wrote it")
+	fs.BoolVar(&f.json, "json", false, "as AHP's state of it, or its commands as an array;"+
+		" with -f, one object or action on each line")
+	fs.BoolVar(&f.commands, "commands", false, "the commands that its shell has run;"+
+		" with -f, each when it has ended")
+	fs.BoolVar(&f.last, "last", false, "only the output of its last command")
+	countFlag(fs, &f.command, 1, "command", "only the output of command `N` of --commands")
+	fs.Func("since", "only what it printed since `TIME`, such as 2026-01-31T12:00:00Z, or for as"+
+		" long as a duration, such as 10m", f.readSince)
+	countFlag(fs, &f.tail, 0, "tail", "only the last `N` lines")
+	fs.BoolVar(&f.follow, "f", false, "go on with what it prints, until it or the connection ends")
+	return func(v *invocation) int { return v.log(f) }
+}
+
+// countFlag adds a flag for a number that is at least least.
+func countFlag(fs *flag.FlagSet, n *int, least int, name, help string) {
+	fs.Func(name, help, func(text string) error {
+		i, err := strconv.Atoi(text)
+		if err != nil || i < least {
+			return fmt.Errorf("it is a number from %d on", least)
+		}
+		*n = i
+		return nil
+	})
+}
+
+func (f *logFlags) readSince(text string) error {
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		f.since = time.Now().Add(-d)
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return errors.New("it is a duration, such as 90s or 2h30m, or a time of RFC 3339," +
+			" such as 2026-01-31T12:00:00Z")
+	}
+	f.since = at
+	return nil
+}
+
+// wrong returns what is wrong with the flags; "": nothing.
+func (f *logFlags) wrong() string {
+	state := f.json && !f.commands
+	part := f.last || f.command > 0
+	switch {
+	case count(f.text, f.raw, state, f.commands) > 1:
+		return "ask for one of --text, --raw, --json and --commands [--json]"
+	case count(f.last, f.command > 0, !f.since.IsZero()) > 1:
+		return "ask for one of --last, --command and --since"
+	case part && f.commands:
+		return "--commands lists commands, --last and --command are for the output of one"
+	case f.tail >= 0 && state:
+		return "--tail is a number of lines, which --json has not"
+	}
+	return ""
+}
+
+func count(set ...bool) (n int) {
+	for _, b := range set {
+		if b {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *logFlags) part() host.ExcerptOf {
+	return host.ExcerptOf{Last: f.last, Command: f.command, Since: f.since}
+}
+
+func (v *invocation) log(f logFlags) int {
+	if wrong := f.wrong(); wrong != "" {
+		return v.misused("%s", wrong)
+	}
+	t, err := v.find(v.args[0])
+	if err != nil {
+		return v.failed(err)
+	}
+	if f.follow {
+		return v.followLog(t, f)
+	}
+	p := v.principal()
+	if f.part() == (host.ExcerptOf{}) && !f.raw && !f.json && !f.commands {
+		text, truncated, err := v.Host.LogText(p, t)
+		if err == nil {
+			v.tellTruncated(t, truncated && f.tail < 0)
+		}
+		return v.printed(v.stdout, err, tail(text, f.tail))
+	}
+	e, err := v.Host.Excerpt(p, t, f.part())
+	if err != nil {
+		return v.failed(err)
+	}
+	v.tellTruncated(t, e.Truncated && f.tail < 0)
+	switch {
+	case f.raw: // no line end of it is converted
+		raw := e.Raw()
+		if f.tail >= 0 {
+			raw = [][]byte{tail(bytes.Join(raw, nil), f.tail)}
+		}
+		return v.printed(v.Stdout(), nil, raw...)
+	case f.commands:
+		return v.printCommands(e.Commands(), f)
+	case f.json:
+		return v.printed(v.stdout, nil, e.JSON(), []byte("\n"))
+	}
+	return v.printed(v.stdout, nil, tail(e.Text(), f.tail))
+}
+
+func (v *invocation) printCommands(list []*host.Command, f logFlags) int {
+	if f.tail >= 0 {
+		list = list[max(0, len(list)-f.tail):]
+	}
+	if f.json {
+		text, _ := json.MarshalIndent(list, "", "  ") // strings and numbers: it cannot fail
+		return v.printed(v.stdout, nil, text, []byte("\n"))
+	}
+	var table bytes.Buffer
+	writeTable(&table, host.CommandTable(list), 0)
+	return v.printed(v.stdout, nil, table.Bytes())
+}
+
+func (v *invocation) tellTruncated(t *host.Terminal, truncated bool) {
+	if truncated {
+		fmt.Fprintf(v.stderr, "termhost: the beginning of %s is gone: it printed more than"+
+			" scrollback_bytes, and this is the rest\n", t.Name())
+	}
+}
+
+// tail returns the last n lines of a text; all of them if n is negative.
+func tail(text []byte, n int) []byte {
+	if n < 0 {
+		return text
+	}
+	end := len(bytes.TrimSuffix(text, []byte("\n")))
+	for i := end; ; n-- {
+		if n == 0 {
+			return text[min(i+1, len(text)):]
+		}
+		if i = bytes.LastIndexByte(text[:i], '\n'); i < 0 {
+			return text
+		}
+	}
+}

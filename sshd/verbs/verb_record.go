@@ -1,0 +1,109 @@
+package verbs
+
+import (
+	"flag"
+	"fmt"
+	"strconv"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/ahp/record"
+)
+
+// defineRecord has a terminal recorded, or no longer.
+func defineRecord(*flag.FlagSet) func(*invocation) int { return (*invocation).record }
+
+// record prints the recording's name alone on stdout.
+func (v *invocation) record() int {
+	on := v.args[1] == "on"
+	if !on && v.args[1] != "off" {
+		return v.misused("say on or off, not %s", host.Printable(v.args[1]))
+	}
+	t, err := v.find(v.args[0])
+	if err != nil {
+		return v.failed(err)
+	}
+	name, err := v.Host.Record(v.principal(), t, on)
+	switch {
+	case err != nil:
+		return v.failed(err)
+	case name == "":
+		fmt.Fprintf(v.stderr, "termhost: %s is not recorded\n", t.Name())
+	default:
+		fmt.Fprintln(v.stdout, name)
+	}
+	return StatusOK
+}
+
+// defineRecordings lists the recordings.
+func defineRecordings(fs *flag.FlagSet) func(*invocation) int {
+	asJSON := fs.Bool("json", false, "print a JSON array")
+	return func(v *invocation) int { return v.recordings(*asJSON) }
+}
+
+func (v *invocation) recordings(asJSON bool) int {
+	list, err := v.Host.Recordings(v.principal())
+	switch {
+	case err != nil:
+		return v.failed(err)
+	case asJSON:
+		return v.printJSON(list)
+	case len(list) == 0:
+		fmt.Fprintln(v.stderr, v.told("no recordings; `ssh HOST record NAME on` begins one"))
+		return StatusOK
+	}
+	rows := [][]string{{"RECORDING", "TERMINAL", "STARTED", "ENDED", "BYTES"}}
+	for _, r := range list {
+		ended := "-"
+		if r.EndedAt != nil {
+			ended = r.EndedAt.Format(time.RFC3339)
+		}
+		rows = append(rows, []string{r.Recording, r.Terminal, r.StartedAt.Format(time.RFC3339),
+			ended, strconv.FormatInt(r.Bytes, 10)})
+	}
+	writeTable(v.stdout, rows, 0)
+	return StatusOK
+}
+
+// defineCast prints what a terminal has shown, or a recording, as asciicast.
+func defineCast(fs *flag.FlagSet) func(*invocation) int {
+	old := fs.Bool("v2", false, "in version 2, for asciinema before 3.0")
+	return func(v *invocation) int {
+		if *old {
+			return v.cast(record.V2)
+		}
+		return v.cast(record.V3)
+	}
+}
+
+// castBytes is how much is written at a time.
+const castBytes = 256 << 10
+
+func (v *invocation) cast(version int) int {
+	c, err := v.Host.Cast(v.principal(), v.args[0])
+	if err != nil {
+		return v.failed(err)
+	}
+	v.tellCut(c)
+	e := record.Encoder{Version: version}
+	lines := e.AppendHeader(nil, c.Header)
+	for i := range c.Events {
+		lines = e.Append(lines, c.Events[i])
+		if len(lines) < castBytes {
+			continue
+		}
+		if _, err := v.stdout.Write(lines); err != nil {
+			return StatusFailed
+		}
+		lines = lines[:0]
+	}
+	return v.printed(v.stdout, nil, lines)
+}
+
+// tellCut says that the beginning of what is shown is gone.
+func (v *invocation) tellCut(c *host.Cast) {
+	if c.Truncated {
+		fmt.Fprintf(v.stderr, "termhost: the beginning of %s is gone: it printed more than"+
+			" log_bytes, and this is the rest\n", c.Name)
+	}
+}

@@ -1,0 +1,28 @@
+package verbs
+
+import (
+	"flag"
+	"fmt"
+)
+
+// defineWhoami tells who the peer has proven to be.
+func defineWhoami(fs *flag.FlagSet) func(*invocation) int {
+	asJSON := fs.Bool("json", false, "print a JSON object")
+	return func(v *invocation) int { return v.whoami(*asJSON) }
+}
+
+func (v *invocation) whoami(asJSON bool) int {
+	p := v.principal()
+	if asJSON {
+		return v.printJSON(struct {
+			Name        string `json:"name"`
+			Role        string `json:"role"`
+			Fingerprint string `json:"fingerprint"`
+		}{p.Name, p.Role.String(), p.Fingerprint})
+	}
+	writeTable(v.stdout, [][]string{{p.Name, p.Role.String(), p.Fingerprint}}, 0)
+	if p.ReadOnly {
+		fmt.Fprintln(v.stdout, "this key may only list and read")
+	}
+	return StatusOK
+}
