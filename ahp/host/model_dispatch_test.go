@@ -10,14 +10,14 @@ import (
 
 // action returns an action that a client may dispatch, in ways that are right and wrong.
 func (m *hostModel) action(c *modelConn) ahp.Action {
-	code := m.c.n(3)
-	switch m.c.n(14) {
+	code := m.c.N(3)
+	switch m.c.N(14) {
 	case 0, 1:
 		return ahp.TerminalInput{Data: []byte("k")}
 	case 2:
-		return ahp.TerminalResized{Cols: m.c.n(3) * 50, Rows: 24}
+		return ahp.TerminalResized{Cols: m.c.N(3) * 50, Rows: 24}
 	case 3:
-		return ahp.TerminalTitleChanged{Title: strings.Repeat("t", m.c.n(3))}
+		return ahp.TerminalTitleChanged{Title: strings.Repeat("t", m.c.N(3))}
 	case 4, 5, 6:
 		return ahp.TerminalClaimed{Claim: m.claimOf(c)}
 	case 7:
@@ -25,7 +25,7 @@ func (m *hostModel) action(c *modelConn) ahp.Action {
 	case 8, 9:
 		return ahp.TerminalOutput{Data: []byte(fmt.Sprintf("\x1b[3%dmo\u00e9\r\n", code))}
 	case 10:
-		if m.c.n(4) > 0 {
+		if m.c.N(4) > 0 {
 			return ahp.TerminalOutput{}
 		}
 		return ahp.TerminalExited{ExitCode: &code}
@@ -41,7 +41,7 @@ func (m *hostModel) action(c *modelConn) ahp.Action {
 // dispatch dispatches an action of some kind.
 func (m *hostModel) dispatch(c *modelConn) {
 	uri, a := m.uri(), m.action(c)
-	if m.c.n(4) > 0 {
+	if m.c.N(4) > 0 {
 		m.read(c)
 	}
 	m.send(c, uri, a)
@@ -50,7 +50,7 @@ func (m *hostModel) dispatch(c *modelConn) {
 // race has two connections that follow a terminal claim it, of which the second does not know of
 // the first one's claim.
 func (m *hostModel) race(a *modelConn) {
-	b, uri := m.conns[m.c.n(len(m.conns))], ahp.TerminalURI(fmt.Sprintf("t%d", m.c.n(modelServers)))
+	b, uri := m.conns[m.c.N(len(m.conns))], ahp.TerminalURI(fmt.Sprintf("t%d", m.c.N(modelServers)))
 	m.subscribe(a, uri)
 	m.subscribe(b, uri)
 	m.send(a, uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(a.client.id)})
@@ -72,7 +72,7 @@ func (m *hostModel) send(c *modelConn, uri string, a ahp.Action) {
 	if taken {
 		m.take(c, m.at(uri), a)
 	}
-	if m.c.n(2) == 0 {
+	if m.c.N(2) == 0 {
 		m.read(c)
 		if _, due := c.due[seq]; due {
 			m.fail("it was not answered")

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/ahptest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -29,7 +29,7 @@ func (m *hostModel) at(uri string) *modelTerm {
 
 // create makes a terminal, or fails as it must.
 func (m *hostModel) create(c *modelConn) {
-	i := m.c.n(modelTerminals)
+	i := m.c.N(modelTerminals)
 	name, p := fmt.Sprintf("t%d", i), c.client.principal
 	uri := ahp.TerminalURI(name)
 	claim := m.claimOf(c)
@@ -38,7 +38,7 @@ func (m *hostModel) create(c *modelConn) {
 	if i < modelServers {
 		params.Meta = &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: "/bin/cat"}}
 	} else {
-		tm.owner, tm.stays = c.client, m.c.n(2) == 0
+		tm.owner, tm.stays = c.client, m.c.N(2) == 0
 		x := &ahp.CreateTerminalExtras{}
 		if tm.stays {
 			x.Grace = "1h"
@@ -61,11 +61,11 @@ func (m *hostModel) create(c *modelConn) {
 
 // claimOf returns a claim that the client may make, or one that is none of its business.
 func (m *hostModel) claimOf(c *modelConn) ahp.Claim {
-	switch m.c.n(6) {
+	switch m.c.N(6) {
 	case 0:
-		return ahp.ClientClaim(fmt.Sprintf("c%d", m.c.n(modelClients+1))) // the last is nobody's
+		return ahp.ClientClaim(fmt.Sprintf("c%d", m.c.N(modelClients+1))) // the last is nobody's
 	case 1:
-		session := fmt.Sprintf("agent:/%d", m.c.n(2))
+		session := fmt.Sprintf("agent:/%d", m.c.N(2))
 		return ahp.Claim{Kind: ahp.ClaimSession, Session: session}
 	case 2:
 		return ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-root://"}
@@ -76,7 +76,7 @@ func (m *hostModel) claimOf(c *modelConn) ahp.Claim {
 
 // uri returns the URI of a terminal of the pool, the root's, or one that never is.
 func (m *hostModel) uri() string {
-	if n := m.c.n(modelTerminals + 2); n > 1 {
+	if n := m.c.N(modelTerminals + 2); n > 1 {
 		return ahp.TerminalURI(fmt.Sprintf("t%d", n-2))
 	} else if n == 1 {
 		return ahp.RootURI
@@ -319,23 +319,11 @@ func TestModel(t *testing.T) {
 	}
 	for seed := range uint64(runs) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			newHostModel(t, &randomChoices{rand.New(rand.NewPCG(seed, 7)), 400}).run()
+			newHostModel(t, ahptest.RandomChoices(seed, 400)).run()
 		})
 	}
 }
 
 func FuzzDispatch(f *testing.F) {
-	for seed := range uint64(8) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		b := make([]byte, 300)
-		for i := range b {
-			b[i] = byte(rng.Uint32())
-		}
-		f.Add(b)
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		const enough = 1 << 11
-		c := byteChoices(b[:min(len(b), enough)])
-		newHostModel(t, &c).run()
-	})
+	ahptest.FuzzChoices(f, 300, 1<<11, func(t *testing.T, c ahptest.Choices) { newHostModel(t, c).run() })
 }

@@ -2,13 +2,13 @@ package host
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/ahptest"
 	"termhost/authz"
 )
 
@@ -17,37 +17,6 @@ import (
 // which of their actions are taken or refused, with which rule. Every connection keeps mirrors of
 // the channels that it follows. At the end of a run, and now and then before, they equal the
 // host's states.
-
-// choices makes the model's decisions: at random, or from the bytes of a fuzzer.
-type choices interface {
-	n(max int) int // 0 <= n < max
-	more() bool
-}
-
-type randomChoices struct {
-	*rand.Rand
-	left int
-}
-
-func (c *randomChoices) n(max int) int { return c.IntN(max) }
-
-func (c *randomChoices) more() bool {
-	c.left--
-	return c.left >= 0
-}
-
-type byteChoices []byte
-
-func (c *byteChoices) n(max int) int {
-	if len(*c) == 0 {
-		return 0
-	}
-	b := (*c)[0]
-	*c = (*c)[1:]
-	return int(b) % max
-}
-
-func (c *byteChoices) more() bool { return len(*c) > 0 }
 
 // modelHolder is who holds a terminal.
 type modelHolder struct {
@@ -100,7 +69,7 @@ type modelConn struct {
 // hostModel is one run.
 type hostModel struct {
 	t       *testing.T
-	c       choices
+	c       ahptest.Choices
 	h       *Host
 	clock   *laterClock
 	people  []authz.Principal
@@ -116,7 +85,7 @@ const (
 	modelServers   = 2 // of these the first ones are executed by the host
 )
 
-func newHostModel(t *testing.T, c choices) *hostModel {
+func newHostModel(t *testing.T, c ahptest.Choices) *hostModel {
 	dave := keyOf("dave", authz.Admin) // two admins seize from each other
 	m := &hostModel{t: t, c: c, clock: newClock(), clients: map[string]*modelClient{},
 		people: []authz.Principal{alice, carol, dave, bot, eve}}
@@ -138,7 +107,7 @@ func (m *hostModel) fail(format string, args ...any) {
 }
 
 func (m *hostModel) run() {
-	for m.c.more() {
+	for m.c.More() {
 		// Two claims cross if they are close together; here only those of which one was made
 		// before the other one was read of.
 		m.clock.advance(crossing)
@@ -151,12 +120,12 @@ func (m *hostModel) run() {
 }
 
 func (m *hostModel) step() {
-	n := m.c.n(100)
+	n := m.c.N(100)
 	if n < 12 || len(m.conns) == 0 {
 		m.connect()
 		return
 	}
-	c := m.conns[m.c.n(len(m.conns))]
+	c := m.conns[m.c.N(len(m.conns))]
 	switch {
 	case n < 24:
 		m.create(c)
@@ -181,23 +150,23 @@ func (m *hostModel) step() {
 
 // who returns somebody who may connect: one of the people, or a guest of a terminal.
 func (m *hostModel) who() authz.Principal {
-	i := m.c.n(len(m.people) + 1)
+	i := m.c.N(len(m.people) + 1)
 	if i < len(m.people) {
 		return m.people[i]
 	}
 	if len(m.terms) == 0 {
 		return eve
 	}
-	i = m.c.n(len(m.terms))
+	i = m.c.N(len(m.terms))
 	// Another terminal makes another guest, though it may have the same NAME.
-	name := fmt.Sprintf("g%d-%d", m.c.n(2), m.terms[i].t.created.UnixNano())
+	name := fmt.Sprintf("g%d-%d", m.c.N(2), m.terms[i].t.created.UnixNano())
 	return guestOf(m.terms[i].t, name, authz.Operator)
 }
 
 // connect connects somebody with a clientId of the pool, new or again.
 func (m *hostModel) connect() {
 	p := m.who()
-	id := fmt.Sprintf("c%d", m.c.n(modelClients))
+	id := fmt.Sprintf("c%d", m.c.N(modelClients))
 	conn, err := m.h.Connect(p, DoorWebSocket)
 	if err != nil {
 		m.fail("Connect: %v", err)
@@ -205,7 +174,7 @@ func (m *hostModel) connect() {
 	m.t.Cleanup(conn.Close) // a failed run leaves it
 	c := &modelConn{c: conn, due: map[int64]string{}}
 	cl := m.clients[id]
-	again := cl != nil && m.c.n(3) > 0
+	again := cl != nil && m.c.N(3) > 0
 	m.did("%s connects as %s, again: %v", p.Name, id, again)
 	var bad *ahp.Error
 	var replay Replay

@@ -46,11 +46,11 @@ func (c *conn) subscribe() {
 	m := c.m
 	var channels []*Channel
 	var of []*terminal
-	if m.c.n(4) == 0 && !c.raw {
+	if m.c.N(4) == 0 && !c.raw {
 		channels, of = append(channels, m.s.Root()), append(of, nil)
 	}
 	for _, tm := range m.terms {
-		if !tm.gone && !tm.retired && m.c.n(2) == 0 {
+		if !tm.gone && !tm.retired && m.c.N(2) == 0 {
 			channels, of = append(channels, tm.ch), append(of, tm)
 		}
 	}
@@ -146,10 +146,10 @@ func (c *conn) unsubscribe() {
 	}
 	slices.SortFunc(list, func(a, b *Channel) int { return int(a.born) - int(b.born) })
 	m := c.m
-	ch := list[m.c.n(len(list))]
+	ch := list[m.c.N(len(list))]
 	// A client waits for its answers before it unsubscribes, except if it has just
 	// subscribed.
-	if c.mirrors[ch.uri] != nil || len(c.sub.cursors[ch.uri].starts) == 0 || m.c.n(2) == 0 {
+	if c.mirrors[ch.uri] != nil || len(c.sub.cursors[ch.uri].starts) == 0 || m.c.N(2) == 0 {
 		c.drain()
 	} else {
 		c.excuseEchoes()
@@ -174,7 +174,7 @@ func (c *conn) answer() {
 	o := &ahp.Origin{ClientID: c.id, ClientSeq: c.clientSeq}
 	c.answers = append(c.answers, c.clientSeq)
 	c.m.did("answer %d to %s", c.clientSeq, c.name())
-	if c.m.c.n(2) == 0 {
+	if c.m.c.N(2) == 0 {
 		c.sub.Answer("ahp-terminal:/t0", ahp.TerminalResized{Cols: 1, Rows: 1}, o, "no")
 	} else {
 		c.sub.Answer("ahp-terminal:/t0", ahp.TerminalInput{}, o, "")
@@ -184,7 +184,7 @@ func (c *conn) answer() {
 
 // pull pulls and writes everything that was pulled.
 func (c *conn) pull() {
-	limit := 1 + c.m.c.n(200)*20
+	limit := 1 + c.m.c.N(200)*20
 	items := c.sub.Pull(nil, limit)
 	c.m.did("%s pulls %d of %d items", c.name(), limit, len(items))
 	c.write(items)
@@ -311,8 +311,8 @@ func (c *conn) receiveRaw(e *Entry) {
 // it is next used.
 func (c *conn) cut() {
 	m := c.m
-	items := c.sub.Pull(nil, 1+m.c.n(200)*20)
-	arrived := m.c.n(len(items) + 1)
+	items := c.sub.Pull(nil, 1+m.c.N(200)*20)
+	arrived := m.c.N(len(items) + 1)
 	m.did("%s is cut after %d of %d items", c.name(), arrived, len(items))
 	for _, it := range items[:arrived] {
 		if it.Lagged == nil { // a raw reader draws anew when it comes back
@@ -326,7 +326,7 @@ func (c *conn) cut() {
 	c.offline = true
 	c.excuseEchoes()
 	c.posted, c.written, c.answers, c.unstarted = 0, 0, nil, nil
-	if m.c.n(2) == 0 {
+	if m.c.N(2) == 0 {
 		c.comeBack()
 	}
 }
@@ -373,7 +373,7 @@ func (c *conn) reconnect(synced map[string]uint64) {
 		}
 	}), 0)
 	list = c.sub.Reconnect(channels, c.lastSeen, synced)
-	if m.c.n(3) == 0 {
+	if m.c.N(3) == 0 {
 		return // the answer may be lost as well
 	}
 	c.pull()

@@ -3,12 +3,12 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"termhost/ahp"
+	"termhost/ahp/ahptest"
 )
 
 // The model drives a store at random and knows what the states must be: ref is the state of
@@ -22,37 +22,6 @@ const (
 	modelContent = 4 << 10
 	modelAppend  = modelContent / 2 // the most that is appended at once
 )
-
-// choices makes the model's decisions: at random, or from the bytes of a fuzzer.
-type choices interface {
-	n(max int) int // 0 <= n < max
-	more() bool
-}
-
-type randomChoices struct {
-	*rand.Rand
-	left int
-}
-
-func (c *randomChoices) n(max int) int { return c.IntN(max) }
-
-func (c *randomChoices) more() bool {
-	c.left--
-	return c.left >= 0
-}
-
-type byteChoices []byte
-
-func (c *byteChoices) n(max int) int {
-	if len(*c) == 0 {
-		return 0
-	}
-	b := (*c)[0]
-	*c = (*c)[1:]
-	return int(b) % max
-}
-
-func (c *byteChoices) more() bool { return len(*c) > 0 }
 
 // terminal is a terminal of the store and what is known of it.
 type terminal struct {
@@ -71,7 +40,7 @@ type terminal struct {
 // model is one run.
 type model struct {
 	t     *testing.T
-	c     choices
+	c     ahptest.Choices
 	s     *Store
 	terms []*terminal
 	list  []ahp.TerminalInfo // the root's list as last published
@@ -79,7 +48,7 @@ type model struct {
 	log   []string // what was done, for a failure
 }
 
-func newModel(t *testing.T, c choices) *model {
+func newModel(t *testing.T, c ahptest.Choices) *model {
 	o := Options{FirstSeq: 1000, LogBytes: modelLog, ContentBytes: modelContent}
 	m := &model{t: t, c: c, s: New(o)}
 	const agents, viewers = 5, 2
@@ -107,7 +76,7 @@ func (m *model) fail(format string, args ...any) {
 
 // run makes choices until there are no more, then lets everybody catch up.
 func (m *model) run() {
-	for m.c.more() {
+	for m.c.More() {
 		m.step()
 		m.checkStore()
 	}
@@ -119,7 +88,7 @@ func (m *model) run() {
 }
 
 func (m *model) step() {
-	switch n := m.c.n(100); {
+	switch n := m.c.N(100); {
 	case n < 40:
 		m.withTerminal(m.appendOutput)
 	case n < 55:
@@ -149,7 +118,7 @@ func (m *model) step() {
 
 // conn returns one of the connections. If it was cut, it reconnects.
 func (m *model) conn() *conn {
-	c := m.conns[m.c.n(len(m.conns))]
+	c := m.conns[m.c.N(len(m.conns))]
 	c.comeBack()
 	return c
 }
@@ -165,14 +134,14 @@ func (m *model) withTerminal(f func(*terminal)) {
 		m.addTerminal()
 		return
 	}
-	f(alive[m.c.n(len(alive))])
+	f(alive[m.c.N(len(alive))])
 }
 
 func (m *model) addTerminal() {
 	const uris = 4 // few, so that they are used again
-	uri := ahp.TerminalURI(fmt.Sprintf("t%d", m.c.n(uris)))
+	uri := ahp.TerminalURI(fmt.Sprintf("t%d", m.c.N(uris)))
 	st := ahp.TerminalState{Title: "new", Claim: ahp.ClientClaim("c0"), Cols: 80, Rows: 24,
-		IsPty: true, Client: m.c.n(3) == 0}
+		IsPty: true, Client: m.c.N(3) == 0}
 	ch, err := m.s.Add(uri, st)
 	if m.current(uri) != nil {
 		if err != ErrExists {
@@ -205,7 +174,7 @@ func (m *model) retireTerminal(tm *terminal) {
 
 func (m *model) removeTerminal(tm *terminal) {
 	m.did("remove %s", tm.ch.URI())
-	code := m.c.n(3)
+	code := m.c.N(3)
 	tm.append(ahp.TerminalExited{ExitCode: &code})
 	tm.ch.Remove()
 	tm.gone = true
@@ -239,22 +208,22 @@ func (m *model) appendOutput(tm *terminal) {
 	if owned && owner.offline {
 		return
 	}
-	if owned && m.c.n(8) == 0 {
+	if owned && m.c.N(8) == 0 {
 		m.did("nothing to %s", tm.ch.URI())
 		m.echo(tm, "")
 		return
 	}
-	size := 1 + m.c.n(50)
-	if m.c.n(8) == 0 {
-		size = 1 + m.c.n(256)*modelAppend/256
+	size := 1 + m.c.N(50)
+	if m.c.N(8) == 0 {
+		size = 1 + m.c.N(256)*modelAppend/256
 	}
 	p := output(tm.text, size)
 	m.did("data %d to %s", size, tm.ch.URI())
 	var due bool
 	for rest := p; ; {
 		piece := []byte(rest)
-		if owned || m.c.n(2) == 0 {
-			n := 1 + m.c.n(len(piece))
+		if owned || m.c.N(2) == 0 {
+			n := 1 + m.c.N(len(piece))
 			for owned && n < len(rest) && !utf8.RuneStart(rest[n]) {
 				n++
 			}
@@ -295,7 +264,7 @@ func (m *model) echo(tm *terminal, p string) {
 }
 
 func (m *model) checkpoint(tm *terminal, due bool) {
-	if due || m.c.n(30) == 0 {
+	if due || m.c.N(30) == 0 {
 		tm.ch.Checkpoint([]byte(fmt.Sprintf("<<%d>>", tm.text)))
 		tm.checkpointed[tm.text] = true
 	}
@@ -331,7 +300,7 @@ func (tm *terminal) append(a ahp.Action) {
 }
 
 func (m *model) appendOther(tm *terminal) {
-	n := m.c.n(1000)
+	n := m.c.N(1000)
 	kind := n % 9
 	if tm.ref.Client && kind == 3 {
 		kind = 0 // its claim stays
@@ -405,23 +374,11 @@ func TestModel(t *testing.T) {
 	}
 	for seed := range uint64(runs) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			newModel(t, &randomChoices{rand.New(rand.NewPCG(seed, 7)), 1500}).run()
+			newModel(t, ahptest.RandomChoices(seed, 1500)).run()
 		})
 	}
 }
 
 func FuzzModel(f *testing.F) {
-	for seed := range uint64(8) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		b := make([]byte, 100)
-		for i := range b {
-			b[i] = byte(rng.Uint32())
-		}
-		f.Add(b)
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		const enough = 1 << 13
-		c := byteChoices(b[:min(len(b), enough)])
-		newModel(t, &c).run()
-	})
+	ahptest.FuzzChoices(f, 100, 1<<13, func(t *testing.T, c ahptest.Choices) { newModel(t, c).run() })
 }
