@@ -1,6 +1,6 @@
-// Package ahptest gives tests AHP's own documents, the JSON schemas of AHP 0.5 and its fixtures, and
-// the choices of tests that drive a state at random. The documents are not part of the project. A
-// folder shared/ahp beside it may hold them; without it the tests check less.
+// Package ahptest gives tests AHP's own documents, the JSON schemas of AHP 0.5 and its fixtures,
+// and the choices of tests that drive a state at random. The documents are not part of the project.
+// A folder shared/ahp beside it may hold them; without it the tests check less.
 package ahptest
 
 import (
