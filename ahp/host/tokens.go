@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -83,28 +84,33 @@ type PageURLError struct{ Reason string }
 func (e *PageURLError) Error() string { return e.Reason }
 
 // TokenTable returns the live tokens of g's key for people: a row of column names, then one for
-// each token, oldest first. A column tells which may type secrets, if any may. It returns
-// *authz.Denied if g may not list them.
+// each token, oldest first. A column tells where web pages are from, if there are any, and another
+// which tokens may type secrets. It returns *authz.Denied if g may not list them.
 func (h *Host) TokenTable(g authz.Grant) ([][]string, error) {
 	list, err := h.cfg().Authority.ListTokens(g)
 	if err != nil {
 		return nil, err
 	}
 	rows := [][]string{{"NAME", "ROLE", "CREATED", "EXPIRES"}}
-	some := slices.ContainsFunc(list, func(t keys.Token) bool { return t.TypesSecrets })
-	if some {
-		rows[0] = append(rows[0], "SECRETS")
-	}
 	for _, t := range list {
-		row := []string{t.Name, t.Role,
-			t.Created.UTC().Format(time.RFC3339), t.Expires.UTC().Format(time.RFC3339)}
-		switch {
-		case t.TypesSecrets:
-			row = append(row, "types them")
-		case some:
-			row = append(row, "-")
-		}
-		rows = append(rows, row)
+		rows = append(rows, []string{t.Name, t.Role,
+			t.Created.UTC().Format(time.RFC3339), t.Expires.UTC().Format(time.RFC3339)})
 	}
+	column := func(title string, value func(keys.Token) string) {
+		if !slices.ContainsFunc(list, func(t keys.Token) bool { return value(t) != "" }) {
+			return
+		}
+		rows[0] = append(rows[0], title)
+		for i, t := range list {
+			rows[i+1] = append(rows[i+1], cmp.Or(value(t), "-"))
+		}
+	}
+	column("PAGE AT", func(t keys.Token) string { return t.Origin })
+	column("SECRETS", func(t keys.Token) string {
+		if t.TypesSecrets {
+			return "types them"
+		}
+		return ""
+	})
 	return rows, nil
 }

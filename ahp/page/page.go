@@ -29,8 +29,10 @@ type Authority interface {
 // Config is what the routes are made from.
 type Config struct {
 	Authority Authority
-	AHPPath   string // where the WebSocket is: "/ahp"
-	Log       *slog.Logger
+	// Room returns why a page gets no WebSocket now, as a *ws.Refusal; nil: it would get one.
+	Room    func(authz.Grant, ws.Peer) error
+	AHPPath string // where the WebSocket is: "/ahp"
+	Log     *slog.Logger
 }
 
 // Routes returns the page's rows of the HTTP door's table.
@@ -115,11 +117,15 @@ func (d *door) check(w http.ResponseWriter, r *http.Request, p ws.Peer) error {
 	}
 	proof := authz.PageProof{Origin: r.Header.Get("Origin"), Challenge: ask.Challenge,
 		Signature: ask.Signature}
-	if _, err := d.Authority.AuthenticatePage(ask.Token, proof, p.Remote); err != nil {
+	g, err := d.Authority.AuthenticatePage(ask.Token, proof, p.Remote)
+	if err != nil {
 		d.Log.Info("page refused", "door", p.Door, "remote", p.Remote.String(), "reason",
 			err.Error())
 		return refusal(http.StatusUnauthorized,
-			"this page's session has ended: it lasts 8 hours, and as long as its key is good")
+			"it lasts 8 hours, or until it is revoked or its key is removed")
+	}
+	if err := d.Room(g, p); err != nil {
+		return err
 	}
 	return reply(w, struct{}{})
 }

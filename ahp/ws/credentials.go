@@ -78,12 +78,18 @@ func (s *Server) bearer(secret string, proof authz.PageProof, d *door) (Peer, er
 			"reason", err.Error())
 		return Peer{}, errBadToken
 	}
-	if d.name == host.DoorForward {
-		g = g.AtMost(authz.Operator)
-	}
+	g = throughDoor(g, d.name)
 	s.penalties.Forgive(penalty.SourceOf(d.remote))
 	follow := func(end func(error)) func() { return s.cfg().Authority.Track(g, end) }
 	return Peer{g.Principal, d.name, d.remote, follow, lostToken}, nil
+}
+
+// throughDoor returns what a grant is worth that comes by a door.
+func throughDoor(g authz.Grant, door string) authz.Grant {
+	if door == host.DoorForward {
+		return g.AtMost(authz.Operator)
+	}
+	return g
 }
 
 // lostToken returns what a peer is told whose token is over. The log has the

@@ -82,6 +82,16 @@ func (s *Server) register(p Peer) (*host.Conn, error) {
 	return c, nil
 }
 
+// Room returns why a peer with a grant would get no WebSocket now, as a *Refusal; nil: it would.
+func (s *Server) Room(g authz.Grant, p Peer) error {
+	p.Principal = throughDoor(g, p.Door).Principal
+	c, err := s.register(p)
+	if err == nil {
+		s.unregister(c)
+	}
+	return err
+}
+
 // room returns how many WebSockets there may be before p is refused one. The last of them are for
 // admins and for peers of the unix socket.
 func (s *Server) room(p Peer) int {

@@ -15,6 +15,7 @@ type greeting struct {
 	knownHosts  string // path of a known_hosts file; "": none
 	fingerprint string // of the host key
 	webSocket   string // URL; "": no TCP listener
+	page        string // URL; likewise
 	socket      string // path; "": none
 }
 
@@ -85,6 +86,11 @@ func (g greeting) print(out io.Writer) {
 		fmt.Fprintf(w, "Agents:   %s\n", g.webSocket)
 		fmt.Fprintf(w, "          Authorization: Bearer TOKEN, "+
 			"made by the ssh command above with \"token\" after it\n")
+	}
+	if g.page != "" {
+		fmt.Fprintf(w, "Page:     %s\n", g.page)
+		fmt.Fprintf(w, "          opened with the URL that the ssh command above prints "+
+			"with \"page\" after it\n")
 	}
 	if g.socket != "" {
 		fmt.Fprintf(w, "Socket:   %s\n", g.socket)

@@ -35,6 +35,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 		if path, err := exec.LookPath(name); err == nil {
 			options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
 				chromedp.NoSandbox, // which root has to do without
+				chromedp.Flag("host-resolver-rules", "MAP *.example 127.0.0.1"), // for a rebound name
 				chromedp.WindowSize(1200, 800))
 			ctx, _ := chromedp.NewExecAllocator(context.Background(), options...)
 			ctx, _ = chromedp.NewContext(ctx)
@@ -182,6 +183,8 @@ func (p *tab) heard(ev any) {
 	switch ev := ev.(type) {
 	case *network.EventRequestWillBeSent:
 		p.requests = append(p.requests, ev.Request)
+	case *network.EventWebSocketCreated:
+		p.requests = append(p.requests, &network.Request{URL: ev.URL})
 	case *runtime.EventExceptionThrown:
 		p.troubles = append(p.troubles, thrown(ev.ExceptionDetails))
 	case *log.EventEntryAdded:
@@ -238,6 +241,14 @@ func devtools[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, c, params)
 		return err
+	})
+}
+
+// answer returns what the browser answers to a command of its protocol.
+func answer[P, R any](p *tab, c cdp.Command[P, R], params P) R {
+	p.t.Helper()
+	return get(p, func(ctx context.Context, t *chromedp.Target) (R, error) {
+		return cdp.Call(ctx, t, c, params)
 	})
 }
 

@@ -115,6 +115,7 @@ func (s *server) webConfig() ws.Config {
 		SSH:               func(c net.Conn, p authz.Principal) { s.ssh.ServeConn(c, p) },
 		Routes: page.Routes(page.Config{
 			Authority: s.access.authority, AHPPath: cfg.Path, Log: s.log,
+			Room: func(g authz.Grant, p ws.Peer) error { return s.web.Room(g, p) },
 		}),
 		Refuse:      page.Refuse,
 		NoPenalties: !s.cfg.SSH.Penalties,

@@ -12,7 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
+	"github.com/gorilla/websocket"
 
 	"termhost/ahp/hosttest"
 )
@@ -36,25 +41,52 @@ func TestATicketOpensOnePage(t *testing.T) {
 	if at := eval[string](p, "location.href"); strings.Contains(at, "t=") || !strings.HasSuffix(at, "#/build?debug=screen") {
 		t.Errorf("the address is %s", at)
 	}
-	s.open(address).refused("The ticket has been used")
+	again := s.open(address)
+	again.refused("The ticket has been used, or is older than 60 seconds")
+	again.shot("refused-ticket")
 	s.open(strings.Split(address, "#")[0]).refused("opens with a ticket")
 
 	// A reload is the same page, and nothing secret has gone anywhere.
 	p.run(chromedp.Reload())
 	p.ready().shows("build", "# ")
-	token := eval[string](p, `JSON.parse(sessionStorage["termhost.session"]).token`)
-	ticket := strings.Split(address, "t=")[1]
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, r := range p.requests {
-		sent := r.URL + fmt.Sprint(r.Headers["Referer"])
-		if strings.Contains(sent, token) || strings.Contains(sent, ticket) {
-			t.Errorf("a secret is in %s", sent)
+	token := p.token()
+	_, ticket, _ := strings.Cut(address, "t=")
+	ticket, _, _ = strings.Cut(ticket, "&")
+	hides := func(where, text string) {
+		t.Helper()
+		if strings.Contains(text, token) || strings.Contains(text, ticket) {
+			t.Errorf("a secret is in %s: %s", where, text)
 		}
 	}
-	if text := s.log.String(); strings.Contains(text, token) || strings.Contains(text, ticket) {
-		t.Error("a secret was logged")
+	p.mu.Lock()
+	if len(p.requests) < 20 {
+		t.Errorf("only %d requests were seen", len(p.requests))
 	}
+	for _, r := range p.requests {
+		hides("a request", r.URL+fmt.Sprint(r.Headers))
+	}
+	p.mu.Unlock()
+	visited := ""
+	for _, entry := range answer(p, page.GetNavigationHistory, cdp.Empty{}).Entries {
+		visited += " " + entry.URL
+	}
+	if !strings.Contains(visited, "#/build") {
+		t.Errorf("the history is %s", visited)
+	}
+	hides("the history", visited)
+	hides("the host's log", s.log.String())
+	audit, err := os.ReadFile(filepath.Join(s.dir, "state", "audit.log"))
+	hosttest.Check(t, err)
+	hides("the audit log", string(audit))
+	if cookies := answer(p, storage.GetCookies, storage.GetCookiesParams{}).Cookies; len(cookies) != 0 {
+		t.Errorf("the browser has cookies: %v", cookies)
+	}
+}
+
+// token is the page's session token.
+func (p *tab) token() string {
+	p.t.Helper()
+	return eval[string](p, `JSON.parse(sessionStorage["termhost.session"]).token`)
 }
 
 func TestAPageEndsWithItsToken(t *testing.T) {
@@ -62,14 +94,77 @@ func TestAPageEndsWithItsToken(t *testing.T) {
 	browser(t)
 	s := newSite(t)
 	p := s.open(s.ticket()).ready()
-	if list := s.ssh("tokens"); !strings.Contains(list, "page ") || !strings.Contains(list, "operator") {
-		t.Errorf("the tokens are %s", list)
+	list := s.ssh("tokens")
+	for _, want := range []string{"page ", "operator", "http://" + s.address()} {
+		if !strings.Contains(list, want) {
+			t.Errorf("the tokens are %s, without %s", list, want)
+		}
 	}
 	s.ssh("token", "--revoke", "page")
-	p.refused("session has ended")
-	if kept := eval[int](p, "sessionStorage.getItem('termhost.session') === null ? 0 : 1"); kept != 0 {
+	p.refused("Your session has ended")
+	p.shot("refused-session")
+	if kept := eval[bool](p, "sessionStorage.getItem('termhost.session') !== null"); kept {
 		t.Error("the token is still there")
 	}
+	p.run(chromedp.Reload())
+	p.refused("opens with a ticket")
+}
+
+func TestAPageEndsWithItsKey(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	p := s.open(s.ticket()).ready()
+	unused := s.ticket()
+	hosttest.Check(t, os.WriteFile(filepath.Join(s.dir, "state", "authorized_keys"), nil, 0o600))
+	p.refused("Your session has ended")
+	s.open(unused).refused("may not come in any more")
+}
+
+// A session's token works in the browser that it was made for, and only in a page of this host.
+func TestAStolenTokenIsWorthNothing(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	p := s.open(s.ticket()).ready()
+	stored := eval[string](p, `JSON.stringify({...sessionStorage})`)
+
+	other := s.open(strings.Split(s.ticket(), "#")[0])
+	other.refused("opens with a ticket")
+	eval[bool](other, fmt.Sprintf(`Object.assign(sessionStorage, %s) && true`, stored))
+	other.run(chromedp.Reload())
+	other.refused("Your session has ended")
+
+	// Whoever reads what the page sends has the proof of one connection, which is over.
+	proof := eval[string](p, `import('./js/session.js').then(async ({Session}) => {
+		const p = await (await Session.restore()).prove(); return p.challenge + '.' + p.signature })`)
+	dial := func(origin, proof string) int {
+		t.Helper()
+		c, answer, err := (&websocket.Dialer{Subprotocols: []string{"termhost.ahp", "termhost.token." + p.token(),
+			"termhost.proof." + proof}}).Dial("ws://"+s.address()+"/ahp", http.Header{"Origin": {origin}})
+		if err == nil {
+			c.Close()
+		}
+		if answer == nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode
+	}
+	home := "http://" + s.address()
+	for _, c := range []struct {
+		name, origin, proof string
+		want                int
+	}{
+		{"no proof", home, "", http.StatusUnauthorized},
+		{"another origin", "http://evil.example", proof, http.StatusForbidden},
+		{"a good proof", home, proof, http.StatusSwitchingProtocols},
+		{"a used one", home, proof, http.StatusUnauthorized},
+	} {
+		if got := dial(c.origin, c.proof); got != c.want {
+			t.Errorf("%s: status %d, want %d", c.name, got, c.want)
+		}
+	}
+	p.ready()
 }
 
 func TestAFarHostsPageComesThroughSSH(t *testing.T) {
@@ -108,9 +203,45 @@ func TestAnObserversPageOnlyLooks(t *testing.T) {
 	}
 	p.typeLine("build", "echo never")
 	p.until(`document.querySelector('.notices')?.innerText.includes('Held by')`)
+	p.resize(700, 500)
+
+	// What the page does not offer, the host refuses.
+	for _, told := range eval[[]string](p, `import('./js/connection.js').then(async ({Connection}) => {
+		const {Session} = await import('./js/session.js');
+		const c = new Connection(await Session.restore(), 'page-rude'), uri = 'ahp-terminal:/build', said = [];
+		await c.open();
+		for (const action of [
+			{ type: 'terminal/claimed', claim: { kind: 'client', clientId: 'page-rude' } },
+			{ type: 'terminal/input', data: 'echo never\r' },
+			{ type: 'terminal/resized', cols: 33, rows: 11 },
+			{ type: 'terminal/titleChanged', title: 'never' },
+			{ type: 'terminal/cleared' },
+		]) said.push(await c.dispatch(uri, action).then(() => action.type + ' is taken', (e) => e.message));
+		for (const [method, params] of [
+			['disposeTerminal', { channel: uri }],
+			['createTerminal', { channel: 'ahp-terminal:/never', claim: { kind: 'client', clientId: 'page-rude' } }],
+		]) said.push(await c.request(method, params).then(() => method + ' is done', (e) => e.message));
+		return said })`) {
+		if !strings.Contains(told, "observer") {
+			t.Errorf("an observer is told: %s", told)
+		}
+	}
+	s.ssh("send", "--enter", "build", "echo end of it")
+	p.shows("build", "\nend of it")
 	if screen := s.ssh("peek", "build"); strings.Contains(screen, "never") {
 		t.Errorf("the program got it: %s", screen)
 	}
+	if list := s.ssh("ls"); !strings.Contains(list, "80x24") || strings.Contains(list, "never") {
+		t.Errorf("the list is %s", list)
+	}
+}
+
+// resize gives the page another size.
+func (p *tab) resize(width, height int64) {
+	p.t.Helper()
+	p.run(devtools(emulation.SetDeviceMetricsOverride,
+		emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1}))
+	p.until(fmt.Sprintf(`innerWidth === %d`, width))
 }
 
 func TestNoOtherPageGetsIn(t *testing.T) {
@@ -151,15 +282,23 @@ func TestNoOtherPageGetsIn(t *testing.T) {
 	u.Host = "localhost:" + port
 	s.open(u.String()).refused("at another address")
 
-	// Under a name that is not the host's there is an explanation and nothing else.
-	request, err := http.NewRequest(http.MethodGet, home, nil)
+	// Under a name that is not the host's, as after a rebinding, there is an explanation and
+	// nothing else.
+	rebound := s.open("http://evil.example:" + port + "/")
+	text := rebound.text()
+	for _, want := range []string{"Forbidden", "http.allowed_hosts", "termhost page DEST"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("under a forged name the page says %q, which lacks %q", text, want)
+		}
+	}
+	rebound.shot("refused-host")
+	request, err := http.NewRequest(http.MethodGet, home+"page/challenge", nil)
 	hosttest.Check(t, err)
-	request.Host = "evil.example"
-	request.Header.Set("Accept", "text/html")
+	request.Host = "evil.example:" + port
 	answer, err := http.DefaultClient.Do(request)
 	hosttest.Check(t, err)
 	answer.Body.Close()
-	if answer.StatusCode != http.StatusForbidden || answer.Header.Get("Content-Security-Policy") == "" {
-		t.Errorf("another Host gets %d %v", answer.StatusCode, answer.Header)
+	if answer.StatusCode != http.StatusForbidden {
+		t.Errorf("under a forged name a challenge is answered with %d", answer.StatusCode)
 	}
 }

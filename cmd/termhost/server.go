@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -188,13 +189,10 @@ func (s *server) greeting() greeting {
 		first:       s.access.first,
 		knownHosts:  s.access.writeKnownHosts(s.cfg.StateDir, ssh),
 		fingerprint: gossh.FingerprintSHA256(s.access.signers[0].PublicKey()),
+		page:        s.pageURL(),
 	}
-	if s.httpListener != nil {
-		scheme := "ws"
-		if s.cfg.HTTP.TLSCertFile != "" {
-			scheme = "wss"
-		}
-		g.webSocket = scheme + "://" + reachable(s.httpListener.Addr()) + s.cfg.HTTP.Path
+	if at, ok := strings.CutPrefix(g.page, "http"); ok {
+		g.webSocket = "ws" + strings.TrimSuffix(at, "/") + s.cfg.HTTP.Path
 	}
 	if s.unixListener != nil {
 		g.socket = s.cfg.SocketPath()

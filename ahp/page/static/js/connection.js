@@ -102,15 +102,10 @@ export class Connection extends EventTarget {
    */
   async open() {
     const socket = await this.session.connect();
-    const opened = await new Promise((resolve) => {
-      socket.onopen = () => resolve(true);
-      socket.onclose = () => resolve(false);
-    });
-    if (!opened) {
-      const refused = await this.session.diagnose();
-      if (refused) throw refused;
-      throw new Error('the host is there, but WebSockets do not get through: does a proxy in ' +
-        'between pass on the Upgrade header?');
+    if (!socket) {
+      await this.session.diagnose();
+      throw new Error('The host is there, but WebSockets do not get through: the proxy in between has ' +
+        'to pass on the headers Upgrade and Connection');
     }
     const rpc = new RPC(socket);
     /** @type {Promise<string>} */

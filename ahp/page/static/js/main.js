@@ -68,10 +68,7 @@ function show(connection, fragment) {
   connection.addEventListener('status', () => {
     const { status, reason } = connection;
     document.documentElement.dataset.termhost = status;
-    if (status !== 'refused') return;
-    Session.forget();
-    const advice = reason instanceof Refused ? reason.advice : '';
-    refusal('Your session has ended', reason?.message ?? '', advice);
+    if (reason instanceof Refused) refusal(reason.title, reason.message, reason.advice);
   });
   let first = true;
   connection.addEventListener('list', () => {
@@ -83,6 +80,6 @@ function show(connection, fragment) {
 }
 
 start().catch((e) => {
-  const advice = e instanceof Refused ? e.advice : newTicket;
-  refusal('You are not let in', e.message, advice);
+  const { title, message, advice } = e instanceof Refused ? e : new Refused(e.message, newTicket);
+  refusal(title, message, advice);
 });

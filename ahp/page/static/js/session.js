@@ -5,23 +5,32 @@
 import { get, put } from './keystore.js';
 
 /**
- * Refused is an error whose text says what is wrong, and whose advice says what to do.
+ * Refused is an error that trying again does not help against. Its text says what is wrong, and its
+ * advice what to do.
  */
 export class Refused extends Error {
   /**
    * @param {string} message
    * @param {string} advice
+   * @param {string} [title]
    */
-  constructor(message, advice) {
+  constructor(message, advice, title = 'You are not let in') {
     super(message);
     this.advice = advice;
+    this.title = title;
   }
 }
 
 export const newTicket = 'Open a new one: run termhost page --local on the host\u2019s own machine, ' +
   'or termhost page DEST on another one.';
 
+const ended = 'Your session has ended';
+const sources = 'See http.allowed_hosts and http.allowed_origins in the host\u2019s configuration. A ' +
+  'proxy in between has to pass on the Host header.';
+
 const stored = 'termhost.session';
+/** How long the host may take to answer, in milliseconds: as long as for a ping. */
+const patience = 10_000;
 
 /** @typedef {{token: string, name: string, role: string, expires: string}} Credentials */
 
@@ -51,12 +60,8 @@ export class Session {
   static async enter(ticket) {
     const keys = await browserKeys();
     const point = await crypto.subtle.exportKey('raw', keys.publicKey);
-    const answer = await fetch('page/enter', {
-      method: 'POST', credentials: 'omit', headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ ticket, key: base64url(point) }),
-    });
-    if (!answer.ok) throw new Refused(sentence(await answer.text()), newTicket);
-    const credentials = /** @type {Credentials} */ (await answer.json());
+    /** @type {Credentials} */
+    const credentials = await ask('page/enter', { ticket, key: base64url(point) });
     sessionStorage.setItem(stored, JSON.stringify(credentials));
     return new Session(credentials, keys);
   }
@@ -66,7 +71,9 @@ export class Session {
     const text = sessionStorage.getItem(stored);
     if (!text) return null;
     const credentials = /** @type {Credentials} */ (JSON.parse(text));
-    if (Date.parse(credentials.expires) <= Date.now()) return null;
+    if (Date.parse(credentials.expires) <= Date.now()) {
+      throw new Refused('It has lasted as long as a session may.', newTicket, ended);
+    }
     return new Session(credentials, await browserKeys());
   }
 
@@ -77,48 +84,71 @@ export class Session {
    * @returns {Promise<{challenge: string, signature: string, ahp: string}>}
    */
   async prove() {
-    const answer = await fetch('page/challenge', { credentials: 'omit', cache: 'no-store' });
-    if (!answer.ok) {
-      throw new Refused(sentence(await answer.text()), 'See http.allowed_hosts and allowed_origins ' +
-        'in the host\u2019s configuration.');
-    }
-    const { challenge, ahp } = await answer.json();
+    const { challenge, ahp } = await ask('page/challenge');
     const text = `termhost page\n${location.origin}\n${challenge}`;
     const signature = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' },
       this.keys.privateKey, new TextEncoder().encode(text));
     return { challenge, signature: base64url(signature), ahp };
   }
 
-  /** connect opens a WebSocket. It may still be refused. */
+  /**
+   * connect opens a WebSocket.
+   * @returns {Promise<WebSocket | null>} null: it was refused, for which browsers give no reason
+   */
   async connect() {
     const { challenge, signature, ahp } = await this.prove();
     const url = new URL(ahp, document.baseURI);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     url.hash = '';
-    return new WebSocket(url, ['termhost.ahp', `termhost.token.${this.credentials.token}`,
+    const socket = new WebSocket(url, ['termhost.ahp', `termhost.token.${this.credentials.token}`,
       `termhost.proof.${challenge}.${signature}`]);
+    const timer = setTimeout(() => socket.close(), patience);
+    return new Promise((resolve) => {
+      socket.onopen = () => { clearTimeout(timer); resolve(socket); };
+      socket.onclose = () => { clearTimeout(timer); resolve(null); };
+    });
   }
 
   /**
-   * diagnose returns why a WebSocket was refused, which browsers do not tell; null: the host takes
-   * this session, so that something in between does not let WebSockets through.
-   * @returns {Promise<Refused | null>}
+   * diagnose fails with the reason for which a WebSocket was refused. It returns if the host would
+   * take one, so that something in between does not let it through.
    */
   async diagnose() {
     const { challenge, signature } = await this.prove();
-    const answer = await fetch('page/check', {
-      method: 'POST', credentials: 'omit', headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ token: this.credentials.token, challenge, signature }),
-    });
-    if (answer.ok) return null;
-    return new Refused(sentence(await answer.text()), newTicket);
+    try {
+      await ask('page/check', { token: this.credentials.token, challenge, signature });
+    } catch (e) {
+      if (e instanceof Refused) {
+        Session.forget();
+        e.title = ended;
+      }
+      throw e;
+    }
   }
 }
 
-/** @param {string} text */
-function sentence(text) {
-  const t = text.trim();
-  return t.charAt(0).toUpperCase() + t.slice(1) + (/[.!?]$/.test(t) ? '' : '.');
+/**
+ * ask sends the host a request and returns the JSON that it answers with. Errors are Refused, or tell
+ * why nothing was answered now.
+ * @param {string} path
+ * @param {any} [body] Undefined: a GET without one.
+ * @returns {Promise<any>}
+ */
+async function ask(path, body) {
+  const answer = await fetch(path, {
+    credentials: 'omit', cache: 'no-store', redirect: 'manual', signal: AbortSignal.timeout(patience),
+    ...(body && { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  const type = answer.headers.get('Content-Type') ?? '';
+  if (answer.ok && type.startsWith('application/json')) return answer.json();
+  const text = (await answer.text()).trim(), { status } = answer;
+  if (!text || !type.startsWith('text/plain')) {
+    throw new Error(status >= 500 ? `A proxy in between does not reach the host (status ${status})` :
+      'Something in between answers instead of the host: reload this page, and log in if it wants that');
+  }
+  const reason = text.charAt(0).toUpperCase() + text.slice(1);
+  if (status >= 500 || status === 429) throw new Error(reason);
+  throw new Refused(reason + (/[.!?]$/.test(reason) ? '' : '.'), status === 403 ? sources : newTicket);
 }
 
 /** browserKeys returns this browser's key pair for this page, which it makes when there is none. */

@@ -37,9 +37,10 @@ export class Strip {
     const { status, reason } = this.connection;
     this.element.hidden = status === 'ready';
     if (status === 'lost') {
-      const why = /Failed to fetch|NetworkError|connection was lost/.test(reason?.message ?? '') ?
-        'The host does not answer' : reason?.message ?? '';
-      fill(this.element, `${why}. What you see is as it was; trying again\u2026`,
+      const message = reason?.message ?? '', { known } = this.connection;
+      const why = /Failed to fetch|NetworkError|timed out|connection was lost/.test(message) ?
+        'The host does not answer' : message;
+      fill(this.element, `${why}. ${known ? 'What you see is as it was; t' : 'T'}rying again\u2026`,
         button('Try now', 'Try now', () => this.connection.wake()));
     } else if (status === 'replaced') {
       fill(this.element, 'This view has been opened elsewhere.',
