@@ -213,6 +213,16 @@ const MethodHistory = "termhost/history"
 // also such a key.
 const MethodLog = "termhost/log"
 
+// MethodScreen is the request of termhost's that returns what a terminal or a recording showed at a
+// place in its history, MethodLines that for lines of what had left the screen, MethodFind that for
+// where such lines match, and MethodRecordings that for the recordings. All are also such keys.
+const (
+	MethodScreen     = "termhost/screen"
+	MethodLines      = "termhost/lines"
+	MethodFind       = "termhost/find"
+	MethodRecordings = "termhost/recordings"
+)
+
 // MetaClientExecuted is the key in the _meta of InitializeResult and ReconnectResult
 // that is about client-executed terminals.
 const MetaClientExecuted = "termhost/clientExecutedTerminals"

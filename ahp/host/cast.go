@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"termhost/ahp/record"
@@ -22,17 +21,8 @@ type Cast struct {
 }
 
 // Cast returns what ref holds: a terminal's log, by its NAME as for [Host.Find], or a recording, by
-// its name or the beginning of it. There is an event, because players refuse what has none. It
-// returns a [*NotFoundError] or *authz.Denied.
+// its name or the beginning of it. There is an event, because players refuse what has none. It returns a [*NotFoundError] or *authz.Denied.
 func (h *Host) Cast(p authz.Principal, ref string) (*Cast, error) {
-	c, err := h.cast(p, ref)
-	if err == nil && len(c.Events) == 0 {
-		c.Events = []record.Event{{Kind: record.Output}}
-	}
-	return c, err
-}
-
-func (h *Host) cast(p authz.Principal, ref string) (*Cast, error) {
 	if r := h.recordings.find(p, ref); r != nil && r.id == ref {
 		return h.castRecording(p, r)
 	}
@@ -56,21 +46,40 @@ func (h *Host) castTerminal(p authz.Principal, t *Terminal) (*Cast, error) {
 		return nil, err
 	}
 	c.Truncated = truncated
-	return c, nil
+	return c.playable(), nil
 }
 
 // castRecording returns what a recording holds.
 func (h *Host) castRecording(p authz.Principal, r *recording) (*Cast, error) {
-	if err := authz.Check(p, authz.Read, r.seen()); err != nil {
-		return nil, err
-	}
 	a := &r.about
 	c := &Cast{Name: a.Terminal}
 	c.Term, c.Title, c.Began = a.Term, a.Title, a.Began
-	reader := historyReader{name: a.Terminal, nonce: a.Nonce, piped: a.Piped, visit: c.take,
+	if err := h.readRecording(p, r, c.take); err != nil {
+		return nil, err
+	}
+	return c.playable(), nil
+}
+
+// playable returns c with an event, if it has none.
+func (c *Cast) playable() *Cast {
+	if len(c.Events) == 0 {
+		c.Events = []record.Event{{Kind: record.Output}}
+	}
+	return c
+}
+
+// readRecording is [Host.ReadHistory] for what a recording holds.
+func (h *Host) readRecording(p authz.Principal, r *recording,
+	visit func(*HistoryItem) bool,
+) error {
+	if err := authz.Check(p, authz.Read, r.seen()); err != nil {
+		return err
+	}
+	a := &r.about
+	reader := historyReader{name: a.Terminal, nonce: a.Nonce, piped: a.Piped, visit: visit,
 		outline: func() outline { return outline{Cols: defaultCols, Rows: defaultRows} }}
 	var end *ending
-	err := reader.read(func(visit func(termlog.Record) bool) error {
+	err := reader.read(func(take func(termlog.Record) bool) error {
 		return h.recordings.records(r, func(rec termlog.Record) bool {
 			switch rec.Kind {
 			case termlog.Description:
@@ -81,16 +90,13 @@ func (h *Host) castRecording(p authz.Principal, r *recording) (*Cast, error) {
 					end = &e
 				}
 			}
-			return visit(rec)
+			return take(rec)
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	if end != nil {
+	if err == nil && end != nil {
 		reader.finish(end)
 	}
-	return c, nil
+	return err
 }
 
 // mergedBytes is how much output that came at one time is one event.
@@ -119,9 +125,7 @@ func (c *Cast) take(i *HistoryItem) bool {
 		}
 		ev.Kind, ev.Text = record.Output, bytes.Clone(i.Data)
 	case HistoryGap:
-		ev.Kind = record.Output
-		ev.Text = fmt.Appendf(nil, "\x18\x1b[m\r\n[termhost: %d bytes are missing here: %s]\r\n",
-			i.Missing, i.Reason)
+		ev.Kind, ev.Text = record.Output, i.gapText()
 	case HistoryResized:
 		ev.Kind, ev.Cols, ev.Rows = record.Resize, i.Cols, i.Rows
 	case HistoryCommand:

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"io"
 	"strconv"
 	"time"
 
@@ -47,6 +48,27 @@ type Encoder struct {
 	Version int // V2 or V3
 
 	told int64 // the time of the last event, in ms, as version 3 has told it
+}
+
+// writeBytes is how much Write writes at a time.
+const writeBytes = 256 << 10
+
+// Write writes a recording as asciicast of a version, V2 or V3.
+func Write(w io.Writer, version int, h Header, events []Event) error {
+	e := Encoder{Version: version}
+	lines := e.AppendHeader(nil, h)
+	for i := range events {
+		lines = e.Append(lines, events[i])
+		if len(lines) < writeBytes {
+			continue
+		}
+		if _, err := w.Write(lines); err != nil {
+			return err
+		}
+		lines = lines[:0]
+	}
+	_, err := w.Write(lines)
+	return err
 }
 
 // AppendHeader appends the first line.

@@ -17,12 +17,9 @@ var sample = []Event{
 }
 
 func encode(version int, h Header, events []Event) string {
-	e := Encoder{Version: version}
-	text := e.AppendHeader(nil, h)
-	for _, ev := range events {
-		text = e.Append(text, ev)
-	}
-	return string(text)
+	var text strings.Builder
+	_ = Write(&text, version, h, events) // a Builder takes all
+	return text.String()
 }
 
 func TestEncoder(t *testing.T) {

@@ -14,13 +14,38 @@
 //
 // # What a terminal's log holds
 //
-// termhost/history {channel, from?, before?, maxBytes?} returns {items, next?, first}. An item has
-// at, time and kind, and what belongs to the kind: "data" has data, as viewers got it; "resized"
-// has cols and rows; "command" has line, by and startedAt, "finished" durationMs and exitCode as
-// well; "gap" has missing and reason, "exited" exitCode. at is a position in the log, which stays
-// the same when the host is restarted; from and before are such positions. next is where the rest
-// goes on, first where the log begins.
+// These are requests of termhost's own for any client, each announced by its name in the _meta of
+// the answer to initialize. Whoever may read a terminal may send them. What is read is named by
+// channel, or for a recording by recording: its name instead.
+//
+// termhost/history {channel, from?, before?, maxBytes?, outline?} returns {items, next?, first}. An
+// item has at, time and kind, and what belongs to the kind: "data" has data, as viewers got it;
+// "resized" has cols and rows; "command" has line, by and startedAt, "finished" durationMs and
+// exitCode as well; "gap" has missing and reason, "exited" exitCode. at is a position in the log,
+// which stays the same when the host is restarted, and nth is how many items at the same position
+// come before, if there are any; from and before are such positions. next is where the rest goes
+// on, first where the log begins. An outline has everything but data, and of pieces of output that
+// came within a tenth of a second the first only: what a timeline is drawn from.
+//
+// termhost/screen {channel, at?, items?, scrollback?} returns {at, items, time, cols, rows, data}:
+// what a blank terminal of that size has to be given to show what the terminal showed at a place of
+// its history, which is behind the first items of the items at the position at, or without at the
+// end. So a client can go to any place without all that comes before, and go on from there with
+// termhost/history. scrollback is how many lines before the screen are wanted.
+//
+// termhost/lines {channel, at?, items?, from?, count} returns {at, items, total, truncated, lines}:
+// lines of what had left the screen at that place, and of the screen itself, with their colours as
+// SGR. A line that was wrapped is one. from is the number of the first line that is wanted; total
+// is how many there are. Fewer than count come where they would be too long together. truncated
+// says that lines before the first one are gone. As the log loses its beginning in time, the number
+// of a line becomes less, while total minus that number stays.
+//
+// termhost/find {channel, at?, items?, pattern, ignoreCase?} returns {at, items, total, truncated,
+// lines, more}: the numbers of those lines that match a regular expression (RE2). There are at most
+// 10,000, and more says that others come before.
 //
 // termhost/log {channel, form} returns {data, truncated}: the whole log as `log` prints it, as
-// "text" or "raw", in base64.
+// "text" or "raw", or as `cast` does, as "cast"; in base64. A recording has "cast" only.
+//
+// termhost/recordings {} returns {recordings}, as `recordings --json` prints them.
 package rpc

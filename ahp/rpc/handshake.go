@@ -105,7 +105,8 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 		}
 		dst = append(dst, `,"_meta":{"`+ahp.MetaClientExecuted+`":{},"`+ahp.MethodWait+`":{},"`+
 			ahp.MethodApprove+`":{},"`+ahp.MethodHistory+`":{},"`+ahp.MethodLog+`":{},"`+
-			ahp.MethodAck+`":{}`...)
+			ahp.MethodScreen+`":{},"`+ahp.MethodLines+`":{},"`+ahp.MethodFind+`":{},"`+
+			ahp.MethodRecordings+`":{},"`+ahp.MethodAck+`":{}`...)
 		if p.extension != nil {
 			key, value := p.extension.Announcement()
 			dst = append(ahp.AppendJSONString(append(dst, ','), key), ':')

@@ -17,10 +17,11 @@ const (
 
 // historyParams are those of termhost/history.
 type historyParams struct {
-	Channel  string `json:"channel"`
+	host.Source
 	From     int64  `json:"from"`     // items at this position and later
 	Before   *int64 `json:"before"`   // and before this one
 	MaxBytes int    `json:"maxBytes"` // about how long the answer may be; 0: historyBytes
+	Outline  bool   `json:"outline"`  // see historyAnswer.leftOut
 }
 
 // historyResult is the result of termhost/history. Items that have the same position are in one
@@ -36,6 +37,7 @@ type historyItem struct {
 	At         int64            `json:"at"`
 	Time       time.Time        `json:"time"`
 	Kind       host.HistoryKind `json:"kind"`
+	Nth        int              `json:"nth,omitempty"` // of the items at this position, from 0
 	Data       string           `json:"data,omitempty"`
 	Cols       int              `json:"cols,omitempty"`
 	Rows       int              `json:"rows,omitempty"`
@@ -64,19 +66,24 @@ func (p *peer) history(r *request) *ahp.Error {
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
-	switch {
-	case params.Channel == "":
-		return ahp.FieldProblem("channel", "is missing")
-	case params.MaxBytes < 0:
+	if params.MaxBytes < 0 {
 		return ahp.FieldProblem("maxBytes", "must not be negative")
 	}
-	read, e := p.conn.History(params.Channel)
+	read, e := p.reader(params.Source)
 	if e != nil {
 		return e
 	}
 	return p.readLater(r, func() (json.RawMessage, *ahp.Error) {
 		return p.readHistory(&params, read)
 	})
+}
+
+// reader returns what reads a history.
+func (p *peer) reader(s host.Source) (host.HistoryReader, *ahp.Error) {
+	if s.Channel == "" && s.Recording == "" {
+		return nil, ahp.FieldProblem("channel", "is missing")
+	}
+	return p.conn.History(s)
 }
 
 // readLater answers a request with what is read of a log.
@@ -90,72 +97,122 @@ func (p *peer) readLater(r *request, read work) *ahp.Error {
 	return nil
 }
 
-// wholeLog answers termhost/log {channel, form}, form being "text" or "raw", with {data,
-// truncated}: data is base64, and truncated says that the beginning is gone.
+// wholeLog answers termhost/log.
 func (p *peer) wholeLog(r *request) *ahp.Error {
 	var params struct {
-		Channel string `json:"channel"`
-		Form    string `json:"form"`
+		host.Source
+		Form host.LogForm `json:"form"`
 	}
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
-	switch {
-	case params.Channel == "":
+	switch f := params.Form; {
+	case params.Channel == "" && params.Recording == "":
 		return ahp.FieldProblem("channel", "is missing")
-	case params.Form != "text" && params.Form != "raw":
-		return ahp.FieldProblem("form", `must be "text" or "raw"`)
+	case params.Recording != "" && f != host.LogCast:
+		return ahp.FieldProblem("form", `of a recording must be "cast"`)
+	case f != host.LogText && f != host.LogRaw && f != host.LogCast:
+		return ahp.FieldProblem("form", `must be "text", "raw" or "cast"`)
 	}
-	read, e := p.conn.Log(params.Channel, params.Form == "raw")
+	read, e := p.conn.Log(params.Source, params.Form)
 	if e != nil {
 		return e
 	}
 	return p.readLater(r, func() (json.RawMessage, *ahp.Error) {
 		data, truncated, e := read()
-		if e != nil {
-			return nil, e
-		}
-		text, err := json.Marshal(map[string]any{"data": data, "truncated": truncated})
-		if err != nil {
-			panic("rpc: a log does not marshal: " + err.Error()) // it is bytes
-		}
-		return text, nil
+		return encoded(map[string]any{"data": data, "truncated": truncated}, e)
 	})
+}
+
+// encoded returns a result as JSON, unless there is an error.
+func encoded(result any, e *ahp.Error) (json.RawMessage, *ahp.Error) {
+	if e != nil {
+		return nil, e
+	}
+	text, err := json.Marshal(result)
+	if err != nil {
+		panic("rpc: a result does not marshal: " + err.Error()) // it has only plain fields
+	}
+	return text, nil
+}
+
+// recordings answers termhost/recordings.
+func (p *peer) recordings(r *request) *ahp.Error {
+	list, e := p.conn.Recordings()
+	text, e := encoded(map[string]any{"recordings": list}, e)
+	if e == nil {
+		p.respond(r.id, func(dst []byte) []byte { return append(dst, text...) })
+	}
+	return e
+}
+
+// outlineEvery is how far apart the pieces of output in an outline are. Nobody who moves in it
+// sees a shorter time.
+const outlineEvery = 100 * time.Millisecond
+
+// historyAnswer is the answer to a termhost/history that is being made.
+type historyAnswer struct {
+	*historyParams
+	result historyResult
+	left   int       // how much may be added, in bytes
+	last   int64     // the position of the last item
+	nth    int       // how many items of that position there were before it
+	drawn  time.Time // when the last output came that is in an outline
 }
 
 // readHistory reads what the params ask for.
 func (p *peer) readHistory(params *historyParams, read host.HistoryReader) (
 	json.RawMessage, *ahp.Error,
 ) {
-	result := historyResult{Items: []historyItem{}}
-	left, last := historyBytes, int64(-1)
+	a := historyAnswer{historyParams: params, left: historyBytes, last: -1}
+	a.result.Items = []historyItem{}
 	if params.MaxBytes > 0 {
-		left = min(left, params.MaxBytes)
+		a.left = min(a.left, params.MaxBytes)
 	}
-	e := read(p.ctx, func(i *host.HistoryItem) bool {
-		if result.First == nil {
-			result.First = new(i.At)
-		}
-		switch {
-		case i.At < params.From:
-			return true
-		case params.Before != nil && i.At >= *params.Before:
-			return false
-		case left <= 0 && i.At > last:
-			result.Next = new(i.At)
-			return false
-		}
-		result.Items = append(result.Items, newHistoryItem(i))
-		left -= len(i.Data) + historyItemBytes
-		last = i.At
+	_, e := read(p.ctx, a.take)
+	return encoded(&a.result, e)
+}
+
+// take adds an item to the answer. It returns false when that is full.
+func (a *historyAnswer) take(i *host.HistoryItem) bool {
+	if a.result.First == nil {
+		a.result.First = new(i.At)
+	}
+	switch {
+	case i.At < a.From:
 		return true
-	})
-	if e != nil {
-		return nil, e
+	case a.Before != nil && i.At >= *a.Before:
+		return false
+	case a.left <= 0 && i.At > a.last:
+		a.result.Next = new(i.At)
+		return false
 	}
-	text, err := json.Marshal(&result)
-	if err != nil {
-		panic("rpc: a history does not marshal: " + err.Error()) // it has only plain fields
+	if a.nth++; i.At > a.last {
+		a.nth = 0
 	}
-	return text, nil
+	a.last = i.At
+	if a.leftOut(i) {
+		return true
+	}
+	item := newHistoryItem(i)
+	if item.Nth = a.nth; a.Outline {
+		item.Data = ""
+	}
+	a.result.Items = append(a.result.Items, item)
+	a.left -= len(item.Data) + historyItemBytes
+	return true
+}
+
+// leftOut reports whether an item has no place in an outline: output that came soon after other
+// output.
+func (a *historyAnswer) leftOut(i *host.HistoryItem) bool {
+	if !a.Outline || i.Kind != host.HistoryData {
+		return false
+	}
+	since := i.Time.Sub(a.drawn)
+	if since >= 0 && since < outlineEvery {
+		return true
+	}
+	a.drawn = i.Time
+	return false
 }

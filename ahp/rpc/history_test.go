@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
 	"termhost/ahp/rpc"
+	"termhost/authz"
 )
 
 // Read in pieces, a terminal's log is the same as read at once.
@@ -69,10 +71,124 @@ func TestHistoryIsReadInPieces(t *testing.T) {
 	if err != nil || strings.Count(string(text), "\n") < 890 || !strings.HasSuffix(string(text), "\n300\n") {
 		t.Errorf("the log is %q, %v: %s", text, err, msg)
 	}
-	for _, bad := range []string{`"channel":"ahp-terminal:/none"`, `"channel":"ahp-terminal:/x","form":"html"`, `"form":"raw"`} {
+	for _, bad := range []string{`"channel":"ahp-terminal:/none"`, `"channel":"ahp-terminal:/x","form":"html"`, `"form":"raw"`,
+		`"recording":"x","form":"text"`, `"recording":"x","form":"cast"`} {
 		p.sendf(t, `{"jsonrpc":"2.0","id":1001,"method":"termhost/log","params":{%s}}`, bad)
 		if msg := string(p.next(t)); !strings.Contains(msg, `"error"`) {
 			t.Errorf("%s: %s", bad, msg)
+		}
+	}
+}
+
+// ask sends a request of the extensions that read logs, and decodes its result.
+func ask[T any](t *testing.T, p *pipe, method, params string) (result T) {
+	t.Helper()
+	p.sendf(t, `{"jsonrpc":"2.0","id":7,"method":"termhost/%s","params":{%s}}`, method, params)
+	msg := p.answer(t, 7)
+	var answer struct{ Result *T }
+	if err := json.Unmarshal(msg, &answer); err != nil || answer.Result == nil {
+		t.Fatalf("%s {%s}: %s", method, params, msg)
+	}
+	return *answer.Result
+}
+
+// answer returns the next message that answers a request.
+func (p *pipe) answer(t *testing.T, id int) []byte {
+	t.Helper()
+	for {
+		msg := p.next(t)
+		if msg == nil || strings.Contains(string(msg), fmt.Sprintf(`"id":%d,`, id)) {
+			return msg
+		}
+	}
+}
+
+// What a terminal has shown is there at every place of its history, as a screen and as lines, also
+// from its recording, for whoever may read the terminal.
+func TestWhatWasShownIsReadAtAPlace(t *testing.T) {
+	h := hosttest.New(t, func(c *host.Config) { c.Record = host.RecordAll })
+	p := serve(t, h, principals()["bob"], rpc.Options{})
+	greet(t, p, "a")
+	run(t, p, "a", "x", `stty -echo; printf 'first\n'; read x; seq 1 300; printf '\033[1mlast\033[m\n'; exit 3`)
+	ask[any](t, p, "wait", `"channel":"ahp-terminal:/x","for":{"match":"first"}`)
+	p.sendf(t, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/x","clientSeq":1,"action":{"type":"terminal/input","data":"\n"}}}`)
+	ask[any](t, p, "wait", `"channel":"ahp-terminal:/x","for":{"exit":true}`)
+
+	type recordings struct{ Recordings []host.RecordingInfo }
+	list := ask[recordings](t, p, "recordings", "").Recordings
+	if len(list) != 1 || list[0].Terminal != "x" {
+		t.Fatalf("the recordings are %+v", list)
+	}
+	type answer struct {
+		host.Place
+		Cols, Rows, Total int
+		Data              string
+		Lines             []any
+	}
+	type history struct {
+		Items []struct {
+			At   int64
+			Nth  int
+			Kind string
+			Data string
+		}
+	}
+	for _, source := range []string{`"channel":"ahp-terminal:/x"`, fmt.Sprintf(`"recording":%q`, list[0].Recording)} {
+		outline := ask[history](t, p, "history", source+`,"outline":true`)
+		if n := len(outline.Items); n < 3 || outline.Items[0].Kind != "resized" || outline.Items[1].Kind != "data" ||
+			outline.Items[1].Data != "" || outline.Items[n-1].Kind != "exited" {
+			t.Errorf("the outline of %s is %+v", source, outline.Items)
+		}
+		first := ask[answer](t, p, "screen", fmt.Sprintf(`%s,"at":%d,"items":%d`, source, outline.Items[1].At, outline.Items[1].Nth+1))
+		if !strings.Contains(first.Data, "first") || strings.Contains(first.Data, "last") || first.Cols != 80 || first.Rows != 24 {
+			t.Errorf("at first %s shows %+v", source, first)
+		}
+		end := ask[answer](t, p, "screen", source)
+		if strings.Contains(end.Data, "277") || !strings.Contains(end.Data, "300") || !strings.Contains(end.Data, "last") {
+			t.Errorf("%s ends with %+v", source, end)
+		}
+		if more := ask[answer](t, p, "screen", source+`,"scrollback":100`); !strings.Contains(more.Data, "277") {
+			t.Errorf("%s ends without scrollback: %+v", source, more)
+		}
+		found := ask[answer](t, p, "find", source+`,"pattern":"^(FIRST|30|last)$","ignoreCase":true`)
+		if fmt.Sprint(found.Lines) != "[0 30 301]" || found.Total != 302 {
+			t.Errorf("%s has %d lines, and these: %v", source, found.Total, found.Lines)
+		}
+		lines := ask[answer](t, p, "lines", source+`,"from":300,"count":9`)
+		if fmt.Sprintf("%q", lines.Lines) != `["300" "\x1b[0;1mlast\x1b[0m"]` || lines.Total != 302 {
+			t.Errorf("%s ends with the lines %q of %d", source, lines.Lines, lines.Total)
+		}
+		early := ask[answer](t, p, "lines", fmt.Sprintf(`%s,"count":9,"at":%d,"items":%d`, source, outline.Items[1].At, outline.Items[1].Nth+1))
+		if fmt.Sprintf("%q", early.Lines) != `["first"]` {
+			t.Errorf("at first %s has the lines %q", source, early.Lines)
+		}
+		cast := ask[struct{ Data []byte }](t, p, "log", source+`,"form":"cast"`)
+		if !strings.HasPrefix(string(cast.Data), `{"version":3,"term":{"cols":80,"rows":24`) || !strings.HasSuffix(string(cast.Data), "\"x\", \"3\"]\n") {
+			t.Errorf("as cast %s is %s", source, cast.Data)
+		}
+	}
+
+	guest := serve(t, h, authz.Principal{ID: "g", Name: "g", Role: authz.Observer, Guest: "g"}, rpc.Options{})
+	greet(t, guest, "g")
+	if list := ask[recordings](t, guest, "recordings", "").Recordings; len(list) != 0 {
+		t.Errorf("a guest is told of %+v", list)
+	}
+	for _, bad := range []struct {
+		p              *pipe
+		method, params string
+	}{
+		{guest, "screen", `"channel":"ahp-terminal:/x"`},
+		{guest, "lines", fmt.Sprintf(`"recording":%q`, list[0].Recording)},
+		{p, "screen", `"channel":"ahp-terminal:/x","scrollback":-1`},
+		{p, "screen", ``},
+		{p, "lines", `"channel":"ahp-terminal:/x","from":-1`},
+		{p, "find", `"channel":"ahp-terminal:/x","pattern":"("`},
+		{p, "find", `"channel":"ahp-terminal:/x"`},
+		{p, "find", `"recording":"none","pattern":"x"`},
+	} {
+		bad.p.sendf(t, `{"jsonrpc":"2.0","id":8,"method":"termhost/%s","params":{%s}}`, bad.method, bad.params)
+		if msg := string(bad.p.answer(t, 8)); !strings.Contains(msg, `"error"`) {
+			t.Errorf("%s {%s}: %s", bad.method, bad.params, msg)
 		}
 	}
 }

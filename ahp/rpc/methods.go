@@ -34,6 +34,11 @@ var methods = map[string]method{
 	ahp.MethodApprove: {answer: (*peer).approve},
 	ahp.MethodHistory: {answer: (*peer).history},
 	ahp.MethodLog:     {answer: (*peer).wholeLog},
+	ahp.MethodScreen:  {answer: (*peer).screen},
+	ahp.MethodLines:   {answer: (*peer).lines},
+	ahp.MethodFind:    {answer: (*peer).find},
+
+	ahp.MethodRecordings: {answer: (*peer).recordings},
 }
 
 // handle answers one message.

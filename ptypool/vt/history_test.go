@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -58,4 +59,29 @@ func TestAScrollbackThatHoldsNothingCostsNothing(t *testing.T) {
 		t.Errorf("an idle terminal takes %d bytes", each)
 	}
 	runtime.KeepAlive(vs)
+}
+
+// Lines with their styles are those of the plain text, and each stands for itself.
+func TestHistoryLinesAreThoseOfTheText(t *testing.T) {
+	for seed := range uint64(500) {
+		g := newGenerator(seed, false)
+		v := New(g.cols, g.rows, Options{ScrollbackLines: 200})
+		v.Feed([]byte(g.output(200)), nil)
+		want := strings.SplitAfter(string(v.AppendHistoryText(nil)), "\n")
+		want = want[:len(want)-1]
+		styled := strings.SplitAfter(string(v.AppendHistoryLines(nil, 0, len(want))), "\n")
+		if len(styled) != len(want)+1 {
+			t.Fatalf("seed %d: %d lines, want %d", seed, len(styled)-1, len(want))
+		}
+		for i, line := range want {
+			if got := string(v.AppendHistoryLines(nil, i, i+1)); got != styled[i] {
+				t.Fatalf("seed %d: line %d alone is %q, and among others %q", seed, i, got, styled[i])
+			}
+			var s Stripper
+			got := strings.TrimRight(string(s.Append(nil, []byte(styled[i]))), " \n")
+			if got != strings.TrimRight(line, " \n") {
+				t.Fatalf("seed %d: line %d is %q, want %q", seed, i, styled[i], line)
+			}
+		}
+	}
 }

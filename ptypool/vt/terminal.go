@@ -143,4 +143,11 @@ func (t *Terminal) AppendText(dst []byte, ansi bool) []byte {
 // is not part of it.
 func (t *Terminal) AppendHistoryText(dst []byte) []byte { return t.screen.appendHistoryText(dst) }
 
+// AppendHistoryLines appends the lines from (counted from 0) to to (exclusively) of what
+// [Terminal.AppendHistoryText] appends, with their styles as SGR sequences and hyperlinks as OSC 8.
+// Each begins and ends without any.
+func (t *Terminal) AppendHistoryLines(dst []byte, from, to int) []byte {
+	return t.screen.appendHistoryLines(dst, from, to)
+}
+
 func clamp(n, lo, hi int) int { return max(lo, min(n, hi)) }

@@ -76,28 +76,16 @@ func defineCast(fs *flag.FlagSet) func(*invocation) int {
 	}
 }
 
-// castBytes is how much is written at a time.
-const castBytes = 256 << 10
-
 func (v *invocation) cast(version int) int {
 	c, err := v.Host.Cast(v.principal(), v.args[0])
 	if err != nil {
 		return v.failed(err)
 	}
 	v.tellCut(c)
-	e := record.Encoder{Version: version}
-	lines := e.AppendHeader(nil, c.Header)
-	for i := range c.Events {
-		lines = e.Append(lines, c.Events[i])
-		if len(lines) < castBytes {
-			continue
-		}
-		if _, err := v.stdout.Write(lines); err != nil {
-			return StatusFailed
-		}
-		lines = lines[:0]
+	if record.Write(v.stdout, version, c.Header, c.Events) != nil {
+		return StatusFailed
 	}
-	return v.printed(v.stdout, nil, lines)
+	return StatusOK
 }
 
 // tellCut says that the beginning of what is shown is gone.

@@ -1,0 +1,161 @@
+package rpc
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+)
+
+// The bounds of what a terminal has shown. Each request draws it anew.
+const (
+	maxScrollback = 10_000  // of termhost/screen, in lines
+	linesBytes    = 1 << 20 // about how long the lines of an answer are
+	lineBytes     = 64 << 10
+	linesAtOnce   = 100
+	mostFound     = 10_000 // lines in an answer of termhost/find
+)
+
+// moment is where in a history what is asked for was shown. Without a position, that is its end.
+type moment struct {
+	At    *int64 `json:"at"`
+	Items int    `json:"items"`
+}
+
+// until returns the place for a [host.HistoryReader]; nil: the end.
+func (m moment) until() *host.Place {
+	if m.At == nil {
+		return nil
+	}
+	return &host.Place{At: *m.At, Items: m.Items}
+}
+
+// screen answers termhost/screen.
+func (p *peer) screen(r *request) *ahp.Error {
+	var params struct {
+		host.Source
+		moment
+		Scrollback int `json:"scrollback"`
+	}
+	if e := ahp.DecodeParams(r.params, &params); e != nil {
+		return e
+	}
+	if params.Scrollback < 0 || params.Scrollback > maxScrollback {
+		return ahp.FieldProblem("scrollback", "must be from 0 to 10000")
+	}
+	read, e := p.reader(params.Source)
+	if e != nil {
+		return e
+	}
+	return p.readLater(r, func() (json.RawMessage, *ahp.Error) {
+		s, e := read.Show(p.ctx, params.until(), params.Scrollback)
+		cols, rows := s.Size()
+		return encoded(struct {
+			host.Place
+			Time time.Time `json:"time"`
+			Cols int       `json:"cols"`
+			Rows int       `json:"rows"`
+			Data string    `json:"data"`
+		}{s.Place, s.Time.UTC(), cols, rows, string(s.Redraw())}, e)
+	})
+}
+
+// linesResult is what the answers of termhost/lines and termhost/find begin with: the place whose
+// lines they are of, and how many there are.
+type linesResult struct {
+	host.Place
+	Total     int  `json:"total"`
+	Truncated bool `json:"truncated"`
+}
+
+func newLinesResult(s *host.Shown) linesResult { return linesResult{s.Place, s.Lines(), s.Cut()} }
+
+// lines answers termhost/lines.
+func (p *peer) lines(r *request) *ahp.Error {
+	var params struct {
+		host.Source
+		moment
+		From  int `json:"from"`
+		Count int `json:"count"`
+	}
+	if e := ahp.DecodeParams(r.params, &params); e != nil {
+		return e
+	}
+	switch {
+	case params.From < 0:
+		return ahp.FieldProblem("from", "must not be negative")
+	case params.Count < 0:
+		return ahp.FieldProblem("count", "must not be negative")
+	}
+	read, e := p.reader(params.Source)
+	if e != nil {
+		return e
+	}
+	return p.readLater(r, func() (json.RawMessage, *ahp.Error) {
+		s, e := read.Show(p.ctx, params.until(), host.AllLines)
+		return encoded(struct {
+			linesResult
+			Lines []string `json:"lines"`
+		}{newLinesResult(s), linesOf(s, params.From, params.Count)}, e)
+	})
+}
+
+// linesOf returns lines, as many as an answer may have.
+func linesOf(s *host.Shown, from, count int) []string {
+	lines, left := []string{}, linesBytes
+	for end := min(from+count, s.Lines()); from < end && left > 0; {
+		next := min(from+linesAtOnce, end)
+		for line := range strings.Lines(string(s.Styled(from, next))) {
+			if left <= 0 {
+				break
+			}
+			line = cutLine(strings.TrimSuffix(line, "\n"))
+			lines, left = append(lines, line), left-len(line)
+		}
+		from = next
+	}
+	return lines
+}
+
+// cutLine cuts a line that is too long. CAN ends the sequence that it may be cut in.
+func cutLine(line string) string {
+	if len(line) <= lineBytes {
+		return line
+	}
+	return strings.ToValidUTF8(line[:lineBytes], "") + "\x18\x1b]8;;\x1b\\\x1b[m"
+}
+
+// find answers termhost/find.
+func (p *peer) find(r *request) *ahp.Error {
+	var params struct {
+		host.Source
+		moment
+		Pattern    string `json:"pattern"`
+		IgnoreCase bool   `json:"ignoreCase"`
+	}
+	if e := ahp.DecodeParams(r.params, &params); e != nil {
+		return e
+	}
+	pattern, err := host.NewSearchPattern(params.Pattern, params.IgnoreCase)
+	switch {
+	case params.Pattern == "":
+		return ahp.FieldProblem("pattern", "is missing")
+	case err != nil:
+		return ahp.FieldProblem("pattern", "cannot be used: "+err.Error())
+	}
+	read, e := p.reader(params.Source)
+	if e != nil {
+		return e
+	}
+	return p.readLater(r, func() (json.RawMessage, *ahp.Error) {
+		s, e := read.Show(p.ctx, params.until(), host.AllLines)
+		found, more := s.Find(pattern, mostFound)
+		return encoded(struct {
+			linesResult
+			Lines []int `json:"lines"`
+			More  bool  `json:"more"`
+		}{newLinesResult(s), found, more}, e)
+	})
+}
