@@ -21,7 +21,8 @@ type Cast struct {
 }
 
 // Cast returns what ref holds: a terminal's log, by its NAME as for [Host.Find], or a recording, by
-// its name or the beginning of it. There is an event, because players refuse what has none. It returns a [*NotFoundError] or *authz.Denied.
+// its name or the beginning of it. There is an event, because players refuse what has none. It
+// returns a [*NotFoundError] or *authz.Denied.
 func (h *Host) Cast(p authz.Principal, ref string) (*Cast, error) {
 	if r := h.recordings.find(p, ref); r != nil && r.id == ref {
 		return h.castRecording(p, r)
