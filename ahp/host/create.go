@@ -194,6 +194,7 @@ func (h *Host) run(t *Terminal, start func() error) error {
 	h.mu.Unlock()
 	t.ch.List()
 	h.list.changed()
+	h.janitor.exited() // it makes another spare
 	return nil
 }
 

@@ -67,7 +67,7 @@
 //
 // The other locks are short ones, and may be taken while one of those two is held: that of the
 // creators, of a rate limit, of the feed, of the root's list, of a journal, of the recordings, of
-// the janitor, of the store. Of these, the list's is held while the store's is taken; apart from
-// that, no two of them are held together. Proofs, which belong to the Authority, may be released
-// while Host.mu is held.
+// the spares, of the janitor, of the store. Of these, the list's is held while the store's is
+// taken; apart from that, no two of them are held together. Proofs, which belong to the Authority,
+// may be released while Host.mu is held.
 package host

@@ -106,6 +106,7 @@ type Host struct {
 	leaving   bool // closed, and the terminals go on
 
 	recordings recordings
+	spares     spares
 
 	pieces sync.Pool // of the Streams, *[]byte
 
@@ -207,6 +208,7 @@ func (h *Host) Shutdown(ctx context.Context) error {
 	err := h.pool.Shutdown(ctx)
 	h.waking.Wait()
 	h.janitor.end()
+	h.spares.remove()
 	h.list.stop()
 	h.drain(ctx)
 	for _, c := range h.connections() {

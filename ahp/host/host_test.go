@@ -66,6 +66,16 @@ func newHost(t testing.TB, change ...func(*Config)) *Host {
 	return h
 }
 
+// eventually waits until something holds that nothing tells of.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
 // peer is an AHP client of the host, without a wire in between.
 type peer struct {
 	t    testing.TB

@@ -12,7 +12,7 @@ const highWaterInterval = time.Minute
 
 // janitor is the only goroutine of the Host's own. It forgets exited terminals that are too many or
 // too old and people who are gone, deletes what is left on disk, tries again what could not be
-// written, and moves the high-water mark ahead.
+// written, makes folders for terminals to come, and moves the high-water mark ahead.
 type janitor struct {
 	wake chan struct{} // of capacity 1: a terminal has exited
 	stop chan struct{} // closed to end it
@@ -71,6 +71,7 @@ func (h *Host) tidy() {
 	defer timer.Stop()
 	defer h.janitor.deleteRubbish()
 	for {
+		h.spares.fill(onDisk(h.logPlace()))
 		h.janitor.deleteRubbish()
 		next := highWaterInterval
 		if due := h.forgetExited(); due > 0 {

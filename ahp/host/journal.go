@@ -48,19 +48,23 @@ const (
 	termsDir = "terms" // in the state folder
 	metaFile = "meta"  // in the folder of a terminal
 
+	newSuffix = ".new" // ends the name of a file that is being written
+
 	// goneSuffix and damagedSuffix end the names of folders of terminals that are being removed,
 	// and that cannot be read.
 	goneSuffix    = ".gone"
 	damagedSuffix = ".damaged"
 )
 
-// begin makes the folder, with a description and an empty log.
+// begin makes the folder, with a description and an empty log. log is that log if there is one
+// already; it is the journal's then.
 func (j *journal) begin(
-	dir string, logSize int64, memory bool, description []byte, at time.Time,
+	dir string, logSize int64, memory bool, log *termlog.Log, description []byte, at time.Time,
 ) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.dir, j.logSize, j.memory, j.meta, j.due = dir, logSize, memory, description, true
+	j.log = log
 	return j.fail(j.resume(at))
 }
 
@@ -352,8 +356,8 @@ func (j *journal) remove() (folder string) {
 
 // replaceFile writes a file that only this user may read, in one step.
 func replaceFile(path string, text []byte) error {
-	tmp := path + ".new"
-	err := os.WriteFile(tmp, text, 0o600)
+	tmp := path + newSuffix
+	err := writeOver(tmp, text)
 	if err == nil {
 		err = os.Rename(tmp, path)
 	}
@@ -361,6 +365,23 @@ func replaceFile(path string, text []byte) error {
 		os.Remove(tmp)
 	}
 	return err
+}
+
+// writeOver writes a file, which may be there. An empty one is not truncated: for a file system
+// that is as much work as to make it.
+func writeOver(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	st, err := f.Stat()
+	if err == nil && st.Size() > 0 {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // bootID returns what changes when the machine is started anew; "": it is not known.

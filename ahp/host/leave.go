@@ -44,6 +44,7 @@ func (h *Host) Leave(ctx context.Context) (left int, err error) {
 	}
 	h.waking.Wait()
 	h.janitor.end()
+	h.spares.remove()
 	h.list.stop()
 	h.drain(ctx)
 	for _, c := range h.connections() {

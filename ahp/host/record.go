@@ -29,9 +29,12 @@ func (t *Terminal) keep() {
 		return
 	}
 	size, memory := h.logPlace()
-	memory = memory && !t.Client() // which no keeper has
+	if memory && t.Client() { // which no keeper has
+		size, memory = 0, false
+	}
 	dir := filepath.Join(h.termsDir, rand.Text())
-	t.warn(t.journal.begin(dir, size, memory, t.describe(nil), t.created))
+	log := h.spares.use(dir, onDisk(size, memory))
+	t.warn(t.journal.begin(dir, size, memory, log, t.describe(nil), t.created))
 	t.checkpoint(nil, "")
 	if t.recorded || h.recordsNew(t) {
 		if err := t.beginTape(t.creator.ID, snapshot{Outline: t.outline}); err != nil {
@@ -50,6 +53,14 @@ func (h *Host) logPlace() (size int64, memory bool) {
 		return int64(h.logBytes()), true
 	}
 	return 0, false
+}
+
+// onDisk returns the size of what logPlace says that is on disk; 0: nothing.
+func onDisk(size int64, memory bool) int64 {
+	if memory {
+		return 0
+	}
+	return size
 }
 
 // append applies an action to the terminal's channel, once it is logged, and returns its serverSeq.

@@ -39,6 +39,7 @@ func (h *Host) restore() {
 	if err := os.MkdirAll(h.termsDir, 0o700); err != nil {
 		h.log.Warn("what terminals print is not kept on disk", "err", err)
 	}
+	h.spares.open(dir)
 	entries, err := os.ReadDir(h.termsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("the terminals of the last host are not listed", "err", err)

@@ -214,6 +214,9 @@ func (l *Log) makeFile(i int) (err error) {
 	return err
 }
 
+// Moved says that the folder that the log was made in is now called dir.
+func (l *Log) Moved(dir string) { l.dir = dir }
+
 // End returns the position behind the last record: how much the terminal has printed.
 func (l *Log) End() int64 { return l.end }
 
