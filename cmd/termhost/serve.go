@@ -65,6 +65,7 @@ func serve(c *call) int {
 	go func() {
 		select {
 		case <-sigs.stop: // another one means impatience
+			fmt.Fprintln(std.out, impatient)
 			cancel()
 		case <-ctx.Done():
 		}
@@ -84,6 +85,9 @@ func serve(c *call) int {
 func (s *server) leaves(sig os.Signal) bool {
 	return s.keeper != nil && (sig == syscall.SIGTERM || sig == nil)
 }
+
+// impatient is what a signal is answered while the host is ending.
+const impatient = "not waiting: what is left is killed"
 
 // signals has the channels in which the process's signals arrive.
 type signals struct {
