@@ -12,6 +12,7 @@ const fullPause = 50;
 export class Input {
   buffer = '';
   flying = 0;
+  drops = 0;
   held = false; // waiting for the host's queue to drain
 
   /**
@@ -29,10 +30,14 @@ export class Input {
     this.pump();
   }
 
-  /** drop forgets what has not been sent, and returns how much that was. */
+  /**
+   * drop forgets what the host has not taken, and returns how much that was. What is on its way
+   * counts: it will be refused, and nothing more is said about it.
+   */
   drop() {
-    const n = this.buffer.length;
+    const n = this.buffer.length + this.flying;
     this.buffer = '';
+    this.drops++;
     return n;
   }
 
@@ -49,17 +54,20 @@ export class Input {
 
   /** @param {string} piece */
   async fly(piece) {
+    const { drops } = this;
     this.flying += piece.length;
     try {
       await this.send(piece);
     } catch (e) {
       const reason = /** @type {Error} */ (e).message;
-      if (/queue is full/.test(reason)) {
+      if (drops !== this.drops) {
+        // It has been told.
+      } else if (/queue is full/.test(reason)) {
         this.held = true;
         this.buffer = piece + this.buffer;
         setTimeout(() => { this.held = false; this.pump(); }, fullPause);
       } else {
-        const unsent = this.drop() + piece.length;
+        const unsent = this.drop();
         if (!(e instanceof Lost) || unsent > 1) this.refused(reason, unsent);
       }
     } finally {

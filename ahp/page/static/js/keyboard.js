@@ -3,6 +3,7 @@
 import { readPaste } from './clipboard.js';
 import { Input } from './input.js';
 import { Prefix } from './prefix.js';
+import { SoftKeys } from './softkeys.js';
 
 /**
  * @typedef {import('./terminal.js').TerminalView} TerminalView
@@ -11,6 +12,7 @@ import { Prefix } from './prefix.js';
 
 export class Keyboard {
   lastKey = 0; // when a key was typed
+  pasting = false;
   /** @type {Claim | null} Who had the keyboard before it was taken here. */
   lender = null;
 
@@ -20,8 +22,9 @@ export class Keyboard {
     this.connection = view.connection;
     this.term = view.screen.term;
     this.input = new Input((data) => this.connection.dispatch(view.uri, { type: 'terminal/input', data }),
-      (reason, unsent) => view.notice(unsent > 1 ? `${unsent} characters were not sent: ${reason}` : reason));
+      (reason, unsent) => view.notice(unsent > 1 ? `${notSent(unsent)}: ${reason}` : reason));
     this.prefix = new Prefix(this);
+    new SoftKeys(view.element, (data) => this.term.input(data));
     this.term.onData((data) => this.typed(data));
     this.term.attachCustomKeyEventHandler((e) => this.key(e));
     view.element.addEventListener('paste', (e) => {
@@ -45,7 +48,7 @@ export class Keyboard {
     const was = before.clientId === this.connection.clientId;
     if (was && !this.holds) {
       const unsent = this.input.drop();
-      this.view.tellHolder(unsent ? `; ${unsent} characters were not sent` : '');
+      this.view.tellHolder(unsent ? `; ${notSent(unsent)}` : '');
     }
     if (!this.holds) this.lender = null;
   }
@@ -89,7 +92,8 @@ export class Keyboard {
       return;
     }
     this.lastKey = Date.now();
-    this.prefix.typed(data);
+    if (this.pasting) this.send(data);
+    else this.prefix.typed(data);
   }
 
   /** @param {string} data */
@@ -125,7 +129,7 @@ export class Keyboard {
 
   /** @param {string} text */
   async paste(text) {
-    const clean = text.replaceAll('\x1b[201~', '');
+    const clean = withoutEnds(text);
     if (!clean) return;
     if (!this.holds) return this.send(clean);
     const lines = clean.split(/\r\n|\r|\n/).length;
@@ -134,7 +138,22 @@ export class Keyboard {
       if (!await confirmPaste(clean, lines)) return this.view.focus();
     }
     this.lastKey = Date.now();
+    this.pasting = true;
     this.term.paste(clean);
+    this.pasting = false;
     this.view.focus();
   }
+}
+
+/** @param {number} n */
+function notSent(n) { return n === 1 ? '1 character was not sent' : `${n} characters were not sent`; }
+
+/**
+ * withoutEnds leaves out what would end a bracketed paste. Where that is there again once it has been
+ * left out, somebody means harm, and no escape character is left in.
+ * @param {string} text
+ */
+function withoutEnds(text) {
+  const end = '\x1b[201~', clean = text.replaceAll(end, '');
+  return clean.includes(end) ? clean.replaceAll('\x1b', '') : clean;
 }

@@ -34,7 +34,7 @@ export class Screen extends EventTarget {
     super();
     this.term = newTerminal({
       cols: 80, rows: 24, scrollback, fontSize: settings.size, fontFamily: settings.font,
-      theme: settings.colors, cursorBlink: false, cursorInactiveStyle: 'outline', macOptionIsMeta: true,
+      theme: settings.colors, cursorBlink: false, cursorInactiveStyle: 'outline',
       rightClickSelectsWord: false,
       linkHandler: {
         activate: (e, uri) => openLink(e, uri),
