@@ -135,8 +135,8 @@ func TestTwoPagesRaceForTheKeyboard(t *testing.T) {
 	}
 }
 
-// TestAnAgentSeizesTheKeyboardWhileTextIsPasted has an agent take the keyboard while a paste is on its
-// way to a program that does not read. What has not arrived never does, and the person is told.
+// TestAnAgentSeizesTheKeyboardWhileTextIsPasted has an agent take the keyboard while a paste is on
+// its way to a program that does not read. What has not arrived never does, and the person is told.
 func TestAnAgentSeizesTheKeyboardWhileTextIsPasted(t *testing.T) {
 	slow(t)
 	browser(t)
@@ -212,8 +212,8 @@ func (s *site) resizes(name string) (all []string) {
 	return all
 }
 
-// TestOnlyTheHoldersVisiblePaneResizes changes the windows of two pages. Only the one that holds the
-// keyboard gives its terminal another size, and only while it shows it.
+// TestOnlyTheHoldersVisiblePaneResizes changes the windows of two pages. Only the one that holds
+// the keyboard gives its terminal another size, and only while it shows it.
 func TestOnlyTheHoldersVisiblePaneResizes(t *testing.T) {
 	slow(t)
 	browser(t)

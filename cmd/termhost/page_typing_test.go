@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestAPasteArrivesExactly pastes a megabyte into programs that tell its SHA-256: one that has asked
-// to be told what is pasted, and one that has not, where the person is asked.
+// TestAPasteArrivesExactly pastes a megabyte into programs that tell its SHA-256: one that has
+// asked to be told what is pasted, and one that has not, where the person is asked.
 func TestAPasteArrivesExactly(t *testing.T) {
 	slow(t)
 	browser(t)
@@ -49,8 +49,8 @@ func TestAPasteArrivesExactly(t *testing.T) {
 	}
 }
 
-// TestAPasteEndsWhereItEnds pastes what would leave the brackets early, so that the rest would count
-// as typed, and what stands for the page's own prefix key.
+// TestAPasteEndsWhereItEnds pastes what would leave the brackets early, so that the rest would
+// count as typed, and what stands for the page's own prefix key.
 func TestAPasteEndsWhereItEnds(t *testing.T) {
 	slow(t)
 	browser(t)
@@ -156,7 +156,8 @@ func TestComposedTextArrivesOnce(t *testing.T) {
 	e.has("👩‍👩‍👧")
 }
 
-// recomposed takes up again what was inserted, from one UTF-16 unit to another, and composes text there.
+// recomposed takes up again what was inserted, from one UTF-16 unit to another, and composes text
+// there.
 func (e *echo) recomposed(key string, from, to int64, text string) {
 	e.t.Helper()
 	at := int64(len(utf16.Encode([]rune(text))))
@@ -167,9 +168,9 @@ func (e *echo) recomposed(key string, from, to int64, text string) {
 		devtools(input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: key, WindowsVirtualKeyCode: 229}))
 }
 
-// TestGboardTextArrivesOnce goes through what Gboard does: it composes each word, corrects it when the
-// space comes, and takes it up again when something before the cursor is deleted or chosen from its
-// suggestions. No character is lost or doubled (xterm.js#3600).
+// TestGboardTextArrivesOnce goes through what Gboard does: it composes each word, corrects it when
+// the space comes, and takes it up again when something before the cursor is deleted or chosen from
+// its suggestions. No character is lost or doubled (xterm.js#3600).
 func TestGboardTextArrivesOnce(t *testing.T) {
 	slow(t)
 	browser(t)
