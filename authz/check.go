@@ -52,8 +52,8 @@ const (
 // it and reaches it byte by byte.
 const RulePipes = "it runs on pipes: only the connection that started it sends it input"
 
-// RuleAgent refuses agents to decide about what agents type. It is for tokens and for processes
-// inside a terminal; a peer of AHP is refused by the host, which knows the door.
+// RuleAgent refuses agents to decide about what agents type. It is for tokens other than pages' and
+// for processes inside a terminal; a peer of AHP is refused by the host, which knows the door.
 const RuleAgent = "a person decides that: no token, no peer of AHP and no process inside a terminal"
 
 // Check reports whether p may do v to t: nil, or a *Denied naming the rule. It
@@ -228,14 +228,15 @@ func passesOn(_ Principal, _ Verb, t Target) string {
 	return ruleClaim
 }
 
-// approves lets those who may type, or whose own token types, decide about what agents type.
+// approves lets those who may type, or whose own token types, decide about what agents type. A page
+// is its person: only a key, or a user of this machine outside of the host's terminals, opens one.
 func approves(p Principal, _ Verb, t Target) string {
 	switch {
 	case t.Piped:
 		return RulePipes
-	case p.Token != "" || p.Inside:
+	case p.Token != "" && !p.IsPage() || p.Inside:
 		return RuleAgent
-	case p.Role == Admin, t.Holds, t.HoldsByToken, t.InputShared:
+	case p.Role == Admin, t.Holds, t.HoldsByToken, t.InputShared, p.IsPage() && t.Yours:
 		return ""
 	}
 	return ruleApprove

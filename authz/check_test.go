@@ -67,6 +67,17 @@ func sections() []section {
 		}},
 		{"asked with a token", func(p *Principal) { p.ID, p.Token = p.ID+"/ci", "ci" },
 			[]fact{{"observer", Target{Executor: Server, TokenRole: Observer}}}},
+		{"asked by a page", func(p *Principal) { p.Token = pageName(p.Role); p.ID += "/" + p.Token },
+			[]fact{
+				{"-", Target{Executor: Server, TokenRole: Observer}},
+				{"holds", held},
+				{"its person holds", Target{Executor: Server, Yours: true, TokenRole: Observer}},
+				{"its person's token holds", Target{Executor: Server, HoldsByToken: true,
+					TokenRole: Observer}},
+			}},
+		{"asked by a page from inside a terminal", func(p *Principal) {
+			p.Token, p.Inside = pageName(p.Role), true
+		}, []fact{{"holds", held}}},
 		{"asked from inside a terminal", func(p *Principal) { p.Inside = true },
 			[]fact{{"holds", held}}},
 		{"asked by a peer of the unix socket", func(p *Principal) {

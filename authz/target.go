@@ -28,7 +28,7 @@ type Target struct {
 	// Holds: the principal holds the claim, which says who may type. The claim
 	// names one of its clientIds, or names a session that it claimed for.
 	Holds bool
-	// HoldsByToken: a token that the principal has minted with its key holds the claim.
+	// HoldsByToken: a token that the principal's person has minted holds the claim.
 	HoldsByToken bool
 	// Yours: the claim is held by the principal's person, perhaps in another window; see Person.
 	Yours bool

@@ -168,13 +168,14 @@ func (t *Terminal) exitedNow() bool { return t.exit.Load() != nil }
 
 // target returns the facts about t that the policy decides by, if s asks. The Term's lock is held.
 func (t *Terminal) target(s step) authz.Target {
+	person := authz.Person(s.principal.ID)
 	return authz.Target{
 		Name:         t.name,
 		Created:      t.created,
 		Executor:     t.exec.kind(),
 		Holds:        t.holder.principal == s.principal.ID,
-		Yours:        authz.Person(t.holder.principal) == authz.Person(s.principal.ID),
-		HoldsByToken: strings.HasPrefix(t.holder.principal, s.principal.ID+"/"),
+		Yours:        authz.Person(t.holder.principal) == person,
+		HoldsByToken: strings.HasPrefix(t.holder.principal, person+"/"),
 		Owner:        t.exec.owner(s),
 		Piped:        t.Piped(),
 		InputShared:  t.host.cfg().InputShared,

@@ -48,32 +48,43 @@ func TestTheKeyboardsHolderIsNamed(t *testing.T) {
 	}
 }
 
-// The page shows what an agent wants to type until somebody has decided. The host lets no token
-// decide, a page's neither, and the page says so.
+// What an agent wants to type is shown until a person has decided, on the page, which is its
+// person's, or elsewhere.
 func TestWhatAnAgentWantsToTypeIsShown(t *testing.T) {
 	slow(t)
 	browser(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "--guard", "-n", "work", "--", "sh -c 'stty -echo; echo ready; exec cat'")
 	s.ssh("new", "-d", "-n", "inner")
-	p := s.open(s.ticket("--role", "admin", "inner", "work") + "&debug=screen").ready()
-	for _, c := range []struct{ button, verb, word string }{
-		{"Approve", "approve", "first"}, {"Refuse", "refuse", "second"},
+	p := s.open(s.ticket("inner", "work") + "&debug=screen").ready()
+	for _, c := range []struct {
+		word   string
+		decide func()
+		typed  bool
+	}{
+		{"first", func() { p.click("button", "Approve") }, true},
+		{"second", func() { p.click("button", "Refuse") }, false},
+		{"third", func() { s.ssh("approve", "work") }, true},
+		{"fourth", func() { s.ssh("refuse", "work") }, false},
 	} {
-		s.ssh("send", "--enter", "inner", fmt.Sprintf("%s send -c %s --enter work %s; echo %s told",
-			termhostPath(t), s.config, c.word, c.word))
+		p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('[role=tab][aria-label=inner]').click()`))
+		s.ssh("send", "--enter", "inner", "--", fmt.Sprintf("%s send -c %s --enter work %s; echo %s told $?",
+			termhostPath(t), s.config, c.word, c.word)) // behind "--", or both --enter would be the outer send's
 		p.until(`document.querySelector('[role=tab][aria-label=work] .mark.needs')`)
 		p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('[role=tab][aria-label=work]').click()`))
-		p.until(fmt.Sprintf(`document.querySelector('.asks pre')?.innerText === %q`, c.word))
+		p.until(fmt.Sprintf(`document.querySelector('.asks:not([hidden]) pre')?.innerText === %q`, c.word))
 		p.shot("approval")
-		p.click("button", c.button)
-		p.until(`document.querySelector('.notices')?.innerText.includes('a person decides that')`)
-		s.ssh(c.verb, "work")
+		c.decide()
 		p.until(`document.querySelector('.asks').hidden`)
+		if c.typed {
+			p.shows("work", c.word)
+		}
+		s.ssh("wait", "--match", c.word+".told."+map[bool]string{true: "0", false: "[1-9]"}[c.typed], "inner")
 	}
-	if screen := s.ssh("peek", "work"); strings.Contains(screen, "second") {
+	if screen := s.ssh("peek", "work"); strings.Contains(screen, "second") || strings.Contains(screen, "fourth") {
 		t.Errorf("what was refused was typed: %s", screen)
 	}
+	p.sameAs(s, "work")
 }
 
 func TestTabsAreDraggedIntoPanes(t *testing.T) {
