@@ -25,7 +25,8 @@
 // which stays the same when the host is restarted, and nth is how many items at the same position
 // come before, if there are any; from and before are such positions. next is where the rest goes
 // on, first where the log begins. An outline has everything but data, and of pieces of output that
-// came within a tenth of a second the first only: what a timeline is drawn from.
+// came within a tenth of a second the first only, and the last one of all: what a timeline is drawn
+// from.
 //
 // termhost/screen {channel, at?, items?, scrollback?} returns {at, items, time, cols, rows, data}:
 // what a blank terminal of that size has to be given to show what the terminal showed at a place of

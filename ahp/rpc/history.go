@@ -158,6 +158,8 @@ type historyAnswer struct {
 	last   int64     // the position of the last item
 	nth    int       // how many items of that position there were before it
 	drawn  time.Time // when the last output came that is in an outline
+
+	omitted *historyItem // output that came later, and is not in it
 }
 
 // readHistory reads what the params ask for.
@@ -170,6 +172,9 @@ func (p *peer) readHistory(params *historyParams, read host.HistoryReader) (
 		a.left = min(a.left, params.MaxBytes)
 	}
 	_, e := read(p.ctx, a.take)
+	if a.omitted != nil && a.result.Next == nil {
+		a.result.Items = append(a.result.Items, *a.omitted)
+	}
 	return encoded(&a.result, e)
 }
 
@@ -191,12 +196,13 @@ func (a *historyAnswer) take(i *host.HistoryItem) bool {
 		a.nth = 0
 	}
 	a.last = i.At
-	if a.leftOut(i) {
-		return true
-	}
 	item := newHistoryItem(i)
-	if item.Nth = a.nth; a.Outline {
-		item.Data = ""
+	item.Nth = a.nth
+	if a.Outline {
+		if item.Data, a.omitted = "", nil; a.leftOut(i) {
+			a.omitted = &item
+			return true
+		}
 	}
 	a.result.Items = append(a.result.Items, item)
 	a.left -= len(item.Data) + historyItemBytes

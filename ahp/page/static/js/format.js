@@ -10,6 +10,13 @@ export function duration(ms) {
   return `${Math.floor(m / 60)} h ${String(m % 60).padStart(2, '0')} m`;
 }
 
+/** @param {number} n */
+export function bytes(n) {
+  if (n < 1024) return `${n} bytes`;
+  const unit = n < 1 << 20 ? 1024 : 1 << 20, value = n / unit;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit === 1024 ? 'KiB' : 'MiB'}`;
+}
+
 /**
  * outcome says how a command or a program has ended: a mark, which is not told by its colour alone,
  * and words.

@@ -1,55 +1,149 @@
-// What the host keeps of a terminal, which may be far more than the page has.
+// What the host keeps of a terminal, which may be far more than the page has: its log, and
+// recordings. The requests are described in ahp/rpc.
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
- * @typedef {{at: number, time: string, kind: 'data' | 'resized' | 'command' | 'finished' | 'gap' | 'exited',
- *   data?: string, cols?: number, rows?: number, line?: string, by?: string, exitCode?: number,
- *   durationMs?: number, reason?: string}} Item
+ * @typedef {{channel: string} | {recording: string}} Source
+ * @typedef {{at: number, items: number}} Place Behind the first items of the items at a position.
+ * @typedef {{at: number, nth?: number, time: string, data?: string, cols?: number, rows?: number,
+ *   kind: 'data' | 'resized' | 'command' | 'finished' | 'gap' | 'exited', line?: string, by?: string,
+ *   exitCode?: number, durationMs?: number, missing?: number, reason?: string}} Item
+ * @typedef {Place & {time: string, cols: number, rows: number, data: string}} Moment
+ * @typedef {{recording: string, uri: string, startedAt: string, endedAt?: string, bytes: number}} Recording
  */
 
+/** How many requests the host answers at a time. */
+const atOnce = 4;
+/** @type {WeakMap<Connection, {running: number, waiting: (() => void)[]}>} */
+const queues = new WeakMap();
+
 /**
- * readHistory returns all that a terminal's log holds.
+ * ask sends a request when its turn comes.
  * @param {Connection} connection
- * @param {string} uri
+ * @param {string} method
+ * @param {any} params
+ */
+async function ask(connection, method, params) {
+  const q = queues.get(connection) ?? { running: 0, waiting: [] };
+  queues.set(connection, q);
+  if (q.running >= atOnce) await new Promise((resolve) => q.waiting.push(() => resolve(null)));
+  else q.running++;
+  try {
+    return await connection.request(`termhost/${method}`, params);
+  } finally {
+    const next = q.waiting.shift();
+    if (next) next();
+    else q.running--;
+  }
+}
+
+/** @param {Item} item */
+export function behind(item) { return { at: item.at, items: (item.nth ?? 0) + 1 }; }
+
+/** @param {Item} item */
+export function before(item) { return { at: item.at, items: item.nth ?? 0 }; }
+
+/**
+ * isBefore reports whether an item comes before a place.
+ * @param {Item} item
+ * @param {Place} place
+ */
+export function isBefore(item, place) {
+  return item.at < place.at || item.at === place.at && (item.nth ?? 0) < place.items;
+}
+
+/**
+ * readOutline returns what a history has, without the output itself.
+ * @param {Connection} connection
+ * @param {Source} source
  * @returns {Promise<Item[]>}
  */
-export async function readHistory(connection, uri) {
+export async function readOutline(connection, source) {
   /** @type {Item[]} */
   const items = [];
   for (let from = 0; ;) {
-    const page = await connection.request('termhost/history', { channel: uri, from });
-    items.push(...page.items);
+    const page = await ask(connection, 'history', { ...source, from, outline: true });
+    for (const item of page.items) items.push(item);
     if (page.next === undefined) return items;
     from = page.next;
   }
 }
 
 /**
- * readLog returns what `log` prints.
+ * readItems returns some of what comes behind a place, and where more of it begins; null: there is no
+ * more.
  * @param {Connection} connection
- * @param {string} uri
- * @param {'text' | 'raw'} form
+ * @param {Source} source
+ * @param {Place} place
+ * @returns {Promise<{items: Item[], next: Place | null}>}
  */
-export async function readLog(connection, uri, form) {
-  const { data } = await connection.request('termhost/log', { channel: uri, form });
-  return Uint8Array.from(atob(data ?? ''), (c) => c.charCodeAt(0));
+export async function readItems(connection, source, place) {
+  const page = await ask(connection, 'history', { ...source, from: place.at, maxBytes: 256 << 10 });
+  return {
+    items: page.items.filter((/** @type {Item} */ item) => !isBefore(item, place)),
+    next: page.next === undefined ? null : { at: page.next, items: 0 },
+  };
 }
 
 /**
- * cast makes an asciicast (version 2, docs.asciinema.org/manual/asciicast/v2) of what a log holds.
- * @param {Item[]} items
+ * readScreen returns what was shown at a place.
+ * @param {Connection} connection
+ * @param {Source} source
+ * @param {Place} place
+ * @param {number} scrollback How many lines before the screen.
+ * @returns {Promise<Moment>}
  */
-export function cast(items) {
-  const began = Date.parse(items[0]?.time ?? '');
-  const lines = [JSON.stringify({ version: 2, width: items[0]?.cols ?? 80, height: items[0]?.rows ?? 24,
-    timestamp: Math.floor(began / 1000) })];
-  for (const item of items.slice(1)) {
-    const at = Math.max(0, Date.parse(item.time) - began) / 1000;
-    if (item.kind === 'data') lines.push(JSON.stringify([at, 'o', item.data ?? '']));
-    if (item.kind === 'resized') lines.push(JSON.stringify([at, 'r', `${item.cols}x${item.rows}`]));
-    if (item.kind === 'command') lines.push(JSON.stringify([at, 'm', item.line ?? '']));
-  }
-  return new TextEncoder().encode(lines.join('\n') + '\n');
+export function readScreen(connection, source, place, scrollback) {
+  return ask(connection, 'screen', { ...source, ...place, scrollback });
+}
+
+/**
+ * readLines returns lines of all that was shown up to a place; without one, until now.
+ * @param {Connection} connection
+ * @param {Source} source
+ * @param {Place | null} place
+ * @param {number} from
+ * @param {number} count
+ * @returns {Promise<Place & {total: number, truncated: boolean, lines: string[]}>}
+ */
+export function readLines(connection, source, place, from, count) {
+  return ask(connection, 'lines', { ...source, ...place, from, count });
+}
+
+/**
+ * findLines returns the numbers of the lines that have some text. Capitals count if there are any.
+ * @param {Connection} connection
+ * @param {Source} source
+ * @param {Place | null} place
+ * @param {string} text
+ * @returns {Promise<Place & {total: number, lines: number[], more: boolean}>}
+ */
+export async function findLines(connection, source, place, text) {
+  const found = await ask(connection, 'find', { ...source, ...place,
+    pattern: text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), ignoreCase: text === text.toLowerCase() });
+  return { ...found, lines: found.lines ?? [] };
+}
+
+/**
+ * readRecordings returns the recordings of a terminal, the oldest first.
+ * @param {Connection} connection
+ * @param {string} uri
+ * @returns {Promise<Recording[]>}
+ */
+export async function readRecordings(connection, uri) {
+  const { recordings } = await ask(connection, 'recordings', {});
+  return recordings.filter((/** @type {Recording} */ r) => r.uri === uri);
+}
+
+/**
+ * readLog returns what `log` or `cast` prints.
+ * @param {Connection} connection
+ * @param {Source} source
+ * @param {'text' | 'raw' | 'cast'} form
+ */
+export async function readLog(connection, source, form) {
+  const { data } = await ask(connection, 'log', { ...source, form });
+  return Uint8Array.from(atob(data ?? ''), (c) => c.charCodeAt(0));
 }
 
 /**

@@ -6,7 +6,7 @@ import { dropsOn } from './drag.js';
 import { notice } from './dialogs.js';
 import { Commands } from './commands.js';
 import { oneLine, outcome } from './format.js';
-import { readHistory, readLog, cast, save } from './history.js';
+import { readLog, save } from './history.js';
 import { Output } from './output.js';
 import { Replay } from './replay.js';
 import { TerminalView } from './terminal.js';
@@ -142,7 +142,7 @@ export class Pane {
   replay() {
     if (this.body.querySelector('.replay')) return;
     const replay = new Replay(this.connection, { uri: this.view.uri, name: this.name, debug: this.options.debug,
-      done: () => this.view.focus() });
+      missing: this.view.missing, done: () => this.view.focus() });
     this.body.append(replay.element);
     replay.open().catch((e) => { notice(e.message); replay.close(); });
   }
@@ -151,8 +151,7 @@ export class Pane {
   async save(form) {
     const name = this.name + { text: '.txt', raw: '.log', cast: '.cast' }[form];
     try {
-      const { connection, view: { uri } } = this;
-      save(name, form === 'cast' ? cast(await readHistory(connection, uri)) : await readLog(connection, uri, form));
+      save(name, await readLog(this.connection, { channel: this.view.uri }, form));
     } catch (e) {
       notice(/** @type {Error} */ (e).message);
     }

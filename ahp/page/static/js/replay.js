@@ -1,23 +1,45 @@
-// What a terminal has shown, played again: a timeline with its commands as marks.
+// What a terminal has shown, played again: a timeline with its commands as marks. The page has the
+// outline of the whole history, and of the output only what comes next. When the person goes
+// elsewhere, the host tells what the screen was there. So it does where the size has changed, for
+// terminals differ on what becomes of the lines then.
 
+import { notice } from './dialogs.js';
 import { button, fill, h } from './dom.js';
-import { duration, oneLine, outcome } from './format.js';
-import { readHistory } from './history.js';
+import { bytes, duration, oneLine, outcome } from './format.js';
+import { before, behind, isBefore, readItems, readOutline, readRecordings, readScreen } from './history.js';
 import { Screen } from './screen.js';
 
-/** @typedef {import('./history.js').Item} Item */
+/**
+ * @typedef {import('./history.js').Item} Item
+ * @typedef {import('./history.js').Place} Place
+ * @typedef {import('./history.js').Source} Source
+ */
 
 /** The longest time without output that is played as it was, in ms; longer ones are cut to it. */
 const longestGap = 2000;
 const speeds = [1, 2, 4, 16];
+/** How many lines there are to scroll back to. */
+const scrollback = 1000;
+/** How many items are left to draw when more are read. */
+const few = 200;
 
 export class Replay {
-  /** @type {Item[]} */
+  /** @type {Item[]} The outline. */
   items = [];
   /** @type {number[]} When each item comes, in ms of the replay. */
   times = [];
-  next = 0; // the index of the first item that is not drawn
   at = 0; // where the replay is, in ms
+  /** @type {Place} Behind what is drawn. */
+  place = { at: 0, items: 0 };
+  /** @type {Item[]} What comes behind that, as far as it has been read. */
+  queue = [];
+  /** @type {Place | null} Where the rest of it begins; null: there is none. */
+  rest = null;
+  reading = false; // the rest is being read
+  epoch = 0; // of the jumps: what was asked for before the last one is not drawn
+  /** @type {Place | null} Where the person wants to go, as soon as the host has answered. */
+  goal = null;
+  jumping = false; // the host has been asked for a screen
   speed = 1;
   cut = true;
   playing = false;
@@ -25,11 +47,13 @@ export class Replay {
 
   /**
    * @param {import('./connection.js').Connection} connection
-   * @param {{uri: string, name: string, debug: boolean, done(): void}} o
+   * @param {{uri: string, name: string, debug: boolean, missing: boolean, done(): void}} o
    */
   constructor(connection, o) {
     this.connection = connection;
     this.o = o;
+    /** @type {Source} */
+    this.source = { channel: o.uri };
     this.screen = new Screen({ name: `replay of ${o.name}`, debug: o.debug });
     this.slider = h('input', { type: 'range', min: '0', max: '0', step: '1', value: '0', 'aria-label': 'Timeline',
       oninput: () => this.seek(Number(this.slider.value)) });
@@ -40,20 +64,40 @@ export class Replay {
     this.gaps = h('label', {}, h('input', { type: 'checkbox', checked: true,
       onchange: (/** @type {Event} */ e) => this.setCut(/** @type {HTMLInputElement} */ (e.target).checked) }),
     ' cut gaps');
+    this.sources = h('select', { 'aria-label': 'Recording', hidden: true, onchange: () => this.choose() });
     this.element = h('section', { class: 'replay', 'aria-label': `Replay of ${o.name}`,
       onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e) },
     this.screen.element,
     h('footer', {}, this.play, h('div', { class: 'line' }, this.marks, this.slider), this.time, this.faster,
-      this.gaps, button('Live', 'Live', () => this.close())));
+      this.gaps, this.sources, button('Live', 'Live', () => this.close())));
   }
 
   async open() {
     this.screen.open();
-    this.items = await readHistory(this.connection, this.o.uri);
+    const recordings = await readRecordings(this.connection, this.o.uri);
     if (this.closed) return;
+    fill(this.sources, !this.o.missing && h('option', { value: '' }, 'the terminal\u2019s log'),
+      ...recordings.reverse().map((r) => h('option', { value: r.recording },
+        `recording of ${new Date(r.startedAt).toLocaleString()}, ${bytes(r.bytes)}${r.endedAt ? '' : ', goes on'}`)));
+    this.sources.hidden = recordings.length === 0;
+    this.slider.focus();
+    if (this.sources.options.length) await this.load();
+    else throw new Error(`Nothing is kept of ${this.o.name}.`);
+  }
+
+  /** choose plays something else. */
+  choose() { this.load().catch((e) => notice(e.message)); }
+
+  /** load shows the end of what is chosen. */
+  async load() {
+    const recording = this.sources.value, epoch = ++this.epoch;
+    this.source = recording ? { recording } : { channel: this.o.uri };
+    this.playing = false;
+    const items = await readOutline(this.connection, this.source);
+    if (this.closed || epoch !== this.epoch) return;
+    this.items = items;
     this.schedule();
     this.seek(this.length);
-    this.slider.focus();
   }
 
   close() {
@@ -82,19 +126,49 @@ export class Replay {
    * @param {number} i
    */
   mark(item, i) {
-    const end = this.items.slice(i + 1).find((e) => e.kind === 'finished' || e.kind === 'command');
-    const o = end?.kind === 'finished' ? outcome(end.exitCode) : { kind: 'running', words: 'running' };
-    const el = button(`${oneLine(item.line ?? '', 100)}, ${o.words}`, '', () => this.seek(this.times[i], i + 1), o.kind);
+    let end = i + 1;
+    while (end < this.items.length && !/^(finished|command)$/.test(this.items[end].kind)) end++;
+    const o = this.items[end]?.kind === 'finished' ? outcome(this.items[end].exitCode) :
+      { kind: 'running', words: 'running' };
+    const el = button(`${oneLine(item.line ?? '', 100)}, ${o.words}`, '', () => {
+      this.at = this.times[i];
+      this.jump(behind(item));
+    }, o.kind);
     el.style.left = `${this.length ? this.times[i] / this.length * 100 : 0}%`;
     return el;
   }
 
+  /**
+   * timeOf returns when an item comes, which need not be in the outline.
+   * @param {Item} item
+   */
+  timeOf(item) {
+    const i = this.countBefore(behind(item)) - 1;
+    if (i < 0) return 0;
+    const since = Date.parse(item.time) - Date.parse(this.items[i].time);
+    return Math.min(this.times[i] + Math.max(0, since), this.times[i + 1] ?? Infinity);
+  }
+
+  /**
+   * countBefore returns how many items of the outline come before a place.
+   * @param {Place} place
+   */
+  countBefore(place) {
+    let low = 0, high = this.items.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isBefore(this.items[middle], place)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   /** @param {boolean} cut */
   setCut(cut) {
-    const i = Math.max(0, this.next - 1);
     this.cut = cut;
     this.schedule();
-    this.seek(this.times[i] ?? 0, this.next);
+    this.at = this.times[this.countBefore(this.goal ?? this.place) - 1] ?? 0;
+    this.drawControls();
   }
 
   nextSpeed() {
@@ -109,10 +183,8 @@ export class Replay {
     let last = performance.now();
     const step = (/** @type {number} */ now) => {
       if (!this.playing || this.closed) return;
-      this.seek(Math.min(this.length, this.at + (now - last) * this.speed));
+      this.advance((now - last) * this.speed);
       last = now;
-      if (this.at >= this.length) this.playing = false;
-      this.drawControls();
       requestAnimationFrame(step);
     };
     requestAnimationFrame(step);
@@ -121,7 +193,7 @@ export class Replay {
   /** @param {KeyboardEvent} e */
   key(e) {
     if (e.key === 'Escape') this.close();
-    else if (e.key === ' ' && !(e.target instanceof HTMLButtonElement)) this.toggle();
+    else if (e.key === ' ' && !/** @type {Element} */ (e.target).matches('button, select, [type=checkbox]')) this.toggle();
     else return;
     e.preventDefault();
   }
@@ -129,33 +201,87 @@ export class Replay {
   /**
    * seek shows the screen as it was at a moment.
    * @param {number} at
-   * @param {number} [end] How many items are drawn; otherwise those that have come by then.
    */
-  seek(at, end) {
+  seek(at) {
     this.at = at;
-    let n = end ?? this.times.findIndex((t) => t > at);
-    if (n < 0) n = this.items.length;
-    this.drawTo(n);
-    this.drawControls();
+    const last = this.items.at(-1), i = this.times.findIndex((t) => t > at);
+    if (last) this.jump(i < 0 ? behind(last) : before(this.items[i]));
   }
 
-  /** @param {number} n How many items are drawn. */
-  drawTo(n) {
-    if (n < this.next) { // back: from the beginning
-      this.screen.reset(this.items[0]?.cols ?? 80, this.items[0]?.rows ?? 24, '');
-      this.next = 0;
+  /**
+   * jump shows the screen as it was at a place. The newest jump counts.
+   * @param {Place} goal
+   */
+  jump(goal) {
+    this.goal = goal;
+    this.epoch++;
+    this.drawControls();
+    if (!this.jumping) void this.jumps();
+  }
+
+  async jumps() {
+    this.jumping = true;
+    try {
+      while (this.goal && !this.closed) {
+        const goal = this.goal, source = this.source;
+        const s = await readScreen(this.connection, source, goal, scrollback);
+        if (this.closed || goal !== this.goal || source !== this.source) continue;
+        this.screen.reset(s.cols, s.rows, s.data);
+        [this.place, this.rest, this.queue, this.goal] = [goal, goal, [], null];
+        await this.more();
+      }
+    } catch (e) {
+      this.goal = null;
+      this.playing = false;
+      if (!this.closed) notice(/** @type {Error} */ (e).message);
     }
-    let text = '';
-    for (; this.next < n; this.next++) {
-      const item = this.items[this.next];
+    this.jumping = false;
+  }
+
+  /** more reads what comes next. */
+  async more() {
+    const from = this.rest, epoch = this.epoch;
+    if (!from || this.reading) return;
+    this.reading = true;
+    try {
+      const { items, next } = await readItems(this.connection, this.source, from);
+      if (epoch !== this.epoch) return;
+      for (const item of items) this.queue.push(item);
+      this.rest = next;
+    } finally {
+      this.reading = false;
+    }
+  }
+
+  /**
+   * advance plays on for a time, as far as it is known what comes.
+   * @param {number} ms
+   */
+  advance(ms) {
+    if (this.jumping) return;
+    if (this.queue.length < few && this.rest) {
+      this.more().catch((e) => { this.playing = false; notice(e.message); });
+    }
+    if (!this.queue.length && this.rest) return;
+    this.at = Math.min(this.length, this.at + ms);
+    let text = '', n = 0;
+    for (; n < this.queue.length && this.timeOf(this.queue[n]) <= this.at; n++) {
+      const item = this.queue[n];
       if (item.kind === 'data') text += item.data;
-      if (item.kind === 'gap') text += '\x18';
-      if (item.kind !== 'resized') continue;
-      this.screen.write(text);
-      this.screen.resize(item.cols ?? 80, item.rows ?? 24);
-      text = '';
+      if (item.kind === 'gap') {
+        text += `\x18\x1b[m\r\n[termhost: ${item.missing ?? 0} bytes are missing here: ${item.reason}]\r\n`;
+      }
+      this.place = behind(item);
+      if (item.kind === 'resized') {
+        this.at = this.timeOf(item);
+        this.jump(this.place);
+        break;
+      }
     }
     this.screen.write(text);
+    this.queue.splice(0, n);
+    if (this.at >= this.length && !this.goal && (this.queue.length || !this.rest)) this.playing = false;
+    this.drawControls();
   }
 
   drawControls() {
