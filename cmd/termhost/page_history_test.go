@@ -33,13 +33,13 @@ func (p *tab) becomes(name, what, want string) {
 	})
 }
 
-// window gives the page's window a size, and waits until the terminal that the page holds has
+// grow gives the page's window a size, and waits until the terminal that the page holds has
 // followed it.
-func (p *tab) window(width, height int64) {
+func (p *tab) grow(width, height int64) {
 	p.t.Helper()
 	const size = `document.querySelector('.pane.held .size').innerText`
 	before := eval[string](p, size)
-	p.run(chromedp.EmulateViewport(width, height))
+	p.window(width, height)
 	p.until(fmt.Sprintf(`%s !== %q`, size, before))
 }
 
@@ -57,7 +57,7 @@ func TestAReplayShowsWhatTheTerminalHasShown(t *testing.T) {
 	p.until(`document.querySelector('.pane.held')`)
 	marks := []string{} // the screens when each command had begun
 	for i, line := range []string{"seq 100", "printf '\\033[31m%0300d\\033[m 日本\\n' 7", "false", "vim -u NONE -c 'set nu'"} {
-		p.window(int64(920+80*i), int64(700-100*(i%2)))
+		p.grow(int64(920+80*i), int64(700-100*(i%2)))
 		read := fmt.Sprintf("read wait%d", i) // it begins, and waits
 		p.typeLine("build", read)
 		p.command(read, "running")
@@ -66,7 +66,7 @@ func TestAReplayShowsWhatTheTerminalHasShown(t *testing.T) {
 		p.typeLine("build", line)
 		if i == 3 {
 			p.shows("build", "~")
-			p.window(960, 640)
+			p.grow(960, 640)
 			p.keys(":q\r")
 		}
 		p.command(line, map[bool]string{true: "failed 1", false: "ok 0"}[line == "false"])
