@@ -11,19 +11,21 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/hosttest"
 	"termhost/cmd/termhost/bench"
 )
 
 // serveHere runs a host of its own and returns its process and its configuration.
 func serveHere(t *testing.T) (*os.Process, string) {
 	t.Helper()
-	home := t.TempDir()
+	home := hosttest.Dir(t)
 	file := filepath.Join(home, "termhost.toml")
 	config := bench.Config(home) + fmt.Sprintf("state_dir = %q\n", filepath.Join(home, "state"))
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h, err := bench.StartHost("termhost", file, append(os.Environ(), "HOME="+home), nil)
+	h, err := bench.StartHost("termhost", file, append(os.Environ(), "HOME="+home),
+		hosttest.LogFile(t))
 	if err != nil {
 		t.Fatal(err)
 	}

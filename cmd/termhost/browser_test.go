@@ -70,7 +70,7 @@ type site struct {
 // newSite starts a host on free ports. It keeps them when it is started again.
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir()}
+	s := &site{t: t, dir: hosttest.Dir(t)}
 	s.config = filepath.Join(s.dir, "config.toml")
 	s.configure("127.0.0.1:0", "127.0.0.1:0")
 	s.start()

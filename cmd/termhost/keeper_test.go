@@ -39,15 +39,16 @@ type verbRunner func(args ...string) string
 // keptHost starts a host and returns it with its state folder. do runs a local verb.
 func keptHost(t *testing.T, more string) (start func() *bench.Host, state string, do verbRunner) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")
 	config := bench.Config(dir) + more
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	env := append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=")
+	log := hosttest.LogFile(t)
 	start = func() *bench.Host {
-		h, err := bench.StartHost("termhost", file, env, os.Stderr)
+		h, err := bench.StartHost("termhost", file, env, log)
 		if err != nil {
 			t.Fatal(err)
 		}

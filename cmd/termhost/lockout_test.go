@@ -18,6 +18,7 @@ import (
 	"github.com/gorilla/websocket"
 	gossh "golang.org/x/crypto/ssh"
 
+	"termhost/ahp/hosttest"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -33,7 +34,7 @@ type besieged struct {
 // besiege starts a host with max connections, WebSockets and terminals.
 func besiege(t *testing.T, most int) *besieged {
 	t.Helper()
-	b := &besieged{t: t, dir: t.TempDir(), signers: map[string]gossh.Signer{}}
+	b := &besieged{t: t, dir: hosttest.Dir(t), signers: map[string]gossh.Signer{}}
 	config := bench.Config(b.dir) + fmt.Sprintf("state_dir = %q\n", filepath.Join(b.dir, "state")) +
 		fmt.Sprintf("ssh.max_connections = %d\nhttp.max_connections = %[1]d\n", most) +
 		fmt.Sprintf("terminal.max_terminals = %d\nssh.authorized_keys_files = []\n", most/2)
@@ -45,7 +46,8 @@ func besiege(t *testing.T, most int) *besieged {
 	}
 	file := filepath.Join(b.dir, "config.toml")
 	writeFile(t, file, config)
-	h, err := bench.StartHost("termhost", file, append(os.Environ(), "SHELL=/bin/sh"), io.Discard)
+	h, err := bench.StartHost("termhost", file, append(os.Environ(), "SHELL=/bin/sh"),
+		hosttest.LogFile(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ import (
 // TestReloadTakesAnotherCertificateAndHostKey writes other files under the names that the
 // configuration has, which only SIGHUP makes the host read, and then breaks one.
 func TestReloadTakesAnotherCertificateAndHostKey(t *testing.T) {
-	dir := t.TempDir()
+	dir := hosttest.Dir(t)
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_STATE_HOME", "")
 	file := filepath.Join(dir, "c.toml")

@@ -29,7 +29,7 @@ type hostAtTTY struct {
 
 func serveAtTTY(t *testing.T) *hostAtTTY {
 	t.Helper()
-	dir := t.TempDir()
+	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")
 	if err := os.WriteFile(file, []byte(bench.Config(dir)), 0o600); err != nil {
 		t.Fatal(err)
@@ -60,8 +60,7 @@ func serveAtTTY(t *testing.T) *hostAtTTY {
 
 func (h *hostAtTTY) sees(text string) {
 	h.t.Helper()
-	hosttest.Eventually(h.t, "it says "+text+", but: "+h.said.String(),
-		func() bool { return strings.Contains(h.said.String(), text) })
+	hosttest.Eventually(h.t, "it says "+text, func() bool { return strings.Contains(h.said.String(), text) })
 }
 
 // interrupt types ^C.
@@ -190,7 +189,7 @@ func endImpatiently(t *testing.T) *hostAtTTY {
 // head` and `serve 2>&1 | grep -m1` do.
 func TestTheEndOfTheLogsReaderDoesNotEndTheHost(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")
 	if err := os.WriteFile(file, []byte(bench.Config(dir)), 0o600); err != nil {
 		t.Fatal(err)
@@ -238,7 +237,7 @@ func TestTheEndOfTheLogsReaderDoesNotEndTheHost(t *testing.T) {
 func TestTheUmaskOfTerminalsIsAtLeast022(t *testing.T) {
 	t.Parallel()
 	for umask, want := range map[string]string{"0": "0022\n", "077": "0077\n"} {
-		dir := t.TempDir()
+		dir := hosttest.Dir(t)
 		file := filepath.Join(dir, "c.toml")
 		if err := os.WriteFile(file, []byte(bench.Config(dir)), 0o600); err != nil {
 			t.Fatal(err)

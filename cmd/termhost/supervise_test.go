@@ -19,7 +19,7 @@ type container struct {
 	t     *testing.T
 	cmd   *exec.Cmd // unshare
 	said  hosttest.Log
-	ended chan error // how unshare has ended, and with it the container
+	ended chan struct{} // closed when unshare has ended
 	file  string
 	env   []string
 	init  int // the process id of the container's first process, seen from outside
@@ -34,8 +34,8 @@ func startContainer(t *testing.T) *container {
 	if out, err := exec.Command("unshare", append(enter, "true")...).CombinedOutput(); err != nil {
 		t.Skipf("no PID namespace can be made here: %v: %s", err, out)
 	}
-	dir := t.TempDir()
-	c := &container{t: t, file: filepath.Join(dir, "c.toml"), ended: make(chan error, 1)}
+	dir := hosttest.Dir(t)
+	c := &container{t: t, file: filepath.Join(dir, "c.toml"), ended: make(chan struct{})}
 	if err := os.WriteFile(c.file, []byte(bench.Config(dir)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +45,15 @@ func startContainer(t *testing.T) *container {
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { c.ended <- c.cmd.Wait() }()
-	t.Cleanup(func() { _ = c.cmd.Process.Kill() }) // --kill-child ends the rest
+	go func() {
+		_ = c.cmd.Wait()
+		close(c.ended)
+	}()
+	t.Cleanup(func() {
+		_ = c.cmd.Process.Kill() // --kill-child ends the first process, and with it the rest
+		<-c.ended
+		hosttest.Eventually(t, "the container ends", func() bool { return !alive(c.init) })
+	})
 	c.sees("Socket:", 1)
 	c.init = c.only(childrenOf(t, c.cmd.Process.Pid))
 	return c

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/hosttest"
 	"termhost/cmd/termhost/bench"
 	"termhost/ptypool/vt"
 )
@@ -52,7 +53,7 @@ func newTmuxWorld(t *testing.T) *tmuxWorld {
 	t.Helper()
 	slow(t)
 	needTools(t, "tmux", "ssh", "bash")
-	w := &tmuxWorld{t: t, dir: t.TempDir()}
+	w := &tmuxWorld{t: t, dir: hosttest.Dir(t)}
 	w.sshConfig = filepath.Join(w.dir, "ssh_config")
 	w.socket = filepath.Join(w.dir, "tmux")
 	w.file("tmux.conf", tmuxConf)
@@ -78,15 +79,15 @@ func (w *tmuxWorld) file(name, text string) string {
 // serve starts the host and writes the ssh_config in which it is called "host".
 func (w *tmuxWorld) serve() {
 	w.t.Helper()
-	var log bytes.Buffer
+	log := hosttest.LogFile(w.t)
 	h, err := bench.StartHost("termhost", w.file("serve.toml", bench.Config(w.dir)), []string{"HOME=" + w.dir,
-		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/bash"}, &log)
+		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "SHELL=/bin/bash"}, log)
 	if err != nil {
-		w.t.Fatalf("%v\n%s", err, &log)
+		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() {
 		if err := h.Stop(os.Interrupt); err != nil {
-			w.t.Errorf("%v\n%s", err, &log)
+			w.t.Error(err)
 		}
 	})
 	w.file("ssh_config", sshConfigOf(h))

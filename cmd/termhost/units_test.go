@@ -54,7 +54,7 @@ func (s *service) end(t *testing.T, sig syscall.Signal) {
 // groups of their own, of which the host's is killed as a whole.
 func TestTheUnitsProcesses(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")
 	if err := os.WriteFile(file, []byte(bench.Config(dir)), 0o600); err != nil {
 		t.Fatal(err)
