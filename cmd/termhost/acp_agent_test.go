@@ -147,6 +147,9 @@ func (t *agentTurn) build(args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := t.prints(id); err != nil {
+		return err
+	}
 	waited := make(chan error, 1)
 	go func() { _, err := t.wait(t.ctx, id); waited <- err }()
 	select {
@@ -176,6 +179,16 @@ func (t *agentTurn) build(args []string) error {
 	_, err = t.output(id)
 	t.say("after release: %s", refusal(err))
 	return nil
+}
+
+// prints waits until a command has printed something, or has ended.
+func (t *agentTurn) prints(id string) error {
+	for {
+		out, err := t.output(id)
+		if err != nil || out.Output != "" || out.ExitStatus != nil {
+			return err
+		}
+	}
 }
 
 // refusal returns the code and the message of an error.
@@ -274,7 +287,7 @@ func (t *agentTurn) die([]string) error {
 	if _, err := t.create(0, "sh", "-c", "echo $$ > pid; exec sleep 300"); err != nil {
 		return err
 	}
-	for range 1000 {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if text, err := os.ReadFile("pid"); err == nil && len(text) > 0 {
 			os.Exit(3)
 		}

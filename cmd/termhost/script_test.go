@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -42,15 +44,17 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Condition:           scriptCondition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"serve":   cmdServe,
-			"halt":    cmdHalt,
-			"hangup":  cmdHangup,
-			"logged":  cmdLogged,
-			"person":  cmdPerson,
-			"agent":   cmdAgent,
-			"need":    cmdNeed,
-			"mirrors": cmdMirrors,
-			"tmux":    cmdTmux,
+			"serve":     cmdServe,
+			"configure": cmdConfigure,
+			"halt":      cmdHalt,
+			"hangup":    cmdHangup,
+			"logged":    cmdLogged,
+			"person":    cmdPerson,
+			"agent":     cmdAgent,
+			"gone":      cmdGone,
+			"need":      cmdNeed,
+			"mirrors":   cmdMirrors,
+			"tmux":      cmdTmux,
 		},
 	})
 }
@@ -175,6 +179,35 @@ func firstDir(path, program string) string {
 		}
 	}
 	return program
+}
+
+// cmdConfigure gives the host that runs another configuration. The host, which looks every second,
+// never sees a part of it.
+//
+//	configure TOML-FILE
+func cmdConfigure(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: configure config.toml")
+	}
+	next := ts.MkAbs("serve.toml.next")
+	ts.Check(os.WriteFile(next, []byte(ts.ReadFile(args[0])), 0o600))
+	ts.Check(os.Rename(next, ts.MkAbs("serve.toml")))
+}
+
+// cmdGone waits until the process whose id is in a file has ended.
+//
+//	gone PID-FILE
+func cmdGone(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: gone PID-FILE")
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))
+	ts.Check(err)
+	for deadline := time.Now().Add(patience); alive(pid); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			ts.Fatalf("process %d goes on", pid)
+		}
+	}
 }
 
 // cmdHangup sends the host SIGHUP, by which it reads its configuration and keys again.
