@@ -183,7 +183,7 @@ func (m *hostModel) crosses(c *modelConn, tm *modelTerm) bool {
 	mi := c.client.mirrors[tm.uri]
 	return tm.last != nil && tm.last != c && c.client.principal.Role <= tm.role &&
 		tm.holder.claim != ahp.ClientClaim(c.client.id) &&
-		mi != nil && mi.of == tm && c.client.seen < tm.claimedAt
+		mi != nil && mi.of == tm && max(c.client.seen, mi.from) < tm.claimedAt
 }
 
 // take changes the model by an action that was taken.

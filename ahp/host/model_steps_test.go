@@ -89,8 +89,8 @@ func (m *hostModel) subscribe(c *modelConn, uri string) {
 	exists := uri == ahp.RootURI || tm != nil && tm.sees(c.client.principal)
 	m.read(c) // a client has one question at a time
 	e := c.c.Subscribe(uri, func(dst []byte, v store.View) []byte {
+		// Actions of other channels may come that are older than the snapshot.
 		c.client.mirrors[uri] = m.mirror(tm, v)
-		c.client.seen = max(c.client.seen, v.Seq)
 		return dst
 	})
 	m.did("%s subscribes to %s: %v", c.client.id, uri, e)
@@ -102,7 +102,7 @@ func (m *hostModel) subscribe(c *modelConn, uri string) {
 
 // mirror returns a client's copy of a view, as it comes over the wire.
 func (m *hostModel) mirror(of *modelTerm, v store.View) *modelMirror {
-	mi := &modelMirror{of: of}
+	mi := &modelMirror{of: of, from: v.Seq}
 	var w ahp.Snapshot
 	err := json.Unmarshal(v.AppendJSON(nil, ahp.ShapeExitCode), &w)
 	if err == nil && of == nil {

@@ -47,13 +47,14 @@ type modelClient struct {
 	principal authz.Principal
 	conn      *modelConn // nil: it is away
 	seq       int64      // of its last action
-	seen      uint64     // the newest serverSeq that it has read
+	seen      uint64     // the serverSeq of the newest action that it has read
 	mirrors   map[string]*modelMirror
 }
 
 // modelMirror is a client's copy of a channel's state.
 type modelMirror struct {
 	of       *modelTerm // nil: the root
+	from     uint64     // the serverSeq of its snapshot
 	terminal ahp.TerminalState
 	root     ahp.RootState
 }

@@ -21,7 +21,8 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// shownLines is how many lines of a log a test shows when it fails: enough for what went wrong last.
+// shownLines is how many lines of a log a test shows when it fails: enough for what went wrong
+// last.
 const shownLines = 30
 
 // LogFile returns a file for what programs that the test starts say on stderr. A test that fails
