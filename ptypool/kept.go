@@ -28,6 +28,7 @@ type Keep struct {
 	Note   []byte     // is handed to whoever takes it; at most some KiB
 	Log    string     // the folder of its log, absolute; "": there is none there
 	Memory []*os.File // the segments of a log in memory
+	Exit   string     // of one in memory: see keeper.Program
 	// LogEnd returns the position behind the last record of the log. It is called with the Term's
 	// lock held, right before the handler is given output to log. What has been read and not
 	// logged when this process is killed is found by it. nil: there is no log.
@@ -77,7 +78,7 @@ func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Terminal, error) {
 	program := keeper.Program{
 		ID: s.Keep.ID, Marker: s.Marker, Path: path, Argv: s.arguments(), Env: s.environment(),
 		Dir: s.Dir, Pipes: pipes, Cols: s.Cols, Rows: s.Rows, TTYVar: s.TTYVar, Log: s.Keep.Log,
-		Note: s.Keep.Note,
+		Exit: s.Keep.Exit, Note: s.Keep.Note,
 	}
 	if program.ID == "" {
 		program.ID = s.Marker

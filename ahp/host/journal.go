@@ -47,6 +47,7 @@ type journal struct {
 const (
 	termsDir = "terms" // in the state folder
 	metaFile = "meta"  // in the folder of a terminal
+	exitFile = "exit"  // likewise: how a terminal ended whose log was in memory, by its keeper
 
 	newSuffix = ".new" // ends the name of a file that is being written
 
@@ -151,7 +152,7 @@ func (j *journal) keep() ptypool.Keep {
 	case !j.memory:
 		k.Log = dir
 	case j.log != nil:
-		k.Memory = j.log.Files()
+		k.Memory, k.Exit = j.log.Files(), filepath.Join(dir, exitFile)
 	}
 	return k
 }

@@ -146,9 +146,24 @@ func readRemains(dir string, kept *keeper.Terminal) (*remains, error) {
 		return r, nil
 	}
 	if r.log, r.memory, err = openLog(dir, kept); err != nil {
+		r.meta.End = readExit(dir)
 		return r, nil // what was printed is lost; see load for who is told
 	}
 	return r, r.log.Read(max(r.log.First(), r.log.End()-outlineReach), r.meta.follow)
+}
+
+// readExit returns how a terminal has ended whose log was in memory that is gone, as its keeper has
+// noted it; nil: that is not known.
+func readExit(dir string) *ending {
+	text, err := os.ReadFile(filepath.Join(dir, exitFile))
+	if err != nil {
+		return nil
+	}
+	var e ending
+	if json.Unmarshal(text, &e) != nil {
+		return nil
+	}
+	return &e
 }
 
 // outlineReach is how far back from the end of a log the outline is looked for, in bytes. Every

@@ -201,6 +201,44 @@ func TestARunningShellSurvivesTheHost(t *testing.T) {
 	}
 }
 
+// TestAnExitIsKnownThoughTheKeeperThatSawItIsGone: a program has ended while there was no host, and
+// nobody has its log any more, which was in memory.
+func TestAnExitIsKnownThoughTheKeeperThatSawItIsGone(t *testing.T) {
+	t.Parallel()
+	start, state, do := keptHost(t, "\nterminal.persist = false\n")
+	h := start()
+	dead := filepath.Join(t.TempDir(), "dead")
+	do("new", "-d", "-n", "a", "--", "sh", "-c",
+		"until test -e "+dead+"; do sleep 0.05; done; exit 5")
+	do("new", "-d", "-n", "b", "--", "sh", "-c", "exit 6") // this one ends under the host
+	hosttest.Eventually(t, "the other one ends", func() bool {
+		return strings.Contains(do("ls"), "exited 6")
+	})
+	keeper := keepersOf(t, state)[0]
+	_ = h.Stop(syscall.SIGKILL)
+	if err := os.WriteFile(dead, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Eventually(t, "the keeper notes how it ended", func() bool {
+		files, err := filepath.Glob(filepath.Join(state, "terms/*/exit"))
+		return err == nil && len(files) == 1
+	})
+	// It would end by itself, ten seconds later.
+	if err := syscall.Kill(keeper, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Eventually(t, "the keeper is gone", func() bool { return !alive(keeper) })
+	for range 2 {
+		h = start()
+		listed := do("ls")
+		if !strings.Contains(lineOf(listed, "a"), "exited 5") ||
+			!strings.Contains(lineOf(listed, "b"), "exited 6") {
+			t.Errorf("listed: %s", listed)
+		}
+		_ = h.Stop(syscall.SIGKILL)
+	}
+}
+
 // childrenOf returns the children of a process.
 func childrenOf(t *testing.T, pid int) []string {
 	t.Helper()

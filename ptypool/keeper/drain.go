@@ -265,6 +265,11 @@ func (d *drain) closeLog() {
 	if d.stopped.Load() {
 		exit = nil // the host sees to it
 	}
+	if exit != nil && d.t.exitFile != "" {
+		if err := writeFile(d.t.exitFile, exit.payload()); err != nil {
+			d.errors.Print("how a program ended is not noted: ", err)
+		}
+	}
 	if d.log == nil && (exit == nil || !d.openLog()) {
 		return
 	}
@@ -278,6 +283,15 @@ func (d *drain) closeLog() {
 	}
 	d.log.Close()
 	d.log, d.noLog = nil, true
+}
+
+// writeFile writes a file that only this user may read, in one step.
+func writeFile(path string, text []byte) error {
+	err := os.WriteFile(path+".new", text, 0o600)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	return err
 }
 
 // reason says for people why output could not be logged.

@@ -139,6 +139,10 @@ type Program struct {
 	TTYVar string `json:"ttyvar,omitempty"`
 	// Log is the folder of the terminal's log, absolute; "": it is in memory, or there is none.
 	Log string `json:"log,omitempty"`
+	// Exit is the file that gets the program's status, as a log has it, if the program ends while
+	// no host is there: for what has its log in memory, which may be gone when the next host comes.
+	// It is absolute; "": there is none.
+	Exit string `json:"exit,omitempty"`
 	// Note is the host's own: see [Terminal.Note].
 	Note []byte `json:"note,omitempty"`
 }

@@ -13,6 +13,7 @@ import (
 // kept is a terminal that the keeper keeps.
 type kept struct {
 	id, marker, logDir string
+	exitFile           string // see Program.Exit
 	pid                int
 	pipes              bool
 	note               []byte
@@ -26,8 +27,8 @@ type kept struct {
 
 func newKept(p Program, pid int, files []file) *kept {
 	return &kept{
-		id: p.ID, marker: p.Marker, logDir: p.Log, pid: pid, pipes: p.Pipes, files: files,
-		note: p.Note, ended: make(chan struct{}),
+		id: p.ID, marker: p.Marker, logDir: p.Log, exitFile: p.Exit, pid: pid, pipes: p.Pipes,
+		files: files, note: p.Note, ended: make(chan struct{}),
 	}
 }
 
