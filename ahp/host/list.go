@@ -134,12 +134,26 @@ func (i Info) StateText() string {
 	return i.State
 }
 
-// markedState is StateText with a mark if the terminal wants the one who asks.
+// markedState is StateText with what holds for a terminal that runs, "running (recorded, guarded)",
+// and a mark if it wants the one who asks.
 func (i Info) markedState() string {
-	if i.WantsYou {
-		return i.StateText() + " !"
+	text := i.StateText()
+	if i.State == StateRunning {
+		var is []string
+		if i.Recording {
+			is = append(is, "recorded")
+		}
+		if i.Guarded {
+			is = append(is, "guarded")
+		}
+		if len(is) > 0 {
+			text += " (" + strings.Join(is, ", ") + ")"
+		}
 	}
-	return i.StateText()
+	if i.WantsYou {
+		text += " !"
+	}
+	return text
 }
 
 // codeText shows an exit code.

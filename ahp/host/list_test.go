@@ -271,6 +271,22 @@ func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
 	}
 }
 
+func TestTheTableTellsWhatIsRecordedAndGuarded(t *testing.T) {
+	h := newHost(t)
+	for want, info := range map[string]Info{
+		"running":                       {State: StateRunning},
+		"running (recorded)":            {State: StateRunning, Recording: true},
+		"running (guarded) !":           {State: StateRunning, Guarded: true, WantsYou: true},
+		"waits (recorded, guarded)":     {State: StateRunning, Waiting: WaitingInput, Recording: true, Guarded: true},
+		"running (disk full) (guarded)": {State: StateRunning, NotKept: "disk full", Guarded: true},
+		"exited ?":                      {State: StateExited, Guarded: true},
+	} {
+		if got := h.Table([]Info{info}, true)[1][1]; got != want {
+			t.Errorf("it is listed as %q, want %q", got, want)
+		}
+	}
+}
+
 func TestAnAgentSessionsTerminalIsListedWithItsSessionAndItsAgent(t *testing.T) {
 	info := Info{Name: "make-1", Holder: "gemini (uid:0)", Agent: "gemini", Mine: true,
 		Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1"}}

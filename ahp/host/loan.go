@@ -100,6 +100,28 @@ func (h *Host) returnClaim(t *Terminal, why NoteKind) {
 	h.log.Info("keyboard returned", "name", t.name, "from", was.name, "to", to.from.name)
 }
 
+// awaitTaker gives the holder of a claim on loan, who had taken it before the host was started
+// anew, d to show the terminal again. That is for those from whom no idleness takes it. An AHP
+// client has no viewer here: it need only be connected. The Term's lock is held.
+func (t *Terminal) awaitTaker(d time.Duration) {
+	if t.lent == nil || t.exited || t.idle != nil {
+		return
+	}
+	taker, lent := t.holder, t.lent
+	t.idle = time.AfterFunc(d, func() {
+		viaSSH := strings.HasPrefix(taker.claim.ClientID, sshPrefix)
+		if !viaSSH && t.host.connected(taker.principal) {
+			return
+		}
+		t.term.Lock()
+		same := t.lent == lent
+		t.term.Unlock()
+		if same {
+			t.host.returnClaim(t, NoteLeft)
+		}
+	})
+}
+
 // watchIdle has a claim that is on loan returned when its holder types nothing for d; 0: never. The
 // Term's lock is held.
 func (t *Terminal) watchIdle(d time.Duration) {

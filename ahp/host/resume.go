@@ -186,6 +186,7 @@ func (h *Host) openResumed() {
 			t.loadLocked()
 			if !t.exited {
 				t.stir()
+				t.awaitTaker(h.cfg().ClientGrace)
 			}
 			t.term.Unlock()
 		}
