@@ -12,7 +12,9 @@ type Action interface {
 type (
 	// TerminalData is output of the terminal. Only the server sends it.
 	TerminalData struct{ Data []byte }
-	// TerminalInput is keyboard input on its way to the pty.
+	// TerminalInput is keyboard input on its way to the pty. With _meta {"termhost": {"bytes":
+	// true}} the characters of the JSON's data, which are then at most U+00FF, are bytes: a report
+	// of the mouse may be no text.
 	TerminalInput struct{ Data []byte }
 	// TerminalOutput is output of a client-executed terminal, sent by its owner. An
 	// owner that splits strings by UTF-16 units, as JavaScript does, may split a

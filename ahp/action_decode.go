@@ -97,9 +97,26 @@ func decodeText(name string, data, meta []byte) (Action, error) {
 	case name == "terminal/data":
 		return TerminalData{Data: text}, nil
 	case name == "terminal/input":
+		if !extrasIn(meta).Bytes {
+			return TerminalInput{Data: text}, nil
+		}
+		if text, ok = latin1(text); !ok {
+			return nil, &FieldError{Field: "action.data", Reason: "has a character beyond U+00FF"}
+		}
 		return TerminalInput{Data: text}, nil
 	}
 	return TerminalOutput{Data: text, Surrogates: surrogates, Notice: extrasIn(meta).Notice}, nil
+}
+
+// latin1 returns the bytes whose values the characters of a text are; false: some are greater.
+func latin1(text []byte) (b []byte, ok bool) {
+	for _, r := range string(text) {
+		if r > 0xff {
+			return nil, false
+		}
+		b = append(b, byte(r))
+	}
+	return b, true
 }
 
 func decodeResized(raw json.RawMessage) (Action, error) {
@@ -177,6 +194,7 @@ type extras struct {
 	Notice string `json:"notice"`
 	By     string `json:"by"`
 	Cwd    string `json:"cwd"`
+	Bytes  bool   `json:"bytes"`
 }
 
 // decodeExtras returns the extras of an action or a part. They are empty where they do not have the

@@ -9,6 +9,18 @@ import (
 	"termhost/ahp"
 )
 
+func TestInputMayBeBytes(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"type":"terminal/input","data":"\u001b[M \u00e9!"}`:                                     "\x1b[M \xc3\xa9!",
+		`{"type":"terminal/input","data":"\u001b[M \u00e9!","_meta":{"termhost":{"bytes":true}}}`: "\x1b[M \xe9!",
+	} {
+		a, err := ahp.DecodeAction([]byte(in))
+		if input, ok := a.(ahp.TerminalInput); err != nil || !ok || string(input.Data) != want {
+			t.Errorf("%s is %q, %v", in, input.Data, err)
+		}
+	}
+}
+
 func TestDecodeActionNamesTheFieldThatIsWrong(t *testing.T) {
 	for _, tc := range []struct{ in, field string }{
 		{``, "action.type"},
@@ -22,6 +34,8 @@ func TestDecodeActionNamesTheFieldThatIsWrong(t *testing.T) {
 		{`{"type":"terminal/data"}`, "action.data"},
 		{`{"type":"terminal/data","data":null}`, "action.data"},
 		{`{"type":"terminal/input","data":7}`, "action.data"},
+		{`{"type":"terminal/input","data":"\u0100","_meta":{"termhost":{"bytes":true}}}`,
+			"action.data"},
 		{`{"type":"terminal/output","data":{}}`, "action.data"},
 		{`{"type":"terminal/resized","rows":24}`, "action.cols"},
 		{`{"type":"terminal/resized","cols":80}`, "action.rows"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
@@ -128,6 +129,30 @@ func TestTheScreenIsTheHostsAfterItsRestart(t *testing.T) {
 	p.typeLine("build", "echo after $((6*7))")
 	p.shows("build", "after 42")
 	p.sameAs(s, "build")
+}
+
+// A mouse report of the oldest form has a byte for the column, which is no text beyond column 95.
+func TestTheMouseIsReportedInBytes(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "mouse", "--", `sh -c 'stty raw -echo; printf "\033[?1000hready"; `+
+		`dd bs=1 count=6 2>/dev/null | od -An -tx1; exec cat'`)
+	p := s.open(s.ticket("mouse") + "&debug=screen")
+	p.run(devtools(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: 2600, Height: 800, DeviceScaleFactor: 1}))
+	p.ready().shows("mouse", "ready")
+	p.until(`document.querySelector('.xterm.enable-mouse-events')`)
+	const width = `document.querySelector('.xterm-screen').getBoundingClientRect().width`
+	cell := eval[float64](p, width+` / 80`)
+	p.click("button", "Take the keyboard")
+	p.until(fmt.Sprintf(`%s > %f`, width, 150*cell)) // it has the size of its pane
+	at := eval[[]float64](p, fmt.Sprintf(`(() => {
+		const box = document.querySelector('.xterm-screen').getBoundingClientRect();
+		return [box.left + 139.5 * %f, box.top + 3];
+	})()`, cell))
+	p.run(chromedp.MouseClickXY(at[0], at[1]))
+	p.shows("mouse", "1b 5b 4d 20 ac 21") // column 140, row 1, each and 32
 }
 
 // prefix types Ctrl-\.

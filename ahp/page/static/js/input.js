@@ -9,6 +9,37 @@ const pieceSize = 16384;
 /** How long to wait when the program does not read and the host's queue is full. */
 const fullPause = 50;
 
+/**
+ * bytes are text for Input.type that goes to the program byte by byte, as a report of the mouse may
+ * have to. A byte beyond ASCII is a surrogate without its pair, which no text has.
+ * @param {string} data Characters up to U+00FF.
+ */
+export function bytes(data) {
+  return data.replace(/[\x80-\xff]/g, (c) => String.fromCharCode(0xdc00 + c.charCodeAt(0)));
+}
+
+/**
+ * text is what is typed, without surrogates that would be taken for bytes.
+ * @param {string} data
+ */
+export function text(data) { return data.replace(lone, '\ufffd'); }
+
+const lone = /[\ud800-\udfff]/gu; // of a pair neither matches
+
+/**
+ * inputAction makes the action that types a piece.
+ * @param {string} data
+ */
+export function inputAction(data) {
+  if (data.search(lone) < 0) return { type: 'terminal/input', data };
+  const latin1 = data.replace(/[\ud800-\udbff][\udc00-\udfff]|[^\0-\x7f]/g, (c) => {
+    const code = c.charCodeAt(0);
+    if (c.length === 1 && code >= 0xdc80 && code <= 0xdcff) return String.fromCharCode(code - 0xdc00);
+    return String.fromCharCode(...new TextEncoder().encode(c));
+  });
+  return { type: 'terminal/input', data: latin1, _meta: { termhost: { bytes: true } } };
+}
+
 export class Input {
   buffer = '';
   flying = 0;

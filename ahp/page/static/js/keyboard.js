@@ -1,7 +1,7 @@
 // The keyboard of a visible terminal: keys and pastes on their way to the program, and who has it.
 
 import { readPaste } from './clipboard.js';
-import { Input } from './input.js';
+import { bytes, Input, inputAction, text } from './input.js';
 import { Prefix } from './prefix.js';
 import { SoftKeys } from './softkeys.js';
 
@@ -21,11 +21,12 @@ export class Keyboard {
     this.view = view;
     this.connection = view.connection;
     this.term = view.screen.term;
-    this.input = new Input((data) => this.connection.dispatch(view.uri, { type: 'terminal/input', data }),
+    this.input = new Input((data) => this.connection.dispatch(view.uri, inputAction(data)),
       (reason, unsent) => view.notice(unsent > 1 ? `${notSent(unsent)}: ${reason}` : reason));
     this.prefix = new Prefix(this);
     new SoftKeys(view.element, (data) => this.term.input(data));
-    this.term.onData((data) => this.typed(data));
+    this.term.onData((data) => this.typed(text(data)));
+    this.term.onBinary((data) => this.report(bytes(data)));
     this.term.attachCustomKeyEventHandler((e) => this.key(e));
     view.element.addEventListener('paste', (e) => {
       e.preventDefault();
@@ -87,14 +88,14 @@ export class Keyboard {
 
   /** @param {string} data What xterm.js makes of keys, the mouse and the focus. */
   typed(data) {
-    if (/^\x1b\[(?:[IO]$|<|M)/.test(data)) { // not keys
-      if (this.holds) this.input.type(data);
-      return;
-    }
+    if (/^\x1b\[(?:[IO]$|<)/.test(data)) return this.report(data);
     this.lastKey = Date.now();
     if (this.pasting) this.send(data);
     else this.prefix.typed(data);
   }
+
+  /** @param {string} data What the mouse or the focus has done: no keys. */
+  report(data) { if (this.holds) this.input.type(data); }
 
   /** @param {string} data */
   send(data) {
