@@ -27,13 +27,13 @@ func (s *Terminals) create(p *wire.CreateParams) (*wire.CreateResult, *ahp.Error
 	if bad != nil {
 		return nil, bad
 	}
-	t := &terminal{
-		session:  p.SessionID,
-		out:      &tail{limit: outputLimit(p.OutputByteLimit)},
-		kept:     make(chan struct{}),
-		released: make(chan struct{}),
+	key, bad := keyOf(p)
+	if bad != nil {
+		return nil, bad
 	}
-	o.Tap = t.out.write
+	t := newTerminal(tag{Client: s.conn.ClientID(), Session: p.SessionID, Key: key,
+		Limit: outputLimit(p.OutputByteLimit)})
+	o.Tap, o.Tag = t.out.write, t.tag.text()
 	if bad := s.reserve(); bad != nil {
 		return nil, bad
 	}
@@ -48,7 +48,7 @@ func (s *Terminals) create(p *wire.CreateParams) (*wire.CreateResult, *ahp.Error
 // start runs the command of p. Without arguments, and if there is no program of that name, the
 // command is taken for a command line, which sh runs; o is changed accordingly.
 func (s *Terminals) start(p *wire.CreateParams, o *host.CreateOptions) (*host.Terminal, error) {
-	t, err := s.host.Create(s.conn.Principal(), *o)
+	t, err := s.host.Create(s.principal, *o)
 	var start *ptypool.StartError
 	if !errors.As(err, &start) || start.Kind != ptypool.ErrNotFound || start.Interpreter != "" {
 		return t, err
@@ -58,7 +58,7 @@ func (s *Terminals) start(p *wire.CreateParams, o *host.CreateOptions) (*host.Te
 	}
 	o.Argv = []string{"/bin/sh", "-c", p.Command}
 	o.Base = commandline.Program(o.Argv)
-	return s.host.Create(s.conn.Principal(), *o)
+	return s.host.Create(s.principal, *o)
 }
 
 // isLine reports whether p's command may be a command line.
@@ -98,7 +98,7 @@ func (s *Terminals) options(p *wire.CreateParams) (o host.CreateOptions, bad *ah
 		Argv:      argv,
 		Base:      commandline.Program(argv),
 		Fresh:     true, // an editor's view that asks for the NAME later must not get another one
-		Title:     titleOf(argv, cmp.Or(agent, s.conn.Principal().Name)),
+		Title:     titleOf(argv, cmp.Or(agent, s.principal.Name)),
 		KeepTitle: true, // the title says whose it is, and the program must not hide that
 		Dir:       p.Cwd,
 		Env:       env,
@@ -142,9 +142,46 @@ func (t *terminal) fail(err error) bool {
 	return true
 }
 
-// newID returns the id of a terminal: a beginning that people recognise, and an end that nobody can
-// guess and that does not come again.
-func newID(base string) string {
-	const enough = 8 // characters of base32, 40 bits; an id is good on one connection only
-	return base + "-" + strings.ToLower(rand.Text()[:enough])
+// created is termhost/created.
+func (s *Terminals) created(p *wire.CreatedParams) (*wire.CreateResult, *ahp.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.byID {
+		if t.tag.Key == p.Key && t.tag.Session == p.SessionID {
+			return t.result(), nil
+		}
+	}
+	return nil, wire.NoTerminal()
+}
+
+// result is what the agent gets for t's creation.
+func (t *terminal) result() *wire.CreateResult {
+	r := &wire.CreateResult{TerminalID: t.id}
+	if t.host != nil {
+		r.Meta.Termhost.Name, r.Meta.Termhost.URI = t.host.Name(), t.host.URI()
+	}
+	return r
+}
+
+// idOf returns the id of a terminal: a beginning that people recognise, and an end that does not
+// come again.
+func idOf(base, key string) string { return host.Printable(base) + "-" + key }
+
+// The bounds of a key, in characters.
+const (
+	minKey = 8 // of base32 that is 40 bits; nobody can guess it, and one connection has the id
+	maxKey = 32
+)
+
+// keyOf returns the key that ends the id of p's terminal: p's own, or a new one.
+func keyOf(p *wire.CreateParams) (string, *ahp.Error) {
+	key := p.Meta.Termhost.Key
+	if key == "" {
+		return strings.ToLower(rand.Text()[:minKey]), nil
+	}
+	other := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+	if len(key) < minKey || len(key) > maxKey || strings.ContainsFunc(key, other) {
+		return "", ahp.FieldProblem("_meta.termhost.key", "must be 8 to 32 letters a to z and digits")
+	}
+	return key, nil
 }

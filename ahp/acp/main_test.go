@@ -2,6 +2,7 @@ package acp
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"maps"
 	"testing"
@@ -45,11 +46,22 @@ func connect(t testing.TB, h *host.Host, p authz.Principal) *peer {
 // join is connect for a host of several connections, which share their Methods.
 func join(t testing.TB, h *host.Host, m *Methods, p authz.Principal) *peer {
 	t.Helper()
+	return joinAs(t, h, m, p, "go-"+rand.Text())
+}
+
+// joinAs is join with a clientId.
+func joinAs(t testing.TB, h *host.Host, m *Methods, p authz.Principal, id string) *peer {
+	t.Helper()
 	c, err := h.Connect(p, host.DoorSubsystem)
 	check(t, err)
-	s := m.Terminals(c)
-	a := &peer{t, s, c}
+	a := &peer{t, m.Terminals(c), c}
 	t.Cleanup(a.leave)
+	hello := ahp.InitializeParams{Channel: ahp.RootURI, ClientID: id,
+		ProtocolVersions: ahp.SupportedVersions()}
+	if _, e := c.Initialize(hello); e != nil {
+		t.Fatal(e)
+	}
+	a.s.Begin()
 	return a
 }
 

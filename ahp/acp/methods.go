@@ -14,27 +14,30 @@ type Methods struct {
 	host *host.Host
 	log  *slog.Logger
 
-	mu       sync.Mutex        // no other lock is taken while it is held
-	shelves  map[string]*shelf // by the ID of the principal
-	releases uint64            // how many there have been; the end of a connection counts as one
+	mu       sync.Mutex            // no other lock is taken while it is held
+	shelves  map[string]*shelf     // by the ID of the principal
+	releases uint64                // how many there have been; the end of a connection counts as one
+	left     map[owner][]*terminal // by an earlier host; their agents may come back
 }
 
-// NewMethods returns the methods on h. log may be nil.
+// NewMethods returns the methods on h, before h has any connections. log may be nil.
 func NewMethods(h *host.Host, log *slog.Logger) *Methods {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Methods{host: h, log: log, shelves: map[string]*shelf{}}
+	m := &Methods{host: h, log: log, shelves: map[string]*shelf{}, left: map[owner][]*terminal{}}
+	m.recall()
+	return m
 }
 
 // Terminals returns what answers the methods on c, a connection of the host.
 func (m *Methods) Terminals(c *host.Conn) *Terminals {
-	return &Terminals{Methods: m, conn: c, byID: map[string]*terminal{}}
+	return &Terminals{Methods: m, conn: c, principal: c.Principal(), byID: map[string]*terminal{}}
 }
 
 // Announcement is the member of initialize's _meta that names the methods.
 func (m *Methods) Announcement() (key string, value json.RawMessage) {
 	return "termhost/acpTerminals", wire.Encode(struct {
 		Methods []string `json:"methods"`
-	}{wire.TerminalMethods()})
+	}{append(wire.TerminalMethods(), wire.MethodCreated)})
 }

@@ -17,6 +17,7 @@ type tail struct {
 	mu    sync.Mutex // held for copying only; no other lock is taken while it is held
 	buf   []byte     // the end of the output, at most one and a half times the limit
 	total int64      // how many bytes of output there have been
+	cut   bool       // there was more, before that
 }
 
 // write appends p, which it copies.
@@ -32,12 +33,19 @@ func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
 }
 
+// missed notes that output is missing, or its beginning.
+func (t *tail) missed() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cut = true
+}
+
 // text returns the end of the output as UTF-8, at most limit bytes, and whether output before it is
 // left out. An invalid byte becomes U+FFFD.
 func (t *tail) text() (s string, truncated bool) {
 	t.mu.Lock()
 	raw := t.buf[max(0, len(t.buf)-t.limit):]
-	truncated = int64(len(raw)) < t.total
+	truncated = t.cut || int64(len(raw)) < t.total
 	if truncated {
 		raw = skipPartialRune(raw)
 	}

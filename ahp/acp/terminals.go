@@ -14,6 +14,7 @@ import (
 	"termhost/ahp/acp/wire"
 	"termhost/ahp/host"
 	"termhost/ahp/rpc"
+	"termhost/authz"
 	"termhost/ptypool"
 )
 
@@ -30,8 +31,9 @@ const (
 // is an [rpc.Extension].
 type Terminals struct {
 	*Methods
-	conn  *host.Conn
-	tasks sync.WaitGroup // the goroutines of attend
+	conn      *host.Conn // nil: of an earlier host, and the agent has not come back
+	principal authz.Principal
+	tasks     sync.WaitGroup // the goroutines of attend
 
 	mu       sync.Mutex // not held while the host is called
 	byID     map[string]*terminal
@@ -40,36 +42,41 @@ type Terminals struct {
 
 // terminal is a terminal that the connection's agent has made.
 type terminal struct {
-	id      string
-	session string
-	out     *tail
-	host    *host.Terminal   // nil: the command could not be started
-	failed  *wire.ExitStatus // the exit of a command that could not be started; else nil
+	id     string
+	tag    tag // Killed and Released are guarded by Terminals.mu
+	out    *tail
+	old    bool             // an earlier host has started it
+	fill   sync.Once        // fills out, if it is old
+	host   *host.Terminal   // nil: the command could not be started
+	failed *wire.ExitStatus // the exit of a command that could not be started; else nil
 
 	killer   *time.Timer   // sends SIGKILL after a kill; nil: not killed. Guarded by Terminals.mu
 	kept     chan struct{} // closed when it is left to the person who holds it
+	left     chan struct{} // closed when it is left to the next host
 	released chan struct{} // closed with its release
 	release  uint64        // the number of its release; set before released is closed
 }
 
-// Has reports whether a method is one of ACP's terminal methods.
-func (s *Terminals) Has(method string) bool { return wire.IsTerminalMethod(method) }
+func newTerminal(g tag) *terminal {
+	return &terminal{tag: g, out: &tail{limit: g.Limit}, kept: make(chan struct{}),
+		left: make(chan struct{}), released: make(chan struct{})}
+}
+
+// Has reports whether a method is one of ACP's terminal methods, or termhost/created.
+func (s *Terminals) Has(method string) bool {
+	return wire.IsTerminalMethod(method) || method == wire.MethodCreated
+}
 
 // Handle answers one request.
 func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
 	if e := s.conn.Ended(); e != nil {
 		return rpc.Reply{Error: e}
 	}
-	if method == wire.MethodCreate {
-		var p wire.CreateParams
-		if e := ahp.DecodeParams(params, &p); e != nil {
-			return rpc.Reply{Error: e}
-		}
-		result, e := s.create(&p)
-		if e != nil {
-			return rpc.Reply{Error: e}
-		}
-		return resultReply(wire.Encode(result))
+	switch method {
+	case wire.MethodCreate:
+		return creation(params, s.create)
+	case wire.MethodCreated:
+		return creation(params, s.created)
 	}
 	var p wire.TerminalParams
 	if e := ahp.DecodeParams(params, &p); e != nil {
@@ -97,20 +104,40 @@ func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
 	return resultReply(json.RawMessage("{}"))
 }
 
+// creation is the reply to a request that is answered with a terminal, which find returns.
+func creation[P any](
+	params json.RawMessage, find func(*P) (*wire.CreateResult, *ahp.Error),
+) rpc.Reply {
+	var p P
+	if e := ahp.DecodeParams(params, &p); e != nil {
+		return rpc.Reply{Error: e}
+	}
+	result, e := find(&p)
+	if e != nil {
+		return rpc.Reply{Error: e}
+	}
+	return resultReply(wire.Encode(result))
+}
+
 // resultReply is the reply that is a result.
 func resultReply(result json.RawMessage) rpc.Reply {
 	return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, result...) }}
 }
 
-// Close kills and releases all terminals, and waits until their commands have ended.
+// Close kills and releases all terminals, and waits until their commands have ended. If it is the
+// host that ends, it leaves them to the next one.
 func (s *Terminals) Close() {
 	s.mu.Lock()
 	left := s.byID
 	s.byID = nil
 	s.mu.Unlock()
-	release := s.nextRelease() // one for all of them
+	end := func(t *terminal) { close(t.left) }
+	if !s.host.Closing() {
+		release := s.nextRelease() // one for all of them
+		end = func(t *terminal) { s.end(t, release) }
+	}
 	for _, t := range left {
-		s.end(t, release)
+		end(t)
 	}
 	s.tasks.Wait()
 }
@@ -122,7 +149,7 @@ func (s *Terminals) find(p *wire.TerminalParams) (*terminal, *ahp.Error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.byID[p.TerminalID]; t != nil && t.session == p.SessionID {
+	if t := s.byID[p.TerminalID]; t != nil && t.tag.Session == p.SessionID {
 		return t, nil
 	}
 	return nil, wire.NoTerminal()
@@ -149,13 +176,10 @@ func (s *Terminals) unreserve() {
 // add gives t, which has a reserved place, an id and makes it known. base begins the id if the host
 // has no such terminal.
 func (s *Terminals) add(t *terminal, base string) *wire.CreateResult {
-	r := &wire.CreateResult{}
 	if t.host != nil {
 		base = t.host.Name()
-		r.Meta.Termhost.Name, r.Meta.Termhost.URI = t.host.Name(), t.host.URI()
 	}
-	t.id = newID(host.Printable(base))
-	r.TerminalID = t.id
+	t.id = idOf(base, t.tag.Key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reserved--
@@ -163,7 +187,7 @@ func (s *Terminals) add(t *terminal, base string) *wire.CreateResult {
 	if t.host != nil {
 		s.tasks.Go(func() { s.attend(t) })
 	}
-	return r
+	return t.result()
 }
 
 // kill sends the command's processes SIGTERM now, and SIGKILL after the grace.
@@ -171,21 +195,31 @@ func (s *Terminals) kill(t *terminal) *ahp.Error {
 	if t.exit() != nil {
 		return nil
 	}
-	p := s.conn.Principal()
-	switch err := s.host.Signal(p, t.host, syscall.SIGTERM); {
+	switch err := s.host.Signal(s.principal, t.host, syscall.SIGTERM); {
 	case err == host.ErrExited:
 		return nil
 	case err != nil:
 		return s.conn.ProtocolError(err)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t.killer == nil && s.byID[t.id] == t {
-		t.killer = time.AfterFunc(killGrace, func() {
-			_ = s.host.Hangup(p, t.host, 0) // refused if a person has taken the terminal since
-		})
+	first := t.killer == nil && s.byID[t.id] == t
+	if first {
+		t.tag.Killed = true
+		s.killLaterLocked(t)
+	}
+	text := t.tag.text()
+	s.mu.Unlock()
+	if first {
+		t.host.SetTag(text)
 	}
 	return nil
+}
+
+// killLaterLocked has t's processes sent SIGKILL after the grace. s.mu is held.
+func (s *Terminals) killLaterLocked(t *terminal) {
+	t.killer = time.AfterFunc(killGrace, func() {
+		_ = s.host.Hangup(s.principal, t.host, 0) // refused if a person has taken it since
+	})
 }
 
 // release forgets t's id and ends its processes. If a person has taken the terminal, and this agent
@@ -209,13 +243,17 @@ func (s *Terminals) end(t *terminal, release uint64) {
 	if t.killer != nil {
 		t.killer.Stop()
 	}
+	t.tag.Released = true
+	text := t.tag.text()
 	s.mu.Unlock()
 	if t.host == nil {
 		return
 	}
-	if err := s.host.Hangup(s.conn.Principal(), t.host, killGrace); err != nil {
+	t.host.SetTag(text)
+	if err := s.host.Hangup(s.principal, t.host, killGrace); err != nil {
 		name := t.host.Name()
 		s.log.Info("an agent's terminal stays with its holder", "name", name, "reason", err)
+		t.host.SetTag("")
 		close(t.kept)
 	}
 }
@@ -227,16 +265,22 @@ func (s *Terminals) attend(t *terminal) {
 	case <-t.host.Done():
 	case <-t.kept:
 		return
+	case <-t.left:
+		return
 	}
 	held := false
 	select {
 	case <-t.released:
 	default:
 		held = true
-		s.hold(s.conn.Principal(), t.host)
-		<-t.released
+		s.hold(s.principal, t.host)
+		select {
+		case <-t.released:
+		case <-t.left:
+			return
+		}
 	}
-	s.shelve(s.conn.Principal(), exited{t.host, t.release}, held)
+	s.shelve(s.principal, exited{t.host, t.release}, held)
 }
 
 // exit returns how the command ended; nil while it runs. Once there is a status, all output is in
@@ -271,6 +315,7 @@ func exitOf(st ptypool.ExitStatus) *wire.ExitStatus {
 // output is terminal/output.
 func (s *Terminals) output(t *terminal) *wire.OutputResult {
 	exit := t.exit() // first: if it has exited, the text below is complete
+	t.fill.Do(func() { s.fillTail(t) })
 	text, truncated := t.out.text()
 	r := &wire.OutputResult{Output: text, Truncated: truncated, ExitStatus: exit}
 	if s.unlisted(t) {
@@ -285,7 +330,7 @@ func (s *Terminals) unlisted(t *terminal) bool {
 	if t.host == nil {
 		return false // it has never been there
 	}
-	found, err := s.host.Find(s.conn.Principal(), t.host.Name())
+	found, err := s.host.Find(s.principal, t.host.Name())
 	return err != nil || found != t.host
 }
 

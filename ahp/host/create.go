@@ -60,6 +60,8 @@ type CreateOptions struct {
 	// Tap, if not nil, gets all visible output exactly once, as it comes. It is called with the
 	// Term's lock held, so it must not block; nor may it keep p.
 	Tap func(p []byte)
+	// Tag is kept with the terminal, for a door that asks for it: see [Host.Tagged].
+	Tag string
 
 	exec  executor // nil: a serverExecutor
 	piped bool     // it runs on pipes, see CreatePiped
@@ -105,7 +107,7 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 	}
 	t := &Terminal{
 		host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced,
-		exec: o.exec, tap: o.Tap, recorded: o.Record, holder: owner, renamed: o.KeepTitle,
+		exec: o.exec, tap: o.Tap, tag: o.Tag, recorded: o.Record, holder: owner, renamed: o.KeepTitle,
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
 		createdBy: p.Name,
 	}

@@ -20,8 +20,8 @@ import (
 const metaFormat = 1
 
 // meta describes a terminal in its journal. It is written when the terminal is made, when its guard
-// is turned on or off and when it has exited; what else changes in between, the outline, is in the
-// log.
+// is turned on or off, when its tag changes and when it has exited; what else changes in between,
+// the outline, is in the log.
 type meta struct {
 	Format    int             `json:"format"`
 	Boot      string          `json:"boot"` // see bootID
@@ -43,6 +43,7 @@ type meta struct {
 	Term     string        `json:"term,omitempty"`   // its TERM
 	Nonce    string        `json:"nonce,omitempty"`  // of shell integration
 	Marker   string        `json:"marker,omitempty"` // of its processes
+	Tag      string        `json:"tag,omitempty"`    // see CreateOptions
 	Outline  outline       `json:"outline"`
 	End      *ending       `json:"end,omitempty"` // nil: it runs
 }

@@ -164,7 +164,7 @@ func (t *Terminal) describe(end *ending) []byte {
 		Format: metaFormat, Boot: t.host.boot, URI: t.uri, Name: t.name, Created: t.created,
 		Creator: identityOf(t.creator), CreatedBy: t.createdBy, Transient: t.transient,
 		Forced: t.forced, Client: t.Client(), IsPty: t.exec.isPty(), Piped: t.Piped(),
-		Guarded: t.guard.on, Term: t.screen.Term,
+		Guarded: t.guard.on, Term: t.screen.Term, Tag: t.tag,
 		Nonce: t.screen.Nonce, Marker: t.marker, Outline: t.outline, End: end,
 	}
 	text, err := json.Marshal(&m)

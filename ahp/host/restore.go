@@ -289,7 +289,7 @@ func (h *Host) reenter(r *remains) (*Terminal, error) {
 		creator: m.Creator.principal(), transient: m.Transient, forced: m.Forced,
 		holder: o.Holder.holder(),
 		prior:  o.prior(), lent: o.lent(),
-		renamed: o.Renamed, outline: *o, marker: m.Marker,
+		renamed: o.Renamed, outline: *o, marker: m.Marker, tag: m.Tag,
 		guard:   guard{on: m.Guarded, tells: o.Detection},
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
 	}

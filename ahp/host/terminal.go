@@ -34,8 +34,7 @@ type Terminal struct {
 	integrated bool
 	exec       executor
 	term       *ptypool.Term
-	tap        func(p []byte) // see CreateOptions; nil: none
-	recorded   bool           // from the beginning, because its creator has asked for it
+	recorded   bool // from the beginning, because its creator has asked for it
 
 	started chan struct{} // closed when the output may be read
 	done    chan struct{} // closed when it has exited
@@ -72,11 +71,13 @@ type Terminal struct {
 	lastTitle  string // the last one that a program set
 	lastCwd    string
 	content    checkpoints
-	outline    outline   // what listings need, for the journal
-	outputAt   time.Time // when the output that is being handled came; zero: none is
-	replay     *replay   // its log is being read; nil: it is not
-	end        *ending   // nil: it runs
-	cut        bool      // what it printed first is gone from the log that it was read from
+	tap        func(p []byte) // see CreateOptions; nil: none
+	tag        string         // see CreateOptions; "": none
+	outline    outline        // what listings need, for the journal
+	outputAt   time.Time      // when the output that is being handled came; zero: none is
+	replay     *replay        // its log is being read; nil: it is not
+	end        *ending        // nil: it runs
+	cut        bool           // what it printed first is gone from the log that it was read from
 
 	// What the piece of output that is being handled has brought so far: see events.
 	small            []byte

@@ -11,6 +11,9 @@ import (
 // Extension answers the methods of another protocol on an AHP connection that has
 // been initialized.
 type Extension interface {
+	// Begin is called once, when the peer has initialized or reconnected, before any
+	// request is handled.
+	Begin()
 	// Has reports whether the Extension has a method.
 	Has(method string) bool
 	// Handle answers a request of such a method. The connection's reader calls it

@@ -119,6 +119,8 @@ func TestAPeerThatHalfClosesIsNotWaitedForForEver(t *testing.T) {
 // endless is an Extension whose only request is never answered.
 type endless struct{}
 
+func (endless) Begin() {}
+
 func (endless) Has(method string) bool { return method == "endless" }
 
 func (endless) Handle(string, json.RawMessage) rpc.Reply {

@@ -88,7 +88,12 @@ func Serve(t transport.Transport, c *host.Conn, o Options) error {
 			o.InitializeWait))
 	})
 	defer late.Stop()
-	p.initialized = func() { late.Stop() }
+	p.initialized = func() {
+		late.Stop()
+		if p.extension != nil {
+			p.extension.Begin()
+		}
+	}
 	if o.Extend != nil {
 		p.extension = o.Extend(c)
 		defer p.extension.Close()

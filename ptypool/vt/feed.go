@@ -6,7 +6,7 @@ import "unicode/utf8"
 // wants only the screen. p is read during the call and not kept.
 func (t *Terminal) Feed(p []byte, s Sink) {
 	if s == nil {
-		s = discard{}
+		s = Discard{}
 	}
 	t.output.sink, t.output.in, t.output.start = s, p, 0
 	for i := 0; i < len(p); {

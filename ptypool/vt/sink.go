@@ -32,17 +32,38 @@ type Sink interface {
 	Bell()
 }
 
-// discard is the Sink of a Feed without one: only the screen is wanted.
-type discard struct{}
+// Discard is a Sink that drops everything. A Sink that wants little embeds it.
+type Discard struct{}
 
-func (discard) Data([]byte)               {}
-func (discard) Reply([]byte)              {}
-func (discard) Clipboard([]byte)          {}
-func (discard) Notification([]byte)       {}
-func (discard) Title(string)              {}
-func (discard) Cwd(string)                {}
-func (discard) CommandDetection()         {}
-func (discard) PromptStart()              {}
-func (discard) CommandExecuted(string)    {}
-func (discard) CommandFinished(int, bool) {}
-func (discard) Bell()                     {}
+// Data drops it.
+func (Discard) Data([]byte) {}
+
+// Reply drops it.
+func (Discard) Reply([]byte) {}
+
+// Clipboard drops it.
+func (Discard) Clipboard([]byte) {}
+
+// Notification drops it.
+func (Discard) Notification([]byte) {}
+
+// Title drops it.
+func (Discard) Title(string) {}
+
+// Cwd drops it.
+func (Discard) Cwd(string) {}
+
+// CommandDetection drops it.
+func (Discard) CommandDetection() {}
+
+// PromptStart drops it.
+func (Discard) PromptStart() {}
+
+// CommandExecuted drops it.
+func (Discard) CommandExecuted(string) {}
+
+// CommandFinished drops it.
+func (Discard) CommandFinished(int, bool) {}
+
+// Bell drops it.
+func (Discard) Bell() {}

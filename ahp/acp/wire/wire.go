@@ -28,6 +28,17 @@ const (
 	CodeCancelled      = -32800 // ACP: request cancelled
 )
 
+// MethodCreated is not of ACP, but termhost's own. It asks for a terminal that is there already:
+// one that terminal/create was sent the same key for, and whose answer may have been lost. The
+// params are [CreatedParams], the result is that of terminal/create.
+const MethodCreated = "termhost/created"
+
+// CreatedParams are the params of MethodCreated.
+type CreatedParams struct {
+	SessionID string `json:"sessionId"`
+	Key       string `json:"key"`
+}
+
 // TerminalMethods returns the names of all terminal methods.
 func TerminalMethods() []string {
 	return []string{MethodCreate, MethodOutput, MethodWait, MethodKill, MethodRelease}
@@ -73,11 +84,13 @@ type EnvVariable struct {
 	Value *string `json:"value"` // nil: it is missing
 }
 
-// CreateMeta is what terminal/create may carry beyond ACP: what the agent is called, which only a
-// proxy knows.
+// CreateMeta is what terminal/create may carry beyond ACP.
 type CreateMeta struct {
 	Termhost struct {
-		Agent string `json:"agent"`
+		Agent string `json:"agent"` // what the agent is called, which only a proxy knows
+		// Key ends the terminal's id, and finds the terminal again with MethodCreated: 8 to 32
+		// letters a to z and digits, which nobody else has. "": the host makes it.
+		Key string `json:"key,omitempty"`
 	} `json:"termhost"`
 }
 

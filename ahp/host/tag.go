@@ -1,0 +1,110 @@
+package host
+
+import (
+	"errors"
+	"time"
+
+	"termhost/authz"
+	"termhost/ptypool/termlog"
+	"termhost/ptypool/vt"
+)
+
+// A door may have state of its own about a terminal, such as whose requests it answers. A tag keeps
+// what is needed of that with the terminal, from one host to the next. The host does not look into
+// tags.
+
+// Tagged returns the terminals that have a tag, those of an earlier host included.
+func (h *Host) Tagged() (list []*Terminal) {
+	for _, t := range h.all() {
+		if t.Tag() != "" {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Tag returns the terminal's tag; "": it has none.
+func (t *Terminal) Tag() string {
+	t.term.Lock()
+	defer t.term.Unlock()
+	return t.tag
+}
+
+// SetTag replaces the terminal's tag. The next host has the new one, even if this one is killed
+// right after SetTag has returned.
+func (t *Terminal) SetTag(tag string) {
+	t.term.Lock()
+	defer t.term.Unlock()
+	t.tag = tag
+	t.warn(t.journal.replace(t.describe(t.end), t.exited, t.host.now()))
+}
+
+// Tap has tap get all visible output of a terminal that an earlier host has started, once and in
+// its order: first what the log holds of it, before Tap returns, and then what comes. whole: the
+// log holds all of it. See [CreateOptions] for what tap may do. It returns *authz.Denied if p may
+// not read the terminal.
+func (h *Host) Tap(p authz.Principal, t *Terminal, tap func(p []byte)) (whole bool, err error) {
+	if err := authz.Check(p, authz.Read, t.seen()); err != nil {
+		return false, err
+	}
+	t.term.Lock() // nothing is printed meanwhile
+	defer t.term.Unlock()
+	t.loadLocked()
+	if whole, err = t.printed(tap); errors.Is(err, errNotLogged) {
+		st, _ := t.ch.Terminal()
+		for i := range st.Content {
+			for _, chunk := range st.Content[i].Text.Chunks() {
+				tap(chunk)
+			}
+		}
+		whole, err = !t.ch.Trimmed(), nil
+	}
+	t.tap = tap
+	return whole, err
+}
+
+// tapSink gives a tap what the parser finds for viewers.
+type tapSink struct {
+	vt.Discard
+	tap func(p []byte)
+}
+
+// Data is output.
+func (s tapSink) Data(p []byte) { s.tap(p) }
+
+// printed gives tap the visible output that the log holds; whole: that is all of it. It parses the
+// log as it was parsed when it came. The Term's lock is held.
+func (t *Terminal) printed(tap func(p []byte)) (whole bool, err error) {
+	screen := vt.New(t.outline.Cols, t.outline.Rows, vt.Options{Nonce: t.screen.Nonce})
+	sink := tapSink{tap: tap}
+	whole, next := true, int64(0)
+	err = t.journal.records(func(r termlog.Record) bool {
+		if r.Pos != next {
+			whole = false
+			screen.Feed([]byte{0x18}, nil) // CAN ends whatever sequence was begun
+		}
+		if next = r.Pos; r.Kind == termlog.Data {
+			next += int64(len(r.Payload))
+			screen.Feed(r.Payload, sink)
+		}
+		return true
+	})
+	if !t.term.Screen().Pending() {
+		screen.Flush(sink) // what was held back has been given to the viewers since
+	}
+	return whole, err
+}
+
+// ClientGrace returns how long terminals wait for a client that is away, at most.
+func (h *Host) ClientGrace() time.Duration { return h.cfg().ClientGrace }
+
+// Closing reports whether the host ends. Its terminals may go on under the next one.
+func (h *Host) Closing() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closed
+}
+
+// ClientID returns the clientId of a connection that has been initialized. The connection's reader
+// may call it.
+func (c *Conn) ClientID() string { return c.client.id }
