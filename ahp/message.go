@@ -44,6 +44,22 @@ func NewError(code int, message string, data ...string) *Error {
 	return e
 }
 
+// ruleEnded is data.rule of the answer to a request that was not carried out because the connection
+// ends.
+const ruleEnded = "the connection has ended"
+
+// EndedError refuses a request because the connection ends, for a reason. It may be sent again on
+// another connection.
+func EndedError(code int, reason string) *Error { return NewError(code, reason, "rule", ruleEnded) }
+
+// Ended reports whether e is an EndedError.
+func (e *Error) Ended() bool {
+	var data struct {
+		Rule string `json:"rule"`
+	}
+	return json.Unmarshal(e.Data, &data) == nil && data.Rule == ruleEnded
+}
+
 // FieldProblem returns an invalid-params error that names the field.
 func FieldProblem(field, reason string) *Error {
 	return NewError(CodeInvalidParams, field+" "+reason, "field", field)

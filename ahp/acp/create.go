@@ -181,7 +181,8 @@ func keyOf(p *wire.CreateParams) (string, *ahp.Error) {
 	}
 	other := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
 	if len(key) < minKey || len(key) > maxKey || strings.ContainsFunc(key, other) {
-		return "", ahp.FieldProblem("_meta.termhost.key", "must be 8 to 32 letters a to z and digits")
+		const why = "must be 8 to 32 letters a to z and digits"
+		return "", ahp.FieldProblem("_meta.termhost.key", why)
 	}
 	return key, nil
 }

@@ -14,10 +14,11 @@ type Methods struct {
 	host *host.Host
 	log  *slog.Logger
 
-	mu       sync.Mutex            // no other lock is taken while it is held
-	shelves  map[string]*shelf     // by the ID of the principal
-	releases uint64                // how many there have been; the end of a connection counts as one
-	left     map[owner][]*terminal // by an earlier host; their agents may come back
+	mu       sync.Mutex        // no other lock is taken while it is held
+	shelves  map[string]*shelf // by the ID of the principal
+	releases uint64            // how many there have been; the end of a connection counts as one
+	// left are the terminals of an earlier host, whose agents may come back.
+	left map[owner][]*terminal
 }
 
 // NewMethods returns the methods on h, before h has any connections. log may be nil.

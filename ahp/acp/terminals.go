@@ -344,7 +344,7 @@ func (t *terminal) wait() rpc.Reply {
 		case <-t.host.Done():
 			return wire.Encode(t.exit()), nil
 		case <-ctx.Done():
-			return nil, ahp.NewError(ahp.CodeInternal, "the connection has ended")
+			return nil, ahp.EndedError(ahp.CodeInternal, "the connection has ended")
 		}
 	}}
 }

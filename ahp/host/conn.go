@@ -112,8 +112,7 @@ func (c *Conn) Ended() *ahp.Error {
 	if c.ctx.Err() == nil {
 		return nil
 	}
-	return ahp.NewError(ahp.CodeNotPermitted, context.Cause(c.ctx).Error(),
-		"rule", "the connection has ended")
+	return ahp.EndedError(ahp.CodeNotPermitted, context.Cause(c.ctx).Error())
 }
 
 // Close ends the connection. Its clientId stays bound to the principal for a while. It may be

@@ -107,7 +107,8 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 	}
 	t := &Terminal{
 		host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced,
-		exec: o.exec, tap: o.Tap, tag: o.Tag, recorded: o.Record, holder: owner, renamed: o.KeepTitle,
+		exec: o.exec, tap: o.Tap, tag: o.Tag, recorded: o.Record, holder: owner,
+		renamed: o.KeepTitle,
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
 		createdBy: p.Name,
 	}

@@ -86,7 +86,7 @@ func (c *Conn) ProtocolError(err error) *ahp.Error {
 	case errors.As(err, &quota):
 		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "principal.max_terminals")
 	case errors.Is(err, ErrClosed):
-		return ahp.NewError(ahp.CodeInternal, ErrClosed.Error())
+		return ahp.EndedError(ahp.CodeInternal, ErrClosed.Error())
 	}
 	c.host.log.Error("a request failed", "principal", c.principal.Name, "err", err)
 	return ahp.NewError(ahp.CodeInternal, "it could not be done; the host's log says why")

@@ -27,8 +27,11 @@ const (
 	// left behind keeps it open.
 	agentDrain = time.Second
 	// acpKeepalive is how often a silent host is asked for a sign of life. After four times of that
-	// it counts as lost, and the agent is told.
+	// it counts as lost.
 	acpKeepalive = 15 * time.Second
+	// acpAway is how long the agent's terminals wait for a host that is lost, before the agent is
+	// told: longer than a restart takes, also of the machine's network.
+	acpAway = time.Minute
 	// acpMirrorBytes is how much of a terminal's output is kept to be shown as text, in bytes.
 	acpMirrorBytes = 256 << 10
 )
@@ -57,6 +60,7 @@ type hostWay struct {
 	local  bool                      // the host is on this machine
 
 	keepalive time.Duration // acpKeepalive, or less in a test
+	away      time.Duration // acpAway, or less in a test
 }
 
 // parseWay returns the way that the arguments before "--" name.
@@ -79,6 +83,7 @@ func parseWay(args []string, std stdio) (hostWay, error) {
 		dial:      client.Lines(dialer.Dial),
 		attach:    target.Attach,
 		keepalive: acpKeepalive,
+		away:      acpAway,
 	}, nil
 }
 
@@ -106,6 +111,7 @@ func localWay(file string) (hostWay, error) {
 		attach:    func(uri string) []string { return append(slices.Clip(attach), uri) },
 		local:     true,
 		keepalive: acpKeepalive,
+		away:      acpAway,
 	}, nil
 }
 
@@ -132,6 +138,7 @@ func runAgent(way hostWay, argv []string, std stdio) int {
 		Dir:       workingDirectory(),
 		Env:       way.environment(),
 		Attach:    way.attach,
+		Away:      way.away,
 		Notice:    func(s string) { fmt.Fprintf(std.err, "termhost: note: %s\n", s) },
 	})
 	host, err := client.Connect(context.Background(), client.Config{

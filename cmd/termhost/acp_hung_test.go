@@ -58,10 +58,10 @@ func TestAHostThatHangsDoesNotHangTheAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if way.keepalive != acpKeepalive {
-		t.Fatalf("it is asked for a sign of life every %s", way.keepalive)
+	if way.keepalive != acpKeepalive || way.away != acpAway {
+		t.Fatalf("it is asked for a sign of life every %s, for %s", way.keepalive, way.away)
 	}
-	way.keepalive = 250 * time.Millisecond
+	way.keepalive, way.away = 250*time.Millisecond, time.Millisecond
 	editorIn, fromEditor := io.Pipe()
 	toEditor, editorOut := io.Pipe()
 	var notes strings.Builder

@@ -2,12 +2,14 @@ package acpproxy
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"strings"
 	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/acp/wire"
+	"termhost/ahp/client"
 )
 
 const (
@@ -24,7 +26,6 @@ type creation struct {
 	r      *request
 	q      wire.CreateParams // the agent's
 	params *hostCreate
-	conn   context.Context // ends with the connection on which the terminal is created
 
 	deadline time.Time // for the host's answer
 	wait     func(context.Context) error
@@ -44,9 +45,8 @@ func (p *Proxy) beginCreate(r *request) (finish finisher, outOfOrder bool) {
 		return refusing(ahp.NewError(ahp.CodeInvalidParams, why)), false
 	}
 	p.mu.Lock()
-	conn, away := p.conn, p.lost != nil // while the host is away, conn is the next connection's
+	away := p.lost != nil
 	p.mu.Unlock()
-	c.conn = conn
 	if !away {
 		c.start()
 	}
@@ -70,11 +70,8 @@ func (c *creation) start() {
 // late, the agent does not know the command, which is therefore ended.
 func (c *creation) finish() (json.RawMessage, *ahp.Error) {
 	p := c.p
-	if c.err != nil {
-		return nil, p.hostError(c.err)
-	}
 	answered := make(chan error, 1)
-	p.tasks.Go(func() { answered <- c.wait(p.ctx) })
+	p.tasks.Go(func() { answered <- c.await() })
 	limit := time.NewTimer(time.Until(c.deadline))
 	defer limit.Stop()
 	var err error
@@ -83,7 +80,7 @@ func (c *creation) finish() (json.RawMessage, *ahp.Error) {
 		if err != nil {
 			return nil, p.hostError(err)
 		}
-		return c.result, p.created(&c.q, c.conn, c.result)
+		return c.result, p.created(c)
 	case <-c.r.ctx.Done():
 		err = context.Cause(c.r.ctx)
 	case <-limit.C:
@@ -97,6 +94,36 @@ func (c *creation) finish() (json.RawMessage, *ahp.Error) {
 	return nil, p.hostError(err)
 }
 
+// await waits for the host's answer. If the connection is lost before it comes, the next one is
+// asked whether the command was started: it is not started twice.
+func (c *creation) await() error {
+	err := c.err
+	sent := err == nil // the command may have been started
+	if sent {
+		err = c.wait(c.p.ctx)
+	}
+	method := wire.MethodCreate
+	for c.p.mayRepeat(err) {
+		if isEnding(err) && method == wire.MethodCreate {
+			sent = false
+		}
+		params := any(c.params)
+		if method = wire.MethodCreate; sent {
+			method = wire.MethodCreated
+			params = wire.CreatedParams{SessionID: c.q.SessionID, Key: c.params.Meta.Termhost.Key}
+		}
+		var wait func(context.Context) error
+		if wait, err = c.p.host.Start(c.p.ctx, method, params, &c.result); err == nil {
+			sent = true
+			err = wait(c.p.ctx)
+		}
+	}
+	if method == wire.MethodCreated && isMissing(err) {
+		return client.ErrLost
+	}
+	return err
+}
+
 // disown ends a command that, as the agent was told, has not been started.
 func (c *creation) disown() {
 	var made wire.CreateResult
@@ -105,9 +132,10 @@ func (c *creation) disown() {
 	}
 	ctx, cancel := context.WithTimeout(c.p.ctx, c.p.answerWait)
 	defer cancel()
-	q := wire.TerminalParams{SessionID: c.q.SessionID, TerminalID: made.TerminalID}
-	// It fails if the connection is lost, with which the terminal ends, too.
-	_ = c.p.host.Call(ctx, wire.MethodRelease, q, nil)
+	t := &remote{id: made.TerminalID, session: c.q.SessionID, released: true}
+	t.ctx, t.lose = context.WithCancelCause(ctx)
+	// It fails if the host stays away, which then ends the terminal by itself.
+	_ = c.p.send(ctx, t, wire.MethodRelease, nil)()
 }
 
 // hostCreate are the params of the host's terminal/create: what the agent asks for, and what only
@@ -140,28 +168,33 @@ func (p *Proxy) createParams(q *wire.CreateParams) *hostCreate {
 	}
 	h.Env = append(h.Env, q.Env...) // of variables with the same name the last one counts
 	h.Meta.Termhost.Agent = p.name()
+	h.Meta.Termhost.Key = strings.ToLower(rand.Text()[:keyLength])
 	return h
 }
 
-// created makes a new terminal known. conn ends with the connection on which it was created.
-func (p *Proxy) created(
-	q *wire.CreateParams, conn context.Context, result json.RawMessage,
-) *ahp.Error {
-	var c wire.CreateResult
-	if json.Unmarshal(result, &c) != nil || c.TerminalID == "" {
+// keyLength is the length of a terminal's key, in characters of base32.
+const keyLength = 16
+
+// created makes a new terminal known.
+func (p *Proxy) created(c *creation) *ahp.Error {
+	var made wire.CreateResult
+	if json.Unmarshal(c.result, &made) != nil || made.TerminalID == "" {
 		const why = "the host's answer cannot be understood; is it termhost?"
 		return ahp.NewError(ahp.CodeInternal, why)
 	}
 	t := &remote{
-		id:        c.TerminalID,
-		session:   q.SessionID,
-		name:      c.Meta.Termhost.Name,
-		uri:       c.Meta.Termhost.URI,
-		conn:      conn,
+		id:        made.TerminalID,
+		session:   c.q.SessionID,
+		key:       c.params.Meta.Termhost.Key,
+		name:      made.Meta.Termhost.Name,
+		uri:       made.Meta.Termhost.URI,
 		exited:    make(chan struct{}),
 		lastKnown: make(chan struct{}),
 		text:      textView{cols: hostCols, rows: hostRows, done: make(chan struct{})},
 	}
+	p.mu.Lock()
+	t.ctx, t.lose = context.WithCancelCause(p.known)
+	p.mu.Unlock()
 	if t.uri == "" {
 		p.readFailure(t)
 	}

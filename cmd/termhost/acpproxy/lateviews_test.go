@@ -98,7 +98,7 @@ func TestWhatIsShownAfterItsReleaseIsText(t *testing.T) {
 
 func TestALostHostIsMarkedAtOnce(t *testing.T) {
 	t.Parallel()
-	st := newStage(t)
+	st := newStage(t, func(p *Proxy) { p.cfg.Away = time.Millisecond })
 	st.handshake(false)
 	c := st.creates(command("sh", "-c", "echo working; sleep 300"))
 	st.agent.sends(embed("tool_call", "c1", c.TerminalID))

@@ -257,7 +257,7 @@ func (p *Proxy) cutShort(t *remote, result json.RawMessage) bool {
 	var view, command wire.ExitStatus
 	if t.err != nil || json.Unmarshal(t.result, &command) != nil {
 		// The terminal has been released, or the host is away; then the view's end means nothing.
-		known := t.conn.Err() == nil && p.awaitRelease(t)
+		known := t.ctx.Err() == nil && p.awaitRelease(t)
 		if !known || t.lastOutput == nil || t.lastOutput.ExitStatus == nil {
 			return false
 		}

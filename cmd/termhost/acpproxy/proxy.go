@@ -21,7 +21,7 @@ type Stream struct {
 	Out io.WriteCloser
 }
 
-// Config is what a Proxy is made from. Attach and Notice are required.
+// Config is what a Proxy is made from. Attach, Away and Notice are required.
 type Config struct {
 	Editor, Agent Stream
 	// AgentName is what the agent is called until it tells its own name.
@@ -34,6 +34,8 @@ type Config struct {
 	// Attach returns the command that shows the terminal of a URI, read-only, on the editor's
 	// machine.
 	Attach func(uri string) []string
+	// Away is how long terminals wait for a host that is away, such as one that is restarted.
+	Away time.Duration
 	// Notice tells the user something, in one line. It may be called concurrently.
 	Notice func(string)
 }
@@ -67,6 +69,7 @@ type Proxy struct {
 	requests chan *request // the agent's terminal requests, in their order
 	answers  chan func()   // what answers those that have been sent to the host, in their order
 	waiting  atomic.Int32  // how many requests are answered out of order, when their time comes
+	back     chan struct{} // 1 deep; has an element when there is a new connection to the host
 	starts   chan struct{} // has one element for each live view that the editor is starting
 
 	mode       atomic.Int32  // what is done with messages: active, undecided or transparent
@@ -90,9 +93,10 @@ type Proxy struct {
 	asked     map[string]*question               // the proxy's own requests to the editor, by id
 	lastID    int                                // the number of the latest of these
 
-	lost    error                   // why there is no connection to the host; nil: there is one
-	conn    context.Context         // ends with this connection, or the next if there is none
-	endConn context.CancelCauseFunc // ends conn
+	lost     error                   // why there is no connection to the host; nil: there is one
+	giveUp   *time.Timer             // calls hostGone; nil: the host has not been away
+	known    context.Context         // ends when the host has been away for too long
+	endKnown context.CancelCauseFunc // ends known
 
 	viewMu sync.Mutex            // guards what the editor sees of terminals; not held while writing
 	calls  map[callKey]*toolCall // those whose content may still change
@@ -106,6 +110,7 @@ func New(cfg Config) *Proxy {
 		agent:      messageWriter{w: cfg.Agent.Out},
 		requests:   make(chan *request, maxQueue),
 		answers:    make(chan func(), maxUnderway),
+		back:       make(chan struct{}, 1),
 		starts:     make(chan struct{}, maxStarting),
 		editorGone: make(chan struct{}),
 		idPrefix:   "termhost-" + rand.Text()[:8] + "-",
@@ -120,7 +125,7 @@ func New(cfg Config) *Proxy {
 		calls:      map[callKey]*toolCall{},
 	}
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
-	p.conn, p.endConn = context.WithCancelCause(p.ctx)
+	p.known, p.endKnown = context.WithCancelCause(p.ctx)
 	return p
 }
 
@@ -146,37 +151,12 @@ func (p *Proxy) Run(host *client.Client) error {
 	err := p.readAgent()
 	p.cancel(errAgentGone)
 	p.tasks.Wait()
-	return err
-}
-
-// watchHost notices when the client ends for good: it does not report that as a change of state.
-func (p *Proxy) watchHost() {
-	select {
-	case <-p.host.Done():
-		p.HostState(client.State{Err: p.host.Err()})
-	case <-p.ctx.Done():
-	}
-}
-
-// HostState is told of changes of the connection to the host. When it is lost, the host ends the
-// agent's terminals.
-func (p *Proxy) HostState(s client.State) {
 	p.mu.Lock()
-	changed := (p.lost == nil) != s.Connected
-	p.lost = s.Err
-	if changed && !s.Connected {
-		p.endConn(errConnLost)
-		p.conn, p.endConn = context.WithCancelCause(p.ctx)
+	defer p.mu.Unlock()
+	if p.giveUp != nil {
+		p.giveUp.Stop()
 	}
-	p.mu.Unlock()
-	switch {
-	case !changed:
-	case s.Connected:
-		p.cfg.Notice("the host is back")
-	default:
-		const what = "the connection to the host is lost; its terminals have ended: "
-		p.cfg.Notice(what + reason(s.Err))
-	}
+	return err
 }
 
 // readEditor passes the editor's messages on. The editor is read on even if the agent takes none.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/acp/wire"
@@ -219,9 +220,9 @@ func TestAWaitCanBeCancelled(t *testing.T) {
 	}
 }
 
-func TestALostHostIsToldOfAndComesBack(t *testing.T) {
+func TestAHostThatStaysAwayIsToldOfAndComesBack(t *testing.T) {
 	t.Parallel()
-	st := newStage(t)
+	st := newStage(t, func(p *Proxy) { p.cfg.Away = time.Millisecond })
 	st.handshake(false)
 	c := st.creates(command("cat"))
 	st.agent.sends(requestLine("3", wire.MethodWait, of(c.TerminalID)))

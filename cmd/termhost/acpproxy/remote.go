@@ -25,8 +25,12 @@ const (
 // remote is a terminal of the agent's at the host.
 type remote struct {
 	id, session string
-	name, uri   string          // "": the command could not be started, there is no terminal
-	conn        context.Context // ends with the connection that made the terminal
+	key         string             // finds the terminal at the host
+	name, uri   string             // "": the command could not be started, there is no terminal
+	failed      *wire.OutputResult // the output then; nil: it was started, or that is not known
+
+	ctx  context.Context         // ends when the terminal is lost, see away.go
+	lose context.CancelCauseFunc // ends ctx
 
 	once   sync.Once
 	exited chan struct{} // closed when result and err are set
@@ -60,10 +64,10 @@ func (p *Proxy) find(q *wire.TerminalParams) (*remote, *ahp.Error) {
 	switch t := p.terminals[q.TerminalID]; {
 	case t == nil || t.session != q.SessionID || t.released:
 		return nil, wire.NoTerminal()
-	case t.conn.Err() != nil && p.lost != nil:
+	case t.ctx.Err() != nil && p.lost != nil:
 		const why = "the terminal has ended with the connection to the host, which is still away: "
 		return nil, ahp.NewError(ahp.CodeInternal, why+reason(p.lost))
-	case t.conn.Err() != nil:
+	case t.ctx.Err() != nil:
 		return nil, errLostTerminal()
 	default:
 		return t, nil
@@ -93,11 +97,7 @@ func (p *Proxy) ended(t *remote) <-chan struct{} {
 	t.once.Do(func() {
 		p.tasks.Go(func() {
 			defer close(t.exited)
-			wait, err := p.host.Start(t.conn, wire.MethodWait, t.params(), &t.result)
-			if err == nil {
-				err = wait(t.conn)
-			}
-			t.err = err
+			t.err = p.send(t.ctx, t, wire.MethodWait, &t.result)()
 		})
 	})
 	return t.exited

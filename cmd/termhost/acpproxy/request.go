@@ -171,49 +171,62 @@ func (p *Proxy) begin(r *request) (finish finisher, outOfOrder bool) {
 	if e != nil {
 		return refusing(e), false
 	}
-	switch r.method {
-	case wire.MethodWait:
+	switch {
+	case r.method == wire.MethodWait:
 		return func() (json.RawMessage, *ahp.Error) { return p.exit(r.ctx, t) }, true
-	case wire.MethodRelease:
+	case r.method == wire.MethodRelease:
 		return p.beginRelease(t), false
+	case t.failed != nil && r.method == wire.MethodOutput:
+		return answering(wire.Encode(t.failed)), false
+	case t.failed != nil:
+		return answering(done), false
 	}
 	var result json.RawMessage
-	ctx, cancel := context.WithTimeoutCause(t.conn, p.answerWait, errNoAnswer)
-	wait, err := p.host.Start(ctx, r.method, q, &result)
+	ctx, cancel := context.WithTimeoutCause(t.ctx, p.answerWait, errNoAnswer)
+	wait := p.send(ctx, t, r.method, &result)
 	return func() (json.RawMessage, *ahp.Error) {
 		defer cancel()
-		if err == nil {
-			err = wait(ctx)
-		}
+		err := wait()
 		return result, p.hostError(err)
 	}, false
+}
+
+// done is the result of terminal/kill and terminal/release.
+var done = json.RawMessage("{}")
+
+// answering is the finisher of a request that the host need not be asked for.
+func answering(result json.RawMessage) finisher {
+	return func() (json.RawMessage, *ahp.Error) { return result, nil }
 }
 
 // beginRelease releases a terminal. If its view may still change, the output is asked for first:
 // the host may forget the terminal as soon as it is released.
 func (p *Proxy) beginRelease(t *remote) finisher {
 	p.forget(t)
-	q := t.params()
-	ctx, cancel := context.WithTimeoutCause(t.conn, p.answerWait, errNoAnswer)
+	if t.failed != nil { // the host has released it already
+		close(t.lastKnown)
+		return answering(done)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.ctx, p.answerWait, errNoAnswer)
 	var out wire.OutputResult
-	getOutput, noOutput := func(context.Context) error { return nil }, error(nil)
+	getOutput := func() error { return nil }
 	wanted := p.viewMayChange(t)
 	if wanted {
-		getOutput, noOutput = p.host.Start(ctx, wire.MethodOutput, q, &out)
+		getOutput = p.send(ctx, t, wire.MethodOutput, &out)
 	}
-	var result json.RawMessage
-	wait, err := p.host.Start(ctx, wire.MethodRelease, q, &result)
+	release := p.send(ctx, t, wire.MethodRelease, nil)
 	return func() (json.RawMessage, *ahp.Error) {
 		defer cancel()
-		if wanted && noOutput == nil && getOutput(ctx) == nil {
+		if wanted && getOutput() == nil {
 			t.lastOutput = &out
 		}
 		close(t.lastKnown)
 		p.tasks.Go(func() { p.showLastOutput(t) })
-		if err == nil {
-			err = wait(ctx)
+		err := release()
+		if isMissing(err) { // it was released, and the answer was lost
+			err = nil
 		}
 		p.giveBackWhenDrawn(t)
-		return result, p.hostError(err)
+		return done, p.hostError(err)
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,14 +31,15 @@ type stage struct {
 	t             testing.TB
 	proxy         *Proxy
 	editor, agent *side
-	host          *host.Host
-	methods       *acp.Methods
+	dir           string // the host's state folder
 	client        *client.Client
 	ended         chan error
 
 	sieve sieve
 
 	mu      sync.Mutex
+	host    *host.Host
+	methods *acp.Methods
 	notices []string
 	cut     func()        // cuts the connection to the host
 	block   chan struct{} // not nil: new connections wait until it is closed
@@ -127,8 +130,8 @@ func (s *side) asks(id int, method string, p params) reply {
 
 // newStage returns a stage whose proxy runs until the test ends.
 func newStage(t testing.TB, change ...func(*Proxy)) *stage {
-	st := &stage{t: t, host: hosttest.New(t), ended: make(chan error, 1)}
-	st.methods = acp.NewMethods(st.host, nil)
+	st := &stage{t: t, ended: make(chan error, 1)}
+	st.serve(t.TempDir())
 	editorIn, fromEditor := io.Pipe()
 	toEditor, editorOut := io.Pipe()
 	agentIn, fromAgent := io.Pipe()
@@ -141,6 +144,7 @@ func newStage(t testing.TB, change ...func(*Proxy)) *stage {
 		AgentName: "an agent",
 		Dir:       "/",
 		Attach:    func(uri string) []string { return []string{"show", uri} },
+		Away:      time.Hour,
 		Notice: func(s string) {
 			st.mu.Lock()
 			defer st.mu.Unlock()
@@ -185,8 +189,11 @@ func (st *stage) dial(ctx context.Context) (io.ReadWriteCloser, error) {
 			return nil, errors.New("the way is blocked")
 		}
 	}
-	extend := func(c *host.Conn) rpc.Extension { return st.methods.Terminals(c) }
-	conn, err := hosttest.Dial(st.t, st.host, alice, rpc.Options{Extend: extend})
+	st.mu.Lock()
+	h, methods := st.host, st.methods
+	st.mu.Unlock()
+	extend := func(c *host.Conn) rpc.Extension { return methods.Terminals(c) }
+	conn, err := hosttest.Dial(st.t, h, alice, rpc.Options{Extend: extend})
 	if err != nil {
 		return nil, err
 	}
@@ -194,17 +201,48 @@ func (st *stage) dial(ctx context.Context) (io.ReadWriteCloser, error) {
 	defer st.mu.Unlock()
 	st.cut = func() { conn.Close() }
 	st.sieve.Conn = conn
+	st.sieve.deaf.Store(false)
 	return &st.sieve, nil
+}
+
+// serve starts a host with a state folder.
+func (st *stage) serve(dir string) {
+	st.dir = dir
+	h := hosttest.New(st.t, func(c *host.Config) { c.StateDir, c.ClientGrace = dir, time.Hour })
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.host, st.methods = h, acp.NewMethods(h, nil)
+}
+
+// restart kills the host and starts another one, as far as that can be done in one process: there
+// is no keeper, so what runs in terminals has to have ended before.
+func (st *stage) restart() {
+	st.t.Helper()
+	dir := st.t.TempDir()
+	check(st.t, os.CopyFS(dir, os.DirFS(st.dir)))
+	st.serve(dir)
+	st.lose()
 }
 
 // sieve is the connection to the host. It can hold messages back.
 type sieve struct {
 	net.Conn
+	deaf atomic.Bool // what comes from the host is lost
 
 	mu   sync.Mutex
 	word string        // messages with it in them are held back; "": none are
 	held [][]byte      // these messages
 	came chan struct{} // gets one element for each
+}
+
+// Read returns what comes from the host.
+func (s *sieve) Read(p []byte) (int, error) {
+	for {
+		n, err := s.Conn.Read(p)
+		if err != nil || !s.deaf.Load() {
+			return n, err
+		}
+	}
 }
 
 // Write takes a whole message.
@@ -225,6 +263,13 @@ func (s *sieve) holdBack(word string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.word, s.came = word, make(chan struct{}, 64)
+}
+
+// drop loses what was held back, and lets everything pass from now on.
+func (s *sieve) drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.word, s.held = "", nil
 }
 
 // pass sends what was held back, and lets everything pass from now on.
@@ -300,6 +345,16 @@ func (st *stage) only() (term *host.Terminal) {
 		return true
 	})
 	return term
+}
+
+// listed waits until the host lists n terminals.
+func (st *stage) listed(n int) {
+	st.t.Helper()
+	hosttest.Eventually(st.t, fmt.Sprint(n, " terminals are listed"), func() bool {
+		list, err := st.host.List(alice)
+		check(st.t, err)
+		return len(list) == n
+	})
 }
 
 // ends waits for the end of a terminal's program.

@@ -46,13 +46,14 @@ type textView struct {
 // live view.
 func (p *Proxy) followText(t *remote) {
 	live := p.liveBegun(t)
-	ctx, cancel := context.WithTimeout(t.conn, p.answerWait)
-	m, err := p.host.Subscribe(ctx, t.uri)
-	cancel()
+	m, err := p.host.Subscribe(t.ctx, t.uri)
+	for p.mayRepeat(err) {
+		m, err = p.host.Subscribe(t.ctx, t.uri)
+	}
 	switch {
 	case p.ctx.Err() != nil:
 		return
-	case t.conn.Err() != nil:
+	case t.ctx.Err() != nil:
 		p.showText(t, noteLost, true)
 		return
 	case err != nil:
@@ -77,7 +78,7 @@ func (p *Proxy) followText(t *remote) {
 		}
 		select {
 		case <-changed:
-		case <-t.conn.Done():
+		case <-t.ctx.Done():
 		case <-live:
 			return
 		}
@@ -85,7 +86,7 @@ func (p *Proxy) followText(t *remote) {
 		case <-pace.C:
 			pace.Reset(refreshInterval)
 		case <-t.exited: // the agent's wait is held back until the last output is shown
-		case <-t.conn.Done():
+		case <-t.ctx.Done():
 		case <-live:
 			return
 		}
@@ -101,10 +102,10 @@ func (p *Proxy) showMirror(t *remote, m *client.Mirror) (last bool) {
 	case st.Exited:
 		p.showText(t, render(&st), true)
 		return true
-	case errors.Is(m.Err(), client.ErrGone) && t.conn.Err() == nil:
+	case errors.Is(m.Err(), client.ErrGone) && t.ctx.Err() == nil:
 		p.showText(t, joined(render(&st), noteRemoved), true)
 		return true
-	case m.Err() != nil, t.conn.Err() != nil:
+	case m.Err() != nil, t.ctx.Err() != nil:
 		p.showText(t, joined(render(&st), noteLost), true)
 		return true
 	}
@@ -188,10 +189,10 @@ func (p *Proxy) isUnlisted(t *remote) bool {
 
 // output returns the output that the agent would get, or nil.
 func (p *Proxy) output(t *remote) *wire.OutputResult {
-	ctx, cancel := context.WithTimeout(t.conn, p.answerWait)
+	ctx, cancel := context.WithTimeout(t.ctx, p.answerWait)
 	defer cancel()
 	var out wire.OutputResult
-	if p.host.Call(ctx, wire.MethodOutput, t.params(), &out) != nil {
+	if p.send(ctx, t, wire.MethodOutput, &out)() != nil {
 		return nil
 	}
 	return &out
@@ -215,7 +216,7 @@ func (p *Proxy) showRest(t *remote) {
 	case p.ctx.Err() != nil:
 	case out != nil:
 		p.showText(t, p.renderOutput(t, out), true)
-	case t.conn.Err() != nil:
+	case t.ctx.Err() != nil:
 		p.showText(t, noteLost, true)
 	default:
 		p.showText(t, noteUnlisted, true)
@@ -223,13 +224,20 @@ func (p *Proxy) showRest(t *remote) {
 }
 
 // readFailure makes the message of a command that could not be started its text view: there is no
-// terminal to follow. Nobody else knows t yet.
+// terminal to follow. The host need not keep it. Nobody else knows t yet.
 func (p *Proxy) readFailure(t *remote) {
 	ctx, cancel := context.WithTimeout(p.ctx, p.answerWait)
 	defer cancel()
 	var out wire.OutputResult
-	if p.host.Call(ctx, wire.MethodOutput, t.params(), &out) == nil {
+	if p.host.Call(ctx, wire.MethodOutput, t.params(), &out) == nil && out.ExitStatus != nil {
 		t.text.shown = strings.TrimRight(out.Output, "\r\n")
+		t.failed = &out
+		t.once.Do(func() {
+			t.result = wire.Encode(out.ExitStatus)
+			close(t.exited)
+		})
+		// It fails if the connection is lost, with which the host forgets it, too.
+		_ = p.host.Call(ctx, wire.MethodRelease, t.params(), nil)
 	}
 	t.text.final = true
 	close(t.text.done)
