@@ -8,6 +8,7 @@
 //
 // A terminal belongs to the connection that made it. No other connection knows its ACP id, and when
 // the connection ends the terminal is killed and released. But if it is the host that ends, or is
-// killed, the terminal goes on: it belongs to the next connection of the same principal and clientId
-// to the next host. If none comes within the host's ClientGrace, it is killed and released then.
+// killed, the terminal goes on: it belongs to the next connection of the same principal and
+// clientId to the next host. If none comes within the host's ClientGrace, it is killed and released
+// then.
 package acp

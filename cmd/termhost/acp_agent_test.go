@@ -52,7 +52,7 @@ func (a *acpAgent) Prompt(
 	do := map[string]func([]string) error{
 		"build": t.build, "limits": t.limits, "twenty": t.twenty, "flood": t.flood, "die": t.die,
 		"gone": t.gone, "ask": t.ask, "where": t.where, "big": t.big, "cancel": t.cancel,
-		"wrong": t.wrong, "crowd": t.crowd,
+		"wrong": t.wrong, "crowd": t.crowd, "restart": t.restart, "linger": t.linger,
 	}[words[0]]
 	if do == nil {
 		return acpsdk.PromptResponse{}, acpsdk.NewInvalidParams("no such scenario")

@@ -140,10 +140,12 @@ func isEnding(err error) bool {
 	return errors.As(err, &refused) && refused.Ended()
 }
 
-// send sends the host a request about t, and returns what waits for the answer. If the connection is
-// lost before the answer comes, the request is sent again on the next one: all but terminal/create
-// may be repeated. ctx bounds all that.
-func (p *Proxy) send(ctx context.Context, t *remote, method string, result any) (wait func() error) {
+// send sends the host a request about t, and returns what waits for the answer. If the connection
+// is lost before the answer comes, the request is sent again on the next one: all but
+// terminal/create may be repeated. ctx bounds all that.
+func (p *Proxy) send(
+	ctx context.Context, t *remote, method string, result any,
+) (wait func() error) {
 	answer, err := p.host.Start(ctx, method, t.params(), result)
 	return func() error {
 		for {
