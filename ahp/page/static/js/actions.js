@@ -3,11 +3,11 @@
 import { ask, notice } from './dialogs.js';
 import { nameOf, exitOf } from './reducers.js';
 import { need } from './standing.js';
+import { settings } from './theme.js';
 import { terminalURI } from './wire.js';
 
 /** What a NAME may be. */
 const namePattern = '[A-Za-z0-9._\\-]{1,64}';
-const stored = 'termhost.commands';
 
 /** @typedef {import('./pane.js').Actions} PaneActions */
 
@@ -105,7 +105,11 @@ export class Actions {
   focus(name) { this.layout.focusOn(name); }
 
   /** @param {string} name */
-  close(name) { this.layout.close(name); }
+  close(name) {
+    const keyboard = this.panes?.panes.get(name)?.view.keyboard;
+    if (settings.values.release && keyboard?.lender) void keyboard.handBack();
+    this.layout.close(name);
+  }
 
   /**
    * split makes room beside a terminal, for a new one. Alt-click in the list puts others there.
@@ -151,10 +155,7 @@ export class Actions {
     }
   }
 
-  commands() { return localStorage.getItem(stored) !== 'off'; }
+  commands() { return settings.values.commands; }
 
-  toggleCommands() {
-    localStorage.setItem(stored, this.commands() ? 'off' : 'on');
-    this.panes?.redraw();
-  }
+  toggleCommands() { settings.set({ commands: !this.commands() }); }
 }

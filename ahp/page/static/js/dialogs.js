@@ -33,17 +33,31 @@ export function ask(o) {
     }
     dialog.addEventListener('keydown', (e) => {
       if (e.key === 'Enter' && e.target instanceof HTMLInputElement) yes();
-      e.stopPropagation();
     });
     dialog.addEventListener('close', () => {
-      dialog.remove();
       resolve(dialog.returnValue === 'yes' ?
         Object.fromEntries(inputs.map((i) => [i.name, i.value.trim()])) : null);
     });
-    document.body.append(dialog);
-    dialog.showModal();
+    modal(dialog);
     (inputs[0] ?? dialog.querySelector('menu button:last-child'))?.focus();
   });
+}
+
+/**
+ * modal shows a dialog until it is closed, which a click beside it does, too. The element that had
+ * the focus has it again then.
+ * @param {HTMLDialogElement} dialog
+ */
+export function modal(dialog) {
+  dialog.addEventListener('keydown', (e) => e.stopPropagation());
+  dialog.addEventListener('pointerdown', (e) => {
+    const box = dialog.getBoundingClientRect();
+    if (e.target === dialog && (e.clientX < box.left || e.clientX > box.right || e.clientY < box.top ||
+        e.clientY > box.bottom)) dialog.close('');
+  });
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 /**

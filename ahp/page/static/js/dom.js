@@ -38,7 +38,7 @@ export function fill(el, ...children) {
 
 /**
  * @param {string} name The accessible name.
- * @param {string} label What is shown.
+ * @param {Child} label What is shown.
  * @param {() => void} click
  * @param {string} [className]
  */

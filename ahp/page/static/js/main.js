@@ -6,18 +6,16 @@ import { Connection } from './connection.js';
 import { button, fill, h } from './dom.js';
 import { Favicon } from './favicon.js';
 import { formatFragment, parseFragment } from './fragment.js';
+import { icon } from './icons.js';
+import { keyHelp } from './keyhelp.js';
 import { Layout, names } from './layout.js';
 import { List } from './list.js';
+import { Notifier } from './notify.js';
 import { Panes } from './panes.js';
+import { preferences } from './preferences.js';
 import { newTicket, Refused, Session } from './session.js';
 import { refusal, Strip } from './status.js';
-import { settings } from './theme.js';
 import { lendStyles } from './xterm-csp.js';
-
-/** @typedef {import('./theme.js').ThemeName} ThemeName */
-
-/** @type {ThemeName[]} */
-const themes = ['system', 'light', 'dark', 'contrast'];
 
 async function start() {
   const fragment = parseFragment(location.hash);
@@ -52,12 +50,11 @@ function show(connection, fragment) {
   });
   actions.list = list;
   const strip = new Strip(connection);
-  const theme = button('Theme', '\u25d1', () => {
-    settings.set({ theme: themes[(themes.indexOf(settings.theme) + 1) % themes.length] });
-    theme.title = `Theme: ${settings.theme}`;
-  }, 'icon');
+  const notifier = new Notifier(connection, layout);
   fill(document.body, h('div', { class: 'app' }, list.element,
-    h('main', {}, h('div', { class: 'top' }, panes.tabs, theme), strip.element, panes.stage)));
+    h('main', {}, h('div', { class: 'top' }, panes.tabs,
+      button('Keys', icon('keys'), keyHelp, 'icon'),
+      button('Settings', icon('settings'), () => preferences(notifier), 'icon')), strip.element, panes.stage)));
   new Favicon(connection, layout);
 
   layout.addEventListener('change', () => {

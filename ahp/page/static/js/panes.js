@@ -7,6 +7,7 @@ import { names } from './layout.js';
 import { Pane } from './pane.js';
 import { nameOf } from './reducers.js';
 import { standing } from './standing.js';
+import { settings } from './theme.js';
 
 /**
  * @typedef {import('./layout.js').Layout} Layout
@@ -38,6 +39,7 @@ export class Panes {
     this.stage = h('div', { class: 'stage' });
     layout.addEventListener('change', () => this.draw());
     connection.addEventListener('status', () => this.redraw());
+    settings.addEventListener('change', () => this.redraw());
     connection.addEventListener('list', () => { this.drawTabs(); this.redraw(); });
   }
 
@@ -136,9 +138,9 @@ export class Panes {
           type: 'button', role: 'tab', 'aria-selected': String(active), 'aria-label': all.join(', '),
           'aria-description': s?.words, title: s?.words ?? '',
           onclick: () => this.layout.activate(tab.id),
-          onauxclick: (/** @type {MouseEvent} */ e) => { if (e.button === 1) all.forEach((n) => this.layout.close(n)); },
+          onauxclick: (/** @type {MouseEvent} */ e) => { if (e.button === 1) all.forEach((n) => this.actions.close(n)); },
         }, s && h('span', { class: `mark ${s.kind}`, 'aria-hidden': 'true' }, s.mark), all.join(' \u2502 ')),
-        button(`Close ${all.join(', ')}`, '\u00d7', () => all.forEach((n) => this.layout.close(n)), 'icon'));
+        button(`Close ${all.join(', ')}`, '\u00d7', () => all.forEach((n) => this.actions.close(n)), 'icon'));
       dragsFrom(el, all[0]);
       return el;
     }));

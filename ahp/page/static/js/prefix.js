@@ -3,8 +3,13 @@
 const prefixKey = '\x1c';
 /** How long the prefix may stand alone before its keys are shown. */
 const helpAfter = 500;
-const help = 'c take the keyboard, r hand it back, d close the view, l pick a terminal, n the one that ' +
-  'wants you, Tab the last one, + a new one, Ctrl-\\ send Ctrl-\\';
+/** The keys behind the prefix, and what each does. */
+export const prefixKeys = [
+  ['c', 'take the keyboard'], ['r', 'hand it back'], ['d', 'close the view'], ['l', 'pick a terminal'],
+  ['n', 'the one that wants you'], ['Tab', 'the last one'], ['+', 'a new one'], ['Ctrl-\\', 'send Ctrl-\\'],
+  ['?', 'tell these keys'],
+];
+const help = prefixKeys.map((k) => k.join(' ')).join(', ');
 
 /**
  * @typedef {{send(data: string): void, take(): Promise<void>, handBack(): Promise<void>,
@@ -23,8 +28,7 @@ export class Prefix {
     if (!this.pending) {
       if (data !== prefixKey) return this.target.send(data);
       this.pending = true;
-      this.timer = window.setTimeout(() => this.target.notice(
-        help), helpAfter);
+      this.timer = window.setTimeout(() => this.target.notice(help), helpAfter);
       return;
     }
     this.pending = false;

@@ -33,8 +33,8 @@ export class Screen extends EventTarget {
   constructor({ name, debug }) {
     super();
     this.term = newTerminal({
-      cols: 80, rows: 24, scrollback, fontSize: settings.size, fontFamily: settings.font,
-      theme: settings.colors, cursorBlink: false, cursorInactiveStyle: 'outline',
+      cols: 80, rows: 24, scrollback, fontSize: settings.size, ...settings.drawing,
+      cursorInactiveStyle: 'outline',
       rightClickSelectsWord: false,
       linkHandler: {
         activate: (e, uri) => openLink(e, uri),
@@ -50,7 +50,7 @@ export class Screen extends EventTarget {
     this.element = h('div', { class: 'view', 'data-terminal': name }, this.drawing, this.mirror);
     if (this.mirror) this.term.onRender(() => this.reflect());
     const restyle = () => {
-      Object.assign(this.term.options, { theme: settings.colors, fontFamily: settings.font });
+      Object.assign(this.term.options, settings.drawing);
       this.measure();
       this.fit();
     };

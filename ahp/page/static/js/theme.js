@@ -1,85 +1,121 @@
-// Colours of the terminals, which follow the page's own, and settings of this browser.
+// Settings of this browser: how the page looks and behaves. They stand in localStorage, which has
+// nothing else of the page, and hold for all its tabs.
 
-/** @typedef {import('../vendor/xterm.mjs').ITheme} ITheme */
+import { ansi, colors, leastContrast } from './colors.js';
 
-/** @type {ITheme} */
-const dark = {
-  background: '#15171c', foreground: '#d5d9e0', cursor: '#8fb4ff', cursorAccent: '#15171c',
-  selectionBackground: '#3a4660', selectionInactiveBackground: '#2c3444',
-  black: '#1d2027', red: '#ec7279', green: '#86c47e', yellow: '#dcb86c', blue: '#7fa6f0',
-  magenta: '#c490e0', cyan: '#66c1c8', white: '#c5cad3',
-  brightBlack: '#6b7280', brightRed: '#ff8d92', brightGreen: '#a3dd9a', brightYellow: '#f0d08a',
-  brightBlue: '#9dbdff', brightMagenta: '#d9abf3', brightCyan: '#86dbe0', brightWhite: '#f2f4f7',
-};
-
-/** @type {ITheme} */
-const light = {
-  background: '#fdfdfc', foreground: '#2a2d33', cursor: '#2f5bd0', cursorAccent: '#fdfdfc',
-  selectionBackground: '#cfdcf7', selectionInactiveBackground: '#e3e8f2',
-  black: '#2a2d33', red: '#b3262e', green: '#28752d', yellow: '#8a5a00', blue: '#2552c4',
-  magenta: '#8a35a8', cyan: '#0b6f78', white: '#8b9099',
-  brightBlack: '#6d727b', brightRed: '#cf3a42', brightGreen: '#2f8a36', brightYellow: '#a06c06',
-  brightBlue: '#3b69de', brightMagenta: '#a24cc2', brightCyan: '#12828c', brightWhite: '#c2c6cd',
-};
-
-/** @type {ITheme} */
-const contrast = {
-  ...dark, background: '#000000', foreground: '#ffffff', cursor: '#ffff00', cursorAccent: '#000000',
-  selectionBackground: '#0050d0', brightBlack: '#b0b0b0', white: '#ffffff',
-};
-
-/** @type {(keyof ITheme)[]} The names of the first 16 colours. */
-const ansi = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white', 'brightBlack', 'brightRed',
-  'brightGreen', 'brightYellow', 'brightBlue', 'brightMagenta', 'brightCyan', 'brightWhite'];
-
-const font = 'ui-monospace, "SF Mono", Menlo, "Cascadia Mono", Consolas, "DejaVu Sans Mono", ' +
+/** The letters where none are chosen, and where the chosen ones lack a character. */
+const fonts = 'ui-monospace, "SF Mono", Menlo, "Cascadia Mono", Consolas, "DejaVu Sans Mono", ' +
   '"Liberation Mono", monospace';
 const stored = 'termhost.settings';
 
-/** @typedef {'system' | 'dark' | 'light' | 'contrast'} ThemeName */
+/** The letters' size, in pixels. */
+export const leastSize = 8, mostSize = 32;
+/** The themes, and when the compose line and the row of keys are shown. */
+export const themes = ['system', 'light', 'dark', 'contrast'], keyRows = ['auto', 'always', 'never'];
 
-/** Settings of this browser. "change" is dispatched when one has changed. */
+const defaults = {
+  theme: 'system', // one of themes
+  size: 14,
+  family: '', // names of fonts, as in CSS but without quotes
+  blink: false, // the cursor
+  commands: true, // are shown beside each terminal
+  release: false, // closing a view hands back a keyboard that was taken there
+  keys: 'auto', // one of keyRows
+  notify: false, // when a terminal wants the person
+  aloud: false, // screen readers are told what terminals print
+};
+
+/** @typedef {typeof defaults} Values */
+
+/** Settings dispatches "change" when one has changed, here or in another tab. */
 class Settings extends EventTarget {
-  /** @type {ThemeName} */
-  theme = 'system';
-  size = 14;
-  font = font;
-
-  constructor() {
-    super();
-    try {
-      Object.assign(this, JSON.parse(localStorage.getItem(stored) ?? '{}'));
-    } catch { /* what cannot be read is not needed */ }
-    for (const q of [this.prefersDark, this.prefersContrast]) {
-      q.addEventListener('change', () => this.apply());
-    }
-    this.apply();
-  }
-
+  /** @type {Values} */
+  values = { ...defaults };
   prefersDark = matchMedia('(prefers-color-scheme: dark)');
   prefersContrast = matchMedia('(prefers-contrast: more)');
 
-  /** @param {Partial<{theme: ThemeName, size: number}>} values */
-  set(values) {
-    Object.assign(this, values);
-    localStorage.setItem(stored, JSON.stringify({ theme: this.theme, size: this.size }));
+  constructor() {
+    super();
+    this.load();
+    for (const q of [this.prefersDark, this.prefersContrast]) {
+      q.addEventListener('change', () => this.apply());
+    }
+    addEventListener('storage', (e) => {
+      if (e.key !== stored && e.key !== null) return;
+      this.load();
+      this.apply();
+    });
     this.apply();
   }
 
+  load() {
+    try {
+      this.values = { ...defaults, ...clean(JSON.parse(localStorage.getItem(stored) ?? '{}')) };
+    } catch { /* what cannot be read is not needed */ }
+  }
+
+  /** @param {Partial<Values>} values */
+  set(values) {
+    Object.assign(this.values, clean(values));
+    const changed = Object.entries(this.values).filter(([k, v]) => v !== defaults[/** @type {keyof Values} */ (k)]);
+    localStorage.setItem(stored, JSON.stringify(Object.fromEntries(changed)));
+    this.apply();
+  }
+
+  reset() { this.set(defaults); }
+
+  /** The letters' size that the person has chosen, in pixels. */
+  get size() { return this.values.size; }
+
+  /** The letters, as CSS wants them. */
+  get font() {
+    const chosen = this.values.family.split(',').map((f) => f.trim()).filter(Boolean);
+    return [...chosen.map((f) => `"${f}"`), fonts].join(', ');
+  }
+
+  /** The theme that is shown. */
   get resolved() {
-    if (this.theme !== 'system') return this.theme;
+    const { theme } = this.values;
+    if (theme !== 'system') return /** @type {keyof colors} */ (theme);
     if (this.prefersContrast.matches) return 'contrast';
     return this.prefersDark.matches ? 'dark' : 'light';
   }
 
-  get colors() { return { dark, light, contrast }[this.resolved]; }
+  get colors() { return colors[this.resolved]; }
+
+  /** What a terminal's screen is drawn with, but for its size. */
+  get drawing() {
+    return { theme: this.colors, fontFamily: this.font, cursorBlink: this.values.blink,
+      minimumContrastRatio: leastContrast[this.resolved], screenReaderMode: this.values.aloud };
+  }
 
   apply() {
-    document.documentElement.dataset.theme = this.resolved;
-    ansi.forEach((name, i) =>
-      document.documentElement.style.setProperty(`--ansi-${i}`, String(this.colors[name])));
+    const { dataset, style } = document.documentElement;
+    dataset.theme = this.resolved;
+    ansi.forEach((name, i) => style.setProperty(`--ansi-${i}`, String(this.colors[name])));
+    style.setProperty('--font', this.font);
+    style.setProperty('--size', `${this.size}px`);
     this.dispatchEvent(new Event('change'));
   }
+}
+
+/**
+ * clean leaves out what no setting can be.
+ * @param {Record<string, any>} values
+ * @returns {Partial<Values>}
+ */
+function clean(values) {
+  /** @type {Record<string, any>} */
+  const out = {};
+  for (const [key, standard] of Object.entries(defaults)) {
+    const value = values[key];
+    if (typeof value === typeof standard) out[key] = value;
+  }
+  if (!themes.includes(out.theme)) delete out.theme;
+  if (!keyRows.includes(out.keys)) delete out.keys;
+  if ('size' in out) out.size = Math.min(mostSize, Math.max(leastSize, Math.round(out.size) || defaults.size));
+  if ('family' in out) out.family = out.family.replace(/["'\\{};\u0000-\u001f]/g, '').slice(0, 200);
+  return out;
 }
 
 export const settings = new Settings();

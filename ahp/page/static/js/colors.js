@@ -1,0 +1,42 @@
+// Colours of the terminals, which go with the page's own in app.css.
+
+/** @typedef {import('../vendor/xterm.mjs').ITheme} ITheme */
+
+/** @type {ITheme} */
+const dark = {
+  background: '#15171c', foreground: '#d5d9e0', cursor: '#8fb4ff', cursorAccent: '#15171c',
+  selectionBackground: '#3a4660', selectionInactiveBackground: '#2c3444',
+  black: '#1d2027', red: '#ec7279', green: '#86c47e', yellow: '#dcb86c', blue: '#7fa6f0',
+  magenta: '#c490e0', cyan: '#66c1c8', white: '#c5cad3',
+  brightBlack: '#7d8593', brightRed: '#ff8d92', brightGreen: '#a3dd9a', brightYellow: '#f0d08a',
+  brightBlue: '#9dbdff', brightMagenta: '#d9abf3', brightCyan: '#86dbe0', brightWhite: '#f2f4f7',
+};
+
+/** @type {ITheme} */
+const light = {
+  background: '#fdfdfc', foreground: '#2a2d33', cursor: '#2f5bd0', cursorAccent: '#fdfdfc',
+  selectionBackground: '#cfdcf7', selectionInactiveBackground: '#e3e8f2',
+  black: '#2a2d33', red: '#b3262e', green: '#28752d', yellow: '#8a5a00', blue: '#2552c4',
+  magenta: '#8a35a8', cyan: '#0b6f78', white: '#6a7079',
+  brightBlack: '#6d727b', brightRed: '#cf3a42', brightGreen: '#2b8432', brightYellow: '#996704',
+  brightBlue: '#3b69de', brightMagenta: '#a24cc2', brightCyan: '#107e88', brightWhite: '#70757e',
+};
+
+/** @type {ITheme} */
+const contrast = {
+  ...dark, background: '#000000', foreground: '#ffffff', cursor: '#ffff00', cursorAccent: '#000000',
+  selectionBackground: '#0050d0', selectionInactiveBackground: '#003a9a', brightBlack: '#b0b0b0',
+  white: '#ffffff',
+};
+
+export const colors = { dark, light, contrast };
+
+/**
+ * The least contrast between letters and what is behind them (WCAG 2.2, 1.4.3 and 1.4.6): xterm.js
+ * shifts a program's own colours until they have it.
+ */
+export const leastContrast = { dark: 4.5, light: 4.5, contrast: 7 };
+
+/** @type {(keyof ITheme)[]} The names of the first 16 colours. */
+export const ansi = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white', 'brightBlack',
+  'brightRed', 'brightGreen', 'brightYellow', 'brightBlue', 'brightMagenta', 'brightCyan', 'brightWhite'];

@@ -1,0 +1,80 @@
+// Notifications of the system when a terminal wants the person, for those who have asked for them.
+// They say which terminal, what it wants and its title, never what it shows.
+
+import { notice } from './dialogs.js';
+import { oneLine } from './format.js';
+import { names } from './layout.js';
+import { nameOf } from './reducers.js';
+import { need } from './standing.js';
+import { settings } from './theme.js';
+
+const mostTitle = 120;
+
+export class Notifier {
+  /** @type {Map<string, {words: string, shown: Notification | null}>} By URI: what is wanted there. */
+  needs = new Map();
+  first = true;
+
+  /**
+   * @param {import('./connection.js').Connection} connection
+   * @param {import('./layout.js').Layout} layout
+   */
+  constructor(connection, layout) {
+    this.connection = connection;
+    this.layout = layout;
+    connection.addEventListener('list', () => this.look());
+  }
+
+  /** allowed says whether the browser lets this page notify; none: it never does. */
+  allowed() { return globalThis.Notification?.permission ?? 'none'; }
+
+  /** ask has the browser ask the person, once they have said that they want notifications. */
+  async ask() {
+    if (settings.values.notify && this.allowed() === 'default') await Notification.requestPermission();
+  }
+
+  /** look compares what is wanted with what was. What was wanted when the page opened is on it. */
+  look() {
+    const before = this.needs;
+    this.needs = new Map();
+    for (const t of this.connection.terminals) {
+      const words = need(t), old = before.get(t.resource);
+      if (!words) continue;
+      before.delete(t.resource);
+      const fresh = old?.words !== words && !this.first;
+      this.needs.set(t.resource, { words, shown: fresh ? this.show(t, words) : old?.shown ?? null });
+    }
+    for (const { shown } of before.values()) shown?.close();
+    this.first = false;
+  }
+
+  /** @param {string} name */
+  lookedAt(name) {
+    const { current } = this.layout;
+    return !document.hidden && document.hasFocus() && !!current && names(current.tree).includes(name);
+  }
+
+  /**
+   * @param {import('./reducers.js').TerminalInfo} t
+   * @param {string} words
+   */
+  show(t, words) {
+    const name = nameOf(t.resource);
+    if (!settings.values.notify || this.allowed() !== 'granted' || this.lookedAt(name)) return null;
+    try {
+      const n = new Notification(`${name}: ${words}`, {
+        body: oneLine(t.title ?? '', mostTitle), tag: `termhost ${location.origin} ${name}`, icon: 'icon-needs.svg',
+      });
+      n.onclick = () => {
+        window.focus();
+        this.layout.show(name);
+        n.close();
+      };
+      return n;
+    } catch { // some browsers have them for installed pages only
+      settings.set({ notify: false });
+      notice('This browser does not show notifications of pages.');
+      return null;
+    }
+  }
+}
