@@ -42,7 +42,7 @@ func Routes(cfg Config) []ws.Route {
 	}
 	d := &door{cfg}
 	return []ws.Route{
-		{Path: "/", Access: ws.Anyone, Handle: d.file},
+		{Path: "/", Access: ws.Public, Handle: d.file},
 		{Path: "/page/challenge", Access: ws.Anyone, Handle: d.challenge},
 		{Path: "/page/enter", Methods: []string{http.MethodPost}, Access: ws.Anyone,
 			Handle: d.enter},

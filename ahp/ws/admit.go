@@ -17,8 +17,8 @@ func forbidden(format string, args ...any) error {
 }
 
 // checkSource checks what a web page of another site cannot choose: its own
-// origin, and the name by which it reached this host.
-func (s *Server) checkSource(r *http.Request, d *door) error {
+// origin, and the name by which it reached this host. row is nil if there is none.
+func (s *Server) checkSource(r *http.Request, d *door, row *Route) error {
 	if d.refusal != nil {
 		return forbidden("%v", d.refusal)
 	}
@@ -29,6 +29,8 @@ func (s *Server) checkSource(r *http.Request, d *door) error {
 	switch origins := r.Header["Origin"]; {
 	case len(origins) == 0:
 		return nil
+	case row != nil && row.Access == Public && r.Header.Get("Sec-Fetch-Site") == "same-origin":
+		return nil // a module of a page that this host has served, through a proxy
 	case len(origins) > 1:
 		return forbidden("the request has two Origin headers")
 	default:

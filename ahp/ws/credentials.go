@@ -31,7 +31,8 @@ var (
 // peer returns who makes a request, as far as the access to the route asks.
 func (s *Server) peer(access Access, r *http.Request, d *door) (Peer, error) {
 	switch {
-	case access == Anyone, access == ThisMachine && fromHere(r, d) && !s.isOwnPage(r, d):
+	case access == Anyone, access == Public,
+		access == ThisMachine && fromHere(r, d) && !s.isOwnPage(r, d):
 		return Peer{Door: d.name, Remote: d.remote}, nil
 	case access == UnixPeer:
 		return d.peer()

@@ -27,7 +27,7 @@ type Route struct {
 }
 
 // Access is what a route needs to know of a peer. Whatever it is, the Host and
-// Origin headers have been checked.
+// Origin headers have been checked, as far as Public does not say otherwise.
 type Access int
 
 const (
@@ -40,6 +40,10 @@ const (
 	ThisMachine
 	// Anyone: no credentials are needed or looked at.
 	Anyone
+	// Public: as Anyone, for files of the program. A page may load them whose Origin
+	// is not known if its browser says that it came from where they do: behind a
+	// proxy that changes the Host header it can then tell what is wrong.
+	Public
 )
 
 // Peer is who made a request.
@@ -126,10 +130,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, d *door) error {
-	if err := s.checkSource(r, d); err != nil {
+	row := s.route(r.URL.Path)
+	if err := s.checkSource(r, d, row); err != nil {
 		return err
 	}
-	row := s.route(r.URL.Path)
 	if row == nil || row.Access == UnixPeer && d.name != host.DoorUnix {
 		return &Refusal{http.StatusNotFound, "there is nothing here; AHP is at " + s.cfg().Path}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -67,6 +68,24 @@ type site struct {
 	log    hosttest.Log
 }
 
+// set adds a key to the host's configuration, which the host reads by itself.
+func (s *site) set(key, value string) {
+	s.t.Helper()
+	text, err := os.ReadFile(s.config)
+	hosttest.Check(s.t, err)
+	s.write(fmt.Sprintf("%s%s = %s\n", text, key, value))
+	hosttest.Eventually(s.t, "the host knows "+key, func() bool {
+		return strings.Contains(s.log.String(), strconv.Quote(key))
+	})
+}
+
+// write replaces the host's configuration at once: the host may be reading it.
+func (s *site) write(text string) {
+	s.t.Helper()
+	hosttest.Check(s.t, os.WriteFile(s.config+".new", []byte(text), 0o600))
+	hosttest.Check(s.t, os.Rename(s.config+".new", s.config))
+}
+
 // newSite starts a host on free ports. It keeps them when it is started again.
 func newSite(t *testing.T) *site {
 	t.Helper()
@@ -86,9 +105,8 @@ func newSite(t *testing.T) *site {
 }
 
 func (s *site) configure(ssh, http string) {
-	text := fmt.Sprintf("state_dir = %q\nssh.listen = %q\nhttp.listen = %q\nterminal.env = { HOME = %q, PS1 = '$ ' }\n"+
-		"terminal.shell = \"/bin/bash\"\n", filepath.Join(s.dir, "state"), ssh, http, s.dir)
-	hosttest.Check(s.t, os.WriteFile(s.config, []byte(text), 0o600))
+	s.write(fmt.Sprintf("state_dir = %q\nssh.listen = %q\nhttp.listen = %q\nterminal.env = { HOME = %q, PS1 = '$ ' }\n"+
+		"terminal.shell = \"/bin/bash\"\n", filepath.Join(s.dir, "state"), ssh, http, s.dir))
 }
 
 func (s *site) start() {

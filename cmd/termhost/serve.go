@@ -35,6 +35,7 @@ func serve(c *call) int {
 	if code, ok := c.parse(fs, 0); !ok {
 		return code
 	}
+	watched := openConfig(*file) // what is changed while the host starts counts, too
 	cfg, err := config.Load(*file)
 	if err != nil {
 		var bad *config.Error
@@ -56,7 +57,7 @@ func serve(c *call) int {
 	}
 	s.greeting().print(std.out)
 	code := exitOK
-	sig, err := s.untilStopped(sigs, openConfig(*file), std)
+	sig, err := s.untilStopped(sigs, watched, std)
 	if err != nil {
 		code = fail(std, exitFailure, err.Error(), "")
 	}

@@ -142,14 +142,17 @@ async function ask(path, body) {
   const type = answer.headers.get('Content-Type') ?? '';
   if (answer.ok && type.startsWith('application/json')) return answer.json();
   const text = (await answer.text()).trim(), { status } = answer;
-  if (!text || !type.startsWith('text/plain')) {
-    throw new Error(status >= 500 ? `A proxy in between does not reach the host (status ${status})` :
-      'Something in between answers instead of the host: reload this page, and log in if it wants that');
+  const plain = text && type.startsWith('text/plain');
+  if (plain && (status === 429 || status === 503)) throw new Error(capital(text));
+  if (plain && [400, 401, 403].includes(status)) {
+    throw new Refused(capital(text) + (/[.!?]$/.test(text) ? '' : '.'), status === 403 ? sources : newTicket);
   }
-  const reason = text.charAt(0).toUpperCase() + text.slice(1);
-  if (status >= 500 || status === 429) throw new Error(reason);
-  throw new Refused(reason + (/[.!?]$/.test(reason) ? '' : '.'), status === 403 ? sources : newTicket);
+  throw new Error(status >= 500 ? `A proxy in between does not reach the host (status ${status})` :
+    'Something else answers instead of the host: reload this page, and log in if it wants that');
 }
+
+/** @param {string} text */
+function capital(text) { return text.charAt(0).toUpperCase() + text.slice(1); }
 
 /** browserKeys returns this browser's key pair for this page, which it makes when there is none. */
 async function browserKeys() {
