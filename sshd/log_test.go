@@ -51,6 +51,29 @@ func TestAFollowedLogHasEveryLineOnce(t *testing.T) {
 	}
 }
 
+// One key reads few logs at once. Those that it follows do not count.
+func TestFollowersDoNotKeepALogFromBeingRead(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "olga": asObserver}})
+	r.ssh("alice", "", "new -d -n x -- echo first; exec cat")
+	r.ssh("alice", "", "wait --match first x")
+	const followers = 3
+	for range followers {
+		cmd := exec.CommandContext(t.Context(), "ssh", append(r.sshArgs("olga"), "log -f x")...)
+		hosttest.Check(t, cmd.Start())
+		defer cmd.Wait()
+		defer cmd.Process.Kill()
+	}
+	hosttest.Eventually(t, "all follow", func() bool { return r.followed("x") == followers })
+	for range 2 {
+		for _, command := range []string{"log x", "grep first", "cast x"} {
+			if got := r.ssh("olga", "", command); got.status != 0 || !strings.Contains(got.stdout, "first") {
+				t.Errorf("%s: %+v", command, got)
+			}
+		}
+	}
+}
+
 func TestAFollowedLogSaysWhatItHasLost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{host: func(c *host.Config) {

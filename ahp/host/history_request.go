@@ -56,6 +56,9 @@ const (
 	LogCast LogForm = "cast"
 )
 
+// wholeBytes is how large a recording may be that is one answer, in bytes.
+const wholeBytes = 16 << 20
+
 // Log returns what reads all that a terminal has printed in one of the forms, or a recording as
 // asciicast, whatever the form.
 func (c *Conn) Log(s Source, form LogForm) (
@@ -67,6 +70,10 @@ func (c *Conn) Log(s Source, form LogForm) (
 		r, e := c.recording(s.Recording)
 		if e != nil {
 			return nil, e
+		}
+		if c.host.recordings.size(r) > wholeBytes {
+			return nil, ahp.NewError(ahp.CodeLimit, "the recording is too large for one answer; "+
+				"`ssh HOST cast "+r.id+"` prints it", "limit", "recording")
 		}
 		cast = func() (*Cast, error) { return c.host.castRecording(c.principal, r) }
 	} else {

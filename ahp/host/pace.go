@@ -23,6 +23,11 @@ const (
 	// written to an account's connections at once. A peer that takes nothing keeps its place until
 	// its connection counts as stalled.
 	maxLarge = 4
+	// maxReadings is how many logs and recordings are being read for an account at once, each of
+	// which takes as much memory as it is large, and more where its lines are counted.
+	maxReadings = 2
+	// readingTime is how long a reader waits for others to end.
+	readingTime = 10 * time.Second
 	// paceMemory is how long the pace of an account without connections is remembered, so that
 	// nobody gets a full bucket by coming back. By then it is full again.
 	paceMemory = 10 * time.Second
@@ -30,7 +35,8 @@ const (
 
 // Pace is that of one account. Its methods may be called concurrently.
 type Pace struct {
-	large chan struct{} // holds one for each large answer that is being written
+	large    chan struct{} // holds one for each large answer that is being written
+	readings chan struct{} // holds one for each log or recording that is being read
 
 	mu              sync.Mutex // no other lock is taken while it is held
 	at              time.Time  // when what follows was true
@@ -72,6 +78,25 @@ func (c *Conn) WaitLarge(ctx context.Context) (release func(), err error) {
 	}
 }
 
+// WaitReading returns when the connection may read a log or a recording; release must be called
+// when nothing of it is in memory any more, and may be called again. It waits for other readers of
+// the account for readingTime. An error is a [*QuotaError] or ctx's cause.
+func (c *Conn) WaitReading(ctx context.Context) (release func(), err error) {
+	if c.pace == nil {
+		return func() {}, nil
+	}
+	late := time.NewTimer(readingTime)
+	defer late.Stop()
+	select {
+	case c.pace.readings <- struct{}{}:
+		return sync.OnceFunc(func() { <-c.pace.readings }), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-late.C:
+		return nil, &QuotaError{"logs and recordings that are being read", maxReadings, true}
+	}
+}
+
 // paceLocked returns the pace of p's account; nil: it has none.
 func (h *Host) paceLocked(p authz.Principal) *Pace {
 	if p.Role == authz.Admin {
@@ -79,7 +104,8 @@ func (h *Host) paceLocked(p authz.Principal) *Pace {
 	}
 	pace := h.paces[p.Account()]
 	if pace == nil {
-		pace = &Pace{large: make(chan struct{}, maxLarge), at: time.Now(),
+		pace = &Pace{large: make(chan struct{}, maxLarge),
+			readings: make(chan struct{}, maxReadings), at: time.Now(),
 			bytes: paceBytes, messages: paceMessages}
 		h.paces[p.Account()] = pace
 	}

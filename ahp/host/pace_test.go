@@ -4,53 +4,59 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"termhost/authz"
 )
 
-// A key and its tokens write few large answers at once, whoever takes none of them, and admins any
-// number.
-func TestFewLargeAnswersAreWrittenAtOnce(t *testing.T) {
+// A key and its tokens write few large answers and read few logs at once, whoever takes none of
+// them, and admins any number.
+func TestAnAccountDoesFewLargeThingsAtOnce(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	token, _ := of(worker)
-	ctx, cancel := context.WithCancel(t.Context())
-	var releases []func()
-	for range maxLarge {
-		c, err := h.Connect(worker, DoorWebSocket)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
-		release, err := c.WaitLarge(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		releases = append(releases, release)
+	for name, c := range map[string]struct {
+		most int
+		wait func(*Conn, context.Context) (release func(), err error)
+	}{
+		"answers":  {maxLarge, (*Conn).WaitLarge},
+		"readings": {maxReadings, (*Conn).WaitReading},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t)
+			token, _ := of(worker)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			connect := func(p authz.Principal) *Conn {
+				c, err := h.Connect(p, DoorWebSocket)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(c.Close)
+				return c
+			}
+			var releases []func()
+			for range c.most {
+				release, err := c.wait(connect(worker), ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				releases = append(releases, release)
+			}
+			next, admin := connect(token), connect(chief)
+			for range 2 * c.most {
+				if _, err := c.wait(admin, ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cancelled, stop := context.WithCancel(ctx)
+			stop()
+			if _, err := c.wait(next, cancelled); err == nil {
+				t.Error("one more is done at once")
+			}
+			releases[0]()
+			if _, err := c.wait(next, ctx); err != nil {
+				t.Error(err)
+			}
+		})
 	}
-	next, err := h.Connect(token, DoorWebSocket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(next.Close)
-	admin, err := h.Connect(chief, DoorWebSocket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(admin.Close)
-	for range 2 * maxLarge {
-		if _, err := admin.WaitLarge(ctx); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cancelled, stop := context.WithCancel(ctx)
-	stop()
-	if _, err := next.WaitLarge(cancelled); err == nil {
-		t.Error("one more is written at once")
-	}
-	releases[0]()
-	if _, err := next.WaitLarge(ctx); err != nil {
-		t.Error(err)
-	}
-	cancel()
 }
 
 func TestThePaceOfAnAccount(t *testing.T) {

@@ -23,9 +23,9 @@ const (
 	reserve = 16
 )
 
-// QuotaError says that somebody has as many connections or terminals as one account may have.
+// QuotaError says that somebody has as many of something as one account may have.
 type QuotaError struct {
-	What  string // such as "terminals"
+	What  string // as it is counted, such as "terminals"
 	Limit int
 	// Own: it is the account's own limit. Otherwise others have the rest, but for what admins need.
 	Own bool

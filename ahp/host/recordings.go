@@ -45,6 +45,13 @@ type recording struct {
 	ended time.Time // zero: it goes on
 }
 
+// size returns how large a recording is, in bytes.
+func (rs *recordings) size(r *recording) int64 {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return r.bytes
+}
+
 // recordingAbout is the description of a recording.
 type recordingAbout struct {
 	Format   int       `json:"format"` // as that of [meta]

@@ -86,14 +86,37 @@ func (p *peer) reader(s host.Source) (host.HistoryReader, *ahp.Error) {
 	return p.conn.History(s)
 }
 
-// readLater answers a request with what is read of a log.
+// readLater answers a request with what is read of a log. That it is read counts until the answer
+// is written, so that few results of an account are in memory at once, whoever takes none.
 func (p *peer) readLater(r *request, read work) *ahp.Error {
 	if p.histories.Add(1) > maxHistories {
 		p.histories.Add(-1)
 		return ahp.NewError(ahp.CodeLimit, "other histories of this connection are being read; "+
 			"let them finish", "limit", "histories")
 	}
-	p.answerLater(r.id, read, func() { p.histories.Add(-1) })
+	p.background.Go(func() {
+		defer p.histories.Add(-1)
+		release, err := p.conn.WaitReading(p.ctx)
+		if err != nil {
+			p.refuse(r.id, ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "histories"))
+			return
+		}
+		defer release()
+		result, e := p.contained(read)
+		if e != nil {
+			p.refuse(r.id, e)
+			return
+		}
+		encoded := make(chan struct{})
+		p.conn.Subscriber().PostLarge(func(dst []byte) []byte {
+			close(encoded)
+			return appendResult(dst, r.id, result)
+		}, len(result))
+		select {
+		case <-encoded:
+		case <-p.ctx.Done():
+		}
+	})
 	return nil
 }
 

@@ -91,20 +91,16 @@ func (p *peer) encode(buf []byte, it store.Item) []byte {
 	return append(buf, '}')
 }
 
-// respond answers a request; result appends the result as JSON.
+// respond answers a request; result appends the result as JSON, and keeps little in memory.
 func (p *peer) respond(id []byte, result func(dst []byte) []byte) {
-	p.respondHolding(id, result, 0)
+	p.conn.Subscriber().Post(func(dst []byte) []byte {
+		return append(result(append(appendHead(dst, id), `,"result":`...)), '}')
+	}, 0)
 }
 
-// respondHolding is respond with a result that keeps about held bytes in memory until it
-// is called.
-func (p *peer) respondHolding(id []byte, result func(dst []byte) []byte, held int) {
-	p.conn.Subscriber().Post(func(dst []byte) []byte {
-		dst = appendHead(dst, id)
-		dst = append(dst, `,"result":`...)
-		dst = result(dst)
-		return append(dst, '}')
-	}, held)
+func appendResult(dst, id, result []byte) []byte {
+	dst = append(appendHead(dst, id), `,"result":`...)
+	return append(append(dst, result...), '}')
 }
 
 // refuse answers with an error; id is nil if it is not known.
@@ -125,7 +121,8 @@ func (p *peer) answerLater(id []byte, do work, done func()) {
 			p.refuse(id, e)
 			return
 		}
-		p.respondHolding(id, func(dst []byte) []byte { return append(dst, result...) }, len(result))
+		p.conn.Subscriber().Post(func(dst []byte) []byte { return appendResult(dst, id, result) },
+			len(result))
 	})
 }
 
@@ -158,7 +155,7 @@ func (p *peer) snapshots(id []byte, channels int,
 		return append(result(append(appendHead(dst, id), `,"result":`...)), '}')
 	}
 	if channels > 0 {
-		p.conn.Subscriber().PostLarge(answer)
+		p.conn.Subscriber().PostLarge(answer, 0)
 	} else {
 		p.conn.Subscriber().Post(answer, 0)
 	}

@@ -101,12 +101,12 @@ func (sub *Subscriber) Post(p Post, held int) {
 	sub.postLocked(p, held, false)
 }
 
-// PostLarge is [Subscriber.Post] for an answer that may be large, and keeps nothing in memory.
-func (sub *Subscriber) PostLarge(p Post) {
+// PostLarge is [Subscriber.Post] for an answer that may be large.
+func (sub *Subscriber) PostLarge(p Post, held int) {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sub.postLocked(p, 0, true)
+	sub.postLocked(p, held, true)
 }
 
 func (sub *Subscriber) postLocked(p Post, held int, large bool) {

@@ -16,6 +16,11 @@ import (
 // followLog prints a part of a terminal's log and what follows, until the terminal, the command
 // whose output it is, or the connection ends, or the peer has had enough.
 func (v *invocation) followLog(t *host.Terminal, f logFlags) int {
+	release, err := v.Conn.WaitReading(v.ctx)
+	if err != nil {
+		return v.failed(err)
+	}
+	defer release()
 	follower, e, err := v.Conn.Follow(t, f.part())
 	if err != nil {
 		return v.failed(err)
@@ -31,6 +36,7 @@ func (v *invocation) followLog(t *host.Terminal, f logFlags) int {
 	}
 	over := only != "" && e.State.Content[0].Command.Complete
 	err = w.begin(&e)
+	release()
 	for err == nil && !over {
 		list, ended := follower.Next(ctx)
 		if ended != nil {

@@ -48,6 +48,15 @@ func (v *invocation) grep(f grepFlags) int {
 	}
 	ctx, stop := v.untilInterrupted()
 	defer stop()
+	release, err := v.Conn.WaitReading(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return v.stopped(ctx)
+	case err != nil:
+		v.failed(err)
+		return StatusUsage
+	}
+	defer release()
 	p := grepPrinter{w: bufio.NewWriterSize(v.stdout, keptBytes), groups: f.context > 0}
 	s := host.Search{Pattern: pattern, Command: f.command, Context: f.context}
 	for _, t := range list {

@@ -109,6 +109,11 @@ func (v *invocation) log(f logFlags) int {
 	if f.follow {
 		return v.followLog(t, f)
 	}
+	release, err := v.Conn.WaitReading(v.ctx)
+	if err != nil {
+		return v.failed(err)
+	}
+	defer release()
 	p := v.principal()
 	if f.part() == (host.ExcerptOf{}) && !f.raw && !f.json && !f.commands {
 		text, truncated, err := v.Host.LogText(p, t)

@@ -77,6 +77,11 @@ func defineCast(fs *flag.FlagSet) func(*invocation) int {
 }
 
 func (v *invocation) cast(version int) int {
+	release, err := v.Conn.WaitReading(v.ctx)
+	if err != nil {
+		return v.failed(err)
+	}
+	defer release()
 	c, err := v.Host.Cast(v.principal(), v.args[0])
 	if err != nil {
 		return v.failed(err)

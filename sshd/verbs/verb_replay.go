@@ -39,6 +39,11 @@ func (v *invocation) replay(speed float64, idle time.Duration) int {
 	if !v.onTerminal() {
 		return v.needsTerminal("or use `cast`, whose output asciinema plays")
 	}
+	release, err := v.Conn.WaitReading(v.ctx)
+	if err != nil {
+		return v.failed(err)
+	}
+	defer release()
 	c, err := v.Host.Cast(v.principal(), v.args[0])
 	if err != nil {
 		return v.failed(err)
