@@ -47,7 +47,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 })
 
 // browser returns the browser, or skips the test aloud where there is none.
-func browser(t *testing.T) context.Context {
+func browser(t testing.TB) context.Context {
 	t.Helper()
 	ctx, err := chromium()
 	if err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") != "" {
@@ -61,7 +61,7 @@ func browser(t *testing.T) context.Context {
 
 // site is a host with its page.
 type site struct {
-	t      *testing.T
+	t      testing.TB
 	dir    string
 	config string
 	host   *bench.Host
@@ -87,7 +87,7 @@ func (s *site) write(text string) {
 }
 
 // newSite starts a host on free ports. It keeps them when it is started again.
-func newSite(t *testing.T) *site {
+func newSite(t testing.TB) *site {
 	t.Helper()
 	s := &site{t: t, dir: hosttest.Dir(t)}
 	s.config = filepath.Join(s.dir, "config.toml")
@@ -162,7 +162,7 @@ func (s *site) crash() {
 // tab is a page in the browser. Everything that it is told about is kept.
 type tab struct {
 	context.Context
-	t *testing.T
+	t testing.TB
 
 	mu       sync.Mutex
 	troubles []string // exceptions, and what the page's policy has refused
@@ -176,7 +176,7 @@ func (s *site) open(address string) *tab {
 }
 
 // newTab opens a URL in a target of its own, below the context above.
-func newTab(t *testing.T, above context.Context, address string, o ...chromedp.ContextOption) *tab {
+func newTab(t testing.TB, above context.Context, address string, o ...chromedp.ContextOption) *tab {
 	t.Helper()
 	p := &tab{t: t}
 	ctx, cancel := chromedp.NewContext(above, append(o, chromedp.WithListener(p.heard))...)

@@ -50,15 +50,20 @@ func told(text string) string { return fmt.Sprintf(`window.told.some(t => t.incl
 // listed returns what the host lists of a terminal.
 func (s *site) listed(name string) host.Info {
 	s.t.Helper()
-	var list []host.Info
-	hosttest.Check(s.t, json.Unmarshal([]byte(s.ssh("ls", "--json", "--all")), &list))
-	for _, info := range list {
+	for _, info := range s.list() {
 		if info.Name == name {
 			return info
 		}
 	}
 	s.t.Fatalf("no terminal %s is listed", name)
 	return host.Info{}
+}
+
+// list returns what the host lists.
+func (s *site) list() (list []host.Info) {
+	s.t.Helper()
+	hosttest.Check(s.t, json.Unmarshal([]byte(s.ssh("ls", "--json", "--all")), &list))
+	return list
 }
 
 // agent connects an agent that may take the keyboard from whoever has it.

@@ -1,6 +1,7 @@
 // What the person can do to terminals.
 
 import { ask, notice } from './dialogs.js';
+import { mostPanes } from './layout.js';
 import { nameOf, exitOf } from './reducers.js';
 import { need } from './standing.js';
 import { settings } from './theme.js';
@@ -25,6 +26,8 @@ export class Actions {
   constructor(connection, layout) {
     this.connection = connection;
     this.layout = layout;
+    layout.addEventListener('full', () =>
+      notice(`A tab shows at most ${mostPanes} terminals: this one has a tab of its own.`));
   }
 
   /** @param {string} name */

@@ -8,6 +8,9 @@
  * @typedef {{id: number, tree: Tree, focus: string}} Tab
  */
 
+/** How many terminals a tab shows at most: each one that is shown is followed and drawn. */
+export const mostPanes = 8;
+
 /**
  * @param {string} name
  * @returns {Tree}
@@ -44,6 +47,19 @@ export function replaced(t, name, change) {
   return a === t.a && b === t.b ? t : { ...t, a, b };
 }
 
+/**
+ * fitting returns the tree, or what it shows in tabs of one pane each behind the first mostPanes.
+ * @param {Tree} tree
+ * @returns {Tree[]}
+ */
+function fitting(tree) {
+  const more = names(tree).slice(mostPanes);
+  /** @type {Tree | null} */
+  let kept = tree;
+  for (const name of more) kept = kept && replaced(kept, name, () => null);
+  return [...kept ? [kept] : [], ...more.map(leaf)];
+}
+
 /** Layout is the tabs and which of them is shown. */
 export class Layout extends EventTarget {
   /** @type {Tab[]} */
@@ -69,7 +85,7 @@ export class Layout extends EventTarget {
   /** @param {Tree[]} trees */
   restore(trees) {
     const seen = new Set();
-    for (const tree of trees) {
+    for (const tree of trees.flatMap(fitting)) {
       const fresh = names(tree).every((n) => !seen.has(n));
       if (!fresh) continue; // a terminal is shown once
       names(tree).forEach((n) => seen.add(n));
@@ -105,7 +121,7 @@ export class Layout extends EventTarget {
   splitFocus(name, dir) {
     const tab = this.current;
     if (!tab) return this.show(name);
-    if (this.tabOf(name) === tab) return this.show(name);
+    if (this.tabOf(name) === tab || this.full(tab)) return this.show(name);
     if (this.tabOf(name)) this.remove(name);
     tab.tree = replaced(tab.tree, tab.focus, (t) => split(dir, t, leaf(name))) ?? leaf(name);
     tab.focus = name;
@@ -119,15 +135,26 @@ export class Layout extends EventTarget {
    * @param {import('./drag.js').Side} side
    */
   place(name, target, side) {
-    if (name === target || !this.tabOf(target)) return;
+    const tab = this.tabOf(target);
+    if (name === target || !tab) return;
+    if (tab !== this.tabOf(name) && this.full(tab)) return this.show(name);
     this.remove(name);
-    const tab = /** @type {Tab} */ (this.tabOf(target));
     const dir = side === 'left' || side === 'right' ? 'h' : 'v', first = side === 'left' || side === 'top';
     tab.tree = replaced(tab.tree, target, (t) =>
       first ? split(dir, leaf(name), t) : split(dir, t, leaf(name))) ?? leaf(name);
     tab.focus = name;
     this.active = tab.id;
     this.changed();
+  }
+
+  /**
+   * full tells whether there is no room for another pane; the person is then told.
+   * @param {Tab} tab
+   */
+  full(tab) {
+    const is = names(tab.tree).length >= mostPanes;
+    if (is) this.dispatchEvent(new Event('full'));
+    return is;
   }
 
   /**

@@ -118,15 +118,18 @@ export class List {
 }
 
 /**
- * place puts rows into a list in their order, and moves as few as possible.
+ * place puts rows into a list in their order. If one comes or goes, no other is touched.
  * @param {Element} list
  * @param {Element[]} rows
  */
 function place(list, rows) {
-  rows.forEach((row, i) => {
-    if (list.children[i] !== row) list.insertBefore(row, list.children[i] ?? null);
-  });
-  while (list.children.length > rows.length) list.lastElementChild?.remove();
+  const kept = new Set(rows);
+  for (const old of [...list.children]) if (!kept.has(old)) old.remove();
+  let at = list.firstElementChild;
+  for (const row of rows) {
+    if (row === at) at = at.nextElementSibling;
+    else list.insertBefore(row, at);
+  }
 }
 
 /** @param {TerminalInfo} t */
