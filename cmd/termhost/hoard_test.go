@@ -16,8 +16,9 @@ import (
 const (
 	// hoarders is how many connections of each kind an observer has.
 	hoarders = 25
-	// hoardLimit is how much memory they may cost the host together, in bytes.
-	hoardLimit = 100 << 20
+	// hoardLimit is how much memory they may cost the host together, in bytes: 100 MB, and room for
+	// garbage that a busy machine collects late. Without the bounds it is more than a gigabyte.
+	hoardLimit = 140 << 20
 	hoardTime  = 20 * time.Second
 )
 
