@@ -1,6 +1,7 @@
 package ptypool
 
 import (
+	"bytes"
 	"fmt"
 	"log"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"termhost/ptypool/keeper"
+	"termhost/ptypool/proctag"
 )
 
 // This test binary is run as other programs, too.
@@ -96,9 +98,21 @@ func TestAKeepersTerminalsAreLikeOurOwn(t *testing.T) {
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", run, "-test.timeout", "5m")
 	cmd.Env = append(os.Environ(), keptVariable+"=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, tail(string(out), 8000))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := startUntagged(cmd); err != nil {
+		t.Fatal(err)
 	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, tail(out.String(), 8000))
+	}
+}
+
+// startUntagged starts a program that is no terminal's. Otherwise it might be taken for a part of
+// one that another test starts at the same moment, and be hung up with it.
+func startUntagged(cmd *exec.Cmd) (err error) {
+	proctag.Untagged(func() { err = cmd.Start() })
+	return err
 }
 
 func tail(s string, n int) string { return s[max(0, len(s)-n):] }

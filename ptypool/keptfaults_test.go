@@ -99,7 +99,7 @@ func killed(t *testing.T, what, order string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := startUntagged(cmd); err != nil {
 		t.Fatal(err)
 	}
 	said := bufio.NewReader(out)
@@ -196,7 +196,7 @@ func TestAStoppedHostIsNotTakenForDead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := host.Start(); err != nil {
+	if err := startUntagged(host); err != nil {
 		t.Fatal(err)
 	}
 	if said, err := bufio.NewReader(out).ReadString('\n'); said != "up\n" {

@@ -107,7 +107,7 @@ func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := host.Start(); err != nil {
+		if err := startUntagged(host); err != nil {
 			t.Fatal(err)
 		}
 		if said, err := bufio.NewReader(out).ReadString('\n'); said != "up\n" {

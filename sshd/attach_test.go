@@ -268,7 +268,7 @@ func TestOpenSSHOnATerminal(t *testing.T) {
 	cmd := exec.Command("ssh", append([]string{"-tt"}, r.sshArgs("alice")...)...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LC_TEST=accepted")
 	cmd.Args = append(cmd.Args[:len(cmd.Args)-1], "-o", "SendEnv=LC_TEST", cmd.Args[len(cmd.Args)-1])
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 91, Rows: 33})
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 91, Rows: 33}) // no other test runs
 	if err != nil {
 		t.Fatal(err)
 	}

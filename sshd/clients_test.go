@@ -21,11 +21,11 @@ func (r *rig) other(program string, args ...string) (output string, err error) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	output, err = hosttest.Output(exec.CommandContext(ctx, program, args...))
 	if ctx.Err() != nil {
-		r.t.Fatalf("%s does not end: %s", program, out)
+		r.t.Fatalf("%s does not end: %s", program, output)
 	}
-	return string(out), err
+	return output, err
 }
 
 func TestTheForwardLeadsToTheHTTPDoorAsAnOperator(t *testing.T) {
@@ -40,7 +40,7 @@ func TestTheForwardLeadsToTheHTTPDoorAsAnOperator(t *testing.T) {
 	cmd := exec.CommandContext(ctx, "ssh", args...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
+	if err := hosttest.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
 	defer cmd.Wait()

@@ -99,7 +99,7 @@ func TestPeekEndsWithTheLastRowThatShowsSomething(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
 	r.ssh("alice", "", `new -d -n art -- printf 'one\n\ntwo\n\033[41m \033[m\n'; exec cat`)
-	if got := r.ssh("alice", "", "wait --match two --timeout 20s art"); got.status != 0 {
+	if got := r.ssh("alice", "", "wait --match two --timeout 30s art"); got.status != 0 {
 		t.Fatalf("wait: %+v", got)
 	}
 	hosttest.Eventually(t, "the screen", func() bool {

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	gossh "golang.org/x/crypto/ssh"
 
@@ -88,7 +87,7 @@ func (r *rig) crowd(key string, count int, command string) (leave func()) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := hosttest.Start(cmd); err != nil {
 		r.t.Fatal(err)
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -128,11 +127,7 @@ func TestManyIdleViewersCostLittleAndLeaveNothing(t *testing.T) {
 		t.Errorf("%d bytes per idle viewer, want about 100 KB", bytesPer)
 	}
 	leave()
-	begun := time.Now()
 	hosttest.Eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("it took %v to free them", took)
-	}
 	if after := held(); after > memory+4<<20 {
 		t.Errorf("memory went from %d to %d", memory, after)
 	}

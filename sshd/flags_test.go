@@ -20,7 +20,7 @@ func TestANameThatBeginsWithADashIsReachedBehindTwoDashes(t *testing.T) {
 			command, stdout string
 			status          int
 		}{
-			{"wait --match ready --timeout 15s -- " + name, "", 0},
+			{"wait --match ready --timeout 30s -- " + name, "", 0},
 			{"peek -- " + name, "ready\n", 0},
 			{"send --enter -- " + name + " -n  'two words' ", "", 0},
 			{"wait -- " + name, "", 5},
@@ -55,12 +55,12 @@ func TestFlagsMayFollowTheName(t *testing.T) {
 		command, stdout string
 		status          int
 	}{
-		{"wait work --match ready --timeout 15s", "", 0},
+		{"wait work --match ready --timeout 30s", "", 0},
 		{"log work --raw", "ready", 0},
 		{"send work ls -la --enter", "", 0}, // -la only looks like a flag
-		{`wait work --match got\s<ls\s-la> --timeout 15s`, "", 0},
+		{`wait work --match got\s<ls\s-la> --timeout 30s`, "", 0},
 		{"send work --key enter", "", 0},
-		{"wait work --timeout 15s", "", 5},
+		{"wait work --timeout 30s", "", 5},
 		{"attach work -r", "readygot", 5},
 	} {
 		got := r.ssh("alice", "", c.command)
@@ -87,7 +87,7 @@ func TestWhatIsTypedIsToldFromFlags(t *testing.T) {
 		if got := r.ssh("alice", "", "send "+c.send); got != (outcome{}) {
 			t.Errorf("send %s: %+v", c.send, got)
 		}
-		r.ssh("alice", "", "wait --timeout 15s work")
+		r.ssh("alice", "", "wait --timeout 30s work")
 		if got := r.ssh("alice", "", "log --raw work"); got.stdout != "ready"+c.want {
 			t.Errorf("send %s: typed %q", c.send, got.stdout)
 		}

@@ -62,7 +62,7 @@ func TestAViewerThatFellBehindIsShownTheEnd(t *testing.T) {
 	request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24})
 	request(t, ch, "exec", stringMsg{"new -n work -- seq 1 2000000; echo the-end; sleep 1000"})
 	const whole = 15 << 20 // about what seq prints
-	if got := r.ssh("alice", "", "wait --match ^the-end$ --timeout 15s work"); got.status != 0 {
+	if got := r.ssh("alice", "", "wait --match ^the-end$ --timeout 30s work"); got.status != 0 {
 		t.Fatalf("the program waits for its viewer: %+v", got)
 	}
 	seen := newTranscript()

@@ -90,7 +90,7 @@ func TestCertificatesOfATrustedAuthority(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command("ssh-keygen", args...)
 		cmd.Dir = r.dir
-		if out, err := cmd.CombinedOutput(); err != nil {
+		if out, err := hosttest.Output(cmd); err != nil {
 			t.Fatalf("ssh-keygen: %v\n%s", err, out)
 		}
 	}

@@ -33,7 +33,7 @@ func TestAFollowedLogHasEveryLineOnce(t *testing.T) {
 	for form, out := range map[string]*bytes.Buffer{"--text": text, "--raw": raw} {
 		cmd := exec.CommandContext(t.Context(), "ssh", append(r.sshArgs("alice"), "log -f "+form+" x")...)
 		cmd.Stdout = out
-		hosttest.Check(t, cmd.Start())
+		hosttest.Check(t, hosttest.Start(cmd))
 		clients = append(clients, cmd)
 	}
 	hosttest.Eventually(t, "both follow", func() bool { return r.followed("x") == 2 })

@@ -27,7 +27,7 @@ func (r *rig) pipeline(script string) outcome {
 		strings.ReplaceAll(script, "SSH", "ssh '"+quoted+"'"))
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run()
+	_ = hosttest.Run(cmd)
 	return outcome{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
@@ -224,7 +224,7 @@ func (r *rig) start(command string) *started {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if err := s.cmd.Start(); err != nil {
+	if err := hosttest.Start(s.cmd); err != nil {
 		r.t.Fatal(err)
 	}
 	s.in = in

@@ -11,6 +11,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 )
 
 // shared returns the state of a terminal as `log --json` shows it.
@@ -72,7 +73,7 @@ func (r *rig) share(t *testing.T, args string) *sharing {
 	s.cmd.Stdout, s.cmd.Stderr = s.stdout, s.stderr
 	var err error
 	if s.stdin, err = s.cmd.StdinPipe(); err == nil {
-		err = s.cmd.Start()
+		err = hosttest.Start(s.cmd)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -228,7 +228,7 @@ func (r *rig) runSSH(stdin string, args ...string) outcome {
 	cmd := exec.CommandContext(ctx, "ssh", args...)
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
-	err := cmd.Run()
+	err := hosttest.Run(cmd)
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || ctx.Err() != nil) {
 		r.t.Fatalf("ssh %s: %v\n%s%s", strings.Join(args, " "), err, &out, &errs)

@@ -23,7 +23,7 @@ func TestWaitForSeveralTerminals(t *testing.T) {
 		t.Errorf("the first: %+v", got)
 	}
 	last := make(chan outcome, 1)
-	go func() { last <- r.ssh("alice", "", "wait --all six two one --timeout 15s") }()
+	go func() { last <- r.ssh("alice", "", "wait --all six two one --timeout 30s") }()
 	r.ssh("alice", "", "send six --enter")
 	r.ssh("alice", "", "wait six")
 	select {
@@ -48,7 +48,7 @@ func TestAPatternKeepsItsBackslashes(t *testing.T) {
 		`--match \d+ok`, `--match=\d+ok`, `-match '\d+ok'`, `--match "\d+ok"`, `--match \(b\)`,
 		`--match \d+ok\ \(b`, `--match 'c\\d'`,
 	} {
-		got := r.ssh("alice", "", "wait --timeout 5s "+match+" work")
+		got := r.ssh("alice", "", "wait --timeout 30s "+match+" work")
 		if got.status != 0 {
 			t.Errorf("%s: %+v", match, got)
 		}
@@ -63,13 +63,13 @@ func TestWaitForALineAPauseOrACommand(t *testing.T) {
 	}})
 	r.ssh("alice", "", "new -d -n work")
 	r.ssh("alice", "", "send --enter work 'echo soon; sleep 0.2; echo li''ne; sleep 0.3; (exit 5)'")
-	if got := r.ssh("alice", "", "wait --timeout 15s --match '^line$' work"); got.status != 0 {
+	if got := r.ssh("alice", "", "wait --timeout 30s --match '^line$' work"); got.status != 0 {
 		t.Errorf("--match: %+v", got)
 	}
-	if got := r.ssh("alice", "", "wait --timeout 15s --command work"); got.status != 5 {
+	if got := r.ssh("alice", "", "wait --timeout 30s --command work"); got.status != 5 {
 		t.Errorf("--command: %+v", got)
 	}
-	if got := r.ssh("alice", "", "wait --timeout 15s --idle 50ms work"); got.status != 0 {
+	if got := r.ssh("alice", "", "wait --timeout 30s --idle 50ms work"); got.status != 0 {
 		t.Errorf("--idle: %+v", got)
 	}
 	if got := r.ssh("alice", "", "wait --match '(' work"); got.status != 2 {

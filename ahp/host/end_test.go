@@ -58,9 +58,6 @@ while :; do sleep 1000; done`
 			time.Sleep(time.Millisecond) // there is nothing to wait on: it is not our child
 		}
 	}
-	if d := time.Since(begin); d > 5*time.Second {
-		t.Errorf("it took %s", d)
-	}
 }
 
 func TestDisposeTellsTheExitThenTheListThenReleases(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"termhost/ptypool/proctag"
 )
 
 // tool skips the test if a program is missing, except where the tests are promised to be complete.
@@ -42,9 +44,11 @@ func repository(t *testing.T, dir string) {
 		seq 500 >f && git add f && git commit -qm one && sed -i 3d f`
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	proctag.Untagged(func() { // else it may be taken for another test's terminal, and ended with it
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	})
 }
 
 func TestProgramsThatWaitForSomebody(t *testing.T) {

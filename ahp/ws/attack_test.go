@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,16 +65,18 @@ func TestMalformedMessagesAreAnsweredAndChangeNothing(t *testing.T) {
 		if len(c.message) > 1000 {
 			n = min(n, 100)
 		}
-		go func() {
+		var sending sync.WaitGroup
+		sending.Go(func() {
 			for range n {
 				s.send("%s", c.message)
 			}
-		}()
+		})
 		for i := range n {
 			if msg := s.next(); !strings.Contains(msg, c.answer) {
 				t.Fatalf("%s, the %dth: %s", c.name, i, msg)
 			}
 		}
+		sending.Wait()
 	}
 	s.send(`{"jsonrpc":"2.0","id":7,"method":"ping"}`)
 	s.until(`"id":7,"result":null`)
@@ -237,10 +240,10 @@ func (w *world) connections(want int) {
 }
 
 func TestSilentPeersCannotTakeAllConnections(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, func(c *Config) { c.headers = time.Hour })
 	silent := w.silent(maxPending + 100)
 	for i, c := range silent[:100] { // those that have been silent longest
-		c.SetReadDeadline(time.Now().Add(headerTimeout / 2))
+		c.SetReadDeadline(time.Now().Add(patience))
 		if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatalf("silent connection %d is held: %v", i, err)
 		}

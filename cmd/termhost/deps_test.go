@@ -54,7 +54,7 @@ func mayImport() map[string][]string {
 		"ahp/store":             {"ahp"},
 		"ahp/record":            {"ahp", "ptypool/vt"},
 		"ptypool":               {"ptypool/keeper", "ptypool/proctag", "ptypool/vt"},
-		"ahp/hosttest":          with(door, "keys"),
+		"ahp/hosttest":          with(door, "keys", "ptypool/proctag"),
 		"ahp/host":              with(below, "ptypool/keeper", "ptypool/termlog"),
 		"ahp/rpc":               {"ahp", "ahp/host", "ahp/store", "ahp/transport", "authz"},
 		"ahp/acp":               with(door, "ahp/acp/wire", "ahp/commandline", "ptypool"),

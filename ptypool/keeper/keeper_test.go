@@ -231,9 +231,16 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	l.Dir, l.Command = dir, []string{os.Args[0], asKeeper, dir, "1h"}
 	c := connect(t, l)
 	program := filepath.Join(dir, "dialer")
-	if data, err := os.ReadFile(os.Args[0]); err != nil {
+	data, err := os.ReadFile(os.Args[0])
+	if err != nil {
 		t.Fatal(err)
-	} else if err := os.WriteFile(program, data, 0o755); err != nil {
+	}
+	// A program that some process has open for writing, as one that is forked now would, cannot be
+	// executed.
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(program, data, 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	c.Close()

@@ -154,9 +154,9 @@ func TestVerbsRunWithoutSSH(t *testing.T) {
 		want           outcome
 	}{
 		{"", "new -d -n work -- sh -c 'stty -echo; echo ready; exec cat'", outcome{"work\n", "", 0}},
-		{"", "wait --match ready --timeout 15s work", outcome{}},
+		{"", "wait --match ready --timeout 30s work", outcome{}},
 		{"", "send --enter work from afar", outcome{}},
-		{"", "wait --match afar --timeout 15s work", outcome{}},
+		{"", "wait --match afar --timeout 30s work", outcome{}},
 		{"", "peek work", outcome{"ready\nfrom afar\n", "", 0}},
 		{"b\na\n", "run -- sort", outcome{"a\nb\n", "", 0}},
 		{"", "run -- sh -c 'exit 3'", outcome{"", "", 3}},
