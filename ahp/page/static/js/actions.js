@@ -78,6 +78,11 @@ export class Actions {
       case '+': return void this.create();
       case 'l': return this.list?.field.focus();
       case '\t': return this.layout.back();
+      case 'b': return this.panes?.panes.get(name)?.bar.querySelector('button')?.focus();
+      case 'left': case 'right': case 'top': case 'bottom': {
+        const next = this.panes?.neighbour(name, key);
+        return next ? this.layout.focusOn(next) : undefined;
+      }
       case 'n': {
         const next = this.connection.terminals.find((t) => need(t) && nameOf(t.resource) !== name);
         if (next) this.layout.show(nameOf(next.resource));

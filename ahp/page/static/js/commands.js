@@ -2,6 +2,7 @@
 
 import { fill, h } from './dom.js';
 import { duration, oneLine, outcome } from './format.js';
+import { Rove } from './rove.js';
 
 /** How many commands are shown: the newest. */
 const most = 200;
@@ -21,6 +22,7 @@ export class Commands {
   constructor(choose) {
     this.choose = choose;
     this.list = h('ol', { role: 'list', 'aria-label': 'Commands' });
+    this.rove = new Rove(this.list, 'button');
     this.empty = h('p', { class: 'empty' });
     this.element = h('aside', { class: 'commands' }, h('h2', {}, 'Commands'), this.list, this.empty);
     this.timer = setInterval(() => this.tick(), 1000);
@@ -44,6 +46,7 @@ export class Commands {
         li.querySelector('button')?.focus({ preventScroll: true });
       }
     }
+    this.rove.settle();
   }
 
   /**
@@ -59,7 +62,7 @@ export class Commands {
     const cwd = c.cwd && c.cwd !== before?.cwd ? oneLine(c.cwd, 120) : '';
     return h('li', { role: 'listitem', 'data-command': c.id },
       h('button', {
-        type: 'button', class: 'command', 'aria-expanded': String(c.id === this.chosen),
+        type: 'button', class: 'command', tabIndex: -1, 'aria-expanded': String(c.id === this.chosen),
         title: [new Date(c.at).toLocaleString(), c.cwd, line].filter(Boolean).join('\n'),
         onclick: () => this.choose(c),
       },

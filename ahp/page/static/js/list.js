@@ -3,13 +3,14 @@
 import { button, fill, h } from './dom.js';
 import { oneLine } from './format.js';
 import { exitOf, holderOf, nameOf } from './reducers.js';
+import { Rove } from './rove.js';
 import { need, standing } from './standing.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
  * @typedef {import('./reducers.js').TerminalInfo} TerminalInfo
- * @typedef {{open(name: string, beside: boolean): void, create(): void, visible(): string[],
- *   focus(): string}} Actions
+ * @typedef {{open(name: string, beside: '' | 'h' | 'v'): void, create(): void,
+ *   visible(): string[], focus(): string}} Actions
  * @typedef {{el: HTMLLIElement, key: string}} Row
  */
 
@@ -42,6 +43,7 @@ export class List {
       this.body.append(section);
       return { ...g, section, list };
     });
+    this.rove = new Rove(this.body, 'button.entry');
     this.empty = h('p', { class: 'empty' });
     this.element = h('nav', { class: 'sidebar', 'aria-label': 'All terminals' },
       h('header', {}, h('span', { class: 'brand' }, 'termhost'),
@@ -52,15 +54,17 @@ export class List {
 
   /** @param {KeyboardEvent} e */
   key(e) {
-    if (e.key === 'Escape') {
+    if (e.key === 'Escape' && this.field.value) {
+      e.preventDefault();
       this.field.value = this.filter = '';
       this.draw();
     } else if (e.key === 'Enter') {
       const first = this.body.querySelector('section:not([hidden]) button.entry');
       if (first instanceof HTMLElement) first.click();
     } else if (e.key === 'ArrowDown') {
-      const first = this.body.querySelector('button.entry');
-      if (first instanceof HTMLElement) first.focus();
+      e.preventDefault();
+      this.rove.settle(this.body.querySelector('button.entry'));
+      this.rove.focus();
     }
   }
 
@@ -78,6 +82,7 @@ export class List {
       place(s.list, rows);
     }
     for (const uri of this.rows.keys()) if (!kept.has(uri)) this.rows.delete(uri);
+    this.rove.settle();
     this.empty.hidden = matching.length > 0;
     this.empty.textContent = this.filter ? 'None matches.' : 'No terminal yet.';
   }
@@ -100,10 +105,15 @@ export class List {
     if (old?.key === key) return old.el;
     const el = old?.el ?? h('li', { role: 'listitem' });
     const entry = h('button', {
-      type: 'button', class: 'entry', 'aria-current': focused ? 'true' : null,
+      type: 'button', class: 'entry', tabIndex: -1, 'aria-current': focused ? 'true' : null,
       'data-visible': visible ? '' : null, title: about.title,
       'aria-label': [name, about.state, about.holder, about.title].filter(Boolean).join(', '),
-      onclick: (/** @type {MouseEvent} */ e) => this.actions.open(name, e.altKey),
+      onclick: (/** @type {MouseEvent} */ e) => this.actions.open(name, besideBy(e)),
+      onkeydown: (/** @type {KeyboardEvent} */ e) => {
+        if (e.key !== 'Enter' || !e.altKey) return;
+        e.preventDefault();
+        this.actions.open(name, besideBy(e));
+      },
     },
     h('span', { class: `mark ${about.kind}`, 'aria-hidden': 'true' }, about.mark),
     h('span', { class: 'name' }, name),
@@ -131,6 +141,12 @@ function place(list, rows) {
     else list.insertBefore(row, at);
   }
 }
+
+/**
+ * besideBy says where a terminal is opened: with Alt beside what is shown, with Shift, too, below it.
+ * @param {MouseEvent | KeyboardEvent} e
+ */
+function besideBy(e) { return !e.altKey ? '' : e.shiftKey ? 'v' : 'h'; }
 
 /** @param {TerminalInfo} t */
 function groupOf(t) { return exitOf(t).exited ? 'exited' : need(t) ? 'needs' : 'running'; }

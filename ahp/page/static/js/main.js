@@ -43,12 +43,13 @@ function show(connection, fragment) {
   const panes = new Panes(connection, layout, actions, { debug });
   actions.panes = panes;
   const list = new List(connection, {
-    open: (name, beside) => beside ? layout.splitFocus(name, 'h') : layout.show(name),
+    open: (name, beside) => beside ? layout.splitFocus(name, beside) : layout.show(name),
     create: () => void actions.create(),
     visible: () => layout.current ? names(layout.current.tree) : [],
     focus: () => layout.focus,
   });
   actions.list = list;
+  document.addEventListener('keydown', (e) => panes.key(e));
   const strip = new Strip(connection);
   const notifier = new Notifier(connection, layout);
   fill(document.body, h('div', { class: 'app' }, list.element,

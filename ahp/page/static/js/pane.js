@@ -7,6 +7,7 @@ import { notice } from './dialogs.js';
 import { Commands } from './commands.js';
 import { oneLine, outcome } from './format.js';
 import { readLog, save } from './history.js';
+import { menu } from './menu.js';
 import { Output } from './output.js';
 import { Replay } from './replay.js';
 import { TerminalView } from './terminal.js';
@@ -48,11 +49,15 @@ export class Pane {
       button('Split', 'Split', () => actions.split(name, 'h'), 'quiet'),
       button('Commands', 'Commands', () => actions.toggleCommands(), 'quiet'), this.menu(),
       button('Close this view', '\u00d7', () => actions.close(name), 'icon'));
-    this.body = h('div', { class: 'body' }, this.view.element, this.commands.element, this.output.element);
+    // In the order of the Tab key, which a terminal keeps to itself: it comes last.
+    this.body = h('div', { class: 'body' });
     this.overlay = h('p', { class: 'overlay', hidden: true });
     this.asks = new Asks((ask, decision) => actions.decide(name, ask, decision));
-    this.body.append(this.overlay, this.asks.element);
+    this.body.append(this.asks.element, this.output.element, this.commands.element, this.view.element, this.overlay);
     this.element = h('section', { class: 'pane', 'aria-label': `Terminal ${name}` }, this.bar, this.body);
+    this.bar.addEventListener('mousedown', (e) => { // which would take the focus from the terminal
+      if (e.target instanceof Element && e.target.closest('button')) e.preventDefault();
+    });
     this.element.addEventListener('focusin', () => actions.focus(name));
     this.element.addEventListener('pointerdown', () => actions.focus(name));
     this.view.addEventListener('state', () => this.draw());
@@ -64,25 +69,15 @@ export class Pane {
   }
 
   menu() {
-    const menu = h('details', { class: 'menu' },
-      h('summary', { 'aria-label': 'More', title: 'More' }, '\u22ef'),
-      h('div', { role: 'menu' },
-        ...[
-          { label: 'Split', detail: 'one above the other', run: () => this.actions.split(this.name, 'v') },
-          { label: 'Replay', run: () => this.replay() },
-          { label: 'Save as text', run: () => this.save('text') },
-          { label: 'Save raw', detail: 'byte for byte', run: () => this.save('raw') },
-          { label: 'Save as cast', detail: 'asciicast', run: () => this.save('cast') },
-          { label: 'Rename', run: () => this.actions.rename(this.name) },
-          { label: 'End it', run: () => this.actions.end(this.name) },
-        ].map((m) => h('button', { type: 'button', role: 'menuitem', onclick: () => {
-          menu.open = false;
-          m.run();
-        } }, m.label, m.detail && h('small', {}, ' ' + m.detail)))));
-    menu.addEventListener('focusout', (e) => {
-      if (!menu.contains(/** @type {Node | null} */ (e.relatedTarget))) menu.open = false;
-    });
-    return menu;
+    return menu([
+      { label: 'Split', detail: 'one above the other', run: () => this.actions.split(this.name, 'v') },
+      { label: 'Replay', run: () => this.replay() },
+      { label: 'Save as text', run: () => this.save('text') },
+      { label: 'Save raw', detail: 'byte for byte', run: () => this.save('raw') },
+      { label: 'Save as cast', detail: 'asciicast', run: () => this.save('cast') },
+      { label: 'Rename', run: () => this.actions.rename(this.name) },
+      { label: 'End it', run: () => this.actions.end(this.name) },
+    ], () => this.view.focus());
   }
 
   draw() {
@@ -173,6 +168,7 @@ export class Pane {
     if (e.key === 'Enter' && e.shiftKey) this.view.search.findNext(this.searchField.value);
     else if (e.key === 'Enter') this.find();
     else if (e.key === 'Escape') {
+      e.preventDefault();
       this.searchField.hidden = true;
       this.view.search.clearDecorations();
       this.view.focus();

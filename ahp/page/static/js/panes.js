@@ -43,6 +43,38 @@ export class Panes {
     connection.addEventListener('list', () => { this.drawTabs(); this.redraw(); });
   }
 
+  /**
+   * key leads from everything else back to the terminal with Escape.
+   * @param {KeyboardEvent} e
+   */
+  key(e) {
+    const focused = this.panes.get(this.layout.focus);
+    if (e.key !== 'Escape' || e.defaultPrevented || e.isComposing || !focused) return;
+    if (e.target instanceof Element && e.target.closest('[data-terminal], dialog')) return;
+    focused.view.focus();
+  }
+
+  /**
+   * neighbour returns the NAME of the pane that is nearest to another one in a direction; "": none.
+   * @param {string} name
+   * @param {import('./drag.js').Side} side
+   */
+  neighbour(name, side) {
+    const from = this.panes.get(name)?.element.getBoundingClientRect();
+    if (!from) return '';
+    let best = '', least = Infinity;
+    for (const [other, pane] of this.panes) {
+      const box = pane.element.getBoundingClientRect();
+      const gap = { left: from.left - box.right, right: box.left - from.right,
+        top: from.top - box.bottom, bottom: box.top - from.bottom }[side];
+      const across = side === 'left' || side === 'right' ?
+        Math.max(box.top - from.top, from.top - box.bottom) : Math.max(box.left - from.left, from.left - box.right);
+      if (other === name || gap < -1 || gap * 1000 + across >= least) continue;
+      [best, least] = [other, gap * 1000 + across];
+    }
+    return best;
+  }
+
   /** redraw shows again what the panes tell. */
   redraw() { for (const p of this.panes.values()) p.draw(); }
 

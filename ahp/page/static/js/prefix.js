@@ -6,10 +6,14 @@ const helpAfter = 500;
 /** The keys behind the prefix, and what each does. */
 export const prefixKeys = [
   ['c', 'take the keyboard'], ['r', 'hand it back'], ['d', 'close the view'], ['l', 'pick a terminal'],
-  ['n', 'the one that wants you'], ['Tab', 'the last one'], ['+', 'a new one'], ['Ctrl-\\', 'send Ctrl-\\'],
-  ['?', 'tell these keys'],
+  ['n', 'the one that wants you'], ['b', 'the buttons and commands'], ['an arrow', 'the pane there'],
+  ['Tab', 'the last one'], ['+', 'a new one'],
+  ['Ctrl-\\', 'send Ctrl-\\'], ['?', 'tell these keys'],
 ];
 const help = prefixKeys.map((k) => k.join(' ')).join(', ');
+
+/** @type {Record<string, import('./drag.js').Side>} What arrow keys send. */
+const sides = { '\x1b[A': 'top', '\x1b[B': 'bottom', '\x1b[C': 'right', '\x1b[D': 'left' };
 
 /**
  * @typedef {{send(data: string): void, take(): Promise<void>, handBack(): Promise<void>,
@@ -33,10 +37,13 @@ export class Prefix {
     }
     this.pending = false;
     clearTimeout(this.timer);
+    const side = sides[data.replace('\x1bO', '\x1b[')];
+    if (side) return this.target.command(side);
     switch (data) {
       case 'c': return void this.target.take();
       case 'r': return void this.target.handBack();
       case 'd': case 'l': case 'n': case '\t': case '+': return this.target.command(data);
+      case 'b': return this.target.command(data);
       case '?': return this.target.notice(help);
       case prefixKey: return this.target.send(prefixKey);
     }

@@ -1,0 +1,40 @@
+// A button with a menu below it.
+
+import { h } from './dom.js';
+import { Rove } from './rove.js';
+
+/** @typedef {{label: string, detail?: string, run: () => void}} Item */
+
+/**
+ * menu makes one. The arrow keys move in it, and Escape closes it.
+ * @param {Item[]} items
+ * @param {() => void} chosen Called before an item is run.
+ */
+export function menu(items, chosen) {
+  const list = h('div', { role: 'menu' }, ...items.map((item) =>
+    h('button', { type: 'button', role: 'menuitem', tabIndex: -1, onclick: () => {
+      el.open = false;
+      chosen();
+      item.run();
+    } }, item.label, item.detail && h('small', {}, ' ' + item.detail))));
+  const rove = new Rove(list, 'button');
+  const summary = h('summary', { 'aria-label': 'More', 'aria-haspopup': 'menu', title: 'More' }, '\u22ef');
+  const el = h('details', { class: 'menu' }, summary, list);
+  el.addEventListener('toggle', () => {
+    if (!el.open) return;
+    rove.settle(list.firstElementChild);
+    rove.focus();
+  });
+  el.addEventListener('keydown', (e) => {
+    if (e.key === 'ArrowDown' && !el.open) el.open = true;
+    else if (e.key === 'Escape' && el.open) {
+      el.open = false;
+      summary.focus();
+    } else return;
+    e.preventDefault();
+  });
+  el.addEventListener('focusout', (e) => {
+    if (!el.contains(/** @type {Node | null} */ (e.relatedTarget))) el.open = false;
+  });
+  return el;
+}
