@@ -78,7 +78,7 @@ export class Actions {
       case '+': return void this.create();
       case 'l': return this.list?.field.focus();
       case '\t': return this.layout.back();
-      case 'b': return this.panes?.panes.get(name)?.bar.querySelector('button')?.focus();
+      case 'b': return this.panes?.panes.get(name)?.focusBar();
       case 'left': case 'right': case 'top': case 'bottom': {
         const next = this.panes?.neighbour(name, key);
         return next ? this.layout.focusOn(next) : undefined;
@@ -147,6 +147,11 @@ export class Actions {
     if (!info) return this.layout.close(name);
     if (!exitOf(info).exited && !await ask({ title: `End ${name}?`, danger: true, yes: 'End it',
       text: 'Its programs are ended, and the terminal is forgotten.' })) return;
+    const { clientId } = this.connection;
+    if (info.claim.clientId !== clientId) { // who ends it holds it, or is an admin
+      await this.connection.dispatch(info.resource, { type: 'terminal/claimed', claim: { kind: 'client', clientId } })
+        .catch(() => {});
+    }
     if (await this.tried(this.connection.request('disposeTerminal', { channel: info.resource }))) {
       this.layout.close(name);
     }

@@ -75,7 +75,9 @@ export class Keyboard {
       await this.connection.dispatch(this.view.uri, { type: 'terminal/claimed', claim });
       return true;
     } catch (e) {
-      this.notice(/** @type {Error} */ (e).message);
+      const reason = /** @type {Error} */ (e).message;
+      this.notice(/only an admin/.test(reason) ? `Held by ${this.view.holder}, and only the page of an admin may take it: ` +
+        'termhost page --role admin opens one' : reason);
       return false;
     }
   }

@@ -9,7 +9,9 @@ const others = [
   ['Ctrl-Shift-V', 'paste'],
   ['Ctrl-Shift-F', 'find'],
   ['Ctrl-click', 'open a link'],
-  ['Alt-click in the list', 'show a terminal beside what is shown'],
+  ['Alt-click in the list', 'show a terminal beside what is shown; Alt-Enter, too'],
+  ['Alt-Shift-click there', 'show it below'],
+  ['Escape', 'back to the terminal, from everything else'],
 ];
 
 export function keyHelp() {

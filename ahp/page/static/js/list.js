@@ -21,6 +21,7 @@ const groups = [
 
 export class List {
   filter = '';
+  current = ''; // the NAME that has the focus
   /** @type {Map<string, Row>} By URI. */
   rows = new Map();
 
@@ -83,6 +84,10 @@ export class List {
     }
     for (const uri of this.rows.keys()) if (!kept.has(uri)) this.rows.delete(uri);
     this.rove.settle();
+    if (focus !== this.current) {
+      this.current = focus;
+      this.body.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+    }
     this.empty.hidden = matching.length > 0;
     this.empty.textContent = this.filter ? 'None matches.' : 'No terminal yet.';
   }

@@ -3,7 +3,8 @@
 import { h } from './dom.js';
 import { Rove } from './rove.js';
 
-/** @typedef {{label: string, detail?: string, run: () => void}} Item */
+/** @typedef {{label: string, detail?: string, narrow?: boolean, run: () => void}} Item
+ *   narrow: where there is no room for it elsewhere */
 
 /**
  * menu makes one. The arrow keys move in it, and Escape closes it.
@@ -12,7 +13,7 @@ import { Rove } from './rove.js';
  */
 export function menu(items, chosen) {
   const list = h('div', { role: 'menu' }, ...items.map((item) =>
-    h('button', { type: 'button', role: 'menuitem', tabIndex: -1, onclick: () => {
+    h('button', { type: 'button', role: 'menuitem', tabIndex: -1, class: item.narrow ? 'narrow' : null, onclick: () => {
       el.open = false;
       chosen();
       item.run();
@@ -22,7 +23,7 @@ export function menu(items, chosen) {
   const el = h('details', { class: 'menu' }, summary, list);
   el.addEventListener('toggle', () => {
     if (!el.open) return;
-    rove.settle(list.firstElementChild);
+    rove.settle(rove.all()[0]);
     rove.focus();
   });
   el.addEventListener('keydown', (e) => {

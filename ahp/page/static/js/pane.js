@@ -70,6 +70,8 @@ export class Pane {
 
   menu() {
     return menu([
+      { label: 'Find', narrow: true, run: () => this.openSearch() },
+      { label: 'Split', detail: 'side by side', narrow: true, run: () => this.actions.split(this.name, 'h') },
       { label: 'Split', detail: 'one above the other', run: () => this.actions.split(this.name, 'v') },
       { label: 'Replay', run: () => this.replay() },
       { label: 'Save as text', run: () => this.save('text') },
@@ -114,6 +116,13 @@ export class Pane {
   overlayText(text) {
     this.overlay.hidden = !text;
     this.overlay.textContent = text;
+  }
+
+  /** focusBar leads from the terminal to the first of its buttons. */
+  focusBar() {
+    for (const el of this.bar.querySelectorAll('button, summary')) {
+      if (el instanceof HTMLElement && el.offsetParent) return el.focus();
+    }
   }
 
   // The output of a command, which covers the terminal.

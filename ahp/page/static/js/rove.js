@@ -17,8 +17,11 @@ export class Rove {
     });
   }
 
-  /** @returns {HTMLElement[]} */
-  all() { return [...this.list.querySelectorAll(this.selector)].filter((e) => e instanceof HTMLElement); }
+  /** all returns those that are visible. */
+  all() {
+    const all = /** @type {NodeListOf<HTMLElement>} */ (this.list.querySelectorAll(this.selector));
+    return [...all].filter((e) => e.offsetParent);
+  }
 
   /**
    * settle chooses what Tab stops at; without a choice that stays, or is the first element.
