@@ -57,8 +57,8 @@ func (p *tab) tabTo(selector string, modifiers int64) {
 	p.t.Fatalf("Tab does not lead to %s; it is at %s", selector, eval[string](p, `document.activeElement.outerHTML`))
 }
 
-// TestEverythingWorksWithoutAMouse does all that the mouse can do: it goes between the list, the tabs,
-// the panes and their commands, finds, splits, renames, closes and ends.
+// TestEverythingWorksWithoutAMouse does all that the mouse can do: it goes between the list, the
+// tabs, the panes and their commands, finds, splits, renames, closes and ends.
 func TestEverythingWorksWithoutAMouse(t *testing.T) {
 	slow(t)
 	browser(t)
@@ -187,8 +187,8 @@ func (p *tab) chooses(name, entry, move string) {
 	p.t.Fatalf("there is no %q in the menu", entry)
 }
 
-// TestClosingAViewEndsNothing closes views in every way that there is. Only "End it" ends a program,
-// and asks before.
+// TestClosingAViewEndsNothing closes views in every way that there is. Only "End it" ends a
+// program, and asks before.
 func TestClosingAViewEndsNothing(t *testing.T) {
 	slow(t)
 	browser(t)
@@ -244,8 +244,8 @@ func TestClosingAViewEndsNothing(t *testing.T) {
 	}
 }
 
-// TestFiveHundredTerminalsAreListed finds terminals among as many as a host runs, opens them and goes
-// from one to the other.
+// TestFiveHundredTerminalsAreListed finds terminals among as many as a host runs, opens them and
+// goes from one to the other.
 func TestFiveHundredTerminalsAreListed(t *testing.T) {
 	slow(t)
 	browser(t)

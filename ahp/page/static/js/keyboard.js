@@ -76,8 +76,8 @@ export class Keyboard {
       return true;
     } catch (e) {
       const reason = /** @type {Error} */ (e).message;
-      this.notice(/only an admin/.test(reason) ? `Held by ${this.view.holder}, and only the page of an admin may take it: ` +
-        'termhost page --role admin opens one' : reason);
+      this.notice(/only an admin/.test(reason) ? `Held by ${this.view.holder}: only an admin may take it, as you are with ssh, ` +
+        'or in a page with --role admin' : reason);
       return false;
     }
   }
