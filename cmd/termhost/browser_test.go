@@ -324,7 +324,7 @@ func (p *tab) click(role, name string) {
 
 // byName returns an XPath for it.
 func byName(role, name string) string {
-	tag := map[string]string{"button": "button", "tab": "*[@role='tab']", "menuitem": "*[@role='menuitem']"}[role]
+	tag := map[string]string{"button": "button[not(@role)]", "tab": "*[@role='tab']", "menuitem": "*[@role='menuitem']"}[role]
 	return fmt.Sprintf(`//%s[starts-with(@aria-label, %[2]q) or not(@aria-label) and starts-with(normalize-space(.), %[2]q)]`, tag, name)
 }
 

@@ -102,3 +102,150 @@ func TestAWaitingTerminalNotifiesWhoAskedForIt(t *testing.T) {
 		t.Errorf("it tells of what one looks at: %s", others)
 	}
 }
+
+// phone makes the window a phone's: small and touched.
+func (p *tab) phone() {
+	p.t.Helper()
+	p.run(devtools(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: 390, Height: 780, DeviceScaleFactor: 1, Mobile: true}),
+		devtools(emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true}))
+}
+
+// On a phone there is one pane at a time, a line that is sent as a paste and the keys that its own
+// keyboard lacks. Nothing is resized unless one asks for it.
+func TestAPhoneHasWhatItsKeyboardLacks(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	s.ssh("new", "-d", "-n", "logs")
+	p := s.open(s.ticket("build") + "&debug=screen")
+	p.phone()
+	p.ready().shows("build", "# ")
+	p.click("button", "Terminals")
+	p.until(`document.querySelector('.sidebar').checkVisibility()`)
+	p.shot("phone-list")
+	p.run(chromedp.Click(chromedp.CSS(`.entry[aria-label^="build,"]`)))
+	p.until(`!document.querySelector('.sidebar').checkVisibility()`)
+	p.beside("logs")
+	p.until(`document.querySelectorAll('.pane').length === 1 && location.hash.startsWith('#/build+logs')`)
+	p.run(chromedp.Click(chromedp.CSS(`[role=tab]`))) // goes on to the tab's other pane
+	p.shows("build", "# ")
+
+	// What is composed stays in its line until it can be sent.
+	compose := func(text string) {
+		p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('[aria-label="Compose line"]').focus()`))
+		p.keys(text)
+	}
+	compose("echo sent $((40+2)); cat -v\r")
+	p.until(`document.querySelector('.notices')?.innerText.includes('Held by root')`)
+	p.click("button", "Take the keyboard")
+	p.until(`document.querySelector('.pane.held')`)
+	compose("\r")
+	p.shows("build", "sent 42")
+	p.until(`document.querySelector('[aria-label="Compose line"]').value === ''`)
+	p.shot("phone")
+
+	for _, key := range []string{"Esc", "Up", "Page down", "Ctrl", "Left"} {
+		p.click("button", key)
+	}
+	p.click("button", "Alt")
+	compose("x")
+	p.click("button", "Tab")
+	compose("end\r")
+	p.shows("build", "^[^[[A^[[6~^[[1;5D^[x")
+	p.click("button", "Ctrl")
+	p.until(`document.querySelector('.keyrow [aria-pressed=true]')`)
+	compose("c")
+	p.shows("build", "^C")
+	p.until(`!document.querySelector('.keyrow [aria-pressed=true]')`)
+
+	// A secret is not to be seen.
+	compose("read -s secret; echo length ${#secret}\r")
+	p.until(`document.querySelector('[aria-label="Compose line"]').type === 'password'`)
+	compose("hunter2\r")
+	p.shows("build", "length 7")
+	p.until(`document.querySelector('[aria-label="Compose line"]').type !== 'password'`)
+
+	if size := eval[string](p, `document.querySelector('.bar .size').textContent`); size != "80×24" {
+		t.Errorf("the program was resized to %s", size)
+	}
+	p.run(chromedp.Click(chromedp.CSS(`.menu summary`)))
+	p.shot("phone-menu")
+	p.click("menuitem", "Fit to this window")
+	p.until(`document.querySelector('.bar .size').textContent !== '80×24'`)
+	compose("stty size\r")
+	p.shows("build", eval[string](p, `document.querySelector('.bar .size').textContent.split('×').reverse().join(' ')`))
+}
+
+// TestTheAddressHasTheLayout goes back and forth between what was shown, and opens a text to find.
+func TestTheAddressHasTheLayout(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	for _, name := range []string{"build", "logs", "agent"} {
+		s.ssh("new", "-d", "-n", name)
+	}
+	s.ssh("send", "--enter", "build", "echo needle")
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "needle")
+	show := func(name string) {
+		p.run(chromedp.Click(chromedp.CSS(fmt.Sprintf(`.entry[aria-label^="%s,"]`, name))))
+		p.shows(name, "# ")
+	}
+	show("logs")
+	p.until(`location.hash === '#/build,logs?debug=screen&at=logs'`)
+	p.beside("agent")
+	p.until(`location.hash === '#/build,logs+agent?debug=screen&at=agent'`)
+	back := func() { p.run(chromedp.Evaluate[chromedp.Void](`history.back()`)) }
+	back()
+	p.until(`document.querySelectorAll('.pane').length === 1`)
+	p.shows("logs", "# ")
+	back()
+	p.shows("build", "needle")
+	p.until(`document.querySelectorAll('[role=tab]').length === 1 && location.hash === '#/build?debug=screen'`)
+	p.run(chromedp.Evaluate[chromedp.Void](`history.go(2)`))
+	p.shows("agent", "# ")
+	p.shows("logs", "# ")
+
+	// A reload and an address that somebody has written come to the same.
+	p.run(chromedp.Reload())
+	p.ready().shows("agent", "# ")
+	p.until(`document.querySelector('.pane.focused strong').innerText === 'agent'`)
+	p.run(chromedp.Evaluate[chromedp.Void](`location.hash = '#/build,logs?split=v&find=needle&debug=screen'`))
+	p.shows("build", "needle")
+	p.shows("logs", "# ")
+	p.until(`document.querySelector('.split.v') && document.querySelector('[aria-label=Find]:focus').value === 'needle'`)
+	p.keys("\x1b")
+	p.until(`!location.hash.includes('find')`)
+}
+
+// A screen reader's user reads a terminal as a document, which does not change under them.
+func TestATerminalReadsAsPlainText(t *testing.T) {
+	slow(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	p.click("button", "Take the keyboard")
+	p.until(`document.querySelector('.pane.held')`)
+	p.typeLine("build", "seq 100; printf '\\033[31mred\\033[m %0200d\\n' 7")
+	p.shows("build", "0007")
+	p.run(chromedp.Click(chromedp.CSS(`.menu summary`)))
+	p.click("menuitem", "Plain text")
+	const text = `document.querySelector('[role=document][aria-label="Text of build"]:focus')?.textContent`
+	want := "\n1\n2\n"
+	for _, part := range []string{want, "\n100\nred " + strings.Repeat("0", 199) + "7\n"} {
+		if got := eval[string](p, text); !strings.Contains(got, part) {
+			t.Errorf("the text lacks %q: %q", part, got)
+		}
+	}
+	p.shot("plain")
+	s.ssh("send", "--enter", "build", "echo late$((1-1))")
+	p.shows("build", "\nlate0")
+	if got := eval[string](p, text); strings.Contains(got, "\nlate0") {
+		t.Error("the text has changed by itself")
+	}
+	p.click("button", "Refresh the text")
+	p.until(text + `.includes('\nlate0')`)
+	p.keys("\x1b")
+	p.until(`!document.querySelector('.plain') && document.activeElement.closest('[data-terminal=build]')`)
+}

@@ -24,7 +24,7 @@ export class Commands {
     this.list = h('ol', { role: 'list', 'aria-label': 'Commands' });
     this.rove = new Rove(this.list, 'button');
     this.empty = h('p', { class: 'empty' });
-    this.element = h('aside', { class: 'commands' }, h('h2', {}, 'Commands'), this.list, this.empty);
+    this.element = h('aside', { class: 'commands', tabIndex: -1, 'aria-label': 'Commands of the terminal' }, h('h2', {}, 'Commands'), this.list, this.empty);
     this.timer = setInterval(() => this.tick(), 1000);
   }
 

@@ -2,6 +2,7 @@
 
 import { readPaste } from './clipboard.js';
 import { bytes, Input, inputAction, text } from './input.js';
+import { modifiers } from './modifiers.js';
 import { Prefix } from './prefix.js';
 import { SoftKeys } from './softkeys.js';
 
@@ -93,7 +94,7 @@ export class Keyboard {
     if (/^\x1b\[(?:[IO]$|<)/.test(data)) return this.report(data);
     this.lastKey = Date.now();
     if (this.pasting) this.send(data);
-    else this.prefix.typed(data);
+    else this.prefix.typed(modifiers.apply(data));
   }
 
   /** @param {string} data What the mouse or the focus has done: no keys. */
@@ -130,21 +131,30 @@ export class Keyboard {
     return false;
   }
 
-  /** @param {string} text */
+  /**
+   * paste returns whether the program gets the text.
+   * @param {string} text
+   */
   async paste(text) {
     const clean = withoutEnds(text);
-    if (!clean) return;
-    if (!this.holds) return this.send(clean);
+    if (!clean || !this.holds) {
+      if (clean) this.send(clean); // which says why it goes nowhere
+      return false;
+    }
     const lines = clean.split(/\r\n|\r|\n/).length;
     if (lines > 1 && !this.term.modes.bracketedPasteMode) {
       const { confirmPaste } = await import('./dialogs.js');
-      if (!await confirmPaste(clean, lines)) return this.view.focus();
+      if (!await confirmPaste(clean, lines)) {
+        this.view.focus();
+        return false;
+      }
     }
     this.lastKey = Date.now();
     this.pasting = true;
     this.term.paste(clean);
     this.pasting = false;
     this.view.focus();
+    return true;
   }
 }
 

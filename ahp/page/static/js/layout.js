@@ -60,6 +60,13 @@ function fitting(tree) {
   return [...kept ? [kept] : [], ...more.map(leaf)];
 }
 
+/**
+ * shape returns the same for two trees that differ only in what dragging a border changes.
+ * @param {Tree} t
+ * @returns {string}
+ */
+export function shape(t) { return t.kind === 'leaf' ? t.name : `(${t.dir} ${shape(t.a)} ${shape(t.b)})`; }
+
 /** Layout is the tabs and which of them is shown. */
 export class Layout extends EventTarget {
   /** @type {Tab[]} */
@@ -82,16 +89,24 @@ export class Layout extends EventTarget {
   /** The NAME of the pane that has the focus; "": none. */
   get focus() { return this.current?.focus ?? ''; }
 
-  /** @param {Tree[]} trees */
-  restore(trees) {
-    const seen = new Set();
+  /**
+   * load shows other tabs. Those that are there already stay as they are.
+   * @param {Tree[]} trees
+   * @param {string} at The NAME that has the focus, if it is among them.
+   */
+  load(trees, at) {
+    const old = this.tabs, seen = new Set();
+    this.tabs = [];
     for (const tree of trees.flatMap(fitting)) {
       const fresh = names(tree).every((n) => !seen.has(n));
       if (!fresh) continue; // a terminal is shown once
       names(tree).forEach((n) => seen.add(n));
-      this.tabs.push({ id: this.next++, tree, focus: names(tree)[0] });
+      this.tabs.push(old.find((t) => shape(t.tree) === shape(tree)) ??
+        { id: this.next++, tree, focus: names(tree)[0] });
     }
-    this.active = this.tabs[0]?.id ?? 0;
+    const tab = this.tabOf(at);
+    if (tab) tab.focus = at;
+    this.active = (tab ?? this.tabs[0])?.id ?? 0;
     this.changed();
   }
 

@@ -1,14 +1,17 @@
 // The page: gets in, connects, and puts the parts together.
 
 import { Actions } from './actions.js';
+import { Address } from './address.js';
 import { clientId } from './clientid.js';
+import { Compose } from './compose.js';
 import { Connection } from './connection.js';
 import { button, fill, h } from './dom.js';
+import { drawer } from './drawer.js';
 import { Favicon } from './favicon.js';
 import { formatFragment, parseFragment } from './fragment.js';
 import { icon } from './icons.js';
 import { keyHelp } from './keyhelp.js';
-import { Layout, names } from './layout.js';
+import { Layout } from './layout.js';
 import { List } from './list.js';
 import { Notifier } from './notify.js';
 import { Panes } from './panes.js';
@@ -45,23 +48,29 @@ function show(connection, fragment) {
   const list = new List(connection, {
     open: (name, beside) => beside ? layout.splitFocus(name, beside) : layout.show(name),
     create: () => void actions.create(),
-    visible: () => layout.current ? names(layout.current.tree) : [],
+    visible: () => panes.visible,
     focus: () => layout.focus,
   });
   actions.list = list;
   document.addEventListener('keydown', (e) => panes.key(e));
   const strip = new Strip(connection);
-  const notifier = new Notifier(connection, layout);
-  fill(document.body, h('div', { class: 'app' }, list.element,
-    h('main', {}, h('div', { class: 'top' }, panes.tabs,
+  const notifier = new Notifier(connection, layout, panes);
+  const compose = new Compose(() => panes.focused?.view, connection.session.credentials.role === 'observer');
+  const app = h('div', { class: 'app' });
+  fill(document.body, app);
+  fill(app, list.element, h('main', {},
+    h('div', { class: 'top' }, drawer(app, list, layout), panes.tabs,
       button('Keys', icon('keys'), keyHelp, 'icon'),
-      button('Settings', icon('settings'), () => preferences(notifier), 'icon')), strip.element, panes.stage)));
+      button('Settings', icon('settings'), () => preferences(notifier), 'icon')),
+    strip.element, panes.stage, compose.element));
   new Favicon(connection, layout);
 
+  const address = new Address(layout, fragment);
+  address.addEventListener('find', () => panes.focused?.openSearch(address.find));
+  panes.stage.addEventListener('found', (e) => { address.find = /** @type {CustomEvent} */ (e).detail; });
   layout.addEventListener('change', () => {
     list.draw();
-    const trees = layout.tabs.map((t) => t.tree);
-    history.replaceState(null, '', formatFragment(trees, fragment.options));
+    compose.draw();
   });
   connection.addEventListener('status', () => {
     const { status, reason } = connection;
@@ -70,9 +79,10 @@ function show(connection, fragment) {
   });
   let first = true;
   connection.addEventListener('list', () => {
+    compose.draw();
     if (!first) return;
     first = false;
-    layout.restore(fragment.tabs);
+    address.open();
   });
   void connection.run();
 }

@@ -3,7 +3,6 @@
 
 import { notice } from './dialogs.js';
 import { oneLine } from './format.js';
-import { names } from './layout.js';
 import { nameOf } from './reducers.js';
 import { need } from './standing.js';
 import { settings } from './theme.js';
@@ -18,10 +17,12 @@ export class Notifier {
   /**
    * @param {import('./connection.js').Connection} connection
    * @param {import('./layout.js').Layout} layout
+   * @param {import('./panes.js').Panes} panes
    */
-  constructor(connection, layout) {
+  constructor(connection, layout, panes) {
     this.connection = connection;
     this.layout = layout;
+    this.panes = panes;
     connection.addEventListener('list', () => this.look());
   }
 
@@ -50,8 +51,7 @@ export class Notifier {
 
   /** @param {string} name */
   lookedAt(name) {
-    const { current } = this.layout;
-    return !document.hidden && document.hasFocus() && !!current && names(current.tree).includes(name);
+    return !document.hidden && document.hasFocus() && this.panes.visible.includes(name);
   }
 
   /**

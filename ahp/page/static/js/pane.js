@@ -9,6 +9,7 @@ import { oneLine, outcome } from './format.js';
 import { readLog, save } from './history.js';
 import { menu } from './menu.js';
 import { Output } from './output.js';
+import { PlainText } from './plaintext.js';
 import { Replay } from './replay.js';
 import { TerminalView } from './terminal.js';
 
@@ -60,10 +61,13 @@ export class Pane {
     });
     this.element.addEventListener('focusin', () => actions.focus(name));
     this.element.addEventListener('pointerdown', () => actions.focus(name));
+    this.view.element.addEventListener('focusin', () => this.coverWithCommands(false));
     this.view.addEventListener('state', () => this.draw());
     this.view.addEventListener('command', (e) => actions.command(name, /** @type {CustomEvent} */ (e).detail));
     dropsOn(this.element, (dropped, side) => actions.place(dropped, name, side));
     this.view.addEventListener('find', () => this.openSearch());
+    this.bar.addEventListener('input', (e) => this.found(/** @type {HTMLInputElement} */ (e.target).value));
+    this.bar.addEventListener('keydown', (e) => { if (e.key === 'Escape') this.found(''); });
     this.view.addEventListener('notice', (e) => notice(/** @type {CustomEvent} */ (e).detail));
     this.draw();
   }
@@ -71,12 +75,15 @@ export class Pane {
   menu() {
     return menu([
       { label: 'Find', narrow: true, run: () => this.openSearch() },
+      { label: 'Commands', narrow: true, run: () => this.coverWithCommands(true) },
       { label: 'Split', detail: 'side by side', narrow: true, run: () => this.actions.split(this.name, 'h') },
       { label: 'Split', detail: 'one above the other', run: () => this.actions.split(this.name, 'v') },
       { label: 'Replay', run: () => this.replay() },
       { label: 'Save as text', run: () => this.save('text') },
       { label: 'Save raw', detail: 'byte for byte', run: () => this.save('raw') },
       { label: 'Save as cast', detail: 'asciicast', run: () => this.save('cast') },
+      { label: 'Plain text', detail: 'to read, or to have read', run: () => this.plainText() },
+      { label: 'Fit to this window', run: () => this.fit() },
       { label: 'Rename', run: () => this.actions.rename(this.name) },
       { label: 'End it', run: () => this.actions.end(this.name) },
     ], () => this.view.focus());
@@ -127,8 +134,31 @@ export class Pane {
 
   // The output of a command, which covers the terminal.
 
+  plainText() {
+    const text = new PlainText(this.view, () => this.view.focus());
+    this.body.querySelector('.plain')?.remove();
+    this.body.append(text.element);
+    text.read();
+  }
+
+  /** fit gives the program the size that this window has room for. */
+  fit() {
+    if (this.view.holds) this.view.ask();
+    else this.view.keyboard.send(''); // which says who may
+  }
+
+  /**
+   * coverWithCommands shows the commands where there is no room for them beside the terminal.
+   * @param {boolean} on
+   */
+  coverWithCommands(on) {
+    this.element.classList.toggle('commands-over', on);
+    if (on) (this.commands.element.querySelector('button') ?? this.commands.element).focus();
+  }
+
   /** @param {import('./reducers.js').Command} c */
   showOutput(c) {
+    this.coverWithCommands(false);
     if (this.output.command?.id === c.id) return this.output.close();
     this.commands.chosen = c.id;
     this.output.show(c);
@@ -163,9 +193,20 @@ export class Pane {
 
   // Find: in what the page has.
 
-  openSearch() {
+  /**
+   * found tells the address what is looked for in the bar's only field.
+   * @param {string} text
+   */
+  found(text) { this.bar.dispatchEvent(new CustomEvent('found', { bubbles: true, detail: text })); }
+
+  /** @param {string} [text] What is looked for at once. */
+  openSearch(text) {
     this.searchField.hidden = false;
     this.searchField.focus();
+    if (text) {
+      this.searchField.value = text;
+      this.find(true);
+    }
     this.searchField.select();
   }
 

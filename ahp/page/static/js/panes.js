@@ -3,9 +3,10 @@
 
 import { button, fill, h } from './dom.js';
 import { dragsFrom } from './drag.js';
-import { names } from './layout.js';
+import { leaf, names, shape } from './layout.js';
 import { Pane } from './pane.js';
 import { nameOf } from './reducers.js';
+import { narrow, whenResized } from './small.js';
 import { standing } from './standing.js';
 import { settings } from './theme.js';
 
@@ -38,6 +39,7 @@ export class Panes {
     this.tabs = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Tabs' });
     this.stage = h('div', { class: 'stage' });
     layout.addEventListener('change', () => this.draw());
+    whenResized(() => this.draw());
     connection.addEventListener('status', () => this.redraw());
     settings.addEventListener('change', () => this.redraw());
     connection.addEventListener('list', () => { this.drawTabs(); this.redraw(); });
@@ -80,15 +82,27 @@ export class Panes {
 
   draw() {
     this.drawTabs();
-    const tab = this.layout.current, tree = tab ? JSON.stringify([tab.id, shape(tab.tree)]) : '';
-    if (tree !== this.drawnTree) {
-      this.drawnTree = tree;
-      this.arrange(tab?.tree);
+    const tab = this.layout.current, shown = this.shown, key = shown ? shape(shown) : '';
+    if (key !== this.drawnTree || !this.stage.firstChild) {
+      this.drawnTree = key;
+      this.arrange(shown);
     }
     for (const [name, p] of this.panes) p.element.classList.toggle('focused', name === tab?.focus);
-    const focused = this.panes.get(this.layout.focus);
+    const { focused } = this;
     if (focused && !focused.element.contains(document.activeElement)) focused.view.focus();
   }
+
+  /** What is shown: on a small screen only the pane that has the focus. */
+  get shown() {
+    const tab = this.layout.current;
+    return tab && narrow.matches ? leaf(tab.focus) : tab?.tree;
+  }
+
+  /** The NAMEs of what is shown. */
+  get visible() { return this.shown ? names(this.shown) : []; }
+
+  /** The pane that has the focus. */
+  get focused() { return this.panes.get(this.layout.focus); }
 
   /** @param {Tree} [tree] */
   arrange(tree) {
@@ -109,8 +123,8 @@ export class Panes {
   }
 
   welcome() {
-    return h('div', { class: 'welcome' },
-      h('p', {}, 'Choose a terminal on the left, or make one. Alt-click opens it beside what is shown.'));
+    return h('div', { class: 'welcome' }, h('h2', {}, 'Nothing is shown'),
+      h('p', {}, 'Choose a terminal from the list, or make a new one. Alt-click opens it beside what is shown.'));
   }
 
   /**
@@ -156,6 +170,17 @@ export class Panes {
       .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))[0];
   }
 
+  /**
+   * choose shows a tab. Where only one of its panes fits, the tab that is shown goes on to the next.
+   * @param {import('./layout.js').Tab} tab
+   */
+  choose(tab) {
+    const all = names(tab.tree);
+    if (narrow.matches && tab.id === this.layout.active) {
+      this.layout.focusOn(all[(all.indexOf(tab.focus) + 1) % all.length]);
+    } else this.layout.activate(tab.id);
+  }
+
   /** drawTabs leaves the tabs alone if nothing has changed: somebody may be clicking on one. */
   drawTabs() {
     const key = JSON.stringify(this.layout.tabs.map((tab) =>
@@ -169,7 +194,7 @@ export class Panes {
         h('button', {
           type: 'button', role: 'tab', 'aria-selected': String(active), 'aria-label': all.join(', '),
           'aria-description': s?.words, title: s?.words ?? '',
-          onclick: () => this.layout.activate(tab.id),
+          onclick: () => this.choose(tab),
           onauxclick: (/** @type {MouseEvent} */ e) => { if (e.button === 1) all.forEach((n) => this.actions.close(n)); },
         }, s && h('span', { class: `mark ${s.kind}`, 'aria-hidden': 'true' }, s.mark), all.join(' \u2502 ')),
         button(`Close ${all.join(', ')}`, '\u00d7', () => all.forEach((n) => this.actions.close(n)), 'icon'));
@@ -178,10 +203,3 @@ export class Panes {
     }));
   }
 }
-
-/**
- * shape is a tree without what dragging changes.
- * @param {Tree} t
- * @returns {any}
- */
-function shape(t) { return t.kind === 'leaf' ? t.name : [t.dir, shape(t.a), shape(t.b)]; }

@@ -4,6 +4,7 @@ import { copyFromProgram } from './clipboard.js';
 import { Keyboard } from './keyboard.js';
 import { applyTerminal, holderOf, nameOf, terminalState } from './reducers.js';
 import { Screen } from './screen.js';
+import { small } from './small.js';
 import { terminalURI } from './wire.js';
 
 /**
@@ -124,10 +125,13 @@ export class TerminalView extends EventTarget {
       { once: true });
   }
 
-  /** askSoon gives the program the pane's size once it stays. Only the holder may. */
+  /**
+   * askSoon gives the program the pane's size once it stays. Only the holder may, and on a small screen
+   * nothing is resized that the person has not asked for.
+   */
   askSoon() {
     clearTimeout(this.resizeTimer);
-    if (this.holds && this.shown && !matchMedia('(pointer: coarse)').matches) {
+    if (this.holds && this.shown && !small()) {
       this.resizeTimer = window.setTimeout(() => this.ask(), settle);
     }
   }
