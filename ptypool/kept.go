@@ -114,6 +114,9 @@ func (p *Pool) Take(k *keeper.Terminal, s Spec, h Handler) (*Term, error) {
 		if err != nil {
 			return nil, err
 		}
+		// The process that had it may have been killed when the pty had another size already, of
+		// which nobody was told. To give it the size that it has does nothing (tty_ioctl in Linux).
+		_ = b.Resize(s.Cols, s.Rows) // it fails when the program has ended
 		t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
 		t.in.to = b
 		return t, nil

@@ -163,6 +163,28 @@ func TestAKeepersTerminalsAreHungUpWithAllTheyStarted(t *testing.T) {
 	eventually(t, "nothing is left", func() bool { return !running(bg) && !running(term.Pid()) })
 }
 
+// TestATakenTerminalHasTheSizeThatIsKnown: the last host was killed between giving the pty another
+// size and noting that.
+func TestATakenTerminalHasTheSizeThatIsKnown(t *testing.T) {
+	t.Parallel()
+	l := newLink(t)
+	p := newPool(t, Config{Starter: l})
+	marker := p.NewMarker()
+	k, err := l.Start(keeper.Program{ID: "x", Marker: marker, Path: "/bin/sh", Dir: "/",
+		Argv: []string{"sh", "-c", "read x; stty size"}, Env: os.Environ(), Cols: 90, Rows: 20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRecorder()
+	term, err := p.Take(k, Spec{Marker: marker, Cols: 80, Rows: 24}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input(t, term, "\n")
+	r.text(t, "24 80")
+	r.exit(t, term)
+}
+
 func TestAProgramThatCannotStartSaysWhyThroughAKeeper(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Config{Starter: newLink(t)})

@@ -2,14 +2,14 @@ package host
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"termhost/ptypool/smalldisk"
 )
 
 // folderOf returns the folder of the only terminal in a state folder.
@@ -91,33 +91,11 @@ func TestDamageInALogIsTold(t *testing.T) {
 	}
 }
 
-// tmpfs returns a small file system of its own, in memory.
-func tmpfs(t testing.TB, size string) string {
-	t.Helper()
-	dir := t.TempDir()
-	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
-		t.Skip("skipped: this user may not mount a file system, so no disk can be filled")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
 func TestAFullDiskHoldsNothingUp(t *testing.T) {
-	state := tmpfs(t, "512k")
+	state := smalldisk.New(t, "512k")
 	h := newHost(t, func(c *Config) { c.StateDir, c.LogBytes = state, 1<<20 })
 	early := run(t, h, carol, "early", "read x; seq 1 200000; read x; echo after; exec cat")
-	full := filepath.Join(state, "full")
-	if err := os.WriteFile(full, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the disk is not full: %v", err)
-	}
+	full := smalldisk.Fill(t, state, "full", 0)
 	late := run(t, h, carol, "late", "echo late; exec cat")
 	late.awaitOutput(t, "late")
 	if err := early.term.Input([]byte("\n")); err != nil {

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/record"
 	"termhost/authz"
+	"termhost/ptypool/smalldisk"
 )
 
 // castText returns a cast for comparisons, without times. Output that follows output is joined.
@@ -305,14 +305,11 @@ func inOrder(screen string) bool {
 }
 
 func TestARecordingSaysWhatAFullDiskHasCost(t *testing.T) {
-	state := tmpfs(t, "1m")
+	state := smalldisk.New(t, "1m")
 	h := newHost(t, func(c *Config) { c.StateDir, c.Record, c.LogBytes = state, RecordAll, 256<<10 })
 	term := run(t, h, carol, "x", "echo early; read x; seq 1 2000; read x; echo after; exec cat")
 	term.awaitOutput(t, "early")
-	full := filepath.Join(state, "full")
-	if err := os.WriteFile(full, make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the disk is not full: %v", err)
-	}
+	full := smalldisk.Fill(t, state, "full", 0)
 	for _, want := range []string{"2000", "after"} {
 		if err := term.term.Input([]byte("\n")); err != nil {
 			t.Fatal(err)

@@ -45,6 +45,7 @@ func mayImport() map[string][]string {
 		"ptypool/foreground":    nil,
 		"ptypool/keeper":        {"ptypool/proctag", "ptypool/termlog"},
 		"ptypool/proctag":       nil,
+		"ptypool/smalldisk":     nil,
 		"ptypool/keyboard":      nil,
 		"ptypool/termlog":       nil,
 		"ptypool/vt":            {"ptypool/keyboard"},
@@ -309,7 +310,7 @@ func TestImportsOfWhatKnowsNoSSH(t *testing.T) {
 }
 
 // testSupport are the packages that tests share.
-func testSupport() []string { return []string{"ahp/ahptest", "ahp/hosttest"} }
+func testSupport() []string { return []string{"ahp/ahptest", "ahp/hosttest", "ptypool/smalldisk"} }
 
 func TestNothingButTestsUsesWhatTestsShare(t *testing.T) {
 	for _, s := range sources(t) {

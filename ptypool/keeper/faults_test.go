@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ptypool/smalldisk"
 	"termhost/ptypool/termlog"
 )
 
@@ -113,19 +114,7 @@ func TestALogThatIsDamagedHoldsNoProgramUp(t *testing.T) {
 // makes room again.
 func TestAFullDiskHoldsNoProgramUp(t *testing.T) {
 	t.Parallel()
-	l, disk := newLink(t), t.TempDir()
-	err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=512k")
-	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		t.Skip("skipped: this user may not mount a file system, so no disk can be filled")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	l, disk := newLink(t), smalldisk.New(t, "512k")
 	dir, printed := filepath.Join(disk, "log"), filepath.Join(t.TempDir(), "printed")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -158,26 +147,14 @@ func TestAFullDiskHoldsNoProgramUp(t *testing.T) {
 		})
 	}
 	says("up")
-	filler, err := os.Create(filepath.Join(disk, "filler"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for err == nil {
-		_, err = filler.Write(make([]byte, 4096))
-	}
 	const room = 64 << 10 // for some of what is printed
-	if st, err := filler.Stat(); err != nil {
-		t.Fatal(err)
-	} else if err := filler.Truncate(st.Size() - room); err != nil {
-		t.Fatal(err)
-	}
-	filler.Close()
+	filler := smalldisk.Fill(t, disk, "filler", room)
 	enter(t, master)
 	eventually(t, "the program has printed all", func() bool {
 		_, err := os.Stat(printed)
 		return err == nil
 	})
-	if err := os.Remove(filler.Name()); err != nil {
+	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
 	enter(t, master)

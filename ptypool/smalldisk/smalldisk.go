@@ -1,0 +1,55 @@
+// Package smalldisk is for tests only: it has file systems that are soon full.
+package smalldisk
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// New returns the folder of a file system of its own, in memory, until the test ends. size is
+// tmpfs's, such as "512k". The test is skipped, aloud, if this user may not mount any.
+func New(t testing.TB, size string) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+		t.Skip("skipped: this user may not mount a file system, so no disk can be filled")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// Fill writes a file of that name in the folder until the file system is full but for room bytes,
+// and returns its path.
+func Fill(t testing.TB, dir, name string, room int64) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var size int64
+	for block := make([]byte, 4<<10); err == nil; {
+		var n int
+		n, err = f.Write(block)
+		size += int64(n)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	if err := f.Truncate(max(size-room, 0)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
