@@ -14,7 +14,7 @@ import (
 func New(t testing.TB, size string) string {
 	t.Helper()
 	dir := t.TempDir()
-	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
+	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=0700,size="+size)
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
 		t.Skip("skipped: this user may not mount a file system, so no disk can be filled")
 	}
