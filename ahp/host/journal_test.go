@@ -124,8 +124,10 @@ func TestAFullDiskHoldsNothingUp(t *testing.T) {
 	wanted := logged(t, h, early)
 	later := after(t, killed(t, h), func(c *Config) { c.LogBytes = 1 << 20 })
 	is := logged(t, later, find(t, later, "early"))
-	if !strings.Contains(is.raw, "bytes are missing here: disk full]") {
-		t.Errorf("no gap is told of: %q", is.raw)
+	for _, log := range []string{is.raw, is.text} {
+		if !strings.Contains(log, "bytes are missing here: disk full]") {
+			t.Errorf("no gap is told of: %q", log)
+		}
 	}
 	if is.screen != wanted.screen {
 		t.Errorf("the screen is\n%q\nwant\n%q", is.screen, wanted.screen)

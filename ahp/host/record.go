@@ -208,9 +208,11 @@ func (t *Terminal) listChanged() {
 	}
 }
 
-// warn tells of what has gone wrong with the journal. It is called with or without the lock.
+// warn tells of what has gone wrong with the journal, which the janitor tries again from then on.
+// It is called with or without the lock.
 func (t *Terminal) warn(err error) {
 	if err != nil {
 		t.host.log.Warn("a terminal is not kept on disk", "name", t.name, "err", err)
+		t.host.janitor.exited()
 	}
 }

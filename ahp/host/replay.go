@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"termhost/ahp"
@@ -177,11 +178,17 @@ func (rp *replay) begin(s snapshot, pos int64) {
 	rp.draft.Resume(s.Position, t.cut)
 }
 
-// gap says on the screen what is missing. CAN ends whatever sequence was begun.
+// gap says on the screen what is missing, and scrolls all of that away: a checkpoint that follows
+// draws the screen anew. CAN ends whatever sequence was begun.
 func (rp *replay) gap(n int64, why string) {
 	rp.lost = true
-	rp.t.term.Replay(fmt.Appendf(nil,
-		"\x18\x1b[m\r\n[termhost: %d bytes are missing here: %s]\r\n", max(n, 0), Printable(why)))
+	term := rp.t.term
+	term.Replay([]byte("\x18\x1b[m"))
+	_, rows := term.Screen().Size()
+	_, row, _ := term.Screen().Cursor()
+	term.Replay(fmt.Appendf(nil, // not in a scrolling region, which ends with the cursor at home
+		"\x1b[r\x1b[%dH\r\n[termhost: %d bytes are missing here: %s]\r\n\x1b[%dH%s",
+		row+1, max(n, 0), Printable(why), rows, strings.Repeat("\n", min(row+2, rows))))
 }
 
 func (rp *replay) resize(cols, rows int) {
