@@ -213,6 +213,10 @@ type OwnedTerminal struct {
 // of initialize, reconnect and InitializeResult.
 const MethodAck = "termhost/ack"
 
+// MethodClipboard is the notification of termhost's that says what a program copies; also the key
+// in the _meta of initialize and reconnect by which a peer asks for it.
+const MethodClipboard = "termhost/clipboard"
+
 // MethodWait is the request of termhost's that waits for a terminal; also the key in the _meta of
 // InitializeResult by which a host says that it has it.
 const MethodWait = "termhost/wait"

@@ -108,3 +108,18 @@ func (h *Host) Closing() bool {
 // ClientID returns the clientId of a connection that has been initialized. The connection's reader
 // may call it.
 func (c *Conn) ClientID() string { return c.client.id }
+
+// Holds reports whether the peer holds the claim of the terminal on a channel, under the clientId
+// of this connection.
+func (c *Conn) Holds(channel string) bool {
+	t := c.host.lookup(channel)
+	if t == nil {
+		return false
+	}
+	c.host.mu.Lock()
+	id := c.client.id
+	c.host.mu.Unlock()
+	t.term.Lock()
+	defer t.term.Unlock()
+	return !t.Client() && t.holder.principal == c.principal.ID && t.holder.claim.ClientID == id
+}

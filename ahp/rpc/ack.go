@@ -32,17 +32,21 @@ type ackWindow struct {
 	acked  chan struct{} // 1 deep: something was acknowledged
 }
 
-// ackCapability is what a peer says in the _meta of initialize and reconnect.
-type ackCapability struct {
+// capabilities are what a peer says in the _meta of initialize and reconnect.
+type capabilities struct {
 	Meta struct {
 		Ack *struct {
 			Window int64 `json:"window"`
 		} `json:"termhost/ack"`
+		Clipboard *struct{} `json:"termhost/clipboard"`
 	} `json:"_meta"`
 }
 
-// askAck puts into force what a peer that begins says of acknowledging.
-func (p *peer) askAck(c ackCapability) *ahp.Error {
+// wants puts into force what a peer that begins says it can do.
+func (p *peer) wants(c capabilities) *ahp.Error {
+	if c.Meta.Clipboard != nil {
+		p.conn.Subscriber().WantClipboards()
+	}
 	switch ack := c.Meta.Ack; {
 	case ack == nil:
 		return nil

@@ -52,7 +52,7 @@ func (p *peer) full(more int) bool {
 func (p *peer) initialize(r *request) *ahp.Error {
 	var params struct {
 		ahp.InitializeParams
-		ackCapability
+		capabilities
 	}
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
@@ -68,7 +68,7 @@ func (p *peer) initialize(r *request) *ahp.Error {
 	case p.full(len(params.InitialSubscriptions)):
 		return p.tooMany()
 	}
-	if e := p.askAck(params.ackCapability); e != nil {
+	if e := p.wants(params.capabilities); e != nil {
 		return e
 	}
 	p.snapshots(r.id, len(params.InitialSubscriptions), func() (func([]byte) []byte, *ahp.Error) {
@@ -132,7 +132,7 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 		ClientID      string                `json:"clientId"`
 		LastSeen      *uint64               `json:"lastSeenServerSeq"`
 		Subscriptions []ahp.SubscriptionRef `json:"subscriptions"`
-		ackCapability
+		capabilities
 	}
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
@@ -150,7 +150,7 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 	case p.full(len(params.Subscriptions)):
 		return p.tooMany()
 	}
-	if e := p.askAck(params.ackCapability); e != nil {
+	if e := p.wants(params.capabilities); e != nil {
 		return e
 	}
 	p.snapshots(r.id, len(params.Subscriptions), func() (func([]byte) []byte, *ahp.Error) {

@@ -86,6 +86,9 @@ func (p *peer) encode(buf []byte, it store.Item) []byte {
 	if it.Post != nil {
 		return it.Post(buf)
 	}
+	if c, ok := it.Entry.Action().(store.Clipboard); ok {
+		return p.appendClipboard(buf, it.Entry.Channel(), c)
+	}
 	buf = append(buf, `{"jsonrpc":"2.0","method":"action","params":`...)
 	buf = it.Entry.AppendEnvelope(buf, p.conn.Shape())
 	return append(buf, '}')

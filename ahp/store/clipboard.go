@@ -6,9 +6,9 @@ import (
 )
 
 // Clipboard is what a program asks its viewer to put on the clipboard: a whole OSC 52 write
-// (xterm ctlseqs, "Operating System Commands"). Raw subscribers read it as an action among
-// the others. It is not an action of AHP, changes no state, is in no log and is never sent
-// to an AHP peer.
+// (xterm ctlseqs, "Operating System Commands"). Raw subscribers, and those that have asked
+// for it, read it as an action among the others. It is not an action of AHP, changes no
+// state and is in no log.
 type Clipboard struct{ Sequence []byte }
 
 // Type returns its name in the host's own log. It has none on the wire.
@@ -18,15 +18,22 @@ func (Clipboard) Type() string { return "termhost/clipboard" }
 // the primary and secondary selection, and programs set two of them at a time.
 const maxSelections = 3
 
-// SetClipboard gives p, which is copied, to the raw subscribers that read c now. It replaces
-// what waits for the same selection, as it would on the viewer's clipboard.
+// WantClipboards has a subscriber that is not raw get every [Clipboard], too.
+func (sub *Subscriber) WantClipboards() {
+	sub.store.mu.Lock()
+	defer sub.store.mu.Unlock()
+	sub.clipboards = true
+}
+
+// SetClipboard gives p, which is copied, to the subscribers that read c now and get such. It
+// replaces what waits for the same selection, as it would on the viewer's clipboard.
 func (c *Channel) SetClipboard(p []byte) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := &Entry{seq: s.nextLocked(), channel: c.uri, action: Clipboard{Sequence: slices.Clone(p)}}
 	for _, cur := range c.cursors {
-		if cur.sub.raw {
+		if cur.sub.raw || cur.sub.clipboards {
 			cur.sub.outbox.dropClipboards(c, selection(p))
 			cur.sub.pushAnswerLocked(e)
 		}
@@ -54,11 +61,18 @@ func (o *outbox) dropClipboards(c *Channel, of string) {
 	}
 }
 
-// selection returns the selection that an OSC 52 write sets: the Pc of ESC ] 52 ; Pc ; Pd.
+// selection returns the selection that an OSC 52 write sets.
 func selection(seq []byte) string {
-	_, rest, _ := bytes.Cut(seq, []byte{';'})
-	pc, _, _ := bytes.Cut(rest, []byte{';'})
-	return string(pc)
+	pc, _ := Clipboard{seq}.Parts()
+	return pc
+}
+
+// Parts returns which selection is set, such as "c", and to what, in base64: Pc and Pd of
+// ESC ] 52 ; Pc ; Pd.
+func (c Clipboard) Parts() (pc, pd string) {
+	_, rest, _ := bytes.Cut(c.Sequence, []byte{';'})
+	of, data, _ := bytes.Cut(rest, []byte{';'})
+	return string(of), string(bytes.TrimRight(data, "\a\x1b\\\x9c"))
 }
 
 // Notification is a desktop notification that a program asks its viewer for: a whole OSC 9 or

@@ -32,6 +32,8 @@ type Subscriber struct {
 	closed  bool
 	writing bool // the last Pull returned something to write
 
+	clipboards bool // see WantClipboards
+
 	// pulled and written are the serverSeqs of the last item that Pull returned and of
 	// the last one that is known to be written.
 	pulled, written uint64

@@ -7,15 +7,14 @@ const maxCopy = 1 << 20;
 export function readPaste() { return navigator.clipboard.readText(); }
 
 /**
- * copyFromProgram does what OSC 52 asks for, and returns what to tell; "": nothing was done. Nothing
- * is ever read.
- * @param {string} data
+ * copyFromProgram puts what a program copies (OSC 52) into the clipboard, and returns what to tell;
+ * "": nothing was done. Nothing is ever read.
+ * @param {string} data In base64.
  */
 export async function copyFromProgram(data) {
-  const cut = data.indexOf(';'), encoded = data.slice(cut + 1);
-  if (cut < 0 || encoded === '?' || encoded.length > maxCopy) return '';
+  if (data.length > maxCopy) return '';
   try {
-    const bytes = Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
     const text = new TextDecoder().decode(bytes);
     await navigator.clipboard.writeText(text);
     return `The program has copied ${text.length} characters.`;

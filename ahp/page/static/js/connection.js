@@ -1,20 +1,22 @@
 // The page's connection to the host, over as many WebSockets as it takes. It keeps the list of
 // terminals and who follows which of them, and goes on where it was after a loss.
 
-import { ack, Lost, RPCError, rootURI } from './wire.js';
+import { ack, clipboard, Lost, RPCError, rootURI } from './wire.js';
 import { RPC } from './rpc.js';
 import { Refused } from './session.js';
 
 /**
  * @typedef {import('./session.js').Session} Session
  * @typedef {import('./reducers.js').TerminalInfo} TerminalInfo
- * @typedef {{snapshot(state: any): void, action(envelope: Envelope): void, gone(): void}} Follower
+ * @typedef {{snapshot(state: any): void, action(envelope: Envelope): void,
+ *   copied(data: string): void, gone(): void}} Follower
  * @typedef {{channel: string, action: any, serverSeq: number, rejectionReason?: string,
  *   origin?: {clientId: string, clientSeq: number}}} Envelope
  * @typedef {'connecting' | 'ready' | 'lost' | 'refused' | 'replaced'} Status
  */
 
 const versions = ['1.0.0', '0.9.0'];
+const abilities = { [ack.capability]: { window: ack.window }, [clipboard]: {} };
 const firstDelay = 250, longestDelay = 5000;
 
 /**
@@ -112,6 +114,7 @@ export class Connection extends EventTarget {
     const closed = new Promise((resolve) => { rpc.onclose = resolve; });
     rpc.onnotification = (method, params) => {
       if (method === 'action') this.receive(params);
+      else if (method === clipboard) this.followers.get(params.channel)?.copied(params.data);
     };
     this.rpc = rpc;
     this.unacknowledged = 0;
@@ -125,7 +128,7 @@ export class Connection extends EventTarget {
     const hello = await rpc.request('initialize', {
       channel: rootURI, protocolVersions: versions, clientId: this.clientId,
       clientInfo: { name: 'termhost page' }, initialSubscriptions: [rootURI],
-      _meta: { [ack.capability]: { window: ack.window } },
+      _meta: abilities,
     });
     this.directory = hello.defaultDirectory ?? '';
     this.lastSeen = Math.max(this.lastSeen, hello.serverSeq);
@@ -146,7 +149,7 @@ export class Connection extends EventTarget {
     try {
       replay = await rpc.request('reconnect', {
         channel: rootURI, clientId: this.clientId, lastSeenServerSeq: this.lastSeen,
-        subscriptions: [rootURI, ...uris], _meta: { [ack.capability]: { window: ack.window } },
+        subscriptions: [rootURI, ...uris], _meta: abilities,
       });
     } catch (e) {
       if (e instanceof RPCError) return false;

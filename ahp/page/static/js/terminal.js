@@ -14,6 +14,8 @@ import { terminalURI } from './wire.js';
  * @typedef {import('./reducers.js').TerminalState} TerminalState
  */
 
+/** How long after a key what the program copies gets into the clipboard, in milliseconds. */
+const copyTime = 5000;
 /** How long a size must stay before the program is told. */
 const settle = 150;
 const emptyState = terminalState({ claim: { kind: 'client', clientId: '' } }).state;
@@ -46,12 +48,6 @@ export class TerminalView extends EventTarget {
     this.search = this.screen.search;
     this.keyboard = new Keyboard(this);
     this.screen.addEventListener('fit', () => this.askSoon());
-    this.screen.term.parser.registerOscHandler(52, (data) => {
-      if (this.holds && Date.now() - this.keyboard.lastKey < 5000) {
-        void copyFromProgram(data).then((text) => text && this.notice(text));
-      }
-      return true;
-    });
     connection.follow(this.uri, this);
   }
 
@@ -103,6 +99,12 @@ export class TerminalView extends EventTarget {
         break;
     }
     this.changed();
+  }
+
+  /** @param {string} data What the program copies, in base64. */
+  copied(data) {
+    if (!this.holds || Date.now() - this.keyboard.lastKey > copyTime) return;
+    void copyFromProgram(data).then((text) => text && this.notice(text));
   }
 
   gone() {

@@ -11,3 +11,6 @@ export const terminalURI = (name) => `ahp-terminal:/${name}`;
 export const ack = {
   capability: 'termhost/ack', method: 'termhost/ack', window: 384 << 10, every: 64 << 10,
 };
+
+/** What programs copy, which is told to the holder of a terminal. */
+export const clipboard = 'termhost/clipboard';
