@@ -164,7 +164,8 @@ func isFinal(err error) bool {
 		}
 		return true
 	case errors.As(err, &refused):
-		return refused.Code != ahp.CodeInternal && refused.Code != ahp.CodeLimit
+		return refused.Code != ahp.CodeInternal && refused.Code != ahp.CodeLimit &&
+			!refused.Ended()
 	}
 	return false
 }

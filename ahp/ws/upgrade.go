@@ -131,9 +131,13 @@ func (s *Server) run(c *host.Conn, t *transport.WebSocket, p Peer, release func(
 }
 
 // closeCode returns the code that goes with the reason in a close frame (RFC
-// 6455 section 7.4.1): the host is shutting down, or this connection has to end.
+// 6455 section 7.4.1, and IANA's registry of codes): the host is shutting down or
+// restarted, or this connection has to end. After the last clients do not come back.
 func closeCode(ctx context.Context) int {
-	if errors.Is(context.Cause(ctx), host.ErrClosed) {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, host.ErrLeaving):
+		return websocket.CloseServiceRestart
+	case errors.Is(cause, host.ErrClosed):
 		return websocket.CloseGoingAway
 	}
 	return websocket.ClosePolicyViolation

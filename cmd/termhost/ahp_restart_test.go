@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"termhost/ahp"
+	"termhost/ahp/client"
+	"termhost/ahp/hosttest"
+	"termhost/ahp/transport"
+	"termhost/cmd/termhost/config"
+)
+
+// wiretap reads what the host sends, over all connections of a client.
+type wiretap struct {
+	transport.Transport
+	*tapped
+}
+
+// tapped is what a wiretap has read.
+type tapped struct {
+	mu      sync.Mutex
+	seqs    []uint64 // of the actions
+	replays []replayed
+}
+
+// replayed is the answer to a reconnect.
+type replayed struct {
+	Type    string
+	Actions []struct {
+		ServerSeq uint64
+		Channel   string
+		Action    struct{ Type string }
+	}
+	Missing []string
+}
+
+func (w wiretap) Read() ([]byte, error) {
+	msg, err := w.Transport.Read()
+	if err != nil {
+		return msg, err
+	}
+	var m struct {
+		Method string
+		Params struct{ ServerSeq uint64 }
+		Result replayed
+	}
+	if err := json.Unmarshal(msg, &m); err != nil {
+		return msg, nil // the client says what it is
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if m.Method == "action" {
+		w.seqs = append(w.seqs, m.Params.ServerSeq)
+	}
+	if m.Result.Type != "" {
+		w.replays = append(w.replays, m.Result)
+		for _, a := range m.Result.Actions {
+			w.seqs = append(w.seqs, a.ServerSeq)
+		}
+	}
+	return msg, nil
+}
+
+// TestAnAHPClientGoesOnAtTheNextHost: a client that reconnects with its clientId and the serverSeq
+// that it has seen last has the state that the new host has, whether or not the log holds all that
+// happened meanwhile.
+func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, config string
+		how          syscall.Signal
+		lines        int // that are printed while there is no host
+		compared     int // how many bytes at the end of the output are; 0: all
+	}{
+		{"killed", "", syscall.SIGKILL, 100, 0},
+		{"stopped", "", syscall.SIGTERM, 100, 0},
+		{"with too short a log", "\nterminal.log_bytes = \"128KiB\"\n" +
+			"terminal.scrollback_bytes = \"64KiB\"\n", syscall.SIGKILL, 60_000,
+			8 << 10}, // of the beginning the host keeps less and less
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			start, state, do := keptHost(t, c.config)
+			h := start()
+			away := make(chan struct{}) // closed when clients may connect again
+			tap := &tapped{}
+			a, states := connectTapped(t, state, tap, away)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			follow := func(who *client.Client, name string) *client.Mirror {
+				m, err := who.Subscribe(ctx, ahp.TerminalURI(name))
+				hosttest.Check(t, err)
+				return m
+			}
+			file := filepath.Join(t.TempDir(), "file")
+			for name, line := range map[string]string{
+				"runs": fmt.Sprintf("echo first; until [ -e %s ]; do sleep 0.02; done; seq 1 %d; "+
+					"> %[1]s.2; read x; echo got $x; exit 7", file, c.lines),
+				"ends": fmt.Sprintf("echo first; until [ -e %s ]; do sleep 0.02; done; echo last; "+
+					"echo $$ > %[1]s.3; exit 5", file),
+				"gone": "exec cat",
+			} {
+				p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI(name)}
+				p.Meta = &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{
+					Command: "sh", Args: []string{"-c", line}}}
+				hosttest.Check(t, a.CreateTerminal(ctx, p))
+			}
+			root, err := a.Subscribe(ctx, ahp.RootURI)
+			hosttest.Check(t, err)
+			runs, ends, gone := follow(a, "runs"), follow(a, "ends"), follow(a, "gone")
+			for _, m := range []*client.Mirror{runs, ends} {
+				hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
+					return strings.Contains(client.Text(st), "first")
+				}))
+			}
+			keeper := keepersOf(t, state)[0]
+			_ = h.Stop(c.how)
+			hosttest.Check(t, os.WriteFile(file, nil, 0o600))
+			hosttest.Eventually(t, "all is printed, and one has ended", func() bool {
+				_, err := os.Stat(file + ".2")
+				return err == nil && len(childrenOf(t, keeper)) == 2
+			})
+			start()
+			do("rm", "gone")
+			do("new", "-d", "-n", "gone", "--", "cat") // another one, which the client does not mean
+			close(away)
+
+			hosttest.Eventually(t, "it is connected again", func() bool { return len(states) > 0 })
+			if s := <-states; !s.Resumed {
+				t.Error("the host does not know it any more")
+			}
+			if !errors.Is(gone.Err(), client.ErrGone) {
+				t.Errorf("the one that was removed: %v", gone.Err())
+			}
+			if st := ends.Terminal(); !st.Exited || st.ExitCode == nil || *st.ExitCode != 5 {
+				t.Errorf("the one that has ended is %+v", st)
+			}
+			// It still holds the one that goes on.
+			hosttest.Check(t, a.Dispatch(ctx, runs.URI(), ahp.TerminalInput{Data: []byte("it\r")}))
+			hosttest.Check(t, runs.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
+				return st.Exited && st.ExitCode != nil && *st.ExitCode == 7
+			}))
+			b, _ := connectTapped(t, state, &tapped{}, nil)
+			for _, m := range []*client.Mirror{runs, ends} {
+				name, _ := ahp.TerminalName(m.URI())
+				st, fresh := m.Terminal(), follow(b, name).Terminal()
+				got, want := client.Text(&st), client.Text(&fresh)
+				if n := c.compared; n > 0 && name == "runs" {
+					got, want = got[max(0, len(got)-n):], want[max(0, len(want)-n):]
+				}
+				if got != want {
+					t.Errorf("%s has %d bytes that end with %q, want %d: %q", name, len(got),
+						got[max(0, len(got)-40):], len(want), want[max(0, len(want)-40):])
+				}
+				if st.Title != fresh.Title || st.Claim != fresh.Claim || st.Cwd != fresh.Cwd {
+					t.Errorf("%s is %+v, want %+v", name, st, fresh)
+				}
+			}
+			if got := do("log", "--raw", "ends"); got != "first\r\nlast\r\n" {
+				t.Errorf("the log is %q", got)
+			}
+			hosttest.Check(t, root.WaitRoot(ctx, func(st *ahp.RootState) bool {
+				return len(st.Terminals) == 3
+			}))
+			tap.check(t, "ahp-terminal:/gone", c.compared > 0)
+		})
+	}
+}
+
+// check looks at what the host has sent: the answer to one reconnect, in which a channel is
+// missing and, if that must be, another one is resynchronised, and serverSeqs that rise.
+func (w *tapped) check(t *testing.T, missing string, resynchronised bool) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.replays) != 1 || w.replays[0].Type != "replay" ||
+		len(w.replays[0].Missing) != 1 || w.replays[0].Missing[0] != missing {
+		t.Fatalf("the answers to reconnect are %+v", w.replays)
+	}
+	cleared := false
+	for _, a := range w.replays[0].Actions {
+		cleared = cleared || a.Channel == "ahp-terminal:/runs" && a.Action.Type == "terminal/cleared"
+	}
+	if resynchronised && !cleared {
+		t.Error("the log that is too short is replayed")
+	}
+	for i := 1; i < len(w.seqs); i++ {
+		if w.seqs[i] <= w.seqs[i-1] {
+			t.Fatalf("serverSeq %d follows %d", w.seqs[i], w.seqs[i-1])
+		}
+	}
+}
+
+// connectTapped returns a client of the host with a state folder, and its later connections. After
+// its first connection it does not connect before again is closed.
+func connectTapped(
+	t *testing.T, stateDir string, tap *tapped, again <-chan struct{},
+) (*client.Client, <-chan client.State) {
+	t.Helper()
+	socket := filepath.Join(stateDir, config.SocketName)
+	dial := client.WebSocket("ws://localhost/ahp", client.WebSocketOptions{Socket: socket})
+	states := make(chan client.State, 16)
+	first := true
+	c, err := client.Connect(t.Context(), client.Config{
+		MinBackoff: 1,
+		MaxBackoff: 1,
+		Dial: func(ctx context.Context) (transport.Transport, error) {
+			if !first {
+				select {
+				case <-again:
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
+			}
+			first = false
+			conn, err := dial(ctx)
+			return wiretap{conn, tap}, err
+		},
+		OnState: func(s client.State) {
+			if s.Connected && s.Conn > 1 {
+				states <- s
+			}
+		},
+	})
+	hosttest.Check(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c, states
+}
