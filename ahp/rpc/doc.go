@@ -49,4 +49,12 @@
 // "text" or "raw", or as `cast` does, as "cast"; in base64. A recording has "cast" only.
 //
 // termhost/recordings {} returns {recordings}, as `recordings --json` prints them.
+//
+// # What programs copy
+//
+// A client that has termhost/clipboard in the _meta of its initialize and reconnect is told what
+// programs copy (OSC 52), once and when it happens: with a notification {channel, selection, data},
+// for the terminals that it subscribes to, while it holds their claims. selection is as the program
+// names it, "c" or "" for the clipboard; data is base64, which nobody has checked. No program reads
+// a clipboard.
 package rpc

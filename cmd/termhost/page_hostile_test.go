@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -100,6 +101,15 @@ func TestThePageAnswersNoQuery(t *testing.T) {
 	}
 	if second != "" {
 		t.Errorf("a reload tells the program %q", second)
+	}
+	// The host takes the questions out. Where it does not, the page itself has no answer.
+	quoted, err := json.Marshal(queries)
+	hosttest.Check(t, err)
+	if said := eval[string](p, fmt.Sprintf(`import('./js/screen.js').then(({newTerminal}) => new Promise((resolve) => {
+		const term = newTerminal({ cols: 80, rows: 24 }); let said = '';
+		term.onData((data) => { said += data });
+		term.write(%s, () => resolve(said)) }))`, quoted)); said != "" {
+		t.Errorf("the page answers %q", said)
 	}
 	p.sameAs(s, "seen")
 }
