@@ -25,7 +25,7 @@ export function ask(o) {
       o.text && h('p', {}, o.text),
       o.detail && h('pre', { class: 'detail' }, o.detail),
       ...inputs.map((input, i) => h('label', {}, (o.fields ?? [])[i].label, input)),
-      h('menu', {},
+      h('menu', { role: 'presentation' },
         button('Cancel', 'Cancel', () => dialog.close('')),
         h('button', { type: 'button', class: o.danger ? 'danger' : 'primary', onclick: yes }, o.yes)));
     function yes() {

@@ -62,7 +62,7 @@ function show(connection, fragment) {
     h('div', { class: 'top' }, drawer(app, list, layout), panes.tabs,
       button('Keys', icon('keys'), keyHelp, 'icon'),
       button('Settings', icon('settings'), () => preferences(notifier), 'icon')),
-    strip.element, panes.stage, compose.element));
+    strip.element, compose.element, panes.stage)); // the terminals come last for Tab
   new Favicon(connection, layout);
 
   const address = new Address(layout, fragment);
