@@ -25,9 +25,11 @@ type asset struct {
 }
 
 // assets returns the files by their paths below the page's own; that of the page itself is "". They
-// are compressed when the first one is asked for.
+// are compressed when the first one is asked for. The page's own names all modules, so that the
+// browser need not read one to learn of the next.
 var assets = sync.OnceValue(func() map[string]*asset {
 	all := map[string]*asset{}
+	preloads := ""
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		kind, ok := contentTypes[path.Ext(name)]
 		if err != nil || d.IsDir() || !ok {
@@ -37,10 +39,18 @@ var assets = sync.OnceValue(func() map[string]*asset {
 		if err != nil {
 			return err
 		}
-		at := strings.TrimSuffix(strings.TrimPrefix(name, "static/"), "index.html")
+		at := strings.TrimPrefix(name, "static/")
+		if kind == contentTypes[".js"] {
+			preloads += fmt.Sprintf("<link rel=\"modulepreload\" href=%q>\n", at)
+		}
 		all[at], err = newAsset(kind, text)
 		return err
 	})
+	if index := all["index.html"]; err == nil {
+		delete(all, "index.html")
+		text := strings.Replace(string(index.plain), "</head>", preloads+"</head>", 1)
+		all[""], err = newAsset(index.contentType, []byte(text))
+	}
 	if err != nil {
 		panic(err) // the files are part of the program
 	}

@@ -7,7 +7,7 @@
 //
 // static has the page's own files: index.html, app.css, and ES modules in js, each with one
 // responsibility, whose types are checked from their JSDoc comments. Nothing is built: the browser
-// gets what is in the repository. vendor has xterm.js and three of its addons, byte for byte as npm
+// gets what is in the repository. vendor has xterm.js and two of its addons, byte for byte as npm
 // has them; package.json names the versions. js/widths-table.js is written by gen.go from the
 // screen's own table of widths, so that a character takes as many cells here as there.
 //

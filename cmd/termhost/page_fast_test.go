@@ -17,16 +17,17 @@ import (
 	"termhost/ahp/hosttest"
 )
 
-// fill makes terminals that wait for nothing, called t-1 and so on, and returns their names.
-func (s *site) fill(c *client.Client, n int) (names []string) {
+// fill makes terminals that wait for nothing after a command, called t-1 and so on, and returns
+// their names.
+func (s *site) fill(c *client.Client, n int, command string) (names []string) {
 	s.t.Helper()
-	claim := ahp.ClientClaim("fill")
+	claim := ahp.ClientClaim(c.ID())
 	for i := range n {
 		name := fmt.Sprintf("t-%d", i+1)
 		hosttest.Check(s.t, c.CreateTerminal(s.t.Context(), ahp.CreateTerminalParams{
 			Channel: "ahp-terminal:/" + name, Claim: &claim,
 			Meta: &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{
-				Command: "sleep", Args: []string{"1000000"}}}}))
+				Command: "sh", Args: []string{"-c", command + "; exec sleep 1000000"}}}}))
 		names = append(names, name)
 	}
 	return names
@@ -78,7 +79,7 @@ func TestAHiddenPaneCostsNothing(t *testing.T) {
 	slow(t)
 	browser(t)
 	s := newSite(t)
-	names := s.fill(s.agent("fill"), 9)
+	names := s.fill(s.agent("fill"), 9, "true")
 	p := s.open(s.ticket(names...) + "&debug=screen").ready()
 	for _, name := range names {
 		p.click("tab", name)
@@ -95,7 +96,7 @@ func TestAtMostEightTerminalsAreAlive(t *testing.T) {
 	slow(t)
 	browser(t)
 	s := newSite(t)
-	names := s.fill(s.agent("fill"), 11)
+	names := s.fill(s.agent("fill"), 11, "true")
 	p := s.open(strings.ReplaceAll(s.ticket(names[:10]...), "%2C", "+") + "&debug=screen").ready() // side by side
 	eight := func() {
 		t.Helper()
@@ -112,13 +113,47 @@ func TestAtMostEightTerminalsAreAlive(t *testing.T) {
 	eight()
 }
 
+// What the host has sent is acknowledged, also if its pane is hidden before it is drawn: the host
+// would wait for it, and the other terminals with it.
+func TestAllOutputIsAcknowledged(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "flood", "--", "yes 'a line of much output, of which nobody sees all'")
+	s.ssh("new", "-d", "-n", "quiet")
+	p := s.open(s.ticket("quiet", "flood") + "&debug=screen").ready()
+	p.shows("quiet", "# ")
+	p.run(chromedp.Evaluate[chromedp.Void](`(() => {
+		window.got = window.acked = 0;
+		const { parse } = JSON, { send } = WebSocket.prototype;
+		JSON.parse = (text) => {
+			const m = parse(text);
+			if (m.params?.action?.type === 'terminal/data') window.got += new TextEncoder().encode(m.params.action.data).length;
+			return m;
+		};
+		WebSocket.prototype.send = function (text) {
+			const m = parse(text);
+			if (m.method === 'termhost/ack') window.acked += m.params.bytes;
+			return send.call(this, text);
+		};
+	})()`))
+	for range 5 {
+		before := eval[float64](p, `window.got`)
+		p.click("tab", "flood")
+		p.until(fmt.Sprintf(`window.got > %f`, before))
+		p.click("tab", "quiet")
+		p.shows("quiet", "# ")
+	}
+	p.until(`window.got - window.acked < 64 * 1024`) // which it says all at once
+}
+
 // The list of many terminals has a row for each, and only that of the one which changes is touched.
 func TestAChangeTouchesOneRowOf500(t *testing.T) {
 	slow(t)
 	browser(t)
 	s := newSite(t)
 	agent := s.agent("fill")
-	names := s.fill(agent, 500)
+	names := s.fill(agent, 500, "true")
 	p := s.open(s.ticket() + "&debug=screen").ready()
 	p.until(`document.querySelectorAll('[aria-label=Terminals] [role=listitem]').length === 500`)
 	p.run(chromedp.Evaluate[chromedp.Void](`(() => {

@@ -103,3 +103,20 @@ func (p process) descriptors() int {
 	}
 	return len(entries)
 }
+
+// Private returns how much memory that it shares with no other, in KiB, the largest process takes
+// that descends from pid and has a text in its command line.
+func Private(pid int, text string) (most int) {
+	all := processes()
+	for _, p := range all {
+		at := p.parent
+		for at > 1 && at != pid {
+			at = all[at].parent
+		}
+		if at == pid && strings.Contains(p.line, text) {
+			file := fmt.Sprintf("/proc/%d/smaps_rollup", p.pid)
+			most = max(most, kibibytes(file, "Private_Clean")+kibibytes(file, "Private_Dirty"))
+		}
+	}
+	return most
+}

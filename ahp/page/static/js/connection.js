@@ -1,7 +1,7 @@
 // The page's connection to the host, over as many WebSockets as it takes. It keeps the list of
 // terminals and who follows which of them, and goes on where it was after a loss.
 
-import { ack, clipboard, Lost, RPCError, rootURI } from './wire.js';
+import { ack, clipboard, Lost, RPCError, rootURI, utf8Length } from './wire.js';
 import { RPC } from './rpc.js';
 import { Refused } from './session.js';
 
@@ -172,7 +172,9 @@ export class Connection extends EventTarget {
     }
     if (e.rejectionReason) return;
     if (e.action.type === 'root/terminalsChanged') this.list(e.action.terminals);
-    this.followers.get(e.channel)?.action(e);
+    const follower = this.followers.get(e.channel);
+    if (follower) follower.action(e);
+    else if (e.action.type === 'terminal/data') this.acknowledge(utf8Length(e.action.data));
   }
 
   /** @param {TerminalInfo[]} terminals */

@@ -11,6 +11,8 @@ import { settings } from './theme.js';
 import { Widths, withoutLeading } from './widths.js';
 
 const scrollback = 5000;
+/** How much xterm.js parses without a pause, in UTF-16 units: a snapshot may be megabytes. */
+const piece = 32 << 10;
 
 /**
  * newTerminal makes an xterm.js terminal that shows what the host's own screen shows.
@@ -27,7 +29,7 @@ export function newTerminal(options) {
 /** Screen dispatches "fit" when the room for it, or its size, has changed. */
 export class Screen extends EventTarget {
   ratio = { width: 0.6, height: 1.2 };
-  epoch = 0; // of the resets: what was written before the last one is not shown
+  epoch = 0; // of the resets: a size from before the last one does not count any more
 
   /** @param {{name: string, debug: boolean}} options */
   constructor({ name, debug }) {
@@ -99,8 +101,10 @@ export class Screen extends EventTarget {
    * @param {() => void} [done]
    */
   write(text, done) {
-    const epoch = this.epoch;
-    this.term.write(withoutLeading(text), () => { if (epoch === this.epoch) done?.(); });
+    const shown = withoutLeading(text);
+    let at = 0;
+    for (; shown.length - at > piece; at += piece) this.term.write(shown.slice(at, at + piece));
+    this.term.write(shown.slice(at), done);
   }
 
   /**
@@ -109,7 +113,9 @@ export class Screen extends EventTarget {
    * @param {number} rows
    */
   resize(cols, rows) {
-    this.write('', () => {
+    const epoch = this.epoch;
+    this.term.write('', () => {
+      if (epoch !== this.epoch) return;
       this.term.resize(Math.max(2, cols), Math.max(1, rows));
       this.fit();
     });

@@ -5,7 +5,7 @@ import { Keyboard } from './keyboard.js';
 import { applyTerminal, holderOf, nameOf, terminalState } from './reducers.js';
 import { Screen } from './screen.js';
 import { small } from './small.js';
-import { terminalURI } from './wire.js';
+import { terminalURI, utf8Length } from './wire.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
@@ -32,6 +32,7 @@ export class TerminalView extends EventTarget {
   missing = false;
   shown = false; // the first snapshot is there
   resizeTimer = 0;
+  unshown = 0; // bytes of output that the host has sent and that are not drawn yet
 
   /**
    * @param {Connection} connection
@@ -57,6 +58,7 @@ export class TerminalView extends EventTarget {
     this.connection.unfollow(this.uri);
     clearTimeout(this.resizeTimer);
     this.screen.dispose();
+    this.acknowledge(this.unshown); // nobody will see it, and the host need not wait
   }
 
   focus() { this.screen.focus(); }
@@ -88,7 +90,7 @@ export class TerminalView extends EventTarget {
     applyTerminal(this.state, a);
     switch (a.type) {
       case 'terminal/data':
-        this.screen.write(a.data, () => this.connection.acknowledge(utf8Length(a.data)));
+        this.write(a.data);
         return;
       case 'terminal/input': return;
       case 'terminal/cleared': this.screen.clear(); break;
@@ -105,6 +107,19 @@ export class TerminalView extends EventTarget {
   copied(data) {
     if (!this.holds || Date.now() - this.keyboard.lastKey > copyTime) return;
     void copyFromProgram(data).then((text) => text && this.notice(text));
+  }
+
+  /** @param {string} data */
+  write(data) {
+    const bytes = utf8Length(data);
+    this.unshown += bytes;
+    this.screen.write(data, () => this.acknowledge(Math.min(bytes, this.unshown)));
+  }
+
+  /** @param {number} bytes */
+  acknowledge(bytes) {
+    this.unshown -= bytes;
+    this.connection.acknowledge(bytes);
   }
 
   gone() {
@@ -144,15 +159,4 @@ export class TerminalView extends EventTarget {
     if (cells.cols === this.state.cols && cells.rows === this.state.rows) return;
     this.connection.dispatch(this.uri, { type: 'terminal/resized', ...cells }).catch(() => {});
   }
-}
-
-/** @param {string} text */
-function utf8Length(text) {
-  let n = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (c < 0x80) continue;
-    n += c < 0x800 || c >= 0xd800 && c < 0xe000 ? 1 : 2; // a pair of surrogates has 4 bytes
-  }
-  return n;
 }

@@ -14,3 +14,17 @@ export const ack = {
 
 /** What programs copy, which is told to the holder of a terminal. */
 export const clipboard = 'termhost/clipboard';
+
+/**
+ * utf8Length returns how many bytes of UTF-8 a text has.
+ * @param {string} text
+ */
+export function utf8Length(text) {
+  let n = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c < 0x80) continue;
+    n += c < 0x800 || c >= 0xd800 && c < 0xe000 ? 1 : 2; // a pair of surrogates has 4 bytes
+  }
+  return n;
+}
