@@ -132,14 +132,25 @@ func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 		if n := p.named(state.name); n < 5 {
 			t.Errorf("%s: only %d things that need a name", state.name, n)
 		}
-		for theme, least := range map[string]float64{"light": 4.5, "dark": 4.5, "contrast": 7} {
-			eval[bool](p, fmt.Sprintf(`import('./js/theme.js').then(({ settings }) => { settings.set({ theme: %q }); return true })`, theme))
-			p.readable(state.name+" in "+theme, least)
-			p.shot("state-" + state.name + "-" + theme)
+		for _, c := range []struct {
+			theme string
+			least float64
+		}{{"light", 4.5}, {"dark", 4.5}, {"contrast", 7}} {
+			eval[bool](p, fmt.Sprintf(`import('./js/theme.js').then(({ settings }) => { settings.set({ theme: %q }); return true })`, c.theme))
+			p.readable(state.name+" in "+c.theme, c.least)
+			p.shot("state-" + state.name + "-" + c.theme)
 		}
 		p.keys("\x1b")
 		p.until(`!document.querySelector('dialog')`)
 	}
+	p.phone()
+	p.until(`document.querySelector('.compose').checkVisibility()`)
+	p.named("a phone")
+	p.readable("a phone", 7)
+	p.click("button", "Settings")
+	p.shot("phone-settings")
+	p.named("settings on a phone")
+	p.readable("settings on a phone", 7)
 }
 
 // TestTabReachesEverything goes with the keyboard alone from the list to each pane, and has been at

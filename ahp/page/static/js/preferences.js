@@ -12,7 +12,7 @@ import { keyRows, leastSize, mostSize, settings, themes } from './theme.js';
 /** What is said of each choice. */
 const names = {
   system: 'System', light: 'Light', dark: 'Dark', contrast: 'High contrast',
-  auto: 'On small and touch screens', always: 'Always', never: 'Never',
+  auto: 'Small or touch screens', always: 'Always', never: 'Never',
 };
 const families = ['JetBrains Mono', 'Fira Code', 'Cascadia Code', 'Source Code Pro', 'IBM Plex Mono', 'Iosevka',
   'Hack', 'DejaVu Sans Mono', 'Menlo', 'Consolas'];

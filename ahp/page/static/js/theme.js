@@ -33,11 +33,12 @@ class Settings extends EventTarget {
   values = { ...defaults };
   prefersDark = matchMedia('(prefers-color-scheme: dark)');
   prefersContrast = matchMedia('(prefers-contrast: more)');
+  prefersStillness = matchMedia('(prefers-reduced-motion: reduce)');
 
   constructor() {
     super();
     this.load();
-    for (const q of [this.prefersDark, this.prefersContrast]) {
+    for (const q of [this.prefersDark, this.prefersContrast, this.prefersStillness]) {
       q.addEventListener('change', () => this.apply());
     }
     addEventListener('storage', (e) => {
@@ -85,7 +86,8 @@ class Settings extends EventTarget {
 
   /** What a terminal's screen is drawn with, but for its size. */
   get drawing() {
-    return { theme: this.colors, fontFamily: this.font, cursorBlink: this.values.blink,
+    const cursorBlink = this.values.blink && !this.prefersStillness.matches;
+    return { theme: this.colors, fontFamily: this.font, cursorBlink,
       minimumContrastRatio: leastContrast[this.resolved], screenReaderMode: this.values.aloud };
   }
 
