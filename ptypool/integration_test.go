@@ -169,6 +169,7 @@ func eachShell(t *testing.T, test func(t *testing.T, s shellSpec)) {
 	for _, name := range []string{"bash", "zsh", "fish"} {
 		for _, login := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s,login=%v", name, login), func(t *testing.T) {
+				t.Parallel()
 				test(t, shellSpec{name: name, login: login})
 			})
 		}

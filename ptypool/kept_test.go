@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/proctag"
 )
@@ -93,7 +94,7 @@ func TestAKeepersTerminalsAreLikeOurOwn(t *testing.T) {
 		return
 	}
 	run := "Exit|Start|Hangup|Signal|Input|Piped|Pipes|Interrupt|Script|Shutdown|Drain|Session"
-	if os.Getenv("TERMHOST_SLOW") != "" {
+	if slowtest.On() {
 		run = "."
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", run, "-test.timeout", "5m")

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/termlog"
 )
@@ -69,7 +70,7 @@ func runBusyHost(args []string) int {
 func TestNothingIsLeftWhicheverIsKilled(t *testing.T) {
 	t.Parallel()
 	rounds := 1
-	if os.Getenv("TERMHOST_SLOW") != "" {
+	if slowtest.On() {
 		rounds = 2
 	}
 	for _, what := range []string{"start", "create", "resize", "exit", "flood"} {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/termlog"
 )
@@ -90,7 +91,7 @@ func hostFlood(dir, logDir string) error {
 func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 	t.Parallel()
 	kills := 20
-	if os.Getenv("TERMHOST_SLOW") != "" {
+	if slowtest.On() {
 		kills = 200
 	}
 	link, logDir := newLink(t), t.TempDir()

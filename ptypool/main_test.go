@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 func TestMain(m *testing.M) {
@@ -13,5 +15,6 @@ func TestMain(m *testing.M) {
 			os.Exit(other(os.Args[2:]))
 		}
 	}
+	slowtest.Overlap()
 	goleak.VerifyTestMain(m)
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // read returns a file of the shell's home; "" if it does not exist.
@@ -98,6 +100,10 @@ func TestBashHistoryIsUntouched(t *testing.T) {
 		"ignorespace:erasedups"} {
 		for _, login := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s,login=%v", control, login), func(t *testing.T) {
+				t.Parallel()
+				if login {
+					slowtest.Skip(t)
+				}
 				rc := "HISTCONTROL=" + control + "\nHISTIGNORE='ignored*'\nHISTTIMEFORMAT='%F '\n"
 				files := map[string]string{".bashrc": rc, ".bash_profile": rc}
 				s := shellSpec{name: "bash", login: login, plain: true, files: files}
@@ -187,6 +193,10 @@ func TestBashPromptsOfTheUser(t *testing.T) {
 	} {
 		for _, s := range []shellSpec{{}, {login: true}, {old: true}} {
 			t.Run(fmt.Sprintf("%s,login=%v,old=%v", c.name, s.login, s.old), func(t *testing.T) {
+				t.Parallel()
+				if s.login || s.old {
+					slowtest.Skip(t)
+				}
 				has := func(s string) bool { return strings.Contains(c.name, s) }
 				if s.old && (has("array") || has("sees")) {
 					t.Skip("it has no array, and no PIPESTATUS for a second command")

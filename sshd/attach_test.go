@@ -26,6 +26,7 @@ func (p *person) resize(cols, rows int) {
 }
 
 func TestTheHoldersWindowIsTheTerminals(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": asObserver}})
 	p := r.open(r.dial("alice"), 80, 24, "new -n work -- trap 'echo now $(stty size)' WINCH; "+
 		"echo set-$((1+1)); while :; do sleep 0.05; done")
@@ -47,6 +48,7 @@ func TestTheHoldersWindowIsTheTerminals(t *testing.T) {
 }
 
 func TestAnObserverIsToldOnceThatItMayOnlyLook(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": asObserver}})
 	p := r.open(r.dial("alice"), 80, 24, "new -n work")
 	p.typeIn("echo set-$((1+1))\r")
@@ -68,6 +70,7 @@ func TestAnObserverIsToldOnceThatItMayOnlyLook(t *testing.T) {
 }
 
 func TestAnAdminSeizesWithTheFirstKeyAndHandsBack(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": asOperator}})
 	p := r.open(r.dial("bob"), 80, 24, "new -n work")
 	p.typeIn("echo bob-$((1+1))\r")
@@ -118,6 +121,7 @@ func TestPrefixKeys(t *testing.T) {
 }
 
 func TestThePrefixCanBeTurnedOff(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{door: func(c *Config) { c.NoPrefix = true }})
 	p := r.open(r.dial("alice"), 80, 24, "new -- stty raw -echo; echo ready; cat -v")
 	p.sees("ready")
@@ -126,6 +130,7 @@ func TestThePrefixCanBeTurnedOff(t *testing.T) {
 }
 
 func TestReadOnlyAttachTypesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	c := r.dial("alice")
 	p := r.open(c, 80, 24, "new -n work -- stty raw -echo; echo ready; cat -v")
@@ -191,6 +196,7 @@ func TestLosingTheConnectionDetaches(t *testing.T) {
 }
 
 func TestTwoViewersSeeTheSame(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
 	a := r.open(r.dial("alice"), 80, 24, "new -n work")
 	a.typeIn("echo up-$((1+1))\r")
@@ -228,6 +234,7 @@ func TestTwoViewersSeeTheSame(t *testing.T) {
 }
 
 func TestAnInterruptGetsThroughToAProgramThatDoesNotRead(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	// A shell runs its trap when the command in front of it has ended. So it is that command that
 	// says ready.
@@ -242,6 +249,7 @@ func TestAnInterruptGetsThroughToAProgramThatDoesNotRead(t *testing.T) {
 }
 
 func TestSignalsReachTheProgramInTheForeground(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	p := r.open(r.dial("alice"), 80, 24,
 		"new -- trap 'echo got-usr1' USR1; echo ready; while :; do sleep 0.05; done")
@@ -253,6 +261,7 @@ func TestSignalsReachTheProgramInTheForeground(t *testing.T) {
 }
 
 func TestInterruptDuringAFloodWorksAtOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	p := r.open(r.dial("alice"), 80, 24, "")
 	p.typeIn("yes 0123456789abcdef\r")
@@ -308,6 +317,7 @@ func TestOpenSSHOnATerminal(t *testing.T) {
 
 // A clear by an agent leaves an attached person with the prompt, at the top of the screen.
 func TestAClearKeepsThePromptForThoseWhoAreAttached(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	p := r.open(r.dial("alice"), 80, 24, "new -n work")
 	p.typeIn("PS1='prompt> '; echo out-$((1+1))\r")

@@ -54,6 +54,7 @@ type ptyMsg struct {
 type stringMsg struct{ Value string }
 
 func TestTheEndComesInOrder(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	ch, reqs := rawSession(t, r.dial("alice"))
 	if !request(t, ch, "exec", stringMsg{"run -- echo last; exit 7"}) {
@@ -84,6 +85,7 @@ func TestTheEndComesInOrder(t *testing.T) {
 
 // The library's own handler hangs here: nobody reads the window change.
 func TestWindowChangesBeforeTheShell(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	ch, _ := rawSession(t, r.dial("alice"))
 	if !request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24}) {
@@ -111,6 +113,7 @@ func TestWindowChangesBeforeTheShell(t *testing.T) {
 }
 
 func TestWindowFloodsLeaveOthersAlone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "mallory": ""}})
 	ch, _ := rawSession(t, r.dial("mallory"))
 	request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24})
@@ -139,6 +142,7 @@ func TestWindowFloodsLeaveOthersAlone(t *testing.T) {
 }
 
 func TestEnvironmentIsBoundedAndChosen(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	ch, _ := rawSession(t, r.dial("alice"))
 	type env struct{ Name, Value string }
@@ -179,6 +183,7 @@ func TestEnvironmentIsBoundedAndChosen(t *testing.T) {
 }
 
 func TestMalformedRequestsAreRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	c := r.dial("alice")
 	for _, bad := range []struct {
@@ -221,6 +226,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 }
 
 func TestTooManySessionsAreAShortage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	c := r.dial("alice")
 	var open []gossh.Channel
@@ -260,6 +266,7 @@ func TestChannelFloodIsRefusedAndForgotten(t *testing.T) {
 }
 
 func TestOnlyTheHTTPDoorIsForwardedTo(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{door: func(c *Config) { c.Forward = echoDoor }})
 	c := r.dial("alice")
 	for _, target := range []string{"127.0.0.1:22", "localhost:80", "ahp:81", "ahp.:80", "AHP:80"} {
@@ -282,6 +289,7 @@ func TestOnlyTheHTTPDoorIsForwardedTo(t *testing.T) {
 }
 
 func TestAPanicEndsOneConnectionOnly(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{door: func(c *Config) {
 		c.Forward = func(net.Conn, authzPrincipal) { panic("boom") }
 	}})

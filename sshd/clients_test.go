@@ -29,6 +29,7 @@ func (r *rig) other(program string, args ...string) (output string, err error) {
 }
 
 func TestTheForwardLeadsToTheHTTPDoorAsAnOperator(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{
 		people: map[string]string{"alice": "", "bob": "no-port-forwarding"},
 		door:   func(c *Config) { c.Forward = echoDoor },
@@ -71,6 +72,7 @@ func TestTheForwardLeadsToTheHTTPDoorAsAnOperator(t *testing.T) {
 
 // `printf 'GET ...' | ssh -W ahp:80` has sent everything before it reads anything.
 func TestAForwardAnswersAPeerThatSaysNoMore(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{door: func(c *Config) {
 		c.Forward = func(nc net.Conn, _ authzPrincipal) {
 			defer nc.Close()
@@ -85,6 +87,7 @@ func TestAForwardAnswersAPeerThatSaysNoMore(t *testing.T) {
 }
 
 func TestDropbearsClient(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("dbclient"); err != nil {
 		if os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
 			t.Fatal(err)
@@ -128,6 +131,7 @@ func (l *oneListener) Addr() net.Addr { return l.conn.LocalAddr() }
 // A WebSocket takes the connection over from the HTTP server, which stops its own reading with a
 // deadline.
 func TestAForwardCanBeTakenOverFromHTTP(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{door: func(c *Config) {
 		c.Forward = func(nc net.Conn, p authzPrincipal) {
 			l := &oneListener{conn: nc, once: make(chan struct{}, 1), done: make(chan struct{})}

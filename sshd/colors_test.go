@@ -18,6 +18,7 @@ const asking = `new -n work -- stty raw -echo; printf ready; dd bs=1 count=1 2>/
 	`printf '\033]11;?\033\\'; exec cat -v`
 
 func TestTheHoldersTerminalIsAskedForItsColours(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
 	p := r.open(r.dial("alice"), 80, 24, asking)
 	p.sees(questions)

@@ -48,6 +48,7 @@ func TestOnlyAKeyClosesTheHelpAndNothingElseIsLostOrTyped(t *testing.T) {
 }
 
 func TestThePrefixIsSentOnAsItCame(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	p := r.open(r.dial("alice"), 80, 24, catV)
 	p.sees("ready")
@@ -112,6 +113,7 @@ func TestNoticesCostNoScrollbackAndLoseNone(t *testing.T) {
 }
 
 func TestAViewerThatComesToFitTheTerminalGetsTheLinesItMissed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": asObserver}})
 	p := r.open(r.dial("alice"), 80, 24, "new -n work -- "+counting)
 	p.sees("at-50\r\n")
@@ -128,6 +130,7 @@ func TestAViewerThatComesToFitTheTerminalGetsTheLinesItMissed(t *testing.T) {
 }
 
 func TestTheClipboardAndTheBellReachAHolderWhoseScreenIsCovered(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
 	p := r.open(r.dial("alice"), 80, 24, `new -n work -- stty -echo; echo ready; while read x; do `+
 		`printf '\033]52;c;Y2xpcA==\007\033]52;p;cHJpbQ==\007\a%s' "$x"; done`)
@@ -160,6 +163,7 @@ func TestTheClipboardAndTheBellReachAHolderWhoseScreenIsCovered(t *testing.T) {
 }
 
 func TestWhoTakesTheKeyboardIsToldFromWhomOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": asOperator}})
 	b := r.open(r.dial("bob"), 80, 24, catV)
 	b.sees("ready")
@@ -178,6 +182,7 @@ func TestWhoTakesTheKeyboardIsToldFromWhomOnce(t *testing.T) {
 }
 
 func TestWhatAnAdminSendsLeavesTheKeyboardWhereItIs(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": asOperator}})
 	b := r.open(r.dial("bob"), 80, 24, catV)
 	b.sees("ready")
@@ -196,6 +201,7 @@ func TestWhatAnAdminSendsLeavesTheKeyboardWhereItIs(t *testing.T) {
 }
 
 func TestWhoHoldsATerminalIsNotToldThatSomebodyElseDoes(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	c := r.dial("alice")
 	p := r.open(c, 80, 24, catV)
@@ -212,6 +218,7 @@ func TestWhoHoldsATerminalIsNotToldThatSomebodyElseDoes(t *testing.T) {
 }
 
 func TestTheTitleIsGivenBack(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	p := r.open(r.dial("alice"), 80, 24, `new -n work -- printf '\033]2;mine\007ready'; exec cat`)
 	p.sees("\x1b[22;2t") // the title is kept

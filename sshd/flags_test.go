@@ -72,6 +72,7 @@ func TestFlagsMayFollowTheName(t *testing.T) {
 }
 
 func TestWhatIsTypedIsToldFromFlags(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	for _, c := range []struct{ send, want string }{
 		{"--enter work a b", "a b|"},
@@ -102,6 +103,7 @@ func TestWhatIsTypedIsToldFromFlags(t *testing.T) {
 }
 
 func TestAFolderInTheHomeDirectoryIsFoundByTheHost(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	for dir, want := range map[string]string{"~": "run -- pwd", "~/..": "run -C .. -- pwd"} {
 		want := r.ssh("alice", "", want)
@@ -112,6 +114,7 @@ func TestAFolderInTheHomeDirectoryIsFoundByTheHost(t *testing.T) {
 }
 
 func TestACommandBeginsWithTheFirstWordThatIsNoFlag(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	for command, want := range map[string]string{
 		`run echo -n  'two  words' $((1+1))`:     "two  words 2",

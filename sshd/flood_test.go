@@ -12,6 +12,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // A viewer that takes nothing of a flood costs the bytes of its channel's window, and nobody's
@@ -83,6 +84,7 @@ func TestAViewerThatFellBehindIsShownTheEnd(t *testing.T) {
 
 // No flood of requests is kept in memory.
 func TestFloodsAreNotKept(t *testing.T) {
+	slowtest.Skip(t)
 	r := newRig(t, rigOptions{})
 	r.dial("alice").Close()
 	memory := held()

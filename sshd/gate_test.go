@@ -27,6 +27,7 @@ func newTestGate(change func(*Config)) (*gate, *time.Time) {
 func addr(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 4} }
 
 func TestTheGateFillsAsSshdsDoesAndDropsWhoIsSilent(t *testing.T) {
+	t.Parallel()
 	roll := 0
 	g, now := newTestGate(func(c *Config) { c.Rand = func(int) int { return roll } })
 	source := func(i int) net.Addr { return addr(net.IPv4(10, 0, byte(i>>8), byte(i)).String()) }
@@ -76,6 +77,7 @@ func TestTheGateFillsAsSshdsDoesAndDropsWhoIsSilent(t *testing.T) {
 }
 
 func TestOneSourceDropsItsOwnStartups(t *testing.T) {
+	t.Parallel()
 	g, now := newTestGate(nil)
 	dropped := map[string]int{}
 	for i := range 50 {
@@ -97,6 +99,7 @@ func TestOneSourceDropsItsOwnStartups(t *testing.T) {
 }
 
 func TestASourceOfFailuresWaitsUntilItLogsIn(t *testing.T) {
+	t.Parallel()
 	g, now := newTestGate(nil)
 	far := addr("192.0.2.1")
 	for range 3 {
@@ -127,6 +130,7 @@ func TestASourceOfFailuresWaitsUntilItLogsIn(t *testing.T) {
 }
 
 func TestAProvenPeerIsNoStartup(t *testing.T) {
+	t.Parallel()
 	g, _ := newTestGate(func(c *Config) { c.Rand = func(int) int { return 0 } })
 	local := &net.UnixAddr{Name: "@", Net: "unix"}
 	for i := range 200 {
@@ -143,6 +147,7 @@ func TestAProvenPeerIsNoStartup(t *testing.T) {
 
 // The last connections are for admins.
 func TestAdminsHaveAReserve(t *testing.T) {
+	t.Parallel()
 	g, _ := newTestGate(func(c *Config) { c.MaxConnections = 32 })
 	enter := func(role authz.Role) (*admission, bool) {
 		a, refusal := g.admit(addr("192.0.2.1"), false)

@@ -30,6 +30,7 @@ func (r *rig) whoami(key string, options ...string) whoami {
 // The client asks about the admin's public key, whose private half it does not have, and then signs
 // with its own key.
 func TestIdentityIsOfTheKeyThatSigned(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"admin": "", "mine": asObserver}})
 	// A public key alone: ssh offers it, the host says it would do, and nothing can sign.
 	if err := os.Rename(r.path("admin"), r.path("admin.elsewhere")); err != nil {
@@ -44,6 +45,7 @@ func TestIdentityIsOfTheKeyThatSigned(t *testing.T) {
 // This attacker asks about the admin's key, is told that it would do, and then signs with its own
 // key on the same connection.
 func TestAskingAboutAKeyGivesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"admin": "", "mine": asObserver}})
 	cfg := r.clientConfig("mine")
 	mine := r.signer("mine")
@@ -75,6 +77,7 @@ type pretender struct {
 func (p pretender) PublicKey() gossh.PublicKey { return p.shown }
 
 func TestAnUnknownKeyIsRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	r.newKey("mallory")
 	got := r.runSSH("", append(r.sshArgs("mallory"), "whoami")...)
@@ -84,6 +87,7 @@ func TestAnUnknownKeyIsRefused(t *testing.T) {
 }
 
 func TestCertificatesOfATrustedAuthority(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"ca": "cert-authority,principals=\"me\""}})
 	r.newKey("dora")
 	keygen := func(args ...string) {
@@ -105,6 +109,7 @@ func TestCertificatesOfATrustedAuthority(t *testing.T) {
 }
 
 func TestNoWeakAlgorithmIsOffered(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	args := append([]string{"-vv"}, r.sshArgs("alice", "-o", "LogLevel=DEBUG2")...)
 	got := r.runSSH("", append(args, "whoami")...)
@@ -129,6 +134,7 @@ func TestNoWeakAlgorithmIsOffered(t *testing.T) {
 }
 
 func TestARemovedKeyEndsItsConnections(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
 	p := r.open(r.dial("bob"), 80, 24, "new -n bobs")
 	p.typeIn("echo here-$((1+1))\r")
@@ -148,6 +154,7 @@ func TestARemovedKeyEndsItsConnections(t *testing.T) {
 }
 
 func TestAForcedCommandIsAllThatRuns(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{
 		"robot": `command="echo only-this $SSH_ORIGINAL_COMMAND"`,
 	}})
@@ -238,6 +245,7 @@ func TestRolesOfPrincipals(t *testing.T) {
 }
 
 func TestATokenIsAloneOnStdout(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	got := r.ssh("alice", "", "token --name agent --ttl 1h --role observer")
 	secret := strings.TrimSuffix(got.stdout, "\n")

@@ -127,6 +127,7 @@ func TestErrorOutputOfAPeerIsThrownAway(t *testing.T) {
 
 // A guest counts with whoever invited it, and a token with its key.
 func TestAccounts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		p    authz.Principal
 		want string

@@ -17,6 +17,7 @@ func crew() map[string]string {
 }
 
 func TestWhoComesIsToldWhoHoldsTheKeyboard(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: crew()})
 	r.ssh("bob", "", catVDetached)
 	for name, want := range map[string]string{
@@ -43,6 +44,7 @@ func TestWhoComesIsToldWhoHoldsTheKeyboard(t *testing.T) {
 const catVDetached = "new -d -n work -- stty raw -echo; printf ready; exec cat -v"
 
 func TestTheKeyboardComesBackWhenWhoTookItLeaves(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: crew()})
 	b := r.open(r.dial("bob"), 80, 24, catV)
 	b.sees("ready")
@@ -66,6 +68,7 @@ func TestTheKeyboardComesBackWhenWhoTookItLeaves(t *testing.T) {
 }
 
 func TestTheHolderIsAskedForTheKeyboard(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: crew()})
 	a := r.open(r.dial("alice"), 80, 24, catV)
 	a.sees("ready")
@@ -96,6 +99,7 @@ func TestTheHolderIsAskedForTheKeyboard(t *testing.T) {
 }
 
 func TestAnIdleKeyboardComesBack(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: crew(),
 		host: func(c *host.Config) { c.KeyboardIdle = 200 * time.Millisecond }})
 	b := r.open(r.dial("bob"), 80, 24, catV)
@@ -108,6 +112,7 @@ func TestAnIdleKeyboardComesBack(t *testing.T) {
 }
 
 func TestANoteWaitsUntilTheHelpIsClosed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: crew()})
 	a := r.open(r.dial("alice"), 80, 24, catV)
 	a.sees("ready")
@@ -134,6 +139,7 @@ func (p *person) shows(cols, rows int) []byte {
 }
 
 func TestANoticeInANarrowWindowIsWholeAndLeavesNoTrace(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: crew()})
 	const cols, rows = 20, 8
 	r.ssh("alice", "", `new -d -n work -- stty raw -echo; `+

@@ -9,6 +9,7 @@ import (
 )
 
 func TestRunExitsWithTheStatusOfTheCommand(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	for _, c := range []struct {
 		command string
@@ -29,6 +30,7 @@ func TestRunExitsWithTheStatusOfTheCommand(t *testing.T) {
 }
 
 func TestRunWithoutPtyGivesLinesAsAPipeWould(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	got := r.ssh("alice", "", "run", "--", `printf 'one\ntwo\n'`)
 	if got.stdout != "one\ntwo\n" || got.stderr != "" {
@@ -37,6 +39,7 @@ func TestRunWithoutPtyGivesLinesAsAPipeWould(t *testing.T) {
 }
 
 func TestListAsJSON(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	if got := r.ssh("alice", "", "new -d -n build -- sleep 1000"); got.stdout != "build\n" {
 		t.Fatalf("new: %+v", got)
@@ -61,6 +64,7 @@ func TestListAsJSON(t *testing.T) {
 }
 
 func TestShellIsAttachedAndEndsWithItsStatus(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	p := r.open(r.dial("alice"), 80, 24, "")
 	p.typeIn("echo $((6*7))-$TERM\r")
@@ -75,6 +79,7 @@ func TestShellIsAttachedAndEndsWithItsStatus(t *testing.T) {
 }
 
 func TestDetachLeavesTheShellRunning(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	c := r.dial("alice")
 	p := r.open(c, 80, 24, "new -n work")

@@ -16,6 +16,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // pipeline runs OpenSSH's client with a command between other programs: SSH in script stands for
@@ -34,6 +35,7 @@ func (r *rig) pipeline(script string) outcome {
 // Without a pty, input and output are pipes: what would be a key or the end of a line on a terminal
 // is a byte like any other.
 func TestEveryByteGoesThroughRun(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	noise := make([]byte, 4<<20+17)
 	_, _ = rand.Read(noise)
@@ -53,6 +55,7 @@ func TestEveryByteGoesThroughRun(t *testing.T) {
 }
 
 func TestOutputAndErrorsStayApart(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	got := r.ssh("alice", "", "run", "--", "echo out; echo err >&2; exit 4")
 	if want := (outcome{"out\n", "err\n", 4}); got != want {
@@ -61,8 +64,9 @@ func TestOutputAndErrorsStayApart(t *testing.T) {
 }
 
 func TestAHundredMegabytesArriveWhole(t *testing.T) {
+	t.Parallel()
 	size := 100 << 20
-	if testing.Short() {
+	if !slowtest.On() {
 		size = 10 << 20
 	}
 	r := newRig(t, rigOptions{})
@@ -89,6 +93,7 @@ func (zeroes) Read(p []byte) (int, error) {
 }
 
 func TestTheProgramEndsWithItsReader(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	got := r.pipeline("SSH run -- yes | head -1; echo ${PIPESTATUS[0]}")
 	if got.stdout != "y\n141\n" || got.stderr != "" {
@@ -102,6 +107,7 @@ func TestTheProgramEndsWithItsReader(t *testing.T) {
 
 // A client whose own output is stuck takes nothing more: its window stays at nothing.
 func TestAClientThatStoppedTakingOutputSaysThatItReadsNoMore(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	ch, reqs, err := r.dial("alice").OpenChannel("session", nil)
 	if err != nil {
@@ -139,6 +145,7 @@ func exitStatus(reqs <-chan *gossh.Request) <-chan int {
 
 // OpenSSH's client stops reading its own input then.
 func TestTheClientIsToldThatAProgramReadsNoMore(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	ch, reqs, err := r.dial("alice").OpenChannel("session", nil)
 	if err != nil {
@@ -161,6 +168,7 @@ func TestTheClientIsToldThatAProgramReadsNoMore(t *testing.T) {
 }
 
 func TestHalfClosesArePassedOn(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	s, err := r.dial("alice").NewSession()
 	if err != nil {
@@ -181,6 +189,7 @@ func TestHalfClosesArePassedOn(t *testing.T) {
 }
 
 func TestSignalsReachTheProgram(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	s, err := r.dial("alice").NewSession()
 	if err != nil {
@@ -242,6 +251,7 @@ func (s *started) interrupt() (stderr string) {
 }
 
 func TestAProgramWhoseConnectionIsLostIsHungUp(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	s := r.start("run -n x -- trap 'echo hup >" + r.path("end") + "; exit 5' HUP; echo up;" +
 		" cat; echo whole >" + r.path("end"))
@@ -260,6 +270,7 @@ func TestAProgramWhoseConnectionIsLostIsHungUp(t *testing.T) {
 }
 
 func TestAKeptProgramOutlivesItsConnectionAndIsNamed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	s := r.start("run --keep -- echo up; cat >/dev/null; sleep 1000")
 	name := strings.TrimSuffix(s.interrupt(), "\n")
@@ -279,6 +290,7 @@ func TestAKeptProgramOutlivesItsConnectionAndIsNamed(t *testing.T) {
 }
 
 func TestAShellWithoutAPtyReadsAPipe(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	for _, c := range []struct{ stdin, want string }{
 		{"echo hi", "hi\n"},
@@ -296,6 +308,7 @@ func TestAShellWithoutAPtyReadsAPipe(t *testing.T) {
 }
 
 func TestTheEnvironmentIsThatOfSSHD(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	env := func(got outcome) map[string]string {
 		vars := map[string]string{}
@@ -333,6 +346,7 @@ func TestTheEnvironmentIsThatOfSSHD(t *testing.T) {
 }
 
 func TestBashReadsItsFileForACommand(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not installed")
 	}
@@ -344,6 +358,7 @@ func TestBashReadsItsFileForACommand(t *testing.T) {
 }
 
 func TestOthersWatchAProgramOnPipesAndCannotType(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
 	s := r.start("run -n x -- echo up; cat")
 	r.shows("x", "up")
@@ -369,6 +384,7 @@ func TestOthersWatchAProgramOnPipesAndCannotType(t *testing.T) {
 }
 
 func TestNoMoreSessionsLetsTheFirstOneIn(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	c := r.dial("alice")
 	if _, _, err := c.SendRequest("no-more-sessions@openssh.com", false, nil); err != nil {

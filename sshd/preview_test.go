@@ -9,6 +9,7 @@ import (
 )
 
 func TestOpenSSHIsOfferedTheCheaperCipher(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	for _, c := range []struct{ options, cipher string }{
 		{"", "aes128-gcm@openssh.com"},
@@ -29,6 +30,7 @@ func TestOpenSSHIsOfferedTheCheaperCipher(t *testing.T) {
 }
 
 func TestAClientThatWaitsForOurKeyExchangeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	nc, err := net.Dial("tcp", r.addr)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 )
 
 func TestAServerNeedsWhatItCannotDoWithout(t *testing.T) {
+	t.Parallel()
 	for name, cfg := range map[string]Config{
 		"nothing":     {},
 		"no host key": {Host: &host.Host{}, Authority: &authz.Authority{}},
@@ -31,6 +32,7 @@ func TestAServerNeedsWhatItCannotDoWithout(t *testing.T) {
 }
 
 func TestShutdownTellsWhy(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	p := r.open(r.dial("alice"), 80, 24, "new -n work")
 	p.typeIn("echo up-$((1+1))\r")
@@ -135,6 +137,7 @@ func TestOutOfDescriptorsIsWaitedFor(t *testing.T) {
 }
 
 func TestAConnectionIsCountedUntilItEnds(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{door: func(c *Config) { c.MaxConnections = 2 }})
 	first := r.dial("alice")
 	r.dial("alice")

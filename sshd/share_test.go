@@ -27,6 +27,7 @@ func (r *rig) shared(name string) (st ahp.TerminalState) {
 // A terminal's own output is not touched. A stream that comes from no terminal lacks the \r of its
 // line ends.
 func TestShareTakesATerminalsOutputAsItIsWithRaw(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	const printed = "one\ntwo\r\n\x1b[31mred\x1b[m\n"
 	for _, c := range []struct {
@@ -105,6 +106,7 @@ func (s *sharing) status() int {
 
 // Keys that are typed at a shared terminal go nowhere, and one line says so.
 func TestTypingIntoASharedTerminalIsRefusedWithOneNotice(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
 	s := r.share(t, "-n laptop")
 	s.print("shown\n")
@@ -150,6 +152,7 @@ func TestAFloodingShareIsSlowedAndToldOnce(t *testing.T) {
 }
 
 func TestAShareIsToldOfTheHostsEnd(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	s := r.share(t, "-n laptop")
 	s.print("shown\n")
@@ -166,6 +169,7 @@ func TestAShareIsToldOfTheHostsEnd(t *testing.T) {
 }
 
 func TestAShareIsToldThatItsKeyIsGone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": ""}})
 	s := r.share(t, "-n laptop")
 	p := r.open(r.dial("bob"), 80, 24, "attach -r laptop")

@@ -49,6 +49,7 @@ func TestSilentSocketsDoNotKeepPeopleOut(t *testing.T) {
 
 // Loopback stands for everybody on this machine: one of them who fails keeps nobody out.
 func TestWhoeverFailsOnThisMachineKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	r.newKey("mallory")
 	for range 20 {

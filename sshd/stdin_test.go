@@ -6,6 +6,7 @@ import (
 )
 
 func TestStandardInputReachesTheCommand(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	for _, c := range []struct{ name, stdin, command, want string }{
 		{"lines", "b\na\n", "run -- sort", "a\nb\n"},
@@ -21,6 +22,7 @@ func TestStandardInputReachesTheCommand(t *testing.T) {
 }
 
 func TestAnUnfinishedLastLineOfAScriptRuns(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	if got := r.ssh("alice", "exit 6"); got.status != 6 {
 		t.Errorf("got %+v", got)
@@ -28,6 +30,7 @@ func TestAnUnfinishedLastLineOfAScriptRuns(t *testing.T) {
 }
 
 func TestLargeOutputIsWhole(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, rigOptions{})
 	got := r.ssh("alice", "", "run -- seq 1 300000")
 	lines := strings.Split(strings.TrimSuffix(got.stdout, "\n"), "\n")

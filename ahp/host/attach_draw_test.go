@@ -12,6 +12,7 @@ import (
 // A viewer that is covered and uncovered again and again while output comes has every line exactly
 // once in the end.
 func TestLinesThatScrolledOffWhileCoveredComeOnce(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	const last = 101999 // fewer lines than the host keeps
 	term := run(t, h, carol, "x",

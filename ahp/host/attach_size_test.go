@@ -6,6 +6,7 @@ import (
 )
 
 func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	h := newHost(t, withClock(clock))
 	term := run(t, h, carol, "x", "stty raw -echo; exec cat")
@@ -66,6 +67,7 @@ func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
 }
 
 func TestWhoseKeyTookTheClaimIsToldOnce(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, carol, "x", "exec cat")
 	v := attach(t, h, alice, term.Name(), window)
@@ -80,6 +82,7 @@ func TestWhoseKeyTookTheClaimIsToldOnce(t *testing.T) {
 }
 
 func TestQueriesAreAnsweredWithTheColoursOfTheHoldersViewer(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	run(t, h, carol, "x",
 		`stty raw -echo; for i in 1 2; do dd bs=1 count=1 2>/dev/null; printf '\033]11;?\033\\'; dd bs=1 count=25 2>/dev/null | tr '\033' e; done; read x`)

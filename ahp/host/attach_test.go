@@ -21,6 +21,7 @@ import (
 var window = AttachOptions{Cols: 80, Rows: 24}
 
 func TestAnAttachShowsTheScreenAndWhatFollows(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, carol, "x", "stty -echo; printf before; read x; printf after; read x")
 	term.awaitOutput(t, "before")
@@ -96,6 +97,7 @@ func TestRedrawAndLiveStreamMeetWithoutGapOrDouble(t *testing.T) {
 }
 
 func TestAThousandAttachesToAHistoryFullOfQueries(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	queries := `\033[c\033[>c\033[=c\033[5n\033[6n\033[?6n\033[>q\033P$qm\033\\\033]4;1;?\007\033]10;?\007\033]11;?\007\033]12;?\007\033]52;c;?\007\033[21t\033[18t\033[?u\033Z\005`
 	dir := t.TempDir()
@@ -139,6 +141,7 @@ func TestAThousandAttachesToAHistoryFullOfQueries(t *testing.T) {
 }
 
 func TestOnlyARealKeyOfAnAdminSeizes(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, carol, "x", "stty raw -echo; printf ready; exec cat -v")
 	term.awaitOutput(t, "ready")
@@ -200,6 +203,7 @@ func TestOnlyARealKeyOfAnAdminSeizes(t *testing.T) {
 }
 
 func TestHandBack(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	h := newHost(t, withClock(clock))
 	agent := connect(t, h, bot, "agent")
@@ -240,6 +244,7 @@ func TestHandBack(t *testing.T) {
 }
 
 func TestTheClipboardReachesTheHoldersViewersOnly(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, carol, "x",
 		`stty -echo; read x; printf 'a\033]52;c;b25l\007b\033]52;c;dHdv\007c\033]52;c;?\007'; read x`)
@@ -285,6 +290,7 @@ func TestTheClipboardReachesTheHoldersViewersOnly(t *testing.T) {
 }
 
 func TestANotificationASecondReachesTheHoldersViewersOnly(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, carol, "x", `stty -echo; read x; printf '\033]9;one\007'; `+
 		`printf '\033]777;notify;x;two\007first'; read x; `+
@@ -328,6 +334,7 @@ func TestANotificationASecondReachesTheHoldersViewersOnly(t *testing.T) {
 }
 
 func TestWaitRoom(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	dir := t.TempDir()
 	term := run(t, h, carol, "x",

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/vt"
 )
 
@@ -121,7 +122,7 @@ func sameScreen(t *testing.T, term *Terminal, content []byte) bool {
 func TestTrimmedContentEndsInTheHostsScreen(t *testing.T) {
 	t.Parallel()
 	seeds := 12
-	if testing.Short() {
+	if !slowtest.On() {
 		seeds = 4
 	}
 	for seed := range seeds {
@@ -171,6 +172,7 @@ func settled(t *Terminal) bool {
 }
 
 func TestCheckpointsCostLittleOnALargeScreen(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.ScrollbackBytes = 64 << 10 })
 	term := fedTerminal(t, h, MaxCols, MaxRows)
 	line := strings.Repeat("\x1b[31mx\x1b[32my", 80) + "\r\n"
@@ -187,6 +189,7 @@ func TestCheckpointsCostLittleOnALargeScreen(t *testing.T) {
 }
 
 func TestAStreamSeesTrimmedContentFromItsBeginning(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.ScrollbackBytes = 64 << 10 })
 	term := run(t, h, carol, "x",
 		`stty -opost; printf '\033[?1049h\033[31m\033[3;5r'; yes 'text in red' | head -c 300000; printf THE-END; read x`)

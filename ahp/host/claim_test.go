@@ -76,6 +76,7 @@ func TestClaimsPassOnOnlyFromTheHolder(t *testing.T) {
 }
 
 func TestAnAdminSeizesAndTheFormerHolderTypesNoMore(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	agent, admin := connect(t, h, bot, "agent"), connect(t, h, alice, "admin")
 	uri := agent.create("x", "/bin/cat")
@@ -96,6 +97,7 @@ func TestAnAdminSeizesAndTheFormerHolderTypesNoMore(t *testing.T) {
 }
 
 func TestASeizureDropsWhatTheFormerHolderHadQueued(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	agent, admin := connect(t, h, bot, "agent"), connect(t, h, alice, "admin")
 	// The program reads nothing before it is told to, by a named pipe.
@@ -124,6 +126,7 @@ func TestASeizureDropsWhatTheFormerHolderHadQueued(t *testing.T) {
 }
 
 func TestOfTwoRacingClaimsExactlyOneWins(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	// One token, two agents: the policy lets both.
 	a, b := connect(t, h, bot, "a"), connect(t, h, bot, "b")
@@ -171,6 +174,7 @@ func (t *Terminal) forgetLastClaim() {
 }
 
 func TestAClaimMadeWithKnowledgeOfTheLastIsNoRace(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	h := newHost(t, withClock(clock))
 	first, second := connect(t, h, alice, "first"), connect(t, h, dave, "second")
@@ -235,6 +239,7 @@ func TestASessionsClaimIsHeldByThePrincipalThatMadeIt(t *testing.T) {
 }
 
 func TestInputSharedLetsOperatorsTypeButNotObservers(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.InputShared = true })
 	owner, other := connect(t, h, carol, "owner"), connect(t, h, bot, "other")
 	looker := connect(t, h, eve, "looker")
@@ -257,6 +262,7 @@ func TestInputSharedLetsOperatorsTypeButNotObservers(t *testing.T) {
 }
 
 func TestAFullInputQueueRejectsAndTheTerminalLivesOn(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "owner")
 	uri := p.create("x", "/bin/sh", "-c", "stty raw -echo; printf ready; exec sleep 1000")

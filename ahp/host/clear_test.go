@@ -68,6 +68,7 @@ func TestAClearKeepsTheLineOfTheCursor(t *testing.T) {
 
 // Lines that a clear took away are not sent to a viewer whose screen was covered.
 func TestAClearUnderAnOverlayBringsNothingBack(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
@@ -88,6 +89,7 @@ func TestAClearUnderAnOverlayBringsNothingBack(t *testing.T) {
 }
 
 func TestClearPaintsAFullScreenProgramAnew(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c", `printf 'before\033[?1049h\033[2;2Hfull screen'; read x`)
@@ -103,6 +105,7 @@ func TestClearPaintsAFullScreenProgramAnew(t *testing.T) {
 
 // After its clear an owner draws its screen again by itself.
 func TestAClearByAnOwnerLeavesTheContentEmpty(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	owner := connect(t, h, carol, "owner")
 	uri, term := owner.share("laptop", "")
@@ -118,6 +121,7 @@ func TestAClearByAnOwnerLeavesTheContentEmpty(t *testing.T) {
 // A clear leaves alone a string that the program is in the middle of: the rest of it is not shown
 // as text.
 func TestAClearInTheMiddleOfAStringDoesNotShowItsRest(t *testing.T) {
+	t.Parallel()
 	for _, begin := range []string{"\x1b]0;", "\x1bP+q", "\x1b_G", "\x1b]52;c;"} {
 		h := newHost(t)
 		p := connect(t, h, carol, "c")

@@ -26,6 +26,7 @@ func initialize(t *testing.T, h *Host, p authz.Principal, id string) (*Conn, *ah
 }
 
 func TestAForeignClientIDIsRefusedAndNothingReplayed(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	owner := connect(t, h, carol, "owner")
 	uri := owner.create("x", "/bin/cat")
@@ -49,6 +50,7 @@ func TestAForeignClientIDIsRefusedAndNothingReplayed(t *testing.T) {
 }
 
 func TestClientIDsThatNobodyMayChoose(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	for id, code := range map[string]int{
 		"":                               ahp.CodeInvalidParams,
@@ -76,6 +78,7 @@ func TestClientIDsThatNobodyMayChoose(t *testing.T) {
 }
 
 func TestAPrincipalHasAtMost256ClientIDs(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	h := newHost(t, withClock(clock), func(c *Config) { c.MaxWebSockets = 2000 })
 	var last *Conn
@@ -103,6 +106,7 @@ func TestAPrincipalHasAtMost256ClientIDs(t *testing.T) {
 }
 
 func TestAnObserverHasAtMost8ClientIDs(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	for i := range 8 {
 		if _, e := initialize(t, h, eve, fmt.Sprintf("c%d", i)); e != nil {
@@ -116,6 +120,7 @@ func TestAnObserverHasAtMost8ClientIDs(t *testing.T) {
 }
 
 func TestAClientIDIsBoundForTenMinutesOrAsLongAsItHoldsAClaim(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	h := newHost(t, withClock(clock))
 	holder, guest := connect(t, h, carol, "holder"), connect(t, h, carol, "guest")
@@ -142,6 +147,7 @@ func TestAClientIDIsBoundForTenMinutesOrAsLongAsItHoldsAClaim(t *testing.T) {
 }
 
 func TestANewerConnectionTakesOver(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	old := connect(t, h, carol, "c")
 	uri := old.create("x", "/bin/cat")
@@ -185,6 +191,7 @@ func TestANewerConnectionTakesOver(t *testing.T) {
 }
 
 func TestATakeOverGoesOnWithTheOlderConnectionsSubscriptions(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	old := connect(t, h, carol, "c")
 	uri := old.create("x", "/bin/sh", "-c", "stty -echo; echo before; cat")
@@ -211,6 +218,7 @@ func TestATakeOverGoesOnWithTheOlderConnectionsSubscriptions(t *testing.T) {
 }
 
 func TestSSHSessionsOfAKeyShareAClientIDThatATokenDoesNot(t *testing.T) {
+	t.Parallel()
 	if SSHClientID(alice) == SSHClientID(bot) {
 		t.Error("a token shares its key's clientId")
 	}
@@ -242,6 +250,7 @@ func TestSSHSessionsOfAKeyShareAClientIDThatATokenDoesNot(t *testing.T) {
 }
 
 func TestAPrincipalsExpiryEndsItsConnections(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := carol
 	p.Expires = time.Now().Add(20 * time.Millisecond)
@@ -263,6 +272,7 @@ func TestAPrincipalsExpiryEndsItsConnections(t *testing.T) {
 }
 
 func TestAConnectionThatHasEndedCountsNoMore(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	a, b := connect(t, h, carol, "a"), connect(t, h, bot, "b")
 	uri := a.create("x", "/bin/cat")

@@ -74,6 +74,7 @@ func TestCommandsOfRealShellsAreToldApart(t *testing.T) {
 }
 
 func TestACommandsDuration(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	h := newHost(t, withClock(clock))
 	p := connect(t, h, carol, "c")
@@ -146,6 +147,7 @@ func TestACommandIsOfWhoTypedItsEnter(t *testing.T) {
 }
 
 func TestARejectionSaysWhoHoldsTheTerminal(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	run(t, h, alice, "x", "read x")
 	p := connect(t, h, carol, "c")

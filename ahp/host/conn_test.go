@@ -7,6 +7,7 @@ import (
 )
 
 func TestWhoIsAnAgent(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	inside := alice
 	inside.Inside = true

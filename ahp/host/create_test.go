@@ -15,6 +15,7 @@ import (
 )
 
 func TestCreateTerminalsErrors(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.MaxTerminals = 2 })
 	p := connect(t, h, carol, "c")
 	p.create("taken", "/bin/cat")
@@ -91,6 +92,7 @@ func TestCreateTerminalsErrors(t *testing.T) {
 }
 
 func TestAShellThatDoesNotExistIsTheHostsFault(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.Shell = "/no/such/shell" })
 	p := connect(t, h, carol, "c")
 	claim := ahp.ClientClaim("c")
@@ -105,6 +107,7 @@ func TestAShellThatDoesNotExistIsTheHostsFault(t *testing.T) {
 }
 
 func TestCreateNamesClampsAndClaims(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	for _, name := range []string{"a b", "..", strings.Repeat("x", 65), "ä"} {
 		var bad *NameError
@@ -145,6 +148,7 @@ func TestCreateNamesClampsAndClaims(t *testing.T) {
 }
 
 func TestInitialSubscriptionsThatDoNotExistAreLeftOut(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	uri := connect(t, h, carol, "a").create("x", "/bin/cat")
 	c, err := h.Connect(eve, DoorWebSocket)
@@ -187,6 +191,7 @@ func TestInitialSubscriptionsThatDoNotExistAreLeftOut(t *testing.T) {
 }
 
 func TestAVersionThatNobodySpeaks(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	c, err := h.Connect(carol, DoorWebSocket)
 	if err != nil {
@@ -202,6 +207,7 @@ func TestAVersionThatNobodySpeaks(t *testing.T) {
 }
 
 func TestTheProgramsOwnTitleAndDirectory(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
@@ -239,6 +245,7 @@ func TestTheProgramsOwnTitleAndDirectory(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	for line, want := range map[string]int{
 		"exit 0": 0, "exit 7": 7, "exit 255": 255,
@@ -254,6 +261,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestChildrenHaveTheStandardDescriptorsOnly(t *testing.T) {
+	t.Parallel()
 	f, err := os.Open("/dev/null")
 	if err != nil {
 		t.Fatal(err)
@@ -269,6 +277,7 @@ func TestChildrenHaveTheStandardDescriptorsOnly(t *testing.T) {
 }
 
 func TestAForcedCommandsTerminalIsItsOwnOnly(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	forced := authz.Principal{ID: "SHA256:forced", Name: "forced", Role: authz.Operator,
 		Fingerprint: "SHA256:forced", Command: "cat"}

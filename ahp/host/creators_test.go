@@ -11,6 +11,7 @@ import (
 )
 
 func TestCreatorOf(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, bot, "x", "exec cat")
 	if p, _, ok := h.CreatorOf(term.term.Pid()); !ok || p != bot {

@@ -61,6 +61,7 @@ while :; do sleep 1000; done`
 }
 
 func TestDisposeTellsTheExitThenTheListThenReleases(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
 	keep := p.create("keep", "/bin/cat")
@@ -113,6 +114,7 @@ func TestDisposeTellsTheExitThenTheListThenReleases(t *testing.T) {
 }
 
 func TestADisposedNameIsFreeAtOnce(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
 	for range 20 {
@@ -127,6 +129,7 @@ func TestADisposedNameIsFreeAtOnce(t *testing.T) {
 }
 
 func TestConcurrentDisposesAllReturnWhenItIsGone(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, carol, "x", "exec cat")
 	var wg sync.WaitGroup
@@ -145,6 +148,7 @@ func TestConcurrentDisposesAllReturnWhenItIsGone(t *testing.T) {
 }
 
 func TestWhoMayNotDispose(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, carol, "x", "exec cat")
 	var denied *authz.Denied
@@ -159,6 +163,7 @@ func TestWhoMayNotDispose(t *testing.T) {
 }
 
 func TestTransientTerminalsGoWithTheirCreatorsLastLook(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	create := func(name string) (*Conn, *Attach) {
 		c, err := h.Connect(carol, DoorSSH)
@@ -210,6 +215,7 @@ func TestTransientTerminalsGoWithTheirCreatorsLastLook(t *testing.T) {
 }
 
 func TestWhatAShellLeavesInTheBackgroundOutlivesIt(t *testing.T) {
+	t.Parallel()
 	h, err := New(Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 0})
 	if err != nil {
 		t.Fatal(err)
@@ -261,6 +267,7 @@ func readPid(t *testing.T, name string) int {
 }
 
 func TestExitedTerminalsStayAsManyAsConfigured(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.MaxExited = 3 })
 	var terms []*Terminal
 	for range 6 {
@@ -280,6 +287,7 @@ func TestExitedTerminalsStayAsManyAsConfigured(t *testing.T) {
 }
 
 func TestWithNoneToStayAnExitedTerminalGoesAtOnce(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.MaxExited = 0 })
 	wait(t, "its going", run(t, h, carol, "x", "exit 0").Gone())
 }

@@ -55,6 +55,7 @@ func TestNothingOfTheHostsEnvironmentReachesATerminal(t *testing.T) {
 }
 
 func TestWhatAClientMaySet(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.Env = map[string]string{"EDITOR": "vim", "PAGER": "less"} })
 	got := variables(t, h, CreateOptions{
 		Term: "xterm",
@@ -80,6 +81,7 @@ func TestWhatAClientMaySet(t *testing.T) {
 }
 
 func TestTermIsTheCreatorsIfTheHostKnowsIt(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.Term = "vt100" })
 	home := t.TempDir()
 	h.account.Home = home
@@ -107,6 +109,7 @@ func TestTermIsTheCreatorsIfTheHostKnowsIt(t *testing.T) {
 }
 
 func TestALineRunsInTheShellAndNotInALoginShell(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.Shell, c.Login = "/bin/bash", true })
 	term, err := h.Create(carol,
 		CreateOptions{Line: `X=1 echo "$0" "$-" $(shopt -q login_shell && echo login); cat <<<"a  b"`})
@@ -125,6 +128,7 @@ func TestALineRunsInTheShellAndNotInALoginShell(t *testing.T) {
 }
 
 func TestAShellStartsAtHomeOrAtTheRoot(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.account.Home = "/no/such/home"
 	term := run(t, h, carol, "x", "pwd")
@@ -144,6 +148,7 @@ func TestAShellStartsAtHomeOrAtTheRoot(t *testing.T) {
 }
 
 func TestTheScriptsOfShellIntegrationAreInstalledOnce(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.ShellIntegration = true; c.Shell = "/bin/bash" })
 	var files []string
 	filepath.WalkDir(filepath.Join(h.cfg().StateDir, shellFolder),
@@ -160,6 +165,7 @@ func TestTheScriptsOfShellIntegrationAreInstalledOnce(t *testing.T) {
 }
 
 func TestAShellThatIsMissingIsNamedAtOnce(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	newHost(t, func(c *Config) {
 		c.Shell, c.Log = "/no/such/shell", slog.New(slog.NewTextHandler(&log, nil))

@@ -109,6 +109,7 @@ func TestTheFeedTellsWhatHappensAndByWhom(t *testing.T) {
 }
 
 func TestAnEventHasNothingThatWasTypedOrPrinted(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	l := listen(t, h, carol)
 	term := run(t, h, carol, "x", `stty -echo; read x; printf 'shown-%s' "$x"; `+
@@ -125,6 +126,7 @@ func TestAnEventHasNothingThatWasTypedOrPrinted(t *testing.T) {
 }
 
 func TestAWaitIsNoAttach(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, carol, "x", "read x")
 	l := listen(t, h, carol)
@@ -140,6 +142,7 @@ func TestAWaitIsNoAttach(t *testing.T) {
 }
 
 func TestAReaderSeesItsTerminalsOnly(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, withoutLookout)
 	mine, other := run(t, h, carol, "mine", "read x"), run(t, h, carol, "other", "read x")
 	guest := listen(t, h, guestOf(mine, "gwen", authz.Observer))
@@ -168,6 +171,7 @@ func TestAReaderSeesItsTerminalsOnly(t *testing.T) {
 }
 
 func TestASlowReaderIsToldHowManyEventsItHasLost(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, withoutLookout)
 	x, y := run(t, h, carol, "x", "read x"), run(t, h, carol, "y", "read x")
 	slow, quick, named := listen(t, h, eve), listen(t, h, eve), listen(t, h, eve, x)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheServerSeqNeverFallsAcrossRestarts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	clock := newClock()
 	start := func() *Host {
@@ -63,6 +64,7 @@ func TestTheServerSeqNeverFallsAcrossRestarts(t *testing.T) {
 }
 
 func TestTheHighWaterMarkStaysAheadOfTheServerSeq(t *testing.T) {
+	t.Parallel()
 	m := highWater{dir: t.TempDir()}
 	first, err := m.begin(time.Unix(1_700_000_000, 0))
 	if err != nil {
@@ -79,6 +81,7 @@ func TestTheHighWaterMarkStaysAheadOfTheServerSeq(t *testing.T) {
 }
 
 func TestAHostThatCannotWriteBeginsWithTheClock(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	var log bytes.Buffer
 	h, err := New(Config{StateDir: filepath.Join(t.TempDir(), "none"), Now: clock.Now,

@@ -12,11 +12,15 @@ import (
 	"go.uber.org/goleak"
 
 	"termhost/ahp"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	slowtest.Overlap()
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds every wait of a test; it is a failure bound, never a pause.
 const patience = 30 * time.Second
@@ -333,6 +337,7 @@ func run(t testing.TB, h *Host, p authz.Principal, name, line string) *Terminal 
 }
 
 func TestATerminalRunsACommandAndTellsItsExit(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, bot, "agent")
 	uri := p.create("job", "/bin/sh", "-c", "echo hello; exit 7")
@@ -348,6 +353,7 @@ func TestATerminalRunsACommandAndTellsItsExit(t *testing.T) {
 }
 
 func TestInputIsAcknowledgedWithoutItsKeysAndOnlyToItsSender(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, bot, "agent")
 	other := connect(t, h, eve, "watcher")

@@ -23,6 +23,7 @@ func folderOf(t testing.TB, state string) string {
 }
 
 func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	run(t, h, carol, "x", "echo one; echo two; exec cat").awaitOutput(t, "two")
 	dir := killed(t, h)
@@ -70,6 +71,7 @@ func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
 }
 
 func TestDamageInALogIsTold(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.LogBytes = 256 << 10 })
 	term := run(t, h, carol, "x", "seq 1 25000; exec cat")
 	term.awaitOutput(t, "25000")
@@ -92,6 +94,7 @@ func TestDamageInALogIsTold(t *testing.T) {
 }
 
 func TestAFullDiskHoldsNothingUp(t *testing.T) {
+	t.Parallel()
 	state := smalldisk.New(t, "512k")
 	h := newHost(t, func(c *Config) { c.StateDir, c.LogBytes = state, 1<<20 })
 	early := run(t, h, carol, "early", "read x; seq 1 200000; read x; echo after; exec cat")
@@ -138,6 +141,7 @@ func TestAFullDiskHoldsNothingUp(t *testing.T) {
 }
 
 func TestAClockThatIsSetBackKeepsTerminals(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	h := newHost(t, func(c *Config) { c.Now, c.ExitedTTL = clock.Now, time.Hour })
 	wait(t, "the exit", run(t, h, carol, "x", "exit 4").Done())
@@ -158,6 +162,7 @@ func TestAClockThatIsSetBackKeepsTerminals(t *testing.T) {
 }
 
 func TestAFolderThatCannotBeWrittenHoldsNothingUp(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, termsDir), "a file in its place")
 	h := after(t, dir)
@@ -169,6 +174,7 @@ func TestAFolderThatCannotBeWrittenHoldsNothingUp(t *testing.T) {
 }
 
 func TestWithoutPersistenceNoOutputReachesTheDisk(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.Persist = false })
 	term := run(t, h, carol, "x", "echo hello; exec cat")
 	term.awaitOutput(t, "hello")

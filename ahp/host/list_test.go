@@ -63,6 +63,7 @@ func TestTheListGoesOutAtOnceWhenQuietAndThenEvery100ms(t *testing.T) {
 }
 
 func TestTheRootListFollowsEverything(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p, admin := connect(t, h, carol, "c"), connect(t, h, alice, "a")
 	p.follow("ahp-root:")
@@ -87,6 +88,7 @@ func TestTheRootListFollowsEverything(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	for _, name := range []string{"build", "builder", "web", "x1"} {
 		run(t, h, carol, name, "exec cat")
@@ -128,6 +130,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestLastUsed(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	if h.LastUsed(carol) != nil {
 		t.Error("there is one where there is none")
@@ -169,6 +172,7 @@ func TestLastUsed(t *testing.T) {
 }
 
 func TestListingsHoldNoControlCharacters(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.ShellIntegration = true; c.Shell = "/bin/bash" })
 	term := run(t, h, carol, "x",
 		`printf '\033]0;a\033[31mb\007\033]0;\302\233c\007\033]7;file:///a\001b\007done'`)
@@ -187,6 +191,7 @@ func TestListingsHoldNoControlCharacters(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	c := connect(t, h, carol, "c")
 	c.create("a", "/bin/cat")
@@ -200,6 +205,7 @@ func TestStats(t *testing.T) {
 }
 
 func TestAFreshNameIsNeverAnothers(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	run := func(fresh bool) *Terminal {
 		t.Helper()
@@ -225,6 +231,7 @@ func TestAFreshNameIsNeverAnothers(t *testing.T) {
 }
 
 func TestFreshNamesTakeBoundedRoom(t *testing.T) {
+	t.Parallel()
 	var s spent
 	s.add("old", 7)
 	for i := range 2*maxSpentBases + 1 {
@@ -239,6 +246,7 @@ func TestFreshNamesTakeBoundedRoom(t *testing.T) {
 }
 
 func TestATerminalIsFoundExactlyByItsURI(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	for _, name := range []string{"sleep-10", "sleep-2"} {
 		if _, err := h.Create(alice, CreateOptions{Name: name, Argv: []string{"cat"}}); err != nil {
@@ -260,6 +268,7 @@ func TestATerminalIsFoundExactlyByItsURI(t *testing.T) {
 
 // A client-executed terminal may have ended without anybody knowing how.
 func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
+	t.Parallel()
 	info := Info{Name: "laptop", State: StateExited, Executor: ahp.ExecutorClient}
 	if got := info.StateText(); got != "exited ?" {
 		t.Errorf("it is listed as %q", got)
@@ -272,6 +281,7 @@ func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
 }
 
 func TestTheTableTellsWhatIsRecordedAndGuarded(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	for want, info := range map[string]Info{
 		"running":                       {State: StateRunning},
@@ -288,6 +298,7 @@ func TestTheTableTellsWhatIsRecordedAndGuarded(t *testing.T) {
 }
 
 func TestAnAgentSessionsTerminalIsListedWithItsSessionAndItsAgent(t *testing.T) {
+	t.Parallel()
 	info := Info{Name: "make-1", Holder: "gemini (uid:0)", Agent: "gemini", Mine: true,
 		Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1"}}
 	if got := info.HolderText(true); got != "gemini ahp-session:/s1" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/proctag"
 )
 
@@ -91,8 +92,8 @@ func TestProgramsThatWaitForSomebody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tool(t, c.needs)
-			if slow := c.needs == "node" || c.needs == "gpg"; slow && os.Getenv("TERMHOST_SLOW") == "" {
-				t.Skip("a slow test: it runs with TERMHOST_SLOW=1")
+			if c.needs == "node" || c.needs == "gpg" {
+				slowtest.Skip(t)
 			}
 			h := newHost(t)
 			dir := t.TempDir()
@@ -134,9 +135,7 @@ func (t *Terminal) rests(tb testing.TB) {
 }
 
 func TestProgramsThatDoNotWait(t *testing.T) {
-	if os.Getenv("TERMHOST_SLOW") == "" {
-		t.Skip("a slow test: it runs with TERMHOST_SLOW=1")
-	}
+	slowtest.Skip(t)
 	for name, c := range map[string]struct{ needs, line, ready string }{
 		"sleep":           {"sleep", `sleep 1000`, ""},
 		"a build":         {"sh", `for i in $(seq 100); do echo cc $i.o; sleep 0.02; done; sleep 9`, "cc 9.o"},
@@ -196,6 +195,7 @@ func TestProgramsThatDoNotWait(t *testing.T) {
 
 // A read builtin of the shell itself is told from the shell's prompt.
 func TestAShellsPromptIsNoQuestionAndItsReadIs(t *testing.T) {
+	t.Parallel()
 	for shell, c := range map[string]struct {
 		read string
 		want Waiting

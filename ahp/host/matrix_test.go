@@ -123,6 +123,7 @@ func TestEveryActionOfEverySenderOnAServerTerminal(t *testing.T) {
 }
 
 func TestRefusedActionsAreFollowedByTheTruthToTheirSenderOnly(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	owner, other := connect(t, h, carol, "owner"), connect(t, h, bot, "other")
 	uri := owner.create("x", "/bin/cat")
@@ -153,6 +154,7 @@ func TestRefusedActionsAreFollowedByTheTruthToTheirSenderOnly(t *testing.T) {
 }
 
 func TestARefusalRepeatsNeitherKeysNorBulk(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	owner, other := connect(t, h, carol, "owner"), connect(t, h, bot, "other")
 	uri := owner.create("x", "/bin/cat")
@@ -188,6 +190,7 @@ func TestARefusalRepeatsNeitherKeysNorBulk(t *testing.T) {
 func size(cols, rows int) ahp.TerminalResized { return ahp.TerminalResized{Cols: cols, Rows: rows} }
 
 func TestResizeBounds(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "owner")
 	uri := p.create("x", "/bin/cat")
@@ -208,6 +211,7 @@ func TestResizeBounds(t *testing.T) {
 }
 
 func TestAfterTheExit(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "owner")
 	uri := p.create("x", "/bin/sh", "-c", "exit 3")
@@ -226,6 +230,7 @@ func TestAfterTheExit(t *testing.T) {
 }
 
 func TestEveryAcceptedActionIsEchoedToASenderThatDoesNotSubscribe(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "owner")
 	uri := p.create("x", "/bin/cat")
@@ -258,6 +263,7 @@ func TestEveryAcceptedActionIsEchoedToASenderThatDoesNotSubscribe(t *testing.T) 
 // Answers wait in memory until the peer reads them. A peer that sends megabytes and reads nothing
 // must not fill the host's memory with what it has sent.
 func TestARefusalHoldsLittleOfWhatWasRefused(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
 	long := strings.Repeat("x", 1<<20)

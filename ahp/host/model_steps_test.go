@@ -11,6 +11,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/ahptest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -314,7 +315,7 @@ func jsonOf(t *testing.T, v any) string {
 func TestModel(t *testing.T) {
 	t.Parallel()
 	runs := 12
-	if testing.Short() {
+	if !slowtest.On() {
 		runs = 5
 	}
 	for seed := range uint64(runs) {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAnOwnerThatIsGoneTakesItsTerminalAlong(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	owner, watcher := connect(t, h, carol, "owner"), connect(t, h, eve, "watcher")
 	uri, term := owner.share("laptop", "")
@@ -34,6 +35,7 @@ func TestAnOwnerThatIsGoneTakesItsTerminalAlong(t *testing.T) {
 }
 
 func TestATerminalWaitsForItsOwner(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	owner := connect(t, h, carol, "owner")
 	uri, term := owner.share("laptop", "1h")
@@ -76,6 +78,7 @@ func TestATerminalWaitsForItsOwner(t *testing.T) {
 }
 
 func TestATerminalDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.ClientGrace = time.Millisecond }) // owners may ask for more
 	owner := connect(t, h, carol, "owner")
 	_, term := owner.share("laptop", "24h")
@@ -87,6 +90,7 @@ func TestATerminalDoesNotWaitForEver(t *testing.T) {
 }
 
 func TestATakeOverIsNoLossOfTheOwner(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	first := connect(t, h, carol, "owner")
 	uri, term := first.share("laptop", "")
@@ -99,6 +103,7 @@ func TestATakeOverIsNoLossOfTheOwner(t *testing.T) {
 }
 
 func TestATerminalOfAForwardedConnectionWaitsForNobody(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	c, err := h.Connect(carol, DoorForward)
 	if err != nil {
@@ -113,6 +118,7 @@ func TestATerminalOfAForwardedConnectionWaitsForNobody(t *testing.T) {
 }
 
 func TestAnExpiryEndsTheWait(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	p := carol
 	p.Expires = time.Now().Add(200 * time.Millisecond)
@@ -123,6 +129,7 @@ func TestAnExpiryEndsTheWait(t *testing.T) {
 }
 
 func TestWhoDisposesATerminalIsToldToItsOwner(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	for _, follows := range []bool{false, true} {
 		owner, admin := connect(t, h, carol, "owner"), connect(t, h, alice, "admin")
@@ -149,6 +156,7 @@ func TestWhoDisposesATerminalIsToldToItsOwner(t *testing.T) {
 }
 
 func TestAnSSHSessionOfTheKeyMayDispose(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	owner := connect(t, h, carol, "owner")
 	_, term := owner.share("laptop", "")
@@ -161,6 +169,7 @@ func TestAnSSHSessionOfTheKeyMayDispose(t *testing.T) {
 }
 
 func TestAShareEndsWithItsSSHSession(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	c, err := h.Connect(carol, DoorSSH)
 	if err != nil {
@@ -195,6 +204,7 @@ func TestAShareEndsWithItsSSHSession(t *testing.T) {
 }
 
 func TestAnOwnerThatFloodsIsReadLaterAndTold(t *testing.T) {
+	t.Parallel()
 	clock := time.Now()
 	const rate = 1 << 20
 	h := newHost(t,
@@ -237,6 +247,7 @@ func TestAnOwnerThatFloodsIsReadLaterAndTold(t *testing.T) {
 }
 
 func TestNothingThatIsShownPassesByTheRate(t *testing.T) {
+	t.Parallel()
 	clock := time.Now()
 	const rate, size = 64 << 10, 32 << 10
 	text := strings.Repeat("x", size)

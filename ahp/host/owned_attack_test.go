@@ -109,6 +109,7 @@ func (v *victim) attack(t *testing.T, attacker *peer) {
 // Mallory holds an operator's key of her own. She has seen Carol's clientId in the list of
 // terminals, where everybody sees it, and connects with it.
 func TestAttackTheOwnersClientIdWithAnotherKey(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	v := newVictim(t, h)
 	mallory := keyOf("mallory", authz.Operator)
@@ -144,6 +145,7 @@ func TestAttackTheOwnersClientIdWithAnotherKey(t *testing.T) {
 
 // Mallory connects as herself and sends what only the owner may.
 func TestAttackWithAClientIdOfOnesOwn(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	v := newVictim(t, h)
 	v.attack(t, connect(t, h, keyOf("mallory", authz.Operator), "mallory"))
@@ -151,6 +153,7 @@ func TestAttackWithAClientIdOfOnesOwn(t *testing.T) {
 
 // An admin may end the terminal, but may do no more to it than others.
 func TestAttackByAnAdmin(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	v := newVictim(t, h)
 	v.attack(t, connect(t, h, alice, "admin"))
@@ -158,6 +161,7 @@ func TestAttackByAnAdmin(t *testing.T) {
 
 // An observer may look.
 func TestAttackByAnObserver(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	v := newVictim(t, h)
 	observer := connect(t, h, keyOf("oscar", authz.Observer), "oscar")
@@ -171,6 +175,7 @@ func TestAttackByAnObserver(t *testing.T) {
 // Another program of Carol's, with her own key but another clientId, is not the owner: a key may be
 // used on many machines.
 func TestAttackByTheSameKeyWithAnotherClientId(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	v := newVictim(t, h)
 	other := connect(t, h, carol, "other-machine")
@@ -185,6 +190,7 @@ func TestAttackByTheSameKeyWithAnotherClientId(t *testing.T) {
 
 // The host never reads an origin that a client sends: the echo names the connection's own clientId.
 func TestAttackWithAForgedOrigin(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	v := newVictim(t, h)
 	mallory := connect(t, h, carol, "forger")
@@ -206,6 +212,7 @@ func TestAttackWithAForgedOrigin(t *testing.T) {
 // The owner's laptop has changed networks and reconnected, and somebody has kept the old connection
 // alive. Nothing that comes on it counts.
 func TestAttackFromAConnectionThatWasTakenOver(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	v := newVictim(t, h)
 	stale := v.owner
@@ -228,6 +235,7 @@ func TestAttackFromAConnectionThatWasTakenOver(t *testing.T) {
 // reached the terminal yet, when the owner reconnects. It must never reach it, because reconnect
 // has told the owner what had arrived.
 func TestAttackWithAnActionThatATakeOverOvertakes(t *testing.T) {
+	t.Parallel()
 	var armed atomic.Bool
 	passed := make(chan struct{})
 	h := newHost(t, func(c *Config) {
@@ -258,6 +266,7 @@ func TestAttackWithAnActionThatATakeOverOvertakes(t *testing.T) {
 // Carol's key is removed from authorized_keys while her terminal is shared, and while it waits for
 // her.
 func TestAKeyThatIsRemovedEndsItsTerminalsAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, when := range []string{"connected", "away"} {
 		t.Run(when, func(t *testing.T) {
 			h := newClientHost(t)

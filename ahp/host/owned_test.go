@@ -40,6 +40,7 @@ func newClientHost(t testing.TB) *Host {
 }
 
 func TestOutputIsEchoedOnceToItsOwnerAndIsDataForAllOthers(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	owner, watcher := connect(t, h, carol, "owner"), connect(t, h, eve, "watcher")
 	uri, term := owner.share("laptop", "")
@@ -78,6 +79,7 @@ func TestOutputIsEchoedOnceToItsOwnerAndIsDataForAllOthers(t *testing.T) {
 }
 
 func TestOutputOfEverySizeAndCutArrivesWhole(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.ScrollbackBytes = 8 << 20; c.LogBytes = 32 << 20 })
 	owner, watcher := connect(t, h, carol, "owner"), connect(t, h, eve, "watcher")
 	line := "\x1b[31mred \u4e2d\u6587 \U0001f600 \x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\\x1b[0m\r\n"
@@ -126,6 +128,7 @@ func cut(s string, n int) (list []string) {
 }
 
 func TestInvalidUTF8StaysForViewersAndIsReplacedInJSON(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	c, err := h.Connect(carol, DoorSSH)
 	if err != nil {
@@ -151,6 +154,7 @@ func TestInvalidUTF8StaysForViewersAndIsReplacedInJSON(t *testing.T) {
 
 // A watcher that typed, resized or claimed through an attach would act on somebody else's machine.
 func TestAnAttachToAClientTerminalOnlyLooks(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	owner := connect(t, h, carol, "owner")
 	uri, term := owner.share("laptop", "")
@@ -193,6 +197,7 @@ func isDenied(err error) bool {
 }
 
 func TestCommandsOfTheOwnerMakeParts(t *testing.T) {
+	t.Parallel()
 	h := newClientHost(t)
 	owner := connect(t, h, carol, "owner")
 	uri, term := owner.share("laptop", "")
@@ -232,6 +237,7 @@ func TestCommandsOfTheOwnerMakeParts(t *testing.T) {
 
 // A command counts although it prints nothing: content without checkpoints would grow for ever.
 func TestCommandsWithoutOutputAreTrimmedToo(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.ScrollbackBytes = 64 << 10; c.LogBytes = 128 << 10 })
 	owner := connect(t, h, carol, "owner")
 	uri, term := owner.share("laptop", "")

@@ -60,6 +60,7 @@ func TestAnAccountDoesFewLargeThingsAtOnce(t *testing.T) {
 }
 
 func TestThePaceOfAnAccount(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
 	p := &Pace{at: now, bytes: paceBytes, messages: paceMessages}
 	for _, step := range []struct {

@@ -35,6 +35,7 @@ func reconnect(t *testing.T, h *Host, id string, lastSeen uint64,
 }
 
 func TestReconnectReplaysWhatWasMissed(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
@@ -84,6 +85,7 @@ func TestReconnectReplaysWhatWasMissed(t *testing.T) {
 }
 
 func TestReconnectRebuildsWhatTheLogHasNot(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.LogBytes = 128 << 10; c.ScrollbackBytes = 64 << 10 })
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
@@ -110,6 +112,7 @@ func TestReconnectRebuildsWhatTheLogHasNot(t *testing.T) {
 }
 
 func TestReconnectOfAnUnknownClientLeavesTheConnectionOpen(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	c, err := h.Connect(carol, DoorWebSocket)
 	if err != nil {
@@ -126,6 +129,7 @@ func TestReconnectOfAnUnknownClientLeavesTheConnectionOpen(t *testing.T) {
 }
 
 func TestReconnectTakesOverALiveConnection(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	old := connect(t, h, carol, "c")
 	uri := old.create("x", "/bin/cat")
@@ -142,6 +146,7 @@ func TestReconnectTakesOverALiveConnection(t *testing.T) {
 }
 
 func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	uri := connect(t, h, carol, "c").create("x", "/bin/cat")
 	forced := carol
@@ -168,6 +173,7 @@ func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T)
 }
 
 func TestNothingIsReplayedToWhoHasSeenTheSnapshotsOfInitialize(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term, err := h.Create(carol, CreateOptions{Name: "x", Argv: sh("echo ready; cat")})
 	if err != nil {
@@ -200,6 +206,7 @@ func TestNothingIsReplayedToWhoHasSeenTheSnapshotsOfInitialize(t *testing.T) {
 // The terminal that the client means is gone. Another one has its URI now, of which the client gets
 // nothing until it subscribes.
 func TestReconnectMissesATerminalWhoseURIIsAnothersNow(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		behind bool

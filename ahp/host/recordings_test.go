@@ -69,6 +69,7 @@ const toldInShell = `stty -echo -onlcr; printf '\033]633;A\a$ \033]633;E;make al
 	`\033]633;D;3\a\377'; read x; stty onlcr; printf 'more\n'; exit 7`
 
 func TestARecordingHasWhatTheLogHas(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term, err := h.Create(carol, CreateOptions{Name: "x", Cols: 100, Rows: 30, Record: true,
 		Argv: sh(toldInShell)})
@@ -120,6 +121,7 @@ func TestARecordingHasWhatTheLogHas(t *testing.T) {
 }
 
 func TestRecordOnAndOff(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, carol, "x", "printf before; while read x; do echo got $x; done")
 	term.awaitOutput(t, "before")
@@ -181,6 +183,7 @@ func TestRecordOnAndOff(t *testing.T) {
 }
 
 func TestWhatIsRecordedByItself(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		record         string
 		people, agents bool
@@ -200,6 +203,7 @@ func TestWhatIsRecordedByItself(t *testing.T) {
 }
 
 func TestARecordingIsWhatItWasUpToACut(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term, err := h.Create(carol, CreateOptions{Name: "x", Record: true,
 		Argv: sh(`for i in 1 2 3 4 5 6 7 8; do printf "line $i é\r\n"; sleep 0.01; done`)})
@@ -248,6 +252,7 @@ func TestARecordingIsWhatItWasUpToACut(t *testing.T) {
 }
 
 func TestRecordingsAreBoundInSize(t *testing.T) {
+	t.Parallel()
 	const file, all = 256 << 10, 1 << 20
 	h := newHost(t, func(c *Config) {
 		c.RecordBytes, c.RecordTotalBytes, c.Record = file, all, RecordAll
@@ -305,6 +310,7 @@ func inOrder(screen string) bool {
 }
 
 func TestARecordingSaysWhatAFullDiskHasCost(t *testing.T) {
+	t.Parallel()
 	state := smalldisk.New(t, "1m")
 	h := newHost(t, func(c *Config) { c.StateDir, c.Record, c.LogBytes = state, RecordAll, 256<<10 })
 	term := run(t, h, carol, "x", "echo early; read x; seq 1 2000; read x; echo after; exec cat")

@@ -74,6 +74,7 @@ const told = "\x1b]633;A\a$ \x1b]633;E;make all\a\x1b]633;C\amaking\r\n\x1b]633;
 	"\x1b]633;A\a$ \x1b]0;the title\a"
 
 func TestAKilledHostsTerminalsAreListedAsTheyWere(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term, err := h.Create(carol, CreateOptions{Name: "x", Cols: 100, Rows: 30,
 		Argv: sh("printf '" + strings.ReplaceAll(told, "\x1b", `\033`) + "'; exec cat")})
@@ -123,6 +124,7 @@ func asJSON(t testing.TB, v any) string {
 }
 
 func TestWhatHasExitedKeepsItsStatus(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	term := run(t, h, carol, "x", "echo hello; exit 7")
 	wait(t, "the exit", term.Done())
@@ -145,6 +147,7 @@ func TestWhatHasExitedKeepsItsStatus(t *testing.T) {
 }
 
 func TestARemovedTerminalStaysAway(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	run(t, h, carol, "x", "exec cat")
 	if err := h.DisposeNamed(carol, "x"); err != nil {
@@ -163,6 +166,7 @@ func TestARemovedTerminalStaysAway(t *testing.T) {
 }
 
 func TestWhatPeopleDidIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	p := connect(t, h, carol, "c1")
 	uri := p.create("x", "/bin/sh", "-c", "echo before; exec cat")
@@ -192,6 +196,7 @@ func TestWhatPeopleDidIsThereAfterARestart(t *testing.T) {
 }
 
 func TestAfterABootTheMachineIsToBlame(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	run(t, h, carol, "x", "exec cat")
 	dir := killed(t, h)
@@ -214,6 +219,7 @@ func TestAfterABootTheMachineIsToBlame(t *testing.T) {
 }
 
 func TestALongLogEndsAsItDid(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.LogBytes, c.ScrollbackBytes = 1<<20, 256<<10 })
 	term := run(t, h, carol, "x", "seq 1 400000; printf '\\033[31mend'; exec cat")
 	term.awaitOutput(t, "end")
@@ -251,6 +257,7 @@ func TestALongLogEndsAsItDid(t *testing.T) {
 }
 
 func TestPositionsGoOn(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.LogBytes, c.ScrollbackBytes = 256<<10, 64<<10 })
 	term := run(t, h, carol, "x", "printf '\\033]0;t\\007'; seq 1 100000; exec cat")
 	term.awaitOutput(t, "100000")
@@ -268,6 +275,7 @@ func TestPositionsGoOn(t *testing.T) {
 }
 
 func TestATerminalThatIsSharedIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	c := connect(t, h, carol, "c1").c
 	s, err := c.Share(ShareOptions{Name: "x", Pty: true})
@@ -314,6 +322,7 @@ func manyKilled(t testing.TB, n int) string {
 }
 
 func TestALogIsReadOnlyWhenItIsLookedAt(t *testing.T) {
+	t.Parallel()
 	h := after(t, manyKilled(t, 3))
 	list, err := h.List(carol)
 	if err != nil || len(list) != 3 {
@@ -344,6 +353,7 @@ func BenchmarkRestart(b *testing.B) {
 }
 
 func TestWhoeverSharedATerminalMaySoAgainAfterARestart(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	s, err := connect(t, h, carol, "c1").c.Share(ShareOptions{Name: "x", Pty: true})
 	if err != nil {

@@ -40,6 +40,7 @@ func search(t testing.TB, h *Host, term *Terminal, expr string, s Search) (lines
 }
 
 func TestAPatternFindsTheLinesThatMatch(t *testing.T) {
+	t.Parallel()
 	lines := []string{"", "error: one", "  two", "ERROR", "Straße ſtop", "K and k", "a.b", "x", "end"}
 	block := []byte(strings.Join(lines, "\n") + "\n")
 	for _, expr := range []string{"error", "^$", "$", "^", "", "e", "(?i)error", `\d`, "^end$", `\Aend\z`,

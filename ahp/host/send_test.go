@@ -9,6 +9,7 @@ import (
 )
 
 func TestWhatAnAdminSendsIsAKeyWhateverItLooksLike(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	for name, c := range map[string]struct {
 		key  keyboard.Key

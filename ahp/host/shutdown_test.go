@@ -44,6 +44,7 @@ func TestShutdownWithWorkInProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pressed.Close()
+	pressed.t.awaitOutput(t, "y") // else nobody is known not to read
 	done := make(chan error, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

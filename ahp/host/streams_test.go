@@ -66,6 +66,7 @@ func (s *Streams) outputs(t testing.TB) (stdout, stderr string) {
 }
 
 func TestAProgramOnPipesIsATerminalForEverybodyElse(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	s, _ := piped(t, h, CreateOptions{Name: "x", Term: "xterm", Transient: true,
 		Argv: sh("cat; echo \"err $TERM.\" >&2; exit 3")})
@@ -98,6 +99,7 @@ func TestAProgramOnPipesIsATerminalForEverybodyElse(t *testing.T) {
 }
 
 func TestNobodyTypesIntoAProgramOnPipes(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, func(c *Config) { c.InputShared = true })
 	s, c := piped(t, h, CreateOptions{Name: "x", Argv: sh("exec cat")})
 	var denied *authz.Denied
@@ -154,6 +156,7 @@ func TestASlowReaderOfStreamsLosesNothingAndHoldsUpNobodyElse(t *testing.T) {
 }
 
 func TestAProgramWhoseConnectionIsLostIsHungUpBeforeItsInputEnds(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	file := filepath.Join(t.TempDir(), "whole")
 	s, _ := piped(t, h, CreateOptions{Name: "x", Transient: true,
@@ -180,6 +183,7 @@ func TestAProgramWhoseConnectionIsLostIsHungUpBeforeItsInputEnds(t *testing.T) {
 }
 
 func TestADetachedProgramGoesOnForItsTerminal(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	s, _ := piped(t, h, CreateOptions{Name: "x",
 		Argv: sh("cat; for i in $(seq 20000); do echo $i; done; exit 4")})
@@ -207,6 +211,7 @@ func TestAReaderThatIsStuckDoesNotHoldUpTheEnd(t *testing.T) {
 }
 
 func TestWhenTheReaderGoesTheProgramGetsSIGPIPE(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	s, _ := piped(t, h, CreateOptions{Argv: []string{"yes"}})
 	gone := errors.New("gone")
@@ -240,6 +245,7 @@ func TestAShellOnPipesIsALoginShellWithoutIntegration(t *testing.T) {
 }
 
 func TestStreamsNeedTheRightToCreate(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	c, err := h.Connect(eve, DoorSSH)
 	if err != nil {

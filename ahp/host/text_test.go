@@ -3,6 +3,7 @@ package host
 import "testing"
 
 func TestWhatIsNotSeenIsNotPrinted(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"adm\u200bin":                        "admin",
 		"a\u2028b\u2029c\u0085d":             "abcd",

@@ -18,6 +18,7 @@ import (
 )
 
 func TestWaitEndsWithTheFirstConditionThatHolds(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	c := connect(t, h, carol, "c").c
 	term := run(t, h, carol, "x", "echo ready; read x; echo building; read x; exit 7")
@@ -96,6 +97,7 @@ func (c calling) Done() <-chan struct{} {
 // A select that finds both new output and the end takes either. This one finds both: the program
 // prints and ends when everything before has been pulled, and before the select begins.
 func TestWaitLooksAtTheLastOutputBeforeItTellsOfTheEnd(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	c := connect(t, h, carol, "c").c
 	for i := range 16 {
@@ -117,6 +119,7 @@ func TestWaitLooksAtTheLastOutputBeforeItTellsOfTheEnd(t *testing.T) {
 
 // A sequence that stays unfinished for a while is shown in two pieces.
 func TestWaitMatchesALineWithASequenceThatCameInTwoPieces(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	c := connect(t, h, carol, "c").c
 	term := run(t, h, carol, "x", `stty -echo; printf 'd\033[3'; read x; printf '1mone\n'; read x`)
@@ -134,6 +137,7 @@ func TestWaitMatchesALineWithASequenceThatCameInTwoPieces(t *testing.T) {
 }
 
 func TestLinesAreMatchedAcrossPieces(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		pieces []string
 		expr   string
@@ -199,6 +203,7 @@ func typeAndWait(t *testing.T, h *Host) {
 }
 
 func TestAFreshMatchIsOfWhatComes(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	c := connect(t, h, carol, "c").c
 	term := run(t, h, carol, "x", `stty -echo; printf 'done\n\033[1mhalf a '; read x; printf 'line\n'; read x`)
@@ -218,6 +223,7 @@ func TestAFreshMatchIsOfWhatComes(t *testing.T) {
 }
 
 func TestAWaitLeavesNoTraceOfItsOwn(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	first, err := h.Create(carol, CreateOptions{Name: "one", Argv: sh("read x"), Transient: true})
 	if err != nil {
@@ -243,6 +249,7 @@ func TestAWaitLeavesNoTraceOfItsOwn(t *testing.T) {
 }
 
 func TestPatternsAreBounded(t *testing.T) {
+	t.Parallel()
 	for expr, ok := range map[string]bool{
 		`[0-9]+ passed`: true, `^.{0,200}$`: true, `a{1000}`: true,
 		strings.Repeat("a", 1025): false, strings.Repeat(`.{1000}`, 6): false, "(": false,
@@ -254,6 +261,7 @@ func TestPatternsAreBounded(t *testing.T) {
 }
 
 func TestAWaitForWhatIsHiddenOrGone(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	shown, hidden := run(t, h, carol, "shown", "read x"), run(t, h, carol, "hidden", "read x")
 	guest := connect(t, h, guestOf(shown, "gwen", authz.Observer), "g").c

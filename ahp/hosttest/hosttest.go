@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/rpc"
 	"termhost/ahp/transport"
 	"termhost/authz"
@@ -39,6 +40,7 @@ func Main(m *testing.M, programs ...Program) {
 			return
 		}
 	}
+	slowtest.Overlap()
 	goleak.VerifyTestMain(m)
 }
 

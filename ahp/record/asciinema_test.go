@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // missing skips a test aloud, because of a program that it drives, or fails it where the programs
@@ -91,9 +93,7 @@ func TestAsciinema2(t *testing.T) {
 }
 
 func TestAsciinemaPlayer(t *testing.T) {
-	if os.Getenv("TERMHOST_SLOW") == "" {
-		t.Skip("a slow test: it runs with TERMHOST_SLOW=1")
-	}
+	slowtest.Skip(t)
 	needs(t, "node", "npm")
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {

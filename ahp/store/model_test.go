@@ -9,6 +9,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/ahptest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // The model drives a store at random and knows what the states must be: ref is the state of
@@ -369,7 +370,7 @@ func (m *model) forgetGone() {
 
 func TestModel(t *testing.T) {
 	runs := 100
-	if testing.Short() {
+	if !slowtest.On() {
 		runs = 20
 	}
 	for seed := range uint64(runs) {

@@ -18,12 +18,13 @@ import (
 	"github.com/gorilla/websocket"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
 // manyFrames is how many times each attack is tried.
 func manyFrames() int {
-	if testing.Short() {
+	if !slowtest.On() {
 		return 50
 	}
 	return 1000

@@ -310,7 +310,9 @@ func TestImportsOfWhatKnowsNoSSH(t *testing.T) {
 }
 
 // testSupport are the packages that tests share.
-func testSupport() []string { return []string{"ahp/ahptest", "ahp/hosttest", "ptypool/smalldisk"} }
+func testSupport() []string {
+	return []string{"ahp/ahptest", "ahp/hosttest", "ahp/hosttest/slowtest", "ptypool/smalldisk"}
+}
 
 func TestNothingButTestsUsesWhatTestsShare(t *testing.T) {
 	for _, s := range sources(t) {

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == keeperName {
 		main()
 	}
+	slowtest.Overlap()
 	testscript.Main(m, map[string]func(){
 		"termhost":  main,
 		"acpagent":  acpAgentMain,
@@ -61,14 +63,12 @@ func TestScripts(t *testing.T) {
 
 // isSlow tells whether the tests run that take many seconds with programs that few machines have,
 // such as node and tmux. A plain go test leaves them out, and .ci/run runs them.
-func isSlow() bool { return os.Getenv("TERMHOST_SLOW") != "" }
+func isSlow() bool { return slowtest.On() }
 
 // slow skips a test unless the slow ones run.
 func slow(t *testing.T) {
 	t.Helper()
-	if !isSlow() {
-		t.Skip("a slow test: it runs with TERMHOST_SLOW=1")
-	}
+	slowtest.Skip(t)
 }
 
 // scriptCondition knows [slow], which scripts that take long skip themselves without.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // cleanEnv begins a command line, and gives the program the same environment wherever it runs.
@@ -195,7 +197,7 @@ func TestAttachInTheMiddle(t *testing.T) {
 // gets what is typed.
 func TestAttachAfterMuchOutput(t *testing.T) {
 	megabytes := 100
-	if testing.Short() {
+	if !slowtest.On() {
 		megabytes = 10
 	}
 	w := newTmuxWorld(t)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // xterm is a running testdata/xterm.js.
@@ -77,9 +79,7 @@ type xtermPrivate struct {
 // TERMHOST_REQUIRE_TOOLS=1.
 func startXterm(t *testing.T) *xterm {
 	t.Helper()
-	if os.Getenv("TERMHOST_SLOW") == "" {
-		t.Skip("a slow test: it runs with TERMHOST_SLOW=1")
-	}
+	slowtest.Skip(t)
 	missing := t.Skipf
 	if os.Getenv("CI") == "true" || os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
 		missing = t.Fatalf
