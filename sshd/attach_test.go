@@ -149,8 +149,15 @@ func TestReadOnlyAttachTypesNothing(t *testing.T) {
 func TestAReadOnlyAttachWithoutPtyIsAStream(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{})
-	r.ssh("alice", "", "new -d -n work -- echo one; echo two; sleep 0.3; echo three; exit 4")
-	got := r.ssh("alice", "", "attach -r work")
+	r.ssh("alice", "", "new -d -n work -- echo one; echo two; until test -e "+r.path("go")+
+		"; do sleep 0.05; done; echo three; exit 4")
+	attached := make(chan outcome, 1)
+	go func() { attached <- r.ssh("alice", "", "attach -r work") }()
+	hosttest.Eventually(t, "it is attached", func() bool {
+		return strings.Contains(r.ssh("alice", "", "ls --json").stdout, `"viewers": 1`)
+	})
+	r.write("go", "")
+	got := <-attached
 	if got.stdout != "one\ntwo\nthree\n" || got.stderr != "" || got.status != 4 {
 		t.Errorf("got %+v", got)
 	}

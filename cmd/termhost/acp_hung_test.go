@@ -52,6 +52,7 @@ exit 6
 `
 
 func TestAHostThatHangsDoesNotHangTheAgent(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	host, file := serveHere(t)
 	way, err := localWay(file)
