@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -95,18 +94,7 @@ func killed(t *testing.T, what, order string) {
 		}
 		eventually(t, "no program is left", func() bool { return len(commandsWith(t, tag)) == 0 })
 	}()
-	cmd := exec.Command(os.Args[0], asBusyHost, link.Dir, tag, what)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := startUntagged(cmd); err != nil {
-		t.Fatal(err)
-	}
-	said := bufio.NewReader(out)
-	if line, err := said.ReadString('\n'); line != "up\n" {
-		t.Fatalf("the host says %q, %v", line, err)
-	}
+	cmd, said := hostProcess(t, asBusyHost, link.Dir, tag, what)
 	if what != "start" {
 		if _, err := said.ReadString('\n'); err != nil {
 			t.Fatal(err)
@@ -192,17 +180,7 @@ func TestAStoppedHostIsNotTakenForDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	client.Close()
-	host := exec.Command(os.Args[0], asHost, link.Dir, logDir)
-	out, err := host.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := startUntagged(host); err != nil {
-		t.Fatal(err)
-	}
-	if said, err := bufio.NewReader(out).ReadString('\n'); said != "up\n" {
-		t.Fatalf("the host says %q, %v", said, err)
-	}
+	host, _ := hostProcess(t, asHost, link.Dir, logDir)
 	end := func() int64 {
 		log, err := termlog.Open(logDir)
 		if err != nil {
@@ -239,14 +217,7 @@ func TestAStoppedHostIsNotTakenForDead(t *testing.T) {
 	}
 	_ = host.Wait()
 	checkFlood(t, link, logDir, 1)
-	if client, err = link.Connect(); err != nil {
-		t.Fatal(err)
-	}
-	k, err := client.Take(floodID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	New(Config{}).EndKept(k)
+	endKept(t, link, floodID)
 }
 
 // TestTheKeeperDoesNothingWhileAHostReads measures its processor time during a flood.

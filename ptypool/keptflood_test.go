@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-
 	"strconv"
 	"testing"
 	"time"
@@ -87,6 +86,39 @@ func hostFlood(dir, logDir string) error {
 	select {} // until it is killed
 }
 
+// hostProcess runs this test binary as one of the other programs, and waits until that says that it
+// is up. said is what it says after that.
+func hostProcess(t *testing.T, args ...string) (host *exec.Cmd, said *bufio.Reader) {
+	t.Helper()
+	host = exec.Command(os.Args[0], args...)
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := startUntagged(host); err != nil {
+		t.Fatal(err)
+	}
+	said = bufio.NewReader(out)
+	if line, err := said.ReadString('\n'); line != "up\n" {
+		t.Fatalf("the host says %q, %v", line, err)
+	}
+	return host, said
+}
+
+// endKept takes a terminal from a keeper and ends it.
+func endKept(t *testing.T, link *keeper.Link, id string) {
+	t.Helper()
+	client, err := link.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := client.Take(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	New(Config{}).EndKept(k)
+}
+
 // TestNoByteIsLostWhenTheHostIsKilled kills hosts at random moments of a flood.
 func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 	t.Parallel()
@@ -103,17 +135,7 @@ func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		client.Close()
-		host := exec.Command(os.Args[0], asHost, link.Dir, logDir)
-		out, err := host.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := startUntagged(host); err != nil {
-			t.Fatal(err)
-		}
-		if said, err := bufio.NewReader(out).ReadString('\n'); said != "up\n" {
-			t.Fatalf("the host says %q, %v", said, err)
-		}
+		host, _ := hostProcess(t, asHost, link.Dir, logDir)
 		time.Sleep(time.Duration(rand.IntN(30_000)) * time.Microsecond)
 		if err := host.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -126,25 +148,7 @@ func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 		next = last
 	}
 	t.Logf("%d lines, each of them once, across %d kills", next-1, kills)
-	client, err := link.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := client.Take(floodID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := New(Config{Starter: link})
-	all, err := client.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	term, err := p.Take(k, Spec{Marker: all[0].Marker}, quiet{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	term.Hangup(0)
-	wait(t, "the end of the flood", term.Done())
+	endKept(t, link, floodID)
 }
 
 // checkFlood has the keeper read some of the flood and then checks that the log has every line from

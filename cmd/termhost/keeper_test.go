@@ -37,7 +37,7 @@ func keepersOf(t *testing.T, stateDir string) (pids []int) {
 type verbRunner func(args ...string) string
 
 // keptHost starts a host and returns it with its state folder. do runs a local verb.
-func keptHost(t *testing.T, more string) (start func() *bench.Host, state string, do verbRunner) {
+func keptHost(t testing.TB, more string) (start func() *bench.Host, state string, do verbRunner) {
 	t.Helper()
 	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")

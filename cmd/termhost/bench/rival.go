@@ -62,13 +62,8 @@ type Rivals struct {
 // StartRivals starts program as a host, and next to it what is installed. The folder is for their
 // files. The Rivals must be closed.
 func StartRivals(program, dir string) (*Rivals, error) {
-	rs := &Rivals{dir: dir}
-	_, key, err := ed25519.GenerateKey(rand.Reader)
+	rs, err := newRivals(dir)
 	if err != nil {
-		return nil, err
-	}
-	rs.key = key
-	if rs.signer, err = ssh.NewSignerFromKey(key); err != nil {
 		return nil, err
 	}
 	for _, start := range []func() error{
@@ -80,6 +75,39 @@ func StartRivals(program, dir string) (*Rivals, error) {
 		}
 	}
 	return rs, nil
+}
+
+// Variant is a host with more configuration.
+type Variant struct{ Name, Config string }
+
+// StartVariants starts program as several hosts. The folder is for their files. The Rivals must be
+// closed.
+func StartVariants(program, dir string, variants ...Variant) (*Rivals, error) {
+	rs, err := newRivals(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range variants {
+		in := filepath.Join(dir, v.Name)
+		err := os.Mkdir(in, 0o700)
+		if err == nil {
+			err = rs.addHost(program, in, v)
+		}
+		if err != nil {
+			rs.Close()
+			return nil, err
+		}
+	}
+	return rs, nil
+}
+
+func newRivals(dir string) (*Rivals, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := ssh.NewSignerFromKey(key)
+	return &Rivals{dir: dir, key: key, signer: signer}, err
 }
 
 // Close ends the servers.
@@ -131,15 +159,21 @@ func startHost(program, dir string, lines []byte, more string) (h *Host, end fun
 func hostNames() []string { return []string{"termhost", filepath.Base(os.Args[0])} }
 
 func (rs *Rivals) startTermhost(program string) error {
+	return rs.addHost(program, rs.dir, Variant{Name: "termhost"})
+}
+
+// addHost starts a host in a folder.
+func (rs *Rivals) addHost(program, dir string, v Variant) error {
 	lines := ssh.MarshalAuthorizedKey(rs.signer.PublicKey())
-	h, end, err := startHost(program, rs.dir, lines, "")
+	h, end, err := startHost(program, dir, lines, v.Config)
 	if err != nil {
 		return err
 	}
 	rs.ends = append(rs.ends, end)
-	r := rs.overSSH("termhost", h.address(), h.Cmd.Process.Pid, hostNames(),
+	r := rs.overSSH(v.Name, h.address(), h.Cmd.Process.Pid, hostNames(),
 		func(line string) string { return "new -- " + line })
 	r.Piped = func(line string) string { return "run -- " + line }
+	r.dir = dir
 	return nil
 }
 
