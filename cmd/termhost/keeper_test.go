@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -55,7 +56,13 @@ func keptHost(t testing.TB, more string) (start func() *bench.Host, state string
 		t.Cleanup(h.Kill)
 		return h
 	}
-	do = func(args ...string) string {
+	return start, filepath.Join(dir, ".local/state/termhost"), localVerbs(t, env, file)
+}
+
+// localVerbs returns what runs commands with an environment and a configuration.
+func localVerbs(t testing.TB, env []string, file string) verbRunner {
+	return func(args ...string) string {
+		t.Helper()
 		args = append([]string{args[0], "-c", file}, args[1:]...)
 		cmd := exec.Command("termhost", args...)
 		cmd.Env = env
@@ -65,7 +72,22 @@ func keptHost(t testing.TB, more string) (start func() *bench.Host, state string
 		}
 		return string(out)
 	}
-	return start, filepath.Join(dir, ".local/state/termhost"), do
+}
+
+// printedPid returns the number that a terminal's program prints behind "pid=".
+func printedPid(t *testing.T, do verbRunner, name string) int {
+	t.Helper()
+	line := regexp.MustCompile(`pid=(\d+)\n`)
+	var found []string
+	hosttest.Eventually(t, name+" prints its pid", func() bool {
+		found = line.FindStringSubmatch(do("log", name))
+		return found != nil
+	})
+	pid, err := strconv.Atoi(found[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
 }
 
 // alive reports whether a process runs. One that has ended may be there until somebody collects its
@@ -276,12 +298,7 @@ func TestStopEndsWhateverIsThere(t *testing.T) {
 			h := start()
 			do("new", "-d", "-n", "a", "--", "sh", "-c",
 				"trap '' HUP; echo pid=$$; while :; do sleep 1; done")
-			do("wait", "--match", "pid=", "a")
-			_, text, _ := strings.Cut(do("log", "a"), "pid=")
-			pid, err := strconv.Atoi(strings.Fields(text)[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			pid := printedPid(t, do, "a")
 			keeper := keepersOf(t, state)[0]
 			c.with(h, keeper)
 			do("stop")

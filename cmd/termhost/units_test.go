@@ -72,13 +72,7 @@ func TestTheUnitsProcesses(t *testing.T) {
 	if n, err := notified.Read(said); err != nil || string(said[:n]) != "READY=1" {
 		t.Fatalf("the keeper says %q, %v", said[:n], err)
 	}
-	do := func(args ...string) string {
-		out, err := runCommand(env, append([]string{args[0], "-c", file}, args[1:]...)...)
-		if err != nil {
-			t.Fatalf("%q: %v: %s", args, err, out)
-		}
-		return string(out)
-	}
+	do := localVerbs(t, env, file)
 	startHost := func() *service {
 		host := startService(t, env, "serve", "-c", file)
 		hosttest.Eventually(t, "the host is up", func() bool {
@@ -88,12 +82,7 @@ func TestTheUnitsProcesses(t *testing.T) {
 	}
 	host := startHost()
 	do("new", "-d", "-n", "a", "--", "sh", "-c", "echo pid=$$; read x; echo got $x; sleep 1234")
-	do("wait", "--match", "pid=", "a")
-	_, text, _ := strings.Cut(do("log", "a"), "pid=")
-	shell, err := strconv.Atoi(strings.Fields(text)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	shell := printedPid(t, do, "a")
 	if parent := parentOf(t, shell); parent != keeper.cmd.Process.Pid {
 		t.Errorf("the shell's parent is %d, the keeper %d", parent, keeper.cmd.Process.Pid)
 	}
@@ -112,19 +101,10 @@ func TestTheUnitsProcesses(t *testing.T) {
 	if !alive(shell) {
 		t.Error("the shell has ended with the host")
 	}
-	if out, err := runCommand(env, "stop", "-c", file); err != nil {
-		t.Errorf("termhost stop: %v: %s", err, out)
-	}
+	do("stop")
 	if alive(shell) || alive(keeper.cmd.Process.Pid) {
 		t.Error("termhost stop leaves the shell or the keeper")
 	}
-}
-
-// runCommand runs a command of this program.
-func runCommand(env []string, args ...string) ([]byte, error) {
-	cmd := exec.Command("termhost", args...)
-	cmd.Env = env
-	return cmd.CombinedOutput()
 }
 
 func parentOf(t *testing.T, pid int) int {
