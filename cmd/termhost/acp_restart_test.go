@@ -11,7 +11,8 @@ import (
 )
 
 // restart has commands that go on while the host ends and another one starts. The files "away" and
-// "back" say what the host does, and "ready" that all commands run.
+// "back" say what the host does, "ready" that all commands run, and "seen" that the agent has got
+// what was printed while there was no host.
 func (t *agentTurn) restart([]string) error {
 	line := func(before, meanwhile string) string {
 		return before + "; until [ -e away ]; do sleep 0.05; done; " + meanwhile
@@ -59,6 +60,16 @@ func (t *agentTurn) restart([]string) error {
 		}()
 	}
 	if err := os.WriteFile("ready", nil, 0o600); err != nil {
+		return err
+	}
+	for out := ""; !strings.Contains(out, "during"); { // it is asked for on the way, too
+		r, err := t.output(ids["long"])
+		if err != nil {
+			return err
+		}
+		out = r.Output
+	}
+	if err := os.WriteFile("seen", nil, 0o600); err != nil {
 		return err
 	}
 	for _, name := range []string{"short", "long", "cut", "flood"} {
