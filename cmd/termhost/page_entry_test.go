@@ -20,6 +20,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"termhost/ahp/hosttest"
+	"termhost/keys"
 )
 
 // refused waits until the page says that it is not let in, and returns what it says.
@@ -119,6 +120,20 @@ func TestAPageEndsWithItsKey(t *testing.T) {
 	hosttest.Check(t, os.WriteFile(filepath.Join(s.dir, "state", "authorized_keys"), nil, 0o600))
 	p.refused("Your session has ended")
 	s.open(unused).refused("may not come in any more")
+}
+
+func TestAPageIsToldOfTooManySessions(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	for i := range keys.MaxTokensPerKey {
+		s.ssh("token", "--name", fmt.Sprintf("t%d", i))
+	}
+	p := s.open(s.ticket())
+	p.refused("Too many tokens; revoke some, or wait until they expire")
+	p.shot("refused-many")
+	s.ssh("token", "--revoke", "t0")
+	s.open(s.ticket()).ready()
 }
 
 // A session's token works in the browser that it was made for, and only in a page of this host.

@@ -255,6 +255,10 @@ func TestMarkupIsText(t *testing.T) {
 	p.run(chromedp.Click(`//button[.//code[contains(., 'cat ')]]`))
 	p.until(fmt.Sprintf(`document.querySelector('.output .text')?.innerText.includes(%q)`, bad))
 	p.shot("markup")
+	if over := eval[float64](p, `document.querySelector('.output header button:last-child').getBoundingClientRect().right -
+		document.querySelector('.pane .view').getBoundingClientRect().right`); over > 0 {
+		t.Errorf("a long command line moves what closes its output %g pixels away", over)
+	}
 
 	// A name in the address, a notice with a name, and a title that the person changes.
 	p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`import('./js/dialogs.js').then((d) => d.notice(%q))`, bad)))
