@@ -213,22 +213,17 @@ func TestClosingAViewEndsNothing(t *testing.T) {
 	}
 
 	// What has exited is removed without a question, and what runs with one.
-	menu := func(entry string) {
-		p.t.Helper()
-		p.run(chromedp.Click(chromedp.CSS(`.menu summary`)))
-		p.click("menuitem", entry)
-	}
 	p.until(`document.querySelector('.pane .who')?.innerText.includes('failed 3')`)
-	menu("End it")
+	p.menu("End it")
 	p.until(`!document.querySelector('[role=tab][aria-label=done]')`)
 	p.click("button", "one")
 	p.shows("one", "# ")
-	menu("End it")
+	p.menu("End it")
 	p.until(`document.querySelector('dialog')?.innerText.includes('End one?')`)
 	p.run(chromedp.Click(`//dialog//button[.="Cancel"]`))
 	p.until(`!document.querySelector('dialog')`)
 	p.inTerminal("one")
-	menu("End it")
+	p.menu("End it")
 	p.run(chromedp.Click(`//dialog//button[.="End it"]`))
 	p.until(`!document.querySelector('[role=tab][aria-label=one]')`)
 	if list := s.ssh("ls", "--all"); strings.Count(list, "running") != 2 || strings.Contains(list, "done") || strings.Contains(list, "one ") {
