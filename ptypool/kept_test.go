@@ -97,7 +97,7 @@ func TestAKeepersTerminalsAreLikeOurOwn(t *testing.T) {
 	if slowtest.On() {
 		run = "."
 	}
-	cmd := exec.Command(os.Args[0], "-test.run", run, "-test.timeout", "5m")
+	cmd := exec.Command(os.Args[0], "-test.run", run, "-test.timeout", "9m")
 	cmd.Env = append(os.Environ(), keptVariable+"=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -18,6 +18,7 @@ import (
 // A viewer that takes nothing of a flood costs the bytes of its channel's window, and nobody's
 // time.
 func TestStalledViewersHoldNobodyUp(t *testing.T) {
+	slowtest.Skip(t)
 	const stalled = 10
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "mallory": ""}})
 	r.ssh("alice", "", "new -d -n flood -- while :; do seq 1 100000; done")
@@ -57,6 +58,7 @@ func TestStalledViewersHoldNobodyUp(t *testing.T) {
 
 // A viewer that falls off the log is shown the present screen. The program has not waited for it.
 func TestAViewerThatFellBehindIsShownTheEnd(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	r := newRig(t, rigOptions{host: func(c *host.Config) { c.LogBytes = 256 << 10 }})
 	ch, _ := rawSession(t, r.dial("alice"))
