@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -217,11 +218,18 @@ func TestAProgramsLinksAreFollowedWithCtrl(t *testing.T) {
 	p.until(`document.querySelector('[data-terminal=build]').title`)
 	click(0, true)
 	for _, want := range []string{"/one", "/two"} {
-		r := <-visits
+		var r *http.Request
+		select {
+		case r = <-visits:
+		case <-time.After(patience):
+			t.Fatalf("nobody asks for %s", want)
+		}
 		if r.URL.Path != want || r.Header.Get("Referer") != "" {
 			t.Errorf("the web is asked for %s, not %s, with the Referer %q", r.URL, want, r.Header.Get("Referer"))
 		}
 		if want == "/one" {
+			mouse(4, input.DispatchMouseEventTypeMouseMoved, true)
+			p.until(`document.querySelector('.xterm-cursor-pointer')`)
 			click(4, true)
 		}
 	}
