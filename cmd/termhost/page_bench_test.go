@@ -89,8 +89,11 @@ func benchmarkFlood(b *testing.B) {
 		took += eval[float64](p, `performance.now()`) - begun
 		gap = max(gap, eval[float64](p, `window.gap`))
 
-		p.typeLine("flood", fmt.Sprintf("(trap 'echo; echo stopped $((%d+1000)); exit' INT; while :; do cat %s; done)", i, file))
-		p.shows("flood", "with nothing much to say\n")
+		armed := fmt.Sprintf("armed %d", i+1000)
+		p.typeLine("flood", fmt.Sprintf("(trap 'echo; echo stopped $((%d+1000)); exit' INT; echo armed $((%[1]d+1000)); read; while :; do cat %s; done)", i, file))
+		p.shows("flood", armed)
+		p.typeLine("flood", "")
+		p.until(fmt.Sprintf(`!document.querySelector('[data-terminal=flood] [data-screen]').dataset.screen.includes(%q)`, armed))
 		stopped := fmt.Sprintf("stopped %d", i+1000)
 		interrupt += eval[float64](p, fmt.Sprintf(`new Promise((resolve) => {
 			const screen = document.querySelector('[data-terminal=flood] [data-screen]');

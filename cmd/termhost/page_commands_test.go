@@ -105,3 +105,37 @@ func TestAHiddenTabShowsHowItsCommandEnded(t *testing.T) {
 	s.ssh("send", "--enter", "other", "ann")
 	p.until(tabMark("ok"))
 }
+
+// A program that asks for a secret has a badge of its own in the list, and counts among those that
+// want the person, until it is answered.
+func TestASecretThatIsAskedForIsShown(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	for _, name := range []string{"deploy", "other", "third"} {
+		s.ssh("new", "-d", "-n", name)
+	}
+	p := s.open(s.ticket("third") + "&debug=screen").ready()
+	wants := func(n int) {
+		t.Helper()
+		p.until(fmt.Sprintf(`[...document.querySelectorAll('[aria-label=Terminals] section:not([hidden])')].some(s =>
+			s.querySelector('h2').textContent.trim() === 'Needs you %d' && s.querySelectorAll('li').length === %[1]d) &&
+			document.title.startsWith('(%[1]d)')`, n))
+	}
+	entry := func(name, words string) {
+		t.Helper()
+		p.until(fmt.Sprintf(`[...document.querySelectorAll('button.entry')].some(e => e.ariaLabel.startsWith(%q) &&
+			e.ariaLabel.includes(%q) && e.innerText.includes(%[2]q))`, name+",", words))
+	}
+	s.ssh("send", "--enter", "deploy", "read -s -p 'Password: ' password")
+	entry("deploy", "asks for a secret")
+	wants(1)
+	s.ssh("send", "--enter", "other", "read -p 'Name: ' name")
+	entry("other", "waiting for input")
+	wants(2)
+	p.shot("secret")
+	s.ssh("send", "--enter", "deploy", "a secret")
+	wants(1)
+	s.ssh("send", "--enter", "other", "ann")
+	p.until(`!document.title.startsWith('(')`)
+}

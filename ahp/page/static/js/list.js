@@ -40,9 +40,10 @@ export class List {
     this.body = h('div', { class: 'entries', role: 'list', 'aria-label': 'Terminals' });
     this.sections = groups.map((g) => {
       const list = h('ul', { role: 'presentation' });
-      const section = h('section', { hidden: true, role: 'presentation' }, h('h2', {}, g.title), list);
+      const count = h('span', { class: 'count' });
+      const section = h('section', { hidden: true, role: 'presentation' }, h('h2', {}, g.title, ' ', count), list);
       this.body.append(section);
-      return { ...g, section, list };
+      return { ...g, section, list, count };
     });
     this.rove = new Rove(this.body, 'button.entry');
     this.empty = h('p', { class: 'empty' });
@@ -80,6 +81,7 @@ export class List {
         return this.row(t, visible.has(nameOf(t.resource)), focus === nameOf(t.resource));
       });
       s.section.hidden = rows.length === 0;
+      s.count.textContent = String(rows.length);
       place(s.list, rows);
     }
     for (const uri of this.rows.keys()) if (!kept.has(uri)) this.rows.delete(uri);

@@ -31,7 +31,7 @@ export class Rove {
     const stop = chosen ?? (this.stop?.isConnected ? this.stop : this.list.querySelector(this.selector));
     if (this.stop && this.stop !== stop) this.stop.tabIndex = -1;
     this.stop = stop instanceof HTMLElement ? stop : null;
-    if (this.stop) this.stop.tabIndex = 0;
+    if (this.stop && this.stop.tabIndex !== 0) this.stop.tabIndex = 0;
   }
 
   focus() { this.stop?.focus(); }
