@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -128,4 +129,81 @@ func TestAReplayShowsWhatTheTerminalHasShown(t *testing.T) {
 			t.Errorf("%s gives\n%q\nand not\n%q", form, got, want)
 		}
 	}
+}
+
+// TestFindAndScrollingReachAllThatTheHostKeeps is of a terminal that has printed far more than the
+// page has of it, and more than the host tells those who look at it.
+func TestFindAndScrollingReachAllThatTheHostKeeps(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build", "--", `echo the very first; seq 100000; printf '\033[35ma Needle\033[m in it\n'; `+
+		`seq 100001 250000; echo the very last; read x`)
+	s.ssh("wait", "--match", "the.very.last", "build")
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "the very last")
+
+	// Find goes over from the page's lines into the host's, and from match to match there.
+	find := func(text, count string) {
+		t.Helper()
+		p.click("button", "Find")
+		p.run(chromedp.SendKeys(chromedp.CSS(`.find input`), text))
+		p.until(fmt.Sprintf(`document.querySelector('.find .count').innerText === %q`, count))
+	}
+	const current = `document.querySelector('.kept [aria-current]')`
+	find("needle", "1 line")
+	p.keys("\r")
+	p.until(current + `?.innerText === 'a Needle in it'`)
+	p.until(`CSS.highlights.get('found').size === 1`)
+	if got := eval[string](p, current+`.previousElementSibling.innerText`+` + ' ' + `+current+`.nextElementSibling.innerText`); got != "100000 100001" {
+		t.Errorf("around it there is %q", got)
+	}
+	p.until(inSight(current))
+	p.shot("find-history")
+	p.keys("\x1b")
+	p.until(`document.querySelector('.lines').hidden && document.querySelector('.find').hidden`)
+	find("the very", "2 lines")
+	p.keys("\r") // it is in the page, and there is no other above it
+	p.until(current + `?.innerText === 'the very first'`)
+	p.keys("\r")
+	p.until(current + `?.innerText === 'the very last'`)
+	p.keys("\x1b")
+	p.until(`document.querySelector('.lines').hidden`)
+
+	// Scrolling goes over at the same line, and ends at the first one.
+	wheel := func(selector string, delta, times int) {
+		p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`for (let i = 0; i < %d; i++) document.querySelector(%q).dispatchEvent(
+			new WheelEvent('wheel', { deltaY: %d, wheelDeltaY: %d, bubbles: true, cancelable: true }))`, times, selector, delta, -delta)))
+	}
+	top := ""
+	hosttest.Eventually(t, "the page's first line", func() bool {
+		wheel(".xterm-screen", -500, 50)
+		if first := strings.Split(p.screen("build"), "\n")[0]; first != "" {
+			top = first
+		}
+		return eval[bool](p, `!document.querySelector('.lines').hidden`)
+	})
+	if n, err := strconv.Atoi(top); err != nil || n > 246_000 {
+		t.Errorf("the page's first line is %q", top)
+	}
+	p.until(inSight(fmt.Sprintf(`[...document.querySelectorAll('.kept > div > div')].find(e => e.innerText === %q)`, top)))
+	p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('.kept').scrollTop = 0`))
+	const first = `document.querySelector('.kept > div > div')`
+	p.until(first + `?.innerText === 'the very first'`)
+	p.until(inSight(first))
+	if n := eval[int](p, `document.querySelectorAll('.kept > div > div').length`); n > 5000 {
+		t.Errorf("the page has %d lines at once", n)
+	}
+	p.shot("history-first")
+	hosttest.Eventually(t, "the terminal again", func() bool {
+		p.run(chromedp.Evaluate[chromedp.Void](`(() => { const k = document.querySelector('.kept'); k.scrollTop = k.scrollHeight; })()`))
+		wheel(".kept", 100, 1)
+		return eval[bool](p, `document.querySelector('.lines').hidden`)
+	})
+}
+
+// inSight says in JavaScript that an element of the lines that are kept is in sight.
+func inSight(element string) string {
+	return fmt.Sprintf(`(() => { const e = %s?.getBoundingClientRect(), k = document.querySelector('.kept').getBoundingClientRect();
+		return !!e && e.top >= k.top - 1 && e.bottom <= k.bottom + 1; })()`, element)
 }

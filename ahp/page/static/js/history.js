@@ -116,7 +116,7 @@ export function readLines(connection, source, place, from, count) {
  * @param {Source} source
  * @param {Place | null} place
  * @param {string} text
- * @returns {Promise<Place & {total: number, lines: number[], more: boolean}>}
+ * @returns {Promise<Place & {total: number, truncated: boolean, lines: number[], more: boolean}>}
  */
 export async function findLines(connection, source, place, text) {
   const found = await ask(connection, 'find', { ...source, ...place,

@@ -6,7 +6,9 @@ import { dropsOn } from './drag.js';
 import { notice } from './dialogs.js';
 import { Commands } from './commands.js';
 import { oneLine, outcome } from './format.js';
-import { readLog, save } from './history.js';
+import { Find } from './find.js';
+import { readLines, readLog, save } from './history.js';
+import { LinesView, linesBelow } from './lines.js';
 import { menu } from './menu.js';
 import { Output } from './output.js';
 import { PlainText } from './plaintext.js';
@@ -22,7 +24,13 @@ import { TerminalView } from './terminal.js';
  *   decide(name: string, ask: string, decision: 'yes' | 'no'): void, commands(): boolean, toggleCommands(): void}} Actions
  */
 
+/** How long the host is not asked again for older lines, when there were none, in ms. */
+const askAgain = 2000;
+
 export class Pane {
+  asking = false; // the host has been asked for its lines
+  askedAt = -Infinity; // when there were none older than the page's
+
   /**
    * @param {Connection} connection
    * @param {string} name
@@ -37,15 +45,14 @@ export class Pane {
     this.view = new TerminalView(connection, name, options);
     this.commands = new Commands((c) => this.showOutput(c));
     this.output = new Output({ cols: () => this.view.state.cols, closed: () => this.outputClosed() });
+    this.lines = new LinesView(connection, { uri: this.view.uri, name, cols: () => this.view.state.cols,
+      closed: () => this.view.focus() });
+    this.finder = new Find(connection, this.view, this.lines);
     this.who = h('span', { class: 'who' });
     this.keyboard = h('span', { class: 'keyboard' });
     this.size = h('span', { class: 'size' });
-    this.searchField = h('input', {
-      type: 'search', 'aria-label': 'Find', placeholder: 'Find', hidden: true, spellcheck: false,
-      oninput: () => this.find(true), onkeydown: (/** @type {KeyboardEvent} */ e) => this.searchKey(e),
-    });
     this.bar = h('header', { class: 'bar' }, h('strong', {}, name), this.who, this.keyboard, this.size,
-      h('span', { class: 'gap' }), this.searchField,
+      h('span', { class: 'gap' }), this.finder.element,
       button('Find', 'Find', () => this.openSearch(), 'quiet'),
       button('Split', 'Split', () => actions.split(name, 'h'), 'quiet'),
       button('Commands', 'Commands', () => actions.toggleCommands(), 'quiet'), this.menu(),
@@ -54,7 +61,7 @@ export class Pane {
     this.body = h('div', { class: 'body' });
     this.overlay = h('p', { class: 'overlay', hidden: true });
     this.asks = new Asks((ask, decision) => actions.decide(name, ask, decision));
-    this.body.append(this.asks.element, this.output.element, this.commands.element, this.view.element, this.overlay);
+    this.body.append(this.asks.element, this.output.element, this.lines.element, this.commands.element, this.view.element, this.overlay);
     this.element = h('section', { class: 'pane', 'aria-label': `Terminal ${name}` }, this.bar, this.body);
     this.bar.addEventListener('mousedown', (e) => { // which would take the focus from the terminal
       if (e.target instanceof Element && e.target.closest('button')) e.preventDefault();
@@ -68,6 +75,11 @@ export class Pane {
     this.view.addEventListener('find', () => this.openSearch());
     this.bar.addEventListener('input', (e) => this.found(/** @type {HTMLInputElement} */ (e.target).value));
     this.bar.addEventListener('keydown', (e) => { if (e.key === 'Escape') this.found(''); });
+    this.view.element.addEventListener('wheel', (e) => { if (e.deltaY < 0) this.olderLines(); },
+      { capture: true, passive: true });
+    this.view.element.addEventListener('keydown', (e) => {
+      if (e.shiftKey && e.key === 'PageUp') this.olderLines();
+    }, true);
     this.view.addEventListener('notice', (e) => notice(/** @type {CustomEvent} */ (e).detail));
     this.draw();
   }
@@ -78,6 +90,7 @@ export class Pane {
       { label: 'Commands', narrow: true, run: () => this.coverWithCommands(true) },
       { label: 'Split', detail: 'side by side', narrow: true, run: () => this.actions.split(this.name, 'h') },
       { label: 'Split', detail: 'one above the other', run: () => this.actions.split(this.name, 'v') },
+      { label: 'History', detail: 'all lines that are kept', run: () => this.history(false) },
       { label: 'Replay', run: () => this.replay() },
       { label: 'Save as text', run: () => this.save('text') },
       { label: 'Save raw', detail: 'byte for byte', run: () => this.save('raw') },
@@ -160,6 +173,7 @@ export class Pane {
   showOutput(c) {
     this.coverWithCommands(false);
     if (this.output.command?.id === c.id) return this.output.close();
+    this.lines.close();
     this.commands.chosen = c.id;
     this.output.show(c);
     this.commands.draw(this.view.state);
@@ -191,7 +205,39 @@ export class Pane {
     }
   }
 
-  // Find: in what the page has.
+  /**
+   * history goes over from the terminal into all lines that the host keeps, at the same place.
+   * @param {boolean} older Only if there are lines before the page's first one.
+   */
+  async history(older) {
+    if (this.lines.shown || this.asking) return;
+    this.asking = true;
+    try {
+      const kept = await readLines(this.connection, { channel: this.view.uri }, null, 0, 0);
+      const { term } = this.view.screen, { viewportY } = term.buffer.normal;
+      if (older && kept.total <= linesBelow(term, 0)) {
+        this.askedAt = performance.now();
+        return;
+      }
+      this.finder.current = Math.max(0, kept.total - linesBelow(term, viewportY));
+      await this.lines.show(kept, this.finder.current);
+      if (older) this.lines.body.scrollBy(0, -60);
+    } catch (e) {
+      notice(/** @type {Error} */ (e).message);
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  /** olderLines comes when the person scrolls up: beyond the page's first line there may be others. */
+  olderLines() {
+    const { buffer, modes } = this.view.screen.term;
+    if (buffer.active.type !== 'normal' || buffer.active.viewportY > 0 || modes.mouseTrackingMode !== 'none') return;
+    if (performance.now() - this.askedAt > askAgain) void this.history(true);
+  }
+
+  /** @param {string} [text] What is looked for at once. */
+  openSearch(text) { this.finder.open(text); }
 
   /**
    * found tells the address what is looked for in the bar's only field.
@@ -199,36 +245,11 @@ export class Pane {
    */
   found(text) { this.bar.dispatchEvent(new CustomEvent('found', { bubbles: true, detail: text })); }
 
-  /** @param {string} [text] What is looked for at once. */
-  openSearch(text) {
-    this.searchField.hidden = false;
-    this.searchField.focus();
-    if (text) {
-      this.searchField.value = text;
-      this.find(true);
-    }
-    this.searchField.select();
-  }
-
-  /** @param {boolean} [again] The text has changed. */
-  find(again = false) { this.view.search.findPrevious(this.searchField.value, { incremental: again }); }
-
-  /** @param {KeyboardEvent} e */
-  searchKey(e) {
-    if (e.key === 'Enter' && e.shiftKey) this.view.search.findNext(this.searchField.value);
-    else if (e.key === 'Enter') this.find();
-    else if (e.key === 'Escape') {
-      e.preventDefault();
-      this.searchField.hidden = true;
-      this.view.search.clearDecorations();
-      this.view.focus();
-    }
-  }
-
   open() { this.view.open(); }
 
   dispose() {
     this.commands.dispose();
+    this.lines.dispose();
     this.view.dispose();
     this.element.remove();
   }
