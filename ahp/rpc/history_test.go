@@ -92,6 +92,15 @@ func ask[T any](t *testing.T, p *pipe, method, params string) (result T) {
 	return *answer.Result
 }
 
+// awaitText waits until the terminal x has shown some text.
+func awaitText(t *testing.T, p *pipe, text string) {
+	t.Helper()
+	hosttest.Eventually(t, text+" is shown", func() bool {
+		found := ask[struct{ Lines []int }](t, p, "find", fmt.Sprintf(`"channel":"ahp-terminal:/x","pattern":%q`, text))
+		return len(found.Lines) > 0
+	})
+}
+
 // answer returns the next message that answers a request.
 func (p *pipe) answer(t *testing.T, id int) []byte {
 	t.Helper()
@@ -110,7 +119,7 @@ func TestWhatWasShownIsReadAtAPlace(t *testing.T) {
 	p := serve(t, h, principals()["bob"], rpc.Options{})
 	greet(t, p, "a")
 	run(t, p, "a", "x", `stty -echo; printf 'first\n'; read x; seq 1 300; printf '\033[1mlast\033[m\n'; exit 3`)
-	ask[any](t, p, "wait", `"channel":"ahp-terminal:/x","for":{"match":"first"}`)
+	awaitText(t, p, "first")
 	p.sendf(t, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/x","clientSeq":1,"action":{"type":"terminal/input","data":"\n"}}}`)
 	ask[any](t, p, "wait", `"channel":"ahp-terminal:/x","for":{"exit":true}`)
 
@@ -190,5 +199,26 @@ func TestWhatWasShownIsReadAtAPlace(t *testing.T) {
 		if msg := string(bad.p.answer(t, 8)); !strings.Contains(msg, `"error"`) {
 			t.Errorf("%s {%s}: %s", bad.method, bad.params, msg)
 		}
+	}
+}
+
+// Whoever keeps to as many requests as are answered at a time is never refused one.
+func TestHistoriesMayFollowEachOtherAtOnce(t *testing.T) {
+	p := serve(t, hosttest.New(t), principals()["bob"], rpc.Options{RequestsPerSecond: -1})
+	greet(t, p, "a")
+	run(t, p, "a", "x", "echo hello; read x")
+	awaitText(t, p, "hello")
+	next := func(id int) {
+		p.sendf(t, `{"jsonrpc":"2.0","id":%d,"method":"termhost/screen","params":{"channel":"ahp-terminal:/x"}}`, id)
+	}
+	const atOnce, all = 4, 2000
+	for id := range atOnce {
+		next(id)
+	}
+	for sent := atOnce; sent < all; sent++ {
+		if msg := string(p.next(t)); !strings.Contains(msg, "hello") {
+			t.Fatalf("after %d: %s", sent, msg)
+		}
+		next(sent)
 	}
 }

@@ -115,11 +115,12 @@ func (p *peer) refuse(id []byte, e *ahp.Error) {
 type work func() (result json.RawMessage, e *ahp.Error)
 
 // answerLater answers a request with what do returns. do runs on a goroutine of its
-// own, so that further messages are answered meanwhile. done is called in the end.
+// own, so that further messages are answered meanwhile. done is called when that is done, before
+// the peer can know of it: it may ask for the next thing at once.
 func (p *peer) answerLater(id []byte, do work, done func()) {
 	p.background.Go(func() {
-		defer done()
 		result, e := p.contained(do)
+		done()
 		if e != nil {
 			p.refuse(id, e)
 			return

@@ -12,7 +12,7 @@
  * @typedef {{recording: string, uri: string, startedAt: string, endedAt?: string, bytes: number}} Recording
  */
 
-/** How many requests the host answers at a time. */
+/** How many requests are sent at a time: the host answers four. */
 const atOnce = 4;
 /** @type {WeakMap<Connection, {running: number, waiting: (() => void)[]}>} */
 const queues = new WeakMap();
