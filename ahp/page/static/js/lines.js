@@ -63,7 +63,7 @@ export class LinesView {
     this.element = h('section', {
       class: 'output lines', hidden: true, 'aria-label': `History of ${o.name}`,
       onkeydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === 'Escape') this.close(); },
-    }, h('header', {}, this.what, button('Live', 'Live', () => this.close())), this.body);
+    });
     this.observer = new IntersectionObserver((entries) => {
       for (const e of entries) this.sight(e.target, e.isIntersecting);
     }, { root: this.body, rootMargin: `${margin} 0px` });
@@ -84,6 +84,7 @@ export class LinesView {
     this.lost = 0;
     this.current = -1;
     this.element.hidden = false;
+    fill(this.element, h('header', {}, this.what, button('Live', 'Live', () => this.close())), this.body);
     fill(this.what, h('strong', {}, 'History'), h('span', { class: 'about' },
       `${kept.total.toLocaleString()} lines${kept.truncated ? '; those before are gone' : ', from the first one on'}`));
     this.per = Math.max(pieceLines, Math.ceil(kept.total / mostPieces));
@@ -114,7 +115,7 @@ export class LinesView {
     this.place = null;
     this.observer.disconnect();
     this.pieces = [];
-    fill(this.body);
+    fill(this.element);
     this.paint('');
   }
 
