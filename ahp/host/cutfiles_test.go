@@ -1,0 +1,46 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestTheHostsOwnFilesCutAnywhereKeepNoHostFromStarting is about what is in the state folder
+// besides the folders of terminals.
+func TestTheHostsOwnFilesCutAnywhereKeepNoHostFromStarting(t *testing.T) {
+	t.Parallel()
+	const step = 23 // not all lengths: each is a host's life
+	h := newHost(t, func(c *Config) { c.Record = RecordAll })
+	connect(t, h, bot, "agent")
+	run(t, h, carol, "x", "echo one; exec cat").awaitOutput(t, "one")
+	dir := killed(t, h)
+	recording, err := filepath.Glob(filepath.Join(dir, recordingsDir, "*"))
+	if err != nil || len(recording) != 1 {
+		t.Fatalf("there are the recordings %q, %v", recording, err)
+	}
+	files := append(recording, filepath.Join(dir, hostJournalFile), filepath.Join(dir, seqFile))
+	for _, file := range files {
+		whole, err := os.ReadFile(file)
+		if err != nil || len(whole) == 0 {
+			t.Fatalf("%s has %d bytes, %v", filepath.Base(file), len(whole), err)
+		}
+		for n := 0; n < len(whole); n += min(step, 1+len(whole)/8) {
+			writeFile(t, file, string(whole[:n]))
+			later, err := New(Config{Shell: "/bin/sh", StateDir: dir, MaxExited: 64, Persist: true})
+			if err != nil {
+				t.Fatalf("%s cut at %d: %v", filepath.Base(file), n, err)
+			}
+			if list, err := later.List(carol); err != nil || len(list) != 1 {
+				t.Errorf("%s cut at %d: %d terminals, %v", filepath.Base(file), n, len(list), err)
+			}
+			if _, err := later.Recordings(carol); err != nil {
+				t.Errorf("%s cut at %d: %v", filepath.Base(file), n, err)
+			}
+			if err := later.Shutdown(t.Context()); err != nil {
+				t.Errorf("%s cut at %d: %v", filepath.Base(file), n, err)
+			}
+		}
+		writeFile(t, file, string(whole))
+	}
+}
