@@ -121,9 +121,10 @@ func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 		{"plain text", func() { choose("Plain text") }},
 		{"replay", func() { choose("Replay"); p.until(`document.querySelector('.replay')`) }},
 		{"output", func() {
-			p.run(chromedp.Click(chromedp.CSS(`.entry[aria-label^="done,"]`)), chromedp.Click(chromedp.CSS(`.entry[aria-label^="build,"]`)))
+			p.clickNow(`.entry[aria-label^="done,"]`)
+			p.clickNow(`.entry[aria-label^="build,"]`)
 			p.shows("build", "# ")
-			p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('.pane [data-command] button').click()`))
+			p.clickNow(`.pane [data-command] button`)
 			p.until(`document.querySelector('.output .text')?.checkVisibility()`)
 		}},
 	}

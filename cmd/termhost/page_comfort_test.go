@@ -96,7 +96,7 @@ func TestAWaitingTerminalNotifiesWhoAskedForIt(t *testing.T) {
 	p.until(`told.at(-1).closed`)
 
 	// What one looks at does not notify; the same once it is looked at no more.
-	p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('.entry[aria-label^="build,"]').click()`))
+	p.clickNow(`.entry[aria-label^="build,"]`)
 	p.shows("build", "# ")
 	s.ssh("send", "--enter", "build", "read -sp \"Na\"me:' ' name")
 	p.until(`document.querySelector('.entry[aria-label^="build, "]').innerText.includes('secret')`)
@@ -127,11 +127,11 @@ func TestAPhoneHasWhatItsKeyboardLacks(t *testing.T) {
 	p.click("button", "Terminals")
 	p.until(`document.querySelector('.sidebar').checkVisibility()`)
 	p.shot("phone-list")
-	p.run(chromedp.Click(chromedp.CSS(`.entry[aria-label^="build,"]`)))
+	p.clickNow(`.entry[aria-label^="build,"]`)
 	p.until(`!document.querySelector('.sidebar').checkVisibility()`)
 	p.beside("logs")
 	p.until(`document.querySelectorAll('.pane').length === 1 && location.hash.startsWith('#/build+logs')`)
-	p.run(chromedp.Click(chromedp.CSS(`[role=tab]`))) // goes on to the tab's other pane
+	p.clickNow(`[role=tab]`) // goes on to the tab's other pane
 	p.shows("build", "# ")
 
 	// What is composed stays in its line until it can be sent.
@@ -192,7 +192,7 @@ func TestTheAddressHasTheLayout(t *testing.T) {
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
 	p.shows("build", "needle")
 	show := func(name string) {
-		p.run(chromedp.Click(chromedp.CSS(fmt.Sprintf(`.entry[aria-label^="%s,"]`, name))))
+		p.clickNow(fmt.Sprintf(`.entry[aria-label^="%s,"]`, name))
 		p.shows(name, "# ")
 	}
 	show("logs")
@@ -253,4 +253,32 @@ func TestATerminalReadsAsPlainText(t *testing.T) {
 	p.until(text + `.includes('\nlate0')`)
 	p.keys("\x1b")
 	p.until(`!document.querySelector('.plain') && document.activeElement.closest('[data-terminal=build]')`)
+}
+
+// TestSettingsOfTerminals closes a view that then hands the keyboard back, and has a terminal's
+// output told to screen readers.
+func TestSettingsOfTerminals(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	p.click("button", "Settings")
+	for _, label := range []string{"Closing a view", "Tell screen readers"} {
+		p.run(chromedp.Click(fmt.Sprintf(`//label[contains(., %q)]`, label)))
+	}
+	p.click("button", "Done")
+	p.until(`!document.querySelector('dialog')`)
+	p.until(`[...document.querySelectorAll('.xterm-accessibility-tree [role=listitem]')].some((e) => e.textContent.includes('# '))`)
+	p.click("button", "Take the keyboard")
+	p.until(`document.querySelector('.pane.held') && document.querySelector('.entry .state').innerText === 'yours'`)
+	p.click("button", "Close this view")
+	p.until(`!document.querySelector('.pane') && document.querySelector('.entry').ariaLabel.includes('held by root')`)
+}
+
+// clickNow waits for an element and clicks on it at once, since it may be drawn anew at any time.
+func (p *tab) clickNow(selector string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e?.click(); return !!e })()`, selector))
 }

@@ -122,14 +122,16 @@ export class Pane {
       return fill(this.keyboard);
     }
     fill(this.who, v.holds ? 'you have the keyboard' : `held by ${oneLine(v.holder, 40)}`);
-    fill(this.keyboard, this.keyboardButton());
+    this.drawKeyboard();
   }
 
-  keyboardButton() {
-    const v = this.view;
-    if (this.connection.session.credentials.role === 'observer' || v.state.client) return null;
-    if (!v.holds) return button('Take the keyboard', 'Take the keyboard', () => void v.keyboard.take());
-    return v.keyboard.lender ? button('Hand back', 'Hand back', () => void v.keyboard.handBack()) : null;
+  /** drawKeyboard leaves the button alone that is there already: somebody may be clicking on it. */
+  drawKeyboard() {
+    const v = this.view, { keyboard } = v;
+    const may = this.connection.session.credentials.role !== 'observer' && !v.state.client;
+    const label = !may ? '' : !v.holds ? 'Take the keyboard' : keyboard.lender ? 'Hand back' : '';
+    if (label === this.keyboard.textContent) return;
+    fill(this.keyboard, label && button(label, label, () => void (v.holds ? keyboard.handBack() : keyboard.take())));
   }
 
   /** @param {string} text */
