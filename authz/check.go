@@ -220,9 +220,10 @@ func seizes(_ Principal, _ Verb, t Target) string {
 }
 
 // passesOn lets the holder give the claim to somebody else, and a person take it from another of
-// their windows, such as a page from an SSH session.
-func passesOn(_ Principal, _ Verb, t Target) string {
-	if t.Holds || t.Yours {
+// their windows, such as a page from an SSH session. A page may take it from its person's agents,
+// too: it is where they are supervised, and the person could revoke their tokens.
+func passesOn(p Principal, _ Verb, t Target) string {
+	if t.Holds || t.Yours || p.IsPage() && t.HoldsByToken {
 		return ""
 	}
 	return ruleClaim

@@ -30,8 +30,8 @@ const (
 	// it counts as lost.
 	acpKeepalive = 15 * time.Second
 	// acpAway is how long the agent's terminals wait for a host that is lost, before the agent is
-	// told: longer than a restart takes, also of the machine's network.
-	acpAway = time.Minute
+	// told: longer than a restart of the host takes.
+	acpAway = 30 * time.Second
 	// acpMirrorBytes is how much of a terminal's output is kept to be shown as text, in bytes.
 	acpMirrorBytes = 256 << 10
 )

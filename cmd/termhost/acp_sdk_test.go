@@ -24,7 +24,7 @@ func TestACPBetweenSDKs(t *testing.T) {
 		"go editor, ts agent": {"editor": "acpeditor", "agent": node("agent.mjs", "")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // one of the stories waits ten seconds for a host that does not come back
+			t.Parallel() // one of the stories waits for a host that does not come back
 			tellACP(t, "sdk.txtar", programs)
 		})
 	}
