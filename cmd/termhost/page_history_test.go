@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,9 +131,9 @@ func TestAReplayShowsWhatTheTerminalHasShown(t *testing.T) {
 	}
 }
 
-// TestFindReachesAllThatTheHostKeeps is of a terminal that has printed far more than the
+// TestFindAndScrollingReachAllThatTheHostKeeps is of a terminal that has printed far more than the
 // page has of it, and more than the host tells those who look at it.
-func TestFindReachesAllThatTheHostKeeps(t *testing.T) {
+func TestFindAndScrollingReachAllThatTheHostKeeps(t *testing.T) {
 	slow(t)
 	browser(t)
 	s := newSite(t)
@@ -168,6 +169,35 @@ func TestFindReachesAllThatTheHostKeeps(t *testing.T) {
 	p.until(current + `?.innerText === 'the very last'`)
 	p.keys("\x1b")
 	p.until(`document.querySelector('.lines').hidden`)
+
+	// Scrolling goes over at the same line, and ends at the first one.
+	wheel := func(selector string, delta, times int) {
+		p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`for (let i = 0; i < %d; i++) document.querySelector(%q).dispatchEvent(
+			new WheelEvent('wheel', { deltaY: %d, wheelDeltaY: %d, bubbles: true, cancelable: true }))`, times, selector, delta, -delta)))
+	}
+	hosttest.Eventually(t, "the lines that are kept", func() bool {
+		wheel(".xterm-screen", -500, 50)
+		return eval[bool](p, `!document.querySelector('.lines').hidden`)
+	})
+	hosttest.Eventually(t, "the page's first line among those that are kept", func() bool {
+		top := strings.Split(p.screen("build"), "\n")[0]
+		n, err := strconv.Atoi(top)
+		return err == nil && n < 246_000 && eval[bool](p, inSight(fmt.Sprintf(
+			`[...document.querySelectorAll('.kept > div > div')].find(e => e.innerText === %q)`, top)))
+	})
+	p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('.kept').scrollTop = 0`))
+	const first = `document.querySelector('.kept > div > div')`
+	p.until(first + `?.innerText === 'the very first'`)
+	p.until(inSight(first))
+	if n := eval[int](p, `document.querySelectorAll('.kept > div > div').length`); n > 5000 {
+		t.Errorf("the page has %d lines at once", n)
+	}
+	p.shot("history-first")
+	hosttest.Eventually(t, "the terminal again", func() bool {
+		p.run(chromedp.Evaluate[chromedp.Void](`(() => { const k = document.querySelector('.kept'); k.scrollTop = k.scrollHeight; })()`))
+		wheel(".kept", 100, 1)
+		return eval[bool](p, `document.querySelector('.lines').hidden`)
+	})
 }
 
 // inSight says in JavaScript that an element of the lines that are kept is in sight.
