@@ -171,6 +171,12 @@ func (c *Client) run(ctx context.Context, first chan<- error) {
 		}
 		c.reconnect(err)
 	}
+	c.mu.Lock()
+	conn := c.conn
+	c.mu.Unlock()
+	if conn != nil { // the client was closed while it was being made
+		c.hangUp(conn)
+	}
 	c.end()
 }
 

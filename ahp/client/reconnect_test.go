@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,8 +55,14 @@ func (n *network) drop() {
 // returned.
 type cuttable struct {
 	transport.Transport
-	once sync.Once
-	cut  chan struct{}
+	once   sync.Once
+	cut    chan struct{}
+	closed atomic.Bool // by the client
+}
+
+func (c *cuttable) Close(reason string) error {
+	c.closed.Store(true)
+	return c.Transport.Close(reason)
 }
 
 func (c *cuttable) Read() ([]byte, error) {
@@ -112,6 +120,32 @@ func TestAReconnectMissesNothing(t *testing.T) {
 	check(t, c.Close())
 	if lost != drops {
 		t.Errorf("the connection was lost %d times, want %d", lost, drops)
+	}
+}
+
+// A client that is closed at the very moment in which it has connected ends that connection.
+func TestAClientClosedWhileItConnectsLeavesNoConnection(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var n network
+	var c *client.Client
+	closed := make(chan error, 1)
+	c = w.connect("alice", func(cfg *client.Config) {
+		cfg.Dial = n.through(cfg.Dial)
+		cfg.OnState = func(s client.State) {
+			if !s.Connected || s.Conn == 1 {
+				return
+			}
+			go func() { closed <- c.Close() }()
+			for c.Err() == nil {
+				runtime.Gosched()
+			}
+		}
+	})
+	n.drop()
+	check(t, <-closed)
+	if !n.conns[len(n.conns)-1].closed.Load() {
+		t.Error("the connection is left open")
 	}
 }
 

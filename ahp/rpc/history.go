@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"encoding/json"
+	"sync"
 	"time"
 
 	"termhost/ahp"
@@ -95,20 +96,30 @@ func (p *peer) readLater(r *request, read work) *ahp.Error {
 			"let them finish", "limit", "histories")
 	}
 	p.background.Go(func() {
-		defer p.histories.Add(-1)
 		release, err := p.conn.WaitReading(p.ctx)
+		// over lets the next one begin: before the answer is sent, so that whoever waits for that
+		// is not refused.
+		over := sync.OnceFunc(func() {
+			p.histories.Add(-1)
+			if err == nil {
+				release()
+			}
+		})
+		defer over()
 		if err != nil {
+			over()
 			p.refuse(r.id, ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "histories"))
 			return
 		}
-		defer release()
 		result, e := p.contained(read)
 		if e != nil {
+			over()
 			p.refuse(r.id, e)
 			return
 		}
 		encoded := make(chan struct{})
 		p.conn.Subscriber().PostLarge(func(dst []byte) []byte {
+			over()
 			close(encoded)
 			return appendResult(dst, r.id, result)
 		}, len(result))
