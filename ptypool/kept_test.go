@@ -164,6 +164,35 @@ func TestAKeepersTerminalsAreHungUpWithAllTheyStarted(t *testing.T) {
 	eventually(t, "nothing is left", func() bool { return !running(bg) && !running(term.Pid()) })
 }
 
+// TestAShortProgramIsHungUpAlone: while the process table is read, the keeper forks programs that
+// have ended, and are hung up, before the reading has. At the fork the keeper has their tags.
+func TestAShortProgramIsHungUpAlone(t *testing.T) {
+	slowtest.Skip(t)
+	t.Parallel()
+	p := newPool(t, Config{Starter: newLink(t)})
+	other, seen := sh(t, p, "echo up; read x; exit 7")
+	seen.text(t, "up")
+	// The reaper is kept busy, and has much to read behind the keeper.
+	busy, r := sh(t, p, `trap '' HUP
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+			for j in 1 2 3 4 5 6 7 8 9 10; do sleep 1234 & done
+		done
+		echo up; wait`)
+	r.text(t, "up")
+	busy.Hangup(patience)
+	for range 300 {
+		short, r := start(t, p, "/bin/true")
+		r.exit(t, short)
+		short.Hangup(0)
+	}
+	input(t, other, "x\n")
+	if st := seen.exit(t, other); st.Code != 7 {
+		t.Errorf("another terminal ended with %v", st)
+	}
+	busy.Hangup(0)
+	r.exit(t, busy)
+}
+
 // TestATakenTerminalHasTheSizeThatIsKnown: the last host was killed between giving the pty another
 // size and noting that.
 func TestATakenTerminalHasTheSizeThatIsKnown(t *testing.T) {

@@ -115,12 +115,15 @@ func (r *reaper) run() {
 		case <-timer.C:
 		case <-r.wake:
 		}
+		// The trees come first: a scan that began before a tree did may have met the keeper while
+		// that forked the tree's leader, with its tag, and so took all terminals for a part of it.
 		began := time.Now()
+		due := r.overdue(began)
 		table, err := scanProcs()
 		if err != nil {
 			r.log.Warn("only process groups can be hung up", "err", err)
 		}
-		for tree, overdue := range r.overdue(began) {
+		for tree, overdue := range due {
 			if r.signalLeft(tree, overdue, table) {
 				r.finish(tree)
 			}

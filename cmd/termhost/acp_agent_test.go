@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	acpsdk "github.com/coder/acp-go-sdk"
@@ -223,33 +224,44 @@ func (t *agentTurn) limits([]string) error {
 	return nil
 }
 
-// twenty runs twenty commands at once.
+// twenty runs twenty commands at once, and says what is wrong with each that is not good.
 func (t *agentTurn) twenty([]string) error {
 	var all sync.WaitGroup
-	var mu sync.Mutex
-	good := 0
+	var good atomic.Int32
 	for i := range 20 {
 		all.Go(func() {
-			line := fmt.Sprintf("echo start; sleep 0.3; seq 1 2000; exit %d", i)
-			id, err := t.create(0, "sh", "-c", line)
-			if err != nil {
+			if err := t.one(i); err != nil {
+				t.say("command %d: %v", i, err)
 				return
 			}
-			st, err := t.wait(t.ctx, id)
-			if err != nil || st.ExitCode == nil || *st.ExitCode != i {
-				return
-			}
-			out, err := t.output(id)
-			if err == nil && strings.HasSuffix(out.Output, "\r\n2000\r\n") && t.release(id) == nil {
-				mu.Lock()
-				good++
-				mu.Unlock()
-			}
+			good.Add(1)
 		})
 	}
 	all.Wait()
-	t.say("%d of 20 are good", good)
+	t.say("%d of 20 are good", good.Load())
 	return nil
+}
+
+// one runs a command that ends with a code, after its output.
+func (t *agentTurn) one(code int) error {
+	line := fmt.Sprintf("echo start; sleep 0.3; seq 1 2000; exit %d", code)
+	id, err := t.create(0, "sh", "-c", line)
+	if err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
+	st, err := t.wait(t.ctx, id)
+	if err != nil {
+		return fmt.Errorf("wait for %s: %w", id, err)
+	}
+	out, err := t.output(id)
+	if err != nil {
+		return fmt.Errorf("output of %s: %w", id, err)
+	}
+	if st.ExitCode == nil || *st.ExitCode != code || !strings.HasSuffix(out.Output, "\r\n2000\r\n") {
+		return fmt.Errorf("%s ended with %s, and %d bytes, the last of them %q",
+			id, ended(st.ExitCode, st.Signal), len(out.Output), out.Output[max(0, len(out.Output)-80):])
+	}
+	return t.release(id)
 }
 
 // flood kills a command that prints without end.
