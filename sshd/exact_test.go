@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,16 @@ func (p *person) shown(cols, rows int) string {
 	screen := vt.New(cols, rows, vt.Options{})
 	screen.Feed([]byte(p.out.all()), nil)
 	return strings.TrimRight(string(screen.AppendText(nil, true)), "\n")
+}
+
+// showsLine waits until a line of a window of 80 by 24 is text. Unlike [person.sees] it does not
+// depend on how that was drawn: where something lies over the screen, or goes, text is drawn whole
+// if all of it is there by then, and otherwise the rest comes after the drawing's end.
+func (p *person) showsLine(text string) {
+	p.t.Helper()
+	hosttest.Eventually(p.t, "a line is "+text, func() bool {
+		return slices.Contains(strings.Split(p.shown(80, 24), "\n"), text)
+	})
 }
 
 // After something has lain over the screen, the viewer shows exactly the host's screen again.
