@@ -1,10 +1,13 @@
 package sshd
 
 import (
+	"fmt"
 	"io"
+	"net"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,26 +18,75 @@ import (
 	"termhost/ahp/hosttest/slowtest"
 )
 
+// flood is a command that prints rounds of 100,000 lines and adds a byte to the file rounds after
+// each: the program itself tells how far it has come.
+func flood(rounds int) string {
+	return fmt.Sprintf("n=0; while [ $((n+=1)) -le %d ]; do "+
+		"seq 1 100000 | cat; printf x >>$HOME/rounds; done", rounds)
+}
+
+// forever is how many rounds no test sees the end of.
+const forever = 1 << 30
+
+// roundBytes is what one round prints: 488,895 digits and as many line ends of two bytes as lines.
+const roundBytes = 488_895 + 2*100_000
+
+// rounds is how many rounds the flood has printed.
+func (r *rig) rounds() int { return len(r.read("rounds")) }
+
+// windowBytes is the window of a channel of x/crypto: what comes for a client that reads nothing.
+const windowBytes = 2 << 20
+
+// countedConn counts what is read from it.
+type countedConn struct {
+	net.Conn
+	n atomic.Int64
+}
+
+func (c *countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// dialCounted is dial with the count of what the client receives.
+func (r *rig) dialCounted(key string) (*gossh.Client, *countedConn) {
+	r.t.Helper()
+	nc, err := net.Dial("tcp", r.addr)
+	hosttest.Check(r.t, err)
+	counted := &countedConn{Conn: nc}
+	conn, channels, requests, err := gossh.NewClientConn(counted, r.addr, r.clientConfig(key))
+	if err != nil {
+		nc.Close()
+		r.t.Fatal(err)
+	}
+	c := gossh.NewClient(conn, channels, requests)
+	r.t.Cleanup(func() { c.Close() })
+	return c, counted
+}
+
 // A viewer that takes nothing of a flood costs the bytes of its channel's window, and nobody's
 // time.
 func TestStalledViewersHoldNobodyUp(t *testing.T) {
-	slowtest.Skip(t)
 	const stalled = 10
-	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "mallory": ""}})
-	r.ssh("alice", "", "new -d -n flood -- while :; do seq 1 100000; done")
+	const logBytes = 1 << 20
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "mallory": ""},
+		host: func(c *host.Config) { c.LogBytes = logBytes }})
+	r.ssh("alice", "", "new -d -n flood -- "+flood(forever))
 	healthy := r.open(r.dial("alice"), 80, 24, "new -n calm")
 	healthy.typeIn("echo calm-$((1+1))\r")
 	healthy.sees("calm-2")
 	goroutines, memory := runtime.NumGoroutine(), held()
-	c := r.dial("mallory")
+	c, received := r.dialCounted("mallory")
 	for range stalled {
 		ch, _ := rawSession(t, c)
 		request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24})
 		request(t, ch, "exec", stringMsg{"attach -r flood"})
 	}
-	// Far more is printed than the stalled viewers' windows and the log hold.
-	from := r.host.Stats().ServerSeq
-	hosttest.Eventually(t, "the flood goes on", func() bool { return r.host.Stats().ServerSeq > from+1000 })
+	hosttest.Reaches(t, "the viewers' windows are full", stalled*windowBytes,
+		func() int { return int(received.n.Load()) })
+	// More is printed than the log holds.
+	hosttest.Reaches(t, "the flood goes on", r.rounds()+2+logBytes/roundBytes, r.rounds)
 	var took []time.Duration
 	for i := range 100 {
 		begun := time.Now()
@@ -52,22 +104,20 @@ func TestStalledViewersHoldNobodyUp(t *testing.T) {
 		t.Errorf("%d bytes per stalled viewer", got)
 	}
 	c.Close()
-	hosttest.Eventually(t, "all goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
+	hosttest.Eventually(t, "all goroutines end",
+		func() bool { return runtime.NumGoroutine() <= goroutines })
 	r.ssh("alice", "", "rm flood")
 }
 
 // A viewer that falls off the log is shown the present screen. The program has not waited for it.
 func TestAViewerThatFellBehindIsShownTheEnd(t *testing.T) {
-	slowtest.Skip(t)
 	t.Parallel()
 	r := newRig(t, rigOptions{host: func(c *host.Config) { c.LogBytes = 256 << 10 }})
 	ch, _ := rawSession(t, r.dial("alice"))
 	request(t, ch, "pty-req", ptyMsg{Term: "xterm", Cols: 80, Rows: 24})
-	request(t, ch, "exec", stringMsg{"new -n work -- seq 1 2000000; echo the-end; sleep 1000"})
-	const whole = 15 << 20 // about what seq prints
-	if got := r.ssh("alice", "", "wait --match ^the-end$ --timeout 30s work"); got.status != 0 {
-		t.Fatalf("the program waits for its viewer: %+v", got)
-	}
+	const rounds = 2 * windowBytes / roundBytes
+	request(t, ch, "exec", stringMsg{"new -n work -- " + flood(rounds) + "; echo the-end; sleep 1000"})
+	hosttest.Reaches(t, "the program does not wait for its viewer", rounds, r.rounds)
 	seen := newTranscript()
 	copied := make(chan struct{})
 	go func() {
@@ -77,7 +127,7 @@ func TestAViewerThatFellBehindIsShownTheEnd(t *testing.T) {
 	if _, ok := seen.await("the-end"); !ok {
 		t.Error("the end was not shown")
 	}
-	if n := len(seen.all()); n > whole {
+	if n := len(seen.all()); n >= rounds*roundBytes {
 		t.Errorf("%d bytes were sent: it was not resynchronised", n)
 	}
 	ch.Close()

@@ -18,6 +18,22 @@ func Eventually(t testing.TB, what string, done func() bool) {
 	}
 }
 
+// Reaches waits until progress returns at least goal, as long as what it returns goes on changing.
+// It is for work that takes the longer the slower the machine is.
+func Reaches(t testing.TB, what string, goal int, progress func() int) {
+	t.Helper()
+	from, last := progress(), time.Now()
+	for n := from; n < goal; n = progress() {
+		switch {
+		case n != from:
+			from, last = n, time.Now()
+		case time.Since(last) > Patience:
+			t.Fatalf("it stopped at %d of %d: %s", n, goal, what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 // Check ends the test if err is not nil.
 func Check(t testing.TB, err error) {
 	t.Helper()
