@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"termhost/ahp/store"
 	"termhost/authz"
 )
 
@@ -86,10 +85,8 @@ func (t *Terminal) tell(but *Attach, n Note) {
 
 // ask is a request for the keyboard of a terminal.
 type ask struct {
-	conn *Conn
-	to   holder      // who gets it
-	left func() bool // whoever asked is not here any more; the Term's lock is held
-	at   time.Time
+	by *Attach
+	at time.Time
 }
 
 // Ask asks the holder for the keyboard, and returns the holder's name. here: the holder has a
@@ -107,47 +104,34 @@ func (a *Attach) Ask() (holder string, here bool, err error) {
 	if err := a.mayActLocked(); err != nil {
 		return "", false, err
 	}
-	if authz.Check(a.conn.principal, authz.Input, t.target(a.step())) == nil {
+	target := t.target(a.step())
+	if authz.Check(a.conn.principal, authz.Input, target) == nil {
 		return "", false, errHaveIt
 	}
-	k := ask{conn: a.conn, to: sshHolder(a.conn.principal), left: func() bool { return a.closed }}
-	if err := t.addAsk(k); err != nil {
+	target.Holds = true
+	if err := authz.Check(a.conn.principal, authz.Input, target); err != nil {
 		return "", false, err
 	}
-	return t.holder.name, t.hears(), nil
-}
-
-// addAsk notes a request and tells the holder, if that one is here. It returns *authz.Denied for
-// those who may never type. The Term's lock is held.
-func (t *Terminal) addAsk(k ask) error {
-	p := k.conn.principal
-	target := t.target(step{conn: k.conn, principal: p})
-	target.Holds = true
-	if err := authz.Check(p, authz.Input, target); err != nil {
-		return err
-	}
 	t.dropAsksLocked()
-	mine := func(o ask) bool { return o.to.principal == p.ID }
-	k.at = t.host.now()
+	mine := func(k ask) bool { return k.by.conn.principal.ID == a.conn.principal.ID }
+	now := t.host.now()
 	switch i := slices.IndexFunc(t.asks, mine); {
-	case i >= 0 && k.at.Sub(t.asks[i].at) < askPause:
-		k.at = t.asks[i].at
-		t.asks[i] = k
-		return nil
+	case i >= 0 && now.Sub(t.asks[i].at) < askPause:
+		t.asks[i].by = a
+		return t.holder.name, t.attended(), nil
 	case i >= 0:
-		t.asks[i] = k
+		t.asks[i] = ask{a, now}
 	case len(t.asks) == maxAsks:
-		return errManyAsk
+		return "", false, errManyAsk
 	default:
-		t.asks = append(t.asks, k)
+		t.asks = append(t.asks, ask{a, now})
 	}
 	for _, v := range t.windows {
 		if v.holdsLocked() {
-			v.noteLocked(t.asked(k))
+			v.noteLocked(t.asked(a))
 		}
 	}
-	t.ch.TellAsked(t.askedClient(k))
-	return nil
+	return t.holder.name, t.attended(), nil
 }
 
 var (
@@ -155,20 +139,16 @@ var (
 	errManyAsk = errors.New("many ask for the keyboard already")
 )
 
-// asked returns the note of a request. The Term's lock is held.
-func (t *Terminal) asked(k ask) Note {
-	return Note{Kind: NoteAsked, Who: k.to.name, First: t.asks[0].to.name}
-}
-
-// askedClient returns what a client of AHP is told of a request. The Term's lock is held.
-func (t *Terminal) askedClient(k ask) store.Asked {
-	return store.Asked{By: Printable(k.to.name), First: Printable(t.asks[0].to.name)}
+// asked returns the note that a asks for the keyboard. The Term's lock is held.
+func (t *Terminal) asked(a *Attach) Note {
+	first := t.asks[0].by.conn.principal.Name
+	return Note{Kind: NoteAsked, Who: a.conn.principal.Name, First: first}
 }
 
 // dropAsksLocked forgets the requests of viewers that have left, and those that are too old.
 func (t *Terminal) dropAsksLocked() {
 	t.asks = slices.DeleteFunc(t.asks, func(k ask) bool {
-		return k.left() || k.conn.ctx.Err() != nil || t.host.now().Sub(k.at) >= askTime
+		return k.by.closed || k.by.conn.ctx.Err() != nil || t.host.now().Sub(k.at) >= askTime
 	})
 }
 
@@ -179,7 +159,7 @@ func (a *Attach) tellAskedLocked() {
 	}
 	a.t.dropAsksLocked()
 	for _, k := range a.t.asks {
-		a.noteLocked(a.t.asked(k))
+		a.noteLocked(a.t.asked(k.by))
 	}
 }
 
@@ -193,18 +173,12 @@ func (a *Attach) GiveAsked() (name string, err error) {
 	if err := a.mayPassOnLocked(); err != nil {
 		return "", err
 	}
-	return t.giveAsked(a.step(), a), nil
-}
-
-// giveAsked gives the keyboard to the first who has asked for it, and returns that one's name; "":
-// nobody has. The viewer but is not told. The Term's lock is held.
-func (t *Terminal) giveAsked(s step, but *Attach) (name string) {
 	t.dropAsksLocked()
 	if len(t.asks) == 0 {
-		return ""
+		return "", nil
 	}
-	to := t.asks[0].to
-	t.lend(to, s, false)
-	t.tell(but, Note{Kind: NoteGiven, Who: s.principal.Name, by: s.principal.ID})
-	return to.name
+	to := t.asks[0].by
+	t.lend(sshHolder(to.conn.principal), a.step(), false)
+	t.tell(a, Note{Kind: NoteGiven, Who: a.conn.principal.Name, by: a.conn.principal.ID})
+	return to.conn.principal.Name, nil
 }

@@ -138,11 +138,7 @@ func (c *Conn) Close() {
 		c.client.left = h.now()
 		c.client.synced = synced
 		h.noteClient(c.client)
-		leave, id := h.leaveLocked(c), c.client.id
-		then = func() {
-			leave()
-			h.awaitClient(id)
-		}
+		then = h.leaveLocked(c)
 	}
 	if c.door == DoorSSH {
 		cl := h.sshClientLocked(c.principal)

@@ -16,8 +16,6 @@ export class Keyboard {
   pasting = false;
   /** @type {Claim | null} Who had the keyboard before it was taken here. */
   lender = null;
-  wanted = false; // somebody has asked for it
-  asked = ''; // whom this page has asked for it
 
   /** @param {TerminalView} view */
   constructor(view) {
@@ -54,61 +52,19 @@ export class Keyboard {
       const unsent = this.input.drop();
       this.view.tellHolder(unsent ? `; ${notSent(unsent)}` : '');
     }
-    if (!was && this.holds && this.asked) this.notice(`${this.asked} gave you the keyboard`);
-    this.asked = '';
-    this.wanted = false;
     if (!this.holds) this.lender = null;
   }
 
   async take() {
     const lender = this.view.state.claim;
-    this.asked = ''; // it is not given
     if (await this.claim({ kind: 'client', clientId: this.connection.clientId })) this.lender = lender;
     this.view.focus();
   }
 
-  /** handBack gives it to the first who has asked for it, or else back to whoever had it before. */
   async handBack() {
     if (!this.holds) return;
-    const back = await this.request('termhost/handBack');
-    if (!back) return;
-    if (back.to) return this.notice(back.asked ? `you gave ${back.to} the keyboard` : `handed back to ${back.to}`);
-    this.wanted = false;
-    this.view.changed();
     if (!this.lender) return this.notice('It is yours: it was not taken from anybody.');
     await this.claim(this.lender);
-  }
-
-  /** ask asks the holder for it. */
-  async ask() {
-    const asked = await this.request('termhost/ask');
-    if (!asked) return;
-    this.asked = asked.holder;
-    this.notice(asked.here ? `you asked ${asked.holder} for the keyboard` :
-      `${asked.holder} is not here, and is asked on coming within ten minutes`);
-  }
-
-  /** guard turns the terminal's guard on or off. */
-  async guard() {
-    const on = !this.view.info?._meta?.termhost?.guarded;
-    if (!await this.request('termhost/guard', { on })) return;
-    this.notice(on ? `${this.view.name} is guarded: what agents type waits for your yes` :
-      `${this.view.name} is not guarded: agents type without asking`);
-  }
-
-  /**
-   * request asks the host for something about this terminal's keyboard, and returns its answer; null:
-   * it was refused, and the person has been told.
-   * @param {string} method
-   * @param {object} [more]
-   */
-  async request(method, more) {
-    try {
-      return await this.connection.request(method, { channel: this.view.uri, ...more }) ?? {};
-    } catch (e) {
-      this.notice(/** @type {Error} */ (e).message);
-      return null;
-    }
   }
 
   /**
@@ -121,7 +77,7 @@ export class Keyboard {
       return true;
     } catch (e) {
       const reason = /** @type {Error} */ (e).message;
-      this.notice(/only an admin/.test(reason) ? `Held by ${this.view.holder}: ask with Ctrl-\\ a, or take it as an admin, as you are with ssh, ` +
+      this.notice(/only an admin/.test(reason) ? `Held by ${this.view.holder}: only an admin may take it, as you are with ssh, ` +
         'or in a page with --role admin' : reason);
       return false;
     }
@@ -148,7 +104,7 @@ export class Keyboard {
   send(data) {
     if (this.holds) this.input.type(data);
     else if (this.view.state.exited) this.notice('The program has ended.');
-    else this.notice(`Held by ${this.view.holder}: take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a`);
+    else this.notice(`Held by ${this.view.holder}: take the keyboard with Ctrl-\\ c`);
   }
 
   /**

@@ -109,18 +109,6 @@ export class TerminalView extends EventTarget {
     void copyFromProgram(data).then((text) => text && this.notice(text));
   }
 
-  /**
-   * asked comes when somebody asks for the keyboard, which is here.
-   * @param {string} by
-   * @param {string} first Who was the first to ask.
-   */
-  asked(by, first) {
-    this.keyboard.wanted = true;
-    this.notice(by === first ? `${by} asks for the keyboard: Ctrl-\\ r gives it` :
-      `${by} asks for the keyboard, too: Ctrl-\\ r gives it to ${first}`);
-    this.changed();
-  }
-
   /** @param {string} data */
   write(data) {
     const bytes = utf8Length(data);
