@@ -81,7 +81,7 @@ func consecutive(t *testing.T, log string) (last int) {
 	return last
 }
 
-// TestWhatHappensWhileAHostIsKilled kills hosts while terminals are made, resized and end: each one
+// TestWhatHappensWhileAHostIsKilled kills hosts while terminals are made and end: each one
 // that was told of is there afterwards, once, and none is left that nobody was told of.
 func TestWhatHappensWhileAHostIsKilled(t *testing.T) {
 	t.Parallel()
