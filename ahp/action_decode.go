@@ -78,6 +78,9 @@ func decodeAction(name string, raw json.RawMessage) (Action, error) {
 	case "root/configChanged":
 		return decodeConfig(raw)
 	}
+	if !json.Valid(raw) { // it is handed on as it is
+		return nil, &FieldError{Field: "action", Reason: "is not JSON"}
+	}
 	return Unknown{Name: name, Raw: raw}, nil
 }
 

@@ -100,6 +100,15 @@ func TestUnknownActionsKeepTheirJSONAndReduceToNothing(t *testing.T) {
 	}
 }
 
+func TestAnUnknownActionThatIsNotJSONIsNotHandedOn(t *testing.T) {
+	for _, raw := range []string{`{"type":"x/y"`, `{"type":"x/y","z":}`, `{"type":"x/y"}}`} {
+		var fe *ahp.FieldError
+		if a, err := ahp.DecodeAction(json.RawMessage(raw)); !errors.As(err, &fe) || fe.Field != "action" {
+			t.Errorf("%s: %v, %v", raw, a, err)
+		}
+	}
+}
+
 func TestUnknownKeysAreIgnored(t *testing.T) {
 	raw := json.RawMessage(`{"type":"terminal/resized","cols":1,"rows":2,"pixels":{"x":1}}`)
 	a, err := ahp.DecodeAction(raw)
