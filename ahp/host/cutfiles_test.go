@@ -4,13 +4,18 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // TestTheHostsOwnFilesCutAnywhereKeepNoHostFromStarting is about what is in the state folder
 // besides the folders of terminals.
 func TestTheHostsOwnFilesCutAnywhereKeepNoHostFromStarting(t *testing.T) {
 	t.Parallel()
-	const step = 23 // not all lengths: each is a host's life
+	step := 23 // each length is a host's life
+	if slowtest.On() {
+		step = 1
+	}
 	h := newHost(t, func(c *Config) { c.Record = RecordAll })
 	connect(t, h, bot, "agent")
 	run(t, h, carol, "x", "echo one; exec cat").awaitOutput(t, "one")
