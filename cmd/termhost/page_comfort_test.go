@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // TestSettingsHoldInThisBrowser changes what the dialog has, and looks at what comes of it.
@@ -210,9 +212,27 @@ func TestTheAddressHasTheLayout(t *testing.T) {
 	p.shows("agent", "# ")
 	p.shows("logs", "# ")
 
+	// A pane's share of the room is there, too. Changing it is nothing that one goes back from.
+	const share = `(() => { const [a, b] = [...document.querySelectorAll('.pane')].map((e) => e.getBoundingClientRect().width);
+		return a / (a + b) })()`
+	steps := eval[int](p, `history.length`)
+	p.run(chromedp.Focus(chromedp.CSS(`[role=separator]`)))
+	p.keys(strings.Repeat(kb.ArrowRight, 4))
+	p.until(`location.hash === '#/build,logs+agent:30?debug=screen&at=agent'`)
+	p.until(`document.activeElement.matches('[role=separator][aria-valuenow="70"]')`)
+	p.until(`Math.abs(` + share + ` - 0.7) < 0.01`)
+	p.dragBorder(-0.2)
+	p.until(`/^#\/build,logs\+agent:(49\.|50|50\.)/.test(location.hash) || location.hash.startsWith('#/build,logs+agent?')`)
+	p.run(chromedp.Evaluate[chromedp.Void](`location.hash = '#/build,logs+agent:62.5?debug=screen&at=agent'`))
+	p.until(`Math.abs(` + share + ` - 0.375) < 0.01`)
+	if now := eval[int](p, `history.length`); now != steps+1 {
+		t.Errorf("Back leads over %d sizes", now-steps-1)
+	}
+
 	// A reload and an address that somebody has written come to the same.
 	p.run(chromedp.Reload())
 	p.ready().shows("agent", "# ")
+	p.until(`Math.abs(` + share + ` - 0.375) < 0.01`)
 	p.until(`document.querySelector('.pane.focused strong').innerText === 'agent'`)
 	p.run(chromedp.Evaluate[chromedp.Void](`location.hash = '#/build,logs?split=v&find=needle&debug=screen'`))
 	p.shows("build", "needle")
@@ -220,6 +240,21 @@ func TestTheAddressHasTheLayout(t *testing.T) {
 	p.until(`document.querySelector('.split.v') && document.querySelector('[aria-label=Find]:focus').value === 'needle'`)
 	p.keys("\x1b")
 	p.until(`!location.hash.includes('find')`)
+}
+
+// dragBorder drags the border between two panes by a part of the room that they share.
+func (p *tab) dragBorder(by float64) {
+	p.t.Helper()
+	at := eval[struct{ X, Y, Width float64 }](p, `(() => { const b = document.querySelector('[role=separator]'), box = b.getBoundingClientRect();
+		return { X: box.x + box.width / 2, Y: box.y + box.height / 2, Width: b.parentElement.offsetWidth } })()`)
+	mouse := func(kind input.DispatchMouseEventType, x float64) {
+		p.run(devtools(input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: at.Y, Button: input.MouseButtonLeft, ClickCount: 1}))
+	}
+	mouse(input.DispatchMouseEventTypeMousePressed, at.X)
+	for _, part := range []float64{0.5, 1} {
+		mouse(input.DispatchMouseEventTypeMouseMoved, at.X+by*part*at.Width)
+	}
+	mouse(input.DispatchMouseEventTypeMouseReleased, at.X+by*at.Width)
 }
 
 // A screen reader's user reads a terminal as a document, which does not change under them.

@@ -2,7 +2,7 @@
 // browser's Back come to the same. It has NAMEs and options only.
 
 import { formatFragment, parseFragment } from './fragment.js';
-import { names } from './layout.js';
+import { names, shape } from './layout.js';
 
 /** @typedef {import('./layout.js').Layout} Layout */
 
@@ -19,7 +19,7 @@ export class Address extends EventTarget {
     this.layout = layout;
     this.options = fragment.options;
     this.tabs = fragment.tabs;
-    layout.addEventListener('change', () => this.write());
+    for (const event of ['change', 'size']) layout.addEventListener(event, () => this.write());
     addEventListener('popstate', () => this.read());
   }
 
@@ -52,7 +52,7 @@ export class Address extends EventTarget {
     const { layout } = this, trees = layout.tabs.map((t) => t.tree), { focus } = layout;
     this.option('at', trees.length && names(trees[0])[0] !== focus ? focus : '');
     const address = formatFragment(trees, this.options);
-    const place = formatFragment(trees, new Map()) + ' ' + layout.tabs.findIndex((t) => t === layout.current);
+    const place = trees.map(shape).join() + ' ' + layout.tabs.findIndex((t) => t === layout.current);
     const moved = this.place !== '' && place !== this.place;
     this.place = place;
     if (address !== location.hash) history[moved ? 'pushState' : 'replaceState'](null, '', address);

@@ -4,6 +4,7 @@
 //	#t=TICKET&/build,logs?debug=screen     a ticket, which is taken out at once
 //	#/build,agent-7+logs                   two tabs; + is side by side, ~ one above the other
 //	#/build,(a~b)+c                        any nesting
+//	#/build,(a~b:30)+c                     b has 30 % of the room that it shares with a
 //	#/build,agent-7?split=h                all in one tab
 
 import { leaf, split } from './layout.js';
@@ -60,7 +61,8 @@ export function formatFragment(tabs, options) {
  */
 function formatTree(t, top) {
   if (t.kind === 'leaf') return t.name;
-  const text = formatTree(t.a, false) + (t.dir === 'h' ? '+' : '~') + formatTree(t.b, false);
+  const size = t.ratio === 0.5 ? '' : `:${Math.round((1 - t.ratio) * 1000) / 10}`;
+  const text = formatTree(t.a, false) + (t.dir === 'h' ? '+' : '~') + formatTree(t.b, false) + size;
   return top ? text : `(${text})`;
 }
 
@@ -69,7 +71,7 @@ function formatTree(t, top) {
  * @returns {Tree[]}
  */
 function parseTabs(text) {
-  const tokens = text.match(/[A-Za-z0-9._-]+|[+~(),]/g) ?? [];
+  const tokens = text.match(/:[0-9.]*|[A-Za-z0-9._-]+|[+~(),]/g) ?? [];
   let at = 0;
   /** @returns {Tree | null} */
   const term = () => {
@@ -80,7 +82,7 @@ function parseTabs(text) {
       if (tokens[at] === ')') at++;
       return inner;
     }
-    if (!token || /^[+~),]$/.test(token)) return null;
+    if (!token || /^[+~),:]/.test(token)) return null;
     at++;
     return leaf(token);
   };
@@ -90,7 +92,8 @@ function parseTabs(text) {
     while (tokens[at] === '+' || tokens[at] === '~') {
       const dir = tokens[at++] === '+' ? 'h' : 'v';
       const right = term();
-      left = left && right ? split(dir, left, right) : left ?? right;
+      const size = tokens[at]?.startsWith(':') ? Number(tokens[at++].slice(1)) : 50;
+      left = left && right ? split(dir, left, right, 1 - size / 100) : left ?? right;
     }
     return left;
   };

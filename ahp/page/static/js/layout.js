@@ -11,6 +11,9 @@
 /** How many terminals a tab shows at most: each one that is shown is followed and drawn. */
 export const mostPanes = 8;
 
+/** The least that a pane keeps of the room that it shares with its neighbour. */
+const leastRatio = 0.1;
+
 /**
  * @param {string} name
  * @returns {Tree}
@@ -21,9 +24,18 @@ export function leaf(name) { return { kind: 'leaf', name }; }
  * @param {'h' | 'v'} dir h: side by side
  * @param {Tree} a
  * @param {Tree} b
+ * @param {number} [ratio] The part of the room that a has.
  * @returns {Tree}
  */
-export function split(dir, a, b) { return { kind: 'split', dir, ratio: 0.5, a, b }; }
+export function split(dir, a, b, ratio = 0.5) { return { kind: 'split', dir, ratio: ratioNear(ratio), a, b }; }
+
+/**
+ * ratioNear returns a ratio that both sides can live with, and that is short when it is written down.
+ * @param {number} ratio
+ */
+export function ratioNear(ratio) {
+  return Math.round(Math.min(1 - leastRatio, Math.max(leastRatio, ratio || 0.5)) * 1000) / 1000;
+}
 
 /**
  * @param {Tree} t
@@ -67,7 +79,22 @@ function fitting(tree) {
  */
 export function shape(t) { return t.kind === 'leaf' ? t.name : `(${t.dir} ${shape(t.a)} ${shape(t.b)})`; }
 
-/** Layout is the tabs and which of them is shown. */
+/**
+ * resize gives a tree the ratios of another one of the same shape.
+ * @param {Tree} t
+ * @param {Tree} as
+ */
+function resize(t, as) {
+  if (t.kind !== 'split' || as.kind !== 'split') return;
+  t.ratio = as.ratio;
+  resize(t.a, as.a);
+  resize(t.b, as.b);
+}
+
+/**
+ * Layout is the tabs and which of them is shown. It dispatches "change"; "size" when only the room has
+ * changed that panes have; and "full" when there is no room for another.
+ */
 export class Layout extends EventTarget {
   /** @type {Tab[]} */
   tabs = [];
@@ -81,6 +108,9 @@ export class Layout extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
+  /** resized comes when the person has given a pane more room. */
+  resized() { this.dispatchEvent(new Event('size')); }
+
   /** back shows what was looked at before. */
   back() { if (this.before) this.show(this.before); }
 
@@ -90,7 +120,7 @@ export class Layout extends EventTarget {
   get focus() { return this.current?.focus ?? ''; }
 
   /**
-   * load shows other tabs. Those that are there already stay as they are.
+   * load shows other tabs. Those that are there already stay, with the room that each pane has now.
    * @param {Tree[]} trees
    * @param {string} at The NAME that has the focus, if it is among them.
    */
@@ -101,8 +131,9 @@ export class Layout extends EventTarget {
       const fresh = names(tree).every((n) => !seen.has(n));
       if (!fresh) continue; // a terminal is shown once
       names(tree).forEach((n) => seen.add(n));
-      this.tabs.push(old.find((t) => shape(t.tree) === shape(tree)) ??
-        { id: this.next++, tree, focus: names(tree)[0] });
+      const same = old.find((t) => shape(t.tree) === shape(tree));
+      if (same) resize(same.tree, tree);
+      this.tabs.push(same ?? { id: this.next++, tree, focus: names(tree)[0] });
     }
     const tab = this.tabOf(at);
     if (tab) tab.focus = at;

@@ -3,7 +3,7 @@
 
 import { button, fill, h } from './dom.js';
 import { dragsFrom } from './drag.js';
-import { leaf, names, shape } from './layout.js';
+import { leaf, names, ratioNear, shape } from './layout.js';
 import { Pane } from './pane.js';
 import { nameOf } from './reducers.js';
 import { narrow, whenResized } from './small.js';
@@ -16,14 +16,13 @@ import { settings } from './theme.js';
  * @typedef {import('./connection.js').Connection} Connection
  */
 
-/** The least that a pane keeps when a border is dragged. */
-const leastRatio = 0.1;
-
 export class Panes {
   /** @type {Map<string, Pane>} By NAME. */
   panes = new Map();
   drawnTree = '';
   drawnTabs = '';
+  /** @type {(() => void)[]} Each gives the two sides of a border the room that they have. */
+  borders = [];
 
   /**
    * @param {Connection} connection
@@ -87,6 +86,7 @@ export class Panes {
       this.drawnTree = key;
       this.arrange(shown);
     }
+    for (const apply of this.borders) apply();
     for (const [name, p] of this.panes) p.element.classList.toggle('focused', name === tab?.focus);
     const { focused } = this;
     if (focused && !focused.element.contains(document.activeElement)) focused.view.focus();
@@ -117,6 +117,7 @@ export class Panes {
         this.panes.set(name, new Pane(this.connection, name, this.actions, this.options));
       }
     }
+    this.borders = [];
     if (tree) fill(this.stage, this.build(tree));
     else fill(this.stage, this.welcome());
     for (const p of this.panes.values()) p.open();
@@ -135,18 +136,25 @@ export class Panes {
     if (t.kind === 'leaf') return /** @type {Pane} */ (this.panes.get(t.name)).element;
     const a = this.build(t.a), b = this.build(t.b);
     const border = h('div', { class: 'border', role: 'separator', tabIndex: 0,
-      'aria-orientation': t.dir === 'h' ? 'vertical' : 'horizontal', 'aria-label': 'Border' });
+      'aria-orientation': t.dir === 'h' ? 'vertical' : 'horizontal', 'aria-label': 'Border',
+      'aria-valuemin': '0', 'aria-valuemax': '100', title: 'Drag; double-click: in the middle' });
     const el = h('div', { class: `split ${t.dir}` }, h('div', {}, a), border, h('div', {}, b));
     const apply = () => {
       el.style.setProperty('--a', `${t.ratio}fr`);
       el.style.setProperty('--b', `${1 - t.ratio}fr`);
+      border.setAttribute('aria-valuenow', String(Math.round(t.ratio * 100)));
     };
     /** @param {number} ratio */
     const set = (ratio) => {
-      t.ratio = Math.min(1 - leastRatio, Math.max(leastRatio, ratio));
+      t.ratio = ratioNear(ratio);
       apply();
     };
     border.addEventListener('pointerdown', (e) => border.setPointerCapture(e.pointerId));
+    border.addEventListener('lostpointercapture', () => this.layout.resized());
+    border.addEventListener('dblclick', () => {
+      set(0.5);
+      this.layout.resized();
+    });
     border.addEventListener('pointermove', (e) => {
       if (!border.hasPointerCapture(e.pointerId)) return;
       const box = el.getBoundingClientRect();
@@ -154,9 +162,11 @@ export class Panes {
     });
     border.addEventListener('keydown', (e) => {
       const step = { ArrowLeft: -0.05, ArrowUp: -0.05, ArrowRight: 0.05, ArrowDown: 0.05 }[e.key];
-      if (step) set(t.ratio + step);
+      if (!step) return;
+      set(t.ratio + step);
+      this.layout.resized();
     });
-    apply();
+    this.borders.push(apply);
     return el;
   }
 
