@@ -200,6 +200,60 @@ func TestFindAndScrollingReachAllThatTheHostKeeps(t *testing.T) {
 	})
 }
 
+// TestTheHistoryLooksAsTheSettingsSay changes the letters and the theme while the lines that are
+// kept are looked at: the same line stays in sight, and the program's own colours can be read in
+// each.
+func TestTheHistoryLooksAsTheSettingsSay(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build", "--", `seq 1000; printf '\033[38;5;226myellow\033[m \033[38;5;17mblue\033[m \033[31mred\033[m\n'; `+
+		`seq 1001 2000; read x`)
+	s.ssh("wait", "--match", "^2000$", "build")
+	p := s.open(s.ticket("build") + "&debug=screen&find=yellow")
+	p.prefers("light")
+	p.ready().shows("build", "2000")
+	p.until(`document.querySelector('.find .count').innerText === '1 line'`)
+	p.menu("History")
+	p.until(`document.querySelector('.kept')?.checkVisibility()`)
+	p.run(chromedp.Focus(chromedp.CSS(`.find input`)))
+	p.keys("\r")
+	const line = `document.querySelector('.kept [aria-current]')`
+	p.until(line + `?.innerText === 'yellow blue red'`)
+	p.until(inSight(line))
+
+	// The first line in sight stays the first one.
+	const top = `[...document.querySelectorAll('.kept > div > div')].find(e => e.getBoundingClientRect().bottom > ` +
+		`document.querySelector('.kept').getBoundingClientRect().top + 1)?.innerText`
+	first := eval[string](p, top)
+	p.click("button", "Settings")
+	p.run(chromedp.SendKeys(chromedp.CSS(`[aria-label=Font]`), "Fira Code"))
+	for range 5 {
+		p.click("button", "Larger")
+	}
+	p.until(`getComputedStyle(document.querySelector('.kept')).fontFamily.startsWith('"Fira Code"')`)
+	p.until(`getComputedStyle(` + line + `).fontSize === '19px'`)
+	p.until(fmt.Sprintf(`%s === %q`, top, first))
+
+	// As much contrast as a terminal's letters have.
+	const least = `(() => {
+		const light = (c) => c.match(/[0-9.]+/g).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+			.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+		const back = light(getComputedStyle(document.querySelector('.lines')).backgroundColor);
+		return Math.min(...[...` + line + `.children].map((e) => light(getComputedStyle(e).color))
+			.map((l) => (Math.max(l, back) + 0.05) / (Math.min(l, back) + 0.05))); })()`
+	for theme, want := range map[string]float64{"light": 4.5, "dark": 4.5, "contrast": 7} {
+		p.run(chromedp.Click(chromedp.CSS(fmt.Sprintf(`.card:has([value=%s])`, theme))))
+		p.until(fmt.Sprintf(`document.documentElement.dataset.theme === %q`, theme))
+		if got := eval[float64](p, least); got < want-0.05 {
+			t.Errorf("the contrast is %.1f in the theme %s", got, theme)
+		}
+	}
+	p.click("button", "Done")
+	p.shot("history-contrast")
+	p.until(inSight(line))
+}
+
 // inSight says in JavaScript that an element of the lines that are kept is in sight.
 func inSight(element string) string {
 	return fmt.Sprintf(`(() => { const e = %s?.getBoundingClientRect(), k = document.querySelector('.kept').getBoundingClientRect();

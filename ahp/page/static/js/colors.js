@@ -37,6 +37,39 @@ export const colors = { dark, light, contrast };
  */
 export const leastContrast = { dark: 4.5, light: 4.5, contrast: 7 };
 
+/**
+ * readable shifts a colour towards black or white until it can be read on another one. Both are
+ * #rrggbb.
+ * @param {string} text
+ * @param {string} behind
+ * @param {number} least The least contrast.
+ */
+export function readable(text, behind, least) {
+  const far = luminance(channels(behind)) > 0.18 ? 0 : 255;
+  const shifted = (/** @type {number} */ part) => channels(text).map((c) => c + (far - c) * part);
+  let part = 0;
+  while (part < 1 && contrastOf(shifted(part), channels(behind)) < least) part += 0.1;
+  return part ? `rgb(${shifted(Math.min(1, part)).map(Math.round).join(' ')})` : text;
+}
+
+/** @param {string} color */
+function channels(color) { return [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16)); }
+
+/** @param {number[]} rgb The relative luminance, as WCAG 2.2 defines it. */
+function luminance(rgb) {
+  const [r, g, b] = rgb.map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/**
+ * @param {number[]} a
+ * @param {number[]} b
+ */
+function contrastOf(a, b) {
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
 /** @type {(keyof ITheme)[]} The names of the first 16 colours. */
 export const ansi = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white', 'brightBlack',
   'brightRed', 'brightGreen', 'brightYellow', 'brightBlue', 'brightMagenta', 'brightCyan', 'brightWhite'];

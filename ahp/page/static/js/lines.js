@@ -5,6 +5,7 @@ import { button, fill, h } from './dom.js';
 import { notice } from './dialogs.js';
 import { readLines } from './history.js';
 import { rich } from './rich.js';
+import { settings } from './theme.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
@@ -67,9 +68,21 @@ export class LinesView {
     this.observer = new IntersectionObserver((entries) => {
       for (const e of entries) this.sight(e.target, e.isIntersecting);
     }, { root: this.body, rootMargin: `${margin} 0px` });
+    // Other letters: the same line stays at the top.
+    let top = 0;
+    this.changing = () => { top = this.atEnd ? this.total - 1 : this.top; };
+    this.changed = () => void this.go(top, 'start');
   }
 
   get shown() { return this.place !== null; }
+
+  /** The first line in sight. */
+  get top() {
+    const { top } = this.body.getBoundingClientRect();
+    const below = (/** @type {Element} */ el) => el.getBoundingClientRect().bottom > top + 1;
+    const p = this.pieces.find((p) => below(p.el));
+    return p ? p.from + Math.max(0, p.lines?.findIndex(below) ?? 0) : 0;
+  }
 
   get atEnd() { return this.body.scrollTop + this.body.clientHeight >= this.body.scrollHeight - 2; }
 
@@ -90,17 +103,18 @@ export class LinesView {
     this.per = Math.max(pieceLines, Math.ceil(kept.total / mostPieces));
     this.observer.disconnect();
     this.body.style.setProperty('--cols', `${this.o.cols()}ch`);
-    const height = parseFloat(getComputedStyle(this.body).lineHeight) || 18;
     this.pieces = [];
     for (let from = 0; from < kept.total; from += this.per) {
       const count = Math.min(this.per, kept.total - from);
       const el = h('div', { 'data-piece': String(this.pieces.length) });
-      el.style.height = `${count * height}px`;
+      el.style.height = `${count}lh`;
       this.pieces.push({ el, from, count, lines: null, filled: null });
     }
     fill(this.body, ...this.pieces.map((p) => p.el));
     await this.go(line, 'start');
     for (const p of this.pieces) this.observer.observe(p.el);
+    settings.addEventListener('changing', this.changing);
+    settings.addEventListener('change', this.changed);
     this.body.focus({ preventScroll: true });
   }
 
@@ -114,6 +128,8 @@ export class LinesView {
   dispose() {
     this.place = null;
     this.observer.disconnect();
+    settings.removeEventListener('changing', this.changing);
+    settings.removeEventListener('change', this.changed);
     this.pieces = [];
     fill(this.element);
     this.paint('');
@@ -155,7 +171,7 @@ export class LinesView {
       return;
     }
     if (!p.lines) return;
-    p.el.style.height = `${p.el.offsetHeight}px`;
+    p.el.style.height = `${p.el.offsetHeight / parseFloat(getComputedStyle(p.el).lineHeight)}lh`;
     p.lines = p.filled = null;
     fill(p.el);
     this.paint(this.text);

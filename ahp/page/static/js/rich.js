@@ -1,8 +1,11 @@
 // Text as a terminal draws it, as elements: lines with colours, which can be selected, searched and
-// read aloud. Colours come from classes and the CSSOM, which the page's policy allows.
+// read aloud. Colours come from classes and the CSSOM, which the page's policy allows, and go with the
+// theme.
 
+import { ansi, leastContrast, readable } from './colors.js';
 import { h } from './dom.js';
 import { newTerminal } from './screen.js';
+import { settings } from './theme.js';
 import { withoutLeading } from './widths.js';
 
 /** How many lines are kept of a text: its end. */
@@ -101,23 +104,40 @@ function lookOf(c) {
  * @param {string} look
  */
 function styled(text, look) {
-  const [fg, bg, flags] = JSON.parse(look);
-  const el = h('span', { class: flags }, text);
-  const inverse = flags.includes('inverse');
-  el.style.color = color(inverse ? bg || 'back' : fg);
-  el.style.backgroundColor = color(inverse ? fg || 'text' : bg);
+  const el = h('span', { class: JSON.parse(look)[2], 'data-look': look }, text);
+  paint(el);
   return el;
 }
 
-/** @param {string} name */
+/**
+ * paint gives what has been drawn the colours of the theme, as readable as a terminal's own.
+ * @param {HTMLElement} el
+ */
+function paint(el) {
+  const [fg, bg, flags] = JSON.parse(el.dataset.look ?? ''), { colors, resolved } = settings;
+  let text = color(fg) ?? String(colors.foreground), behind = color(bg) ?? String(colors.background);
+  if (flags.includes('inverse')) [text, behind] = [behind, text];
+  el.style.color = readable(text, behind, leastContrast[resolved]);
+  el.style.backgroundColor = behind === colors.background ? '' : behind;
+}
+
+let theme = settings.resolved;
+settings.addEventListener('change', () => {
+  if (settings.resolved === theme) return;
+  theme = settings.resolved;
+  for (const el of document.querySelectorAll('[data-look]')) paint(/** @type {HTMLElement} */ (el));
+});
+
+/**
+ * @param {string} name As lookOf has it.
+ * @returns {string | undefined} #rrggbb; undefined: the theme's own
+ */
 function color(name) {
-  if (name === 'back') return 'var(--screen)';
-  if (name === 'text') return 'var(--text)';
   const n = Number(name.slice(1));
-  if (name.startsWith('#')) return '#' + n.toString(16).padStart(6, '0');
-  if (!name) return '';
-  if (n < 16) return `var(--ansi-${n})`;
-  if (n >= 232) return `rgb(${Array(3).fill(8 + (n - 232) * 10).join(' ')})`;
-  const level = (/** @type {number} */ i) => i ? 55 + i * 40 : 0, c = n - 16;
-  return `rgb(${level(Math.floor(c / 36))} ${level(Math.floor(c / 6) % 6)} ${level(c % 6)})`;
+  if (!name) return undefined;
+  if (name.startsWith('p') && n < 16) return String(settings.colors[ansi[n]]);
+  const level = (/** @type {number} */ i) => i ? 55 + i * 40 : 0, c = n - 16, grey = 8 + (n - 232) * 10;
+  const rgb = name.startsWith('#') ? [n >> 16, n >> 8 & 255, n & 255] : n >= 232 ? [grey, grey, grey] :
+    [level(Math.floor(c / 36)), level(Math.floor(c / 6) % 6), level(c % 6)];
+  return '#' + rgb.map((v) => v.toString(16).padStart(2, '0')).join('');
 }

@@ -27,7 +27,10 @@ const defaults = {
 
 /** @typedef {typeof defaults} Values */
 
-/** Settings dispatches "change" when one has changed, here or in another tab. */
+/**
+ * Settings dispatches "change" when one has changed, here or in another tab, and "changing" before
+ * anything looks different.
+ */
 class Settings extends EventTarget {
   /** @type {Values} */
   values = { ...defaults };
@@ -92,6 +95,7 @@ class Settings extends EventTarget {
   }
 
   apply() {
+    this.dispatchEvent(new Event('changing'));
     const { dataset, style } = document.documentElement;
     dataset.theme = this.resolved;
     ansi.forEach((name, i) => style.setProperty(`--ansi-${i}`, String(this.colors[name])));
