@@ -69,7 +69,7 @@ func parseLine(text string) (parsedLine, error) {
 	if strings.ContainsAny(text, "\x00\n") {
 		return parsedLine{}, errors.New("the line contains a NUL or line feed")
 	}
-	text = strings.Trim(text, " \t\r")
+	text = strings.TrimRight(strings.TrimLeft(text, " \t"), " \t\r")
 	key, comment, err := parseKeyFields(text)
 	options := noOptions()
 	var optionsErr error

@@ -242,6 +242,7 @@ func FuzzAuthorizedKeysLine(f *testing.F) {
 		f.Add(options + key)
 	}
 	f.Add("no-touch-required " + securityKey)
+	f.Add("\r" + key) // no key for sshd, either
 	f.Fuzz(func(t *testing.T, text string) {
 		line, err := ParseLine(text)
 		if err != nil {

@@ -72,7 +72,7 @@ func wellFormed(p []byte) (messages []string) {
 		final, opcode := f.first&0x80 != 0, f.first&0x0f
 		switch {
 		case opcode == websocket.PingMessage || opcode == websocket.PongMessage:
-			if !final || len(f.payload) > 125 {
+			if !final || f.second&0x7f > 125 { // a long form of a short length is wrong, too
 				return messages
 			}
 			continue
@@ -141,6 +141,8 @@ func FuzzFrames(f *testing.F) {
 	f.Add(append(masked(0x82, "binary"), text...))
 	f.Add(append(masked(0x81, "\xff"), text...))
 	f.Add(append(masked(0xc1, "compressed"), text...))
+	f.Add(append([]byte{0x89, 0xfe, 0, 1, 1, 2, 3, 4, 'x'}, text...))
+	f.Add(append(append(masked(0x01, ""), masked(0x80, "")...), text...))
 	f.Add([]byte{0x81, 0xfe, 0x01, 0x00, 0, 0, 0, 0})
 	f.Add([]byte{0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
 	f.Add([]byte{0x81, 0x05, 'h', 'e', 'l', 'l', 'o'})

@@ -2,6 +2,7 @@ package vt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,6 +27,17 @@ func (r *recorder) PromptStart()                  { r.event("prompt") }
 func (r *recorder) CommandExecuted(s string)      { r.event("executed %q", s) }
 func (r *recorder) CommandFinished(n int, k bool) { r.event("finished %d %v", n, k) }
 func (r *recorder) Bell()                         { r.event("bell") }
+
+// first returns the first event of one of the kinds; "": there is none.
+func (r *recorder) first(kinds ...string) string {
+	for _, e := range r.events {
+		_, event, _ := strings.Cut(e, ":")
+		if kind, _, _ := strings.Cut(event, " "); slices.Contains(kinds, kind) {
+			return event
+		}
+	}
+	return ""
+}
 
 func (r *recorder) String() string {
 	return fmt.Sprintf("%q %s", r.data.String(), strings.Join(r.events, ", "))

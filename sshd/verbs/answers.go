@@ -132,10 +132,10 @@ func (c *answers) what(p []byte) int {
 			n = keyboard.StringLength(p)
 		}
 		switch {
-		case n <= 0 && len(p) < maxAnswer:
-			return -1
-		case n <= 0:
+		case n > maxAnswer || n <= 0 && len(p) >= maxAnswer:
 			return 0
+		case n <= 0:
+			return -1
 		case begin == "\x1b]99;":
 			c.notifier = notify99
 		case begin == "\x1bP>|":

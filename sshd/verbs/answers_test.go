@@ -71,10 +71,14 @@ func TestATerminalSaysHowItNotifies(t *testing.T) {
 }
 
 func FuzzAnswers(f *testing.F) {
-	f.Add([]byte("a"+answer10+answer11+"b"+answer12), 3)
-	f.Fuzz(func(t *testing.T, in []byte, size int) {
+	f.Add([]byte("a"+answer10+answer11+"b"+answer12), 3, false)
+	f.Add([]byte("a\x1b]99;i=termhost:p=?;p=title\x07\x1bP>|foot(1.20.0)\x1b\\"+answer10+"\x1b[?62;4;22cb"), 5, true)
+	f.Add([]byte("\x1b[?"+strings.Repeat("1", maxAnswer)+"c"), 7, true)
+	f.Add([]byte("\x1bP>|"+strings.Repeat("x", maxAnswer)+"\x1b\\"), 7, true)
+	f.Add([]byte("\x1b]11;rgb:"+strings.Repeat("1/", maxAnswer)+"\x07"), 7, true)
+	f.Fuzz(func(t *testing.T, in []byte, size int, kind bool) {
 		size = max(1, size%16)
-		whole, pieces := newAnswers(time.Now(), true, false), newAnswers(time.Now(), true, false)
+		whole, pieces := newAnswers(time.Now(), true, kind), newAnswers(time.Now(), true, kind)
 		want, _ := whole.take(append([]byte(nil), in...))
 		want = append(want, whole.release()...)
 		var got []byte
