@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"termhost/ahp/hosttest"
@@ -198,6 +199,64 @@ func TestFindAndScrollingReachAllThatTheHostKeeps(t *testing.T) {
 		wheel(".kept", 100, 1)
 		return eval[bool](p, `document.querySelector('.lines').hidden`)
 	})
+}
+
+// TestAFingerScrollsToTheFirstLine scrolls as one does on a phone: through the page's lines into those
+// that only the host has, and back again. A program that has the whole screen is told of it.
+func TestAFingerScrollsToTheFirstLine(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build", "--", `seq 20000; read x; seq 1000 2000 >list; exec less list`)
+	s.ssh("wait", "--match", "^20000$", "build")
+	p := s.open(s.ticket("build") + "&debug=screen")
+	p.phone()
+	p.ready().shows("build", "20000")
+
+	// swipe moves a finger up or down, and leaves it where it is before it lifts it.
+	swipe := func(selector string, by float64) {
+		box := eval[struct{ X, Y, Height float64 }](p, fmt.Sprintf(`(() => { const b = document.querySelector(%q).getBoundingClientRect();
+			return { X: b.x + b.width / 2, Y: b.y, Height: b.height } })()`, selector))
+		y := box.Y + box.Height/2 - by/2
+		touch := func(kind input.DispatchTouchEventType, points ...*input.TouchPoint) {
+			p.run(devtools(input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points}))
+		}
+		touch(input.DispatchTouchEventTypeTouchStart, &input.TouchPoint{X: box.X, Y: y})
+		for i := range 5 {
+			touch(input.DispatchTouchEventTypeTouchMove, &input.TouchPoint{X: box.X, Y: y + by*float64(i+1)/5})
+		}
+		touch(input.DispatchTouchEventTypeTouchEnd)
+	}
+	swipe(".view", 200)
+	hosttest.Eventually(t, "lines before those of the screen", func() bool { return !strings.Contains(p.screen("build"), "20000") })
+	hosttest.Eventually(t, "the lines that only the host has", func() bool {
+		p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('.xterm-screen').dispatchEvent(
+			new WheelEvent('wheel', { deltaY: -5000, wheelDeltaY: 5000, bubbles: true, cancelable: true }))`))
+		top, _, _ := strings.Cut(p.screen("build"), "\n")
+		n, err := strconv.Atoi(top)
+		return err == nil && n < 15_100
+	})
+	p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('.lines').hidden || document.querySelector('.lines button').click()`))
+	hosttest.Eventually(t, "the lines that are kept", func() bool {
+		swipe(".view", 200)
+		return eval[bool](p, `!document.querySelector('.lines').hidden`)
+	})
+	p.shot("phone-history")
+	hosttest.Eventually(t, "the terminal again", func() bool {
+		p.run(chromedp.Evaluate[chromedp.Void](`(() => { const k = document.querySelector('.kept'); k && (k.scrollTop = k.scrollHeight); })()`))
+		if eval[bool](p, `document.querySelector('.lines').hidden`) {
+			return true
+		}
+		swipe(".kept", -200)
+		return eval[bool](p, `document.querySelector('.lines').hidden`)
+	})
+
+	s.ssh("send", "--enter", "build", "")
+	p.shows("build", "1010")
+	p.click("button", "Take the keyboard")
+	p.until(`document.querySelector('.pane.held')`)
+	swipe(".view", -150)
+	hosttest.Eventually(t, "less has scrolled", func() bool { return !strings.HasPrefix(p.screen("build"), "1000\n") })
 }
 
 // TestTheHistoryLooksAsTheSettingsSay changes the letters and the theme while the lines that are

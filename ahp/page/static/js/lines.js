@@ -19,6 +19,9 @@ const mostPieces = 2000;
 /** How far beyond what is in sight lines are kept, in pixels. */
 const margin = '1200px';
 
+/** How far beyond the last line a finger must want to go to be led back to the terminal, in pixels. */
+const beyond = 40;
+
 /** What is found, in all views: the browser paints it (the CSS Custom Highlight API). */
 const found = globalThis.Highlight ? new Highlight() : null;
 if (found) CSS.highlights.set('found', found);
@@ -59,8 +62,11 @@ export class LinesView {
     this.connection = connection;
     this.o = o;
     this.what = h('span', { class: 'what' });
+    let from = 0;
     this.body = h('div', { class: 'text kept', tabIndex: 0, role: 'document',
-      onwheel: (/** @type {WheelEvent} */ e) => { if (e.deltaY > 0 && this.atEnd) this.close(); } });
+      onwheel: (/** @type {WheelEvent} */ e) => { if (e.deltaY > 0 && this.atEnd) this.close(); },
+      ontouchstart: (/** @type {TouchEvent} */ e) => { from = this.atEnd ? e.touches[0].clientY : -Infinity; },
+      ontouchmove: (/** @type {TouchEvent} */ e) => { if (from - e.touches[0].clientY > beyond) this.close(); } });
     this.element = h('section', {
       class: 'output lines', hidden: true, 'aria-label': `History of ${o.name}`,
       onkeydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === 'Escape') this.close(); },

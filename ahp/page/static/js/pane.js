@@ -77,6 +77,10 @@ export class Pane {
     this.bar.addEventListener('keydown', (e) => { if (e.key === 'Escape') this.found(''); });
     this.view.element.addEventListener('wheel', (e) => { if (e.deltaY < 0) this.olderLines(); },
       { capture: true, passive: true });
+    this.view.screen.addEventListener('older', (e) => {
+      if (this.lines.shown) this.lines.body.scrollBy(0, -/** @type {CustomEvent} */ (e).detail);
+      else this.olderLines();
+    });
     this.view.element.addEventListener('keydown', (e) => {
       if (e.shiftKey && e.key === 'PageUp') this.olderLines();
     }, true);

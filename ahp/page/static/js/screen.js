@@ -7,6 +7,7 @@ import { Terminal } from '../vendor/xterm.mjs';
 import { h } from './dom.js';
 import { cellsAt, fontSize } from './fit.js';
 import { swallowQueries } from './queries.js';
+import { swipes } from './swipe.js';
 import { settings } from './theme.js';
 import { Widths, withoutLeading } from './widths.js';
 
@@ -26,7 +27,10 @@ export function newTerminal(options) {
   return term;
 }
 
-/** Screen dispatches "fit" when the room for it, or its size, has changed. */
+/**
+ * Screen dispatches "fit" when the room for it, or its size, has changed, and "older" when a finger
+ * wants to go beyond its first line.
+ */
 export class Screen extends EventTarget {
   ratio = { width: 0.6, height: 1.2 };
   epoch = 0; // of the resets: a size from before the last one does not count any more
@@ -51,6 +55,7 @@ export class Screen extends EventTarget {
     this.mirror = debug ? h('div', { hidden: true, 'data-screen': '' }) : null;
     this.element = h('div', { class: 'view', 'data-terminal': name }, this.drawing, this.mirror);
     if (this.mirror) this.term.onRender(() => this.reflect());
+    swipes(this);
     const restyle = () => {
       Object.assign(this.term.options, settings.drawing);
       this.measure();
