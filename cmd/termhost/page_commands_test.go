@@ -45,6 +45,22 @@ func TestCommandsStandBesideTheirTerminal(t *testing.T) {
 	if row := p.command("(exit 7)", "failed 7"); !strings.Contains(row, "/usr") {
 		t.Errorf("a command without its directory: %q", row)
 	}
+	// Directories are those of a prompt, and cut where there is no room for them.
+	home := eval[string](p, `document.querySelector('[aria-label=Commands] li:last-child .cwd').innerText`)
+	if whole := eval[string](p, `document.querySelector('[aria-label=Commands] li:last-child button').title`); home != "~" ||
+		!strings.Contains(whole, "\n"+s.dir+"\n") {
+		t.Errorf("the home directory is %q, and %q", home, whole)
+	}
+	for path, want := range map[string]string{
+		"/home/ann/src": "~/src", "/home/anna": "/home/anna", "/": "/",
+		"/home/ann/src/example.org/project/internal/server/handlers": "~/src/…/server/handlers",
+		"/" + strings.Repeat("a", 40) + "/b":                         "/aaaaaaaaaaa…/b",
+	} {
+		got := eval[string](p, fmt.Sprintf(`import('./js/format.js').then((f) => f.shortPath(%q, '/home/ann'))`, path))
+		if got != want {
+			t.Errorf("%s is shown as %q", path, got)
+		}
+	}
 	if name := eval[string](p, `document.querySelector('[role=tab]').ariaLabel`); name != "build" {
 		t.Errorf("the tab's name is %q", name)
 	}

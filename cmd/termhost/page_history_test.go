@@ -201,8 +201,8 @@ func TestFindAndScrollingReachAllThatTheHostKeeps(t *testing.T) {
 	})
 }
 
-// TestAFingerScrollsToTheFirstLine scrolls as one does on a phone: through the page's lines into those
-// that only the host has, and back again. A program that has the whole screen is told of it.
+// TestAFingerScrollsToTheFirstLine scrolls as one does on a phone: through the page's lines into
+// those that only the host has, and back again. A program that has the whole screen is told of it.
 func TestAFingerScrollsToTheFirstLine(t *testing.T) {
 	slow(t)
 	browser(t)

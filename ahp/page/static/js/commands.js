@@ -1,7 +1,7 @@
 // The commands of a terminal: line, status, duration, directory, who. A click shows the output.
 
 import { fill, h } from './dom.js';
-import { duration, oneLine, outcome } from './format.js';
+import { duration, oneLine, outcome, shortPath } from './format.js';
 import { Rove } from './rove.js';
 
 /** How many commands are shown: the newest. */
@@ -18,9 +18,13 @@ export class Commands {
   drawn = '';
   chosen = ''; // the ID of the command whose output is shown
 
-  /** @param {(command: Command) => void} choose */
-  constructor(choose) {
+  /**
+   * @param {(command: Command) => void} choose
+   * @param {() => string} home The home directory.
+   */
+  constructor(choose, home) {
     this.choose = choose;
+    this.home = home;
     this.list = h('ol', { role: 'list', 'aria-label': 'Commands' });
     this.rove = new Rove(this.list, 'button');
     this.empty = h('p', { class: 'empty' });
@@ -59,7 +63,7 @@ export class Commands {
       c.done ? c.durationMs === undefined ? '' : duration(c.durationMs) : duration(Date.now() - c.at));
     const line = oneLine(c.line, 300) || '(no line)';
     const by = c.by && c.by !== '-' ? oneLine(c.by, 40) : '';
-    const cwd = c.cwd && c.cwd !== before?.cwd ? oneLine(c.cwd, 120) : '';
+    const cwd = c.cwd && c.cwd !== before?.cwd ? shortPath(c.cwd, this.home()) : '';
     return h('li', { role: 'listitem', 'data-command': c.id },
       h('button', {
         type: 'button', class: 'command', tabIndex: -1, 'aria-expanded': String(c.id === this.chosen),

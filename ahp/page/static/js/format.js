@@ -10,6 +10,22 @@ export function duration(ms) {
   return `${Math.floor(m / 60)} h ${String(m % 60).padStart(2, '0')} m`;
 }
 
+/**
+ * shortPath shows a directory as a prompt does, from the home directory on, and leaves out its middle
+ * where it is long.
+ * @param {string} path
+ * @param {string} home
+ * @param {number} [most] In characters.
+ */
+export function shortPath(path, home, most = 36) {
+  const inside = home.length > 1 && (path === home || path.startsWith(home + '/'));
+  const text = oneLine(inside ? '~' + path.slice(home.length) : path, 4096);
+  if (text.length <= most) return text;
+  const begin = text.slice(0, most / 3), end = text.slice(1 - most + begin.length);
+  const cut = begin.lastIndexOf('/') + 1, on = end.indexOf('/'); // between whole names, if there are such
+  return (cut > 1 ? begin.slice(0, cut) : begin) + '\u2026' + (on >= 0 && on < end.length - 1 ? end.slice(on) : end);
+}
+
 /** @param {number} n */
 export function bytes(n) {
   if (n < 1024) return `${n} bytes`;

@@ -2,7 +2,7 @@
 
 import { commandOutcome } from './commands.js';
 import { button, fill, h } from './dom.js';
-import { duration, oneLine } from './format.js';
+import { duration, oneLine, shortPath } from './format.js';
 import { rich } from './rich.js';
 
 /** @typedef {import('./reducers.js').Command} Command */
@@ -17,7 +17,7 @@ export class Output {
   plain = '';
 
   /**
-   * @param {{cols(): number, closed(): void}} o
+   * @param {{cols(): number, home(): string, closed(): void}} o
    */
   constructor(o) {
     this.o = o;
@@ -68,10 +68,11 @@ export class Output {
   /** @param {Command} c */
   drawHead(c) {
     const o = commandOutcome(c);
-    const about = [o.words, c.durationMs === undefined ? '' : duration(c.durationMs), c.cwd,
+    const about = [o.words, c.durationMs === undefined ? '' : duration(c.durationMs),
+      c.cwd && shortPath(c.cwd, this.o.home()),
       c.by && c.by !== '-' ? c.by : '', new Date(c.at).toLocaleTimeString()];
     fill(this.what, h('span', { class: `mark ${o.kind}`, 'aria-hidden': 'true' }, o.mark),
       h('code', {}, oneLine(c.line, 300) || '(no line)'),
-      h('span', { class: 'about' }, about.filter(Boolean).map((t) => oneLine(t ?? '', 120)).join(' \u00b7 ')));
+      h('span', { class: 'about', title: c.cwd }, about.filter(Boolean).map((t) => oneLine(t ?? '', 120)).join(' \u00b7 ')));
   }
 }

@@ -12,6 +12,7 @@ import { LinesView, linesBelow } from './lines.js';
 import { menu } from './menu.js';
 import { Output } from './output.js';
 import { PlainText } from './plaintext.js';
+import { pathOf } from './reducers.js';
 import { Replay } from './replay.js';
 import { TerminalView } from './terminal.js';
 
@@ -43,8 +44,9 @@ export class Pane {
     this.name = name;
     this.actions = actions;
     this.view = new TerminalView(connection, name, options);
-    this.commands = new Commands((c) => this.showOutput(c));
-    this.output = new Output({ cols: () => this.view.state.cols, closed: () => this.outputClosed() });
+    const home = () => pathOf(connection.directory);
+    this.commands = new Commands((c) => this.showOutput(c), home);
+    this.output = new Output({ cols: () => this.view.state.cols, home, closed: () => this.outputClosed() });
     this.lines = new LinesView(connection, { uri: this.view.uri, name, cols: () => this.view.state.cols,
       closed: () => this.view.focus() });
     this.finder = new Find(connection, this.view, this.lines);

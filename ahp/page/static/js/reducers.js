@@ -56,8 +56,11 @@ function keep(c, text) {
   }
 }
 
-/** @param {string} [uri] */
-function pathOf(uri) {
+/**
+ * pathOf returns the path of a file's URI.
+ * @param {string} [uri]
+ */
+export function pathOf(uri) {
   try {
     return uri ? decodeURIComponent(new URL(uri).pathname) : '';
   } catch {
