@@ -217,6 +217,20 @@ const MethodAck = "termhost/ack"
 // in the _meta of initialize and reconnect by which a peer asks for it.
 const MethodClipboard = "termhost/clipboard"
 
+// MethodAsked is the notification of termhost's that says who asks for the keyboard of a terminal;
+// also such a key.
+const MethodAsked = "termhost/asked"
+
+// MethodAsk is the request of termhost's that asks the holder of a terminal for its keyboard,
+// MethodHandBack that by which the holder gives it to who has asked, or back, and MethodGuard that
+// by which a person has what agents type wait for approval. All are also keys in the _meta of
+// InitializeResult by which a host says that it has them.
+const (
+	MethodAsk      = "termhost/ask"
+	MethodHandBack = "termhost/handBack"
+	MethodGuard    = "termhost/guard"
+)
+
 // MethodWait is the request of termhost's that waits for a terminal; also the key in the _meta of
 // InitializeResult by which a host says that it has it.
 const MethodWait = "termhost/wait"

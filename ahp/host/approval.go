@@ -133,6 +133,11 @@ func (c *Conn) Approve(ref, ask string, d Decision, reason string) *ahp.Error {
 		return unknownChannel(ref)
 	}
 	_, err := c.Decide(t, ask, d, reason)
+	return c.refusal(err)
+}
+
+// refusal is ProtocolError where every error is a reason that the peer may be told.
+func (c *Conn) refusal(err error) *ahp.Error {
 	var denied *authz.Denied
 	if err != nil && !errors.As(err, &denied) {
 		return ahp.NewError(ahp.CodeNotPermitted, err.Error(), "rule", err.Error())

@@ -85,8 +85,10 @@ func (t *Terminal) tell(but *Attach, n Note) {
 
 // ask is a request for the keyboard of a terminal.
 type ask struct {
-	by *Attach
-	at time.Time
+	conn *Conn
+	to   holder      // who gets it
+	left func() bool // whoever asked is not here any more; the Term's lock is held
+	at   time.Time
 }
 
 // Ask asks the holder for the keyboard, and returns the holder's name. here: the holder has a
@@ -104,34 +106,54 @@ func (a *Attach) Ask() (holder string, here bool, err error) {
 	if err := a.mayActLocked(); err != nil {
 		return "", false, err
 	}
-	target := t.target(a.step())
-	if authz.Check(a.conn.principal, authz.Input, target) == nil {
+	if authz.Check(a.conn.principal, authz.Input, t.target(a.step())) == nil {
 		return "", false, errHaveIt
 	}
-	target.Holds = true
-	if err := authz.Check(a.conn.principal, authz.Input, target); err != nil {
+	k := ask{conn: a.conn, to: sshHolder(a.conn.principal), left: func() bool { return a.closed }}
+	if err := t.addAsk(k); err != nil {
 		return "", false, err
 	}
-	t.dropAsksLocked()
-	mine := func(k ask) bool { return k.by.conn.principal.ID == a.conn.principal.ID }
-	now := t.host.now()
-	switch i := slices.IndexFunc(t.asks, mine); {
-	case i >= 0 && now.Sub(t.asks[i].at) < askPause:
-		t.asks[i].by = a
-		return t.holder.name, t.attended(), nil
-	case i >= 0:
-		t.asks[i] = ask{a, now}
-	case len(t.asks) == maxAsks:
-		return "", false, errManyAsk
-	default:
-		t.asks = append(t.asks, ask{a, now})
+	return t.holder.name, t.hears(), nil
+}
+
+// addAsk notes a request and tells the holder, if that one is here. It returns *authz.Denied for
+// those who may never type. The Term's lock is held.
+func (t *Terminal) addAsk(k ask) error {
+	p := k.conn.principal
+	target := t.target(step{conn: k.conn, principal: p})
+	target.Holds = true
+	if err := authz.Check(p, authz.Input, target); err != nil {
+		return err
 	}
+	t.dropAsks()
+	mine := func(o ask) bool { return o.to.principal == p.ID }
+	k.at = t.host.now()
+	asks := slices.Clone(t.asks)
+	switch i := slices.IndexFunc(asks, mine); {
+	case i >= 0 && k.at.Sub(asks[i].at) < askPause:
+		another := asks[i].to.claim != k.to.claim // it is another window of the same person
+		k.at = asks[i].at
+		asks[i] = k
+		t.setAsks(asks)
+		if another {
+			t.ch.TellAsked("")
+		}
+		return nil
+	case i >= 0:
+		asks[i] = k
+	case len(asks) == maxAsks:
+		return errManyAsk
+	default:
+		asks = append(asks, k)
+	}
+	t.setAsks(asks)
 	for _, v := range t.windows {
 		if v.holdsLocked() {
-			v.noteLocked(t.asked(a))
+			v.noteLocked(t.asked(k))
 		}
 	}
-	return t.holder.name, t.attended(), nil
+	t.ch.TellAsked(Printable(k.to.name))
+	return nil
 }
 
 var (
@@ -139,17 +161,46 @@ var (
 	errManyAsk = errors.New("many ask for the keyboard already")
 )
 
-// asked returns the note that a asks for the keyboard. The Term's lock is held.
-func (t *Terminal) asked(a *Attach) Note {
-	first := t.asks[0].by.conn.principal.Name
-	return Note{Kind: NoteAsked, Who: a.conn.principal.Name, First: first}
+// asked returns the note of a request. The Term's lock is held.
+func (t *Terminal) asked(k ask) Note {
+	return Note{Kind: NoteAsked, Who: k.to.name, First: t.asks[0].to.name}
 }
 
-// dropAsksLocked forgets the requests of viewers that have left, and those that are too old.
-func (t *Terminal) dropAsksLocked() {
-	t.asks = slices.DeleteFunc(t.asks, func(k ask) bool {
-		return k.by.closed || k.by.conn.ctx.Err() != nil || t.host.now().Sub(k.at) >= askTime
-	})
+// setAsks is the one place where the requests change. The Term's lock is held.
+func (t *Terminal) setAsks(asks []ask) {
+	t.asks = asks
+	t.wanted.Store(len(asks) > 0)
+	if t.asksEnd != nil {
+		t.asksEnd.Stop()
+		t.asksEnd = nil
+	}
+	if len(asks) == 0 {
+		return
+	}
+	oldest := slices.MinFunc(asks, func(a, b ask) int { return a.at.Compare(b.at) }).at
+	t.asksEnd = time.AfterFunc(askTime-t.host.now().Sub(oldest), t.withdrawAsks)
+}
+
+// dropAsks forgets the requests of those who have left, and those that are too old, and tells a
+// client of AHP that holds the claim. The Term's lock is held.
+func (t *Terminal) dropAsks() {
+	over := func(k ask) bool {
+		return k.left() || k.conn.ctx.Err() != nil || t.host.now().Sub(k.at) >= askTime
+	}
+	if slices.ContainsFunc(t.asks, over) {
+		t.setAsks(slices.DeleteFunc(slices.Clone(t.asks), over))
+		t.ch.TellAsked("")
+	}
+}
+
+// withdrawAsks is dropAsks for those who do not have the Term's lock.
+func (t *Terminal) withdrawAsks() {
+	if !t.wanted.Load() {
+		return
+	}
+	t.term.Lock()
+	defer t.term.Unlock()
+	t.dropAsks()
 }
 
 // tellAskedLocked tells a viewer of the holder's, which is new, who has asked for the keyboard.
@@ -157,9 +208,9 @@ func (a *Attach) tellAskedLocked() {
 	if len(a.t.asks) == 0 || !a.holdsLocked() || a.opts.ReadOnly || a.opts.Cols == 0 {
 		return
 	}
-	a.t.dropAsksLocked()
+	a.t.dropAsks()
 	for _, k := range a.t.asks {
-		a.noteLocked(a.t.asked(k.by))
+		a.noteLocked(a.t.asked(k))
 	}
 }
 
@@ -173,12 +224,18 @@ func (a *Attach) GiveAsked() (name string, err error) {
 	if err := a.mayPassOnLocked(); err != nil {
 		return "", err
 	}
-	t.dropAsksLocked()
+	return t.giveAsked(a.step(), a), nil
+}
+
+// giveAsked gives the keyboard to the first who has asked for it, and returns that one's name; "":
+// nobody has. The viewer but is not told. The Term's lock is held.
+func (t *Terminal) giveAsked(s step, but *Attach) (name string) {
+	t.dropAsks()
 	if len(t.asks) == 0 {
-		return "", nil
+		return ""
 	}
-	to := t.asks[0].by
-	t.lend(sshHolder(to.conn.principal), a.step(), false)
-	t.tell(a, Note{Kind: NoteGiven, Who: a.conn.principal.Name, by: a.conn.principal.ID})
-	return to.conn.principal.Name, nil
+	to := t.asks[0].to
+	t.lend(to, s, false)
+	t.tell(but, Note{Kind: NoteGiven, Who: s.principal.Name, by: s.principal.ID})
+	return to.name
 }

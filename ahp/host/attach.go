@@ -218,6 +218,7 @@ func (a *Attach) Close() {
 		t.audience = slices.DeleteFunc(t.audience, a.is)
 	}
 	a.closed = true
+	t.dropAsks()
 	a.leaveLocked()
 	gone, left := last && t.fleeting, t.abandonedLocked()
 	// Its key may not attach again.

@@ -48,23 +48,35 @@ func (a *Attach) seizeLocked() {
 // nobody to give it back to.
 func (a *Attach) HandBack() (name string, err error) {
 	t := a.t
-	t.term.Lock()
-	prior := t.prior
-	t.term.Unlock()
-	known := prior != nil && a.conn.host.stillKnown(prior.from)
+	prior, known := t.lender()
 	t.term.Lock()
 	defer t.term.Unlock()
 	if err := a.mayPassOnLocked(); err != nil {
 		return "", err
 	}
+	return t.handBack(prior, known, a.step(), a)
+}
+
+// lender returns the loan that the holder may end by handing the claim back, and whether the one
+// who has lent it is still known. It takes Host.mu.
+func (t *Terminal) lender() (prior *loan, known bool) {
+	t.term.Lock()
+	prior = t.prior
+	t.term.Unlock()
+	return prior, prior != nil && t.host.stillKnown(prior.from)
+}
+
+// handBack gives the claim to the lender, which lender has returned. The viewer but is not told.
+// The Term's lock is held.
+func (t *Terminal) handBack(prior *loan, known bool, s step, but *Attach) (name string, err error) {
 	switch {
 	case t.prior == nil, t.prior != prior: // the claim changed hands since it was looked at
 		return "", errNoPrior
 	case !known:
 		return "", fmt.Errorf("%s is not here any more", Printable(prior.from.name))
 	}
-	t.lend(prior.from, a.step(), false)
-	t.tell(a, Note{Kind: NoteHandedBack, Who: a.conn.principal.Name})
+	t.lend(prior.from, s, false)
+	t.tell(but, Note{Kind: NoteHandedBack, Who: s.principal.Name})
 	return prior.from.name, nil
 }
 
@@ -77,10 +89,15 @@ func (a *Attach) mayPassOnLocked() error {
 		return err
 	}
 	if !a.holdsLocked() {
-		rule := "you do not hold the claim; " + Printable(a.t.holder.name) + " does"
-		return &authz.Denied{Verb: authz.Claim, Rule: rule}
+		return a.t.heldElsewhere()
 	}
 	return nil
+}
+
+// heldElsewhere refuses what only the holder may do to one who is not. The Term's lock is held.
+func (t *Terminal) heldElsewhere() error {
+	rule := "you do not hold the claim; " + Printable(t.holder.name) + " does"
+	return &authz.Denied{Verb: authz.Claim, Rule: rule}
 }
 
 var errNoPrior = errors.New("nobody held it before you")

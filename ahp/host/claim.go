@@ -119,7 +119,8 @@ func (t *Terminal) holdOnLoan(next holder, s step, prior, lent *loan) {
 		t.term.DiscardInput()
 	}
 	t.dropHeldOf(t.holder, next)
-	t.holder, t.prior, t.lent, t.asks = next, prior, lent, nil
+	t.holder, t.prior, t.lent = next, prior, lent
+	t.setAsks(nil)
 	t.watchIdle(0)
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Holder = next.text() })
 	seq := t.append(ahp.TerminalClaimed{Claim: next.claim}, s.origin)

@@ -138,7 +138,14 @@ func (c *Conn) Close() {
 		c.client.left = h.now()
 		c.client.synced = synced
 		h.noteClient(c.client)
-		then = h.leaveLocked(c)
+		leave, id := h.leaveLocked(c), c.client.id
+		then = func() {
+			leave()
+			h.awaitClient(id)
+			for _, t := range h.all() {
+				t.withdrawAsks()
+			}
+		}
 	}
 	if c.door == DoorSSH {
 		cl := h.sshClientLocked(c.principal)

@@ -59,6 +59,9 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
 		Snapshots:        c.sub.SubscribeAll(channels),
 	}
 	c.sub.Inherit(c.ownRoot(from.channels))
+	for _, ch := range c.sub.Channels() {
+		c.tellAsked(ch)
+	}
 	return hello, nil
 }
 
@@ -113,6 +116,9 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	}
 	h.list.flush()
 	r.Actions = c.sub.Reconnect(channels, p.LastSeenServerSeq, from.synced)
+	for _, ch := range channels {
+		c.tellAsked(ch)
+	}
 	return r, nil
 }
 
@@ -171,6 +177,7 @@ func (c *Conn) Subscribe(ref string, answer func(dst []byte, v store.View) []byt
 	if err := c.sub.Subscribe(ch, answer); err != nil {
 		return unknownChannel(ref)
 	}
+	c.tellAsked(ch)
 	return nil
 }
 

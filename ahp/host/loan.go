@@ -59,8 +59,22 @@ func (t *Terminal) abandonedLocked() bool {
 	return t.lent != nil && !t.exited && !t.attended()
 }
 
-// attended reports whether there is a viewer at which the holder may type. The Term's lock is held.
+// attended reports whether there is a viewer at which the holder may type, or the holder is a
+// client of AHP that follows the terminal. The Term's lock is held.
 func (t *Terminal) attended() bool {
+	follows, _ := t.ch.FollowedBy(t.holder.claim.ClientID)
+	return follows || t.inWindow()
+}
+
+// hears reports whether the holder is told at once when somebody asks for the keyboard. The Term's
+// lock is held.
+func (t *Terminal) hears() bool {
+	_, asked := t.ch.FollowedBy(t.holder.claim.ClientID)
+	return asked || t.inWindow()
+}
+
+// inWindow reports whether there is a viewer at which the holder may type. The Term's lock is held.
+func (t *Terminal) inWindow() bool {
 	for _, a := range t.windows {
 		if a.holdsLocked() {
 			return true
@@ -100,26 +114,44 @@ func (h *Host) returnClaim(t *Terminal, why NoteKind) {
 	h.log.Info("keyboard returned", "name", t.name, "from", was.name, "to", to.from.name)
 }
 
-// awaitTaker gives the holder of a claim on loan, who had taken it before the host was started
-// anew, d to show the terminal again. That is for those from whom no idleness takes it. An AHP
-// client has no viewer here: it need only be connected. The Term's lock is held.
+// awaitTaker gives the holder of a claim on loan d to show the terminal again: one who had taken it
+// before the host was started anew, and a client of AHP whose connection has ended. That is for
+// those from whom no idleness takes it. An AHP client has no viewer here: it need only be
+// connected. The Term's lock is held.
 func (t *Terminal) awaitTaker(d time.Duration) {
 	if t.lent == nil || t.exited || t.idle != nil {
 		return
 	}
 	taker, lent := t.holder, t.lent
-	t.idle = time.AfterFunc(d, func() {
+	var timer *time.Timer
+	timer = time.AfterFunc(d, func() {
 		viaSSH := strings.HasPrefix(taker.claim.ClientID, sshPrefix)
-		if !viaSSH && t.host.connected(taker.principal) {
-			return
-		}
+		back := !viaSSH && t.host.connected(taker.principal)
 		t.term.Lock()
+		if t.idle == timer {
+			t.idle = nil // it may leave again
+		}
 		same := t.lent == lent
 		t.term.Unlock()
-		if same {
+		if same && !back {
 			t.host.returnClaim(t, NoteLeft)
 		}
 	})
+	t.idle = timer
+}
+
+// awaitClient has what a client of AHP holds on loan returned, unless it comes back soon.
+func (h *Host) awaitClient(id string) {
+	for _, t := range h.all() {
+		if t.ch.Claim() != ahp.ClientClaim(id) {
+			continue
+		}
+		t.term.Lock()
+		if t.holder.claim == ahp.ClientClaim(id) && !t.attended() {
+			t.awaitTaker(h.cfg().ClientGrace)
+		}
+		t.term.Unlock()
+	}
 }
 
 // watchIdle has a claim that is on loan returned when its holder types nothing for d; 0: never. The

@@ -47,7 +47,8 @@ type Terminal struct {
 	typist     typist      // who typed the next command
 	typed      time.Time   // when the holder of a claim on loan typed last
 	idle       *time.Timer // returns a claim on loan; nil: none, or it is never returned
-	asks       []ask       // who wants the keyboard, the first one first
+	asks       []ask       // who wants the keyboard, the first one first; see setAsks
+	asksEnd    *time.Timer // drops those that are too old; nil: there are none
 	waits      waits       // what a person has to do
 	guard      guard       // holds back what agents type
 	lookout    lookout     // finds out what the program waits for
@@ -88,6 +89,7 @@ type Terminal struct {
 	marker  string               // of its processes; "": it has none here
 	screen  vt.Options           // of its Term
 	past    atomic.Pointer[past] // its log, if that is still to be read: see load
+	wanted  atomic.Bool          // there are asks; read without the Term's lock, too
 
 	exit     atomic.Pointer[ptypool.ExitStatus] // nil: running
 	exitedAt time.Time                          // set before exit is

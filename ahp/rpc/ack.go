@@ -39,6 +39,7 @@ type capabilities struct {
 			Window int64 `json:"window"`
 		} `json:"termhost/ack"`
 		Clipboard *struct{} `json:"termhost/clipboard"`
+		Asked     *struct{} `json:"termhost/asked"`
 	} `json:"_meta"`
 }
 
@@ -46,6 +47,9 @@ type capabilities struct {
 func (p *peer) wants(c capabilities) *ahp.Error {
 	if c.Meta.Clipboard != nil {
 		p.conn.Subscriber().WantClipboards()
+	}
+	if c.Meta.Asked != nil {
+		p.conn.Subscriber().WantAsked()
 	}
 	switch ack := c.Meta.Ack; {
 	case ack == nil:

@@ -65,7 +65,7 @@ func (c *conversation) check(s *speaker, msg []byte) {
 	if err := json.Unmarshal(msg, &m); err != nil || m.Version != "2.0" {
 		c.t.Fatalf("%s is no JSON-RPC message: %v", msg, err)
 	}
-	if m.Method != "" {
+	if m.Method == "action" {
 		var e ahp.Envelope
 		if err := json.Unmarshal(m.Params, &e); err != nil {
 			c.t.Fatalf("%s: %v", msg, err)

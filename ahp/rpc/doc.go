@@ -57,4 +57,28 @@
 // for the terminals that it subscribes to, while it holds their claims. selection is as the program
 // names it, "c" or "" for the clipboard; data is base64, which nobody has checked. No program reads
 // a clipboard.
+//
+// # Who has the keyboard
+//
+// These are requests of termhost's own, too, each announced by its name.
+//
+// termhost/ask {channel} asks the holder for the keyboard, as `Ctrl-\ a` does over ssh, and returns
+// {holder, here}: who that is, and whether it is told now. Otherwise it is told if it comes within
+// ten minutes. The request ends with the connection that has made it. Whoever may never type is
+// refused, and so is the holder itself.
+//
+// A client that has termhost/asked in the _meta of its initialize and reconnect is told of such
+// requests, those of SSH sessions included: with a notification {channel, asks, by}, for the
+// terminals that it subscribes to, while it holds their claims. asks has the names of all who ask
+// now, the first one first; by is the one who has just asked, and missing where somebody has left
+// instead. Requests end when the claim changes hands, which has no notification of its own.
+//
+// termhost/handBack {channel, asked?} has the holder give the keyboard to the first who has asked
+// for it, or else back to the one who has lent it, as `Ctrl-\ r` does, and returns {to, asked}:
+// whose it is now, and whether that one had asked. With asked it is given to nobody who has not
+// asked. If there is nobody to give it to, to is missing and nothing has changed. A client that got
+// the keyboard in this way has it on loan: it goes back when the client stays away.
+//
+// termhost/guard {channel, on} has what agents type wait for a person's approval, or no longer, as
+// `guard` does. It is for people: a page may send it, and no other client of AHP.
 package rpc

@@ -106,7 +106,8 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 		dst = append(dst, `,"_meta":{"`+ahp.MetaClientExecuted+`":{},"`+ahp.MethodWait+`":{},"`+
 			ahp.MethodApprove+`":{},"`+ahp.MethodHistory+`":{},"`+ahp.MethodLog+`":{},"`+
 			ahp.MethodScreen+`":{},"`+ahp.MethodLines+`":{},"`+ahp.MethodFind+`":{},"`+
-			ahp.MethodRecordings+`":{},"`+ahp.MethodAck+`":{}`...)
+			ahp.MethodRecordings+`":{},"`+ahp.MethodAsk+`":{},"`+ahp.MethodHandBack+`":{},"`+
+			ahp.MethodGuard+`":{},"`+ahp.MethodAck+`":{}`...)
 		if p.extension != nil {
 			key, value := p.extension.Announcement()
 			dst = append(ahp.AppendJSONString(append(dst, ','), key), ':')

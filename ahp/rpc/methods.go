@@ -39,6 +39,10 @@ var methods = map[string]method{
 	ahp.MethodFind:    {answer: (*peer).find},
 
 	ahp.MethodRecordings: {answer: (*peer).recordings},
+
+	ahp.MethodAsk:      {answer: (*peer).ask},
+	ahp.MethodHandBack: {answer: (*peer).handBack},
+	ahp.MethodGuard:    {answer: (*peer).guard},
 }
 
 // handle answers one message.

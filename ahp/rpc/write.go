@@ -86,8 +86,11 @@ func (p *peer) encode(buf []byte, it store.Item) []byte {
 	if it.Post != nil {
 		return it.Post(buf)
 	}
-	if c, ok := it.Entry.Action().(store.Clipboard); ok {
-		return p.appendClipboard(buf, it.Entry.Channel(), c)
+	switch a := it.Entry.Action().(type) {
+	case store.Clipboard:
+		return p.appendClipboard(buf, it.Entry.Channel(), a)
+	case store.Asked:
+		return p.appendAsked(buf, it.Entry.Channel(), a)
 	}
 	buf = append(buf, `{"jsonrpc":"2.0","method":"action","params":`...)
 	buf = it.Entry.AppendEnvelope(buf, p.conn.Shape())

@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"slices"
+
+	"termhost/ahp"
 )
 
 // Clipboard is what a program asks its viewer to put on the clipboard: a whole OSC 52 write
@@ -100,12 +102,20 @@ func (c *Channel) Notify(p []byte) {
 
 // dropNotification drops the notification of c that waits, if one does.
 func (o *outbox) dropNotification(c *Channel) {
+	o.drop(c, func(a ahp.Action) bool {
+		_, ok := a.(Notification)
+		return ok
+	})
+}
+
+// drop drops the first message about c that which selects, if there is one.
+func (o *outbox) drop(c *Channel, which func(ahp.Action) bool) {
 	for i, it := range o.items {
 		e := it.item.Entry
 		if e == nil || e.channel != c.uri {
 			continue
 		}
-		if _, ok := e.action.(Notification); ok {
+		if which(e.action) {
 			o.items = slices.Delete(o.items, i, i+1)
 			o.forget(it)
 			return

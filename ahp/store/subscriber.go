@@ -33,6 +33,7 @@ type Subscriber struct {
 	writing bool // the last Pull returned something to write
 
 	clipboards bool // see WantClipboards
+	asked      bool // see WantAsked
 
 	// pulled and written are the serverSeqs of the last item that Pull returned and of
 	// the last one that is known to be written.

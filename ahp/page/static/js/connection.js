@@ -1,7 +1,7 @@
 // The page's connection to the host, over as many WebSockets as it takes. It keeps the list of
 // terminals and who follows which of them, and goes on where it was after a loss.
 
-import { ack, clipboard, Lost, RPCError, rootURI, utf8Length } from './wire.js';
+import { ack, asked, clipboard, Lost, RPCError, rootURI, utf8Length } from './wire.js';
 import { RPC } from './rpc.js';
 import { Refused } from './session.js';
 
@@ -9,14 +9,14 @@ import { Refused } from './session.js';
  * @typedef {import('./session.js').Session} Session
  * @typedef {import('./reducers.js').TerminalInfo} TerminalInfo
  * @typedef {{snapshot(state: any): void, action(envelope: Envelope): void,
- *   copied(data: string): void, gone(): void}} Follower
+ *   copied(data: string): void, asked(asks: string[], by?: string): void, gone(): void}} Follower
  * @typedef {{channel: string, action: any, serverSeq: number, rejectionReason?: string,
  *   origin?: {clientId: string, clientSeq: number}}} Envelope
  * @typedef {'connecting' | 'ready' | 'lost' | 'refused' | 'replaced'} Status
  */
 
 const versions = ['1.0.0', '0.9.0'];
-const abilities = { [ack.capability]: { window: ack.window }, [clipboard]: {} };
+const abilities = { [ack.capability]: { window: ack.window }, [clipboard]: {}, [asked]: {} };
 const firstDelay = 250, longestDelay = 5000;
 
 /**
@@ -115,6 +115,7 @@ export class Connection extends EventTarget {
     rpc.onnotification = (method, params) => {
       if (method === 'action') this.receive(params);
       else if (method === clipboard) this.followers.get(params.channel)?.copied(params.data);
+      else if (method === asked) this.followers.get(params.channel)?.asked(params.asks, params.by);
     };
     this.rpc = rpc;
     this.unacknowledged = 0;
@@ -145,6 +146,7 @@ export class Connection extends EventTarget {
    */
   async resume(rpc) {
     const uris = [...this.followers.keys()];
+    for (const f of this.followers.values()) f.asked([]); // the host tells those who ask still
     let replay;
     try {
       replay = await rpc.request('reconnect', {

@@ -16,6 +16,9 @@ export class Keyboard {
   pasting = false;
   /** @type {Claim | null} Who had the keyboard before it was taken here. */
   lender = null;
+  /** @type {string[]} Who asks for it, the first one first. */
+  asks = [];
+  asked = ''; // whom this page has asked for it
 
   /** @param {TerminalView} view */
   constructor(view) {
@@ -52,19 +55,75 @@ export class Keyboard {
       const unsent = this.input.drop();
       this.view.tellHolder(unsent ? `; ${notSent(unsent)}` : '');
     }
+    if (!was && this.holds && this.asked) this.notice(`${this.asked} gave you the keyboard`);
+    this.asked = '';
+    this.asks = [];
     if (!this.holds) this.lender = null;
   }
 
   async take() {
     const lender = this.view.state.claim;
+    this.asked = ''; // it is not given
     if (await this.claim({ kind: 'client', clientId: this.connection.clientId })) this.lender = lender;
     this.view.focus();
   }
 
+  /**
+   * askedBy comes when others ask for it than before.
+   * @param {string[]} asks
+   * @param {string} [by] Who has just asked.
+   */
+  askedBy(asks, by) {
+    if (!this.holds) return;
+    for (const name of asks) {
+      if (name !== by && this.asks.includes(name)) continue;
+      this.notice(name === asks[0] ? `${name} asks for the keyboard: Ctrl-\\ r gives it` :
+        `${name} asks for the keyboard, too: Ctrl-\\ r gives it to ${asks[0]}`);
+    }
+    this.asks = asks;
+  }
+
+  /** handBack gives it to the first who has asked for it, or else back to whoever had it before. */
   async handBack() {
     if (!this.holds) return;
+    const asked = this.asks.length > 0, back = await this.request('termhost/handBack', { asked });
+    if (!back) return;
+    if (back.to) return this.notice(back.asked ? `you gave ${back.to} the keyboard` : `handed back to ${back.to}`);
+    if (asked) return this.notice('Nobody asks for it any more: you have it still.');
     if (!this.lender) return this.notice('It is yours: it was not taken from anybody.');
     await this.claim(this.lender);
+  }
+
+  /** ask asks the holder for it. */
+  async ask() {
+    const asked = await this.request('termhost/ask');
+    if (!asked) return;
+    this.asked = asked.holder;
+    this.notice(asked.here ? `you asked ${asked.holder} for the keyboard` :
+      `${asked.holder} is not here, and is asked on coming within ten minutes`);
+  }
+
+  /** guard turns the terminal's guard on or off. */
+  async guard() {
+    const on = !this.view.info?._meta?.termhost?.guarded;
+    if (!await this.request('termhost/guard', { on })) return;
+    this.notice(on ? `${this.view.name} is guarded: what agents type waits for your yes` :
+      `${this.view.name} is not guarded: agents type without asking`);
+  }
+
+  /**
+   * request asks the host for something about this terminal's keyboard, and returns its answer; null:
+   * it was refused, and the person has been told.
+   * @param {string} method
+   * @param {object} [more]
+   */
+  async request(method, more) {
+    try {
+      return await this.connection.request(method, { channel: this.view.uri, ...more }) ?? {};
+    } catch (e) {
+      this.notice(/** @type {Error} */ (e).message);
+      return null;
+    }
   }
 
   /**
@@ -77,7 +136,7 @@ export class Keyboard {
       return true;
     } catch (e) {
       const reason = /** @type {Error} */ (e).message;
-      this.notice(/only an admin/.test(reason) ? `Held by ${this.view.holder}: only an admin may take it, as you are with ssh, ` +
+      this.notice(/only an admin/.test(reason) ? `Held by ${this.view.holder}: ask with Ctrl-\\ a, or take it as an admin, as you are with ssh, ` +
         'or in a page with --role admin' : reason);
       return false;
     }
@@ -104,7 +163,7 @@ export class Keyboard {
   send(data) {
     if (this.holds) this.input.type(data);
     else if (this.view.state.exited) this.notice('The program has ended.');
-    else this.notice(`Held by ${this.view.holder}: take the keyboard with Ctrl-\\ c`);
+    else this.notice(`Held by ${this.view.holder}: take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a`);
   }
 
   /**

@@ -104,6 +104,8 @@ export class Pane {
       { label: 'Plain text', detail: 'to read, or to have read', run: () => this.plainText() },
       { label: 'Fit to this window', run: () => this.fit() },
       { label: 'Rename', run: () => this.actions.rename(this.name) },
+      { label: 'Ask for the keyboard', run: () => void this.view.keyboard.ask() },
+      { label: 'Guard', detail: 'agents type after your yes, or no longer', run: () => void this.view.keyboard.guard() },
       { label: 'End it', run: () => this.actions.end(this.name) },
     ], () => this.view.focus());
   }
@@ -135,7 +137,8 @@ export class Pane {
   drawKeyboard() {
     const v = this.view, { keyboard } = v;
     const may = this.connection.session.credentials.role !== 'observer' && !v.state.client;
-    const label = !may ? '' : !v.holds ? 'Take the keyboard' : keyboard.lender ? 'Hand back' : '';
+    const label = !may ? '' : !v.holds ? 'Take the keyboard' : keyboard.asks.length ? 'Hand it over' :
+      keyboard.lender ? 'Hand back' : '';
     if (label === this.keyboard.textContent) return;
     fill(this.keyboard, label && button(label, label, () => void (v.holds ? keyboard.handBack() : keyboard.take())));
   }

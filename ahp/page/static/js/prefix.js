@@ -5,7 +5,8 @@ const prefixKey = '\x1c';
 const helpAfter = 500;
 /** The keys behind the prefix, and what each does. */
 export const prefixKeys = [
-  ['c', 'take the keyboard'], ['r', 'hand it back'], ['d', 'close the view'], ['l', 'pick a terminal'],
+  ['c', 'take the keyboard'], ['r', 'give it to who asks, or back'], ['a', 'ask the holder for it'],
+  ['g', 'guard: agents type after your yes, or no longer'], ['d', 'close the view'], ['l', 'pick a terminal'],
   ['n', 'the one that wants you'], ['b', 'the buttons and commands'], ['an arrow', 'the pane there'],
   ['Tab', 'the last one'], ['+', 'a new one'],
   ['Ctrl-\\', 'send Ctrl-\\'], ['?', 'tell these keys'],
@@ -17,7 +18,7 @@ const sides = { '\x1b[A': 'top', '\x1b[B': 'bottom', '\x1b[C': 'right', '\x1b[D'
 
 /**
  * @typedef {{send(data: string): void, take(): Promise<void>, handBack(): Promise<void>,
- *   command(key: string): void, notice(text: string): void}} Target
+ *   ask(): Promise<void>, guard(): Promise<void>, command(key: string): void, notice(text: string): void}} Target
  */
 
 export class Prefix {
@@ -42,6 +43,8 @@ export class Prefix {
     switch (data) {
       case 'c': return void this.target.take();
       case 'r': return void this.target.handBack();
+      case 'a': return void this.target.ask();
+      case 'g': return void this.target.guard();
       case 'd': case 'l': case 'n': case '\t': case '+': return this.target.command(data);
       case 'b': return this.target.command(data);
       case '?': return this.target.notice(help);

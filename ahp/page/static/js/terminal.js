@@ -109,6 +109,16 @@ export class TerminalView extends EventTarget {
     void copyFromProgram(data).then((text) => text && this.notice(text));
   }
 
+  /**
+   * asked comes when others ask for the keyboard, which is here, than before.
+   * @param {string[]} asks All who do, the first one first.
+   * @param {string} [by] Who has just asked.
+   */
+  asked(asks, by) {
+    this.keyboard.askedBy(asks, by);
+    this.changed();
+  }
+
   /** @param {string} data */
   write(data) {
     const bytes = utf8Length(data);

@@ -15,6 +15,9 @@ export const ack = {
 /** What programs copy, which is told to the holder of a terminal. */
 export const clipboard = 'termhost/clipboard';
 
+/** Who asks for the keyboard, which is told to the holder of a terminal, too. */
+export const asked = 'termhost/asked';
+
 /**
  * utf8Length returns how many bytes of UTF-8 a text has.
  * @param {string} text

@@ -1,0 +1,177 @@
+package host
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/store"
+	"termhost/authz"
+)
+
+// page is a web page of p's.
+func page(p authz.Principal) authz.Principal {
+	p.ID, p.Name, p.Token, p.Role = p.ID+"/page", p.Name+"/page", "page", authz.Operator
+	return p
+}
+
+// An SSH session and a client of AHP ask each other for the keyboard, and get it on loan.
+func TestClientsAskAsSSHDoes(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	run(t, h, carol, "x", "exec cat")
+	holder := attach(t, h, carol, "x", window)
+	p := connect(t, h, page(dave), "p")
+	uri := ahp.TerminalURI("x")
+	p.subscribe(uri)
+	asked, e := p.c.Ask(uri)
+	if e != nil || asked != (Asked{Holder: "carol", Here: true}) {
+		t.Fatalf("asked %+v, %v", asked, e)
+	}
+	want := Note{Kind: NoteAsked, Who: "dave/page", First: "dave/page"}
+	if got := holder.noted(); got != want {
+		t.Errorf("the holder is told %+v", got)
+	}
+	if name, err := holder.a.GiveAsked(); name != "dave/page" || err != nil {
+		t.Fatalf("given to %q, %v", name, err)
+	}
+	if _, e := p.c.Ask(uri); e == nil || !strings.Contains(e.Message, "you have the keyboard") {
+		t.Errorf("the holder asks: %v", e)
+	}
+	// The lender's leaving takes it from nobody who is there.
+	again := attach(t, h, carol, "x", window)
+	holder.a.Close()
+	if _, _, err := again.a.Ask(); err != nil {
+		t.Fatal(err)
+	}
+	back, e := p.c.HandBack(uri, false)
+	if e != nil || back != (HandedBack{To: "carol", Asked: true}) {
+		t.Errorf("handed %+v, %v", back, e)
+	}
+	if got := again.noted(); got != (Note{Kind: NoteGiven, Who: "dave/page", To: "carol",
+		Yours: true}) {
+		t.Errorf("who asked is told %+v", got)
+	}
+}
+
+// A client that has the keyboard on loan and does not come back has it no longer.
+func TestALoanToAClientThatStaysAwayEnds(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, func(c *Config) { c.ClientGrace = time.Millisecond })
+	term := run(t, h, carol, "x", "exec cat")
+	holder := attach(t, h, carol, "x", window)
+	uri := ahp.TerminalURI("x")
+	for range 2 {
+		p := connect(t, h, page(dave), "p")
+		p.subscribe(uri)
+		if _, e := p.c.Ask(uri); e != nil {
+			t.Fatal(e)
+		}
+		if name, err := holder.a.GiveAsked(); name != "dave/page" || err != nil {
+			t.Fatalf("given to %q, %v", name, err)
+		}
+		p.c.Close()
+		term.awaitHolder(t, "carol")
+	}
+}
+
+func TestPagesGuardAndAgentsDoNot(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	term := run(t, h, carol, "x", "exec cat")
+	uri := ahp.TerminalURI("x")
+	token := carol
+	token.ID, token.Name, token.Token = carol.ID+"/bot", "carol/bot", "bot"
+	for name, p := range map[string]authz.Principal{
+		"an agent": token, "its key by AHP": carol, "an observer": eve, "a stranger's page": page(dave),
+	} {
+		if e := connect(t, h, p, name).c.Guard(uri, true); e == nil || e.Code != ahp.CodeNotPermitted {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+	own := connect(t, h, page(carol), "own")
+	for _, on := range []bool{true, false} {
+		if e := own.c.Guard(uri, on); e != nil || term.Guarded() != on {
+			t.Errorf("the person's page sets it to %v: %v", on, e)
+		}
+	}
+}
+
+// A request that comes while the holder's client subscribes is told, whichever is first.
+func TestARequestIsToldToAClientThatSubscribesMeanwhile(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	run(t, h, carol, "x", "exec cat")
+	asker := attach(t, h, dave, "x", window)
+	uri := ahp.TerminalURI("x")
+	for i := range 200 {
+		p := connect(t, h, carol, "p")
+		p.c.sub.WantAsked()
+		if why := p.claim(uri, "p"); why != "" { // which ends the last request
+			t.Fatal(why)
+		}
+		asked := make(chan error, 1)
+		ask := func() {
+			_, _, err := asker.a.Ask()
+			asked <- err
+		}
+		if i == 0 {
+			ask()
+		} else {
+			go ask()
+		}
+		p.subscribe(uri)
+		if err := <-asked; err != nil {
+			t.Fatal(err)
+		}
+		p.until("the request", func(e *store.Entry) bool {
+			_, ok := e.Action().(store.Asked)
+			return ok
+		})
+		if names, holds := p.c.AskedBy(uri); !slices.Equal(names, []string{"dave"}) || !holds {
+			t.Fatalf("it is asked by %q", names)
+		}
+		p.c.Close()
+	}
+}
+
+// A request ends with the one who has made it, and after ten minutes. The holder is told, and then
+// gives the keyboard to nobody.
+func TestARequestEndsWithItsViewer(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	h := newHost(t, func(c *Config) { c.Now = clock.Now })
+	term := run(t, h, carol, "x", "exec cat")
+	uri := ahp.TerminalURI("x")
+	p := connect(t, h, carol, "p")
+	p.c.sub.WantAsked()
+	p.claim(uri, "p")
+	p.subscribe(uri)
+	for what, leaves := range map[string]func(asker *viewer){
+		"closed":  func(asker *viewer) { asker.a.Close() },
+		"too old": func(*viewer) { clock.advance(askTime); term.withdrawAsks() },
+	} {
+		asker := attach(t, h, dave, "x", window)
+		if _, _, err := asker.a.Ask(); err != nil {
+			t.Fatal(err)
+		}
+		told := func(by string) {
+			t.Helper()
+			p.until("the request of "+by, func(e *store.Entry) bool {
+				a, ok := e.Action().(store.Asked)
+				return ok && a.By == by
+			})
+		}
+		told("dave")
+		leaves(asker)
+		told("")
+		if names, _ := p.c.AskedBy(uri); len(names) > 0 {
+			t.Errorf("%s: it is still asked by %q", what, names)
+		}
+		if back, e := p.c.HandBack(uri, true); e != nil || back != (HandedBack{}) {
+			t.Errorf("%s: handed %+v, %v", what, back, e)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/creack/pty"
+
+	"termhost/ahp/hosttest"
+)
+
+// attaches shows a terminal to a person with ssh.
+func (s *site) attaches(name string) *person {
+	s.t.Helper()
+	cmd := exec.Command("ssh", "-tt", "-F", filepath.Join(s.dir, "ssh_config"), "host", "attach", name)
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+	hosttest.Check(s.t, err)
+	p := &person{cmd: cmd, tty: tty, done: make(chan struct{}), changed: make(chan struct{}, 1)}
+	go p.watch()
+	s.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-p.done
+		_ = tty.Close()
+	})
+	return p
+}
+
+// shows waits until the person has been shown a text since the last one.
+func (p *person) shows(t testing.TB, text string) {
+	t.Helper()
+	hosttest.Eventually(t, "the person sees "+text, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		shown := string(escapes.ReplaceAll(p.output, nil))
+		at := strings.Index(shown[min(p.read, len(shown)):], text)
+		if at >= 0 {
+			p.read += at + len(text)
+		}
+		return at >= 0
+	})
+}
+
+// types types with ssh.
+func (p *person) types(t testing.TB, text string) {
+	t.Helper()
+	_, err := p.tty.WriteString(text)
+	hosttest.Check(t, err)
+}
+
+// TestAPageAndSSHAskEachOtherForTheKeyboard has each side ask and be asked, and the page turn the
+// terminal's guard on and off.
+func TestAPageAndSSHAskEachOtherForTheKeyboard(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	person := s.attaches("build")
+	person.shows(t, "#")
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	p.listens()
+	prefixed := func(key string) {
+		t.Helper()
+		p.run(chromedp.Focus(chromedp.CSS(`[data-terminal=build] textarea`)))
+		p.prefix()
+		p.keys(key)
+	}
+	free := `document.querySelector('.pane:not(.held) .who').innerText === 'held by root'`
+
+	for _, round := range []struct{ ask, hand func() }{
+		{func() { prefixed("a") }, func() { p.click("button", "Hand it over") }},
+		{func() { p.menu("Ask for the keyboard") }, func() { prefixed("r") }},
+	} {
+		p.until(free)
+		round.ask()
+		p.until(told("you asked root for the keyboard"))
+		person.shows(t, `root/page asks for the keyboard: Ctrl-\ r gives it`)
+		person.types(t, "\x1cr")
+		person.shows(t, "you gave root/page the keyboard")
+		p.until(held("build"))
+		p.until(told("root gave you the keyboard"))
+		p.listens()
+
+		person.types(t, "\x1ca")
+		person.shows(t, "you asked root/page for the keyboard")
+		p.until(told(`root asks for the keyboard: Ctrl-\ r gives it`))
+		p.shot("asked")
+		round.hand()
+		person.shows(t, "root/page gave you the keyboard")
+		p.until(told("you gave root the keyboard"))
+		p.listens()
+	}
+	p.until(free)
+
+	// Who asks and leaves gets nothing: the offer goes.
+	offer := `[...document.querySelectorAll('.pane button')].some(b => b.innerText === 'Hand it over')`
+	p.takes("build")
+	person.types(t, "\x1ca")
+	p.until(offer)
+	person.types(t, "\x1cd")
+	p.until("!" + offer)
+	p.until(held("build"))
+
+	prefixed("g")
+	p.until(told("build is guarded: what agents type waits for your yes"))
+	if !s.listed("build").Guarded {
+		t.Error("the page has turned the guard on, and the host has not")
+	}
+	p.menu("Guard")
+	p.until(told("build is not guarded: agents type without asking"))
+	if s.listed("build").Guarded {
+		t.Error("the page has turned the guard off, and the host has not")
+	}
+}
