@@ -2,6 +2,7 @@ package authz
 
 import (
 	"context"
+	"crypto/ecdsa"
 	"fmt"
 	"log/slog"
 	"net"
@@ -35,13 +36,17 @@ type Authority struct {
 	done    chan struct{} // closed when the goroutine has ended
 }
 
-// AuthorityOptions are the parts of an Authority; all but Log are required.
+// AuthorityOptions are the parts of an Authority; those that are not said to be nil at times
+// are required.
 type AuthorityOptions struct {
 	Ring   *keys.Ring
 	Tokens *keys.Tokens
 	// Invitations may be nil: then nobody is invited.
 	Invitations *keys.Invitations
 	Directory   *Directory
+	// PageKey proves this host to web pages: an ECDSA key on P-256; see [keys.PageKey]. With nil
+	// there is a new one, and pages do not know the host after a restart.
+	PageKey *ecdsa.PrivateKey
 	// Clock tells the time; time.Now outside tests.
 	Clock func() time.Time
 	// Log gets one record per token that ends with its key; nil discards them.
@@ -60,7 +65,7 @@ func NewAuthority(o AuthorityOptions) *Authority {
 		wake:    make(chan struct{}, 1),
 		renewed: make(chan struct{}, 1),
 		done:    make(chan struct{}),
-		pages:   newPages(),
+		pages:   newPages(o.PageKey),
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)

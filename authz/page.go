@@ -37,6 +37,7 @@ const (
 
 	ticketBytes = 32 // 256 bits, as a token
 	nonceBytes  = 16
+	maxNonce    = 128 // of a page's nonce, in base64url: more than anybody needs
 	macBytes    = 16
 )
 
@@ -63,11 +64,21 @@ type PageProof struct {
 	// Challenge is one of [Authority.PageChallenge]; Signature signs [SignedByPage] with the page's
 	// key: ECDSA with SHA-256, as r and s, in unpadded base64url.
 	Challenge, Signature string
+	// Nonce is what the host has to sign in turn, see [Authority.ProveHost]: 16 bytes or more in
+	// unpadded base64url, new for each connection. "": the page wants no proof.
+	Nonce string
 }
 
 // SignedByPage returns what a page signs.
 func SignedByPage(origin, challenge string) []byte {
 	return []byte("termhost page\n" + origin + "\n" + challenge)
+}
+
+// SignedByHost returns what the host signs for a page: what the page has signed, the page's nonce,
+// and what the page is told, as the status of an HTTP answer and the reason that is with it.
+func SignedByHost(proof PageProof, status int, reason string) []byte {
+	return fmt.Appendf(nil, "termhost host\n%s\n%s\n%s\n%d %s", proof.Origin, proof.Challenge,
+		proof.Nonce, status, reason)
 }
 
 // ticket is a ticket that waits to be used.
@@ -81,17 +92,21 @@ type ticket struct {
 
 // pages holds the tickets and challenges of an Authority, in memory: both are short-lived.
 type pages struct {
-	secret []byte // makes challenges
+	secret []byte            // makes challenges
+	host   *ecdsa.PrivateKey // proves this host to pages
 
 	mu      sync.Mutex
 	tickets []ticket
 	used    map[string]time.Time // challenges, with their expiry: each is good for one connection
 }
 
-func newPages() *pages {
+func newPages(host *ecdsa.PrivateKey) *pages {
 	secret := make([]byte, sha256.Size)
 	_, _ = rand.Read(secret) // it never fails
-	return &pages{secret: secret, used: map[string]time.Time{}}
+	if host == nil {
+		host, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader) // nor does this
+	}
+	return &pages{secret: secret, host: host, used: map[string]time.Time{}}
 }
 
 // OpenPage makes a ticket with which a page of that origin gets in once, as g's. NoRole asks for
@@ -203,6 +218,43 @@ func (p Principal) IsPage() bool { return p.Token != "" && isPageName(p.Token) }
 
 // isPageName reports whether only pages' tokens may have a name.
 func isPageName(name string) bool { return Person("/"+name) == "" }
+
+// PageHostKey returns the public key with which a page checks that it talks to this host: 65 bytes,
+// an uncompressed point on P-256.
+func (a *Authority) PageHostKey() []byte {
+	point, _ := a.pages.host.PublicKey.Bytes() // it is on the curve
+	return point
+}
+
+// hostMark is how many bytes a [Authority.PageHostMark] stands for: nobody finds another key with
+// the same 128 bits.
+const hostMark = 16
+
+// PageHostMark returns the beginning of the SHA-256 hash of [Authority.PageHostKey], in unpadded
+// base64url. It is told with a ticket, by a way that is authenticated.
+func (a *Authority) PageHostMark() string {
+	hash := sha256.Sum256(a.PageHostKey())
+	return base64.RawURLEncoding.EncodeToString(hash[:hostMark])
+}
+
+// ProveHost signs [SignedByHost] for a page, as pages sign. It returns "" if the page has not asked
+// for it. The proof's signature is not looked at: the page's rights are not what is told.
+func (a *Authority) ProveHost(proof PageProof, status int, reason string) string {
+	// No part that is signed may contain a line feed, or it could be taken for two.
+	nonce, err := base64.RawURLEncoding.DecodeString(proof.Nonce)
+	_, bad := base64.RawURLEncoding.DecodeString(proof.Challenge)
+	if err != nil || bad != nil || len(nonce) < nonceBytes || len(proof.Nonce) > maxNonce ||
+		strings.ContainsAny(proof.Nonce+proof.Challenge+proof.Origin, "\r\n") {
+		return ""
+	}
+	hash := sha256.Sum256(SignedByHost(proof, status, reason))
+	r, s, err := ecdsa.Sign(rand.Reader, a.pages.host, hash[:])
+	if err != nil {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(
+		append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...))
+}
 
 // PageChallenge returns what a page signs to connect once, within challengeTTL. Nothing is kept of
 // it before that, so nobody can take up memory by asking.

@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +47,8 @@ func (b browser) prove(t *testing.T, origin, challenge string) PageProof {
 		t.Fatal(err)
 	}
 	sig := append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)
-	return PageProof{origin, challenge, base64.RawURLEncoding.EncodeToString(sig)}
+	return PageProof{Origin: origin, Challenge: challenge,
+		Signature: base64.RawURLEncoding.EncodeToString(sig)}
 }
 
 func (h *house) ticket(g Grant, role Role) string {
@@ -173,5 +176,43 @@ func TestAUserOfThisMachineOpensAndEndsPages(t *testing.T) {
 	inside := Grant{Principal: Principal{ID: "SHA256:x", Fingerprint: "SHA256:x", Role: Admin}}
 	if _, err := h.OpenPage(inside, NoRole, pageOrigin); err == nil {
 		t.Error("a page without a proof of the key")
+	}
+}
+
+func TestAHostProvesItselfToAPage(t *testing.T) {
+	h := newHouse(t)
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), h.PageHostKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof := PageProof{Origin: pageOrigin, Challenge: h.PageChallenge(), Nonce: strings.Repeat("A", 22)}
+	raw, err := base64.RawURLEncoding.DecodeString(h.ProveHost(proof, 101, ""))
+	if err != nil || len(raw) != 64 {
+		t.Fatalf("the signature has %d bytes: %v", len(raw), err)
+	}
+	hash := sha256.Sum256([]byte("termhost host\n" + pageOrigin + "\n" + proof.Challenge + "\n" + proof.Nonce + "\n101 "))
+	if !ecdsa.Verify(key, hash[:], new(big.Int).SetBytes(raw[:32]), new(big.Int).SetBytes(raw[32:])) {
+		t.Error("the signature is not of what the page has sent")
+	}
+	mark := sha256.Sum256(h.PageHostKey())
+	if got := h.PageHostMark(); got != base64.RawURLEncoding.EncodeToString(mark[:16]) {
+		t.Errorf("the key's mark is %s", got)
+	}
+	// Nothing is signed that could be taken for something else.
+	for name, change := range map[string]func(*PageProof){
+		"no nonce":              func(p *PageProof) { p.Nonce = "" },
+		"a short nonce":         func(p *PageProof) { p.Nonce = p.Nonce[:20] },
+		"a long nonce":          func(p *PageProof) { p.Nonce = strings.Repeat("A", 132) },
+		"a nonce of two lines":  func(p *PageProof) { p.Nonce = "AA\n" + p.Nonce[2:] },
+		"a challenge of two":    func(p *PageProof) { p.Challenge = "AA\n" + p.Challenge[2:] },
+		"a challenge in prose":  func(p *PageProof) { p.Challenge = "in prose" },
+		"an origin of two":      func(p *PageProof) { p.Origin += "\nx" },
+		"a nonce not in base64": func(p *PageProof) { p.Nonce = strings.Repeat("+", 22) },
+	} {
+		bad := proof
+		change(&bad)
+		if got := h.ProveHost(bad, 101, ""); got != "" {
+			t.Errorf("%s is signed", name)
+		}
 	}
 }

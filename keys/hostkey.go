@@ -2,6 +2,7 @@ package keys
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ed25519"
 	"encoding/pem"
 	"errors"
@@ -140,12 +141,20 @@ func hostCertificate(path string, signers []ssh.Signer) (ssh.Signer, error) {
 
 // ensureKey makes an ed25519 key pair at path unless there is one.
 func ensureKey(path, comment string, rand io.Reader) error {
+	return ensureKeyOf(path, comment, func() (crypto.Signer, error) {
+		_, private, err := ed25519.GenerateKey(rand)
+		return private, err
+	})
+}
+
+// ensureKeyOf makes the key pair that generate returns at path unless there is one.
+func ensureKeyOf(path, comment string, generate func() (crypto.Signer, error)) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keys: %w", err)
 	}
-	_, private, err := ed25519.GenerateKey(rand)
+	private, err := generate()
 	if err != nil {
 		return fmt.Errorf("keys: no randomness for a new key: %w", err)
 	}

@@ -39,6 +39,8 @@ func (b bearers) AuthenticatePage(secret string, _ authz.PageProof, remote net.A
 	return b.AuthenticateToken(secret, remote)
 }
 
+func (bearers) ProveHost(authz.PageProof, int, string) string { return "" }
+
 func (bearers) AuthenticateUID(uid uint32) authz.Grant {
 	return authz.Grant{Principal: authz.ForUID(uid)}
 }

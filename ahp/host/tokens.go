@@ -60,8 +60,8 @@ func (h *Host) OpenPage(g authz.Grant, r PageRequest) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// What follows the # is never sent to a server.
-	text := u.String() + "#t=" + secret
+	// What follows the # is never sent to a server. The mark is how the page knows this host.
+	text := u.String() + "#t=" + secret + "&k=" + h.cfg().Authority.PageHostMark()
 	if len(r.Terminals) > 0 {
 		text += "&/" + url.PathEscape(strings.Join(r.Terminals, ","))
 	}

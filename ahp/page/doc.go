@@ -3,6 +3,24 @@
 // in: a ticket is exchanged for a token, and each connection signs a challenge (see
 // [authz.Authority.OpenPage]).
 //
+// # Who is who
+//
+// The page is opened at http://HOST:PORT/#t=TICKET&k=MARK, which ssh has printed. It posts the
+// ticket with the public key of its browser to page/enter, and gets a token and the host's public
+// key, which has to have that MARK: the first 16 bytes of its SHA-256 hash. From then on both prove
+// themselves with each connection. The page gets a challenge from page/challenge, and offers the
+// WebSocket the token, its signature of the challenge, and a nonce. The host's first message is its
+// signature of both (package ws). Until that holds the page sends nothing, and shows nothing that
+// comes. The answer of page/check, which says why a WebSocket was refused, is signed in the same
+// way.
+//
+// So a program that takes the port while the host is down gets no session, and is not believed: the
+// page says that this is not the host that it was opened for. It can keep the page from the host,
+// which whoever has the port can do in any case. A page which that program itself has served, after
+// a reload or in a new tab, is beyond this: it may look like any other, and what is typed there is
+// its own. It has neither the token's key nor a session with the host. Nor is it against a program
+// that reaches the host and passes everything on, as proxies do.
+//
 // # Files
 //
 // static has the page's own files: index.html, app.css, and ES modules in js, each with one

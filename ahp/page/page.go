@@ -20,6 +20,10 @@ import (
 type Authority interface {
 	// EnterPage exchanges a ticket for a token of a browser's key.
 	EnterPage(ticket, origin string, browser []byte, remote net.Addr) (string, keys.Token, error)
+	// PageHostKey returns the key with which the host proves itself to the page.
+	PageHostKey() []byte
+	// ProveHost signs what a page is told.
+	ProveHost(proof authz.PageProof, status int, reason string) string
 	// PageChallenge returns what a page signs when it connects.
 	PageChallenge() string
 	// AuthenticatePage tells whether a page may connect.
@@ -109,25 +113,36 @@ func receive(w http.ResponseWriter, r *http.Request, v any) error {
 	return nil
 }
 
-// check tells a page whose WebSocket was refused why, which browsers keep to themselves.
+// check tells a page whose WebSocket was refused why, which browsers keep to themselves. The answer
+// is signed, so that no other program can tell the page that it is not let in any more.
 func (d *door) check(w http.ResponseWriter, r *http.Request, p ws.Peer) error {
-	var ask struct{ Token, Challenge, Signature string }
+	var ask struct{ Token, Challenge, Signature, Nonce string }
 	if err := receive(w, r, &ask); err != nil {
 		return err
 	}
 	proof := authz.PageProof{Origin: r.Header.Get("Origin"), Challenge: ask.Challenge,
-		Signature: ask.Signature}
-	g, err := d.Authority.AuthenticatePage(ask.Token, proof, p.Remote)
+		Signature: ask.Signature, Nonce: ask.Nonce}
+	verdict := d.verdict(ask.Token, proof, p)
+	return reply(w, map[string]any{
+		"status": verdict.Status, "reason": verdict.Reason,
+		"proof": d.Authority.ProveHost(proof, verdict.Status, verdict.Reason),
+	})
+}
+
+// verdict returns how a page's WebSocket would be answered now.
+func (d *door) verdict(token string, proof authz.PageProof, p ws.Peer) *ws.Refusal {
+	g, err := d.Authority.AuthenticatePage(token, proof, p.Remote)
 	if err != nil {
 		d.Log.Info("page refused", "door", p.Door, "remote", p.Remote.String(), "reason",
 			err.Error())
-		return refusal(http.StatusUnauthorized,
-			"it lasts 8 hours, or until it is revoked or its key is removed")
+		return &ws.Refusal{Status: http.StatusUnauthorized,
+			Reason: "it lasts 8 hours, or until it is revoked or its key is removed"}
 	}
-	if err := d.Room(g, p); err != nil {
-		return err
+	var full *ws.Refusal
+	if errors.As(d.Room(g, p), &full) {
+		return full
 	}
-	return reply(w, struct{}{})
+	return &ws.Refusal{Status: http.StatusOK}
 }
 
 // enter exchanges a ticket for a token.
@@ -151,6 +166,7 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, p ws.Peer) error {
 	return reply(w, map[string]string{
 		"token": secret, "name": token.Name, "role": token.Role,
 		"expires": token.Expires.Format(time.RFC3339),
+		"host":    base64.RawURLEncoding.EncodeToString(d.Authority.PageHostKey()),
 	})
 }
 

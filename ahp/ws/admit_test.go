@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -204,5 +205,25 @@ func TestHealthIsForEverybodyAndMetricsForThisMachine(t *testing.T) {
 	}
 	if status, _ := w.raw("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n"); status != 403 {
 		t.Errorf("metrics under another name: %d, want 403", status)
+	}
+}
+
+// A peer that sends a nonce is told first of all that this is the host; another one is not.
+func TestTheHostProvesItselfFirst(t *testing.T) {
+	w := newWorld(t)
+	token, nonce := w.token(authz.Operator, "agent"), strings.Repeat("A", 22)
+	for _, offered := range []string{"termhost.nonce." + nonce, "termhost.nonce.", "other"} {
+		dialer := websocket.Dialer{Subprotocols: []string{"termhost.ahp", "termhost.token." + token, offered}}
+		c, _, err := dialer.Dial("ws://"+w.addr+"/ahp", nil)
+		check(t, err)
+		check(t, c.WriteMessage(websocket.TextMessage,
+			[]byte(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"channel":"ahp-root://"}}`)))
+		check(t, c.SetReadDeadline(time.Now().Add(patience)))
+		_, first, err := c.ReadMessage()
+		check(t, err)
+		c.Close()
+		if proves := strings.Contains(string(first), "termhost/proof"); proves != strings.HasSuffix(offered, nonce) {
+			t.Errorf("to %s the first message is %s", offered, first)
+		}
 	}
 }

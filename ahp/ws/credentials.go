@@ -2,6 +2,7 @@ package ws
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -181,6 +182,8 @@ const (
 	// proofSubprotocol begins the item that proves whose page sends the token: the challenge and
 	// the signature, with a dot between them.
 	proofSubprotocol = "termhost.proof."
+	// nonceSubprotocol begins the item with which a page asks the host to prove itself.
+	nonceSubprotocol = "termhost.nonce."
 )
 
 // pageProof returns what a page shows beside its token.
@@ -189,9 +192,25 @@ func pageProof(r *http.Request) (p authz.PageProof) {
 	for _, item := range websocket.Subprotocols(r) {
 		if proof, ok := strings.CutPrefix(item, proofSubprotocol); ok {
 			p.Challenge, p.Signature, _ = strings.Cut(proof, ".")
+		} else if nonce, ok := strings.CutPrefix(item, nonceSubprotocol); ok {
+			p.Nonce = nonce
 		}
 	}
 	return p
+}
+
+// hostProof returns the message that proves this host to the page that makes a request, which is to
+// be the first one on its WebSocket; nil: the peer has not asked for it.
+func (s *Server) hostProof(r *http.Request) []byte {
+	if s.cfg().Authority == nil {
+		return nil
+	}
+	signature := s.cfg().Authority.ProveHost(pageProof(r), http.StatusSwitchingProtocols, "")
+	if signature == "" {
+		return nil
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"termhost/proof","params":{"signature":%q}}`,
+		signature)
 }
 
 // offeredToken returns the token that stands among the subprotocols of a request.

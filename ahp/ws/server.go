@@ -25,6 +25,8 @@ type Authenticator interface {
 	AuthenticateToken(secret string, remote net.Addr) (authz.Grant, error)
 	// AuthenticatePage does the same for a web page's token, which needs a proof beside it.
 	AuthenticatePage(secret string, proof authz.PageProof, remote net.Addr) (authz.Grant, error)
+	// ProveHost signs what a web page is told, for one that asks; "": it has not asked.
+	ProveHost(proof authz.PageProof, status int, reason string) (signature string)
 	// AuthenticateUID returns what a user id grants to a peer of the unix socket.
 	AuthenticateUID(uid uint32) authz.Grant
 	// Track calls end once when the grant ends.

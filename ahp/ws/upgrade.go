@@ -50,7 +50,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request, p Peer) error {
 	s.log.Info("connected", "door", p.Door, "principal", p.Principal.Name,
 		"remote", p.Remote.String())
 	// The goroutine that net/http has for the request ends here: it holds 10 KiB.
-	go s.run(c, t, p, release)
+	go s.run(c, t, p, s.hostProof(r), release)
 	return nil
 }
 
@@ -109,8 +109,8 @@ func (s *Server) unregister(c *host.Conn) {
 	s.running.Done()
 }
 
-// run serves a WebSocket until it ends.
-func (s *Server) run(c *host.Conn, t *transport.WebSocket, p Peer, release func()) {
+// run serves a WebSocket until it ends. Its first message is first, unless that is nil.
+func (s *Server) run(c *host.Conn, t *transport.WebSocket, p Peer, first []byte, release func()) {
 	log := s.log.With("principal", p.Principal.Name, "remote", p.Remote.String())
 	defer s.unregister(c)
 	defer func() {
@@ -119,6 +119,9 @@ func (s *Server) run(c *host.Conn, t *transport.WebSocket, p Peer, release func(
 		}
 	}()
 	defer release()
+	if first != nil {
+		_ = t.Write(first) // after an error nothing can be read either
+	}
 	err := rpc.Serve(t, c, rpc.Options{MaxSubscriptions: s.cfg().MaxSubscriptions,
 		RequestsPerSecond: s.cfg().RequestsPerSecond, Extend: s.cfg().Extend, Log: s.log})
 	c.Close()

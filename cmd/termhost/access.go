@@ -128,10 +128,14 @@ func openAccess(cfg config.Config, log *slog.Logger) (*access, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.ring.Close())
 	}
+	pageKey, err := keys.PageKey(cfg.StateDir, rand.Reader)
+	if err != nil {
+		return nil, errors.Join(err, a.ring.Close())
+	}
 	a.audit = openAudit(cfg, log)
 	a.authority = authz.NewAuthority(authz.AuthorityOptions{
 		Ring: a.ring, Tokens: tokens, Invitations: invitations, Directory: directory,
-		Clock: time.Now, Log: log, Audit: a.audit.Logger,
+		PageKey: pageKey, Clock: time.Now, Log: log, Audit: a.audit.Logger,
 	})
 	if a.ring.Empty() {
 		log.Warn("nobody can log in: no key is authorised", "files", cfg.SSH.AuthorizedKeysFiles)

@@ -12,16 +12,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-	"github.com/gorilla/websocket"
 
 	"termhost/ahp/hosttest"
 )
@@ -277,88 +274,6 @@ func TestANetworkIsCutInAFlood(t *testing.T) {
 	p.sameAs(s, "flood")
 	if eval[int](p, `document.querySelectorAll('[data-terminal=flood]').length`) != 1 {
 		t.Error("the terminal is there twice")
-	}
-}
-
-// While the host is down another program has its port. What the page sends it opens nothing.
-func TestASquatterOnThePortGetsNoSession(t *testing.T) {
-	slow(t)
-	browser(t)
-	s := newSite(t)
-	s.ssh("new", "-d", "-n", "build")
-	p := s.open(s.ticket("build") + "&debug=screen").ready()
-	p.shows("build", "# ")
-	home, at := "http://"+s.address(), s.address()
-
-	// It has even got one of the host's own challenges in time.
-	answer, err := http.Get(home + "/page/challenge")
-	hosttest.Check(t, err)
-	challenge, err := io.ReadAll(answer.Body)
-	hosttest.Check(t, err)
-	answer.Body.Close()
-
-	s.crash()
-	caught := make(chan http.Header, 100)
-	mux := http.NewServeMux() // all else is not found
-	mux.HandleFunc("/page/challenge", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(challenge)
-	})
-	mux.HandleFunc("/ahp", func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case caught <- r.Header.Clone():
-		default:
-		}
-		if len(caught) == 1 { // it does not take the first one
-			http.Error(w, "not now", http.StatusTeapot)
-			return
-		}
-		up := websocket.Upgrader{Subprotocols: []string{"termhost.ahp"}}
-		if c, err := up.Upgrade(w, r, nil); err == nil {
-			c.Close()
-		}
-	})
-	var l net.Listener
-	hosttest.Eventually(t, "the port is free", func() bool {
-		l, err = net.Listen("tcp", at)
-		return err == nil
-	})
-	squatter := &http.Server{Handler: mux}
-	done := make(chan error, 1)
-	go func() { done <- squatter.Serve(l) }()
-	var sent http.Header
-	select {
-	case sent = <-caught:
-	case <-time.After(patience):
-		t.Fatal("the page never tries")
-	}
-	p.lost("Something else answers instead of the host")
-	squatter.Close()
-	<-done
-	s.start()
-	p.ready().sameAs(s, "build")
-
-	items := websocket.Subprotocols(&http.Request{Header: sent})
-	i := slices.IndexFunc(items, func(item string) bool { return strings.HasPrefix(item, "termhost.token.") })
-	if i < 0 || len(items) != 3 {
-		t.Fatalf("the squatter got %v", sent)
-	}
-	for name, d := range map[string]struct {
-		items  []string
-		header http.Header
-	}{
-		"all that was sent": {items, http.Header{"Origin": {home}}},
-		"as a program":      {items, nil},
-		"the token alone":   {nil, http.Header{"Authorization": {"Bearer " + strings.TrimPrefix(items[i], "termhost.token.")}}},
-	} {
-		c, answer, err := (&websocket.Dialer{Subprotocols: d.items}).Dial("ws://"+at+"/ahp", d.header)
-		switch {
-		case err == nil:
-			c.Close()
-			t.Errorf("%s lets the squatter in", name)
-		case answer == nil || answer.StatusCode != http.StatusUnauthorized:
-			t.Errorf("%s: %v, %v", name, answer, err)
-		}
 	}
 }
 

@@ -161,7 +161,9 @@ export class Keyboard {
 
   /** @param {string} data */
   send(data) {
-    if (this.holds) this.input.type(data);
+    if (this.holds && this.connection.status !== 'ready') {
+      this.notice('Not connected: what you type is not sent');
+    } else if (this.holds) this.input.type(data);
     else if (this.view.state.exited) this.notice('The program has ended.');
     else this.notice(`Held by ${this.view.holder}: take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a`);
   }

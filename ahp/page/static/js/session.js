@@ -1,6 +1,7 @@
 // How the page gets in. A ticket is exchanged for a token that works only together with a key pair
 // of this browser's, whose private half nobody can read, not even this page. The token stands in
-// sessionStorage, which is this tab's, and the key in IndexedDB.
+// sessionStorage, which is this tab's, and the key in IndexedDB. The host proves itself, too, with a
+// key of which the ticket came with a hash: package page says how.
 
 import { get, put } from './keystore.js';
 
@@ -28,11 +29,26 @@ const ended = 'Your session has ended';
 const sources = 'See http.allowed_hosts and http.allowed_origins in the host\u2019s configuration. A ' +
   'proxy in between has to pass on the Host header.';
 
+const lost = 'the connection was lost';
+const strange = 'Something else answers instead of the host: reload this page, and log in if it wants that';
+
 const stored = 'termhost.session';
 /** How long the host may take to answer, in milliseconds: as long as for a ping. */
 const patience = 10_000;
 
-/** @typedef {{token: string, name: string, role: string, expires: string}} Credentials */
+const unknown = 'This is not the host that this page was opened for: another program answers at its ' +
+  'address, or the host has been set up anew. Nothing is sent to it, and nothing shown of it. See ' +
+  'whether the host runs. If it was set up anew, open a new page with termhost page';
+
+/**
+ * Credentials are what a ticket is exchanged for; host is the host's public key.
+ * @typedef {{token: string, name: string, role: string, expires: string, host: string}} Credentials
+ */
+
+/**
+ * Proof is the page's half of a handshake. The host signs the nonce together with the challenge.
+ * @typedef {{challenge: string, signature: string, nonce: string}} Proof
+ */
 
 /** @param {Uint8Array | ArrayBuffer} bytes */
 function base64url(bytes) {
@@ -40,7 +56,18 @@ function base64url(bytes) {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
+/** @param {string} text Bad text gives no bytes. */
+function bytesOf(text) {
+  try {
+    return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256' }, signing = { name: 'ECDSA', hash: 'SHA-256' };
+/** How many bytes of the hash of the host's key come with a ticket. */
+const markBytes = 16;
 
 /** Session is this tab's right to connect. */
 export class Session {
@@ -56,12 +83,18 @@ export class Session {
   /**
    * enter takes a ticket, which is then spent.
    * @param {string} ticket
+   * @param {string} mark What the host's key is known by; "": any is taken.
    */
-  static async enter(ticket) {
+  static async enter(ticket, mark) {
     const keys = await browserKeys();
     const point = await crypto.subtle.exportKey('raw', keys.publicKey);
     /** @type {Credentials} */
-    const credentials = await ask('page/enter', { ticket, key: base64url(point) });
+    const credentials = await ask('page/enter', { ticket, key: base64url(point) }).catch((e) => {
+      if (!(e instanceof Told) || e.status === 429 || e.status === 503) throw e;
+      throw new Refused(e.message, e.status === 403 ? sources : newTicket);
+    });
+    const hash = await crypto.subtle.digest('SHA-256', bytesOf(credentials.host));
+    if (mark && base64url(hash.slice(0, markBytes)) !== mark) throw new Refused(unknown + '.', newTicket);
     sessionStorage.setItem(stored, JSON.stringify(credentials));
     return new Session(credentials, keys);
   }
@@ -71,6 +104,7 @@ export class Session {
     const text = sessionStorage.getItem(stored);
     if (!text) return null;
     const credentials = /** @type {Credentials} */ (JSON.parse(text));
+    if (!credentials.host) return null; // a page of an older host
     if (Date.parse(credentials.expires) <= Date.now()) {
       throw new Refused('It has lasted as long as a session may.', newTicket, ended);
     }
@@ -81,32 +115,56 @@ export class Session {
 
   /**
    * prove asks the host for a challenge and signs it.
-   * @returns {Promise<{challenge: string, signature: string, ahp: string}>}
+   * @returns {Promise<Proof & {ahp: string}>}
    */
   async prove() {
-    const { challenge, ahp } = await ask('page/challenge');
+    const { challenge, ahp } = await ask('page/challenge').catch(unproven);
+    if (!/^[\w-]+$/.test(challenge) || !/^[\w.-][\w./-]*$/.test(ahp)) throw new Error(strange);
     const text = `termhost page\n${location.origin}\n${challenge}`;
-    const signature = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' },
-      this.keys.privateKey, new TextEncoder().encode(text));
-    return { challenge, signature: base64url(signature), ahp };
+    const signature = await crypto.subtle.sign(signing, this.keys.privateKey, new TextEncoder().encode(text));
+    return { challenge, ahp, signature: base64url(signature),
+      nonce: base64url(crypto.getRandomValues(new Uint8Array(16))) };
   }
 
   /**
-   * connect opens a WebSocket.
+   * verify fails unless the host has said so, to this page and now.
+   * @param {Proof} proof
+   * @param {number} status
+   * @param {string} reason
+   * @param {string} signature
+   */
+  async verify({ challenge, nonce }, status, reason, signature) {
+    const text = `termhost host\n${location.origin}\n${challenge}\n${nonce}\n${status} ${reason}`;
+    const key = await crypto.subtle.importKey('raw', bytesOf(this.credentials.host), algorithm, false, ['verify']);
+    if (!await crypto.subtle.verify(signing, key, bytesOf(String(signature)), new TextEncoder().encode(text))) {
+      throw new Error(unknown);
+    }
+  }
+
+  /**
+   * connect opens a WebSocket to the host, which has proven itself.
    * @returns {Promise<WebSocket | null>} null: it was refused, for which browsers give no reason
    */
   async connect() {
-    const { challenge, signature, ahp } = await this.prove();
-    const url = new URL(ahp, document.baseURI);
+    const proof = await this.prove();
+    const url = new URL(proof.ahp, document.baseURI);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     url.hash = '';
     const socket = new WebSocket(url, ['termhost.ahp', `termhost.token.${this.credentials.token}`,
-      `termhost.proof.${challenge}.${signature}`]);
+      `termhost.proof.${proof.challenge}.${proof.signature}`, `termhost.nonce.${proof.nonce}`]);
     const timer = setTimeout(() => socket.close(), patience);
-    return new Promise((resolve) => {
-      socket.onopen = () => { clearTimeout(timer); resolve(socket); };
-      socket.onclose = () => { clearTimeout(timer); resolve(null); };
-    });
+    try {
+      const first = await firstMessage(socket);
+      if (first === null) return null;
+      await this.verify(proof, 101, '', signatureIn(first));
+      if (socket.readyState !== WebSocket.OPEN) throw new Error(lost);
+      return socket;
+    } catch (e) {
+      socket.close();
+      throw e;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /**
@@ -114,22 +172,69 @@ export class Session {
    * take one, so that something in between does not let it through.
    */
   async diagnose() {
-    const { challenge, signature } = await this.prove();
-    try {
-      await ask('page/check', { token: this.credentials.token, challenge, signature });
-    } catch (e) {
-      if (e instanceof Refused) {
-        Session.forget();
-        e.title = ended;
-      }
-      throw e;
+    const proof = await this.prove();
+    const answer = await ask('page/check', { token: this.credentials.token, ...proof }).catch(unproven);
+    await this.verify(proof, answer.status, answer.reason, answer.proof);
+    if (answer.status === 401) {
+      Session.forget();
+      throw new Refused(sentence(answer.reason), newTicket, ended);
     }
+    if (answer.status !== 200) throw new Error(capital(answer.reason));
   }
 }
 
 /**
- * ask sends the host a request and returns the JSON that it answers with. Errors are Refused, or tell
- * why nothing was answered now.
+ * firstMessage returns what comes first on a WebSocket; null: it was refused.
+ * @param {WebSocket} socket
+ * @returns {Promise<string | null>}
+ */
+function firstMessage(socket) {
+  return new Promise((resolve, reject) => {
+    let open = false;
+    socket.onopen = () => { open = true; };
+    socket.onmessage = (e) => resolve(String(e.data));
+    socket.onclose = () => open ? reject(new Error(lost)) : resolve(null);
+  });
+}
+
+/**
+ * signatureIn returns the signature of a notification termhost/proof; "": it is something else.
+ * @param {string} message
+ */
+function signatureIn(message) {
+  try {
+    const { method, params } = JSON.parse(message);
+    return method === 'termhost/proof' ? String(params.signature) : '';
+  } catch {
+    return '';
+  }
+}
+
+/** Told is a refusal in the words of whoever has answered, which need not be the host. */
+class Told extends Error {
+  /**
+   * @param {string} text
+   * @param {number} status
+   */
+  constructor(text, status) {
+    super(sentence(text));
+    this.status = status;
+  }
+}
+
+/**
+ * unproven fails without the words of a stranger.
+ * @param {Error} e
+ * @returns {never}
+ */
+function unproven(e) {
+  if (!(e instanceof Told)) throw e;
+  throw new Error(`What answers at the host\u2019s address does not let this page in (status ${e.status})`);
+}
+
+/**
+ * ask sends the host a request and returns the JSON that it answers with. Errors are Told, or say why
+ * nothing was answered now.
  * @param {string} path
  * @param {any} [body] Undefined: a GET without one.
  * @returns {Promise<any>}
@@ -140,19 +245,21 @@ async function ask(path, body) {
     ...(body && { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
   });
   const type = answer.headers.get('Content-Type') ?? '';
-  if (answer.ok && type.startsWith('application/json')) return answer.json();
-  const text = (await answer.text()).trim(), { status } = answer;
-  const plain = text && type.startsWith('text/plain');
-  if (plain && (status === 429 || status === 503)) throw new Error(capital(text));
-  if (plain && [400, 401, 403].includes(status)) {
-    throw new Refused(capital(text) + (/[.!?]$/.test(text) ? '' : '.'), status === 403 ? sources : newTicket);
+  if (answer.ok && type.startsWith('application/json')) {
+    return answer.json().then((v) => Object(v), () => { throw new Error(strange); });
   }
-  throw new Error(status >= 500 ? `A proxy in between does not reach the host (status ${status})` :
-    'Something else answers instead of the host: reload this page, and log in if it wants that');
+  const text = (await answer.text()).trim(), { status } = answer;
+  if (text && type.startsWith('text/plain') && [400, 401, 403, 429, 503].includes(status)) {
+    throw new Told(text, status);
+  }
+  throw new Error(status >= 500 ? `A proxy in between does not reach the host (status ${status})` : strange);
 }
 
 /** @param {string} text */
 function capital(text) { return text.charAt(0).toUpperCase() + text.slice(1); }
+
+/** @param {string} text */
+function sentence(text) { return capital(text) + (/[.!?]$/.test(text) ? '' : '.'); }
 
 /** browserKeys returns this browser's key pair for this page, which it makes when there is none. */
 async function browserKeys() {
