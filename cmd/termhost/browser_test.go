@@ -59,6 +59,21 @@ func browser(t testing.TB) context.Context {
 	return ctx
 }
 
+// maxPages is how many tests of the page run at once, however many processors there are: all have
+// the same browser.
+const maxPages = 3
+
+var pages = make(chan struct{}, maxPages)
+
+// onPage has a test of the page run beside others.
+func onPage(t *testing.T) {
+	t.Helper()
+	browser(t)
+	t.Parallel()
+	pages <- struct{}{}
+	t.Cleanup(func() { <-pages })
+}
+
 // site is a host with its page.
 type site struct {
 	t      testing.TB
@@ -307,7 +322,7 @@ func plainScreen(text string) string {
 func (p *tab) sameAs(s *site, name string) {
 	p.t.Helper()
 	var want, got string
-	for deadline := time.Now().Add(patience / 3); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		want = plainScreen(s.ssh("peek", name))
 		if got = p.screen(name); got == want {
 			return

@@ -87,7 +87,7 @@ func (p *tab) readable(where string, least float64) {
 // those who hear it, and a contrast for those who see it, of WCAG AA, in high contrast AAA.
 func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	for _, name := range []string{"build", "logs", "ask"} {
 		s.ssh("new", "-d", "-n", name)
@@ -158,7 +158,7 @@ func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 // everything that has a place in the order of the Tab key.
 func TestTabReachesEverything(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	s.ssh("new", "-d", "-n", "logs")

@@ -54,7 +54,7 @@ func (p *person) types(t testing.TB, text string) {
 // terminal's guard on and off.
 func TestAPageAndSSHAskEachOtherForTheKeyboard(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	person := s.attaches("build")

@@ -81,7 +81,7 @@ func (s *site) agent(name string) *client.Client {
 // both say who has it.
 func TestTwoPagesRaceForTheKeyboard(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	names := []string{"race-1", "race-2", "race-3", "race-4"}
 	for _, name := range names {
@@ -144,7 +144,7 @@ func TestTwoPagesRaceForTheKeyboard(t *testing.T) {
 // its way to a program that does not read. What has not arrived never does, and the person is told.
 func TestAnAgentSeizesTheKeyboardWhileTextIsPasted(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	out := filepath.Join(s.dir, "out")
 	s.ssh("new", "-d", "-n", "work", "--", `stty raw -echo; printf 'ready\r\n'; IFS= read -r -n 1 first; printf 'begun\r\n'
@@ -219,7 +219,7 @@ func (s *site) resizes(name string) (all []string) {
 // the keyboard gives its terminal another size, and only while it shows it.
 func TestOnlyTheHoldersVisiblePaneResizes(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "shown")
 	s.ssh("new", "-d", "-n", "hidden")

@@ -14,7 +14,7 @@ import (
 // TestSettingsHoldInThisBrowser changes what the dialog has, and looks at what comes of it.
 func TestSettingsHoldInThisBrowser(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen")
@@ -60,7 +60,7 @@ func TestSettingsHoldInThisBrowser(t *testing.T) {
 // shows, and brings it up.
 func TestAWaitingTerminalNotifiesWhoAskedForIt(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	s.ssh("new", "-d", "-n", "other")
@@ -119,7 +119,7 @@ func (p *tab) phone() {
 // keyboard lacks. Nothing is resized unless one asks for it.
 func TestAPhoneHasWhatItsKeyboardLacks(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	s.ssh("new", "-d", "-n", "logs")
@@ -185,7 +185,7 @@ func TestAPhoneHasWhatItsKeyboardLacks(t *testing.T) {
 // TestTheAddressHasTheLayout goes back and forth between what was shown, and opens a text to find.
 func TestTheAddressHasTheLayout(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	for _, name := range []string{"build", "logs", "agent"} {
 		s.ssh("new", "-d", "-n", name)
@@ -260,7 +260,7 @@ func (p *tab) dragBorder(by float64) {
 // A screen reader's user reads a terminal as a document, which does not change under them.
 func TestATerminalReadsAsPlainText(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
@@ -294,7 +294,7 @@ func TestATerminalReadsAsPlainText(t *testing.T) {
 // output told to screen readers.
 func TestSettingsOfTerminals(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()

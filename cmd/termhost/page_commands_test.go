@@ -19,7 +19,7 @@ func (p *tab) command(line, words string) string {
 
 func TestCommandsStandBesideTheirTerminal(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
@@ -103,7 +103,7 @@ func TestCommandsStandBesideTheirTerminal(t *testing.T) {
 
 func TestAHiddenTabShowsHowItsCommandEnded(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	s.ssh("new", "-d", "-n", "other")
@@ -126,7 +126,7 @@ func TestAHiddenTabShowsHowItsCommandEnded(t *testing.T) {
 // want the person, until it is answered.
 func TestASecretThatIsAskedForIsShown(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	for _, name := range []string{"deploy", "other", "third"} {
 		s.ssh("new", "-d", "-n", name)

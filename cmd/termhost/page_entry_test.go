@@ -34,7 +34,7 @@ func (p *tab) refused(part string) {
 
 func TestATicketOpensOnePage(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	address := s.ticket("build")
@@ -92,7 +92,7 @@ func (p *tab) token() string {
 
 func TestAPageEndsWithItsToken(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	p := s.open(s.ticket()).ready()
 	list := s.ssh("tokens")
@@ -113,7 +113,7 @@ func TestAPageEndsWithItsToken(t *testing.T) {
 
 func TestAPageEndsWithItsKey(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	p := s.open(s.ticket()).ready()
 	unused := s.ticket()
@@ -124,7 +124,7 @@ func TestAPageEndsWithItsKey(t *testing.T) {
 
 func TestAPageIsToldOfTooManySessions(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	for i := range keys.MaxTokensPerKey {
 		s.ssh("token", "--name", fmt.Sprintf("t%d", i))
@@ -139,7 +139,7 @@ func TestAPageIsToldOfTooManySessions(t *testing.T) {
 // A session's token works in the browser that it was made for, and only in a page of this host.
 func TestAStolenTokenIsWorthNothing(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	p := s.open(s.ticket()).ready()
 	stored := eval[string](p, `JSON.stringify({...sessionStorage})`)
@@ -184,7 +184,7 @@ func TestAStolenTokenIsWorthNothing(t *testing.T) {
 
 func TestAFarHostsPageComesThroughSSH(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	cmd := exec.Command("termhost", "page", "--role", "admin", "-F", filepath.Join(s.dir, "ssh_config"), "host", "build")
@@ -208,7 +208,7 @@ func TestAFarHostsPageComesThroughSSH(t *testing.T) {
 
 func TestAnObserversPageOnlyLooks(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("--role", "observer", "build") + "&debug=screen").ready()
@@ -261,7 +261,7 @@ func (p *tab) resize(width, height int64) {
 
 func TestNoOtherPageGetsIn(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	home := "http://" + s.address() + "/"
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

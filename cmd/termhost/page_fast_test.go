@@ -77,7 +77,7 @@ func (s *site) viewed() (names []string) {
 
 func TestAHiddenPaneCostsNothing(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	names := s.fill(s.agent("fill"), 9, "true")
 	p := s.open(s.ticket(names...) + "&debug=screen").ready()
@@ -94,7 +94,7 @@ func TestAHiddenPaneCostsNothing(t *testing.T) {
 // A tab has at most eight panes; what is meant to be in it beyond these gets a tab of its own.
 func TestAtMostEightTerminalsAreAlive(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	names := s.fill(s.agent("fill"), 11, "true")
 	p := s.open(strings.ReplaceAll(s.ticket(names[:10]...), "%2C", "+") + "&debug=screen").ready() // side by side
@@ -117,7 +117,7 @@ func TestAtMostEightTerminalsAreAlive(t *testing.T) {
 // would wait for it, and the other terminals with it.
 func TestAllOutputIsAcknowledged(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "flood", "--", "yes 'a line of much output, of which nobody sees all'")
 	s.ssh("new", "-d", "-n", "quiet")
@@ -150,7 +150,7 @@ func TestAllOutputIsAcknowledged(t *testing.T) {
 // The list of many terminals has a row for each, and only that of the one which changes is touched.
 func TestAChangeTouchesOneRowOf500(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	agent := s.agent("fill")
 	names := s.fill(agent, 500, "true")

@@ -49,7 +49,7 @@ func (p *tab) grow(width, height int64) {
 // the host has shown it at the time, though the terminal has had other sizes since.
 func TestAReplayShowsWhatTheTerminalHasShown(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	s.ssh("record", "build", "on")
@@ -136,7 +136,7 @@ func TestAReplayShowsWhatTheTerminalHasShown(t *testing.T) {
 // page has of it, and more than the host tells those who look at it.
 func TestFindAndScrollingReachAllThatTheHostKeeps(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build", "--", `echo the very first; seq 100000; printf '\033[35ma Needle\033[m in it\n'; `+
 		`seq 100001 250000; echo the very last; read x`)
@@ -205,7 +205,7 @@ func TestFindAndScrollingReachAllThatTheHostKeeps(t *testing.T) {
 // those that only the host has, and back again. A program that has the whole screen is told of it.
 func TestAFingerScrollsToTheFirstLine(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build", "--", `seq 20000; read x; seq 1000 2000 >list; exec less list`)
 	s.ssh("wait", "--match", "^20000$", "build")
@@ -264,7 +264,7 @@ func TestAFingerScrollsToTheFirstLine(t *testing.T) {
 // each.
 func TestTheHistoryLooksAsTheSettingsSay(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build", "--", `seq 1000; printf '\033[38;5;226myellow\033[m \033[38;5;17mblue\033[m \033[31mred\033[m\n'; `+
 		`seq 1001 2000; read x`)

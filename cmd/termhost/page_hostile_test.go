@@ -51,7 +51,7 @@ var sizes = regexp.MustCompile(`\x1b\[[48];\d+;\d+t|\$r1;\d+r`)
 // with a page and without one.
 func TestThePageAnswersNoQuery(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	asked := s.file("queries", queries)
 	// The program asks, says so, and keeps what comes before an E, and before another one.
@@ -119,7 +119,7 @@ func TestThePageAnswersNoQuery(t *testing.T) {
 // else's; and it never gets anything out.
 func TestAProgramCopiesForTheHolderOnly(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	copies := func(text string) string {
 		return fmt.Sprintf("\x1b]52;c;%s\x07", base64.StdEncoding.EncodeToString([]byte(text)))
@@ -170,7 +170,7 @@ func TestAProgramCopiesForTheHolderOnly(t *testing.T) {
 // A link of a program goes to the web only, says where to, and is followed only with Ctrl.
 func TestAProgramsLinksAreFollowedWithCtrl(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	visits := make(chan *http.Request, 100)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -242,7 +242,7 @@ func TestAProgramsLinksAreFollowedWithCtrl(t *testing.T) {
 // Whatever a program, a command line or a name says is shown as text.
 func TestMarkupIsText(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	const bad = `<img src=x onerror=window.pwned=1><script>window.pwned=1</script><b>"'&amp;`
 	s.ssh("new", "-d", "-n", "build")
@@ -282,7 +282,7 @@ func TestMarkupIsText(t *testing.T) {
 // A password that is typed into the page is nowhere afterwards.
 func TestAPasswordStaysNowhere(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
@@ -336,7 +336,7 @@ func TestAPasswordStaysNowhere(t *testing.T) {
 // Every other test of the page relies on this: what the policy refuses fails it.
 func TestViolationsOfThePolicyAreHeard(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	p := s.open(s.ticket()).ready()
 	for name, attempt := range map[string]string{

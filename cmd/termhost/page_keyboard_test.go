@@ -15,7 +15,7 @@ import (
 
 func TestTheKeyboardsHolderIsNamed(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
@@ -53,7 +53,7 @@ func TestTheKeyboardsHolderIsNamed(t *testing.T) {
 // person's, or elsewhere.
 func TestWhatAnAgentWantsToTypeIsShown(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "--guard", "-n", "work", "--", "sh -c 'stty -echo; echo ready; exec cat'")
 	s.ssh("new", "-d", "-n", "inner")
@@ -90,7 +90,7 @@ func TestWhatAnAgentWantsToTypeIsShown(t *testing.T) {
 
 func TestTabsAreDraggedIntoPanes(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	s.ssh("new", "-d", "-n", "logs")
@@ -111,7 +111,7 @@ func TestTabsAreDraggedIntoPanes(t *testing.T) {
 
 func TestTheScreenIsTheHostsAfterItsRestart(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
@@ -137,7 +137,7 @@ func TestTheScreenIsTheHostsAfterItsRestart(t *testing.T) {
 // A mouse report of the oldest form has a byte for the column, which is no text beyond column 95.
 func TestTheMouseIsReportedInBytes(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "mouse", "--", `sh -c 'stty raw -echo; printf "\033[?1000hready"; `+
 		`dd bs=1 count=6 2>/dev/null | od -An -tx1; exec cat'`)

@@ -46,7 +46,7 @@ func (p *tab) lost(why string) {
 
 func TestThePageWorksBehindAProxy(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	proxy := httptest.NewServer(proxyTo(s, "/x/y"))
@@ -82,7 +82,7 @@ func TestThePageWorksBehindAProxy(t *testing.T) {
 
 func TestThePageSaysWhatAProxyKeepsBack(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	var upgrades, wantsLogin atomic.Bool
@@ -117,7 +117,7 @@ func TestThePageSaysWhatAProxyKeepsBack(t *testing.T) {
 
 func TestAProxyThatChangesTheHostHeaderIsExplained(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: "http", Host: s.address()})
@@ -139,7 +139,7 @@ func TestAProxyThatChangesTheHostHeaderIsExplained(t *testing.T) {
 // All WebSockets are taken: the page says so, and comes when there is room.
 func TestAPageWaitsForRoom(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.set("http.max_connections", "1")
 	p := s.open(s.ticket()).ready()
@@ -241,7 +241,7 @@ func (c *cable) reset() {
 
 func TestANetworkIsCutInAFlood(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	over := filepath.Join(s.dir, "over")
 	s.ssh("new", "-d", "-n", "flood", "--", "sh", "-c",
@@ -279,7 +279,7 @@ func TestANetworkIsCutInAFlood(t *testing.T) {
 
 func TestTheSamePageTwice(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()

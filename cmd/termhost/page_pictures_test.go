@@ -31,7 +31,7 @@ deploy() { read -rsp 'Passphrase for deploy@shop: ' x; }
 // names; without, it tests that what they show can be shown.
 func TestPicturesOfThePage(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	hosttest.Check(t, os.WriteFile(filepath.Join(s.dir, ".bash_profile"), []byte(picturesProfile), 0o600))
 	hosttest.Check(t, os.Mkdir(filepath.Join(s.dir, "shop"), 0o700))

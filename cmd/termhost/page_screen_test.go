@@ -21,7 +21,7 @@ import (
 // after a resynchronisation and after a restart of the host.
 func TestTheWidthCorpusIsDrawnAsTheHostDrawsIt(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	var corpus strings.Builder
 	for line := range strings.Lines(widthCorpus) {
@@ -84,7 +84,7 @@ func TestTheWidthCorpusIsDrawnAsTheHostDrawsIt(t *testing.T) {
 // while another tab is looked at.
 func TestFullScreenProgramsAreDrawnAsTheHostDrawsThem(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	needTools(t, "vim", "less")
 	s := newSite(t)
 	var text strings.Builder
@@ -131,7 +131,7 @@ func TestFullScreenProgramsAreDrawnAsTheHostDrawsThem(t *testing.T) {
 // has drawn is long gone from what the host keeps.
 func TestAFullScreenProgramThatHasRunForLongIsShown(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "work", "--", `echo before; stty raw -echo; printf '\033[?1049h\033[?2004h\033[?25l\033[3;5Htitle'
 		awk 'BEGIN { for (i = 0; i < 60000; i++) printf "\033[10;20H\033[3%dm%-70d\033[m", i % 8, i }'
@@ -153,7 +153,7 @@ func TestAFullScreenProgramThatHasRunForLongIsShown(t *testing.T) {
 // shows the terminal of a large one: with small letters, and scrolled.
 func TestTheMouseSelectsInATerminalOfAnotherSize(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "work", "--", `read go; size=$(stty size); stty raw -echo
 		awk -v rows=${size% *} -v cols=${size#* } 'BEGIN { printf "\033[H\033[J"; for (y = 1; y <= rows; y++) for (x = 1; x + 4 <= cols; x += 5)

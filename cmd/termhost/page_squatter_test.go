@@ -41,7 +41,7 @@ func (s *site) squat(answer http.Handler) (stop func()) {
 // While the host is down another program has its port. What the page sends it opens nothing.
 func TestASquatterOnThePortGetsNoSession(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
@@ -183,7 +183,7 @@ func (l *liar) lie(c *websocket.Conn) {
 // page tells it nothing, shows nothing of it, says so, and goes on with its own host.
 func TestAPageKnowsItsHost(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()

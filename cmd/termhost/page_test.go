@@ -16,7 +16,7 @@ import (
 
 // TestThePageShowsATerminal is the one test of the page that a plain go test runs.
 func TestThePageShowsATerminal(t *testing.T) {
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
@@ -30,11 +30,11 @@ func TestThePageShowsATerminal(t *testing.T) {
 	p.sameAs(s, "build")
 }
 
-// TestThePageGoesOnAfterACrash ends the host as a crash does. The page keeps what it shows, says so,
-// and is back with the host.
+// TestThePageGoesOnAfterACrash ends the host as a crash does. The page keeps what it shows, says
+// so, and is back with the host.
 func TestThePageGoesOnAfterACrash(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
@@ -57,7 +57,7 @@ func TestThePageGoesOnAfterACrash(t *testing.T) {
 
 func TestThePageDrawsCharactersAsWideAsTheHost(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	hosttest.Check(t, os.WriteFile(filepath.Join(s.dir, "corpus"), []byte(widthCorpus), 0o600))
 	s.ssh("new", "-d", "-n", "wide", "--", "cat", filepath.Join(s.dir, "corpus"), "-")
@@ -82,8 +82,8 @@ const widthCorpus = "ascii|\n日本語|\nＦＵＬＬ|\né e\u0301|\n👍👍�
 	"ก็|\nनमस्ते|\nक्षि|\nالعربية|\n①②|\n─│┼|\n▁▂▃|\n\u200bzero|\na\u200db|\n…—|\n🤷🏼‍♂️|\n⌚⏰|\n™️©|\nend|\n"
 
 func TestPageLooks(t *testing.T) {
-	browser(t)
 	slow(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	s.ssh("new", "-d", "-n", "agent-7")

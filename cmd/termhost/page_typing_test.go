@@ -16,7 +16,7 @@ import (
 // asked to be told what is pasted, and one that has not, where the person is asked.
 func TestAPasteArrivesExactly(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	var text strings.Builder
 	for i := 0; text.Len() < 1<<20; i++ {
@@ -53,7 +53,7 @@ func TestAPasteArrivesExactly(t *testing.T) {
 // count as typed, and what stands for the page's own prefix key.
 func TestAPasteEndsWhereItEnds(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "work", "--", `stty raw -echo; printf '\033[?2004hready\r\n'; exec cat -v`)
 	p := s.open(s.ticket("work") + "&debug=screen").ready()
@@ -130,7 +130,7 @@ func (e *echo) inserted(key, text string) {
 
 func TestComposedTextArrivesOnce(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	e := s.echoing("work")
 	e.keys("a")
@@ -173,7 +173,7 @@ func (e *echo) recomposed(key string, from, to int64, text string) {
 // its suggestions. No character is lost or doubled (xterm.js#3600).
 func TestGboardTextArrivesOnce(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	e := s.echoing("work")
 	const key = "Unidentified"
@@ -208,7 +208,7 @@ func TestGboardTextArrivesOnce(t *testing.T) {
 // Chromium tells of it on Linux and on Windows, where AltGr counts as Ctrl with Alt.
 func TestDeadKeysAndAltGrTypeOneCharacter(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	const ctrlAlt = 2 | 1
 	for _, c := range []struct {

@@ -61,7 +61,7 @@ func (p *tab) tabTo(selector string, modifiers int64) {
 // tabs, the panes and their commands, finds, splits, renames, closes and ends.
 func TestEverythingWorksWithoutAMouse(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	for _, name := range []string{"build", "db", "logs"} {
 		s.ssh("new", "-d", "-n", name)
@@ -191,7 +191,7 @@ func (p *tab) chooses(name, entry, move string) {
 // program, and asks before.
 func TestClosingAViewEndsNothing(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	names := []string{"one", "two", "three", "done"}
 	for _, name := range names[:3] {
@@ -243,7 +243,7 @@ func TestClosingAViewEndsNothing(t *testing.T) {
 // goes from one to the other.
 func TestFiveHundredTerminalsAreListed(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "first")
 	agent := s.agent("codex")
