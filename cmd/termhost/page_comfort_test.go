@@ -66,15 +66,7 @@ func TestAWaitingTerminalNotifiesWhoAskedForIt(t *testing.T) {
 	s.ssh("new", "-d", "-n", "other")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
 	p.run(devtools(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
-	p.run(chromedp.Evaluate[chromedp.Void](`(() => {
-		window.asked = 0; window.told = []; let permission = 'default';
-		window.Notification = class extends EventTarget {
-			static get permission() { return permission }
-			static async requestPermission() { window.asked++; return permission = 'granted' }
-			constructor(title, options) { super(); Object.assign(this, options, { title }); window.told.push(this) }
-			close() { this.closed = true }
-		};
-	})()`))
+	p.run(chromedp.Evaluate[chromedp.Void](keepNotifications))
 	s.ssh("send", "--enter", "other", "read -sp \"Na\"me:' ' name")
 	p.until(`document.querySelector('.entry[aria-label^="other, "]').innerText.includes('secret')`)
 	s.ssh("send", "--enter", "other", "hunter2")
@@ -106,6 +98,18 @@ func TestAWaitingTerminalNotifiesWhoAskedForIt(t *testing.T) {
 		t.Errorf("it tells of what one looks at: %s", others)
 	}
 }
+
+// keepNotifications keeps what the system would show in told, and counts in asked how often the
+// person is asked whether it may.
+const keepNotifications = `(() => {
+	window.asked = 0; window.told = []; let permission = 'default';
+	window.Notification = class extends EventTarget {
+		static get permission() { return permission }
+		static async requestPermission() { window.asked++; return permission = 'granted' }
+		constructor(title, options) { super(); Object.assign(this, options, { title }); window.told.push(this) }
+		close() { this.closed = true }
+	};
+})()`
 
 // phone makes the window a phone's: small and touched.
 func (p *tab) phone() {

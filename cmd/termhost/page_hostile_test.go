@@ -251,7 +251,7 @@ func TestMarkupIsText(t *testing.T) {
 	title := s.file("title", "\x1b]2;"+bad+"\u202etfel\x07\x1b]0;"+bad+"\u202etfel\x07"+bad+"\r\n")
 	p.typeLine("build", "cat "+title+" # "+bad)
 	p.shows("build", bad)
-	p.until(fmt.Sprintf(`document.querySelector('.entry .title')?.innerText.startsWith(%q)`, bad))
+	p.until(fmt.Sprintf(`document.querySelector('.entry .title')?.innerText.startsWith('title: ' + %q)`, bad))
 	p.until(fmt.Sprintf(`[...document.querySelectorAll('[aria-label=Commands] code')].some(c => c.innerText.includes(%q))`, bad))
 	folder := filepath.Join(s.dir, "<img src=x onerror=window.pwned=1>")
 	hosttest.Check(t, os.Mkdir(folder, 0o700))
@@ -276,6 +276,57 @@ func TestMarkupIsText(t *testing.T) {
 	}
 	if eval[bool](p, `'pwned' in window || /[\u202a-\u202e]/.test(document.querySelector('.sidebar').innerText + document.title)`) {
 		t.Error("text has run, or turns the direction of what follows it")
+	}
+}
+
+// A program's title is told as its own, wherever it is shown, and is never what the host says.
+func TestATitleCannotPoseAsTheHost(t *testing.T) {
+	slow(t)
+	browser(t)
+	s := newSite(t)
+	for _, name := range []string{"build", "deploy"} {
+		s.ssh("new", "-d", "-n", name)
+	}
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.run(chromedp.Evaluate[chromedp.Void](keepNotifications))
+	p.click("button", "Settings")
+	p.run(chromedp.Click(chromedp.CSS(`.check:has(+ .hint) input`)))
+	p.click("button", "Done")
+	const entry = `document.querySelector('.entry[aria-label^="deploy, "]')`
+	for _, c := range []struct{ title, shown string }{
+		{"waiting for input", "title: waiting for input"},
+		{"build, exited failed 1, held by you", "title: build, exited failed 1, held by you"},
+		{"(3) build \u2013 termhost", "title: (3) build \u2013 termhost"},
+		{"\u202edesrever\u202c \u2066x\u2069", "title: desrever x"},
+		{"\u05d0\u05d1 1", "title: \u05d0\u05d1 1"},
+		{"deploy", ""},
+	} {
+		title := s.file("title", "\x1b]2;"+c.title+"\x07")
+		s.ssh("send", "--enter", "deploy", "cat "+title+"; read -sp Secret: x")
+		p.until(entry + `.querySelector('.state').textContent === 'asks for a secret'`)
+		p.until(fmt.Sprintf(`(%s.querySelector('.title')?.textContent ?? '').replace(/ +/g, ' ') === %q`, entry, c.shown))
+		for what, test := range map[string]string{
+			"the entry begins with the NAME": `entry.querySelector('.name').textContent === 'deploy' && entry.innerText.trim().split('\n')[1] === 'deploy'`,
+			"the hint is the title's":        `entry.title === shown`,
+			"a screen reader hears it last":  `entry.ariaLabel === ['deploy', 'asks for a secret', entry.ariaLabel.match(/held by [^,]+/)[0], shown].filter(Boolean).join(', ')`,
+			"it turns nothing around":        `!shown || getComputedStyle(entry.querySelector('.title')).unicodeBidi === 'isolate'`,
+			"the window has the host's own":  `document.title === '(1) build \u2013 termhost'`,
+			"the tab has the NAME":           `[...document.querySelectorAll('[role=tab]')].map((t) => t.ariaLabel).join() === 'build'`,
+			"it is notified of as a title":   `told.at(-1).title === 'deploy: asks for a secret' && told.at(-1).body === shown`,
+			"nothing unseen is left":         `!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/.test(document.querySelector('.sidebar').innerText + entry.ariaLabel + entry.title + told.at(-1).body)`,
+		} {
+			if !eval[bool](p, fmt.Sprintf(`((entry, shown) => %s)(%s, %[2]s.querySelector('.title')?.textContent ?? '')`, test, entry)) {
+				t.Errorf("title %q: not so: %s: %s", c.title, what, eval[string](p, entry+`.outerHTML + document.title + JSON.stringify(told.at(-1))`))
+			}
+		}
+		p.shot("title")
+		s.ssh("send", "--enter", "deploy", "x")
+		p.until(entry + `.ariaLabel.startsWith('deploy, running')`)
+	}
+	// The host leaves most of such characters out. Where it does not, the page does.
+	if got := eval[string](p, `import('./js/format.js').then(({ programTitle }) =>
+		programTitle('\u202e\u2066\u200b\ufeff\u061c\x1b over\u2028line\u2029\u200eend\u00ad\n', 'x'))`); got != "title: over line end" {
+		t.Errorf("the page shows a title as %q", got)
 	}
 }
 

@@ -67,7 +67,7 @@ export class Commands {
     return h('li', { role: 'listitem', 'data-command': c.id },
       h('button', {
         type: 'button', class: 'command', tabIndex: -1, 'aria-expanded': String(c.id === this.chosen),
-        title: [new Date(c.at).toLocaleString(), c.cwd, line].filter(Boolean).join('\n'),
+        title: [new Date(c.at).toLocaleString(), oneLine(c.cwd ?? '', 4096), line].filter(Boolean).join('\n'),
         onclick: () => this.choose(c),
       },
       h('span', { class: `mark ${o.kind}`, 'aria-hidden': 'true' }, o.mark),

@@ -78,8 +78,9 @@ export async function confirmPaste(text, lines) {
 const noticeTime = 5000;
 const notices = h('div', { class: 'notices', role: 'status', 'aria-live': 'polite' });
 
-/** @param {string} text */
-export function notice(text) {
+/** @param {string} said */
+export function notice(said) {
+  const text = oneLine(said, 1000);
   if (!notices.isConnected) document.body.append(notices);
   const same = [...notices.children].find((n) => n.textContent === text);
   same?.remove();

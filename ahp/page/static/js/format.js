@@ -55,11 +55,28 @@ const signals = {
 };
 
 /**
+ * Control characters, and those that nobody sees or that turn the direction of what follows them (UAX
+ * #9); not the joiners, of which clusters are made.
+ */
+const unseen = /[\0-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/g;
+
+/**
  * oneLine shows text of others on one line: without control characters, and cut.
  * @param {string} text
  * @param {number} [most]
  */
 export function oneLine(text, most = 200) {
-  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, ' ').trim();
+  const clean = text.replace(unseen, ' ').trim();
   return clean.length > most ? clean.slice(0, most - 1) + '\u2026' : clean;
+}
+
+/**
+ * programTitle shows the title that a program has given its terminal as what it is: never as the
+ * host's own words. "" if it says no more than the terminal's name.
+ * @param {string | undefined} title
+ * @param {string} name
+ */
+export function programTitle(title, name) {
+  const text = oneLine(title ?? '', 120);
+  return text && text !== name ? `title: ${text}` : '';
 }

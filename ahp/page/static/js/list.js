@@ -1,7 +1,7 @@
 // The list of all terminals: what needs the person first, then what runs, then what has ended.
 
 import { button, fill, h } from './dom.js';
-import { oneLine } from './format.js';
+import { programTitle } from './format.js';
 import { exitOf, holderOf, nameOf } from './reducers.js';
 import { Rove } from './rove.js';
 import { need, standing } from './standing.js';
@@ -125,7 +125,7 @@ export class List {
     h('span', { class: `mark ${about.kind}`, 'aria-hidden': 'true' }, about.mark),
     h('span', { class: 'name' }, name),
     h('span', { class: 'state' }, about.short),
-    about.title && about.title !== name && h('span', { class: 'title' }, about.title));
+    about.title && h('bdi', { class: 'title' }, about.title));
     const hadFocus = el.contains(document.activeElement);
     fill(el, entry);
     if (hadFocus) entry.focus();
@@ -164,10 +164,10 @@ function groupOf(t) { return exitOf(t).exited ? 'exited' : need(t) ? 'needs' : '
  * @param {string} own This page's clientId.
  */
 function describe(t, own) {
-  const s = standing(t), title = oneLine(t.title ?? '', 120);
+  const s = standing(t), title = programTitle(t.title, nameOf(t.resource));
   const mine = t.claim.kind === 'client' && t.claim.clientId === own;
   const { exited } = exitOf(t);
-  const holder = exited ? '' : mine ? 'held by you' : `held by ${oneLine(holderOf(t.claim, t), 60)}`;
+  const holder = exited ? '' : mine ? 'held by you' : `held by ${holderOf(t.claim, t)}`;
   const short = exited ? s.words.replace('exited ', '') : s.kind === 'needs' ? s.words : mine ? 'yours' : '';
   const state = s.kind === 'needs' || exited ? s.words : s.kind === 'running' ? 'running' :
     `running, last command ${s.words}`;

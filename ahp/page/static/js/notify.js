@@ -2,12 +2,10 @@
 // They say which terminal, what it wants and its title, never what it shows.
 
 import { notice } from './dialogs.js';
-import { oneLine } from './format.js';
+import { programTitle } from './format.js';
 import { nameOf } from './reducers.js';
 import { need } from './standing.js';
 import { settings } from './theme.js';
-
-const mostTitle = 120;
 
 export class Notifier {
   /** @type {Map<string, {words: string, shown: Notification | null}>} By URI: what is wanted there. */
@@ -63,7 +61,7 @@ export class Notifier {
     if (!settings.values.notify || this.allowed() !== 'granted' || this.lookedAt(name)) return null;
     try {
       const n = new Notification(`${name}: ${words}`, {
-        body: oneLine(t.title ?? '', mostTitle), tag: `termhost ${location.origin} ${name}`, icon: 'icon-needs.svg',
+        body: programTitle(t.title, name), tag: `termhost ${location.origin} ${name}`, icon: 'icon-needs.svg',
       });
       n.onclick = () => {
         window.focus();

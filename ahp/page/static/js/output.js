@@ -73,6 +73,6 @@ export class Output {
       c.by && c.by !== '-' ? c.by : '', new Date(c.at).toLocaleTimeString()];
     fill(this.what, h('span', { class: `mark ${o.kind}`, 'aria-hidden': 'true' }, o.mark),
       h('code', {}, oneLine(c.line, 300) || '(no line)'),
-      h('span', { class: 'about', title: c.cwd }, about.filter(Boolean).map((t) => oneLine(t ?? '', 120)).join(' \u00b7 ')));
+      h('span', { class: 'about', title: oneLine(c.cwd ?? '', 4096) }, about.filter(Boolean).map((t) => oneLine(t ?? '', 120)).join(' \u00b7 ')));
   }
 }

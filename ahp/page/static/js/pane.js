@@ -5,7 +5,7 @@ import { button, fill, h } from './dom.js';
 import { dropsOn } from './drag.js';
 import { notice } from './dialogs.js';
 import { Commands } from './commands.js';
-import { oneLine, outcome } from './format.js';
+import { outcome } from './format.js';
 import { Find } from './find.js';
 import { readLines, readLog, save } from './history.js';
 import { LinesView, linesBelow } from './lines.js';
@@ -129,7 +129,7 @@ export class Pane {
       fill(this.who, h('span', { class: `mark ${o.kind}`, 'aria-hidden': 'true' }, o.mark), `exited, ${o.words}`);
       return fill(this.keyboard);
     }
-    fill(this.who, v.holds ? 'you have the keyboard' : `held by ${oneLine(v.holder, 40)}`);
+    fill(this.who, v.holds ? 'you have the keyboard' : `held by ${v.holder}`);
     this.drawKeyboard();
   }
 

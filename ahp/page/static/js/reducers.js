@@ -1,6 +1,8 @@
 // The state of the channels, as AHP's actions change it. Pure functions on plain objects. What a
 // terminal prints is drawn by its view; what is kept here is the latest output of each command.
 
+import { oneLine } from './format.js';
+
 /**
  * @typedef {{kind: string, clientId?: string, session?: string}} Claim
  * @typedef {{waiting?: string, wantsYou?: boolean, guarded?: boolean, recording?: boolean,
@@ -39,9 +41,9 @@ export function exitOf(info) {
  * @param {TerminalInfo} [info] The terminal's entry in the list, which has the name.
  */
 export function holderOf(claim, info) {
-  if (info?._meta?.termhost?.holder) return info._meta.termhost.holder;
-  if (claim.kind !== 'client') return (claim.session ?? '').replace(/^.*[/:]/, '') || 'an agent';
-  return claim.clientId || 'nobody';
+  const told = info?._meta?.termhost?.holder;
+  if (!told && claim.kind !== 'client') return oneLine((claim.session ?? '').replace(/^.*[/:]/, ''), 60) || 'an agent';
+  return oneLine(told || claim.clientId || '', 60) || 'nobody';
 }
 
 /**

@@ -6,6 +6,7 @@ import { WebLinksAddon } from '../vendor/addon-web-links.mjs';
 import { Terminal } from '../vendor/xterm.mjs';
 import { h } from './dom.js';
 import { cellsAt, fontSize } from './fit.js';
+import { oneLine } from './format.js';
 import { swallowQueries } from './queries.js';
 import { swipes } from './swipe.js';
 import { settings } from './theme.js';
@@ -44,7 +45,7 @@ export class Screen extends EventTarget {
       rightClickSelectsWord: false,
       linkHandler: {
         activate: (e, uri) => openLink(e, uri),
-        hover: (_, uri) => { this.element.title = `Ctrl-click: ${uri}`; },
+        hover: (_, uri) => { this.element.title = `Ctrl-click: ${target(uri)}`; },
         leave: () => { this.element.title = ''; },
       },
     });
@@ -163,6 +164,18 @@ export class Screen extends EventTarget {
       rows.push(b.getLine(b.viewportY + y)?.translateToString(true) ?? '');
     }
     this.mirror?.setAttribute('data-screen', rows.join('\n'));
+  }
+}
+
+/**
+ * target is where a link goes, in characters that look like nothing else.
+ * @param {string} uri
+ */
+function target(uri) {
+  try {
+    return new URL(uri).href;
+  } catch {
+    return oneLine(uri);
   }
 }
 
