@@ -177,7 +177,8 @@ func (s *site) crash() {
 // tab is a page in the browser. Everything that it is told about is kept.
 type tab struct {
 	context.Context
-	t testing.TB
+	t        testing.TB
+	patience time.Duration
 
 	mu       sync.Mutex
 	troubles []string // exceptions, and what the page's policy has refused
@@ -193,7 +194,10 @@ func (s *site) open(address string) *tab {
 // newTab opens a URL in a target of its own, below the context above.
 func newTab(t testing.TB, above context.Context, address string, o ...chromedp.ContextOption) *tab {
 	t.Helper()
-	p := &tab{t: t}
+	p := &tab{t: t, patience: patience}
+	if _, ok := t.(*testing.B); ok {
+		p.patience *= 10 // for all that a benchmark does at once
+	}
 	ctx, cancel := chromedp.NewContext(above, append(o, chromedp.WithListener(p.heard))...)
 	t.Cleanup(cancel)
 	p.Context = ctx
@@ -235,7 +239,7 @@ func (p *tab) heard(ev any) {
 // run does things one after the other, each of which waits for what it needs.
 func (p *tab) run(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.Context, patience)
+	ctx, cancel := context.WithTimeout(p.Context, p.patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		p.t.Fatalf("%v; the page shows:\n%s", err, p.text())
@@ -260,7 +264,7 @@ func eval[T any](p *tab, expression string) T {
 // get does one thing and returns what comes of it.
 func get[T any](p *tab, a chromedp.Action[T]) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.Context, patience)
+	ctx, cancel := context.WithTimeout(p.Context, p.patience)
 	defer cancel()
 	value, err := chromedp.Run(ctx, a)
 	if err != nil {

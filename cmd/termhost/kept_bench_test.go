@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
-	"syscall"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 
+	"termhost/ahp/hosttest"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -89,17 +89,20 @@ func compareRounds(b *testing.B, list []*bench.Rival, measure func(*bench.Rival)
 // BenchmarkGreeting is the time from the start of a host to its greeting, with 500 terminals whose
 // programs run and have printed 100 KB each.
 func BenchmarkGreeting(b *testing.B) {
-	start, _, do := keptHost(b, "\nterminal.max_terminals = 2000\n") // of which one gets a quarter
-	h := start()
-	for i := range 500 {
-		do("new", "-d", "-n", fmt.Sprint("t", i), "--", "sh", "-c", "seq 1 18000; exec sleep 1234")
-	}
+	s := newSite(b)
+	s.set("terminal.max_terminals", "2000") // of which one gets a quarter
+	agent := s.agent("fill")
+	s.fill(agent, 500, "seq 1 18000")
+	hosttest.Check(b, agent.Close())
 	var took []time.Duration
 	for b.Loop() {
-		_ = h.Stop(syscall.SIGKILL)
+		s.crash()
 		begun := time.Now()
-		h = start()
+		s.start()
 		took = append(took, time.Since(begun))
+	}
+	if n := strings.Count(s.ssh("ls"), "running"); n != 500 {
+		b.Errorf("%d terminals are there", n)
 	}
 	b.ReportMetric(float64(bench.Percentile(took, 50).Milliseconds()), "ms")
 	b.ReportMetric(0, "ns/op")
