@@ -20,8 +20,8 @@ const abilities = { [ack.capability]: { window: ack.window }, [clipboard]: {}, [
 const firstDelay = 250, longestDelay = 5000;
 
 /**
- * Connection dispatches the events "status", when its status has changed, and "list", when the list
- * of terminals has.
+ * Connection dispatches the events "status", when its status has changed or it stalls, and "list",
+ * when the list of terminals has changed.
  */
 export class Connection extends EventTarget {
   /** @type {Status} */
@@ -55,6 +55,9 @@ export class Connection extends EventTarget {
     addEventListener('online', () => this.wake());
     document.addEventListener('visibilitychange', () => { if (!document.hidden) this.wake(); });
   }
+
+  /** Whether the host has not answered for some seconds, though the connection has not ended. */
+  get stalled() { return this.rpc?.stalled ?? false; }
 
   /**
    * @param {Status} status
@@ -117,6 +120,7 @@ export class Connection extends EventTarget {
       else if (method === clipboard) this.followers.get(params.channel)?.copied(params.data);
       else if (method === asked) this.followers.get(params.channel)?.asked(params.asks, params.by);
     };
+    rpc.onstall = () => this.dispatchEvent(new Event('status'));
     this.rpc = rpc;
     this.unacknowledged = 0;
     if (!this.known || !await this.resume(rpc)) await this.begin(rpc);

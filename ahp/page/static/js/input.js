@@ -48,7 +48,7 @@ export class Input {
 
   /**
    * @param {(data: string) => Promise<void>} send
-   * @param {(reason: string, unsent: number) => void} refused
+   * @param {(reason: string, unsent: number, maybe: boolean) => void} refused maybe: some may have arrived.
    */
   constructor(send, refused) {
     this.send = send;
@@ -99,7 +99,7 @@ export class Input {
         setTimeout(() => { this.held = false; this.pump(); }, fullPause);
       } else {
         const unsent = this.drop();
-        if (!(e instanceof Lost) || unsent > 1) this.refused(reason, unsent);
+        this.refused(reason, unsent, e instanceof Lost);
       }
     } finally {
       this.flying -= piece.length;

@@ -26,7 +26,8 @@ export class Keyboard {
     this.connection = view.connection;
     this.term = view.screen.term;
     this.input = new Input((data) => this.connection.dispatch(view.uri, inputAction(data)),
-      (reason, unsent) => view.notice(unsent > 1 ? `${notSent(unsent)}: ${reason}` : reason));
+      (reason, unsent, maybe) => view.notice(maybe ? `${characters(unsent)} may not have arrived: ${reason}` :
+        unsent > 1 ? `${notSent(unsent)}: ${reason}` : reason));
     this.prefix = new Prefix(this);
     new SoftKeys(view.element, (data) => this.term.input(data));
     this.term.onData((data) => this.typed(text(data)));
@@ -220,7 +221,10 @@ export class Keyboard {
 }
 
 /** @param {number} n */
-function notSent(n) { return n === 1 ? '1 character was not sent' : `${n} characters were not sent`; }
+function characters(n) { return n === 1 ? '1 character' : `${n} characters`; }
+
+/** @param {number} n */
+function notSent(n) { return `${characters(n)} ${n === 1 ? 'was' : 'were'} not sent`; }
 
 /**
  * withoutEnds leaves out what would end a bracketed paste. Where that is there again once it has been

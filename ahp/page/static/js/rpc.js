@@ -13,10 +13,12 @@ export class RPCError extends Error {
 /** Lost says that the connection has ended. */
 export class Lost extends Error {}
 
-/** How long the host may take to answer a ping. */
-const pingPatience = 10_000;
-/** How often a quiet connection is tried. */
-const pingEvery = 20_000;
+// In milliseconds:
+/** How long nothing may come before the connection is tried, and before it is given up. */
+const tryAfter = 10_000, giveUpAfter = 30_000;
+/** How long the host may say nothing before the person is told, once it has been asked for something. */
+const stallAfter = 5000;
+const checkEvery = 1000;
 
 export class RPC {
   /** @type {Map<number, {resolve: (v: any) => void, reject: (e: Error) => void}>} */
@@ -26,6 +28,10 @@ export class RPC {
   onnotification = () => {};
   /** @type {(reason: string) => void} Called once, when the connection has ended. */
   onclose = () => {};
+  /** @type {(stalled: boolean) => void} Called when nothing gets through, and when something does again. */
+  onstall = () => {};
+  asked = 0; // when the first message was sent since something came that the host answers; 0: none was
+  stalled = false;
 
   /** @param {WebSocket} socket An open one. */
   constructor(socket) {
@@ -33,7 +39,7 @@ export class RPC {
     this.heard = performance.now();
     socket.onmessage = (e) => this.receive(e.data);
     socket.onclose = (e) => this.end(e.reason);
-    this.timer = setInterval(() => this.check(), pingEvery / 2);
+    this.timer = setInterval(() => this.check(), checkEvery);
   }
 
   /**
@@ -58,11 +64,14 @@ export class RPC {
   /** @param {any} message */
   send(message) {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    if (message.id || message.method === 'dispatchAction') this.asked ||= performance.now();
   }
 
   /** @param {string} data */
   receive(data) {
     this.heard = performance.now();
+    this.asked = 0;
+    this.stall(false);
     const m = JSON.parse(data);
     if (m.method) {
       this.onnotification(m.method, m.params);
@@ -76,9 +85,17 @@ export class RPC {
 
   /** check tries a connection on which nothing was heard, and gives up one that is dead. */
   check() {
-    const quiet = performance.now() - this.heard;
-    if (quiet > pingEvery + pingPatience) this.end('the host does not answer');
-    else if (quiet > pingEvery / 2) this.request('ping', { channel: 'ahp-root://' }).catch(() => {});
+    const now = performance.now(), quiet = now - this.heard;
+    if (quiet > giveUpAfter) return this.end('the host does not answer');
+    if (quiet > tryAfter && !this.asked) this.request('ping', { channel: 'ahp-root://' }).catch(() => {});
+    if (this.asked && now - this.asked > stallAfter) this.stall(true);
+  }
+
+  /** @param {boolean} stalled */
+  stall(stalled) {
+    if (stalled === this.stalled) return;
+    this.stalled = stalled;
+    this.onstall(stalled);
   }
 
   /** @param {string} reason */

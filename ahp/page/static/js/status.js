@@ -35,8 +35,12 @@ export class Strip {
 
   draw() {
     const { status, reason } = this.connection;
-    this.element.hidden = status === 'ready';
-    if (status === 'lost') {
+    const stalled = status === 'ready' && this.connection.stalled;
+    this.element.hidden = status === 'ready' && !stalled;
+    if (stalled) {
+      fill(this.element, 'The host has not answered for some seconds: the network is slow, or gone. What you ' +
+        'type is sent when it is back.');
+    } else if (status === 'lost') {
       const message = reason?.message ?? '', { known } = this.connection;
       const why = /Failed to fetch|NetworkError|timed out|connection was lost/.test(message) ?
         'The host does not answer' : message;
