@@ -19,6 +19,8 @@ type TerminalMeta struct {
 	Asks *[]TerminalAsk `json:"asks"`
 	// Holder is the name of whoever holds the terminal, for people; "": it has none.
 	Holder string `json:"holder"`
+	// Lender is the name of the one whom the holder would hand it back to, for people; "": nobody.
+	Lender string `json:"lender"`
 	// Last says how the command that the shell has begun last goes, in the root's list only.
 	Last LastCommand `json:"last"`
 }
@@ -103,6 +105,9 @@ func (m *TerminalMeta) appendMeta(dst []byte) []byte {
 	}
 	if m.Holder != "" {
 		dst = appendStringField(dst, "holder", m.Holder)
+	}
+	if m.Lender != "" {
+		dst = appendStringField(dst, "lender", m.Lender)
 	}
 	if m.Last.Known {
 		dst = m.Last.appendJSON(appendField(dst, "last"))

@@ -98,9 +98,11 @@ func (c *Conn) asksAbout(ref string) (*Terminal, *ahp.Error) {
 // holds reports whether the client of AHP holds t's claim under the clientId of this connection.
 // The Term's lock is held.
 func (c *Conn) holds(t *Terminal) bool {
-	return !t.Client() && t.holder.principal == c.principal.ID &&
-		t.holder.claim == ahp.ClientClaim(c.client.id)
+	return !t.Client() && t.holder.principal == c.principal.ID && c.claims(t.holder)
 }
+
+// claims reports whether h has a claim under the clientId of this connection.
+func (c *Conn) claims(h holder) bool { return h.claim == ahp.ClientClaim(c.client.id) }
 
 // tellAsked tells a client that follows ch anew who has asked for its keyboard, if it holds it. A
 // request that comes meanwhile is told here or by addAsk, which marks the terminal before it looks

@@ -175,3 +175,84 @@ func TestARequestEndsWithItsViewer(t *testing.T) {
 		}
 	}
 }
+
+// A page that takes the keyboard has it on loan, as an SSH session has: hidden, it keeps it, it can
+// hand it back after it has connected anew, and it loses it when it stays away.
+func TestAPageTakesTheKeyboardOnLoan(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	h := newHost(t, func(c *Config) { c.ClientGrace, c.Now = time.Millisecond, clock.Now })
+	term := run(t, h, carol, "x", "exec cat")
+	uri := ahp.TerminalURI("x")
+	lender := func() string { return term.ch.Summary().Termhost.Lender }
+	for _, leaves := range []bool{false, true} {
+		clock.advance(crossing)
+		viewer := attach(t, h, carol, "x", window)
+		p := connect(t, h, page(carol), "p")
+		if why := p.claim(uri, "p"); why != "" || lender() != "carol" {
+			t.Fatalf("%q, and the lender is %q", why, lender())
+		}
+		p.subscribe(uri)
+		p.c.Unsubscribe(uri)
+		viewer.a.Close()
+		if _, c := viewer.a.Holder(); c != ahp.ClientClaim("p") {
+			t.Errorf("a page that hides it has lost it to %v", c)
+		}
+		if leaves {
+			p.c.Close()
+			term.awaitHolder(t, "carol")
+			break
+		}
+		p = connect(t, h, page(carol), "p")
+		if back, e := p.c.HandBack(uri, false); e != nil || back != (HandedBack{To: "carol"}) {
+			t.Errorf("handed %+v, %v", back, e)
+		}
+		if lender() != "" {
+			t.Errorf("the lender is %q", lender())
+		}
+	}
+}
+
+// The pages of one person have names of their own.
+func TestPagesOfOnePersonAreToldApart(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	term := run(t, h, carol, "x", "exec cat")
+	uri := ahp.TerminalURI("x")
+	names := func() (all []string) {
+		viewers, err := h.Viewers(carol, term)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range viewers {
+			all = append(all, v.Name)
+		}
+		slices.Sort(all)
+		return all
+	}
+	var pages []*peer
+	for _, id := range []string{"a", "b", "c"} {
+		p := connect(t, h, page(carol), id)
+		p.subscribe(uri)
+		pages = append(pages, p)
+	}
+	if got := names(); !slices.Equal(got, []string{"carol/page", "carol/page#2", "carol/page#3"}) {
+		t.Errorf("three pages are %q", got)
+	}
+	pages[1].claim(uri, "b")
+	asked, e := pages[0].c.Ask(uri)
+	if e != nil || asked.Holder != "carol/page#2" {
+		t.Errorf("asked %+v, %v", asked, e)
+	}
+	// A page that is loaded anew, and one that is new, have the numbers that are free.
+	pages[1].c.Close()
+	pages[2].c.Close()
+	connect(t, h, page(carol), "d").subscribe(uri)
+	connect(t, h, page(carol), "b").subscribe(uri)
+	if got := names(); !slices.Equal(got, []string{"carol/page", "carol/page#2", "carol/page#3"}) {
+		t.Errorf("after reloads there are %q", got)
+	}
+	if n, err := h.Kick(alice, term, "carol/page#3"); n != 1 || err != nil {
+		t.Errorf("%d kicked, %v", n, err)
+	}
+}

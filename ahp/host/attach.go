@@ -225,7 +225,7 @@ func (a *Attach) Close() {
 	stranded := last && t.forced && !t.exited
 	t.term.Unlock()
 	if left {
-		h.returnClaim(t, NoteLeft)
+		h.returnClaim(t, NoteLeft, t.abandonedLocked)
 	}
 	a.sub.Close()
 	h.people.leave(a)

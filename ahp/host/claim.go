@@ -74,7 +74,11 @@ func (t *Terminal) claim(s step, next holder) (reason string) {
 			Printable(t.holder.name))
 	}
 	prior := t.holder
-	t.hold(next, s)
+	if s.conn.principal.IsPage() && s.conn.claims(next) && prior.claim != next.claim {
+		t.lend(next, s, true) // as a person who takes it with ssh
+	} else {
+		t.hold(next, s)
+	}
 	if prior.named() != next.named() {
 		t.tell(nil, Note{Kind: NoteHas})
 	}
@@ -122,7 +126,7 @@ func (t *Terminal) holdOnLoan(next holder, s step, prior, lent *loan) {
 	t.holder, t.prior, t.lent = next, prior, lent
 	t.setAsks(nil)
 	t.watchIdle(0)
-	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Holder = next.text() })
+	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Holder, m.Lender = next.text(), prior.lender() })
 	seq := t.append(ahp.TerminalClaimed{Claim: next.claim}, s.origin)
 	t.last = claimed{by: s.conn, role: s.principal.Role, at: t.host.now(), seq: seq}
 	t.host.list.changed()

@@ -15,7 +15,8 @@ import (
 type client struct {
 	id        string // never changes
 	principal string // its ID; never changes
-	name      string // its Name; never changes
+	name      string // its Name, with the number of a page
+	page      int    // the number of a page; 0: it is none
 
 	conn    *Conn     // nil: not connected
 	ssh     int       // how many SSH connections there are, if this is the clientId of SSH sessions
@@ -95,6 +96,9 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.
 		cl.synced = old.sub.Close()
 		old.End(errTakenOver)
 	}
+	if c.principal.IsPage() {
+		h.numberLocked(cl, c)
+	}
 	cl.conn, cl.version = c, v
 	c.client, c.version = cl, v
 	c.sub.Identify(id)
@@ -105,6 +109,26 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.
 		from.restored, cl.restored = cl.left, false
 	}
 	return from, nil
+}
+
+// numberLocked gives a web page a number, and the connection a name with it: the pages of one
+// person all come with the same token, but each has a keyboard of its own. A number is free again
+// when its page has left and holds nothing.
+func (h *Host) numberLocked(cl *client, c *Conn) {
+	taken, holds := map[int]bool{}, h.claimsLocked()
+	for _, other := range h.clients {
+		if other != cl && other.principal == cl.principal {
+			taken[other.page] = taken[other.page] || other.conn != nil || holds[other.id]
+		}
+	}
+	if cl.page == 0 || taken[cl.page] {
+		for cl.page = 1; taken[cl.page]; cl.page++ {
+		}
+	}
+	if cl.page > 1 {
+		c.principal.Name += fmt.Sprintf("#%d", cl.page)
+	}
+	cl.name = c.principal.Name
 }
 
 // clientLocked returns the record of a clientId of p's. It makes one if the clientId belongs to

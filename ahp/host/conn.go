@@ -25,7 +25,7 @@ const (
 // still says counts.
 type Conn struct {
 	host      *Host
-	principal authz.Principal
+	principal authz.Principal // of a page, initialize and reconnect give it a name of its own
 	door      string
 	sub       *store.Subscriber
 	root      *store.Channel // what it sees as the root

@@ -46,6 +46,7 @@ type clientLine struct {
 	ID        string    `json:"id"`
 	Principal string    `json:"principal"`
 	Name      string    `json:"name"`
+	Page      int       `json:"page,omitempty"` // the number of a page
 	Version   string    `json:"version"`
 	Left      time.Time `json:"left,omitzero"` // zero: it is connected
 }
@@ -91,7 +92,7 @@ func (l hostLine) append(dst []byte) []byte {
 func (h *Host) noteClient(cl *client) { h.note(hostLine{Client: cl.line()}) }
 
 func (cl *client) line() *clientLine {
-	l := &clientLine{ID: cl.id, Principal: cl.principal, Name: cl.name,
+	l := &clientLine{ID: cl.id, Principal: cl.principal, Name: cl.name, Page: cl.page,
 		Version: cl.version.String()}
 	if cl.conn == nil {
 		l.Left = cl.left
@@ -142,8 +143,8 @@ func (h *Host) recallLine(l hostLine, used map[string]*usedLine) {
 	switch {
 	case l.Client != nil && l.Client.ID != "" && len(l.Client.ID) <= maxClientID:
 		c := l.Client
-		cl := &client{id: c.ID, principal: c.Principal, name: c.Name, left: c.Left,
-			restored: true}
+		cl := &client{id: c.ID, principal: c.Principal, name: c.Name, page: c.Page,
+			left: c.Left, restored: true}
 		cl.version, _ = ahp.ParseVersion(c.Version) // without one it must be initialized anew
 		if cl.left.IsZero() {
 			cl.left = h.now()

@@ -16,6 +16,14 @@ type loan struct {
 	earlier *loan // the loan that from had it on; nil: from held it as its own
 }
 
+// lender returns who has lent, for people; "": nobody.
+func (l *loan) lender() string {
+	if l == nil {
+		return ""
+	}
+	return l.from.text()
+}
+
 // lend makes next the holder in a way that is meant to be undone: by seizing the claim (seized), by
 // handing it back, or by giving it to somebody who has asked. A lender to whom the claim comes back
 // holds it again as before: as its own, or on the loan that it had it on. The Term's lock is held.
@@ -53,24 +61,24 @@ func (h *Host) stillKnown(was holder) bool {
 	return ok && now.principal == was.principal
 }
 
-// abandonedLocked reports whether the holder has the claim on loan and shows the terminal in no
-// window any more.
+// abandonedLocked reports whether the holder has the claim on loan for its SSH sessions and shows
+// the terminal in none of them any more. A client of AHP may hide what it holds, as a page does,
+// and is waited for when it is away: see awaitTaker.
 func (t *Terminal) abandonedLocked() bool {
-	return t.lent != nil && !t.exited && !t.attended()
+	return t.onLoan() && t.holder.viaSSH() && !t.inWindow()
 }
 
-// attended reports whether there is a viewer at which the holder may type, or the holder is a
-// client of AHP that follows the terminal. The Term's lock is held.
-func (t *Terminal) attended() bool {
-	follows, _ := t.ch.FollowedBy(t.holder.claim.ClientID)
-	return follows || t.inWindow()
-}
+// onLoan reports whether the holder has the claim of a terminal that runs on loan. The Term's lock
+// is held.
+func (t *Terminal) onLoan() bool { return t.lent != nil && !t.exited }
+
+// viaSSH reports whether the claim is that of a principal's SSH sessions.
+func (h holder) viaSSH() bool { return strings.HasPrefix(h.claim.ClientID, sshPrefix) }
 
 // hears reports whether the holder is told at once when somebody asks for the keyboard. The Term's
 // lock is held.
 func (t *Terminal) hears() bool {
-	_, asked := t.ch.FollowedBy(t.holder.claim.ClientID)
-	return asked || t.inWindow()
+	return t.ch.TellsAsked(t.holder.claim.ClientID) || t.inWindow()
 }
 
 // inWindow reports whether there is a viewer at which the holder may type. The Term's lock is held.
@@ -86,12 +94,13 @@ func (t *Terminal) inWindow() bool {
 // idleLocked reports whether the holder has the claim on loan and has typed nothing for d; with
 // 0 no time is long enough.
 func (t *Terminal) idleLocked(d time.Duration) bool {
-	return d > 0 && t.lent != nil && !t.exited && t.host.now().Sub(t.typed) >= d
+	return d > 0 && t.onLoan() && t.host.now().Sub(t.typed) >= d
 }
 
 // returnClaim gives a claim that is on loan back to the last lender who is still known, provided
-// that the reason for it, why, still holds. If no lender is known the claim stays.
-func (h *Host) returnClaim(t *Terminal, why NoteKind) {
+// that it is still due, for the reason why. If no lender is known the claim stays. due is called
+// with the Term's lock held.
+func (h *Host) returnClaim(t *Terminal, why NoteKind, due func() bool) {
 	t.term.Lock()
 	first := t.lent
 	t.term.Unlock()
@@ -101,11 +110,7 @@ func (h *Host) returnClaim(t *Terminal, why NoteKind) {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	due := t.abandonedLocked()
-	if why == NoteIdle {
-		due = t.idleLocked(h.cfg().KeyboardIdle)
-	}
-	if to == nil || t.lent != first || !due {
+	if to == nil || t.lent != first || !due() {
 		return
 	}
 	was := t.holder
@@ -114,30 +119,31 @@ func (h *Host) returnClaim(t *Terminal, why NoteKind) {
 	h.log.Info("keyboard returned", "name", t.name, "from", was.name, "to", to.from.name)
 }
 
-// awaitTaker gives the holder of a claim on loan d to show the terminal again: one who had taken it
-// before the host was started anew, and a client of AHP whose connection has ended. That is for
-// those from whom no idleness takes it. An AHP client has no viewer here: it need only be
-// connected. The Term's lock is held.
+// awaitTaker gives the holder of a claim on loan d to come back: one who had taken it before the
+// host was started anew, and a client of AHP whose connection has ended. An SSH session has to show
+// the terminal; a client of AHP need only be connected. The Term's lock is held.
 func (t *Terminal) awaitTaker(d time.Duration) {
-	if t.lent == nil || t.exited || t.idle != nil {
+	if !t.onLoan() {
 		return
 	}
 	taker, lent := t.holder, t.lent
-	var timer *time.Timer
-	timer = time.AfterFunc(d, func() {
-		viaSSH := strings.HasPrefix(taker.claim.ClientID, sshPrefix)
-		back := !viaSSH && t.host.connected(taker.principal)
-		t.term.Lock()
-		if t.idle == timer {
-			t.idle = nil // it may leave again
-		}
-		same := t.lent == lent
-		t.term.Unlock()
-		if same && !back {
-			t.host.returnClaim(t, NoteLeft)
+	time.AfterFunc(d, func() {
+		if t.host.away(taker) {
+			t.host.returnClaim(t, NoteLeft, func() bool {
+				return t.lent == lent && t.onLoan() && !t.inWindow()
+			})
 		}
 	})
-	t.idle = timer
+}
+
+// away reports whether the holder of a claim is not connected, or has it for its SSH sessions,
+// which would have to show the terminal. Nobody is away from a host that ends.
+func (h *Host) away(taker holder) bool {
+	here := taker.claim.Kind != ahp.ClaimClient && h.connected(taker.principal)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	cl := h.clients[taker.claim.ClientID]
+	return !h.closed && !here && (cl == nil || cl.conn == nil)
 }
 
 // awaitClient has what a client of AHP holds on loan returned, unless it comes back soon.
@@ -147,7 +153,7 @@ func (h *Host) awaitClient(id string) {
 			continue
 		}
 		t.term.Lock()
-		if t.holder.claim == ahp.ClientClaim(id) && !t.attended() {
+		if t.holder.claim == ahp.ClientClaim(id) {
 			t.awaitTaker(h.cfg().ClientGrace)
 		}
 		t.term.Unlock()
@@ -174,8 +180,13 @@ func (t *Terminal) watchIdle(d time.Duration) {
 		}
 		t.term.Unlock()
 		if current && due {
-			t.host.returnClaim(t, NoteIdle)
+			t.host.returnIdle(t)
 		}
 	})
 	t.idle = timer
+}
+
+// returnIdle is returnClaim for a holder who types nothing.
+func (h *Host) returnIdle(t *Terminal) {
+	h.returnClaim(t, NoteIdle, func() bool { return t.idleLocked(h.cfg().KeyboardIdle) })
 }

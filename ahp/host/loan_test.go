@@ -156,10 +156,10 @@ func TestAKeyboardThatNobodyTypesAtGoesBack(t *testing.T) {
 	v.types("k")
 	v.types("\x1b[I") // no key
 	clock.advance(40 * time.Second)
-	h.returnClaim(term, NoteIdle) // as the timer does
+	h.returnIdle(term) // as the timer does
 	term.awaitHolder(t, "alice")
 	clock.advance(20 * time.Second)
-	h.returnClaim(term, NoteIdle)
+	h.returnIdle(term)
 	term.awaitHolder(t, "carol")
 	want := Note{Kind: NoteIdle, Who: "alice", To: "carol", Yours: true}
 	if got := owner.noted(); got != want {
@@ -170,7 +170,7 @@ func TestAKeyboardThatNobodyTypesAtGoesBack(t *testing.T) {
 		t.Errorf("who had it is told %+v", got)
 	}
 	clock.advance(time.Hour)
-	h.returnClaim(term, NoteIdle)
+	h.returnIdle(term)
 	term.awaitHolder(t, "carol") // who has it without having taken it
 }
 
@@ -221,6 +221,6 @@ func TestAnIdleKeyboardStaysOnceThatIsTurnedOff(t *testing.T) {
 	h := newHost(t)
 	term := run(t, h, carol, "x", "exec cat")
 	attach(t, h, alice, "x", window).types("k")
-	h.returnClaim(term, NoteIdle) // a timer of before
+	h.returnIdle(term) // a timer of before
 	term.awaitHolder(t, "alice")
 }

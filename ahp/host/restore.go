@@ -276,7 +276,8 @@ func (h *Host) reenter(r *remains) (*Terminal, error) {
 	ch, err := h.store.Add(m.URI, ahp.TerminalState{
 		Title: o.Title, Cwd: o.Cwd, Cols: o.Cols, Rows: o.Rows, Claim: ahp.Claim(o.Holder.Claim),
 		Client: m.Client, IsPty: m.IsPty, Detection: o.Detection,
-		Termhost: ahp.TerminalMeta{Guarded: m.Guarded, Holder: o.Holder.holder().text()},
+		Termhost: ahp.TerminalMeta{Guarded: m.Guarded, Holder: o.Holder.holder().text(),
+			Lender: o.prior().lender()},
 	})
 	if errors.Is(err, store.ErrExists) {
 		return nil, fmt.Errorf("a younger terminal has its URI, %s", m.URI)

@@ -186,7 +186,9 @@ func (h *Host) openResumed() {
 			t.loadLocked()
 			if !t.exited {
 				t.stir()
-				t.awaitTaker(h.cfg().ClientGrace)
+				if t.idle == nil || !t.holder.viaSSH() { // else idleness takes it from a person
+					t.awaitTaker(h.cfg().ClientGrace)
+				}
 			}
 			t.term.Unlock()
 		}

@@ -77,7 +77,9 @@
 // for it, or else back to the one who has lent it, as `Ctrl-\ r` does, and returns {to, asked}:
 // whose it is now, and whether that one had asked. With asked it is given to nobody who has not
 // asked. If there is nobody to give it to, to is missing and nothing has changed. A client that got
-// the keyboard in this way has it on loan: it goes back when the client stays away.
+// the keyboard in this way has it on loan, and so has a page that takes it with terminal/claimed:
+// it goes back when the client stays away. _meta.termhost.lender of a terminal, in its state and in
+// the root's list, names the one to whom it would be handed back.
 //
 // termhost/guard {channel, on} has what agents type wait for a person's approval, or no longer, as
 // `guard` does. It is for people: a page may send it, and no other client of AHP.

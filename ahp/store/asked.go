@@ -47,18 +47,15 @@ func (sub *Subscriber) tellAskedLocked(c *Channel, by string) {
 	sub.pushAnswerLocked(&Entry{seq: sub.store.nextLocked(), channel: c.uri, action: Asked{by}})
 }
 
-// FollowedBy reports whether a subscriber of a clientId reads c, or will when its [Subscription]
-// is started, and whether that one gets every [Asked]. Nobody has the clientId "".
-func (c *Channel) FollowedBy(clientID string) (follows, asked bool) {
-	if clientID == "" {
-		return false, false
-	}
+// TellsAsked reports whether a subscriber of a clientId that reads c gets every [Asked]. Nobody has
+// the clientId "".
+func (c *Channel) TellsAsked(clientID string) bool {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	for _, cur := range c.cursors {
-		if cur.sub.client == clientID {
-			return true, cur.sub.asked
+		if clientID != "" && cur.sub.client == clientID {
+			return cur.sub.asked
 		}
 	}
-	return false, false
+	return false
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -113,5 +114,96 @@ func TestAPageAndSSHAskEachOtherForTheKeyboard(t *testing.T) {
 	p.until(told("build is not guarded: agents type without asking"))
 	if s.listed("build").Guarded {
 		t.Error("the page has turned the guard off, and the host has not")
+	}
+}
+
+// TestAPageHandsBackWhatItHasTakenEarlier hides the tab of a terminal whose keyboard was taken,
+// loads the page anew, and hands the keyboard back then.
+func TestAPageHandsBackWhatItHasTakenEarlier(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	s.ssh("new", "-d", "-n", "other")
+	person := s.attaches("build")
+	person.shows(t, "#")
+	p := s.open(s.ticket("build", "other") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	lent := `document.querySelector('.pane.held .keyboard')?.innerText === 'Hand back'`
+	p.takes("build")
+	p.until(lent)
+	p.click("tab", "other")
+	p.shows("other", "# ")
+	p.click("tab", "build")
+	p.until(lent)
+	p.run(chromedp.Reload())
+	p.ready()
+	p.until(lent)
+	p.listens()
+	p.click("button", "Hand back")
+	p.until(told("handed back to root"))
+	p.until(`document.querySelector('.pane:not(.held) .who').innerText === 'held by root'`)
+	person.types(t, "echo mine $((1+1))\r")
+	person.shows(t, "mine 2")
+}
+
+// TestTwoWindowsOfOnePersonAreToldApart takes the keyboard in each of two pages of one key.
+func TestTwoWindowsOfOnePersonAreToldApart(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	person := s.attaches("build")
+	person.shows(t, "#")
+	pages := [2]*tab{}
+	for i := range pages {
+		pages[i] = s.open(s.ticket("build") + "&debug=screen").ready()
+		pages[i].shows("build", "# ")
+	}
+	names := [2]string{"root/page", "root/page#2"}
+	who := func(text string) string {
+		return fmt.Sprintf(`document.querySelector('.pane .who').innerText === %q`, text)
+	}
+	for i, p := range pages {
+		p.takes("build")
+		person.shows(t, names[i]+" has the keyboard")
+		pages[1-i].until(who("held by " + names[i]))
+		if list := s.ssh("who", "build"); !strings.Contains(list, names[1-i]+" ") ||
+			strings.Count(list, "root/page") != 2 {
+			t.Errorf("who lists\n%s", list)
+		}
+	}
+	pages[1].until(who("you have the keyboard, as root/page#2"))
+	pages[1].shot("second")
+}
+
+// TestAGuardIsShownWhileItIsSet has somebody set and lift a terminal's guard with ssh.
+func TestAGuardIsShownWhileItIsSet(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	for _, where := range []string{".entry", ".pane"} {
+		if eval[bool](p, fmt.Sprintf(`[...document.querySelectorAll('%s .guarded')].some(e => e.offsetParent)`, where)) {
+			t.Errorf("%s shows a guard that is not set", where)
+		}
+	}
+	marked := func(where string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll('%s .guarded')].some(e =>
+			e.offsetParent && e.innerText === 'guarded' && e.querySelector('svg'))`, where)
+	}
+	said := `document.querySelector('.entry').ariaLabel.includes(', guarded')`
+	for range 2 {
+		s.ssh("guard", "build", "on")
+		p.until(marked(".entry"))
+		p.until(marked(".pane"))
+		p.until(said)
+		p.shot("guarded")
+		s.ssh("guard", "build", "off")
+		p.until("!" + marked(".entry"))
+		p.until("!" + marked(".pane"))
+		p.until("!" + said)
 	}
 }

@@ -115,7 +115,7 @@ export class Actions {
   /** @param {string} name */
   close(name) {
     const keyboard = this.panes?.panes.get(name)?.view.keyboard;
-    if (settings.values.release && keyboard?.lender) void keyboard.handBack();
+    if (settings.values.release && keyboard?.told.lender) void keyboard.handBack();
     this.layout.close(name);
   }
 

@@ -14,8 +14,6 @@ import { SoftKeys } from './softkeys.js';
 export class Keyboard {
   lastKey = 0; // when a key was typed
   pasting = false;
-  /** @type {Claim | null} Who had the keyboard before it was taken here. */
-  lender = null;
   /** @type {string[]} Who asks for it, the first one first. */
   asks = [];
   asked = ''; // whom this page has asked for it
@@ -46,6 +44,11 @@ export class Keyboard {
     return !s.exited && s.claim.kind === 'client' && s.claim.clientId === this.connection.clientId;
   }
 
+  /** What the list tells of the keyboard that is here: by what name, and who has it when it is handed back. */
+  get told() {
+    return this.holds && this.view.info?.claim.clientId === this.connection.clientId ? this.view.meta : {};
+  }
+
   /**
    * claimed comes when somebody else has the keyboard than before.
    * @param {Claim} before
@@ -59,13 +62,18 @@ export class Keyboard {
     if (!was && this.holds && this.asked) this.notice(`${this.asked} gave you the keyboard`);
     this.asked = '';
     this.asks = [];
-    if (!this.holds) this.lender = null;
   }
 
   async take() {
-    const lender = this.view.state.claim;
     this.asked = ''; // it is not given
-    if (await this.claim({ kind: 'client', clientId: this.connection.clientId })) this.lender = lender;
+    const claim = { kind: 'client', clientId: this.connection.clientId };
+    try {
+      await this.connection.dispatch(this.view.uri, { type: 'terminal/claimed', claim });
+    } catch (e) {
+      const reason = /** @type {Error} */ (e).message;
+      this.notice(/only an admin/.test(reason) ? `Held by ${this.view.holder}: ask with Ctrl-\\ a, or take it as an admin, as you are with ssh, ` +
+        'or in a page with --role admin' : reason);
+    }
     this.view.focus();
   }
 
@@ -91,8 +99,7 @@ export class Keyboard {
     if (!back) return;
     if (back.to) return this.notice(back.asked ? `you gave ${back.to} the keyboard` : `handed back to ${back.to}`);
     if (asked) return this.notice('Nobody asks for it any more: you have it still.');
-    if (!this.lender) return this.notice('It is yours: it was not taken from anybody.');
-    await this.claim(this.lender);
+    this.notice('It is yours: it was not taken from anybody.');
   }
 
   /** ask asks the holder for it. */
@@ -106,7 +113,7 @@ export class Keyboard {
 
   /** guard turns the terminal's guard on or off. */
   async guard() {
-    const on = !this.view.info?._meta?.termhost?.guarded;
+    const on = !this.view.meta.guarded;
     if (!await this.request('termhost/guard', { on })) return;
     this.notice(on ? `${this.view.name} is guarded: what agents type waits for your yes` :
       `${this.view.name} is not guarded: agents type without asking`);
@@ -124,22 +131,6 @@ export class Keyboard {
     } catch (e) {
       this.notice(/** @type {Error} */ (e).message);
       return null;
-    }
-  }
-
-  /**
-   * claim gives the keyboard to somebody, and returns whether that was done.
-   * @param {Claim} claim
-   */
-  async claim(claim) {
-    try {
-      await this.connection.dispatch(this.view.uri, { type: 'terminal/claimed', claim });
-      return true;
-    } catch (e) {
-      const reason = /** @type {Error} */ (e).message;
-      this.notice(/only an admin/.test(reason) ? `Held by ${this.view.holder}: ask with Ctrl-\\ a, or take it as an admin, as you are with ssh, ` +
-        'or in a page with --role admin' : reason);
-      return false;
     }
   }
 

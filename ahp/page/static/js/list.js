@@ -2,6 +2,7 @@
 
 import { button, fill, h } from './dom.js';
 import { programTitle } from './format.js';
+import { icon } from './icons.js';
 import { exitOf, holderOf, nameOf } from './reducers.js';
 import { Rove } from './rove.js';
 import { need, standing } from './standing.js';
@@ -114,7 +115,7 @@ export class List {
     const entry = h('button', {
       type: 'button', class: 'entry', tabIndex: -1, 'aria-current': focused ? 'true' : null,
       'data-visible': visible ? '' : null, title: about.title,
-      'aria-label': [name, about.state, about.holder, about.title].filter(Boolean).join(', '),
+      'aria-label': [name, about.state, about.guarded && 'guarded', about.holder, about.title].filter(Boolean).join(', '),
       onclick: (/** @type {MouseEvent} */ e) => this.actions.open(name, besideBy(e)),
       onkeydown: (/** @type {KeyboardEvent} */ e) => {
         if (e.key !== 'Enter' || !e.altKey) return;
@@ -124,7 +125,8 @@ export class List {
     },
     h('span', { class: `mark ${about.kind}`, 'aria-hidden': 'true' }, about.mark),
     h('span', { class: 'name' }, name),
-    h('span', { class: 'state' }, about.short),
+    h('span', { class: 'state' }, about.guarded && h('span', { class: 'guarded' }, icon('guard'), 'guarded'),
+      about.short && h('span', {}, about.short)),
     about.title && h('bdi', { class: 'title' }, about.title));
     const hadFocus = el.contains(document.activeElement);
     fill(el, entry);
@@ -171,5 +173,6 @@ function describe(t, own) {
   const short = exited ? s.words.replace('exited ', '') : s.kind === 'needs' ? s.words : mine ? 'yours' : '';
   const state = s.kind === 'needs' || exited ? s.words : s.kind === 'running' ? 'running' :
     `running, last command ${s.words}`;
-  return { kind: s.kind, mark: s.mark, short, state, holder, title };
+  const guarded = !exited && !!t._meta?.termhost?.guarded;
+  return { kind: s.kind, mark: s.mark, short, state, guarded, holder, title };
 }

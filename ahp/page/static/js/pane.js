@@ -8,6 +8,7 @@ import { Commands } from './commands.js';
 import { outcome } from './format.js';
 import { Find } from './find.js';
 import { readLines, readLog, save } from './history.js';
+import { icon } from './icons.js';
 import { LinesView, linesBelow } from './lines.js';
 import { menu } from './menu.js';
 import { Output } from './output.js';
@@ -52,8 +53,10 @@ export class Pane {
     this.finder = new Find(connection, this.view, this.lines);
     this.who = h('span', { class: 'who' });
     this.keyboard = h('span', { class: 'keyboard' });
+    this.guarded = h('span', { class: 'guarded', title: 'What agents type waits for a person\u2019s yes' },
+      icon('guard'), 'guarded');
     this.size = h('span', { class: 'size' });
-    this.bar = h('header', { class: 'bar' }, h('strong', {}, name), this.who, this.keyboard, this.size,
+    this.bar = h('header', { class: 'bar' }, h('strong', {}, name), this.who, this.keyboard, this.guarded, this.size,
       h('span', { class: 'gap' }), this.finder.element,
       button('Find', 'Find', () => this.openSearch(), 'quiet'),
       button('Split', 'Split', () => actions.split(name, 'h'), 'quiet'),
@@ -117,7 +120,8 @@ export class Pane {
     this.element.classList.toggle('with-commands', this.actions.commands());
     this.size.textContent = v.shown ? `${s.cols}\u00d7${s.rows}` : '';
     this.commands.draw(s);
-    this.asks.draw(v.info?._meta?.termhost?.asks ?? []);
+    this.asks.draw(v.meta.asks ?? []);
+    this.guarded.hidden = !v.meta.guarded || s.exited;
     if (v.missing) {
       this.overlayText(`There is no terminal ${this.name} any more.`);
     } else {
@@ -129,7 +133,8 @@ export class Pane {
       fill(this.who, h('span', { class: `mark ${o.kind}`, 'aria-hidden': 'true' }, o.mark), `exited, ${o.words}`);
       return fill(this.keyboard);
     }
-    fill(this.who, v.holds ? 'you have the keyboard' : `held by ${v.holder}`);
+    const own = v.keyboard.told.holder ?? '', among = /#\d+$/.test(own); // a page among others of one person
+    fill(this.who, !v.holds ? `held by ${v.holder}` : among ? `you have the keyboard, as ${own}` : 'you have the keyboard');
     this.drawKeyboard();
   }
 
@@ -138,7 +143,7 @@ export class Pane {
     const v = this.view, { keyboard } = v;
     const may = this.connection.session.credentials.role !== 'observer' && !v.state.client;
     const label = !may ? '' : !v.holds ? 'Take the keyboard' : keyboard.asks.length ? 'Hand it over' :
-      keyboard.lender ? 'Hand back' : '';
+      keyboard.told.lender ? 'Hand back' : '';
     if (label === this.keyboard.textContent) return;
     fill(this.keyboard, label && button(label, label, () => void (v.holds ? keyboard.handBack() : keyboard.take())));
   }

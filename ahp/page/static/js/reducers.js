@@ -7,7 +7,7 @@ import { oneLine } from './format.js';
  * @typedef {{kind: string, clientId?: string, session?: string}} Claim
  * @typedef {{waiting?: string, wantsYou?: boolean, guarded?: boolean, recording?: boolean,
  *   asks?: import('./asks.js').Ask[], by?: string,
- *   holder?: string, last?: {running?: boolean, exitCode?: number}}} Meta
+ *   holder?: string, lender?: string, last?: {running?: boolean, exitCode?: number}}} Meta
  * @typedef {{resource: string, title: string, claim: Claim, executionTarget?: string,
  *   lifecycle?: {status: string, exitCode?: number}, exitCode?: number,
  *   _meta?: {termhost?: Meta}}} TerminalInfo

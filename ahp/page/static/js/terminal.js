@@ -69,6 +69,9 @@ export class TerminalView extends EventTarget {
   /** The terminal's entry in the list of all. */
   get info() { return this.connection.terminals.find((t) => t.resource === this.uri); }
 
+  /** What the list tells of it beyond AHP. */
+  get meta() { return this.info?._meta?.termhost ?? {}; }
+
   /** Who has the keyboard, for people. */
   get holder() { return this.holds ? 'you' : holderOf(this.state.claim, this.info); }
 
