@@ -231,6 +231,14 @@ const (
 	MethodGuard    = "termhost/guard"
 )
 
+// MethodLooking is the notification of termhost's that says which terminals the peer's person looks
+// at; also the key in the _meta of InitializeResult by which a host says that it has it.
+// MethodWanting is the one that says which want them.
+const (
+	MethodLooking = "termhost/looking"
+	MethodWanting = "termhost/wanting"
+)
+
 // MethodWait is the request of termhost's that waits for a terminal; also the key in the _meta of
 // InitializeResult by which a host says that it has it.
 const MethodWait = "termhost/wait"

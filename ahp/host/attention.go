@@ -48,9 +48,9 @@ func (s *sight) happened(why Want, now time.Time) {
 
 // sights is what a terminal's viewers have seen of it. It is guarded by the Term's lock.
 type sights struct {
-	others sight // those that have never looked
-	by     map[string]*sight
-	waits  time.Time // since when it has waited for what it waits for now
+	others sight             // those that have never looked
+	by     map[string]*sight // by [authz.Person]: a page's is its key's
+	waits  time.Time         // since when it has waited for what it waits for now
 }
 
 // maxSights is how many that have looked a terminal remembers: more than there are people. Somebody
@@ -74,20 +74,20 @@ func (t *Terminal) happened(why Want) {
 // looks notes that a window shows the terminal from now on, and looksAway that one does not any
 // more. The Term's lock is held.
 func (t *Terminal) looks(p authz.Principal) {
-	s := t.sights.by[p.ID]
+	s := t.sights.by[authz.Person(p.ID)]
 	if s == nil {
 		t.sights.forget()
 		if t.sights.by == nil {
 			t.sights.by = map[string]*sight{}
 		}
 		s = &sight{}
-		t.sights.by[p.ID] = s
+		t.sights.by[authz.Person(p.ID)] = s
 	}
 	*s = sight{looking: s.looking + 1}
 }
 
 func (t *Terminal) looksAway(p authz.Principal) {
-	if s := t.sights.by[p.ID]; s != nil {
+	if s := t.sights.by[authz.Person(p.ID)]; s != nil {
 		*s = sight{looking: s.looking - 1}
 	}
 }
@@ -107,7 +107,7 @@ func (v *sights) forget() {
 // wants returns whether the terminal wants p, and why. What p has to answer comes before what p has
 // only missed. The Term's lock is held.
 func (t *Terminal) wants(p authz.Principal) (w Wanted, ok bool) {
-	s := t.sights.by[p.ID]
+	s := t.sights.by[authz.Person(p.ID)]
 	if s == nil {
 		s = &t.sights.others
 	}
@@ -149,11 +149,12 @@ func (h *Host) Wanting(p authz.Principal) ([]Wanted, error) {
 	return list, nil
 }
 
-// people are the principals that look at terminals in windows. One notification at a time goes to
-// each, whichever of its windows that is.
+// people are the principals that look at terminals in windows, where one notification at a time
+// goes to each, whichever of its windows that is, or by other connections.
 type people struct {
-	mu sync.Mutex // a leaf
-	by map[string]*onlooker
+	mu    sync.Mutex // a leaf
+	by    map[string]*onlooker
+	conns map[*Conn]struct{} // those whose peers tell what is looked at: see [Conn.Looking]
 }
 
 // onlooker is one of them.
@@ -213,6 +214,7 @@ func (p *people) tell() {
 			}
 		}
 	}
+	p.tellConnsLocked()
 }
 
 // used notes that the viewer's window is the one that is used.

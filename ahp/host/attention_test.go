@@ -89,3 +89,63 @@ func TestATerminalWantsWhoeverDoesNotLookAtIt(t *testing.T) {
 	}
 	want(alice)
 }
+
+// A peer that says what its person looks at is called when that changes what wants them, and looks
+// at nothing any more once its connection has ended.
+func TestAPeerTellsWhatItsPersonLooksAt(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	a, b := run(t, h, carol, "a", "exec sleep 1000"), run(t, h, carol, "b", "exec sleep 1000")
+	happens := func(term *Terminal, why Want) {
+		term.term.Lock()
+		defer term.term.Unlock()
+		term.happened(why)
+	}
+	c := door(t, h, alice, DoorWebSocket)
+	called := func(names ...string) {
+		t.Helper()
+		eventually(t, "a call", func() bool {
+			select {
+			case <-c.Calls():
+				return true
+			default:
+				return false
+			}
+		})
+		var got []string
+		for _, w := range c.Wanting() {
+			got = append(got, w.Terminal.Name()+" "+string(w.Why))
+		}
+		if !slices.Equal(got, names) {
+			t.Errorf("alice is wanted by %q, want %q", got, names)
+		}
+	}
+	if !c.Looking([]string{a.uri, a.uri, "ahp-terminal:/none", "x:y"}) || c.Looking([]string{a.uri}) {
+		t.Error("the first time is not the first")
+	}
+	called()
+	happens(a, WantBell)
+	happens(b, WantCommand)
+	called("b command")
+	c.Looking([]string{b.uri})
+	called()
+	happens(a, WantBell)
+	called("a bell")
+	window := attach(t, h, alice, "a", window) // one that the same person opens
+	happens(b, WantBell)
+	called()
+	window.a.Close()
+	c.Looking(nil)
+	happens(a, WantExited)
+	called("a exited")
+	c.Looking([]string{a.uri})
+	c.Close()
+	if c.Looking([]string{b.uri}) || c.Wanting() != nil {
+		t.Error("a connection that is closed still looks")
+	}
+	happens(a, WantBell)
+	happens(b, WantBell)
+	if got := wanted(t, h, alice); !slices.Equal(got, []string{"a bell", "b bell"}) {
+		t.Errorf("alice is wanted by %q", got)
+	}
+}

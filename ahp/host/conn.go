@@ -34,6 +34,7 @@ type Conn struct {
 	expiry    *time.Timer
 	proof     Proof // see Prove; nil: none
 	pace      *Pace // of its account; nil: none
+	gaze      gaze
 	since     time.Time
 
 	// Set once, with initialize or reconnect, by the reader, which holds Host.mu then. Others read
@@ -119,6 +120,7 @@ func (c *Conn) Ended() *ahp.Error {
 // called again.
 func (c *Conn) Close() {
 	c.cancel(errClosed)
+	c.lookAway()
 	h := c.host
 	then := func() {}
 	defer func() { then() }()

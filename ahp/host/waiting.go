@@ -68,6 +68,8 @@ func (t *Terminal) waitingChanged(now Waiting) {
 	if now != WaitingNone {
 		t.sights.waits = t.host.now()
 		t.host.people.tell()
+	} else {
+		t.host.people.tellConns()
 	}
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Waiting = string(now) })
 	t.host.list.changed()

@@ -22,6 +22,7 @@ var (
 		{regexp.MustCompile(`"timestamp":\d+`), `"timestamp":<time>`},
 		{regexp.MustCompile(`"durationMs":\d+`), `"durationMs":<ms>`},
 		{regexp.MustCompile(`"defaultDirectory":"[^"]*"`), `"defaultDirectory":"<dir>"`},
+		{regexp.MustCompile(`"since":"[^"]*"`), `"since":"<time>"`},
 	}
 )
 

@@ -230,6 +230,7 @@ func (c *conversation) sync(s *speaker) {
 			prompt := func(line string) bool { return !s.late(line) }
 			s.held = c.show(s, lines, func(i int) bool {
 				return list.MatchString(lines[i]) || s.answersLate(lines[i]) ||
+					strings.Contains(lines[i], ahp.MethodWanting) ||
 					program.MatchString(lines[i]) && !slices.ContainsFunc(lines[i:], prompt)
 			})
 			return
@@ -250,9 +251,10 @@ var (
 const actionPattern = `^{"jsonrpc":"2.0","method":"action".*"type":"`
 
 // late reports whether the time at which a line comes is not fixed: the root's list,
-// what a program does, and the answers to disposeTerminal and termhost/wait.
+// what a program does or wants, and the answers to disposeTerminal and termhost/wait.
 func (s *speaker) late(line string) bool {
-	return list.MatchString(line) || program.MatchString(line) || s.answersLate(line)
+	return list.MatchString(line) || program.MatchString(line) || s.answersLate(line) ||
+		strings.Contains(line, ahp.MethodWanting)
 }
 
 func (s *speaker) answersLate(line string) bool {

@@ -50,6 +50,18 @@
 //
 // termhost/recordings {} returns {recordings}, as `recordings --json` prints them.
 //
+// # What wants the person
+//
+// A client that has a person before it may say what they look at, whenever that changes, with the
+// notification termhost/looking {channel, terminals: [URI...]}; with none they look at nothing. It
+// counts as the windows of `attach` do. From then on the host tells the client what wants that
+// person, whenever that changes, with a notification termhost/wanting {channel, terminals:
+// [{terminal, why, since}]}. channel is the root's in both. The list is whole: the one that wants
+// them longest comes first. why is "input", "secret" or "approval", as _meta.termhost.waiting of
+// the root's list has it, or what has happened since they looked last: "bell", "command" if one of
+// 10 seconds or more has ended, or "exited". The root's list does not have this, since it is one
+// for all.
+//
 // # What programs copy
 //
 // A client that has termhost/clipboard in the _meta of its initialize and reconnect is told what

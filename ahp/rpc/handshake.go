@@ -107,7 +107,7 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 			ahp.MethodApprove+`":{},"`+ahp.MethodHistory+`":{},"`+ahp.MethodLog+`":{},"`+
 			ahp.MethodScreen+`":{},"`+ahp.MethodLines+`":{},"`+ahp.MethodFind+`":{},"`+
 			ahp.MethodRecordings+`":{},"`+ahp.MethodAsk+`":{},"`+ahp.MethodHandBack+`":{},"`+
-			ahp.MethodGuard+`":{},"`+ahp.MethodAck+`":{}`...)
+			ahp.MethodGuard+`":{},"`+ahp.MethodAck+`":{},"`+ahp.MethodLooking+`":{}`...)
 		if p.extension != nil {
 			key, value := p.extension.Announcement()
 			dst = append(ahp.AppendJSONString(append(dst, ','), key), ':')

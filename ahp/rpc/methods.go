@@ -43,6 +43,7 @@ var methods = map[string]method{
 	ahp.MethodAsk:      {answer: (*peer).ask},
 	ahp.MethodHandBack: {answer: (*peer).handBack},
 	ahp.MethodGuard:    {answer: (*peer).guard},
+	ahp.MethodLooking:  {answer: (*peer).looking, notification: true},
 }
 
 // handle answers one message.

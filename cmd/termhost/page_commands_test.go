@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"termhost/ahp/hosttest"
 )
 
 // command waits until the list of commands has a line, and returns what its row says.
@@ -120,6 +122,42 @@ func TestAHiddenTabShowsHowItsCommandEnded(t *testing.T) {
 	p.shot("tab-needs")
 	s.ssh("send", "--enter", "other", "ann")
 	p.until(tabMark("ok"))
+}
+
+// A terminal that rings while nobody looks at it wants the person, though this page has never shown
+// it, until they look at it, in whatever page of theirs.
+func TestATerminalThatRingsWantsWhoeverLooksElsewhere(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	for _, name := range []string{"build", "other"} {
+		s.ssh("new", "-d", "-n", name)
+	}
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "# ")
+	ring := func(name string) { s.ssh("send", "--enter", name, `printf '"\a"'; echo rang $((0+1))`) }
+	const wants = `document.querySelector('.entry[aria-label^="other, rang the bell"] .mark.needs')`
+	const rests = `document.querySelector('.entry[aria-label^="other, running"]')`
+	ring("build") // in sight of the person
+	p.shows("build", "rang 1")
+	ring("other")
+	p.until(wants)
+	p.until(`document.title.startsWith('(1)') && document.querySelector('section:has(.mark.needs) h2').innerText.toLowerCase() === 'needs you 1'`)
+	p.shot("bell")
+	second := s.open(s.ticket("build", "other") + "&debug=screen").ready()
+	second.until(wants)
+	second.clickNow(`.entry[aria-label^="other,"]`)
+	second.until(rests)
+	p.until(rests)
+	second.clickNow(`.entry[aria-label^="build,"]`)
+	second.until(`document.querySelector('.pane.focused strong').innerText === 'build'`)
+	hosttest.Eventually(t, "a bell that nobody was there for", func() bool {
+		ring("other")
+		return eval[bool](p, "!!"+wants)
+	})
+	p.clickNow(`.entry[aria-label^="other,"]`)
+	p.until(rests)
+	second.until(rests)
 }
 
 // A program that asks for a secret has a badge of its own in the list, and counts among those that

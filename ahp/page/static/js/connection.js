@@ -1,7 +1,7 @@
 // The page's connection to the host, over as many WebSockets as it takes. It keeps the list of
 // terminals and who follows which of them, and goes on where it was after a loss.
 
-import { ack, asked, clipboard, Lost, RPCError, rootURI, utf8Length } from './wire.js';
+import { ack, asked, clipboard, looking, Lost, RPCError, rootURI, utf8Length, wanting } from './wire.js';
 import { RPC } from './rpc.js';
 import { Refused } from './session.js';
 
@@ -42,6 +42,10 @@ export class Connection extends EventTarget {
   directory = '';
   attempts = 0;
   unacknowledged = 0;
+  /** @type {string[]} The URIs of the terminals that the person looks at. */
+  lookedAt = [];
+  /** @type {Map<string, string>} By URI: why terminals want the person. */
+  wanted = new Map();
 
   /**
    * @param {Session} session
@@ -117,7 +121,10 @@ export class Connection extends EventTarget {
     const closed = new Promise((resolve) => { rpc.onclose = resolve; });
     rpc.onnotification = (method, params) => {
       if (method === 'action') this.receive(params);
-      else if (method === clipboard) this.followers.get(params.channel)?.copied(params.data);
+      else if (method === wanting) {
+        this.wanted = new Map(params.terminals.map((/** @type {{terminal: string, why: string}} */ t) => [t.terminal, t.why]));
+        this.list(this.terminals);
+      } else if (method === clipboard) this.followers.get(params.channel)?.copied(params.data);
       else if (method === asked) this.followers.get(params.channel)?.asked(params.asks, params.by);
     };
     rpc.onstall = () => this.dispatchEvent(new Event('status'));
@@ -125,6 +132,7 @@ export class Connection extends EventTarget {
     this.unacknowledged = 0;
     if (!this.known || !await this.resume(rpc)) await this.begin(rpc);
     this.known = true;
+    rpc.notify(looking, { channel: rootURI, terminals: this.lookedAt });
     return { closed };
   }
 
@@ -186,7 +194,18 @@ export class Connection extends EventTarget {
   /** @param {TerminalInfo[]} terminals */
   list(terminals) {
     this.terminals = terminals;
+    for (const t of terminals) t.wants = this.wanted.get(t.resource);
     this.dispatchEvent(new Event('list'));
+  }
+
+  /**
+   * look says what the person looks at from now on. Other terminals may then come to want them.
+   * @param {string[]} uris
+   */
+  look(uris) {
+    if (uris.join() === this.lookedAt.join()) return;
+    this.lookedAt = uris;
+    this.rpc?.notify(looking, { channel: rootURI, terminals: uris });
   }
 
   /**

@@ -39,6 +39,7 @@ export class Panes {
     this.stage = h('div', { class: 'stage' });
     layout.addEventListener('change', () => this.draw());
     whenResized(() => this.draw());
+    document.addEventListener('visibilitychange', () => this.tellLooks());
     connection.addEventListener('status', () => this.redraw());
     settings.addEventListener('change', () => this.redraw());
     connection.addEventListener('list', () => { this.drawTabs(); this.redraw(); });
@@ -88,8 +89,14 @@ export class Panes {
     }
     for (const apply of this.borders) apply();
     for (const [name, p] of this.panes) p.element.classList.toggle('focused', name === tab?.focus);
+    this.tellLooks();
     const { focused } = this;
     if (focused && !focused.element.contains(document.activeElement)) focused.view.focus();
+  }
+
+  /** tellLooks tells the host what the person looks at. */
+  tellLooks() {
+    this.connection.look(document.hidden ? [] : [...this.panes.values()].map((p) => p.view.uri));
   }
 
   /** What is shown: on a small screen only the pane that has the focus. */

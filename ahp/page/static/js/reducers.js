@@ -5,12 +5,12 @@ import { oneLine } from './format.js';
 
 /**
  * @typedef {{kind: string, clientId?: string, session?: string}} Claim
- * @typedef {{waiting?: string, wantsYou?: boolean, guarded?: boolean, recording?: boolean,
+ * @typedef {{waiting?: string, guarded?: boolean, recording?: boolean,
  *   asks?: import('./asks.js').Ask[], by?: string,
  *   holder?: string, lender?: string, last?: {running?: boolean, exitCode?: number}}} Meta
  * @typedef {{resource: string, title: string, claim: Claim, executionTarget?: string,
  *   lifecycle?: {status: string, exitCode?: number}, exitCode?: number,
- *   _meta?: {termhost?: Meta}}} TerminalInfo
+ *   _meta?: {termhost?: Meta}, wants?: string}} TerminalInfo
  * @typedef {{id: string, line: string, at: number, done: boolean, exitCode?: number,
  *   durationMs?: number, by?: string, cwd?: string, output: string[], size: number}} Command
  * @typedef {{title: string, cwd: string, cols: number, rows: number, claim: Claim, exited: boolean,

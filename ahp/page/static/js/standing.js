@@ -15,15 +15,18 @@ const waitingWords = {
   input: 'waiting for input', secret: 'asks for a secret', approval: 'asks for approval',
 };
 
+/** @type {Record<string, string>} What has happened since the person looked at a terminal. */
+const missedWords = { bell: 'rang the bell', command: 'a command has ended' };
+
 /**
  * need says what a person has to do; "": nothing.
  * @param {TerminalInfo} t
  */
 export function need(t) {
   const m = t._meta?.termhost;
-  if (!m || exitOf(t).exited) return '';
-  if (m.asks?.length) return waitingWords.approval;
-  return m.waiting ? waitingWords[m.waiting] ?? m.waiting : m.wantsYou ? 'wants you' : '';
+  if (exitOf(t).exited) return '';
+  if (m?.asks?.length) return waitingWords.approval;
+  return m?.waiting ? waitingWords[m.waiting] ?? m.waiting : missedWords[t.wants ?? ''] ?? '';
 }
 
 /**

@@ -18,6 +18,9 @@ export const clipboard = 'termhost/clipboard';
 /** Who asks for the keyboard, which is told to the holder of a terminal, too. */
 export const asked = 'termhost/asked';
 
+/** What the person looks at, which the host is told, and what wants them, which it tells. */
+export const looking = 'termhost/looking', wanting = 'termhost/wanting';
+
 /**
  * utf8Length returns how many bytes of UTF-8 a text has.
  * @param {string} text
