@@ -35,7 +35,10 @@ const (
 	// maxTickets bounds the tickets of one key that wait to be used; the oldest makes room.
 	maxTickets = 16
 
-	ticketBytes = 32 // 256 bits, as a token
+	// A ticket is a secret and what is known of the host's key, each in base64url that needs no
+	// padding: the page takes the latter from the end.
+	secretBytes = 33
+	hostMark    = 15 // of a hash: nobody finds another key with the same 120 bits
 	nonceBytes  = 16
 	maxNonce    = 128 // of a page's nonce, in base64url: more than anybody needs
 	macBytes    = 16
@@ -110,8 +113,10 @@ func newPages(host *ecdsa.PrivateKey) *pages {
 }
 
 // OpenPage makes a ticket with which a page of that origin gets in once, as g's. NoRole asks for
-// operator, or for g's own role if that is lower. Errors are *Denied, or why the grant is over.
-func (a *Authority) OpenPage(g Grant, role Role, origin string) (secret string, err error) {
+// operator, or for g's own role if that is lower. The last 20 characters of the ticket stand for
+// the first 15 bytes of the SHA-256 hash of [Authority.PageHostKey], by which the page knows the
+// host; the others are a secret. Errors are *Denied, or why the grant is over.
+func (a *Authority) OpenPage(g Grant, role Role, origin string) (string, error) {
 	if role == NoRole {
 		role = min(Operator, g.Principal.Role)
 	}
@@ -123,12 +128,12 @@ func (a *Authority) OpenPage(g Grant, role Role, origin string) (secret string, 
 	} else if _, err := a.again(g); err != nil {
 		return "", err
 	}
-	raw := make([]byte, ticketBytes)
+	raw := make([]byte, secretBytes)
 	_, _ = rand.Read(raw)
-	secret = base64.RawURLEncoding.EncodeToString(raw)
+	secret := base64.RawURLEncoding.EncodeToString(raw)
 	now := a.clock()
 	a.pages.add(ticket{sha256.Sum256([]byte(secret)), g, role, origin, now.Add(TicketTTL)}, now)
-	return secret, nil
+	return secret + a.pageHostMark(), nil
 }
 
 func (p *pages) add(t ticket, now time.Time) {
@@ -149,8 +154,9 @@ func (p *pages) add(t ticket, now time.Time) {
 	p.tickets = append(p.tickets, t)
 }
 
-// take returns a ticket and forgets it.
-func (p *pages) take(secret string, now time.Time) (ticket, bool) {
+// take returns a ticket and forgets it. Whose mark is at the end of the text does not matter here.
+func (p *pages) take(text string, now time.Time) (ticket, bool) {
+	secret := text[:min(len(text), base64.RawURLEncoding.EncodedLen(secretBytes))]
 	hash := sha256.Sum256([]byte(secret))
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,15 +169,16 @@ func (p *pages) take(secret string, now time.Time) (ticket, bool) {
 	return t, now.Before(t.expires)
 }
 
-// EnterPage takes a ticket from a page and gives it a token for its key: 65 bytes, an uncompressed
-// point on P-256. Errors match ErrBadTicket, ErrTicketOrigin, ErrPageKey or those of MintToken.
-func (a *Authority) EnterPage(secret, origin string, browser []byte, remote net.Addr) (
+// EnterPage takes the text of a ticket from a page and gives it a token for its key: 65 bytes, an
+// uncompressed point on P-256. Errors match ErrBadTicket, ErrTicketOrigin, ErrPageKey or those of
+// MintToken.
+func (a *Authority) EnterPage(text, origin string, browser []byte, remote net.Addr) (
 	string, keys.Token, error) {
 	if _, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), browser); err != nil {
 		return "", keys.Token{}, ErrPageKey
 	}
 	now := a.clock()
-	t, ok := a.pages.take(secret, now)
+	t, ok := a.pages.take(text, now)
 	switch {
 	case !ok:
 		return "", keys.Token{}, ErrBadTicket
@@ -226,13 +233,8 @@ func (a *Authority) PageHostKey() []byte {
 	return point
 }
 
-// hostMark is how many bytes a [Authority.PageHostMark] stands for: nobody finds another key with
-// the same 128 bits.
-const hostMark = 16
-
-// PageHostMark returns the beginning of the SHA-256 hash of [Authority.PageHostKey], in unpadded
-// base64url. It is told with a ticket, by a way that is authenticated.
-func (a *Authority) PageHostMark() string {
+// pageHostMark returns what a ticket ends with: it is told by a way that is authenticated.
+func (a *Authority) pageHostMark() string {
 	hash := sha256.Sum256(a.PageHostKey())
 	return base64.RawURLEncoding.EncodeToString(hash[:hostMark])
 }

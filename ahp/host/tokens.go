@@ -56,12 +56,11 @@ func (h *Host) OpenPage(g authz.Grant, r PageRequest) (string, error) {
 		u.Path += "/"
 	}
 	u.Host = withoutDefaultPort(u)
-	secret, err := h.cfg().Authority.OpenPage(g, r.Role, u.Scheme+"://"+u.Host)
+	ticket, err := h.cfg().Authority.OpenPage(g, r.Role, u.Scheme+"://"+u.Host)
 	if err != nil {
 		return "", err
 	}
-	// What follows the # is never sent to a server. The mark is how the page knows this host.
-	text := u.String() + "#t=" + secret + "&k=" + h.cfg().Authority.PageHostMark()
+	text := u.String() + "#t=" + ticket // what follows the # is never sent to a server
 	if len(r.Terminals) > 0 {
 		text += "&/" + url.PathEscape(strings.Join(r.Terminals, ","))
 	}

@@ -5,9 +5,9 @@
 //
 // # Who is who
 //
-// The page is opened at http://HOST:PORT/#t=TICKET&k=MARK, which ssh has printed. It posts the
-// ticket with the public key of its browser to page/enter, and gets a token and the host's public
-// key, which has to have that MARK: the first 16 bytes of its SHA-256 hash. From then on both prove
+// The page is opened at http://HOST:PORT/#t=TICKET, which ssh has printed. It posts the ticket with
+// the public key of its browser to page/enter, and gets a token and the host's public key. The
+// ticket has to end with the first 15 bytes of the key's SHA-256 hash. From then on both prove
 // themselves with each connection. The page gets a challenge from page/challenge, and offers the
 // WebSocket the token, its signature of the challenge, and a nonce. The host's first message is its
 // signature of both (package ws). Until that holds the page sends nothing, and shows nothing that

@@ -241,9 +241,20 @@ func (p *tab) run(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.Context, p.patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		p.t.Fatalf("%v; the page shows:\n%s", err, p.text())
+	for _, step := range steps {
+		err := chromedp.Do(ctx, step)
+		for ctx.Err() == nil && drawnAnew(err) {
+			err = chromedp.Do(ctx, step)
+		}
+		if err != nil {
+			p.t.Fatalf("%v; the page shows:\n%s", err, p.text())
+		}
 	}
+}
+
+// drawnAnew reports whether what a step has found was replaced before it did anything with it.
+func drawnAnew(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "Could not find node with given id")
 }
 
 // text is what the page shows, for people.

@@ -1,7 +1,7 @@
 // The fragment of the page's address: the terminals that are shown, by NAME, and options. It is
 // never sent to a server. Forms that are read:
 //
-//	#t=TICKET&k=MARK&/build?debug=screen   a ticket with the mark of the host's key: taken out at once
+//	#t=TICKET&/build,logs?debug=screen     a ticket, which is taken out at once
 //	#/build,agent-7+logs                   two tabs; + is side by side, ~ one above the other
 //	#/build,(a~b)+c                        any nesting
 //	#/build,(a~b:30)+c                     b has 30 % of the room that it shares with a
@@ -11,7 +11,7 @@ import { leaf, split } from './layout.js';
 
 /**
  * @typedef {import('./layout.js').Tree} Tree
- * @typedef {{ticket: string, mark: string, tabs: Tree[], options: Map<string, string>}} Fragment
+ * @typedef {{ticket: string, tabs: Tree[], options: Map<string, string>}} Fragment
  */
 
 /**
@@ -19,12 +19,11 @@ import { leaf, split } from './layout.js';
  * @returns {Fragment}
  */
 export function parseFragment(text) {
-  const f = /** @type {Fragment} */ ({ ticket: '', mark: '', tabs: [], options: new Map() });
+  const f = /** @type {Fragment} */ ({ ticket: '', tabs: [], options: new Map() });
   for (const item of text.replace(/^#/, '').split(/[?&]/)) {
     const cut = item.indexOf('=');
     if (item.startsWith('/')) f.tabs = parseTabs(decode(item.slice(1)));
     else if (item.startsWith('t=')) f.ticket = item.slice(2);
-    else if (item.startsWith('k=')) f.mark = item.slice(2);
     else if (cut > 0) f.options.set(item.slice(0, cut), decode(item.slice(cut + 1)));
   }
   const together = f.options.get('split');

@@ -25,8 +25,7 @@ async function start() {
   if (fragment.ticket) { // it is spent, and has no place in the history
     history.replaceState(null, '', formatFragment(fragment.tabs, fragment.options));
   }
-  const session = fragment.ticket ? await Session.enter(fragment.ticket, fragment.mark) :
-    await Session.restore();
+  const session = fragment.ticket ? await Session.enter(fragment.ticket) : await Session.restore();
   if (!session) {
     refusal('Who are you?', 'This page opens with a ticket, which is good for one minute and one use.',
       newTicket);

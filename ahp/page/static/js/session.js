@@ -66,8 +66,8 @@ function bytesOf(text) {
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256' }, signing = { name: 'ECDSA', hash: 'SHA-256' };
-/** How many bytes of the hash of the host's key come with a ticket. */
-const markBytes = 16;
+/** How many bytes of the hash of the host's key a ticket ends with. */
+const markBytes = 15;
 
 /** Session is this tab's right to connect. */
 export class Session {
@@ -82,10 +82,9 @@ export class Session {
 
   /**
    * enter takes a ticket, which is then spent.
-   * @param {string} ticket
-   * @param {string} mark What the host's key is known by; "": any is taken.
+   * @param {string} ticket It ends with what the host's key is known by.
    */
-  static async enter(ticket, mark) {
+  static async enter(ticket) {
     const keys = await browserKeys();
     const point = await crypto.subtle.exportKey('raw', keys.publicKey);
     /** @type {Credentials} */
@@ -94,7 +93,7 @@ export class Session {
       throw new Refused(e.message, e.status === 403 ? sources : newTicket);
     });
     const hash = await crypto.subtle.digest('SHA-256', bytesOf(credentials.host));
-    if (mark && base64url(hash.slice(0, markBytes)) !== mark) throw new Refused(unknown + '.', newTicket);
+    if (!ticket.endsWith(base64url(hash.slice(0, markBytes)))) throw new Refused(unknown + '.', newTicket);
     sessionStorage.setItem(stored, JSON.stringify(credentials));
     return new Session(credentials, keys);
   }

@@ -30,6 +30,7 @@ export class Strip {
   constructor(connection) {
     this.connection = connection;
     this.element = h('div', { class: 'strip', role: 'status', hidden: true });
+    this.said = '';
     connection.addEventListener('status', () => this.draw());
   }
 
@@ -38,17 +39,29 @@ export class Strip {
     const stalled = status === 'ready' && this.connection.stalled;
     this.element.hidden = status === 'ready' && !stalled;
     if (stalled) {
-      fill(this.element, 'The host has not answered for some seconds: the network is slow, or gone. What you ' +
+      this.say('The host has not answered for some seconds: the network is slow, or gone. What you ' +
         'type is sent when it is back.');
     } else if (status === 'lost') {
       const message = reason?.message ?? '', { known } = this.connection;
       const why = /Failed to fetch|NetworkError|timed out|connection was lost/.test(message) ?
         'The host does not answer' : message;
-      fill(this.element, `${why}. ${known ? 'What you see is as it was; t' : 'T'}rying again\u2026`,
+      this.say(`${why}. ${known ? 'What you see is as it was; t' : 'T'}rying again\u2026`,
         button('Try now', 'Try now', () => this.connection.wake()));
     } else if (status === 'replaced') {
-      fill(this.element, 'This view has been opened elsewhere.',
+      this.say('This view has been opened elsewhere.',
         button('Use it here', 'Use it here', () => location.reload()));
     }
+  }
+
+  /**
+   * say shows a text, with what can be done. One that stands there already stays, so that each try does
+   * not take a button from under the pointer, and is not read out again.
+   * @param {string} text
+   * @param {...HTMLElement} actions
+   */
+  say(text, ...actions) {
+    if (text === this.said) return;
+    this.said = text;
+    fill(this.element, text, ...actions);
   }
 }
