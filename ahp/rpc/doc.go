@@ -50,6 +50,21 @@
 //
 // termhost/recordings {} returns {recordings}, as `recordings --json` prints them.
 //
+// # Waiting, deciding, and not being sent too much
+//
+// termhost/wait {channel, for: {exit?, command?, match?, idleMs?, blocked?}, timeoutMs?} is
+// answered with {reason, ...} when the first of what it waits for has happened: the terminal has
+// exited, a command has ended, a line matches a regular expression (RE2), nothing was printed for
+// so long, the program waits for somebody; or the time is up.
+//
+// termhost/approve {channel, ask, decision, reason?} decides "yes" or "no" about what an agent
+// wants to type into a guarded terminal. ask is what _meta.termhost.asks calls it. It is for
+// people: see termhost/guard below.
+//
+// A client that has termhost/ack {window} in the _meta of its initialize and reconnect is sent at
+// most so many bytes of terminal/data beyond those that it has acknowledged, with the notification
+// termhost/ack {channel, bytes}.
+//
 // # What wants the person
 //
 // A client that has a person before it may say what they look at, whenever that changes, with the
