@@ -34,7 +34,7 @@ func (p *tab) noticed(text string) {
 // up, the person is told what may not have arrived.
 func TestANetworkStandsStill(t *testing.T) {
 	slow(t)
-	browser(t)
+	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
 	c := newCable(t, s.address())
