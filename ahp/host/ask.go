@@ -16,6 +16,8 @@ const (
 	askPause = 10 * time.Second
 	// maxAsks is how many may ask for a keyboard at a time.
 	maxAsks = 16
+	// maxOwnAsks is how many of these may be one person's: each window of theirs may ask.
+	maxOwnAsks = 4
 	// noteBacklog is how many notes wait for a viewer to show them; further ones are lost.
 	noteBacklog = 4
 )
@@ -126,22 +128,24 @@ func (t *Terminal) addAsk(k ask) error {
 		return err
 	}
 	t.dropAsks()
-	mine := func(o ask) bool { return o.to.principal == p.ID }
+	again := func(o ask) bool { return o.to.claim == k.to.claim }
+	own := 0
+	for _, o := range t.asks {
+		if o.to.principal == p.ID {
+			own++
+		}
+	}
 	k.at = t.host.now()
 	asks := slices.Clone(t.asks)
-	switch i := slices.IndexFunc(asks, mine); {
+	switch i := slices.IndexFunc(asks, again); {
 	case i >= 0 && k.at.Sub(asks[i].at) < askPause:
-		another := asks[i].to.claim != k.to.claim // it is another window of the same person
 		k.at = asks[i].at
 		asks[i] = k
 		t.setAsks(asks)
-		if another {
-			t.ch.TellAsked("")
-		}
 		return nil
 	case i >= 0:
 		asks[i] = k
-	case len(asks) == maxAsks:
+	case len(asks) == maxAsks, own == maxOwnAsks:
 		return errManyAsk
 	default:
 		asks = append(asks, k)
@@ -152,7 +156,7 @@ func (t *Terminal) addAsk(k ask) error {
 			v.noteLocked(t.asked(k))
 		}
 	}
-	t.ch.TellAsked(Printable(k.to.name))
+	t.ch.TellAsked(t.holder.claim.ClientID, Printable(k.to.name))
 	return nil
 }
 
@@ -189,7 +193,7 @@ func (t *Terminal) dropAsks() {
 	}
 	if slices.ContainsFunc(t.asks, over) {
 		t.setAsks(slices.DeleteFunc(slices.Clone(t.asks), over))
-		t.ch.TellAsked("")
+		t.ch.TellAsked(t.holder.claim.ClientID, "")
 	}
 }
 

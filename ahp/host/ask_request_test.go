@@ -148,7 +148,7 @@ func TestARequestEndsWithItsViewer(t *testing.T) {
 	p := connect(t, h, carol, "p")
 	p.c.sub.WantAsked()
 	p.claim(uri, "p")
-	p.subscribe(uri)
+	p.follow(ahp.RootURI) // a page that shows another terminal is told as well
 	for what, leaves := range map[string]func(asker *viewer){
 		"closed":  func(asker *viewer) { asker.a.Close() },
 		"too old": func(*viewer) { clock.advance(askTime); term.withdrawAsks() },
@@ -219,13 +219,18 @@ func TestPagesOfOnePersonAreToldApart(t *testing.T) {
 	h := newHost(t)
 	term := run(t, h, carol, "x", "exec cat")
 	uri := ahp.TerminalURI("x")
+	holder := ""
 	names := func() (all []string) {
 		viewers, err := h.Viewers(carol, term)
 		if err != nil {
 			t.Fatal(err)
 		}
+		holder = ""
 		for _, v := range viewers {
 			all = append(all, v.Name)
+			if v.Holds {
+				holder += v.Name
+			}
 		}
 		slices.Sort(all)
 		return all
@@ -240,6 +245,9 @@ func TestPagesOfOnePersonAreToldApart(t *testing.T) {
 		t.Errorf("three pages are %q", got)
 	}
 	pages[1].claim(uri, "b")
+	if names(); holder != "carol/page#2" {
+		t.Errorf("%q holds it", holder)
+	}
 	asked, e := pages[0].c.Ask(uri)
 	if e != nil || asked.Holder != "carol/page#2" {
 		t.Errorf("asked %+v, %v", asked, e)
@@ -252,7 +260,9 @@ func TestPagesOfOnePersonAreToldApart(t *testing.T) {
 	if got := names(); !slices.Equal(got, []string{"carol/page", "carol/page#2", "carol/page#3"}) {
 		t.Errorf("after reloads there are %q", got)
 	}
-	if n, err := h.Kick(alice, term, "carol/page#3"); n != 1 || err != nil {
+	// What a page has on loan goes back when somebody ends its view.
+	if n, err := h.Kick(alice, term, "carol/page#2"); n != 1 || err != nil {
 		t.Errorf("%d kicked, %v", n, err)
 	}
+	term.awaitHolder(t, "carol")
 }

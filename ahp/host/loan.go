@@ -129,10 +129,15 @@ func (t *Terminal) awaitTaker(d time.Duration) {
 	taker, lent := t.holder, t.lent
 	time.AfterFunc(d, func() {
 		if t.host.away(taker) {
-			t.host.returnClaim(t, NoteLeft, func() bool {
-				return t.lent == lent && t.onLoan() && !t.inWindow()
-			})
+			t.endLoan(lent)
 		}
+	})
+}
+
+// endLoan is returnClaim for a loan whose holder has left.
+func (t *Terminal) endLoan(lent *loan) {
+	t.host.returnClaim(t, NoteLeft, func() bool {
+		return t.lent == lent && t.onLoan() && !t.inWindow()
 	})
 }
 

@@ -21,12 +21,13 @@ type Viewer struct {
 	Since    time.Time `json:"since"`          // in UTC; of an AHP connection, since it connected
 	Cols     int       `json:"cols,omitempty"` // of the window; 0: it has none
 	Rows     int       `json:"rows,omitempty"`
-	Holds    bool      `json:"holds"` // its principal holds the claim
+	Holds    bool      `json:"holds"` // its principal holds the claim, and not for another client
 	ReadOnly bool      `json:"readOnly"`
 
 	principal authz.Principal
 	attach    *Attach // nil: it is a subscription of conn
 	conn      *Conn
+	client    string // the clientId by which it may hold the claim; "": it is that of no one client
 }
 
 // NotWatchingError says that nobody of a name watches a terminal.
@@ -49,12 +50,17 @@ func (h *Host) viewers(t *Terminal) []Viewer {
 	var list []Viewer
 	for a := range h.attaches {
 		if a.t == t {
-			list = append(list, Viewer{Since: a.since, attach: a, conn: a.conn})
+			list = append(list, Viewer{Since: a.since, attach: a, conn: a.conn,
+				client: SSHClientID(a.conn.principal)})
 		}
 	}
 	for c := range h.conns {
 		if c.sub.Subscribed(t.ch) {
-			list = append(list, Viewer{Since: c.since, conn: c})
+			v := Viewer{Since: c.since, conn: c}
+			if c.client != nil {
+				v.client = c.client.id
+			}
+			list = append(list, v)
 		}
 	}
 	h.mu.Unlock()
@@ -68,7 +74,9 @@ func (h *Host) viewers(t *Terminal) []Viewer {
 		v.principal = v.conn.principal
 		v.Name, v.Role = Printable(v.principal.Name), v.principal.Role.String()
 		v.How, v.Since = howOf(v.conn.door), v.Since.UTC()
-		v.Holds = t.holder.principal == v.principal.ID
+		claim := t.holder.claim
+		v.Holds = t.holder.principal == v.principal.ID &&
+			(claim.Kind != ahp.ClaimClient || v.client == "" || v.client == claim.ClientID)
 		if v.attach != nil {
 			v.ReadOnly = v.attach.opts.ReadOnly
 			if v.attach.opts.Cols > 0 {
@@ -176,10 +184,17 @@ func (a *Attach) Kicked() <-chan struct{} { return a.kicked }
 // KickedBy returns by whom, for the viewer to read, once Kicked is closed.
 func (a *Attach) KickedBy() error { return a.kickedBy }
 
-// kick ends a connection's subscription. AHP has no message for that; clients that do not know ours
-// ignore it (JSON-RPC 2.0, notifications).
+// kick ends a connection's subscription, and what it has on loan goes back, as when an SSH session
+// ends. AHP has no message for that; clients that do not know ours ignore it (JSON-RPC 2.0,
+// notifications).
 func (c *Conn) kick(t *Terminal, cause error) {
 	c.sub.Unsubscribe(t.ch)
+	t.term.Lock()
+	lent, holds := t.lent, c.holds(t)
+	t.term.Unlock()
+	if holds {
+		t.endLoan(lent)
+	}
 	note := []byte(`{"jsonrpc":"2.0","method":"termhost/unsubscribed","params":{"channel":`)
 	note = ahp.AppendJSONString(note, t.uri)
 	note = ahp.AppendJSONString(append(note, `,"reason":`...), cause.Error())

@@ -96,9 +96,10 @@
 //
 // A client that has termhost/asked in the _meta of its initialize and reconnect is told of such
 // requests, those of SSH sessions included: with a notification {channel, asks, by}, for the
-// terminals that it subscribes to, while it holds their claims. asks has the names of all who ask
-// now, the first one first; by is the one who has just asked, and missing where somebody has left
-// instead. Requests end when the claim changes hands, which has no notification of its own.
+// terminals whose claims it holds, if it subscribes to them or to the root. asks has the names of
+// all who ask now, the first one first; by is the one who has just asked, and missing where
+// somebody has left instead. Requests end when the claim changes hands, which has no notification
+// of its own.
 //
 // termhost/handBack {channel, asked?} has the holder give the keyboard to the first who has asked
 // for it, or else back to the one who has lent it, as `Ctrl-\ r` does, and returns {to, asked}:

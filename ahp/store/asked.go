@@ -19,13 +19,36 @@ func (sub *Subscriber) WantAsked() {
 	sub.asked = true
 }
 
-// TellAsked gives an [Asked] to the subscribers that read c now and get such.
-func (c *Channel) TellAsked(by string) {
+// TellAsked gives an [Asked] about c to a client, if it gets such and follows c or the root.
+func (c *Channel) TellAsked(client, by string) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
-	for _, cur := range c.cursors {
-		cur.sub.tellAskedLocked(c, by)
+	if sub := c.wantsAskedLocked(client); sub != nil {
+		sub.tellAskedLocked(c, by)
 	}
+}
+
+// TellsAsked reports whether TellAsked reaches a client.
+func (c *Channel) TellsAsked(client string) bool {
+	c.store.mu.Lock()
+	defer c.store.mu.Unlock()
+	return c.wantsAskedLocked(client) != nil
+}
+
+// wantsAskedLocked returns the subscriber of a client that gets every [Asked] about c; nil: there
+// is none. Nobody has the clientId "".
+func (c *Channel) wantsAskedLocked(client string) *Subscriber {
+	if client == "" {
+		return nil
+	}
+	for _, ch := range []*Channel{c, c.store.root} {
+		for _, cur := range ch.cursors {
+			if cur.sub.client == client && cur.sub.asked {
+				return cur.sub
+			}
+		}
+	}
+	return nil
 }
 
 // TellAsked gives an [Asked] to one subscriber, if it gets such.
@@ -45,17 +68,4 @@ func (sub *Subscriber) tellAskedLocked(c *Channel, by string) {
 		return ok
 	})
 	sub.pushAnswerLocked(&Entry{seq: sub.store.nextLocked(), channel: c.uri, action: Asked{by}})
-}
-
-// TellsAsked reports whether a subscriber of a clientId that reads c gets every [Asked]. Nobody has
-// the clientId "".
-func (c *Channel) TellsAsked(clientID string) bool {
-	c.store.mu.Lock()
-	defer c.store.mu.Unlock()
-	for _, cur := range c.cursors {
-		if clientID != "" && cur.sub.client == clientID {
-			return cur.sub.asked
-		}
-	}
-	return false
 }

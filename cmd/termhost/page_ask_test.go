@@ -145,19 +145,28 @@ func TestAPageHandsBackWhatItHasTakenEarlier(t *testing.T) {
 	p.until(`document.querySelector('.pane:not(.held) .who').innerText === 'held by root'`)
 	person.types(t, "echo mine $((1+1))\r")
 	person.shows(t, "mine 2")
+
+	p.takes("build")
+	person.types(t, "\x1cc")
+	p.until(told("root has the keyboard"))
+	person.types(t, "\x1cr")
+	p.until(told("you have the keyboard, from root"))
+	p.until(held("build"))
 }
 
-// TestTwoWindowsOfOnePersonAreToldApart takes the keyboard in each of two pages of one key.
+// TestTwoWindowsOfOnePersonAreToldApart takes the keyboard in each of two pages of one key. One
+// asks the other for it, which shows another terminal, and its view is ended then.
 func TestTwoWindowsOfOnePersonAreToldApart(t *testing.T) {
 	slow(t)
 	onPage(t)
 	s := newSite(t)
 	s.ssh("new", "-d", "-n", "build")
+	s.ssh("new", "-d", "-n", "other")
 	person := s.attaches("build")
 	person.shows(t, "#")
 	pages := [2]*tab{}
 	for i := range pages {
-		pages[i] = s.open(s.ticket("build") + "&debug=screen").ready()
+		pages[i] = s.open(s.ticket("build", "other") + "&debug=screen").ready()
 		pages[i].shows("build", "# ")
 	}
 	names := [2]string{"root/page", "root/page#2"}
@@ -168,13 +177,37 @@ func TestTwoWindowsOfOnePersonAreToldApart(t *testing.T) {
 		p.takes("build")
 		person.shows(t, names[i]+" has the keyboard")
 		pages[1-i].until(who("held by " + names[i]))
-		if list := s.ssh("who", "build"); !strings.Contains(list, names[1-i]+" ") ||
-			strings.Count(list, "root/page") != 2 {
-			t.Errorf("who lists\n%s", list)
+		list := s.ssh("who", "build")
+		for line := range strings.Lines(list) {
+			name, _, _ := strings.Cut(line, " ")
+			if strings.Contains(line, "holds it") != (name == names[i]) {
+				t.Errorf("%s has the keyboard, and who lists\n%s", names[i], list)
+			}
 		}
 	}
 	pages[1].until(who("you have the keyboard, as root/page#2"))
 	pages[1].shot("second")
+
+	pages[1].listens().click("tab", "other")
+	pages[1].shows("other", "# ")
+	pages[0].listens().menu("Ask for the keyboard")
+	pages[0].until(told("you asked root/page#2 for the keyboard"))
+	pages[1].until(told("root/page asks for the keyboard of build"))
+	pages[1].click("tab", "build")
+	pages[1].click("button", "Hand it over")
+	pages[0].until(told("root/page#2 gave you the keyboard"))
+	pages[0].until(held("build"))
+
+	s.ssh("kick", "build", "root/page")
+	pages[0].until(`document.querySelector('.pane.stale .overlay').innerText.startsWith('root has ended your view of build')`)
+	pages[0].shot("kicked")
+	pages[1].until(who("held by root")) // who has lent it
+	pages[0].typeLine("build", "echo never")
+	pages[0].until(told("root has ended your view of build"))
+	pages[0].click("tab", "other")
+	pages[0].click("tab", "build")
+	pages[0].shows("build", "# ")
+	pages[0].until(who("held by root"))
 }
 
 // TestAGuardIsShownWhileItIsSet has somebody set and lift a terminal's guard with ssh.

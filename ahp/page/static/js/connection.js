@@ -1,7 +1,7 @@
 // The page's connection to the host, over as many WebSockets as it takes. It keeps the list of
 // terminals and who follows which of them, and goes on where it was after a loss.
 
-import { ack, asked, clipboard, looking, Lost, RPCError, rootURI, utf8Length, wanting } from './wire.js';
+import { ack, asked, clipboard, looking, Lost, RPCError, rootURI, unsubscribed, utf8Length, wanting } from './wire.js';
 import { RPC } from './rpc.js';
 import { Refused } from './session.js';
 
@@ -9,7 +9,7 @@ import { Refused } from './session.js';
  * @typedef {import('./session.js').Session} Session
  * @typedef {import('./reducers.js').TerminalInfo} TerminalInfo
  * @typedef {{snapshot(state: any): void, action(envelope: Envelope): void,
- *   copied(data: string): void, asked(asks: string[], by?: string): void, gone(): void}} Follower
+ *   copied(data: string): void, asked(asks: string[], by?: string): void, gone(): void, end(reason: string): void}} Follower
  * @typedef {{channel: string, action: any, serverSeq: number, rejectionReason?: string,
  *   origin?: {clientId: string, clientSeq: number}}} Envelope
  * @typedef {'connecting' | 'ready' | 'lost' | 'refused' | 'replaced'} Status
@@ -20,8 +20,8 @@ const abilities = { [ack.capability]: { window: ack.window }, [clipboard]: {}, [
 const firstDelay = 250, longestDelay = 5000;
 
 /**
- * Connection dispatches the events "status", when its status has changed or it stalls, and "list",
- * when the list of terminals has changed.
+ * Connection dispatches the events "status", when its status has changed or it stalls, "list", when
+ * the list of terminals has changed, and "asked", when others ask for a keyboard that is here.
  */
 export class Connection extends EventTarget {
   /** @type {Status} */
@@ -125,7 +125,8 @@ export class Connection extends EventTarget {
         this.wanted = new Map(params.terminals.map((/** @type {{terminal: string, why: string}} */ t) => [t.terminal, t.why]));
         this.list(this.terminals);
       } else if (method === clipboard) this.followers.get(params.channel)?.copied(params.data);
-      else if (method === asked) this.followers.get(params.channel)?.asked(params.asks, params.by);
+      else if (method === asked) this.asked(params);
+      else if (method === unsubscribed) this.ended(params);
     };
     rpc.onstall = () => this.dispatchEvent(new Event('status'));
     this.rpc = rpc;
@@ -149,6 +150,23 @@ export class Connection extends EventTarget {
       if (s.resource === rootURI) this.list(s.state.terminals);
     }
     await Promise.all([...this.followers].map(([uri, f]) => this.subscribe(uri, f)));
+  }
+
+  /**
+   * asked comes when others ask for a keyboard that is here than before, whether its terminal is shown
+   * or not.
+   * @param {{channel: string, asks: string[], by?: string}} params
+   */
+  asked(params) {
+    this.followers.get(params.channel)?.asked(params.asks, params.by);
+    this.dispatchEvent(new CustomEvent('asked', { detail: params }));
+  }
+
+  /** @param {{channel: string, reason: string}} params */
+  ended({ channel, reason }) {
+    const follower = this.followers.get(channel);
+    this.followers.delete(channel); // nor is it followed when the connection is made anew
+    follower?.end(reason);
   }
 
   /**

@@ -4,6 +4,7 @@ import { readPaste } from './clipboard.js';
 import { bytes, Input, inputAction, text } from './input.js';
 import { modifiers } from './modifiers.js';
 import { Prefix } from './prefix.js';
+import { holderOf } from './reducers.js';
 import { SoftKeys } from './softkeys.js';
 
 /**
@@ -41,7 +42,7 @@ export class Keyboard {
   /** Whether what is typed here reaches the program. */
   get holds() {
     const s = this.view.state;
-    return !s.exited && s.claim.kind === 'client' && s.claim.clientId === this.connection.clientId;
+    return !s.exited && !this.view.ended && s.claim.kind === 'client' && s.claim.clientId === this.connection.clientId;
   }
 
   /** What the list tells of the keyboard that is here: by what name, and who has it when it is handed back. */
@@ -52,14 +53,20 @@ export class Keyboard {
   /**
    * claimed comes when somebody else has the keyboard than before.
    * @param {Claim} before
+   * @param {boolean} own Whether it was done here.
    */
-  claimed(before) {
+  claimed(before, own) {
     const was = before.clientId === this.connection.clientId;
     if (was && !this.holds) {
       const unsent = this.input.drop();
       this.view.tellHolder(unsent ? `; ${notSent(unsent)}` : '');
     }
-    if (!was && this.holds && this.asked) this.notice(`${this.asked} gave you the keyboard`);
+    if (!was && this.holds && !own) {
+      const from = holderOf(before, this.view.info);
+      this.notice(this.asked ? `${from} gave you the keyboard` : `you have the keyboard, from ${from}`);
+    } else if (!was && this.asked && !own) {
+      this.view.tellHolder('');
+    }
     this.asked = '';
     this.asks = [];
   }
@@ -156,6 +163,7 @@ export class Keyboard {
     if (this.holds && this.connection.status !== 'ready') {
       this.notice('Not connected: what you type is not sent');
     } else if (this.holds) this.input.type(data);
+    else if (this.view.ended) this.notice(this.view.ended);
     else if (this.view.state.exited) this.notice('The program has ended.');
     else this.notice(`Held by ${this.view.holder}: take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a`);
   }

@@ -22,6 +22,7 @@ export class Notifier {
     this.layout = layout;
     this.panes = panes;
     connection.addEventListener('list', () => this.look());
+    connection.addEventListener('asked', (e) => this.asked(/** @type {CustomEvent} */ (e).detail));
   }
 
   /** allowed says whether the browser lets this page notify; none: it never does. */
@@ -45,6 +46,14 @@ export class Notifier {
     }
     for (const { shown } of before.values()) shown?.close();
     this.first = false;
+  }
+
+  /** @param {{channel: string, by?: string}} asked Who asks for a keyboard that is here. */
+  asked({ channel, by }) {
+    const t = this.connection.terminals.find((t) => t.resource === channel);
+    if (!by || !t) return;
+    if (!this.connection.followers.has(channel)) notice(`${by} asks for the keyboard of ${nameOf(channel)}`);
+    this.show(t, `${by} asks for the keyboard`);
   }
 
   /** @param {string} name */

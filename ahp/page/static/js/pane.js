@@ -116,18 +116,20 @@ export class Pane {
   draw() {
     const v = this.view, s = v.state, ready = this.connection.status === 'ready';
     this.element.classList.toggle('held', v.holds);
-    this.element.classList.toggle('stale', !ready || v.missing);
+    this.element.classList.toggle('stale', !ready || v.missing || !!v.ended);
     this.element.classList.toggle('with-commands', this.actions.commands());
     this.size.textContent = v.shown ? `${s.cols}\u00d7${s.rows}` : '';
     this.commands.draw(s);
     this.asks.draw(v.meta.asks ?? []);
     this.guarded.hidden = !v.meta.guarded || s.exited;
-    if (v.missing) {
+    if (v.ended) {
+      this.overlayText(`${v.ended}. Open it again to come back.`);
+    } else if (v.missing) {
       this.overlayText(`There is no terminal ${this.name} any more.`);
     } else {
       this.overlayText(v.shown ? '' : 'Loading\u2026');
     }
-    if (!v.shown || v.missing) return fill(this.who);
+    if (!v.shown || v.missing || v.ended) return fill(this.who), fill(this.keyboard);
     if (s.exited) {
       const o = outcome(s.exitCode);
       fill(this.who, h('span', { class: `mark ${o.kind}`, 'aria-hidden': 'true' }, o.mark), `exited, ${o.words}`);

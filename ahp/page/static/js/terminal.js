@@ -30,6 +30,7 @@ export class TerminalView extends EventTarget {
   state = emptyState;
   /** There is no such terminal. */
   missing = false;
+  ended = ''; // who has ended this page's view of it, and that they have
   shown = false; // the first snapshot is there
   resizeTimer = 0;
   unshown = 0; // bytes of output that the host has sent and that are not drawn yet
@@ -82,6 +83,7 @@ export class TerminalView extends EventTarget {
     const { state, text } = terminalState(snapshot);
     this.state = state;
     this.missing = false;
+    this.ended = '';
     this.shown = true;
     this.screen.reset(state.cols, state.rows, text);
     this.changed();
@@ -99,7 +101,7 @@ export class TerminalView extends EventTarget {
       case 'terminal/cleared': this.screen.clear(); break;
       case 'terminal/resized': this.screen.resize(a.cols, a.rows); break;
       case 'terminal/claimed':
-        this.keyboard.claimed(before);
+        this.keyboard.claimed(before, e.origin?.clientId === this.connection.clientId);
         this.askSoon();
         break;
     }
@@ -133,6 +135,12 @@ export class TerminalView extends EventTarget {
   acknowledge(bytes) {
     this.unshown -= bytes;
     this.connection.acknowledge(bytes);
+  }
+
+  /** @param {string} reason */
+  end(reason) {
+    this.ended = reason;
+    this.changed();
   }
 
   gone() {

@@ -15,6 +15,9 @@ export const ack = {
 /** What programs copy, which is told to the holder of a terminal. */
 export const clipboard = 'termhost/clipboard';
 
+/** That somebody has ended this page's view of a terminal. */
+export const unsubscribed = 'termhost/unsubscribed';
+
 /** Who asks for the keyboard, which is told to the holder of a terminal, too. */
 export const asked = 'termhost/asked';
 
