@@ -47,6 +47,8 @@ const (
 	NoteHas
 	// NoteHandedBack: Who has given it back to To, who had it before.
 	NoteHandedBack
+	// NoteUnasked: Who does not ask for it any more. It goes to the holder's viewers.
+	NoteUnasked
 )
 
 // Note tells the person at a viewer what became of the terminal's keyboard.
@@ -151,11 +153,7 @@ func (t *Terminal) addAsk(k ask) error {
 		asks = append(asks, k)
 	}
 	t.setAsks(asks)
-	for _, v := range t.windows {
-		if v.holdsLocked() {
-			v.noteLocked(t.asked(k))
-		}
-	}
+	t.noteHolder(t.asked(k))
 	t.ch.TellAsked(t.holder.claim.ClientID, Printable(k.to.name))
 	return nil
 }
@@ -185,15 +183,29 @@ func (t *Terminal) setAsks(asks []ask) {
 	t.asksEnd = time.AfterFunc(askTime-t.host.now().Sub(oldest), t.withdrawAsks)
 }
 
-// dropAsks forgets the requests of those who have left, and those that are too old, and tells a
-// client of AHP that holds the claim. The Term's lock is held.
+// dropAsks forgets the requests of those who have left, and those that are too old, and tells the
+// holder. The Term's lock is held.
 func (t *Terminal) dropAsks() {
 	over := func(k ask) bool {
 		return k.left() || k.conn.ctx.Err() != nil || t.host.now().Sub(k.at) >= askTime
 	}
 	if slices.ContainsFunc(t.asks, over) {
+		for _, k := range t.asks {
+			if over(k) {
+				t.noteHolder(Note{Kind: NoteUnasked, Who: k.to.name})
+			}
+		}
 		t.setAsks(slices.DeleteFunc(slices.Clone(t.asks), over))
 		t.ch.TellAsked(t.holder.claim.ClientID, "")
+	}
+}
+
+// noteHolder tells the holder's viewers something. The Term's lock is held.
+func (t *Terminal) noteHolder(n Note) {
+	for _, v := range t.windows {
+		if v.holdsLocked() {
+			v.noteLocked(n)
+		}
 	}
 }
 

@@ -137,6 +137,28 @@ func TestARequestIsToldToAClientThatSubscribesMeanwhile(t *testing.T) {
 	}
 }
 
+// A page asks an SSH session, and leaves.
+func TestARequestEndsWithItsPage(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	run(t, h, carol, "x", "exec cat")
+	holder := attach(t, h, carol, "x", window)
+	p := connect(t, h, page(dave), "p")
+	if _, e := p.c.Ask(ahp.TerminalURI("x")); e != nil {
+		t.Fatal(e)
+	}
+	if got := holder.noted(); got.Kind != NoteAsked {
+		t.Errorf("the holder is told %+v", got)
+	}
+	p.c.Close()
+	if got := holder.noted(); got != (Note{Kind: NoteUnasked, Who: "dave/page"}) {
+		t.Errorf("the holder is told %+v", got)
+	}
+	if name, err := holder.a.GiveAsked(); name != "" || err != nil {
+		t.Errorf("given to %q, %v", name, err)
+	}
+}
+
 // A request ends with the one who has made it, and after ten minutes. The holder is told, and then
 // gives the keyboard to nobody.
 func TestARequestEndsWithItsViewer(t *testing.T) {

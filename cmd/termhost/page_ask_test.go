@@ -103,6 +103,7 @@ func TestAPageAndSSHAskEachOtherForTheKeyboard(t *testing.T) {
 	p.until(offer)
 	person.types(t, "\x1cd")
 	p.until("!" + offer)
+	p.until(told("root does not ask for the keyboard any more"))
 	p.until(held("build"))
 
 	prefixed("g")
@@ -193,6 +194,11 @@ func TestTwoWindowsOfOnePersonAreToldApart(t *testing.T) {
 	pages[0].listens().menu("Ask for the keyboard")
 	pages[0].until(told("you asked root/page#2 for the keyboard"))
 	pages[1].until(told("root/page asks for the keyboard of build"))
+	person.types(t, "\x1cc")
+	pages[1].until(told("root has the keyboard of build"))
+	person.types(t, "\x1cr")
+	person.shows(t, "handed back to root/page#2")
+	pages[0].menu("Ask for the keyboard")
 	pages[1].click("tab", "build")
 	pages[1].click("button", "Hand it over")
 	pages[0].until(told("root/page#2 gave you the keyboard"))
@@ -201,13 +207,14 @@ func TestTwoWindowsOfOnePersonAreToldApart(t *testing.T) {
 	s.ssh("kick", "build", "root/page")
 	pages[0].until(`document.querySelector('.pane.stale .overlay').innerText.startsWith('root has ended your view of build')`)
 	pages[0].shot("kicked")
-	pages[1].until(who("held by root")) // who has lent it
+	pages[1].until(told("you have the keyboard, from root/page")) // for it was lent
+	pages[1].until(held("build"))
 	pages[0].typeLine("build", "echo never")
 	pages[0].until(told("root has ended your view of build"))
 	pages[0].click("tab", "other")
 	pages[0].click("tab", "build")
 	pages[0].shows("build", "# ")
-	pages[0].until(who("held by root"))
+	pages[0].until(who("held by root/page#2"))
 }
 
 // TestAGuardIsShownWhileItIsSet has somebody set and lift a terminal's guard with ssh.

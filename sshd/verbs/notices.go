@@ -91,8 +91,11 @@ func (r *Runner) entering(a *host.Attach) string {
 // noted says what became of the keyboard.
 func (w *viewer) noted(n host.Note) overlay {
 	who, to := host.Printable(n.Who), host.Printable(n.To)
-	if n.Kind == host.NoteAsked {
+	switch n.Kind {
+	case host.NoteAsked:
 		return w.asked(who, host.Printable(n.First)).longer()
+	case host.NoteUnasked:
+		return notice("%s does not ask for the keyboard any more", who)
 	}
 	if n.Agent != "" {
 		return approvalNote(n)

@@ -96,6 +96,10 @@ export class Keyboard {
       this.notice(name === asks[0] ? `${name} asks for the keyboard: Ctrl-\\ r gives it` :
         `${name} asks for the keyboard, too: Ctrl-\\ r gives it to ${asks[0]}`);
     }
+    for (const name of this.asks) { // when the connection is made anew, the host tells who does still
+      if (asks.includes(name) || this.connection.status !== 'ready') continue;
+      this.notice(`${name} does not ask for the keyboard any more`);
+    }
     this.asks = asks;
   }
 

@@ -3,13 +3,15 @@
 
 import { notice } from './dialogs.js';
 import { programTitle } from './format.js';
-import { nameOf } from './reducers.js';
+import { holderOf, nameOf } from './reducers.js';
 import { need } from './standing.js';
 import { settings } from './theme.js';
 
 export class Notifier {
   /** @type {Map<string, {words: string, shown: Notification | null}>} By URI: what is wanted there. */
   needs = new Map();
+  /** @type {Set<string>} By URI: whose keyboards are here. */
+  held = new Set();
   first = true;
 
   /**
@@ -45,7 +47,20 @@ export class Notifier {
       this.needs.set(t.resource, { words, shown: fresh ? this.show(t, words) : old?.shown ?? null });
     }
     for (const { shown } of before.values()) shown?.close();
+    this.lookAtKeyboards();
     this.first = false;
+  }
+
+  /** lookAtKeyboards tells of those that were here and are another's now, where the terminal does not. */
+  lookAtKeyboards() {
+    const { clientId, followers, terminals } = this.connection, before = this.held;
+    this.held = new Set();
+    for (const t of terminals) {
+      if (t.claim.clientId === clientId) this.held.add(t.resource);
+      else if (before.has(t.resource) && !followers.has(t.resource)) {
+        notice(`${holderOf(t.claim, t)} has the keyboard of ${nameOf(t.resource)}`);
+      }
+    }
   }
 
   /** @param {{channel: string, by?: string}} asked Who asks for a keyboard that is here. */
