@@ -20,42 +20,11 @@ var files embed.FS
 // asset is one file of the page, as it is sent.
 type asset struct {
 	contentType string
-	etag        string
-	plain, gzip []byte
+	address     string // below the page's own; "": the page itself
+	hash        [sha256.Size]byte
+	plain       []byte
+	gzip        func() []byte // compressed when it is first asked for
 }
-
-// assets returns the files by their paths below the page's own; that of the page itself is "". They
-// are compressed when the first one is asked for. The page's own names all modules, so that the
-// browser need not read one to learn of the next.
-var assets = sync.OnceValue(func() map[string]*asset {
-	all := map[string]*asset{}
-	preloads := ""
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		kind, ok := contentTypes[path.Ext(name)]
-		if err != nil || d.IsDir() || !ok {
-			return err
-		}
-		text, err := files.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		at := strings.TrimPrefix(name, "static/")
-		if kind == contentTypes[".js"] {
-			preloads += fmt.Sprintf("<link rel=\"modulepreload\" href=%q>\n", at)
-		}
-		all[at], err = newAsset(kind, text)
-		return err
-	})
-	if index := all["index.html"]; err == nil {
-		delete(all, "index.html")
-		text := strings.Replace(string(index.plain), "</head>", preloads+"</head>", 1)
-		all[""], err = newAsset(index.contentType, []byte(text))
-	}
-	if err != nil {
-		panic(err) // the files are part of the program
-	}
-	return all
-})
 
 // contentTypes has the kinds of file that are served. The licences are not.
 var contentTypes = map[string]string{
@@ -66,39 +35,129 @@ var contentTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-func newAsset(contentType string, text []byte) (*asset, error) {
-	sum := sha256.Sum256(text)
-	a := &asset{contentType: contentType, plain: text,
-		etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+// assets returns what is served, by address. All modules of the page are one file, its style sheets
+// another. What an address other than the page's has never changes, for it has a hash of that.
+var assets = sync.OnceValue(func() map[string]*asset {
+	all, err := newAssets()
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return all
+})
+
+func newAssets() (map[string]*asset, error) {
+	all := map[string]*asset{}
+	add := func(name string, text []byte) *asset {
+		a := newAsset(name, text)
+		all[a.address] = a
+		return a
+	}
+	static := func(name string) ([]byte, error) { return files.ReadFile("static/" + name) }
+
+	var addresses []string // what the modules call a file, and its address
+	var preloads strings.Builder
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		kind := path.Ext(name)
+		if err != nil || kind != ".mjs" && kind != ".svg" {
+			return err
+		}
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		a := add(strings.TrimPrefix(name, "static/"), text)
+		if kind == ".svg" {
+			addresses = append(addresses, path.Base(name), a.address)
+			return nil
+		}
+		addresses = append(addresses, "../"+name, "./"+a.address)
+		fmt.Fprintf(&preloads, "<link rel=\"modulepreload\" %s>\n", a.from("href"))
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if _, err = w.Write(text); err == nil {
-		err = w.Close()
+	script, err := newBundle("main.js", func(name string) ([]byte, error) {
+		return static("js/" + name)
+	})
+	if err != nil {
+		return nil, err
 	}
-	a.gzip = b.Bytes()
-	return a, err
+	index, err := static("index.html")
+	if err != nil {
+		return nil, err
+	}
+	style, err := bundleStyles(index, func(name string) ([]byte, error) {
+		if strings.HasPrefix(name, "vendor/") {
+			return files.ReadFile(name)
+		}
+		return static(name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	js := add("app.js", []byte(replaceQuoted(script.out.String(), "'", addresses)))
+	css := add("app.css", style)
+	html := replaceQuoted(stylesheet.ReplaceAllString(string(index), ""), `"`, addresses)
+	html = strings.Replace(html, `src="js/main.js"`, js.from("src"), 1)
+	styles := fmt.Sprintf("<link rel=\"stylesheet\" %s>\n", css.from("href"))
+	html = strings.Replace(html, "<script", styles+"<script", 1)
+	html = strings.Replace(html, "</head>", preloads.String()+"</head>", 1)
+	page := newAsset("index.html", []byte(html))
+	page.address = ""
+	all[""] = page
+	return all, nil
 }
 
-// serve sends the asset, unless the browser has it.
+// replaceQuoted replaces the names of files, between quotes, by their addresses.
+func replaceQuoted(text, quote string, addresses []string) string {
+	quoted := make([]string, len(addresses))
+	for i, a := range addresses {
+		quoted[i] = quote + a + quote
+	}
+	return strings.NewReplacer(quoted...).Replace(text)
+}
+
+func newAsset(name string, text []byte) *asset {
+	kind := path.Ext(name)
+	sum := sha256.Sum256(text)
+	version := base64.RawURLEncoding.EncodeToString(sum[:9])
+	return &asset{
+		contentType: contentTypes[kind],
+		address:     strings.TrimSuffix(name, kind) + "." + version + kind,
+		hash:        sum,
+		plain:       text,
+		gzip:        sync.OnceValue(func() []byte { return compress(text) }),
+	}
+}
+
+// from returns the attributes with which the page names the asset. The browser takes it only with
+// that hash (SRI): what it keeps for this address may come from another program that listened here.
+func (a *asset) from(attribute string) string {
+	return fmt.Sprintf(`%s="%s" integrity="sha256-%s"`, attribute, a.address,
+		base64.StdEncoding.EncodeToString(a.hash[:]))
+}
+
+func compress(text []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(text) // into memory
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// serve sends the asset, which a browser then keeps; the page itself it asks for each time.
 func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.contentType)
 	h.Set("Vary", "Accept-Encoding")
-	if !strings.HasPrefix(a.contentType, "text/html") {
-		h.Set("Cache-Control", "no-cache") // kept, and asked for again with its ETag
-		h.Set("ETag", a.etag)
-		if r.Header.Get("If-None-Match") == a.etag {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
+	if a.address != "" {
+		h.Set("Cache-Control", "max-age=31536000, immutable")
 	}
 	text := a.plain
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
-		text = a.gzip
+		text = a.gzip()
 	}
 	h.Set("Content-Length", fmt.Sprint(len(text)))
 	if r.Method != http.MethodHead {

@@ -24,10 +24,15 @@
 // # Files
 //
 // static has the page's own files: index.html, app.css, and ES modules in js, each with one
-// responsibility, whose types are checked from their JSDoc comments. Nothing is built: the browser
-// gets what is in the repository. vendor has xterm.js and two of its addons, byte for byte as npm
-// has them; package.json names the versions. js/widths-table.js is written by gen.go from the
-// screen's own table of widths, so that a character takes as many cells here as there.
+// responsibility, whose types are checked from their JSDoc comments. Nothing is built: this package
+// puts the modules into one file, in the order of their imports, and so the style sheets; otherwise
+// the browser gets what is in the repository. vendor has xterm.js and two of its addons, byte for
+// byte as npm has them; package.json names the versions. js/widths-table.js is written by gen.go
+// from the screen's own table of widths, so that a character takes as many cells here as there.
+//
+// The page itself is never kept by a browser. It names all else by addresses with a hash of what
+// they have, so that a browser keeps that for ever, loads nothing twice, and has never one part
+// from before an upgrade and another from after it.
 //
 // # Hooks
 //

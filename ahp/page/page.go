@@ -86,13 +86,18 @@ func (d *door) file(w http.ResponseWriter, r *http.Request, _ ws.Peer) error {
 	return nil
 }
 
-// challenge answers with what the page has to sign, and where it then connects to, below its own
-// address.
+// challenge answers with what the page has to sign.
 func (d *door) challenge(w http.ResponseWriter, _ *http.Request, _ ws.Peer) error {
-	return reply(w, map[string]string{
+	return reply(w, d.next())
+}
+
+// next returns what the page has to sign to connect, and where it then connects to, below its own
+// address.
+func (d *door) next() map[string]string {
+	return map[string]string{
 		"challenge": d.Authority.PageChallenge(),
 		"ahp":       strings.TrimPrefix(d.AHPPath, "/"),
-	})
+	}
 }
 
 func reply(w http.ResponseWriter, v any) error {
@@ -163,11 +168,11 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, p ws.Peer) error {
 	}
 	d.Log.Info("page let in", "door", p.Door, "remote", p.Remote.String(), "token", token.Name,
 		"key", token.Identity.Fingerprint)
-	return reply(w, map[string]string{
-		"token": secret, "name": token.Name, "role": token.Role,
-		"expires": token.Expires.Format(time.RFC3339),
-		"host":    base64.RawURLEncoding.EncodeToString(d.Authority.PageHostKey()),
-	})
+	answer := d.next() // it connects at once
+	answer["token"], answer["name"], answer["role"] = secret, token.Name, token.Role
+	answer["expires"] = token.Expires.Format(time.RFC3339)
+	answer["host"] = base64.RawURLEncoding.EncodeToString(d.Authority.PageHostKey())
+	return reply(w, answer)
 }
 
 // explain returns what a page is told that is not let in. It then says what to do.

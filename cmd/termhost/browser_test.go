@@ -292,6 +292,11 @@ func devtools[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.
 	})
 }
 
+// module is an expression for what one of the page's modules exports, as a promise.
+func module(name string) string {
+	return fmt.Sprintf(`import(document.querySelector('script').src).then(({ modules }) => modules[%q])`, name)
+}
+
 // answer returns what the browser answers to a command of its protocol.
 func answer[P, R any](p *tab, c cdp.Command[P, R], params P) R {
 	p.t.Helper()

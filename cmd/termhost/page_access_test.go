@@ -137,7 +137,7 @@ func TestEverythingHasANameAndCanBeRead(t *testing.T) {
 			theme string
 			least float64
 		}{{"light", 4.5}, {"dark", 4.5}, {"contrast", 7}} {
-			eval[bool](p, fmt.Sprintf(`import('./js/theme.js').then(({ settings }) => { settings.set({ theme: %q }); return true })`, c.theme))
+			eval[bool](p, fmt.Sprintf(module("theme.js")+`.then(({ settings }) => { settings.set({ theme: %q }); return true })`, c.theme))
 			p.readable(state.name+" in "+c.theme, c.least)
 			p.shot("state-" + state.name + "-" + c.theme)
 		}
@@ -168,7 +168,7 @@ func TestTabReachesEverything(t *testing.T) {
 	p.command("true", "ok 0")
 	p.beside("logs")
 	p.inTerminal("logs")
-	eval[bool](p, `import('./js/theme.js').then(({ settings }) => { settings.set({ keys: 'always' }); return true })`)
+	eval[bool](p, module("theme.js")+`.then(({ settings }) => { settings.set({ keys: 'always' }); return true })`)
 	// Things are drawn anew, so that they are told by their names; a list is one stop.
 	p.run(chromedp.Evaluate[chromedp.Void](`(() => {
 		window.stop = (e) => { const stop = e.closest('[role=list]') ?? e;

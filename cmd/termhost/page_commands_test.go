@@ -58,7 +58,7 @@ func TestCommandsStandBesideTheirTerminal(t *testing.T) {
 		"/home/ann/src/example.org/project/internal/server/handlers": "~/src/…/server/handlers",
 		"/" + strings.Repeat("a", 40) + "/b":                         "/aaaaaaaaaaa…/b",
 	} {
-		got := eval[string](p, fmt.Sprintf(`import('./js/format.js').then((f) => f.shortPath(%q, '/home/ann'))`, path))
+		got := eval[string](p, fmt.Sprintf(module("format.js")+`.then((f) => f.shortPath(%q, '/home/ann'))`, path))
 		if got != want {
 			t.Errorf("%s is shown as %q", path, got)
 		}

@@ -39,7 +39,7 @@ func (p *tab) alive() int {
 	var n int
 	p.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		of, err := cdp.Call(ctx, t, runtime.Evaluate, runtime.EvaluateParams{AwaitPromise: new(true),
-			Expression: `import('./vendor/xterm.mjs').then((m) => m.Terminal.prototype)`})
+			Expression: module("library.js") + `.then((m) => m.library().Terminal.prototype)`})
 		if err != nil {
 			return err
 		}

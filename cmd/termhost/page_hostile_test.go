@@ -106,7 +106,7 @@ func TestThePageAnswersNoQuery(t *testing.T) {
 	// The host takes the questions out. Where it does not, the page itself has no answer.
 	quoted, err := json.Marshal(queries)
 	hosttest.Check(t, err)
-	if said := eval[string](p, fmt.Sprintf(`import('./js/screen.js').then(({newTerminal}) => new Promise((resolve) => {
+	if said := eval[string](p, fmt.Sprintf(module("screen.js")+`.then(({newTerminal}) => new Promise((resolve) => {
 		const term = newTerminal({ cols: 80, rows: 24 }); let said = '';
 		term.onData((data) => { said += data });
 		term.write(%s, () => resolve(said)) }))`, quoted)); said != "" {
@@ -269,9 +269,9 @@ func TestMarkupIsText(t *testing.T) {
 	}
 
 	// A name in the address, a notice with a name, and a title that the person changes.
-	p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`import('./js/dialogs.js').then((d) => d.notice(%q))`, bad)))
+	p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(module("dialogs.js")+`.then((d) => d.notice(%q))`, bad)))
 	p.until(fmt.Sprintf(`document.querySelector('.notices')?.innerText.includes(%q)`, bad))
-	if n := eval[int](p, `document.querySelectorAll('img, b, script:not([src="js/main.js"])').length`); n != 0 {
+	if n := eval[int](p, `document.querySelectorAll('img, b, script:not([src^="app."])').length`); n != 0 {
 		t.Errorf("%d elements were made of text", n)
 	}
 	if eval[bool](p, `'pwned' in window || /[\u202a-\u202e]/.test(document.querySelector('.sidebar').innerText + document.title)`) {
@@ -327,7 +327,7 @@ func TestATitleCannotPoseAsTheHost(t *testing.T) {
 		p.until(entry + `.ariaLabel.startsWith('deploy, running')`)
 	}
 	// The host leaves most of such characters out. Where it does not, the page does.
-	if got := eval[string](p, `import('./js/format.js').then(({ programTitle }) =>
+	if got := eval[string](p, module("format.js")+`.then(({ programTitle }) =>
 		programTitle('\u202e\u2066\u200b\ufeff\u061c\x1b over\u2028line\u2029\u200eend\u00ad\n', 'x'))`); got != "title: over line end" {
 		t.Errorf("the page shows a title as %q", got)
 	}

@@ -290,7 +290,7 @@ func TestTheSamePageTwice(t *testing.T) {
 	// do.
 	duplicate := func(before string) *tab {
 		t.Helper()
-		q := newTab(t, p.Context, strings.Split(at, "#")[0]+"icon.svg")
+		q := newTab(t, p.Context, eval[string](p, `document.querySelector('link[rel=icon]').href`))
 		eval[bool](q, fmt.Sprintf(`Object.assign(sessionStorage, %s) && true`, stored))
 		answer(q, page.AddScriptToEvaluateOnNewDocument,
 			page.AddScriptToEvaluateOnNewDocumentParams{Source: before})

@@ -68,7 +68,7 @@ func TestThePageDrawsCharactersAsWideAsTheHost(t *testing.T) {
 	for _, text := range strings.Split(strings.TrimSpace(widthCorpus), "\n") {
 		quoted, err := json.Marshal(strings.TrimSuffix(text, "|"))
 		hosttest.Check(t, err)
-		got := eval[int](p, fmt.Sprintf(`import('./js/widths.js').then(({Widths}) => { const w = new Widths(); let total = 0, state = 0;
+		got := eval[int](p, fmt.Sprintf(module("widths.js")+`.then(({Widths}) => { const w = new Widths(); let total = 0, state = 0;
 			for (const c of %s) { const next = w.charProperties(c.codePointAt(0), state);
 				total += (next >> 1 & 3) - (next & 1 ? state >> 1 & 3 : 0); state = next } return total })`, quoted))
 		if want := width.String(strings.TrimSuffix(text, "|")); got != want {

@@ -20,7 +20,7 @@ export class Compose {
 
   /**
    * @param {() => TerminalView | undefined} current The terminal that has the focus.
-   * @param {boolean} observer It may not type at all.
+   * @param {() => boolean} observer Whether the page may not type at all.
    */
   constructor(current, observer) {
     this.current = current;
@@ -47,7 +47,7 @@ export class Compose {
   /** draw shows what has changed: whether there is a terminal to type into, and what it asks for. */
   draw() {
     const view = this.current();
-    this.element.hidden = !view || this.observer || !keysWanted();
+    this.element.hidden = !view || this.observer() || !keysWanted();
     this.ctrl.setAttribute('aria-pressed', String(modifiers.ctrl));
     this.alt.setAttribute('aria-pressed', String(modifiers.alt));
     const secret = view?.info?._meta?.termhost?.waiting === 'secret';

@@ -1,9 +1,10 @@
 // The page's connection to the host, over as many WebSockets as it takes. It keeps the list of
 // terminals and who follows which of them, and goes on where it was after a loss.
 
-import { ack, asked, clipboard, looking, Lost, RPCError, rootURI, unsubscribed, utf8Length, wanting } from './wire.js';
-import { RPC } from './rpc.js';
+import { nameOf } from './reducers.js';
+import { Lost, RPC, RPCError } from './rpc.js';
 import { Refused } from './session.js';
+import { ack, asked, clipboard, looking, rootURI, terminalURI, unsubscribed, utf8Length, wanting } from './wire.js';
 
 /**
  * @typedef {import('./session.js').Session} Session
@@ -26,14 +27,19 @@ const firstDelay = 250, longestDelay = 5000;
 export class Connection extends EventTarget {
   /** @type {Status} */
   status = 'connecting';
+  /** @type {Session | null} null: the page has not got in yet. */
+  session = null;
+  clientId = '';
   /** @type {Error | null} Why it is refused, or was lost. */
   reason = null;
   /** @type {TerminalInfo[]} */
   terminals = [];
+  listed = false; // terminals is what the host has told
   /** @type {RPC | null} */
   rpc = null;
   /** @type {Map<string, Follower>} By URI. */
   followers = new Map();
+  joined = false; // the host takes subscriptions on this WebSocket
   lastSeen = 0;
   known = false; // whether the host has known this clientId
   clientSeq = 1;
@@ -47,14 +53,8 @@ export class Connection extends EventTarget {
   /** @type {Map<string, string>} By URI: why terminals want the person. */
   wanted = new Map();
 
-  /**
-   * @param {Session} session
-   * @param {string} clientId
-   */
-  constructor(session, clientId) {
+  constructor() {
     super();
-    this.session = session;
-    this.clientId = clientId;
     this.wake = () => {};
     addEventListener('online', () => this.wake());
     document.addEventListener('visibilitychange', () => { if (!document.hidden) this.wake(); });
@@ -73,11 +73,20 @@ export class Connection extends EventTarget {
     this.dispatchEvent(new Event('status'));
   }
 
-  /** run connects, again and again, until it is refused or replaced. */
-  async run() {
+  /** Whether the page may only look. */
+  get observer() { return this.session?.credentials.role === 'observer'; }
+
+  /**
+   * run connects, again and again, until it is refused or replaced.
+   * @param {Session} session
+   * @param {string} clientId
+   */
+  async run(session, clientId) {
+    this.session = session;
+    this.clientId = clientId;
     for (;;) {
       try {
-        const { closed } = await this.open();
+        const { closed } = await this.open(session);
         this.attempts = 0;
         this.become('ready');
         const reason = await closed;
@@ -89,6 +98,7 @@ export class Connection extends EventTarget {
         this.become('lost', error);
       } finally {
         this.rpc = null;
+        this.joined = false;
         for (const w of this.dispatched.values()) w.reject(new Lost('the connection was lost'));
         this.dispatched.clear();
       }
@@ -107,12 +117,13 @@ export class Connection extends EventTarget {
 
   /**
    * open connects once.
+   * @param {Session} session
    * @returns {Promise<{closed: Promise<string>}>} When it is open, and later why it has ended.
    */
-  async open() {
-    const socket = await this.session.connect();
+  async open(session) {
+    const socket = await session.connect();
     if (!socket) {
-      await this.session.diagnose();
+      await session.diagnose();
       throw new Error('The host is there, but WebSockets do not get through: the proxy in between has ' +
         'to pass on the headers Upgrade and Connection');
     }
@@ -123,7 +134,7 @@ export class Connection extends EventTarget {
       if (method === 'action') this.receive(params);
       else if (method === wanting) {
         this.wanted = new Map(params.terminals.map((/** @type {{terminal: string, why: string}} */ t) => [t.terminal, t.why]));
-        this.list(this.terminals);
+        if (this.listed) this.list(this.terminals);
       } else if (method === clipboard) this.followers.get(params.channel)?.copied(params.data);
       else if (method === asked) this.asked(params);
       else if (method === unsubscribed) this.ended(params);
@@ -139,17 +150,20 @@ export class Connection extends EventTarget {
 
   /** @param {RPC} rpc */
   async begin(rpc) {
-    const hello = await rpc.request('initialize', {
+    const answer = rpc.request('initialize', {
       channel: rootURI, protocolVersions: versions, clientId: this.clientId,
       clientInfo: { name: 'termhost page' }, initialSubscriptions: [rootURI],
       _meta: abilities,
     });
+    this.joined = true; // what is sent from now on comes behind
+    const subscribed = Promise.all([...this.followers].map(([uri, f]) => this.subscribe(uri, f)));
+    const hello = await answer;
     this.directory = hello.defaultDirectory ?? '';
     this.lastSeen = Math.max(this.lastSeen, hello.serverSeq);
     for (const s of hello.snapshots) {
       if (s.resource === rootURI) this.list(s.state.terminals);
     }
-    await Promise.all([...this.followers].map(([uri, f]) => this.subscribe(uri, f)));
+    await subscribed;
   }
 
   /**
@@ -189,6 +203,8 @@ export class Connection extends EventTarget {
     }
     for (const envelope of replay.actions) this.receive(envelope);
     for (const uri of replay.missing) this.followers.get(uri)?.gone();
+    this.joined = true;
+    for (const [uri, f] of this.followers) if (!uris.includes(uri)) void this.subscribe(uri, f);
     return true;
   }
 
@@ -209,9 +225,18 @@ export class Connection extends EventTarget {
     else if (e.action.type === 'terminal/data') this.acknowledge(utf8Length(e.action.data));
   }
 
+  /**
+   * uriOf returns the URI of a terminal.
+   * @param {string} name
+   */
+  uriOf(name) {
+    return this.terminals.find((t) => nameOf(t.resource) === name)?.resource ?? terminalURI(name);
+  }
+
   /** @param {TerminalInfo[]} terminals */
   list(terminals) {
     this.terminals = terminals;
+    this.listed = true;
     for (const t of terminals) t.wants = this.wanted.get(t.resource);
     this.dispatchEvent(new Event('list'));
   }
@@ -223,7 +248,7 @@ export class Connection extends EventTarget {
   look(uris) {
     if (uris.join() === this.lookedAt.join()) return;
     this.lookedAt = uris;
-    this.rpc?.notify(looking, { channel: rootURI, terminals: uris });
+    if (this.joined) this.rpc?.notify(looking, { channel: rootURI, terminals: uris });
   }
 
   /**
@@ -244,7 +269,7 @@ export class Connection extends EventTarget {
    */
   follow(uri, follower) {
     this.followers.set(uri, follower);
-    if (this.status === 'ready') void this.subscribe(uri, follower);
+    if (this.joined) void this.subscribe(uri, follower);
   }
 
   /**

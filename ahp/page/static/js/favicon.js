@@ -4,8 +4,12 @@
 import { standing } from './standing.js';
 import { nameOf } from './reducers.js';
 
-/** @type {Record<string, string>} The icons beside the plain one, by what they say. */
-const icons = { needs: 'needs', ok: 'ok', failed: 'failed', signal: 'failed', lost: 'failed', running: 'running' };
+/** @type {Record<string, string>} The icons, by what they say. */
+const icons = {
+  needs: 'icon-needs.svg', ok: 'icon-ok.svg', failed: 'icon-failed.svg', signal: 'icon-failed.svg',
+  lost: 'icon-failed.svg', running: 'icon-running.svg',
+};
+const plainIcon = 'icon.svg';
 
 export class Favicon {
   last = '';
@@ -27,14 +31,14 @@ export class Favicon {
     const looked = terminals.find((t) => nameOf(t.resource) === name);
     const needs = terminals.filter((t) => standing(t).kind === 'needs').length;
     const s = looked && standing(looked);
-    this.set(needs ? 'needs' : icons[s?.kind ?? ''] ?? '');
+    this.set(needs ? icons.needs : icons[s?.kind ?? ''] ?? plainIcon);
     const mark = needs ? `(${needs}) ` : s && s.kind !== 'running' ? `${s.mark} ` : '';
     document.title = mark + (name ? `${name} \u2013 termhost` : 'termhost');
   }
 
   /** @param {string} icon */
   set(icon) {
-    const href = new URL(icon ? `icon-${icon}.svg` : 'icon.svg', document.baseURI).href;
+    const { href } = new URL(icon, document.baseURI);
     if (href === this.last) return;
     this.last = href;
     this.link.href = href;

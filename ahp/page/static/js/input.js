@@ -1,6 +1,6 @@
 // What is typed, on its way to the host: in order, complete, and no faster than the host takes it.
 
-import { Lost } from './wire.js';
+import { Lost } from './rpc.js';
 
 /** How much may be on its way without an answer, in UTF-16 units. */
 const inFlight = 4096;

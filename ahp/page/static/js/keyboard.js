@@ -1,6 +1,7 @@
 // The keyboard of a visible terminal: keys and pastes on their way to the program, and who has it.
 
 import { readPaste } from './clipboard.js';
+import { confirmPaste } from './dialogs.js';
 import { bytes, Input, inputAction, text } from './input.js';
 import { modifiers } from './modifiers.js';
 import { Prefix } from './prefix.js';
@@ -208,7 +209,6 @@ export class Keyboard {
     }
     const lines = clean.split(/\r\n|\r|\n/).length;
     if (lines > 1 && !this.term.modes.bracketedPasteMode) {
-      const { confirmPaste } = await import('./dialogs.js');
       if (!await confirmPaste(clean, lines)) {
         this.view.focus();
         return false;

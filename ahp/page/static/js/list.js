@@ -72,6 +72,7 @@ export class List {
   }
 
   draw() {
+    if (!this.connection.listed) return;
     const matching = this.connection.terminals.filter((t) => this.matches(t));
     const visible = new Set(this.actions.visible()), focus = this.actions.focus();
     /** @type {Set<string>} */

@@ -12,6 +12,7 @@ import { formatFragment, parseFragment } from './fragment.js';
 import { icon } from './icons.js';
 import { keyHelp } from './keyhelp.js';
 import { Layout } from './layout.js';
+import { loaded } from './library.js';
 import { List } from './list.js';
 import { Notifier } from './notify.js';
 import { Panes } from './panes.js';
@@ -25,17 +26,21 @@ async function start() {
   if (fragment.ticket) { // it is spent, and has no place in the history
     history.replaceState(null, '', formatFragment(fragment.tabs, fragment.options));
   }
-  const session = fragment.ticket ? await Session.enter(fragment.ticket) : await Session.restore();
-  if (!session) {
+  if (!fragment.ticket && !Session.isStored()) {
     refusal('Who are you?', 'This page opens with a ticket, which is good for one minute and one use.',
       newTicket);
     return;
   }
   lendStyles();
-  show(new Connection(session, await clientId()), fragment);
+  const connection = new Connection();
+  show(connection, fragment); // there is something to see before the host is asked
+  const [session, id] = await Promise.all(
+    [fragment.ticket ? Session.enter(fragment.ticket) : Session.restore(), clientId()]);
+  void connection.run(session, id);
 }
 
 /**
+ * show puts the page together, which fills with what the host tells.
  * @param {Connection} connection
  * @param {import('./fragment.js').Fragment} fragment
  */
@@ -55,7 +60,7 @@ function show(connection, fragment) {
   document.addEventListener('keydown', (e) => panes.key(e));
   const strip = new Strip(connection);
   const notifier = new Notifier(connection, layout, panes);
-  const compose = new Compose(() => panes.focused?.view, connection.session.credentials.role === 'observer');
+  const compose = new Compose(() => panes.focused?.view, () => connection.observer);
   const app = h('div', { class: 'app' });
   fill(document.body, app);
   fill(app, list.element, h('main', {},
@@ -73,18 +78,21 @@ function show(connection, fragment) {
     compose.draw();
   });
   connection.addEventListener('status', () => {
-    const { status, reason } = connection;
-    document.documentElement.dataset.termhost = status;
+    const { reason } = connection;
+    void loaded.then(() => { document.documentElement.dataset.termhost = connection.status; });
     if (reason instanceof Refused) refusal(reason.title, reason.message, reason.advice);
   });
   let first = true;
   connection.addEventListener('list', () => {
     compose.draw();
-    if (!first) return;
+    if (first) panes.settle();
     first = false;
-    address.open();
   });
-  void connection.run();
+  address.open();
+  void loaded.then(() => {
+    panes.begin();
+    if (address.find) panes.focused?.openSearch(address.find);
+  });
 }
 
 start().catch((e) => {

@@ -114,9 +114,9 @@ export class Pane {
   }
 
   draw() {
-    const v = this.view, s = v.state, ready = this.connection.status === 'ready';
+    const v = this.view, s = v.state, { status, known } = this.connection;
     this.element.classList.toggle('held', v.holds);
-    this.element.classList.toggle('stale', !ready || v.missing || !!v.ended);
+    this.element.classList.toggle('stale', known && status !== 'ready' || v.missing || !!v.ended);
     this.element.classList.toggle('with-commands', this.actions.commands());
     this.size.textContent = v.shown ? `${s.cols}\u00d7${s.rows}` : '';
     this.commands.draw(s);
@@ -143,7 +143,7 @@ export class Pane {
   /** drawKeyboard leaves the button alone that is there already: somebody may be clicking on it. */
   drawKeyboard() {
     const v = this.view, { keyboard } = v;
-    const may = this.connection.session.credentials.role !== 'observer' && !v.state.client;
+    const may = !this.connection.observer && !v.state.client;
     const label = !may ? '' : !v.holds ? 'Take the keyboard' : keyboard.asks.length ? 'Hand it over' :
       keyboard.told.lender ? 'Hand back' : '';
     if (label === this.keyboard.textContent) return;

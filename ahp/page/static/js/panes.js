@@ -21,6 +21,7 @@ export class Panes {
   panes = new Map();
   drawnTree = '';
   drawnTabs = '';
+  begun = false;
   /** @type {(() => void)[]} Each gives the two sides of a border the room that they have. */
   borders = [];
 
@@ -80,8 +81,26 @@ export class Panes {
   /** redraw shows again what the panes tell. */
   redraw() { for (const p of this.panes.values()) p.draw(); }
 
+  /** begin shows panes from now on; see loaded. */
+  begin() {
+    this.begun = true;
+    this.layout.changed();
+  }
+
+  /** settle begins panes anew that were shown before the list told their terminals' URIs. */
+  settle() {
+    for (const [name, p] of this.panes) {
+      if (p.view.uri === this.connection.uriOf(name)) continue;
+      p.dispose();
+      this.panes.delete(name);
+      this.drawnTree = '';
+    }
+    if (!this.drawnTree) this.layout.changed();
+  }
+
   draw() {
     this.drawTabs();
+    if (!this.begun) return;
     const tab = this.layout.current, shown = this.shown, key = shown ? shape(shown) : '';
     if (key !== this.drawnTree || !this.stage.firstChild) {
       this.drawnTree = key;

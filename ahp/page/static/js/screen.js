@@ -1,12 +1,10 @@
 // A terminal's screen: xterm.js with the host's widths and the page's colours, without its answers to
 // queries. What is written here is drawn; where it comes from and who types is not known here.
 
-import { SearchAddon } from '../vendor/addon-search.mjs';
-import { WebLinksAddon } from '../vendor/addon-web-links.mjs';
-import { Terminal } from '../vendor/xterm.mjs';
 import { h } from './dom.js';
 import { cellsAt, fontSize } from './fit.js';
 import { oneLine } from './format.js';
+import { library } from './library.js';
 import { swallowQueries } from './queries.js';
 import { swipes } from './swipe.js';
 import { settings } from './theme.js';
@@ -21,7 +19,7 @@ const piece = 32 << 10;
  * @param {import('../vendor/xterm.mjs').ITerminalOptions & import('../vendor/xterm.mjs').ITerminalInitOnlyOptions} options
  */
 export function newTerminal(options) {
-  const term = new Terminal({ allowProposedApi: true, drawBoldTextInBrightColors: false, ...options });
+  const term = new (library().Terminal)({ allowProposedApi: true, drawBoldTextInBrightColors: false, ...options });
   term.unicode.register(new Widths());
   term.unicode.activeVersion = 'termhost';
   swallowQueries(term);
@@ -49,6 +47,7 @@ export class Screen extends EventTarget {
         leave: () => { this.element.title = ''; },
       },
     });
+    const { SearchAddon, WebLinksAddon } = library();
     this.search = new SearchAddon();
     this.term.loadAddon(this.search);
     this.term.loadAddon(new WebLinksAddon(openLink));

@@ -49,6 +49,7 @@ const unknown = 'This is not the host that this page was opened for: another pro
  * Proof is the page's half of a handshake. The host signs the nonce together with the challenge.
  * @typedef {{challenge: string, signature: string, nonce: string}} Proof
  */
+/** @typedef {{challenge: string, ahp: string}} Challenge What to sign, and where to connect to with that. */
 
 /** @param {Uint8Array | ArrayBuffer} bytes */
 function base64url(bytes) {
@@ -74,10 +75,12 @@ export class Session {
   /**
    * @param {Credentials} credentials
    * @param {CryptoKeyPair} keys
+   * @param {Challenge | null} next A challenge that is not used yet.
    */
-  constructor(credentials, keys) {
+  constructor(credentials, keys, next) {
     this.credentials = credentials;
     this.keys = keys;
+    this.next = next;
   }
 
   /**
@@ -87,37 +90,39 @@ export class Session {
   static async enter(ticket) {
     const keys = await browserKeys();
     const point = await crypto.subtle.exportKey('raw', keys.publicKey);
-    /** @type {Credentials} */
-    const credentials = await ask('page/enter', { ticket, key: base64url(point) }).catch((e) => {
+    /** @type {Credentials & Challenge} */
+    const { challenge, ahp, ...credentials } = await ask('page/enter', { ticket, key: base64url(point) }).catch((e) => {
       if (!(e instanceof Told) || e.status === 429 || e.status === 503) throw e;
       throw new Refused(e.message, e.status === 403 ? sources : newTicket);
     });
     const hash = await crypto.subtle.digest('SHA-256', bytesOf(credentials.host));
     if (!ticket.endsWith(base64url(hash.slice(0, markBytes)))) throw new Refused(unknown + '.', newTicket);
     sessionStorage.setItem(stored, JSON.stringify(credentials));
-    return new Session(credentials, keys);
+    return new Session(credentials, keys, { challenge, ahp });
   }
 
-  /** restore returns the session that this tab has; null: none. */
+  /** Whether this tab has a session, with a host that proves itself. */
+  static isStored() { return !!JSON.parse(sessionStorage.getItem(stored) ?? '{}').host; }
+
+  /** restore returns the session that this tab has. */
   static async restore() {
-    const text = sessionStorage.getItem(stored);
-    if (!text) return null;
-    const credentials = /** @type {Credentials} */ (JSON.parse(text));
-    if (!credentials.host) return null; // a page of an older host
-    if (Date.parse(credentials.expires) <= Date.now()) {
+    const credentials = /** @type {Credentials} */ (JSON.parse(sessionStorage.getItem(stored) ?? '{}'));
+    if (!(Date.parse(credentials.expires) > Date.now())) {
       throw new Refused('It has lasted as long as a session may.', newTicket, ended);
     }
-    return new Session(credentials, await browserKeys());
+    const next = newChallenge().catch(() => null); // it is asked for again
+    return new Session(credentials, await browserKeys(), await next);
   }
 
   static forget() { sessionStorage.removeItem(stored); }
 
   /**
-   * prove asks the host for a challenge and signs it.
+   * prove signs a challenge of the host's.
    * @returns {Promise<Proof & {ahp: string}>}
    */
   async prove() {
-    const { challenge, ahp } = await ask('page/challenge').catch(unproven);
+    const { challenge, ahp } = this.next ?? await newChallenge();
+    this.next = null;
     if (!/^[\w-]+$/.test(challenge) || !/^[\w.-][\w./-]*$/.test(ahp)) throw new Error(strange);
     const text = `termhost page\n${location.origin}\n${challenge}`;
     const signature = await crypto.subtle.sign(signing, this.keys.privateKey, new TextEncoder().encode(text));
@@ -253,6 +258,9 @@ async function ask(path, body) {
   }
   throw new Error(status >= 500 ? `A proxy in between does not reach the host (status ${status})` : strange);
 }
+
+/** @returns {Promise<Challenge>} */
+function newChallenge() { return ask('page/challenge').catch(unproven); }
 
 /** @param {string} text */
 function capital(text) { return text.charAt(0).toUpperCase() + text.slice(1); }

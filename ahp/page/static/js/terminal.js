@@ -2,10 +2,10 @@
 
 import { copyFromProgram } from './clipboard.js';
 import { Keyboard } from './keyboard.js';
-import { applyTerminal, holderOf, nameOf, terminalState } from './reducers.js';
+import { applyTerminal, holderOf, terminalState } from './reducers.js';
 import { Screen } from './screen.js';
 import { small } from './small.js';
-import { terminalURI, utf8Length } from './wire.js';
+import { utf8Length } from './wire.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
@@ -44,7 +44,7 @@ export class TerminalView extends EventTarget {
     super();
     this.connection = connection;
     this.name = name;
-    this.uri = connection.terminals.find((t) => nameOf(t.resource) === name)?.resource ?? terminalURI(name);
+    this.uri = connection.uriOf(name);
     this.screen = new Screen({ name, debug });
     this.element = this.screen.element;
     this.search = this.screen.search;

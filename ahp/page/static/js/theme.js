@@ -9,9 +9,11 @@ const fonts = 'ui-monospace, "SF Mono", Menlo, "Cascadia Mono", Consolas, "DejaV
 const stored = 'termhost.settings';
 
 /** The letters' size, in pixels. */
-export const leastSize = 8, mostSize = 32;
-/** The themes, and when the compose line and the row of keys are shown. */
-export const themes = ['system', 'light', 'dark', 'contrast'], keyRows = ['auto', 'always', 'never'];
+export const leastSize = 8;
+export const mostSize = 32;
+export const themes = ['system', 'light', 'dark', 'contrast'];
+/** When the compose line and the row of keys are shown. */
+export const keyRows = ['auto', 'always', 'never'];
 
 const defaults = {
   theme: 'system', // one of themes

@@ -1,7 +1,5 @@
 // Names of the protocol (AHP) and of termhost's extensions to it.
 
-export { Lost, RPCError } from './rpc.js';
-
 export const rootURI = 'ahp-root://';
 
 /** @param {string} name */
@@ -21,8 +19,10 @@ export const unsubscribed = 'termhost/unsubscribed';
 /** Who asks for the keyboard, which is told to the holder of a terminal, too. */
 export const asked = 'termhost/asked';
 
-/** What the person looks at, which the host is told, and what wants them, which it tells. */
-export const looking = 'termhost/looking', wanting = 'termhost/wanting';
+/** What the person looks at, which the host is told. */
+export const looking = 'termhost/looking';
+/** What wants them, which it tells. */
+export const wanting = 'termhost/wanting';
 
 /**
  * utf8Length returns how many bytes of UTF-8 a text has.
