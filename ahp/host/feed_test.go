@@ -127,7 +127,7 @@ func TestAnEventHasNothingThatWasTypedOrPrinted(t *testing.T) {
 
 func TestAWaitIsNoAttach(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := newHost(t, withoutLookout)
 	term := run(t, h, carol, "x", "read x")
 	l := listen(t, h, carol)
 	c := connect(t, h, carol, "c").c

@@ -26,7 +26,7 @@ func tool(t *testing.T, name string) {
 // waitsFor returns what the terminal's program waits for, once it does.
 func (t *Terminal) waitsFor(tb testing.TB, c *Conn) Waiting {
 	tb.Helper()
-	got, err := c.Wait(context.Background(), t, WaitFor{Blocked: true, Timeout: patience / 3})
+	got, err := c.Wait(context.Background(), t, WaitFor{Blocked: true, Timeout: patience})
 	if err != nil {
 		tb.Fatal(err)
 	}
