@@ -186,6 +186,74 @@ func TestAPhoneHasWhatItsKeyboardLacks(t *testing.T) {
 	p.shows("build", eval[string](p, `document.querySelector('.bar .size').textContent.split('×').reverse().join(' ')`))
 }
 
+// reach says which of the visible buttons and fields are not in the window, or behind others.
+const reach = `(() => [...document.querySelectorAll('button, summary, input, textarea, select, [role=tab]')].filter((e) => {
+	if (!e.checkVisibility() || document.querySelector('dialog') && !e.closest('dialog') || e.closest('.xterm') || e.closest('.notices')) return false;
+	e.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+	const b = (e.labels?.[0] ?? e).getBoundingClientRect(), at = document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2);
+	return b.left < -1 || b.right > innerWidth + 1 || b.bottom > innerHeight + 1 || b.width < 24 ||
+		!(at && (e.contains(at) || at.contains(e) || e.labels?.[0]?.contains(at)));
+}).map((e) => e.ariaLabel || e.innerText).join(', '))()`
+
+// On the smallest phone nothing is out of reach.
+func TestEverythingIsInReachOnASmallPhone(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	const name = "an-agent-with-a-rather-long-name"
+	s.ssh("new", "-d", "-n", name)
+	p := s.open(s.ticket(name) + "&debug=screen")
+	p.run(devtools(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: 360, Height: 560, DeviceScaleFactor: 1, Mobile: true}),
+		devtools(emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true}))
+	p.ready().shows(name, "# ")
+	in := func(what string) {
+		t.Helper()
+		p.shot("small-" + what)
+		if out := eval[string](p, reach); out != "" {
+			t.Errorf("%s: out of reach are %s", what, out)
+		}
+	}
+	in("terminal")
+	p.run(chromedp.Click(chromedp.CSS(`.menu summary`)))
+	p.until(`document.querySelector('[role=menuitem]:focus')`)
+	const menu = `(() => { const b = document.querySelector('[role=menu]').getBoundingClientRect();
+		return b.top >= 0 && b.left >= 0 && b.right <= innerWidth && b.bottom <= innerHeight })()`
+	if !eval[bool](p, menu) {
+		t.Error("the menu is larger than the window")
+	}
+	p.click("menuitem", "Commands")
+	p.until(`document.querySelector('.commands').checkVisibility()`)
+	in("commands")
+	p.click("button", "Close the commands")
+	p.until(`!document.querySelector('.commands').checkVisibility()`)
+	p.menu("Find")
+	p.keys("nowhere")
+	p.until(`document.querySelector('.find .count').innerText === 'not found'`)
+	in("find")
+	p.click("button", "Close the search")
+	p.until(`!document.querySelector('.find').checkVisibility()`)
+	p.menu("Replay")
+	p.until(`document.querySelector('.replay')`)
+	in("replay")
+	p.click("button", "Live")
+	p.until(`!document.querySelector('.replay')`)
+	p.click("button", "Terminals")
+	p.until(`document.querySelector('.entry:focus')`) // the filter would bring up the screen's keyboard
+	p.click("button", "New terminal")
+	p.until(`document.querySelector('dialog')`)
+	in("new")
+	p.click("button", "Cancel")
+	for _, dialog := range []string{"Keys", "Settings"} {
+		p.until(`!document.querySelector('dialog')`)
+		p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('.app').classList.remove('with-list')`))
+		p.click("button", dialog)
+		p.until(`document.querySelector('dialog')`)
+		in(dialog)
+		p.click("button", "Done")
+	}
+}
+
 // TestTheAddressHasTheLayout goes back and forth between what was shown, and opens a text to find.
 func TestTheAddressHasTheLayout(t *testing.T) {
 	slow(t)

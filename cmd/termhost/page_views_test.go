@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"termhost/ahp"
+	"termhost/ahp/hosttest"
 )
 
 const (
@@ -91,6 +92,15 @@ func TestEverythingWorksWithoutAMouse(t *testing.T) {
 	p.focused(`.entry[aria-label^="build"]`)
 	p.keys(kb.End)
 	p.focused(`.entry[aria-label^="logs"]`)
+	p.keys("db") // what is typed there filters
+	p.focused("[aria-label=Filter]")
+	p.until(`document.querySelector('[aria-label=Filter]').value === 'db' && document.querySelectorAll('.entry').length === 1`)
+	p.keys("\x1b" + kb.ArrowDown)
+	p.focused(`.entry[aria-label^="build"]`)
+	p.keys(kb.ArrowUp)
+	p.focused("[aria-label=Filter]")
+	p.keys(kb.ArrowDown + kb.PageDown)
+	p.focused(`.entry[aria-label^="logs"]`)
 	p.press("Enter", 13, alt)
 	p.inTerminal("logs")
 	p.until(`location.hash.startsWith('#/build+logs,db')`)
@@ -161,9 +171,10 @@ func TestEverythingWorksWithoutAMouse(t *testing.T) {
 	p.focused("dialog button.danger")
 	p.keys("\r")
 	p.until(`![...document.querySelectorAll('.entry')].some(e => e.ariaLabel.startsWith('mine'))`)
-	if list := s.ssh("ls"); strings.Contains(list, "mine") || strings.Count(list, "running") != 3 {
-		t.Errorf("there are\n%s", list)
-	}
+	hosttest.Eventually(t, "the end of the terminal", func() bool {
+		list := s.ssh("ls")
+		return !strings.Contains(list, "mine") && strings.Count(list, "running") == 3
+	})
 }
 
 // chooses chooses an entry of a pane's menu with the keyboard; move is the key that leads to it.

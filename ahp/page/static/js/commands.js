@@ -1,6 +1,6 @@
 // The commands of a terminal: line, status, duration, directory, who. A click shows the output.
 
-import { fill, h } from './dom.js';
+import { button, fill, h } from './dom.js';
 import { duration, oneLine, outcome, shortPath } from './format.js';
 import { Rove } from './rove.js';
 
@@ -19,16 +19,15 @@ export class Commands {
   chosen = ''; // the ID of the command whose output is shown
 
   /**
-   * @param {(command: Command) => void} choose
-   * @param {() => string} home The home directory.
+   * @param {{choose(command: Command): void, home(): string, closed(): void}} o
    */
-  constructor(choose, home) {
-    this.choose = choose;
-    this.home = home;
+  constructor(o) {
+    this.o = o;
     this.list = h('ol', { role: 'list', 'aria-label': 'Commands' });
     this.rove = new Rove(this.list, 'button');
     this.empty = h('p', { class: 'empty' });
-    this.element = h('aside', { class: 'commands', tabIndex: -1, 'aria-label': 'Commands of the terminal' }, h('h2', {}, 'Commands'), this.list, this.empty);
+    this.element = h('aside', { class: 'commands', tabIndex: -1, 'aria-label': 'Commands of the terminal' }, 
+      h('header', {}, h('h2', {}, 'Commands'), button('Close the commands', '\u00d7', () => o.closed(), 'icon')), this.list, this.empty);
     this.timer = setInterval(() => this.tick(), 1000);
   }
 
@@ -63,12 +62,12 @@ export class Commands {
       c.done ? c.durationMs === undefined ? '' : duration(c.durationMs) : duration(Date.now() - c.at));
     const line = oneLine(c.line, 300) || '(no line)';
     const by = c.by && c.by !== '-' ? oneLine(c.by, 40) : '';
-    const cwd = c.cwd && c.cwd !== before?.cwd ? shortPath(c.cwd, this.home()) : '';
+    const cwd = c.cwd && c.cwd !== before?.cwd ? shortPath(c.cwd, this.o.home()) : '';
     return h('li', { role: 'listitem', 'data-command': c.id },
       h('button', {
         type: 'button', class: 'command', tabIndex: -1, 'aria-expanded': String(c.id === this.chosen),
         title: [new Date(c.at).toLocaleString(), oneLine(c.cwd ?? '', 4096), line].filter(Boolean).join('\n'),
-        onclick: () => this.choose(c),
+        onclick: () => this.o.choose(c),
       },
       h('span', { class: `mark ${o.kind}`, 'aria-hidden': 'true' }, o.mark),
       h('code', {}, line), h('span', { class: 'code' }, o.words),

@@ -2,7 +2,7 @@
 
 import { button } from './dom.js';
 import { icon } from './icons.js';
-import { narrow, whenResized } from './small.js';
+import { coarse, narrow, whenResized } from './small.js';
 
 /**
  * drawer returns the button that shows the list, and hides it again.
@@ -15,7 +15,9 @@ export function drawer(app, list, layout) {
   const set = (open) => {
     app.classList.toggle('with-list', open);
     toggle.setAttribute('aria-expanded', String(open));
-    if (open && narrow.matches) list.field.focus();
+    if (!open || !narrow.matches) return;
+    if (coarse.matches) list.rove.focus(); // a field would bring up the screen's keyboard
+    else list.field.focus();
   };
   const toggle = button('Terminals', icon('list'), () => set(!app.classList.contains('with-list')), 'icon narrow-only');
   layout.addEventListener('change', () => set(!layout.current));

@@ -1,7 +1,7 @@
 // Find: first in what the page has of a terminal, which is searched as it is typed, then in all that
 // the host keeps of it.
 
-import { h } from './dom.js';
+import { button, h } from './dom.js';
 import { notice } from './dialogs.js';
 import { findLines } from './history.js';
 import { linesBelow } from './lines.js';
@@ -31,7 +31,10 @@ export class Find {
       oninput: () => this.typed(), onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
     });
     this.count = h('span', { class: 'count', role: 'status' });
-    this.element = h('span', { class: 'find', hidden: true }, this.field, this.count);
+    this.element = h('span', { class: 'find', hidden: true }, this.field, this.count,
+      button('Previous match', '\u2191', () => this.step(-1), 'icon'),
+      button('Next match', '\u2193', () => this.step(1), 'icon'),
+      button('Close the search', '\u00d7', () => this.close(), 'icon'));
   }
 
   get text() { return this.field.value; }
@@ -73,10 +76,13 @@ export class Find {
   /** @param {KeyboardEvent} e */
   key(e) {
     if (e.key === 'Escape') this.close();
-    else if (e.key === 'Enter' && this.text) this.tried(this.go(e.shiftKey ? 1 : -1));
+    else if (e.key === 'Enter' && this.text) this.step(e.shiftKey ? 1 : -1);
     else return;
     e.preventDefault();
   }
+
+  /** @param {1 | -1} direction 1: further down */
+  step(direction) { if (this.text) this.tried(this.go(direction)); }
 
   /** @param {Promise<any>} p */
   tried(p) { p.catch((e) => notice(e.message)); }

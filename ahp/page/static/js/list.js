@@ -46,6 +46,7 @@ export class List {
       this.body.append(section);
       return { ...g, section, list, count };
     });
+    this.body.addEventListener('keydown', (e) => this.type(e), true);
     this.rove = new Rove(this.body, 'button.entry');
     this.empty = h('p', { class: 'empty' });
     this.element = h('nav', { class: 'sidebar', 'aria-label': 'All terminals' },
@@ -69,6 +70,19 @@ export class List {
       this.rove.settle(this.body.querySelector('button.entry'));
       this.rove.focus();
     }
+  }
+
+  /**
+   * type leads from an entry back to the filter: what is typed there filters.
+   * @param {KeyboardEvent} e
+   */
+  type(e) {
+    if (e.ctrlKey || e.altKey || e.metaKey || e.isComposing) return;
+    const first = e.key === 'ArrowUp' && e.target === this.body.querySelector('section:not([hidden]) button.entry');
+    if (!first && (e.key === ' ' || [...e.key].length !== 1)) return;
+    if (first) e.preventDefault();
+    e.stopPropagation();
+    this.field.focus();
   }
 
   draw() {

@@ -3,6 +3,9 @@
 import { h } from './dom.js';
 import { Rove } from './rove.js';
 
+/** What is left free between a menu and the window's edge, in pixels. */
+const edge = 8;
+
 /** @typedef {{label: string, detail?: string, narrow?: boolean, run: () => void}} Item
  *   narrow: where there is no room for it elsewhere */
 
@@ -22,7 +25,12 @@ export function menu(items, chosen) {
   const summary = h('summary', { 'aria-label': 'More', 'aria-haspopup': 'menu', title: 'More' }, '\u22ef');
   const el = h('details', { class: 'menu' }, summary, list);
   el.addEventListener('toggle', () => {
+    list.style.maxHeight = '';
     if (!el.open) return;
+    const { top, bottom } = summary.getBoundingClientRect(), below = innerHeight - bottom - edge;
+    const up = list.offsetHeight > below && top - edge > below;
+    list.classList.toggle('up', up);
+    list.style.maxHeight = `${up ? top - edge : below}px`;
     rove.settle(rove.all()[0]);
     rove.focus();
   });

@@ -46,7 +46,7 @@ export class Pane {
     this.actions = actions;
     this.view = new TerminalView(connection, name, options);
     const home = () => pathOf(connection.directory);
-    this.commands = new Commands((c) => this.showOutput(c), home);
+    this.commands = new Commands({ choose: (c) => this.showOutput(c), home, closed: () => this.view.focus() });
     this.output = new Output({ cols: () => this.view.state.cols, home, closed: () => this.outputClosed() });
     this.lines = new LinesView(connection, { uri: this.view.uri, name, cols: () => this.view.state.cols,
       closed: () => this.view.focus() });
@@ -56,7 +56,8 @@ export class Pane {
     this.guarded = h('span', { class: 'guarded', title: 'What agents type waits for a person\u2019s yes' },
       icon('guard'), 'guarded');
     this.size = h('span', { class: 'size' });
-    this.bar = h('header', { class: 'bar' }, h('strong', {}, name), this.who, this.keyboard, this.guarded, this.size,
+    this.bar = h('header', { class: 'bar' }, h('span', { class: 'names' }, h('strong', { title: name }, name), this.who),
+      this.keyboard, this.guarded, this.size,
       h('span', { class: 'gap' }), this.finder.element,
       button('Find', 'Find', () => this.openSearch(), 'quiet'),
       button('Split', 'Split', () => actions.split(name, 'h'), 'quiet'),

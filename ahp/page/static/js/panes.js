@@ -22,6 +22,7 @@ export class Panes {
   drawnTree = '';
   drawnTabs = '';
   begun = false;
+  drawnActive = 0;
   /** @type {(() => void)[]} Each gives the two sides of a border the room that they have. */
   borders = [];
 
@@ -237,5 +238,8 @@ export class Panes {
       dragsFrom(el, all[0]);
       return el;
     }));
+    if (this.drawnActive === this.layout.active) return;
+    this.drawnActive = this.layout.active;
+    this.tabs.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 }

@@ -1,4 +1,8 @@
-// A list is one stop of the Tab key, within which the arrow keys, Home and End move.
+// A list is one stop of the Tab key, within which the arrow keys, Page up and down, Home and End
+// move.
+
+/** How far Page up and down move. */
+const page = 10;
 
 export class Rove {
   /** @type {HTMLElement | null} What Tab stops at. */
@@ -41,7 +45,8 @@ export class Rove {
     if (e.altKey || e.ctrlKey || e.metaKey || !(e.target instanceof HTMLElement)) return;
     const all = this.all(), at = all.indexOf(e.target);
     /** @type {Record<string, number>} */
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 };
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1,
+      PageDown: at + page, PageUp: at - page };
     if (at < 0 || !(e.key in to)) return;
     e.preventDefault();
     all[Math.max(0, Math.min(all.length - 1, to[e.key]))].focus();

@@ -4,7 +4,8 @@ import { settings } from './theme.js';
 
 /** True while one pane at a time is shown. The same width stands in small.css. */
 export const narrow = matchMedia('(max-width: 640px)');
-const coarse = matchMedia('(pointer: coarse)');
+/** True where a finger points. */
+export const coarse = matchMedia('(pointer: coarse)');
 
 /** small says whether the screen is one on which no program is resized unless asked. */
 export function small() { return narrow.matches || coarse.matches; }
