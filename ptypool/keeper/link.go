@@ -23,7 +23,9 @@ const (
 	// goneTime is how long a host that has ended may still count as connected: its last thread
 	// leaves the kernel after whoever has killed it goes on.
 	goneTime = 2 * time.Second
-	gonePoll = 5 * time.Millisecond
+	// dyingTime is how long a keeper may take to end that says nothing any more, on a busy machine.
+	dyingTime = 10 * time.Second
+	gonePoll  = 5 * time.Millisecond
 	// maxLogFile, in bytes, is how long the keeper's log may be when it is begun anew. A keeper
 	// writes a few lines in its life.
 	maxLogFile = 1 << 20
@@ -75,11 +77,17 @@ func (l *Link) Connect() (*Client, error) {
 // dial connects to the keeper that runs. It waits until another host that has just ended, or a
 // keeper that is about to, is gone.
 func (l *Link) dial() (*Client, error) {
-	for deadline := time.Now().Add(goneTime); ; time.Sleep(gonePoll) {
+	for begun := time.Now(); ; time.Sleep(gonePoll) {
 		c, err := Dial(l.Dir, l.Version)
 		var busy *BusyError
-		again := errors.As(err, &busy) || errors.Is(err, ErrGone)
-		if !again || time.Now().After(deadline) {
+		patience := time.Duration(0)
+		switch {
+		case errors.As(err, &busy):
+			patience = goneTime
+		case errors.Is(err, ErrGone):
+			patience = dyingTime
+		}
+		if time.Since(begun) >= patience {
 			return c, err
 		}
 	}
