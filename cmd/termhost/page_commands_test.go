@@ -193,3 +193,24 @@ func TestASecretThatIsAskedForIsShown(t *testing.T) {
 	s.ssh("send", "--enter", "other", "ann")
 	p.until(`!document.title.startsWith('(')`)
 }
+
+// A command of which nobody knows how it ended has a mark of its own, neither green nor red: in the
+// list, in the replay, and on the tab.
+func TestACommandOfUnknownEndIsLost(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	script := s.file("marks", `printf '\033]133;A\a$ \033]133;B\a\033]133;C\aout\r\n\033]133;D\a'; exec tail -f /dev/null`+"\n")
+	s.ssh("new", "-d", "-n", "build", "--", "sh", script)
+	p := s.open(s.ticket("build") + "&debug=screen").ready()
+	p.shows("build", "out")
+	p.command("(no line)", "lost")
+	if mark := eval[string](p, `document.querySelector('[aria-label=Commands] li .mark').className`); mark != "mark lost" {
+		t.Errorf("the mark is a %s", mark)
+	}
+	p.until(`document.querySelector('[role=tab] .mark.lost')?.textContent === '?'`)
+	p.until(`document.querySelector('link[rel=icon]').href.includes('icon-failed')`)
+	p.shot("commands-lost")
+	p.menu("Replay")
+	p.until(`document.querySelector('.replay .marks button.lost')?.ariaLabel.endsWith('lost')`)
+}

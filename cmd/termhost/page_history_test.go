@@ -119,17 +119,23 @@ func TestAReplayShowsWhatTheTerminalHasShown(t *testing.T) {
 	p.until(`!document.querySelector('.replay')`)
 
 	// What is saved is what the host has.
-	p.run(chromedp.Evaluate[chromedp.Void](`URL.createObjectURL = (blob) => { blob.text().then((t) => { window.saved = t }); return '' };
-		HTMLAnchorElement.prototype.click = () => {}`))
 	for form, want := range map[string]string{"Save as text": s.ssh("log", "build"), "Save raw": s.ssh("log", "--raw", "build"),
 		"Save as cast": s.ssh("cast", "build")} {
-		p.run(chromedp.Evaluate[chromedp.Void](`window.saved = undefined`))
-		p.menu(form)
-		p.until(`window.saved !== undefined`)
-		if got := eval[string](p, `window.saved`); got != want {
+		if got := p.saves(form); got != want {
 			t.Errorf("%s gives\n%q\nand not\n%q", form, got, want)
 		}
 	}
+}
+
+// saves returns what an entry of the menu has the browser save.
+func (p *tab) saves(entry string) string {
+	p.t.Helper()
+	p.run(chromedp.Evaluate[chromedp.Void](`window.saved = undefined;
+		URL.createObjectURL = (blob) => { blob.text().then((t) => { window.saved = t }); return '' };
+		HTMLAnchorElement.prototype.click = () => {}`))
+	p.menu(entry)
+	p.until(`window.saved !== undefined`)
+	return eval[string](p, `window.saved`)
 }
 
 // TestFindAndScrollingReachAllThatTheHostKeeps is of a terminal that has printed far more than the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -243,5 +244,70 @@ func TestDeadKeysAndAltGrTypeOneCharacter(t *testing.T) {
 		press("ß", "Minus", "ß", 189, 0)
 		press("Ä", "Quote", "Ä", 222, 8)
 		e.has("ßÄ")
+	}
+}
+
+// onMac has a page take its computer for a Mac.
+func onMac(p *tab) {
+	p.t.Helper()
+	p.run(devtools(emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
+		UserAgent: "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+		Platform:  "MacIntel"}))
+	answer(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `addEventListener('keydown', (e) => { window.lastKey = e }, true)`})
+}
+
+// optionKey presses a key with a Mac's Option key, which makes it a character. Chromium on Linux sends
+// no keypress for a character with Alt, so that it comes without.
+func (p *tab) optionKey(code, character string, windowsKey int64) {
+	p.t.Helper()
+	const alt = 1
+	e := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Code: code, Key: character,
+		Modifiers: alt, WindowsVirtualKeyCode: windowsKey}
+	char, up := e, e
+	char.Type, char.Text, char.UnmodifiedText, char.Modifiers = input.DispatchKeyEventTypeChar, character, character, 0
+	up.Type = input.DispatchKeyEventTypeKeyUp
+	p.run(devtools(input.DispatchKeyEvent, e))
+	if !eval[bool](p, "lastKey.defaultPrevented") {
+		p.run(devtools(input.DispatchKeyEvent, char))
+	}
+	p.run(devtools(input.DispatchKeyEvent, up))
+}
+
+// On a Mac the Option key composes characters, without which no German types an @, unless the person
+// has it be Meta.
+func TestAMacsOptionKey(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	const setting = `[...document.querySelectorAll('dialog label.check')].find((l) => l.innerText.includes('Option key'))`
+	e := s.echoing("work", onMac)
+	e.optionKey("KeyL", "@", 'L')
+	e.optionKey("Digit5", "[", '5')
+	e.composed("Dead", "˜")
+	e.inserted("n", "ñ")
+	e.keys("b")
+	e.has("@[ñb")
+
+	s.ssh("new", "-d", "-n", "meta", "--", `stty raw -echo; printf ready; exec cat -v`)
+	p := s.open("about:blank")
+	onMac(p)
+	p.run(chromedp.Navigate(s.ticket("meta") + "&debug=screen"))
+	p.ready()
+	p.takes("meta")
+	p.click("button", "Settings")
+	p.run(chromedp.Evaluate[chromedp.Void](setting + `.querySelector('input').click()`))
+	p.click("button", "Done")
+	p.run(chromedp.Focus(chromedp.CSS(`[data-terminal=meta] textarea`)))
+	p.optionKey("KeyB", "∫", 'B')
+	p.optionKey("KeyF", "ƒ", 'F')
+	p.keys("x")
+	p.shows("meta", "ready^[b^[fx")
+
+	other := s.open(s.ticket()).ready() // no Mac
+	other.click("button", "Settings")
+	other.until(`document.querySelector('dialog label.check')`)
+	if eval[bool](other, "!!"+setting) {
+		t.Error("a computer without an Option key has a setting for it")
 	}
 }

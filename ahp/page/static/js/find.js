@@ -9,7 +9,7 @@ import { linesBelow } from './lines.js';
 /** How long the text must stay before the host is asked, in ms. */
 const settle = 200;
 
-/** @typedef {Awaited<ReturnType<typeof findLines>>} Found */
+/** @typedef {Awaited<ReturnType<typeof findLines>> & {source: import('./history.js').Source}} Found */
 
 export class Find {
   /** @type {Found | null} What the host has found of the text. */
@@ -21,11 +21,13 @@ export class Find {
    * @param {import('./connection.js').Connection} connection
    * @param {import('./terminal.js').TerminalView} view
    * @param {import('./lines.js').LinesView} lines
+   * @param {() => Promise<import('./history.js').Source>} source What the host looks in.
    */
-  constructor(connection, view, lines) {
+  constructor(connection, view, lines, source) {
     this.connection = connection;
     this.view = view;
     this.lines = lines;
+    this.source = source;
     this.field = h('input', {
       type: 'search', 'aria-label': 'Find', placeholder: 'Find', spellcheck: false, title: 'Enter: further up; Shift-Enter: further down',
       oninput: () => this.typed(), onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
@@ -91,7 +93,8 @@ export class Find {
   async ask() {
     clearTimeout(this.timer);
     const text = this.text;
-    const found = await findLines(this.connection, { channel: this.view.uri }, this.lines.place, text);
+    const { shown, place } = this.lines, source = shown ? this.lines.source : await this.source();
+    const found = { source, ...await findLines(this.connection, source, place, text) };
     if (text !== this.text) return null;
     if (this.lines.shown) found.lines = found.lines.map((n) => n + this.lines.total - found.total);
     const n = found.lines.length;
@@ -113,7 +116,7 @@ export class Find {
     const line = found.lines.findLast((n) => n < above);
     if (line === undefined) return;
     this.current = line;
-    await this.lines.show(found, line);
+    await this.lines.show(found.source, found, line);
     await this.showLine();
   }
 

@@ -10,6 +10,7 @@ import { settings } from './theme.js';
 /**
  * @typedef {import('./connection.js').Connection} Connection
  * @typedef {import('./history.js').Place} Place
+ * @typedef {import('./history.js').Source} Source
  * @typedef {{el: HTMLElement, from: number, count: number, lines: HTMLElement[] | null, filled: Promise<void> | null}} Piece
  */
 
@@ -45,6 +46,8 @@ export class LinesView {
   /** @type {Piece[]} */
   pieces = [];
   per = pieceLines;
+  /** @type {Source} What they are lines of. */
+  source = { channel: '' };
   /** @type {Place | null} Up to where in the history the lines are; null: nothing is shown. */
   place = null;
   total = 0;
@@ -56,7 +59,7 @@ export class LinesView {
 
   /**
    * @param {Connection} connection
-   * @param {{uri: string, name: string, cols(): number, closed(): void}} o
+   * @param {{name: string, cols(): number, closed(): void}} o
    */
   constructor(connection, o) {
     this.connection = connection;
@@ -94,18 +97,19 @@ export class LinesView {
 
   /**
    * show shows the lines that there are up to a place, at one of them.
+   * @param {Source} source
    * @param {Place & {total: number, truncated: boolean}} kept
    * @param {number} line
    */
-  async show(kept, line) {
+  async show(source, kept, line) {
+    this.source = source;
     this.place = { at: kept.at, items: kept.items };
     this.total = kept.total;
     this.lost = 0;
     this.current = -1;
     this.element.hidden = false;
     fill(this.element, h('header', {}, this.what, button('Live', 'Live', () => this.close())), this.body);
-    fill(this.what, h('strong', {}, 'History'), h('span', { class: 'about' },
-      `${kept.total.toLocaleString()} lines${kept.truncated ? '; those before are gone' : ', from the first one on'}`));
+    this.tell(kept.truncated);
     this.per = Math.max(pieceLines, Math.ceil(kept.total / mostPieces));
     this.observer.disconnect();
     this.body.style.setProperty('--cols', `${this.o.cols()}ch`);
@@ -122,6 +126,12 @@ export class LinesView {
     settings.addEventListener('changing', this.changing);
     settings.addEventListener('change', this.changed);
     this.body.focus({ preventScroll: true });
+  }
+
+  /** @param {boolean} truncated Whether there were lines before the first one. */
+  tell(truncated) {
+    fill(this.what, h('strong', {}, 'History'), h('span', { class: 'about' },
+      `${(this.total - this.lost).toLocaleString()} lines${truncated ? '; those before are gone' : ', from the first one on'}`));
   }
 
   close() {
@@ -194,12 +204,13 @@ export class LinesView {
     /** @type {string[]} */
     const lines = [];
     while (lines.length < p.count && this.place) {
-      const from = p.from + lines.length - this.lost;
-      const answer = await readLines(this.connection, { channel: this.o.uri }, this.place,
+      const asked = this.lost, from = p.from + lines.length - asked;
+      const answer = await readLines(this.connection, this.source, this.place,
         Math.max(0, from), from < 0 ? 0 : p.count - lines.length);
       const lost = this.total - answer.total;
-      if (lost !== this.lost) {
-        this.lost = lost;
+      if (lost !== asked) { // the numbers meant other lines; another piece may have noticed before
+        this.lost = Math.max(lost, this.lost);
+        this.tell(answer.truncated);
         lines.length = 0;
       } else if (from < 0) {
         lines.push(...Array(Math.min(-from, p.count - lines.length)).fill('\x1b[2m(gone since)\x1b[m'));

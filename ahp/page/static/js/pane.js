@@ -7,7 +7,7 @@ import { notice } from './dialogs.js';
 import { Commands } from './commands.js';
 import { outcome } from './format.js';
 import { Find } from './find.js';
-import { readLines, readLog, save } from './history.js';
+import { readLines, readLog, readRecordings, save } from './history.js';
 import { icon } from './icons.js';
 import { LinesView, linesBelow } from './lines.js';
 import { menu } from './menu.js';
@@ -48,9 +48,9 @@ export class Pane {
     const home = () => pathOf(connection.directory);
     this.commands = new Commands({ choose: (c) => this.showOutput(c), home, closed: () => this.view.focus() });
     this.output = new Output({ cols: () => this.view.state.cols, home, closed: () => this.outputClosed() });
-    this.lines = new LinesView(connection, { uri: this.view.uri, name, cols: () => this.view.state.cols,
+    this.lines = new LinesView(connection, { name, cols: () => this.view.state.cols,
       closed: () => this.view.focus() });
-    this.finder = new Find(connection, this.view, this.lines);
+    this.finder = new Find(connection, this.view, this.lines, () => this.source());
     this.who = h('span', { class: 'who' });
     this.keyboard = h('span', { class: 'keyboard' });
     this.guarded = h('span', { class: 'guarded', title: 'What agents type waits for a person\u2019s yes' },
@@ -206,6 +206,17 @@ export class Pane {
 
   // What the host keeps.
 
+  /**
+   * source is what there is to read: the terminal's log, or of one that is gone its newest recording.
+   * @returns {Promise<import('./history.js').Source>}
+   */
+  async source() {
+    if (!this.view.missing) return { channel: this.view.uri };
+    const newest = (await readRecordings(this.connection, this.view.uri)).at(-1);
+    if (!newest) throw new Error(`Nothing is kept of ${this.name}.`);
+    return { recording: newest.recording };
+  }
+
   replay() {
     if (this.body.querySelector('.replay')) return;
     const replay = new Replay(this.connection, { uri: this.view.uri, name: this.name, debug: this.options.debug,
@@ -218,7 +229,7 @@ export class Pane {
   async save(form) {
     const name = this.name + { text: '.txt', raw: '.log', cast: '.cast' }[form];
     try {
-      save(name, await readLog(this.connection, { channel: this.view.uri }, form));
+      save(name, await readLog(this.connection, await this.source(), form));
     } catch (e) {
       notice(/** @type {Error} */ (e).message);
     }
@@ -232,14 +243,14 @@ export class Pane {
     if (this.lines.shown || this.asking) return;
     this.asking = true;
     try {
-      const kept = await readLines(this.connection, { channel: this.view.uri }, null, 0, 0);
+      const source = await this.source(), kept = await readLines(this.connection, source, null, 0, 0);
       const { term } = this.view.screen, { viewportY } = term.buffer.normal;
       if (older && kept.total <= linesBelow(term, 0)) {
         this.askedAt = performance.now();
         return;
       }
       this.finder.current = Math.max(0, kept.total - linesBelow(term, viewportY));
-      await this.lines.show(kept, this.finder.current);
+      await this.lines.show(source, kept, this.finder.current);
       if (older) this.lines.body.scrollBy(0, -60);
     } catch (e) {
       notice(/** @type {Error} */ (e).message);

@@ -17,6 +17,9 @@ const names = {
 const families = ['JetBrains Mono', 'Fira Code', 'Cascadia Code', 'Source Code Pro', 'IBM Plex Mono', 'Iosevka',
   'Hack', 'DejaVu Sans Mono', 'Menlo', 'Consolas'];
 
+/** Where there is an Option key; xterm.js asks the same. */
+const onMac = /^Mac/.test(navigator.platform);
+
 /** @param {Notices} notices */
 export function preferences(notices) {
   const list = h('datalist', { id: 'families' }, ...families.map((f) => h('option', { value: f })));
@@ -39,6 +42,7 @@ export function preferences(notices) {
     blink: box('blink', 'Blinking cursor'),
     commands: box('commands', 'Commands beside each terminal'),
     release: box('release', 'Closing a view hands back a keyboard that was taken there'),
+    option: box('option', 'The Option key is Meta, and composes no characters'),
     notify: box('notify', 'Notify me when a terminal wants me'),
     aloud: box('aloud', 'Tell screen readers what terminals print'),
   };
@@ -54,7 +58,7 @@ export function preferences(notices) {
           button('Larger', '+', () => settings.set({ size: settings.size + 1 })))),
         sample(), boxes.blink.element),
       section('Terminals', boxes.commands.element, boxes.release.element,
-        row('Compose line and keys', keys)),
+        row('Compose line and keys', keys), onMac && boxes.option.element),
       section('Notifications', boxes.notify.element, told),
       section('Screen readers', boxes.aloud.element,
         h('p', { class: 'hint' }, 'The menu of each terminal has its text as a plain document, too.'))),
@@ -94,7 +98,7 @@ const words = {
 
 /**
  * @param {string} title
- * @param {...Node} children
+ * @param {...(Node | false)} children
  */
 function section(title, ...children) {
   return h('section', { 'aria-label': title }, h('h3', {}, title), ...children);

@@ -50,12 +50,16 @@ export class TerminalView extends EventTarget {
     this.search = this.screen.search;
     this.keyboard = new Keyboard(this);
     this.screen.addEventListener('fit', () => this.askSoon());
+    this.listed = !!this.info;
+    this.look = () => this.lookAtList();
+    connection.addEventListener('list', this.look);
     connection.follow(this.uri, this);
   }
 
   open() { this.screen.open(); }
 
   dispose() {
+    this.connection.removeEventListener('list', this.look);
     this.connection.unfollow(this.uri);
     clearTimeout(this.resizeTimer);
     this.screen.dispose();
@@ -141,6 +145,14 @@ export class TerminalView extends EventTarget {
   end(reason) {
     this.ended = reason;
     this.changed();
+  }
+
+  /** lookAtList sees that the terminal has gone, or that there is one of its name again. */
+  lookAtList() {
+    const was = this.listed;
+    this.listed = !!this.info;
+    if (was && !this.listed) this.gone();
+    else if (!was && this.listed && this.missing) this.connection.follow(this.uri, this);
   }
 
   gone() {

@@ -23,6 +23,7 @@ const defaults = {
   commands: true, // are shown beside each terminal
   release: false, // closing a view hands back a keyboard that was taken there
   keys: 'auto', // one of keyRows
+  option: false, // a Mac's Option key is Meta, and composes no characters
   notify: false, // when a terminal wants the person
   aloud: false, // screen readers are told what terminals print
 };
@@ -93,7 +94,8 @@ class Settings extends EventTarget {
   get drawing() {
     const cursorBlink = this.values.blink && !this.prefersStillness.matches;
     return { theme: this.colors, fontFamily: this.font, cursorBlink,
-      minimumContrastRatio: leastContrast[this.resolved], screenReaderMode: this.values.aloud };
+      minimumContrastRatio: leastContrast[this.resolved], screenReaderMode: this.values.aloud,
+      macOptionIsMeta: this.values.option };
   }
 
   apply() {
