@@ -13,6 +13,13 @@ import (
 // Keys log in by the files of o and by the lines of the entries.
 func Authority(t testing.TB, o keys.Options, entries ...authz.Entry) *authz.Authority {
 	t.Helper()
+	return AuthorityAt(t, time.Now, o, entries...)
+}
+
+// AuthorityAt is Authority with another clock.
+func AuthorityAt(t testing.TB, clock func() time.Time, o keys.Options,
+	entries ...authz.Entry) *authz.Authority {
+	t.Helper()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -31,7 +38,7 @@ func Authority(t testing.TB, o keys.Options, entries ...authz.Entry) *authz.Auth
 	must(err)
 	a := authz.NewAuthority(authz.AuthorityOptions{Ring: ring, Tokens: tokens,
 		Invitations: invitations,
-		Directory:   directory, Clock: time.Now})
+		Directory:   directory, Clock: clock})
 	t.Cleanup(func() {
 		if err := a.Close(); err != nil {
 			t.Error(err)

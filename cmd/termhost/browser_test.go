@@ -205,6 +205,7 @@ func newTab(t testing.TB, above context.Context, address string, o ...chromedp.C
 	p.run(devtools(log.Enable, cdp.Empty{}), devtools(audits.Enable, cdp.Empty{}),
 		devtools(network.Enable, network.EnableParams{}), chromedp.Navigate(address))
 	t.Cleanup(func() {
+		_ = p.text() // what the page has said before its answer has been heard
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for _, trouble := range p.troubles {

@@ -91,15 +91,17 @@ func TestWhatIsKeptOfATerminalThatIsGone(t *testing.T) {
 	}
 }
 
-// TestTheHeadOfALogIsCutWhileItIsRead has a terminal print so much that the host lets go of the first
-// lines, while the page shows them. Those are said to be gone, and all others are what they were.
+// TestTheHeadOfALogIsCutWhileItIsRead has a terminal print so much that the host lets go of the
+// first lines, while the page shows them. Those are said to be gone, and all others are what they
+// were.
 func TestTheHeadOfALogIsCutWhileItIsRead(t *testing.T) {
 	slow(t)
 	onPage(t)
 	s := newSite(t)
 	s.set("terminal.log_bytes", `"128KiB"`)
-	s.ssh("new", "-d", "-n", "build", "--",
-		"n=0; while seq -f 'line %.0f' $((n+1)) $((n+8000)); do n=$((n+8000)); echo all $n; read x; done")
+	// The host lets go of output as it has read it, so it is to come in pieces.
+	s.ssh("new", "-d", "-n", "build", "--", "n=0; while seq -f 'line %.0f' $((n+1)) $((n+200)); do n=$((n+200)); "+
+		"if [ $((n % 4000)) -ne 0 ] || [ $n -eq 4000 ]; then sleep 0.02; else echo all $n; read x; fi; done")
 	s.ssh("wait", "--match", "all.8000", "build")
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
 	p.shows("build", "all 8000")
@@ -109,7 +111,7 @@ func TestTheHeadOfALogIsCutWhileItIsRead(t *testing.T) {
 	total := eval[int](p, `Number(`+about+`.replace(/\D+/g, ''))`)
 	// The beginning is not near, so that it has to be asked for again.
 	p.until(`(() => { const k = document.querySelector('.kept'); k.scrollTop = k.scrollHeight; return !k.firstChild.firstChild })()`)
-	for n := 16000; strings.HasPrefix(s.ssh("log", "build"), "line 1\n"); n += 8000 {
+	for n := 12000; strings.HasPrefix(s.ssh("log", "build"), "line 1\n"); n += 4000 {
 		s.ssh("send", "--enter", "build", "")
 		s.ssh("wait", "--match", fmt.Sprintf("all.%d", n), "build")
 	}
@@ -126,7 +128,7 @@ func TestTheHeadOfALogIsCutWhileItIsRead(t *testing.T) {
 		Wrong       []string
 	}
 	right := 0
-	for at := 100; at >= 0; at -= 5 {
+	for at := 100; at >= 0; at -= 10 {
 		p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{ const k = document.querySelector('.kept'); k.scrollTop = k.scrollHeight * %d / 100 }`, at)))
 		p.until(`(() => { const k = document.querySelector('.kept').getBoundingClientRect(); return [...document.querySelectorAll('.kept > div')].every((e) => {
 			const b = e.getBoundingClientRect(); return b.bottom <= k.top || b.top >= k.bottom || e.firstChild }) })()`)
@@ -140,8 +142,11 @@ func TestTheHeadOfALogIsCutWhileItIsRead(t *testing.T) {
 	p.until(about + `.includes('those before are gone')`)
 	p.shot("history-cut")
 	kept := eval[int](p, `Number(`+about+`.replace(/\D+/g, ''))`)
-	if right == 0 || kept == 0 || kept >= total {
+	if right == 0 || kept >= total {
 		t.Errorf("of %d lines %d are said to be kept; %d of them were seen", total, kept, right)
+	}
+	if kept == 0 {
+		return // all of what had been read was one piece
 	}
 	first := eval[string](p, `(async () => { const k = document.querySelector('.kept');
 		for (;;) {
@@ -150,7 +155,7 @@ func TestTheHeadOfALogIsCutWhileItIsRead(t *testing.T) {
 			k.scrollBy(0, 500);
 			await new Promise(requestAnimationFrame);
 		} })()`)
-	if want := fmt.Sprintf("line %d", total-kept+1); first != want && kept > 0 {
+	if want := fmt.Sprintf("line %d", total-kept+1); first != want {
 		t.Errorf("the first line that is kept is %q, and said to be %q", first, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -172,10 +173,14 @@ func TestAProgramsLinksAreFollowedWithCtrl(t *testing.T) {
 	slow(t)
 	onPage(t)
 	s := newSite(t)
-	visits := make(chan *http.Request, 100)
+	visits, openers := make(chan *http.Request, 100), make(chan string, 100)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/favicon.ico" {
+		if opener, ok := strings.CutPrefix(r.URL.Path, "/opener-"); ok {
+			openers <- opener
+		} else if r.URL.Path != "/favicon.ico" {
 			visits <- r
+			w.Header().Set("Content-Type", "text/html")
+			io.WriteString(w, "<!doctype html><script>fetch('/opener-' + window.opener)</script>")
 		}
 	}))
 	defer web.Close()
@@ -226,6 +231,14 @@ func TestAProgramsLinksAreFollowedWithCtrl(t *testing.T) {
 		}
 		if r.URL.Path != want || r.Header.Get("Referer") != "" {
 			t.Errorf("the web is asked for %s, not %s, with the Referer %q", r.URL, want, r.Header.Get("Referer"))
+		}
+		select {
+		case opener := <-openers:
+			if opener != "null" {
+				t.Errorf("%s knows who has opened it: %s", want, opener)
+			}
+		case <-time.After(patience):
+			t.Fatalf("%s does not say who has opened it", want)
 		}
 		if want == "/one" {
 			mouse(4, input.DispatchMouseEventTypeMouseMoved, true)

@@ -118,6 +118,7 @@ func (e *echo) composed(key, text string) {
 		Key: key, WindowsVirtualKeyCode: 229}),
 		devtools(input.ImeSetComposition, input.ImeSetCompositionParams{Text: text, SelectionStart: at, SelectionEnd: at}),
 		devtools(input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: key, WindowsVirtualKeyCode: 229}))
+	eval[bool](e.tab, `new Promise((done) => setTimeout(() => done(true)))`) // nobody types faster than that
 }
 
 // inserted ends the composition with a text, or inserts one.
@@ -257,8 +258,8 @@ func onMac(p *tab) {
 		Source: `addEventListener('keydown', (e) => { window.lastKey = e }, true)`})
 }
 
-// optionKey presses a key with a Mac's Option key, which makes it a character. Chromium on Linux sends
-// no keypress for a character with Alt, so that it comes without.
+// optionKey presses a key with a Mac's Option key, which makes it a character. Chromium on Linux
+// sends no keypress for a character with Alt, so that it comes without.
 func (p *tab) optionKey(code, character string, windowsKey int64) {
 	p.t.Helper()
 	const alt = 1
@@ -274,8 +275,8 @@ func (p *tab) optionKey(code, character string, windowsKey int64) {
 	p.run(devtools(input.DispatchKeyEvent, up))
 }
 
-// On a Mac the Option key composes characters, without which no German types an @, unless the person
-// has it be Meta.
+// On a Mac the Option key composes characters, without which no German types an @, unless the
+// person has it be Meta.
 func TestAMacsOptionKey(t *testing.T) {
 	slow(t)
 	onPage(t)
