@@ -35,13 +35,13 @@ const gaps = `(() => {
 })()`
 
 // BenchmarkPage measures the page in Chromium, on loopback. Open: when, after the navigation, there
-// is something to see, the list of terminals, and a terminal's screen, with nothing in the browser's
-// cache and again; then how long a click on another terminal takes. Open500: so with a list of 500
-// terminals. Flood: 50 MB of coloured lines, for how long at most the main thread answers nothing meanwhile, and the
-// time from Ctrl-C, in the midst of a flood, to what the program says to it. 60tabs: what
-// JavaScript with its elements and buffers takes after 60 tabs with much output were visited, and
-// what of the renderer is shared with no other process. 500rows: the longest gap while a list of
-// 500 terminals is scrolled through and titles change.
+// is something to see, the list of terminals, and a terminal's screen, with nothing in the
+// browser's cache and again; then how long a click on another terminal takes. Open500: so with a
+// list of 500 terminals. Flood: 50 MB of coloured lines, for how long at most the main thread
+// answers nothing meanwhile, and the time from Ctrl-C, in the midst of a flood, to what the program
+// says to it. 60tabs: what JavaScript with its elements and buffers takes after 60 tabs with much
+// output were visited, and what of the renderer is shared with no other process. 500rows: the
+// longest gap while a list of 500 terminals is scrolled through and titles change.
 func BenchmarkPage(b *testing.B) {
 	browser(b)
 	b.Run("Open", func(b *testing.B) { benchmarkOpen(b, 2) })
