@@ -75,6 +75,27 @@ func TestCommandsStandBesideTheirTerminal(t *testing.T) {
 		t.Errorf("red is %q", color)
 	}
 	p.shot("commands-output")
+
+	// It is above all of the terminal, what is found there included.
+	p.keys("\x1b")
+	p.until(`document.querySelector('.output').hidden`)
+	p.click("button", "Find")
+	p.keys("printf\x1b")
+	p.inTerminal("build")
+	p.run(chromedp.Click(`//button[.//code[contains(., 'printf')]]`))
+	p.until(`document.querySelector('.output').checkVisibility()`)
+	if !eval[bool](p, `(() => { const b = document.querySelector('.output header').getBoundingClientRect();
+		const sheets = document.adoptedStyleSheets, all = new CSSStyleSheet();
+		all.replaceSync('* { pointer-events: auto !important }');
+		document.adoptedStyleSheets = [...sheets, all];
+		let covered = true;
+		for (let x = b.left + 2; x < b.right; x += 3) for (let y = b.top + 2; y < b.bottom; y += 3) {
+			covered &&= !!document.elementFromPoint(x, y).closest('.output');
+		}
+		document.adoptedStyleSheets = sheets;
+		return covered })()`) {
+		t.Error("a part of the terminal is above the output")
+	}
 	p.keys("\x1b")
 	p.until(`document.querySelector('.output').hidden`)
 	p.shot("commands")

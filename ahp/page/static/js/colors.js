@@ -5,7 +5,7 @@
 /** @type {ITheme} */
 const dark = {
   background: '#15171c', foreground: '#d5d9e0', cursor: '#8fb4ff', cursorAccent: '#15171c',
-  selectionBackground: '#3a4660', selectionInactiveBackground: '#2c3444',
+  selectionBackground: '#3f5486', selectionInactiveBackground: '#37466b',
   black: '#1d2027', red: '#ec7279', green: '#86c47e', yellow: '#dcb86c', blue: '#7fa6f0',
   magenta: '#c490e0', cyan: '#66c1c8', white: '#c5cad3',
   brightBlack: '#7d8593', brightRed: '#ff8d92', brightGreen: '#a3dd9a', brightYellow: '#f0d08a',
@@ -15,7 +15,7 @@ const dark = {
 /** @type {ITheme} */
 const light = {
   background: '#fdfdfc', foreground: '#2a2d33', cursor: '#2f5bd0', cursorAccent: '#fdfdfc',
-  selectionBackground: '#cfdcf7', selectionInactiveBackground: '#e3e8f2',
+  selectionBackground: '#b9cdf6', selectionInactiveBackground: '#cfdcf7',
   black: '#2a2d33', red: '#b3262e', green: '#28752d', yellow: '#8a5a00', blue: '#2552c4',
   magenta: '#8a35a8', cyan: '#0b6f78', white: '#6a7079',
   brightBlack: '#6d727b', brightRed: '#cf3a42', brightGreen: '#2b8432', brightYellow: '#996704',
