@@ -222,9 +222,10 @@ func TestAGuardIsShownWhileItIsSet(t *testing.T) {
 	slow(t)
 	onPage(t)
 	s := newSite(t)
-	s.ssh("new", "-d", "-n", "build")
-	p := s.open(s.ticket("build") + "&debug=screen").ready()
-	p.shows("build", "# ")
+	const name = "a-name-that-is-long"
+	s.ssh("new", "-d", "-n", name)
+	p := s.open(s.ticket(name) + "&debug=screen").ready()
+	p.shows(name, "# ")
 	for _, where := range []string{".entry", ".pane"} {
 		if eval[bool](p, fmt.Sprintf(`[...document.querySelectorAll('%s .guarded')].some(e => e.offsetParent)`, where)) {
 			t.Errorf("%s shows a guard that is not set", where)
@@ -236,14 +237,21 @@ func TestAGuardIsShownWhileItIsSet(t *testing.T) {
 	}
 	said := `document.querySelector('.entry').ariaLabel.includes(', guarded')`
 	for range 2 {
-		s.ssh("guard", "build", "on")
+		s.ssh("guard", name, "on")
 		p.until(marked(".entry"))
 		p.until(marked(".pane"))
 		p.until(said)
 		p.shot("guarded")
-		s.ssh("guard", "build", "off")
+		s.ssh("guard", name, "off")
 		p.until("!" + marked(".entry"))
 		p.until("!" + marked(".pane"))
 		p.until("!" + said)
 	}
+
+	// On a phone it is the drawing alone, and leaves the bar room for its menu.
+	s.ssh("guard", name, "on")
+	p.until(marked(".pane"))
+	p.window(360, 640)
+	p.until(`document.querySelector('.pane .guarded svg').getBoundingClientRect().width > 8 &&
+		document.querySelector('.pane .bar').lastElementChild.getBoundingClientRect().right <= innerWidth`)
 }
