@@ -80,10 +80,11 @@ type programInput interface {
 	DiscardInput() error
 }
 
-// Line is what the line discipline of a terminal does with input: termios(3), and tcgetpgrp(3).
+// Line is what the line discipline of a terminal does: termios(3), and tcgetpgrp(3).
 type Line struct {
 	Canonical, Echo bool // ICANON and ECHO
 	Foreground      int  // the process group that reads; 0: none
+	Unread          bool // there is output that has not been read yet
 }
 
 // Hidden reports whether a line is read that is not shown: a password.

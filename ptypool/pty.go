@@ -148,7 +148,12 @@ func (b *ptyBackend) Line() (l Line, err error) {
 			return err
 		}
 		l.Canonical, l.Echo = tio.Lflag&unix.ICANON != 0, tio.Lflag&unix.ECHO != 0
-		l.Foreground, err = unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+		if l.Foreground, err = unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil {
+			return err
+		}
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		_, err = ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) })
+		l.Unread = p[0].Revents&unix.POLLIN != 0
 		return err
 	})
 	return l, err

@@ -107,7 +107,8 @@ func (t *Terminal) look() {
 	after, err := t.term.Line()
 	switch {
 	case t.exited, err != nil:
-	case signs != l.signs, after != line: // it was looked at while it changed
+	case signs != l.signs, after != line, // it was looked at while it changed
+		after.Unread && state != foreground.Busy && state != foreground.Idle: // its question comes
 		t.lookIn(firstLook)
 	default:
 		t.found(state, at.Text)

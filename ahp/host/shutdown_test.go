@@ -98,7 +98,7 @@ func TestAShutdownDoesNotWaitForADeadReaderBeyondItsDeadline(t *testing.T) {
 	t.Parallel()
 	h := plainHost(t)
 	run(t, h, carol, "x", "echo something; exec cat").awaitOutput(t, "something")
-	v := attach(t, h, carol, "x", AttachOptions{}) // never pulls
+	v := attach(t, h, carol, "x", AttachOptions{})       // never pulls
 	if err := h.pool.Shutdown(t.Context()); err != nil { // it may take longer than the deadline
 		t.Fatal(err)
 	}
