@@ -36,7 +36,7 @@ func TestTheKeyboardsHolderIsNamed(t *testing.T) {
 	other.shows("build", "typed here")
 	other.click("button", "Take the keyboard")
 	other.until(`document.querySelector('.pane.held')`)
-	p.until(`document.querySelector('.notices').innerText.includes('root/page has the keyboard')`)
+	p.until(`document.querySelector('.notices').innerText.includes('root/page#2 has the keyboard')`)
 	p.shot("keyboard-lost")
 	other.click("button", "Hand back")
 	p.until(`document.querySelector('.pane.held')`)
