@@ -78,7 +78,7 @@ func TestASquattersFilesAreNotRun(t *testing.T) {
 	slow(t)
 	browser(t)
 	for _, c := range []struct{ file, instead string }{
-		{"app.", "termhost"}, // which the page says without any
+		{"app.", "reload this page with Ctrl-Shift-R"}, // which the page says without any
 		{"vendor/xterm.", "A part of it cannot be loaded"},
 	} {
 		s := newSite(t)

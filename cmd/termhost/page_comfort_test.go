@@ -254,6 +254,62 @@ func TestEverythingIsInReachOnASmallPhone(t *testing.T) {
 	}
 }
 
+// TestAShortWindowIsMostlyTerminal makes windows short, as a phone's keyboard does. What is around
+// the terminal then leaves it half of the height, and is in reach still.
+func TestAShortWindowIsMostlyTerminal(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	s.ssh("new", "-d", "-n", "build")
+	p := s.open(s.ticket("build") + "&debug=screen")
+	p.phone()
+	p.ready().shows("build", "# ")
+	p.take()
+	const line = `document.querySelector('[aria-label="Compose line"]')`
+	short := func(what string, width, height int64) {
+		t.Helper()
+		p.run(devtools(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+			Width: width, Height: height, DeviceScaleFactor: 1, Mobile: true}))
+		p.until(fmt.Sprintf(`innerWidth === %d && innerHeight === %d`, width, height))
+		p.shot(fmt.Sprintf("short-%s-%d", what, height))
+		// In one step, for the notice does not stay.
+		rows := eval[[]float64](p, module("dialogs.js")+`.then(({ notice }) => {
+			notice('Held by somebody with a long name: take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a');
+			const view = document.querySelector('.view').getBoundingClientRect();
+			return [view.height, innerHeight, view.top, document.querySelector('.notices').getBoundingClientRect().bottom] })`)
+		if rows[0] < rows[1]/2 {
+			t.Errorf("%s, %dx%d: the terminal has %.0f of the height", what, width, height, rows[0])
+		}
+		if covered := rows[3] - rows[2]; covered > rows[0]/4 {
+			t.Errorf("%s, %dx%d: a notice covers %.0f of the terminal", what, width, height, covered)
+		}
+		if out := eval[string](p, reach); out != "" {
+			t.Errorf("%s, %dx%d: out of reach are %s", what, width, height, out)
+		}
+	}
+	for _, size := range [][2]int64{{390, 420}, {390, 361}, {320, 240}, {800, 200}} {
+		short("keys", size[0], size[1])
+		if eval[bool](p, line+`.checkVisibility()`) {
+			t.Errorf("%v: the compose line is there before it is asked for", size)
+		}
+		p.click("button", "Compose")
+		p.until(line + `.matches(':focus')`)
+		short("line", size[0], size[1])
+		p.keys(fmt.Sprintf("echo $((%d+1))\r", size[1]))
+		p.shows("build", fmt.Sprintf("\n%d", size[1]+1))
+		p.click("button", "Close the compose line")
+		p.until(`!` + line + `.checkVisibility()`)
+	}
+
+	// A line that is being written stays when the keyboard comes up.
+	p.phone()
+	p.until(line + `.checkVisibility()`)
+	p.run(chromedp.Click(chromedp.CSS(`[aria-label="Compose line"]`)))
+	p.keys("half")
+	short("writing", 390, 361)
+	p.until(line + `.matches(':focus') && ` + line + `.value === 'half'`)
+}
+
 // TestTheAddressHasTheLayout goes back and forth between what was shown, and opens a text to find.
 func TestTheAddressHasTheLayout(t *testing.T) {
 	slow(t)

@@ -181,6 +181,17 @@ func TestAStolenTokenIsWorthNothing(t *testing.T) {
 		}
 	}
 	p.ready()
+
+	// What is no challenge is not signed.
+	for _, c := range []string{`{ ahp: 'ahp' }`, `{ challenge: 'AAAA' }`, `{ challenge: ['AAAA'], ahp: 'ahp' }`, `{ challenge: null, ahp: 'ahp' }`} {
+		said := eval[string](p, fmt.Sprintf(module("session.js")+`.then(async ({Session}) => {
+			const s = await Session.restore();
+			s.next = %s;
+			return s.prove().then((p) => 'signed ' + p.challenge, (e) => e.message) })`, c))
+		if !strings.HasPrefix(said, "Something else answers") {
+			t.Errorf("%s: %s", c, said)
+		}
+	}
 }
 
 func TestAFarHostsPageComesThroughSSH(t *testing.T) {

@@ -67,16 +67,16 @@ func TestWhatIsKeptOfATerminalThatIsGone(t *testing.T) {
 	}
 	cast := s.ssh("cast", recordings[0].Recording)
 	s.ssh("rm", "build")
-	gone := func() {
+	gone := func(text string) {
 		t.Helper()
-		p.until(`document.querySelector('.overlay').innerText === 'There is no terminal build any more.'`)
+		p.until(fmt.Sprintf(`document.querySelector('.overlay').innerText === %q`, text))
 	}
-	gone()
+	gone("There is no terminal build any more.")
 	reads("it is gone")
 	p.shot("gone")
 	p.run(chromedp.Reload())
 	p.ready()
-	gone()
+	gone("There is no terminal build. Choose one in the list, or make it: New terminal.")
 	reads("it was gone before")
 	if got := p.saves("Save as cast"); got != cast {
 		t.Errorf("saved is %q, and not %q", got, cast)
@@ -158,4 +158,34 @@ func TestTheHeadOfALogIsCutWhileItIsRead(t *testing.T) {
 	if want := fmt.Sprintf("line %d", total-kept+1); first != want {
 		t.Errorf("the first line that is kept is %q, and said to be %q", first, want)
 	}
+}
+
+// A terminal that never was is told of in words for people, and can be made.
+func TestATerminalThatNeverWas(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	const text = "There is no terminal nosuch. Choose one in the list"
+	says := func(p *tab, want string) {
+		t.Helper()
+		p.until(fmt.Sprintf(`document.querySelector('.overlay').innerText === %q`, want))
+	}
+	says(s.open(s.ticket("--role", "observer", "nosuch")).ready(), text+".")
+	p := s.open(s.ticket("nosuch") + "&debug=screen").ready()
+	says(p, text+", or make it: New terminal.")
+	p.keepNotices()
+	p.menu("Guard")
+	p.until(`noticed.includes('There is no terminal nosuch.')`)
+	p.typeLine("nosuch", "x")
+	p.until(fmt.Sprintf(`noticed.some((n) => n.startsWith(%q))`, text))
+	if said := eval[string](p, `noticed.join('\n')`); strings.Contains(said, "channel") || strings.Contains(said, "Held by") {
+		t.Errorf("the page says\n%s", said)
+	}
+	p.click("button", "New terminal")
+	p.until(`document.querySelector('dialog input')?.value === 'nosuch'`)
+	p.run(chromedp.Click(`//dialog//button[.="New"]`))
+	p.shows("nosuch", "# ")
+	p.until(held("nosuch"))
+	s.ssh("rm", "nosuch")
+	says(p, "There is no terminal nosuch any more.")
 }

@@ -83,6 +83,21 @@ func TestAReplayShowsWhatTheTerminalHasShown(t *testing.T) {
 	const replay = "replay of build"
 	p.menu("Replay")
 	p.becomes(replay, "the end", end)
+
+	// Whoever is quick with Play and Pause sees it at its own speed: one step in each frame.
+	p.run(chromedp.Evaluate[chromedp.Void](`(() => {
+		const request = requestAnimationFrame;
+		window.steps = [];
+		window.requestAnimationFrame = (f) => request(!String(f).includes('advance') ? f :
+			(now) => { window.steps.push(now); f(now); });
+		const play = document.querySelector('.replay [aria-label=Play]');
+		for (let i = 0; i < 3; i++) play.click();
+	})()`))
+	p.until(`steps.length > 1 || document.querySelector('.replay [aria-label=Play]')`)
+	if !eval[bool](p, `new Set(steps).size === steps.length`) {
+		t.Error("it plays twice as fast after Play, Pause and Play")
+	}
+	p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('.replay [aria-label=Pause]')?.click()`))
 	atMarks := func(what string) {
 		t.Helper()
 		for i, want := range marks {

@@ -21,6 +21,10 @@ func TestTheKeyboardsHolderIsNamed(t *testing.T) {
 	p := s.open(s.ticket("build") + "&debug=screen").ready()
 	p.shows("build", "# ")
 	p.until(`document.querySelector('.pane .who').innerText === 'held by root'`)
+	p.run(chromedp.Evaluate[chromedp.Void](`(() => { // no notice goes because of its time
+		const later = setTimeout;
+		window.setTimeout = (f, ms) => ms === 5000 ? 0 : later(f, ms);
+	})()`))
 	p.typeLine("build", "echo never")
 	p.until(`document.querySelector('.notices')?.innerText.includes('Held by root')`)
 
@@ -28,6 +32,7 @@ func TestTheKeyboardsHolderIsNamed(t *testing.T) {
 	p.until(`document.querySelector('.notices').innerText.includes('pick a terminal')`)
 	p.keys("c")
 	p.until(`document.querySelector('.pane.held')`)
+	p.until(`!document.querySelector('.notices').innerText.includes('Held by')`) // it is untrue
 	p.typeLine("build", "echo typed here")
 	p.shows("build", "\ntyped here")
 

@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -295,4 +297,35 @@ func TestFiveHundredTerminalsAreListed(t *testing.T) {
 	p.until(`document.querySelector('.entry[aria-current]').ariaLabel.startsWith('work-456')`)
 	p.until(`(() => { const box = document.querySelector('.entry[aria-current]').getBoundingClientRect(); return box.top > 0 && box.bottom <= innerHeight })()`)
 	p.shot("many-found")
+}
+
+// Whoever ends a terminal takes its keyboard only where that is needed: an admin need not.
+func TestEndingTakesNoKeyboardInVain(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	for _, role := range []string{"admin", "operator"} {
+		s.ssh("new", "-d", "-n", role)
+		p := s.open(s.ticket("--role", role, role) + "&debug=screen").ready()
+		p.shows(role, "# ")
+		p.until(`document.querySelector('.pane .who').innerText === 'held by root'`)
+		var claims atomic.Int32
+		hosttest.Check(t, chromedp.Listen(p.Context, func(ev any) {
+			sent, ok := ev.(*network.EventWebSocketFrameSent)
+			if ok && strings.Contains(string(sent.Response.PayloadData), "terminal/claimed") {
+				claims.Add(1)
+			}
+		}))
+		p.menu("End it")
+		p.run(chromedp.Click(`//dialog//button[.="End it"]`))
+		p.until(`!document.querySelector('[role=tab]') && !document.querySelector('.entry')`)
+		if role == "operator" {
+			hosttest.Eventually(t, "the operator's page takes the keyboard", func() bool { return claims.Load() > 0 })
+			continue
+		}
+		_ = p.text() // what has been sent before has been heard
+		if n := claims.Load(); n > 0 {
+			t.Errorf("an admin's page has taken the keyboard %d times", n)
+		}
+	}
 }

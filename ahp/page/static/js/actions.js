@@ -42,10 +42,11 @@ export class Actions {
    * @param {{beside: 'h' | 'v'} | null} [where] Beside the pane with the focus; otherwise in a tab.
    */
   async create(where = null) {
+    const shown = where ? undefined : this.panes?.focused;
     const answer = await ask({
       title: 'New terminal', yes: 'New',
       fields: [
-        { name: 'name', label: 'Name', value: this.freeName(), pattern: namePattern,
+        { name: 'name', label: 'Name', value: shown?.view.missing ? shown.name : this.freeName(), pattern: namePattern,
           hint: '1 to 64 letters, digits, dots, underscores and dashes' },
         { name: 'command', label: 'Command', placeholder: 'your shell' },
         { name: 'dir', label: 'Directory', placeholder: 'home', pattern: '(/.*)?',
@@ -147,13 +148,22 @@ export class Actions {
     if (!info) return this.layout.close(name);
     if (!exitOf(info).exited && !await ask({ title: `End ${name}?`, danger: true, yes: 'End it',
       text: 'Its programs are ended, and the terminal is forgotten.' })) return;
-    const { clientId } = this.connection;
-    if (info.claim.clientId !== clientId) { // who ends it holds it, or is an admin
-      await this.connection.dispatch(info.resource, { type: 'terminal/claimed', claim: { kind: 'client', clientId } })
-        .catch(() => {});
-    }
-    if (await this.tried(this.connection.request('disposeTerminal', { channel: info.resource }))) {
-      this.layout.close(name);
+    if (await this.tried(this.dispose(info.resource))) this.layout.close(name);
+  }
+
+  /**
+   * dispose takes the keyboard only where it is needed: an admin ends a terminal without.
+   * @param {string} channel
+   */
+  async dispose(channel) {
+    const end = () => this.connection.request('disposeTerminal', { channel });
+    try {
+      await end();
+    } catch (e) {
+      if (!/needs the claim/.test(/** @type {Error} */ (e).message)) throw e;
+      const claim = { kind: 'client', clientId: this.connection.clientId };
+      await this.connection.dispatch(channel, { type: 'terminal/claimed', claim });
+      await end();
     }
   }
 

@@ -28,6 +28,7 @@ export class Compose {
     this.ctrl = button('Ctrl', 'Ctrl', () => modifiers.toggle('ctrl'));
     this.alt = button('Alt', 'Alt', () => modifiers.toggle('alt'));
     const row = h('div', { class: 'keyrow', role: 'toolbar', 'aria-label': 'Keys' },
+      button('Compose', '\u270e', () => this.ask(true), 'short-only'),
       button('Esc', 'Esc', () => this.type(modifiers.apply('\x1b'))),
       button('Tab', 'Tab', () => this.type(modifiers.apply('\t'))), this.ctrl, this.alt,
       ...keys.map(([name, label, key]) => button(name, label, () => {
@@ -37,6 +38,7 @@ export class Compose {
     this.field = this.makeField(false);
     this.line = h('div', { class: 'line' });
     this.element = h('section', { class: 'compose', 'aria-label': 'Compose', hidden: true }, row, this.line);
+    this.line.addEventListener('focusin', () => this.element.classList.add('asked')); // the window may become short
     this.fillLine();
     modifiers.addEventListener('change', () => this.draw());
     settings.addEventListener('change', () => this.draw());
@@ -60,8 +62,18 @@ export class Compose {
     if (had) this.field.focus();
   }
 
+  /**
+   * ask shows or hides the line where the window is so short that it is not always there.
+   * @param {boolean} on
+   */
+  ask(on) {
+    this.element.classList.toggle('asked', on);
+    if (on) this.field.focus();
+    else this.current()?.focus();
+  }
+
   fillLine() {
-    fill(this.line, this.field, button('Insert without Enter', 'Insert', () => void this.send('')),
+    fill(this.line, this.field, button('Close the compose line', '\u00d7', () => this.ask(false), 'icon short-only'), button('Insert without Enter', 'Insert', () => void this.send('')),
       button('Send', 'Send', () => void this.send('\r'), 'primary'));
   }
 

@@ -82,9 +82,17 @@ const notices = h('div', { class: 'notices', role: 'status', 'aria-live': 'polit
 export function notice(said) {
   const text = oneLine(said, 1000);
   if (!notices.isConnected) document.body.append(notices);
-  const same = [...notices.children].find((n) => n.textContent === text);
-  same?.remove();
+  retract(said);
   const el = h('p', {}, text);
   notices.append(el);
   setTimeout(() => el.remove(), noticeTime);
+}
+
+/**
+ * retract takes a notice away before its time.
+ * @param {string} said
+ */
+export function retract(said) {
+  const text = oneLine(said, 1000);
+  [...notices.children].find((n) => n.textContent === text)?.remove();
 }

@@ -40,7 +40,8 @@ export function bytes(n) {
  * @returns {{kind: 'ok' | 'failed' | 'signal' | 'lost', mark: string, words: string}}
  */
 export function outcome(code) {
-  if (code === undefined || code < 0) return { kind: 'lost', mark: '?', words: 'lost' };
+  if (code === undefined) return { kind: 'lost', mark: '?', words: 'unknown' };
+  if (code < 0) return { kind: 'lost', mark: '?', words: 'lost' };
   if (code === 0) return { kind: 'ok', mark: '\u2713', words: 'ok 0' };
   if (code > 128 && code < 193) {
     return { kind: 'signal', mark: '\u26a1\ufe0e', words: signals[code - 128] ?? `signal ${code - 128}` };

@@ -19,6 +19,7 @@ export class Keyboard {
   /** @type {string[]} Who asks for it, the first one first. */
   asks = [];
   asked = ''; // whom this page has asked for it
+  refusal = ''; // the last notice that said who has it, instead of typing
 
   /** @param {TerminalView} view */
   constructor(view) {
@@ -43,7 +44,7 @@ export class Keyboard {
   /** Whether what is typed here reaches the program. */
   get holds() {
     const s = this.view.state;
-    return !s.exited && !this.view.ended && s.claim.kind === 'client' && s.claim.clientId === this.connection.clientId;
+    return !s.exited && !this.view.ended && !this.view.missing && s.claim.kind === 'client' && s.claim.clientId === this.connection.clientId;
   }
 
   /** What the list tells of the keyboard that is here: by what name, and who has it when it is handed back. */
@@ -58,6 +59,7 @@ export class Keyboard {
    */
   claimed(before, own) {
     const was = before.clientId === this.connection.clientId;
+    this.view.retract(this.refusal);
     if (was && !this.holds) {
       const unsent = this.input.drop();
       this.view.tellHolder(unsent ? `; ${notSent(unsent)}` : '');
@@ -79,8 +81,9 @@ export class Keyboard {
       await this.connection.dispatch(this.view.uri, { type: 'terminal/claimed', claim });
     } catch (e) {
       const reason = /** @type {Error} */ (e).message;
-      this.notice(/only an admin/.test(reason) ? `Held by ${this.view.holder}: ask with Ctrl-\\ a, or take it as an admin, as you are with ssh, ` +
-        'or in a page with --role admin' : reason);
+      if (/only an admin/.test(reason)) {
+        this.heldBy('ask with Ctrl-\\ a, or take it as an admin, as you are with ssh, or in a page with --role admin');
+      } else this.notice(this.view.missing ? this.view.absence : reason);
     }
     this.view.focus();
   }
@@ -169,8 +172,16 @@ export class Keyboard {
       this.notice('Not connected: what you type is not sent');
     } else if (this.holds) this.input.type(data);
     else if (this.view.ended) this.notice(this.view.ended);
+    else if (this.view.missing) this.notice(this.view.absence);
     else if (this.view.state.exited) this.notice('The program has ended.');
-    else this.notice(`Held by ${this.view.holder}: take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a`);
+    else this.heldBy('take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a');
+  }
+
+  /** @param {string} advice What to do about it that somebody else has the keyboard. */
+  heldBy(advice) {
+    this.view.retract(this.refusal);
+    this.refusal = `Held by ${this.view.holder}: ${advice}`;
+    this.notice(this.refusal);
   }
 
   /**

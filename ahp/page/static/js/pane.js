@@ -3,7 +3,7 @@
 import { Asks } from './asks.js';
 import { button, fill, h } from './dom.js';
 import { dropsOn } from './drag.js';
-import { notice } from './dialogs.js';
+import { notice, retract } from './dialogs.js';
 import { Commands } from './commands.js';
 import { outcome } from './format.js';
 import { Find } from './find.js';
@@ -91,6 +91,7 @@ export class Pane {
       if (e.shiftKey && e.key === 'PageUp') this.olderLines();
     }, true);
     this.view.addEventListener('notice', (e) => notice(/** @type {CustomEvent} */ (e).detail));
+    this.view.addEventListener('retract', (e) => retract(/** @type {CustomEvent} */ (e).detail));
     this.draw();
   }
 
@@ -126,7 +127,7 @@ export class Pane {
     if (v.ended) {
       this.overlayText(`${v.ended}. Open it again to come back.`);
     } else if (v.missing) {
-      this.overlayText(`There is no terminal ${this.name} any more.`);
+      this.overlayText(v.absence);
     } else {
       this.overlayText(v.shown ? '' : 'Loading\u2026');
     }

@@ -43,6 +43,7 @@ export class Replay {
   speed = 1;
   cut = true;
   playing = false;
+  frame = 0; // in which it plays on
   closed = false;
 
   /**
@@ -180,14 +181,15 @@ export class Replay {
     this.playing = !this.playing;
     if (this.playing && this.at >= this.length) this.seek(0);
     this.drawControls();
+    cancelAnimationFrame(this.frame);
     let last = performance.now();
     const step = (/** @type {number} */ now) => {
       if (!this.playing || this.closed) return;
       this.advance((now - last) * this.speed);
       last = now;
-      requestAnimationFrame(step);
+      this.frame = requestAnimationFrame(step);
     };
-    requestAnimationFrame(step);
+    this.frame = requestAnimationFrame(step);
   }
 
   /** @param {KeyboardEvent} e */

@@ -1,10 +1,18 @@
 // JSON-RPC over one WebSocket.
 
-/** RPCError is an error that the host has answered with. */
+import { nameOf } from './reducers.js';
+import { terminalURI } from './wire.js';
+
+/** The code of an error that says that there is no such channel. */
+const noChannel = -32008;
+
+/** RPCError is an error that the host has answered with, in words for people. */
 export class RPCError extends Error {
   /** @param {{code: number, message: string, data?: any}} e */
   constructor(e) {
-    super(e.message);
+    const name = nameOf(String(e.data?.channel));
+    const terminal = e.code === noChannel && e.data?.channel === terminalURI(name);
+    super(terminal ? `There is no terminal ${name}.` : e.message);
     this.code = e.code;
     this.data = e.data;
   }

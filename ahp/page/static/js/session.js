@@ -123,7 +123,8 @@ export class Session {
   async prove() {
     const { challenge, ahp } = this.next ?? await newChallenge();
     this.next = null;
-    if (!/^[\w-]+$/.test(challenge) || !/^[\w.-][\w./-]*$/.test(ahp)) throw new Error(strange);
+    if (typeof challenge !== 'string' || typeof ahp !== 'string' ||
+      !/^[\w-]+$/.test(challenge) || !/^[\w.-][\w./-]*$/.test(ahp)) throw new Error(strange);
     const text = `termhost page\n${location.origin}\n${challenge}`;
     const signature = await crypto.subtle.sign(signing, this.keys.privateKey, new TextEncoder().encode(text));
     return { challenge, ahp, signature: base64url(signature),

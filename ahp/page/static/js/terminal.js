@@ -22,7 +22,8 @@ const emptyState = terminalState({ claim: { kind: 'client', clientId: '' } }).st
 
 /**
  * TerminalView dispatches "state" when the terminal's state has changed, "notice" (a CustomEvent
- * with a text) when the person should know something, and "find" when they want to search.
+ * with a text) when the person should know something, "retract" when such a text has become untrue,
+ * and "find" when they want to search.
  * @implements {Follower}
  */
 export class TerminalView extends EventTarget {
@@ -30,6 +31,7 @@ export class TerminalView extends EventTarget {
   state = emptyState;
   /** There is no such terminal. */
   missing = false;
+  known = false; // there is one, or has been
   ended = ''; // who has ended this page's view of it, and that they have
   shown = false; // the first snapshot is there
   resizeTimer = 0;
@@ -50,7 +52,7 @@ export class TerminalView extends EventTarget {
     this.search = this.screen.search;
     this.keyboard = new Keyboard(this);
     this.screen.addEventListener('fit', () => this.askSoon());
-    this.listed = !!this.info;
+    this.listed = this.known = !!this.info;
     this.look = () => this.lookAtList();
     connection.addEventListener('list', this.look);
     connection.follow(this.uri, this);
@@ -80,6 +82,13 @@ export class TerminalView extends EventTarget {
   /** Who has the keyboard, for people. */
   get holder() { return this.holds ? 'you' : holderOf(this.state.claim, this.info); }
 
+  /** What to tell people of a terminal that is missing. */
+  get absence() {
+    if (this.known) return `There is no terminal ${this.name} any more.`;
+    const make = this.connection.observer ? '' : ', or make it: New terminal';
+    return `There is no terminal ${this.name}. Choose one in the list${make}.`;
+  }
+
   // What the host tells.
 
   /** @param {any} snapshot */
@@ -87,6 +96,7 @@ export class TerminalView extends EventTarget {
     const { state, text } = terminalState(snapshot);
     this.state = state;
     this.missing = false;
+    this.known = true;
     this.ended = '';
     this.shown = true;
     this.screen.reset(state.cols, state.rows, text);
@@ -151,6 +161,7 @@ export class TerminalView extends EventTarget {
   lookAtList() {
     const was = this.listed;
     this.listed = !!this.info;
+    this.known ||= this.listed;
     if (was && !this.listed) this.gone();
     else if (!was && this.listed && this.missing) this.connection.follow(this.uri, this);
   }
@@ -164,6 +175,9 @@ export class TerminalView extends EventTarget {
 
   /** @param {string} text */
   notice(text) { this.dispatchEvent(new CustomEvent('notice', { detail: text })); }
+
+  /** @param {string} text A notice that is not true any more. */
+  retract(text) { this.dispatchEvent(new CustomEvent('retract', { detail: text })); }
 
   /**
    * tellHolder says who has the keyboard now, in the words that ssh has. The name comes with the next
