@@ -172,18 +172,12 @@ func TestTheMouseSelectsInATerminalOfAnotherSize(t *testing.T) {
 	q.window(640, 420)
 	q.ready().shows("work", "2051")
 	q.sameAs(s, "work")
-	q.run(chromedp.Evaluate[chromedp.Void](`navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve() }`))
 	for _, at := range []struct{ row, col int }{{2, 6}, {20, 51}, {40, 96}} {
 		q.drag("work", at.row, at.col, at.row, at.col+4)
-		q.run(chromedp.Focus(chromedp.CSS(`[data-terminal=work] textarea`)),
-			devtools(input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown,
-				Key: "C", Code: "KeyC", Modifiers: 2 | 8, WindowsVirtualKeyCode: 67}))
 		want := fmt.Sprintf("%02d%02d", at.row, at.col)
-		q.until(`window.copied !== undefined`)
-		if got := eval[string](q, `window.copied`); strings.TrimSpace(got) != want {
+		if got := q.copied("work"); strings.TrimSpace(got) != want {
 			t.Errorf("at row %d, column %d %q was selected, want %q", at.row, at.col, got, want)
 		}
-		q.run(chromedp.Evaluate[chromedp.Void](`window.copied = undefined`))
 	}
 	q.shot("selected")
 
@@ -198,6 +192,18 @@ func TestTheMouseSelectsInATerminalOfAnotherSize(t *testing.T) {
 	if screen := m.screen("mouse"); strings.Contains(screen, "<0;3;3") {
 		t.Errorf("a click of somebody who only looks has arrived:\n%s", screen)
 	}
+}
+
+// copied returns what Ctrl-Shift-C copies in a terminal.
+func (p *tab) copied(name string) string {
+	p.t.Helper()
+	p.run(chromedp.Evaluate[chromedp.Void](`window.copied = undefined;
+		navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve() }`),
+		chromedp.Focus(chromedp.CSS(fmt.Sprintf(`[data-terminal=%q] textarea`, name))),
+		devtools(input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown,
+			Key: "C", Code: "KeyC", Modifiers: 2 | 8, WindowsVirtualKeyCode: 67}))
+	p.until(`window.copied !== undefined`)
+	return eval[string](p, `window.copied`)
 }
 
 // drag presses the mouse at one cell of a terminal and releases it at another one.
@@ -227,4 +233,43 @@ func (p *tab) drag(name string, fromRow, fromCol, toRow, toCol int) {
 		mouse(input.DispatchMouseEventTypeMouseMoved, x, y)
 	}
 	mouse(input.DispatchMouseEventTypeMouseReleased, x, y)
+}
+
+// TestRightToLeftTextStandsInItsCells measures where the browser draws letters: in the cells in
+// which the screen has them, as the program meant, whatever their script. What is selected is in
+// the order in which the program wrote it.
+func TestRightToLeftTextStandsInItsCells(t *testing.T) {
+	slow(t)
+	onPage(t)
+	s := newSite(t)
+	const line = "ls \u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd (12) \u0627\u0644\u0639\u0631\u0628\u064a\u0629 - end"
+	text := s.file("text", line+"\n"+strings.Replace(line, "\u05dc\u05d5", "\x1b[1;31m\u05dc\u05d5\x1b[m", 1)+"\n")
+	s.ssh("new", "-d", "-n", "work", "--", "cat", text, "-")
+	p := s.open(s.ticket("work") + "&debug=screen").ready()
+	p.shows("work", line+"\n"+line)
+	p.sameAs(s, "work")
+
+	// Each character of the line takes one cell.
+	const cells = `(() => {
+		const screen = document.querySelector('.xterm-screen').getBoundingClientRect(), cell = screen.width / 80, at = [];
+		const walk = document.createTreeWalker(document.querySelectorAll('.xterm-rows > div')[%d], NodeFilter.SHOW_TEXT);
+		for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+			for (let i = 0; i < node.data.length; i++) {
+				const range = document.createRange();
+				range.setStart(node, i);
+				range.setEnd(node, i + 1);
+				const [box] = range.getClientRects();
+				at[Math.floor((box.left + box.right - 2 * screen.left) / 2 / cell)] = node.data[i];
+			}
+		}
+		return Array.from(at, (c) => c ?? '?').join('').trimEnd() })()`
+	for row := range 2 {
+		p.until(fmt.Sprintf(cells+" === %q", row, line))
+	}
+	p.shot("right-to-left")
+
+	p.drag("work", 2, 4, 2, 8)
+	if got, want := p.copied("work"), "\u05e9\u05dc\u05d5\u05dd"; strings.TrimSpace(got) != want {
+		t.Errorf("%+q is copied, want %+q", got, want)
+	}
 }
