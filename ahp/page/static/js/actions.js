@@ -2,13 +2,10 @@
 
 import { ask, notice } from './dialogs.js';
 import { mostPanes } from './layout.js';
-import { nameOf, exitOf } from './reducers.js';
+import { exitOf, nameOf, namePattern } from './reducers.js';
 import { need } from './standing.js';
 import { settings } from './theme.js';
 import { terminalURI } from './wire.js';
-
-/** What a NAME may be. */
-const namePattern = '[A-Za-z0-9._\\-]{1,64}';
 
 /** @typedef {import('./pane.js').Actions} PaneActions */
 

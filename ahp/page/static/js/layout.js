@@ -60,6 +60,22 @@ export function replaced(t, name, change) {
 }
 
 /**
+ * neighbour returns the NAME of the pane that is beside another one's and takes its room, or the
+ * first of it, when that one goes; "": there is none.
+ * @param {Tree} t
+ * @param {string} name
+ * @returns {string}
+ */
+function neighbour(t, name) {
+  if (t.kind === 'leaf') return '';
+  const inA = names(t.a).includes(name), own = inA ? t.a : t.b;
+  if (own.kind === 'split') return neighbour(own, name);
+  let heir = inA ? t.b : t.a;
+  while (heir.kind === 'split') heir = heir.dir === t.dir && !inA ? heir.b : heir.a;
+  return heir.name;
+}
+
+/**
  * fitting returns the tree, or what it shows in tabs of one pane each behind the first mostPanes.
  * @param {Tree} tree
  * @returns {Tree[]}
@@ -218,8 +234,8 @@ export class Layout extends EventTarget {
     if (!tab) return;
     const tree = replaced(tab.tree, name, () => null);
     if (tree) {
+      if (tab.focus === name) tab.focus = neighbour(tab.tree, name);
       tab.tree = tree;
-      if (tab.focus === name) tab.focus = names(tree)[0];
       return;
     }
     const at = this.tabs.indexOf(tab);

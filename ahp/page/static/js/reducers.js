@@ -27,6 +27,12 @@ export const keptOutput = 256 << 10;
  */
 export function nameOf(uri) { return uri.slice(uri.lastIndexOf('/') + 1); }
 
+/** What a NAME may be: ahp.ValidName has the same rule. */
+export const namePattern = '(?!\\.{1,2}$)[A-Za-z0-9._\\-]{1,64}';
+
+/** @param {string} text */
+export function isName(text) { return new RegExp(`^${namePattern}$`).test(text); }
+
 /** @param {TerminalInfo} info */
 export function exitOf(info) {
   if (info.lifecycle) {
