@@ -306,10 +306,12 @@ func answer[P, R any](p *tab, c cdp.Command[P, R], params P) R {
 	})
 }
 
-// until waits until an expression is true.
+// until waits until an expression is true. It is not while something that it asks is not there yet.
 func (p *tab) until(expression string) {
 	p.t.Helper()
-	p.run(chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond)))
+	p.run(chromedp.Poll[chromedp.Void](fmt.Sprintf(`(() => {
+		try { return (%s) } catch (e) { if (e instanceof TypeError) return false; throw e }
+	})()`, expression), chromedp.WithPollingInterval(20*time.Millisecond)))
 }
 
 func (p *tab) ready() *tab {

@@ -110,8 +110,8 @@ export class Panes {
     for (const apply of this.borders) apply();
     for (const [name, p] of this.panes) p.element.classList.toggle('focused', name === tab?.focus);
     this.tellLooks();
-    const { focused } = this;
-    if (focused && !focused.element.contains(document.activeElement)) focused.view.focus();
+    const { focused } = this, at = document.activeElement;
+    if (focused && !focused.element.contains(at) && !at?.closest('.compose')) focused.view.focus(); // not while a line is written
   }
 
   /** tellLooks tells the host what the person looks at. */
