@@ -14,7 +14,7 @@ import (
 )
 
 // patience bounds every wait of a test; it is a failure bound, never a pause.
-const patience = 20 * time.Second
+const patience = 90 * time.Second
 
 // recorder is a Handler that keeps everything and lets a test wait for it.
 type recorder struct {

@@ -178,8 +178,10 @@ func TestALaggingClientIsResynchronised(t *testing.T) {
 	w := newWorld(t, func(c *host.Config) { c.LogBytes, c.ScrollbackBytes = 256<<10, 128<<10 })
 	alice, eve := w.connect("alice"), w.connect("eve")
 	release := make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(release) })
 	var gate gated
 	late := w.connect("bob", func(c *client.Config) { c.Dial = gate.through(c.Dial, release) })
+	t.Cleanup(goOn) // before the client is closed, which waits for its reader
 	term := w.run(alice, "t", `read x; head -c 16777216 /dev/zero | tr '\0' x | fold -w 99; `+
 		`printf '\nthe end'; read y`)
 	behind, root := w.follow(late, term.URI()), w.follow(late, ahp.RootURI)
@@ -193,7 +195,7 @@ func TestALaggingClientIsResynchronised(t *testing.T) {
 	if strings.Contains(client.Text(&st), "the end") {
 		t.Error("the client that stopped has read on")
 	}
-	close(release)
+	goOn()
 	w.waits(behind, func(s *ahp.TerminalState) bool {
 		return s.Title == "meanwhile" && s.Cols == 91 && strings.Contains(client.Text(s), "the end")
 	})

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of a test; it is a failure bound, never a pause.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 var (
 	alice = keyOf("alice", authz.Admin)

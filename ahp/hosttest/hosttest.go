@@ -22,7 +22,7 @@ import (
 
 // Patience is how long a test waits for what must come. It is far more than anything takes, so that
 // only what never comes fails.
-const Patience = 30 * time.Second
+const Patience = 90 * time.Second
 
 // Program is another program that the test binary can be: it is run in place of the tests where the
 // environment variable is set.

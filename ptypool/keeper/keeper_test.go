@@ -22,7 +22,7 @@ import (
 )
 
 // patience bounds every wait for something that must happen.
-const patience = 20 * time.Second
+const patience = 90 * time.Second
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
