@@ -14,8 +14,12 @@ type (
 	TerminalData struct{ Data []byte }
 	// TerminalInput is keyboard input on its way to the pty. With _meta {"termhost": {"bytes":
 	// true}} the characters of the JSON's data, which are then at most U+00FF, are bytes: a report
-	// of the mouse may be no text.
-	TerminalInput struct{ Data []byte }
+	// of the mouse may be no text. With {"termhost": {"after": N}} it is taken only if the last
+	// input that the terminal took of this clientId had the clientSeq N.
+	TerminalInput struct {
+		Data  []byte
+		After int64 // 0: whatever came before
+	}
 	// TerminalOutput is output of a client-executed terminal, sent by its owner. An
 	// owner that splits strings by UTF-16 units, as JavaScript does, may split a
 	// character into two surrogates.

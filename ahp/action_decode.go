@@ -100,13 +100,14 @@ func decodeText(name string, data, meta []byte) (Action, error) {
 	case name == "terminal/data":
 		return TerminalData{Data: text}, nil
 	case name == "terminal/input":
-		if !extrasIn(meta).Bytes {
-			return TerminalInput{Data: text}, nil
+		more := extrasIn(meta)
+		if !more.Bytes {
+			return TerminalInput{Data: text, After: more.After}, nil
 		}
 		if text, ok = latin1(text); !ok {
 			return nil, &FieldError{Field: "action.data", Reason: "has a character beyond U+00FF"}
 		}
-		return TerminalInput{Data: text}, nil
+		return TerminalInput{Data: text, After: more.After}, nil
 	}
 	return TerminalOutput{Data: text, Surrogates: surrogates, Notice: extrasIn(meta).Notice}, nil
 }
@@ -198,6 +199,7 @@ type extras struct {
 	By     string `json:"by"`
 	Cwd    string `json:"cwd"`
 	Bytes  bool   `json:"bytes"`
+	After  int64  `json:"after"`
 }
 
 // decodeExtras returns the extras of an action or a part. They are empty where they do not have the

@@ -198,6 +198,16 @@ type ReconnectMeta struct {
 	// Owned holds, by URI, the client-executed terminals that the clientId owns or
 	// owned when it was last connected.
 	Owned map[string]OwnedTerminal `json:"termhost/clientExecutedTerminals,omitempty"`
+	// Termhost is there unless the client was connected to an earlier host only.
+	Termhost *ReconnectExtras `json:"termhost,omitempty"`
+}
+
+// ReconnectExtras is what termhost tells a client that has reconnected.
+type ReconnectExtras struct {
+	// Typed has, by URI, the clientSeq of the last terminal/input of this clientId that each
+	// terminal has taken. What the client sent to one after that is lost and may be sent again; a
+	// terminal that is missing has taken nothing.
+	Typed map[string]int64 `json:"typed"`
 }
 
 // OwnedTerminal is what an owner that has reconnected is told of its terminal.
@@ -208,66 +218,6 @@ type OwnedTerminal struct {
 	// Ended is why the host has ended the terminal meanwhile; "": it has not.
 	Ended string `json:"ended,omitempty"`
 }
-
-// MethodAck is the notification of termhost's that acknowledges output; also the key in the _meta
-// of initialize, reconnect and InitializeResult.
-const MethodAck = "termhost/ack"
-
-// MethodClipboard is the notification of termhost's that says what a program copies; also the key
-// in the _meta of initialize and reconnect by which a peer asks for it.
-const MethodClipboard = "termhost/clipboard"
-
-// MethodAsked is the notification of termhost's that says who asks for the keyboard of a terminal;
-// also such a key.
-const MethodAsked = "termhost/asked"
-
-// MethodAsk is the request of termhost's that asks the holder of a terminal for its keyboard,
-// MethodHandBack that by which the holder gives it to who has asked, or back, and MethodGuard that
-// by which a person has what agents type wait for approval. All are also keys in the _meta of
-// InitializeResult by which a host says that it has them.
-const (
-	MethodAsk      = "termhost/ask"
-	MethodHandBack = "termhost/handBack"
-	MethodGuard    = "termhost/guard"
-)
-
-// MethodLooking is the notification of termhost's that says which terminals the peer's person looks
-// at; also the key in the _meta of InitializeResult by which a host says that it has it.
-// MethodWanting is the one that says which want them.
-const (
-	MethodLooking = "termhost/looking"
-	MethodWanting = "termhost/wanting"
-)
-
-// MethodWait is the request of termhost's that waits for a terminal; also the key in the _meta of
-// InitializeResult by which a host says that it has it.
-const MethodWait = "termhost/wait"
-
-// MethodApprove is the request of termhost's by which a person decides about what an agent wants to
-// type; also such a key.
-const MethodApprove = "termhost/approve"
-
-// MethodHistory is the request of termhost's that reads what a terminal's log holds; also such a
-// key.
-const MethodHistory = "termhost/history"
-
-// MethodLog is the request of termhost's that returns a terminal's whole log, as `log` prints it;
-// also such a key.
-const MethodLog = "termhost/log"
-
-// MethodScreen is the request of termhost's that returns what a terminal or a recording showed at a
-// place in its history, MethodLines that for lines of what had left the screen, MethodFind that for
-// where such lines match, and MethodRecordings that for the recordings. All are also such keys.
-const (
-	MethodScreen     = "termhost/screen"
-	MethodLines      = "termhost/lines"
-	MethodFind       = "termhost/find"
-	MethodRecordings = "termhost/recordings"
-)
-
-// MetaClientExecuted is the key in the _meta of InitializeResult and ReconnectResult
-// that is about client-executed terminals.
-const MetaClientExecuted = "termhost/clientExecutedTerminals"
 
 // MarshalJSON encodes empty lists as [].
 func (r ReconnectResult) MarshalJSON() ([]byte, error) {

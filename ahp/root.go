@@ -108,7 +108,7 @@ func (t *TerminalInfo) appendJSON(dst []byte, shape Shape) []byte {
 	if t.Client {
 		dst = appendStringField(dst, "executionTarget", ExecutorClient)
 	}
-	dst = t.Termhost.appendMeta(dst)
+	dst = t.Termhost.appendMeta(dst, nil)
 	return append(dst, '}')
 }
 

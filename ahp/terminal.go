@@ -31,6 +31,10 @@ type TerminalState struct {
 	Meta json.RawMessage // _meta as it was received, or nil
 	// Termhost is what this host says in _meta. It is written if Meta is nil.
 	Termhost TerminalMeta
+	// Asks is what agents want to type there, in the order in which it is decided; nil: nothing.
+	// It is written in _meta, too, and is not for everybody: see [TerminalAsk]. The list is never
+	// modified.
+	Asks []TerminalAsk
 }
 
 // Part is one piece of a terminal's content: plain output, or a command with
@@ -157,7 +161,7 @@ func (s *TerminalState) AppendJSON(dst []byte, shape Shape) []byte {
 	if len(s.Meta) > 0 {
 		dst = appendRaw(appendField(dst, "_meta"), s.Meta)
 	} else {
-		dst = s.Termhost.appendMeta(dst)
+		dst = s.Termhost.appendMeta(dst, s.Asks)
 	}
 	return append(dst, '}')
 }

@@ -2,25 +2,34 @@ package ahp
 
 import (
 	"strconv"
-	"time"
 )
 
 // TerminalMeta is what _meta.termhost says of a terminal beyond AHP, in the root's list and in the
 // terminal's state. It changes without an action of the terminal's channel: the root gets a new
 // list. The zero value is not written.
 type TerminalMeta struct {
+	// Name is the terminal's NAME if its URI does not end with that: it was renamed, or another one
+	// was, which has that URI; "": the URI ends with it.
+	Name string `json:"name"`
 	// Waiting is what a person has to do for the terminal to go on: "input", "secret" or
 	// "approval"; "": nothing.
 	Waiting string `json:"waiting"`
+	// Quiet: the program has printed nothing for quiet_after.
+	Quiet bool `json:"quiet"`
 	// Guarded: what agents type waits for a person's approval.
 	Guarded bool `json:"guarded"`
-	// Asks is what waits for it, in the order in which it is decided; nil: nothing. The list is
-	// never modified.
-	Asks *[]TerminalAsk `json:"asks"`
-	// Holder is the name of whoever holds the terminal, for people; "": it has none.
+	// Holder is the name of whoever holds the terminal, for people: ann, ann/claude-infra (a client
+	// that came in with ann's key), ann/infra (with ann's token), guest:dora; "": it has none.
 	Holder string `json:"holder"`
+	// AwaySince is since when the owner of a client-executed terminal is away (RFC 3339, UTC); "":
+	// it is here.
+	AwaySince string `json:"awaySince"`
 	// Lender is the name of the one whom the holder would hand it back to, for people; "": nobody.
 	Lender string `json:"lender"`
+	// Held is how many bytes wait that agents have typed, because the program does not read.
+	Held int `json:"held"`
+	// Refused is why such bytes were dropped; "": they were not, or an agent has typed since.
+	Refused string `json:"refused"`
 	// Last says how the command that the shell has begun last goes, in the root's list only.
 	Last LastCommand `json:"last"`
 }
@@ -66,62 +75,49 @@ func (l *LastCommand) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// TerminalAsk is what an agent wants to type into a guarded terminal.
-type TerminalAsk struct {
-	Ask   string    `json:"ask"` // what termhost/approve calls it
-	By    string    `json:"by"`
-	Text  string    `json:"text"` // exactly what will be typed; "" if it is a secret
-	Since time.Time `json:"since"`
-	// Secret: the program reads a secret, so Text is not told.
-	Secret bool `json:"secret"`
-}
-
 // metaField is the _meta of an object that has a TerminalMeta.
 type metaField struct {
 	Termhost TerminalMeta `json:"termhost"`
 }
 
-// appendMeta appends the _meta field, if m says anything.
-func (m *TerminalMeta) appendMeta(dst []byte) []byte {
-	if *m == (TerminalMeta{}) {
+// appendMeta appends the _meta field, if m says anything or there are asks.
+func (m *TerminalMeta) appendMeta(dst []byte, asks []TerminalAsk) []byte {
+	if *m == (TerminalMeta{}) && len(asks) == 0 {
 		return dst
 	}
 	dst = append(appendField(dst, "_meta"), `{"termhost":{`...)
+	if m.Name != "" {
+		dst = appendStringField(dst, "name", m.Name)
+	}
 	if m.Waiting != "" {
 		dst = appendStringField(dst, "waiting", m.Waiting)
+	}
+	if m.Quiet {
+		dst = appendBoolField(dst, "quiet", true)
 	}
 	if m.Guarded {
 		dst = appendBoolField(dst, "guarded", true)
 	}
-	if m.Asks != nil {
-		dst = append(appendField(dst, "asks"), '[')
-		for i, a := range *m.Asks {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = a.appendJSON(dst)
-		}
-		dst = append(dst, ']')
+	if len(asks) > 0 {
+		dst = append(appendField(dst, "asks"), Encode(asks)...)
 	}
 	if m.Holder != "" {
 		dst = appendStringField(dst, "holder", m.Holder)
 	}
+	if m.AwaySince != "" {
+		dst = appendStringField(dst, "awaySince", m.AwaySince)
+	}
 	if m.Lender != "" {
 		dst = appendStringField(dst, "lender", m.Lender)
+	}
+	if m.Held > 0 {
+		dst = strconv.AppendInt(appendField(dst, "held"), int64(m.Held), 10)
+	}
+	if m.Refused != "" {
+		dst = appendStringField(dst, "refused", m.Refused)
 	}
 	if m.Last.Known {
 		dst = m.Last.appendJSON(appendField(dst, "last"))
 	}
 	return append(dst, "}}"...)
-}
-
-func (a *TerminalAsk) appendJSON(dst []byte) []byte {
-	dst = appendStringField(append(dst, '{'), "ask", a.Ask)
-	dst = appendStringField(dst, "by", a.By)
-	dst = appendStringField(dst, "text", a.Text)
-	dst = appendStringField(dst, "since", a.Since.Format(time.RFC3339Nano))
-	if a.Secret {
-		dst = appendBoolField(dst, "secret", true)
-	}
-	return append(dst, '}')
 }

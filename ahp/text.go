@@ -1,6 +1,7 @@
 package ahp
 
 import (
+	"io"
 	"unicode/utf8"
 )
 
@@ -13,9 +14,87 @@ import (
 //
 // A Text is not safe for concurrent use, but what [Text.Clone] returns may be read
 // while the original grows: bytes are never changed once they are appended.
+//
+// Chunks may be out of memory, see [Text.Spill]: they are read when they are needed, and
+// not kept.
 type Text struct {
-	chunks [][]byte
+	chunks []chunk
 	size   int
+}
+
+// chunk is bytes that are in memory, or that have been spilled.
+type chunk struct {
+	b       []byte
+	spilled *spilled // nil: they are in b
+}
+
+// spilled is where the bytes of a chunk are.
+type spilled struct {
+	from io.ReaderAt
+	at   int64
+	n    int
+}
+
+// Unreadable is what spilled bytes that cannot be read are replaced with, as far as there
+// is room; the rest are blanks.
+const Unreadable = "[termhost: this could not be read from the disk]"
+
+func (c chunk) len() int {
+	if c.spilled != nil {
+		return c.spilled.n
+	}
+	return len(c.b)
+}
+
+// bytes returns the bytes, which must not be modified.
+func (c chunk) bytes() []byte {
+	s := c.spilled
+	if s == nil {
+		return c.b
+	}
+	b := make([]byte, s.n)
+	if _, err := s.from.ReadAt(b, s.at); err != nil {
+		for i := copy(b, Unreadable); i < len(b); i++ {
+			b[i] = ' '
+		}
+	}
+	return b
+}
+
+// drop returns the chunk without its n oldest bytes.
+func (c chunk) drop(n int) chunk {
+	if s := c.spilled; s != nil {
+		return chunk{spilled: &spilled{s.from, s.at + int64(n), s.n - n}}
+	}
+	return chunk{b: c.b[n:]}
+}
+
+// Spill returns the Text with all bytes out of memory that save takes: it says from where,
+// and from which offset on, they can be read for as long as anybody has that reader. The
+// Text itself stays as it is. What save fails with, Spill returns, and the bytes stay where
+// they are.
+func (t Text) Spill(save func(p []byte) (from io.ReaderAt, at int64, err error)) (Text, error) {
+	moved := t.Clone()
+	for i, c := range moved.chunks {
+		if c.spilled != nil {
+			continue
+		}
+		from, at, err := save(c.b)
+		if err != nil {
+			return moved, err
+		}
+		moved.chunks[i] = chunk{spilled: &spilled{from, at, len(c.b)}}
+	}
+	return moved, nil
+}
+
+// Resident returns how many bytes are in memory.
+func (t Text) Resident() int {
+	n := 0
+	for _, c := range t.chunks {
+		n += len(c.b)
+	}
+	return n
 }
 
 // NewText returns a Text of p, which must not be modified after the call.
@@ -34,13 +113,13 @@ func (t *Text) Append(p []byte) {
 	}
 	t.size += len(p)
 	if n := len(t.chunks); n > 0 {
-		last := t.chunks[n-1]
+		last := t.chunks[n-1].b // nil: spilled
 		if follows(last, p) && !joinsRune(last, p) {
-			t.chunks[n-1] = last[:len(last)+len(p)]
+			t.chunks[n-1].b = last[:len(last)+len(p)]
 			return
 		}
 	}
-	t.chunks = append(t.chunks, p)
+	t.chunks = append(t.chunks, chunk{b: p})
 }
 
 // follows reports whether p begins where a ends, in one allocation.
@@ -63,43 +142,48 @@ func joinsRune(a, b []byte) bool {
 // Len returns the length in bytes.
 func (t Text) Len() int { return t.size }
 
-// Chunks returns the chunks, oldest first. Neither they nor the slice may be
-// modified.
-func (t Text) Chunks() [][]byte { return t.chunks }
+// Chunks returns the chunks, oldest first, which must not be modified.
+func (t Text) Chunks() [][]byte {
+	list := make([][]byte, len(t.chunks))
+	for i, c := range t.chunks {
+		list[i] = c.bytes()
+	}
+	return list
+}
 
 // Clone returns a Text that later appends to t do not change. It shares the bytes.
 func (t Text) Clone() Text {
-	return Text{chunks: append([][]byte(nil), t.chunks...), size: t.size}
+	return Text{chunks: append([]chunk(nil), t.chunks...), size: t.size}
 }
 
 // Drop removes the n oldest bytes, or all if there are fewer.
 func (t *Text) Drop(n int) {
 	i := 0
-	for i < len(t.chunks) && n >= len(t.chunks[i]) {
-		n -= len(t.chunks[i])
-		t.size -= len(t.chunks[i])
+	for i < len(t.chunks) && n >= t.chunks[i].len() {
+		n -= t.chunks[i].len()
+		t.size -= t.chunks[i].len()
 		i++
 	}
-	t.chunks = append([][]byte(nil), t.chunks[i:]...)
+	t.chunks = append([]chunk(nil), t.chunks[i:]...)
 	if n > 0 && len(t.chunks) > 0 {
-		t.chunks[0] = t.chunks[0][n:]
+		t.chunks[0] = t.chunks[0].drop(n)
 		t.size -= n
 	}
 }
 
-// Prepend puts p, which must not be modified after the call, before the rest.
-func (t *Text) Prepend(p []byte) {
-	if len(p) == 0 {
+// Prepend puts x, which must not be modified after the call, before the rest.
+func (t *Text) Prepend(x Text) {
+	if x.size == 0 {
 		return
 	}
-	t.chunks = append([][]byte{p}, t.chunks...)
-	t.size += len(p)
+	t.chunks = append(x.Clone().chunks, t.chunks...)
+	t.size += x.size
 }
 
 // AppendTo appends the bytes to dst.
 func (t Text) AppendTo(dst []byte) []byte {
 	for _, c := range t.chunks {
-		dst = append(dst, c...)
+		dst = append(dst, c.bytes()...)
 	}
 	return dst
 }
@@ -111,7 +195,7 @@ func (t Text) String() string { return string(t.AppendTo(make([]byte, 0, t.size)
 func (t Text) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '"')
 	for _, c := range t.chunks {
-		dst = appendEscaped(dst, c)
+		dst = appendEscaped(dst, c.bytes())
 	}
 	return append(dst, '"')
 }

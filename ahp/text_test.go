@@ -60,7 +60,7 @@ func TestTextDropAndPrependAgreeWithAString(t *testing.T) {
 					t.Fatalf("Drop changed a copy: %q, was %q", before, was)
 				}
 			case 1:
-				x.Prepend([]byte(p))
+				x.Prepend(ahp.NewText([]byte(p)))
 				want = p + want
 			default:
 				x.Append([]byte(p))

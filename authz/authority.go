@@ -29,6 +29,7 @@ type Authority struct {
 	tracked map[*tracking]struct{}
 
 	pages *pages
+	seen  roles
 
 	wake    chan struct{} // capacity 1: something is tracked that may expire before all else
 	renewed chan struct{} // capacity 1: the directory was replaced
@@ -49,7 +50,8 @@ type AuthorityOptions struct {
 	PageKey *ecdsa.PrivateKey
 	// Clock tells the time; time.Now outside tests.
 	Clock func() time.Time
-	// Log gets one record per token that ends with its key; nil discards them.
+	// Log gets one record per token that ends with its key, and per key and user whose role becomes
+	// a higher one; nil discards them.
 	Log *slog.Logger
 	// Audit gets AuditTokenMinted and others; nil discards them.
 	Audit *slog.Logger
@@ -79,6 +81,7 @@ func NewAuthority(o AuthorityOptions) *Authority {
 	ring, tokens := a.ring.Changed(), a.tokens.Changed()
 	a.endTokens()
 	a.endInvitations()
+	a.seen = a.roles()
 	go a.follow(ctx, ring, tokens, a.invitationsChanged())
 	return a
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
+	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -43,10 +45,11 @@ type house struct {
 	t    *testing.T
 	dir  string
 	ring *keys.Ring
+	log  io.Writer // from the next start on
 }
 
 func newHouse(t *testing.T, lines ...string) *house {
-	h := &house{t: t, dir: t.TempDir()}
+	h := &house{t: t, dir: t.TempDir(), log: io.Discard}
 	if err := os.Chmod(h.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +71,11 @@ func (h *house) write(lines ...string) {
 	}
 }
 
-// change writes the file and lets the ring see it.
+// change writes the file, to which it adds somebody's key, and lets the ring see it: the last key
+// that is there stays in force.
 func (h *house) change(lines ...string) {
 	h.t.Helper()
-	h.write(lines...)
+	h.write(append(lines, keyLine(newKey(h.t), "", "somebody"))...)
 	h.ring.Reload()
 }
 
@@ -93,6 +97,7 @@ func (h *house) start(entries ...Entry) {
 	}
 	h.Authority = NewAuthority(AuthorityOptions{
 		Ring: h.ring, Tokens: tokens, Directory: directory, Clock: h.now,
+		Log: slog.New(slog.NewTextHandler(h.log, nil)),
 	})
 }
 

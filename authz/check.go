@@ -12,6 +12,15 @@ type Denied struct {
 	Rule string
 	// Verb is what was asked for.
 	Verb Verb
+	// Terminal is the NAME of the terminal of which it was asked for, for the audit log; "": of
+	// none.
+	Terminal string
+}
+
+// Is makes refusals by the same rule match with errors.Is, whatever terminal they are about.
+func (d *Denied) Is(target error) bool {
+	other, ok := target.(*Denied)
+	return ok && d.Rule == other.Rule && d.Verb == other.Verb
 }
 
 // Error returns "not permitted: " and the rule.
@@ -31,6 +40,7 @@ const (
 	ruleClaim      = "passing the claim on needs the claim; only an admin may seize it"
 	ruleSeize      = "only an admin may seize the claim"
 	ruleDispose    = "only its owner or an admin may dispose a client-executed terminal"
+	ruleName       = "only its owner or an admin may rename a client-executed terminal"
 	ruleTokenRole  = "a token may not have a higher role than its key"
 	rulePageRole   = "a page may not have a higher role than who opens it"
 	ruleTokenKey   = "tokens are managed by their key, over SSH"
@@ -39,6 +49,7 @@ const (
 	rulePrivate    = "only an admin may reach the host's own socket"
 	ruleNoAgent    = "this key may not forward an agent"
 	ruleGuest      = "a guest may only use the terminals that it was invited to"
+	ruleGuestAsks  = "a guest does not decide what agents type"
 	ruleHidden     = "a guest sees only the terminals that it was invited to"
 	ruleInviteRole = "a guest's role is observer or operator, and at most your own"
 	ruleInvites    = "invitations are made with a key, not from inside a terminal"
@@ -56,11 +67,15 @@ const RulePipes = "it runs on pipes: only the connection that started it sends i
 // for processes inside a terminal; a peer of AHP is refused by the host, which knows the door.
 const RuleAgent = "a person decides that: no token, no peer of AHP and no process inside a terminal"
 
+// RuleInside refuses a process inside a terminal what is a person's: an agent may have started it.
+const RuleInside = "you are inside a terminal of this host, where anybody may be an agent; " +
+	"do it from outside of it"
+
 // Check reports whether p may do v to t: nil, or a *Denied naming the rule. It
 // is pure and may be called concurrently. It has no clock: see Principal.Valid.
 func Check(p Principal, v Verb, t Target) error {
 	if rule := refusal(p, v, t); rule != "" {
-		return &Denied{Rule: rule, Verb: v}
+		return &Denied{Rule: rule, Verb: v, Terminal: t.Called}
 	}
 	return nil
 }
@@ -149,6 +164,7 @@ func serverTable() table {
 		Resize:          {holds, holds, looksOnly},
 		Clear:           {holds, holds, looksOnly},
 		Rename:          {holds, holds, looksOnly},
+		Name:            {yes, holds, looksOnly},
 		Claim:           {yes, passesOn, looksOnly},
 		Seize:           {seizes, adminOnly, looksOnly},
 		Dispose:         {yes, holds, looksOnly},
@@ -169,6 +185,7 @@ func clientTable() table {
 		Resize:          {owns, owns, looksOnly},
 		Clear:           {owns, owns, looksOnly},
 		Rename:          {owns, owns, looksOnly},
+		Name:            {yes, namesOwn, looksOnly},
 		Claim:           {claimStays, claimStays, claimStays},
 		Seize:           {claimStays, claimStays, claimStays},
 		Dispose:         {yes, ownerOrAdmin, looksOnly},
@@ -233,9 +250,11 @@ func passesOn(p Principal, _ Verb, t Target) string {
 // is its person: only a key, or a user of this machine outside of the host's terminals, opens one.
 func approves(p Principal, _ Verb, t Target) string {
 	switch {
-	case t.Piped:
+	case t.Piped && !t.Unstarted:
 		return RulePipes
-	case p.Token != "" && !p.IsPage() || p.Inside:
+	case p.Inside:
+		return RuleInside
+	case p.Token != "" && !p.IsPage():
 		return RuleAgent
 	case p.Role == Admin, t.Holds, t.HoldsByToken, t.InputShared, p.IsPage() && t.Yours:
 		return ""
@@ -257,6 +276,14 @@ func ownerOrAdmin(_ Principal, _ Verb, t Target) string {
 		return ""
 	}
 	return ruleDispose
+}
+
+// namesOwn is the condition for operators in a row that permits admins anyway.
+func namesOwn(_ Principal, _ Verb, t Target) string {
+	if t.Owner {
+		return ""
+	}
+	return ruleName
 }
 
 // recordsOwn is the condition for operators in a row that permits admins anyway.
@@ -297,7 +324,7 @@ func opensPage(p Principal, v Verb, t Target) string {
 		return rule
 	}
 	if p.Inside {
-		return ruleTokenKey // it may be an agent, which a page never is
+		return RuleInside // a page is never an agent
 	}
 	if t.TokenRole < Observer || t.TokenRole > p.Role {
 		return rulePageRole
@@ -310,6 +337,8 @@ func invites(p Principal, _ Verb, t Target) string {
 	switch {
 	case p.Token != "":
 		return ruleTokenKey
+	case p.Inside:
+		return RuleInside
 	case t.TokenRole < Observer || t.TokenRole > min(p.Role, Operator):
 		return ruleInviteRole
 	}
@@ -320,6 +349,9 @@ func invites(p Principal, _ Verb, t Target) string {
 func upToOwnRole(p Principal, v Verb, t Target) string {
 	if rule := asKey(p, v, t); rule != "" {
 		return rule
+	}
+	if p.Inside {
+		return RuleInside
 	}
 	if t.TokenRole < Observer || t.TokenRole > p.Role {
 		return ruleTokenRole
@@ -344,6 +376,8 @@ func permitted(p Principal, permits keys.Permits, t Target) string {
 		return rulePermits
 	case t.Private && p.Role < Admin:
 		return rulePrivate
+	case t.Private && p.Inside: // behind it nobody could tell
+		return RuleInside
 	}
 	return ""
 }

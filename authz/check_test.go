@@ -108,6 +108,8 @@ func sections() []section {
 		}},
 		{"key with no-agent-forwarding", func(p *Principal) { p.NoAgent = true },
 			[]fact{{"holds", held}}},
+		{"the host's own socket, from inside a terminal", func(p *Principal) { p.Inside = true },
+			[]fact{{"-", Target{Socket: true, Private: true}}}},
 		{"the host's own socket", none, []fact{{"-", Target{Socket: true, Private: true}}}},
 		{"guest, of a terminal that it was invited to, and of others", func(p *Principal) {
 			*p = Principal{ID: "guest:gwen:1", Name: "guest:gwen", Role: p.Role, Fingerprint: "SHA256:g",

@@ -2,6 +2,7 @@ package authz
 
 import (
 	"errors"
+	"log/slog"
 	"time"
 
 	"termhost/keys"
@@ -15,6 +16,8 @@ type Grant struct {
 	// Identity is the key, or the key of the token, as it was when it was authenticated. A user of
 	// this machine has none.
 	Identity keys.Identity
+	// From is the connection, for the audit log.
+	From Source
 
 	token keys.Token // of Principal.Token, if that is not ""
 
@@ -33,6 +36,12 @@ func (g Grant) AtMost(limit Role) Grant {
 	g.limit = limit
 	g.Principal = g.Principal.AtMost(limit)
 	return g
+}
+
+// audit records what the grant's principal does, or what happens to it.
+func (g Grant) audit(log *slog.Logger, event string, attrs ...any) {
+	attrs = append([]any{"who", g.Principal.Name}, attrs...)
+	log.Info(event, append(attrs, g.From.Attrs(g.Principal)...)...)
 }
 
 // ErrChanged ends a connection whose principal is not what it was: its role or its key's
@@ -77,6 +86,7 @@ func (a *Authority) again(g Grant) (Grant, error) {
 	// A new comment is no reason to end anything: the name is for people. New limits are for what
 	// is opened from now on.
 	before := g.Principal
+	before.Inside = false // the proof is the same, inside a terminal and out of it
 	before.Name, before.Limits = renewed.Principal.Name, renewed.Principal.Limits
 	if !samePrincipal(before, renewed.Principal) {
 		return Grant{}, ErrChanged

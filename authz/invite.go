@@ -55,12 +55,13 @@ func guestRefusal(p Principal, v Verb, t Target) string {
 	switch v {
 	case List, Subsystem:
 		return ""
-	case Subscribe, Read, Wait, AttachReadOnly, Input, Resize, Clear, Rename, Claim, Seize,
-		Approve:
+	case Subscribe, Read, Wait, AttachReadOnly, Input, Resize, Clear, Rename, Claim, Seize:
 		if !p.Reach.Has(t.Name, t.Created) {
 			return ruleHidden
 		}
 		return ""
+	case Approve:
+		return ruleGuestAsks // nor is it shown that
 	}
 	return ruleGuest
 }

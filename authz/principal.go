@@ -9,58 +9,60 @@ import (
 )
 
 // Principal is an authenticated identity. It travels as a value; nothing in it
-// is secret. The zero Principal is nobody and is denied everything.
+// is secret. The zero Principal is nobody and is denied everything. Its JSON is
+// what is kept on disk: see [Principal.UnmarshalJSON].
 type Principal struct {
 	// ID is unique and stable: "SHA256:..." for a key or certificate (the
 	// fingerprint of the key), "SHA256:.../NAME" for a token minted with that
 	// key, "uid:N" for a peer of the unix socket whom no [[principal]] names. Claims, clientIds and
 	// ownership are bound to it.
-	ID string
+	ID string `json:"id"`
 	// Name is what people see: the [[principal]] name or the key's comment, and KEYNAME/NAME for a
 	// token. It is printable, without control characters, and not unique. That of a key is at most
 	// keys.MaxCommentBytes long; a token's name comes on top of it.
-	Name string
+	Name string `json:"name"`
 	// Role bounds every verb; see Check.
-	Role Role
+	Role Role `json:"role"`
 	// Fingerprint is the "SHA256:..." of the key, of the minting key for a
 	// token, and empty for a peer of the unix socket.
-	Fingerprint string
+	Fingerprint string `json:"fingerprint,omitempty"`
 	// Token is the token's name; empty if the principal is no token.
-	Token string
+	Token string `json:"token,omitempty"`
 	// TypesSecrets lets a token type where a program asks for a secret, as a person does.
-	TypesSecrets bool
+	TypesSecrets bool `json:"secrets,omitempty"`
 	// Expires is when the identity ends; zero means never.
-	Expires time.Time
+	Expires time.Time `json:"expires,omitzero"`
 	// ReadOnly restricts the principal to listing and reading, whatever its
 	// role (authorized_keys options restrict and no-pty).
-	ReadOnly bool
+	ReadOnly bool `json:"readOnly,omitempty"`
 	// Command is the forced command ("" for none): the principal may run it and
 	// do nothing else.
-	Command string
+	Command string `json:"command,omitempty"`
 	// NoForward refuses all port forwarding, the HTTP door's included (authorized_keys option
 	// no-port-forwarding).
-	NoForward bool
+	NoForward bool `json:"noForward,omitempty"`
 	// Forwards lets a ReadOnly principal forward ports all the same: its key's options say so.
-	Forwards bool
+	Forwards bool `json:"forwards,omitempty"`
 	// Opens is what forwards may connect to, and Listens where they may listen (authorized_keys
 	// options permitopen and permitlisten).
-	Opens, Listens keys.Permits
+	Opens   keys.Permits `json:"opens,omitempty"`
+	Listens keys.Permits `json:"listens,omitempty"`
 	// NoAgent refuses agent forwarding (authorized_keys option no-agent-forwarding).
-	NoAgent bool
+	NoAgent bool `json:"noAgent,omitempty"`
 	// Limits are those that the [[principal]] of the key sets.
-	Limits Limits
+	Limits Limits `json:"limits,omitzero"`
 	// Inviter is the Account of whoever invited a guest; "": it is no guest.
-	Inviter string
+	Inviter string `json:"inviter,omitempty"`
 	// UID is the user id, in decimal, of a peer of the unix socket, and of its pages; "": another
 	// proof than that was given.
-	UID string
+	UID string `json:"uid,omitempty"`
 	// Guest is the ID of the invitation that a guest came with; "": it is no guest. The ID of a
 	// guest's Principal begins with "guest:", and it sees what Reach names and nothing else.
-	Guest string
-	Reach Reach
-	// Inside: it is a process inside one of the host's own terminals, which came in by the unix
-	// socket and counts as the terminal's creator. It may be an agent's.
-	Inside bool
+	Guest string `json:"guest,omitempty"`
+	Reach Reach  `json:"reach,omitempty"`
+	// Inside: it is a process inside one of the host's own terminals, and may be an agent's. By the
+	// unix socket it comes in as the terminal's creator, by TCP with a key or token.
+	Inside bool `json:"inside,omitempty"`
 }
 
 // Limits bound what an account, see [Principal.Account], has at once; 0: what everybody of its role

@@ -23,6 +23,8 @@ type Target struct {
 	// Name and Created tell terminals apart, for guests.
 	Name    string
 	Created time.Time
+	// Called is what the terminal is called now: see [Denied].
+	Called string
 	// Executor is who runs the terminal's pty.
 	Executor Executor
 	// Holds: the principal holds the claim, which says who may type. The claim
@@ -37,6 +39,8 @@ type Target struct {
 	Owner bool
 	// Piped: the program of a server-executed terminal runs on pipes.
 	Piped bool
+	// Unstarted: the program of the terminal waits for a person's yes.
+	Unstarted bool
 	// InputShared: the host runs with input = "shared".
 	InputShared bool
 	// Forced: for Create, the command to be run is the principal's forced

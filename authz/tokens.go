@@ -40,8 +40,8 @@ func (a *Authority) MintToken(g Grant, r TokenRequest) (
 		Identity: g.Identity, TTL: r.TTL, TypesSecrets: r.TypesSecrets,
 	}, a.clock())
 	if err == nil {
-		a.audit.Info(AuditTokenMinted, "who", g.Principal.Name, "token", token.Name,
-			"role", token.Role, "expires", token.Expires)
+		g.audit(a.audit, AuditTokenMinted, "token", token.Name, "role", token.Role,
+			"expires", token.Expires)
 	}
 	return secret, token, err
 }
@@ -62,7 +62,7 @@ func (a *Authority) RevokeToken(g Grant, name string) error {
 	}
 	err := a.tokens.Revoke(g.Principal.owner(), name)
 	if !errors.Is(err, keys.ErrNoToken) { // it has ended, though that may not be on disk
-		a.audit.Info(AuditTokenRevoked, "who", g.Principal.Name, "token", name)
+		g.audit(a.audit, AuditTokenRevoked, "token", name)
 	}
 	return err
 }

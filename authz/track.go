@@ -45,7 +45,7 @@ func (a *Authority) finish(t *tracking, err error) {
 	delete(a.tracked, t)
 	a.mu.Unlock()
 	if ours {
-		a.audit.Info(AuditRights, "who", t.grant.Principal.Name, "reason", err.Error())
+		t.grant.audit(a.audit, AuditRights, "reason", err.Error())
 		t.end(err)
 	}
 }
@@ -65,10 +65,12 @@ func (a *Authority) follow(ctx context.Context, ring, tokens, invitations <-chan
 			a.recheck(func(g Grant) bool { return g.Principal.Valid(a.clock()) != nil })
 		case <-ring:
 			ring = a.ring.Changed()
+			a.warnOfRaised()
 			a.endTokens()
 			a.endInvitations()
 			a.recheck(func(Grant) bool { return true })
 		case <-a.renewed:
+			a.warnOfRaised()
 			a.endTokens()
 			a.endInvitations()
 			a.recheck(func(Grant) bool { return true })

@@ -29,6 +29,8 @@ const (
 	Clear
 	// Rename sets a terminal's title (terminal/titleChanged).
 	Rename
+	// Name gives a terminal another NAME.
+	Name
 	// Claim is terminal/claimed: the holder passes the claim on, an admin may
 	// take it as well.
 	Claim
@@ -108,6 +110,8 @@ func (v Verb) String() string {
 		return "clear"
 	case Rename:
 		return "rename"
+	case Name:
+		return "name"
 	case Claim:
 		return "claim"
 	case Seize:

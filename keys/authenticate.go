@@ -41,3 +41,24 @@ func (r *Ring) again(id Identity, remote remoteAddr, now time.Time) (Identity, e
 	}
 	return r.current.Load().authenticate(id.User, key, remote, now)
 }
+
+// Identities returns what every line of a person's key says, whoever presents the key and from
+// wherever. Keys that are revoked or refused may be among them.
+func (r *Ring) Identities() (list []Identity) {
+	return r.current.Load().identities()
+}
+
+func (s *snapshot) identities() (list []Identity) {
+	for _, lines := range s.plain {
+		for _, line := range lines {
+			list = append(list, line.identity("", line.Key, remoteAddr{everywhere: true}))
+		}
+	}
+	return list
+}
+
+// Certifies reports whether certificates may be let in.
+func (r *Ring) Certifies() bool {
+	s := r.current.Load()
+	return len(s.authorities)+len(s.trusted) > 0
+}

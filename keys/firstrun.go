@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/ssh"
+
+	"termhost/ptypool/statefile"
 )
 
 // AuthorizedKeysFile returns the path of the key file in the state folder in which a first run
@@ -38,14 +40,15 @@ func EnsureClientKey(stateDir, comment string, rand io.Reader) (ClientKey, error
 	if err := ensureKey(path, comment, rand); err != nil {
 		return ClientKey{}, err
 	}
-	signer, err := loadPrivateKey(path)
+	signer, err := loadPrivateKey(path, "the first key",
+		"; move it away: the next start makes another, which you add to "+authorizedKeysName)
 	if err != nil {
 		return ClientKey{}, err
 	}
 	list := AuthorizedKeysFile(stateDir)
 	if _, err := os.Lstat(list); errors.Is(err, fs.ErrNotExist) {
 		line := publicLine(signer.PublicKey(), comment) + "\n"
-		err = createFile(list, []byte(line), 0o600)
+		err = statefile.Create(list, []byte(line), 0o600)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return ClientKey{}, fmt.Errorf("keys: the client key cannot be authorised: %w", err)
 		}
@@ -53,10 +56,12 @@ func EnsureClientKey(stateDir, comment string, rand io.Reader) (ClientKey, error
 	return ClientKey{Path: path, Fingerprint: ssh.FingerprintSHA256(signer.PublicKey())}, nil
 }
 
+// ErrNoHost says that nobody connects by an address, so that there is no known_hosts line for it.
+var ErrNoHost = errors.New("it names no host")
+
 // KnownHostsLine returns the known_hosts line, without a line feed, for a host key at addr, which
 // is "host:port" or "[ipv6]:port". ssh(1) looks for "[host]:port" there unless the port is 22. It
-// is an error if addr has no host or is for all interfaces (0.0.0.0, ::): nobody connects by that
-// name.
+// is an error if addr has no host or is for all interfaces (0.0.0.0, ::): [ErrNoHost].
 func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -64,7 +69,7 @@ func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
 	}
 	ip, ipErr := netip.ParseAddr(host)
 	if host == "" || (ipErr == nil && ip.IsUnspecified()) {
-		return "", fmt.Errorf("keys: no known_hosts line for %q: it names no host", addr)
+		return "", fmt.Errorf("keys: no known_hosts line for %q: %w", addr, ErrNoHost)
 	}
 	isPort := port != "" && strings.Trim(port, "0123456789") == ""
 	if strings.ContainsAny(host, " \t\r\n,*?!#|@") || !isPort {
@@ -78,7 +83,7 @@ func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
 }
 
 // WriteKnownHosts replaces the file at path, of mode 0600, with a line for each of the keys at
-// addr.
+// addr. What is no file it leaves alone.
 func WriteKnownHosts(path, addr string, keys []ssh.PublicKey) error {
 	var b strings.Builder
 	for _, key := range keys {
@@ -89,7 +94,14 @@ func WriteKnownHosts(path, addr string, keys []ssh.PublicKey) error {
 		b.WriteString(line)
 		b.WriteByte('\n')
 	}
-	if err := replaceFile(path, []byte(b.String()), 0o600); err != nil {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = checkFile(path, info)
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = statefile.Save(path, []byte(b.String()), 0o600)
+	}
+	if err != nil {
 		return fmt.Errorf("keys: the known_hosts file cannot be written: %w", err)
 	}
 	return nil

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/crypto/ssh"
+
+	"termhost/ptypool/statefile"
 )
 
 // Files in the state folder.
@@ -39,8 +41,10 @@ type HostKeyOptions struct {
 // is one key, an ed25519 one in the state folder, which the first call makes (mode 0600, with a
 // .pub file beside it). RSA keys sign with SHA-2 only.
 func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
-	files := o.Files
+	files, advice := o.Files, ""
 	if len(files) == 0 {
+		advice = "; put it back, or move it away: the next start makes another, " +
+			"of which ssh warns those who know this one"
 		path := filepath.Join(o.StateDir, hostKeyName)
 		if err := ensureKey(path, "termhost", o.Rand); err != nil {
 			return nil, err
@@ -50,7 +54,7 @@ func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
 	var signers []ssh.Signer
 	types := map[string]bool{}
 	for _, path := range files {
-		signer, err := loadPrivateKey(path)
+		signer, err := loadPrivateKey(path, "the host key", advice)
 		if err != nil {
 			return nil, err
 		}
@@ -71,30 +75,31 @@ func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
 	return signers, nil
 }
 
-// loadPrivateKey reads a private key from a file to which only its owner has access.
-func loadPrivateKey(path string) (ssh.Signer, error) {
+// loadPrivateKey reads a private key from a file to which only its owner has access. Errors say
+// what it is and, behind that a file is none, what to do.
+func loadPrivateKey(path, what, advice string) (ssh.Signer, error) {
 	data, err := readPrivate(path, MaxFileBytes)
 	if err != nil {
 		var refusal *StrictModesError
 		if errors.As(err, &refusal) {
 			return nil, err
 		}
-		return nil, fmt.Errorf("keys: the host key %s cannot be read: %w", path, reason(err))
+		return nil, fmt.Errorf("keys: %s %s cannot be read: %w%s", what, path, reason(err), advice)
 	}
 	defer clear(data)
 	signer, err := ssh.ParsePrivateKey(data)
 	var locked *ssh.PassphraseMissingError
 	if errors.As(err, &locked) {
 		return nil, fmt.Errorf(
-			"keys: the host key %s has a passphrase; remove it with ssh-keygen -p", path)
+			"keys: %s %s has a passphrase; remove it with ssh-keygen -p", what, path)
 	}
 	if err != nil {
 		// The parser's own message is left out, because it has seen the private key.
 		return nil, fmt.Errorf(
-			"keys: the host key %s is no private key that ssh-keygen writes", path)
+			"keys: %s %s is no private key that ssh-keygen writes%s", what, path, advice)
 	}
 	if err := checkAlgorithm(signer.PublicKey()); err != nil {
-		return nil, fmt.Errorf("keys: the host key %s: %w", path, err)
+		return nil, fmt.Errorf("keys: %s %s: %w", what, path, err)
 	}
 	return sha2Only(signer)
 }
@@ -114,7 +119,18 @@ func sha2Only(signer ssh.Signer) (ssh.Signer, error) {
 
 // hostCertificate reads a certificate and returns the signer for it, with the key it belongs to.
 func hostCertificate(path string, signers []ssh.Signer) (ssh.Signer, error) {
-	data, err := os.ReadFile(path)
+	resolved, err := filepath.EvalSymlinks(path)
+	var info fs.FileInfo
+	if err == nil {
+		info, err = os.Lstat(resolved)
+	}
+	if err == nil {
+		err = checkFile(resolved, info)
+	}
+	var data []byte
+	if err == nil {
+		data, err = readRegular(resolved, info, MaxFileBytes)
+	}
 	if err != nil {
 		return nil, fmt.Errorf(
 			"keys: the host certificate %s cannot be read: %w", path, reason(err))
@@ -164,7 +180,7 @@ func ensureKeyOf(path, comment string, generate func() (crypto.Signer, error)) e
 	}
 	data := pem.EncodeToMemory(block)
 	defer clear(data)
-	err = createFile(path, data, 0o600)
+	err = statefile.Create(path, data, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil // another process has just made one
 	}
@@ -176,7 +192,7 @@ func ensureKeyOf(path, comment string, generate func() (crypto.Signer, error)) e
 		return fmt.Errorf("keys: %w", err)
 	}
 	line := publicLine(signer.PublicKey(), comment) + "\n"
-	if err := replaceFile(path+".pub", []byte(line), 0o644); err != nil {
+	if err := statefile.Save(path+".pub", []byte(line), 0o644); err != nil {
 		return fmt.Errorf("keys: a new public key cannot be stored: %w", err)
 	}
 	return nil

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"termhost/ptypool/statefile"
 )
 
 // invitationsName is the file of the invitations in the state folder, of mode 0600.
@@ -229,7 +231,7 @@ func (in *Invitations) replaceLocked(all []storedInvitation) error {
 	if err != nil {
 		return fmt.Errorf("keys: the invitations cannot be stored: %w", err)
 	}
-	if err := replaceFile(in.path, append(data, '\n'), 0o600); err != nil {
+	if err := statefile.Save(in.path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keys: the invitations cannot be stored: %w", reason(err))
 	}
 	in.useLocked(all)

@@ -35,6 +35,9 @@ type Options struct {
 	Interval time.Duration
 	// Log gets a record for each line that is refused and for each change; nil drops them.
 	Log *slog.Logger
+	// Leads reports whether the owner of a key may do everything here; nil: everybody may. The last
+	// such keys stay in force when their file loses them. It is called with a lock held.
+	Leads func(Identity) bool
 }
 
 // Ring holds every way to authenticate with a key. Its methods may be called concurrently.
@@ -42,6 +45,7 @@ type Ring struct {
 	inspect inspector
 	log     *slog.Logger
 	user    string // Options.LoginUser
+	leads   func(Identity) bool
 
 	// current is replaced as a whole, with mu held, and read without it.
 	current atomic.Pointer[snapshot]
@@ -65,6 +69,7 @@ func Open(o Options) (*Ring, error) {
 		inspect: newInspector(o.Home, o.StateDir),
 		log:     o.Log,
 		user:    o.LoginUser,
+		leads:   o.Leads,
 		changed: make(chan struct{}),
 		done:    make(chan struct{}),
 	}
@@ -115,10 +120,13 @@ func (r *Ring) SetFiles(o Options) error {
 	defer r.mu.Unlock()
 	files := o.files()
 	for _, f := range files {
-		f.reload(r.inspect, r.log, false)
+		f.reload(r.inspect)
 		if f.err != nil {
 			return f.err
 		}
+	}
+	for _, f := range files {
+		f.tell(r.log, watched{})
 	}
 	r.files = files
 	r.replaceLocked()
@@ -141,7 +149,7 @@ func (r *Ring) watch(ctx context.Context, interval time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			r.Reload()
+			r.reloadAtRest(ctx, restTime)
 		}
 	}
 }
@@ -171,24 +179,89 @@ func (r *Ring) SetLines(lines []string) error {
 // Empty reports whether no key at all could be let in now.
 func (r *Ring) Empty() bool {
 	s := r.current.Load()
-	return s.closed != nil || len(s.plain)+len(s.authorities)+len(s.trusted) == 0
+	return s.closed != nil || s.keyless()
 }
 
-// Reload checks the files now instead of at the next interval. When it returns, what it found has
-// taken effect.
+// ReloadAtRest checks the files now instead of at the next interval, after [AtRest]. When it
+// returns, what it found has taken effect.
+func (r *Ring) ReloadAtRest() { r.reloadAtRest(context.Background(), restTime) }
+
+func (r *Ring) reloadAtRest(ctx context.Context, rest time.Duration) {
+	r.mu.Lock()
+	var paths []string
+	for _, f := range r.files {
+		paths = append(paths, f.path)
+	}
+	r.mu.Unlock()
+	if atRest(ctx, rest, paths) == nil {
+		r.Reload()
+	}
+}
+
+// Reload is ReloadAtRest for files that nobody is writing.
 func (r *Ring) Reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	first := r.current.Load() == nil // Open returns the errors: they need not be logged
-	changed := first
+	first := r.current.Load() == nil
+	var changes []change
 	for _, f := range r.files {
-		if f.reload(r.inspect, r.log, !first) {
-			changed = true
+		before := *f
+		if f.reload(r.inspect) {
+			changes = append(changes, change{f, before})
 		}
 	}
-	if changed {
+	if !first && len(changes) > 0 {
+		was, now := r.current.Load(), newSnapshot(r.fixed, r.files, r.user)
+		if now.keyless() && !was.keyless() || r.leaderless(now) && !r.leaderless(was) {
+			changes = r.keepKeys(changes)
+		}
+	}
+	for _, c := range changes {
+		c.file.tell(r.log, c.before)
+	}
+	if first || len(changes) > 0 {
 		r.replaceLocked()
 	}
+}
+
+// leaderless reports whether no key lets somebody in who may do everything.
+func (r *Ring) leaderless(s *snapshot) bool {
+	if len(s.authorities)+len(s.trusted) > 0 {
+		return false
+	}
+	for _, id := range s.identities() {
+		if r.leads == nil || r.leads(id) {
+			return false
+		}
+	}
+	return true
+}
+
+// change is a file that says something else than before.
+type change struct {
+	file   *watched
+	before watched
+}
+
+// keepKeys leaves in force what files said that have lost their last keys, so that nobody could log
+// in any more, or no admin: more often they were emptied by mistake. It returns the other changes.
+// Files that cannot be trusted any more are among them.
+func (r *Ring) keepKeys(changes []change) (others []change) {
+	for _, c := range changes {
+		emptied := len(c.before.content.entries) > 0 && len(c.file.content.entries) == 0
+		if c.file.err != nil || !emptied {
+			others = append(others, c)
+			continue
+		}
+		if !c.before.kept {
+			r.log.Warn("a key file has no keys any more, and those that it had stay in force:"+
+				" without them nobody could log in, or no admin. Add a key; to remove the last"+
+				" one, stop the host",
+				"file", c.file.path, "keys", len(c.before.content.entries))
+		}
+		c.file.keep(c.before)
+	}
+	return others
 }
 
 // replaceLocked makes what fixed and files say take effect.

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // never is an interval that does not end during a test, which calls Reload itself.
@@ -138,22 +141,96 @@ func TestChangesApplyToTheLiving(t *testing.T) {
 	if now, err := r.Still(id, testNow); err != nil || !now.ReadOnly {
 		t.Errorf("after the change: %+v, %v", now, err)
 	}
-	write(t, file, "# nobody\n")
+	bob := testKey{newKey(t).PublicKey()}
+	write(t, file, bob.line("")+"\n")
 	r.Reload()
 	if _, err := r.Still(id, testNow); !errors.Is(err, ErrUnknownKey) {
 		t.Errorf("after the removal: %v", err)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
-	r.Reload()
-	if !r.Empty() {
-		t.Error("a ring without file is not empty")
-	}
 	write(t, file, alice.line("")+"\n")
 	r.Reload()
-	if _, err := r.Still(id, testNow); err != nil || r.Empty() {
+	if _, err := r.Still(id, testNow); err != nil {
 		t.Errorf("after it came back: %v", err)
+	}
+}
+
+// The last keys go with the host only: more often their file was emptied by mistake.
+// TestTheLastKeysOfAdminsStay while others could still log in.
+func TestTheLastKeysOfAdminsStay(t *testing.T) {
+	homeDir, _, file := tree(t)
+	alice, bob := testKey{newKey(t).PublicKey()}, testKey{newKey(t).PublicKey()}
+	write(t, file, alice.line("")+"\n")
+	r := open(t, Options{AuthorizedKeysFiles: []string{file}, Home: homeDir, Lines: []string{bob.line("")},
+		Leads: func(id Identity) bool { return id.Fingerprint == ssh.FingerprintSHA256(alice.PublicKey) }})
+	write(t, file, "")
+	r.Reload()
+	if err := try(r, "a", alice); err != nil {
+		t.Errorf("no admin can log in any more: %v", err)
+	}
+	write(t, file, bob.line("")+"\n")
+	r.Reload()
+	if err := try(r, "a", alice); err == nil {
+		t.Error("a key stays in force that was replaced")
+	}
+}
+
+func TestTheLastKeysStay(t *testing.T) {
+	homeDir, sshDir, file := tree(t)
+	second := filepath.Join(sshDir, "second")
+	alice, bob := testKey{newKey(t).PublicKey()}, testKey{newKey(t).PublicKey()}
+	write(t, file, alice.line("")+"\n")
+	write(t, second, bob.line("")+"\n")
+	var log lockedBuffer
+	r := open(t, Options{AuthorizedKeysFiles: []string{file, second}, Home: homeDir,
+		Log: slog.New(slog.NewTextHandler(&log, nil))})
+	expect := func(when string, key testKey, in bool) {
+		t.Helper()
+		if err := try(r, "a", key); (err == nil) != in {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	write(t, second, "")
+	r.Reload()
+	expect("bob's key is removed, one of several", bob, false)
+	if !strings.Contains(log.String(), "WARN msg=\"key file read again; it has no keys\"") {
+		t.Errorf("the log says %s", log.String())
+	}
+	for _, spoil := range []func(){
+		func() { write(t, file, "") }, func() { write(t, file, "ssh-ed25519 half\n") },
+		func() { _ = os.Remove(file) },
+	} {
+		log.Reset()
+		changed := r.Changed()
+		spoil()
+		for range 3 {
+			r.Reload()
+		}
+		select {
+		case <-changed:
+			t.Error("all connections are checked again")
+		default:
+		}
+		expect("the last key is removed", alice, true)
+		if n := strings.Count(log.String(), "level=WARN"); n != 1 ||
+			!strings.Contains(log.String(), "stop the host") {
+			t.Errorf("the log warns %d times: %s", n, log.String())
+		}
+		write(t, file, alice.line("")+"\n")
+		r.Reload()
+	}
+	write(t, file, "")
+	r.Reload()
+	if err := r.SetLines([]string{bob.line("")}); err != nil {
+		t.Fatal(err)
+	}
+	expect("the configuration adds bob", bob, true)
+	r.Reload()
+	expect("alice is not the last any more", alice, false)
+	if err := r.SetLines(nil); err != nil {
+		t.Fatal(err)
+	}
+	if !r.Empty() {
+		t.Error("the ring is not empty")
 	}
 }
 
@@ -198,6 +275,50 @@ func TestTheFilesAreWatched(t *testing.T) {
 	}
 	if err := try(r, "a", alice); err != nil {
 		t.Error(err)
+	}
+}
+
+// A script that writes a file anew empties it first.
+func TestAFileThatIsBeingWrittenIsNotReadYet(t *testing.T) {
+	homeDir, sshDir, file := tree(t)
+	second := filepath.Join(sshDir, "second")
+	alice, bob := testKey{newKey(t).PublicKey()}, testKey{newKey(t).PublicKey()}
+	write(t, file, alice.line("")+"\n")
+	write(t, second, bob.line("")+"\n")
+	r := open(t, Options{AuthorizedKeysFiles: []string{file, second}, Home: homeDir})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, spoil := range []func(){func() { write(t, file, "") }, func() { _ = os.Remove(file) }} {
+		spoil()
+		r.reloadAtRest(ended, time.Hour) // which it waits for
+		if err := try(r, "a", alice); err != nil {
+			t.Errorf("while it is written: %v", err)
+		}
+	}
+	r.ReloadAtRest()
+	if err := try(r, "a", alice); !errors.Is(err, ErrUnknownKey) {
+		t.Errorf("at rest: %v", err)
+	}
+}
+
+func TestAFileThatNeverRestsIsReadAllTheSame(t *testing.T) {
+	r, file, alice := keyring(t)
+	bob := testKey{newKey(t).PublicKey()}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = os.WriteFile(file, []byte(bob.line("")+"\n"), 0o600) // see below
+			}
+		}
+	}()
+	defer func() { close(stop); <-stopped }()
+	for try(r, "a", alice) == nil { // a reading may find it empty
+		r.reloadAtRest(t.Context(), 20*time.Millisecond)
 	}
 }
 

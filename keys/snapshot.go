@@ -44,6 +44,11 @@ func newSnapshot(fixed keyFile, files []*watched, loginUser string) *snapshot {
 	return s
 }
 
+// keyless reports whether no line names a key or an authority that could be let in.
+func (s *snapshot) keyless() bool {
+	return len(s.plain)+len(s.authorities)+len(s.trusted) == 0
+}
+
 // add adds the lines of one file.
 func (s *snapshot) add(kind kind, file keyFile) {
 	for _, e := range file.entries {

@@ -9,16 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // MaxFileBytes bounds a key file, in bytes. Some thousands of keys fit, and it can be read whole
 // whenever it changes.
 const MaxFileBytes = 1 << 20
-
-// freshFor is how long a file is read again at every check after it has changed: as long as two
-// changes can have the same time on the coarsest file system in use.
-const freshFor = 2 * time.Second
 
 // StrictModesError says that a file is not safe to take keys from, because others than its owner
 // could change it. It is named after sshd's option StrictModes.
@@ -106,7 +101,7 @@ func (i inspector) stopsAt(folder string) bool {
 func checkFile(path string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return &StrictModesError{Path: path,
-			Reason: "it is not a regular file", Hint: "name a file"}
+			Reason: "it is not a regular file", Hint: "put a file in its place, or move it away"}
 	}
 	return nil
 }
@@ -218,21 +213,4 @@ func reason(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-// isFresh reports whether path has changed so recently that another change might not change its
-// times: their granularity is the kernel's tick (at most 10 ms) or, on old file systems, two
-// seconds.
-func isFresh(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	changed := info.ModTime()
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		if c := time.Unix(int64(st.Ctim.Sec), int64(st.Ctim.Nsec)); c.After(changed) {
-			changed = c
-		}
-	}
-	return time.Since(changed).Abs() < freshFor
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"time"
+
+	"termhost/ptypool/statefile"
 )
 
 // tokensName is the token file in the state folder.
@@ -115,7 +117,7 @@ func storeTokens(path string, records []record) error {
 	if err != nil {
 		return fmt.Errorf("keys: the tokens cannot be stored: %w", err)
 	}
-	if err := replaceFile(path, append(data, '\n'), 0o600); err != nil {
+	if err := statefile.Save(path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keys: the tokens cannot be stored: %w", reason(err))
 	}
 	return nil

@@ -27,14 +27,14 @@ type watched struct {
 	digest  [sha256.Size]byte
 	content keyFile // nothing while err is set
 	err     error   // why the file is refused now
+	kept    bool    // content is what the file said when it had keys: see Ring.keepKeys
 
 	// withdrawn are the keys, in wire form, that the file authorised before it was refused.
 	withdrawn map[string]bool
 }
 
 // reload reads the file if it seems to have changed, and reports whether what it says has changed.
-// logErrors says whether to log why the file is refused.
-func (f *watched) reload(inspect inspector, log *slog.Logger, logErrors bool) bool {
+func (f *watched) reload(inspect inspector) bool {
 	if _, seen, _ := inspect.inspect(f.path); seen == f.seen && f.seen != "" {
 		return false
 	}
@@ -45,6 +45,7 @@ func (f *watched) reload(inspect inspector, log *slog.Logger, logErrors bool) bo
 	if f.seen = seen; isFresh(f.path) {
 		f.seen = "" // read it again: another edit at the same time would not show
 	}
+	f.kept = false
 	digest := sha256.Sum256(data)
 	if err == nil && f.loaded && f.err == nil && digest == f.digest {
 		return false
@@ -54,22 +55,43 @@ func (f *watched) reload(inspect inspector, log *slog.Logger, logErrors bool) bo
 		content, err = parseKeyFile(f.path, f.kind, data)
 	}
 	if err != nil {
-		changed := f.refuse(err)
-		if changed && logErrors {
-			log.Error("key file refused; its keys are withdrawn",
-				"file", f.path, "reason", f.err.Error())
-		}
-		return changed
-	}
-	for _, note := range content.notes {
-		log.Warn("key line", "note", note)
-	}
-	if f.loaded || f.err != nil {
-		log.Info("key file read again", "file", f.path, "keys", len(content.entries))
+		return f.refuse(err)
 	}
 	f.digest, f.loaded, f.content = digest, true, content
 	f.err, f.withdrawn = nil, nil
 	return true
+}
+
+// keep has the file say what it did before, until it says something else that can be put in force.
+func (f *watched) keep(before watched) {
+	*f = before
+	f.kept = true
+	f.seen = "" // read it again: it may not be alone any more
+}
+
+// tell logs what has changed since before. What is wrong with a file that is read for the first
+// time is returned to the caller of [Open] or [Ring.SetFiles].
+func (f *watched) tell(log *slog.Logger, before watched) {
+	again := before.loaded || before.err != nil
+	if f.err != nil {
+		if again {
+			log.Error("key file refused; its keys are withdrawn",
+				"file", f.path, "reason", f.err.Error())
+		}
+		return
+	}
+	for _, note := range f.content.notes {
+		log.Warn("key line", "note", note)
+	}
+	switch {
+	case !again:
+	case f.kind == revokedKeys:
+		log.Info("revoked keys read again", "file", f.path, "keys", len(f.content.revoked))
+	case len(f.content.entries) == 0:
+		log.Warn("key file read again; it has no keys", "file", f.path, "keys", 0)
+	default:
+		log.Info("key file read again", "file", f.path, "keys", len(f.content.entries))
+	}
 }
 
 // refuse withdraws what the file said. It reports whether the reason is a new one.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termhost/ptypool/keeper"
+	"termhost/ptypool/nonce"
 )
 
 // backend is what runs behind a Term: a program that has been started and the processes it goes on
@@ -46,6 +47,8 @@ type output struct {
 	exact io.WriteCloser
 	// landing is where it is read into, for a keeper's sake; nil: there is none.
 	landing *keeper.Landing
+	// sealer seals what is read, unless there is a landing; nil: nothing is sealed.
+	sealer *nonce.Sealer
 }
 
 // programOutput is where the output of a program is read. Its methods are called by one goroutine.
@@ -73,6 +76,10 @@ type programInput interface {
 	SignalChars() string
 	// Line returns how the terminal edits lines, and who reads them.
 	Line() (Line, error)
+	// Readable reports whether the program would read something at once: of what was written a
+	// line, or in a terminal that does not edit lines a byte, waits for it. It is false if that may
+	// not be known.
+	Readable() bool
 	// Interrupt drops the input that was written but not read yet, and then delivers char, which
 	// is one of SignalChars, even to a program that does not read.
 	Interrupt(char byte) error
@@ -84,7 +91,12 @@ type programInput interface {
 type Line struct {
 	Canonical, Echo bool // ICANON and ECHO
 	Foreground      int  // the process group that reads; 0: none
-	Unread          bool // there is output that has not been read yet
+	Unread          bool // there is output that is not on the screen yet
+}
+
+// readsAs reports whether input means the same in both.
+func (l Line) readsAs(m Line) bool {
+	return l.Canonical == m.Canonical && l.Echo == m.Echo && l.Foreground == m.Foreground
 }
 
 // Hidden reports whether a line is read that is not shown: a password.

@@ -27,6 +27,8 @@ var (
 	ErrInputClosed = errors.New("ptypool: the program reads no more input")
 	// ErrNoProcess: a virtual terminal has no process to write to or to signal.
 	ErrNoProcess = errors.New("ptypool: the terminal has no process of this host")
+	// ErrNotStarted: the terminal's program has not been started; see Prepared.
+	ErrNotStarted = errors.New("ptypool: the program has not been started")
 	// ErrShutdown: the pool is shutting down and starts nothing.
 	ErrShutdown = errors.New("ptypool: shutting down")
 )

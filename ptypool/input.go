@@ -36,6 +36,7 @@ type inputQueue struct {
 	room    chan struct{} // closed when the queue is at most half full; nil: nobody waits
 	writing bool          // the writer runs
 	closed  bool
+	puts    uint64 // how often something was typed or dropped
 	writer  sync.WaitGroup
 }
 
@@ -48,11 +49,14 @@ type inputQueue struct {
 // before the last such character is dropped, as the line discipline flushes it, and the signal is
 // delivered at once even if the program does not read. Left to itself, the character would wait in
 // the line discipline behind a few KiB of input that was typed ahead.
-func (t *Term) Input(p []byte) error { return t.input(p, false) }
-
-// InputShown is Input for somebody who may not type what is not shown. If some of it has to be
-// queued, QueuesShown tells.
-func (t *Term) InputShown(p []byte) error { return t.input(p, true) }
+//
+// What came by InputShown and is held does not hold p up. An interrupt drops that as well.
+func (t *Term) Input(p []byte) error {
+	if err := t.takesKeys(); err != nil {
+		return err
+	}
+	return t.held.pass(p)
+}
 
 // QueuesShown reports whether something is queued that came by InputShown.
 func (t *Term) QueuesShown() bool { return t.in.shown.Load() }
@@ -64,14 +68,15 @@ func (t *Term) DropQueue() {
 	t.in.drop()
 }
 
-func (t *Term) input(p []byte, shown bool) error {
+// takesKeys returns why nothing can be typed.
+func (t *Term) takesKeys() error {
 	switch {
 	case t.backend == nil:
 		return ErrNoProcess
 	case t.in.to == nil:
 		return ErrNoKeyboard
 	}
-	return t.in.put(p, shown)
+	return nil
 }
 
 // Line returns what the terminal does with input. It fails with ErrNoKeyboard where there is no
@@ -80,7 +85,16 @@ func (t *Term) Line() (Line, error) {
 	if t.in.to == nil {
 		return Line{}, ErrNoKeyboard
 	}
-	return t.in.to.Line()
+	l, err := t.in.to.Line()
+	l.Unread = l.Unread || t.inHand.Load() > 0 // what was read before is counted by now
+	return l, err
+}
+
+// InputRead reports whether the program has read all that was typed, but for a line without its
+// end.
+func (t *Term) InputRead() bool {
+	_, _, read := t.in.ready()
+	return read
 }
 
 // InputRoom returns a channel that is closed when the input queue is at most half full, or the
@@ -88,32 +102,34 @@ func (t *Term) Line() (Line, error) {
 // ErrInputFull: a piece of at most half the queue then fits, unless another door was quicker.
 func (t *Term) InputRoom() <-chan struct{} { return t.in.awaitRoom() }
 
-// DiscardInput drops all input that the program has not read: what is queued and what waits in
-// the pty, including a line that was typed without its Enter.
+// DiscardInput drops all input that the program has not read: what is held, what is queued and what
+// waits in the pty, including a line that was typed without its Enter.
 func (t *Term) DiscardInput() {
 	if t.in.to == nil {
 		return
 	}
-	t.in.discard()
+	t.held.discard()
 }
 
-// put queues p, or hands it over. shown: see Term.InputShown.
-func (q *inputQueue) put(p []byte, shown bool) error {
+// put queues p, or hands it over. shown: see Term.InputShown. interrupted says that p held a
+// character that became a signal.
+func (q *inputQueue) put(p []byte, shown bool) (interrupted bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return ErrExited
+		return false, ErrExited
 	}
+	q.puts++
 	queued, char := q.queued(), q.signalChar(p)
 	if char >= 0 {
 		queued = 0 // the interrupt drops it, and what comes before char in p as well
 	}
 	if queued+len(p)-(char+1) > q.limit {
-		return ErrInputFull
+		return false, ErrInputFull
 	}
 	if char >= 0 {
 		if err := q.to.Interrupt(p[char]); err != nil {
-			return err
+			return false, err
 		}
 		q.drop()
 		p = p[char+1:]
@@ -121,12 +137,12 @@ func (q *inputQueue) put(p []byte, shown bool) error {
 	if q.queued() == 0 {
 		n, err := q.to.Write(p)
 		if err != nil {
-			return err
+			return char >= 0, err
 		}
 		p = p[n:]
 	}
 	if len(p) == 0 {
-		return nil
+		return char >= 0, nil
 	}
 	q.buf = append(q.buf, p...)
 	if shown {
@@ -136,7 +152,47 @@ func (q *inputQueue) put(p []byte, shown bool) error {
 		q.writing = true
 		q.writer.Go(q.write)
 	}
-	return nil
+	return char >= 0, nil
+}
+
+// lineFor returns how the terminal reads, and the index of the last byte of p that it turns into a
+// signal; -1: none.
+func (q *inputQueue) lineFor(p []byte) (line Line, signal int, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return line, -1, ErrExited
+	}
+	line, err = q.to.Line()
+	return line, q.signalChar(p), err
+}
+
+// ready reports whether the program has read all that was typed. If it has, the next line may be
+// handed over, provided that somebody reads: see hand.
+func (q *inputQueue) ready() (line Line, puts uint64, ready bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.queued() > 0 {
+		return line, 0, false
+	}
+	line, err := q.to.Line()
+	return line, q.puts, err == nil && !q.to.Readable()
+}
+
+// hand writes p and returns how much of it the terminal takes: nothing if it reads in another way
+// than line says, or if something else was typed since ready returned line and puts. A program that
+// was found to read after that reads p, then. still: see [Gate].
+func (q *inputQueue) hand(p []byte, line Line, puts uint64, still func() bool) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.puts != puts || q.queued() > 0 {
+		return 0
+	}
+	if now, err := q.to.Line(); err != nil || !now.readsAs(line) || still != nil && !still() {
+		return 0
+	}
+	n, _ := q.to.Write(p) // if it fails, the program ends
+	return n
 }
 
 // signalChar returns the index of the last byte of p that the terminal turns into a signal; -1:
@@ -206,6 +262,7 @@ func (q *inputQueue) awaitRoom() <-chan struct{} {
 func (q *inputQueue) discard() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.puts++
 	q.drop()
 	if !q.closed {
 		// Best effort: a backend that cannot is one whose program is gone.

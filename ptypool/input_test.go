@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -222,4 +224,35 @@ func TestDiscardDropsAHalfTypedLine(t *testing.T) {
 	if got := lines(r.output()); got[len(got)-1] != "<ls>" {
 		t.Errorf("read %q", got)
 	}
+}
+
+// TestOutputThatIsNotOnTheScreenYetIsUnread: who looks at the screen for a program's question learns
+// that there is more to come, wherever that is on its way.
+func TestOutputThatIsNotOnTheScreenYetIsUnread(t *testing.T) {
+	p := newPool(t, Config{})
+	printed := filepath.Join(t.TempDir(), "printed")
+	term, r := sh(t, p, `stty -echo; printf ready; read x; printf question; : >`+printed+`; read x`)
+	r.text(t, "ready")
+	func() {
+		term.Lock() // the reader cannot hand over what it reads
+		defer term.Unlock()
+		if err := term.Input([]byte("\n")); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it is printed, and read from the kernel", func() bool {
+			_, err := os.Stat(printed)
+			l, lerr := term.in.to.Line()
+			return err == nil && lerr == nil && !l.Unread
+		})
+		if l, err := term.Line(); err != nil || !l.Unread {
+			t.Errorf("it is not told: %+v, %v", l, err)
+		}
+	}()
+	r.text(t, "question")
+	eventually(t, "all is on the screen", func() bool {
+		l, err := term.Line()
+		return err == nil && !l.Unread
+	})
+	term.Hangup(0)
+	r.exit(t, term)
 }

@@ -1,6 +1,7 @@
 package ptypool
 
 import (
+	"crypto/rand"
 	"embed"
 	"errors"
 	"fmt"
@@ -8,7 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"termhost/ptypool/nonce"
+	"termhost/ptypool/statefile"
 )
 
 // shellInit holds the scripts, laid out as they are installed.
@@ -38,6 +44,7 @@ func (in Integration) Install() error {
 		return errors.New("ptypool: the folder for shell integration must be an absolute path " +
 			"without a colon")
 	}
+	in.sweep()
 	return fs.WalkDir(shellInit, shellInitRoot, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -51,7 +58,7 @@ func (in Integration) Install() error {
 		}
 		text, err := shellInit.ReadFile(path)
 		if err == nil {
-			err = replaceFile(to, text)
+			err = statefile.Replace(to, text)
 		}
 		if err != nil {
 			return fmt.Errorf("ptypool: installing shell integration: %w", underlying(err))
@@ -60,34 +67,17 @@ func (in Integration) Install() error {
 	})
 }
 
-// replaceFile writes text, readable by this user only, to a new file and moves it to path.
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
 // Apply says how to start the interactive shell at path shell so that it loads the integration: the
 // arguments for Spec.Argv (with login, Spec.Argv0 is "-" and the shell's base name), and a copy of
 // env with the variables that the scripts need.
 //
-// The scripts make the shell vouch for its command lines with nonce (vt.Options.Nonce). They remove
-// the nonce from the environment, so that the programs which the shell starts do not get it; it is
-// no secret from programs that may read the shell's memory.
+// The scripts make the shell vouch for its marks with a nonce (vt.Options.Nonce), which grant is to
+// hand over: see package nonce. The programs that the shell starts do not get it.
 //
 // ok is false for a shell that has no integration, or whose script is not installed: start it as it
 // is.
-func (in Integration) Apply(shell string, login bool, nonce string, env []string) (
-	argv, newEnv []string, ok bool) {
+func (in Integration) Apply(shell string, login bool, env []string) (
+	argv, newEnv []string, grant *nonce.Grant, ok bool) {
 	env = slices.Clone(env)
 	keep := func(name string) { // for the script to give back
 		if v, set := findEnv(env, name); set {
@@ -95,6 +85,7 @@ func (in Integration) Apply(shell string, login bool, nonce string, env []string
 		}
 	}
 	argv = []string{shell}
+	grant = &nonce.Grant{Secret: nonce.NewSecret()}
 	var script string
 	switch filepath.Base(shell) {
 	case "bash":
@@ -121,11 +112,45 @@ func (in Integration) Apply(shell string, login bool, nonce string, env []string
 			dirs = defaultDataDirs
 		}
 		env = setEnv(env, "XDG_DATA_DIRS", in.Dir+":"+dirs)
+		grant.FIFO = filepath.Join(in.Dir, fifoPrefix+rand.Text())
 	default:
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
 	if _, err := os.Stat(script); err != nil {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
-	return argv, setEnv(env, "TERMHOST_NONCE", nonce), true
+	if grant.FIFO != "" {
+		env = setEnv(env, nonceVariable+"FIFO", grant.FIFO)
+	} else {
+		env = setEnv(env, nonceVariable+"FD", strconv.Itoa(nonce.FD))
+	}
+	return argv, env, grant, true
 }
+
+// nonceVariable begins the name of the variable that says where a shell gets its nonce.
+const nonceVariable = "TERMHOST_NONCE_"
+
+// Replaced reports whether process pid, which was started with integration, is another program by
+// now, such as after "exec zsh". It is false if that cannot be told. /proc has the environment with
+// which a program was started, and the scripts unset the variable.
+func Replaced(pid int) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && len(env) > 0 && !strings.Contains("\x00"+string(env), "\x00"+nonceVariable)
+}
+
+// fifoPrefix begins the names of the FIFOs in which shells get their nonces.
+const fifoPrefix = "nonce-"
+
+// sweep removes the FIFOs that a host has left which was killed, with nothing in them.
+func (in Integration) sweep() {
+	left, err := filepath.Glob(filepath.Join(in.Dir, fifoPrefix+"*"))
+	for _, path := range left {
+		st, serr := os.Lstat(path)
+		if err == nil && serr == nil && time.Since(st.ModTime()) > fifoAge {
+			os.Remove(path)
+		}
+	}
+}
+
+// fifoAge is longer than any shell takes to open its FIFO.
+const fifoAge = time.Minute

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-const testNonce = "s3cret-nonce"
+	"termhost/ahp/hosttest/slowtest"
+	"termhost/ptypool/nonce"
+)
 
 // shell is an interactive shell on a pty, read without a parser so that a test sees the marks
 // themselves.
@@ -21,6 +22,8 @@ type shell struct {
 	b    *ptyBackend
 	out  []byte
 	home string
+	// nonce is what its marks end with: nobody seals what a test reads.
+	nonce string
 }
 
 // shellSpec says which shell to start, and with which files in its home.
@@ -36,7 +39,7 @@ type shellSpec struct {
 // startShell starts the shell and returns at its first prompt.
 func startShell(t *testing.T, s shellSpec) *shell {
 	t.Helper()
-	path := program(t, s.name)
+	path := slowtest.Program(t, s.name)
 	sh := &shell{t: t, home: t.TempDir()}
 	for name, text := range s.files {
 		file := filepath.Join(sh.home, name)
@@ -48,7 +51,8 @@ func startShell(t *testing.T, s shellSpec) *shell {
 		}
 	}
 	ann := Account{Name: "ann", UID: 1000, Home: sh.home, Shell: path}
-	env := Env(EnvSpec{Account: ann, Term: "xterm-256color", Extra: s.env})
+	extra := append([]string{"XDG_RUNTIME_DIR=" + sh.home}, s.env...) // fish writes there
+	env := Env(EnvSpec{Account: ann, Term: "xterm-256color", Extra: extra})
 	spec := Spec{Argv: []string{path}, Env: env, Dir: sh.home, Cols: 200, Rows: 50}
 	if s.login {
 		spec.Argv0 = "-" + s.name
@@ -70,9 +74,10 @@ func startShell(t *testing.T, s shellSpec) *shell {
 			}
 		}
 		var ok bool
-		if spec.Argv, spec.Env, ok = in.Apply(path, s.login, testNonce, env); !ok {
+		if spec.Argv, spec.Env, spec.Grant, ok = in.Apply(path, s.login, env); !ok {
 			t.Fatalf("no integration for %s", path)
 		}
+		sh.nonce = nonce.Of(spec.Grant.Secret)
 	}
 	var err error
 	if sh.b, err = startPTY(&spec, newReaper(slog.New(slog.DiscardHandler))); err != nil {
@@ -137,7 +142,7 @@ var markOSC = regexp.MustCompile("\x1b\\]633;([^\a]*)\a")
 // marks returns the marks so far, without P and without the nonce that each must end with.
 func (sh *shell) marks() (found []string) {
 	for _, m := range markOSC.FindAllSubmatch(sh.out, -1) {
-		mark, ok := strings.CutSuffix(string(m[1]), ";"+testNonce)
+		mark, ok := strings.CutSuffix(string(m[1]), ";"+sh.nonce)
 		if !ok {
 			mark += " without the nonce"
 		}
@@ -149,7 +154,7 @@ func (sh *shell) marks() (found []string) {
 }
 
 func (sh *shell) count(mark string) int {
-	return strings.Count(string(sh.out), "\x1b]633;"+mark+";"+testNonce+"\a")
+	return strings.Count(string(sh.out), "\x1b]633;"+mark+";"+sh.nonce+"\a")
 }
 
 // command returns the marks of one command.
@@ -189,7 +194,7 @@ func TestCommandsAreMarked(t *testing.T) {
 		sh.expect("sh -c 'kill -TERM $$'", command("sh -c 'kill -TERM $$'", 143))
 		sh.expect("no-such-command-here", command("no-such-command-here", 127))
 		sh.expect("cd /tmp", command("cd /tmp", 0))
-		if !strings.Contains(string(sh.out), "\x1b]633;P;Cwd=/tmp;"+testNonce+"\a") {
+		if !strings.Contains(string(sh.out), "\x1b]633;P;Cwd=/tmp;"+sh.nonce+"\a") {
 			t.Error("the directory is not told")
 		}
 	})
@@ -231,7 +236,7 @@ func TestTheNonceAndTheHelpersStayInTheShell(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := "\n" + string(env)
-		for _, bad := range []string{testNonce, "NONCE", "TERMHOST_ZDOTDIR", "TERMHOST_XDG",
+		for _, bad := range []string{sh.nonce, "NONCE", "TERMHOST_ZDOTDIR", "TERMHOST_XDG",
 			"TERMHOST_ENV", "]633", "__termhost", "POSIXLY"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%s is in the environment:\n%s", bad, text)
@@ -247,13 +252,44 @@ func TestTheNonceAndTheHelpersStayInTheShell(t *testing.T) {
 	})
 }
 
+// A trace may go to a file, which programs may read. So may all that bash prints itself: its prompts.
+func TestATraceOfTheShellHasNoNonce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, shell, on, off string }{
+		{"bash", "bash", "exec 7>trace; BASH_XTRACEFD=7; set -x; set -a", "set +x"},
+		{"bash's errors", "bash", "exec 2>trace; set -x; set -a", "set +x"},
+		{"bash without promptvars", "bash", "shopt -u promptvars\nexec 2>trace; set -x", "set +x"},
+		{"zsh", "zsh", "exec 2>trace; set -x; set -a", "set +x"},
+		{"fish", "fish", "set -g fish_trace all", "__termhost_postexec; set -e fish_trace"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			slowtest.Program(t, c.shell)
+			sh := startShell(t, shellSpec{name: c.shell, env: []string{"FISH_DEBUG_OUTPUT=trace"}})
+			for _, line := range strings.Split(c.on, "\n") {
+				sh.run(line)
+			}
+			if c.name == "bash without promptvars" {
+				sh.run("sh -c 'exit 5'")
+			} else {
+				sh.expect("sh -c 'exit 5'", command("sh -c 'exit 5'", 5))
+			}
+			sh.run("true; " + c.off + "; env >>trace")
+			trace, err := os.ReadFile(filepath.Join(sh.home, "trace"))
+			if err != nil || !strings.Contains(string(trace), "exit 5") ||
+				strings.Contains(string(trace), sh.nonce) {
+				t.Errorf("the trace is %v\n%s", err, trace)
+			}
+		})
+	}
+}
+
 func TestAShellInsideTheShellIsSilent(t *testing.T) {
 	t.Parallel()
 	eachShell(t, func(t *testing.T, s shellSpec) {
 		sh := startShell(t, s)
 		for _, inner := range []string{"bash", "zsh -f", "fish --no-config"} {
 			t.Run(inner, func(t *testing.T) {
-				program(t, strings.Fields(inner)[0])
+				slowtest.Program(t, strings.Fields(inner)[0])
 				sh.t = t
 				sh.nest(inner)
 			})
@@ -291,6 +327,46 @@ func (sh *shell) nest(inner string) {
 	}
 }
 
+func TestCommandsAreMarkedAfterTheHooksWereSetAnew(t *testing.T) {
+	t.Parallel()
+	bash := []string{"PROMPT_COMMAND=:", "PROMPT_COMMAND=()", "unset PROMPT_COMMAND", "PS0=",
+		"PS1='> '", "trap - DEBUG", "trap : DEBUG", "PROMPT_COMMAND=: PS0= PS1='> '"}
+	for _, s := range []struct {
+		shellSpec
+		lines []string
+	}{
+		{shellSpec{name: "bash"}, bash},
+		{shellSpec{name: "bash", old: true}, bash[:7]}, // it has one PROMPT_COMMAND
+		{shellSpec{name: "bash", files: map[string]string{".bashrc": "trap : DEBUG"}}, bash[:3]},
+		{shellSpec{name: "zsh"}, []string{"precmd() { : }", "preexec() { : }", "PS1='> '"}},
+		{shellSpec{name: "fish"}, []string{"function fish_prompt; echo '> '; end"}},
+	} {
+		for _, line := range s.lines {
+			t.Run(fmt.Sprintf("%s,old=%v,%s", s.name, s.old, line), func(t *testing.T) {
+				t.Parallel()
+				sh := startShell(t, s.shellSpec)
+				before := len(sh.marks())
+				sh.run(line)
+				sh.expect("false", command("false", 1))
+				if got := sh.marks()[before:]; got[2] != "D;0" || got[3] != "A" {
+					t.Errorf("marks of it %q", got)
+				}
+			})
+		}
+	}
+}
+
+// zsh takes away all hooks at once. The next command puts back what tells of its end.
+func TestZshHooksComeBack(t *testing.T) {
+	t.Parallel()
+	sh := startShell(t, shellSpec{name: "zsh"})
+	sh.run("true")
+	sh.type_("precmd_functions=()\n")
+	sh.until("the command", func() bool { return sh.marks()[len(sh.marks())-1] == "C" })
+	sh.run("true")
+	sh.expect("false", command("false", 1))
+}
+
 func TestExecOfAnotherShellLeavesACleanOne(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"bash", "zsh", "fish"} {
@@ -303,7 +379,7 @@ func TestExecOfAnotherShellLeavesACleanOne(t *testing.T) {
 			sh.text("inside")
 			sh.text("end\r\n")
 			rest := string(sh.out[strings.LastIndex(string(sh.out), "inside"):])
-			if strings.Contains(rest, testNonce) || strings.Contains(rest, "\x1b]633") {
+			if strings.Contains(rest, sh.nonce) || strings.Contains(rest, "\x1b]633") {
 				t.Errorf("left behind: %q", rest)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"termhost/ptypool/keeper"
+	"termhost/ptypool/nonce"
 	"termhost/ptypool/vt"
 )
 
@@ -78,7 +79,7 @@ func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Terminal, error) {
 	program := keeper.Program{
 		ID: s.Keep.ID, Marker: s.Marker, Path: path, Argv: s.arguments(), Env: s.environment(),
 		Dir: s.Dir, Pipes: pipes, Cols: s.Cols, Rows: s.Rows, TTYVar: s.TTYVar, Log: s.Keep.Log,
-		Exit: s.Keep.Exit, Note: s.Keep.Note,
+		Exit: s.Keep.Exit, Note: s.Keep.Note, Grant: s.Grant,
 	}
 	if program.ID == "" {
 		program.ID = s.Marker
@@ -109,6 +110,9 @@ func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Terminal, error) {
 // Config.MaxTerminals then. It fails with ErrShutdown, or if there is no pty to read from any more;
 // k is closed then.
 func (p *Pool) Take(k *keeper.Terminal, s Spec, h Handler) (*Term, error) {
+	if s.VT.Nonce == nonce.Genuine && k.Secret == "" {
+		k.Secret = nonce.NewSecret() // nobody has it: no mark is genuine from now on
+	}
 	return p.take(k, &s, func() (*Term, error) {
 		b, err := newKeptPTY(k, s.Marker, p.reaper)
 		if err != nil {
@@ -153,6 +157,7 @@ func (p *Pool) take(
 		return nil, ErrShutdown
 	}
 	p.complete(s)
+	k.Place(s.Keep.Log, s.Keep.Exit)
 	t, err := makeTerm()
 	if err != nil {
 		p.release(nil)
@@ -195,6 +200,9 @@ func newKeptPTY(k *keeper.Terminal, marker string, r *reaper) (*ptyBackend, erro
 	if err != nil {
 		k.Close()
 		return nil, err
+	}
+	for _, l := range k.Landings {
+		l.Seal(k.Secret)
 	}
 	b.child = keptChild(k, marker, r, b.drain)
 	return b, nil

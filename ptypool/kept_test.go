@@ -15,6 +15,7 @@ import (
 
 	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/keeper"
+	"termhost/ptypool/nonce"
 	"termhost/ptypool/proctag"
 )
 
@@ -231,5 +232,30 @@ func TestAProgramThatCannotStartSaysWhyThroughAKeeper(t *testing.T) {
 	_, err := p.Start(Spec{Argv: []string{script}}, newRecorder())
 	if err == nil || !strings.Contains(err.Error(), `its interpreter "/no/such/interpreter"`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestWithoutTheSecretNoMarkIsGenuine: the terminal's log is sealed, and whoever kept it does not
+// know the secret any more. A program may know what genuine marks look like in the log.
+func TestWithoutTheSecretNoMarkIsGenuine(t *testing.T) {
+	t.Parallel()
+	l := newLink(t)
+	k, err := l.Start(keeper.Program{ID: "x", Marker: "x", Path: "/bin/sh", Dir: "/", Cols: 80, Rows: 24,
+		Argv: []string{"sh", "-c", `printf '\033]633;C;` + nonce.Genuine + `\aout'; read x`}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &commands{recorder: newRecorder()}
+	spec := Spec{Marker: "x", Cols: 80, Rows: 24}
+	spec.VT.Nonce = nonce.Genuine
+	term, err := newPool(t, Config{}).Take(k, spec, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.text(t, "out")
+	input(t, term, "\n")
+	c.exit(t, term)
+	if len(c.told) > 0 {
+		t.Errorf("told %q", c.told)
 	}
 }

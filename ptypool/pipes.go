@@ -200,10 +200,10 @@ func (r *pipeReader) shut() {
 // outputs returns those that are open.
 func (b *pipeBackend) outputs() (open []output) {
 	if b.stdout.end != nil {
-		open = append(open, output{b.stdout, b.exactStdout, b.landing(0)})
+		open = append(open, output{b.stdout, b.exactStdout, b.landing(0), nil})
 	}
 	if b.stderr.end != nil {
-		open = append(open, output{b.stderr, b.exactStderr, b.landing(1)})
+		open = append(open, output{b.stderr, b.exactStderr, b.landing(1), nil})
 	}
 	return open
 }

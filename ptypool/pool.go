@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"termhost/ptypool/nonce"
 	"termhost/ptypool/vt"
 )
 
@@ -50,6 +51,8 @@ type Pool struct {
 	slots     int            // terminals counted against most, those being started included
 	most      int            // Config.MaxTerminals, or what SetMaxTerminals has put in its place
 	closed    bool
+
+	searches searches // see FindPeer
 }
 
 // New returns a Pool. It also sees to it that children of this process start clean: descriptors
@@ -111,6 +114,9 @@ type Spec struct {
 	Cols, Rows int
 	// VT configures the parser and the screen.
 	VT vt.Options
+	// Grant is the nonce of a shell on a pty; nil: it gets none. Its marks end with [nonce.Genuine]
+	// where the handler and the parser see them.
+	Grant *nonce.Grant
 	// Keep is for Config.Starter.
 	Keep Keep
 }

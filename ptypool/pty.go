@@ -9,6 +9,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/nonce"
 )
 
 // ptyBackend is a pty with a program on it.
@@ -21,6 +23,9 @@ type ptyBackend struct {
 	// because that would make it blocking.
 	master *os.File
 	raw    syscall.RawConn
+
+	// sealer seals what is not read into a landing; nil: the shell has no nonce.
+	sealer *nonce.Sealer
 }
 
 // startPTY runs s on a new pty. It fails with a *StartError.
@@ -46,6 +51,9 @@ func startPTY(s *Spec, r *reaper) (*ptyBackend, error) {
 		// A background process may keep the terminal open; it does not hold the exit back.
 		b.child, err = startOnTTY(s, path, tty, r, b.drain)
 	}
+	if s.Grant != nil {
+		b.sealer = nonce.NewSealer(s.Grant.Secret, 0)
+	}
 	if err != nil {
 		b.Close()
 		return nil, s.notExecuted(path, err)
@@ -55,7 +63,7 @@ func startPTY(s *Spec, r *reaper) (*ptyBackend, error) {
 
 // outputs is the pty's one output.
 func (b *ptyBackend) outputs() []output {
-	return []output{{programOutput: b.fdReader, landing: b.landing(0)}}
+	return []output{{programOutput: b.fdReader, landing: b.landing(0), sealer: b.sealer}}
 }
 
 // newPTYBackend returns a backend without a child for a master that ownMaster or ownFD has
@@ -107,7 +115,7 @@ func ownMaster(ptmx *os.File) (*os.File, error) {
 }
 
 // startOnTTY forks the child, as leader of a process session with tty as its controlling terminal,
-// and with tty as descriptors 0 to 2 and no others.
+// and with tty as descriptors 0 to 2, the nonce that it is granted as the third, and no others.
 func startOnTTY(s *Spec, path string, tty *os.File, r *reaper, onExit func()) (*child, error) {
 	env := s.environment()
 	if s.TTYVar != "" {
@@ -115,12 +123,27 @@ func startOnTTY(s *Spec, path string, tty *os.File, r *reaper, onExit func()) (*
 	}
 	fd := tty.Fd() // blocking, as programs expect their terminal to be
 	defer runtime.KeepAlive(tty)
-	return startChild(path, s.arguments(), &syscall.ProcAttr{
+	files := []uintptr{fd, fd, fd}
+	granted, err := s.Grant.Open()
+	if err != nil {
+		return nil, err
+	}
+	if granted >= 0 {
+		files = append(files, uintptr(granted)) // nonce.FD
+		defer unix.Close(granted)
+	}
+	c, err := startChild(path, s.arguments(), &syscall.ProcAttr{
 		Dir:   s.Dir,
 		Env:   env,
-		Files: []uintptr{fd, fd, fd},
+		Files: files,
 		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
 	}, s.Marker, r, onExit)
+	if err != nil {
+		s.Grant.Give(0)
+		return nil, err
+	}
+	s.Grant.Give(c.Pid())
+	return c, nil
 }
 
 func (b *ptyBackend) SignalChars() string {
@@ -194,14 +217,36 @@ func (b *ptyBackend) DiscardInput() error {
 		if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH); err != nil {
 			return err
 		}
-		const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
-		slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCGPTPEER, flags)
-		if errno != 0 {
-			return errno
-		}
-		defer unix.Close(int(slave))
-		return unix.IoctlSetInt(int(slave), unix.TCFLSH, unix.TCIFLUSH)
+		return onSlave(fd, func(slave int) error {
+			return unix.IoctlSetInt(slave, unix.TCFLSH, unix.TCIFLUSH)
+		})
 	})
+}
+
+// Readable polls the slave. What was written to the master passes through a work queue of the
+// kernel's before the line discipline has it; a poll that finds nothing to read waits for that
+// (n_tty_poll in Linux), so what has not arrived yet is not overlooked.
+func (b *ptyBackend) Readable() (readable bool) {
+	_ = b.control(func(fd int) error {
+		return onSlave(fd, func(slave int) error {
+			p := []unix.PollFd{{Fd: int32(slave), Events: unix.POLLIN}}
+			_, err := ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) })
+			readable = p[0].Revents&unix.POLLIN != 0
+			return err
+		})
+	})
+	return readable
+}
+
+// onSlave runs f on the slave of a master, which it opens for that.
+func onSlave(master int, f func(slave int) error) error {
+	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
+	slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, flags)
+	if errno != 0 {
+		return errno
+	}
+	defer unix.Close(int(slave))
+	return f(int(slave))
 }
 
 func (b *ptyBackend) Resize(cols, rows int) error {

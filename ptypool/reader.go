@@ -78,12 +78,14 @@ func (t *Term) readShown(out output) {
 			return
 		}
 		t.h.Ready()
+		t.inHand.Add(1)
 		b, err := t.readBatch(out)
 		before.Wait()
 		if err == nil && len(b.data) >= floodSize {
 			before.Go(func() {
 				t.deliver(b)
 				t.release(b)
+				t.inHand.Add(-1)
 			})
 			continue
 		}
@@ -91,6 +93,7 @@ func (t *Term) readShown(out output) {
 			t.deliver(b)
 		}
 		t.release(b)
+		t.inHand.Add(-1)
 		if err != nil {
 			return
 		}
@@ -113,6 +116,7 @@ func (t *Term) readBatch(out output) (b batch, err error) {
 		}
 	}
 	b.data = b.buf[:n]
+	out.sealer.Seal(b.data)
 	return b, err
 }
 
@@ -222,6 +226,7 @@ func (t *Term) finish() {
 		t.pool.cfg.Log.Warn("exit status of a terminal is unknown", "err", err)
 		st = ExitStatus{Code: UnknownExit}
 	}
+	t.held.close()
 	t.in.close()
 	t.mu.Lock()
 	t.exit(st)
@@ -229,6 +234,7 @@ func (t *Term) finish() {
 	if err := t.backend.Close(); err != nil {
 		t.pool.cfg.Log.Warn("closing a terminal", "err", err)
 	}
+	t.held.feeder.Wait()
 	t.in.writer.Wait()
 	t.pool.release(t)
 	close(t.done)

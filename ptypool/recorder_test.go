@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -162,23 +161,10 @@ func shTo(t testing.TB, p *Pool, h Handler, script string) *Term {
 	return term
 }
 
-// program returns the path of a program that not every system has. Without it the test is skipped,
-// except where the tests are promised to be complete, with TERMHOST_REQUIRE_TOOLS=1.
-func program(t testing.TB, name string) (path string) {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Skipf("%s is not installed here", name)
-	}
-	return path
-}
-
 func testEnv(t testing.TB) []string {
+	home := t.TempDir()
 	return []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8",
-		"HOME=" + t.TempDir(), "PS1=$ "}
+		"HOME=" + home, "XDG_RUNTIME_DIR=" + home, "PS1=$ "}
 }
 
 func input(t testing.TB, term *Term, s string) {

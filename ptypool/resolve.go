@@ -51,6 +51,12 @@ func (s *Spec) resolve() (path string, err error) {
 	return "", &StartError{Kind: ErrNotFound, Name: name}
 }
 
+// Runnable reports whether the program is there and may be executed.
+func (s *Spec) Runnable() bool {
+	_, err := s.resolve()
+	return err == nil
+}
+
 // notExecuted returns what is wrong when the system does not execute the program at path, which
 // resolve has found.
 func (s *Spec) notExecuted(path string, err error) *StartError {

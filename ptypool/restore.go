@@ -18,6 +18,7 @@ func (p *Pool) Restore(r Restored, h Handler) *Term {
 		t.lines = &vt.LineEnds{}
 	}
 	t.exited = true
+	t.held.close()
 	t.in.close()
 	close(t.done)
 	t.mu.Lock()

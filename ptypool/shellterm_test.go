@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"termhost/ahp/hosttest/slowtest"
+	"termhost/ptypool/nonce"
 )
 
 // commands is a recorder that also keeps what the shell tells.
@@ -28,14 +31,14 @@ func TestATermTellsCommandsToItsHandler(t *testing.T) {
 	}
 	for _, name := range []string{"bash", "zsh", "fish"} {
 		t.Run(name, func(t *testing.T) {
-			argv, env, ok := in.Apply(program(t, name), false, testNonce, testEnv(t))
+			argv, env, grant, ok := in.Apply(slowtest.Program(t, name), false, testEnv(t))
 			if !ok {
 				t.Fatal("no integration")
 			}
 			p := newPool(t, Config{})
 			c := &commands{recorder: newRecorder()}
-			spec := Spec{Argv: argv, Env: env, Cols: 80, Rows: 24}
-			spec.VT.Nonce = testNonce
+			spec := Spec{Argv: argv, Env: env, Cols: 80, Rows: 24, Grant: grant}
+			spec.VT.Nonce = nonce.Genuine
 			term, err := p.Start(spec, c)
 			if err != nil {
 				t.Fatal(err)

@@ -2,6 +2,7 @@ package ptypool
 
 import (
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,17 +22,19 @@ func ClampSize(cols, rows int) (int, int) {
 }
 
 // Term is one terminal: a backend (none if it is virtual), the parser with its screen, and on a pty
-// a queue for input.
+// queues for input.
 type Term struct {
 	pool    *Pool
 	h       Handler
 	backend backend // nil: virtual
 	in      inputQueue
+	held    heldQueue
 	logEnd  func() int64 // see Keep; nil: there is no log
 	done    chan struct{}
+	inHand  atomic.Int32 // batches that may have been read and are not on the screen yet
 
 	// mu guards the screen, every call of h but Ready, and the fields below. While it is held, h
-	// may take its own locks (the store's), and this package those of the input queue, the Pool
+	// may take its own locks (the store's), and this package those of the input queues, the Pool
 	// and the reaper. None of these is held while mu is taken.
 	mu      sync.Mutex
 	screen  *vt.Terminal
@@ -48,6 +51,7 @@ func newTerm(p *Pool, b backend, cols, rows int, o vt.Options, h Handler) *Term 
 		pool: p, h: h, backend: b, screen: vt.New(cols, rows, o), done: make(chan struct{}),
 	}
 	t.in.limit = p.cfg.InputQueue
+	t.held.in, t.held.changed = &t.in, make(chan struct{}, 1)
 	return t
 }
 

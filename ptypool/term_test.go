@@ -325,13 +325,33 @@ func (panicking) Data([]byte) { panic("a bug") }
 func TestReadyHoldsOutputBack(t *testing.T) {
 	p := newPool(t, Config{})
 	r := newRecorder()
-	gate := make(chan struct{}, 1)
-	r.ready = func() { <-gate }
+	asked, gate := make(chan struct{}, 1), make(chan struct{}, 1)
+	r.ready = func() {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		<-gate
+	}
 	term := shTo(t, p, r, "echo one; read x; echo two")
+	held := func() {
+		t.Helper()
+		wait(t, "the question whether it may be read", asked)
+		other := newRecorder() // in whose lifetime the output would have come
+		other.exit(t, shTo(t, p, other, "echo something"))
+	}
+	held()
+	if got := r.output(); got != "" {
+		t.Errorf("it is not ready, and gets %q", got)
+	}
 	gate <- struct{}{}
 	r.text(t, "one")
-	close(gate)
 	input(t, term, "\n")
+	held()
+	if got := r.output(); strings.Contains(got, "two") {
+		t.Errorf("it is not ready any more, and gets %q", got)
+	}
+	close(gate)
 	r.text(t, "two")
 	r.exit(t, term)
 }

@@ -301,7 +301,7 @@ func TestZshPromptsOfTheUser(t *testing.T) {
 func TestApplyLeavesOtherShellsAlone(t *testing.T) {
 	in := Integration{Dir: t.TempDir()}
 	env := []string{"A=b"}
-	if _, _, ok := in.Apply("/bin/bash", false, "n", env); ok {
+	if _, _, _, ok := in.Apply("/bin/bash", false, env); ok {
 		t.Error("applied what is not installed")
 	}
 	if err := in.Install(); err != nil {
@@ -311,11 +311,11 @@ func TestApplyLeavesOtherShellsAlone(t *testing.T) {
 		t.Error("second time:", err)
 	}
 	for _, shell := range []string{"/bin/sh", "/bin/dash", "/usr/bin/nu", "rbash", ""} {
-		if _, _, ok := in.Apply(shell, false, "n", env); ok {
+		if _, _, _, ok := in.Apply(shell, false, env); ok {
 			t.Errorf("applied to %s", shell)
 		}
 	}
-	_, _, ok := in.Apply("/usr/local/bin/bash", false, "n", env)
+	_, _, _, ok := in.Apply("/usr/local/bin/bash", false, env)
 	if !ok || fmt.Sprint(env) != "[A=b]" {
 		t.Errorf("bash: %v, environment of the caller: %q", ok, env)
 	}

@@ -51,14 +51,17 @@ func TestPeopleApproveWhatAnAgentTypes(t *testing.T) {
 
 	answer := send("rm \x1b[2J\u202e\r")
 	for _, p := range []*person{a, b} {
-		p.sees("alice/claude wants to type 1 line")
-		p.sees("1 rm ^[[2J<U+202E>^M")
+		p.sees("alice/claude wants to type 1 line, which runs")
+		p.sees("1 rm \x1b[0;1m^[\x1b[0;7m[2J\x1b[0;1m<U+202E>\x1b[0;7m\x1b[0;1m^M")
 		p.sees("y types it")
 	}
 	if strings.Contains(e.out.all(), "wants to type") {
 		t.Error("an observer is asked")
 	}
-	b.typeIn("xn") // x is no answer, and goes nowhere
+	b.typeIn("xn") // may be letters of a word: they go nowhere
+	b.sees(waiting)
+	b.sees("y types it")
+	b.typeIn("n")
 	if err := <-answer; err == nil || err.Error() != "refused by alice" {
 		t.Errorf("the agent is told %v", err)
 	}
@@ -79,7 +82,7 @@ func TestPeopleApproveWhatAnAgentTypes(t *testing.T) {
 	}
 	e.sees("yes,")
 	answer = send("edit\tme\x03\r")
-	a.sees("1 edit^Ime^C^M")
+	a.sees("1 edit\x1b[0;1m^I\x1b[0;7mme\x1b[0;1m^C\x1b[0;7m\x1b[0;1m^M")
 	a.sees("y types it")
 	a.typeIn("e")
 	if err := <-answer; err == nil || err.Error() != "taken by alice, who edits it" {
@@ -118,12 +121,14 @@ func TestVerbsOfApprovalNameTheRule(t *testing.T) {
 		return strings.Contains(r.ssh("eve", "", "ls").stdout, "waits: approval")
 	})
 	for command, want := range map[string]string{
-		"eve approve work":      "not permitted: observers may only look",
-		"carol refuse work":     "only the holder, the key of its token, or an admin may approve",
-		"carol guard work off":  "only the holder, the key of its token, or an admin may approve",
-		"alice guard client":    "client-executed terminals are observation-only",
-		"alice guard work no":   "say on or off, not no",
-		"alice approve nowhere": `there is no terminal "nowhere"`,
+		"eve approve work":          "not permitted: observers may only look",
+		"carol refuse work":         "only the holder, the key of its token, or an admin may approve",
+		"carol guard work off":      "only the holder, the key of its token, or an admin may approve",
+		"alice guard client":        "client-executed terminals are observation-only",
+		"alice guard work no":       "say on or off, not no",
+		"alice refuse work @2x why": "an ask is called @N, as `asks` prints it, not @2x",
+		"alice approve work @":      "an ask is called @N, as `asks` prints it, not @",
+		"alice approve nowhere":     `there is no terminal "nowhere"`,
 	} {
 		who, command, _ := strings.Cut(command, " ")
 		got := r.ssh(who, "", command)
@@ -131,10 +136,19 @@ func TestVerbsOfApprovalNameTheRule(t *testing.T) {
 			t.Errorf("%s: %s: %+v", who, command, got)
 		}
 	}
-	if got := r.ssh("alice", "", "asks").stdout; !strings.Contains(got, "deploy^M") {
+	got := r.ssh("alice", "", "approve work")
+	if got.status == 0 || !strings.Contains(got.stderr,
+		"you have not been shown what is held in work: run asks first") {
+		t.Errorf("approved unread: %+v", got)
+	}
+	if got := r.ssh("eve", "", "asks"); strings.Contains(got.stdout+got.stderr, "deploy") {
+		t.Errorf("an observer reads %+v", got)
+	}
+	if got := r.ssh("alice", "", "asks").stdout; !strings.Contains(got, "deploy^M") ||
+		!strings.Contains(got, "@1") || !strings.Contains(got, "runs") {
 		t.Errorf("asks: %q", got)
 	}
-	got := r.ssh("alice", "", "refuse work not on a Friday")
+	got = r.ssh("alice", "", "refuse work not on a Friday")
 	if got.status != 0 || !strings.Contains(got.stderr, "refused alice/claude: deploy^M") {
 		t.Errorf("refuse: %+v", got)
 	}

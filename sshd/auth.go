@@ -8,6 +8,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/authz"
+	"termhost/authz/admit"
 	"termhost/keys"
 )
 
@@ -23,6 +24,10 @@ func (c *conn) serverConfig() *gossh.ServerConfig {
 		MaxAuthTries:              c.cfg.MaxAuthTries,
 		PublicKeyCallback:         c.keyOffered,
 		VerifiedPublicKeyCallback: c.keyVerified,
+		PreAuthConnCallback:       func(gossh.ServerPreAuthConn) { c.admission.Advance(encrypted) },
+		AuthLogCallback: func(gossh.ConnMetadata, string, error) {
+			c.admission.Advance(encrypted)
+		},
 	}
 }
 
@@ -37,6 +42,7 @@ func (c *conn) keyOffered(m gossh.ConnMetadata, key gossh.PublicKey) (*gossh.Per
 	if err != nil {
 		return nil, err
 	}
+	c.admission.Advance(offered)
 	return permissions(grant), nil
 }
 
@@ -58,7 +64,7 @@ func (c *conn) keyVerified(m gossh.ConnMetadata, key gossh.PublicKey, _ *gossh.P
 func (c *conn) refuse(p authz.Principal, err error) error {
 	c.log.Info("login refused", "principal", p.Name, "reason", err)
 	c.refusal = err
-	var quota *host.QuotaError
+	var quota *admit.QuotaError
 	if !errors.As(err, &quota) && !errors.Is(err, errNoRoom) {
 		return errRefused
 	}
@@ -76,13 +82,17 @@ var errNoRoom = errors.New("there are as many connections as this host takes")
 // guest, even with a key that would be good for more. The log never gets that name.
 func (c *conn) authorised(m gossh.ConnMetadata, key gossh.PublicKey, proven bool) (
 	grant authz.Grant, err error) {
+	tried := gossh.FingerprintSHA256(key)
+	c.mu.Lock()
+	c.tried = tried
+	c.mu.Unlock()
 	if secret, ok := keys.InviteSecret(m.User()); ok {
 		grant, err = c.cfg.Authority.AuthenticateGuest(secret, key, proven)
 	} else {
 		grant, err = c.cfg.Authority.AuthenticateKey(m.User(), key, m.RemoteAddr())
 	}
 	if err != nil {
-		c.log.Info("key refused", "key", gossh.FingerprintSHA256(key), "reason", err)
+		c.log.Info("key refused", "key", tried, "reason", err)
 		c.refusal = err
 		return authz.Grant{}, errRefused
 	}
@@ -103,11 +113,16 @@ func (c *conn) login(g authz.Grant) error {
 	if c.host != nil {
 		return errors.New("somebody has logged in already")
 	}
-	hc, err := c.cfg.Host.Connect(g.Principal, host.DoorSSH)
+	g.Principal.Inside = g.Principal.Inside ||
+		c.cfg.Host.Inside(c.nc.LocalAddr(), c.nc.RemoteAddr())
+	g.From = c.source
+	hc, err := c.cfg.Host.ConnectFrom(g.Principal, host.DoorSSH, c.source)
 	if err != nil {
 		return err
 	}
-	if !c.admission.authenticated(g.Principal.Role) {
+	c.admission.Authenticated()
+	limit := admit.Limit{Most: c.srv.cfg().MaxConnections, Bound: true}
+	if c.srv.logins.Take(g.Principal, limit) != nil {
 		hc.Close()
 		return errNoRoom
 	}
@@ -121,8 +136,7 @@ func (c *conn) login(g authz.Grant) error {
 	c.mu.Unlock()
 	context.AfterFunc(hc.Context(), func() { c.end(context.Cause(hc.Context())) })
 	c.release = func() {}
-	c.audit(authz.AuditLogin, "who", g.Principal.Name, "role", g.Principal.Role,
-		"key", g.Principal.Fingerprint)
+	c.audit(authz.AuditLogin, "who", g.Principal.Name, "role", g.Principal.Role)
 	if c.proven != nil {
 		c.log.Info("login", "principal", g.Principal.Name, "role", g.Principal.Role)
 		return nil
@@ -132,7 +146,7 @@ func (c *conn) login(g authz.Grant) error {
 		c.end(lostRights(err))
 	})
 	c.log.Info("login", "principal", g.Principal.Name, "role", g.Principal.Role,
-		"key", g.Principal.Fingerprint)
+		"key", g.Principal.Fingerprint, "inside", g.Principal.Inside)
 	return nil
 }
 

@@ -7,13 +7,13 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // other runs another client than ssh, such as scp or dbclient, against the rig.
@@ -88,12 +88,7 @@ func TestAForwardAnswersAPeerThatSaysNoMore(t *testing.T) {
 
 func TestDropbearsClient(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("dbclient"); err != nil {
-		if os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("dbclient is not installed (dropbear-bin)")
-	}
+	slowtest.Programs(t, "dbclient") // of dropbear-bin
 	r := newRig(t, rigOptions{})
 	key := r.path("alice.db")
 	out, err := r.other("dropbearconvert", "openssh", "dropbear", r.path("alice"), key)

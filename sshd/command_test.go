@@ -27,7 +27,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"/bin/sh", 127, "`ssh HOST` alone runs your shell"},
 		{"mosh-server 'new' '-s' '-c' '256' '-l' 'LANG=C.UTF-8'", 127, "mosh needs a server of its own"},
 		{"attahc x", 127, "did you mean attach?"},
-		{"ls --jsno", 2, "flag provided but not defined: -jsno\nhint: usage: ssh HOST ls [--json]"},
+		{"ls --jsno", 2, "flag provided but not defined: -jsno (did you mean --json?)\nhint: usage: ssh HOST ls [--json]"},
 		{"ls extra", 2, "\"extra\" is one argument too many"},
 		{"peek", 2, "peek needs an argument"},
 		{"log --json --raw x", 2, "ask for one of --text, --raw, --json and --commands"},

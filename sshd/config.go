@@ -13,6 +13,7 @@ import (
 	"termhost/ahp/host"
 	"termhost/ahp/rpc"
 	"termhost/authz"
+	"termhost/authz/admit"
 	"termhost/keys"
 )
 
@@ -48,7 +49,7 @@ type Config struct {
 	// MaxConnections bounds the connections; default 1000.
 	MaxConnections int
 	// MaxStartups bounds those that have not authenticated; default 10:30:100.
-	MaxStartups Startups
+	MaxStartups admit.Startups
 	// NoPenalties lets a source that has failed many times try again at once.
 	NoPenalties bool
 	// MaxSessions bounds the SSH sessions of one connection; default 10.
@@ -106,7 +107,7 @@ func (c *Config) setDefaults() error {
 	setDefault(&c.MaxConnections, defaultMaxConnections)
 	setDefault(&c.MaxSessions, defaultMaxSessions)
 	setDefault(&c.KeepaliveInterval, defaultKeepalive)
-	setDefault(&c.MaxStartups, Startups{Start: 10, Rate: 30, Full: 100})
+	setDefault(&c.MaxStartups, admit.Startups{Start: 10, Rate: 30, Full: 100})
 	setDefault(&c.DetachPrefix, defaultPrefix)
 	if c.NoPrefix {
 		c.DetachPrefix = 0

@@ -15,7 +15,7 @@ import (
 	"termhost/ahp/host"
 	"termhost/ahp/transport"
 	"termhost/authz"
-	"termhost/authz/penalty"
+	"termhost/authz/admit"
 )
 
 // conn is one SSH connection.
@@ -25,14 +25,16 @@ type conn struct {
 	log       *slog.Logger
 	nc        progressing
 	in        *intake
-	admission *admission
+	admission *admit.Admission
+	source    authz.Source
 	proven    *authz.Principal // whom another door has proven the peer to be; nil: nobody has
 
 	// Used during the handshake only, by the goroutine that serves the connection.
 	ciphers  []string // to be offered
 	triedKey bool
-	refusal  error // why the last key was refused
-	crowded  bool  // it has a key, and there was no room
+	tried    string // the fingerprint of the last key; guarded by mu
+	refusal  error  // why the last key was refused
+	crowded  bool   // it has a key, and there was no room
 
 	// Set by login under mu, before any channel is served, and read-only then.
 	grant   authz.Grant
@@ -66,7 +68,7 @@ type conn struct {
 // errPeerGone ends a connection that the peer has closed.
 var errPeerGone = errors.New("the connection was closed by the peer")
 
-func newConn(s *Server, nc net.Conn, a *admission, proven *authz.Principal) *conn {
+func newConn(s *Server, nc net.Conn, a *admit.Admission, proven *authz.Principal) *conn {
 	c := &conn{
 		srv:       s,
 		cfg:       s.cfg(),
@@ -76,9 +78,15 @@ func newConn(s *Server, nc net.Conn, a *admission, proven *authz.Principal) *con
 		ciphers:   ciphers(),
 		listening: map[endpoint]*listening{},
 	}
+	door := host.DoorSSH
+	if proven != nil {
+		door = host.DoorUnix
+	}
+	c.source = authz.NewSource(nc.RemoteAddr(), door)
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
-	c.in = &intake{backlog: &s.backlog, background: c.inBackground, inlets: map[*inlet]struct{}{}}
-	c.nc = progressing{transport.NewProgress(nc, s.stall), c.in, a, c.ctx.Done()}
+	c.in = &intake{unread: &s.unread, patience: s.patience, background: c.inBackground,
+		inlets: map[*inlet]struct{}{}}
+	c.nc = progressing{transport.NewProgress(nc, s.stall), c.in, c.ctx.Done()}
 	return c
 }
 
@@ -104,6 +112,10 @@ func (c *conn) serve() {
 	if err != nil {
 		c.failed(c.nc, err)
 		return
+	}
+	if c.proven == nil {
+		nc = &handshake{Conn: nc, socket: c.nc.Conn, admission: c.admission, turns: c.srv.turns,
+			stop: c.ctx.Done(), refuse: c.drop}
 	}
 	c.sshServer(deadline).HandleConn(nc)
 }
@@ -141,33 +153,51 @@ func (c *conn) failed(_ net.Conn, err error) {
 	switch {
 	case c.ctx.Err() != nil, c.crowded: // not its fault
 	case errors.As(err, &ne) && ne.Timeout():
-		c.admission.penalize(penalty.Timeout)
+		c.admission.Penalize(admit.TimeoutPenalty)
 	case c.triedKey:
-		c.admission.penalize(penalty.Auth)
+		c.admission.Penalize(admit.AuthPenalty)
 		if c.refusal != nil {
 			c.audit(authz.AuditRefused, "reason", c.refusal)
 		}
 	default:
-		c.admission.penalize(penalty.NoAuth)
+		c.admission.Penalize(admit.NoAuthPenalty)
 	}
 	c.log.Debug("handshake failed", "err", err)
 }
 
 // audit records an event of the connection in the audit log.
 func (c *conn) audit(event string, attrs ...any) {
-	door := host.DoorSSH
-	if c.proven != nil {
-		door = host.DoorUnix
+	c.mu.Lock()
+	p := authz.Principal{ID: c.tried}
+	if c.host != nil {
+		p = c.host.Principal()
 	}
-	attrs = append(attrs, "from", c.nc.RemoteAddr().String(), "door", door)
-	c.cfg.Host.Audit().Info(event, attrs...)
+	c.mu.Unlock()
+	c.cfg.Host.Audit().Info(event, append(attrs, c.source.Attrs(p)...)...)
 }
 
 // principal returns who the peer is. Somebody must have logged in.
 func (c *conn) principal() authz.Principal { return c.host.Principal() }
 
-// end has the connection closed for the given reason, which the peer is shown. It does not wait.
-func (c *conn) end(reason error) { c.cancel(reason) }
+// end has the connection closed for the given reason, or if the host has ended it before for its
+// reason. The peer is shown that. It does not wait.
+func (c *conn) end(reason error) {
+	c.mu.Lock()
+	hc := c.host
+	c.mu.Unlock()
+	if hc != nil && hc.Context().Err() != nil {
+		reason = context.Cause(hc.Context())
+	}
+	c.cancel(reason)
+}
+
+// drop ends the connection because others need its place. It does not wait.
+func (c *conn) drop() {
+	if c.ctx.Err() == nil {
+		c.audit(authz.AuditDropped, "reason", errDropped.Error())
+		c.end(errDropped)
+	}
+}
 
 // goodbye is how long SSH sessions have to show why their connection ends.
 const goodbye = 2 * time.Second
@@ -179,9 +209,11 @@ func (c *conn) disconnect() {
 	c.mu.Lock()
 	hc := c.host
 	c.mu.Unlock()
-	if hc != nil {
-		hc.Close()
+	if hc == nil { // there is nobody to say goodbye to
+		c.nc.Close()
+		return
 	}
+	hc.Close()
 	said := make(chan struct{})
 	go func() {
 		defer close(said)
@@ -209,9 +241,12 @@ func (c *conn) cleanUp() {
 	if c.host != nil {
 		c.release()
 		c.host.Close()
+		c.srv.logins.Leave(c.host.Principal())
+		c.audit(authz.AuditLogout, "who", c.grant.Principal.Name, "why",
+			host.Printable(context.Cause(c.ctx).Error()))
 		c.log.Info("connection closed", "principal", c.grant.Principal.Name)
 	}
-	c.admission.leave()
+	c.admission.Leave()
 }
 
 // stopServing refuses channels and ends the keepalives.

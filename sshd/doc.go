@@ -22,10 +22,12 @@
 //
 // # Life of a connection
 //
-// A TCP connection passes the gate (startups, penalties, limits), then the handshake with its
-// time-out. A verified key makes it a host.Conn of the key's principal. From then on it ends when
-// the peer closes it, when the peer answers no keepalive, or when the host.Conn's context or the
-// key's grant ends; then each of its SSH sessions is shown why before the connection is closed.
+// A TCP connection passes the gate (admit.Gate: startups, penalties), then the handshake with its
+// time-out. A verified key makes it a host.Conn of the key's principal; if the peer turns out to be
+// a process inside one of the host's terminals (host.Inside), it counts as an agent. From then on
+// it ends when the peer closes it, when the peer answers no keepalive, or when the host.Conn's
+// context or the key's grant ends; then each of its SSH sessions is shown why before the connection
+// is closed.
 //
 // An SSH session has one goroutine that answers its requests and never waits for anything else, and
 // others that run what was asked for: see package verbs. A connection that takes no byte for a

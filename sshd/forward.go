@@ -14,6 +14,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/authz"
+	"termhost/authz/admit"
 )
 
 const (
@@ -24,6 +25,9 @@ const (
 	// maxForwards bounds the forwarded connections of one SSH connection: some browser tabs and
 	// clients.
 	maxForwards = 64
+	// forwardsPerAccount bounds the forwards of an account below an admin, each of which takes some
+	// goroutines and buffers: those of two connections that have all they may.
+	forwardsPerAccount = 2 * maxForwards
 	// lastWords is how long a connection may take what was sent before the peer has closed the
 	// forward.
 	lastWords = 10 * time.Second
@@ -106,12 +110,15 @@ func (c *conn) direct(sc *gossh.ServerConn, nch gossh.NewChannel, to endpoint,
 	c.join(ch, reqs, remote)
 }
 
+// forwardLimit is that of all connections of an account.
+var forwardLimit = admit.Limit{What: "forwards", Each: forwardsPerAccount}
+
 // enterForward counts a forward in. If there may be no more, refusal says why.
 func (c *conn) enterForward() (refusal string) {
 	if refusal := c.enter(&c.forwards, maxForwards, false); refusal != "" {
 		return refusal
 	}
-	if !c.srv.backlog.enter(c.principal()) {
+	if c.srv.forwards.Take(c.principal(), forwardLimit) != nil {
 		c.leave(&c.forwards)
 		return "this key has too many forwards; close some"
 	}
@@ -120,7 +127,7 @@ func (c *conn) enterForward() (refusal string) {
 
 // leaveForward counts a forward out.
 func (c *conn) leaveForward() {
-	c.srv.backlog.leave(c.principal())
+	c.srv.forwards.Leave(c.principal())
 	c.leave(&c.forwards)
 }
 
@@ -144,9 +151,12 @@ func (e endpoint) String() string {
 func (c *conn) logForward(event, direction string, at endpoint, more ...any) {
 	args := []any{"principal", c.principal().Name, "direction", direction, "at", at.String()}
 	c.log.Info(event, append(args, more...)...)
-	if event == "forward opened" {
-		c.audit(authz.AuditForward, "who", c.principal().Name, "direction", direction,
-			"at", at.String())
+	audited := []any{"who", c.principal().Name, "direction", direction, "at", at.String()}
+	switch event {
+	case "forward opened", "forward listens":
+		c.audit(authz.AuditForward, audited...)
+	case "forward refused":
+		c.audit(authz.AuditDenied, append(audited, more...)...)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"termhost/authz"
@@ -31,10 +32,33 @@ func (c *conn) connect(host string, port uint32) (net.Conn, error) {
 		var dialer net.Dialer
 		nc, err = dialer.DialContext(ctx, "tcp", addr.String())
 		if err == nil {
-			return nc, nil
+			return c.relay(nc), nil
 		}
 	}
 	return nil, plainError(err)
+}
+
+// relay returns nc, which a forward leads to. The host is told whose bytes it carries, for as long
+// as it is open.
+func (c *conn) relay(nc net.Conn) net.Conn {
+	tcp, ok := nc.(*net.TCPConn)
+	if !ok || !c.principal().Inside {
+		return nc
+	}
+	return &relayed{TCPConn: tcp, over: sync.OnceFunc(c.cfg.Host.Relay(tcp))}
+}
+
+// relayed is a connection that carries what a peer inside a terminal sends.
+type relayed struct {
+	*net.TCPConn
+	over func()
+}
+
+// Close closes the connection. It may be called again.
+func (r *relayed) Close() error {
+	err := r.TCPConn.Close()
+	r.over()
+	return err
 }
 
 // permitted returns the addresses, at least one, of a host and port that the peer names. what is

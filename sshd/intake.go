@@ -9,7 +9,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/host"
-	"termhost/authz"
+	"termhost/authz/admit"
 )
 
 // x/crypto lets a peer send 2 MiB on each channel before any of it is read, and keeps that in
@@ -40,54 +40,11 @@ const (
 // errUnread ends a channel that nobody reads.
 var errUnread = errors.New("too much input of this key is waiting, and nothing reads this one")
 
-// backlog is the sum of what is unread, by account.
-type backlog struct {
-	patience time.Duration // unreadPatience
-
-	mu       sync.Mutex // nothing is locked under it
-	accounts map[string]int64
-	total    int64
-	forwards map[string]int // how many forwards the connections of an account have
-}
-
-// forwardsPerAccount bounds the forwards of an account below an admin, each of which takes some
-// goroutines and buffers: those of two connections that have all they may.
-const forwardsPerAccount = 2 * maxForwards
-
-// enter counts a forward in, and reports whether there is room for it.
-func (b *backlog) enter(p authz.Principal) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if p.Role < authz.Admin && b.forwards[p.Account()] >= forwardsPerAccount {
-		return false
-	}
-	b.forwards[p.Account()]++
-	return true
-}
-
-// leave counts a forward out.
-func (b *backlog) leave(p authz.Principal) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.forwards[p.Account()]--; b.forwards[p.Account()] == 0 {
-		delete(b.forwards, p.Account())
-	}
-}
-
-// add changes what an account has unread, and reports whether a budget is exceeded.
-func (b *backlog) add(account string, n int64) (over bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.total += n
-	if b.accounts[account] += n; b.accounts[account] == 0 {
-		delete(b.accounts, account)
-	}
-	return b.accounts[account] > unreadPerAccount || b.total > unreadInAll
-}
-
 // intake is what one connection has sent.
 type intake struct {
-	backlog *backlog
+	// unread is what all connections have unread, by account.
+	unread   *admit.Tally
+	patience time.Duration // unreadPatience
 	// background runs f on a goroutine of the connection's, unless that is being closed.
 	background func(doing string, f func())
 
@@ -98,12 +55,12 @@ type intake struct {
 	received atomic.Int64
 	looked   int64 // received at the last look; of the goroutine that reads the connection
 
-	mu      sync.Mutex // backlog's is locked under it
+	mu      sync.Mutex // unread's is locked under it
 	inlets  map[*inlet]struct{}
 	waiting int   // of inlets, those whose reader waits for more
 	base    int64 // what had been received when nothing was unread
 	read    int64 // what has been read since, with what its packets weigh
-	counted int64 // of the backlog
+	counted int64 // of unread
 }
 
 // inlet is the input of one channel. Everything that reads the channel does so by its inlet.
@@ -201,7 +158,7 @@ func (in *intake) settleLocked() {
 	}
 	in.base, in.read = in.received.Load(), 0
 	if in.counted != 0 {
-		in.backlog.add(in.account, -in.counted)
+		in.unread.Add(in.account, -in.counted)
 		in.counted = 0
 	}
 }
@@ -259,7 +216,8 @@ func (in *intake) over() bool {
 	if len(in.inlets) > 0 {
 		held = max(in.received.Load()-in.base-in.read, 0)
 	}
-	over := in.backlog.add(in.account, held-in.counted) && held > unreadFree
+	own, all := in.unread.Add(in.account, held-in.counted)
+	over := (own > unreadPerAccount || all > unreadInAll) && held > unreadFree
 	in.counted = held
 	var victim *inlet
 	if over {
@@ -269,7 +227,7 @@ func (in *intake) over() bool {
 			}
 		}
 	}
-	late := victim != nil && time.Since(victim.since) >= in.backlog.patience
+	late := victim != nil && time.Since(victim.since) >= in.patience
 	in.mu.Unlock()
 	if late && !victim.shut.Swap(true) {
 		in.background("discarding input", func() {
@@ -280,10 +238,10 @@ func (in *intake) over() bool {
 	return over
 }
 
-// leave takes the connection out of the backlog.
+// leave forgets what the connection has unread.
 func (in *intake) leave() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.backlog.add(in.account, -in.counted)
+	in.unread.Add(in.account, -in.counted)
 	in.counted = 0
 }

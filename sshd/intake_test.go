@@ -12,6 +12,7 @@ import (
 
 	"termhost/ahp/hosttest"
 	"termhost/authz"
+	"termhost/authz/admit"
 )
 
 // What a command has no use for is thrown away, so that it takes no memory. An SSH channel takes
@@ -55,7 +56,7 @@ func TestUnreadInputKeepsToItsBudget(t *testing.T) {
 	r := newRigBeforeServe(t, rigOptions{
 		people: map[string]string{"alice": ""},
 		door:   func(c *Config) { c.Policy.Forwarding = ForwardLoopback },
-	}, func(r *rig) { r.server.backlog.patience = 200 * time.Millisecond })
+	}, func(r *rig) { r.server.patience = 200 * time.Millisecond })
 	deaf, err := net.Listen("tcp", "127.0.0.1:0")
 	hosttest.Check(t, err)
 	defer deaf.Close()
@@ -72,9 +73,8 @@ func TestUnreadInputKeepsToItsBudget(t *testing.T) {
 		})
 	}
 	held := func() int64 {
-		r.server.backlog.mu.Lock()
-		defer r.server.backlog.mu.Unlock()
-		return r.server.backlog.accounts[r.fingerprint("alice")]
+		own, _ := r.server.unread.Add(r.fingerprint("alice"), 0)
+		return own
 	}
 	most := int64(0)
 	hosttest.Eventually(t, "channels are closed", func() bool {
@@ -95,7 +95,7 @@ func TestUnreadInputKeepsToItsBudget(t *testing.T) {
 // Whoever sends fast to a program that is slow, but reads, loses nothing.
 func TestASlowReaderGetsAll(t *testing.T) {
 	t.Parallel()
-	r := newRigBeforeServe(t, rigOptions{}, func(r *rig) { r.server.backlog.patience = time.Second })
+	r := newRigBeforeServe(t, rigOptions{}, func(r *rig) { r.server.patience = time.Second })
 	const parts, much = 8, 4 << 20
 	c := r.dial("alice")
 	var sending sync.WaitGroup
@@ -146,23 +146,24 @@ func TestAccounts(t *testing.T) {
 // The forwards of one account are bounded on all its connections together.
 func TestForwardsAreCountedByAccount(t *testing.T) {
 	t.Parallel()
-	b := backlog{forwards: map[string]int{}}
+	var b admit.Places
+	enter := func(p authz.Principal) bool { return b.Take(p, forwardLimit) == nil }
 	key := authz.Principal{ID: "SHA256:a", Fingerprint: "SHA256:a", Role: authz.Observer}
 	other, admin := key, key
 	other.Fingerprint, admin.Role = "SHA256:b", authz.Admin
 	for i := range forwardsPerAccount {
-		if !b.enter(key) {
+		if !enter(key) {
 			t.Fatalf("number %d is refused", i)
 		}
 	}
-	if b.enter(key) || !b.enter(other) || !b.enter(admin) {
+	if enter(key) || !enter(other) || !enter(admin) {
 		t.Error("one too many, somebody else's or an admin's is not treated as such")
 	}
-	b.leave(admin)
-	b.leave(key)
-	b.leave(other)
-	if !b.enter(key) || len(b.forwards) != 1 {
-		t.Errorf("afterwards: %v", b.forwards)
+	b.Leave(admin)
+	b.Leave(key)
+	b.Leave(other)
+	if !enter(key) || enter(key) {
+		t.Error("what has ended is counted")
 	}
 }
 

@@ -3,9 +3,9 @@ package sshd
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +13,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/hosttest"
-	"termhost/authz/penalty"
+	"termhost/authz/admit"
 	"termhost/keys"
 )
 
@@ -44,6 +44,11 @@ func (r *rig) invite(args string) (user string) {
 	if got.status != 0 || len(words) != 4 || words[0] != "ssh" || words[1] != "-p" {
 		r.t.Fatalf("invite: %+v", got)
 	}
+	key := r.server.cfg().HostKeys[0].PublicKey()
+	if !strings.Contains(got.stderr, "host key: "+gossh.FingerprintSHA256(key)+"\n") ||
+		!strings.Contains(got.stderr, "\nknown_hosts: [127.0.0.1]:"+words[2]+" ssh-ed25519 ") {
+		r.t.Errorf("the host key is not told: %s", got.stderr)
+	}
 	user, host, ok := strings.Cut(words[3], "@")
 	if !ok || !strings.HasPrefix(user, "invite-") || host+":"+words[2] != r.addr {
 		r.t.Fatalf("the line for the guest is %q", got.stdout)
@@ -63,6 +68,35 @@ func (r *rig) dialAs(user, key string) (*gossh.Client, error) {
 	cfg := r.clientConfig(key)
 	cfg.User = user
 	return gossh.Dial("tcp", r.addr, cfg)
+}
+
+// TestARenamedTerminalIsToldByItsNameOfNow: also where it is known by its URI, which has the old
+// NAME, and that leads to another terminal meanwhile.
+func TestARenamedTerminalIsToldByItsNameOfNow(t *testing.T) {
+	t.Parallel()
+	r := guestRig(t, nil)
+	for _, line := range []string{"record build on", "rename build built", "new -d -n build -- cat"} {
+		if got := r.ssh("alice", "", line); got.status != 0 {
+			t.Fatalf("%s: %+v", line, got)
+		}
+	}
+	got := r.ssh("alice", "", "invite --terminal built bob")
+	if got.status != 0 || !strings.Contains(got.stderr, "guest:bob: observer of built, until ") {
+		t.Errorf("invite: %+v", got)
+	}
+	if list := r.ssh("alice", "", "invites"); !strings.Contains(list.stdout, "observer  built  ") {
+		t.Errorf("invites: %+v", list)
+	}
+	var recordings []struct{ Recording, Terminal string }
+	made := r.ssh("alice", "", "recordings --json")
+	if err := json.Unmarshal([]byte(made.stdout), &recordings); err != nil ||
+		len(recordings) != 1 || recordings[0].Terminal != "built" {
+		t.Fatalf("recordings: %+v (%v)", made, err)
+	}
+	refused := r.ssh("alice", "", "rm --recording "+recordings[0].Recording)
+	if !strings.Contains(refused.stderr, "record built off") {
+		t.Errorf("rm --recording: %+v", refused)
+	}
 }
 
 func TestAGuestSeesWhatItWasInvitedToAndNothingElse(t *testing.T) {
@@ -149,7 +183,11 @@ func TestTheLineForTheGuestShowsTheTerminal(t *testing.T) {
 	if got := r.ssh("alice", "", "who build").stdout; !strings.Contains(got, "guest:gwen  operator") {
 		t.Errorf("who: %q", got)
 	}
-	if got := r.ssh("alice", "", "kick build guest:gwen"); got.status != 0 {
+	if got := r.ssh("alice", "", "invites").stdout; !strings.Contains(got, "\nguest:gwen  operator") {
+		t.Errorf("invites: %q", got)
+	}
+	if got := r.ssh("alice", "", "kick build gwen"); got.status != 0 ||
+		got.stderr != "termhost: guest:gwen watches build no more (views ended: 1)\n" {
 		t.Errorf("kick: %+v", got)
 	}
 	gwen.sees("alice has ended your")
@@ -206,7 +244,7 @@ func TestInvitationsEnd(t *testing.T) {
 	defer live.Close()
 	watching := r.open(live, 80, 24, "attach build")
 	watching.sees("this is build")
-	if got := r.ssh("alice", "", "invite --revoke several"); got.status != 0 {
+	if got := r.ssh("alice", "", "invite --revoke guest:several"); got.status != 0 {
 		t.Errorf("revoke: %+v", got)
 	}
 	watching.sees("your invitation has ended")
@@ -323,13 +361,13 @@ func TestWrongInvitationsAreFailedLogins(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	r := guestRig(t, func(c *Config) { c.Now = func() time.Time { return now } })
-	for range 3 { // penalty.Min of penalty.Auth
+	for range 3 { // admit.MinPenalty of admit.AuthPenalty
 		if _, err := r.dialAs("invite-wrong", "guest"); err == nil {
 			t.Fatal("a wrong secret lets somebody in")
 		}
 	}
 	hosttest.Eventually(t, "the source would be refused, were it not loopback", func() bool {
-		return r.server.gate.penalties.Owes(netip.MustParseAddr("127.0.0.1")) >= penalty.Min
+		return r.server.penalties.Owes(admit.SourceOf(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})) >= admit.MinPenalty
 	})
 	if strings.Contains(r.log.String(), "invite-wrong") {
 		t.Error("the log has a secret")

@@ -60,7 +60,7 @@ func TestFollowersDoNotKeepALogFromBeingRead(t *testing.T) {
 	const followers = 3
 	for range followers {
 		cmd := exec.CommandContext(t.Context(), "ssh", append(r.sshArgs("olga"), "log -f x")...)
-		hosttest.Check(t, cmd.Start())
+		hosttest.Check(t, hosttest.Start(cmd))
 		defer cmd.Wait()
 		defer cmd.Process.Kill()
 	}

@@ -37,17 +37,13 @@ func (o *output) Write(p []byte) (n int, err error) {
 // x/crypto would go on waiting for the peer's next packet.
 type progressing struct {
 	*transport.Progress
-	in        *intake
-	admission *admission
-	stop      <-chan struct{} // closed when the connection ends
+	in   *intake
+	stop <-chan struct{} // closed when the connection ends
 }
 
 // Read reads what the peer sends, not faster than the host's programs take it.
 func (c progressing) Read(p []byte) (int, error) {
 	n, err := c.Progress.Read(p)
-	if n > 0 {
-		c.admission.hear()
-	}
 	if peer := c.in.observer.Load(); peer != nil {
 		_ = peer.Pace(peer.Context(), n, 0) // an error is the connection's end
 	}

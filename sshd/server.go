@@ -5,21 +5,41 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	gossh "golang.org/x/crypto/ssh"
+
 	"termhost/ahp/host"
 	"termhost/ahp/transport"
 	"termhost/authz"
+	"termhost/authz/admit"
+	"termhost/keys"
 	"termhost/sshd/verbs"
 )
 
 // ErrServerClosed is what Serve returns after Shutdown.
 var ErrServerClosed = errors.New("sshd: the server is shut down")
 
-// errDropped ends connections that are silent where others want to log in.
+// errDropped ends connections that do not get on where others want to log in.
 var errDropped = errors.New("too many logins at once; try again")
+
+// exchangeShare is the part of the processors that compute for strangers at once: terminals go on.
+const exchangeShare = 2
+
+const (
+	// startupsPerSource bounds the connections of one source that have not authenticated: more
+	// than any person opens at once.
+	startupsPerSource = 10
+	// startupGrace is how long a peer may do nothing before it stands still.
+	startupGrace = time.Second
+	// startupBurst is how many times MaxStartups.Full there may be for less than that. With 2,700
+	// strangers a second and the default of Full, a peer has 300 ms for each step. It costs 40 KB
+	// for each.
+	startupBurst = 8
+)
 
 // errShutdown ends connections when the server goes down.
 var errShutdown = errors.New("the host is shutting down")
@@ -27,13 +47,22 @@ var errShutdown = errors.New("the host is shutting down")
 // Server is the SSH door. Its methods may be called concurrently.
 type Server struct {
 	log  *slog.Logger
-	gate *gate
+	gate *admit.Gate
+	// penalties are those of the gate.
+	penalties *admit.Penalties
+	// logins are the connections that have authenticated.
+	logins admit.Places
+	// turns is for strangers' key exchanges.
+	turns *turns
 	// stall is how long a connection may take no byte: transport.Stall.
 	stall  time.Duration
 	live   atomic.Pointer[settings]
 	policy atomic.Pointer[Policy]
-	// backlog is what has come on all connections and is not read.
-	backlog backlog
+	// unread is what has come on all connections and is not read, in bytes by account, and
+	// patience is unreadPatience.
+	unread   admit.Tally
+	patience time.Duration
+	forwards admit.Places // of all connections
 
 	mu        sync.Mutex // nothing of ours is locked under it
 	listeners map[net.Listener]struct{}
@@ -51,14 +80,19 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		log:       cfg.Log,
-		gate:      newGate(&cfg),
+		penalties: admit.NewPenalties(cfg.Now),
+		turns:     newTurns(max(1, runtime.GOMAXPROCS(0)/exchangeShare)),
 		stall:     transport.Stall,
 		listeners: map[net.Listener]struct{}{},
 		conns:     map[*conn]struct{}{},
 		stopping:  make(chan struct{}),
-		backlog: backlog{patience: unreadPatience, accounts: map[string]int64{},
-			forwards: map[string]int{}},
+		patience:  unreadPatience,
 	}
+	s.gate = admit.NewGate(admit.GateOptions{
+		Startups: cfg.MaxStartups, PerSource: startupsPerSource, Grace: startupGrace,
+		Burst: startupBurst, Stages: int(stages), Penalties: s.penalties,
+		Now: cfg.Now, Rand: cfg.Rand,
+	})
 	s.set(cfg)
 	return s, nil
 }
@@ -75,11 +109,28 @@ func (s *Server) cfg() *settings { return s.live.Load() }
 func (s *Server) set(cfg Config) {
 	s.live.Store(&settings{cfg, &verbs.Runner{
 		Host: cfg.Host, Prefix: cfg.DetachPrefix, Version: cfg.Version, FileServer: cfg.FileServer,
-		GitHub: cfg.GitHub, Address: s.address,
+		GitHub: cfg.GitHub, Address: s.address, HostKey: cfg.hostKey,
 		Ordinary: func() bool { return s.policy.Load().Shell },
 		Quiet:    func() bool { return s.policy.Load().Quiet },
 	}})
 	s.SetPolicy(cfg.Policy)
+	s.penalties.SetOff(cfg.NoPenalties)
+}
+
+// hostKey is [verbs.Runner.HostKey]: of the first of the keys that is no certificate.
+func (c *Config) hostKey(addr string) (fingerprint, knownHosts string) {
+	key := c.HostKeys[0].PublicKey()
+	for _, s := range c.HostKeys {
+		if _, certificate := s.PublicKey().(*gossh.Certificate); !certificate {
+			key = s.PublicKey()
+			break
+		}
+	}
+	knownHosts, err := keys.KnownHostsLine(addr, key)
+	if err != nil {
+		knownHosts = ""
+	}
+	return gossh.FingerprintSHA256(key), knownHosts
 }
 
 // Configure puts another configuration in force, in which Host, Authority, Log, Now and Rand must
@@ -90,7 +141,7 @@ func (s *Server) Configure(cfg Config) error {
 		return err
 	}
 	s.set(cfg)
-	s.gate.configure(&cfg)
+	s.gate.SetStartups(cfg.MaxStartups)
 	return nil
 }
 
@@ -112,23 +163,24 @@ func (s *Server) start(nc net.Conn) {
 // admit gives run a function that serves nc, if the gate lets nc in. proven is whom another door
 // has proven the peer to be, or nil.
 func (s *Server) admit(nc net.Conn, proven *authz.Principal, run func(serve func())) {
-	admission, refusal := s.gate.admit(nc.RemoteAddr(), proven != nil)
+	admission, refusal := s.gate.Proven(), ""
+	if proven == nil {
+		admission, refusal = s.gate.Admit(admit.SourceOf(nc.RemoteAddr()))
+	}
 	if refusal != "" {
 		s.log.Debug("connection refused", "remote", nc.RemoteAddr(), "reason", refusal)
-		s.cfg().Host.Audit().Info(authz.AuditDropped, "from", nc.RemoteAddr().String(),
-			"door", host.DoorSSH, "reason", refusal)
+		source := authz.NewSource(nc.RemoteAddr(), host.DoorSSH)
+		s.cfg().Host.Audit().Info(authz.AuditDropped,
+			append([]any{"reason", refusal}, source.Attrs(authz.Principal{})...)...)
 		turnAway(nc, refusal)
 		return
 	}
 	c := newConn(s, nc, admission, proven)
-	admission.onDrop(func() {
-		c.audit(authz.AuditDropped, "reason", errDropped.Error())
-		c.end(errDropped)
-	})
+	admission.OnDrop(c.drop)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		admission.leave()
+		admission.Leave()
 		nc.Close()
 		return
 	}

@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,15 +38,20 @@ func TestShutdownTellsWhy(t *testing.T) {
 	p := r.open(r.dial("alice"), 80, 24, "new -n work")
 	p.typeIn("echo up-$((1+1))\r")
 	p.sees("up-2")
+	p.typeIn("\x1c?")
+	p.sees("Any key closes")
 	idle := r.dial("alice")
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := r.server.Shutdown(ctx); err != nil {
 		t.Errorf("Shutdown: %v", err)
 	}
-	p.sees("[the host is shutting down; work goes on as long as the host does]")
+	p.sees("[the host is shutting down; work goes on running]")
 	if got := p.status(); got != verbs.StatusLost {
 		t.Errorf("status %d", got)
+	}
+	if left := p.shows(80, 24); bytes.Contains(left, []byte("Any key closes")) {
+		t.Errorf("what lay over the screen stays: %q", left)
 	}
 	if err := idle.Wait(); err == nil {
 		t.Error("the idle connection is still there")
@@ -119,7 +125,7 @@ func (l *brokenListener) Accept() (net.Conn, error) {
 }
 
 func (l *brokenListener) Close() error   { return nil }
-func (l *brokenListener) Addr() net.Addr { return addr("127.0.0.1") }
+func (l *brokenListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
 func TestOutOfDescriptorsIsWaitedFor(t *testing.T) {
 	r := newRig(t, rigOptions{})
@@ -141,6 +147,9 @@ func TestAConnectionIsCountedUntilItEnds(t *testing.T) {
 	r := newRig(t, rigOptions{door: func(c *Config) { c.MaxConnections = 2 }})
 	first := r.dial("alice")
 	r.dial("alice")
+	if n := r.server.gate.Pending(); n > 0 {
+		t.Errorf("%d who have logged in count as startups", n)
+	}
 	if _, err := r.tryDial("alice"); err == nil {
 		t.Fatal("the third was let in")
 	}

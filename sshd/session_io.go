@@ -6,6 +6,8 @@ import (
 	"net"
 	"syscall"
 
+	gossh "golang.org/x/crypto/ssh"
+
 	"termhost/ahp/host"
 	"termhost/sshd/verbs"
 )
@@ -15,8 +17,17 @@ var _ verbs.IO = (*sshSession)(nil)
 
 // caller returns the peer as verbs see it.
 func (s *sshSession) caller() verbs.Caller {
-	return verbs.Caller{IO: s, Conn: s.c.host, Grant: s.c.grant, Endpoints: s.c.endpoints(),
-		Local: s.c.proven != nil, Dir: s.dir, AgentSocket: s.agent}
+	c := verbs.Caller{IO: s, Conn: s.c.host, Grant: s.c.grant, Endpoints: s.c.endpoints(),
+		Local: s.c.proven != nil, Dir: s.dir, Config: s.config, AgentSocket: s.agent}
+	if s.counts {
+		c.Taken = s.taken
+	}
+	return c
+}
+
+// taken is [verbs.Caller.Taken].
+func (s *sshSession) taken(bytes uint64, shown bool) {
+	_, _, _ = s.sc.SendRequest(Taken, false, gossh.Marshal(&InputTaken{bytes, shown}))
 }
 
 // endpoints returns both ends of the connection as sshd's SSH_CONNECTION has them, by which

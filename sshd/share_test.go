@@ -178,8 +178,8 @@ func TestAShareIsToldThatItsKeyIsGone(t *testing.T) {
 		t.Errorf("status %d, want 255", got)
 	}
 	told := s.stderr.all()
-	if !strings.HasSuffix(told, "; laptop ends with it\n") ||
-		!strings.Contains(told, "\ntermhost: your key") {
+	if !strings.HasSuffix(told, "; laptop ends with its connection]\n") ||
+		!strings.Contains(told, "\n[your key") {
 		t.Errorf("it was told %q", told)
 	}
 	if got := p.status(); got != 255 {

@@ -36,3 +36,21 @@ func tuneSocket(nc net.Conn) error {
 	}
 	return set
 }
+
+// acknowledge has the kernel acknowledge now what has been read (TCP_QUICKACK, tcp(7)). A client
+// that sends two packets in a row, as OpenSSH's does after the key exchange, holds the second one
+// back until the first is acknowledged (RFC 896). If nothing is answered to the first, that is
+// 40 ms later (RFC 1122 section 4.2.3.2).
+func acknowledge(nc net.Conn) {
+	tcp, ok := nc.(*net.TCPConn)
+	if !ok {
+		return
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) { // it works without
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
+	})
+}

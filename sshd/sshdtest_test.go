@@ -26,7 +26,8 @@ import (
 
 func TestMain(m *testing.M) {
 	hosttest.Main(m, hosttest.Program{Variable: crowdVariable, Run: crowdMain},
-		hosttest.Program{Variable: filesVariable, Run: filesMain})
+		hosttest.Program{Variable: filesVariable, Run: filesMain},
+		hosttest.Program{Variable: stormVariable, Run: stormMain})
 }
 
 // patience bounds every wait of the tests. It is reached by failures only.
@@ -50,6 +51,8 @@ type rigOptions struct {
 	// people are authorized_keys lines' options by key name; default: alice.
 	people  map[string]string
 	entries []authz.Entry
+	// everywhere has the server listen on all addresses, not only on loopback.
+	everywhere bool
 }
 
 func newRig(t testing.TB, o rigOptions) *rig {
@@ -90,18 +93,22 @@ func newRigBeforeServe(t testing.TB, o rigOptions, change func(*rig)) *rig {
 		t.Fatal(err)
 	}
 	change(r)
-	r.serve()
+	listen := "127.0.0.1:0"
+	if o.everywhere {
+		listen = "0.0.0.0:0"
+	}
+	r.serve(listen)
 	return r
 }
 
 // serve runs the server until the test's end.
-func (r *rig) serve() {
+func (r *rig) serve(listen string) {
 	r.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp4", listen)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.addr = l.Addr().String()
+	r.addr = fmt.Sprintf("127.0.0.1:%d", l.Addr().(*net.TCPAddr).Port)
 	served := make(chan error, 1)
 	go func() { served <- r.server.Serve(l) }()
 	r.t.Cleanup(func() {

@@ -77,7 +77,9 @@ func (r paced) Read(p []byte) (int, error) {
 
 // serveAHP serves AHP on the channel, a message per line, as a host.Conn of its own.
 func (s *sshSession) serveAHP() int {
-	hc, err := s.c.cfg.Host.Connect(s.c.principal(), host.DoorSubsystem)
+	source := s.c.source
+	source.Door = host.DoorSubsystem
+	hc, err := s.c.cfg.Host.ConnectFrom(s.c.principal(), host.DoorSubsystem, source)
 	if err != nil {
 		return s.c.cfg.verbs.Fail(s.ctx, s.caller(), err)
 	}

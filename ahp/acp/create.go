@@ -48,7 +48,7 @@ func (s *Terminals) create(p *wire.CreateParams) (*wire.CreateResult, *ahp.Error
 // start runs the command of p. Without arguments, and if there is no program of that name, the
 // command is taken for a command line, which sh runs; o is changed accordingly.
 func (s *Terminals) start(p *wire.CreateParams, o *host.CreateOptions) (*host.Terminal, error) {
-	t, err := s.host.Create(s.principal, *o)
+	t, _, err := s.conn.Begin(*o)
 	var start *ptypool.StartError
 	if !errors.As(err, &start) || start.Kind != ptypool.ErrNotFound || start.Interpreter != "" {
 		return t, err
@@ -58,7 +58,8 @@ func (s *Terminals) start(p *wire.CreateParams, o *host.CreateOptions) (*host.Te
 	}
 	o.Argv = []string{"/bin/sh", "-c", p.Command}
 	o.Base = commandline.Program(o.Argv)
-	return s.host.Create(s.principal, *o)
+	t, _, err = s.conn.Begin(*o)
+	return t, err
 }
 
 // isLine reports whether p's command may be a command line.
@@ -98,12 +99,14 @@ func (s *Terminals) options(p *wire.CreateParams) (o host.CreateOptions, bad *ah
 		Argv:      argv,
 		Base:      commandline.Program(argv),
 		Fresh:     true, // an editor's view that asks for the NAME later must not get another one
-		Title:     titleOf(argv, cmp.Or(agent, s.principal.Name)),
+		Title:     titleOf(argv, cmp.Or(agent, s.conn.Name())),
 		KeepTitle: true, // the title says whose it is, and the program must not hide that
 		Dir:       p.Cwd,
+		DoorEnv:   unattended(),
 		Env:       env,
 		Claim:     ahp.Claim{Kind: ahp.ClaimSession, Session: session},
 		Agent:     agent,
+		By:        s.conn.Name(),
 	}, nil
 }
 

@@ -6,6 +6,10 @@
 // AHP connection. The terminals are ordinary ones: they are in the root's list, and people may
 // attach to them.
 //
+// Where what agents start needs a person's yes (guard_agents), terminal/create is answered at once
+// all the same. The command waits; it may be killed or released. If it is refused, or nobody has
+// answered in ten minutes, it has exited with 126, and its output says why.
+//
 // A terminal belongs to the connection that made it. No other connection knows its ACP id, and when
 // the connection ends the terminal is killed and released. But if it is the host that ends, or is
 // killed, the terminal goes on: it belongs to the next connection of the same principal and

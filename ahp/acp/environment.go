@@ -16,10 +16,9 @@ func unattended() []string {
 	}
 }
 
-// environment returns the variables that an agent asked for, each "NAME=value", after those of
-// unattended: of variables with the same name the last one counts.
+// environment returns the variables that an agent asked for, each "NAME=value".
 func environment(env []wire.EnvVariable) ([]string, *ahp.Error) {
-	list := unattended()
+	list := make([]string, 0, len(env))
 	for _, v := range env {
 		if v.Value == nil {
 			return nil, ahp.FieldProblem("env", "has a variable without a value")

@@ -58,7 +58,7 @@ func TestKillKeepsTheTerminal(t *testing.T) {
 	const waiters = 5
 	ends := make(chan wire.ExitStatus, waiters)
 	for range waiters {
-		reply := a.s.Handle(wire.MethodWait, wire.Encode(of(id)))
+		reply := a.s.Handle(wire.MethodWait, ahp.Encode(of(id)))
 		go func() { ends <- waited(t.Context(), reply) }()
 	}
 	a.must(wire.MethodKill, of(id), nil)
@@ -135,7 +135,7 @@ func TestReleaseKillsAndForgets(t *testing.T) {
 	id, _ := a.sh(stubborn)
 	pids := a.pids(id, 3)
 	end := make(chan wire.ExitStatus, 1)
-	reply := a.s.Handle(wire.MethodWait, wire.Encode(of(id)))
+	reply := a.s.Handle(wire.MethodWait, ahp.Encode(of(id)))
 	go func() { end <- waited(t.Context(), reply) }()
 	a.must(wire.MethodRelease, of(id), nil)
 	for _, method := range otherMethods {
@@ -211,7 +211,7 @@ func TestTwentyAtOnce(t *testing.T) {
 			out, st := a.run(command("sh", "-c", "seq 1 5000; exit 7"))
 			exited := st.ExitCode != nil && *st.ExitCode == 7
 			if !exited || !strings.HasSuffix(out.Output, "5000\r\n") {
-				t.Errorf("got %s, %d bytes", wire.Encode(st), len(out.Output))
+				t.Errorf("got %s, %d bytes", ahp.Encode(st), len(out.Output))
 			}
 		})
 	}
@@ -247,7 +247,11 @@ func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
 	at, _, err := person.Attach(term, host.AttachOptions{Cols: 100, Rows: 30})
 	check(t, err)
 	defer at.Close()
-	check(t, at.Input([]byte("yes\r")))
+	if err := at.Input([]byte("yes\r")); err != host.ErrBusy { // the size changes first
+		t.Fatal(err)
+	}
+	check(t, at.WaitRoom(t.Context()))
+	check(t, at.InputLater([]byte("yes\r")))
 	if !at.Holds() {
 		t.Fatal("the first key did not take the keyboard")
 	}

@@ -188,13 +188,13 @@ func (a *peer) sees(id string, ok func(string) bool) string {
 func wantCode(t testing.TB, st wire.ExitStatus, code int) {
 	t.Helper()
 	if st.ExitCode == nil || *st.ExitCode != code || st.Signal != nil {
-		t.Fatalf("exit status %s, want code %d", wire.Encode(st), code)
+		t.Fatalf("exit status %s, want code %d", ahp.Encode(st), code)
 	}
 }
 
 func wantSignal(t testing.TB, st wire.ExitStatus, signal string) {
 	t.Helper()
 	if st.Signal == nil || *st.Signal != signal || st.ExitCode != nil {
-		t.Fatalf("exit status %s, want signal %s", wire.Encode(st), signal)
+		t.Fatalf("exit status %s, want signal %s", ahp.Encode(st), signal)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"termhost/ahp"
 	"termhost/ahp/acp/wire"
 	"termhost/ahp/host"
 )
@@ -38,7 +39,7 @@ func (m *Methods) Terminals(c *host.Conn) *Terminals {
 
 // Announcement is the member of initialize's _meta that names the methods.
 func (m *Methods) Announcement() (key string, value json.RawMessage) {
-	return "termhost/acpTerminals", wire.Encode(struct {
+	return ahp.MetaACPTerminals, ahp.Encode(struct {
 		Methods []string `json:"methods"`
-	}{append(wire.TerminalMethods(), wire.MethodCreated)})
+	}{append(wire.TerminalMethods(), ahp.MethodACPCreated)})
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"termhost/ahp/acp/wire"
+	"termhost/ahp"
 	"termhost/ahp/host"
 )
 
@@ -20,7 +20,7 @@ type tag struct {
 }
 
 // text returns the tag as the host keeps it.
-func (g tag) text() string { return string(wire.Encode(g)) }
+func (g tag) text() string { return string(ahp.Encode(g)) }
 
 // owner is whose agent has a terminal, from one connection to the next. A clientId belongs to its
 // principal for at least as long as the host waits for the agent.
@@ -55,7 +55,7 @@ func (m *Methods) recall() {
 // recalled returns a terminal of an earlier host. Its output is read when it is asked for.
 func recalled(ht *host.Terminal, g tag) *terminal {
 	t := newTerminal(g)
-	t.host, t.id, t.old = ht, idOf(ht.Name(), g.Key), true
+	t.host, t.id, t.old = ht, idOf(ht.ID(), g.Key), true
 	return t
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ahp/acp/wire"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
@@ -98,12 +99,12 @@ func TestTheKeyOfACreationFindsItsTerminal(t *testing.T) {
 	h, m := next(t, killed(t, dir), time.Hour)
 	b := joinAs(t, h, m, bot, "c")
 	var r wire.CreateResult
-	b.must(wire.MethodCreated, params{"sessionId": "s", "key": key}, &r)
+	b.must(ahp.MethodACPCreated, params{"sessionId": "s", "key": key}, &r)
 	if r.TerminalID != id || r.Meta.Termhost.URI == "" {
 		t.Errorf("found is %+v", r)
 	}
 	for _, p := range []params{{"sessionId": "s", "key": "abcdefgh9999"}, {"sessionId": "x", "key": key}} {
-		b.refused(wire.MethodCreated, p, wire.CodeNoSuchTerminal)
+		b.refused(ahp.MethodACPCreated, p, wire.CodeNoSuchTerminal)
 	}
 }
 

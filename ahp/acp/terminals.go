@@ -64,7 +64,7 @@ func newTerminal(g tag) *terminal {
 
 // Has reports whether a method is one of ACP's terminal methods, or termhost/created.
 func (s *Terminals) Has(method string) bool {
-	return wire.IsTerminalMethod(method) || method == wire.MethodCreated
+	return wire.IsTerminalMethod(method) || method == ahp.MethodACPCreated
 }
 
 // Handle answers one request.
@@ -75,7 +75,7 @@ func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
 	switch method {
 	case wire.MethodCreate:
 		return creation(params, s.create)
-	case wire.MethodCreated:
+	case ahp.MethodACPCreated:
 		return creation(params, s.created)
 	}
 	var p wire.TerminalParams
@@ -89,7 +89,7 @@ func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
 	switch method {
 	case wire.MethodOutput:
 		return rpc.Reply{Result: func(dst []byte) []byte {
-			return append(dst, wire.Encode(s.output(t))...)
+			return append(dst, ahp.Encode(s.output(t))...)
 		}}
 	case wire.MethodWait:
 		return t.wait()
@@ -116,7 +116,7 @@ func creation[P any](
 	if e != nil {
 		return rpc.Reply{Error: e}
 	}
-	return resultReply(wire.Encode(result))
+	return resultReply(ahp.Encode(result))
 }
 
 // resultReply is the reply that is a result.
@@ -177,7 +177,7 @@ func (s *Terminals) unreserve() {
 // has no such terminal.
 func (s *Terminals) add(t *terminal, base string) *wire.CreateResult {
 	if t.host != nil {
-		base = t.host.Name()
+		base = t.host.ID()
 	}
 	t.id = idOf(base, t.tag.Key)
 	s.mu.Lock()
@@ -330,19 +330,19 @@ func (s *Terminals) unlisted(t *terminal) bool {
 	if t.host == nil {
 		return false // it has never been there
 	}
-	found, err := s.host.Find(s.principal, t.host.Name())
+	found, err := s.host.Find(s.principal, t.host.URI())
 	return err != nil || found != t.host
 }
 
 // wait is terminal/wait_for_exit.
 func (t *terminal) wait() rpc.Reply {
 	if exit := t.exit(); exit != nil {
-		return resultReply(wire.Encode(exit))
+		return resultReply(ahp.Encode(exit))
 	}
 	return rpc.Reply{Wait: func(ctx context.Context) (json.RawMessage, *ahp.Error) {
 		select {
 		case <-t.host.Done():
-			return wire.Encode(t.exit()), nil
+			return ahp.Encode(t.exit()), nil
 		case <-ctx.Done():
 			return nil, ahp.EndedError(ahp.CodeInternal, "the connection has ended")
 		}

@@ -162,7 +162,7 @@ func TestTheTerminalIsAnOrdinaryOne(t *testing.T) {
 	}
 	got := list[0]
 	const title = "cd /tmp && cat (gem[1mini)"
-	if got.Claim.Session != "ahp-session:/s" || !got.Mine || got.Title != title {
+	if got.Claim.Session != "ahp-session:/s" || got.Holder != "alice/gem_1mini" || got.Mine || got.Title != title {
 		t.Fatalf("got %+v", got)
 	}
 	a.must(wire.MethodRelease, of(id), nil)
@@ -176,7 +176,7 @@ func TestAProgramDoesNotHideWhoseItIs(t *testing.T) {
 	a.wait(id)
 	list, err := h.List(alice)
 	check(t, err)
-	if !strings.HasSuffix(list[0].Title, "(alice)") {
+	if !strings.HasSuffix(list[0].Title, "("+list[0].Holder+")") {
 		t.Fatalf("the title is %q", list[0].Title)
 	}
 }

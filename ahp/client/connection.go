@@ -152,7 +152,7 @@ func (c *Client) readOne(conn *connection) error {
 		return errors.New("client: the host sent what is no JSON-RPC message")
 	}
 	switch {
-	case m.Method == "action":
+	case m.Method == ahp.MethodAction:
 		var e ahp.Envelope
 		if err := json.Unmarshal(m.Params, &e); err != nil {
 			return errors.New("client: the host sent an action that cannot be read")

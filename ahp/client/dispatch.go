@@ -81,7 +81,7 @@ func (c *Client) post(ctx context.Context, conn *connection, channel string, a a
 	c.mu.Unlock()
 	params := ahp.DispatchParams{Channel: channel, ClientSeq: seq,
 		Action: ahp.AppendAction(nil, a, c.shape())}
-	q := request{Version: "2.0", Method: "dispatchAction", Params: params}
+	q := request{Version: "2.0", Method: ahp.MethodDispatchAction, Params: params}
 	if err := c.send(ctx, conn, q); err != nil && c.forget(seq) {
 		return 0, err
 	}

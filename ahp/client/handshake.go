@@ -45,7 +45,7 @@ func (c *Client) initialize(ctx context.Context, conn *connection) error {
 	p.InitializeParams = ahp.InitializeParams{Channel: ahp.RootURI, ClientID: c.id,
 		ProtocolVersions: c.cfg.Versions, InitialSubscriptions: c.subscriptions()}
 	p.ClientInfo.Name = "termhost"
-	return c.greet(ctx, conn, "initialize", p, func(raw json.RawMessage) error {
+	return c.greet(ctx, conn, ahp.MethodInitialize, p, func(raw json.RawMessage) error {
 		var hello ahp.InitializeResult
 		if err := json.Unmarshal(raw, &hello); err != nil {
 			return fmt.Errorf("client: the answer to initialize cannot be read: %w", err)
@@ -107,7 +107,7 @@ func (c *Client) resume(ctx context.Context, conn *connection) error {
 	c.mu.Unlock()
 	p := ahp.ReconnectParams{Channel: ahp.RootURI, ClientID: c.id, LastSeenServerSeq: last,
 		Subscriptions: c.subscriptions()}
-	err := c.greet(ctx, conn, "reconnect", p, c.resynchronise)
+	err := c.greet(ctx, conn, ahp.MethodReconnect, p, c.resynchronise)
 	var refused *ahp.Error
 	if errors.As(err, &refused) && refused.Code == ahp.CodeNotFound {
 		return c.initialize(ctx, conn)

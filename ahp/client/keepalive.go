@@ -50,7 +50,7 @@ func (c *Client) beat(conn *connection) {
 		return
 	}
 	c.nextID++
-	ping, err := json.Marshal(request{Version: "2.0", ID: c.nextID, Method: "ping",
+	ping, err := json.Marshal(request{Version: "2.0", ID: c.nextID, Method: ahp.MethodPing,
 		Params: channelParams{ahp.RootURI}})
 	if err != nil {
 		return // it has no part that could fail

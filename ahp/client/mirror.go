@@ -136,7 +136,7 @@ func (m *Mirror) Close() {
 	c.mu.Unlock()
 	if last && conn != nil {
 		// An error means that the connection has ended, and the subscription with it.
-		_ = c.send(c.ctx, conn, request{Version: "2.0", Method: "unsubscribe",
+		_ = c.send(c.ctx, conn, request{Version: "2.0", Method: ahp.MethodUnsubscribe,
 			Params: channelParams{m.uri}})
 	}
 }

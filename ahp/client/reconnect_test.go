@@ -91,13 +91,15 @@ func TestAReconnectMissesNothing(t *testing.T) {
 	data := pattern(drops * piece)
 	check(t, os.WriteFile(file, data, 0o600))
 	var n network
-	lost := 0
+	var lost, back atomic.Int32
 	c := w.connect("alice", func(c *client.Config) {
 		c.Dial = n.through(c.Dial)
 		c.MirrorBytes = 64 << 20
 		c.OnState = func(s client.State) {
-			if !s.Connected {
-				lost++
+			if s.Connected {
+				back.Store(lost.Load())
+			} else {
+				lost.Add(1)
 			}
 		}
 	})
@@ -110,6 +112,9 @@ func TestAReconnectMissesNothing(t *testing.T) {
 		before := len(ready) + i*piece
 		w.waits(m, func(s *ahp.TerminalState) bool { return length(s) >= before+piece/4 })
 		n.drop()
+		hosttest.Eventually(t, "the client is back", func() bool { // what is typed before is lost
+			return int(back.Load()) > i
+		})
 		w.waits(m, func(s *ahp.TerminalState) bool { return length(s) >= before+piece })
 	}
 	st := m.Terminal()
@@ -118,8 +123,8 @@ func TestAReconnectMissesNothing(t *testing.T) {
 		t.Errorf("%d bytes came of %d, and not the same", len(got), len(data))
 	}
 	check(t, c.Close())
-	if lost != drops {
-		t.Errorf("the connection was lost %d times, want %d", lost, drops)
+	if n := lost.Load(); n != drops {
+		t.Errorf("the connection was lost %d times, want %d", n, drops)
 	}
 }
 

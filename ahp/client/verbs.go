@@ -16,7 +16,7 @@ type channelParams struct {
 // Ping returns when the host has answered. All that happened at the host before it
 // read the ping has been applied to the mirrors by then.
 func (c *Client) Ping(ctx context.Context) error {
-	return c.call(ctx, "ping", channelParams{ahp.RootURI}, nil)
+	return c.call(ctx, ahp.MethodPing, channelParams{ahp.RootURI}, nil)
 }
 
 // CreateTerminal asks for a terminal. If the claim is nil, it is this client's.
@@ -29,12 +29,12 @@ func (c *Client) CreateTerminal(ctx context.Context, p ahp.CreateTerminalParams)
 	if p.Claim != nil {
 		claim = *p.Claim
 	}
-	return c.call(ctx, "createTerminal", params{p, claim.AppendJSON(nil, c.shape())}, nil)
+	return c.call(ctx, ahp.MethodCreateTerminal, params{p, claim.AppendJSON(nil, c.shape())}, nil)
 }
 
 // DisposeTerminal ends a terminal and returns when it is gone.
 func (c *Client) DisposeTerminal(ctx context.Context, uri string) error {
-	return c.call(ctx, "disposeTerminal", channelParams{uri}, nil)
+	return c.call(ctx, ahp.MethodDisposeTerminal, channelParams{uri}, nil)
 }
 
 func (c *Client) shape() ahp.Shape {
@@ -61,7 +61,7 @@ func (c *Client) Subscribe(ctx context.Context, uri string) (*Mirror, error) {
 			}
 			return nil
 		}
-		err := c.call(ctx, "subscribe", channelParams{uri}, take)
+		err := c.call(ctx, ahp.MethodSubscribe, channelParams{uri}, take)
 		if errors.Is(err, ErrLost) {
 			continue
 		}

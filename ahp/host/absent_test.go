@@ -1,10 +1,12 @@
-package host
+package host_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
@@ -12,7 +14,7 @@ import (
 func TestWhoeverHasLeftIsForgotten(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	owner := connect(t, h, carol, "owner")
 	owner.create("x", "/bin/cat")
 	x, err := h.Find(carol, "x")
@@ -23,11 +25,11 @@ func TestWhoeverHasLeftIsForgotten(t *testing.T) {
 	for i := range keys {
 		id := fmt.Sprintf("SHA256:%08d%024d", i, 0)
 		c, err := h.Connect(authz.Principal{ID: id, Name: "ci", Role: authz.Observer,
-			Fingerprint: id}, DoorSSH)
+			Fingerprint: id}, host.DoorSSH)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, _, err := c.Attach(x, AttachOptions{ReadOnly: true})
+		a, _, err := c.Attach(x, host.AttachOptions{ReadOnly: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,11 +41,12 @@ func TestWhoeverHasLeftIsForgotten(t *testing.T) {
 	}
 	owner.c.Close() // but holds x
 	clock.advance(24 * time.Hour)
-	h.forgetAbsent()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.clients) != 1 || h.clients["owner"] == nil || len(h.lastUsed) > 1 {
-		t.Errorf("a day later %d clients and %d uses are known", len(h.clients), len(h.lastUsed))
+	host.Tend(h)
+	if kept := host.KeptOf(h); h.Stats().Clients != 1 || kept.Uses > 1 {
+		t.Errorf("a day later %d clients and %d uses are known", h.Stats().Clients, kept.Uses)
+	}
+	if _, e := initialize(t, h, bot, "owner"); e == nil {
+		t.Error("the clientId of one who holds a terminal is free")
 	}
 }
 
@@ -51,7 +54,7 @@ func TestWhoeverHasLeftIsForgotten(t *testing.T) {
 func TestTheLastUseIsRememberedForAWhile(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	owner := connect(t, h, carol, "owner")
 	owner.create("x", "/bin/cat")
 	owner.create("y", "/bin/cat")
@@ -59,21 +62,21 @@ func TestTheLastUseIsRememberedForAWhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := h.Connect(carol, DoorSSH)
+	c, err := h.Connect(carol, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _, err := c.Attach(x, AttachOptions{ReadOnly: true})
+	a, _, err := c.Attach(x, host.AttachOptions{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock.advance(3 * lastUseMemory)
-	h.forgetAbsent()
+	host.Tend(h)
 	a.Close()
 	c.Close()
 	owner.c.Close()
 	clock.advance(lastUseMemory / 2)
-	h.forgetAbsent()
+	host.Tend(h)
 	if h.LastUsed(carol) != x {
 		t.Error("it is forgotten")
 	}

@@ -2,27 +2,34 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"slices"
-	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/visible"
 	"termhost/authz"
 )
 
 // HeldInput is what an agent wants to type into a guarded terminal; its JSON is an element of
-// `asks --json`. By is free of control characters; Text is exactly what will be typed.
+// `asks --json`. By is free of control characters.
 type HeldInput struct {
-	Terminal string    `json:"terminal"` // its NAME
-	URI      string    `json:"uri"`
-	Ask      string    `json:"ask"` // what [Conn.Decide] calls it
-	By       string    `json:"by"`
-	Text     string    `json:"text"`
-	Since    time.Time `json:"since"` // in UTC
-	// Secret: the program reads a secret, so Text is not told.
-	Secret bool `json:"secret,omitempty"`
+	Terminal string `json:"terminal"` // its NAME
+	URI      string `json:"uri"`
+	ahp.TerminalAsk
 
-	Behind int  `json:"-"` // how many wait behind it
-	Trusts bool `json:"-"` // [ApproveAll] is possible
+	Behind int `json:"-"` // how many wait behind it
+}
+
+// DoesText returns what comes of it in a few words: "runs", "types, 2 hidden".
+func (h *HeldInput) DoesText() string {
+	text := h.Does
+	if h.Secret {
+		text = "answers"
+	}
+	if h.Hidden > 0 {
+		text += fmt.Sprintf(", %d hidden", h.Hidden)
+	}
+	return text
 }
 
 // Decision is what a person says to what an agent wants to type.
@@ -36,12 +43,16 @@ const (
 	ApproveAll
 	// RefuseOnce: it is not typed.
 	RefuseOnce
+	// EditIt: it is not typed. The person takes the keyboard instead, and its text, without the end
+	// of the line, is typed for them, so that they can change it before they press Enter.
+	EditIt
 )
 
-// Asks returns what is held in the terminals that c's principal sees, the oldest terminal first and
-// in the order in which it will be decided. From then on the principal decides by NAME only about
-// what it was shown. Asks returns *authz.Denied if it may not list.
-func (c *Conn) Asks() ([]HeldInput, error) {
+// Asks returns what is held in some terminals, or if none is named in all that c's principal sees,
+// as far as it may read it, the oldest terminal first and in the order in which it will be decided.
+// From then on the principal decides by NAME only about what it was shown. Asks returns
+// *authz.Denied if it may not list.
+func (c *Conn) Asks(only ...*Terminal) ([]HeldInput, error) {
 	if err := authz.Check(c.principal, authz.List, authz.Target{}); err != nil {
 		return nil, err
 	}
@@ -50,7 +61,9 @@ func (c *Conn) Asks() ([]HeldInput, error) {
 	c.host.mu.Unlock()
 	list := []HeldInput{}
 	for _, t := range order {
-		list = append(list, t.asksFor(c)...)
+		if len(only) == 0 || slices.Contains(only, t) {
+			list = append(list, t.asksFor(c)...)
+		}
 	}
 	return list, nil
 }
@@ -59,10 +72,15 @@ func (c *Conn) Asks() ([]HeldInput, error) {
 func (t *Terminal) asksFor(c *Conn) (list []HeldInput) {
 	t.term.Lock()
 	defer t.term.Unlock()
-	ids := make([]string, len(t.guard.held))
+	t.dropUnasked()
+	reads := asksReader(c.principal)
+	var ids []string
 	for i, k := range t.guard.held {
-		list = append(list, t.shownLocked(i))
-		ids[i] = k.id
+		if is := t.shownLocked(i); reads.May(is.TerminalAsk) {
+			k.listedFor(c)
+			list = append(list, is)
+			ids = append(ids, k.id)
+		}
 	}
 	if t.mayDecide(c) == nil {
 		if t.guard.shown == nil {
@@ -75,27 +93,50 @@ func (t *Terminal) asksFor(c *Conn) (list []HeldInput) {
 
 // shownLocked returns the held input of an index.
 func (t *Terminal) shownLocked(i int) HeldInput {
-	k := t.guard.held[i]
-	return HeldInput{Terminal: t.name, URI: t.uri, Ask: k.id, By: k.by, Text: k.shown(),
-		Since: k.since.UTC(), Secret: k.secret,
-		Behind: len(t.guard.held) - i - 1, Trusts: t.guard.tells}
+	return HeldInput{Terminal: t.Name(), URI: t.uri, TerminalAsk: t.askOf(t.guard.held[i]),
+		Behind: len(t.guard.held) - i - 1}
 }
 
-// Decide decides about what an agent wants to type into t. ask names it; "" is what comes first,
-// unless the principal was shown other things when it looked last: see [Conn.Asks]. reason, if not
-// empty, is told to the agent with a refusal. Decide returns what was decided about; its errors are
-// *authz.Denied, [*GoneError], why it cannot be typed, and why the connection has ended.
+// Decide decides about what an agent wants to type into t. ask names it; "" is the first of what
+// the principal was shown last (see [Conn.Asks]) and has not decided since. If that is held no
+// more, nothing else is decided instead. reason, if not empty, is told to the agent with a refusal.
+// Decide returns what was decided about; its errors are *authz.Denied, [*GoneError], why it cannot
+// be typed, and why the connection has ended.
 func (c *Conn) Decide(t *Terminal, ask string, d Decision, reason string) (HeldInput, error) {
+	return c.decide(t, nil, ask, d, reason)
+}
+
+// decide is Decide for somebody who looks at the terminal at a viewer; nil: at none.
+func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason string) (
+	HeldInput, error,
+) {
+	if d == EditIt && c.client == nil {
+		c.host.sshClient(c.principal)
+	}
 	t.term.Lock()
 	defer t.term.Unlock()
+	if a != nil {
+		if err := a.mayActLocked(); err != nil {
+			return HeldInput{}, err
+		}
+	}
+	t.dropUnasked()
 	k, is, err := t.decided(c, ask)
 	if err != nil {
 		return is, err
 	}
-	who := Printable(c.principal.Name)
+	if d <= ApproveAll && (t.actsUnseen(k) || a == nil && k.listedOtherwise(c)) {
+		return is, errActsNow
+	}
+	defer t.seenDecided(c, slices.Clone(t.guard.held))
+	who := c.Name()
 	note := Note{Kind: NoteApproved, Who: who, Agent: is.By}
-	event := Event{Kind: EventApproved, By: who, To: is.By}
+	event := Event{Kind: EventApproved, Ask: k.id, asker: is.Asker, By: who, To: is.By}
 	switch {
+	case d == EditIt && k.starts != nil:
+		return is, errEditStart
+	case d == EditIt:
+		return is, t.edit(c, a, k)
 	case d == RefuseOnce:
 		why := "refused by " + who
 		if reason = Printable(clip(reason)); reason != "" {
@@ -104,25 +145,57 @@ func (c *Conn) Decide(t *Terminal, ask string, d Decision, reason string) (HeldI
 		t.guard.last, note.Kind = why, NoteRefused
 		event.Kind, event.Reason = EventRefused, reason
 		t.settle(k, errors.New(why))
-	case d == ApproveAll && !t.guard.tells:
+	case d == ApproveAll && !t.mayTrust(k):
 		return is, errUntold
 	default:
 		t.guard.last = "approved by " + who
-		err = t.typeHeld(k)
-	}
-	if err == nil && d == ApproveAll {
-		t.guard.trusted = k.s.asker()
-		t.typeTrusted()
+		err = t.approve(k, d == ApproveAll)
 	}
 	t.tellDeciders(c, note)
+	event.from = c
 	t.emit(event)
-	t.host.log.Info("held input decided", "name", t.name, "agent", k.s.principal.Name,
+	t.host.log.Info("held input decided", "name", t.Name(), "ask", k.id, "agent", k.by,
 		"refused", d == RefuseOnce, "principal", c.principal.Name)
 	return is, err
 }
 
-// Approve is termhost/approve: [Conn.Decide] about what the terminal's entry in the root's list
-// names.
+var errEditStart = errors.New("a program that is to be started cannot be edited; refuse it")
+
+// edit refuses k, takes the keyboard for whoever decides so, at a viewer unless that is nil, and
+// types the text for that one. The Term's lock is held.
+func (t *Terminal) edit(c *Conn, a *Attach, k *heldInput) error {
+	s := step{conn: c, principal: c.principal}
+	if err := t.check(s, authz.Claim); err != nil {
+		return err
+	}
+	if err := t.refusesSecret(k.s, k.text); err != nil { // it is still the agent's text
+		return err
+	}
+	who := c.Name()
+	t.guard.last = "taken by " + who + ", who edits it"
+	t.settle(k, errors.New(t.guard.last))
+	t.tellDeciders(c, Note{Kind: NoteEdited, Who: who, Agent: k.by})
+	t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, By: who, To: k.by,
+		Reason: "edits it", from: c})
+	to := sshHolder(c.principal)
+	if c.client != nil {
+		to.claim = ahp.ClientClaim(c.client.id)
+	}
+	switch {
+	case t.holder.claim == to.claim:
+	case a != nil:
+		a.seizeLocked()
+	default:
+		t.lend(to, s, true)
+		t.tell(nil, Note{Kind: NoteHas})
+	}
+	if k.question != nil {
+		return nil // nobody is shown it
+	}
+	return t.typeIn(s, visible.Editable(string(k.text)))
+}
+
+// Approve is termhost/approve: [Conn.Decide] about what [ahp.TerminalAsk] names.
 func (c *Conn) Approve(ref, ask string, d Decision, reason string) *ahp.Error {
 	if e := c.Ended(); e != nil {
 		return e
@@ -145,24 +218,33 @@ func (c *Conn) refusal(err error) *ahp.Error {
 	return c.ProtocolError(err)
 }
 
-var errUntold = errors.New("this terminal's shell does not tell when a command ends")
-
 // GoneError says that what somebody decides about is not held any more, or never was.
 type GoneError struct {
 	Terminal string // its NAME
+	Ask      string // what it was; "": nothing is held, and the one who decides named nothing
 	Last     string // how the last decision went; "": there was none
-	Newer    bool   // something else is held, which the one who asks was not shown
+	Newer    bool   // something else is held
 }
 
 func (e *GoneError) Error() string {
 	text := "nothing is held in " + e.Terminal
-	if e.Newer {
-		text = "what you were shown is held in " + e.Terminal + " no more, and something else is"
+	if e.Ask != "" {
+		text = e.Ask + " is not held in " + e.Terminal
 	}
 	if e.Last != "" {
 		text += "; the last was " + e.Last
 	}
+	if e.Newer {
+		text += "; something else is held now"
+	}
 	return text
+}
+
+// UnseenError says that somebody who decides by NAME was not shown what is held there.
+type UnseenError struct{ Terminal string }
+
+func (e *UnseenError) Error() string {
+	return "you have not been shown what is held in " + e.Terminal + ": run asks first"
 }
 
 // decided returns the held input that c decides about. The Term's lock is held.
@@ -170,42 +252,48 @@ func (t *Terminal) decided(c *Conn, ask string) (k *heldInput, is HeldInput, err
 	if err := t.mayDecide(c); err != nil {
 		return nil, is, err
 	}
-	i := 0
-	if ask != "" {
-		i = slices.IndexFunc(t.guard.held, func(k *heldInput) bool { return k.id == ask })
+	if shown := t.guard.shown[c.principal.ID]; ask == "" && len(shown) > 0 {
+		ask = shown[0]
 	}
-	gone := &GoneError{t.name, t.guard.last, len(t.guard.held) > 0}
+	i := slices.IndexFunc(t.guard.held, func(k *heldInput) bool { return k.id == ask })
 	switch {
-	case len(t.guard.held) == 0, i < 0:
-		return nil, is, gone
+	case ask == "" && len(t.guard.held) > 0:
+		return nil, is, &UnseenError{t.Name()}
+	case i < 0:
+		return nil, is, &GoneError{t.Name(), ask, t.guard.last, len(t.guard.held) > 0}
 	case i > 0:
-		return nil, is, errOrder
+		return nil, is, fmt.Errorf("%s is held before %s, and has to be decided first",
+			t.guard.held[0].id, ask)
 	}
-	k = t.guard.held[0]
-	if shown, looked := t.guard.shown[c.principal.ID]; ask == "" && looked &&
-		!slices.Contains(shown, k.id) {
-		return nil, is, gone
-	}
-	return k, t.shownLocked(0), nil
+	return t.guard.held[0], t.shownLocked(0), nil
 }
 
-var errOrder = errors.New("something else is held before it, which has to be decided first")
+// seenDecided takes what c has decided out of what it was shown, so that by NAME it decides about
+// the next ask. before is what was held before the decision. The Term's lock is held.
+func (t *Terminal) seenDecided(c *Conn, before []*heldInput) {
+	if shown := t.guard.shown[c.principal.ID]; len(shown) > 0 {
+		t.guard.shown[c.principal.ID] = slices.DeleteFunc(shown, func(ask string) bool {
+			is := func(k *heldInput) bool { return k.id == ask }
+			return slices.ContainsFunc(before, is) && !slices.ContainsFunc(t.guard.held, is)
+		})
+	}
+}
 
-// typeHeld types what was approved, if it may still be typed. The Term's lock is held.
-func (t *Terminal) typeHeld(k *heldInput) error {
-	err := t.typeFor(k.s, k.text, k.lends)
+// typeHeld types or starts k, if it may still be typed. approved: a person has agreed to it, rather
+// than to all. The Term's lock is held.
+func (t *Terminal) typeHeld(k *heldInput, approved bool) error {
+	var err error
+	if k.starts != nil {
+		err = k.starts.approved()
+	} else {
+		s := k.s
+		if s.approved = approved; approved {
+			s.answers = k.question
+		}
+		err = t.typeFor(s, k.text, k.lends)
+	}
 	t.settle(k, err)
 	return err
-}
-
-// typeTrusted types what is held of an agent that needs no approval any more. The Term's lock is
-// held.
-func (t *Terminal) typeTrusted() {
-	for _, k := range slices.Clone(t.guard.held) {
-		if k.s.asker() == t.guard.trusted {
-			_ = t.typeHeld(k) // its agent is told
-		}
-	}
 }
 
 // Asking returns what the viewer's person is to decide about; ok is false if there is nothing, or
@@ -233,37 +321,8 @@ func (a *Attach) wakeLocked() {
 
 // Decide is [Conn.Decide] for the viewer's person.
 func (a *Attach) Decide(ask string, d Decision) error {
-	_, err := a.conn.Decide(a.t, ask, d, "")
+	_, err := a.conn.decide(a.t, a, ask, d, "")
 	return err
-}
-
-// Edit refuses what an agent wants to type and takes the keyboard, so that the viewer's person may
-// type the text instead. typed returns it as the person types it; it must be of at most half the
-// size of the terminal's input queue. The errors are those of [Conn.Decide].
-func (a *Attach) Edit(ask string, typed func(text string) []byte) error {
-	t := a.t
-	a.conn.host.sshClient(a.conn.principal)
-	t.term.Lock()
-	defer t.term.Unlock()
-	if err := a.mayActLocked(); err != nil {
-		return err
-	}
-	k, is, err := t.decided(a.conn, ask)
-	if err == nil {
-		err = t.check(a.step(), authz.Claim)
-	}
-	if err != nil {
-		return err
-	}
-	who := Printable(a.conn.principal.Name)
-	t.guard.last = "taken by " + who + ", who edits it"
-	t.settle(k, errors.New(t.guard.last))
-	t.tellDeciders(a.conn, Note{Kind: NoteEdited, Who: who, Agent: is.By})
-	t.emit(Event{Kind: EventRefused, By: who, To: is.By, Reason: "edits it"})
-	if t.holder.claim != sshHolder(a.conn.principal).claim {
-		a.seizeLocked()
-	}
-	return t.typeIn(a.step(), typed(is.Text))
 }
 
 // tellDeciders tells the viewers of those who decide what became of an ask, except who decided. The

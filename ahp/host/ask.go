@@ -43,10 +43,15 @@ const (
 	NoteEdited
 	// NoteGone: what Agent wants to type need not be decided any more; Why says why.
 	NoteGone
+	// NoteTrustOver: a person's yes to all that Agent types has ended; Why says why.
+	NoteTrustOver
 	// NoteHas: To has taken it.
 	NoteHas
 	// NoteHandedBack: Who has given it back to To, who had it before.
 	NoteHandedBack
+	// NoteAway and NoteBack: Who, who owns the client-executed terminal, is away or back.
+	NoteAway
+	NoteBack
 	// NoteUnasked: Who does not ask for it any more. It goes to the holder's viewers.
 	NoteUnasked
 )
@@ -60,7 +65,7 @@ type Note struct {
 
 	Agent, Why string
 
-	by string // the ID of Who's principal; "": nobody is told that it was their own doing
+	by string // the ID of the person who Who is; "": nobody is told that it was their own doing
 }
 
 // Notes returns what is to be told to the viewer's person. Nothing is sent to a viewer without a
@@ -77,11 +82,11 @@ func (a *Attach) noteLocked(n Note) {
 
 // tell tells the viewers, except one, that the terminal has a new holder. The Term's lock is held.
 func (t *Terminal) tell(but *Attach, n Note) {
-	n.To = t.holder.name
+	n.To = t.holder.text()
 	for _, a := range t.audience {
 		if a != but {
-			n.Mine = n.by == a.conn.principal.ID
-			n.Yours = t.holder.principal == a.conn.principal.ID
+			n.Mine = n.by != "" && n.by == a.step().person()
+			n.Yours = t.holder.yours(a.conn.principal)
 			a.noteLocked(n)
 		}
 	}
@@ -117,7 +122,7 @@ func (a *Attach) Ask() (holder string, here bool, err error) {
 	if err := t.addAsk(k); err != nil {
 		return "", false, err
 	}
-	return t.holder.name, t.hears(), nil
+	return t.holder.text(), t.hears(), nil
 }
 
 // addAsk notes a request and tells the holder, if that one is here. It returns *authz.Denied for
@@ -153,8 +158,10 @@ func (t *Terminal) addAsk(k ask) error {
 		asks = append(asks, k)
 	}
 	t.setAsks(asks)
+	t.emit(Event{Kind: EventAsksKeyboard, By: k.to.text(), To: t.holder.text(),
+		from: k.conn})
 	t.noteHolder(t.asked(k))
-	t.ch.TellAsked(t.holder.claim.ClientID, Printable(k.to.name))
+	t.ch.TellAsked(t.holder.claim.ClientID, k.to.text())
 	return nil
 }
 
@@ -165,11 +172,14 @@ var (
 
 // asked returns the note of a request. The Term's lock is held.
 func (t *Terminal) asked(k ask) Note {
-	return Note{Kind: NoteAsked, Who: k.to.name, First: t.asks[0].to.name}
+	return Note{Kind: NoteAsked, Who: k.to.text(), First: t.asks[0].to.text()}
 }
 
 // setAsks is the one place where the requests change. The Term's lock is held.
 func (t *Terminal) setAsks(asks []ask) {
+	if len(t.asks)+len(asks) > 0 {
+		t.host.people.tell()
+	}
 	t.asks = asks
 	t.wanted.Store(len(asks) > 0)
 	if t.asksEnd != nil {
@@ -192,7 +202,7 @@ func (t *Terminal) dropAsks() {
 	if slices.ContainsFunc(t.asks, over) {
 		for _, k := range t.asks {
 			if over(k) {
-				t.noteHolder(Note{Kind: NoteUnasked, Who: k.to.name})
+				t.noteHolder(Note{Kind: NoteUnasked, Who: k.to.text()})
 			}
 		}
 		t.setAsks(slices.DeleteFunc(slices.Clone(t.asks), over))
@@ -252,6 +262,6 @@ func (t *Terminal) giveAsked(s step, but *Attach) (name string) {
 	}
 	to := t.asks[0].to
 	t.lend(to, s, false)
-	t.tell(but, Note{Kind: NoteGiven, Who: s.principal.Name, by: s.principal.ID})
-	return to.name
+	t.tell(but, Note{Kind: NoteGiven, Who: s.name(), by: s.person()})
+	return to.text()
 }

@@ -29,11 +29,11 @@ func (c *Conn) Ask(ref string) (Asked, *ahp.Error) {
 		return Asked{}, c.refusal(errHaveIt)
 	}
 	to := holder{claim: ahp.ClientClaim(c.client.id), principal: c.principal.ID,
-		name: c.principal.Name}
+		name: c.name}
 	if err := t.addAsk(ask{conn: c, to: to, left: func() bool { return false }}); err != nil {
 		return Asked{}, c.refusal(err)
 	}
-	return Asked{Holder: Printable(t.holder.name), Here: t.hears()}, nil
+	return Asked{Holder: t.holder.text(), Here: t.hears()}, nil
 }
 
 // HandedBack is the answer to termhost/handBack. To is empty if nobody has asked for the keyboard
@@ -61,13 +61,13 @@ func (c *Conn) HandBack(ref string, onlyAsked bool) (HandedBack, *ahp.Error) {
 		return HandedBack{}, c.refusal(t.heldElsewhere())
 	}
 	if name := t.giveAsked(s, nil); name != "" {
-		return HandedBack{To: Printable(name), Asked: true}, nil
+		return HandedBack{To: name, Asked: true}, nil
 	}
 	if t.prior == nil || onlyAsked {
 		return HandedBack{}, nil
 	}
 	name, err := t.handBack(prior, known, s, nil)
-	return HandedBack{To: Printable(name)}, c.refusal(err)
+	return HandedBack{To: name}, c.refusal(err)
 }
 
 // Guard is termhost/guard: [Conn.SetGuard]. The root's list says so before the answer comes.
@@ -123,7 +123,7 @@ func (c *Conn) AskedBy(channel string) (names []string, holds bool) {
 	t.term.Lock()
 	defer t.term.Unlock()
 	for _, k := range t.asks {
-		names = append(names, Printable(k.to.name))
+		names = append(names, k.to.text())
 	}
 	return names, c.holds(t)
 }

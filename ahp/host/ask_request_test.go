@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"slices"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -20,17 +22,17 @@ func page(p authz.Principal) authz.Principal {
 // An SSH session and a client of AHP ask each other for the keyboard, and get it on loan.
 func TestClientsAskAsSSHDoes(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	run(t, h, carol, "x", "exec cat")
 	holder := attach(t, h, carol, "x", window)
 	p := connect(t, h, page(dave), "p")
 	uri := ahp.TerminalURI("x")
 	p.subscribe(uri)
 	asked, e := p.c.Ask(uri)
-	if e != nil || asked != (Asked{Holder: "carol", Here: true}) {
+	if e != nil || asked != (host.Asked{Holder: "carol", Here: true}) {
 		t.Fatalf("asked %+v, %v", asked, e)
 	}
-	want := Note{Kind: NoteAsked, Who: "dave/page", First: "dave/page"}
+	want := host.Note{Kind: host.NoteAsked, Who: "dave/page", First: "dave/page"}
 	if got := holder.noted(); got != want {
 		t.Errorf("the holder is told %+v", got)
 	}
@@ -47,10 +49,10 @@ func TestClientsAskAsSSHDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	back, e := p.c.HandBack(uri, false)
-	if e != nil || back != (HandedBack{To: "carol", Asked: true}) {
+	if e != nil || back != (host.HandedBack{To: "carol", Asked: true}) {
 		t.Errorf("handed %+v, %v", back, e)
 	}
-	if got := again.noted(); got != (Note{Kind: NoteGiven, Who: "dave/page", To: "carol",
+	if got := again.noted(); got != (host.Note{Kind: host.NoteGiven, Who: "dave/page", To: "carol",
 		Yours: true}) {
 		t.Errorf("who asked is told %+v", got)
 	}
@@ -59,7 +61,7 @@ func TestClientsAskAsSSHDoes(t *testing.T) {
 // A client that has the keyboard on loan and does not come back has it no longer.
 func TestALoanToAClientThatStaysAwayEnds(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.ClientGrace = time.Millisecond })
+	h := hosttest.New(t, func(c *host.Config) { c.ClientGrace = time.Millisecond })
 	term := run(t, h, carol, "x", "exec cat")
 	holder := attach(t, h, carol, "x", window)
 	uri := ahp.TerminalURI("x")
@@ -73,13 +75,13 @@ func TestALoanToAClientThatStaysAwayEnds(t *testing.T) {
 			t.Fatalf("given to %q, %v", name, err)
 		}
 		p.c.Close()
-		term.awaitHolder(t, "carol")
+		awaitHolder(t, h, term, "carol")
 	}
 }
 
 func TestPagesGuardAndAgentsDoNot(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "exec cat")
 	uri := ahp.TerminalURI("x")
 	token := carol
@@ -102,13 +104,13 @@ func TestPagesGuardAndAgentsDoNot(t *testing.T) {
 // A request that comes while the holder's client subscribes is told, whichever is first.
 func TestARequestIsToldToAClientThatSubscribesMeanwhile(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	run(t, h, carol, "x", "exec cat")
 	asker := attach(t, h, dave, "x", window)
 	uri := ahp.TerminalURI("x")
 	for i := range 200 {
 		p := connect(t, h, carol, "p")
-		p.c.sub.WantAsked()
+		p.c.Subscriber().WantAsked()
 		if why := p.claim(uri, "p"); why != "" { // which ends the last request
 			t.Fatal(why)
 		}
@@ -140,18 +142,18 @@ func TestARequestIsToldToAClientThatSubscribesMeanwhile(t *testing.T) {
 // A page asks an SSH session, and leaves.
 func TestARequestEndsWithItsPage(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	run(t, h, carol, "x", "exec cat")
 	holder := attach(t, h, carol, "x", window)
 	p := connect(t, h, page(dave), "p")
 	if _, e := p.c.Ask(ahp.TerminalURI("x")); e != nil {
 		t.Fatal(e)
 	}
-	if got := holder.noted(); got.Kind != NoteAsked {
+	if got := holder.noted(); got.Kind != host.NoteAsked {
 		t.Errorf("the holder is told %+v", got)
 	}
 	p.c.Close()
-	if got := holder.noted(); got != (Note{Kind: NoteUnasked, Who: "dave/page"}) {
+	if got := holder.noted(); got != (host.Note{Kind: host.NoteUnasked, Who: "dave/page"}) {
 		t.Errorf("the holder is told %+v", got)
 	}
 	if name, err := holder.a.GiveAsked(); name != "" || err != nil {
@@ -164,16 +166,16 @@ func TestARequestEndsWithItsPage(t *testing.T) {
 func TestARequestEndsWithItsViewer(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, func(c *Config) { c.Now = clock.Now })
-	term := run(t, h, carol, "x", "exec cat")
+	h := hosttest.New(t, func(c *host.Config) { c.Now = clock.Now })
+	run(t, h, carol, "x", "exec cat")
 	uri := ahp.TerminalURI("x")
 	p := connect(t, h, carol, "p")
-	p.c.sub.WantAsked()
+	p.c.Subscriber().WantAsked()
 	p.claim(uri, "p")
 	p.follow(ahp.RootURI) // a page that shows another terminal is told as well
 	for what, leaves := range map[string]func(asker *viewer){
 		"closed":  func(asker *viewer) { asker.a.Close() },
-		"too old": func(*viewer) { clock.advance(askTime); term.withdrawAsks() },
+		"too old": func(*viewer) { clock.advance(askTime); host.Tend(h) },
 	} {
 		asker := attach(t, h, dave, "x", window)
 		if _, _, err := asker.a.Ask(); err != nil {
@@ -192,7 +194,7 @@ func TestARequestEndsWithItsViewer(t *testing.T) {
 		if names, _ := p.c.AskedBy(uri); len(names) > 0 {
 			t.Errorf("%s: it is still asked by %q", what, names)
 		}
-		if back, e := p.c.HandBack(uri, true); e != nil || back != (HandedBack{}) {
+		if back, e := p.c.HandBack(uri, true); e != nil || back != (host.HandedBack{}) {
 			t.Errorf("%s: handed %+v, %v", what, back, e)
 		}
 	}
@@ -203,10 +205,10 @@ func TestARequestEndsWithItsViewer(t *testing.T) {
 func TestAPageTakesTheKeyboardOnLoan(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, func(c *Config) { c.ClientGrace, c.Now = time.Millisecond, clock.Now })
+	h := hosttest.New(t, func(c *host.Config) { c.ClientGrace, c.Now = time.Millisecond, clock.Now })
 	term := run(t, h, carol, "x", "exec cat")
 	uri := ahp.TerminalURI("x")
-	lender := func() string { return term.ch.Summary().Termhost.Lender }
+	lender := func() string { return state(t, h, term).Termhost.Lender }
 	for _, leaves := range []bool{false, true} {
 		clock.advance(crossing)
 		viewer := attach(t, h, carol, "x", window)
@@ -222,11 +224,11 @@ func TestAPageTakesTheKeyboardOnLoan(t *testing.T) {
 		}
 		if leaves {
 			p.c.Close()
-			term.awaitHolder(t, "carol")
+			awaitHolder(t, h, term, "carol")
 			break
 		}
 		p = connect(t, h, page(carol), "p")
-		if back, e := p.c.HandBack(uri, false); e != nil || back != (HandedBack{To: "carol"}) {
+		if back, e := p.c.HandBack(uri, false); e != nil || back != (host.HandedBack{To: "carol"}) {
 			t.Errorf("handed %+v, %v", back, e)
 		}
 		if lender() != "" {
@@ -238,7 +240,7 @@ func TestAPageTakesTheKeyboardOnLoan(t *testing.T) {
 // The pages of one person have names of their own.
 func TestPagesOfOnePersonAreToldApart(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "exec cat")
 	uri := ahp.TerminalURI("x")
 	holder := ""
@@ -283,8 +285,8 @@ func TestPagesOfOnePersonAreToldApart(t *testing.T) {
 		t.Errorf("after reloads there are %q", got)
 	}
 	// What a page has on loan goes back when somebody ends its view.
-	if n, err := h.Kick(alice, term, "carol/page#2"); n != 1 || err != nil {
+	if _, n, err := door(t, h, alice, host.DoorSSH).Kick(term, "carol/page#2"); n != 1 || err != nil {
 		t.Errorf("%d kicked, %v", n, err)
 	}
-	term.awaitHolder(t, "carol")
+	awaitHolder(t, h, term, "carol")
 }

@@ -1,24 +1,26 @@
-package host
+package host_test
 
 import (
 	"errors"
 	"fmt"
 	"testing"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
 func TestTheHolderIsAskedAndGives(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	term := run(t, h, carol, "x", "exec cat")
 	holder, again := attach(t, h, carol, "x", window), attach(t, h, carol, "x", window)
 	admin, operator := attach(t, h, alice, "x", window), attach(t, h, bot, "x", window)
 	asks := func(v *viewer) {
 		t.Helper()
 		if name, here, err := v.a.Ask(); name != "carol" || !here || err != nil {
-			t.Fatalf("%s asks %q, here %v, %v", v.c.principal.Name, name, here, err)
+			t.Fatalf("%s asks %q, here %v, %v", v.c.Principal().Name, name, here, err)
 		}
 	}
 	asks(operator)
@@ -26,7 +28,7 @@ func TestTheHolderIsAskedAndGives(t *testing.T) {
 	asks(admin)
 	for _, v := range []*viewer{holder, again} {
 		for _, who := range []string{"alice/bot", "alice"} {
-			if got := v.noted(); got != (Note{Kind: NoteAsked, Who: who, First: "alice/bot"}) {
+			if got := v.noted(); got != (host.Note{Kind: host.NoteAsked, Who: who, First: "alice/bot"}) {
 				t.Errorf("the holder is told %+v", got)
 			}
 		}
@@ -42,7 +44,7 @@ func TestTheHolderIsAskedAndGives(t *testing.T) {
 	if name, err := holder.a.GiveAsked(); name != "alice/bot" || err != nil {
 		t.Fatalf("given to %q, %v", name, err)
 	}
-	want := Note{Kind: NoteGiven, Who: "carol", To: "alice/bot", Yours: true}
+	want := host.Note{Kind: host.NoteGiven, Who: "carol", To: "alice/bot", Yours: true}
 	if got := operator.noted(); got != want {
 		t.Errorf("who asked is told %+v", got)
 	}
@@ -51,21 +53,21 @@ func TestTheHolderIsAskedAndGives(t *testing.T) {
 		t.Errorf("a wish that was for another holder: %q, %v", name, err)
 	}
 	operator.a.Close()
-	term.awaitHolder(t, "carol")
+	awaitHolder(t, h, term, "carol")
 }
 
 func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	run(t, h, carol, "x", "exec cat")
 	own := attach(t, h, carol, "x", window)
-	if _, _, err := own.a.Ask(); err != errHaveIt {
+	if _, _, err := own.a.Ask(); message(err) != haveIt {
 		t.Errorf("the holder asks: %v", err)
 	}
 	var denied *authz.Denied
 	for name, v := range map[string]*viewer{
 		"observer":  attach(t, h, eve, "x", window),
-		"read-only": attach(t, h, alice, "x", AttachOptions{Cols: 80, Rows: 24, ReadOnly: true}),
+		"read-only": attach(t, h, alice, "x", host.AttachOptions{Cols: 80, Rows: 24, ReadOnly: true}),
 	} {
 		if _, _, err := v.a.Ask(); !errors.As(err, &denied) {
 			t.Errorf("%s asks: %v", name, err)
@@ -77,7 +79,7 @@ func TestWhoMayAsk(t *testing.T) {
 	for i := range maxAsks + 1 {
 		p := authz.Principal{ID: fmt.Sprint("op", i), Name: "op", Role: authz.Operator}
 		_, _, err := attach(t, h, p, "x", window).a.Ask()
-		if full := i == maxAsks; (err == errManyAsk) != full || !full && err != nil {
+		if full := i == maxAsks; (message(err) == manyAsk) != full || !full && err != nil {
 			t.Errorf("number %d asks: %v", i, err)
 		}
 	}
@@ -86,7 +88,7 @@ func TestWhoMayAsk(t *testing.T) {
 func TestAWishEndsWithTheOneWhoHasItAndAwaitsAHolderWhoIsAway(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	run(t, h, carol, "x", "exec cat")
 	operator, gone := attach(t, h, bot, "x", window), attach(t, h, alice, "x", window)
 	for _, v := range []*viewer{gone, operator} {
@@ -107,7 +109,7 @@ func TestAWishEndsWithTheOneWhoHasItAndAwaitsAHolderWhoIsAway(t *testing.T) {
 
 func TestARefusalSaysWhoHoldsATerminal(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "exec cat")
 	v := attach(t, h, bot, "x", window)
 	for name, err := range map[string]error{
@@ -116,41 +118,41 @@ func TestARefusalSaysWhoHoldsATerminal(t *testing.T) {
 		"sends":    v.c.Send(t.Context(), term, []byte("k")),
 		"disposes": h.Dispose(bot, term),
 	} {
-		var held *HeldError
+		var held *host.HeldError
 		var denied *authz.Denied
 		if !errors.As(err, &held) || !errors.As(err, &denied) || held.Holder != "carol" ||
 			held.Terminal != "x" || held.Agent {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var held *HeldError
+	var held *host.HeldError
 	if err := h.Dispose(eve, term); err == nil || errors.As(err, &held) {
 		t.Errorf("one who would not be let if it held it, either: %v", err)
 	}
-	agents, err := h.Create(bot, CreateOptions{Name: "y", Argv: []string{"cat"}, Claim: sessionClaim,
+	agents, err := h.Create(bot, host.CreateOptions{Name: "y", Argv: []string{"cat"}, Claim: sessionClaim,
 		Agent: "gem\x1bini"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := attach(t, h, carol, "y", window)
 	if err := w.a.Input([]byte("k")); !errors.As(err, &held) || !held.Agent ||
-		held.Error() != "gemini (alice/bot) holds y; an admin can take it" {
+		held.Error() != "alice/bot/gem_ini holds y; an admin can take it" {
 		t.Errorf("an agent's: %v", err)
 	}
-	if k, name := w.a.Keyboard(); k != KeyboardWaits || name != "gemini (alice/bot)" {
+	if k, name := w.a.Keyboard(); k != host.KeyboardWaits || name != "alice/bot/gem_ini" {
 		t.Errorf("%v, %q", k, name)
 	}
-	for v, want := range map[*viewer]Keyboard{
-		attach(t, h, bot, "y", window):   KeyboardHere,
-		attach(t, h, alice, "y", window): KeyboardTakes,
-		attach(t, h, eve, "y", window):   KeyboardNone,
-		v:                                KeyboardAsks,
+	for v, want := range map[*viewer]host.Keyboard{
+		attach(t, h, bot, "y", window):   host.KeyboardHere,
+		attach(t, h, alice, "y", window): host.KeyboardTakes,
+		attach(t, h, eve, "y", window):   host.KeyboardNone,
+		v:                                host.KeyboardAsks,
 	} {
 		if k, _ := v.a.Keyboard(); k != want {
-			t.Errorf("%s: %v, want %v", v.c.principal.Name, k, want)
+			t.Errorf("%s: %v, want %v", v.c.Principal().Name, k, want)
 		}
 	}
-	if err := agents.host.Dispose(bot, agents); err != nil {
+	if err := h.Dispose(bot, agents); err != nil {
 		t.Error(err)
 	}
 }

@@ -23,7 +23,8 @@ type AttachOptions struct {
 	// Cols and Rows are the size of the viewer's window; 0: it has none and gets a stream.
 	Cols, Rows int
 
-	quiet bool // nobody looks: it is for a wait
+	quiet bool // nobody looks: it is for a wait, or to read a log
+	blind bool // nothing is pulled
 }
 
 // Attach is an SSH session that shows one terminal. One goroutine pulls; the other methods may be
@@ -39,12 +40,14 @@ type Attach struct {
 	kickedBy error         // set before kicked is closed, under Host.mu
 
 	// Guarded by the Term's lock.
-	cols, rows int    // of the window
-	held       []byte // what was typed and may be the beginning of a report, see Input
-	theme      *theme // nil: not known
-	scrolled   uint64 // t.scrolled() when the viewer was sent output last
-	rung       uint64 // t.bells when the viewer's bell was rung last
+	cols, rows int             // of the window
+	fitted     <-chan struct{} // closed when the program has had the time of drawTime; nil: it has
+	held       []byte          // what was typed and may be the beginning of a report, see Input
+	theme      *theme          // nil: not known
+	scrolled   uint64          // t.scrolled() when the viewer was sent output last
+	rung       uint64          // t.bells when the viewer's bell was rung last
 	closed     bool
+	lost       lostKeys
 
 	took   atomic.Pointer[string] // see Took
 	notes  chan Note              // see Notes
@@ -97,7 +100,10 @@ func (a *Attach) begin() (first []byte, err error) {
 		return nil, err
 	}
 	a.activeLocked()
-	if first, err = a.redrawLocked(); err != nil {
+	if !a.opts.blind {
+		first, err = a.redrawLocked()
+	}
+	if err != nil {
 		t.windows = slices.DeleteFunc(t.windows, a.is)
 		return nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
 	}
@@ -110,7 +116,7 @@ func (a *Attach) begin() (first []byte, err error) {
 	}
 	a.tellAskedLocked()
 	if !a.opts.quiet {
-		t.emit(Event{Kind: EventAttached, By: a.conn.principal.Name, door: a.conn.door})
+		t.emit(Event{Kind: EventAttached, By: a.conn.Name(), from: a.conn})
 	}
 	a.wakeLocked()
 	return first, nil
@@ -211,7 +217,7 @@ func (a *Attach) Close() {
 		t.watching--
 	}
 	if !a.closed && !a.opts.quiet {
-		t.emit(Event{Kind: EventDetached, By: a.conn.principal.Name})
+		t.emit(Event{Kind: EventDetached, By: a.conn.Name(), from: a.conn})
 	}
 	if !a.closed && a.hasWindow() {
 		t.looksAway(a.conn.principal)
@@ -243,7 +249,8 @@ func (a *Attach) Close() {
 // Errors of Input that a door treats in its own way. All others are refusals, to be shown to the
 // person who types.
 var (
-	// ErrBusy: the program does not read. Wait for room and try again.
+	// ErrBusy: the program does not read, or is not to yet, because the key has changed its size.
+	// Wait for room and try again.
 	ErrBusy = errors.New("the program is not reading its input")
 	// ErrExited: there is no program any more.
 	ErrExited = errors.New(reasonExited)
@@ -251,14 +258,19 @@ var (
 
 // Input types p, which is not kept. An admin that does not hold the claim takes it with a key. What
 // the viewer's terminal sends by itself, a report, does not take it, and is dropped unless the
-// viewer may type anyway. Input returns *authz.Denied, ErrBusy, ErrExited or why the connection has
-// ended; then nothing was typed.
-func (a *Attach) Input(p []byte) error {
+// viewer may type anyway. Input returns *authz.Denied, *LostError, ErrBusy, ErrExited or why the
+// connection has ended; then nothing was typed.
+func (a *Attach) Input(p []byte) error { return a.input(p, false) }
+
+func (a *Attach) input(p []byte, later bool) error {
 	t := a.t
 	t.term.Lock()
 	defer t.term.Unlock()
 	if t.exited {
 		return ErrExited
+	}
+	if t.unstarted() {
+		return t.denied(errUnstarted)
 	}
 	who := a.conn.principal
 	err := a.mayActLocked()
@@ -266,35 +278,37 @@ func (a *Attach) Input(p []byte) error {
 	if err == nil {
 		err = t.check(a.step(), authz.Input)
 	}
-	guarded := (err == nil || seize) && t.guards(a.step(), p)
-	if err == nil && !guarded {
-		a.held = nil
-		a.used()
-		a.typedLocked(p)
-		return t.typeIn(a.step(), p)
+	if lost := a.losesLocked(p, err == nil || seize, later); lost != nil {
+		return lost
 	}
-	p = append(a.held, p...)
+	guarded := (err == nil || seize) && t.guards(a.step(), p)
+	p = slices.Concat(a.held, p)
+	if err == nil && !guarded {
+		a.used()
+		return a.typeLocked(p, func() { a.typedLocked(p) })
+	}
 	keys, rest := keyboard.HasKeys(p)
-	if a.held = nil; !keys {
+	if !keys {
 		a.held = slices.Clone(rest)
 		return nil
 	}
 	if guarded {
+		a.held = nil
 		_, err := t.holdBack(a.step(), p, seize, func(error) {})
 		return err
 	}
 	if !seize {
+		a.held = nil
 		return err
 	}
-	a.seizeLocked()
-	return t.typeIn(a.step(), p)
+	return a.typeLocked(p, a.seizeLocked)
 }
 
 // mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
 func (a *Attach) mayActLocked() error {
 	switch {
 	case a.opts.ReadOnly:
-		return errReadOnly
+		return a.t.denied(errReadOnly)
 	case a.conn.ctx.Err() != nil:
 		return context.Cause(a.conn.ctx)
 	}
@@ -310,8 +324,18 @@ var errReadOnly = &authz.Denied{Verb: authz.Input, Rule: "this attach is read-on
 
 // WaitRoom returns when the terminal takes input again, or ErrExited, or ctx's cause.
 func (a *Attach) WaitRoom(ctx context.Context) error {
+	a.t.term.Lock()
+	fitted := a.fitted
+	a.t.term.Unlock()
+	if fitted != nil {
+		select {
+		case <-fitted:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 	select {
-	case <-a.t.term.InputRoom():
+	case <-a.t.room(a.step()):
 		return nil
 	case <-a.t.done:
 		return ErrExited

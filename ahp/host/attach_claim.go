@@ -39,7 +39,8 @@ func (a *Attach) seizeLocked() {
 		t.tell(a, Note{Kind: NoteHas})
 	}
 	if prior.principal != p.ID {
-		a.took.Store(&prior.name)
+		name := prior.text()
+		a.took.Store(&name)
 	}
 }
 
@@ -73,11 +74,11 @@ func (t *Terminal) handBack(prior *loan, known bool, s step, but *Attach) (name 
 	case t.prior == nil, t.prior != prior: // the claim changed hands since it was looked at
 		return "", errNoPrior
 	case !known:
-		return "", fmt.Errorf("%s is not here any more", Printable(prior.from.name))
+		return "", fmt.Errorf("%s is not here any more", prior.from.text())
 	}
 	t.lend(prior.from, s, false)
-	t.tell(but, Note{Kind: NoteHandedBack, Who: s.principal.Name})
-	return prior.from.name, nil
+	t.tell(but, Note{Kind: NoteHandedBack, Who: s.name()})
+	return prior.from.text(), nil
 }
 
 // mayPassOnLocked returns why the viewer may not give the claim to somebody else.
@@ -96,8 +97,8 @@ func (a *Attach) mayPassOnLocked() error {
 
 // heldElsewhere refuses what only the holder may do to one who is not. The Term's lock is held.
 func (t *Terminal) heldElsewhere() error {
-	rule := "you do not hold the claim; " + Printable(t.holder.name) + " does"
-	return &authz.Denied{Verb: authz.Claim, Rule: rule}
+	rule := "you do not hold the claim; " + t.holder.text() + " does"
+	return t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})
 }
 
 var errNoPrior = errors.New("nobody held it before you")
@@ -106,7 +107,7 @@ var errNoPrior = errors.New("nobody held it before you")
 func (a *Attach) Holder() (name string, c ahp.Claim) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return a.t.holder.name, a.t.holder.claim
+	return a.t.holder.text(), a.t.holder.claim
 }
 
 // Took returns the name of the holder from whom this viewer has taken the claim since Took was
@@ -126,7 +127,7 @@ func (a *Attach) HeldByOther() (name string, other bool) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	h := &a.t.holder
-	return h.name, h.principal != "" && h.principal != a.conn.principal.ID
+	return h.text(), h.principal != "" && h.principal != a.conn.principal.ID
 }
 
 // Keyboard is what a viewer can do about the keyboard of the terminal that it shows.
@@ -165,5 +166,5 @@ func (a *Attach) Keyboard() (k Keyboard, holder string) {
 	default:
 		k = KeyboardAsks
 	}
-	return k, t.holder.name
+	return k, t.holder.text()
 }

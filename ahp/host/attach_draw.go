@@ -58,6 +58,22 @@ func (a *Attach) Uncover() ([]byte, error) {
 	return a.drawLocked(a.bellLocked(a.asideLocked(nil)), r)
 }
 
+// OwnColors returns what gives the viewer's terminal its own colours back, if the program has
+// changed some: in them can be read what is drawn over the screen. Every drawing of the screen sets
+// those of the program again.
+func (a *Attach) OwnColors() []byte {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	return a.t.term.Screen().AppendOwnColors(nil)
+}
+
+// ReportsFocus returns whether the program has asked for reports of the focus.
+func (a *Attach) ReportsFocus() bool {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	return a.t.term.Screen().ReportsFocus()
+}
+
 // drawLocked appends a redraw for the viewer's window. What is pulled next follows it.
 func (a *Attach) drawLocked(dst []byte, r vt.Redraw) ([]byte, error) {
 	if err := a.sub.Follow(a.t.ch); err != nil {

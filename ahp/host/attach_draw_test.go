@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/hosttest"
 	"termhost/ptypool/vt"
 )
 
@@ -13,7 +14,7 @@ import (
 // once in the end.
 func TestLinesThatScrolledOffWhileCoveredComeOnce(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	const last = 101999 // fewer lines than the host keeps
 	term := run(t, h, carol, "x",
 		"stty -echo; read x; i=100000; while [ $i -lt 102000 ]; do echo $i; i=$((i+1)); done; printf END; read x")
@@ -30,7 +31,7 @@ func TestLinesThatScrolledOffWhileCoveredComeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for over := false; !over; {
-		st, _ := term.ch.Terminal()
+		st := state(t, h, term)
 		over = strings.HasSuffix(text(st), "END")
 		v.out = nil
 		v.pull()

@@ -2,6 +2,7 @@ package host
 
 import (
 	"slices"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ptypool/keyboard"
@@ -45,6 +46,38 @@ func (a *Attach) typedLocked(p []byte) {
 	if a.holdsLocked() {
 		t.typed = t.host.now()
 	}
+}
+
+// drawTime is how long a program is given to draw itself anew before it gets the key that has
+// changed its size. vim 9.0 does not draw a key that comes while it does so until the next one
+// comes. Nobody notices so short a delay of one key.
+const drawTime = 100 * time.Millisecond
+
+// typeLocked types p, which begins with what is held, once active has made this viewer the one that
+// types. If that has changed the terminal's size, it fails with ErrBusy until the program has had
+// time to draw.
+func (a *Attach) typeLocked(p []byte, active func()) error {
+	screen := a.t.term.Screen()
+	cols, rows := screen.Size()
+	active()
+	if c, r := screen.Size(); c != cols || r != rows {
+		drawn := make(chan struct{})
+		time.AfterFunc(drawTime, func() { close(drawn) })
+		a.fitted = drawn
+	}
+	if a.fitted != nil {
+		select {
+		case <-a.fitted:
+			a.fitted = nil
+		default:
+			return ErrBusy
+		}
+	}
+	err := a.t.typeIn(a.step(), p)
+	if err != ErrBusy {
+		a.held = nil
+	}
+	return err
 }
 
 // leaveLocked takes the viewer's window out of those that count. If the terminal had its size, it

@@ -1,14 +1,60 @@
-package host
+package host_test
 
 import (
 	"testing"
 	"time"
+
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 )
+
+// typesIntoAnotherSize types what changes the terminal's size first. The program gets it when it has
+// had time to draw itself.
+func (v *viewer) typesIntoAnotherSize(keys string) {
+	v.t.Helper()
+	cols, _ := v.a.Size()
+	if err := v.a.Input([]byte(keys)); err != host.ErrBusy {
+		v.t.Fatalf("%q is typed before the program has drawn itself: %v", keys, err)
+	}
+	if now, _ := v.a.Size(); now == cols {
+		v.t.Fatalf("%q leaves %d columns", keys, cols)
+	}
+	if err := v.a.WaitRoom(v.t.Context()); err != nil {
+		v.t.Fatal(err)
+	}
+	if err := v.a.InputLater([]byte(keys)); err != nil {
+		v.t.Fatalf("%q is not typed: %v", keys, err)
+	}
+}
+
+func TestTheKeyThatChangesTheSizeIsTypedOnceAndWhole(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	term := run(t, h, carol, "x", "stty raw -echo; printf ready; exec cat -v")
+	awaitOutput(t, h, term, "ready")
+	first := attach(t, h, carol, "x", host.AttachOptions{Cols: 81, Rows: 24})
+	second := attach(t, h, carol, "x", host.AttachOptions{Cols: 82, Rows: 24})
+	admin := attach(t, h, alice, "x", host.AttachOptions{Cols: 83, Rows: 24})
+	for _, v := range []*viewer{first, second, first} {
+		v.typesIntoAnotherSize("a")
+		v.types("b")
+	}
+	awaitOutput(t, h, term, "ababab")                     // else it is dropped with the claim
+	if err := admin.a.Input([]byte("\x1b")); err != nil { // may be the beginning of a report
+		t.Fatal(err)
+	}
+	admin.typesIntoAnotherSize("[A.")
+	admin.types("c")
+	awaitOutput(t, h, term, "c")
+	if st := state(admin.t, h, term); text(st) != "readyababab^[[A.c" {
+		t.Errorf("the program was typed %q", text(st))
+	}
+}
 
 func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	term := run(t, h, carol, "x", "stty raw -echo; exec cat")
 	fits := func(what string, cols int) {
 		t.Helper()
@@ -16,23 +62,21 @@ func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
 			t.Fatalf("%s: %d columns, want %d", what, got, cols)
 		}
 	}
-	open := func(cols int) AttachOptions { return AttachOptions{Cols: cols, Rows: 24} }
+	open := func(cols int) host.AttachOptions { return host.AttachOptions{Cols: cols, Rows: 24} }
 	first := attach(t, h, carol, "x", open(81))
 	fits("the first", 81)
 	admin := attach(t, h, alice, "x", open(82))
 	fits("somebody else", 81)
 	second := attach(t, h, carol, "x", open(83))
 	fits("the second", 83)
-	reader := attach(t, h, carol, "x", AttachOptions{Cols: 84, Rows: 24, ReadOnly: true})
+	reader := attach(t, h, carol, "x", host.AttachOptions{Cols: 84, Rows: 24, ReadOnly: true})
 	reader.a.Resize(85, 24)
 	fits("a reader", 83)
 	if err := first.a.Input([]byte("\x1b[I\x1b[<35;1;1M")); err != nil {
 		t.Fatal(err)
 	}
 	fits("the mouse over the first", 83)
-	if err := first.a.Input([]byte("k")); err != nil {
-		t.Fatal(err)
-	}
+	first.typesIntoAnotherSize("k")
 	fits("a key at the first", 81)
 	second.a.Resize(86, 24)
 	fits("the second resized", 86)
@@ -55,7 +99,7 @@ func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
 
 	clock.advance(time.Second) // else the two claims would have crossed
 	peer := connect(t, h, carol, "peer")
-	if got := peer.claim(term.URI(), SSHClientID(alice)); got != "" {
+	if got := peer.claim(term.URI(), host.SSHClientID(alice)); got != "" {
 		t.Fatal(got)
 	}
 	fits("the claim is passed on to somebody with a viewer", 87)
@@ -68,7 +112,7 @@ func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
 
 func TestWhoseKeyTookTheClaimIsToldOnce(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "exec cat")
 	v := attach(t, h, alice, term.Name(), window)
 	for i, want := range []string{"carol", ""} {
@@ -83,7 +127,7 @@ func TestWhoseKeyTookTheClaimIsToldOnce(t *testing.T) {
 
 func TestQueriesAreAnsweredWithTheColoursOfTheHoldersViewer(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	run(t, h, carol, "x",
 		`stty raw -echo; for i in 1 2; do dd bs=1 count=1 2>/dev/null; printf '\033]11;?\033\\'; dd bs=1 count=25 2>/dev/null | tr '\033' e; done; read x`)
 	v := attach(t, h, carol, "x", window)

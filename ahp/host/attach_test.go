@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -13,18 +13,20 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool/vt"
 )
 
-var window = AttachOptions{Cols: 80, Rows: 24}
+var window = host.AttachOptions{Cols: 80, Rows: 24}
 
 func TestAnAttachShowsTheScreenAndWhatFollows(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "stty -echo; printf before; read x; printf after; read x")
-	term.awaitOutput(t, "before")
+	awaitOutput(t, h, term, "before")
 	v := attach(t, h, carol, "x", window)
 	v.shows("before")
 	if err := v.a.Input([]byte("\r")); err != nil {
@@ -38,12 +40,12 @@ func TestAnAttachShowsTheScreenAndWhatFollows(t *testing.T) {
 	if info := term.Info(carol); info.Cols != 100 || info.Rows != 40 || info.Viewers != 1 {
 		t.Errorf("%+v", info)
 	}
-	attach(t, h, bot, "x", AttachOptions{Cols: 30, Rows: 10}).a.Resize(20, 10)
+	attach(t, h, bot, "x", host.AttachOptions{Cols: 30, Rows: 10}).a.Resize(20, 10)
 	if info := term.Info(carol); info.Cols != 100 {
 		t.Error("a viewer that does not hold the claim resizes")
 	}
-	attach(t, h, carol, "x", AttachOptions{Cols: 5000, Rows: 5000})
-	if info := term.Info(carol); info.Cols != MaxCols || info.Rows != MaxRows {
+	attach(t, h, carol, "x", host.AttachOptions{Cols: 5000, Rows: 5000})
+	if info := term.Info(carol); info.Cols != host.MaxCols || info.Rows != host.MaxRows {
 		t.Errorf("a huge window makes it %dx%d", info.Cols, info.Rows)
 	}
 	if got := string(v.a.Restore()); !strings.Contains(got, "\x1b[?1049l") {
@@ -53,9 +55,9 @@ func TestAnAttachShowsTheScreenAndWhatFollows(t *testing.T) {
 
 func TestRedrawAndLiveStreamMeetWithoutGapOrDouble(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	const lines = 20000
-	for _, o := range []AttachOptions{{}, window} {
+	for _, o := range []host.AttachOptions{{}, window} {
 		line := fmt.Sprintf("i=0; while [ $i -lt %d ]; do echo line-$i-end; i=$((i+1)); done; read x", lines)
 		term := run(t, h, carol, "", line)
 		var wg sync.WaitGroup
@@ -98,7 +100,7 @@ func TestRedrawAndLiveStreamMeetWithoutGapOrDouble(t *testing.T) {
 
 func TestAThousandAttachesToAHistoryFullOfQueries(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	queries := `\033[c\033[>c\033[=c\033[5n\033[6n\033[?6n\033[>q\033P$qm\033\\\033]4;1;?\007\033]10;?\007\033]11;?\007\033]12;?\007\033]52;c;?\007\033[21t\033[18t\033[?u\033Z\005`
 	dir := t.TempDir()
 	// The script reads the answers that the host itself gives, up to that to the last query, and
@@ -106,13 +108,13 @@ func TestAThousandAttachesToAHistoryFullOfQueries(t *testing.T) {
 	script := fmt.Sprintf(`stty raw -echo; mkfifo %s/go; printf '%s\033[?25$p'; until case $got in *'[?25;1$y') ;; *) false; esac; do got=$got$(dd bs=4096 count=1 2>/dev/null); done; printf drained; read x <%s/go; dd bs=1 count=1 2>/dev/null | od -c; printf counted; read x <%s/go`,
 		dir, strings.Repeat(queries, 3), dir, dir)
 	term := run(t, h, carol, "x", script)
-	term.awaitOutput(t, "drained")
+	awaitOutput(t, h, term, "drained")
 	for i := range 1000 {
-		c, err := h.Connect(carol, DoorSSH)
+		c, err := h.Connect(carol, host.DoorSSH)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := AttachOptions{Cols: 80, Rows: 24, ReadOnly: i%3 == 0}
+		o := host.AttachOptions{Cols: 80, Rows: 24, ReadOnly: i%3 == 0}
 		if i%2 == 0 {
 			o.Cols, o.Rows = 0, 0
 		}
@@ -133,8 +135,8 @@ func TestAThousandAttachesToAHistoryFullOfQueries(t *testing.T) {
 	if err := attach(t, h, carol, "x", window).a.Input([]byte("K")); err != nil {
 		t.Fatal(err)
 	}
-	term.awaitOutput(t, "counted")
-	st, _ := term.ch.Terminal()
+	awaitOutput(t, h, term, "counted")
+	st := state(t, h, term)
 	if got := text(st); !strings.Contains(got, "K") {
 		t.Errorf("before the first key came something else: %q", got[strings.Index(got, "drained"):])
 	}
@@ -142,13 +144,13 @@ func TestAThousandAttachesToAHistoryFullOfQueries(t *testing.T) {
 
 func TestOnlyARealKeyOfAnAdminSeizes(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "stty raw -echo; printf ready; exec cat -v")
-	term.awaitOutput(t, "ready")
-	admin := attach(t, h, alice, "x", AttachOptions{Cols: 90, Rows: 30})
+	awaitOutput(t, h, term, "ready")
+	admin := attach(t, h, alice, "x", host.AttachOptions{Cols: 90, Rows: 30})
 	operator := attach(t, h, bot, "x", window)
 	looker := attach(t, h, eve, "x", window)
-	reader := attach(t, h, alice, "x", AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})
+	reader := attach(t, h, alice, "x", host.AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})
 	for _, r := range []string{ // each kind that keyboard.HasKeys knows
 		"\x1b[I", "\x1b[M !!", "\x1b[<0;1;1M", "\x1b[?62;22;52c", "\x1b[1;1R",
 		"\x1b]11;rgb:0000/0000/0000\x07", "\x1bP>|xterm(370)\x1b\\", "\x1b_Gi=1;OK\x1b\\",
@@ -183,12 +185,10 @@ func TestOnlyARealKeyOfAnAdminSeizes(t *testing.T) {
 	if info := term.Info(carol); info.Cols != 80 {
 		t.Error("a viewer that holds nothing resizes")
 	}
-	if err := admin.a.Input([]byte("\x1b[IK")); err != nil {
-		t.Fatal(err)
-	}
-	term.awaitOutput(t, "K")
+	admin.typesIntoAnotherSize("\x1b[IK")
+	awaitOutput(t, h, term, "K")
 	name, claim := admin.a.Holder()
-	if name != "alice" || claim != ahp.ClientClaim(SSHClientID(alice)) {
+	if name != "alice" || claim != ahp.ClientClaim(host.SSHClientID(alice)) {
 		t.Errorf("held by %s, %+v", name, claim)
 	}
 	if info := term.Info(alice); info.Cols != 90 || info.Rows != 30 {
@@ -197,7 +197,7 @@ func TestOnlyARealKeyOfAnAdminSeizes(t *testing.T) {
 	if err := attach(t, h, carol, "x", window).a.Input([]byte("x")); !errors.As(err, &denied) {
 		t.Errorf("the former holder types: %v", err)
 	}
-	if st, _ := term.ch.Terminal(); text(st) != "ready^[[IK" {
+	if st := state(admin.t, h, term); text(st) != "ready^[[IK" {
 		t.Errorf("the program got %q", text(st))
 	}
 }
@@ -205,7 +205,7 @@ func TestOnlyARealKeyOfAnAdminSeizes(t *testing.T) {
 func TestHandBack(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	agent := connect(t, h, bot, "agent")
 	uri := agent.create("x", "/bin/cat")
 	v := attach(t, h, alice, "x", window)
@@ -245,18 +245,18 @@ func TestHandBack(t *testing.T) {
 
 func TestTheClipboardReachesTheHoldersViewersOnly(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x",
 		`stty -echo; read x; printf 'a\033]52;c;b25l\007b\033]52;c;dHdv\007c\033]52;c;?\007'; read x`)
 	ws := connect(t, h, carol, "c")
 	ws.subscribe(term.URI())
-	holder, second := attach(t, h, carol, "x", window), attach(t, h, carol, "x", AttachOptions{})
+	holder, second := attach(t, h, carol, "x", window), attach(t, h, carol, "x", host.AttachOptions{})
 	others := []*viewer{attach(t, h, alice, "x", window), attach(t, h, eve, "x", window),
-		attach(t, h, carol, "x", AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})}
+		attach(t, h, carol, "x", host.AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})}
 	if err := holder.a.Input([]byte("\r")); err != nil {
 		t.Fatal(err)
 	}
-	term.awaitOutput(t, "abc")
+	awaitOutput(t, h, term, "abc")
 	for _, v := range []*viewer{holder, second} {
 		v.shows("c")
 		if len(v.clipboards) == 0 || v.clipboards[len(v.clipboards)-1] != "\x1b]52;c;dHdv\x07" ||
@@ -279,11 +279,11 @@ func TestTheClipboardReachesTheHoldersViewersOnly(t *testing.T) {
 			t.Error("an AHP peer got the clipboard")
 		}
 	}
-	if st, _ := term.ch.Terminal(); text(st) != "\r\nabc" && text(st) != "abc" {
+	if st := state(holder.t, h, term); text(st) != "\r\nabc" && text(st) != "abc" {
 		t.Errorf("the content is %q", text(st))
 	}
 	// A viewer that comes later gets none of it.
-	v := attach(t, h, carol, "x", AttachOptions{})
+	v := attach(t, h, carol, "x", host.AttachOptions{})
 	if strings.Contains(string(v.out), "52;") || v.pull() {
 		t.Error("the clipboard is replayed")
 	}
@@ -291,7 +291,8 @@ func TestTheClipboardReachesTheHoldersViewersOnly(t *testing.T) {
 
 func TestANotificationASecondReachesTheHoldersViewersOnly(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	clock := newClock()
+	h := hosttest.New(t, withClock(clock))
 	term := run(t, h, carol, "x", `stty -echo; read x; printf '\033]9;one\007'; `+
 		`printf '\033]777;notify;x;two\007first'; read x; `+
 		`printf '\033]777;notify;x;three\007last'; read x`)
@@ -299,14 +300,12 @@ func TestANotificationASecondReachesTheHoldersViewersOnly(t *testing.T) {
 	ws.subscribe(term.URI())
 	holder := attach(t, h, carol, "x", window)
 	others := []*viewer{attach(t, h, alice, "x", window), attach(t, h, eve, "x", window),
-		attach(t, h, carol, "x", AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})}
+		attach(t, h, carol, "x", host.AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})}
 	if err := holder.a.Input([]byte("\r")); err != nil {
 		t.Fatal(err)
 	}
 	holder.shows("first")
-	term.term.Lock() // as if a second had gone by
-	term.notified = term.notified.Add(-notifyEvery)
-	term.term.Unlock()
+	clock.advance(notifyEvery)
 	if err := holder.a.Input([]byte("\r")); err != nil {
 		t.Fatal(err)
 	}
@@ -335,18 +334,18 @@ func TestANotificationASecondReachesTheHoldersViewersOnly(t *testing.T) {
 
 func TestWaitRoom(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	dir := t.TempDir()
 	term := run(t, h, carol, "x",
 		"stty raw -echo; mkfifo "+dir+"/go; printf ready; read x <"+dir+"/go; exec cat >/dev/null")
-	term.awaitOutput(t, "ready")
+	awaitOutput(t, h, term, "ready")
 	v := attach(t, h, carol, "x", window)
 	piece := []byte(strings.Repeat("x", 64<<10))
 	var err error
 	for err == nil {
 		err = v.a.Input(piece)
 	}
-	if err != ErrBusy {
+	if err != host.ErrBusy {
 		t.Fatal(err)
 	}
 	gone := errors.New("gone")
@@ -365,10 +364,10 @@ func TestWaitRoom(t *testing.T) {
 	if err := h.Dispose(carol, term); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.a.Input(piece); err != ErrExited {
+	if err := v.a.Input(piece); err != host.ErrExited {
 		t.Errorf("after the exit: %v", err)
 	}
-	if err := v.a.WaitRoom(t.Context()); err != nil && err != ErrExited {
+	if err := v.a.WaitRoom(t.Context()); err != nil && err != host.ErrExited {
 		t.Errorf("after the exit: %v", err)
 	}
 	if _, _, err := v.c.Attach(term, window); err == nil {

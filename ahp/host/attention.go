@@ -15,9 +15,11 @@ type Want string
 
 // The reasons, besides those that a [Waiting] names.
 const (
-	WantBell    Want = "bell"    // the program rang
-	WantCommand Want = "command" // a command of longCommand or more has ended
-	WantExited  Want = "exited"  // the program has ended
+	WantBell     Want = "bell"     // the program rang
+	WantCommand  Want = "command"  // a command of longCommand or more has ended
+	WantFailed   Want = "failed"   // a command of more than attention_after has failed
+	WantExited   Want = "exited"   // the program has ended that the person runs or has looked at
+	WantKeyboard Want = "keyboard" // somebody asks for the keyboard, which the person has
 )
 
 // longCommand is how long a command takes at least for its end to be of interest: nobody looks away
@@ -29,7 +31,8 @@ type Wanted struct {
 	Terminal *Terminal
 	Why      Want
 	Since    time.Time // since when it has wanted something of that one
-	At       time.Time // when it has begun to want something more
+	At       time.Time // when it has begun to want something more; zero: that one has seen all
+	By       string    // of WantKeyboard: who asks, the first one; for people
 }
 
 // sight is what somebody has seen of a terminal.
@@ -37,6 +40,7 @@ type sight struct {
 	looking int       // how many windows show the terminal now
 	want    Want      // the first that has happened since; "": nothing
 	since   time.Time // when
+	seen    time.Time // when the last window has gone
 }
 
 // happened notes what somebody who does not look at the terminal has missed.
@@ -84,11 +88,13 @@ func (t *Terminal) looks(p authz.Principal) {
 		t.sights.by[authz.Person(p.ID)] = s
 	}
 	*s = sight{looking: s.looking + 1}
+	t.host.people.tell()
 }
 
 func (t *Terminal) looksAway(p authz.Principal) {
 	if s := t.sights.by[authz.Person(p.ID)]; s != nil {
-		*s = sight{looking: s.looking - 1}
+		*s = sight{looking: s.looking - 1, seen: t.host.now()}
+		t.host.people.tell() // what it waits for wants them again
 	}
 }
 
@@ -110,22 +116,44 @@ func (t *Terminal) wants(p authz.Principal) (w Wanted, ok bool) {
 	s := t.sights.by[authz.Person(p.ID)]
 	if s == nil {
 		s = &t.sights.others
+		if s.want == WantExited && authz.Person(t.creator.ID) != authz.Person(p.ID) {
+			return w, false // the end of what others run, and p has never looked at
+		}
 	}
 	if s.looking > 0 || t.fleeting || t.EndedBy() != "" {
 		return w, false
 	}
 	w = Wanted{Terminal: t, Why: s.want, Since: s.since, At: s.since}
 	if t.waits.shown != WaitingNone && !t.exited {
-		w.Why = Want(t.waits.shown)
-		if since := t.sights.waits; s.want == "" {
-			w.Since, w.At = since, since
-		} else if since.Before(w.Since) {
-			w.Since = since
-		} else {
-			w.At = since
+		w.also(Want(t.waits.shown), t.sights.waits)
+	}
+	if len(t.asks) > 0 && authz.Person(t.holder.principal) == authz.Person(p.ID) {
+		why := w.Why
+		for _, k := range t.asks {
+			w.also(WantKeyboard, k.at)
+		}
+		w.By = t.asks[0].to.text()
+		if why == Want(WaitingApproval) { // which comes first
+			w.Why = why
 		}
 	}
+	if w.At.Before(s.seen) {
+		w.At = time.Time{}
+	}
 	return w, w.Why != ""
+}
+
+// also has the terminal want something else, too, since a time; that is why it does now.
+func (w *Wanted) also(why Want, since time.Time) {
+	switch {
+	case w.Why == "":
+		w.Since, w.At = since, since
+	case since.Before(w.Since):
+		w.Since = since
+	case since.After(w.At):
+		w.At = since
+	}
+	w.Why = why
 }
 
 // Wanting returns the terminals that want p, the longest first, of those that p sees. It returns
@@ -171,7 +199,7 @@ type onlooker struct {
 // told together.
 const notifyPause = 5 * time.Second
 
-// join adds a window.
+// join adds a window, which is called at once.
 func (p *people) join(a *Attach, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -185,6 +213,7 @@ func (p *people) join(a *Attach, now time.Time) {
 	a.onlooker = p.by[id]
 	a.onlooker.windows[a] = struct{}{}
 	a.onlooker.active.Store(a)
+	a.call()
 }
 
 // leave removes it.
@@ -202,19 +231,34 @@ func (p *people) leave(a *Attach) {
 	}
 }
 
-// tell tells all that a terminal wants something. Any lock may be held.
+// tell tells all that a terminal wants somebody more, or less. Any lock may be held.
 func (p *people) tell() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, o := range p.by {
 		for a := range o.windows {
-			select {
-			case a.calls <- struct{}{}:
-			default:
-			}
+			a.call()
 		}
 	}
 	p.tellConnsLocked()
+}
+
+// here reports whether a person looks at some terminal, in a window or by another connection. Any
+// lock may be held.
+func (p *people) here(person string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id := range p.by {
+		if authz.Person(id) == person {
+			return true
+		}
+	}
+	for c := range p.conns {
+		if authz.Person(c.principal.ID) == person {
+			return true
+		}
+	}
+	return false
 }
 
 // used notes that the viewer's window is the one that is used.
@@ -224,7 +268,15 @@ func (a *Attach) used() {
 	}
 }
 
-// Calls gets a value when a terminal may have come to want the viewer's person: see
+// call has the viewer look at what wants its person.
+func (a *Attach) call() {
+	select {
+	case a.calls <- struct{}{}:
+	default:
+	}
+}
+
+// Calls gets a value at first, and whenever what wants the viewer's person may have changed: see
 // [Host.Wanting]. Nothing is sent to a viewer without a window.
 func (a *Attach) Calls() <-chan struct{} { return a.calls }
 

@@ -1,19 +1,18 @@
-package host
+package host_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
 // wanted returns the NAMEs of what wants p, each with why.
-func wanted(t *testing.T, h *Host, p authz.Principal) (list []string) {
+func wanted(t *testing.T, h *host.Host, p authz.Principal) (list []string) {
 	t.Helper()
 	all, err := h.Wanting(p)
 	if err != nil {
@@ -28,27 +27,9 @@ func wanted(t *testing.T, h *Host, p authz.Principal) (list []string) {
 func TestATerminalWantsWhoeverDoesNotLookAtIt(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
-	begin := filepath.Join(t.TempDir(), "begin")
-	if err := syscall.Mkfifo(begin, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	a := run(t, h, carol, "a", "exec sleep 1000")
-	b := run(t, h, carol, "b", ": <'"+begin+"'; stty -echo; printf 'Password: '; read x")
-	rings := func(term *Terminal) {
-		clock.advance(2 * bellEvery)
-		term.term.Lock()
-		defer term.term.Unlock()
-		events{term}.Bell()
-	}
-	over := func(term *Terminal, after time.Duration) {
-		term.term.Lock()
-		defer term.term.Unlock()
-		e := events{term}
-		e.CommandExecuted("make")
-		clock.advance(after)
-		e.CommandFinished(0, true)
-	}
+	h := hosttest.New(t, withClock(clock))
+	a := newPrinter(t, h, carol, "a", "exec sleep 1000")
+	b := newPrinter(t, h, carol, "b", "printf 'Password: '; read x")
 	want := func(p authz.Principal, names ...string) {
 		t.Helper()
 		if got := wanted(t, h, p); !slices.Equal(got, names) {
@@ -56,55 +37,98 @@ func TestATerminalWantsWhoeverDoesNotLookAtIt(t *testing.T) {
 		}
 	}
 	v := attach(t, h, alice, "b", window)
-	rings(b)
-	over(a, longCommand-time.Second)
+	b.rings(clock)
+	a.takes(clock, longCommand-time.Second, 0)
 	want(alice)
 	want(carol, "b bell")
-	over(a, longCommand)
+	a.takes(clock, longCommand, 0)
 	want(alice, "a command")
 	want(carol, "b bell", "a command")
-	rings(a)
+	a.rings(clock)
 	want(alice, "a command") // the first counts
 	v.a.Close()
 	want(alice, "a command") // which has seen b to the end
-	rings(b)
+	b.rings(clock)
 	want(alice, "a command", "b bell")
-	if err := os.WriteFile(begin, nil, 0); err != nil {
-		t.Fatal(err)
-	}
-	_, err := door(t, h, carol, DoorSSH).Wait(context.Background(), b, WaitFor{Blocked: true})
+	b.ends()
+	_, err := door(t, h, carol, host.DoorSSH).Wait(context.Background(), b.term, host.WaitFor{Blocked: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(alice, "a command", "b secret")
 	want(carol, "b secret", "a command")
-	attach(t, h, alice, "a", AttachOptions{ReadOnly: true}).a.Close() // a stream: nobody looks
+	attach(t, h, alice, "a", host.AttachOptions{ReadOnly: true}).a.Close() // a stream: nobody looks
 	want(alice, "a command", "b secret")
 	attach(t, h, alice, "a", window).a.Close()
 	want(alice, "b secret")
 	attach(t, h, alice, "b", window).a.Close() // which still waits
 	want(alice, "b secret")
-	if err := h.Dispose(carol, b); err != nil {
+	if err := h.Dispose(carol, b.term); err != nil {
 		t.Fatal(err)
 	}
 	want(alice)
+}
+
+// A window is called whenever the list of what wants its person changes: by looks of that person
+// elsewhere, by the end of them, by an answer, and when a terminal is removed.
+func TestAWindowIsCalledWhenWhatWantsItsPersonChanges(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	run(t, h, carol, "work", "exec sleep 1000")
+	asks := run(t, h, carol, "asks", "exec sleep 1000")
+	over := run(t, h, alice, "over", "exit 1")
+	<-over.Done()
+	<-run(t, h, carol, "others", "exit 1").Done() // whose end is no concern of alice's
+	waits := func(now host.Waiting) { host.SetWaiting(asks, now) }
+	waits(host.WaitingSecret)
+	v := attach(t, h, alice, "work", window)
+	called := func(when string, names ...string) {
+		t.Helper()
+		select {
+		case <-v.a.Calls():
+		default:
+			t.Errorf("%s: it is not called", when)
+		}
+		if got := wanted(t, h, alice); !slices.Equal(got, names) {
+			t.Errorf("%s: alice is wanted by %q, want %q", when, got, names)
+		}
+	}
+	called("it has come", "over exited", "asks secret")
+	other := attach(t, h, alice, "asks", window)
+	called("the person looks elsewhere", "over exited")
+	waits(host.WaitingNone)
+	waits(host.WaitingSecret) // which that person sees
+	other.a.Close()
+	called("the person looks away", "over exited", "asks secret")
+	list, err := h.Wanting(alice)
+	if news, _ := v.a.News(list); err != nil || len(news) != 0 {
+		t.Errorf("what was seen is news: %v, %v", news, err)
+	}
+	if err := h.Dispose(alice, over); err != nil {
+		t.Fatal(err)
+	}
+	called("one that has exited is removed", "asks secret")
+	waits(host.WaitingNone)
+	called("a program goes on")
+	waits(host.WaitingInput)
+	called("a program waits", "asks input")
+	if err := h.Dispose(carol, asks); err != nil {
+		t.Fatal(err)
+	}
+	called("one that waits is removed")
 }
 
 // A peer that says what its person looks at is called when that changes what wants them, and looks
 // at nothing any more once its connection has ended.
 func TestAPeerTellsWhatItsPersonLooksAt(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	a, b := run(t, h, carol, "a", "exec sleep 1000"), run(t, h, carol, "b", "exec sleep 1000")
-	happens := func(term *Terminal, why Want) {
-		term.term.Lock()
-		defer term.term.Unlock()
-		term.happened(why)
-	}
-	c := door(t, h, alice, DoorWebSocket)
+	clock := newClock()
+	h := hosttest.New(t, withClock(clock))
+	a, b := newPrinter(t, h, carol, "a", ""), newPrinter(t, h, carol, "b", "")
+	c := door(t, h, alice, host.DoorWebSocket)
 	called := func(names ...string) {
 		t.Helper()
-		eventually(t, "a call", func() bool {
+		hosttest.Eventually(t, "a call", func() bool {
 			select {
 			case <-c.Calls():
 				return true
@@ -120,31 +144,31 @@ func TestAPeerTellsWhatItsPersonLooksAt(t *testing.T) {
 			t.Errorf("alice is wanted by %q, want %q", got, names)
 		}
 	}
-	if !c.Looking([]string{a.uri, a.uri, "ahp-terminal:/none", "x:y"}) || c.Looking([]string{a.uri}) {
+	if !c.Looking([]string{a.term.URI(), a.term.URI(), "ahp-terminal:/none", "x:y"}) || c.Looking([]string{a.term.URI()}) {
 		t.Error("the first time is not the first")
 	}
 	called()
-	happens(a, WantBell)
-	happens(b, WantCommand)
+	a.rings(clock)
+	b.takes(clock, longCommand, 0)
 	called("b command")
-	c.Looking([]string{b.uri})
+	c.Looking([]string{b.term.URI()})
 	called()
-	happens(a, WantBell)
+	a.rings(clock)
 	called("a bell")
 	window := attach(t, h, alice, "a", window) // one that the same person opens
-	happens(b, WantBell)
+	b.rings(clock)
 	called()
 	window.a.Close()
 	c.Looking(nil)
-	happens(a, WantExited)
-	called("a exited")
-	c.Looking([]string{a.uri})
+	a.takes(clock, longCommand, 1)
+	called("a failed")
+	c.Looking([]string{a.term.URI()})
 	c.Close()
-	if c.Looking([]string{b.uri}) || c.Wanting() != nil {
+	if c.Looking([]string{b.term.URI()}) || c.Wanting() != nil {
 		t.Error("a connection that is closed still looks")
 	}
-	happens(a, WantBell)
-	happens(b, WantBell)
+	a.rings(clock)
+	b.rings(clock)
 	if got := wanted(t, h, alice); !slices.Equal(got, []string{"a bell", "b bell"}) {
 		t.Errorf("alice is wanted by %q", got)
 	}

@@ -1,7 +1,7 @@
 package host
 
 import (
-	"context"
+	"errors"
 	"log/slog"
 
 	"termhost/authz"
@@ -9,6 +9,24 @@ import (
 
 // Audit returns the audit log, for what doors have to record.
 func (h *Host) Audit() *slog.Logger { return h.auditLog }
+
+// Audit records what the connection's peer does, or what becomes of it.
+func (c *Conn) Audit(event string, attrs ...any) {
+	c.host.auditLog.Info(event, append(attrs, c.source.Attrs(c.principal)...)...)
+}
+
+// Denied records err, if that is a refusal by the policy.
+func (c *Conn) Denied(err error) {
+	var denied *authz.Denied
+	if errors.As(err, &denied) {
+		var about []any
+		if denied.Terminal != "" {
+			about = []any{"terminal", denied.Terminal}
+		}
+		c.Audit(authz.AuditDenied, append(about, "who", c.principal.Name,
+			"verb", denied.Verb.String(), "reason", denied.Rule)...)
+	}
+}
 
 // audit records an event of the feed in the audit log, if it is one that says who disturbed whom.
 // Somebody reads the record long after, so it is written whether or not somebody reads the feed.
@@ -19,8 +37,16 @@ func (t *Terminal) audit(e Event) {
 		event = authz.AuditCreate
 	case EventDisposed:
 		event = authz.AuditDispose
+	case EventRenamed:
+		event = authz.AuditRename
 	case EventAttached:
 		event = authz.AuditAttach
+	case EventDetached:
+		event = authz.AuditDetach
+	case EventAsksKeyboard:
+		event = authz.AuditAskKeyboard
+	case EventAsks:
+		event = authz.AuditAsk
 	case EventHolderChanged:
 		event = authz.AuditHandBack
 		if e.By == e.To {
@@ -33,14 +59,18 @@ func (t *Terminal) audit(e Event) {
 	default:
 		return
 	}
-	attrs := append(make([]slog.Attr, 0, 5), slog.String("terminal", t.name))
+	attrs := append(make([]any, 0, 16), "terminal", t.Name())
 	for _, a := range []slog.Attr{
-		slog.String("who", e.By), slog.String("to", e.To), slog.String("door", e.door),
-		slog.String("reason", e.Reason),
+		slog.String("was", e.Was), slog.String("who", e.By), slog.String("to", e.To),
+		slog.String("ask", e.Ask), slog.String("reason", e.Reason),
 	} {
 		if a.Value.String() != "" {
 			attrs = append(attrs, a)
 		}
 	}
-	t.host.auditLog.LogAttrs(context.Background(), slog.LevelInfo, event, attrs...)
+	if e.from != nil {
+		e.from.Audit(event, attrs...)
+		return
+	}
+	t.host.auditLog.Info(event, attrs...)
 }

@@ -1,22 +1,24 @@
-package host
+package host_test
 
 import (
 	"sync"
 	"testing"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ptypool/vt"
 )
 
 func TestAStalledReaderIsResynchronisedAndNineOthersGetEverything(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.LogBytes = 1 << 20; c.ScrollbackBytes = 64 << 10 })
+	h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 1 << 20; c.ScrollbackBytes = 64 << 10 })
 	term := run(t, h, carol, "x",
 		"stty -echo -opost; printf ready; read x; yes 0123456789abcdef | head -c 8000000; printf THE-END; read x")
-	term.awaitOutput(t, "ready")
+	awaitOutput(t, h, term, "ready")
 	stalled := attach(t, h, eve, "x", window)
 	var healthy []*viewer
 	for range 9 {
-		healthy = append(healthy, attach(t, h, eve, "x", AttachOptions{}))
+		healthy = append(healthy, attach(t, h, eve, "x", host.AttachOptions{}))
 	}
 	owner := attach(t, h, carol, "x", window)
 	if err := owner.a.Input([]byte("\n")); err != nil {
@@ -32,7 +34,7 @@ func TestAStalledReaderIsResynchronisedAndNineOthersGetEverything(t *testing.T) 
 			t.Errorf("reader %d got %d bytes", i, len(v.out))
 		}
 	}
-	term.awaitOutput(t, "THE-END")
+	awaitOutput(t, h, term, "THE-END")
 	stalled.shows("THE-END")
 	if stalled.lagged != 1 {
 		t.Errorf("it was told %d times that it fell behind", stalled.lagged)

@@ -1,7 +1,8 @@
-package host
+package host_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,13 +10,15 @@ import (
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 )
 
 func BenchmarkCreateUntilExit(b *testing.B) {
-	h := newHost(b)
+	h := hosttest.New(b)
 	for b.Loop() {
-		term, err := h.Create(carol, CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
+		term, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -23,35 +26,54 @@ func BenchmarkCreateUntilExit(b *testing.B) {
 	}
 }
 
-// reader takes what a connection's writer would take: as raw bytes, or encoded.
-type reader struct {
-	sub *store.Subscriber
-	raw bool
-}
-
-// readToExit reads until the terminal has exited.
-func (r *reader) readToExit() {
+// readRaw takes output as an SSH session's writer does, until the terminal has exited.
+func readRaw(b *testing.B, v *viewer) {
 	var items []store.Item
 	var wire []byte
 	for {
-		items = r.sub.Pull(items[:0], 256<<10)
+		items = v.a.Pull(items[:0], 256<<10)
 		if len(items) == 0 {
-			<-r.sub.Signal()
+			<-v.a.Signal()
 			continue
 		}
 		wire = wire[:0]
 		for _, it := range items {
-			switch {
-			case it.Lagged != nil:
-				r.sub.Skip(it.Lagged)
-				continue
-			case r.raw:
-				if d, ok := it.Entry.Action().(ahp.TerminalData); ok {
-					wire = append(wire, d.Data...)
+			if it.Lagged != nil {
+				if _, err := v.a.Redraw(); err != nil {
+					b.Error(err)
+					return
 				}
-			default:
-				wire = it.Entry.AppendEnvelope(wire, ahp.ShapeExitCode)
+				continue
 			}
+			switch a := it.Entry.Action().(type) {
+			case ahp.TerminalData:
+				wire = append(wire, a.Data...)
+			case ahp.TerminalExited:
+				return
+			}
+		}
+	}
+}
+
+// readAHP takes and encodes actions as an AHP connection's writer does, until a terminal has
+// exited.
+func readAHP(p *peer) {
+	sub := p.c.Subscriber()
+	var items []store.Item
+	var wire []byte
+	for {
+		items = sub.Pull(items[:0], 256<<10)
+		if len(items) == 0 {
+			<-sub.Signal()
+			continue
+		}
+		wire = wire[:0]
+		for _, it := range items {
+			if it.Lagged != nil {
+				sub.Skip(it.Lagged)
+				continue
+			}
+			wire = it.Entry.AppendEnvelope(wire, ahp.ShapeExitCode)
 			if _, ok := it.Entry.Action().(ahp.TerminalExited); ok {
 				return
 			}
@@ -76,30 +98,33 @@ func BenchmarkFlood(b *testing.B) {
 		{"1 AHP", 0, 1, false}, {"10 raw", 10, 0, false}, {"10 AHP", 0, 10, false},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			h := newHost(b, func(cfg *Config) { cfg.Persist = !c.volatile })
+			h := hosttest.New(b, func(cfg *host.Config) { cfg.Persist = !c.volatile })
 			b.SetBytes(size)
 			for b.Loop() {
 				// A program that begins when it is told to.
 				term := run(b, h, carol, "", "stty -opost -echo; echo ready; read x; exec cat "+file)
-				term.awaitOutput(b, "ready")
+				awaitOutput(b, h, term, "ready")
 				var wg sync.WaitGroup
 				for i := range c.raw + c.ahp {
-					r := &reader{raw: i < c.raw}
-					r.sub = h.store.NewSubscriber(r.raw)
-					if err := r.sub.Follow(term.ch); err != nil {
-						b.Fatal(err)
+					if i < c.raw {
+						v := attach(b, h, eve, term.Name(), host.AttachOptions{})
+						wg.Go(func() {
+							readRaw(b, v)
+							v.a.Close()
+						})
+						continue
 					}
+					p := connect(b, h, eve, fmt.Sprint("reader ", i))
+					p.subscribe(term.URI())
 					wg.Go(func() {
-						r.readToExit()
-						r.sub.Close()
+						readAHP(p)
+						p.c.Close()
 					})
 				}
-				if err := term.term.Input([]byte("\n")); err != nil {
-					b.Fatal(err)
-				}
+				hosttest.Check(b, door(b, h, carol, host.DoorSSH).Send(b.Context(), term, []byte("\n")))
 				<-term.Done()
 				wg.Wait()
-				h.remove(term, "")
+				dispose(b, h, term)
 			}
 		})
 	}
@@ -109,11 +134,11 @@ func BenchmarkIdleTerminal(b *testing.B) {
 	const n = 50
 	var before, after runtime.MemStats
 	for b.Loop() {
-		h := newHost(b, func(c *Config) { c.MaxTerminals = 500 })
+		h := hosttest.New(b, func(c *host.Config) { c.MaxTerminals = 500 })
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		for range n {
-			run(b, h, carol, "", "echo some output; exec cat").awaitOutput(b, "output")
+			awaitOutput(b, h, run(b, h, carol, "", "echo some output; exec cat"), "output")
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)
@@ -125,49 +150,40 @@ func BenchmarkIdleTerminal(b *testing.B) {
 	b.ReportMetric(float64(inUse(&after)-inUse(&before))/n, "B/terminal")
 }
 
-// many makes terminals without processes.
-func many(b *testing.B, h *Host, n int) []*Terminal {
-	list := make([]*Terminal, n)
-	for i := range list {
-		list[i] = fedTerminal(b, h, 80, 24)
-		h.mu.Lock()
-		h.order = append(h.order, list[i])
-		h.terminals[list[i].uri] = list[i]
-		h.mu.Unlock()
-		list[i].ch.List()
-	}
-	return list
-}
-
 func BenchmarkListOf500(b *testing.B) {
-	h := newHost(b, func(c *Config) { c.MaxTerminals = 2000 }) // of which one key gets a quarter
-	many(b, h, 500)
+	h := hosttest.New(b, func(c *host.Config) { c.MaxTerminals = 2000 }) // of which one key gets a quarter
+	for range 500 {
+		sharedTerminal(b, h, 80, 24)
+	}
+	p := connect(b, h, carol, "c")
+	uri := p.create("x", "/bin/cat")
 	b.Run("ls", func(b *testing.B) {
 		for b.Loop() {
-			if list, err := h.List(carol); err != nil || len(list) != 500 {
+			if list, err := h.List(carol); err != nil || len(list) != 501 {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("root", func(b *testing.B) {
 		for b.Loop() {
-			h.store.PublishTerminals()
+			p.c.Dispatch(uri, 1, ahp.TerminalTitleChanged{Title: "new"}) // which is in the list
+			host.FlushList(h)
 		}
 	})
 }
 
 func BenchmarkDispatchInput(b *testing.B) {
-	h := newHost(b)
+	h := hosttest.New(b)
 	p := connect(b, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c", "stty raw -echo; echo ready; exec cat >/dev/null")
-	h.lookup(uri).awaitOutput(b, "ready")
+	awaitOutput(b, h, lookup(h, uri), "ready")
 	key := ahp.TerminalInput{Data: []byte("x")}
 	var items []store.Item
 	seq := int64(0)
 	for b.Loop() {
 		seq++
 		p.c.Dispatch(uri, seq, key)
-		items = p.c.sub.Pull(items[:0], 1<<20)
+		items = p.c.Subscriber().Pull(items[:0], 1<<20)
 		if len(items) != 1 {
 			b.Fatalf("%d answers", len(items))
 		}
@@ -182,9 +198,9 @@ func BenchmarkCreate(b *testing.B) {
 		state func() string
 	}{{"without a journal", func() string { return "" }}, {"with one", b.TempDir}} {
 		b.Run(c.name, func(b *testing.B) {
-			h := newHost(b, func(cfg *Config) { cfg.StateDir = c.state() })
+			h := hosttest.New(b, func(cfg *host.Config) { cfg.StateDir = c.state() })
 			for b.Loop() {
-				term, err := h.Create(carol, CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
+				term, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
 				if err != nil {
 					b.Fatal(err)
 				}

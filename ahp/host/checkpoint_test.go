@@ -1,12 +1,14 @@
-package host
+package host_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/vt"
 )
@@ -64,56 +66,46 @@ func (p painter) piece() string {
 	}
 }
 
-// fedTerminal is a terminal of the host whose program is the test.
-func fedTerminal(t testing.TB, h *Host, cols, rows int) *Terminal {
-	t.Helper()
-	exec := &serverExecutor{}
-	term := &Terminal{host: h, created: h.now(), creator: carol, exec: exec,
-		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{})}
-	exec.t = term
-	o := CreateOptions{Name: fmt.Sprintf("fed-%p", term), Cols: cols, Rows: rows,
-		Claim: ahp.ClientClaim("c")}
-	if err := h.register(term, o, "/", ""); err != nil {
-		t.Fatal(err)
-	}
-	screen := vt.Options{ScrollbackLines: 100}
-	if _, err := h.pool.Virtual(cols, rows, screen, silent{events{term}}); err != nil {
-		t.Fatal(err)
-	}
-	return term
+// sharedTerminal returns a terminal without a program: the test prints.
+func sharedTerminal(tb testing.TB, h *host.Host, cols, rows int) *host.Share {
+	tb.Helper()
+	s, err := door(tb, h, carol, host.DoorSSH).Share(host.ShareOptions{Cols: cols, Rows: rows, Pty: true})
+	hosttest.Check(tb, err)
+	tb.Cleanup(s.Close)
+	return s
 }
 
-// silent gives no answers: there is no program that asks.
-type silent struct{ events }
-
-func (silent) Reply([]byte) {}
-
-func (t *Terminal) prints(p []byte) {
-	t.term.Lock()
-	defer t.term.Unlock()
-	t.term.Feed(p)
+// prints prints p on a shared terminal.
+func prints(tb testing.TB, s *host.Share, p string) {
+	tb.Helper()
+	_, err := s.Output(tb.Context(), []byte(p))
+	hosttest.Check(tb, err)
 }
 
-// sameScreen compares what a fresh terminal shows after the content with the host's screen.
-func sameScreen(t *testing.T, term *Terminal, content []byte) bool {
+// sameScreen compares what a fresh screen shows after the content with what a terminal shows.
+func sameScreen(t *testing.T, h *host.Host, term *host.Terminal, content string) bool {
 	t.Helper()
-	term.term.Lock()
-	defer term.term.Unlock()
-	host := term.term.Screen()
-	cols, rows := host.Size()
-	fresh := vt.New(cols, rows, vt.Options{})
-	fresh.Feed(content, nil)
+	st := state(t, h, term)
+	want, err := h.Peek(eve, term, true)
+	hosttest.Check(t, err)
+	drawn := vt.New(st.Cols, st.Rows, vt.Options{}) // for what is no text
+	v := attach(t, h, eve, term.Name(), host.AttachOptions{Cols: st.Cols, Rows: st.Rows})
+	v.a.Close()
+	v.c.Close()
+	drawn.Feed(v.out, nil)
+	fresh := vt.New(st.Cols, st.Rows, vt.Options{})
+	fresh.Feed([]byte(content), nil)
 	fresh.Flush(nil)
-	got, want := fresh.AppendText(nil, true), host.AppendText(nil, true)
-	if string(got) != string(want) {
+	got := bytes.TrimRight(fresh.AppendText(nil, true), "\n")
+	if want = bytes.TrimRight(want, "\n"); !bytes.Equal(got, want) {
 		t.Errorf("the content shows\n%q\nthe host's screen is\n%q", got, want)
 		return false
 	}
 	x, y, shown := fresh.Cursor()
-	hx, hy, hshown := host.Cursor()
-	if x != hx || y != hy || shown != hshown || fresh.AltScreen() != host.AltScreen() {
+	hx, hy, hshown := drawn.Cursor()
+	if x != hx || y != hy || shown != hshown || fresh.AltScreen() != drawn.AltScreen() {
 		t.Errorf("the cursor is at %d,%d %v, the host's at %d,%d %v; alternate screen %v, %v",
-			x, y, shown, hx, hy, hshown, fresh.AltScreen(), host.AltScreen())
+			x, y, shown, hx, hy, hshown, fresh.AltScreen(), drawn.AltScreen())
 		return false
 	}
 	return true
@@ -126,11 +118,13 @@ func TestTrimmedContentEndsInTheHostsScreen(t *testing.T) {
 		seeds = 4
 	}
 	for seed := range seeds {
-		h, err := New(Config{ScrollbackBytes: 16 << 10, LogBytes: 128 << 10, MaxExited: 1})
+		h, err := host.New(host.Config{ScrollbackBytes: 16 << 10, LogBytes: 128 << 10, MaxExited: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		term := fedTerminal(t, h, 40, 12)
+		shared := sharedTerminal(t, h, 40, 12)
+		term := shared.Terminal()
+		straight := vt.New(40, 12, vt.Options{}) // gets all that is printed
 		p := painter{rand.New(rand.NewPCG(uint64(seed), 7))}
 		trimmed, total := 0, 0
 		for range 300 {
@@ -141,18 +135,19 @@ func TestTrimmedContentEndsInTheHostsScreen(t *testing.T) {
 			out := b.String()
 			total += len(out)
 			cut := p.r.IntN(len(out) + 1)
-			term.prints([]byte(out[:cut]))
-			term.prints([]byte(out[cut:]))
-			st, _ := term.ch.Terminal()
+			prints(t, shared, out[:cut])
+			prints(t, shared, out[cut:])
+			straight.Feed([]byte(out), nil)
+			st := state(t, h, term)
 			if n := len(text(st)); n > 16<<10+maxSpacing {
 				t.Fatalf("seed %d: the content grows to %d bytes", seed, n)
 			} else if n < total/2 {
 				trimmed++
 			}
-			if p.r.IntN(8) == 0 && !settled(term) {
+			if p.r.IntN(8) == 0 && straight.Pending() {
 				continue // in the middle of a sequence
 			}
-			if !sameScreen(t, term, []byte(text(st))) {
+			if !sameScreen(t, h, term, text(st)) {
 				t.Fatalf("seed %d", seed)
 			}
 		}
@@ -165,37 +160,31 @@ func TestTrimmedContentEndsInTheHostsScreen(t *testing.T) {
 	}
 }
 
-func settled(t *Terminal) bool {
-	t.term.Lock()
-	defer t.term.Unlock()
-	return !t.term.Screen().Pending()
-}
-
 func TestCheckpointsCostLittleOnALargeScreen(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.ScrollbackBytes = 64 << 10 })
-	term := fedTerminal(t, h, MaxCols, MaxRows)
+	h := hosttest.New(t, func(c *host.Config) { c.ScrollbackBytes = 64 << 10 })
+	shared := sharedTerminal(t, h, host.MaxCols, host.MaxRows)
 	line := strings.Repeat("\x1b[31mx\x1b[32my", 80) + "\r\n"
 	for range 3000 {
-		term.prints([]byte(line))
+		prints(t, shared, line)
 	}
-	st, _ := term.ch.Terminal()
+	st := state(t, h, shared.Terminal())
 	if n := len(text(st)); n > 64<<10+2*maxSpacing+1<<20 {
 		t.Errorf("the content is %d bytes", n)
 	}
-	if !sameScreen(t, term, []byte(text(st))) {
+	if !sameScreen(t, h, shared.Terminal(), text(st)) {
 		t.Fatal("not the same screen")
 	}
 }
 
 func TestAStreamSeesTrimmedContentFromItsBeginning(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.ScrollbackBytes = 64 << 10 })
+	h := hosttest.New(t, func(c *host.Config) { c.ScrollbackBytes = 64 << 10 })
 	term := run(t, h, carol, "x",
 		`stty -opost; printf '\033[?1049h\033[31m\033[3;5r'; yes 'text in red' | head -c 300000; printf THE-END; read x`)
-	term.awaitOutput(t, "THE-END")
-	v := attach(t, h, eve, "x", AttachOptions{})
-	if !sameScreen(t, term, v.out) {
+	awaitOutput(t, h, term, "THE-END")
+	v := attach(t, h, eve, "x", host.AttachOptions{})
+	if !sameScreen(t, h, term, string(v.out)) {
 		t.Error("a late viewer's stream shows something else")
 	}
 }

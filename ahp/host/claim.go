@@ -22,11 +22,11 @@ type claimed struct {
 }
 
 // holderOf binds a claim to a principal: to the one that its clientId belongs to or, for an agent
-// session, to the one that claims, which is by. It is false if the claim names a clientId that
-// belongs to nobody. It takes Host.mu.
-func (h *Host) holderOf(c ahp.Claim, by authz.Principal) (holder, bool) {
+// session, to the one that claims, which is by and is called name. It is false if the claim names a
+// clientId that belongs to nobody. It takes Host.mu.
+func (h *Host) holderOf(c ahp.Claim, by authz.Principal, name string) (holder, bool) {
 	if c.Kind != ahp.ClaimClient {
-		return holder{claim: c, principal: by.ID, name: by.Name}, true
+		return holder{claim: c, principal: by.ID, name: name}, true
 	}
 	id, name, ok := h.claimant(c.ClientID)
 	return holder{claim: c, principal: id, name: name}, ok
@@ -34,7 +34,7 @@ func (h *Host) holderOf(c ahp.Claim, by authz.Principal) (holder, bool) {
 
 // sshHolder returns p as the holder by a claim of its SSH sessions.
 func sshHolder(p authz.Principal) holder {
-	return holder{claim: ahp.ClientClaim(SSHClientID(p)), principal: p.ID, name: p.Name}
+	return holder{claim: ahp.ClientClaim(SSHClientID(p)), principal: p.ID, name: nameOf(p)}
 }
 
 // validClaim reports whether a claim may be kept, and shown to everybody.
@@ -71,7 +71,7 @@ func isSession(uri string) bool {
 func (t *Terminal) claim(s step, next holder) (reason string) {
 	if t.crosses(s) {
 		return fmt.Sprintf("%s claimed it at the same moment; look, then claim again",
-			Printable(t.holder.name))
+			t.holder.text())
 	}
 	prior := t.holder
 	if s.conn.principal.IsPage() && s.conn.claims(next) && prior.claim != next.claim {
@@ -117,10 +117,12 @@ func (t *Terminal) hold(next holder, s step) { t.holdOnLoan(next, s, nil, nil) }
 
 // holdOnLoan is hold with the loans that next has the claim on.
 func (t *Terminal) holdOnLoan(next holder, s step, prior, lent *loan) {
-	by, from := t.who(s), t.holder
+	by, from := s.name(), t.holder
 	seized := s.principal.ID != t.holder.principal
 	if seized && next.principal != t.holder.principal {
+		queued := t.term.InputQueued()
 		t.term.DiscardInput()
+		t.cutOff(t.holder, next, queued)
 	}
 	t.dropHeldOf(t.holder, next)
 	t.holder, t.prior, t.lent = next, prior, lent
@@ -131,7 +133,7 @@ func (t *Terminal) holdOnLoan(next holder, s step, prior, lent *loan) {
 	t.last = claimed{by: s.conn, role: s.principal.Role, at: t.host.now(), seq: seq}
 	t.host.list.changed()
 	if from.named() != next.named() {
-		t.emit(Event{Kind: EventHolderChanged, By: by, To: next.name})
+		t.emit(Event{Kind: EventHolderChanged, By: by, To: next.text(), from: s.conn})
 	}
 	t.wakeDeciders() // others may decide now
 	t.fit()

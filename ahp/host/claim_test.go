@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"strings"
@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
 var (
-	dave    = keyOf("dave", authz.Admin)
+	dave    = hosttest.Principal("dave", authz.Admin)
 	session = ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1", TurnID: "t",
 		ToolCallID: "c"}
 )
@@ -36,12 +38,12 @@ func (c *laterClock) advance(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-func withClock(c *laterClock) func(*Config) { return func(cfg *Config) { cfg.Now = c.Now } }
+func withClock(c *laterClock) func(*host.Config) { return func(cfg *host.Config) { cfg.Now = c.Now } }
 
 func TestClaimsPassOnOnlyFromTheHolder(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	owner, other := connect(t, h, carol, "owner"), connect(t, h, bot, "other")
 	uri := owner.create("x", "/bin/cat")
 	steps := []struct {
@@ -69,15 +71,15 @@ func TestClaimsPassOnOnlyFromTheHolder(t *testing.T) {
 		if s.want == "" && got != "" || !strings.Contains(got, s.want) {
 			t.Fatalf("step %d: %q, want %q", i, got, s.want)
 		}
-		if s.want == "" && h.lookup(uri).ch.Claim() != s.claim {
-			t.Fatalf("step %d: held by %+v", i, h.lookup(uri).ch.Claim())
+		if s.want == "" && lookup(h, uri).Info(alice).Claim != s.claim {
+			t.Fatalf("step %d: held by %+v", i, lookup(h, uri).Info(alice).Claim)
 		}
 	}
 }
 
 func TestAnAdminSeizesAndTheFormerHolderTypesNoMore(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	agent, admin := connect(t, h, bot, "agent"), connect(t, h, alice, "admin")
 	uri := agent.create("x", "/bin/cat")
 	if got := admin.claim(uri, "admin"); got != "" {
@@ -98,14 +100,14 @@ func TestAnAdminSeizesAndTheFormerHolderTypesNoMore(t *testing.T) {
 
 func TestASeizureDropsWhatTheFormerHolderHadQueued(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	agent, admin := connect(t, h, bot, "agent"), connect(t, h, alice, "admin")
 	// The program reads nothing before it is told to, by a named pipe.
 	dir := t.TempDir()
 	uri := agent.create("x", "/bin/sh", "-c",
 		"stty raw -echo; mkfifo "+dir+"/go; printf ready; read x <"+dir+"/go; exec cat")
-	term := h.lookup(uri)
-	term.awaitOutput(t, "ready")
+	term := lookup(h, uri)
+	awaitOutput(t, h, term, "ready")
 	for range 8 {
 		typed := ahp.TerminalInput{Data: []byte(strings.Repeat("rm -rf / ", 1<<10))}
 		if got := agent.dispatch(uri, typed); got != "" {
@@ -119,15 +121,16 @@ func TestASeizureDropsWhatTheFormerHolderHadQueued(t *testing.T) {
 		t.Fatal(got)
 	}
 	writeFile(t, dir+"/go", "\n")
-	term.awaitOutput(t, "end")
-	if st, _ := term.ch.Terminal(); text(st) != "readyend" {
+	awaitOutput(t, h, term, "end")
+	if st := state(admin.t, h, term); text(st) != "readyend" {
 		t.Errorf("the program read %.100q", text(st))
 	}
 }
 
 func TestOfTwoRacingClaimsExactlyOneWins(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	clock := newClock()
+	h := hosttest.New(t, withClock(clock))
 	// One token, two agents: the policy lets both.
 	a, b := connect(t, h, bot, "a"), connect(t, h, bot, "b")
 	for i := range 50 {
@@ -140,7 +143,7 @@ func TestOfTwoRacingClaimsExactlyOneWins(t *testing.T) {
 		if got := a.dispatch(uri, ahp.TerminalClaimed{Claim: session}); got != "" {
 			t.Fatal(got)
 		}
-		h.lookup(uri).forgetLastClaim()
+		clock.advance(crossing)
 		var wg sync.WaitGroup
 		for _, p := range []*peer{a, b} {
 			wg.Go(func() {
@@ -157,26 +160,19 @@ func TestOfTwoRacingClaimsExactlyOneWins(t *testing.T) {
 		if rb == "" {
 			winner = "b"
 		}
-		if got := h.lookup(uri).ch.Claim(); got != ahp.ClientClaim(winner) {
+		if got := lookup(h, uri).Info(alice).Claim; got != ahp.ClientClaim(winner) {
 			t.Fatalf("%s won, but it is held by %+v", winner, got)
 		}
-		if e := h.Dispose(bot, h.lookup(uri)); e != nil {
+		if e := h.Dispose(bot, lookup(h, uri)); e != nil {
 			t.Fatal(e)
 		}
 	}
 }
 
-// forgetLastClaim makes the terminal one that nobody has claimed lately.
-func (t *Terminal) forgetLastClaim() {
-	t.term.Lock()
-	defer t.term.Unlock()
-	t.last = claimed{}
-}
-
 func TestAClaimMadeWithKnowledgeOfTheLastIsNoRace(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	first, second := connect(t, h, alice, "first"), connect(t, h, dave, "second")
 	operator := connect(t, h, carol, "operator")
 	uri := operator.create("x", "/bin/cat")
@@ -219,10 +215,10 @@ func TestAClaimMadeWithKnowledgeOfTheLastIsNoRace(t *testing.T) {
 
 func TestASessionsClaimIsHeldByThePrincipalThatMadeIt(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	agent, thief := connect(t, h, bot, "agent"), connect(t, h, carol, "thief")
 	uri := ahp.TerminalURI("x")
-	if e := agent.c.CreateTerminal(ahp.CreateTerminalParams{Channel: uri, Claim: &session}); e != nil {
+	if e := created(agent.c.CreateTerminal(ahp.CreateTerminalParams{Channel: uri, Claim: &session})); e != nil {
 		t.Fatal(e)
 	}
 	if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte("\n")}); got != "" {
@@ -240,7 +236,7 @@ func TestASessionsClaimIsHeldByThePrincipalThatMadeIt(t *testing.T) {
 
 func TestInputSharedLetsOperatorsTypeButNotObservers(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.InputShared = true })
+	h := hosttest.New(t, func(c *host.Config) { c.InputShared = true })
 	owner, other := connect(t, h, carol, "owner"), connect(t, h, bot, "other")
 	looker := connect(t, h, eve, "looker")
 	uri := owner.create("x", "/bin/cat")
@@ -255,7 +251,7 @@ func TestInputSharedLetsOperatorsTypeButNotObservers(t *testing.T) {
 	if !strings.Contains(got, "observers") {
 		t.Error(got)
 	}
-	v := attach(t, h, bot, "x", AttachOptions{Cols: 80, Rows: 24})
+	v := attach(t, h, bot, "x", host.AttachOptions{Cols: 80, Rows: 24})
 	if err := v.a.Input([]byte("y")); err != nil {
 		t.Error(err)
 	}
@@ -263,10 +259,10 @@ func TestInputSharedLetsOperatorsTypeButNotObservers(t *testing.T) {
 
 func TestAFullInputQueueRejectsAndTheTerminalLivesOn(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "owner")
 	uri := p.create("x", "/bin/sh", "-c", "stty raw -echo; printf ready; exec sleep 1000")
-	h.lookup(uri).awaitOutput(t, "ready")
+	awaitOutput(t, h, lookup(h, uri), "ready")
 	piece := []byte(strings.Repeat("x", 256<<10))
 	var got string
 	for range 8 {

@@ -1,17 +1,24 @@
-package host
+package host_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 )
 
-// screenText returns what t's screen shows, without blank lines at its end.
-func (t *Terminal) screenText() string {
-	t.term.Lock()
-	defer t.term.Unlock()
-	return strings.TrimRight(string(t.term.Screen().AppendText(nil, false)), "\n")
+// screenText returns what a terminal's screen shows, without blank lines at its end.
+func screenText(tb testing.TB, h *host.Host, term *host.Terminal) string {
+	tb.Helper()
+	screen, err := h.Peek(alice, term, false)
+	hosttest.Check(tb, err)
+	return strings.TrimRight(string(screen), "\n")
 }
 
 // After a clear the content replays to the host's screen, at once and from then on: those who
@@ -34,33 +41,33 @@ func TestAClearKeepsTheLineOfTheCursor(t *testing.T) {
 		{"a full line", `printf "above\r\n%080d" 0`, "above\n" + strings.Repeat("0", 80)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHost(t)
+			h := hosttest.New(t)
 			p := connect(t, h, carol, "c")
 			uri := p.create("x", "/bin/sh", "-c",
 				"stty -echo;"+c.prints+"; printf '\033]0;printed\007'; read x; printf -- '-more'; read x")
-			term := h.lookup(uri)
-			term.awaitOutput(t, "printed")
+			term := lookup(h, uri)
+			awaitOutput(t, h, term, "printed")
 			p.subscribe(uri)
 			if got := p.dispatch(uri, ahp.TerminalCleared{}); got != "" {
 				t.Fatal(got)
 			}
 			replays := func() {
 				t.Helper()
-				st, _ := term.ch.Terminal()
-				sameScreen(t, term, []byte(text(st)))
+				st := state(p.t, h, term)
+				sameScreen(t, h, term, text(st))
 				if strings.Contains(text(st), "secret") {
 					t.Errorf("the content is %q", text(st))
 				}
 			}
 			replays()
-			if got := term.screenText(); got != c.kept {
+			if got := screenText(p.t, h, term); got != c.kept {
 				t.Errorf("the screen shows %q, want %q", got, c.kept)
 			}
 			if v := attach(t, h, carol, "x", window); strings.Contains(string(v.out), "secret") {
 				t.Errorf("a viewer that attaches later is sent %q", v.out)
 			}
 			p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
-			term.awaitOutput(t, "-more")
+			awaitOutput(t, h, term, "-more")
 			replays()
 		})
 	}
@@ -69,11 +76,11 @@ func TestAClearKeepsTheLineOfTheCursor(t *testing.T) {
 // Lines that a clear took away are not sent to a viewer whose screen was covered.
 func TestAClearUnderAnOverlayBringsNothingBack(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
 		`for i in $(seq 20); do echo secret-$i-; done; printf '$ typed'; read x`)
-	h.lookup(uri).awaitOutput(t, "typed")
+	awaitOutput(t, h, lookup(h, uri), "typed")
 	v := attach(t, h, carol, "x", window)
 	if _, _, err := v.a.Cover(nil); err != nil {
 		t.Fatal(err)
@@ -90,15 +97,15 @@ func TestAClearUnderAnOverlayBringsNothingBack(t *testing.T) {
 
 func TestClearPaintsAFullScreenProgramAnew(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c", `printf 'before\033[?1049h\033[2;2Hfull screen'; read x`)
-	term := h.lookup(uri)
-	term.awaitOutput(t, "full screen")
+	term := lookup(h, uri)
+	awaitOutput(t, h, term, "full screen")
 	if got := p.dispatch(uri, ahp.TerminalCleared{}); got != "" {
 		t.Fatal(got)
 	}
-	if st, _ := term.ch.Terminal(); !sameScreen(t, term, []byte(text(st))) {
+	if st := state(p.t, h, term); !sameScreen(t, h, term, text(st)) {
 		t.Errorf("the content is %q", text(st))
 	}
 }
@@ -113,7 +120,7 @@ func TestAClearByAnOwnerLeavesTheContentEmpty(t *testing.T) {
 	if why := owner.dispatch(uri, ahp.TerminalCleared{}); why != "" {
 		t.Fatal(why)
 	}
-	if st, _ := term.ch.Terminal(); len(st.Content) != 0 {
+	if st := state(owner.t, h, term); len(st.Content) != 0 {
 		t.Errorf("the content is %q", text(st))
 	}
 }
@@ -123,21 +130,27 @@ func TestAClearByAnOwnerLeavesTheContentEmpty(t *testing.T) {
 func TestAClearInTheMiddleOfAStringDoesNotShowItsRest(t *testing.T) {
 	t.Parallel()
 	for _, begin := range []string{"\x1b]0;", "\x1bP+q", "\x1b_G", "\x1b]52;c;"} {
-		h := newHost(t)
+		h := hosttest.New(t)
 		p := connect(t, h, carol, "c")
-		term := fedTerminal(t, h, 80, 24)
-		term.prints([]byte("printed" + begin + "the string"))
-		term.term.Lock()
-		got := term.clear(p.c.step(1), ahp.TerminalCleared{})
-		term.term.Unlock()
-		if got != "" {
+		x := newPrinter(t, h, carol, "x", "")
+		if _, err := x.to.WriteString("printed" + begin + "the string"); err != nil {
+			t.Fatal(err)
+		}
+		hosttest.Eventually(t, "it is read", func() bool { // what is not whole is shown to nobody
+			logs, _ := filepath.Glob(filepath.Join(host.StateDir(h), "terms", "*", "log.*"))
+			return slices.ContainsFunc(logs, func(name string) bool {
+				log, err := os.ReadFile(name)
+				return err == nil && bytes.Contains(log, []byte("the string"))
+			})
+		})
+		if got := p.dispatch(x.term.URI(), ahp.TerminalCleared{}); got != "" {
 			t.Fatal(got)
 		}
-		term.prints([]byte(" goes on\x1b\\after it"))
-		if got := term.screenText(); got != "printedafter it" {
+		x.prints(" goes on\x1b\\after it")
+		if got := screenText(t, h, x.term); got != "printedafter it<end of piece 1>" {
 			t.Errorf("in the middle of %q: the screen shows %q", begin, got)
 		}
-		if st, _ := term.ch.Terminal(); !sameScreen(t, term, []byte(text(st))) {
+		if st := state(t, h, x.term); !sameScreen(t, h, x.term, text(st)) {
 			t.Errorf("in the middle of %q: the content is %q", begin, text(st))
 		}
 	}

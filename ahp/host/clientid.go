@@ -15,8 +15,8 @@ import (
 type client struct {
 	id        string // never changes
 	principal string // its ID; never changes
-	name      string // its Name, with the number of a page
-	page      int    // the number of a page; 0: it is none
+	name      string // how it is called: see names.go
+	number    int    // which of those that would be called the same it is, from 1; 0: unknown
 
 	conn    *Conn     // nil: not connected
 	ssh     int       // how many SSH connections there are, if this is the clientId of SSH sessions
@@ -27,7 +27,7 @@ type client struct {
 
 	restored bool // an earlier host knew it, and it has not come back yet
 
-	output rateLimit // has a lock of its own
+	output outputRate // has a lock of its own
 }
 
 const (
@@ -45,7 +45,8 @@ const (
 )
 
 // SSHClientID returns the clientId that all SSH sessions of a principal share. A key has one, and
-// so has each token, because it is a principal of its own.
+// so has each token, because it is a principal of its own. The sessions of processes inside
+// terminals, which may be agents', have another one.
 func SSHClientID(p authz.Principal) string {
 	if p.Guest != "" { // its ID has a hash of the key in it, and is short
 		return sshPrefix + p.ID
@@ -59,6 +60,9 @@ func SSHClientID(p authz.Principal) string {
 	id = sshPrefix + id[:min(len(id), enough)]
 	if p.Token != "" {
 		id += "/" + p.Token
+	}
+	if p.Inside {
+		id += insideMark
 	}
 	return id
 }
@@ -96,11 +100,9 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.
 		cl.synced = old.sub.Close()
 		old.End(errTakenOver)
 	}
-	if c.principal.IsPage() {
-		h.numberLocked(cl, c)
-	}
+	h.nameLocked(cl, c.principal)
 	cl.conn, cl.version = c, v
-	c.client, c.version = cl, v
+	c.client, c.version, c.name = cl, v, cl.name
 	c.sub.Identify(id)
 	h.noteClient(cl)
 	h.backLocked(cl)
@@ -109,26 +111,6 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.
 		from.restored, cl.restored = cl.left, false
 	}
 	return from, nil
-}
-
-// numberLocked gives a web page a number, and the connection a name with it: the pages of one
-// person all come with the same token, but each has a keyboard of its own. A number is free again
-// when its page has left and holds nothing.
-func (h *Host) numberLocked(cl *client, c *Conn) {
-	taken, holds := map[int]bool{}, h.claimsLocked()
-	for _, other := range h.clients {
-		if other != cl && other.principal == cl.principal {
-			taken[other.page] = taken[other.page] || other.conn != nil || holds[other.id]
-		}
-	}
-	if cl.page == 0 || taken[cl.page] {
-		for cl.page = 1; taken[cl.page]; cl.page++ {
-		}
-	}
-	if cl.page > 1 {
-		c.principal.Name += fmt.Sprintf("#%d", cl.page)
-	}
-	cl.name = c.principal.Name
 }
 
 // clientLocked returns the record of a clientId of p's. It makes one if the clientId belongs to
@@ -157,7 +139,7 @@ func (h *Host) clientLocked(id string, p authz.Principal) (*client, *ahp.Error) 
 			fmt.Sprintf("this key has %d clientIds in use; close some connections or "+
 				"wait ten minutes", most), "limit", "clientIds per principal")
 	}
-	cl = &client{id: id, principal: p.ID, name: p.Name}
+	cl = &client{id: id, principal: p.ID, name: clientBase(p, id)}
 	h.clients[id] = cl
 	return cl, nil
 }
@@ -206,7 +188,7 @@ func (h *Host) sshClient(p authz.Principal) string {
 }
 
 func (h *Host) sshClientLocked(p authz.Principal) *client {
-	return h.sshRecordLocked(SSHClientID(p), p.ID, p.Name)
+	return h.sshRecordLocked(SSHClientID(p), p.ID, nameOf(p))
 }
 
 // sshRecordLocked returns the record of a clientId of SSH sessions. Whose it is follows from the

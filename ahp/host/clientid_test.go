@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -9,14 +9,16 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
 
 // initialize tries to use a clientId on a new connection.
-func initialize(t *testing.T, h *Host, p authz.Principal, id string) (*Conn, *ahp.Error) {
+func initialize(t *testing.T, h *host.Host, p authz.Principal, id string) (*host.Conn, *ahp.Error) {
 	t.Helper()
-	c, err := h.Connect(p, DoorWebSocket)
+	c, err := h.Connect(p, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +29,7 @@ func initialize(t *testing.T, h *Host, p authz.Principal, id string) (*Conn, *ah
 
 func TestAForeignClientIDIsRefusedAndNothingReplayed(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	owner := connect(t, h, carol, "owner")
 	uri := owner.create("x", "/bin/cat")
 	for _, connected := range []bool{true, false} {
@@ -51,19 +53,19 @@ func TestAForeignClientIDIsRefusedAndNothingReplayed(t *testing.T) {
 
 func TestClientIDsThatNobodyMayChoose(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	for id, code := range map[string]int{
-		"":                               ahp.CodeInvalidParams,
-		strings.Repeat("x", 257):         ahp.CodeInvalidParams,
-		"ssh:":                           ahp.CodeNotPermitted,
-		"SSH:" + SSHClientID(bot)[4:]:    ahp.CodeNotPermitted,
-		SSHClientID(bot):                 ahp.CodeNotPermitted,
-		SSHClientID(alice) + "somewhere": ahp.CodeNotPermitted,
+		"":                                    ahp.CodeInvalidParams,
+		strings.Repeat("x", 257):              ahp.CodeInvalidParams,
+		"ssh:":                                ahp.CodeNotPermitted,
+		"SSH:" + host.SSHClientID(bot)[4:]:    ahp.CodeNotPermitted,
+		host.SSHClientID(bot):                 ahp.CodeNotPermitted,
+		host.SSHClientID(alice) + "somewhere": ahp.CodeNotPermitted,
 	} {
 		if _, e := initialize(t, h, bot, id); e == nil || e.Code != code {
 			t.Errorf("%.20q: %+v, want %d", id, e, code)
 		}
-		c, err := h.Connect(bot, DoorWebSocket)
+		c, err := h.Connect(bot, host.DoorWebSocket)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,8 +82,8 @@ func TestClientIDsThatNobodyMayChoose(t *testing.T) {
 func TestAPrincipalHasAtMost256ClientIDs(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock), func(c *Config) { c.MaxWebSockets = 2000 })
-	var last *Conn
+	h := hosttest.New(t, withClock(clock), func(c *host.Config) { c.MaxWebSockets = 2000 })
+	var last *host.Conn
 	for i := range 256 {
 		c, e := initialize(t, h, bot, fmt.Sprintf("c%d", i))
 		if e != nil {
@@ -107,7 +109,7 @@ func TestAPrincipalHasAtMost256ClientIDs(t *testing.T) {
 
 func TestAnObserverHasAtMost8ClientIDs(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	for i := range 8 {
 		if _, e := initialize(t, h, eve, fmt.Sprintf("c%d", i)); e != nil {
 			t.Fatal(e)
@@ -122,7 +124,7 @@ func TestAnObserverHasAtMost8ClientIDs(t *testing.T) {
 func TestAClientIDIsBoundForTenMinutesOrAsLongAsItHoldsAClaim(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	holder, guest := connect(t, h, carol, "holder"), connect(t, h, carol, "guest")
 	uri := holder.create("x", "/bin/cat")
 	holder.c.Close()
@@ -138,7 +140,7 @@ func TestAClientIDIsBoundForTenMinutesOrAsLongAsItHoldsAClaim(t *testing.T) {
 	if _, e := initialize(t, h, bot, "holder"); e == nil {
 		t.Error("free although it holds a claim")
 	}
-	if err := h.Dispose(carol, h.lookup(uri)); err != nil {
+	if err := h.Dispose(carol, lookup(h, uri)); err != nil {
 		t.Fatal(err)
 	}
 	if _, e := initialize(t, h, bot, "holder"); e != nil {
@@ -148,7 +150,7 @@ func TestAClientIDIsBoundForTenMinutesOrAsLongAsItHoldsAClaim(t *testing.T) {
 
 func TestANewerConnectionTakesOver(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	old := connect(t, h, carol, "c")
 	uri := old.create("x", "/bin/cat")
 	old.subscribe(uri)
@@ -157,11 +159,11 @@ func TestANewerConnectionTakesOver(t *testing.T) {
 		t.Fatal(e)
 	}
 	wait(t, "the older connection's end", old.c.Context().Done())
-	if got := context.Cause(old.c.Context()); !errors.Is(got, errTakenOver) {
+	if got := context.Cause(old.c.Context()); message(got) != takenOver {
 		t.Errorf("it ended with %v", got)
 	}
-	term := h.lookup(uri)
-	before, seq := term.ch.Terminal()
+	term := lookup(h, uri)
+	before, seq := state(t, h, term), h.Stats().ServerSeq
 	old.c.Dispatch(uri, 77, ahp.TerminalTitleChanged{Title: "from the grave"})
 	old.c.Dispatch(uri, 78, ahp.TerminalInput{Data: []byte("from the grave\n")})
 	old.c.Reject(uri, 79, ahp.Unknown{Name: "x"}, "x")
@@ -170,18 +172,18 @@ func TestANewerConnectionTakesOver(t *testing.T) {
 	}
 	claim := ahp.ClientClaim("c")
 	params := ahp.CreateTerminalParams{Channel: "ahp-terminal:/y", Claim: &claim}
-	if got := old.c.CreateTerminal(params); got == nil {
+	if got := created(old.c.CreateTerminal(params)); got == nil {
 		t.Error("the older connection creates")
 	}
 	if got := old.c.Subscribe(uri, nil); got == nil {
 		t.Error("the older connection subscribes")
 	}
-	if after, now := term.ch.Terminal(); after.Title != before.Title || now != seq {
+	if after := state(t, h, term); after.Title != before.Title || h.Stats().ServerSeq != seq {
 		t.Error("the older connection still changes things")
 	}
 	// The close of the older connection does not disconnect the client.
 	old.c.Close()
-	fresh := &peer{t: t, c: c, id: "c"}
+	fresh := &peer{t: t, h: h, c: c, id: "c"}
 	if got := fresh.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); got != "" {
 		t.Errorf("the newer connection holds nothing: %q", got)
 	}
@@ -192,16 +194,16 @@ func TestANewerConnectionTakesOver(t *testing.T) {
 
 func TestATakeOverGoesOnWithTheOlderConnectionsSubscriptions(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	old := connect(t, h, carol, "c")
 	uri := old.create("x", "/bin/sh", "-c", "stty -echo; echo before; cat")
-	h.lookup(uri).awaitOutput(t, "before")
+	awaitOutput(t, h, lookup(h, uri), "before")
 	old.subscribe(uri)
 	c, e := initialize(t, h, carol, "c")
 	if e != nil {
 		t.Fatal(e)
 	}
-	fresh := &peer{t: t, c: c, id: "c"}
+	fresh := &peer{t: t, h: h, c: c, id: "c"}
 	// The host does not know what the reader has: so the state comes first, then what follows.
 	fresh.until("the state's beginning", ofType("terminal/cleared"))
 	says := func(what string) func(*store.Entry) bool {
@@ -219,31 +221,31 @@ func TestATakeOverGoesOnWithTheOlderConnectionsSubscriptions(t *testing.T) {
 
 func TestSSHSessionsOfAKeyShareAClientIDThatATokenDoesNot(t *testing.T) {
 	t.Parallel()
-	if SSHClientID(alice) == SSHClientID(bot) {
+	if host.SSHClientID(alice) == host.SSHClientID(bot) {
 		t.Error("a token shares its key's clientId")
 	}
 	// Half of all fingerprints have a slash.
 	slashed := authz.Principal{ID: "SHA256:iF8mentqTaLXZh/0Y7kMoA3yyejcPLZlcEF91GfooRU"}
-	if id := SSHClientID(slashed); id != "ssh:iF8mentqTaLX" {
+	if id := host.SSHClientID(slashed); id != "ssh:iF8mentqTaLX" {
 		t.Errorf("got %q, want a prefix of the fingerprint", id)
 	}
 	slashed.ID, slashed.Token = slashed.ID+"/bot", "bot"
-	if id := SSHClientID(slashed); id != "ssh:iF8mentqTaLX/bot" {
+	if id := host.SSHClientID(slashed); id != "ssh:iF8mentqTaLX/bot" {
 		t.Errorf("got %q, want the key's and the token's name", id)
 	}
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	agent := connect(t, h, bot, "agent")
 	uri := agent.create("x", "/bin/cat")
-	c, err := h.Connect(carol, DoorSSH)
+	c, err := h.Connect(carol, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock.advance(time.Hour) // connected, not forgotten
-	if got := agent.claim(uri, SSHClientID(carol)); got != "" {
+	if got := agent.claim(uri, host.SSHClientID(carol)); got != "" {
 		t.Errorf("passing the claim to a connected person: %q", got)
 	}
-	if err := c.Send(t.Context(), h.lookup(uri), []byte("x")); err != nil {
+	if err := c.Send(t.Context(), lookup(h, uri), []byte("x")); err != nil {
 		t.Errorf("the one that was given the claim cannot type: %v", err)
 	}
 	c.Close()
@@ -251,10 +253,10 @@ func TestSSHSessionsOfAKeyShareAClientIDThatATokenDoesNot(t *testing.T) {
 
 func TestAPrincipalsExpiryEndsItsConnections(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := carol
 	p.Expires = time.Now().Add(20 * time.Millisecond)
-	c, err := h.Connect(p, DoorWebSocket)
+	c, err := h.Connect(p, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,20 +265,20 @@ func TestAPrincipalsExpiryEndsItsConnections(t *testing.T) {
 	if got := context.Cause(c.Context()).Error(); !strings.Contains(got, "expired") {
 		t.Error(got)
 	}
-	if _, err := h.Connect(p, DoorWebSocket); err == nil {
+	if _, err := h.Connect(p, host.DoorWebSocket); err == nil {
 		t.Error("an expired principal connects")
 	}
-	if _, err := h.Connect(authz.Principal{}, DoorWebSocket); err == nil {
+	if _, err := h.Connect(authz.Principal{}, host.DoorWebSocket); err == nil {
 		t.Error("nobody connects")
 	}
 }
 
 func TestAConnectionThatHasEndedCountsNoMore(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	a, b := connect(t, h, carol, "a"), connect(t, h, bot, "b")
 	uri := a.create("x", "/bin/cat")
-	v := attach(t, h, carol, "x", AttachOptions{Cols: 80, Rows: 24})
+	v := attach(t, h, carol, "x", host.AttachOptions{Cols: 80, Rows: 24})
 	gone := errors.New("the key was removed")
 	a.c.End(gone)
 	v.c.End(gone)
@@ -294,7 +296,7 @@ func TestAConnectionThatHasEndedCountsNoMore(t *testing.T) {
 		t.Errorf("a viewer whose key went claims: %v", err)
 	}
 	a.c.Dispatch(uri, 1, ahp.TerminalTitleChanged{Title: "after"})
-	if st, _ := h.lookup(uri).ch.Terminal(); st.Title == "after" {
+	if st := state(a.t, h, lookup(h, uri)); st.Title == "after" {
 		t.Error("an ended connection still changes things")
 	}
 }

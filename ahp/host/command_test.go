@@ -1,14 +1,19 @@
-package host
+package host_test
 
 import (
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
@@ -16,17 +21,12 @@ func TestCommandsOfRealShellsAreToldApart(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
-			path, err := exec.LookPath(shell)
-			if err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
-				t.Fatal(err)
-			}
-			if err != nil {
-				t.Skipf("%s is not installed here", shell)
-			}
+			path := slowtest.Program(t, shell)
 			clock := newClock()
-			h := newHost(t, func(c *Config) { c.ShellIntegration, c.Shell, c.Now = true, path, clock.Now })
-			h.account.Home = t.TempDir() // no files of a user's
-			writeFile(t, filepath.Join(h.account.Home, ".zshrc"), "")
+			h := hosttest.New(t, func(c *host.Config) { c.ShellIntegration, c.Shell, c.Now = true, path, clock.Now })
+			home := t.TempDir() // no files of a user's
+			host.SetHome(h, home)
+			writeFile(t, filepath.Join(home, ".zshrc"), "")
 			p := connect(t, h, carol, "c")
 			uri := p.create("x", "")
 			st := p.subscribe(uri)
@@ -42,7 +42,7 @@ func TestCommandsOfRealShellsAreToldApart(t *testing.T) {
 				}
 				e := p.until("the command", ofType("terminal/commandExecuted"))
 				executed := e.Action().(ahp.TerminalCommandExecuted)
-				if executed.CommandLine != c.line || executed.By != "carol" ||
+				if executed.CommandLine != c.line || executed.By != "carol/c" ||
 					executed.Timestamp != clock.Now().UnixMilli() {
 					t.Errorf("executed %+v, want %q", executed, c.line)
 				}
@@ -54,7 +54,7 @@ func TestCommandsOfRealShellsAreToldApart(t *testing.T) {
 					t.Errorf("%s: finished %+v", c.line, finished)
 				}
 			}
-			if info := h.lookup(uri).Info(carol); info.LastCommand.Line != "false" || info.LastCommand.By != "carol" {
+			if info := lookup(h, uri).Info(carol); info.LastCommand.Line != "false" || info.LastCommand.By != "carol/c" {
 				t.Errorf("the last command is %+v", info.LastCommand)
 			}
 			// The exit ends the command that is running.
@@ -73,16 +73,115 @@ func TestCommandsOfRealShellsAreToldApart(t *testing.T) {
 	}
 }
 
+func TestWhatRunsIsUnknownWhenTheShellWasReplaced(t *testing.T) {
+	t.Parallel()
+	for shell, next := range map[string]string{"bash": "bash --norc", "zsh": "zsh -f"} {
+		t.Run(shell, func(t *testing.T) {
+			path, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skipf("%s is not installed here", shell)
+			}
+			h := hosttest.New(t, func(c *host.Config) { c.ShellIntegration, c.Shell = true, path })
+			home := t.TempDir()
+			host.SetHome(h, home)
+			writeFile(t, filepath.Join(home, ".zshrc"), "")
+			p := connect(t, h, carol, "c")
+			uri := p.create("x", "")
+			p.subscribe(uri)
+			term := lookup(h, uri)
+			types := func(line string) {
+				t.Helper()
+				if got := p.dispatch(uri, ahp.TerminalInput{Data: []byte(line + "\r")}); got != "" {
+					t.Fatal(got)
+				}
+			}
+			types("exec " + next)
+			e := p.until("its end", ofType("terminal/commandFinished"))
+			if code := e.Action().(ahp.TerminalCommandFinished).ExitCode; code != nil {
+				t.Errorf("it ended with %d", *code)
+			}
+			if last := term.Info(carol).LastCommand; last.Line != "exec "+next || last.ExitCode != nil {
+				t.Errorf("the last command is %+v", last)
+			}
+			if _, err := p.c.Wait(t.Context(), term, host.WaitFor{Command: true}); err != host.ErrNoCommands {
+				t.Errorf("a wait for the next command: %v", err)
+			}
+			last := history.ExcerptOf{Last: true}
+			if _, err := h.Excerpt(p.c.Work(t.Context()), term, last); err != host.ErrNoCommands {
+				t.Errorf("the last command's output: %v", err)
+			}
+			types("echo go''es on")
+			awaitOutput(t, h, term, "goes on")
+			if got := term.Info(carol).Waiting; got != host.WaitingNone {
+				t.Errorf("at its prompt it waits for %s", got)
+			}
+		})
+	}
+}
+
+func TestAShellThatIsAskedForTellsOfItsCommands(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"bash", "bash -l", "zsh", "zsh -i", "fish"} {
+		t.Run(line, func(t *testing.T) {
+			words := strings.Fields(line)
+			if _, err := exec.LookPath(words[0]); err != nil {
+				t.Skipf("%s is not installed here", words[0])
+			}
+			h := hosttest.New(t, func(c *host.Config) { c.ShellIntegration, c.Shell = true, "/bin/sh" })
+			home := t.TempDir()
+			host.SetHome(h, home)
+			writeFile(t, filepath.Join(home, ".zshrc"), "")
+			p := connect(t, h, carol, "c")
+			for _, o := range []host.CreateOptions{{Line: line}, {Argv: words}} {
+				term, err := h.Create(carol, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if term.Name() != words[0] && !strings.HasPrefix(term.Name(), words[0]+"-") {
+					t.Errorf("it is called %s", term.Name())
+				}
+				st := p.subscribe(term.URI())
+				if !st.Detection {
+					p.until("detection", is(ahp.TerminalCommandDetectionAvailable{}))
+				}
+				attach(t, h, carol, term.Name(), window).types("false\r")
+				e := p.until("the end", ofType("terminal/commandFinished"))
+				if code := e.Action().(ahp.TerminalCommandFinished).ExitCode; code == nil || *code != 1 {
+					t.Errorf("it ended with %v", code)
+				}
+			}
+		})
+	}
+	h := hosttest.New(t, func(c *host.Config) { c.ShellIntegration, c.Shell = true, "/bin/sh" })
+	own := filepath.Join(t.TempDir(), "bash")
+	if err := os.Symlink("/bin/sh", own); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []host.CreateOptions{{Line: "bash -c 'read x'"}, {Line: "bash --norc"},
+		{Line: "bash; :"}, {Line: own}, {Argv: []string{own}},
+		{Argv: []string{"bash"}, Env: []string{"PATH=" + filepath.Dir(own)}}} {
+		term, err := h.Create(carol, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := history.ExcerptOf{Last: true}
+		w := connect(t, h, carol, "c").c.Work(t.Context())
+		if _, err := h.Excerpt(w, term, last); err != host.ErrNoCommands {
+			t.Errorf("the last command's output: %v", err)
+		}
+	}
+}
+
 func TestACommandsDuration(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, withClock(clock))
+	h := hosttest.New(t, withClock(clock))
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
 		`printf '\033]633;A\007\033]633;E;forged;wrong\007\033]633;C\007begun'; read x; printf '\033]633;D;3\007'; read x; printf '\033]633;C\007again'; read x`)
 	p.subscribe(uri)
-	term := h.lookup(uri)
-	term.awaitOutput(t, "begun")
+	term := lookup(h, uri)
+	awaitOutput(t, h, term, "begun")
 	clock.advance(1500 * time.Millisecond)
 	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
 	e := p.until("its end", ofType("terminal/commandFinished"))
@@ -90,10 +189,10 @@ func TestACommandsDuration(t *testing.T) {
 		t.Errorf("finished with %d after %d ms", *f.ExitCode, *f.DurationMs)
 	}
 	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
-	term.awaitOutput(t, "again")
+	awaitOutput(t, h, term, "again")
 	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
 	wait(t, "the exit", term.Done())
-	st, _ := term.ch.Terminal()
+	st := state(p.t, h, term)
 	var commands []*ahp.Command
 	for _, part := range st.Content {
 		if part.Command != nil {
@@ -108,12 +207,12 @@ func TestACommandsDuration(t *testing.T) {
 
 func TestACommandIsOfWhoTypedItsEnter(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	const shell = `run() { printf '\033]633;A\007'; read x; i=$((i+1)); printf '\033]633;C\007'ran$i; }
 		stty -echo; printf '\033]633;C\007\033]633;D\007'; printf '\033]633;C\007\033]633;D\007first'
 		run; read x; run; run; read x`
 	term := run(t, h, alice, "x", shell)
-	term.awaitOutput(t, "first")
+	awaitOutput(t, h, term, "first")
 	a := attach(t, h, alice, "x", window).a
 	input := func(keys string) {
 		t.Helper()
@@ -121,16 +220,16 @@ func TestACommandIsOfWhoTypedItsEnter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sender := connect(t, h, keyOf("bob", authz.Admin), "b").c
+	sender := connect(t, h, hosttest.Principal("bob", authz.Admin), "b").c
 	input("half a li")
 	if err := sender.Send(t.Context(), term, []byte("ne\r")); err != nil {
 		t.Fatal(err)
 	}
-	term.awaitOutput(t, "ran1")
+	awaitOutput(t, h, term, "ran1")
 	input("for the program\ra line typed ahead\r")
-	term.awaitOutput(t, "ran2")
+	awaitOutput(t, h, term, "ran2")
 	input("\r")
-	term.awaitOutput(t, "ran3")
+	awaitOutput(t, h, term, "ran3")
 	var who []string
 	list, _, err := h.LogCommands(alice, term)
 	if err != nil {
@@ -140,7 +239,7 @@ func TestACommandIsOfWhoTypedItsEnter(t *testing.T) {
 		who = append(who, c.By)
 	}
 	// Its program began the first one itself, and nobody typed the second.
-	want := []string{"alice", "-", "bob", "alice", "alice"}
+	want := []string{"alice", "-", "bob/b", "alice", "alice"}
 	if !slices.Equal(who, want) {
 		t.Errorf("commands of %q, want %q", who, want)
 	}
@@ -148,7 +247,7 @@ func TestACommandIsOfWhoTypedItsEnter(t *testing.T) {
 
 func TestARejectionSaysWhoHoldsTheTerminal(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	run(t, h, alice, "x", "read x")
 	p := connect(t, h, carol, "c")
 	const want = "input needs the claim; claimed by alice"

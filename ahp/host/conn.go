@@ -25,8 +25,9 @@ const (
 // still says counts.
 type Conn struct {
 	host      *Host
-	principal authz.Principal // of a page, initialize and reconnect give it a name of its own
+	principal authz.Principal
 	door      string
+	source    authz.Source
 	sub       *store.Subscriber
 	root      *store.Channel // what it sees as the root
 	ctx       context.Context
@@ -41,28 +42,46 @@ type Conn struct {
 	// them with Host.mu held.
 	client  *client
 	version ahp.Version
+	name    string // how the peer is called; until then, as its principal: see names.go
 }
 
 // ErrClosed refuses connections and terminals, and ends connections, while the host shuts down.
 var ErrClosed = errors.New("the host is shutting down")
 
-// Connect makes a Conn for a peer that has proven to be p. It returns an error if p is nothing any
-// more, because it has expired, ErrClosed, or a [*QuotaError]. The Conn must be closed.
+// Connect is [Host.ConnectFrom] for a peer without an address.
 func (h *Host) Connect(p authz.Principal, door string) (*Conn, error) {
+	return h.ConnectFrom(p, door, authz.NewSource(nowhere{}, door))
+}
+
+// nowhere is the address of a peer in the same process.
+type nowhere struct{}
+
+func (nowhere) Network() string { return "" }
+func (nowhere) String() string  { return "" }
+
+// ConnectFrom makes a Conn for a peer that has proven to be p; source is what the audit log has of
+// it. It returns an error if p is nothing any more, because it has expired, ErrClosed, or a
+// [*admit.QuotaError]. The Conn must be closed.
+func (h *Host) ConnectFrom(
+	p authz.Principal, door string, source authz.Source,
+) (*Conn, error) {
 	now := h.now()
 	if err := p.Valid(now); err != nil {
 		return nil, err
 	}
 	c := &Conn{
-		host: h, principal: p, door: door, sub: h.store.NewSubscriber(false), since: now,
+		host: h, principal: p, door: door, source: source, name: nameOf(p),
+		sub: h.store.NewSubscriber(false), since: now,
 	}
+	c.sub.ReadAsks(asksReader(p))
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil, ErrClosed
 	}
-	if err := h.admitLocked(p, door); err != nil {
+	places, limit := h.connectionPlaces(p, door)
+	if err := places.Take(p, limit); err != nil {
 		return nil, err
 	}
 	h.conns[c] = struct{}{}
@@ -86,10 +105,10 @@ func (c *Conn) Principal() authz.Principal { return c.principal }
 // ACP are agents, and so are tokens, but for a page, which a person has opened. A process inside
 // one of the host's terminals may be anybody's, and counts as one, too.
 func (c *Conn) agent() bool {
-	if c.principal.IsPage() {
-		return false
+	if c.principal.IsPage() || c.principal.Inside {
+		return c.principal.Inside
 	}
-	return c.door != DoorSSH || c.principal.Token != "" || c.principal.Inside
+	return c.door != DoorSSH || c.principal.Token != ""
 }
 
 // Context ends when the connection must be closed. Its cause may be shown to the peer.
@@ -130,6 +149,8 @@ func (c *Conn) Close() {
 		return
 	}
 	delete(h.conns, c)
+	places, _ := h.connectionPlaces(c.principal, c.door)
+	places.Leave(c.principal)
 	if c.expiry != nil {
 		c.expiry.Stop()
 	}

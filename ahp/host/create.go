@@ -51,11 +51,17 @@ type CreateOptions struct {
 
 	Claim     ahp.Claim // the zero Claim: the clientId of the principal's SSH sessions
 	Agent     string    // what the agent of a session's claim calls itself; "": it has not said
+	By        string    // how the one who makes it is called, see [Conn.Name]; "": as its principal
 	Transient bool      // forgotten once it has exited while its creator watches
 	Detached  bool      // of one on pipes: it goes on when the connection ends, see Streams.Detach
 	Guarded   bool      // what agents type waits for approval, whatever the configuration
 	Forced    bool      // it runs the principal's forced command
 	Record    bool      // what it shows is recorded, whatever the configuration
+
+	// DoorEnv is as Env, which overrides it: what the door adds by itself. Held, if not nil, is
+	// called when the start waits for a person's yes.
+	DoorEnv []string
+	Held    func(*Starting)
 
 	// Tap, if not nil, gets all visible output exactly once, as it comes. It is called with the
 	// Term's lock held, so it must not block; nor may it keep p.
@@ -63,13 +69,19 @@ type CreateOptions struct {
 	// Tag is kept with the terminal, for a door that asks for it: see [Host.Tagged].
 	Tag string
 
+	conn  *Conn    // whose peer asks; nil: the host itself does, for a principal
 	exec  executor // nil: a serverExecutor
 	piped bool     // it runs on pipes, see CreatePiped
 }
 
-// Create starts a terminal for p. It returns once the process runs. Errors are *authz.Denied,
+// by returns how the one who makes the terminal is called.
+func (o *CreateOptions) by(p authz.Principal) string { return cmp.Or(o.By, nameOf(p)) }
+
+// Create starts a terminal for p, who is no agent. It returns once the process runs. Errors are
+// *authz.Denied,
 // *ExistsError, *NameError, *DirError, *ahp.Error for a claim that names nobody,
-// *QuotaError, *ptypool.LimitError, *ptypool.StartError, and ErrClosed while the host shuts down.
+// *admit.QuotaError, *ptypool.LimitError, *ptypool.StartError, and ErrClosed while the host shuts
+// down.
 func (h *Host) Create(p authz.Principal, o CreateOptions) (*Terminal, error) {
 	t, err := h.start(p, o)
 	if err != nil {
@@ -87,7 +99,7 @@ func (c *Conn) CreateAttached(o CreateOptions, ao AttachOptions) (
 	if c.ctx.Err() != nil {
 		return nil, nil, context.Cause(c.ctx)
 	}
-	t, err := c.host.start(c.principal, o)
+	t, err := c.start(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,6 +109,41 @@ func (c *Conn) CreateAttached(o CreateOptions, ao AttachOptions) (
 		c.host.remove(t, "")
 	}
 	return a, first, err
+}
+
+// Create is [Host.Create] for the connection's principal. If that is an agent whose program needs
+// a person's yes, it waits for that, and fails with a [*NotStartedError] without it.
+func (c *Conn) Create(o CreateOptions) (*Terminal, error) {
+	t, err := c.start(o)
+	if err != nil {
+		return nil, err
+	}
+	c.host.open(t)
+	return t, nil
+}
+
+// Begin is Create without the wait: starting, if not nil, says how the program's start goes.
+func (c *Conn) Begin(o CreateOptions) (t *Terminal, starting *Starting, err error) {
+	o.conn = c
+	if t, err = c.host.start(c.principal, o); err != nil {
+		return nil, nil, err
+	}
+	c.host.open(t)
+	return t, t.starting, nil
+}
+
+// start is Host.start for the connection's principal. It waits for a person's yes if the start
+// needs one.
+func (c *Conn) start(o CreateOptions) (*Terminal, error) {
+	o.conn = c
+	t, err := c.host.start(c.principal, o)
+	if err != nil || t.starting == nil {
+		return t, err
+	}
+	if o.Held != nil {
+		o.Held(t.starting)
+	}
+	return t, t.starting.Wait(c.ctx)
 }
 
 // start makes a terminal and starts its process. Its output is not read before open is called.
@@ -110,7 +157,7 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 		exec: o.exec, tap: o.Tap, tag: o.Tag, recorded: o.Record, holder: owner,
 		renamed: o.KeepTitle,
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
-		createdBy: p.Name,
+		createdBy: o.by(p),
 	}
 	if owner.agent != "" {
 		t.createdBy = owner.name
@@ -124,7 +171,7 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 	if err := t.exec.start(t, o); err != nil {
 		return nil, err
 	}
-	h.log.Info("terminal created", "name", t.name, "principal", p.Name)
+	h.log.Info("terminal created", "name", t.Name(), "principal", p.Name)
 	return t, nil
 }
 
@@ -157,27 +204,27 @@ func (h *Host) complete(p authz.Principal, o *CreateOptions) (owner holder, err 
 		return owner, ahp.FieldProblem("claim",
 			"must name a clientId or a session of at most 256 bytes")
 	}
-	owner, ok := h.holderOf(o.Claim, p)
+	owner, ok := h.holderOf(o.Claim, p, o.by(p))
 	if !ok {
 		return owner, ahp.FieldProblem("claim", "names a clientId that nobody here uses")
 	}
 	if o.Agent != "" {
-		owner.agent = Printable(o.Agent)
-		owner.name = owner.agent + " (" + owner.name + ")"
+		owner.agent = label(o.Agent)
+		owner.name = agentName(p, o.Agent)
 	}
 	return owner, nil
 }
 
-// run starts the Term of a registered terminal. From then on others find the terminal; if it fails,
-// the registration is taken back.
-func (h *Host) run(t *Terminal, start func() error) error {
+// run starts the Term of a registered terminal, for by, which may be nil. From then on others find
+// the terminal; if it fails, the registration is taken back.
+func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 	t.keep()
 	if err := start(); err != nil {
 		close(t.started) // a process that started during a shutdown is read to its end
 		h.mu.Lock()
 		h.forgetLocked(t)
 		h.mu.Unlock()
-		h.janitor.sweep(t.journal.remove())
+		h.janitor.sweep(t.journal.Remove())
 		t.ch.Remove()
 		if errors.Is(err, ptypool.ErrShutdown) {
 			if t.term != nil {
@@ -187,7 +234,7 @@ func (h *Host) run(t *Terminal, start func() error) error {
 		}
 		return err
 	}
-	t.emit(Event{Kind: EventCreated, By: t.createdBy}) // nobody else knows t yet
+	t.emit(Event{Kind: EventCreated, By: t.createdBy, from: by}) // nobody else knows t yet
 	h.mu.Lock()
 	h.order = append(h.order, t)
 	h.terminals[t.uri] = t
@@ -207,6 +254,7 @@ func (h *Host) open(t *Terminal) {
 	t.term.Lock()
 	defer t.term.Unlock()
 	t.stir()
+	t.stirQuiet()
 }
 
 // defaultScrollbackBytes is how much output is retained unless the configuration says otherwise:
@@ -235,27 +283,30 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	if h.closed {
 		return ErrClosed
 	}
+	name := ""
 	switch {
 	case o.URI != "":
 		t.uri = o.URI
-		t.name, _ = ahp.TerminalName(o.URI)
+		name, _ = ahp.TerminalName(o.URI)
 	case o.Name != "":
-		t.name = o.Name
+		name = o.Name
 	default:
-		t.name = h.freeNameLocked(base, o.Fresh)
+		name = h.freeNameLocked(base, o.Fresh)
+	}
+	if h.names[name] != nil {
+		return &ExistsError{name}
 	}
 	if t.uri == "" {
-		t.uri = ahp.TerminalURI(t.name)
+		t.uri = h.freeURILocked(name)
 	}
-	if h.names[t.name] != nil {
-		return &ExistsError{t.name}
-	}
+	t.id, _ = ahp.TerminalName(t.uri)
+	t.naming.Store(&naming{name: name})
 	if err := h.mayCreateLocked(t.creator); err != nil {
 		return err
 	}
 	title := CleanTitle(o.Title)
 	if title == "" {
-		title = t.name
+		title = name
 	}
 	st := ahp.TerminalState{
 		Title: title, Cwd: cwd, Cols: o.Cols, Rows: o.Rows, Claim: o.Claim,
@@ -263,17 +314,18 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	}
 	t.lastCwd = st.Cwd
 	keyboard := t.exec.kind() == authz.Server && !t.Piped()
-	t.guard.on = keyboard && (o.Guarded || h.cfg().GuardAgents)
+	h.guardNewLocked(t, o, keyboard)
 	st.Termhost.Guarded, st.Termhost.Holder = t.guard.on, t.holder.text()
+	st.Termhost.Name = t.otherName()
 	ch, err := h.store.Add(t.uri, st)
 	if errors.Is(err, store.ErrExists) {
-		return &ExistsError{t.name}
+		return &ExistsError{name}
 	}
 	if err != nil {
 		return err
 	}
 	t.ch = ch
-	h.names[t.name] = t
+	h.names[name] = t
 	return nil
 }
 
@@ -297,20 +349,20 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 	}
 	switch {
 	case len(o.Argv) > 0:
-		s.Argv = o.Argv
-		return s, commandline.Program(o.Argv)
+		s.Argv, base = o.Argv, commandline.Program(o.Argv)
 	case o.Line != "":
 		s.Argv = []string{shell, "-c", o.Line} // as sshd does; no login shell
-		return s, commandline.ProgramOf(o.Line)
-	}
-	s.Argv = []string{shell}
-	if login {
-		s.Argv0 = "-" + filepath.Base(shell)
+		base = commandline.ProgramOf(o.Line)
+	default:
+		s.Argv, base = []string{shell}, filepath.Base(shell)
+		if login {
+			s.Argv0 = "-" + base
+		}
 	}
 	if !o.piped { // a shell that reads a pipe has no prompt and no commands to tell of
-		h.integrate(&s, shell, login)
+		h.integrate(&s, o, login)
 	}
-	return s, filepath.Base(shell)
+	return s, base
 }
 
 // checkDir returns a *DirError unless dir is "" or a directory of this host.

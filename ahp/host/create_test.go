@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
@@ -16,7 +18,7 @@ import (
 
 func TestCreateTerminalsErrors(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.MaxTerminals = 2 })
+	h := hosttest.New(t, func(c *host.Config) { c.MaxTerminals = 2 })
 	p := connect(t, h, carol, "c")
 	p.create("taken", "/bin/cat")
 	file := filepath.Join(t.TempDir(), "file")
@@ -64,7 +66,7 @@ func TestCreateTerminalsErrors(t *testing.T) {
 	} {
 		params := params{Channel: "ahp-terminal:/fresh", Claim: claim(ahp.ClientClaim("c"))}
 		c.change(&params)
-		e := p.c.CreateTerminal(params)
+		e := created(p.c.CreateTerminal(params))
 		if e == nil || e.Code != c.code || !strings.Contains(string(e.Data), c.data) {
 			t.Errorf("%s: %+v", name, e)
 		}
@@ -74,17 +76,17 @@ func TestCreateTerminalsErrors(t *testing.T) {
 	}
 	looker := connect(t, h, eve, "looker")
 	own := params{Channel: "ahp-terminal:/l", Claim: claim(ahp.ClientClaim("looker"))}
-	if e := looker.c.CreateTerminal(own); e == nil || e.Code != -32009 {
+	if e := created(looker.c.CreateTerminal(own)); e == nil || e.Code != -32009 {
 		t.Errorf("an observer: %+v", e)
 	}
 	// Neither names nor places are taken by what could not be created.
 	p.create("fresh", "/bin/cat")
-	e := p.c.CreateTerminal(params{Channel: "ahp-terminal:/third", Claim: claim(ahp.ClientClaim("c"))})
+	e := created(p.c.CreateTerminal(params{Channel: "ahp-terminal:/third", Claim: claim(ahp.ClientClaim("c"))}))
 	if e == nil || e.Code != ahp.CodeLimit ||
 		!strings.Contains(string(e.Data), "terminal.max_terminals") {
 		t.Errorf("beyond the limit: %+v", e)
 	}
-	_, err := h.Create(carol, CreateOptions{})
+	_, err := h.Create(carol, host.CreateOptions{})
 	var limit *ptypool.LimitError
 	if !errors.As(err, &limit) || limit.Limit != 2 {
 		t.Errorf("beyond the limit: %v", err)
@@ -93,14 +95,14 @@ func TestCreateTerminalsErrors(t *testing.T) {
 
 func TestAShellThatDoesNotExistIsTheHostsFault(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.Shell = "/no/such/shell" })
+	h := hosttest.New(t, func(c *host.Config) { c.Shell = "/no/such/shell" })
 	p := connect(t, h, carol, "c")
 	claim := ahp.ClientClaim("c")
-	e := p.c.CreateTerminal(ahp.CreateTerminalParams{Channel: "ahp-terminal:/x", Claim: &claim})
+	e := created(p.c.CreateTerminal(ahp.CreateTerminalParams{Channel: "ahp-terminal:/x", Claim: &claim}))
 	if e == nil || e.Code != ahp.CodeInternal || strings.Contains(e.Message, "/") {
 		t.Errorf("%+v", e)
 	}
-	_, err := h.Create(carol, CreateOptions{})
+	_, err := h.Create(carol, host.CreateOptions{})
 	if !errors.Is(err, ptypool.ErrNotFound) {
 		t.Errorf("over SSH it is %v", err)
 	}
@@ -108,32 +110,32 @@ func TestAShellThatDoesNotExistIsTheHostsFault(t *testing.T) {
 
 func TestCreateNamesClampsAndClaims(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	for _, name := range []string{"a b", "..", strings.Repeat("x", 65), "ä"} {
-		var bad *NameError
-		if _, err := h.Create(carol, CreateOptions{Name: name}); !errors.As(err, &bad) {
+		var bad *host.NameError
+		if _, err := h.Create(carol, host.CreateOptions{Name: name}); !errors.As(err, &bad) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	var names []string
 	for range 3 {
-		term, err := h.Create(carol, CreateOptions{Argv: []string{"/bin/cat"}, Cols: 4000, Rows: 4000})
+		term, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/cat"}, Cols: 4000, Rows: 4000})
 		if err != nil {
 			t.Fatal(err)
 		}
 		names = append(names, term.Name())
 		info := term.Info(carol)
-		if info.Cols != MaxCols || info.Rows != MaxRows {
+		if info.Cols != host.MaxCols || info.Rows != host.MaxRows {
 			t.Errorf("4000x4000 became %dx%d", info.Cols, info.Rows)
 		}
-		if info.Claim != ahp.ClientClaim(SSHClientID(carol)) || !info.Mine || info.Holder != "carol" {
+		if info.Claim != ahp.ClientClaim(host.SSHClientID(carol)) || !info.Mine || info.Holder != "carol" {
 			t.Errorf("held by %+v", info)
 		}
 	}
 	if !slices.Equal(names, []string{"cat-1", "cat-2", "cat-3"}) {
 		t.Errorf("names %q", names)
 	}
-	if _, err := h.Create(carol, CreateOptions{Claim: ahp.ClientClaim("nobody")}); err == nil {
+	if _, err := h.Create(carol, host.CreateOptions{Claim: ahp.ClientClaim("nobody")}); err == nil {
 		t.Error("claimed by nobody")
 	}
 	var denied *authz.Denied
@@ -141,7 +143,7 @@ func TestCreateNamesClampsAndClaims(t *testing.T) {
 		eve, {},
 		{ID: "x", Role: authz.Admin, Command: "date"}, {ID: "x", Role: authz.Admin, ReadOnly: true},
 	} {
-		if _, err := h.Create(p, CreateOptions{}); !errors.As(err, &denied) {
+		if _, err := h.Create(p, host.CreateOptions{}); !errors.As(err, &denied) {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
@@ -149,9 +151,9 @@ func TestCreateNamesClampsAndClaims(t *testing.T) {
 
 func TestInitialSubscriptionsThatDoNotExistAreLeftOut(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	uri := connect(t, h, carol, "a").create("x", "/bin/cat")
-	c, err := h.Connect(eve, DoorWebSocket)
+	c, err := h.Connect(eve, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,8 +194,8 @@ func TestInitialSubscriptionsThatDoNotExistAreLeftOut(t *testing.T) {
 
 func TestAVersionThatNobodySpeaks(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	c, err := h.Connect(carol, DoorWebSocket)
+	h := hosttest.New(t)
+	c, err := h.Connect(carol, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,13 +210,13 @@ func TestAVersionThatNobodySpeaks(t *testing.T) {
 
 func TestTheProgramsOwnTitleAndDirectory(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
 		`printf '\033]0;mine\007\033]7;file:///usr\033\\'; read x; printf '\033]2;yours\007'; read x; printf '\033]2;theirs\007done'; read x`)
 	p.subscribe(uri)
-	term := h.lookup(uri)
-	state := func() ahp.TerminalState { st, _ := term.ch.Terminal(); return st }
+	term := lookup(h, uri)
+	state := func() ahp.TerminalState { st := state(p.t, h, term); return st }
 	for state().Cwd != "file:///usr" {
 		p.until("something", func(e *store.Entry) bool { return e.Channel() == uri })
 	}
@@ -235,7 +237,7 @@ func TestTheProgramsOwnTitleAndDirectory(t *testing.T) {
 		t.Errorf("an empty title: %q", got)
 	}
 	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
-	term.awaitOutput(t, "done")
+	awaitOutput(t, h, term, "done")
 	if got := state().Title; got != renamed {
 		t.Errorf("a rename does not stick: %q", got)
 	}
@@ -246,14 +248,14 @@ func TestTheProgramsOwnTitleAndDirectory(t *testing.T) {
 
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	for line, want := range map[string]int{
 		"exit 0": 0, "exit 7": 7, "exit 255": 255,
 		"kill -TERM $$": 143, "kill -KILL $$": 137, "kill -HUP $$": 129,
 	} {
 		term := run(t, h, carol, "", line)
 		wait(t, line, term.Done())
-		st, _ := term.ch.Terminal()
+		st := state(t, h, term)
 		if got, ok := term.Exit(); !ok || got.Code != want || !st.Exited || *st.ExitCode != want {
 			t.Errorf("%s: %v %v, state %v", line, got, ok, st.ExitCode)
 		}
@@ -267,10 +269,10 @@ func TestChildrenHaveTheStandardDescriptorsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "fds", "ls /proc/self/fd | tr '\\n' ' '")
 	wait(t, "exit", term.Done())
-	st, _ := term.ch.Terminal()
+	st := state(t, h, term)
 	if got := strings.TrimSpace(text(st)); got != "0 1 2 3" { // 3 is ls's own
 		t.Errorf("descriptors %q", got)
 	}
@@ -278,26 +280,26 @@ func TestChildrenHaveTheStandardDescriptorsOnly(t *testing.T) {
 
 func TestAForcedCommandsTerminalIsItsOwnOnly(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	forced := authz.Principal{ID: "SHA256:forced", Name: "forced", Role: authz.Operator,
 		Fingerprint: "SHA256:forced", Command: "cat"}
-	c, err := h.Connect(forced, DoorSSH)
+	c, err := h.Connect(forced, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	other := run(t, h, carol, "other", "exec cat")
 	var denied *authz.Denied
-	if _, _, err := c.CreateAttached(CreateOptions{Line: "sh"}, window); !errors.As(err, &denied) {
+	if _, _, err := c.CreateAttached(host.CreateOptions{Line: "sh"}, window); !errors.As(err, &denied) {
 		t.Errorf("another command: %v", err)
 	}
-	if _, _, err := c.Attach(other, AttachOptions{ReadOnly: true}); !errors.As(err, &denied) {
+	if _, _, err := c.Attach(other, host.AttachOptions{ReadOnly: true}); !errors.As(err, &denied) {
 		t.Errorf("another's terminal: %v", err)
 	}
 	if err := c.Send(t.Context(), other, []byte("x")); !errors.As(err, &denied) {
 		t.Errorf("input to another's terminal: %v", err)
 	}
-	a, _, err := c.CreateAttached(CreateOptions{Line: forced.Command, Forced: true}, window)
+	a, _, err := c.CreateAttached(host.CreateOptions{Line: forced.Command, Forced: true}, window)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +307,7 @@ func TestAForcedCommandsTerminalIsItsOwnOnly(t *testing.T) {
 	if err := a.Input([]byte("hello\n")); err != nil {
 		t.Fatal(err)
 	}
-	a.Terminal().awaitOutput(t, "hello")
+	awaitOutput(t, h, a.Terminal(), "hello")
 	a.Resize(100, 30)
 	if info := a.Terminal().Info(carol); info.Cols != 100 {
 		t.Error("its window does not follow")
@@ -314,15 +316,15 @@ func TestAForcedCommandsTerminalIsItsOwnOnly(t *testing.T) {
 
 func TestCreateAttachedMissesNothingFromTheFirstByteOn(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	c, err := h.Connect(carol, DoorSSH)
+	h := hosttest.New(t)
+	c, err := h.Connect(carol, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	for range 30 {
-		o := CreateOptions{Argv: []string{"/bin/echo", "hello"}, Transient: true}
-		a, first, err := c.CreateAttached(o, AttachOptions{})
+		o := host.CreateOptions{Argv: []string{"/bin/echo", "hello"}, Transient: true}
+		a, first, err := c.CreateAttached(o, host.AttachOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +341,7 @@ func TestCreateAttachedMissesNothingFromTheFirstByteOn(t *testing.T) {
 		t.Errorf("left: %v %v", list, err)
 	}
 	c.End(errors.New("enough"))
-	if _, _, err := c.CreateAttached(CreateOptions{}, window); err == nil || err.Error() != "enough" {
+	if _, _, err := c.CreateAttached(host.CreateOptions{}, window); err == nil || err.Error() != "enough" {
 		t.Errorf("an ended connection creates: %v", err)
 	}
 }

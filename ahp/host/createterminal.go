@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"path"
@@ -11,16 +12,41 @@ import (
 	"termhost/ptypool"
 )
 
-// CreateTerminal is AHP's createTerminal. It returns once the program has started.
-func (c *Conn) CreateTerminal(p ahp.CreateTerminalParams) *ahp.Error {
+// CreateTerminal is AHP's createTerminal. It returns once the program has started, or if that needs
+// a person's yes, once the terminal is there; the answer is then that of PendingStart.End.
+func (c *Conn) CreateTerminal(p ahp.CreateTerminalParams) (*PendingStart, *ahp.Error) {
 	if e := c.Ended(); e != nil {
-		return e
+		return nil, e
 	}
 	o, bad := c.createOptions(p)
 	if bad != nil {
-		return bad
+		return nil, bad
 	}
-	_, err := c.host.Create(c.principal, o)
+	_, starting, err := c.Begin(o)
+	if err != nil {
+		return nil, c.startProblem(o, err)
+	}
+	if starting == nil {
+		return nil, nil
+	}
+	return &PendingStart{c, o, starting}, nil
+}
+
+// PendingStart is a createTerminal whose program waits for a person's yes.
+type PendingStart struct {
+	conn     *Conn
+	o        CreateOptions
+	starting *Starting
+}
+
+// End waits for the decision, once, and returns why the program was not started. Then the terminal
+// is gone.
+func (p *PendingStart) End(ctx context.Context) *ahp.Error {
+	return p.conn.startProblem(p.o, p.starting.Wait(ctx))
+}
+
+// startProblem returns what the peer is told when a terminal with o could not be made; nil for nil.
+func (c *Conn) startProblem(o CreateOptions, err error) *ahp.Error {
 	var start *ptypool.StartError
 	named := len(o.Argv) > 0 // else it is the host's own shell that does not start
 	if named && errors.As(err, &start) && start.Kind != nil && start.Kind != ptypool.ErrBadDir {
@@ -49,6 +75,7 @@ func (c *Conn) createOptions(p ahp.CreateTerminalParams) (CreateOptions, *ahp.Er
 	}
 	o := CreateOptions{
 		URI: uri, Title: p.Name, Claim: *p.Claim, Cols: defaultCols, Rows: defaultRows,
+		By: c.Name(),
 	}
 	if p.ExecutionTarget == ahp.ExecutorClient {
 		return o, c.addClient(&o, p)

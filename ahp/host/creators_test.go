@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"os"
@@ -7,14 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
 func TestCreatorOf(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, bot, "x", "exec cat")
-	if p, _, ok := h.CreatorOf(term.term.Pid()); !ok || p != bot {
+	if p, _, ok := h.CreatorOf(host.Pid(term)); !ok || p != bot {
 		t.Errorf("%+v %v", p, ok)
 	}
 	if p, _, ok := h.CreatorOf(os.Getpid()); ok {
@@ -22,21 +24,21 @@ func TestCreatorOf(t *testing.T) {
 	}
 	// What comes through a forward is proven by the SSH connection that it goes through.
 	followed := false
-	carries, err := h.Connect(alice, DoorSSH)
+	carries, err := h.Connect(alice, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer carries.Close()
 	carries.Prove(func(func(error)) func() { followed = true; return func() {} })
 	forwarded := run(t, h, alice.AtMost(authz.Operator), "y", "exec cat")
-	p, proof, ok := h.CreatorOf(forwarded.term.Pid())
+	p, proof, ok := h.CreatorOf(host.Pid(forwarded))
 	if !ok || p.Role != authz.Operator || proof == nil {
 		t.Errorf("%+v %v", p, ok)
 	} else if proof(nil); !followed {
 		t.Error("it is another's proof")
 	}
 	other := run(t, h, carol, "z", "exec cat")
-	if _, proof, _ := h.CreatorOf(other.term.Pid()); proof != nil {
+	if _, proof, _ := h.CreatorOf(host.Pid(other)); proof != nil {
 		t.Error("carol's terminal goes with alice's key")
 	}
 }
@@ -46,7 +48,7 @@ func TestCreatorOf(t *testing.T) {
 func TestTheCreatorOfAnEndedTerminalIsForgottenAndNotMistaken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	h := newHost(t, func(c *Config) { c.StateDir = dir })
+	h := hosttest.New(t, func(c *host.Config) { c.StateDir = dir })
 	left := filepath.Join(dir, "left")
 	term := run(t, h, bot, "x",
 		`trap "" HUP; setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >`+left)
@@ -62,11 +64,9 @@ func TestTheCreatorOfAnEndedTerminalIsForgottenAndNotMistaken(t *testing.T) {
 	if p, _, inside := h.CreatorOf(pid); !inside || p != bot {
 		t.Errorf("it is %+v, %v", p, inside)
 	}
-	for i := range maxEndedCreators {
-		h.creators.end(strconv.Itoa(i))
-	}
-	later := newHost(t, func(c *Config) { c.StateDir = dir })
-	for name, h := range map[string]*Host{"long after": h, "a later host": later} {
+	host.EndCreators(h, maxEndedCreators)
+	later := hosttest.New(t, func(c *host.Config) { c.StateDir = dir })
+	for name, h := range map[string]*host.Host{"long after": h, "a later host": later} {
 		if p, _, inside := h.CreatorOf(pid); !inside || p != (authz.Principal{}) {
 			t.Errorf("%s: it is %+v, %v", name, p, inside)
 		}

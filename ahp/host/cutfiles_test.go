@@ -1,10 +1,12 @@
-package host
+package host_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/hosttest/slowtest"
 )
 
@@ -16,15 +18,15 @@ func TestTheHostsOwnFilesCutAnywhereKeepNoHostFromStarting(t *testing.T) {
 	if slowtest.On() {
 		step = 1
 	}
-	h := newHost(t, func(c *Config) { c.Record = RecordAll })
+	h := hosttest.New(t, func(c *host.Config) { c.Record = host.RecordAll })
 	connect(t, h, bot, "agent")
-	run(t, h, carol, "x", "echo one; exec cat").awaitOutput(t, "one")
+	awaitOutput(t, h, run(t, h, carol, "x", "echo one; exec cat"), "one")
 	dir := killed(t, h)
-	recording, err := filepath.Glob(filepath.Join(dir, recordingsDir, "*"))
+	recording, err := filepath.Glob(filepath.Join(dir, "recordings", "*"))
 	if err != nil || len(recording) != 1 {
 		t.Fatalf("there are the recordings %q, %v", recording, err)
 	}
-	files := append(recording, filepath.Join(dir, hostJournalFile), filepath.Join(dir, seqFile))
+	files := append(recording, filepath.Join(dir, "host.journal"), filepath.Join(dir, "serverseq"))
 	for _, file := range files {
 		whole, err := os.ReadFile(file)
 		if err != nil || len(whole) == 0 {
@@ -32,7 +34,7 @@ func TestTheHostsOwnFilesCutAnywhereKeepNoHostFromStarting(t *testing.T) {
 		}
 		for n := 0; n < len(whole); n += min(step, 1+len(whole)/8) {
 			writeFile(t, file, string(whole[:n]))
-			later, err := New(Config{Shell: "/bin/sh", StateDir: dir, MaxExited: 64, Persist: true})
+			later, err := host.New(host.Config{Shell: "/bin/sh", StateDir: dir, MaxExited: 64, Persist: true})
 			if err != nil {
 				t.Fatalf("%s cut at %d: %v", filepath.Base(file), n, err)
 			}

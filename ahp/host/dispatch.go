@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 
 	"termhost/ahp"
@@ -75,9 +76,15 @@ func (c *Conn) Reject(ref string, clientSeq int64, a ahp.Unknown, reason string)
 type step struct {
 	conn      *Conn // its Subscriber gets the answer; nil: there is no connection, but a principal
 	principal authz.Principal
+	by        *Conn       // whose principal asks, without its clientId; nil: see conn
 	origin    *ahp.Origin // of the action; nil: it is the host's own
 	notice    string      // goes with the answer to terminal/output; "": nothing
+	approved  bool        // a person has agreed to exactly this
+	answers   *question   // that is all it may answer; nil: anything
 }
+
+// source returns the connection that the audit log has; nil: there is none.
+func (s step) source() *Conn { return cmp.Or(s.conn, s.by) }
 
 // step returns the connection's client as the one who asks, with an action of the given clientSeq.
 func (c *Conn) step(clientSeq int64) step {
@@ -92,7 +99,7 @@ func (t *Terminal) dispatch(s step, a ahp.Action) (taken bool) {
 	var next holder
 	if cl, ok := a.(ahp.TerminalClaimed); ok {
 		// Asked before the lock is taken: it takes Host.mu.
-		next, _ = t.host.holderOf(cl.Claim, s.principal)
+		next, _ = t.host.holderOf(cl.Claim, s.principal, s.name())
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
@@ -112,6 +119,9 @@ func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
 			" are not dispatched by clients"
 	}
 	if err := t.check(s, verb); err != nil {
+		if verb != authz.Input { // whose refusals are as many as keys
+			s.conn.Denied(err)
+		}
 		return reasonOf(err)
 	}
 	switch a := a.(type) {
@@ -193,8 +203,13 @@ func (t *Terminal) accept(s step, a ahp.Action) {
 // input gives keys to the program. They are not sent back with the acknowledgement: keys may be a
 // password.
 func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
-	if t.exited {
+	switch reason := t.inputs.follows(s, a.After); {
+	case t.exited:
 		return reasonExited
+	case s.over():
+		return reasonOver
+	case reason != "":
+		return reason
 	}
 	answer := func(err error) {
 		if err != nil {
@@ -207,12 +222,14 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 		if _, err := t.holdBack(s, a.Data, false, answer); err != nil {
 			return reasonOf(err)
 		}
+		t.inputs.take(s)
 		return ""
 	}
 	err := t.typeFor(s, a.Data, false)
 	if err != nil {
 		return reasonOf(err)
 	}
+	t.inputs.take(s)
 	answer(nil)
 	return ""
 }

@@ -12,7 +12,7 @@
 // # Words
 //
 //   - terminal: an AHP terminal, that is a channel with state, claim and executor. Its NAME is the
-//     last path segment of its URI.
+//     last path segment of its URI until it is renamed; see [Conn.GiveName].
 //   - executor: what runs the terminal's program. "server" is this host; "client" is a connected
 //     AHP client, the terminal's owner. Such a terminal is client-executed.
 //   - Term: the running thing in ptypool, which is a pty with its child, the parser and the screen.
@@ -39,12 +39,13 @@
 //   - resynchronise: to give a reader that fell off the log the state instead of what it missed.
 //   - content: what a terminal has printed, as far as it is retained. A checkpoint is a place in it
 //     at which it may be cut; its preamble draws what came before.
-//   - journal: what is kept of a terminal on disk. It is a description and a log.
-//   - recording: a file with what a terminal has shown. It outlives the terminal. A tape is a
-//     recording that is being made.
+//   - journal: what is kept of a terminal on disk, a description and a log: see package journal.
+//   - recording: a file with what a terminal has shown, which outlives the terminal: see package
+//     recordings. A tape is a recording that is being made.
 //   - cast: what a log or a recording holds, to be played.
 //   - outline: what a listing needs of a terminal: title, size, holder, last command and so on.
 //   - replay: reading a terminal's log, so that screen and content become what they were.
+//   - spill: to move output from memory into a file of this process's own, and read it from there.
 //   - rejection: AHP's answer to an action that is refused, which goes to its sender only.
 //   - origin: AHP's record of which client an action came from; nothing else.
 //   - proof: what says who a peer is, such as its key. When it is withdrawn, everything ends that
@@ -66,8 +67,10 @@
 // is taken.
 //
 // The other locks are short ones, and may be taken while one of those two is held: that of the
-// creators, of a rate limit, of the feed, of the root's list, of a journal, of the recordings, of
-// the spares, of the janitor, of the store. Of these, the list's is held while the store's is
-// taken; apart from that, no two of them are held together. Proofs, which belong to the Authority,
-// may be released while Host.mu is held.
+// creators, of a waitlist, of an output rate, of the feed, of the root's list, of a journal, of the
+// notes, of the recordings, of the spares, of the janitor, of the store. Of these, the list's is
+// held while the store's is taken, and a journal's while that of the keyframes is (see
+// [history.Cache]); apart from that, no two of them are held together. Those of package admit may
+// be taken under any of them. Proofs, which belong to the Authority, may be released while Host.mu
+// is held.
 package host

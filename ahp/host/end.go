@@ -23,24 +23,28 @@ func (h *Host) Dispose(p authz.Principal, t *Terminal) error {
 	return h.dispose(t, step{principal: p})
 }
 
-// DisposeNamed is [Host.Dispose] for the terminal of a NAME. Unlike with [Host.Find] it must be the
-// whole NAME, because what is disposed does not come back.
-func (h *Host) DisposeNamed(p authz.Principal, name string) error {
-	t, err := h.Find(p, name)
+// Dispose is [Host.Dispose] for the connection's principal.
+func (c *Conn) Dispose(t *Terminal) error {
+	return c.host.dispose(t, step{principal: c.principal, by: c})
+}
+
+// DisposeNamed is [Conn.Dispose] for the terminal of a whole NAME.
+func (c *Conn) DisposeNamed(name string) error {
+	t, err := c.host.Find(c.principal, name)
 	var missing *NotFoundError
 	switch {
-	case errors.As(err, &missing) && len(missing.Candidates) > 0, err == nil && t.name != name:
+	case errors.As(err, &missing) && len(missing.Candidates) > 0:
 		return fmt.Errorf("there is no terminal named exactly %q; "+
 			"to remove one its whole name is needed", name)
 	case err != nil:
 		return err
 	}
-	err = h.Dispose(p, t)
+	err = c.Dispose(t)
 	var held *HeldError
 	if err == nil || errors.As(err, &held) { // which has the name
 		return err
 	}
-	return fmt.Errorf("%s: %w", t.name, err)
+	return fmt.Errorf("%s: %w", t.Name(), err)
 }
 
 // dispose is Dispose; s says who asks.
@@ -48,10 +52,10 @@ func (h *Host) dispose(t *Terminal, s step) error {
 	if err := t.mayEnd(s); err != nil {
 		return err
 	}
-	by := s.principal.Name
+	by := s.name()
 	t.ending("by " + by)
-	h.remove(t, by)
-	h.log.Info("terminal disposed", "name", t.name, "principal", by)
+	h.removeFor(t, by, s.source())
+	h.log.Info("terminal disposed", "name", t.Name(), "principal", by)
 	return nil
 }
 
@@ -74,33 +78,47 @@ func (c *Conn) DisposeTerminal(ref string) *ahp.Error {
 // remove ends t with all its processes and forgets it. by is the name of whoever wants that; "":
 // nobody does. It may be called by several at a time; each call returns when t cannot be found any
 // more.
-func (h *Host) remove(t *Terminal, by string) {
+func (h *Host) remove(t *Terminal, by string) { h.removeFor(t, by, nil) }
+
+// removeFor is remove; from is the connection of by, or nil.
+func (h *Host) removeFor(t *Terminal, by string, from *Conn) {
 	notice := ""
 	if by != "" {
 		notice = "disposed by " + Printable(by)
 	}
 	t.exec.end(hangupGrace, notice)
 	<-t.done
-	h.forget(t, by)
+	h.forgetFor(t, by, from)
 }
 
 // forget takes an exited terminal out of the host, for by as in remove. Processes that it left in
 // the background go on, as they do after a logout from OpenSSH's sshd: nobody has asked for their
 // end.
-func (h *Host) forget(t *Terminal, by string) {
+func (h *Host) forget(t *Terminal, by string) { h.forgetFor(t, by, nil) }
+
+// forgetFor is forget; from is the connection of by, or nil.
+func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
 	t.term.Lock()
 	t.endTape() // it may have been behind
+	t.usage.forgotten = true
+	t.countMemory()
+	guarded := t.guard.on && t.guard.named
 	t.term.Unlock()
+	h.indexes.Drop(t)
 	h.mu.Lock()
 	first := h.terminals[t.uri] == t
 	if first {
 		h.forgetLocked(t)
+		if guarded && !h.cfg().GuardAgents {
+			h.noteGuardedLocked(t.Name(), true)
+		}
 		t.ch.Retire()
-		h.janitor.sweep(t.journal.remove()) // before another terminal may get the NAME
+		h.janitor.sweep(t.journal.Remove()) // before another terminal may get the NAME
 	}
 	h.mu.Unlock()
 	if first {
-		t.emit(Event{Kind: EventDisposed, By: by})
+		h.people.tell() // it wants nobody any more
+		t.emit(Event{Kind: EventDisposed, By: by, from: from})
 		h.list.changedThen(func() {
 			t.ch.Remove()
 			close(t.gone)
@@ -108,13 +126,19 @@ func (h *Host) forget(t *Terminal, by string) {
 	}
 }
 
-// Signal sends sig to every process of t. Those who may dispose of t may signal it. It returns
-// *authz.Denied or ErrExited.
+// Signal sends sig to every process of t; a program that waits for a yes is never started then.
+// Those who may dispose of t may signal it. It returns *authz.Denied or ErrExited.
 func (h *Host) Signal(p authz.Principal, t *Terminal, sig syscall.Signal) error {
 	if err := t.mayEnd(step{principal: p}); err != nil {
 		return err
 	}
-	if t.exitedNow() || t.term.Signal(sig) != nil {
+	if t.exitedNow() {
+		return ErrExited
+	}
+	if t.withdrawStart("it was signalled by " + Printable(p.Name)) {
+		return nil
+	}
+	if t.term.Signal(sig) != nil {
 		return ErrExited
 	}
 	return nil
@@ -138,8 +162,14 @@ func (h *Host) Forget(p authz.Principal, t *Terminal) error {
 	if err := t.mayEnd(step{principal: p}); err != nil {
 		return err
 	}
+	by := nameOf(p)
+	t.term.Lock()
+	if t.holder.agent != "" && t.holder.principal == p.ID {
+		by = t.holder.text() // its agent, which has no more use for it
+	}
+	t.term.Unlock()
 	if t.exitedNow() {
-		h.forget(t, p.Name)
+		h.forget(t, by)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -30,7 +32,7 @@ func zombie(pid int) bool {
 
 func TestDisposeEndsEveryProcess(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	dir := t.TempDir()
 	script := `trap "" HUP TERM INT
 setsid sh -c 'trap "" HUP; echo $$ >` + dir + `/setsid; exec sleep 1000' </dev/null >/dev/null 2>&1 &
@@ -40,7 +42,7 @@ while [ ! -s ` + dir + `/setsid ]; do :; done
 echo ready
 while :; do sleep 1000; done`
 	term := run(t, h, carol, "x", script)
-	term.awaitOutput(t, "ready")
+	awaitOutput(t, h, term, "ready")
 	begin := time.Now()
 	if err := h.Dispose(carol, term); err != nil {
 		t.Fatal(err)
@@ -52,7 +54,7 @@ while :; do sleep 1000; done`
 	for _, name := range []string{"setsid", "child", "leader"} {
 		pid := readPid(t, filepath.Join(dir, name))
 		for alive(pid) {
-			if time.Since(begin) > patience {
+			if time.Since(begin) > hosttest.Patience {
 				t.Fatalf("%s lives on", name)
 			}
 			time.Sleep(time.Millisecond) // there is nothing to wait on: it is not our child
@@ -62,19 +64,19 @@ while :; do sleep 1000; done`
 
 func TestDisposeTellsTheExitThenTheListThenReleases(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
 	keep := p.create("keep", "/bin/cat")
 	uri := p.create("x", "/bin/cat")
 	p.follow(ahp.RootURI)
 	p.subscribe(uri)
 	p.pending()
-	term := h.lookup(uri)
+	term := lookup(h, uri)
 	if e := p.c.DisposeTerminal("AHP-TERMINAL:/./x"); e != nil {
 		t.Fatal(e)
 	}
 	wait(t, "the release", term.Gone())
-	if list := h.store.Root().Terminals(); len(list) != 1 {
+	if list := rootList(t, h, eve); len(list) != 1 {
 		t.Errorf("it was released before the list was out: %+v", list)
 	}
 	exited := p.until("the exit", ofType("terminal/exited"))
@@ -88,7 +90,7 @@ func TestDisposeTellsTheExitThenTheListThenReleases(t *testing.T) {
 	if list.Seq() < exited.Seq() {
 		t.Error("the list came before the exit")
 	}
-	for p.c.sub.Pending() {
+	for p.c.Subscriber().Pending() {
 		p.pending()
 	}
 	if n := p.c.Subscriptions(); n != 1 {
@@ -115,7 +117,7 @@ func TestDisposeTellsTheExitThenTheListThenReleases(t *testing.T) {
 
 func TestADisposedNameIsFreeAtOnce(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
 	for range 20 {
 		uri := p.create("x", "/bin/cat")
@@ -130,7 +132,7 @@ func TestADisposedNameIsFreeAtOnce(t *testing.T) {
 
 func TestConcurrentDisposesAllReturnWhenItIsGone(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "exec cat")
 	var wg sync.WaitGroup
 	for range 20 {
@@ -138,7 +140,7 @@ func TestConcurrentDisposesAllReturnWhenItIsGone(t *testing.T) {
 			if err := h.Dispose(alice, term); err != nil {
 				t.Error(err)
 			}
-			if h.lookup(term.URI()) != nil {
+			if lookup(h, term.URI()) != nil {
 				t.Error("it is still found")
 			}
 		})
@@ -149,7 +151,7 @@ func TestConcurrentDisposesAllReturnWhenItIsGone(t *testing.T) {
 
 func TestWhoMayNotDispose(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "exec cat")
 	var denied *authz.Denied
 	for _, p := range []authz.Principal{bot, eve, {}} {
@@ -157,22 +159,22 @@ func TestWhoMayNotDispose(t *testing.T) {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
-	if term.exitedNow() {
+	if exited(term) {
 		t.Error("it was ended all the same")
 	}
 }
 
 func TestTransientTerminalsGoWithTheirCreatorsLastLook(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	create := func(name string) (*Conn, *Attach) {
-		c, err := h.Connect(carol, DoorSSH)
+	h := hosttest.New(t)
+	create := func(name string) (*host.Conn, *host.Attach) {
+		c, err := h.Connect(carol, host.DoorSSH)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		a, _, err := c.CreateAttached(CreateOptions{Name: name, Argv: sh("read x"),
-			Transient: true}, AttachOptions{Cols: 80, Rows: 24})
+		a, _, err := c.CreateAttached(host.CreateOptions{Name: name, Argv: sh("read x"),
+			Transient: true}, host.AttachOptions{Cols: 80, Rows: 24})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,15 +183,15 @@ func TestTransientTerminalsGoWithTheirCreatorsLastLook(t *testing.T) {
 	listed := func(name string) bool { _, err := h.Find(carol, name); return err == nil }
 
 	c, a := create("watched")
-	other := attach(t, h, alice, "watched", AttachOptions{})
-	second, _, err := c.Attach(a.t, AttachOptions{})
+	other := attach(t, h, alice, "watched", host.AttachOptions{})
+	second, _, err := c.Attach(a.Terminal(), host.AttachOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Input([]byte("\r")); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "exit", a.t.Done())
+	wait(t, "exit", a.Terminal().Done())
 	other.a.Close()
 	a.Close()
 	a.Close()
@@ -203,12 +205,12 @@ func TestTransientTerminalsGoWithTheirCreatorsLastLook(t *testing.T) {
 
 	_, a = create("left")
 	a.Close()
-	admin := attach(t, h, alice, "left", AttachOptions{})
+	admin := attach(t, h, alice, "left", host.AttachOptions{})
 	if err := admin.a.Input([]byte("\r")); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "exit", a.t.Done())
-	attach(t, h, carol, "left", AttachOptions{}).a.Close() // a look at what it was
+	wait(t, "exit", a.Terminal().Done())
+	attach(t, h, carol, "left", host.AttachOptions{}).a.Close() // a look at what it was
 	if !listed("left") {
 		t.Error("one that exited while nobody watched is gone")
 	}
@@ -216,7 +218,7 @@ func TestTransientTerminalsGoWithTheirCreatorsLastLook(t *testing.T) {
 
 func TestWhatAShellLeavesInTheBackgroundOutlivesIt(t *testing.T) {
 	t.Parallel()
-	h, err := New(Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 0})
+	h, err := host.New(host.Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,12 +230,12 @@ func TestWhatAShellLeavesInTheBackgroundOutlivesIt(t *testing.T) {
 	swept := run(t, h, carol, "swept", script("swept"))
 	wait(t, "its going", swept.Gone())
 
-	c, err := h.Connect(carol, DoorSSH)
+	c, err := h.Connect(carol, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	a, _, err := c.CreateAttached(CreateOptions{Argv: sh(script("login")), Transient: true}, window)
+	a, _, err := c.CreateAttached(host.CreateOptions{Argv: sh(script("login")), Transient: true}, window)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,8 +270,8 @@ func readPid(t *testing.T, name string) int {
 
 func TestExitedTerminalsStayAsManyAsConfigured(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.MaxExited = 3 })
-	var terms []*Terminal
+	h := hosttest.New(t, func(c *host.Config) { c.MaxExited = 3 })
+	var terms []*host.Terminal
 	for range 6 {
 		term := run(t, h, carol, "", "exit 0")
 		wait(t, "exit", term.Done())
@@ -280,7 +282,31 @@ func TestExitedTerminalsStayAsManyAsConfigured(t *testing.T) {
 		wait(t, "the oldest to go", term.Gone())
 	}
 	for _, term := range append(terms[3:], running) {
-		if h.lookup(term.URI()) == nil {
+		if lookup(h, term.URI()) == nil {
+			t.Errorf("%s is gone", term)
+		}
+	}
+}
+
+func TestNobodyPushesOutWhatOthersHaveLeft(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t, func(c *host.Config) { c.MaxExited = 4 })
+	exited := func(p authz.Principal) *host.Terminal {
+		t.Helper()
+		term := run(t, h, p, "", "exit 0")
+		wait(t, "exit", term.Done())
+		return term
+	}
+	evidence := []*host.Terminal{exited(alice), exited(alice)}
+	var others []*host.Terminal
+	for range 6 {
+		others = append(others, exited(carol))
+	}
+	for _, term := range others[:4] {
+		wait(t, "the oldest of the one who has most to go", term.Gone())
+	}
+	for _, term := range append(evidence, others[4:]...) {
+		if lookup(h, term.URI()) == nil {
 			t.Errorf("%s is gone", term)
 		}
 	}
@@ -288,19 +314,19 @@ func TestExitedTerminalsStayAsManyAsConfigured(t *testing.T) {
 
 func TestWithNoneToStayAnExitedTerminalGoesAtOnce(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.MaxExited = 0 })
+	h := hosttest.New(t, func(c *host.Config) { c.MaxExited = 0 })
 	wait(t, "its going", run(t, h, carol, "x", "exit 0").Gone())
 }
 
 func TestExitedTerminalsGoWhenTheyAreOld(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		h, err := New(Config{Shell: "/bin/sh", StateDir: dir, MaxExited: 64, ExitedTTL: time.Hour})
+		h, err := host.New(host.Config{Shell: "/bin/sh", StateDir: dir, MaxExited: 64, ExitedTTL: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		term, err := h.Create(carol, CreateOptions{Argv: []string{"/bin/true"}})
+		term, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/true"}})
 		if err != nil {
 			t.Fatal(err)
 		}

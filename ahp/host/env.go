@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/hex"
 	"os"
 	"os/exec"
@@ -11,7 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"termhost/ahp/commandline"
 	"termhost/ptypool"
+	"termhost/ptypool/nonce"
 )
 
 // shellFolder holds the scripts of shell integration, in the state folder.
@@ -19,6 +20,13 @@ const shellFolder = "shell"
 
 // defaultTerm is TERM where neither the creator nor the configuration names one.
 const defaultTerm = "xterm-256color"
+
+// In the environment of a terminal's program, nameVariable has the NAME that the terminal had at
+// its start, and uriVariable the URI, which stays when the terminal is renamed.
+const (
+	nameVariable = "TERMHOST_NAME"
+	uriVariable  = "TERMHOST_URI"
+)
 
 // lookUpAccount looks up the user that the terminals run as. If that fails, it is logged, and the
 // host does without. Whoever started the host may have given it another home folder, which holds
@@ -73,17 +81,46 @@ func (h *Host) homeDir() string {
 	return "/"
 }
 
-// integrate gives the shell that s runs shell integration, if that knows the shell. The nonce,
-// another for each terminal, proves to the parser that a command line comes from the shell.
-func (h *Host) integrate(s *ptypool.Spec, shell string, login bool) {
-	in := h.cfg().integration
-	if in.Dir == "" {
+// integrate gives the shell that s runs shell integration, if that knows the shell: the user's if
+// nothing was asked for, or one that is all that was asked for. login: the user's is a login shell.
+func (h *Host) integrate(s *ptypool.Spec, o CreateOptions, login bool) {
+	in, with := h.cfg().integration, *s
+	if len(o.Argv) > 0 || o.Line != "" {
+		words := o.Argv
+		if len(words) == 0 {
+			words = commandline.Words(o.Line)
+		}
+		var ok bool
+		if login, ok = commandline.InteractiveShell(words); !ok || !isSystemShell(words[0], o.Env) {
+			return
+		}
+		if with.Argv = words[:1]; login {
+			with.Argv0 = "-" + filepath.Base(words[0])
+		}
+	}
+	if in.Dir == "" || !with.Runnable() {
 		return
 	}
-	nonce := rand.Text()
-	if argv, env, ok := in.Apply(shell, login, nonce, s.Env); ok {
-		s.Argv, s.Env, s.VT.Nonce = argv, env, nonce
+	shell := with.Argv[0]
+	if k := h.cfg().Keeper; k != nil && !k.Seals() {
+		h.log.Warn("a shell starts without integration: the keeper is of an older version; "+
+			"that changes when the terminals that run now have ended", "shell", shell)
+		return
 	}
+	if argv, env, grant, ok := in.Apply(shell, login, s.Env); ok {
+		with.Argv, with.Env, with.Grant, with.VT.Nonce = argv, env, grant, nonce.Genuine
+		*s = with
+	}
+}
+
+// isSystemShell reports whether name, with the variables that were asked for, is of the system's
+// shells: what somebody has called zsh is not to vouch for its commands.
+func isSystemShell(name string, env []string) bool {
+	if strings.Contains(name, "/") {
+		dirs := []string{"/bin", "/usr/bin", "/usr/local/bin"}
+		return slices.Contains(dirs, filepath.Dir(name))
+	}
+	return !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "PATH=") })
 }
 
 // environment returns the variables of a terminal's process. The host's own are not passed on.
@@ -94,7 +131,7 @@ func (h *Host) environment(shell, term string, o CreateOptions) []string {
 	}
 	return ptypool.Env(ptypool.EnvSpec{
 		Account: h.account, Shell: shell, Term: term, Client: o.ClientEnv,
-		Extra: append(extra, o.Env...),
+		Extra: slices.Concat(extra, o.DoorEnv, o.Env),
 	})
 }
 

@@ -1,17 +1,21 @@
-package host
+package host_test
 
 import (
 	"bytes"
 	"log/slog"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 )
 
 // variables runs env in a terminal and returns what it prints.
-func variables(t *testing.T, h *Host, o CreateOptions) map[string]string {
+func variables(t *testing.T, h *host.Host, o host.CreateOptions) map[string]string {
 	t.Helper()
 	o.Argv = []string{"/usr/bin/env", "-0"}
 	term, err := h.Create(carol, o)
@@ -19,7 +23,7 @@ func variables(t *testing.T, h *Host, o CreateOptions) map[string]string {
 		t.Fatal(err)
 	}
 	wait(t, "exit", term.Done())
-	st, _ := term.ch.Terminal()
+	st := state(t, h, term)
 	vars := map[string]string{}
 	for _, v := range strings.Split(text(st), "\x00") {
 		if name, value, ok := strings.Cut(v, "="); ok {
@@ -37,16 +41,19 @@ func TestNothingOfTheHostsEnvironmentReachesATerminal(t *testing.T) {
 	t.Setenv("PATH", os.Getenv("PATH")+":/tweet")
 	home := t.TempDir() // but for this: the terminals' home is the host's, as in tmux
 	t.Setenv("HOME", home)
-	h := newHost(t, func(c *Config) { c.Env = map[string]string{"EDITOR": "vim"} })
-	got := variables(t, h, CreateOptions{})
+	h := hosttest.New(t, func(c *host.Config) { c.Env = map[string]string{"EDITOR": "vim"} })
+	got := variables(t, h, host.CreateOptions{Name: "build"})
 	for name, value := range got {
 		if strings.Contains(value, "tweet") {
 			t.Errorf("%s=%s", name, value)
 		}
 	}
+	user, err := user.Current()
+	hosttest.Check(t, err)
 	for name, want := range map[string]string{
 		"TERM": "xterm-256color", "LANG": "C.UTF-8", "EDITOR": "vim", "SHELL": "/bin/sh",
-		"HOME": home, "USER": h.account.Name,
+		"HOME": home, "USER": user.Username, "TERMHOST_NAME": "build",
+		"TERMHOST_URI": "ahp-terminal:/build",
 	} {
 		if got[name] != want {
 			t.Errorf("%s=%q, want %q", name, got[name], want)
@@ -56,8 +63,8 @@ func TestNothingOfTheHostsEnvironmentReachesATerminal(t *testing.T) {
 
 func TestWhatAClientMaySet(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.Env = map[string]string{"EDITOR": "vim", "PAGER": "less"} })
-	got := variables(t, h, CreateOptions{
+	h := hosttest.New(t, func(c *host.Config) { c.Env = map[string]string{"EDITOR": "vim", "PAGER": "less"} })
+	got := variables(t, h, host.CreateOptions{
 		Term: "xterm",
 		ClientEnv: []string{
 			"LANG=de_DE.UTF-8", "LC_TIME=C", "COLORTERM=truecolor",
@@ -82,9 +89,16 @@ func TestWhatAClientMaySet(t *testing.T) {
 
 func TestTermIsTheCreatorsIfTheHostKnowsIt(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.Term = "vt100" })
+	h := hosttest.New(t, func(c *host.Config) { c.Term = "vt100" })
+	termFor := func(h *host.Host, theirs string) string {
+		t.Helper()
+		term, err := h.Create(carol, host.CreateOptions{Term: theirs, Argv: []string{"printenv", "TERM"}})
+		hosttest.Check(t, err)
+		wait(t, "its end", term.Done())
+		return strings.TrimSpace(text(state(t, h, term)))
+	}
 	home := t.TempDir()
-	h.account.Home = home
+	host.SetHome(h, home)
 	for _, dir := range []string{"m", "6e"} {
 		if err := os.MkdirAll(filepath.Join(home, ".terminfo", dir), 0o700); err != nil {
 			t.Fatal(err)
@@ -98,26 +112,25 @@ func TestTermIsTheCreatorsIfTheHostKnowsIt(t *testing.T) {
 		"..": "vt100", "x\x00": "vt100",
 		strings.Repeat("x", 500): "vt100",
 	} {
-		if got := h.termFor(term); got != want {
+		if got := termFor(h, term); got != want {
 			t.Errorf("%q gives %q, want %q", term, got, want)
 		}
 	}
-	h.cfg().Term = ""
-	if got := h.termFor("no-such-term"); got != "xterm-256color" {
+	if got := termFor(hosttest.New(t), "no-such-term"); got != "xterm-256color" {
 		t.Error(got)
 	}
 }
 
 func TestALineRunsInTheShellAndNotInALoginShell(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.Shell, c.Login = "/bin/bash", true })
+	h := hosttest.New(t, func(c *host.Config) { c.Shell, c.Login = "/bin/bash", true })
 	term, err := h.Create(carol,
-		CreateOptions{Line: `X=1 echo "$0" "$-" $(shopt -q login_shell && echo login); cat <<<"a  b"`})
+		host.CreateOptions{Line: `X=1 echo "$0" "$-" $(shopt -q login_shell && echo login); cat <<<"a  b"`})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wait(t, "exit", term.Done())
-	st, _ := term.ch.Terminal()
+	st := state(t, h, term)
 	if got := text(st); strings.Contains(got, "login") || strings.Contains(got, "i ") ||
 		!strings.Contains(got, "a  b\r\n") {
 		t.Errorf("%q", got)
@@ -129,29 +142,29 @@ func TestALineRunsInTheShellAndNotInALoginShell(t *testing.T) {
 
 func TestAShellStartsAtHomeOrAtTheRoot(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	h.account.Home = "/no/such/home"
+	h := hosttest.New(t)
+	host.SetHome(h, "/no/such/home")
 	term := run(t, h, carol, "x", "pwd")
 	wait(t, "exit", term.Done())
-	if st, _ := term.ch.Terminal(); text(st) != "/\r\n" || st.Cwd != "file:///" {
+	if st := state(t, h, term); text(st) != "/\r\n" || st.Cwd != "file:///" {
 		t.Errorf("it starts in %q, said to be %s", text(st), st.Cwd)
 	}
 	dir := t.TempDir()
-	term, err := h.Create(carol, CreateOptions{Dir: dir, Argv: []string{"pwd"}})
+	term, err := h.Create(carol, host.CreateOptions{Dir: dir, Argv: []string{"pwd"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wait(t, "exit", term.Done())
-	if st, _ := term.ch.Terminal(); text(st) != dir+"\r\n" {
+	if st := state(t, h, term); text(st) != dir+"\r\n" {
 		t.Errorf("it starts in %q", text(st))
 	}
 }
 
 func TestTheScriptsOfShellIntegrationAreInstalledOnce(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.ShellIntegration = true; c.Shell = "/bin/bash" })
+	h := hosttest.New(t, func(c *host.Config) { c.ShellIntegration = true; c.Shell = "/bin/bash" })
 	var files []string
-	filepath.WalkDir(filepath.Join(h.cfg().StateDir, shellFolder),
+	filepath.WalkDir(filepath.Join(host.StateDir(h), "shell"),
 		func(path string, d os.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
 				files = append(files, filepath.Base(path))
@@ -167,7 +180,7 @@ func TestTheScriptsOfShellIntegrationAreInstalledOnce(t *testing.T) {
 func TestAShellThatIsMissingIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	newHost(t, func(c *Config) {
+	hosttest.New(t, func(c *host.Config) {
 		c.Shell, c.Log = "/no/such/shell", slog.New(slog.NewTextHandler(&log, nil))
 	})
 	if got := log.String(); !strings.Contains(got, "terminal.shell cannot be run") ||

@@ -6,6 +6,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/authz"
+	"termhost/authz/admit"
 	"termhost/ptypool"
 )
 
@@ -33,8 +34,12 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	if e.Denied.Verb == authz.Dispose {
+	switch e.Denied.Verb {
+	case authz.Dispose:
 		return fmt.Sprintf("%s holds %s; only the holder or an admin may end it",
+			e.Holder, e.Terminal)
+	case authz.Name:
+		return fmt.Sprintf("%s holds %s; only the holder or an admin may rename it",
 			e.Holder, e.Terminal)
 	}
 	return fmt.Sprintf("%s holds %s; an admin can take it", e.Holder, e.Terminal)
@@ -63,9 +68,11 @@ func (c *Conn) ProtocolError(err error) *ahp.Error {
 		name   *NameError
 		dir    *DirError
 		limit  *ptypool.LimitError
-		quota  *QuotaError
+		quota  *admit.QuotaError
 		start  *ptypool.StartError
+		never  *NotStartedError
 	)
+	c.Denied(err)
 	switch {
 	case err == nil:
 		return nil
@@ -81,6 +88,8 @@ func (c *Conn) ProtocolError(err error) *ahp.Error {
 		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "cwd")
 	case errors.As(err, &start) && start.Kind == ptypool.ErrBadDir:
 		return startProblem(start, "cwd")
+	case errors.As(err, &never):
+		return ahp.NewError(ahp.CodeNotPermitted, err.Error(), "rule", err.Error())
 	case errors.As(err, &limit):
 		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "terminal.max_terminals")
 	case errors.As(err, &quota):

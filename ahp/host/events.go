@@ -14,7 +14,10 @@ import (
 type events struct{ t *Terminal }
 
 // Started is called first, before anybody else knows the Term.
-func (e events) Started(term *ptypool.Term) { e.t.term = term }
+func (e events) Started(term *ptypool.Term) {
+	e.t.term = term
+	term.HoldBy(gate(e))
+}
 
 // Ready waits until the output may be read.
 func (e events) Ready() { <-e.t.started }
@@ -24,7 +27,7 @@ func (e events) Output(p []byte) {
 	t := e.t
 	t.loadLocked()
 	t.outputAt = t.host.now()
-	t.warn(t.journal.output(p, t.outputAt))
+	t.warn(t.journal.Output(p, t.outputAt))
 	t.tapeOutput(p, t.outputAt)
 }
 
@@ -32,8 +35,12 @@ func (e events) Output(p []byte) {
 // does not fill up with single bytes.
 func (e events) Data(p []byte) {
 	t := e.t
+	t.countOutput(len(p))
 	if t.tap != nil {
 		t.tap(p)
+	}
+	if t.waitlist != nil && t.replay == nil {
+		t.waitlist.output(p)
 	}
 	if len(p) < smallData && len(t.small)+len(p) <= maxSmall {
 		t.small = append(t.small, p...)
@@ -69,7 +76,10 @@ func (e events) Fed() {
 	e.t.keepTape()
 	if e.t.replay == nil {
 		e.t.stir()
+		e.t.stirQuiet()
 		e.t.dropForSecret()
+		e.t.boundOutput()
+		e.t.dropUnasked()
 	}
 }
 
@@ -77,7 +87,7 @@ func (e events) Fed() {
 // has been answered before gets no other.
 func (e events) Reply(p []byte) {
 	if e.t.replay == nil {
-		_ = e.t.exec.input(p, false)
+		_ = e.t.exec.input(p, typesNow)
 	}
 }
 
@@ -149,14 +159,14 @@ func (e events) tell() {
 // CommandDetection comes once, when shell integration is noticed.
 func (e events) CommandDetection() {
 	e.flushSmall()
-	e.t.guard.tells = true
+	e.t.tellsCommands()
 	e.t.appendParsed(ahp.TerminalCommandDetectionAvailable{})
 }
 
 // PromptStart comes with a prompt: a command that has not told its end is over.
 func (e events) PromptStart() {
 	e.finish(nil)
-	e.t.endTrust()
+	e.t.endTrust(errTrustEnded)
 	e.t.typist.prompts()
 }
 
@@ -166,7 +176,7 @@ func (e events) CommandExecuted(line string) {
 	e.flushSmall()
 	e.finish(nil)
 	t.commands++
-	t.running = t.name + "-" + strconv.Itoa(t.commands)
+	t.running = t.id + "-" + strconv.Itoa(t.commands)
 	t.runningAt = t.when()
 	begun := ahp.TerminalCommandExecuted{
 		CommandID: t.running, CommandLine: line, Timestamp: t.runningAt.UnixMilli(),
@@ -199,6 +209,15 @@ func (e events) finish(code *int) {
 	t.over(over)
 }
 
+// shellReplaced comes when another shell, which tells nothing, is at its prompt in the place of the
+// one that told of its commands: nobody knows how the command ended by which it came there.
+func (e events) shellReplaced() {
+	e.finish(nil)
+	e.t.replaced.Store(true)
+	e.t.guard.tells = false
+	e.t.asksChanged()
+}
+
 // began notes that the command that is running now was begun by by.
 func (t *Terminal) began(by string) {
 	t.runningBy = by
@@ -212,8 +231,17 @@ func (t *Terminal) over(a ahp.TerminalCommandFinished) {
 	t.listChanged()
 	t.emitLive(Event{Kind: EventCommandFinished, By: t.runningBy, ExitCode: a.ExitCode,
 		DurationMs: a.DurationMs})
-	t.endTrust()
-	if ms := a.DurationMs; ms != nil && *ms >= longCommand.Milliseconds() {
+	t.endTrust(errTrustEnded)
+	if t.waitlist != nil && t.replay == nil {
+		t.waitlist.finished(a.ExitCode)
+	}
+	ms := a.DurationMs
+	failed := a.ExitCode != nil && *a.ExitCode != 0
+	switch {
+	case ms == nil:
+	case failed && *ms > t.host.cfg().AttentionAfter.Milliseconds():
+		t.happened(WantFailed)
+	case *ms >= longCommand.Milliseconds():
 		t.happened(WantCommand)
 	}
 }
@@ -226,9 +254,11 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	e.tell()
 	e.finishLast(st.Code)
 	t.exited = true
+	t.endTrust(errTrustEnded)
 	t.dropHeld(nil, ErrExited, anyHeld)
 	t.typist.reacts()
 	t.endLookout()
+	t.endQuiet()
 	t.fleeting = t.transient && t.watching > 0
 	t.exitedAt = t.host.now()
 	if st.Code == ptypool.UnknownExit && t.host.cfg().Keeper != nil && !t.Client() {
@@ -240,6 +270,9 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	t.endTape()
 	t.exit.Store(&st) // before the action: its readers may ask for it
 	t.ch.Append(told, origin)
+	if t.waitlist != nil {
+		t.waitlist.exited(st.Code)
+	}
 	t.emit(Event{Kind: EventExited, ExitCode: &st.Code})
 	t.happened(WantExited)
 	close(t.done)

@@ -37,8 +37,8 @@ type executor interface {
 	take(s step, a ahp.Action) (reason string)
 
 	// input types p, which is not kept. It fails with ErrBusy if p does not fit into the queue, and
-	// with ErrExited. shown: whoever types may not type a secret: see ptypool.Term.InputShown.
-	input(p []byte, shown bool) error
+	// with ErrExited.
+	input(p []byte, how typing) error
 	// resize gives the program and the screen a size. It fails with ErrExited.
 	resize(cols, rows int) error
 	// clear is asked before the content is emptied. redrawn: the program's own screen is empty,
@@ -54,3 +54,12 @@ type executor interface {
 	// forget. It is called with Host.mu held, and maybe more than once.
 	forget()
 }
+
+// typing says when what is typed goes to the program.
+type typing int
+
+const (
+	typesNow   typing = iota // at once
+	typesShown               // see [ptypool.Term.InputShown]: it may be no secret
+	typesBound               // see [ptypool.Term.InputBound]: one program alone may read it
+)

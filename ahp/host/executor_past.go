@@ -35,7 +35,7 @@ func (e *pastExecutor) heard(step) {}
 
 func (e *pastExecutor) take(step, ahp.Action) (reason string) { return reasonExited }
 
-func (e *pastExecutor) input([]byte, bool) error { return ErrExited }
+func (e *pastExecutor) input([]byte, typing) error { return ErrExited }
 
 func (e *pastExecutor) resize(int, int) error { return ErrExited }
 

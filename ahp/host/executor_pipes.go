@@ -25,12 +25,16 @@ func (e *pipesExecutor) start(t *Terminal, o CreateOptions) error {
 			s.stop()
 		}
 		return err
+	}, func(x *ptypool.Prepared, note []byte) (err error) {
+		s := e.streams
+		s.piped, err = x.StartPiped(note, s.stdout, s.stderr)
+		return err
 	})
 }
 
 // input is not reached by keys, which the policy refuses. What the parser answers to queries is for
 // a terminal, which the program does not have.
-func (e *pipesExecutor) input([]byte, bool) error { return ErrNoKeyboard }
+func (e *pipesExecutor) input([]byte, typing) error { return ErrNoKeyboard }
 
 func (e *pipesExecutor) end(grace time.Duration, notice string) {
 	e.forget()

@@ -21,12 +21,13 @@ func (e *serverExecutor) start(t *Terminal, o CreateOptions) error {
 	return e.startBy(t, o, func(spec ptypool.Spec) error {
 		_, err := t.host.pool.Start(spec, events{t})
 		return err
-	})
+	}, func(x *ptypool.Prepared, note []byte) error { return x.Start(note) })
 }
 
-// startBy registers t and calls start, which starts its Term.
-func (e *serverExecutor) startBy(
-	t *Terminal, o CreateOptions, start func(ptypool.Spec) error,
+// startBy registers t and calls start, which starts its Term. If that needs a person's yes, late is
+// called later instead, with the Term's lock held.
+func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypool.Spec) error,
+	late func(x *ptypool.Prepared, note []byte) error,
 ) error {
 	h := t.host
 	spec, base := h.spec(o)
@@ -35,18 +36,37 @@ func (e *serverExecutor) startBy(
 	}
 	e.t, t.marker, t.screen = t, h.pool.NewMarker(), spec.VT
 	spec.Marker = t.marker
+	spec.Env = append(spec.Env, nameVariable+"="+t.Name(), uriVariable+"="+t.uri)
 	t.proof = h.recordOf(t.creator)
 	h.creators.add(t.marker, creator{t.creator, h.proofOf(t.creator), t.proof})
 	t.integrated = spec.VT.Nonce != ""
-	err := h.run(t, func() error {
-		spec.Keep = t.journal.keep()
-		spec.Keep.Note = t.describe(nil)
+	err := h.run(t, o.conn, func() error {
+		spec.Keep = t.journal.Keep()
+		spec.Keep.Note = t.describe().Encode()
+		if t.starting != nil {
+			return t.starting.prepare(spec, late)
+		}
 		return start(spec)
 	})
 	if err != nil {
 		h.creators.end(t.marker)
+		return err
 	}
-	return err
+	if t.starting != nil {
+		argv := spec.Argv[:1] // what follows is shell integration's
+		switch {
+		case len(o.Argv) > 0:
+			argv = o.Argv
+		case o.Line != "":
+			argv = []string{h.userShell(), "-c", o.Line}
+		}
+		err = t.starting.hold(o.conn, commandText(&spec, argv, o.Env))
+		if err != nil {
+			h.remove(t, "")
+		}
+		return err
+	}
+	return nil
 }
 
 // owner is false: what comes of the program comes from the host.
@@ -57,14 +77,19 @@ func (e *serverExecutor) heard(step) {}
 // take is not reached: the policy lets nobody speak for a program of the host's.
 func (e *serverExecutor) take(step, ahp.Action) (reason string) { return reasonReadOnly }
 
-func (e *serverExecutor) input(p []byte, shown bool) error {
+func (e *serverExecutor) input(p []byte, how typing) error {
 	input := e.t.term.Input
-	if shown {
+	switch how {
+	case typesShown:
 		input = e.t.term.InputShown
+	case typesBound:
+		input = e.t.term.InputBound
 	}
 	switch err := input(p); {
 	case errors.Is(err, ptypool.ErrInputFull):
 		return ErrBusy
+	case errors.Is(err, ptypool.ErrNotStarted):
+		return e.t.denied(errUnstarted)
 	case err != nil:
 		return ErrExited
 	}

@@ -20,6 +20,8 @@ const (
 	EventCreated EventKind = "created"
 	// EventExited: the program has ended, with ExitCode.
 	EventExited EventKind = "exited"
+	// EventRenamed: By has given the terminal, which was called Was, another NAME.
+	EventRenamed EventKind = "renamed"
 	// EventDisposed: the terminal is not listed any more. Without By, the host has forgotten it.
 	EventDisposed EventKind = "disposed"
 	// EventCommandStarted: the shell runs a command that By has typed, or without By nobody.
@@ -33,12 +35,19 @@ const (
 	// EventHolderChanged: By has given the claim to To, or taken it. Without By it went back to To
 	// by itself.
 	EventHolderChanged EventKind = "holderChanged"
+	// EventQuiet: the program has printed nothing for long.
+	EventQuiet EventKind = "quiet"
+	// EventAsksKeyboard: By asks To, who holds the claim, for the keyboard.
+	EventAsksKeyboard EventKind = "asksKeyboard"
 	// EventAsks: the agent By wants to type, and a person has to decide.
 	EventAsks EventKind = "asks"
 	// EventApproved: By lets the agent To type what it asked to.
 	EventApproved EventKind = "approved"
-	// EventRefused: By does not, or without By nobody has decided in time.
+	// EventRefused: By does not, or without By nobody has decided in time, or what To typed before
+	// the program read it was dropped, for Reason.
 	EventRefused EventKind = "refused"
+	// EventTrustOver: a yes to all that To types has ended; Reason says why.
+	EventTrustOver EventKind = "trustOver"
 	// EventBell: the program has rung the bell. Of several within a second it is the first.
 	EventBell EventKind = "bell"
 	// EventAttached: By looks at the terminal in an SSH session.
@@ -56,18 +65,23 @@ type Event struct {
 	Time       time.Time `json:"time"` // in UTC
 	Kind       EventKind `json:"event"`
 	Terminal   string    `json:"terminal,omitempty"` // its NAME; "" with EventLost only
+	Was        string    `json:"was,omitempty"`      // its NAME before it was renamed
+	Ask        string    `json:"ask,omitempty"`      // "@7", of EventAsks and its decision
 	By         string    `json:"by,omitempty"`
 	To         string    `json:"to,omitempty"`
 	Waiting    Waiting   `json:"waiting,omitempty"`
 	ExitCode   *int      `json:"exitCode,omitempty"` // nil: unknown, or the kind has none
 	DurationMs *int64    `json:"durationMs,omitempty"`
-	Reason     string    `json:"reason,omitempty"` // why By has refused
-	Count      uint64    `json:"count,omitempty"`
+	// Reason is why By has refused; of an ask it is for those only who may read that.
+	Reason string `json:"reason,omitempty"`
+	Count  uint64 `json:"count,omitempty"`
 
-	// created is when the terminal was made, which tells apart those that had the same NAME. An
+	// id and created tell apart the terminals that had the same NAME. An
 	// event does not keep a terminal in memory that is gone.
+	id      string
 	created time.Time
-	door    string // of the connection that did it; for the audit log
+	from    *Conn  // who did it, for the audit log; the feed does not keep it
+	asker   string // the ID of the principal whose Ask it is
 }
 
 // emit tells the readers of the feed what has happened to t. Only the fields of the kind need be
@@ -75,11 +89,12 @@ type Event struct {
 // may be held but the feed's.
 func (t *Terminal) emit(e Event) {
 	t.audit(e)
+	e.from = nil
 	f := &t.host.feed
 	if f.readers.Load() == 0 {
 		return
 	}
-	e.Terminal, e.created, e.Time = t.name, t.created, t.host.now().UTC()
+	e.Terminal, e.id, e.created, e.Time = t.Name(), t.id, t.created, t.host.now().UTC()
 	if e.By == ahp.Nobody {
 		e.By = ""
 	}
@@ -181,6 +196,9 @@ func (r *EventReader) Pull(dst []Event, limit int) []Event {
 	for n := 0; r.pos < f.next && n < limit; r.pos++ {
 		if e := f.at(r.pos); r.wants(e) {
 			dst = append(dst, *e)
+			if e.Ask != "" && !asksReader(r.by).May(ahp.TerminalAsk{Asker: e.asker}) {
+				dst[len(dst)-1].Reason = ""
+			}
 			n++
 		}
 	}
@@ -190,10 +208,10 @@ func (r *EventReader) Pull(dst []Event, limit int) []Event {
 // wants reports whether an event is for the reader.
 func (r *EventReader) wants(e *Event) bool {
 	if r.only == nil {
-		return r.by.Sees(e.Terminal, e.created)
+		return r.by.Sees(e.id, e.created)
 	}
 	return slices.ContainsFunc(r.only, func(t *Terminal) bool {
-		return t.name == e.Terminal && t.created.Equal(e.created)
+		return t.id == e.id && t.created.Equal(e.created)
 	})
 }
 

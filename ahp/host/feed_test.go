@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"encoding/json"
@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
 // listen returns what reads the events for a principal.
-func listen(t testing.TB, h *Host, p authz.Principal, only ...*Terminal) *listener {
+func listen(t testing.TB, h *host.Host, p authz.Principal, only ...*host.Terminal) *listener {
 	t.Helper()
-	c, err := h.Connect(p, DoorSSH)
+	c, err := h.Connect(p, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,15 +32,15 @@ func listen(t testing.TB, h *Host, p authz.Principal, only ...*Terminal) *listen
 
 type listener struct {
 	t    testing.TB
-	r    *EventReader
-	seen []Event // not yet passed
-	past []Event // what until has passed over
+	r    *host.EventReader
+	seen []host.Event // not yet passed
+	past []host.Event // what until has passed over
 }
 
 // until waits for an event of a kind and returns it. Earlier ones are passed over.
-func (l *listener) until(kind EventKind) Event {
+func (l *listener) until(kind host.EventKind) host.Event {
 	l.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(hosttest.Patience)
 	for {
 		l.seen = l.r.Pull(l.seen, 100)
 		for i, e := range l.seen {
@@ -57,12 +59,12 @@ func (l *listener) until(kind EventKind) Event {
 
 func TestTheFeedTellsWhatHappensAndByWhom(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	l := listen(t, h, eve)
 	told := func(want string) {
 		t.Helper()
 		kind, _, _ := strings.Cut(want, " ")
-		e := l.until(EventKind(kind))
+		e := l.until(host.EventKind(kind))
 		code := ""
 		if e.ExitCode != nil {
 			code = fmt.Sprintf("exit %d", *e.ExitCode)
@@ -110,14 +112,15 @@ func TestTheFeedTellsWhatHappensAndByWhom(t *testing.T) {
 
 func TestAnEventHasNothingThatWasTypedOrPrinted(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	l := listen(t, h, carol)
-	term := run(t, h, carol, "x", `stty -echo; read x; printf 'shown-%s' "$x"; `+
+	term := run(t, h, carol, "x", `stty -echo; echo ready; read x; printf 'shown-%s' "$x"; `+
 		`printf '\033]633;E;typed hunter2\007\033]633;C\007'`)
+	awaitOutput(t, h, term, "ready") // what is typed before the echo is off is not for a hidden line
 	p := connect(t, h, carol, "c")
 	p.dispatch(ahp.TerminalURI("x"), ahp.TerminalInput{Data: []byte("hunter2\r")})
 	wait(t, "the exit", term.Done())
-	l.until(EventExited)
+	l.until(host.EventExited)
 	all := l.r.Pull(l.seen, 100)
 	text, err := json.Marshal(all)
 	if err != nil || strings.Contains(string(text), "hunter2") {
@@ -127,15 +130,15 @@ func TestAnEventHasNothingThatWasTypedOrPrinted(t *testing.T) {
 
 func TestAWaitIsNoAttach(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, withoutLookout)
+	h := hosttest.New(t, withoutLookout)
 	term := run(t, h, carol, "x", "read x")
 	l := listen(t, h, carol)
 	c := connect(t, h, carol, "c").c
-	if _, err := c.Wait(t.Context(), term, WaitFor{Idle: time.Millisecond}); err != nil {
+	if _, err := c.Wait(t.Context(), term, host.WaitFor{Idle: time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
-	h.remove(term, "")
-	l.until(EventDisposed)
+	dispose(l.t, h, term)
+	l.until(host.EventDisposed)
 	for _, e := range l.past[:len(l.past)-1] { // the last one is the exit
 		t.Errorf("%+v", e)
 	}
@@ -143,24 +146,24 @@ func TestAWaitIsNoAttach(t *testing.T) {
 
 func TestAReaderSeesItsTerminalsOnly(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, withoutLookout)
+	h := hosttest.New(t, withoutLookout)
 	mine, other := run(t, h, carol, "mine", "read x"), run(t, h, carol, "other", "read x")
 	guest := listen(t, h, guestOf(mine, "gwen", authz.Observer))
 	named := listen(t, h, eve, mine)
 	for range feedEvents + 5 {
-		other.emit(Event{Kind: EventBell})
+		host.Emit(other, host.Event{Kind: host.EventBell})
 	}
-	mine.emit(Event{Kind: EventAsks, By: "claude"})
+	host.Emit(mine, host.Event{Kind: host.EventAsks, By: "claude"})
 	run(t, h, carol, "third", "exit 0")
 	for _, l := range []*listener{guest, named} {
 		got := l.r.Pull(nil, 100)
-		if len(got) != 1 || got[0].Kind != EventAsks || got[0].By != "claude" {
+		if len(got) != 1 || got[0].Kind != host.EventAsks || got[0].By != "claude" {
 			t.Errorf("%+v", got)
 		}
 	}
 	forced := carol
 	forced.Command = "make"
-	c, err := h.Connect(forced, DoorSSH)
+	c, err := h.Connect(forced, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,19 +175,19 @@ func TestAReaderSeesItsTerminalsOnly(t *testing.T) {
 
 func TestASlowReaderIsToldHowManyEventsItHasLost(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, withoutLookout)
+	h := hosttest.New(t, withoutLookout)
 	x, y := run(t, h, carol, "x", "read x"), run(t, h, carol, "y", "read x")
 	slow, quick, named := listen(t, h, eve), listen(t, h, eve), listen(t, h, eve, x)
 	count := func(n int) *int { return &n }
 	for i := range feedEvents {
-		x.emit(Event{Kind: EventBell, ExitCode: count(i)})
+		host.Emit(x, host.Event{Kind: host.EventBell, ExitCode: count(i)})
 	}
 	got := quick.r.Pull(nil, 2*feedEvents)
 	if len(got) != feedEvents || *got[0].ExitCode != 0 {
 		t.Fatalf("%d events, the first %+v", len(got), got[0])
 	}
 	for i := range 3 {
-		y.emit(Event{Kind: EventBell, ExitCode: count(feedEvents + i)})
+		host.Emit(y, host.Event{Kind: host.EventBell, ExitCode: count(feedEvents + i)})
 	}
 	if n := len(quick.r.Pull(nil, 100)); n != 3 {
 		t.Errorf("%d events instead of 3", n)
@@ -192,14 +195,14 @@ func TestASlowReaderIsToldHowManyEventsItHasLost(t *testing.T) {
 	for l, missing := range map[*listener]int{slow: 3, named: 3} {
 		got = l.r.Pull(nil, 2)
 		rest := l.r.Pull(got[1:], 2*feedEvents)
-		if got[0].Kind != EventLost || got[0].Count != uint64(missing) || *rest[0].ExitCode != 3 {
+		if got[0].Kind != host.EventLost || got[0].Count != uint64(missing) || *rest[0].ExitCode != 3 {
 			t.Fatalf("%+v and then %+v", got[0], rest[0])
 		}
 		want := feedEvents
 		if l == named { // which does not read y
 			want -= 3
 		}
-		inOrder := slices.IsSortedFunc(rest, func(a, b Event) int { return *a.ExitCode - *b.ExitCode })
+		inOrder := slices.IsSortedFunc(rest, func(a, b host.Event) int { return *a.ExitCode - *b.ExitCode })
 		if len(rest) != want || !inOrder {
 			t.Errorf("%d events are left, want %d", len(rest), want)
 		}
@@ -207,8 +210,8 @@ func TestASlowReaderIsToldHowManyEventsItHasLost(t *testing.T) {
 	slow.r.Close()
 	quick.r.Close()
 	named.r.Close()
-	x.emit(Event{Kind: EventBell})
-	if h.feed.ring != nil || h.feed.readers.Load() != 0 {
+	host.Emit(x, host.Event{Kind: host.EventBell})
+	if host.KeptOf(h).Events {
 		t.Error("events are kept for nobody")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
 	"termhost/ahp/store"
 )
 
@@ -19,26 +20,32 @@ type LogFollower struct {
 
 // Follow returns a part of a terminal's log, and what follows the log's end. It returns what
 // [Host.Excerpt] and [Conn.Attach] do. The follower must be closed.
-func (c *Conn) Follow(t *Terminal, of ExcerptOf) (*LogFollower, Excerpt, error) {
+func (c *Conn) Follow(w *Work, t *Terminal, of history.ExcerptOf) (
+	*LogFollower, history.Excerpt, error,
+) {
+	defer w.Rest()
+	if err := w.Step(); err != nil {
+		return nil, history.Excerpt{}, err
+	}
 	a, _, err := c.Attach(t, AttachOptions{ReadOnly: true, quiet: true})
 	if err != nil {
-		return nil, Excerpt{}, err
+		return nil, history.Excerpt{}, err
 	}
 	f := &LogFollower{a: a}
 	all, end, err := f.start()
 	if err == nil {
-		all, err = t.excerpt(all, of, end)
+		all, err = t.excerpt(w, all, of, end)
 	}
 	if err != nil {
 		a.Close()
-		return nil, Excerpt{}, err
+		return nil, history.Excerpt{}, err
 	}
 	return f, all, nil
 }
 
 // start has all that comes from now on handed out, and returns what came before, and where the
 // journal's log ends.
-func (f *LogFollower) start() (all Excerpt, end int64, err error) {
+func (f *LogFollower) start() (all history.Excerpt, end int64, err error) {
 	t := f.a.t
 	t.term.Lock() // nothing is appended meanwhile
 	defer t.term.Unlock()
@@ -51,7 +58,7 @@ func (f *LogFollower) start() (all Excerpt, end int64, err error) {
 	if t.exited {
 		return all, math.MaxInt64, nil
 	}
-	return all, t.journal.position(), nil
+	return all, t.journal.Position(), nil
 }
 
 // Followed is what follows in a log: an action, or that some are lost.

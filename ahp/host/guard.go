@@ -3,14 +3,13 @@ package host
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/visible"
 	"termhost/authz"
 	"termhost/ptypool/keyboard"
 )
@@ -36,12 +35,17 @@ const (
 
 // guard holds back what agents type into a terminal. It is guarded by the Term's lock.
 type guard struct {
-	on      bool
-	held    []*heldInput // in the order in which it was asked for
-	trusted asker        // who needs no approval for the moment; zero: nobody
-	tells   bool         // the shell tells when a command ends
-	// shown has, for each person, by the principal's ID, what [Host.Asks] listed last. Nobody
-	// approves by NAME what came afterwards.
+	on    bool
+	held  []*heldInput // in the order in which it was asked for
+	trust trust        // a person's yes to all that an agent types
+	ahead bool         // an agent has typed something since input was dropped for the guard
+	tells bool         // the shell tells when a command ends
+	looks bool         // what is held is looked at now and then
+	// answers is what bound input that is held may answer; nil: what the trusted command asks.
+	answers *question
+	named   bool // the NAME stays guarded when the terminal is gone
+	// shown has, for each person, by the principal's ID, what [Conn.Asks] listed last, without what
+	// that one has decided since. Nobody approves by NAME what came afterwards.
 	shown map[string][]string
 	last  string // how the last decision went, for those who come too late
 }
@@ -58,25 +62,46 @@ func (s step) asker() asker {
 	return k
 }
 
-// heldInput is what an agent wants to type. It never changes.
+// heldInput is what an agent wants to type. What is typed never changes, but what comes of it may.
 type heldInput struct {
-	id   string
+	id   string // "@7": no other input has it, before or after it, in any terminal
 	s    step
 	by   string // the agent's name, for people
-	text []byte // what is shown, and what is typed
-	// secret: the program read a secret when it was asked for. Then text is shown to nobody.
-	secret bool
-	lends  bool // an admin that does not hold the claim takes it for the moment: see Conn.Send
-	since  time.Time
+	does string // see [ahp.TerminalAsk]; guarded by the Term's lock
+	// meant is for which program, and warning what people are told beside the text, see
+	// [ahp.TerminalAsk]. The warning is guarded by the Term's lock.
+	meant   recipient
+	warning string
+	// listed has what each principal to whom it was listed was told, the last time. It is guarded
+	// by the Term's lock.
+	listed map[string]toldOf
+	text   []byte // what is shown, and what is typed
+	// lines is text as it is shown, in which hidden signs are no ends of lines.
+	lines  [][]ahp.AskPart
+	hidden int
+	// question is what the text is to answer: a program's that asks for a secret. Then it is shown
+	// to nobody. nil: it is not for a secret.
+	question *question
+	lends    bool // an admin that does not hold the claim takes it for the moment: see Conn.Send
+	since    time.Time
 	// answer tells the agent what became of it, once; nil: it was typed. The Term's lock is held.
 	answer  func(error)
+	starts  *Starting // the program that is to be started; nil: it is input
 	expiry  *time.Timer
 	unwatch func() bool // the end of the agent's connection
 }
 
-// guards reports whether p has to be held back if s types it. The Term's lock is held.
+// guards reports whether p has to be held back if s, who is about to type it, types it. The Term's
+// lock is held.
 func (t *Terminal) guards(s step, p []byte) bool {
-	return t.guard.on && s.conn.agent() && t.guard.trusted != s.asker() && !t.interrupts(p)
+	if !s.conn.agent() {
+		return false
+	}
+	if t.guard.on && !t.trusts(s) && !t.interrupts(p) {
+		return true
+	}
+	t.guard.ahead = true
+	return false
 }
 
 // interrupts reports whether p is the interrupt key and nothing else, in whichever form the program
@@ -101,23 +126,32 @@ func (t *Terminal) holdBack(s step, p []byte, lends bool, answer func(error)) (*
 	}
 	switch {
 	case size > maxHeldText:
-		return nil, errHeldText
+		return nil, t.denied(errHeldText)
 	case count >= maxHeldAsks, len(t.guard.held) >= maxTerminalAsks:
-		return nil, errHeldAsks
+		return nil, t.denied(errHeldAsks)
 	}
-	k := &heldInput{id: strings.ToLower(rand.Text()[:8]), s: s, by: Printable(s.principal.Name),
-		text:   slices.Clone(p),
-		secret: t.asksSecret(), lends: lends, since: t.host.now(), answer: answer}
-	if s.principal.Inside {
-		k.by += " (inside a terminal)"
+	k := &heldInput{s: s, does: does(string(p), t.keysActNow()), text: slices.Clone(p),
+		question: t.asksNow(), lends: lends, answer: answer, meant: t.meantFor()}
+	if k.question == nil {
+		k.lines, k.hidden = visible.Lines(string(p))
 	}
+	t.askPeople(k)
+	return k, nil
+}
+
+// askPeople asks for a person's decision about k. The Term's lock is held.
+func (t *Terminal) askPeople(k *heldInput) {
+	s := k.s
+	k.id, k.by, k.since = t.host.nextAsk(), s.name(), t.host.now()
 	k.expiry = time.AfterFunc(t.host.approvalTime, func() { t.giveUp(k, errUnanswered) })
 	k.unwatch = context.AfterFunc(s.conn.ctx, func() { t.giveUp(k, context.Cause(s.conn.ctx)) })
+	k.warning = t.warningOf(k)
 	t.guard.held = append(t.guard.held, k)
 	t.asksChanged()
-	t.emit(Event{Kind: EventAsks, By: k.by})
-	t.host.log.Info("input held for approval", "name", t.name, "principal", s.principal.Name)
-	return k, nil
+	t.lookAtHeldLater()
+	t.emit(Event{Kind: EventAsks, Ask: k.id, By: k.by, from: s.conn})
+	t.host.log.Info("input held for approval", "name", t.Name(), "ask", k.id,
+		"principal", k.by)
 }
 
 var (
@@ -127,6 +161,9 @@ var (
 		Rule: "the terminal is guarded, and too much waits for approval already"}
 	errUnanswered = fmt.Errorf("nobody answered in %.0fm", approvalTime.Minutes())
 	errUnguarded  = errors.New("the guard was turned off meanwhile; send it again")
+
+	// reasonGuarded is why what the program has not read yet is dropped.
+	reasonGuarded = "the terminal is guarded now; send it again"
 )
 
 // giveUp ends the wait for a decision, if there was none yet.
@@ -153,7 +190,8 @@ func (t *Terminal) dropHeld(by *Conn, why error, which func(*heldInput) bool) {
 		if which(k) {
 			t.settle(k, why)
 			t.tellDeciders(by, Note{Kind: NoteGone, Agent: k.by, Why: Printable(why.Error())})
-			t.emit(Event{Kind: EventRefused, To: k.by, Reason: why.Error()})
+			t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, To: k.by,
+				Reason: why.Error(), from: by})
 		}
 	}
 }
@@ -167,39 +205,24 @@ func (t *Terminal) dropHeldOf(was, next holder) {
 	if was.claim == next.claim {
 		return
 	}
-	t.guard.trusted = asker{}
-	why := fmt.Errorf("%s has the keyboard now", Printable(next.name))
+	t.endTrust(errTrustHolder)
+	why := fmt.Errorf("%s has the keyboard now", next.text())
 	t.dropHeld(nil, why, func(k *heldInput) bool {
 		its := k.s.conn.client != nil && next.claim == ahp.ClientClaim(k.s.conn.client.id)
-		return k.s.principal.ID == was.principal && !its
+		return k.s.principal.ID == was.principal && !its && k.starts == nil
 	})
-}
-
-// endTrust ends a person's yes to all that an agent types until the command ends. The Term's lock
-// is held.
-func (t *Terminal) endTrust() { t.guard.trusted = asker{} }
-
-// shown returns what people are shown of what the agent wants to type.
-func (k *heldInput) shown() string {
-	if k.secret {
-		return ""
-	}
-	return string(k.text)
 }
 
 // asksChanged tells all who want to know that something else is held than before, or that the guard
 // was turned on or off. The Term's lock is held.
 func (t *Terminal) asksChanged() {
 	t.setWaits(func(w *waits) { w.approval = len(t.guard.held) > 0 }, "")
-	var asks *[]ahp.TerminalAsk
-	if len(t.guard.held) > 0 {
-		asks = new([]ahp.TerminalAsk)
-	}
+	var asks []ahp.TerminalAsk
 	for _, k := range t.guard.held {
-		*asks = append(*asks, ahp.TerminalAsk{Ask: k.id, By: k.by, Text: k.shown(),
-			Since: k.since.UTC(), Secret: k.secret})
+		asks = append(asks, t.askOf(k))
 	}
-	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Guarded, m.Asks = t.guard.on, asks })
+	t.ch.SetAsks(asks)
+	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Guarded = t.guard.on })
 	t.host.list.changed()
 	t.wakeDeciders()
 }
@@ -227,12 +250,21 @@ func (c *Conn) SetGuard(t *Terminal, on bool) error {
 	if t.guard.on == on {
 		return nil
 	}
-	t.guard.on = on
-	t.warn(t.journal.replace(t.describe(nil), false, t.host.now()))
-	t.endTrust()
+	t.guard.on, t.guard.named = on, on
+	t.warn(t.journal.Describe(t.describe(), t.host.now()))
+	t.dropHeldText(reasonGuarded)
+	t.endTrust(errTrustGuard)
+	if on {
+		t.dropAhead(errTrustGuard)
+	}
 	t.dropHeld(c, errUnguarded, anyHeld)
 	t.asksChanged()
-	t.host.log.Info("guard set", "name", t.name, "on", on, "principal", c.principal.Name)
+	state := "off"
+	if on {
+		state = "on"
+	}
+	c.Audit(authz.AuditGuard, "terminal", t.Name(), "who", c.Name(), "guard", state)
+	t.host.log.Info("guard set", "name", t.Name(), "on", on, "principal", c.principal.Name)
 	return nil
 }
 
@@ -252,8 +284,8 @@ func (t *Terminal) mayDecide(c *Conn) error {
 	if err := authz.Check(c.principal, authz.Approve, target); err != nil {
 		return err
 	}
-	if c.agent() {
-		return &authz.Denied{Verb: authz.Approve, Rule: authz.RuleAgent}
+	if c.agent() { // a peer of AHP
+		return t.denied(&authz.Denied{Verb: authz.Approve, Rule: authz.RuleAgent})
 	}
 	return nil
 }

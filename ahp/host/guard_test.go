@@ -1,44 +1,47 @@
-package host
+package host_test
 
 import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
 // guarded is a terminal that an agent holds, and two people who may decide.
 type guarded struct {
 	t     *testing.T
-	h     *Host
-	term  *Terminal
+	h     *host.Host
+	term  *host.Terminal
 	agent *peer
-	ann   *Conn // a person: alice, whose token the agent has
-	bob   *Conn // another admin
+	ann   *host.Conn // a person: alice, whose token the agent has
+	bob   *host.Conn // another admin
+	dir   string     // the home directory
 }
 
 func newGuarded(t *testing.T, line string) *guarded {
 	t.Helper()
-	h := newHost(t)
+	h := hosttest.New(t)
 	g := &guarded{t: t, h: h, agent: connect(t, h, bot, "agent")}
 	g.agent.create("x", "/bin/sh", "-c", line)
-	g.term = h.lookup(ahp.TerminalURI("x"))
-	g.ann, g.bob = door(t, h, alice, DoorSSH), door(t, h, keyOf("bob", authz.Admin), DoorSSH)
+	g.term = lookup(h, ahp.TerminalURI("x"))
+	g.ann, g.bob = door(t, h, alice, host.DoorSSH), door(t, h, hosttest.Principal("bob", authz.Admin), host.DoorSSH)
 	if err := g.ann.SetGuard(g.term, true); err != nil {
 		t.Fatal(err)
 	}
 	return g
 }
 
-func door(t *testing.T, h *Host, p authz.Principal, door string) *Conn {
+func door(t testing.TB, h *host.Host, p authz.Principal, door string) *host.Conn {
 	t.Helper()
 	c, err := h.Connect(p, door)
 	if err != nil {
@@ -51,16 +54,31 @@ func door(t *testing.T, h *Host, p authz.Principal, door string) *Conn {
 // asks has the agent dispatch input, which must be held, and returns its clientSeq.
 func (g *guarded) asks(text string) (seq int64) {
 	g.t.Helper()
+	looker := door(g.t, g.h, hosttest.Principal("looker", authz.Admin), host.DoorSSH)
+	defer looker.Close()
+	list := func() []host.HeldInput {
+		g.t.Helper()
+		list, err := looker.Asks(g.term)
+		hosttest.Check(g.t, err)
+		return list
+	}
+	before := list()
 	g.agent.seq++
-	g.agent.c.Dispatch(g.term.uri, g.agent.seq, ahp.TerminalInput{Data: []byte(text)})
-	if got := g.agent.pending(); len(got) != 0 {
-		g.t.Fatalf("%q is answered at once with %+v", text, got[0])
+	g.agent.c.Dispatch(g.term.URI(), g.agent.seq, ahp.TerminalInput{Data: []byte(text)})
+	if held := list(); len(held) != len(before)+1 || held[len(before)].By != g.agent.c.Name() {
+		g.t.Fatalf("%q is not held", text)
 	}
 	return g.agent.seq
 }
 
-func (g *guarded) decides(c *Conn, ask string, d Decision, reason string) HeldInput {
+// decides decides about an ask; "": about the first that c is shown now.
+func (g *guarded) decides(c *host.Conn, ask string, d host.Decision, reason string) host.HeldInput {
 	g.t.Helper()
+	if ask == "" {
+		if _, err := c.Asks(); err != nil {
+			g.t.Fatal(err)
+		}
+	}
 	is, err := c.Decide(g.term, ask, d, reason)
 	if err != nil {
 		g.t.Fatal(err)
@@ -73,6 +91,16 @@ func (g *guarded) rejected(seq int64, want string) {
 	if got := g.agent.answer(seq).Rejection(); got != want {
 		g.t.Errorf("the agent is told %q, want %q", got, want)
 	}
+}
+
+// first returns the name of what is decided first.
+func (g *guarded) first() string {
+	g.t.Helper()
+	list, err := door(g.t, g.h, hosttest.Principal("bob", authz.Admin), host.DoorSSH).Asks()
+	if err != nil || len(list) == 0 {
+		g.t.Fatalf("held: %+v, %v", list, err)
+	}
+	return list[0].Ask
 }
 
 // holds checks what is held, in order.
@@ -96,23 +124,23 @@ func TestAnAgentsInputIsTypedWhenAPersonApproves(t *testing.T) {
 	g := newGuarded(t, "exec cat")
 	first, second, third := g.asks("one\r"), g.asks("two\r"), g.asks("three\r")
 	info := g.term.Info(alice)
-	if info.Waiting != WaitingApproval || !info.Guarded {
+	if info.Waiting != host.WaitingApproval || !info.Guarded {
 		t.Errorf("listed as %+v", info)
 	}
 	g.holds("one\r", "two\r", "three\r")
-	if is := g.decides(g.ann, "", ApproveOnce, ""); is.Text != "one\r" || is.By != "alice/bot" {
+	if is := g.decides(g.ann, "", host.ApproveOnce, ""); is.Text != "one\r" || is.By != "alice/bot" {
 		t.Errorf("decided about %+v", is)
 	}
 	g.rejected(first, "")
-	g.decides(g.bob, "", RefuseOnce, "not\x1b now")
+	g.decides(g.bob, "", host.RefuseOnce, "not\x1b now")
 	g.rejected(second, "refused by bob: not now")
-	g.decides(g.ann, "", RefuseOnce, "")
+	g.decides(g.ann, "", host.RefuseOnce, "")
 	g.rejected(third, "refused by alice")
-	g.term.awaitOutput(t, "one\r\none\r\n")
-	if st, _ := g.term.ch.Terminal(); strings.Contains(text(st), "t") {
+	awaitOutput(t, g.h, g.term, "one\r\none\r\n")
+	if st := state(g.t, g.h, g.term); strings.Contains(text(st), "t") {
 		t.Errorf("something refused was typed: %q", text(st))
 	}
-	if info := g.term.Info(alice); info.Waiting == WaitingApproval {
+	if info := g.term.Info(alice); info.Waiting == host.WaitingApproval {
 		t.Errorf("listed as %+v", info)
 	}
 }
@@ -120,31 +148,29 @@ func TestAnAgentsInputIsTypedWhenAPersonApproves(t *testing.T) {
 func TestADecisionIsNoNewsOfTheProgram(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, "read x")
-	g.term.waitsFor(t, g.ann)
+	waitsFor(t, g.h, g.term, g.ann)
 	l := listen(t, g.h, alice, g.term)
 	g.asks("one\r")
-	g.decides(g.ann, "", RefuseOnce, "")
-	l.until(EventRefused)
+	g.decides(g.ann, "", host.RefuseOnce, "")
+	l.until(host.EventRefused)
 	for _, e := range l.past {
-		if e.Kind == EventWaits {
+		if e.Kind == host.EventWaits {
 			t.Error("a program that has waited all the time is told to wait")
 		}
 	}
 }
 
-func TestRootSaysWhatIsHeld(t *testing.T) {
+func TestRootSaysThatSomethingIsHeld(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, "exec cat")
 	g.asks("rm -rf \x1b[31m/\r")
-	g.h.list.flush()
-	meta := g.ann.root.Terminals()[0].Termhost
-	if meta.Waiting != "approval" || !meta.Guarded || len(*meta.Asks) != 1 ||
-		(*meta.Asks)[0].Text != "rm -rf \x1b[31m/\r" || (*meta.Asks)[0].By != "alice/bot" {
+	host.FlushList(g.h)
+	if meta := rootList(t, g.h, alice)[0].Termhost; meta.Waiting != "approval" || !meta.Guarded {
 		t.Fatalf("root says %+v", meta)
 	}
-	g.decides(g.ann, (*meta.Asks)[0].Ask, RefuseOnce, "")
-	g.h.list.flush()
-	if meta := g.ann.root.Terminals()[0].Termhost; meta.Asks != nil || meta.Waiting != "" {
+	g.decides(g.ann, "", host.RefuseOnce, "")
+	host.FlushList(g.h)
+	if meta := rootList(t, g.h, alice)[0].Termhost; meta.Waiting != "" {
 		t.Errorf("root says %+v afterwards", meta)
 	}
 }
@@ -152,12 +178,12 @@ func TestRootSaysWhatIsHeld(t *testing.T) {
 func TestOnlyABareInterruptPassesAGuard(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, `trap 'echo caught' INT; echo ready; while :; do sleep 1000 & wait; done`)
-	g.term.awaitOutput(t, "ready")
+	awaitOutput(t, g.h, g.term, "ready")
 	g.asks("\x03ls\r")
-	if why := g.agent.dispatch(g.term.uri, ahp.TerminalInput{Data: []byte("\x03")}); why != "" {
+	if why := g.agent.dispatch(g.term.URI(), ahp.TerminalInput{Data: []byte("\x03")}); why != "" {
 		t.Errorf("ctrl-C is refused: %s", why)
 	}
-	g.term.awaitOutput(t, "caught")
+	awaitOutput(t, g.h, g.term, "caught")
 	g.asks("")
 	g.asks("\x04")
 	g.holds("\x03ls\r", "", "\x04")
@@ -171,18 +197,18 @@ func TestWhoMayApprove(t *testing.T) {
 	inside.Inside = true
 	hidden := authz.Principal{ID: "guest:g:1", Name: "guest:g", Role: authz.Operator,
 		Fingerprint: "SHA256:g", Guest: "1", Reach: authz.ReachOf("other", time.Unix(1, 0))}
-	for name, c := range map[string]*Conn{
-		"an observer":                door(t, g.h, eve, DoorSSH),
-		"an operator without it":     door(t, g.h, carol, DoorSSH),
+	for name, c := range map[string]*host.Conn{
+		"an observer":                door(t, g.h, eve, host.DoorSSH),
+		"an operator without it":     door(t, g.h, carol, host.DoorSSH),
 		"the agent":                  g.agent.c,
-		"the agent's token over ssh": door(t, g.h, bot, DoorSSH),
-		"AHP with the person's key":  door(t, g.h, alice, DoorSubsystem),
-		"AHP of this machine":        door(t, g.h, authz.ForUID(1000), DoorUnix),
-		"from inside a terminal":     door(t, g.h, inside, DoorSSH),
-		"a guest of another one":     door(t, g.h, hidden, DoorSSH),
+		"the agent's token over ssh": door(t, g.h, bot, host.DoorSSH),
+		"AHP with the person's key":  door(t, g.h, alice, host.DoorSubsystem),
+		"AHP of this machine":        door(t, g.h, authz.ForUID(1000), host.DoorUnix),
+		"from inside a terminal":     door(t, g.h, inside, host.DoorSSH),
+		"a guest of another one":     door(t, g.h, hidden, host.DoorSSH),
 	} {
 		var denied *authz.Denied
-		_, err := c.Decide(g.term, "", ApproveOnce, "")
+		_, err := c.Decide(g.term, g.first(), host.ApproveOnce, "")
 		if !errors.As(err, &denied) {
 			t.Errorf("%s approves: %v", name, err)
 		}
@@ -190,14 +216,14 @@ func TestWhoMayApprove(t *testing.T) {
 			t.Errorf("%s turns the guard off: %v", name, err)
 		}
 	}
-	if list, err := door(t, g.h, hidden, DoorSSH).Asks(); err != nil || len(list) != 0 {
+	if list, err := door(t, g.h, hidden, host.DoorSSH).Asks(); err != nil || len(list) != 0 {
 		t.Errorf("a guest is shown what is held in a hidden terminal: %+v, %v", list, err)
 	}
 	g.holds("x")
 	// An operator may decide about what its own token types.
 	low := alice
 	low.Role = authz.Operator
-	g.decides(door(t, g.h, low, DoorSSH), "", RefuseOnce, "")
+	g.decides(door(t, g.h, low, host.DoorSSH), "", host.RefuseOnce, "")
 }
 
 func TestNobodyApprovesWhatTheyWereNotShown(t *testing.T) {
@@ -206,20 +232,24 @@ func TestNobodyApprovesWhatTheyWereNotShown(t *testing.T) {
 	harmless := g.asks("ls\r")
 	g.holds("ls\r") // bob looks
 	other := connect(t, g.h, bot, "other")
-	g.decides(g.ann, "", RefuseOnce, "")
+	g.decides(g.ann, "", host.RefuseOnce, "")
 	g.rejected(harmless, "refused by alice")
-	other.c.Dispatch(g.term.uri, 1, ahp.TerminalInput{Data: []byte("rm -rf /\r")})
-	var gone *GoneError
-	if _, err := g.bob.Decide(g.term, "", ApproveOnce, ""); !errors.As(err, &gone) || !gone.Newer ||
+	other.c.Dispatch(g.term.URI(), 1, ahp.TerminalInput{Data: []byte("rm -rf /\r")})
+	var gone *host.GoneError
+	if _, err := g.bob.Decide(g.term, "", host.ApproveOnce, ""); !errors.As(err, &gone) || !gone.Newer ||
 		gone.Last != "refused by alice" {
 		t.Fatalf("bob approves what he has not seen: %v", err)
 	}
-	if _, err := g.bob.Decide(g.term, "nosuch", ApproveOnce, ""); !errors.As(err, &gone) {
+	var unseen *host.UnseenError
+	if _, err := g.ann.Decide(g.term, "", host.ApproveOnce, ""); !errors.As(err, &unseen) {
+		t.Fatalf("ann approves what she has not seen: %v", err)
+	}
+	if _, err := g.bob.Decide(g.term, "nosuch", host.ApproveOnce, ""); !errors.As(err, &gone) {
 		t.Fatalf("an ask that never was: %v", err)
 	}
 	g.holds("rm -rf /\r") // now he has
-	g.decides(g.bob, "", RefuseOnce, "")
-	if _, err := g.bob.Decide(g.term, "", ApproveOnce, ""); !errors.As(err, &gone) || gone.Newer {
+	g.decides(g.bob, "", host.RefuseOnce, "")
+	if _, err := g.bob.Decide(g.term, "", host.ApproveOnce, ""); !errors.As(err, &gone) || gone.Newer {
 		t.Fatalf("approving nothing: %v", err)
 	}
 }
@@ -229,10 +259,10 @@ func TestWhatIsHeldDoesNotChangeWithTheAgentsMemory(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, "exec cat")
 	p := []byte("good\r")
-	g.agent.c.Dispatch(g.term.uri, 1, ahp.TerminalInput{Data: p})
+	g.agent.c.Dispatch(g.term.URI(), 1, ahp.TerminalInput{Data: p})
 	copy(p, "evil")
-	g.decides(g.ann, "", ApproveOnce, "")
-	g.term.awaitOutput(t, "good\r\n")
+	g.decides(g.ann, "", host.ApproveOnce, "")
+	awaitOutput(t, g.h, g.term, "good\r\n")
 }
 
 func TestOneOfTwoDecisionsCounts(t *testing.T) {
@@ -246,11 +276,11 @@ func TestOneOfTwoDecisionsCounts(t *testing.T) {
 		}
 		var racing sync.WaitGroup
 		errs := make([]error, 2)
-		for i, c := range []*Conn{g.ann, g.bob} {
-			racing.Go(func() { _, errs[i] = c.Decide(g.term, list[0].Ask, Decision(2*i), "") })
+		for i, c := range []*host.Conn{g.ann, g.bob} {
+			racing.Go(func() { _, errs[i] = c.Decide(g.term, list[0].Ask, host.Decision(2*i), "") })
 		}
 		racing.Wait()
-		var gone *GoneError
+		var gone *host.GoneError
 		won := errs[0] == nil
 		if won == (errs[1] == nil) || !errors.As(errors.Join(errs...), &gone) {
 			t.Fatalf("round %d: %v", round, errs)
@@ -278,11 +308,11 @@ func TestWhatEndsTheWaitForApproval(t *testing.T) {
 			if err := g.bob.SetGuard(g.term, false); err != nil {
 				g.t.Error(err)
 			}
-		}, errUnguarded.Error()},
+		}, unguarded},
 		"nobody answers": {func(g *guarded) {
-			g.h.approvalTime = time.Millisecond
+			host.SetApprovalTime(g.h, time.Millisecond)
 			g.agent.seq++
-			g.agent.c.Dispatch(g.term.uri, g.agent.seq, ahp.TerminalInput{Data: []byte("late")})
+			g.agent.c.Dispatch(g.term.URI(), g.agent.seq, ahp.TerminalInput{Data: []byte("late")})
 		}, "nobody answered in 10m"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -308,7 +338,7 @@ func TestWhatEndsTheWaitForApproval(t *testing.T) {
 	if is, ok := v.a.Asking(); ok {
 		t.Errorf("after its agent has left: %+v", is)
 	}
-	if n := v.noted(); n.Kind != NoteGone || n.Agent != "alice/bot" {
+	if n := v.noted(); n.Kind != host.NoteGone || n.Agent != "alice/bot" {
 		t.Errorf("the viewer is told %+v", n)
 	}
 }
@@ -316,19 +346,19 @@ func TestWhatEndsTheWaitForApproval(t *testing.T) {
 func TestAFloodOfAsksIsBounded(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, "exec cat")
-	if why := g.agent.dispatch(g.term.uri,
-		ahp.TerminalInput{Data: make([]byte, maxHeldText+1)}); why != errHeldText.Rule {
+	if why := g.agent.dispatch(g.term.URI(),
+		ahp.TerminalInput{Data: make([]byte, maxHeldText+1)}); !strings.Contains(why, "and at most 16384 bytes of yours wait") {
 		t.Errorf("too much: %q", why)
 	}
 	for range maxHeldAsks {
 		g.asks("x")
 	}
-	if why := g.agent.dispatch(g.term.uri, ahp.TerminalInput{Data: []byte("x")}); why !=
-		errHeldAsks.Rule {
+	if why := g.agent.dispatch(g.term.URI(), ahp.TerminalInput{Data: []byte("x")}); why !=
+		"the terminal is guarded, and too much waits for approval already" {
 		t.Errorf("too many: %q", why)
 	}
 	for range maxHeldAsks {
-		g.decides(g.ann, "", RefuseOnce, "")
+		g.decides(g.ann, "", host.RefuseOnce, "")
 	}
 	g.agent.pending()
 	g.asks("again")
@@ -337,7 +367,7 @@ func TestAFloodOfAsksIsBounded(t *testing.T) {
 func TestWhatATokenSendsWaitsForItsAnswer(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, "exec cat")
-	token := door(t, g.h, bot, DoorSSH)
+	token := door(t, g.h, bot, host.DoorSSH)
 	sent := make(chan error)
 	send := func() { sent <- token.Send(t.Context(), g.term, []byte("hi\r")) }
 	v := attach(t, g.h, alice, "x", window)
@@ -352,99 +382,48 @@ func TestWhatATokenSendsWaitsForItsAnswer(t *testing.T) {
 	}
 	go send()
 	await()
-	g.decides(g.ann, "", RefuseOnce, "no")
+	g.decides(g.ann, "", host.RefuseOnce, "no")
 	if err := <-sent; err == nil || err.Error() != "refused by alice: no" {
 		t.Errorf("refused: %v", err)
 	}
 	go send()
 	await()
-	g.decides(g.ann, "", ApproveOnce, "")
+	g.decides(g.ann, "", host.ApproveOnce, "")
 	if err := <-sent; err != nil {
 		t.Errorf("approved: %v", err)
 	}
-	g.term.awaitOutput(t, "hi\r\nhi\r\n")
+	awaitOutput(t, g.h, g.term, "hi\r\nhi\r\n")
 	if err := g.ann.Send(t.Context(), g.term, []byte("person\r")); err != nil {
 		t.Errorf("a person sends: %v", err)
 	}
-	g.term.awaitOutput(t, "person\r\nperson\r\n")
+	awaitOutput(t, g.h, g.term, "person\r\nperson\r\n")
 }
 
 func TestWhatCannotBeGuarded(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.GuardAgents = true })
-	ann := door(t, h, alice, DoorSSH)
+	h := hosttest.New(t, func(c *host.Config) { c.GuardAgents = true })
+	ann := door(t, h, alice, host.DoorSSH)
 	if term := run(t, h, bot, "server", "exec cat"); !term.Info(alice).Guarded {
 		t.Error("guard_agents does not guard a new terminal")
 	}
 	owner := connect(t, h, carol, "owner")
 	claim := ahp.ClientClaim("owner")
 	uri := ahp.TerminalURI("client")
-	if e := owner.c.CreateTerminal(ahp.CreateTerminalParams{Channel: uri, Claim: &claim,
-		ExecutionTarget: ahp.ExecutorClient}); e != nil {
+	if e := created(owner.c.CreateTerminal(ahp.CreateTerminalParams{Channel: uri, Claim: &claim,
+		ExecutionTarget: ahp.ExecutorClient})); e != nil {
 		t.Fatal(e)
 	}
 	var denied *authz.Denied
-	client := h.lookup(uri)
+	client := lookup(h, uri)
 	if err := ann.SetGuard(client, true); !errors.As(err, &denied) ||
 		denied.Rule != "client-executed terminals are observation-only" || client.Guarded() {
 		t.Errorf("a client-executed terminal: %v", err)
 	}
 	over := run(t, h, alice, "over", "exit 0")
 	<-over.Done()
-	if err := ann.SetGuard(over, false); err != ErrExited {
+	if err := ann.SetGuard(over, false); err != host.ErrExited {
 		t.Errorf("one that has exited: %v", err)
 	}
-}
-
-func TestAYesToAllEndsWithTheCommand(t *testing.T) {
-	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Skip("bash is not installed here")
-	}
-	g := newGuarded(t, "exec cat")
-	g.asks("x")
-	if _, err := g.ann.Decide(g.term, "", ApproveAll, ""); err != errUntold {
-		t.Errorf("yes to all where nothing tells of commands: %v", err)
-	}
-	h := newHost(t, func(c *Config) { c.ShellIntegration, c.Shell = true, bash })
-	h.account.Home = t.TempDir()
-	writeFile(t, filepath.Join(h.account.Home, ".bashrc"), "PS1='prompt> '\n")
-	g = &guarded{t: t, h: h, agent: connect(t, h, bot, "agent")}
-	g.agent.create("x", "")
-	g.term = h.lookup(ahp.TerminalURI("x"))
-	g.ann, g.bob = door(t, h, alice, DoorSSH), door(t, h, keyOf("bob", authz.Admin), DoorSSH)
-	if st := g.agent.subscribe(g.term.uri); !st.Detection {
-		g.agent.until("detection", is(ahp.TerminalCommandDetectionAvailable{}))
-	}
-	g.term.awaitOutput(t, "prompt> ")
-	if err := g.ann.SetGuard(g.term, true); err != nil {
-		t.Fatal(err)
-	}
-	g.agent.seq++
-	g.agent.c.Dispatch(g.term.uri, g.agent.seq, ahp.TerminalInput{Data: []byte("cat\r")})
-	second := g.agent.seq + 1
-	g.agent.c.Dispatch(g.term.uri, second, ahp.TerminalInput{Data: []byte("queued\r")})
-	g.agent.seq = second
-	g.decides(g.ann, "", ApproveAll, "")
-	g.rejected(second, "")
-	g.agent.until("the command", ofType("terminal/commandExecuted"))
-	other := connect(t, h, bot, "other")
-	other.c.Dispatch(g.term.uri, 1, ahp.TerminalInput{Data: []byte("of another\r")})
-	g.holds("of another\r")
-	g.decides(g.ann, "", RefuseOnce, "")
-	for _, keys := range []string{"free\r", "\x04"} {
-		if why := g.agent.dispatch(g.term.uri, ahp.TerminalInput{Data: []byte(keys)}); why != "" {
-			t.Errorf("%q while the command runs: %s", keys, why)
-		}
-	}
-	g.agent.until("its end", ofType("terminal/commandFinished"))
-	g.agent.seq++
-	g.agent.c.Dispatch(g.term.uri, g.agent.seq, ahp.TerminalInput{Data: []byte("ls\r")})
-	g.holds("ls\r")
 }
 
 func TestAPersonEditsWhatAnAgentWants(t *testing.T) {
@@ -453,11 +432,10 @@ func TestAPersonEditsWhatAnAgentWants(t *testing.T) {
 	first, second := g.asks("rm all\r"), g.asks("more\r")
 	v := attach(t, g.h, alice, "x", window)
 	is, ok := v.a.Asking()
-	if !ok || is.Behind != 1 || is.Trusts {
+	if !ok || is.Behind != 1 || is.All {
 		t.Fatalf("asked %+v %v", is, ok)
 	}
-	edit := func(text string) []byte { return []byte(strings.TrimSuffix(text, " all\r")) }
-	if err := v.a.Edit(is.Ask, edit); err != nil {
+	if err := v.a.Decide(is.Ask, host.EditIt); err != nil {
 		t.Fatal(err)
 	}
 	g.rejected(first, "taken by alice, who edits it")
@@ -465,9 +443,34 @@ func TestAPersonEditsWhatAnAgentWants(t *testing.T) {
 	if who, _ := v.a.Holder(); who != "alice" {
 		t.Errorf("held by %s", who)
 	}
-	v.shows("rm")
-	if err := v.a.Edit(is.Ask, edit); err == nil {
+	v.shows("rm all")
+	if err := v.a.Decide(is.Ask, host.EditIt); err == nil {
 		t.Error("edited twice")
+	}
+}
+
+// What a person edits is still the agent's text: it does not stand in the answer for a secret.
+func TestNobodyEditsWhatAnAgentWantsIntoASecret(t *testing.T) {
+	t.Parallel()
+	begin := filepath.Join(t.TempDir(), "begin")
+	if err := syscall.Mkfifo(begin, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := newGuarded(t, ": <'"+begin+"'; stty -echo; printf 'Password: '; read x; echo got $x")
+	g.asks("leak")
+	if err := os.WriteFile(begin, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Eventually(t, "a secret is asked for", func() bool {
+		return strings.HasPrefix(host.Question(g.term), "Password:")
+	})
+	v := attach(t, g.h, alice, "x", window)
+	is, ok := v.a.Asking()
+	if !ok {
+		t.Fatal("nothing is asked")
+	}
+	if err := v.a.Decide(is.Ask, host.EditIt); ruleIn(err) != "a person must type this" {
+		t.Errorf("edited: %v", err)
 	}
 }
 

@@ -16,10 +16,12 @@ import (
 // happens, but not what. And a clientId that is refused tells it that somebody else has that one.
 
 // sees reports whether t exists for p.
-func (t *Terminal) sees(p authz.Principal) bool { return p.Sees(t.name, t.created) }
+func (t *Terminal) sees(p authz.Principal) bool { return p.Sees(t.id, t.created) }
 
 // seen are the facts by which the policy knows t for a verb that needs no others.
-func (t *Terminal) seen() authz.Target { return authz.Target{Name: t.name, Created: t.created} }
+func (t *Terminal) seen() authz.Target {
+	return authz.Target{Name: t.id, Created: t.created, Called: t.Name()}
+}
 
 // lookupFor returns the terminal of a normalized URI if it exists for p, or nil.
 func (h *Host) lookupFor(p authz.Principal, uri string) *Terminal {
@@ -77,27 +79,32 @@ func (c *Conn) ownRoot(channels []*store.Channel) []*store.Channel {
 	return channels
 }
 
-// Invite makes an invitation to terminals, each by its whole NAME, for g's principal. Errors are
-// those of [authz.Authority.Invite] and [*NotFoundError].
-func (h *Host) Invite(g authz.Grant, r authz.InviteRequest, names []string) (
+// Invite makes an invitation to terminals, each by its whole NAME, for g's principal. It returns
+// the invitation with the NAMEs that they have now. Errors are those of [authz.Authority.Invite]
+// and [*NotFoundError].
+func (c *Conn) Invite(g authz.Grant, r authz.InviteRequest, names []string) (
 	secret string, made keys.Invitation, err error,
 ) {
+	h := c.host
+	var called []string
 	for _, name := range names {
 		t, err := h.Find(g.Principal, name)
-		if err == nil && t.name != name && t.uri != name {
-			err = &NotFoundError{Name: name}
-		}
 		if err != nil {
 			return "", made, err
 		}
-		r.Terminals = append(r.Terminals, keys.InvitedTerminal{Name: t.name, Created: t.created})
+		r.Terminals = append(r.Terminals, keys.InvitedTerminal{Name: t.id, Created: t.created})
+		called = append(called, t.Name())
 	}
 	secret, made, err = h.cfg().Authority.Invite(g, r)
 	if err == nil {
-		h.log.Info("guest invited", "guest", made.Guest, "role", made.Role, "terminals", names,
+		h.log.Info("guest invited", "guest", made.Guest, "role", made.Role, "terminals", called,
 			"principal", g.Principal.Name)
-		h.auditLog.Info(authz.AuditInvited, "who", g.Principal.Name, "guest", made.Guest,
-			"role", made.Role, "terminal", strings.Join(names, " "), "expires", made.Expires)
+		c.Audit(authz.AuditInvited, "who", g.Principal.Name, "guest", made.Guest,
+			"role", made.Role, "terminal", strings.Join(called, " "), "expires", made.Expires)
+	}
+	made.Terminals = slices.Clone(made.Terminals)
+	for i := range made.Terminals {
+		made.Terminals[i].Name = called[i]
 	}
 	return secret, made, err
 }
@@ -109,22 +116,27 @@ func (h *Host) Invitations(p authz.Principal) ([]keys.Invitation, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range list {
-		list[i].Terminals = slices.DeleteFunc(slices.Clone(list[i].Terminals),
-			func(it keys.InvitedTerminal) bool {
-				t := h.names[it.Name]
-				return t == nil || !t.created.Equal(it.Created)
-			})
+		var here []keys.InvitedTerminal
+		for _, t := range h.order {
+			for _, it := range list[i].Terminals {
+				if t.id == it.Name && t.created.Equal(it.Created) {
+					here = append(here, keys.InvitedTerminal{Name: t.Name(), Created: t.created})
+				}
+			}
+		}
+		list[i].Terminals = here
 	}
 	return list, err
 }
 
 // Uninvite ends the invitation of a guest, and what is connected with it. Errors are those of
 // [authz.Authority.Uninvite].
-func (h *Host) Uninvite(p authz.Principal, guest string) error {
+func (c *Conn) Uninvite(guest string) error {
+	h, p := c.host, c.principal
 	err := h.cfg().Authority.Uninvite(p, guest)
 	if err == nil {
 		h.log.Info("invitation revoked", "guest", guest, "principal", p.Name)
-		h.auditLog.Info(authz.AuditUninvited, "who", p.Name, "guest", guest)
+		c.Audit(authz.AuditUninvited, "who", p.Name, "guest", guest)
 	}
 	return err
 }

@@ -1,23 +1,25 @@
-package host
+package host_test
 
 import (
 	"strings"
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
 
 // guestOf returns a guest that sees one terminal.
-func guestOf(t *Terminal, name string, role authz.Role) authz.Principal {
+func guestOf(t *host.Terminal, name string, role authz.Role) authz.Principal {
 	return authz.Principal{ID: "guest:" + name + ":1", Name: "guest:" + name, Role: role, Guest: "1",
-		Fingerprint: "SHA256:" + name, Reach: authz.ReachOf(t.name, t.created), NoForward: true}
+		Fingerprint: "SHA256:" + name, Reach: authz.ReachOf(t.ID(), t.Info(alice).CreatedAt), NoForward: true}
 }
 
 // rootLists returns the URIs of the lists that a peer was sent, each as one word.
 func rootLists(p *peer) (lists []string) {
-	for _, it := range p.c.sub.Pull(nil, 1<<20) {
+	for _, it := range p.c.Subscriber().Pull(nil, 1<<20) {
 		if it.Entry == nil {
 			continue
 		}
@@ -38,9 +40,9 @@ func urisOf(list []ahp.TerminalInfo) string {
 
 func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	create := func(name string) *Terminal {
-		term, err := h.Create(alice, CreateOptions{Name: name, Argv: sh("sleep 1000")})
+	h := hosttest.New(t)
+	create := func(name string) *host.Terminal {
+		term, err := h.Create(alice, host.CreateOptions{Name: name, Argv: sh("sleep 1000")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +50,7 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 	}
 	build := create("build")
 	secret := create("secret")
-	h.list.flush()
+	host.FlushList(h)
 	guest := guestOf(build, "gwen", authz.Operator)
 	p := connect(t, h, guest, "gwen-client")
 
@@ -57,38 +59,38 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 	if e := p.c.Subscribe(ahp.RootURI, answer); e != nil {
 		t.Fatal(e)
 	}
-	for _, it := range p.c.sub.Pull(nil, 1<<20) {
+	for _, it := range p.c.Subscriber().Pull(nil, 1<<20) {
 		if it.Post != nil {
 			it.Post(nil)
 		}
 	}
-	if got := urisOf(root.Root.Terminals); got != build.uri {
+	if got := urisOf(root.Root.Terminals); got != build.URI() {
 		t.Errorf("the root's list is %q", got)
 	}
 
 	// What happens to others does not reach it, what happens to its own does.
 	third := create("third")
-	h.list.flush()
+	host.FlushList(h)
 	if err := h.Dispose(alice, third); err != nil {
 		t.Fatal(err)
 	}
-	h.list.flush()
+	host.FlushList(h)
 	if got := rootLists(p); got != nil {
 		t.Errorf("others' terminals come and go: %q", got)
 	}
 	boss := connect(t, h, alice, "alice-client")
-	if why := boss.dispatch(build.uri, ahp.TerminalTitleChanged{Title: "new"}); why != "" {
+	if why := boss.dispatch(build.URI(), ahp.TerminalTitleChanged{Title: "new"}); why != "" {
 		t.Fatal(why)
 	}
-	h.list.flush()
-	if got := rootLists(p); len(got) != 1 || got[0] != build.uri {
+	host.FlushList(h)
+	if got := rootLists(p); len(got) != 1 || got[0] != build.URI() {
 		t.Errorf("its own terminal's title: %q", got)
 	}
 
 	// A hidden terminal and one that does not exist give the same.
 	same := func(what string, ask func(uri string) string) {
 		t.Helper()
-		hidden, unknown := ask(secret.uri), ask("ahp-terminal:/sacred")
+		hidden, unknown := ask(secret.URI()), ask("ahp-terminal:/sacred")
 		if hidden == "" || hidden != strings.ReplaceAll(unknown, "sacred", "secret") {
 			t.Errorf("%s: %q, and of an unknown one %q", what, hidden, unknown)
 		}
@@ -105,12 +107,12 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 		same(a.Type(), func(uri string) string { return p.dispatch(uri, a) })
 	}
 	same("createTerminal", func(uri string) string {
-		return text(p.c.CreateTerminal(ahp.CreateTerminalParams{Channel: uri,
-			Claim: &ahp.Claim{Kind: ahp.ClaimClient, ClientID: "gwen-client"}}))
+		return text(created(p.c.CreateTerminal(ahp.CreateTerminalParams{Channel: uri,
+			Claim: &ahp.Claim{Kind: ahp.ClaimClient, ClientID: "gwen-client"}})))
 	})
-	p.c.Reject(secret.uri, 99, ahp.Unknown{Name: "root/terminalsChanged"}, "unreadable")
+	p.c.Reject(secret.URI(), 99, ahp.Unknown{Name: "root/terminalsChanged"}, "unreadable")
 	if e := p.answer(99); strings.Contains(string(e.AppendEnvelope(nil, ahp.ShapeLifecycle)),
-		`"resource":"`+secret.uri) {
+		`"resource":"`+secret.URI()) {
 		t.Errorf("a rejection has the list: %s", e.AppendEnvelope(nil, ahp.ShapeLifecycle))
 	}
 
@@ -119,14 +121,14 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 	if err := h.Dispose(alice, secret); err != nil {
 		t.Fatal(err)
 	}
-	h.list.flush()
+	host.FlushList(h)
 	for _, list := range rootLists(again) {
-		if list != build.uri {
+		if list != build.URI() {
 			t.Errorf("after a takeover the list is %q", list)
 		}
 	}
 	again.c.Close()
-	back, err := h.Connect(guest, DoorSubsystem)
+	back, err := h.Connect(guest, host.DoorSubsystem)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +139,7 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 		t.Fatalf("reconnect: %+v, %v", replay, e)
 	}
 	for _, entry := range replay.Actions {
-		if a, ok := entry.Action().(ahp.RootTerminalsChanged); ok && urisOf(a.Terminals) != build.uri {
+		if a, ok := entry.Action().(ahp.RootTerminalsChanged); ok && urisOf(a.Terminals) != build.URI() {
 			t.Errorf("a reconnect gives the list %q", urisOf(a.Terminals))
 		}
 	}
@@ -146,8 +148,8 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 // Only what was named is typed into, and only with the keyboard.
 func TestAGuestTypesWhereItHoldsTheKeyboard(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	build, err := h.Create(alice, CreateOptions{Name: "build", Argv: sh("exec cat")})
+	h := hosttest.New(t)
+	build, err := h.Create(alice, host.CreateOptions{Name: "build", Argv: sh("exec cat")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,34 +158,34 @@ func TestAGuestTypesWhereItHoldsTheKeyboard(t *testing.T) {
 	boss := connect(t, h, alice, "alice-client")
 	type1 := ahp.TerminalInput{Data: []byte("x")}
 	for _, p := range []*peer{gwen, olga} {
-		if why := p.dispatch(build.uri, type1); why == "" {
+		if why := p.dispatch(build.URI(), type1); why == "" {
 			t.Errorf("%s types without the keyboard", p.id)
 		}
-		if why := p.dispatch(build.uri, ahp.TerminalClaimed{Claim: ahp.ClientClaim(p.id)}); why == "" {
+		if why := p.dispatch(build.URI(), ahp.TerminalClaimed{Claim: ahp.ClientClaim(p.id)}); why == "" {
 			t.Errorf("%s takes the keyboard", p.id)
 		}
 	}
 	give := ahp.TerminalClaimed{Claim: ahp.ClientClaim("gwen-client")}
-	if why := boss.dispatch(build.uri, give); why != "" {
+	if why := boss.dispatch(build.URI(), give); why != "" {
 		t.Fatal(why)
 	}
-	if why := gwen.dispatch(build.uri, type1); why != "" {
+	if why := gwen.dispatch(build.URI(), type1); why != "" {
 		t.Errorf("the guest that was given the keyboard: %s", why)
 	}
-	if e := gwen.c.DisposeTerminal(build.uri); e == nil {
+	if e := gwen.c.DisposeTerminal(build.URI()); e == nil {
 		t.Error("a guest disposes a terminal")
 	}
 	// A terminal that gets the NAME later is another one.
 	if err := h.Dispose(alice, build); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Create(alice, CreateOptions{Name: "build", Argv: sh("exec cat")}); err != nil {
+	if _, err := h.Create(alice, host.CreateOptions{Name: "build", Argv: sh("exec cat")}); err != nil {
 		t.Fatal(err)
 	}
-	if why := gwen.dispatch(build.uri, type1); why != reasonUnknown {
+	if why := gwen.dispatch(build.URI(), type1); why != reasonUnknown {
 		t.Errorf("in the new terminal of the NAME: %q", why)
 	}
-	if list, err := h.List(gwen.c.principal); err != nil || len(list) != 0 {
+	if list, err := h.List(gwen.c.Principal()); err != nil || len(list) != 0 {
 		t.Errorf("the list is %+v, %v", list, err)
 	}
 }
@@ -192,22 +194,22 @@ func TestAGuestTypesWhereItHoldsTheKeyboard(t *testing.T) {
 func TestTheKeyboardDoesNotComeBackToAGuestThatIsGone(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []bool{false, true} {
-		h := newHost(t)
-		build, err := h.Create(alice, CreateOptions{Name: "build", Argv: sh("exec cat")})
+		h := hosttest.New(t)
+		build, err := h.Create(alice, host.CreateOptions{Name: "build", Argv: sh("exec cat")})
 		if err != nil {
 			t.Fatal(err)
 		}
 		guest := guestOf(build, "gwen", authz.Operator)
-		gwen, err := h.Connect(guest, DoorSSH)
+		gwen, err := h.Connect(guest, host.DoorSSH)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer gwen.Close()
 		boss := connect(t, h, alice, "alice-client")
-		if why := boss.claim(build.uri, SSHClientID(guest)); why != "" {
+		if why := boss.claim(build.URI(), host.SSHClientID(guest)); why != "" {
 			t.Fatal(why)
 		}
-		view, _, err := boss.c.Attach(build, AttachOptions{Cols: 80, Rows: 24})
+		view, _, err := boss.c.Attach(build, host.AttachOptions{Cols: 80, Rows: 24})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,23 +220,17 @@ func TestTheKeyboardDoesNotComeBackToAGuestThatIsGone(t *testing.T) {
 			gwen.Close()
 		}
 		view.Close()
-		name, _ := holderNow(build)
+		name := host.HolderOf(build).Principal
 		if want := map[bool]string{false: guest.ID, true: alice.ID}[gone]; name != want {
 			t.Errorf("the guest is gone: %v; the keyboard is %s's, want %s's", gone, name, want)
 		}
 	}
 }
 
-func holderNow(t *Terminal) (principal, name string) {
-	t.term.Lock()
-	defer t.term.Unlock()
-	return t.holder.principal, t.holder.name
-}
-
 // Each connection of a guest has a root channel of its own. To the guest it is the same one.
 func TestAGuestThatReconnectsStillHasTheRoot(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	owner := connect(t, h, carol, "owner")
 	uri, term := owner.share("laptop", "")
 	guest := guestOf(term, "g", authz.Operator)
@@ -244,7 +240,7 @@ func TestAGuestThatReconnectsStillHasTheRoot(t *testing.T) {
 	if why := owner.dispatch(uri, ahp.TerminalTitleChanged{Title: "renamed"}); why != "" {
 		t.Fatal(why)
 	}
-	c, err := h.Connect(guest, DoorWebSocket)
+	c, err := h.Connect(guest, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 )
 
@@ -13,7 +14,7 @@ import (
 // client has read of that half must be what a later snapshot shows.
 func TestASnapshotShowsAReleasedHalfOfARuneAsItWasSent(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	early := connect(t, h, alice, "early")
 	uri := early.create("half", "/bin/sh", "-c",
 		`stty -echo; printf 'a\344\270'; read x; printf '\255b'; exec cat`)

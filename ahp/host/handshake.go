@@ -61,6 +61,7 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
 	c.sub.Inherit(c.ownRoot(from.channels))
 	for _, ch := range c.sub.Channels() {
 		c.tellAsked(ch)
+		c.sub.TellAsks(ch, !slices.Contains(channels, ch))
 	}
 	return hello, nil
 }
@@ -73,6 +74,7 @@ type Replay struct {
 	Actions []*store.Entry
 	Missing []string
 	Owned   map[string]ahp.OwnedTerminal // see [ahp.ReconnectMeta]
+	Typed   map[string]int64             // see [ahp.ReconnectExtras]; nil: nobody knows
 }
 
 // Reconnect is AHP's reconnect: the connection goes on as the clientId, with the version that the
@@ -114,10 +116,14 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 		}
 		channels = append(channels, ch)
 	}
+	if p.LastSeenServerSeq >= h.first && from.restored.IsZero() {
+		r.Typed = h.typedBy(c.client.id)
+	}
 	h.list.flush()
 	r.Actions = c.sub.Reconnect(channels, p.LastSeenServerSeq, from.synced)
 	for _, ch := range channels {
 		c.tellAsked(ch)
+		c.sub.TellAsks(ch, true)
 	}
 	return r, nil
 }
@@ -178,6 +184,7 @@ func (c *Conn) Subscribe(ref string, answer func(dst []byte, v store.View) []byt
 		return unknownChannel(ref)
 	}
 	c.tellAsked(ch)
+	c.sub.TellAsks(ch, false)
 	return nil
 }
 

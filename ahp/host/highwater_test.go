@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"bytes"
@@ -9,74 +9,59 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termhost/ahp/host"
 )
 
 func TestTheServerSeqNeverFallsAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	clock := newClock()
-	start := func() *Host {
-		h, err := New(Config{StateDir: dir, Now: clock.Now, Shell: "/bin/sh", MaxExited: 1})
+	start := func() *host.Host {
+		h, err := host.New(host.Config{StateDir: dir, Now: clock.Now, Shell: "/bin/sh", MaxExited: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return h
 	}
-	stop := func(h *Host) {
+	stop := func(h *host.Host) {
 		if err := h.Shutdown(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h := start()
-	if got := h.store.Seq(); got < uint64(clock.Now().UnixMicro()) {
+	if got := h.Stats().ServerSeq; got < uint64(clock.Now().UnixMicro()) {
 		t.Errorf("it begins at %d", got)
 	}
 	wait(t, "exit", run(t, h, carol, "x", "exit 0").Done())
 	stop(h)
-	last := h.store.Seq()
+	last := h.Stats().ServerSeq
 	clock.advance(-365 * 24 * time.Hour)
 	h = start()
-	if got := h.store.Seq(); got < last {
+	if got := h.Stats().ServerSeq; got < last {
 		t.Errorf("after a restart with the clock set back it begins at %d, below %d", got, last)
 	}
 	wait(t, "exit", run(t, h, carol, "y", "exit 0").Done())
 	// The host is killed: it saves nothing at its end.
-	last = h.store.Seq()
-	killed, err := os.ReadFile(filepath.Join(dir, seqFile))
+	last = h.Stats().ServerSeq
+	killed, err := os.ReadFile(filepath.Join(dir, "serverseq"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	stop(h)
-	writeFile(t, filepath.Join(dir, seqFile), string(killed))
+	writeFile(t, filepath.Join(dir, "serverseq"), string(killed))
 	h = start()
-	if got := h.store.Seq(); got < last {
+	if got := h.Stats().ServerSeq; got < last {
 		t.Errorf("after a crash with the clock set back it begins at %d, below %d", got, last)
 	}
 	stop(h)
 	for _, torn := range []string{"", "12", "x", "99999999999999999999", "9007199254740993", "-5"} {
-		writeFile(t, filepath.Join(dir, seqFile), torn)
+		writeFile(t, filepath.Join(dir, "serverseq"), torn)
 		h = start()
-		if got := h.store.Seq(); got < uint64(clock.Now().UnixMicro()) || got > maxSeq/2 {
+		if got := h.Stats().ServerSeq; got < uint64(clock.Now().UnixMicro()) || got > 1<<52 {
 			t.Errorf("with %q in the file it begins at %d", torn, got)
 		}
 		stop(h)
-	}
-}
-
-func TestTheHighWaterMarkStaysAheadOfTheServerSeq(t *testing.T) {
-	t.Parallel()
-	m := highWater{dir: t.TempDir()}
-	first, err := m.begin(time.Unix(1_700_000_000, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for seq := first; seq < first+10*seqReserve; seq += seqReserve / 3 {
-		if err := m.extend(seq); err != nil {
-			t.Fatal(err)
-		}
-		if m.reserved < seq+seqReserve/2 {
-			t.Fatalf("the high-water mark %d is too near to %d", m.reserved, seq)
-		}
 	}
 }
 
@@ -84,12 +69,12 @@ func TestAHostThatCannotWriteBeginsWithTheClock(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	var log bytes.Buffer
-	h, err := New(Config{StateDir: filepath.Join(t.TempDir(), "none"), Now: clock.Now,
+	h, err := host.New(host.Config{StateDir: filepath.Join(t.TempDir(), "none"), Now: clock.Now,
 		Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := h.store.Seq(); got < uint64(clock.Now().UnixMicro()) {
+	if got := h.Stats().ServerSeq; got < uint64(clock.Now().UnixMicro()) {
 		t.Errorf("it begins at %d", got)
 	}
 	if !strings.Contains(log.String(), "do not set it back") {

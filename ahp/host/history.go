@@ -2,301 +2,241 @@ package host
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"math"
-	"time"
+	"fmt"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
+	"termhost/ahp/journal"
+	"termhost/ahp/recordings"
 	"termhost/authz"
 	"termhost/ptypool/termlog"
-	"termhost/ptypool/vt"
 )
 
-// HistoryKind says what a [HistoryItem] is.
-type HistoryKind string
-
-// The kinds of items, in the words of `termhost/history`.
-const (
-	// HistoryData is output, as viewers get it: without queries and marks of shell integration.
-	HistoryData HistoryKind = "data"
-	// HistoryResized is a new size. It is the first item, too.
-	HistoryResized HistoryKind = "resized"
-	// HistoryCommand is the begin of a command, HistoryFinished its end. What is printed in
-	// between is the command's.
-	HistoryCommand  HistoryKind = "command"
-	HistoryFinished HistoryKind = "finished"
-	// HistoryGap says that output is missing. What follows draws the screen as it is after the gap.
-	HistoryGap HistoryKind = "gap"
-	// HistoryExited is the end of the terminal. Nothing follows.
-	HistoryExited HistoryKind = "exited"
-)
-
-// HistoryItem is something that a terminal's log holds.
-type HistoryItem struct {
-	// At is where in the log the item is: how many bytes had been printed when the record that it
-	// comes from was made. It stays the same when the host is restarted.
-	At   int64
-	Time time.Time
-	Kind HistoryKind
-
-	Data       []byte   // HistoryData; valid only during the call
-	Cols, Rows int      // HistoryResized
-	Command    *Command // HistoryCommand and HistoryFinished
-	Missing    int64    // HistoryGap: how many bytes
-	Reason     string   // HistoryGap: why
-	ExitCode   *int     // HistoryExited; nil: unknown
+// History returns what is read of t's log by the work's principal.
+func (h *Host) History(w *Work, t *Terminal) *history.Log {
+	id, _ := ahp.TerminalName(t.uri)
+	return &history.Log{
+		ID: id, Nonce: t.screen.Nonce, Piped: t.Piped(),
+		Format: logFormat{}, Index: h.indexes.Index(t),
+		Allowed: func() error { return authz.Check(w.principal, authz.Read, t.seen()) },
+		Records: t.records,
+		Outline: func() history.Checkpoint {
+			o := t.outlineNow()
+			return checkpoint(&o)
+		},
+		Retained: func() (history.Retained, error) {
+			st, truncated, err := h.readLog(w.principal, t)
+			return t.retainedHistory(st, truncated), err
+		},
+		Ended: t.howEnded,
+	}
 }
 
-// ReadHistory calls visit with what a terminal's log holds, in order, until visit returns false.
-// What is not followed by anything yet, such as half a character, is left out as long as the
-// terminal runs. If the log's beginning is gone the items after the first begin with output that
-// draws the screen as it was, and truncated is true. It returns *authz.Denied if p may not read
-// the terminal. The terminal goes on meanwhile.
-func (h *Host) ReadHistory(p authz.Principal, t *Terminal, visit func(*HistoryItem) bool) (
-	truncated bool, err error,
-) {
-	if err := authz.Check(p, authz.Read, t.seen()); err != nil {
-		return false, err
+// records reads t's log: see [history.Log].
+func (t *Terminal) records(
+	from func(start termlog.Spot) termlog.Spot, visit func(termlog.Record) bool,
+) error {
+	err := t.journal.Records(from, visit)
+	if errors.Is(err, journal.ErrNotLogged) {
+		return history.ErrNotLogged
 	}
-	truncated, err = t.walk(math.MaxInt64, visit)
-	if errors.Is(err, errNotLogged) {
-		return h.readRetained(p, t, visit)
-	}
-	return truncated, err
+	return err
 }
 
-// walk calls visit with what the terminal's log holds, of its output only what comes before end.
-// It fails with errNotLogged before it has called visit.
-func (t *Terminal) walk(end int64, visit func(*HistoryItem) bool) (truncated bool, err error) {
-	r := historyReader{name: t.name, nonce: t.screen.Nonce, piped: t.Piped(), visit: visit,
-		outline: t.outlineNow}
-	err = r.read(func(visit func(termlog.Record) bool) error {
-		return t.journal.records(func(rec termlog.Record) bool {
-			return rec.Kind == termlog.Data && rec.Pos >= end || visit(rec)
-		})
-	})
-	if errors.Is(err, errNotLogged) && r.screen != nil {
-		return r.truncated, errors.New("host: the log has ended while it was read")
+// retainedHistory returns a state of t as a history.
+func (t *Terminal) retainedHistory(st ahp.TerminalState, truncated bool) history.Retained {
+	r := history.Retained{State: st, Truncated: truncated, Created: t.created}
+	if st.Exited {
+		r.Exited = t.exitedAt
 	}
-	if err == nil && t.exitedNow() {
-		t.term.Lock()
-		end := *t.end
-		t.term.Unlock()
-		r.finish(&end)
-	}
-	return r.truncated, err
+	return r
 }
 
-// historyReader makes items of a log's records. Output is parsed again, so that commands begin and
-// end at the very byte; the parser's events come to it as a [vt.Sink].
-type historyReader struct {
-	name    string         // the terminal's NAME
-	nonce   string         // of its shell integration
-	piped   bool           // its program runs on pipes
-	outline func() outline // says how it is now, if the log does not say how it was
-	visit   func(*HistoryItem) bool
-	over    bool // visit has returned false
-
-	// What the first reading of the log has found.
-	begun   map[string]ahp.TerminalCommandExecuted // the commands, by their IDs
-	cleared *termlog.Record                        // what comes before it was cleared; nil: nothing
-
-	screen    *vt.Terminal // nil: nothing has come yet that could be followed
-	lines     vt.LineEnds  // of a program on pipes
-	at        termlog.Record
-	next      int64 // where the next output is expected
-	truncated bool
-	lost      bool // output is missing, and the next checkpoint draws the screen
-	commands  int  // how many the shell has told of
-	running   *Command
-	began     time.Time // when that was, more exactly than it is told
-}
-
-// read reads the records that each call of the function hands out.
-func (r *historyReader) read(records func(func(termlog.Record) bool) error) error {
-	r.begun = map[string]ahp.TerminalCommandExecuted{}
-	if err := records(r.survey); err != nil {
-		return err
-	}
-	return records(r.record)
-}
-
-// survey notes what has to be known before the records are read for good.
-func (r *historyReader) survey(rec termlog.Record) bool {
-	if rec.Kind != termlog.Event {
-		return true
-	}
-	switch a := decodeEvent(rec.Payload).(type) {
-	case ahp.TerminalCommandExecuted:
-		r.begun[a.CommandID] = a
-	case ahp.TerminalCleared:
-		r.cleared = &termlog.Record{Pos: rec.Pos, Time: rec.Time}
-	}
-	return true
-}
-
-// decodeEvent returns the action of an Event; nil if there is none that is known.
-func decodeEvent(payload []byte) ahp.Action {
-	var ev event
-	if json.Unmarshal(payload, &ev) != nil {
+// howEnded returns how t has ended; nil: it runs.
+func (t *Terminal) howEnded() *history.End {
+	if !t.exitedNow() {
 		return nil
 	}
-	a, err := ahp.DecodeAction(ev.Action)
-	if err != nil {
-		return nil
-	}
-	return a
-}
-
-func (r *historyReader) record(rec termlog.Record) bool {
-	r.at = rec
-	if c := r.cleared; c != nil && (rec.Pos > c.Pos || rec.Pos == c.Pos && rec.Time.Equal(c.Time) &&
-		rec.Kind == termlog.Event) {
-		r.clear()
-	}
-	if rec.Kind == termlog.Checkpoint {
-		if s, ok := parseSnapshot(rec.Payload); ok && (r.screen == nil || r.lost) {
-			r.begin(s)
-		}
-		return !r.over
-	}
-	if r.screen == nil {
-		if rec.Kind == termlog.Data && rec.Pos > 0 {
-			return true // a checkpoint may follow that draws it
-		}
-		r.begin(snapshot{Outline: r.outline()})
-	}
-	if rec.Kind == termlog.Gap || rec.Pos != r.next {
-		r.gap()
-	}
-	r.next = rec.Pos
-	switch rec.Kind {
-	case termlog.Data:
-		r.next += int64(len(rec.Payload))
-		r.feed(rec.Payload)
-	case termlog.Resize:
-		if cols, rows := termlog.Size(rec.Payload); cols > 0 && rows > 0 {
-			r.resize(cols, rows)
-		}
-	case termlog.Event:
-		r.event()
-	}
-	return !r.over
-}
-
-// begin starts at a checkpoint.
-func (r *historyReader) begin(s snapshot) {
-	o := &s.Outline
-	if r.screen == nil {
-		r.truncated = r.at.Pos > 0
-		r.screen = vt.New(o.Cols, o.Rows, vt.Options{Nonce: r.nonce})
-		r.emit(HistoryItem{Kind: HistoryResized, Cols: o.Cols, Rows: o.Rows})
-	} else {
-		r.finished(nil)
-		r.resize(o.Cols, o.Rows)
-	}
-	r.next, r.lost, r.commands = r.at.Pos, false, o.Commands
-	r.screen.Feed([]byte(s.Marks), nil)
-	if len(s.redraw) > 0 {
-		r.emit(HistoryItem{Kind: HistoryData, Data: s.redraw})
-	}
-	if last := o.Last; last != nil && !last.Over {
-		r.executed(last.executed())
-	}
-}
-
-// feed parses output.
-func (r *historyReader) feed(p []byte) {
-	if r.piped {
-		p = r.lines.Append(nil, p)
-	}
-	r.screen.Feed(p, r)
-}
-
-// gap says that output is missing before the record. CAN ends whatever sequence was begun.
-func (r *historyReader) gap() {
-	why := "the log is damaged"
-	if r.at.Kind == termlog.Gap {
-		why = Printable(string(r.at.Payload))
-	}
-	r.lost = true
-	r.screen.Feed([]byte{0x18}, nil)
-	r.emit(HistoryItem{Kind: HistoryGap, Missing: max(r.at.Pos-r.next, 0), Reason: why})
-}
-
-func (r *historyReader) resize(cols, rows int) {
-	if c, n := r.screen.Size(); c != cols || n != rows {
-		r.screen.Resize(cols, rows)
-		r.emit(HistoryItem{Kind: HistoryResized, Cols: cols, Rows: rows})
-	}
-}
-
-// event takes an action that the output has not brought.
-func (r *historyReader) event() {
-	if bytes.Contains(r.at.Payload, []byte(`"parsed":true`)) {
-		return
-	}
-	switch a := decodeEvent(r.at.Payload).(type) {
-	case ahp.TerminalCommandExecuted:
-		r.executed(a)
-	case ahp.TerminalCommandFinished:
-		r.finished(a.ExitCode)
-	}
-}
-
-// finish ends the history of a terminal that has exited.
-func (r *historyReader) finish(end *ending) {
-	if r.over {
-		return
-	}
-	r.at.Time = end.At
-	if r.screen != nil {
-		r.at.Pos = r.next
-		r.screen.Flush(r)
-		r.finished(end.action().ExitCode)
-	}
-	r.emit(HistoryItem{Kind: HistoryExited, ExitCode: end.action().ExitCode})
-}
-
-// clear comes when the terminal was cleared. What follows is handed out.
-func (r *historyReader) clear() {
-	r.cleared = nil
-	if r.running != nil {
-		r.emit(HistoryItem{Kind: HistoryCommand, Command: r.running})
-	}
-}
-
-// emit hands an item out, unless the terminal was cleared after it.
-func (r *historyReader) emit(i HistoryItem) {
-	i.At, i.Time = r.at.Pos, r.at.Time
-	if r.over || r.cleared != nil && i.Kind != HistoryResized {
-		return
-	}
-	r.over = !r.visit(&i)
-}
-
-func (r *historyReader) executed(a ahp.TerminalCommandExecuted) {
-	r.finished(nil)
-	c := &ahp.Command{ID: a.CommandID, Line: a.CommandLine, Timestamp: a.Timestamp, By: a.By}
-	r.running, r.began = NewCommand(c), r.at.Time
-	r.emit(HistoryItem{Kind: HistoryCommand, Command: r.running})
-}
-
-func (r *historyReader) finished(code *int) {
-	if r.running == nil {
-		return
-	}
-	ms := max(r.at.Time.Sub(r.began).Milliseconds(), 0)
-	over := *r.running
-	over.ExitCode, over.DurationMs, over.Running = code, &ms, false
-	r.running = nil
-	r.emit(HistoryItem{Kind: HistoryFinished, Command: &over})
+	t.term.Lock()
+	defer t.term.Unlock()
+	return endOf(t.end)
 }
 
 // outlineNow returns what listings need of the terminal.
-func (t *Terminal) outlineNow() outline {
+func (t *Terminal) outlineNow() journal.Outline {
 	t.term.Lock()
 	defer t.term.Unlock()
 	return t.outline
+}
+
+// recorded returns what is read of a recording by the work's principal.
+func (h *Host) recorded(w *Work, r *recordings.Recording) *history.Log {
+	a := r.About()
+	return &history.Log{
+		ID: a.TerminalID(), Nonce: a.Nonce, Piped: a.Piped, Whole: true,
+		Format: logFormat{}, Index: h.indexes.Index(r),
+		Allowed: func() error { return authz.Check(w.principal, authz.Read, a.Seen()) },
+		Records: func(from func(termlog.Spot) termlog.Spot, visit func(termlog.Record) bool) error {
+			return h.recordings.Records(r, from, visit)
+		},
+		Outline: func() history.Checkpoint {
+			return history.Checkpoint{Cols: defaultCols, Rows: defaultRows}
+		},
+	}
+}
+
+// Cast returns what ref holds: a terminal's log, by its NAME as for [Host.Find], or a recording, by
+// its name or the beginning of it. It returns a [*NotFoundError] or *authz.Denied, or the cause of
+// the work's end.
+func (h *Host) Cast(w *Work, ref string) (*history.Cast, error) {
+	p := w.principal
+	if r := h.findRecording(p, ref); r != nil && r.ID() == ref {
+		return h.castRecording(w, r)
+	}
+	t, err := h.Find(p, ref)
+	if err == nil {
+		return h.castTerminal(w, t)
+	}
+	var missing *NotFoundError
+	if r := h.findRecording(p, ref); r != nil && errors.As(err, &missing) {
+		return h.castRecording(w, r)
+	}
+	return nil, err
+}
+
+// castTerminal returns what the log of t holds.
+func (h *Host) castTerminal(w *Work, t *Terminal) (*history.Cast, error) {
+	return h.History(w, t).Cast(w, t.Name(),
+		history.Header{Term: t.screen.Term, Title: t.outlineNow().Title, Began: t.created})
+}
+
+// castRecording returns what a recording holds.
+func (h *Host) castRecording(w *Work, r *recordings.Recording) (*history.Cast, error) {
+	a := r.About()
+	return h.recorded(w, r).Cast(w, a.Terminal,
+		history.Header{Term: a.Term, Title: a.Title, Began: a.Began})
+}
+
+// Source names what a history is read of: a terminal, by its URI, or if Recording is not empty a
+// recording, by its whole name.
+type Source struct {
+	Channel   string `json:"channel"`
+	Recording string `json:"recording"`
+}
+
+// History returns what is read of a source, if the connection's principal sees it.
+func (c *Conn) History(s Source) (func(*Work) *history.Log, *ahp.Error) {
+	if s.Recording != "" {
+		r, e := c.recording(s.Recording)
+		return func(w *Work) *history.Log { return c.host.recorded(w, r) }, e
+	}
+	t, e := c.readable(s.Channel)
+	return func(w *Work) *history.Log { return c.host.History(w, t) }, e
+}
+
+// WorkError is ProtocolError for a request that ends with its work.
+func (c *Conn) WorkError(w *Work, err error) *ahp.Error {
+	if why := w.over(); why != nil {
+		return ahp.EndedError(ahp.CodeNotPermitted, why.Error())
+	}
+	return c.ProtocolError(err)
+}
+
+// LogForm is what a log is read as.
+type LogForm string
+
+// The forms of a log: as [Host.LogRaw] and [Host.LogText] return it, and as asciicast 3.
+const (
+	LogRaw  LogForm = "raw"
+	LogText LogForm = "text"
+	LogCast LogForm = "cast"
+)
+
+// wholeBytes is how large a recording may be that is one answer, in bytes.
+const wholeBytes = 16 << 20
+
+// Log returns what reads all that a terminal has printed in one of the forms, or a recording as
+// asciicast, whatever the form.
+func (c *Conn) Log(s Source, form LogForm) (
+	read func(*Work) (data []byte, truncated bool, e *ahp.Error), e *ahp.Error,
+) {
+	var cast func(*Work) (*history.Cast, error)
+	var t *Terminal
+	if s.Recording != "" {
+		r, e := c.recording(s.Recording)
+		if e != nil {
+			return nil, e
+		}
+		if c.host.recordings.Bytes(r) > wholeBytes {
+			return nil, ahp.NewError(ahp.CodeLimit, "the recording is too large for one answer; "+
+				"`ssh HOST cast "+r.ID()+"` prints it", "limit", "recording")
+		}
+		cast = func(w *Work) (*history.Cast, error) { return c.host.castRecording(w, r) }
+	} else {
+		if t, e = c.readable(s.Channel); e != nil {
+			return nil, e
+		}
+		cast = func(w *Work) (*history.Cast, error) { return c.host.castTerminal(w, t) }
+	}
+	return func(w *Work) (data []byte, truncated bool, e *ahp.Error) {
+		var err error
+		switch {
+		case t == nil || form == LogCast:
+			data, truncated, err = asciicast(w, cast)
+		case form == LogRaw:
+			var pieces [][]byte
+			pieces, truncated, err = c.host.LogRaw(c.principal, t)
+			data = bytes.Join(pieces, nil)
+		default:
+			data, truncated, err = c.host.LogText(w, t)
+		}
+		return data, truncated, c.WorkError(w, err)
+	}, nil
+}
+
+// asciicast returns what cast does as asciicast 3.
+func asciicast(w *Work, cast func(*Work) (*history.Cast, error)) (
+	text []byte, truncated bool, _ error,
+) {
+	c, err := cast(w)
+	if err != nil {
+		return nil, false, err
+	}
+	var b bytes.Buffer
+	err = history.Write(w.Writer(&b), history.V3, c.Header, c.Events)
+	return b.Bytes(), c.Truncated, err
+}
+
+// Recordings returns what [Host.Recordings] does.
+func (c *Conn) Recordings() ([]RecordingInfo, *ahp.Error) {
+	if e := c.Ended(); e != nil {
+		return nil, e
+	}
+	list, err := c.host.Recordings(c.principal)
+	return list, c.ProtocolError(err)
+}
+
+// readable finds a terminal that the connection's principal sees.
+func (c *Conn) readable(ref string) (*Terminal, *ahp.Error) {
+	if e := c.Ended(); e != nil {
+		return nil, e
+	}
+	uri, _ := ahp.NormalizeChannel(ref)
+	if t := c.host.lookupFor(c.principal, uri); t != nil {
+		return t, nil
+	}
+	return nil, unknownChannel(ref)
+}
+
+// recording finds a recording of a terminal that the connection's principal sees or saw.
+func (c *Conn) recording(name string) (*recordings.Recording, *ahp.Error) {
+	if e := c.Ended(); e != nil {
+		return nil, e
+	}
+	if r := c.host.findRecording(c.principal, name); r != nil && r.ID() == name {
+		return r, nil
+	}
+	return nil, ahp.NewError(ahp.CodeNotFound,
+		fmt.Sprintf("there is no recording %q", Printable(clip(name))), "recording", name)
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -10,8 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"termhost/ahp/history"
+	"termhost/ahp/journal"
+	"termhost/ahp/recordings"
 	"termhost/ahp/store"
 	"termhost/authz"
+	"termhost/authz/admit"
 	"termhost/ptypool"
 )
 
@@ -47,7 +52,11 @@ type Config struct {
 	RecordBytes      int64         // of a file; 0: 64 MiB
 	RecordTotalBytes int64         // of all of them; 0: no bound
 	KeyboardIdle     time.Duration // 0: none goes back because its holder types nothing
-	GuardAgents      bool          // what agents type into a new terminal waits for approval
+	// AttentionAfter is how long a command that fails takes for people to be told, beyond that.
+	AttentionAfter time.Duration
+	// QuietAfter is for how long a program prints nothing that is marked quiet; 0: none is.
+	QuietAfter  time.Duration
+	GuardAgents bool // what agents type into a new terminal waits for approval
 	// AgentsTypeSecrets lets agents type where a program asks for a secret.
 	AgentsTypeSecrets bool
 
@@ -79,21 +88,26 @@ type Host struct {
 	auditLog *slog.Logger
 	now      func() time.Time
 	store    *store.Store
+	first    uint64 // the serverSeq that it has begun after
 	pool     *ptypool.Pool
+	relays   relays
 
 	approvalTime time.Duration // see approvalTime; tests do not wait for so long
+	trustTime    time.Duration // see trustTime; likewise
 
 	account   ptypool.Account // the user that the terminals run as
-	highWater highWater
-	journal   hostJournal
-	termsDir  string // where the journals are; "": there are none
-	boot      string // see bootID
+	highWater journal.HighWater
+	asks      atomic.Int64 // how many have been named: see nextAsk
+	notes     journal.Notes
+	folders   journal.Folders // of the terminals
+	boot      string          // see [keeper.BootID]
 
 	// mu guards the registries below, and fields of other types that name it. No Term's lock is
 	// held with it: see "Locks" in the package's documentation.
 	mu        sync.Mutex
 	terminals map[string]*Terminal // by URI
 	names     map[string]*Terminal // by NAME
+	former    map[string]*Terminal // by NAMEs that they had before; those of names come first
 	order     []*Terminal          // by age
 	clients   map[string]*client   // by clientId
 	conns     map[*Conn]struct{}
@@ -102,22 +116,32 @@ type Host struct {
 	lastUsed  map[string]lastUse // by the principal's ID
 	paces     map[string]*Pace   // by account
 	spent     spent              // numbers of NAMEs that are not given again
+	guarded   guardedNames       // of terminals that are gone
 	closed    bool
 	leaving   bool // closed, and the terminals go on
 
-	recordings recordings
-	spares     spares
+	recordings recordings.Store
+	indexes    *history.Cache // of logs and recordings
+	spares     journal.Spares
 
 	pieces sync.Pool // of the Streams, *[]byte
 
 	resumed []*Terminal    // go on from an earlier host, and have not been read yet
 	waking  sync.WaitGroup // reads them
 
+	turns   *turns
+	lookers lookers
+
 	people   people
 	list     listPublisher
 	feed     feed
 	janitor  janitor
+	memory   memory
 	creators creators
+
+	// What accounts have.
+	logins, peers       admit.Places // connections by SSH, and others
+	commands, transfers admit.Places // programs on pipes
 }
 
 // New returns a Host with the terminals that an earlier one has left in the state folder. It must
@@ -126,10 +150,13 @@ func New(cfg Config) (*Host, error) {
 	h := &Host{
 		log: cfg.Log, auditLog: cfg.Audit, now: cfg.Now,
 		terminals: map[string]*Terminal{}, names: map[string]*Terminal{},
+		former:  map[string]*Terminal{},
 		clients: map[string]*client{}, conns: map[*Conn]struct{}{},
 		attaches: map[*Attach]struct{}{}, streams: map[*Streams]struct{}{},
 		lastUsed: map[string]lastUse{}, paces: map[string]*Pace{},
 		creators: creators{byMarker: map[string]creator{}}, approvalTime: approvalTime,
+		turns:     newTurns(),
+		trustTime: trustTime, guarded: guardedNames{},
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
@@ -140,11 +167,12 @@ func New(cfg Config) (*Host, error) {
 	if h.now == nil {
 		h.now = time.Now
 	}
-	h.highWater.dir = cfg.StateDir
-	first, err := h.highWater.begin(h.now())
+	h.highWater.Dir = cfg.StateDir
+	first, err := h.highWater.Begin(h.now())
 	if err != nil { // a full disk keeps nobody out
 		h.log.Warn("serverSeq follows the clock alone: do not set it back", "err", err)
 	}
+	h.first = first
 	h.lookUpAccount()
 	h.live.Store(h.settle(cfg))
 	h.store = store.New(store.Options{
@@ -158,16 +186,24 @@ func New(cfg Config) (*Host, error) {
 	}
 	h.pool = ptypool.New(pool)
 	h.list.publish = h.store.PublishTerminals
-	if err := h.recordings.open(cfg.StateDir); err != nil {
+	if err := h.recordings.Open(cfg.StateDir); err != nil {
 		h.log.Warn("some recordings cannot be read, and are left aside", "err", err)
 	}
-	used := h.recall()
+	used := h.readNotes()
 	h.restore()
-	h.recallUses(used)
+	keyframes := &spills{folders: h.folders, log: h.log, size: spillFileSize}
+	h.indexes = history.NewCache(func(p []byte) (io.ReaderAt, int64, error) {
+		if !h.maySpill() {
+			return nil, 0, errNoSpill
+		}
+		return keyframes.save(p)
+	})
+	h.restoreUses(used)
 	h.noteAllLocked()
 	h.resumeRecordings()
 	h.openResumed()
 	h.janitor.begin(h)
+	h.memory.begin(h)
 	return h, nil
 }
 
@@ -208,14 +244,16 @@ func (h *Host) Shutdown(ctx context.Context) error {
 	err := h.pool.Shutdown(ctx)
 	h.waking.Wait()
 	h.janitor.end()
-	h.spares.remove()
+	h.memory.end()
+	h.spares.Remove()
 	h.list.stop()
 	h.drain(ctx)
 	for _, c := range h.connections() {
 		c.End(ErrClosed)
 	}
-	h.journal.close()
-	return errors.Join(err, h.highWater.end(h.store.Seq()))
+	h.lookers.running.Wait()
+	h.notes.Close()
+	return errors.Join(err, h.highWater.End(h.store.Seq()))
 }
 
 // all returns the terminals, oldest first.
@@ -256,7 +294,7 @@ func (h *Host) pendingReaders() bool {
 		}
 	}
 	for a := range h.attaches {
-		if a.sub.Pending() {
+		if a.sub.Pending() || a.opts.blind && a.t.exitedNow() { // a wait is about to end
 			return true
 		}
 	}

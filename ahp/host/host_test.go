@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -9,35 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"termhost/ahp"
-	"termhost/ahp/hosttest/slowtest"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
 
-func TestMain(m *testing.M) {
-	slowtest.Overlap()
-	goleak.VerifyTestMain(m)
-}
-
-// patience bounds every wait of a test; it is a failure bound, never a pause.
-const patience = 90 * time.Second
+func TestMain(m *testing.M) { hosttest.Main(m) }
 
 var (
-	alice = keyOf("alice", authz.Admin)
+	alice = hosttest.Principal("alice", authz.Admin)
 	bot   = authz.Principal{ID: "SHA256:alice/bot", Name: "alice/bot", Role: authz.Operator,
 		Fingerprint: "SHA256:alice", Token: "bot"}
-	carol = keyOf("carol", authz.Operator)
-	eve   = keyOf("eve", authz.Observer)
+	carol = hosttest.Principal("carol", authz.Operator)
+	eve   = hosttest.Principal("eve", authz.Observer)
 )
-
-// keyOf returns the principal of somebody's key.
-func keyOf(name string, role authz.Role) authz.Principal {
-	id := "SHA256:" + name
-	return authz.Principal{ID: id, Name: name, Role: role, Fingerprint: id}
-}
 
 // initParams returns the params of an initialize.
 func initParams(version, clientID string) ahp.InitializeParams {
@@ -49,41 +36,11 @@ func initParams(version, clientID string) ahp.InitializeParams {
 // sh returns what runs a command line.
 func sh(line string) []string { return []string{"/bin/sh", "-c", line} }
 
-func newHost(t testing.TB, change ...func(*Config)) *Host {
-	t.Helper()
-	cfg := Config{Shell: "/bin/sh", StateDir: t.TempDir(), Version: "test", MaxExited: 64,
-		MaxTerminals: 100, Persist: true}
-	for _, f := range change {
-		f(&cfg)
-	}
-	h, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := h.Shutdown(ctx); err != nil {
-			t.Errorf("shutdown: %v", err)
-		}
-	})
-	return h
-}
-
-// eventually waits until something holds that nothing tells of.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // peer is an AHP client of the host, without a wire in between.
 type peer struct {
 	t    testing.TB
-	c    *Conn
+	h    *host.Host
+	c    *host.Conn
 	id   string
 	seq  int64
 	seen []*store.Entry
@@ -91,9 +48,9 @@ type peer struct {
 	passed []*store.Entry
 }
 
-func connect(t testing.TB, h *Host, p authz.Principal, clientID string) *peer {
+func connect(t testing.TB, h *host.Host, p authz.Principal, clientID string) *peer {
 	t.Helper()
-	c, err := h.Connect(p, DoorWebSocket)
+	c, err := h.Connect(p, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,15 +58,15 @@ func connect(t testing.TB, h *Host, p authz.Principal, clientID string) *peer {
 	if _, e := c.Initialize(initParams("0.5.0", clientID)); e != nil {
 		t.Fatalf("initialize: %v", e)
 	}
-	return &peer{t: t, c: c, id: clientID}
+	return &peer{t: t, h: h, c: c, id: clientID}
 }
 
 // until pulls until an entry satisfies want and returns it.
 func (p *peer) until(what string, want func(*store.Entry) bool) *store.Entry {
 	p.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(hosttest.Patience)
 	for {
-		for _, it := range p.c.sub.Pull(nil, 1<<20) {
+		for _, it := range p.c.Subscriber().Pull(nil, 1<<20) {
 			if it.Entry == nil {
 				continue
 			}
@@ -123,7 +80,7 @@ func (p *peer) until(what string, want func(*store.Entry) bool) *store.Entry {
 			}
 		}
 		select {
-		case <-p.c.sub.Signal():
+		case <-p.c.Subscriber().Signal():
 		case <-deadline:
 			p.t.Fatalf("%s: never came", what)
 		}
@@ -175,7 +132,7 @@ func (p *peer) follow(uri string) (view store.View) {
 		p.t.Fatalf("subscribe: %v", e)
 	}
 	for !answered {
-		for _, it := range p.c.sub.Pull(nil, 1<<20) {
+		for _, it := range p.c.Subscriber().Pull(nil, 1<<20) {
 			if it.Post != nil {
 				it.Post(nil)
 				continue
@@ -193,7 +150,7 @@ func (p *peer) subscribe(uri string) ahp.TerminalState {
 
 // pending returns what has come for the peer and was not pulled yet.
 func (p *peer) pending() []*store.Entry {
-	for _, it := range p.c.sub.Pull(nil, 1<<20) {
+	for _, it := range p.c.Subscriber().Pull(nil, 1<<20) {
 		if it.Entry != nil {
 			p.seen = append(p.seen, it.Entry)
 		}
@@ -212,7 +169,7 @@ func (p *peer) create(name, command string, args ...string) string {
 		extras := &ahp.CreateTerminalExtras{Command: command, Args: args}
 		params.Meta = &ahp.CreateTerminalMeta{Termhost: extras}
 	}
-	if e := p.c.CreateTerminal(params); e != nil {
+	if e := created(p.c.CreateTerminal(params)); e != nil {
 		p.t.Fatalf("createTerminal: %v", e)
 	}
 	return uri
@@ -238,16 +195,16 @@ func wait(t testing.TB, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(patience):
-		t.Fatalf("%s: not in %s", what, patience)
+	case <-time.After(hosttest.Patience):
+		t.Fatalf("%s: not in %s", what, hosttest.Patience)
 	}
 }
 
 // viewer is an SSH session's side of an attach. It keeps what it pulls.
 type viewer struct {
 	t   testing.TB
-	c   *Conn
-	a   *Attach
+	c   *host.Conn
+	a   *host.Attach
 	out []byte
 	// clipboards are the OSC 52 sequences that came.
 	clipboards []string
@@ -257,9 +214,9 @@ type viewer struct {
 }
 
 // attach attaches p to a terminal by NAME, from a connection of its own.
-func attach(t testing.TB, h *Host, p authz.Principal, name string, o AttachOptions) *viewer {
+func attach(t testing.TB, h *host.Host, p authz.Principal, name string, o host.AttachOptions) *viewer {
 	t.Helper()
-	c, err := h.Connect(p, DoorSSH)
+	c, err := h.Connect(p, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +262,7 @@ func (v *viewer) pull() bool {
 // until pulls until what has come satisfies want.
 func (v *viewer) until(what string, want func(out string) bool) {
 	v.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(hosttest.Patience)
 	for {
 		for v.pull() {
 		}
@@ -327,9 +284,9 @@ func (v *viewer) shows(text string) {
 }
 
 // run creates a terminal that runs a command line, for p.
-func run(t testing.TB, h *Host, p authz.Principal, name, line string) *Terminal {
+func run(t testing.TB, h *host.Host, p authz.Principal, name, line string) *host.Terminal {
 	t.Helper()
-	term, err := h.Create(p, CreateOptions{Name: name, Argv: sh(line)})
+	term, err := h.Create(p, host.CreateOptions{Name: name, Argv: sh(line)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,10 +295,10 @@ func run(t testing.TB, h *Host, p authz.Principal, name, line string) *Terminal 
 
 func TestATerminalRunsACommandAndTellsItsExit(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, bot, "agent")
 	uri := p.create("job", "/bin/sh", "-c", "echo hello; exit 7")
-	term := h.lookup(uri)
+	term := lookup(h, uri)
 	<-term.Done()
 	st := p.subscribe(uri)
 	if got := text(st); got != "hello\r\n" {
@@ -354,7 +311,7 @@ func TestATerminalRunsACommandAndTellsItsExit(t *testing.T) {
 
 func TestInputIsAcknowledgedWithoutItsKeysAndOnlyToItsSender(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, bot, "agent")
 	other := connect(t, h, eve, "watcher")
 	uri := p.create("cat", "/bin/cat")
@@ -375,39 +332,85 @@ func TestInputIsAcknowledgedWithoutItsKeysAndOnlyToItsSender(t *testing.T) {
 	})
 }
 
-// awaitOutput waits until the terminal has printed text.
-func (t *Terminal) awaitOutput(tb testing.TB, want string) {
+// lookup returns the terminal of a URI; nil: there is none.
+func lookup(h *host.Host, uri string) *host.Terminal {
+	list, _ := h.Terminals(alice) // an admin may list
+	for _, term := range list {
+		if term.URI() == uri {
+			return term
+		}
+	}
+	return nil
+}
+
+// rootList returns the list of terminals that p is sent.
+func rootList(tb testing.TB, h *host.Host, p authz.Principal) []ahp.TerminalInfo {
 	tb.Helper()
-	t.awaitState(tb, fmt.Sprintf("printed %q", want), func(st ahp.TerminalState) bool {
+	c, err := h.Connect(p, host.DoorWebSocket)
+	hosttest.Check(tb, err)
+	defer c.Close()
+	if _, e := c.Initialize(initParams("0.5.0", fmt.Sprintf("reader of the list %p", c))); e != nil {
+		tb.Fatal(e)
+	}
+	return (&peer{t: tb, h: h, c: c}).follow(ahp.RootURI).Root.Terminals
+}
+
+// state returns a terminal's state with all output that is retained.
+func state(tb testing.TB, h *host.Host, term *host.Terminal) ahp.TerminalState {
+	tb.Helper()
+	st, err := h.Read(alice, term)
+	hosttest.Check(tb, err)
+	return st
+}
+
+// exited reports whether a terminal has exited.
+func exited(term *host.Terminal) bool {
+	_, ok := term.Exit()
+	return ok
+}
+
+// dispose disposes of a terminal, as an admin.
+func dispose(tb testing.TB, h *host.Host, term *host.Terminal) {
+	tb.Helper()
+	hosttest.Check(tb, h.Dispose(alice, term))
+}
+
+// send types text for carol, as ssh HOST send does.
+func send(tb testing.TB, h *host.Host, term *host.Terminal, text string) {
+	tb.Helper()
+	c, err := h.Connect(carol, host.DoorSSH)
+	hosttest.Check(tb, err)
+	defer c.Close()
+	hosttest.Check(tb, c.Send(tb.Context(), term, []byte(text)))
+}
+
+// awaitOutput waits until the terminal has printed text.
+func awaitOutput(tb testing.TB, h *host.Host, term *host.Terminal, want string) {
+	tb.Helper()
+	awaitState(tb, h, term, fmt.Sprintf("printed %q", want), func(st ahp.TerminalState) bool {
 		return strings.Contains(text(st), want)
 	})
 }
 
 // awaitTitle waits for a title, which comes after the output that it came with.
-func (t *Terminal) awaitTitle(tb testing.TB, want string) {
+func awaitTitle(tb testing.TB, h *host.Host, term *host.Terminal, want string) {
 	tb.Helper()
-	t.awaitState(tb, fmt.Sprintf("was titled %q", want), func(st ahp.TerminalState) bool {
+	awaitState(tb, h, term, fmt.Sprintf("was titled %q", want), func(st ahp.TerminalState) bool {
 		return st.Title == want
 	})
 }
 
-func (t *Terminal) awaitState(tb testing.TB, what string, is func(ahp.TerminalState) bool) {
+// awaitState waits until the terminal's state satisfies is.
+func awaitState(tb testing.TB, h *host.Host, term *host.Terminal, what string,
+	is func(ahp.TerminalState) bool) {
 	tb.Helper()
-	sub := t.host.store.NewSubscriber(true)
-	defer sub.Close()
-	if err := sub.Follow(t.ch); err != nil {
-		tb.Fatal(err)
+	hosttest.Eventually(tb, term.Name()+" has "+what, func() bool { return is(state(tb, h, term)) })
+}
+
+// created returns why a terminal was not made.
+func created(pending *host.PendingStart, e *ahp.Error) *ahp.Error {
+	if pending != nil {
+		return pending.End(context.Background())
 	}
-	deadline := time.After(patience)
-	for {
-		if st, _ := t.ch.Terminal(); is(st) {
-			return
-		}
-		sub.Pull(nil, 1<<20)
-		select {
-		case <-sub.Signal():
-		case <-deadline:
-			tb.Fatalf("%s never %s", t.name, what)
-		}
-	}
+	return e
 }

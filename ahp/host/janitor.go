@@ -5,12 +5,14 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"termhost/authz/admit"
 )
 
-// highWaterInterval is how often the high-water mark is moved ahead, if need be: see seqReserve.
+// highWaterInterval is how often the high-water mark is moved ahead, if need be.
 const highWaterInterval = time.Minute
 
-// janitor is the only goroutine of the Host's own. It forgets exited terminals that are too many or
+// janitor is a goroutine of the Host. It forgets exited terminals that are too many or
 // too old and people who are gone, deletes what is left on disk, tries again what could not be
 // written, makes folders for terminals to come, and moves the high-water mark ahead.
 type janitor struct {
@@ -71,19 +73,19 @@ func (h *Host) tidy() {
 	defer timer.Stop()
 	defer h.janitor.deleteRubbish()
 	for {
-		h.spares.fill(onDisk(h.logPlace()))
+		h.spares.Fill(h.logPlace().OnDisk())
 		h.janitor.deleteRubbish()
 		next := highWaterInterval
 		if due := h.forgetExited(); due > 0 {
 			next = min(next, due)
 		}
 		h.forgetAbsent()
-		h.shortenJournal()
+		h.shortenNotes()
 		if again := h.retryJournals(); h.tendTapes() || again {
 			next = min(next, journalRetry)
 		}
 		h.trimRecordings()
-		if err := h.highWater.extend(h.store.Seq()); err != nil {
+		if err := h.highWater.Extend(h.store.Seq()); err != nil {
 			h.log.Warn("serverSeq may fall if the clock is set back", "err", err)
 		}
 		timer.Reset(next)
@@ -96,8 +98,9 @@ func (h *Host) tidy() {
 	}
 }
 
-// forgetExited forgets the exited terminals that are too many or too old. next is in what time
-// another one will be too old; 0: none will.
+// forgetExited forgets the exited terminals that are too old, and of those that are too many the
+// oldest of the account that has most. next is in what time another one will be too old; 0: none
+// will.
 func (h *Host) forgetExited() (next time.Duration) {
 	now := h.now()
 	h.mu.Lock()
@@ -110,14 +113,18 @@ func (h *Host) forgetExited() (next time.Duration) {
 	slices.SortStableFunc(exited, func(a, b *Terminal) int {
 		return a.exitedAt.Compare(b.exitedAt)
 	})
-	for i, t := range exited {
-		left := h.cfg().ExitedTTL - now.Sub(t.exitedAt)
-		switch {
-		case len(exited)-i > h.cfg().MaxExited, h.cfg().ExitedTTL > 0 && left <= 0:
-			due = append(due, t)
-		case h.cfg().ExitedTTL > 0 && next == 0:
-			next = left
+	if ttl := h.cfg().ExitedTTL; ttl > 0 {
+		for len(exited) > 0 && now.Sub(exited[0].exitedAt) >= ttl {
+			due, exited = append(due, exited[0]), exited[1:]
 		}
+	}
+	account := func(t *Terminal) string { return t.creator.Account() }
+	for len(exited) > h.cfg().MaxExited {
+		i := admit.OldestOfLargest(exited, account, func(*Terminal) int64 { return 1 })
+		due, exited = append(due, exited[i]), slices.Delete(exited, i, i+1)
+	}
+	if ttl := h.cfg().ExitedTTL; ttl > 0 && len(exited) > 0 {
+		next = ttl - now.Sub(exited[0].exitedAt)
 	}
 	h.mu.Unlock()
 	for _, t := range due {

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"bytes"
@@ -9,13 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ptypool/smalldisk"
 )
 
 // folderOf returns the folder of the only terminal in a state folder.
 func folderOf(t testing.TB, state string) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(state, termsDir, "*"))
+	found, err := filepath.Glob(filepath.Join(state, "terms", "*"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%v, %v", found, err)
 	}
@@ -24,11 +26,11 @@ func folderOf(t testing.TB, state string) string {
 
 func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	run(t, h, carol, "x", "echo one; echo two; exec cat").awaitOutput(t, "two")
+	h := hosttest.New(t)
+	awaitOutput(t, h, run(t, h, carol, "x", "echo one; echo two; exec cat"), "two")
 	dir := killed(t, h)
 	folder := folderOf(t, dir)
-	text, err := os.ReadFile(filepath.Join(folder, metaFile))
+	text, err := os.ReadFile(filepath.Join(folder, "meta"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +39,11 @@ func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut := func(name string, meta, log []byte) {
-		to := filepath.Join(dir, termsDir, name)
+		to := filepath.Join(dir, "terms", name)
 		if err := os.Mkdir(to, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		writeFile(t, filepath.Join(to, metaFile), string(meta))
+		writeFile(t, filepath.Join(to, "meta"), string(meta))
 		writeFile(t, filepath.Join(to, "log.0"), string(log))
 	}
 	for n := range bytes.TrimRight(text, "\n") {
@@ -53,18 +55,31 @@ func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
 		m = bytes.Replace(m, []byte(`"name":"x"`), []byte(`"name":"`+string(name)+`"`), 1)
 		cut(string(name), m, log[:n])
 	}
-	later := after(t, dir, func(c *Config) { c.MaxExited = 10_000 })
+	later := after(t, dir, func(c *host.Config) { c.MaxExited = 10_000 })
 	list, err := later.List(carol)
 	if err != nil || len(list) != 1+len(log) {
 		t.Fatalf("%d terminals, want %d: %v", len(list), 1+len(log), err)
 	}
 	whole := logged(t, later, find(t, later, "x")).raw
+	damaged := 0
 	for n := range log {
-		if raw := logged(t, later, find(t, later, fmt.Sprintf("x-%d", n))).raw; !strings.HasPrefix(whole, raw) {
+		term := find(t, later, fmt.Sprintf("x-%d", n))
+		raw := logged(t, later, term).raw
+		left, _, gap := strings.Cut(raw, "\x18\x1b[m")
+		if !strings.HasPrefix(whole, left) {
 			t.Errorf("cut at %d the log is %q", n, raw)
 		}
+		if info := term.Info(carol); gap != info.LogDamaged || info.State != host.StateExited {
+			t.Errorf("cut at %d it is listed as %s, and the log is %q", n, info.StateText(), raw)
+		}
+		if gap {
+			damaged++
+		}
 	}
-	aside, err := filepath.Glob(filepath.Join(dir, termsDir, "meta-*"+damagedSuffix))
+	if damaged < len(log)/5 { // but for what is cut between records, or within what is no output
+		t.Errorf("of %d logs that were cut only %d are told of", len(log), damaged)
+	}
+	aside, err := filepath.Glob(filepath.Join(dir, "terms", "meta-*.damaged"))
 	if err != nil || len(aside) != len(text)-1 {
 		t.Errorf("%d folders were set aside, want %d: %v", len(aside), len(text)-1, err)
 	}
@@ -72,9 +87,9 @@ func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
 
 func TestDamageInALogIsTold(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.LogBytes = 256 << 10 })
+	h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 256 << 10 })
 	term := run(t, h, carol, "x", "seq 1 25000; exec cat")
-	term.awaitOutput(t, "25000")
+	awaitOutput(t, h, term, "25000")
 	dir := killed(t, h)
 	file := filepath.Join(folderOf(t, dir), "log.0")
 	text, err := os.ReadFile(file)
@@ -96,36 +111,29 @@ func TestDamageInALogIsTold(t *testing.T) {
 func TestAFullDiskHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	state := smalldisk.New(t, "512k")
-	h := newHost(t, func(c *Config) { c.StateDir, c.LogBytes = state, 1<<20 })
+	h := hosttest.New(t, func(c *host.Config) { c.StateDir, c.LogBytes = state, 1<<20 })
 	early := run(t, h, carol, "early", "read x; seq 1 200000; read x; echo after; exec cat")
 	full := smalldisk.Fill(t, state, "full", 0)
 	late := run(t, h, carol, "late", "echo late; exec cat")
-	late.awaitOutput(t, "late")
-	if err := early.term.Input([]byte("\n")); err != nil {
-		t.Fatal(err)
-	}
-	early.awaitOutput(t, "200000")
-	for _, term := range []*Terminal{early, late} {
-		eventually(t, term.name+" is not kept", func() bool {
+	awaitOutput(t, h, late, "late")
+	send(t, h, early, "\n")
+	awaitOutput(t, h, early, "200000")
+	for _, term := range []*host.Terminal{early, late} {
+		hosttest.Eventually(t, term.Name()+" is not kept", func() bool {
 			return term.Info(carol).NotKept == "disk full"
 		})
 	}
 	if err := os.Remove(full); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(patience); early.journal.notKept()+late.journal.notKept() != ""; {
-		if time.Now().After(deadline) {
-			t.Fatal("the journals are not resumed")
-		}
-		h.janitor.exited()
-	}
-	if err := early.term.Input([]byte("\n")); err != nil {
-		t.Fatal(err)
-	}
-	early.awaitOutput(t, "after")
+	hosttest.Eventually(t, "the journals are resumed", func() bool {
+		return !host.Tend(h) && early.Info(carol).NotKept+late.Info(carol).NotKept == ""
+	})
+	send(t, h, early, "\n")
+	awaitOutput(t, h, early, "after")
 
 	wanted := logged(t, h, early)
-	later := after(t, killed(t, h), func(c *Config) { c.LogBytes = 1 << 20 })
+	later := after(t, killed(t, h), func(c *host.Config) { c.LogBytes = 1 << 20 })
 	is := logged(t, later, find(t, later, "early"))
 	for _, log := range []string{is.raw, is.text} {
 		if !strings.Contains(log, "bytes are missing here: disk full]") {
@@ -143,12 +151,12 @@ func TestAFullDiskHoldsNothingUp(t *testing.T) {
 func TestAClockThatIsSetBackKeepsTerminals(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	h := newHost(t, func(c *Config) { c.Now, c.ExitedTTL = clock.Now, time.Hour })
+	h := hosttest.New(t, func(c *host.Config) { c.Now, c.ExitedTTL = clock.Now, time.Hour })
 	wait(t, "the exit", run(t, h, carol, "x", "exit 4").Done())
 	run(t, h, carol, "y", "exec cat")
 	dir := killed(t, h)
 	clock.advance(-365 * 24 * time.Hour)
-	later := after(t, dir, func(c *Config) { c.Now, c.ExitedTTL = clock.Now, time.Hour })
+	later := after(t, dir, func(c *host.Config) { c.Now, c.ExitedTTL = clock.Now, time.Hour })
 	if list, err := later.List(carol); err != nil || len(list) != 2 {
 		t.Fatalf("listed: %v, %v", list, err)
 	}
@@ -157,17 +165,17 @@ func TestAClockThatIsSetBackKeepsTerminals(t *testing.T) {
 		t.Errorf("it exited in the future, at %v", at)
 	}
 	clock.advance(2 * time.Hour)
-	later.janitor.exited()
+	host.Tend(later)
 	wait(t, "its going", x.Gone())
 }
 
 func TestAFolderThatCannotBeWrittenHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, termsDir), "a file in its place")
+	writeFile(t, filepath.Join(dir, "terms"), "a file in its place")
 	h := after(t, dir)
 	term := run(t, h, carol, "x", "echo hello; exec cat")
-	term.awaitOutput(t, "hello")
+	awaitOutput(t, h, term, "hello")
 	if got := term.Info(carol).NotKept; got != "the disk cannot be written" {
 		t.Errorf("not kept because of %q", got)
 	}
@@ -175,11 +183,11 @@ func TestAFolderThatCannotBeWrittenHoldsNothingUp(t *testing.T) {
 
 func TestWithoutPersistenceNoOutputReachesTheDisk(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.Persist = false })
+	h := hosttest.New(t, func(c *host.Config) { c.Persist = false })
 	term := run(t, h, carol, "x", "echo hello; exec cat")
-	term.awaitOutput(t, "hello")
+	awaitOutput(t, h, term, "hello")
 	dir := killed(t, h)
-	if logs, _ := filepath.Glob(filepath.Join(dir, termsDir, "*", "log.*")); len(logs) > 0 {
+	if logs, _ := filepath.Glob(filepath.Join(dir, "terms", "*", "log.*")); len(logs) > 0 {
 		t.Errorf("there are %v", logs)
 	}
 	if got := term.Info(carol).NotKept; got != "" {

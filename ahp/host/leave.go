@@ -6,7 +6,7 @@ import (
 )
 
 // ErrLeaving ends connections when the host ends and its terminals go on.
-var ErrLeaving = errors.New("the host is being restarted; its terminals go on")
+var ErrLeaving = errors.New("the host restarts; its terminals go on")
 
 // Leave is Shutdown for a host whose terminals go on: the keeper has them until the next host
 // comes. Those that it does not have are hung up. It returns how many go on. The process must end
@@ -44,11 +44,13 @@ func (h *Host) Leave(ctx context.Context) (left int, err error) {
 	}
 	h.waking.Wait()
 	h.janitor.end()
-	h.spares.remove()
+	h.memory.end()
+	h.spares.Remove()
 	h.list.stop()
 	h.drain(ctx)
 	for _, c := range h.connections() {
 		c.End(ErrLeaving)
 	}
-	return left, errors.Join(err, h.highWater.end(h.store.Seq()))
+	h.lookers.running.Wait()
+	return left, errors.Join(err, h.highWater.End(h.store.Seq()))
 }

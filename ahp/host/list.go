@@ -1,12 +1,12 @@
 package host
 
 import (
+	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
 	"termhost/authz"
 	"termhost/ptypool/vt/width"
 )
@@ -26,7 +26,7 @@ type Info struct {
 	State     string    `json:"state"`
 	ExitCode  *int      `json:"exitCode,omitempty"` // once exited; nil: unknown
 	Executor  string    `json:"executor"`           // ahp.ExecutorServer or ahp.ExecutorClient
-	Claim     ahp.Claim `json:"claim"`
+	Claim     ahp.Claim `json:"claim"`              // in JSON with "holder", the holder's name
 	Cols      int       `json:"cols"`
 	Rows      int       `json:"rows"`
 	Viewers   int       `json:"viewers"`
@@ -35,21 +35,29 @@ type Info struct {
 	Waiting   Waiting   `json:"waiting,omitempty"`
 	Guarded   bool      `json:"guarded"` // what agents type waits for a person's approval
 
-	Recording bool `json:"recording"` // what it shows is recorded
+	// Quiet: what runs has printed nothing for long; see quiet_after.
+	Quiet bool `json:"quiet,omitempty"`
+	// AskedBy is who asks for the keyboard, the first one first; for people.
+	AskedBy   []string `json:"askedBy,omitempty"`
+	Recording bool     `json:"recording"` // what it shows is recorded
 
 	WantsYou bool `json:"wantsYou"` // the principal that asked: see Wanting
 
+	// AwaySince is since when the owner of a client-executed terminal is away, in UTC.
+	AwaySince time.Time `json:"awaySince,omitzero"`
+
 	// NotKept is why what it prints is not kept on disk at the moment; "": it is, or need not be.
 	NotKept string `json:"notKept,omitempty"`
+	// LogDamaged: some of what it printed before the host was started is lost.
+	LogDamaged bool `json:"logDamaged,omitempty"`
 	// Ended is why the terminal ended, if its program did not exit by itself: see
 	// [Terminal.EndedBy].
 	Ended string `json:"ended,omitempty"`
 
-	LastCommand *Command `json:"lastCommand,omitempty"` // nil: none is retained
+	LastCommand *history.Command `json:"lastCommand,omitempty"` // nil: none is retained
 
-	Holder string `json:"-"` // the name of the principal that holds it, and of its agent
-	Agent  string `json:"-"` // what the holding agent calls itself; "": it has not said
-	Mine   bool   `json:"-"` // held by the principal that asked
+	Holder string `json:"-"` // for people: see names.go
+	Mine   bool   `json:"-"` // held by the person that asked, with an SSH session
 	Cwd    string `json:"-"`
 }
 
@@ -75,24 +83,31 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	s := t.ch.Summary()
 	holder, viewers := t.holder, s.Readers
 	_, wanted := t.wants(p)
-	recording := t.tape != nil
+	recording, quiet := t.tape != nil, t.quiet.on
+	var askedBy []string
+	for _, k := range t.asks {
+		askedBy = append(askedBy, k.to.text())
+	}
 	if t.streams != nil {
 		viewers++
 	}
 	t.term.Unlock()
 	info := Info{
-		Name: t.name, URI: t.uri, Title: s.Title, State: StateRunning, Executor: ahp.ExecutorServer,
-		Claim: s.Claim, Cols: s.Cols, Rows: s.Rows, Viewers: viewers, CreatedAt: t.created.UTC(),
+		Name: t.Name(), URI: t.uri, Title: s.Title, State: StateRunning,
+		Executor: ahp.ExecutorServer,
+		Claim:    s.Claim, Cols: s.Cols, Rows: s.Rows, Viewers: viewers, CreatedAt: t.created.UTC(),
 		IsPty: t.exec.isPty(), Waiting: Waiting(s.Termhost.Waiting), Guarded: s.Termhost.Guarded,
 		WantsYou: wanted, Recording: recording,
-		Holder: Printable(holder.name), Agent: Printable(holder.agent),
-		Mine: holder.principal == p.ID,
-		Cwd:  Printable(s.Cwd),
+		Quiet: quiet, AskedBy: askedBy,
+		Holder: holder.text(), Mine: holder.yours(p), Cwd: Printable(s.Cwd),
 	}
 	if s.LastCommand != nil {
-		info.LastCommand = NewCommand(s.LastCommand)
+		info.LastCommand = history.NewCommand(s.LastCommand)
 	}
-	info.NotKept = t.journal.notKept()
+	info.NotKept, info.LogDamaged = t.journal.NotKept(), t.damage != ""
+	if at := t.AwaySince(); !at.IsZero() {
+		info.AwaySince = at.UTC()
+	}
 	if s.Client {
 		info.Executor = ahp.ExecutorClient
 	}
@@ -102,68 +117,6 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	return info
 }
 
-// Table returns the listing for people: a row of column names, then one for each terminal. wide has
-// room for the URIs of agent sessions.
-func (h *Host) Table(list []Info, wide bool) [][]string {
-	now := h.now()
-	rows := make([][]string, 1, 1+len(list))
-	rows[0] = []string{"NAME", "STATE", "CLAIM", "SIZE", "EXECUTOR", "VIEWERS", "AGE", "TITLE"}
-	for _, i := range list {
-		rows = append(rows, []string{i.Name, i.markedState(), i.HolderText(wide),
-			fmt.Sprintf("%dx%d", i.Cols, i.Rows), i.Executor, strconv.Itoa(i.Viewers),
-			Age(now.Sub(i.CreatedAt)), i.TitleText()})
-	}
-	return rows
-}
-
-// StateText returns the state for people: "running", "waits" or "waits: secret" where a person has
-// to do something, and of an exited terminal its exit code: "exited 1", or "exited ?". Of one that
-// is not kept on disk it says why: "running (disk full)".
-func (i Info) StateText() string {
-	switch {
-	case i.State == StateExited:
-		return i.State + " " + codeText(i.ExitCode)
-	case i.Waiting == WaitingInput:
-		return "waits"
-	case i.Waiting != WaitingNone:
-		return "waits: " + string(i.Waiting)
-	}
-	if i.NotKept != "" {
-		return i.State + " (" + i.NotKept + ")"
-	}
-	return i.State
-}
-
-// markedState is StateText with what holds for a terminal that runs, "running (recorded, guarded)",
-// and a mark if it wants the one who asks.
-func (i Info) markedState() string {
-	text := i.StateText()
-	if i.State == StateRunning {
-		var is []string
-		if i.Recording {
-			is = append(is, "recorded")
-		}
-		if i.Guarded {
-			is = append(is, "guarded")
-		}
-		if len(is) > 0 {
-			text += " (" + strings.Join(is, ", ") + ")"
-		}
-	}
-	if i.WantsYou {
-		text += " !"
-	}
-	return text
-}
-
-// codeText shows an exit code.
-func codeText(code *int) string {
-	if code == nil {
-		return "?"
-	}
-	return strconv.Itoa(*code)
-}
-
 // maxSession is how much of an agent session's URI is shown, in cells: enough to tell the sessions
 // of one agent apart.
 const maxSession = 32
@@ -171,32 +124,32 @@ const maxSession = 32
 // HolderText returns who holds the terminal; wide: an agent with its session's URI.
 func (i Info) HolderText(wide bool) string {
 	switch {
-	case i.Agent != "" && !wide:
-		return i.Agent
-	case i.Claim.Kind == ahp.ClaimSession:
-		session := width.Cut(Printable(i.Claim.Session), maxSession, "…")
-		return strings.TrimSpace(i.Agent + " " + session)
 	case i.Mine:
 		return "you"
-	case i.Holder == "":
-		return Printable(i.Claim.Holder())
+	case i.Claim.Kind == ahp.ClaimSession && wide:
+		return i.Holder + " " + width.Cut(Printable(i.Claim.Session), maxSession, "…")
 	}
 	return i.Holder
 }
 
-// TitleText returns the title, the last command where the title does not name it, and why the
-// terminal ended if its program did not exit by itself.
-func (i Info) TitleText() string {
-	text := i.Title
-	if i.LastCommand != nil {
-		if line := i.LastCommand.LineText(); line != "" && line != text {
-			text += ": " + line
-		}
+// MarshalJSON adds the holder's name to the claim.
+func (i Info) MarshalJSON() ([]byte, error) {
+	type info Info // without this method
+	claim := i.Claim.AppendJSON(nil, ahp.ShapeLifecycle)
+	claim = append(claim[:len(claim)-1], `,"holder":`...)
+	claim = append(ahp.AppendJSONString(claim, i.Holder), '}')
+	return json.Marshal(struct {
+		info
+		Claim json.RawMessage `json:"claim"`
+	}{info(i), claim})
+}
+
+// Counted returns a number with a noun: "1 line", "2 lines".
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	if i.State == StateExited && i.Ended != "" {
-		text += " (ended " + i.Ended + ")"
-	}
-	return text
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Age writes a duration in its largest unit.
@@ -210,4 +163,15 @@ func Age(d time.Duration) string {
 		return fmt.Sprintf("%dh", int(d.Hours()))
 	}
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// Terminals returns the terminals, oldest first, that exist for p. It returns *authz.Denied if p
+// may not list.
+func (h *Host) Terminals(p authz.Principal) ([]*Terminal, error) {
+	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.visibleLocked(p), nil
 }

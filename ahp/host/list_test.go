@@ -1,70 +1,24 @@
-package host
+package host_test
 
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
 
-func TestTheListGoesOutAtOnceWhenQuietAndThenEvery100ms(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begin := time.Now()
-		var at []time.Duration
-		p := listPublisher{publish: func() { at = append(at, time.Since(begin)) }}
-		time.Sleep(time.Second)
-		for range 50 { // changes every 10 ms
-			p.changed()
-			time.Sleep(10 * time.Millisecond)
-		}
-		time.Sleep(time.Second)
-		synctest.Wait()
-		want := []time.Duration{1000, 1100, 1200, 1300, 1400, 1500}
-		if len(at) != len(want) {
-			t.Fatalf("published at %v", at)
-		}
-		for i := range at {
-			if at[i] != want[i]*time.Millisecond {
-				t.Errorf("published at %v, want %v", at[i], want[i]*time.Millisecond)
-			}
-		}
-		var called atomic.Int32
-		p.changed()
-		p.changedThen(func() { called.Add(1) })
-		if called.Load() != 0 {
-			t.Error("called before its list was out")
-		}
-		time.Sleep(100 * time.Millisecond)
-		synctest.Wait()
-		if called.Load() != 1 {
-			t.Error("not called")
-		}
-		p.changed()
-		n := len(at)
-		p.flush()
-		p.flush()
-		if len(at) != n+1 {
-			t.Errorf("a flush published %d lists", len(at)-n)
-		}
-		p.stop()
-		p.changedThen(func() { called.Add(1) })
-		if called.Load() != 2 {
-			t.Error("after the stop something waits")
-		}
-	})
-}
-
 func TestTheRootListFollowsEverything(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p, admin := connect(t, h, carol, "c"), connect(t, h, alice, "a")
 	p.follow("ahp-root:")
 	info := func(what string, want func(ahp.TerminalInfo) bool) {
@@ -89,25 +43,29 @@ func TestTheRootListFollowsEverything(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	for _, name := range []string{"build", "builder", "web", "x1"} {
 		run(t, h, carol, name, "exec cat")
 	}
 	titled, err := h.Create(carol,
-		CreateOptions{Name: "shell", Title: "Logs of today", Argv: []string{"/bin/cat"}})
+		host.CreateOptions{Name: "shell", Title: "Logs of today", Argv: []string{"/bin/cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
 		"build": "build", "builde": "builder", "w": "web", "Logs": "shell", "shell": "shell",
 	} {
-		term, err := h.Find(eve, name)
+		term, err := h.FindBegun(eve, name)
 		if err != nil || term.Name() != want {
 			t.Errorf("%q: %v %v", name, term, err)
 		}
+		// What only begins so, or has such a title, is not what is named.
+		if term, err := h.Find(eve, name); (err == nil) != (name == want) {
+			t.Errorf("%q finds %v, %v", name, term, err)
+		}
 	}
-	var missing *NotFoundError
-	if _, err := h.Find(eve, "bui"); !errors.As(err, &missing) ||
+	var missing *host.NotFoundError
+	if _, err := h.FindBegun(eve, "bui"); !errors.As(err, &missing) ||
 		strings.Join(missing.Candidates, " ") != "build builder" {
 		t.Errorf("an ambiguous prefix: %v", err)
 	}
@@ -131,7 +89,7 @@ func TestFind(t *testing.T) {
 
 func TestLastUsed(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	if h.LastUsed(carol) != nil {
 		t.Error("there is one where there is none")
 	}
@@ -146,7 +104,7 @@ func TestLastUsed(t *testing.T) {
 	if h.LastUsed(carol) != second {
 		t.Error("not the newest")
 	}
-	attach(t, h, carol, "first", AttachOptions{}).a.Close()
+	attach(t, h, carol, "first", host.AttachOptions{}).a.Close()
 	if h.LastUsed(carol) != first {
 		t.Error("not the last used")
 	}
@@ -156,13 +114,13 @@ func TestLastUsed(t *testing.T) {
 	if h.LastUsed(carol) != second {
 		t.Error("not the newest after the last used went")
 	}
-	attach(t, h, carol, "second", AttachOptions{}).a.Close()
+	attach(t, h, carol, "second", host.AttachOptions{}).a.Close()
 	third := run(t, h, bot, "third", "exec cat")
-	if got := attach(t, h, alice, "third", AttachOptions{}); got.a.Claim() != nil ||
+	if got := attach(t, h, alice, "third", host.AttachOptions{}); got.a.Claim() != nil ||
 		h.LastUsed(alice) != third {
 		t.Error("not the one that alice has taken")
 	}
-	if err := attach(t, h, carol, "second", AttachOptions{}).a.Input([]byte("\x04")); err != nil {
+	if err := attach(t, h, carol, "second", host.AttachOptions{}).a.Input([]byte("\x04")); err != nil {
 		t.Fatal(err)
 	}
 	wait(t, "exit", second.Done())
@@ -173,7 +131,7 @@ func TestLastUsed(t *testing.T) {
 
 func TestListingsHoldNoControlCharacters(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.ShellIntegration = true; c.Shell = "/bin/bash" })
+	h := hosttest.New(t, func(c *host.Config) { c.ShellIntegration = true; c.Shell = "/bin/bash" })
 	term := run(t, h, carol, "x",
 		`printf '\033]0;a\033[31mb\007\033]0;\302\233c\007\033]7;file:///a\001b\007done'`)
 	wait(t, "exit", term.Done())
@@ -182,8 +140,8 @@ func TestListingsHoldNoControlCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, i := range infos {
-		for _, s := range []string{i.Title, i.Cwd, i.TitleText(), i.Holder} {
-			if s != Printable(s) {
+		for _, s := range []string{i.Title, i.Cwd, i.AboutText(), i.Holder} {
+			if s != host.Printable(s) {
 				t.Errorf("%q", s)
 			}
 		}
@@ -192,24 +150,24 @@ func TestListingsHoldNoControlCharacters(t *testing.T) {
 
 func TestStats(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	c := connect(t, h, carol, "c")
 	c.create("a", "/bin/cat")
 	wait(t, "exit", run(t, h, carol, "b", "exit 0").Done())
-	attach(t, h, carol, "a", AttachOptions{})
+	attach(t, h, carol, "a", host.AttachOptions{})
 	st := h.Stats()
-	if st.Terminals != 1 || st.Exited != 1 || st.Connections[DoorWebSocket] != 1 ||
-		st.Connections[DoorSSH] != 1 || st.Clients != 2 || st.ServerSeq == 0 {
+	if st.Terminals != 1 || st.Exited != 1 || st.Connections[host.DoorWebSocket] != 1 ||
+		st.Connections[host.DoorSSH] != 1 || st.Clients != 2 || st.ServerSeq == 0 {
 		t.Errorf("%+v", st)
 	}
 }
 
 func TestAFreshNameIsNeverAnothers(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	run := func(fresh bool) *Terminal {
+	h := hosttest.New(t)
+	run := func(fresh bool) *host.Terminal {
 		t.Helper()
-		term, err := h.Create(alice, CreateOptions{Argv: []string{"true"}, Fresh: fresh})
+		term, err := h.Create(alice, host.CreateOptions{Argv: []string{"true"}, Fresh: fresh})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,37 +181,22 @@ func TestAFreshNameIsNeverAnothers(t *testing.T) {
 			t.Fatalf("%s is there again", term.Name())
 		}
 		seen[term.Name()] = true
-		h.forget(term, "")
+		dispose(t, h, term)
 	}
 	if term := run(false); seen[term.Name()] {
 		t.Errorf("a terminal of a person's is called %s", term.Name())
 	}
 }
 
-func TestFreshNamesTakeBoundedRoom(t *testing.T) {
-	t.Parallel()
-	var s spent
-	s.add("old", 7)
-	for i := range 2*maxSpentBases + 1 {
-		s.add(fmt.Sprint("word", i), 1)
-		if len(s.byBase) > maxSpentBases {
-			t.Fatalf("%d words are kept", len(s.byBase))
-		}
-	}
-	if s.upTo("old") < 7 || s.upTo("word0") < 1 {
-		t.Errorf("spent up to %d and %d", s.upTo("old"), s.upTo("word0"))
-	}
-}
-
 func TestATerminalIsFoundExactlyByItsURI(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	for _, name := range []string{"sleep-10", "sleep-2"} {
-		if _, err := h.Create(alice, CreateOptions{Name: name, Argv: []string{"cat"}}); err != nil {
+		if _, err := h.Create(alice, host.CreateOptions{Name: name, Argv: []string{"cat"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if term, err := h.Find(alice, "sleep-1"); err != nil || term.Name() != "sleep-10" {
+	if term, err := h.FindBegun(alice, "sleep-1"); err != nil || term.Name() != "sleep-10" {
 		t.Errorf("a prefix: %v", err)
 	}
 	if term, err := h.Find(alice, "ahp-terminal:/sleep-2"); err != nil || term.Name() != "sleep-2" {
@@ -269,11 +212,11 @@ func TestATerminalIsFoundExactlyByItsURI(t *testing.T) {
 // A client-executed terminal may have ended without anybody knowing how.
 func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
 	t.Parallel()
-	info := Info{Name: "laptop", State: StateExited, Executor: ahp.ExecutorClient}
+	info := host.Info{Name: "laptop", State: host.StateExited, Executor: ahp.ExecutorClient}
 	if got := info.StateText(); got != "exited ?" {
 		t.Errorf("it is listed as %q", got)
 	}
-	b, err := json.Marshal([]Info{info})
+	b, err := json.Marshal([]host.Info{info})
 	if err != nil || strings.Contains(string(b), "exitCode") ||
 		!strings.Contains(string(b), `"state":"exited"`) {
 		t.Errorf("%s, %v", b, err)
@@ -282,33 +225,63 @@ func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
 
 func TestTheTableTellsWhatIsRecordedAndGuarded(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	for want, info := range map[string]Info{
-		"running":                       {State: StateRunning},
-		"running (recorded)":            {State: StateRunning, Recording: true},
-		"running (guarded) !":           {State: StateRunning, Guarded: true, WantsYou: true},
-		"waits (recorded, guarded)":     {State: StateRunning, Waiting: WaitingInput, Recording: true, Guarded: true},
-		"running (disk full) (guarded)": {State: StateRunning, NotKept: "disk full", Guarded: true},
-		"exited ?":                      {State: StateExited, Guarded: true},
+	h := hosttest.New(t)
+	for want, info := range map[string]host.Info{
+		"running":                      {State: host.StateRunning},
+		"running (recorded)":           {State: host.StateRunning, Recording: true},
+		"running (guarded) !":          {State: host.StateRunning, Guarded: true, WantsYou: true},
+		"waits (recorded, guarded)":    {State: host.StateRunning, Waiting: host.WaitingInput, Recording: true, Guarded: true},
+		"running (disk full, guarded)": {State: host.StateRunning, NotKept: "disk full", Guarded: true},
+		"exited ?":                     {State: host.StateExited, Guarded: true},
+		"exited -1 (log damaged)":      {State: host.StateExited, ExitCode: new(-1), LogDamaged: true},
+		"running (log damaged, disk full)": {
+			State: host.StateRunning, LogDamaged: true, NotKept: "disk full",
+		},
 	} {
-		if got := h.Table([]Info{info}, true)[1][1]; got != want {
+		if got := h.Table([]host.Info{info}, true)[1][host.ColumnState].String(); got != want {
 			t.Errorf("it is listed as %q, want %q", got, want)
 		}
 	}
 }
 
+func TestTheTableShowsFirstWhatWantsYouAndHowTheLastCommandsWent(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	code := func(n int) *int { return &n }
+	started := time.Now().Add(-90 * time.Second)
+	rows := h.Table([]host.Info{
+		{Name: "gone", State: host.StateExited, LastCommand: &history.Command{Line: "exit"}},
+		{Name: "busy", State: host.StateRunning,
+			LastCommand: &history.Command{Line: "make all", StartedAt: started, Running: true}},
+		{Name: "idle", State: host.StateRunning, LastCommand: &history.Command{
+			Line: "git log --oneline --all --graph", ExitCode: code(0)}},
+		{Name: "bare", State: host.StateRunning},
+		{Name: "sad", State: host.StateRunning, WantsYou: true,
+			LastCommand: &history.Command{Line: "make", ExitCode: code(2)}},
+	}, false)
+	var got []string
+	for _, row := range rows[1:] {
+		got = append(got, row[host.ColumnName].Text+": "+row[host.ColumnLast].String())
+	}
+	want := []string{"sad: make failed 2", "busy: make all 1m", "idle: git log --oneline --all --graph ok",
+		"bare: -", "gone: exit"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the table shows %q", got)
+	}
+}
+
 func TestAnAgentSessionsTerminalIsListedWithItsSessionAndItsAgent(t *testing.T) {
 	t.Parallel()
-	info := Info{Name: "make-1", Holder: "gemini (uid:0)", Agent: "gemini", Mine: true,
+	info := host.Info{Name: "make-1", Holder: "uid:0/gemini",
 		Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1"}}
-	if got := info.HolderText(true); got != "gemini ahp-session:/s1" {
+	if got := info.HolderText(true); got != "uid:0/gemini ahp-session:/s1" {
 		t.Errorf("it is held by %q", got)
 	}
-	if got := info.HolderText(false); got != "gemini" {
+	if got := info.HolderText(false); got != "uid:0/gemini" {
 		t.Errorf("in a narrow table it is held by %q", got)
 	}
-	info.Agent, info.Claim.Session = "", "ahp-session:/0199d3a1-7c2b-7f00-8000-1234567890ab"
-	if got := info.HolderText(true); got != "ahp-session:/0199d3a1-7c2b-7f00…" {
+	info.Claim.Session = "ahp-session:/0199d3a1-7c2b-7f00-8000-1234567890ab"
+	if got := info.HolderText(true); got != "uid:0/gemini ahp-session:/0199d3a1-7c2b-7f00…" {
 		t.Errorf("it is held by %q", got)
 	}
 }

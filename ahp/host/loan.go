@@ -57,7 +57,7 @@ func (h *Host) stillKnown(was holder) bool {
 		h.sshRecordLocked(c.ClientID, was.principal, was.name)
 		return true
 	}
-	now, ok := h.holderOf(was.claim, authz.Principal{ID: was.principal})
+	now, ok := h.holderOf(was.claim, authz.Principal{ID: was.principal}, "")
 	return ok && now.principal == was.principal
 }
 
@@ -75,10 +75,11 @@ func (t *Terminal) onLoan() bool { return t.lent != nil && !t.exited }
 // viaSSH reports whether the claim is that of a principal's SSH sessions.
 func (h holder) viaSSH() bool { return strings.HasPrefix(h.claim.ClientID, sshPrefix) }
 
-// hears reports whether the holder is told at once when somebody asks for the keyboard. The Term's
-// lock is held.
+// hears reports whether the holder is told at once when somebody asks for the keyboard, whatever it
+// looks at. The Term's lock is held.
 func (t *Terminal) hears() bool {
-	return t.ch.TellsAsked(t.holder.claim.ClientID) || t.inWindow()
+	return t.ch.TellsAsked(t.holder.claim.ClientID) || t.inWindow() ||
+		t.host.people.here(authz.Person(t.holder.principal))
 }
 
 // inWindow reports whether there is a viewer at which the holder may type. The Term's lock is held.
@@ -115,8 +116,12 @@ func (h *Host) returnClaim(t *Terminal, why NoteKind, due func() bool) {
 	}
 	was := t.holder
 	t.lend(to.from, step{principal: authz.Principal{ID: was.principal}}, false)
-	t.tell(nil, Note{Kind: why, Who: was.name, by: was.principal})
-	h.log.Info("keyboard returned", "name", t.name, "from", was.name, "to", to.from.name)
+	note := Note{Kind: why, Who: was.text()}
+	if was.byHand() {
+		note.by = was.principal
+	}
+	t.tell(nil, note)
+	h.log.Info("keyboard returned", "name", t.Name(), "from", was.text(), "to", to.from.text())
 }
 
 // awaitTaker gives the holder of a claim on loan d to come back: one who had taken it before the

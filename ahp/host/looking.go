@@ -59,7 +59,7 @@ func (c *Conn) turnLocked(at []*Terminal) {
 			t.term.Unlock()
 		}
 	}
-	c.host.people.tellConns()
+	c.host.people.tell()
 }
 
 // lookAway is called when the connection ends.
@@ -102,14 +102,6 @@ func (p *people) unfollow(c *Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.conns, c)
-}
-
-// tellConns tells the connections that a terminal wants somebody more, or less. Any lock may be
-// held.
-func (p *people) tellConns() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.tellConnsLocked()
 }
 
 func (p *people) tellConnsLocked() {

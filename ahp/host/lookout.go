@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"termhost/ptypool"
 	"termhost/ptypool/foreground"
 )
 
@@ -91,17 +92,11 @@ func (t *Terminal) look() {
 	if err != nil {
 		return // it has no terminal, or is about to end
 	}
-	screen, signs := t.term.Screen(), l.signs
-	at := foreground.Terminal{
-		Leader: t.term.Pid(), Group: line.Foreground, Canonical: line.Canonical, Echo: line.Echo,
-		Text: screen.LineText(), Typed: l.typed, FullScreen: screen.AltScreen(),
-		CursorKeys: screen.KeyModes().CursorKeys,
-		Command:    t.running != "",
-	}
-	if l.asked != "" && strings.HasPrefix(at.Text, l.asked) {
-		at.Text = l.asked // what follows is the answer so far
-	}
+	at, signs := t.foregroundLocked(line), l.signs
+	suspect := at.Command && t.integrated && at.Group == at.Leader
 	t.term.Unlock() // /proc takes its time
+	replaced := suspect && ptypool.Replaced(at.Leader)
+	at.Command = at.Command && !replaced
 	state := foreground.Look(at)
 	t.term.Lock()
 	after, err := t.term.Line()
@@ -110,9 +105,29 @@ func (t *Terminal) look() {
 	case signs != l.signs, after != line, // it was looked at while it changed
 		after.Unread && state != foreground.Busy && state != foreground.Idle: // its question comes
 		t.lookIn(firstLook)
+	case (state == foreground.Input || state == foreground.Secret) && !t.term.InputRead():
+		t.lookIn(firstLook) // what was typed answers it
 	default:
+		if replaced && state == foreground.Idle && foreground.RunsShell(at.Group) {
+			events{t}.shellReplaced()
+		}
 		t.found(state, at.Text)
 	}
+}
+
+// foregroundLocked returns what a look at the programs begins with.
+func (t *Terminal) foregroundLocked(line ptypool.Line) foreground.Terminal {
+	screen := t.term.Screen()
+	at := foreground.Terminal{
+		Leader: t.term.Pid(), Group: line.Foreground, Canonical: line.Canonical, Echo: line.Echo,
+		Text: screen.LineText(), Typed: t.lookout.typed, FullScreen: screen.AltScreen(),
+		CursorKeys: screen.KeyModes().CursorKeys,
+		Command:    t.running != "",
+	}
+	if asked := t.lookout.asked; asked != "" && strings.HasPrefix(at.Text, asked) {
+		at.Text = asked // what follows is the answer so far
+	}
+	return at
 }
 
 // found notes what a look has found, and has the next one come if it must. The Term's lock is held.
@@ -138,17 +153,22 @@ func (t *Terminal) found(state foreground.State, text string) {
 	}
 	t.setWaits(func(w *waits) { w.program, w.unsure = program, false }, by)
 	t.dropForSecret()
+	t.dropUnasked()
 	if l.atRest = state == foreground.Idle; l.atRest {
 		return
 	}
+	t.lookIn(l.pause())
+}
+
+// pause returns in what time the next look comes, after one look at least.
+func (l *lookout) pause() time.Duration {
 	switch l.looks {
 	case 1:
-		t.lookIn(secondLook - firstLook)
+		return secondLook - firstLook
 	case 2:
-		t.lookIn(thirdLook - secondLook)
-	default:
-		t.lookIn(min(thirdLook<<min(l.looks-3, 10), seldomLook))
+		return thirdLook - secondLook
 	}
+	return min(thirdLook<<min(l.looks-3, 10), seldomLook)
 }
 
 // endLookout ends the looks. The Term's lock is held.

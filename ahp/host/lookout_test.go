@@ -1,39 +1,26 @@
-package host
+package host_test
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"testing"
 	"time"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/proctag"
 )
 
-// tool skips the test if a program is missing, except where the tests are promised to be complete.
-func tool(t *testing.T, name string) {
-	t.Helper()
-	if _, err := exec.LookPath(name); err == nil {
-		return
-	}
-	if os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
-		t.Fatalf("%s is not installed", name)
-	}
-	t.Skipf("%s is not installed", name)
-}
-
 // waitsFor returns what the terminal's program waits for, once it does.
-func (t *Terminal) waitsFor(tb testing.TB, c *Conn) Waiting {
+func waitsFor(tb testing.TB, h *host.Host, term *host.Terminal, c *host.Conn) host.Waiting {
 	tb.Helper()
-	got, err := c.Wait(context.Background(), t, WaitFor{Blocked: true, Timeout: patience})
+	got, err := c.Wait(context.Background(), term, host.WaitFor{Blocked: true, Timeout: hosttest.Patience})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if got.Reason != WaitBlocked {
-		t.term.Lock()
-		defer t.term.Unlock()
-		tb.Errorf("the wait ends with %+v; the screen:\n%s", got, t.term.Screen().AppendText(nil, false))
+	if got.Reason != host.WaitBlocked {
+		tb.Errorf("the wait ends with %+v; the screen:\n%s", got, screenText(tb, h, term))
 	}
 	return got.Waiting
 }
@@ -56,55 +43,55 @@ func TestProgramsThatWaitForSomebody(t *testing.T) {
 	const node = "require('readline').createInterface({input: process.stdin, output: process.stdout})"
 	for name, c := range map[string]struct {
 		needs, line string
-		want        Waiting
+		want        host.Waiting
 	}{
-		"sh read":         {"sh", `printf 'Name: '; read x`, WaitingInput},
-		"read, no prompt": {"sh", `read x`, WaitingInput},
-		"bash read":       {"bash", `bash -c 'read -p "Name: " x'`, WaitingInput},
-		"bash read -s":    {"bash", `bash -c 'read -s -p "Password: " x'`, WaitingSecret},
-		"read -n1":        {"bash", `bash -c 'read -n1 -p "Continue? [y/N] " x'`, WaitingInput},
-		"read later":      {"sh", `sleep 1.5; read x`, WaitingInput},
-		"cat":             {"cat", `cat`, WaitingInput},
-		"input()":         {"python3", `python3 -c 'input("Name? ")'`, WaitingInput},
-		"input(), bare":   {"python3", `python3 -c 'input()'`, WaitingInput},
-		"readline":        {"python3", `python3 -c 'import readline; input("Name: ")'`, WaitingInput},
+		"sh read":         {"sh", `printf 'Name: '; read x`, host.WaitingInput},
+		"read, no prompt": {"sh", `read x`, host.WaitingInput},
+		"bash read":       {"bash", `bash -c 'read -p "Name: " x'`, host.WaitingInput},
+		"bash read -s":    {"bash", `bash -c 'read -s -p "Password: " x'`, host.WaitingSecret},
+		"read -n1":        {"bash", `bash -c 'read -n1 -p "Continue? [y/N] " x'`, host.WaitingInput},
+		"read later":      {"sh", `sleep 1.5; read x`, host.WaitingInput},
+		"cat":             {"cat", `cat`, host.WaitingInput},
+		"input()":         {"python3", `python3 -c 'input("Name? ")'`, host.WaitingInput},
+		"input(), bare":   {"python3", `python3 -c 'input()'`, host.WaitingInput},
+		"readline":        {"python3", `python3 -c 'import readline; input("Name: ")'`, host.WaitingInput},
 		"getpass": {"python3", `python3 -c 'import getpass; getpass.getpass()'`,
-			WaitingSecret},
-		"ssh-keygen": {"ssh-keygen", `ssh-keygen -t ed25519 -f ./new`, WaitingSecret},
+			host.WaitingSecret},
+		"ssh-keygen": {"ssh-keygen", `ssh-keygen -t ed25519 -f ./new`, host.WaitingSecret},
 		"ssh-keygen, overwrite": {"ssh-keygen", `touch new; ssh-keygen -t ed25519 -f ./new`,
-			WaitingInput},
-		"git add -p": {"git", `git add -p`, WaitingInput},
+			host.WaitingInput},
+		"git add -p": {"git", `git add -p`, host.WaitingInput},
 		"node readline": {"node", `node -e "` + node + `.question('Name? ', () => {})"`,
-			WaitingInput},
+			host.WaitingInput},
 		"node, a password": {"node", `node -e "` + node + `.question('Password: ', () => {})"`,
-			WaitingSecret},
+			host.WaitingSecret},
 		"apt": {"sh", `echo 'After this, 5 MB will be used.'; printf 'Do you want to continue? [Y/n] ';
-			read x`, WaitingInput},
+			read x`, host.WaitingInput},
 		"sudo": {"bash", `bash -c 'printf "[sudo] password for ann: "; stty -echo; read x'`,
-			WaitingSecret},
+			host.WaitingSecret},
 		"gpg": {"gpg", `mkdir -m 700 g; printf x | gpg --homedir g --pinentry-mode loopback -c -o - -`,
-			WaitingSecret},
-		"zsh read -q":       {"zsh", `zsh -fc 'read -q "x?Sure? "'`, WaitingInput},
-		"in a substitution": {"bash", `bash -c 'x=$(read -p "Name: " y; echo $y)'`, WaitingInput},
-		"in a pipeline":     {"bash", `bash -c 'read -p "Name: " y | cat'`, WaitingInput},
-		"a child":           {"bash", `bash -c 'bash -c "read -p Name: y"; true'`, WaitingInput},
+			host.WaitingSecret},
+		"zsh read -q":       {"zsh", `zsh -fc 'read -q "x?Sure? "'`, host.WaitingInput},
+		"in a substitution": {"bash", `bash -c 'x=$(read -p "Name: " y; echo $y)'`, host.WaitingInput},
+		"in a pipeline":     {"bash", `bash -c 'read -p "Name: " y | cat'`, host.WaitingInput},
+		"a child":           {"bash", `bash -c 'bash -c "read -p Name: y"; true'`, host.WaitingInput},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tool(t, c.needs)
+			slowtest.Programs(t, c.needs)
 			if c.needs == "node" || c.needs == "gpg" {
 				slowtest.Skip(t)
 			}
-			h := newHost(t)
+			h := hosttest.New(t)
 			dir := t.TempDir()
 			if c.needs == "git" {
 				repository(t, dir)
 			}
-			term, err := h.Create(carol, CreateOptions{Name: "x", Argv: sh(c.line), Dir: dir})
+			term, err := h.Create(carol, host.CreateOptions{Name: "x", Argv: sh(c.line), Dir: dir})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := term.waitsFor(t, connect(t, h, carol, "c").c); got != c.want {
+			if got := waitsFor(t, h, term, connect(t, h, carol, "c").c); got != c.want {
 				t.Errorf("it waits for %q, not %q", got, c.want)
 			}
 		})
@@ -113,18 +100,14 @@ func TestProgramsThatWaitForSomebody(t *testing.T) {
 
 // rests returns when the lookout has looked three times since the last sign of life, or needs to
 // look no more. Of a program that prints all the time it has seen many signs then.
-func (t *Terminal) rests(tb testing.TB) {
+func rests(tb testing.TB, h *host.Host, term *host.Terminal) {
 	tb.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(hosttest.Patience)
 	for {
-		t.term.Lock()
-		l := &t.lookout
-		settled := l.looks >= 3 && l.signs == l.seen || l.atRest || l.signs > 100
-		waits, text := t.waits.program, t.term.Screen().AppendText(nil, false)
-		t.term.Unlock()
+		settled, waits := host.Looked(term), term.Info(alice).Waiting
 		switch {
-		case waits != WaitingNone:
-			tb.Fatalf("it waits for %q; the screen:\n%s", waits, text)
+		case waits != host.WaitingNone:
+			tb.Fatalf("it waits for %q; the screen:\n%s", waits, screenText(tb, h, term))
 		case settled:
 			return
 		case time.Now().After(deadline):
@@ -174,21 +157,21 @@ func TestProgramsThatDoNotWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tool(t, c.needs)
-			h := newHost(t)
+			slowtest.Programs(t, c.needs)
+			h := hosttest.New(t)
 			dir := t.TempDir()
 			if c.needs == "git" {
 				repository(t, dir)
 			}
-			term, err := h.Create(carol, CreateOptions{Name: "x", Argv: sh(c.line), Dir: dir,
+			term, err := h.Create(carol, host.CreateOptions{Name: "x", Argv: sh(c.line), Dir: dir,
 				Env: []string{"HOME=" + dir, "LESS="}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.ready != "" {
-				term.awaitOutput(t, c.ready)
+				awaitOutput(t, h, term, c.ready)
 			}
-			term.rests(t)
+			rests(t, h, term)
 		})
 	}
 }
@@ -198,41 +181,58 @@ func TestAShellsPromptIsNoQuestionAndItsReadIs(t *testing.T) {
 	t.Parallel()
 	for shell, c := range map[string]struct {
 		read string
-		want Waiting
+		want host.Waiting
 	}{
-		"bash": {`read -s -p "Password: " x`, WaitingSecret},
-		"zsh":  {`read "x?Name: "`, WaitingInput},
-		"fish": {`read x`, WaitingInput},
-		"sh":   {`read x`, WaitingInput},
+		"bash": {`read -s -p "Password: " x`, host.WaitingSecret},
+		"zsh":  {`read "x?Name: "`, host.WaitingInput},
+		"fish": {`read x`, host.WaitingInput},
+		"sh":   {`read x`, host.WaitingInput},
 	} {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			tool(t, shell)
+			slowtest.Programs(t, shell)
 			path, err := exec.LookPath(shell)
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := newHost(t, func(c *Config) { c.Shell, c.ShellIntegration = path, true })
-			term, err := h.Create(alice, CreateOptions{Name: "x",
+			h := hosttest.New(t, func(c *host.Config) { c.Shell, c.ShellIntegration = path, true })
+			term, err := h.Create(alice, host.CreateOptions{Name: "x",
 				Env: []string{"HOME=" + t.TempDir(), "ZDOTDIR="}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			term.rests(t)
+			rests(t, h, term)
 			conn := attach(t, h, alice, "x", window)
 			if err := conn.a.Input([]byte(c.read + "\r")); err != nil {
 				t.Fatal(err)
 			}
-			if got := term.waitsFor(t, conn.c); got != c.want {
+			if got := waitsFor(t, h, term, conn.c); got != c.want {
 				t.Errorf("%s waits for %q", c.read, got)
 			}
 			if err := conn.a.Input([]byte("x\r")); err != nil {
 				t.Fatal(err)
 			}
-			term.rests(t)
+			rests(t, h, term)
 		})
 	}
 }
 
 // withoutLookout is for tests in which no program is to be found waiting at just any moment.
-func withoutLookout(c *Config) { c.NoLookout = true }
+func withoutLookout(c *host.Config) { c.NoLookout = true }
+
+func TestASignOfLifeHasThePersonToldAtOnceHoweverSeldomTheLooksAre(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	term := run(t, h, carol, "x", `printf 'Name: '; read x; stty -echo; printf 'Password: '; read x`)
+	p := connect(t, h, carol, "c")
+	if got := waitsFor(t, h, term, p.c); got != host.WaitingInput {
+		t.Fatalf("it waits for %q", got)
+	}
+	host.LookSeldom(term)
+	if err := p.c.Type(t.Context(), term, []byte("ann\r")); err != nil {
+		t.Fatal(err)
+	}
+	hosttest.Eventually(t, "the secret is asked for", func() bool {
+		return term.Info(alice).Waiting == host.WaitingSecret
+	})
+}

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -71,7 +73,7 @@ func ruleOf(p authz.Principal, a ahp.Action) string {
 
 func TestEveryActionOfEverySenderOnAServerTerminal(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.MaxTerminals = 300 })
+	h := hosttest.New(t, func(c *host.Config) { c.MaxTerminals = 300 })
 	owner := connect(t, h, carol, "owner")
 	watcher := connect(t, h, eve, "watcher")
 	senders := []struct {
@@ -90,16 +92,16 @@ func TestEveryActionOfEverySenderOnAServerTerminal(t *testing.T) {
 				// Raw mode, so that nothing but the action changes the state.
 				uri := owner.create("t-"+s.name+"-"+string(rune('a'+i)), "/bin/sh", "-c",
 					"stty raw -echo; printf ready; exec sleep 1000")
-				term := h.lookup(uri)
-				term.awaitOutput(t, "ready")
+				term := lookup(h, uri)
+				awaitOutput(t, h, term, "ready")
 				watcher.subscribe(uri)
 				sender := connect(t, h, s.p, "sender-"+s.name)
 				sender.t = t
-				before, _ := term.ch.Terminal()
+				before := state(sender.t, h, term)
 				watcher.pending()
 
 				got := sender.dispatch(uri, a)
-				after, _ := term.ch.Terminal()
+				after := state(sender.t, h, term)
 				if mayDispatch(s.p, s.holds, a) {
 					if got != "" {
 						t.Errorf("refused: %s", got)
@@ -124,7 +126,7 @@ func TestEveryActionOfEverySenderOnAServerTerminal(t *testing.T) {
 
 func TestRefusedActionsAreFollowedByTheTruthToTheirSenderOnly(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	owner, other := connect(t, h, carol, "owner"), connect(t, h, bot, "other")
 	uri := owner.create("x", "/bin/cat")
 	owner.subscribe(uri)
@@ -155,7 +157,7 @@ func TestRefusedActionsAreFollowedByTheTruthToTheirSenderOnly(t *testing.T) {
 
 func TestARefusalRepeatsNeitherKeysNorBulk(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	owner, other := connect(t, h, carol, "owner"), connect(t, h, bot, "other")
 	uri := owner.create("x", "/bin/cat")
 	bulk := strings.Repeat("s3cret", 1<<16)
@@ -191,7 +193,7 @@ func size(cols, rows int) ahp.TerminalResized { return ahp.TerminalResized{Cols:
 
 func TestResizeBounds(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "owner")
 	uri := p.create("x", "/bin/cat")
 	for _, s := range []ahp.TerminalResized{size(0, 24), size(80, 0), size(-1, 24),
@@ -204,7 +206,7 @@ func TestResizeBounds(t *testing.T) {
 		if got := p.dispatch(uri, s); got != "" {
 			t.Errorf("%v: %q", s, got)
 		}
-		if st, _ := h.lookup(uri).ch.Terminal(); st.Cols != s.Cols || st.Rows != s.Rows {
+		if st := state(p.t, h, lookup(h, uri)); st.Cols != s.Cols || st.Rows != s.Rows {
 			t.Errorf("the size is %dx%d after %v", st.Cols, st.Rows, s)
 		}
 	}
@@ -212,13 +214,13 @@ func TestResizeBounds(t *testing.T) {
 
 func TestAfterTheExit(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "owner")
 	uri := p.create("x", "/bin/sh", "-c", "exit 3")
-	wait(t, "exit", h.lookup(uri).Done())
+	wait(t, "exit", lookup(h, uri).Done())
 	for _, a := range []ahp.Action{ahp.TerminalInput{Data: []byte("x")},
 		ahp.TerminalResized{Cols: 90, Rows: 30}} {
-		if got := p.dispatch(uri, a); got != "terminal has exited" {
+		if got := p.dispatch(uri, a); got != reasonExited {
 			t.Errorf("%s: %q", a.Type(), got)
 		}
 	}
@@ -231,7 +233,7 @@ func TestAfterTheExit(t *testing.T) {
 
 func TestEveryAcceptedActionIsEchoedToASenderThatDoesNotSubscribe(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "owner")
 	uri := p.create("x", "/bin/cat")
 	for _, a := range []ahp.Action{
@@ -264,7 +266,7 @@ func TestEveryAcceptedActionIsEchoedToASenderThatDoesNotSubscribe(t *testing.T) 
 // must not fill the host's memory with what it has sent.
 func TestARefusalHoldsLittleOfWhatWasRefused(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
 	long := strings.Repeat("x", 1<<20)
 	uri := p.create("x", "/bin/cat")
@@ -293,7 +295,7 @@ func TestARefusalHoldsLittleOfWhatWasRefused(t *testing.T) {
 		{Channel: long, Claim: &claim},
 		{Channel: ahp.TerminalURI("y"), Claim: &claim, ExecutionTarget: long},
 	} {
-		e := p.c.CreateTerminal(params)
+		e := created(p.c.CreateTerminal(params))
 		if e == nil || len(e.Message)+len(e.Data) > 4<<10 {
 			t.Errorf("createTerminal: %.100v", e)
 		}

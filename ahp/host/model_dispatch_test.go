@@ -1,10 +1,11 @@
-package host
+package host_test
 
 import (
 	"fmt"
 	"strings"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
 	"termhost/authz"
 )
 
@@ -153,11 +154,11 @@ func (m *hostModel) refusal(c *modelConn, tm *modelTerm, a ahp.Action) string {
 		return ""
 	case ahp.TerminalCommandExecuted:
 		if tm.running && !tm.exited {
-			return reasonRunning
+			return "a command of this commandId is running"
 		}
 	case ahp.TerminalCommandFinished:
 		if !tm.running && !tm.exited {
-			return reasonNotRunning
+			return "no command of this commandId is running"
 		}
 	}
 	if tm.exited {
@@ -194,9 +195,7 @@ func (m *hostModel) take(c *modelConn, tm *modelTerm, a ahp.Action) {
 	case ahp.TerminalClaimed:
 		tm.holder = m.holderOf(c, a.Claim)
 		tm.last, tm.role = c, c.client.principal.Role
-		tm.t.term.Lock()
-		tm.claimedAt = tm.t.last.seq
-		tm.t.term.Unlock()
+		tm.claimedAt = host.HolderOf(tm.t).ClaimedAt
 	case ahp.TerminalExited:
 		tm.exited, tm.running = true, false
 	case ahp.TerminalCommandExecuted:
@@ -204,4 +203,10 @@ func (m *hostModel) take(c *modelConn, tm *modelTerm, a ahp.Action) {
 	case ahp.TerminalCommandFinished:
 		tm.running = false
 	}
+}
+
+// validClaim reports whether a claim of claimOf names a client, or a session that is no channel.
+func validClaim(c ahp.Claim) bool {
+	return c.Kind == ahp.ClaimClient && c.ClientID != "" ||
+		c.Kind == ahp.ClaimSession && strings.HasPrefix(c.Session, "agent:")
 }

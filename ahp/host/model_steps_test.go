@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"encoding/json"
@@ -11,13 +11,17 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/ahptest"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
 
 // sees reports whether a terminal exists for somebody.
-func (tm *modelTerm) sees(p authz.Principal) bool { return p.Sees(tm.t.name, tm.t.created) }
+func (tm *modelTerm) sees(p authz.Principal) bool {
+	return p.Sees(tm.t.Name(), tm.t.Info(alice).CreatedAt)
+}
 
 // at returns the terminal of a URI; nil: there is none.
 func (m *hostModel) at(uri string) *modelTerm {
@@ -46,7 +50,7 @@ func (m *hostModel) create(c *modelConn) {
 		}
 		params.ExecutionTarget, params.Meta = ahp.ExecutorClient, &ahp.CreateTerminalMeta{Termhost: x}
 	}
-	bad := c.c.CreateTerminal(params)
+	bad := created(c.c.CreateTerminal(params))
 	own := claim == ahp.ClientClaim(c.client.id)
 	may := p.Role >= authz.Operator && p.Guest == "" && m.at(uri) == nil && validClaim(claim) &&
 		(own || claim.Kind == ahp.ClaimSession && tm.owner == nil)
@@ -55,7 +59,7 @@ func (m *hostModel) create(c *modelConn) {
 		m.fail("it may: %v", may)
 	}
 	if bad == nil {
-		tm.t = m.h.lookup(uri)
+		tm.t = lookup(m.h, uri)
 		m.terms = append(m.terms, tm)
 	}
 }
@@ -199,10 +203,10 @@ func (m *hostModel) dispose(c *modelConn) {
 // gone forgets a terminal that was disposed of.
 func (m *hostModel) gone(tm *modelTerm) {
 	m.terms = slices.DeleteFunc(m.terms, func(o *modelTerm) bool { return o == tm })
-	if m.h.lookup(tm.uri) != nil {
+	if lookup(m.h, tm.uri) != nil {
 		m.fail("%s is still there", tm.uri)
 	}
-	m.h.list.flush() // then its readers are let go
+	host.FlushList(m.h) // then its readers are let go
 	for _, cl := range m.clients {
 		if cl.conn != nil {
 			m.read(cl.conn)
@@ -230,7 +234,7 @@ func (m *hostModel) forget(c *modelConn) {
 }
 
 // resume applies what a reconnect has brought.
-func (m *hostModel) resume(c *modelConn, r Replay) {
+func (m *hostModel) resume(c *modelConn, r host.Replay) {
 	missing := map[string]bool{}
 	for _, uri := range r.Missing {
 		missing[uri] = true
@@ -250,7 +254,7 @@ func (m *hostModel) resume(c *modelConn, r Replay) {
 
 // settle has everybody read everything and compares.
 func (m *hostModel) settle() {
-	m.h.list.flush()
+	host.FlushList(m.h)
 	for _, c := range m.conns {
 		m.read(c)
 		if len(c.due) > 0 {
@@ -261,15 +265,13 @@ func (m *hostModel) settle() {
 		}
 	}
 	for _, tm := range m.terms {
-		if got := tm.t.ch.Claim(); got != tm.holder.claim {
+		if got := tm.t.Info(alice).Claim; got != tm.holder.claim {
 			m.fail("%s is claimed by %+v, not %+v", tm.uri, got, tm.holder.claim)
 		}
-		if got := tm.t.ch.Summary().Title; got != tm.title {
+		if got := state(m.t, m.h, tm.t).Title; got != tm.title {
 			m.fail("%s has the title %q, not %q", tm.uri, got, tm.title)
 		}
-		tm.t.term.Lock()
-		who := tm.t.holder.principal
-		tm.t.term.Unlock()
+		who := host.HolderOf(tm.t).Principal
 		if who != tm.holder.principal {
 			m.fail("%s is held by %s, not %s", tm.uri, who, tm.holder.principal)
 		}
@@ -279,17 +281,17 @@ func (m *hostModel) settle() {
 // compare waits until a mirror equals the host's state: a pty may still echo what was typed.
 func (m *hostModel) compare(c *modelConn, uri string, mi *modelMirror) {
 	if mi.of == nil {
-		list := c.c.root.Terminals()
+		list := host.RootOf(c.c)
 		got, want := jsonOf(m.t, mi.root.Terminals), jsonOf(m.t, list)
 		if got != want && len(list)+len(mi.root.Terminals) > 0 {
 			m.fail("%s has the list\n%s, not\n%s", c.client.id, got, want)
 		}
 		return
 	}
-	deadline := time.After(patience)
+	deadline := time.After(hosttest.Patience)
 	for {
 		m.read(c)
-		st, _ := mi.of.t.ch.Terminal()
+		st := state(m.t, m.h, mi.of.t)
 		st.Termhost, mi.terminal.Meta = ahp.TerminalMeta{}, nil // only snapshots have it
 		got := mi.terminal.AppendJSON(nil, ahp.ShapeExitCode)
 		want := st.AppendJSON(nil, ahp.ShapeExitCode)

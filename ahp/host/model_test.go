@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/ahptest"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
@@ -26,7 +28,7 @@ type modelHolder struct {
 
 // modelTerm is what the model knows of a terminal.
 type modelTerm struct {
-	t      *Terminal
+	t      *host.Terminal
 	uri    string
 	owner  *modelClient // of a client-executed one; nil: the host runs it
 	stays  bool         // when its owner is away
@@ -61,7 +63,7 @@ type modelMirror struct {
 
 // modelConn is a connection.
 type modelConn struct {
-	c      *Conn
+	c      *host.Conn
 	client *modelClient
 	first  int64            // the clientSeq of the client's last action before it
 	due    map[int64]string // the answers that have not come: a part of the rejection, or ""
@@ -71,7 +73,7 @@ type modelConn struct {
 type hostModel struct {
 	t       *testing.T
 	c       ahptest.Choices
-	h       *Host
+	h       *host.Host
 	clock   *laterClock
 	people  []authz.Principal
 	clients map[string]*modelClient
@@ -87,10 +89,10 @@ const (
 )
 
 func newHostModel(t *testing.T, c ahptest.Choices) *hostModel {
-	dave := keyOf("dave", authz.Admin) // two admins seize from each other
+	dave := hosttest.Principal("dave", authz.Admin) // two admins seize from each other
 	m := &hostModel{t: t, c: c, clock: newClock(), clients: map[string]*modelClient{},
 		people: []authz.Principal{alice, carol, dave, bot, eve}}
-	m.h = newHost(t, func(c *Config) {
+	m.h = hosttest.New(t, func(c *host.Config) {
 		c.ClientGrace = time.Hour
 		c.Now = m.clock.Now
 	})
@@ -160,7 +162,7 @@ func (m *hostModel) who() authz.Principal {
 	}
 	i = m.c.N(len(m.terms))
 	// Another terminal makes another guest, though it may have the same NAME.
-	name := fmt.Sprintf("g%d-%d", m.c.N(2), m.terms[i].t.created.UnixNano())
+	name := fmt.Sprintf("g%d-%d", m.c.N(2), m.terms[i].t.Info(alice).CreatedAt.UnixNano())
 	return guestOf(m.terms[i].t, name, authz.Operator)
 }
 
@@ -168,7 +170,7 @@ func (m *hostModel) who() authz.Principal {
 func (m *hostModel) connect() {
 	p := m.who()
 	id := fmt.Sprintf("c%d", m.c.N(modelClients))
-	conn, err := m.h.Connect(p, DoorWebSocket)
+	conn, err := m.h.Connect(p, host.DoorWebSocket)
 	if err != nil {
 		m.fail("Connect: %v", err)
 	}
@@ -178,7 +180,7 @@ func (m *hostModel) connect() {
 	again := cl != nil && m.c.N(3) > 0
 	m.did("%s connects as %s, again: %v", p.Name, id, again)
 	var bad *ahp.Error
-	var replay Replay
+	var replay host.Replay
 	if again {
 		params := ahp.ReconnectParams{Channel: ahp.RootURI, ClientID: id, LastSeenServerSeq: cl.seen}
 		for uri := range cl.mirrors {

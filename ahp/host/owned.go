@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"termhost/ahp"
+	"termhost/ahp/journal"
 	"termhost/authz"
 	"termhost/ptypool"
 )
@@ -32,15 +33,15 @@ type clientExecutor struct {
 	notice string      // what the owner is told if others end it; "": nothing
 	// again: that many bytes of the output of the action again.Seq are in the log already, which
 	// an earlier host that was killed has written.
-	again ownerMark
+	again journal.OwnerMark
 }
 
 // mark returns what the log is to know of the owner's last action, of which n bytes of output
 // follow, and before which e.half was was. The Term's lock is held.
-func (e *clientExecutor) mark(n int, was rune) *ownerMark {
-	m := &ownerMark{Seq: e.taken, Half: e.half, Was: was, N: int64(n)}
+func (e *clientExecutor) mark(n int, was rune) *journal.OwnerMark {
+	m := &journal.OwnerMark{Seq: e.taken, Half: e.half, Was: was, N: int64(n)}
 	if n > 0 {
-		m.End = e.t.journal.position() + m.N
+		m.End = e.t.journal.Position() + m.N
 	}
 	return m
 }
@@ -61,7 +62,7 @@ func (e *clientExecutor) start(t *Terminal, o CreateOptions) error {
 		return err
 	}
 	t.screen = h.screen("")
-	err := h.run(t, func() error {
+	err := h.run(t, o.conn, func() error {
 		_, err := h.pool.Virtual(o.Cols, o.Rows, t.screen, events{t})
 		return err
 	})
@@ -97,7 +98,7 @@ func (e *clientExecutor) heard(s step) {
 
 // input refuses: the owner types where the program runs. The policy refuses before it comes to
 // this.
-func (e *clientExecutor) input([]byte, bool) error { return ptypool.ErrNoProcess }
+func (e *clientExecutor) input([]byte, typing) error { return ptypool.ErrNoProcess }
 
 func (e *clientExecutor) resize(cols, rows int) error { return e.t.resizeTerm(cols, rows) }
 
@@ -212,9 +213,9 @@ func (e *clientExecutor) takeOutput(s step, a ahp.TerminalOutput) (reason string
 	if e.again.N > 0 && e.again.Seq == s.origin.ClientSeq {
 		p = p[min(e.again.N, int64(len(p))):]
 	}
-	e.again = ownerMark{}
+	e.again = journal.OwnerMark{}
 	t.outline.Owner = e.mark(len(p), was)
-	t.recordEvent(event{Owner: t.outline.Owner}, t.when())
+	t.recordEvent(journal.Event{Owner: t.outline.Owner}, t.when())
 	if !e.feed(p) {
 		return reasonPanic
 	}
@@ -265,7 +266,7 @@ func (e *clientExecutor) takeExecuted(s step, a ahp.TerminalCommandExecuted) (re
 	events{t}.finish(nil)
 	t.runningAt = t.host.now()
 	t.running = a.CommandID
-	a.By, a.Cwd = t.who(s), t.ch.Summary().Cwd // whatever the owner says
+	a.By, a.Cwd = s.name(), t.ch.Summary().Cwd // whatever the owner says
 	t.accept(s, a)
 	t.began(a.By)
 	t.content.command(t.ch, a)

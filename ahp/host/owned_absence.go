@@ -87,7 +87,38 @@ func (e *clientExecutor) waitLocked(grace time.Duration) *absence {
 	a := &absence{}
 	a.timer = time.AfterFunc(grace, func() { e.expire(a) })
 	e.away = a
+	e.sinceLocked(e.t.host.now())
+	e.noteLocked(NoteAway)
 	return a
+}
+
+// sinceLocked notes since when the owner is away; the zero time: it is here. Host.mu is held.
+func (e *clientExecutor) sinceLocked(at time.Time) {
+	e.t.away.Store(&at)
+	text := ""
+	if !at.IsZero() {
+		text = at.UTC().Format(time.RFC3339)
+	}
+	e.t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.AwaySince = text })
+	e.t.host.list.changed()
+}
+
+// noteLocked tells the viewers what became of the owner. Host.mu is held.
+func (e *clientExecutor) noteLocked(kind NoteKind) {
+	for a := range e.t.host.attaches {
+		if a.t == e.t && a.hasWindow() {
+			a.noteLocked(Note{Kind: kind, Who: e.t.createdBy})
+		}
+	}
+}
+
+// AwaySince returns since when the owner of a client-executed terminal is away, which waits for it;
+// zero: it is here, or there is none.
+func (t *Terminal) AwaySince() (at time.Time) {
+	if p := t.away.Load(); p != nil {
+		at = *p
+	}
+	return at
 }
 
 // graceFor returns how long the terminal waits for an owner whose connection c has ended. It is not
@@ -120,6 +151,9 @@ func (h *Host) followProof(c *Conn, a *absence) {
 // backLocked is called when a clientId has a connection again.
 func (h *Host) backLocked(cl *client) {
 	for _, e := range h.ownedLocked(cl) {
+		if e.away != nil {
+			e.noteLocked(NoteBack)
+		}
 		e.presentLocked()
 	}
 }
@@ -132,6 +166,7 @@ func (e *clientExecutor) presentLocked() {
 		return
 	}
 	e.away = nil
+	e.sinceLocked(time.Time{})
 	a.over = true
 	a.timer.Stop()
 	if a.release != nil {
@@ -150,7 +185,7 @@ func (e *clientExecutor) expire(a *absence) {
 	h.mu.Unlock()
 	if late {
 		h.log.Info("a terminal ends because its owner stays away",
-			"name", t.name, "principal", t.creator.Name)
+			"name", t.Name(), "principal", t.creator.Name)
 		h.remove(t, "")
 	}
 }

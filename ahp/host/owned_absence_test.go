@@ -1,12 +1,15 @@
-package host
+package host_test
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 )
 
 func TestAnOwnerThatIsGoneTakesItsTerminalAlong(t *testing.T) {
@@ -26,10 +29,10 @@ func TestAnOwnerThatIsGoneTakesItsTerminalAlong(t *testing.T) {
 		t.Errorf("it ended with %d", *a.ExitCode)
 	}
 	wait(t, "its going", term.Gone())
-	if h.lookup(uri) != nil {
+	if lookup(h, uri) != nil {
 		t.Error("it is in the catalogue")
 	}
-	if h.lookup(kept) == nil {
+	if lookup(h, kept) == nil {
 		t.Error("a terminal that had exited in good order is not listed any more")
 	}
 }
@@ -41,16 +44,28 @@ func TestATerminalWaitsForItsOwner(t *testing.T) {
 	uri, term := owner.share("laptop", "1h")
 	other, _ := owner.share("other", "1h")
 	owner.print(uri, "before ")
+	viewer, left := attach(t, h, alice, "laptop", window), time.Now()
 	owner.c.Close()
-	if term.exitedNow() {
+	if exited(term) {
 		t.Fatal("it did not wait")
 	}
-	c, err := h.Connect(carol, DoorWebSocket)
+	info := term.Info(eve)
+	if info.AwaySince.Before(left.UTC()) || info.AwaySince.After(time.Now().UTC()) ||
+		info.StateText() != "running (away since "+host.ClockText(info.AwaySince)+")" {
+		t.Errorf("it is %s, since %s", info.StateText(), info.AwaySince)
+	}
+	if n := viewer.noted(); n != (host.Note{Kind: host.NoteAway, Who: "carol/owner"}) {
+		t.Errorf("who watches is told %+v", n)
+	}
+	if at := state(owner.t, h, term).Termhost.AwaySince; at != info.AwaySince.Format(time.RFC3339) {
+		t.Errorf("clients of AHP are told %q", at)
+	}
+	c, err := h.Connect(carol, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if e := h.Dispose(alice, h.lookup(other)); e != nil {
+	if e := h.Dispose(alice, lookup(h, other)); e != nil {
 		t.Fatal(e)
 	}
 	r, e := c.Reconnect(ahp.ReconnectParams{ClientID: "owner", LastSeenServerSeq: 1,
@@ -58,28 +73,29 @@ func TestATerminalWaitsForItsOwner(t *testing.T) {
 	if e != nil {
 		t.Fatal(e)
 	}
+	if n := viewer.noted(); n.Kind != host.NoteBack || !term.AwaySince().IsZero() ||
+		state(owner.t, h, term).Termhost.AwaySince != "" {
+		t.Errorf("who watches is told %+v", n)
+	}
 	if got := r.Owned[uri]; got.ClientSeq != owner.seq || got.Ended != "" {
 		t.Errorf("the host has got %+v, sent was %d", got, owner.seq)
 	}
 	if got := r.Owned[other]; !strings.Contains(got.Ended, "alice") {
 		t.Errorf("the other one is said to have ended because of %q", got.Ended)
 	}
-	again := &peer{t: t, c: c, id: "owner", seq: owner.seq}
+	again := &peer{t: t, h: h, c: c, id: "owner", seq: owner.seq}
 	again.print(uri, "after")
-	if st, _ := term.ch.Terminal(); text(st) != "before after" {
+	if st := state(again.t, h, term); text(st) != "before after" {
 		t.Errorf("the content is %q", text(st))
 	}
-	h.mu.Lock()
-	waiting := term.exec.(*clientExecutor).away != nil
-	h.mu.Unlock()
-	if waiting {
+	if host.KeptOf(h).Absences > 0 {
 		t.Error("it waits for an owner that is there")
 	}
 }
 
 func TestATerminalDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.ClientGrace = time.Millisecond }) // owners may ask for more
+	h := hosttest.New(t, func(c *host.Config) { c.ClientGrace = time.Millisecond }) // owners may ask for more
 	owner := connect(t, h, carol, "owner")
 	_, term := owner.share("laptop", "24h")
 	owner.c.Close()
@@ -97,7 +113,7 @@ func TestATakeOverIsNoLossOfTheOwner(t *testing.T) {
 	second := connect(t, h, carol, "owner")
 	first.c.Close()
 	second.print(uri, "here")
-	if term.exitedNow() {
+	if exited(term) {
 		t.Error("it has ended with the older connection")
 	}
 }
@@ -105,14 +121,14 @@ func TestATakeOverIsNoLossOfTheOwner(t *testing.T) {
 func TestATerminalOfAForwardedConnectionWaitsForNobody(t *testing.T) {
 	t.Parallel()
 	h := newClientHost(t)
-	c, err := h.Connect(carol, DoorForward)
+	c, err := h.Connect(carol, host.DoorForward)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, e := c.Initialize(initParams("1.0.0", "owner")); e != nil {
 		t.Fatal(e)
 	}
-	_, term := (&peer{t: t, c: c, id: "owner"}).share("laptop", "1h")
+	_, term := (&peer{t: t, h: h, c: c, id: "owner"}).share("laptop", "1h")
 	c.Close()
 	wait(t, "its end", term.Gone())
 }
@@ -142,7 +158,7 @@ func TestWhoDisposesATerminalIsToldToItsOwner(t *testing.T) {
 		}
 		ends := 0
 		for _, e := range owner.pending() {
-			if a, ok := e.Action().(ahp.TerminalExited); ok && a.Notice == "disposed by alice" &&
+			if a, ok := e.Action().(ahp.TerminalExited); ok && a.Notice == "disposed by alice/admin" &&
 				*a.ExitCode == -1 {
 				ends++
 			}
@@ -171,13 +187,14 @@ func TestAnSSHSessionOfTheKeyMayDispose(t *testing.T) {
 func TestAShareEndsWithItsSSHSession(t *testing.T) {
 	t.Parallel()
 	h := newClientHost(t)
-	c, err := h.Connect(carol, DoorSSH)
+	c, err := h.Connect(carol, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	clients := h.Stats().Clients
 	for _, proper := range []bool{true, false} {
-		s, err := c.Share(ShareOptions{})
+		s, err := c.Share(host.ShareOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,31 +204,42 @@ func TestAShareEndsWithItsSSHSession(t *testing.T) {
 		}
 		s.Close()
 		st, ok := term.Exit()
-		if listed := h.lookup(term.uri) != nil; !ok || listed != proper || (st.Code == 0) != proper {
+		if listed := lookup(h, term.URI()) != nil; !ok || listed != proper || (st.Code == 0) != proper {
 			t.Errorf("proper=%v: it ended with %d and is listed: %v", proper, st.Code, listed)
 		}
 		if err := h.Dispose(carol, term); err != nil {
 			t.Error(err)
 		}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id := range h.clients {
-		if strings.Contains(id, "#") {
-			t.Errorf("the clientId %s of a share that is gone is kept", id)
-		}
+	disposed, err := c.Share(host.ShareOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
+	dispose(t, h, disposed.Terminal())
+	disposed.Close()
+	if n := h.Stats().Clients; n != clients {
+		t.Errorf("%d clientIds of shares that are gone are kept", n-clients)
+	}
+}
+
+// outputBurst is how many seconds' worth an owner may send at once.
+const outputBurst = 4
+
+// delayed reports whether a connection's reader must not read on yet.
+func delayed(t *testing.T, c *host.Conn) bool {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return c.WaitOutput(ctx) != nil
 }
 
 func TestAnOwnerThatFloodsIsReadLaterAndTold(t *testing.T) {
 	t.Parallel()
 	clock := time.Now()
 	const rate = 1 << 20
-	h := newHost(t,
-		func(c *Config) { c.ClientOutputRate = rate; c.Now = func() time.Time { return clock } })
+	h := hosttest.New(t,
+		func(c *host.Config) { c.ClientOutputRate = rate; c.Now = func() time.Time { return clock } })
 	owner := connect(t, h, carol, "owner")
 	uri, _ := owner.share("laptop", "")
-	limit := &owner.c.client.output
 	told := 0
 	print := func(n int) {
 		t.Helper()
@@ -221,28 +249,41 @@ func TestAnOwnerThatFloodsIsReadLaterAndTold(t *testing.T) {
 			told++
 		}
 	}
-	for range rateLimitBurst * 4 { // a burst passes
+	for range outputBurst * 4 { // a burst passes
 		print(rate / 4)
-		if d := limit.delay(rate, clock); d != 0 {
-			t.Fatalf("within the burst it is delayed by %s", d)
+		if delayed(t, owner.c) {
+			t.Fatal("within the burst it is delayed")
 		}
 	}
 	for range 3 {
 		print(rate / 2)
 	}
-	if d := limit.delay(rate, clock); d != 3*time.Second/2 {
-		t.Errorf("1.5 s beyond the burst it is delayed by %s", d)
+	clock = clock.Add(3*time.Second/2 - time.Millisecond)
+	if !delayed(t, owner.c) {
+		t.Error("1.5 s beyond the burst it is delayed by less")
 	}
 	if told != 1 {
 		t.Errorf("the owner was told %d times", told)
 	}
-	clock = clock.Add(2 * time.Second)
-	if d := limit.delay(rate, clock); d != 0 {
-		t.Errorf("after its debt is paid it is delayed by %s", d)
+	clock = clock.Add(2 * time.Millisecond)
+	if delayed(t, owner.c) {
+		t.Error("after its debt is paid it is delayed")
 	}
 	other := connect(t, h, carol, "other")
-	if d := other.c.client.output.delay(rate, clock); d != 0 {
-		t.Errorf("another clientId is delayed by %s", d)
+	if delayed(t, other.c) {
+		t.Error("another clientId is delayed")
+	}
+	for _, rest := range []struct {
+		time time.Duration
+		told int // in all, after a burst and more
+	}{{time.Second, 1}, {time.Minute, 2}} { // only after the longer one a burst passes again
+		clock = clock.Add(rest.time)
+		for range outputBurst + 1 {
+			print(rate)
+		}
+		if told != rest.told {
+			t.Errorf("after %s the owner has been told %d times", rest.time, told)
+		}
 	}
 }
 
@@ -260,17 +301,18 @@ func TestNothingThatIsShownPassesByTheRate(t *testing.T) {
 		"ids of ended": func(int) ahp.Action { return ahp.TerminalCommandFinished{CommandID: text} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHost(t,
-				func(c *Config) { c.ClientOutputRate = rate; c.Now = func() time.Time { return clock } })
+			h := hosttest.New(t,
+				func(c *host.Config) { c.ClientOutputRate = rate; c.Now = func() time.Time { return clock } })
 			owner := connect(t, h, carol, "owner")
 			uri, _ := owner.share("laptop", "")
-			const burst = rateLimitBurst * rate / size
+			const burst = outputBurst * rate / size
 			for n := range burst + 2 {
 				owner.seq++
 				owner.c.Dispatch(uri, owner.seq, action(n))
 			}
-			if d := owner.c.client.output.delay(rate, clock); d < time.Second {
-				t.Errorf("a second beyond the burst it is delayed by %s", d)
+			clock = clock.Add(time.Second - time.Millisecond)
+			if !delayed(t, owner.c) {
+				t.Error("a second beyond the burst it is delayed by less")
 			}
 			owner.seq++
 			owner.c.Dispatch(uri, owner.seq, ahp.TerminalOutput{Data: []byte("x")})

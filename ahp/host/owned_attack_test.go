@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
@@ -39,16 +41,17 @@ func forgeries(own string) []ahp.Action {
 
 // victim is a shared terminal with everything in it that could be spoiled.
 type victim struct {
+	h       *host.Host
 	owner   *peer
 	watcher *peer
 	uri     string
-	term    *Terminal
+	term    *host.Terminal
 	before  ahp.TerminalState
 }
 
-func newVictim(t *testing.T, h *Host) *victim {
+func newVictim(t *testing.T, h *host.Host) *victim {
 	t.Helper()
-	v := &victim{owner: connect(t, h, carol, "laptop-7f3a"), watcher: connect(t, h, eve, "watcher")}
+	v := &victim{h: h, owner: connect(t, h, carol, "laptop-7f3a"), watcher: connect(t, h, eve, "watcher")}
 	v.uri, v.term = v.owner.share("laptop", "1h")
 	v.owner.print(v.uri, "$ ")
 	begun := ahp.TerminalCommandExecuted{CommandID: "real", CommandLine: "make", Timestamp: 1}
@@ -59,7 +62,7 @@ func newVictim(t *testing.T, h *Host) *victim {
 	v.watcher.subscribe(v.uri)
 	v.watcher.pending()
 	v.owner.pending()
-	v.before, _ = v.term.ch.Terminal()
+	v.before = state(t, h, v.term)
 	return v
 }
 
@@ -67,7 +70,7 @@ func newVictim(t *testing.T, h *Host) *victim {
 // whose next output must be taken.
 func (v *victim) unharmed(t *testing.T) {
 	t.Helper()
-	if after, _ := v.term.ch.Terminal(); !reflect.DeepEqual(after, v.before) {
+	if after := state(t, v.h, v.term); !reflect.DeepEqual(after, v.before) {
 		t.Errorf("the state has changed from\n%+v\nto\n%+v", v.before, after)
 	}
 	for who, p := range map[string]*peer{"the watcher": v.watcher, "the owner": v.owner} {
@@ -77,11 +80,11 @@ func (v *victim) unharmed(t *testing.T) {
 			}
 		}
 	}
-	if v.term.exitedNow() {
+	if exited(v.term) {
 		t.Error("it has exited")
 	}
 	v.owner.print(v.uri, "still mine\r\n")
-	v.before, _ = v.term.ch.Terminal()
+	v.before = state(t, v.h, v.term)
 	v.watcher.pending()
 }
 
@@ -112,10 +115,10 @@ func TestAttackTheOwnersClientIdWithAnotherKey(t *testing.T) {
 	t.Parallel()
 	h := newClientHost(t)
 	v := newVictim(t, h)
-	mallory := keyOf("mallory", authz.Operator)
+	mallory := hosttest.Principal("mallory", authz.Operator)
 	for _, p := range []authz.Principal{mallory, alice, bot} {
 		for range tries {
-			c, err := h.Connect(p, DoorWebSocket)
+			c, err := h.Connect(p, host.DoorWebSocket)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +136,7 @@ func TestAttackTheOwnersClientIdWithAnotherKey(t *testing.T) {
 	}
 	// While the owner is away and its terminal waits, nobody else gets the clientId either.
 	v.owner.c.Close()
-	c, err := h.Connect(mallory, DoorWebSocket)
+	c, err := h.Connect(mallory, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +151,7 @@ func TestAttackWithAClientIdOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	h := newClientHost(t)
 	v := newVictim(t, h)
-	v.attack(t, connect(t, h, keyOf("mallory", authz.Operator), "mallory"))
+	v.attack(t, connect(t, h, hosttest.Principal("mallory", authz.Operator), "mallory"))
 }
 
 // An admin may end the terminal, but may do no more to it than others.
@@ -164,7 +167,7 @@ func TestAttackByAnObserver(t *testing.T) {
 	t.Parallel()
 	h := newClientHost(t)
 	v := newVictim(t, h)
-	observer := connect(t, h, keyOf("oscar", authz.Observer), "oscar")
+	observer := connect(t, h, hosttest.Principal("oscar", authz.Observer), "oscar")
 	v.attack(t, observer)
 	if e := observer.c.DisposeTerminal(v.uri); e == nil {
 		t.Error("an observer disposed it")
@@ -231,34 +234,42 @@ func TestAttackFromAConnectionThatWasTakenOver(t *testing.T) {
 	v.unharmed(t)
 }
 
+// passage is a clock that tells when it is read: an action is charged for, by the clock, once it
+// has passed the first check of its connection.
+type passage struct {
+	armed atomic.Bool
+	c     chan struct{} // closed when the clock is read after arm
+}
+
+func (p *passage) arm() { p.armed.Store(true) }
+
+func (p *passage) now() time.Time {
+	if p.armed.CompareAndSwap(true, false) {
+		close(p.c)
+	}
+	return time.Now()
+}
+
 // An action of the older connection has passed the first check of its connection, but has not
 // reached the terminal yet, when the owner reconnects. It must never reach it, because reconnect
 // has told the owner what had arrived.
 func TestAttackWithAnActionThatATakeOverOvertakes(t *testing.T) {
 	t.Parallel()
-	var armed atomic.Bool
-	passed := make(chan struct{})
-	h := newHost(t, func(c *Config) {
-		c.Now = func() time.Time {
-			if armed.CompareAndSwap(true, false) {
-				close(passed)
-			}
-			return time.Now()
-		}
-	})
+	passed := &passage{c: make(chan struct{})}
+	h := hosttest.New(t, func(c *host.Config) { c.Now = passed.now })
 	v := newVictim(t, h)
 	stale := v.owner.c
-	v.term.term.Lock()
-	armed.Store(true)
+	release := host.Hold(v.term)
+	passed.arm()
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
 		stale.Dispatch(v.uri, 7, ahp.TerminalOutput{Data: []byte("stale")})
 	}()
-	wait(t, "the action", passed)
+	wait(t, "the action", passed.c)
 	v.owner = connect(t, h, carol, v.owner.id)
 	v.owner.subscribe(v.uri)
-	v.term.term.Unlock()
+	release()
 	wait(t, "its refusal", sent)
 	v.unharmed(t)
 }
@@ -272,7 +283,7 @@ func TestAKeyThatIsRemovedEndsItsTerminalsAtOnce(t *testing.T) {
 			h := newClientHost(t)
 			gone := make(chan func(error), 1)
 			removed := false
-			c, err := h.Connect(carol, DoorWebSocket)
+			c, err := h.Connect(carol, host.DoorWebSocket)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -287,7 +298,7 @@ func TestAKeyThatIsRemovedEndsItsTerminalsAtOnce(t *testing.T) {
 			if _, e := c.Initialize(initParams("1.0.0", "owner")); e != nil {
 				t.Fatal(e)
 			}
-			owner := &peer{t: t, c: c, id: "owner"}
+			owner := &peer{t: t, h: h, c: c, id: "owner"}
 			_, term := owner.share("laptop", "1h")
 			if when == "connected" {
 				removed = true
@@ -298,7 +309,7 @@ func TestAKeyThatIsRemovedEndsItsTerminalsAtOnce(t *testing.T) {
 				select {
 				case end := <-gone:
 					end(authz.ErrChanged)
-				case <-time.After(patience):
+				case <-time.After(hosttest.Patience):
 					t.Fatal("nobody follows the key of an owner that is away")
 				}
 			}

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"bytes"
@@ -8,22 +8,24 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
 
 // share makes a client-executed terminal of p's. grace is "" or a duration.
-func (p *peer) share(name, grace string) (uri string, t *Terminal) {
+func (p *peer) share(name, grace string) (uri string, t *host.Terminal) {
 	p.t.Helper()
 	uri = ahp.TerminalURI(name)
 	claim := ahp.ClientClaim(p.id)
 	params := ahp.CreateTerminalParams{Channel: uri, Claim: &claim,
 		ExecutionTarget: ahp.ExecutorClient,
 		Meta:            &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Grace: grace}}}
-	if e := p.c.CreateTerminal(params); e != nil {
+	if e := created(p.c.CreateTerminal(params)); e != nil {
 		p.t.Fatalf("createTerminal: %v", e)
 	}
-	return uri, p.c.host.lookup(uri)
+	return uri, lookup(p.h, uri)
 }
 
 // print sends output and fails if it is refused.
@@ -34,9 +36,9 @@ func (p *peer) print(uri, data string) {
 	}
 }
 
-func newClientHost(t testing.TB) *Host {
+func newClientHost(t testing.TB) *host.Host {
 	t.Helper()
-	return newHost(t, func(c *Config) { c.ClientGrace = time.Hour })
+	return hosttest.New(t, func(c *host.Config) { c.ClientGrace = time.Hour })
 }
 
 func TestOutputIsEchoedOnceToItsOwnerAndIsDataForAllOthers(t *testing.T) {
@@ -69,7 +71,7 @@ func TestOutputIsEchoedOnceToItsOwnerAndIsDataForAllOthers(t *testing.T) {
 		return over
 	})
 	viewer.shows("two")
-	st, _ := term.ch.Terminal()
+	st := state(owner.t, h, term)
 	if got, want := text(st), "one\x1b]0;title\x07$ two\u4e2d"; got != want {
 		t.Errorf("the content is %q, want %q", got, want)
 	}
@@ -80,7 +82,7 @@ func TestOutputIsEchoedOnceToItsOwnerAndIsDataForAllOthers(t *testing.T) {
 
 func TestOutputOfEverySizeAndCutArrivesWhole(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.ScrollbackBytes = 8 << 20; c.LogBytes = 32 << 20 })
+	h := hosttest.New(t, func(c *host.Config) { c.ScrollbackBytes = 8 << 20; c.LogBytes = 32 << 20 })
 	owner, watcher := connect(t, h, carol, "owner"), connect(t, h, eve, "watcher")
 	line := "\x1b[31mred \u4e2d\u6587 \U0001f600 \x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\\x1b[0m\r\n"
 	big := strings.Repeat(line, (512<<10)/len(line))
@@ -92,20 +94,24 @@ func TestOutputOfEverySizeAndCutArrivesWhole(t *testing.T) {
 		"odd":     cut(strings.Repeat(line, 500), 7),
 	} {
 		t.Run(name, func(t *testing.T) {
-			uri, term := owner.share(name, "")
-			watcher.subscribe(uri)
-			sh := &Share{c: owner.c, e: term.exec.(*clientExecutor)}
-			for _, p := range cuts {
-				if name == "bytes" || name == "odd" { // JSON cannot cut a rune; an SSH session can
-					if err := sh.output([]byte(p)); err != nil {
-						t.Fatal(err)
-					}
-					continue
+			var uri string
+			var term *host.Terminal
+			if name == "bytes" || name == "odd" { // JSON cannot cut a rune; an SSH session can
+				s := sharedTerminal(t, h, 80, 24)
+				uri, term = s.Terminal().URI(), s.Terminal()
+				watcher.subscribe(uri)
+				for _, p := range cuts {
+					prints(t, s, p)
 				}
-				owner.print(uri, p)
+			} else {
+				uri, term = owner.share(name, "")
+				watcher.subscribe(uri)
+				for _, p := range cuts {
+					owner.print(uri, p)
+				}
 			}
 			want := strings.Join(cuts, "")
-			if st, _ := term.ch.Terminal(); text(st) != want {
+			if st := state(t, h, term); text(st) != want {
 				t.Errorf("the content has %d bytes, sent were %d", len(text(st)), len(want))
 			}
 			var got bytes.Buffer
@@ -130,24 +136,24 @@ func cut(s string, n int) (list []string) {
 func TestInvalidUTF8StaysForViewersAndIsReplacedInJSON(t *testing.T) {
 	t.Parallel()
 	h := newClientHost(t)
-	c, err := h.Connect(carol, DoorSSH)
+	c, err := h.Connect(carol, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	s, err := c.Share(ShareOptions{Name: "bytes"})
+	s, err := c.Share(host.ShareOptions{Name: "bytes"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	v := attach(t, h, eve, "bytes", AttachOptions{ReadOnly: true})
+	v := attach(t, h, eve, "bytes", host.AttachOptions{ReadOnly: true})
 	if _, err := s.Output(t.Context(), []byte("a\xff\xfeb\xc3(\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	v.shows("a\xff\xfeb\xc3(\r\n")
-	st, _ := s.Terminal().ch.Terminal()
+	st := state(t, h, s.Terminal())
 	raw := string(st.AppendJSON(nil, ahp.ShapeExitCode))
-	if !strings.Contains(raw, `a\ufffd\ufffdb\ufffd(`) || !strings.Contains(raw, `"isPty":false`) {
+	if !strings.Contains(raw, `a��b�(`) || !strings.Contains(raw, `"isPty":false`) {
 		t.Errorf("the state is %s", raw)
 	}
 }
@@ -159,9 +165,9 @@ func TestAnAttachToAClientTerminalOnlyLooks(t *testing.T) {
 	owner := connect(t, h, carol, "owner")
 	uri, term := owner.share("laptop", "")
 	owner.print(uri, "\x1b]52;c;c2VjcmV0\x07shown")
-	before, _ := term.ch.Terminal()
+	before := state(owner.t, h, term)
 	for _, p := range []authz.Principal{alice, carol, bot, eve} {
-		v := attach(t, h, p, "laptop", AttachOptions{Cols: 40, Rows: 10})
+		v := attach(t, h, p, "laptop", host.AttachOptions{Cols: 40, Rows: 10})
 		v.shows("shown")
 		v.a.Resize(30, 5)
 		if err := v.a.Input([]byte("x")); !isDenied(err) {
@@ -176,7 +182,7 @@ func TestAnAttachToAClientTerminalOnlyLooks(t *testing.T) {
 		if v.a.Holds() {
 			t.Errorf("%s is told that it holds the claim", p.Name)
 		}
-		if name, _ := v.a.Holder(); name != "carol" {
+		if name, _ := v.a.Holder(); name != "carol/owner" {
 			t.Errorf("the owner is %q", name)
 		}
 		owner.print(uri, "\x1b]52;c;c2VjcmV0\x07")
@@ -185,7 +191,7 @@ func TestAnAttachToAClientTerminalOnlyLooks(t *testing.T) {
 			t.Errorf("%s got the owner's clipboard", p.Name)
 		}
 	}
-	if after, _ := term.ch.Terminal(); after.Cols != before.Cols || after.Claim != before.Claim ||
+	if after := state(owner.t, h, term); after.Cols != before.Cols || after.Claim != before.Claim ||
 		text(after) != text(before) {
 		t.Errorf("the state has changed to %+v", after)
 	}
@@ -216,7 +222,7 @@ func TestCommandsOfTheOwnerMakeParts(t *testing.T) {
 	// The command before this one is over with it.
 	ok(ahp.TerminalCommandExecuted{CommandID: "3", CommandLine: "exit", Timestamp: 7})
 	ok(ahp.TerminalExited{ExitCode: &three})
-	st, _ := term.ch.Terminal()
+	st := state(owner.t, h, term)
 	var got []string
 	for _, p := range st.Content {
 		if c := p.Command; c != nil {
@@ -238,7 +244,7 @@ func TestCommandsOfTheOwnerMakeParts(t *testing.T) {
 // A command counts although it prints nothing: content without checkpoints would grow for ever.
 func TestCommandsWithoutOutputAreTrimmedToo(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.ScrollbackBytes = 64 << 10; c.LogBytes = 128 << 10 })
+	h := hosttest.New(t, func(c *host.Config) { c.ScrollbackBytes = 64 << 10; c.LogBytes = 128 << 10 })
 	owner := connect(t, h, carol, "owner")
 	uri, term := owner.share("laptop", "")
 	for i := range 3000 {
@@ -246,7 +252,7 @@ func TestCommandsWithoutOutputAreTrimmedToo(t *testing.T) {
 		owner.c.Dispatch(uri, int64(i), begun)
 		owner.pending()
 	}
-	st, _ := term.ch.Terminal()
+	st := state(owner.t, h, term)
 	if len(st.Content) > 1500 {
 		t.Errorf("%d parts are kept", len(st.Content))
 	}

@@ -2,17 +2,24 @@ package host
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
 	"termhost/authz"
+	"termhost/authz/admit"
 )
 
-// A peer costs time with each byte and each frame that it sends, whatever becomes of them. So the
-// connections of one account are read at a pace, together: beyond it they are read later. Admins
-// have none.
+// A peer costs time with each byte and each frame that it sends, whatever becomes of them, and with
+// what it has the host look for. So the connections of one account are read at a pace, together,
+// and their work has a budget: beyond it they are read, and it goes on, later. Admins have neither.
 
 const (
+	// MessageParts is how many parts a message counts as. Output by the owner of a client-executed
+	// terminal counts as one part, because it comes in pieces as small as the program prints them:
+	// at the default rate 32,000 a second, more than any program prints lines. Its bytes have a
+	// rate of their own: see [Conn.WaitOutput].
+	MessageParts = 32
 	// paceBytes is how many bytes a second are read from one account, on average: what an agent
 	// sends takes some hundred, and decoding them a tenth of a core. As many may come at once.
 	paceBytes = 8 << 20
@@ -28,40 +35,48 @@ const (
 	maxReadings = 2
 	// readingTime is how long a reader waits for others to end.
 	readingTime = 10 * time.Second
-	// paceMemory is how long the pace of an account without connections is remembered, so that
-	// nobody gets a full bucket by coming back. By then it is full again.
-	paceMemory = 10 * time.Second
+	// workShare is the part of all cores that the work of one account takes, on average, and
+	// workSaved for how many seconds' worth of it it may take at once: to read a whole log takes
+	// about a second of one core.
+	workShare = 4
+	workSaved = 4
 )
 
 // Pace is that of one account. Its methods may be called concurrently.
 type Pace struct {
+	bytes, messages, work admit.Bucket
+
 	large    chan struct{} // holds one for each large answer that is being written
 	readings chan struct{} // holds one for each log or recording that is being read
+}
 
-	mu              sync.Mutex // no other lock is taken while it is held
-	at              time.Time  // when what follows was true
-	bytes, messages float64    // what may come at once; below zero: what is still owed
+func newPace() *Pace {
+	return &Pace{large: make(chan struct{}, maxLarge), readings: make(chan struct{}, maxReadings)}
 }
 
 // owe charges for what has come and returns for how long nothing more is to be read.
-func (p *Pace) owe(bytes, messages float64, now time.Time) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	passed := now.Sub(p.at).Seconds()
-	p.at = now
-	p.bytes = min(p.bytes+passed*paceBytes, paceBytes) - bytes
-	p.messages = min(p.messages+passed*paceMessages, paceMessages) - messages
-	late := max(-p.bytes/paceBytes, -p.messages/paceMessages)
-	return time.Duration(late * float64(time.Second))
+func (p *Pace) owe(bytes, parts int, now time.Time) time.Duration {
+	const messageRate = paceMessages * MessageParts
+	return max(p.bytes.Take(admit.Rate{PerSecond: paceBytes, Burst: paceBytes}, bytes, now),
+		p.messages.Take(admit.Rate{PerSecond: messageRate, Burst: messageRate}, parts, now))
 }
 
-// Pace charges the connection's account for bytes and messages that have come, and waits as long as
-// nothing more is to be read from it. An error is ctx's cause.
-func (c *Conn) Pace(ctx context.Context, bytes int, messages float64) error {
+// oweWork charges for work that was done and returns for how long nothing more is to be done.
+func (p *Pace) oweWork(worked time.Duration, now time.Time) time.Duration {
+	// In microseconds of CPU time.
+	rate := runtime.GOMAXPROCS(0) * int(time.Second/time.Microsecond) / workShare
+	return p.work.Take(admit.Rate{PerSecond: rate, Burst: workSaved * rate},
+		int(worked.Microseconds()), now)
+}
+
+// Pace charges the connection's account for bytes and parts of messages that have come, and waits
+// as long as nothing more is to be read from it. A negative number is a refund. An error is ctx's
+// cause.
+func (c *Conn) Pace(ctx context.Context, bytes, parts int) error {
 	if c.pace == nil {
 		return nil
 	}
-	return Pause(ctx, c.pace.owe(float64(bytes), messages, time.Now()))
+	return admit.Pause(ctx, c.pace.owe(bytes, parts, time.Now()))
 }
 
 // WaitLarge returns when the connection may write an answer that is large; release must be called
@@ -80,7 +95,7 @@ func (c *Conn) WaitLarge(ctx context.Context) (release func(), err error) {
 
 // WaitReading returns when the connection may read a log or a recording; release must be called
 // when nothing of it is in memory any more, and may be called again. It waits for other readers of
-// the account for readingTime. An error is a [*QuotaError] or ctx's cause.
+// the account for readingTime. An error is a [*admit.QuotaError] or ctx's cause.
 func (c *Conn) WaitReading(ctx context.Context) (release func(), err error) {
 	if c.pace == nil {
 		return func() {}, nil
@@ -93,7 +108,8 @@ func (c *Conn) WaitReading(ctx context.Context) (release func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-late.C:
-		return nil, &QuotaError{"logs and recordings that are being read", maxReadings, true}
+		return nil, &admit.QuotaError{What: "logs and recordings that are being read",
+			Limit: maxReadings, Own: true}
 	}
 }
 
@@ -104,25 +120,22 @@ func (h *Host) paceLocked(p authz.Principal) *Pace {
 	}
 	pace := h.paces[p.Account()]
 	if pace == nil {
-		pace = &Pace{large: make(chan struct{}, maxLarge),
-			readings: make(chan struct{}, maxReadings), at: time.Now(),
-			bytes: paceBytes, messages: paceMessages}
+		pace = newPace()
 		h.paces[p.Account()] = pace
 	}
 	return pace
 }
 
-// forgetPacesLocked forgets those of accounts without connections.
+// forgetPacesLocked forgets those of accounts without connections that owe nothing: nobody gets
+// more by coming back.
 func (h *Host) forgetPacesLocked() {
 	used := map[string]bool{}
 	for c := range h.conns {
 		used[c.principal.Account()] = true
 	}
+	now := time.Now()
 	for account, p := range h.paces {
-		p.mu.Lock()
-		old := time.Since(p.at) >= paceMemory
-		p.mu.Unlock()
-		if old && !used[account] {
+		if !used[account] && p.bytes.Full(now) && p.messages.Full(now) && p.work.Full(now) {
 			delete(h.paces, account)
 		}
 	}

@@ -1,10 +1,12 @@
-package host
+package host_test
 
 import (
 	"context"
+	"slices"
 	"testing"
-	"time"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
@@ -14,18 +16,18 @@ func TestAnAccountDoesFewLargeThingsAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		most int
-		wait func(*Conn, context.Context) (release func(), err error)
+		wait func(*host.Conn, context.Context) (release func(), err error)
 	}{
-		"answers":  {maxLarge, (*Conn).WaitLarge},
-		"readings": {maxReadings, (*Conn).WaitReading},
+		"answers":  {4, (*host.Conn).WaitLarge},
+		"readings": {2, (*host.Conn).WaitReading},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHost(t)
+			h := hosttest.New(t)
 			token, _ := of(worker)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			connect := func(p authz.Principal) *Conn {
-				c, err := h.Connect(p, DoorWebSocket)
+			connect := func(p authz.Principal) *host.Conn {
+				c, err := h.Connect(p, host.DoorWebSocket)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -59,24 +61,36 @@ func TestAnAccountDoesFewLargeThingsAtOnce(t *testing.T) {
 	}
 }
 
-func TestThePaceOfAnAccount(t *testing.T) {
+// The pace of an account is forgotten when nobody of it is here and nothing is owed: nobody gets
+// more by coming back.
+func TestPacesAreForgottenOncePaid(t *testing.T) {
 	t.Parallel()
-	now := time.Unix(1_700_000_000, 0)
-	p := &Pace{at: now, bytes: paceBytes, messages: paceMessages}
-	for _, step := range []struct {
-		after           time.Duration
-		bytes, messages float64
-		want            time.Duration
-	}{
-		{0, paceBytes, paceMessages, 0}, // a second's worth at once
-		{0, paceBytes / 2, 0, time.Second / 2},
-		{time.Second / 2, 0, paceMessages, time.Second / 2},
-		{time.Hour, paceBytes, 0, 0}, // no more than that is saved up
-		{0, paceBytes, 0, time.Second},
-	} {
-		now = now.Add(step.after)
-		if got := max(p.owe(step.bytes, step.messages, now), 0); got != step.want {
-			t.Errorf("%+v: a wait of %v", step, got)
+	h := hosttest.New(t)
+	owing, here := worker, worker
+	owing.Fingerprint, here.Fingerprint = "SHA256:owing", "SHA256:here"
+	for _, p := range []authz.Principal{worker, owing, here} {
+		c, err := h.Connect(p, host.DoorWebSocket)
+		if err != nil {
+			t.Fatal(err)
 		}
+		switch p.Account() {
+		case owing.Account():
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if c.Pace(ctx, 1<<40, 0) == nil {
+				t.Error("so much comes at once")
+			}
+			c.Close()
+		case worker.Account():
+			c.Close()
+		default:
+			t.Cleanup(c.Close)
+		}
+	}
+	host.Tend(h)
+	got, want := host.KeptOf(h).Paces, []string{owing.Account(), here.Account()}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the paces of %q are known, want %q", got, want)
 	}
 }

@@ -25,7 +25,7 @@ type Process struct {
 // StartProcess runs o's command for the connection's principal. It is a forced one, one for files,
 // or else the shell's. what is the verb that the principal must be permitted. The options that
 // concern a terminal are ignored. The program is hung up when the connection ends. The Process must
-// be closed.
+// be closed. Errors are those of [Host.Create], and *admit.FullError.
 func (c *Conn) StartProcess(what authz.Verb, o CreateOptions) (*Process, error) {
 	h := c.host
 	if c.ctx.Err() != nil {
@@ -34,18 +34,30 @@ func (c *Conn) StartProcess(what authz.Verb, o CreateOptions) (*Process, error) 
 	if err := authz.Check(c.principal, what, authz.Target{Forced: o.Forced}); err != nil {
 		return nil, err
 	}
-	o.piped = true
+	if o.conn, o.piped = c, true; what == authz.Create && h.startsByYes(o, false) {
+		return nil, errStartsUnlisted
+	}
+	places, limit := h.processPlaces(c.principal, what)
+	if err := places.Take(c.principal, limit); err != nil {
+		return nil, err
+	}
 	spec, _ := h.spec(o)
 	spec.Marker = h.pool.NewMarker()
 	h.creators.add(spec.Marker, creator{principal: c.principal, proof: h.proofOf(c.principal)})
 	p, err := h.pool.StartProcess(spec)
 	if err != nil {
+		places.Leave(c.principal)
 		h.creators.end(spec.Marker)
 		if errors.Is(err, ptypool.ErrShutdown) {
 			err = ErrClosed
 		}
 		return nil, err
 	}
+	event := authz.AuditRun
+	if what == authz.Files {
+		event = authz.AuditFiles
+	}
+	c.Audit(event, "who", c.Name())
 	s := &Process{conn: c, process: p, done: make(chan struct{})}
 	s.unwatch = context.AfterFunc(c.ctx, s.hangup)
 	go func() { // ends with the program, which the pool's shutdown waits for
@@ -53,9 +65,13 @@ func (c *Conn) StartProcess(what authz.Verb, o CreateOptions) (*Process, error) 
 		s.status, _ = p.Wait() // without a status it is UnknownExit
 		s.process.Stdin.Close()
 		h.creators.end(spec.Marker)
+		places.Leave(c.principal)
 	}()
 	return s, nil
 }
+
+var errStartsUnlisted = &authz.Denied{Verb: authz.Create,
+	Rule: "what agents start waits for a person's approval, in a terminal: use `run`"}
 
 // Done is closed when the program has ended.
 func (s *Process) Done() <-chan struct{} { return s.done }

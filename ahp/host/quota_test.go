@@ -1,11 +1,14 @@
-package host
+package host_test
 
 import (
 	"errors"
 	"testing"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
+	"termhost/authz/admit"
 )
 
 // Two people with keys of their own.
@@ -25,9 +28,9 @@ func of(p authz.Principal) (token, guest authz.Principal) {
 
 func TestAKeyItsTokensAndItsGuestsShareTheirConnections(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.MaxConnections, c.MaxWebSockets = 100, 80 })
+	h := hosttest.New(t, func(c *host.Config) { c.MaxConnections, c.MaxWebSockets = 100, 80 })
 	token, guest := of(worker)
-	var open []*Conn
+	var open []*host.Conn
 	enter := func(p authz.Principal, door string) error {
 		c, err := h.Connect(p, door)
 		if err == nil {
@@ -38,35 +41,35 @@ func TestAKeyItsTokensAndItsGuestsShareTheirConnections(t *testing.T) {
 	}
 	for i := range 20 { // a quarter of 80
 		who := []authz.Principal{worker, token, guest}[i%3]
-		if err := enter(who, DoorWebSocket); err != nil {
+		if err := enter(who, host.DoorWebSocket); err != nil {
 			t.Fatalf("number %d: %v", i, err)
 		}
 	}
-	var quota *QuotaError
+	var quota *admit.QuotaError
 	for _, p := range []authz.Principal{worker, token, guest} {
-		for _, door := range []string{DoorWebSocket, DoorUnix, DoorForward, DoorSubsystem} {
+		for _, door := range []string{host.DoorWebSocket, host.DoorUnix, host.DoorForward, host.DoorSubsystem} {
 			if err := enter(p, door); !errors.As(err, &quota) || quota.Limit != 20 {
 				t.Errorf("%s by %s: %v", p.ID, door, err)
 			}
 		}
 	}
 	for _, p := range []authz.Principal{worker, token} {
-		if err := enter(p, DoorSSH); err != nil {
+		if err := enter(p, host.DoorSSH); err != nil {
 			t.Errorf("SSH is counted with the rest: %v", err)
 		}
 	}
 	other := worker
 	other.ID, other.Fingerprint = "SHA256:other", "SHA256:other"
 	for i := range 80 {
-		if err := enter(chief, DoorWebSocket); err != nil {
+		if err := enter(chief, host.DoorWebSocket); err != nil {
 			t.Fatalf("an admin's number %d: %v", i, err)
 		}
 	}
-	if err := enter(other, DoorWebSocket); err != nil {
+	if err := enter(other, host.DoorWebSocket); err != nil {
 		t.Errorf("somebody else: %v", err)
 	}
 	open[0].Close()
-	if err := enter(guest, DoorWebSocket); err != nil {
+	if err := enter(guest, host.DoorWebSocket); err != nil {
 		t.Errorf("there is room again: %v", err)
 	}
 }
@@ -74,29 +77,29 @@ func TestAKeyItsTokensAndItsGuestsShareTheirConnections(t *testing.T) {
 // An entry of the configuration counts for admins, too.
 func TestLimitsOfAPrincipal(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	boss := chief
 	boss.Limits = authz.Limits{Connections: 2, Terminals: 1}
 	for range 2 {
-		c, err := h.Connect(boss, DoorSSH)
+		c, err := h.Connect(boss, host.DoorSSH)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
 	}
-	var quota *QuotaError
-	if _, err := h.Connect(boss, DoorSSH); !errors.As(err, &quota) || quota.Limit != 2 {
+	var quota *admit.QuotaError
+	if _, err := h.Connect(boss, host.DoorSSH); !errors.As(err, &quota) || quota.Limit != 2 {
 		t.Errorf("a third connection: %v", err)
 	}
-	first, err := h.Create(boss, CreateOptions{Argv: []string{"/bin/cat"}})
+	first, err := h.Create(boss, host.CreateOptions{Argv: []string{"/bin/cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Create(boss, CreateOptions{Argv: []string{"/bin/cat"}}); !errors.As(err, &quota) {
+	if _, err := h.Create(boss, host.CreateOptions{Argv: []string{"/bin/cat"}}); !errors.As(err, &quota) {
 		t.Errorf("a second terminal: %v", err)
 	}
-	h.remove(first, "")
-	if _, err := h.Create(boss, CreateOptions{Argv: []string{"/bin/cat"}}); err != nil {
+	dispose(t, h, first)
+	if _, err := h.Create(boss, host.CreateOptions{Argv: []string{"/bin/cat"}}); err != nil {
 		t.Errorf("when the first is gone: %v", err)
 	}
 }
@@ -104,8 +107,8 @@ func TestLimitsOfAPrincipal(t *testing.T) {
 // The last terminals are for admins.
 func TestTerminalsAreKeptForAdmins(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.MaxTerminals = 17 })
-	cat := CreateOptions{Argv: []string{"/bin/cat"}}
+	h := hosttest.New(t, func(c *host.Config) { c.MaxTerminals = 17 })
+	cat := host.CreateOptions{Argv: []string{"/bin/cat"}}
 	for i := range 8 {
 		p := worker
 		if i%2 > 0 {
@@ -117,7 +120,7 @@ func TestTerminalsAreKeptForAdmins(t *testing.T) {
 			}
 		}
 	}
-	var quota *QuotaError
+	var quota *admit.QuotaError
 	if _, err := h.Create(worker, cat); !errors.As(err, &quota) || quota.Own {
 		t.Errorf("an operator's: %v", err)
 	}
@@ -128,11 +131,11 @@ func TestTerminalsAreKeptForAdmins(t *testing.T) {
 
 func TestSubscriptionsOfAnAccountAreCountedTogether(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	token, guest := of(worker)
 	n := 0
 	for _, p := range []authz.Principal{worker, token, guest, chief} {
-		c, err := h.Connect(p, DoorWebSocket)
+		c, err := h.Connect(p, host.DoorWebSocket)
 		if err != nil {
 			t.Fatal(err)
 		}

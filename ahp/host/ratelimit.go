@@ -7,26 +7,25 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/authz/admit"
 )
 
-// rateLimit bounds how fast a clientId may send what its client-executed terminals show: output,
-// command lines and titles. It is a bucket that fills at the configured rate. Whoever takes more
-// out of it than is there gets it, but nothing more is read from them until it has filled up again.
-// It outlives connections, so that nobody gets a full bucket by coming back.
-type rateLimit struct {
-	mu   sync.Mutex // no other lock is taken while it is held
-	left float64    // bytes in the bucket; below zero: what is still owed
-	at   time.Time  // when left was true; zero: the bucket has never been used and is full
+// outputRate bounds how fast a clientId may send what its client-executed terminals show: output,
+// command lines and titles, in bytes. Whoever sends more is read later. It outlives connections, so
+// that nobody gets a full bucket by coming back.
+type outputRate struct {
+	bucket admit.Bucket
+
+	mu   sync.Mutex // held over the bucket's lock
 	told bool       // the owner has been told, since the bucket was last full
 }
 
-// rateLimitBurst is how many seconds' worth of output the bucket holds: what a build prints in one
-// go passes at once.
-const rateLimitBurst = 4
+// outputBurst is how many seconds' worth of output may come at once: what a build prints in one go.
+const outputBurst = 4
 
 // chargeAction charges for what an action shows to others. notice is for the answer to it; "":
 // there is none.
-func (l *rateLimit) chargeAction(a ahp.Action, rate int, now time.Time) (notice string) {
+func (l *outputRate) chargeAction(a ahp.Action, rate int, now time.Time) (notice string) {
 	switch a := a.(type) {
 	case ahp.TerminalOutput: // even if it is refused: it had to be read
 		return l.chargeOutput(len(a.Data), rate, now)
@@ -41,11 +40,11 @@ func (l *rateLimit) chargeAction(a ahp.Action, rate int, now time.Time) (notice 
 }
 
 // chargeOutput charges for n bytes of output. notice is what the owner is to be told; "": nothing.
-func (l *rateLimit) chargeOutput(n, rate int, now time.Time) (notice string) {
-	l.charge(n, rate, now)
+func (l *outputRate) chargeOutput(n, rate int, now time.Time) (notice string) {
+	wait := l.charge(n, rate, now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if rate <= 0 || l.left >= 0 || l.told {
+	if wait <= 0 || l.told {
 		return ""
 	}
 	l.told = true
@@ -53,60 +52,18 @@ func (l *rateLimit) chargeOutput(n, rate int, now time.Time) (notice string) {
 		"(terminal.client_output_rate, %d bytes a second) and is read more slowly now", rate)
 }
 
-// charge takes n bytes out of the bucket.
-func (l *rateLimit) charge(n, rate int, now time.Time) {
-	if rate <= 0 || n == 0 {
-		return
-	}
+// charge charges for n bytes and returns for how long nothing more is to be read.
+func (l *outputRate) charge(n, rate int, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.fillLocked(rate, now)
-	l.left -= float64(n)
+	if l.told && l.bucket.Full(now) {
+		l.told = false
+	}
+	return l.bucket.Take(admit.Rate{PerSecond: rate, Burst: outputBurst * rate}, n, now)
 }
 
-// fillLocked puts in what has come since it was called last.
-func (l *rateLimit) fillLocked(rate int, now time.Time) {
-	full := float64(rate) * rateLimitBurst
-	if l.at.IsZero() {
-		l.left = full
-	} else {
-		l.left += now.Sub(l.at).Seconds() * float64(rate)
-	}
-	l.at = now
-	if l.left >= full {
-		l.left, l.told = full, false
-	}
-}
-
-// delay returns for how long nothing more is to be read: until nothing is owed.
-func (l *rateLimit) delay(rate int, now time.Time) time.Duration {
-	if rate <= 0 {
-		return 0
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.fillLocked(rate, now)
-	if l.left >= 0 {
-		return 0
-	}
-	return time.Duration(-l.left / float64(rate) * float64(time.Second))
-}
-
-// Pause waits for d, or returns ctx's cause if that ends first. If d is not positive it does not
-// wait.
-func Pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
+// delay returns for how long nothing more is to be read.
+func (l *outputRate) delay(rate int, now time.Time) time.Duration { return l.charge(0, rate, now) }
 
 // WaitOutput returns when the connection's reader may read on: at once, unless its peer sends what
 // client-executed terminals show faster than the configuration allows. An error is ctx's cause.
@@ -114,5 +71,5 @@ func (c *Conn) WaitOutput(ctx context.Context) error {
 	if c.client == nil {
 		return nil
 	}
-	return Pause(ctx, c.client.output.delay(c.host.cfg().ClientOutputRate, c.host.now()))
+	return admit.Pause(ctx, c.client.output.delay(c.host.cfg().ClientOutputRate, c.host.now()))
 }

@@ -2,10 +2,12 @@ package host
 
 import (
 	"bytes"
-	"strings"
+	"errors"
+	"math"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
 	"termhost/authz"
 )
 
@@ -62,8 +64,12 @@ func (h *Host) LogRaw(p authz.Principal, t *Terminal) (
 
 // LogText returns the lines that have left the screen, and the main screen, as plain text. Lines
 // that were wrapped are joined.
-func (h *Host) LogText(p authz.Principal, t *Terminal) (text []byte, truncated bool, err error) {
-	if err := authz.Check(p, authz.Read, t.seen()); err != nil {
+func (h *Host) LogText(w *Work, t *Terminal) (text []byte, truncated bool, err error) {
+	if err := authz.Check(w.principal, authz.Read, t.seen()); err != nil {
+		return nil, false, err
+	}
+	defer w.Rest()
+	if err := w.Step(); err != nil {
 		return nil, false, err
 	}
 	t.term.Lock()
@@ -89,52 +95,61 @@ func (h *Host) Peek(p authz.Principal, t *Terminal, ansi bool) ([]byte, error) {
 	return append(screen, '\n'), nil
 }
 
-// Command is a command that a shell has run, as listings show it; its JSON is an element of
-// `log --commands --json`.
-type Command struct {
-	Line       string    `json:"line"`      // as it was typed, so it may have control characters
-	By         string    `json:"by"`        // who typed it, or [ahp.Nobody]
-	StartedAt  time.Time `json:"startedAt"` // in UTC
-	DurationMs *int64    `json:"durationMs,omitempty"`
-	ExitCode   *int      `json:"exitCode,omitempty"` // nil: unknown, or it runs
-	Running    bool      `json:"-"`
-
-	id string // AHP's
-}
-
-// NewCommand returns a command of a terminal's state as listings show it.
-func NewCommand(c *ahp.Command) *Command {
-	return &Command{
-		id: c.ID, Line: c.Line, By: c.Who(), StartedAt: time.UnixMilli(c.Timestamp).UTC(),
-		DurationMs: c.DurationMs, ExitCode: c.ExitCode, Running: !c.Complete,
-	}
-}
-
-// LineText returns the line for people, on one line.
-func (c *Command) LineText() string {
-	return Printable(strings.ReplaceAll(c.Line, "\n", " "))
-}
-
 // LogCommands returns the commands that shell integration has told of, the oldest first. It does
 // not return nil.
 func (h *Host) LogCommands(p authz.Principal, t *Terminal) (
-	list []*Command, truncated bool, err error,
+	list []*history.Command, truncated bool, err error,
 ) {
 	st, truncated, err := h.readLog(p, t)
 	if err != nil {
 		return nil, false, err
 	}
-	list = []*Command{}
+	list = []*history.Command{}
 	for i := range st.Content {
 		if c := st.Content[i].Command; c != nil {
-			list = append(list, NewCommand(c))
+			list = append(list, history.NewCommand(c))
 		}
 	}
 	return list, truncated, nil
 }
 
+// Excerpt returns a part of a terminal's log. It returns *authz.Denied, [ErrNoCommands] or
+// [history.ErrNoCommandYet], or that there is no such command, or the cause of the work's end.
+func (h *Host) Excerpt(w *Work, t *Terminal, of history.ExcerptOf) (history.Excerpt, error) {
+	defer w.Rest()
+	if err := w.Step(); err != nil {
+		return history.Excerpt{}, err
+	}
+	st, truncated, err := h.readLog(w.principal, t)
+	if err != nil {
+		return history.Excerpt{}, err
+	}
+	return t.excerpt(w, history.Excerpt{State: st, Truncated: truncated}, of, math.MaxInt64)
+}
+
+// excerpt takes a part of all; of the log only what comes before end counts.
+func (t *Terminal) excerpt(w *Work, all history.Excerpt, of history.ExcerptOf, end int64) (
+	history.Excerpt, error,
+) {
+	if !of.Since.IsZero() {
+		log := t.host.History(w, t)
+		log.Retained = func() (history.Retained, error) {
+			return t.retainedHistory(all.State, all.Truncated), nil
+		}
+		return log.Since(w, all, of.Since, end)
+	}
+	if of.Last && t.replaced.Load() {
+		return history.Excerpt{}, ErrNoCommands
+	}
+	e, err := all.Part(of)
+	if errors.Is(err, history.ErrNoCommandYet) && !all.State.Detection && !t.integrated {
+		err = ErrNoCommands
+	}
+	return e, err
+}
+
 // CommandTable returns commands for people: a row of column names, then one for each.
-func CommandTable(list []*Command) [][]string {
+func CommandTable(list []*history.Command) [][]string {
 	rows := [][]string{{"STARTED", "TOOK", "STATUS", "WHO", "COMMAND"}}
 	for _, c := range list {
 		took, status := "-", StateRunning

@@ -1,10 +1,12 @@
-package host
+package host_test
 
 import (
 	"strings"
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 )
 
@@ -18,10 +20,10 @@ func mirror(st ahp.TerminalState, uri string, entries []*store.Entry) ahp.Termin
 	return st
 }
 
-func reconnect(t *testing.T, h *Host, id string, lastSeen uint64,
-	refs ...ahp.SubscriptionRef) (*peer, Replay) {
+func reconnect(t *testing.T, h *host.Host, id string, lastSeen uint64,
+	refs ...ahp.SubscriptionRef) (*peer, host.Replay) {
 	t.Helper()
-	c, err := h.Connect(carol, DoorWebSocket)
+	c, err := h.Connect(carol, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,27 +33,27 @@ func reconnect(t *testing.T, h *Host, id string, lastSeen uint64,
 	if e != nil {
 		t.Fatal(e)
 	}
-	return &peer{t: t, c: c, id: id}, r
+	return &peer{t: t, h: h, c: c, id: id}, r
 }
 
 func TestReconnectReplaysWhatWasMissed(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
 		"stty -echo; printf one; read x; printf two; read x; printf three; read x")
 	other := p.create("gone", "/bin/cat")
 	p.subscribe(other)
-	term := h.lookup(uri)
-	term.awaitOutput(t, "one")
+	term := lookup(h, uri)
+	awaitOutput(t, h, term, "one")
 	st := p.subscribe(uri)
 	before := p.pending()
 	st = mirror(st, uri, before)
-	seen := h.store.Seq()
+	seen := h.Stats().ServerSeq
 	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
-	term.awaitOutput(t, "two") // is on its way when the connection is lost
+	awaitOutput(t, h, term, "two") // is on its way when the connection is lost
 	p.c.Close()
-	if err := h.Dispose(carol, h.lookup(other)); err != nil {
+	if err := h.Dispose(carol, lookup(h, other)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -75,33 +77,33 @@ func TestReconnectReplaysWhatWasMissed(t *testing.T) {
 	if got := fresh.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")}); got != "" {
 		t.Fatalf("the clientId holds nothing after it came back: %q", got)
 	}
-	term.awaitOutput(t, "three")
+	awaitOutput(t, h, term, "three")
 	if st = mirror(st, uri, fresh.pending()); text(st) != "onetwothree" {
 		t.Errorf("then it is %q", text(st))
 	}
-	if fresh.c.version.String() != "0.5.0" {
-		t.Errorf("the version is %q", fresh.c.version)
+	if fresh.c.Shape() != ahp.ShapeExitCode {
+		t.Errorf("the shape is %v", fresh.c.Shape())
 	}
 }
 
 func TestReconnectRebuildsWhatTheLogHasNot(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.LogBytes = 128 << 10; c.ScrollbackBytes = 64 << 10 })
+	h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 128 << 10; c.ScrollbackBytes = 64 << 10 })
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
 		"stty -echo -onlcr; printf one; read x; yes 0123456789 | head -c 1000000; printf '\\033]2;titled\\007end'; read x")
-	term := h.lookup(uri)
-	term.awaitOutput(t, "one")
+	term := lookup(h, uri)
+	awaitOutput(t, h, term, "one")
 	st := p.subscribe(uri)
 	st = mirror(st, uri, p.pending())
-	seen := h.store.Seq()
+	seen := h.Stats().ServerSeq
 	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
 	p.c.Close()
-	term.awaitOutput(t, "end")
-	term.awaitTitle(t, "titled")
+	awaitOutput(t, h, term, "end")
+	awaitTitle(t, h, term, "titled")
 	_, r := reconnect(t, h, "c", seen, ahp.SubscriptionRef(uri))
 	st = mirror(st, uri, r.Actions)
-	now, _ := term.ch.Terminal()
+	now := state(p.t, h, term)
 	if text(st) != text(now) || st.Title != "titled" || st.Claim != now.Claim || st.Cols != now.Cols {
 		t.Errorf("the rebuilt state is %d bytes titled %q, the host's %d titled %q",
 			len(text(st)), st.Title, len(text(now)), now.Title)
@@ -113,8 +115,8 @@ func TestReconnectRebuildsWhatTheLogHasNot(t *testing.T) {
 
 func TestReconnectOfAnUnknownClientLeavesTheConnectionOpen(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	c, err := h.Connect(carol, DoorWebSocket)
+	h := hosttest.New(t)
+	c, err := h.Connect(carol, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,11 +132,11 @@ func TestReconnectOfAnUnknownClientLeavesTheConnectionOpen(t *testing.T) {
 
 func TestReconnectTakesOverALiveConnection(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	old := connect(t, h, carol, "c")
 	uri := old.create("x", "/bin/cat")
 	old.subscribe(uri)
-	fresh, _ := reconnect(t, h, "c", h.store.Seq(), ahp.SubscriptionRef(uri))
+	fresh, _ := reconnect(t, h, "c", h.Stats().ServerSeq, ahp.SubscriptionRef(uri))
 	wait(t, "the older connection's end", old.c.Context().Done())
 	if got := fresh.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); got != "" {
 		t.Error(got)
@@ -147,11 +149,11 @@ func TestReconnectTakesOverALiveConnection(t *testing.T) {
 
 func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	uri := connect(t, h, carol, "c").create("x", "/bin/cat")
 	forced := carol
 	forced.ID, forced.Command = "SHA256:forced", "date"
-	c, err := h.Connect(forced, DoorWebSocket)
+	c, err := h.Connect(forced, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,13 +176,13 @@ func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T)
 
 func TestNothingIsReplayedToWhoHasSeenTheSnapshotsOfInitialize(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	term, err := h.Create(carol, CreateOptions{Name: "x", Argv: sh("echo ready; cat")})
+	h := hosttest.New(t, withoutLookout) // that the program waits would be news
+	term, err := h.Create(carol, host.CreateOptions{Name: "x", Argv: sh("echo ready; cat")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	term.awaitOutput(t, "ready")
-	c, err := h.Connect(carol, DoorWebSocket)
+	awaitOutput(t, h, term, "ready")
+	c, err := h.Connect(carol, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +214,7 @@ func TestReconnectMissesATerminalWhoseURIIsAnothersNow(t *testing.T) {
 		behind bool
 	}{{"that was read", false}, {"that was being caught up with", true}} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHost(t, func(c *Config) { c.LogBytes = 4 << 10 })
+			h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 4 << 10 })
 			p, owner := connect(t, h, carol, "c"), connect(t, h, carol, "owner")
 			uri, _ := owner.share("x", "")
 			p.subscribe(uri)
@@ -221,9 +223,9 @@ func TestReconnectMissesATerminalWhoseURIIsAnothersNow(t *testing.T) {
 					owner.print(uri, strings.Repeat("x", 1<<10))
 				}
 			}
-			seen := h.store.Seq()
+			seen := h.Stats().ServerSeq
 			p.c.Close()
-			if err := h.Dispose(carol, h.lookup(uri)); err != nil {
+			if err := h.Dispose(carol, lookup(h, uri)); err != nil {
 				t.Fatal(err)
 			}
 			owner.share("x", "")

@@ -1,12 +1,10 @@
 package host
 
 import (
-	"crypto/rand"
-	"encoding/json"
-	"path/filepath"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/journal"
 	"termhost/ahp/store"
 	"termhost/ptypool"
 	"termhost/ptypool/termlog"
@@ -21,62 +19,52 @@ import (
 func (t *Terminal) keep() {
 	h := t.host
 	s := t.ch.Summary()
-	t.outline = outline{
+	t.outline = journal.Outline{
 		Title: s.Title, Renamed: t.renamed, Cwd: s.Cwd, Cols: s.Cols, Rows: s.Rows,
-		Holder: heldByOf(t.holder),
+		Holder: storedHolder(t.holder),
 	}
-	if h.termsDir == "" {
+	if h.folders == "" {
 		return
 	}
-	size, memory := h.logPlace()
-	if memory && t.Client() { // which no keeper has
-		size, memory = 0, false
+	log := h.logPlace()
+	if log.Memory && t.Client() { // which no keeper has
+		log = journal.Place{}
 	}
-	dir := filepath.Join(h.termsDir, rand.Text())
-	log := h.spares.use(dir, onDisk(size, memory))
-	t.warn(t.journal.begin(dir, size, memory, log, t.describe(nil), t.created))
+	t.warn(t.journal.Begin(h.folders.New(), log, &h.spares, t.describe()))
 	t.checkpoint(nil, "")
 	if t.recorded || h.recordsNew(t) {
-		if err := t.beginTape(t.creator.ID, snapshot{Outline: t.outline}); err != nil {
-			h.log.Warn("a terminal is not recorded", "name", t.name, "err", err)
+		if err := t.beginTape(t.creator.ID, journal.Snapshot{Outline: t.outline}); err != nil {
+			h.log.Warn("a terminal is not recorded", "name", t.Name(), "err", err)
 		}
 	}
 }
 
-// logPlace returns how large logs are, in bytes, and whether they are in memory. Without a keeper,
-// which has that memory as well, there would be no use in it.
-func (h *Host) logPlace() (size int64, memory bool) {
+// logPlace returns where logs are. Without a keeper, which has that memory as well, there would be
+// no use in one in memory.
+func (h *Host) logPlace() journal.Place {
 	switch cfg := h.cfg(); {
 	case cfg.Persist:
-		return int64(h.logBytes()), false
+		return journal.Place{Size: int64(h.logBytes())}
 	case cfg.Keeper != nil:
-		return int64(h.logBytes()), true
+		return journal.Place{Size: int64(h.logBytes()), Memory: true}
 	}
-	return 0, false
-}
-
-// onDisk returns the size of what logPlace says that is on disk; 0: nothing.
-func onDisk(size int64, memory bool) int64 {
-	if memory {
-		return 0
-	}
-	return size
+	return journal.Place{}
 }
 
 // append applies an action to the terminal's channel, once it is logged, and returns its serverSeq.
 func (t *Terminal) append(a ahp.Action, origin *ahp.Origin) uint64 {
-	t.record(a, event{})
+	t.record(a, journal.Event{})
 	return t.channel().Append(a, origin)
 }
 
 // appendParsed is append for an action that the output being handled has brought.
 func (t *Terminal) appendParsed(a ahp.Action) {
-	t.record(a, event{Parsed: true})
+	t.record(a, journal.Event{Parsed: true})
 	t.channel().Append(a, nil)
 }
 
 // record logs an action, unless it is in the log already.
-func (t *Terminal) record(a ahp.Action, ev event) {
+func (t *Terminal) record(a ahp.Action, ev journal.Event) {
 	if t.replay != nil {
 		return
 	}
@@ -85,45 +73,41 @@ func (t *Terminal) record(a ahp.Action, ev event) {
 	case ahp.TerminalTitleChanged:
 		ev.Renamed = t.renamed
 	case ahp.TerminalClaimed:
-		holder := heldByOf(t.holder)
-		ev.Holder, ev.Loans = &holder, loansOf(t.prior, t.lent)
+		holder := storedHolder(t.holder)
+		ev.Holder, ev.Loans = &holder, storedLoans(t.prior, t.lent)
 	case ahp.TerminalResized:
-		t.outline.apply(a, ev, at)
+		t.outline.Apply(a, ev, at)
 		size := termlog.SizePayload(a.Cols, a.Rows)
-		t.warn(t.journal.record(termlog.Resize, at, size))
+		t.warn(t.journal.Record(termlog.Resize, at, size))
 		t.tapeWrite(termlog.Resize, at, size)
 		return
 	}
-	t.outline.apply(a, ev, at)
+	t.outline.Apply(a, ev, at)
 	if e, ok := t.exec.(*clientExecutor); ok {
 		ev.Owner = e.mark(0, e.half)
 		t.outline.Owner = ev.Owner
 	}
 	if t.exited {
-		t.warn(t.journal.describe(t.describe(t.end), at))
+		t.warn(t.journal.Describe(t.describe(), at))
 		return
 	}
 	ev.Action = ahp.AppendAction(nil, a, ahp.ShapeLifecycle)
 	t.recordEvent(ev, at)
 	if t.tape != nil && isCommand(a) {
-		text, _ := json.Marshal(event{Action: ev.Action, Parsed: ev.Parsed}) // it cannot fail
-		t.tapeWrite(termlog.Event, at, text)
+		shown := journal.Event{Action: ev.Action, Parsed: ev.Parsed}
+		t.tapeWrite(termlog.Event, at, shown.Encode())
 	}
 }
 
-func (t *Terminal) recordEvent(ev event, at time.Time) {
-	text, err := json.Marshal(ev)
-	if err == nil {
-		err = t.journal.record(termlog.Event, at, text)
-	}
-	t.warn(err)
+func (t *Terminal) recordEvent(ev journal.Event, at time.Time) {
+	t.warn(t.journal.Record(termlog.Event, at, ev.Encode()))
 }
 
 // keepCheckpoint logs a checkpoint if one is due. All output so far has been handled. One in the
 // middle of a sequence waits: the redraw has no place for the beginning of one.
 func (t *Terminal) keepCheckpoint() {
 	t.outputAt = time.Time{}
-	if t.replay != nil || !t.journal.checkpointDue() {
+	if t.replay != nil || !t.journal.CheckpointDue() {
 		return
 	}
 	if screen := t.term.Screen(); !screen.InSequence() {
@@ -132,26 +116,23 @@ func (t *Terminal) keepCheckpoint() {
 }
 
 func (t *Terminal) checkpoint(redraw []byte, marks string) {
-	s := snapshot{Outline: t.outline, Position: t.ch.Position(), Marks: marks, redraw: redraw}
-	t.warn(t.journal.checkpoint(t.host.now(), s.append(nil)))
+	s := journal.Snapshot{Outline: t.outline, Position: t.ch.Position(), Marks: marks,
+		Redraw: redraw}
+	t.warn(t.journal.Checkpoint(&s, t.host.now()))
 }
 
 // keepEnd logs how the terminal has ended, and what readers are told of it.
 func (t *Terminal) keepEnd(st ptypool.ExitStatus, told ahp.TerminalExited) {
-	e := ending{
-		Status: termlog.Status{Code: st.Code, Signal: int(st.Signal), At: t.exitedAt},
+	t.end = &journal.Ending{
+		Status: termlog.Status{Code: st.Code, Signal: int(st.Signal), At: t.exitedAt,
+			Logged: t.journal.Logged()},
 		Untold: told.ExitCode == nil, Why: t.EndedBy(),
 	}
-	t.end = &e
-	text, err := json.Marshal(e)
-	if err != nil {
-		panic("host: an ending does not marshal: " + err.Error()) // it has only plain fields
-	}
-	t.warn(t.journal.end(text, e.At, func() []byte { return t.describe(&e) }))
+	t.warn(t.journal.End(t.end, t.describe))
 }
 
-// describe returns the description for the journal; end is nil as long as the terminal runs.
-func (t *Terminal) describe(end *ending) []byte {
+// describe returns the description for the journal.
+func (t *Terminal) describe() *journal.Description {
 	grace, detached := time.Duration(0), false
 	switch e := t.exec.(type) {
 	case *clientExecutor:
@@ -159,19 +140,16 @@ func (t *Terminal) describe(end *ending) []byte {
 	case *pipesExecutor:
 		detached = e.detached
 	}
-	m := meta{
+	return &journal.Description{
 		Proof: t.proof, Grace: grace, Detached: detached,
-		Format: metaFormat, Boot: t.host.boot, URI: t.uri, Name: t.name, Created: t.created,
-		Creator: identityOf(t.creator), CreatedBy: t.createdBy, Transient: t.transient,
+		Boot: t.host.boot, URI: t.uri, Created: t.created,
+		Name: t.Name(), Former: t.naming.Load().former,
+		Creator: t.creator, CreatedBy: t.createdBy, Transient: t.transient,
 		Forced: t.forced, Client: t.Client(), IsPty: t.exec.isPty(), Piped: t.Piped(),
-		Guarded: t.guard.on, Term: t.screen.Term, Tag: t.tag,
-		Nonce: t.screen.Nonce, Marker: t.marker, Outline: t.outline, End: end,
+		Guarded: t.guard.on, Unstarted: t.unstarted(), Term: t.screen.Term, Tag: t.tag,
+		Nonce: t.screen.Nonce, Marker: t.marker, Outline: t.outline, End: t.end,
+		Damage: t.damage,
 	}
-	text, err := json.Marshal(&m)
-	if err != nil {
-		panic("host: a description does not marshal: " + err.Error()) // it has only plain fields
-	}
-	return append(text, '\n')
 }
 
 // channel returns where the terminal's actions go: while its log is read, that is a draft.
@@ -212,7 +190,7 @@ func (t *Terminal) listChanged() {
 // It is called with or without the lock.
 func (t *Terminal) warn(err error) {
 	if err != nil {
-		t.host.log.Warn("a terminal is not kept on disk", "name", t.name, "err", err)
+		t.host.log.Warn("a terminal is not kept on disk", "name", t.Name(), "err", err)
 		t.host.janitor.exited()
 	}
 }

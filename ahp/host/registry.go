@@ -3,60 +3,79 @@ package host
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"termhost/ahp"
+	"termhost/ahp/journal"
 	"termhost/authz"
 )
 
 // NotFoundError says that no terminal has a name, or that several begin with it.
 type NotFoundError struct {
 	Name       string
-	Candidates []string // the NAMEs of those that it could be; empty: none
+	Candidates []string // the NAMEs of those that begin so, or whose titles do; empty: none
+	Whole      bool     // a NAME's beginning is not enough
 }
 
 func (e *NotFoundError) Error() string {
-	if len(e.Candidates) > 0 {
-		return fmt.Sprintf("%q could be any of: %s", Printable(e.Name),
-			strings.Join(e.Candidates, ", "))
+	name, others := Printable(e.Name), strings.Join(e.Candidates, ", ")
+	switch {
+	case len(e.Candidates) == 0:
+		return fmt.Sprintf("there is no terminal %q", name)
+	case e.Whole:
+		return fmt.Sprintf("there is no terminal %q; the whole NAME is needed: %s?", name, others)
 	}
-	return fmt.Sprintf("there is no terminal %q", Printable(e.Name))
+	return fmt.Sprintf("%q could be any of: %s", name, others)
 }
 
-// Find returns the terminal of a NAME, or else the only one whose NAME or title begins with name.
-// "ahp-terminal:/NAME" is the terminal of exactly that NAME. It returns a [*NotFoundError], or
-// *authz.Denied if p may not list.
+// Find returns the terminal of a NAME or a URI, or else the one that had the NAME. It returns a
+// [*NotFoundError], or *authz.Denied if p may not list.
 func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
+	t, missing, err := h.find(p, name)
+	if t != nil || err != nil {
+		return t, err
+	}
+	missing.Whole = true
+	return nil, missing
+}
+
+// FindBegun is [Host.Find], or else returns the only terminal whose NAME or title begins with name.
+// It is for those who look at the terminal next: programs choose their titles.
+func (h *Host) FindBegun(p authz.Principal, name string) (*Terminal, error) {
+	t, missing, err := h.find(p, name)
+	if t != nil || err != nil {
+		return t, err
+	}
+	if len(missing.Candidates) == 1 {
+		return h.Find(p, missing.Candidates[0])
+	}
+	return nil, missing
+}
+
+// find is Find, and says which terminals begin with a name that none has.
+func (h *Host) find(p authz.Principal, name string) (*Terminal, *NotFoundError, error) {
 	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t := h.names[name]; t != nil && h.terminals[t.uri] == t && t.sees(p) {
-		return t, nil
-	}
-	if strings.HasPrefix(name, ahp.TerminalURI("")) {
-		if t := h.terminals[name]; t != nil && t.sees(p) {
-			return t, nil
+	for _, t := range []*Terminal{h.names[name], h.former[name], h.terminals[name]} {
+		if t != nil && h.terminals[t.uri] == t && t.sees(p) {
+			return t, nil, nil
 		}
-		return nil, &NotFoundError{Name: name}
 	}
-	var found []*Terminal
+	missing := &NotFoundError{Name: name}
+	if name == "" || strings.HasPrefix(name, ahp.TerminalURI("")) {
+		return nil, missing, nil
+	}
 	for _, t := range h.visibleLocked(p) {
-		begins := strings.HasPrefix(t.name, name) || strings.HasPrefix(t.ch.Summary().Title, name)
-		if begins && name != "" {
-			found = append(found, t)
+		if strings.HasPrefix(t.Name(), name) || strings.HasPrefix(t.ch.Summary().Title, name) {
+			missing.Candidates = append(missing.Candidates, t.Name())
 		}
 	}
-	if len(found) == 1 {
-		return found[0], nil
-	}
-	e := &NotFoundError{Name: name}
-	for _, t := range found {
-		e.Candidates = append(e.Candidates, t.name)
-	}
-	return nil, e
+	return nil, missing, nil
 }
 
 // LastUsed returns the terminal to which an attach that names none goes: the one that p attached to
@@ -105,12 +124,13 @@ func (h *Host) freeNameLocked(base string, fresh bool) string {
 	base = cleanName(base)
 	for n := h.spent.upTo(base) + 1; ; n++ {
 		name := fmt.Sprintf("%s-%d", base, n)
-		if h.names[name] != nil {
+		if h.names[name] != nil || h.former[name] != nil ||
+			h.terminals[ahp.TerminalURI(name)] != nil {
 			continue
 		}
 		if fresh {
 			h.spent.add(base, n)
-			h.note(hostLine{Spent: &spentLine{base, n}})
+			h.note(journal.Note{Spent: &journal.Spent{Base: base, N: n}})
 		}
 		return name
 	}
@@ -160,7 +180,10 @@ func cleanName(s string) string {
 func (h *Host) forgetLocked(t *Terminal) {
 	t.exec.forget()
 	delete(h.terminals, t.uri)
-	delete(h.names, t.name)
+	if h.names[t.Name()] == t {
+		delete(h.names, t.Name())
+	}
+	maps.DeleteFunc(h.former, func(_ string, other *Terminal) bool { return other == t })
 	if i := slices.Index(h.order, t); i >= 0 {
 		h.order = slices.Delete(h.order, i, i+1)
 	}

@@ -1,12 +1,13 @@
 package host
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
+	"termhost/ahp/journal"
 	"termhost/ahp/store"
 	"termhost/ptypool/termlog"
 )
@@ -22,14 +23,15 @@ type past struct {
 	close bool // the log is closed when it has been read: nothing will be added to it
 }
 
-// replay is under way while a terminal's log is read. It is guarded by the Term's lock.
+// replay is under way while a terminal's log is read: see [history.Visitor]. It is guarded by the
+// Term's lock.
 type replay struct {
+	history.Ignore
 	t     *Terminal
 	draft *store.Channel    // what the channel is going to be; nil: no checkpoint has come yet
 	by    map[string]string // who typed the commands, by their IDs
 	at    time.Time         // of the record
-	next  int64             // where the next output is expected
-	lost  bool              // some is missing, and the next checkpoint draws the screen
+	walk  history.Walker
 }
 
 // load reads the terminal's log, if that is still to be done. It is to be called, without the
@@ -59,13 +61,14 @@ func (t *Terminal) loadLocked() {
 	}
 	if err != nil {
 		t.host.log.Warn("the log of a terminal cannot be read, and is left aside",
-			"name", t.name, "err", err)
+			"name", t.Name(), "err", err)
 	}
+	t.boundOutput()
 }
 
 // read builds the terminal's screen and channel from its log.
 func (t *Terminal) read(log *termlog.Log) error {
-	rp := &replay{t: t, by: map[string]string{}, next: -1}
+	rp := &replay{t: t, by: map[string]string{}}
 	from, err := rp.survey(log, int64(t.screen.ScrollbackBytes))
 	if err != nil {
 		return err
@@ -84,72 +87,61 @@ func (t *Terminal) read(log *termlog.Log) error {
 }
 
 // survey returns where to begin to read: at the last checkpoint before the retained output, or if
-// there is none, at the first one. It also learns who typed the commands.
+// there is none, at the beginning, or at the first one, or at what there is. It also learns who
+// typed the commands.
 func (rp *replay) survey(log *termlog.Log, retained int64) (from int64, err error) {
 	from = -1
 	err = log.Read(0, func(r termlog.Record) bool {
+		if from < 0 && r.Pos == 0 {
+			from = 0
+		}
 		switch r.Kind {
 		case termlog.Checkpoint:
 			if from < 0 || r.Pos <= log.End()-retained {
 				from = r.Pos
 			}
 		case termlog.Event:
-			var ev event
-			if json.Unmarshal(r.Payload, &ev) != nil {
-				break
-			}
-			if a, err := ahp.DecodeAction(ev.Action); err == nil {
-				if begun, ok := a.(ahp.TerminalCommandExecuted); ok {
-					rp.by[begun.CommandID] = begun.By
-				}
+			_, a := journal.ParseEvent(r.Payload)
+			if begun, ok := a.(ahp.TerminalCommandExecuted); ok {
+				rp.by[begun.CommandID] = begun.By
 			}
 		}
 		return true
 	})
+	rp.walk.Blind = from < 0
 	return max(from, 0), err
 }
 
 // visit takes a record.
 func (rp *replay) visit(r termlog.Record) bool {
-	t := rp.t
 	rp.at = r.Time
-	if r.Kind == termlog.Checkpoint {
-		if s, ok := parseSnapshot(r.Payload); ok && (rp.draft == nil || rp.lost) {
-			rp.begin(s, r.Pos)
-		} else if ok {
-			rp.draft.Resume(s.Position, false)
-		}
-		return true
-	}
-	if rp.draft == nil {
-		if r.Kind == termlog.Data && r.Pos > 0 {
-			return true // a checkpoint may follow that draws it
-		}
-		rp.begin(snapshot{Outline: t.outline}, r.Pos)
-	}
-	if r.Kind == termlog.Gap {
-		rp.gap(r.Pos-rp.next, string(r.Payload))
-	} else if r.Pos != rp.next {
-		rp.gap(r.Pos-rp.next, "the log is damaged")
-	}
-	rp.next = r.Pos
-	switch r.Kind {
-	case termlog.Data:
-		rp.next += int64(len(r.Payload))
-		t.term.Replay(r.Payload)
-	case termlog.Resize:
-		if cols, rows := termlog.Size(r.Payload); cols > 0 && rows > 0 {
-			rp.resize(cols, rows)
-		}
-	case termlog.Event:
-		rp.event(r.Payload)
-	}
+	rp.walk.Take(r, rp)
 	return true
 }
 
-// begin starts from a checkpoint that was made at pos: at the beginning of what is read, or where
-// output is missing.
-func (rp *replay) begin(s snapshot, pos int64) {
+// Begin starts from a checkpoint: at the beginning of what is read, or where output is missing.
+func (rp *replay) Begin(checkpoint []byte) bool {
+	s, ok := journal.Snapshot{Outline: rp.t.outline}, true
+	if checkpoint != nil {
+		s, ok = journal.ParseSnapshot(checkpoint)
+	}
+	if ok {
+		rp.begin(s, rp.walk.At.Pos)
+	}
+	return ok
+}
+
+// Passed takes over the position in the channel.
+func (rp *replay) Passed(checkpoint []byte) {
+	if s, ok := journal.ParseSnapshot(checkpoint); ok {
+		rp.draft.Resume(s.Position, false)
+	}
+}
+
+// Data is output.
+func (rp *replay) Data(p []byte) { rp.t.term.Replay(p) }
+
+func (rp *replay) begin(s journal.Snapshot, pos int64) {
 	t, o := rp.t, &s.Outline
 	first := rp.draft == nil
 	if first {
@@ -161,37 +153,36 @@ func (rp *replay) begin(s snapshot, pos int64) {
 		t.content = checkpoints{}
 		t.cut = pos > 0
 	}
-	rp.next, rp.lost = pos, false
-	rp.resize(o.Cols, o.Rows)
+	rp.Resize(o.Cols, o.Rows)
 	t.renamed, t.lastTitle, t.lastCwd, t.commands = o.Renamed, "", o.Cwd, o.Commands
 	if pos > 0 && !o.Renamed {
 		t.lastTitle = o.Title
 	}
 	screen := t.term.Screen()
 	screen.Feed([]byte(s.Marks), nil)
-	screen.Feed(s.redraw, nil)
+	screen.Feed(s.Redraw, nil)
 	if last := o.Last; first && last != nil && !last.Over {
 		t.running, t.runningAt = last.ID, last.Began
-		rp.draft.Append(last.executed(), nil)
+		rp.draft.Append(last.Executed(), nil)
 	}
-	t.content.data(rp.draft, s.redraw)
+	t.content.data(rp.draft, s.Redraw)
 	rp.draft.Resume(s.Position, t.cut)
 }
 
-// gap says on the screen what is missing, and scrolls all of that away: a checkpoint that follows
+// Gap says on the screen what is missing, and scrolls all of that away: a checkpoint that follows
 // draws the screen anew. CAN ends whatever sequence was begun.
-func (rp *replay) gap(n int64, why string) {
-	rp.lost = true
+func (rp *replay) Gap(n int64, why string) {
 	term := rp.t.term
 	term.Replay([]byte("\x18\x1b[m"))
 	_, rows := term.Screen().Size()
 	_, row, _ := term.Screen().Cursor()
 	term.Replay(fmt.Appendf(nil, // not in a scrolling region, which ends with the cursor at home
-		"\x1b[r\x1b[%dH\r\n[termhost: %d bytes are missing here: %s]\r\n\x1b[%dH%s",
-		row+1, max(n, 0), Printable(why), rows, strings.Repeat("\n", min(row+2, rows))))
+		"\x1b[r\x1b[%dH\r\n%s\r\n\x1b[%dH%s",
+		row+1, history.GapText(n, why), rows, strings.Repeat("\n", min(row+2, rows))))
 }
 
-func (rp *replay) resize(cols, rows int) {
+// Resize is a new size.
+func (rp *replay) Resize(cols, rows int) {
 	t := rp.t
 	if c, r := t.term.Screen().Size(); c == cols && r == rows {
 		return
@@ -200,15 +191,11 @@ func (rp *replay) resize(cols, rows int) {
 	rp.draft.Append(ahp.TerminalResized{Cols: cols, Rows: rows}, nil)
 }
 
-// event does what an action did, unless the output that brought it brings it again.
-func (rp *replay) event(payload []byte) {
+// Event does what an action did, unless the output that brought it brings it again.
+func (rp *replay) Event(payload []byte) {
 	t := rp.t
-	var ev event
-	if json.Unmarshal(payload, &ev) != nil || ev.Parsed || ev.Action == nil {
-		return
-	}
-	a, err := ahp.DecodeAction(ev.Action)
-	if err != nil {
+	ev, a := journal.ParseEvent(payload)
+	if ev.Parsed || a == nil {
 		return
 	}
 	switch a := a.(type) {
@@ -255,6 +242,6 @@ func (rp *replay) finish() {
 		rp.draft.Append(ahp.TerminalClaimed{Claim: t.holder.claim}, nil)
 	}
 	if t.exited {
-		rp.draft.Append(t.end.action(), nil)
+		rp.draft.Append(t.end.Told(), nil)
 	}
 }

@@ -2,20 +2,17 @@ package host
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/journal"
 	"termhost/ahp/store"
+	"termhost/authz"
 	"termhost/ptypool"
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/termlog"
@@ -25,7 +22,9 @@ import (
 const (
 	endedWithHost    = "because the host was restarted"
 	endedWithMachine = "because the machine was restarted"
+	endedUnstarted   = "before it had started: nobody had approved it when the host ended"
 	endedUnseen      = "unseen, because its keeper had ended"
+	endedDamaged     = "unseen, because its log is damaged"
 )
 
 // restore lists the terminals that an earlier host has left in the state folder. What cannot be
@@ -35,27 +34,34 @@ func (h *Host) restore() {
 	if dir == "" {
 		return
 	}
-	h.termsDir, h.boot = filepath.Join(dir, termsDir), bootID()
-	if err := os.MkdirAll(h.termsDir, 0o700); err != nil {
+	var err error
+	if h.folders, err = journal.OpenFolders(dir); err != nil {
 		h.log.Warn("what terminals print is not kept on disk", "err", err)
 	}
-	h.spares.open(dir)
-	entries, err := os.ReadDir(h.termsDir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	h.boot = keeper.BootID()
+	if err := h.spares.Open(dir); err != nil {
+		h.log.Warn("no folders are made ahead for terminals, which start later", "err", err)
+	}
+	left, err := h.folders.Left()
+	if err != nil {
 		h.log.Warn("the terminals of the last host are not listed", "err", err)
 	}
+	for _, file := range left.Others {
+		h.log.Warn("what stands among the terminals of the last host is none: move it away",
+			"file", file)
+	}
 	kept := h.takeKept()
-	found := h.readAll(entries, kept)
+	found := h.readAll(left, kept)
 	// The youngest of a NAME is the one that counts.
 	slices.SortFunc(found, func(a, b *remains) int {
-		return b.meta.Created.Compare(a.meta.Created)
+		return b.Description.Created.Compare(a.Description.Created)
 	})
 	for _, r := range found {
 		if err := h.revive(r); err != nil {
-			r.close()
-			h.setAside(r.dir, err)
+			r.Close()
+			h.setAside(r.id, err)
 		} else {
-			delete(kept, filepath.Base(r.dir))
+			delete(kept, r.id)
 		}
 	}
 	h.endUnknown(kept)
@@ -68,42 +74,41 @@ func (h *Host) restore() {
 	}
 }
 
+// remains are what an earlier host has left of a terminal.
+type remains struct {
+	*journal.Remains
+	id   string           // of the folder, and of the keeper's terminal
+	kept *keeper.Terminal // nil: no keeper has it
+}
+
 // readAll reads the folders of terminals, several at a time.
 func (h *Host) readAll(
-	entries []fs.DirEntry, kept map[string]*keeper.Terminal,
+	left journal.Left, kept map[string]*keeper.Terminal,
 ) (found []*remains) {
 	var mu sync.Mutex
 	var readers sync.WaitGroup
 	next := make(chan string)
 	for range runtime.GOMAXPROCS(0) {
 		readers.Go(func() {
-			for path := range next {
-				r, err := readRemains(path, kept[filepath.Base(path)])
+			for id := range next {
+				r, err := journal.Restore(h.folders.Of(id), kept[id], h.now())
 				if err != nil {
-					h.setAside(path, err)
+					h.setAside(id, err)
 					continue
 				}
 				mu.Lock()
-				found = append(found, r)
+				found = append(found, &remains{r, id, kept[id]})
 				mu.Unlock()
 			}
 		})
 	}
 	for id := range kept {
-		known := func(e fs.DirEntry) bool { return e.Name() == id || e.Name() == id+goneSuffix }
-		if !slices.ContainsFunc(entries, known) {
-			next <- filepath.Join(h.termsDir, id) // the disk was full when it was made
+		if !slices.Contains(left.Terminals, id) && !slices.Contains(left.Removed, id) {
+			next <- id // the disk was full when it was made
 		}
 	}
-	for _, e := range entries {
-		path := filepath.Join(h.termsDir, e.Name())
-		switch {
-		case strings.HasSuffix(e.Name(), goneSuffix):
-			os.RemoveAll(path)
-		case strings.HasSuffix(e.Name(), damagedSuffix), !e.IsDir():
-		default:
-			next <- path
-		}
+	for _, id := range left.Terminals {
+		next <- id
 	}
 	close(next)
 	readers.Wait()
@@ -111,142 +116,56 @@ func (h *Host) readAll(
 }
 
 // setAside keeps the folder of a terminal that cannot be listed out of the way.
-func (h *Host) setAside(dir string, why error) {
-	to := dir + damagedSuffix
-	if err := os.Rename(dir, to); err != nil {
-		to = dir
-	}
-	h.log.Warn("a terminal of the last host cannot be read, and is left aside", "folder", to,
-		"err", why)
-}
-
-// remains are what an earlier host has left of a terminal on disk.
-type remains struct {
-	dir    string
-	meta   meta             // with the outline and the end that the log has, if it has newer ones
-	log    *termlog.Log     // nil: the terminal has ended, or there is no log that can be read
-	kept   *keeper.Terminal // nil: no keeper has it
-	memory bool             // the log is in memory
-	noted  bool             // the description is the keeper\'s: there is none on disk
-}
-
-// readRemains reads the folder of a terminal, which a keeper may have kept. An error says why it is
-// none.
-func readRemains(dir string, kept *keeper.Terminal) (*remains, error) {
-	m, err := readMeta(dir)
-	noted := err != nil && kept != nil && len(kept.Note) > 0
-	if noted {
-		err = json.Unmarshal(kept.Note, &m) // as it was at the beginning
-	}
-	if err != nil {
-		return nil, err
-	}
-	r := &remains{dir: dir, meta: m, kept: kept, noted: noted}
-	if m.End != nil {
-		return r, nil
-	}
-	if r.log, r.memory, err = openLog(dir, kept); err != nil {
-		r.meta.End = readExit(dir)
-		return r, nil // what was printed is lost; see load for who is told
-	}
-	return r, r.log.Read(max(r.log.First(), r.log.End()-outlineReach), r.meta.follow)
-}
-
-// readExit returns how a terminal has ended whose log was in memory that is gone, as its keeper has
-// noted it; nil: that is not known.
-func readExit(dir string) *ending {
-	text, err := os.ReadFile(filepath.Join(dir, exitFile))
-	if err != nil {
-		return nil
-	}
-	var e ending
-	if json.Unmarshal(text, &e) != nil {
-		return nil
-	}
-	return &e
-}
-
-// outlineReach is how far back from the end of a log the outline is looked for, in bytes. Every
-// segment has it near its beginning.
-const outlineReach = 1 << 20
-
-// follow brings the outline up to a record of the log.
-func (m *meta) follow(rec termlog.Record) bool {
-	switch rec.Kind {
-	case termlog.Checkpoint:
-		if s, ok := parseSnapshot(rec.Payload); ok {
-			m.Outline = s.Outline
-		}
-	case termlog.Resize:
-		if cols, rows := termlog.Size(rec.Payload); cols > 0 && rows > 0 {
-			m.Outline.Cols, m.Outline.Rows = cols, rows
-		}
-	case termlog.Event:
-		var ev event
-		if json.Unmarshal(rec.Payload, &ev) != nil {
-			break
-		}
-		if ev.Owner != nil {
-			m.Outline.Owner = ev.Owner
-		}
-		if ev.Action == nil {
-			break
-		}
-		if a, err := ahp.DecodeAction(ev.Action); err == nil {
-			m.Outline.apply(a, ev, rec.Time)
-		}
-	case termlog.Exit:
-		var e ending
-		if m.End == nil && json.Unmarshal(rec.Payload, &e) == nil {
-			m.End = &e
-		}
-	}
-	return true
-}
-
-func (r *remains) close() {
-	if r.log != nil {
-		r.log.Close()
-		r.log = nil
-	}
+func (h *Host) setAside(id string, why error) {
+	h.log.Warn("a terminal of the last host cannot be read, and is left aside", "folder",
+		journal.SetAside(h.folders.Of(id)), "err", why)
 }
 
 // revive makes a terminal of what an earlier host has left of it. It goes on if a keeper has it.
 func (h *Host) revive(r *remains) error {
-	m := &r.meta
-	if err := m.check(); err != nil {
-		return err
+	m := &r.Description
+	if !validClaim(ahp.Claim(m.Outline.Holder.Claim)) {
+		return journal.ErrNotTerminal
+	}
+	if m.End == nil && r.Damaged && r.kept == nil {
+		m.End = h.endedNow(ptypool.UnknownExit, endedDamaged)
 	}
 	unseen := m.End == nil
 	if r.kept != nil && unseen && !r.kept.Drained() {
 		return h.resume(r)
 	}
 	if r.kept != nil && unseen && r.kept.Exit != nil {
-		m.End = &ending{Status: r.kept.Exit.Ended()}
+		m.End = &journal.Ending{Status: r.kept.Exit.Ended()}
 	}
 	if cl := h.clients[m.Outline.Holder.Claim.ClientID]; m.Client && unseen && m.Grace > 0 &&
 		cl != nil && cl.principal == m.Creator.ID {
 		return h.await(r, cl)
 	}
+	if m.End != nil && m.End.Code == ptypool.UnknownExit && m.End.Why == "" && !m.Client {
+		m.End.Why = endedUnseen
+	}
 	if m.End == nil {
 		if m.Marker != "" && m.Boot == h.boot {
 			h.pool.EndLeft(m.Marker) // such as what ignores the loss of its terminal
 		}
-		m.End = &ending{Why: endedWithHost,
-			Status: termlog.Status{Code: ptypool.UnknownExit, At: h.now()}}
-		if m.Boot != h.boot {
-			m.End.Why = endedWithMachine
+		switch {
+		case m.Unstarted:
+			m.End = h.endedNow(ptypool.NotStarted, endedUnstarted)
+		case m.Boot != h.boot:
+			m.End = h.endedNow(ptypool.UnknownExit, endedWithMachine)
+		default:
+			m.End = h.endedNow(ptypool.UnknownExit, endedWithHost)
 		}
 	}
 	t, err := h.reenter(r)
 	if err != nil {
 		return err
 	}
-	open := func() (*termlog.Log, error) { return termlog.Open(r.dir) }
-	if log := r.log; log != nil && r.memory {
+	open := func() (*termlog.Log, error) { return termlog.Open(r.Dir) }
+	if log := r.Log; log != nil && r.Memory {
 		open = func() (*termlog.Log, error) { return log, nil }
 	} else {
-		r.close()
+		r.Close()
 	}
 	close(t.started)
 	t.exec = &pastExecutor{t: t, client: m.Client, pty: m.IsPty, piped: m.Piped}
@@ -254,9 +173,10 @@ func (h *Host) revive(r *remains) error {
 	h.pool.Restore(ptypool.Restored{Cols: m.Outline.Cols, Rows: m.Outline.Rows, VT: t.screen,
 		Piped: m.Piped}, events{t})
 	t.concluded(m.End)
-	t.journal.dir, t.journal.over = r.dir, true
-	if unseen {
-		t.warn(t.journal.describe(t.describe(t.end), h.now()))
+	t.journal.Conclude(r.Remains)
+	t.tellDamage(r)
+	if unseen || r.Damaged {
+		t.warn(t.journal.Describe(t.describe(), h.now()))
 	}
 	if r.kept != nil {
 		r.kept.Forget()
@@ -265,19 +185,26 @@ func (h *Host) revive(r *remains) error {
 	return nil
 }
 
+// endedNow returns an ending that nobody has seen.
+func (h *Host) endedNow(code int, why string) *journal.Ending {
+	return &journal.Ending{Why: why, Status: termlog.Status{Code: code, At: h.now()}}
+}
+
 // reenter makes a terminal that an earlier host has left, and gives it its NAME and its channel,
 // which has everything but the content. What is still to be done is what differs between one whose
 // program has ended and one whose program runs: the executor, the Term, the journal and the past.
 func (h *Host) reenter(r *remains) (*Terminal, error) {
-	m, o := &r.meta, &r.meta.Outline
+	m, o := &r.Description, &r.Description.Outline
 	if h.names[m.Name] != nil {
 		return nil, fmt.Errorf("a younger terminal has its name, %s", m.Name)
 	}
+	by := restoredHolder(o.Holder)
+	prior, lent := restoredLoans(o.Loans)
 	ch, err := h.store.Add(m.URI, ahp.TerminalState{
 		Title: o.Title, Cwd: o.Cwd, Cols: o.Cols, Rows: o.Rows, Claim: ahp.Claim(o.Holder.Claim),
 		Client: m.Client, IsPty: m.IsPty, Detection: o.Detection,
-		Termhost: ahp.TerminalMeta{Guarded: m.Guarded, Holder: o.Holder.holder().text(),
-			Lender: o.prior().lender()},
+		Termhost: ahp.TerminalMeta{Guarded: m.Guarded, Holder: by.text(), Name: m.OtherName(),
+			Lender: prior.lender()},
 	})
 	if errors.Is(err, store.ErrExists) {
 		return nil, fmt.Errorf("a younger terminal has its URI, %s", m.URI)
@@ -286,25 +213,35 @@ func (h *Host) reenter(r *remains) (*Terminal, error) {
 		return nil, err
 	}
 	t := &Terminal{
-		host: h, uri: m.URI, name: m.Name, ch: ch, created: m.Created,
-		creator: m.Creator.principal(), transient: m.Transient, forced: m.Forced,
-		holder: o.Holder.holder(),
-		prior:  o.prior(), lent: o.lent(),
+		host: h, uri: m.URI, ch: ch, created: m.Created,
+		creator: m.Creator, transient: m.Transient, forced: m.Forced,
+		holder: by, prior: prior, lent: lent,
 		renamed: o.Renamed, outline: *o, marker: m.Marker, tag: m.Tag,
-		guard:   guard{on: m.Guarded, tells: o.Detection},
+		guard:   guard{on: m.Guarded, named: m.Guarded, tells: o.Detection},
 		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
 	}
-	t.proof = m.Proof
+	t.id, _ = ahp.TerminalName(t.uri)
+	t.naming.Store(&naming{name: m.Name, former: m.Former})
+	t.proof, t.damage = m.Proof, m.Damage
 	t.createdBy = cmp.Or(m.CreatedBy, t.creator.Name)
+	if t.creator.Role == authz.NoRole { // see authz.Principal.UnmarshalJSON
+		h.log.Warn("who made a terminal may do nothing from inside it: its rights are not known",
+			"name", m.Name, "who", t.creator.Name)
+	}
 	t.screen = h.screen(m.Term)
 	t.screen.Nonce = m.Nonce
 	if last := o.Last; last != nil { // for listings, until the log is read
-		ch.Append(last.executed(), nil)
+		ch.Append(last.Executed(), nil)
 		if last.Over {
-			ch.Append(last.finished(), nil)
+			ch.Append(last.Finished(), nil)
 		}
 	}
-	h.names[t.name], h.terminals[t.uri] = t, t
+	h.names[m.Name], h.terminals[t.uri] = t, t
+	for _, was := range m.Former {
+		if h.former[was] == nil { // a younger terminal comes first
+			h.former[was] = t
+		}
+	}
 	h.order = append(h.order, t)
 	if c := t.holder.claim; c.Kind == ahp.ClaimClient && !m.Client && h.clients[c.ClientID] == nil {
 		h.clients[c.ClientID] = &client{id: c.ClientID, principal: t.holder.principal,
@@ -314,8 +251,8 @@ func (h *Host) reenter(r *remains) (*Terminal, error) {
 }
 
 // concluded makes t a terminal that has ended. It is called before others know t.
-func (t *Terminal) concluded(e *ending) {
-	st := e.status()
+func (t *Terminal) concluded(e *journal.Ending) {
+	st := e.ExitStatus()
 	if now := t.host.now(); e.At.After(now) {
 		e.At = now // the clock was set back
 	}
@@ -329,10 +266,10 @@ func (t *Terminal) concluded(e *ending) {
 		if e.Code != ptypool.UnknownExit {
 			over.ExitCode = &e.Code
 		}
-		t.outline.apply(over, event{}, e.At)
+		t.outline.Apply(over, journal.Event{}, e.At)
 		t.ch.Append(over, nil)
 	}
-	t.ch.Append(e.action(), nil)
+	t.ch.Append(e.Told(), nil)
 	t.exit.Store(&st)
 	close(t.done)
 }
@@ -343,14 +280,14 @@ const journalRetry = time.Second
 // retryJournals writes what could not be written before. again: some still cannot.
 func (h *Host) retryJournals() (again bool) {
 	for _, t := range h.all() {
-		if t.journal.notKept() == "" {
+		if t.journal.NotKept() == "" {
 			continue
 		}
 		t.term.Lock()
-		t.journal.retry(h.now())
+		t.journal.Retry(h.now())
 		t.keepCheckpoint()
 		t.term.Unlock()
-		again = again || t.journal.notKept() != ""
+		again = again || t.journal.NotKept() != ""
 	}
 	return again
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"bytes"
@@ -6,22 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
+	"termhost/authz"
 	"termhost/ptypool"
 )
 
 // killed returns a copy of a host's state folder: what the host leaves behind when it is killed
 // now.
-func killed(t testing.TB, h *Host) string {
+func killed(t testing.TB, h *host.Host) string {
 	t.Helper()
 	for {
 		dir := t.TempDir()
-		err := os.CopyFS(dir, os.DirFS(h.cfg().StateDir))
+		err := os.CopyFS(dir, os.DirFS(host.StateDir(h)))
 		if err == nil {
 			return dir
 		}
@@ -32,12 +36,12 @@ func killed(t testing.TB, h *Host) string {
 }
 
 // after returns a host that is started with the state folder of another one.
-func after(t testing.TB, dir string, change ...func(*Config)) *Host {
+func after(t testing.TB, dir string, change ...func(*host.Config)) *host.Host {
 	t.Helper()
-	return newHost(t, append(change, func(c *Config) { c.StateDir = dir })...)
+	return hosttest.New(t, append(change, func(c *host.Config) { c.StateDir = dir })...)
 }
 
-func find(t testing.TB, h *Host, name string) *Terminal {
+func find(t testing.TB, h *host.Host, name string) *host.Terminal {
 	t.Helper()
 	term, err := h.Find(carol, name)
 	if err != nil {
@@ -47,14 +51,14 @@ func find(t testing.TB, h *Host, name string) *Terminal {
 }
 
 // logged returns all that `log` and `peek` show of a terminal.
-func logged(t testing.TB, h *Host, term *Terminal) (all struct{ raw, text, json, screen string }) {
+func logged(t testing.TB, h *host.Host, term *host.Terminal) (all struct{ raw, text, json, screen string }) {
 	t.Helper()
 	pieces, _, err := h.LogRaw(carol, term)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all.raw = string(bytes.Join(pieces, nil))
-	plain, _, err := h.LogText(carol, term)
+	plain, _, err := h.LogText(workOf(t, h, carol), term)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,13 +79,13 @@ const told = "\x1b]633;A\a$ \x1b]633;E;make all\a\x1b]633;C\amaking\r\n\x1b]633;
 
 func TestAKilledHostsTerminalsAreListedAsTheyWere(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	term, err := h.Create(carol, CreateOptions{Name: "x", Cols: 100, Rows: 30,
+	h := hosttest.New(t)
+	term, err := h.Create(carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30,
 		Argv: sh("printf '" + strings.ReplaceAll(told, "\x1b", `\033`) + "'; exec cat")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	term.awaitOutput(t, "the title")
+	awaitOutput(t, h, term, "the title")
 	want, was := term.Info(carol), logged(t, h, term)
 	if want.LastCommand == nil || want.Title != "the title" {
 		t.Fatalf("before: %+v", want)
@@ -91,11 +95,11 @@ func TestAKilledHostsTerminalsAreListedAsTheyWere(t *testing.T) {
 	term = find(t, later, "x")
 	got := term.Info(carol)
 	code := ptypool.UnknownExit
-	want.State, want.ExitCode, want.Ended = StateExited, &code, endedWithHost
+	want.State, want.ExitCode, want.Ended = host.StateExited, &code, "because the host was restarted"
 	if g, w := asJSON(t, got), asJSON(t, want); g != w {
 		t.Errorf("listed as\n%s\nwant\n%s", g, w)
 	}
-	if !term.created.Equal(find(t, h, "x").created) || term.created.UnixNano() != find(t, h, "x").created.UnixNano() {
+	if !got.CreatedAt.Equal(find(t, h, "x").Info(carol).CreatedAt) {
 		t.Error("it was made at another time")
 	}
 	if term.Creator() != carol {
@@ -125,7 +129,7 @@ func asJSON(t testing.TB, v any) string {
 
 func TestWhatHasExitedKeepsItsStatus(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "echo hello; exit 7")
 	wait(t, "the exit", term.Done())
 	was, exitedAt := logged(t, h, term), term.ExitedAt()
@@ -148,9 +152,9 @@ func TestWhatHasExitedKeepsItsStatus(t *testing.T) {
 
 func TestARemovedTerminalStaysAway(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	run(t, h, carol, "x", "exec cat")
-	if err := h.DisposeNamed(carol, "x"); err != nil {
+	if err := door(t, h, carol, host.DoorSSH).DisposeNamed("x"); err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := after(t, killed(t, h)).List(carol); len(list) > 0 {
@@ -159,7 +163,7 @@ func TestARemovedTerminalStaysAway(t *testing.T) {
 	if err := h.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := os.ReadDir(filepath.Join(h.cfg().StateDir, termsDir))
+	entries, err := os.ReadDir(filepath.Join(host.StateDir(h), "terms"))
 	if err != nil || len(entries) > 0 {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
@@ -167,11 +171,11 @@ func TestARemovedTerminalStaysAway(t *testing.T) {
 
 func TestWhatPeopleDidIsThereAfterARestart(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "c1")
 	uri := p.create("x", "/bin/sh", "-c", "echo before; exec cat")
 	term := find(t, h, "x")
-	term.awaitOutput(t, "before")
+	awaitOutput(t, h, term, "before")
 	for _, a := range []ahp.Action{
 		ahp.TerminalTitleChanged{Title: "mine"}, ahp.TerminalResized{Cols: 50, Rows: 10},
 		ahp.TerminalClaimed{Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: "agent:/1"}},
@@ -181,7 +185,7 @@ func TestWhatPeopleDidIsThereAfterARestart(t *testing.T) {
 			t.Fatalf("%s: %s", a.Type(), why)
 		}
 	}
-	term.awaitOutput(t, "after\r\nafter")
+	awaitOutput(t, h, term, "after\r\nafter")
 	want, was := term.Info(carol), logged(t, h, term)
 
 	later := after(t, killed(t, h))
@@ -197,10 +201,10 @@ func TestWhatPeopleDidIsThereAfterARestart(t *testing.T) {
 
 func TestAfterABootTheMachineIsToBlame(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	run(t, h, carol, "x", "exec cat")
 	dir := killed(t, h)
-	metas, _ := filepath.Glob(filepath.Join(dir, termsDir, "*", metaFile))
+	metas, _ := filepath.Glob(filepath.Join(dir, "terms", "*", "meta"))
 	text, err := os.ReadFile(metas[0])
 	if err != nil {
 		t.Fatal(err)
@@ -211,23 +215,51 @@ func TestAfterABootTheMachineIsToBlame(t *testing.T) {
 	}
 	for range 2 {
 		h := after(t, dir)
-		if got := find(t, h, "x").EndedBy(); got != endedWithMachine {
+		if got := find(t, h, "x").EndedBy(); got != "because the machine was restarted" {
 			t.Errorf("ended %q", got)
 		}
 		dir = killed(t, h)
 	}
 }
 
+// TestACreatorWithAnUnknownRestrictionMayDoNothing: a newer host has written what restricts it.
+func TestACreatorWithAnUnknownRestrictionMayDoNothing(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	run(t, h, carol, "x", "exec cat")
+	dir := killed(t, h)
+	file := filepath.Join(folderOf(t, dir), "meta")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, file, strings.Replace(string(text), `"role":`, `"onlyOnMondays":true,"role":`, 1))
+	var log bytes.Buffer
+	later := after(t, dir, func(c *host.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	if got := find(t, later, "x").Creator(); got.Role != authz.NoRole || got.ID != carol.ID {
+		t.Errorf("the creator is %+v", got)
+	}
+	if _, err := later.Connect(find(t, later, "x").Creator(), host.DoorUnix); err == nil {
+		t.Error("what runs in it may come in")
+	}
+	if err := later.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "its rights are not known") {
+		t.Errorf("the log says %s", log.String())
+	}
+}
+
 func TestALongLogEndsAsItDid(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.LogBytes, c.ScrollbackBytes = 1<<20, 256<<10 })
+	h := hosttest.New(t, func(c *host.Config) { c.LogBytes, c.ScrollbackBytes = 1<<20, 256<<10 })
 	term := run(t, h, carol, "x", "seq 1 400000; printf '\\033[31mend'; exec cat")
-	term.awaitOutput(t, "end")
+	awaitOutput(t, h, term, "end")
 	was := logged(t, h, term)
 
 	dir := killed(t, h)
 	var size int64
-	files, _ := filepath.Glob(filepath.Join(dir, termsDir, "*", "log.*"))
+	files, _ := filepath.Glob(filepath.Join(dir, "terms", "*", "log.*"))
 	for _, f := range files {
 		st, err := os.Stat(f)
 		if err != nil {
@@ -238,7 +270,7 @@ func TestALongLogEndsAsItDid(t *testing.T) {
 	if size > 1<<20 || size < 1<<19 {
 		t.Errorf("the log takes %d bytes", size)
 	}
-	later := after(t, dir, func(c *Config) { c.LogBytes, c.ScrollbackBytes = 1<<20, 256<<10 })
+	later := after(t, dir, func(c *host.Config) { c.LogBytes, c.ScrollbackBytes = 1<<20, 256<<10 })
 	term = find(t, later, "x")
 	is := logged(t, later, term)
 	if is.screen != was.screen {
@@ -251,34 +283,41 @@ func TestALongLogEndsAsItDid(t *testing.T) {
 	if tail(is.text) != tail(was.text) {
 		t.Error("the text does not end as before")
 	}
-	if _, truncated, _ := later.LogText(carol, term); !truncated {
+	if _, truncated, _ := later.LogText(workOf(t, later, carol), term); !truncated {
 		t.Error("nothing says that the beginning is gone")
 	}
 }
 
 func TestPositionsGoOn(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.LogBytes, c.ScrollbackBytes = 256<<10, 64<<10 })
+	h := hosttest.New(t, func(c *host.Config) { c.LogBytes, c.ScrollbackBytes = 256<<10, 64<<10 })
 	term := run(t, h, carol, "x", "printf '\\033]0;t\\007'; seq 1 100000; exec cat")
-	term.awaitOutput(t, "100000")
-	seq, want := h.store.Seq(), term.ch.Position()
-	later := after(t, killed(t, h),
-		func(c *Config) { c.LogBytes, c.ScrollbackBytes = 256<<10, 64<<10 })
-	term = find(t, later, "x")
-	term.load()
-	if got := term.ch.Position(); got != want+1 { // for the exit
-		t.Errorf("the next position is %d, want %d", got, want+1)
+	awaitOutput(t, h, term, "100000")
+	position := func(h *host.Host, term *host.Terminal) int64 {
+		p := connect(t, h, carol, "c")
+		p.subscribe(term.URI())
+		p.seq++
+		p.c.Dispatch(term.URI(), p.seq, ahp.TerminalTitleChanged{Title: "new"})
+		return p.answer(p.seq).Position()
 	}
-	if later.store.Seq() <= seq {
+	want := position(h, term) + 2 // behind this one and the exit
+	seq := h.Stats().ServerSeq
+	later := after(t, killed(t, h),
+		func(c *host.Config) { c.LogBytes, c.ScrollbackBytes = 256<<10, 64<<10 })
+	term = find(t, later, "x")
+	if later.Stats().ServerSeq <= seq {
 		t.Error("the serverSeq falls")
+	}
+	if got := position(later, term); got != want {
+		t.Errorf("the next position is %d, want %d", got, want)
 	}
 }
 
 func TestATerminalThatIsSharedIsThereAfterARestart(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	c := connect(t, h, carol, "c1").c
-	s, err := c.Share(ShareOptions{Name: "x", Pty: true})
+	s, err := c.Share(host.ShareOptions{Name: "x", Pty: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,23 +339,23 @@ func TestATerminalThatIsSharedIsThereAfterARestart(t *testing.T) {
 // manyKilled returns the state folder of a killed host with n terminals, each of which has printed
 // 1 MiB.
 func manyKilled(t testing.TB, n int) string {
-	h := newHost(t)
-	run(t, h, carol, "x", "seq 1 150000; exec cat").awaitOutput(t, "150000")
+	h := hosttest.New(t)
+	awaitOutput(t, h, run(t, h, carol, "x", "seq 1 150000; exec cat"), "150000")
 	dir := killed(t, h)
-	found, _ := filepath.Glob(filepath.Join(dir, termsDir, "*"))
-	text, err := os.ReadFile(filepath.Join(found[0], metaFile))
+	found, _ := filepath.Glob(filepath.Join(dir, "terms", "*"))
+	text, err := os.ReadFile(filepath.Join(found[0], "meta"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range n - 1 {
 		name := fmt.Sprintf("y-%d", i)
-		to := filepath.Join(dir, termsDir, name)
+		to := filepath.Join(dir, "terms", name)
 		if err := os.CopyFS(to, os.DirFS(found[0])); err != nil {
 			t.Fatal(err)
 		}
 		m := bytes.ReplaceAll(text, []byte(`"ahp-terminal:/x"`), []byte(`"ahp-terminal:/`+name+`"`))
 		m = bytes.Replace(m, []byte(`"name":"x"`), []byte(`"name":"`+name+`"`), 1)
-		writeFile(t, filepath.Join(to, metaFile), string(m))
+		writeFile(t, filepath.Join(to, "meta"), string(m))
 	}
 	return dir
 }
@@ -328,11 +367,11 @@ func TestALogIsReadOnlyWhenItIsLookedAt(t *testing.T) {
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%d terminals, %v", len(list), err)
 	}
-	if _, _, err := h.LogText(carol, find(t, h, "y-0")); err != nil {
+	if _, _, err := h.LogText(workOf(t, h, carol), find(t, h, "y-0")); err != nil {
 		t.Fatal(err)
 	}
 	for name, read := range map[string]bool{"x": false, "y-0": true, "y-1": false} {
-		if got := find(t, h, name).past.Load() == nil; got != read {
+		if got := host.LogRead(find(t, h, name)); got != read {
 			t.Errorf("%s: read %v, want %v", name, got, read)
 		}
 	}
@@ -342,7 +381,7 @@ func TestALogIsReadOnlyWhenItIsLookedAt(t *testing.T) {
 func BenchmarkRestart(b *testing.B) {
 	dir := manyKilled(b, 500)
 	for b.Loop() {
-		h := after(b, dir, func(c *Config) { c.MaxExited = 1000 })
+		h := after(b, dir, func(c *host.Config) { c.MaxExited = 1000 })
 		if list, _ := h.List(carol); len(list) != 500 {
 			b.Fatalf("%d terminals", len(list))
 		}
@@ -354,22 +393,22 @@ func BenchmarkRestart(b *testing.B) {
 
 func TestWhoeverSharedATerminalMaySoAgainAfterARestart(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	s, err := connect(t, h, carol, "c1").c.Share(ShareOptions{Name: "x", Pty: true})
+	h := hosttest.New(t)
+	s, err := connect(t, h, carol, "c1").c.Share(host.ShareOptions{Name: "x", Pty: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	later := after(t, killed(t, h))
-	if _, err := connect(t, later, bot, "c2").c.Share(ShareOptions{Name: "x"}); err == nil {
+	if _, err := connect(t, later, bot, "c2").c.Share(host.ShareOptions{Name: "x"}); err == nil {
 		t.Error("somebody else took its place")
 	}
-	again, err := connect(t, later, carol, "c1").c.Share(ShareOptions{Name: "x", Pty: true})
+	again, err := connect(t, later, carol, "c1").c.Share(host.ShareOptions{Name: "x", Pty: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if list, err := later.List(carol); err != nil || len(list) != 1 || list[0].State != StateRunning {
+	if list, err := later.List(carol); err != nil || len(list) != 1 || list[0].State != host.StateRunning {
 		t.Errorf("listed: %v, %v", list, err)
 	}
 }

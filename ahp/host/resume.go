@@ -1,13 +1,9 @@
 package host
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
+	"termhost/ahp/journal"
 	"termhost/ptypool"
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/termlog"
@@ -16,6 +12,8 @@ import (
 // Keeper keeps the programs of terminals from one host to the next. A [keeper.Link] is one.
 type Keeper interface {
 	ptypool.Starter
+	// Seals reports whether it gives shells their nonces.
+	Seals() bool
 	// List returns what is kept.
 	List() ([]keeper.Info, error)
 	// Take hands over one of them, which nobody else reads from then on.
@@ -52,21 +50,9 @@ func (h *Host) endUnknown(kept map[string]*keeper.Terminal) {
 	}
 }
 
-// openLog opens the log of a terminal, which a keeper may have in its memory.
-func openLog(dir string, kept *keeper.Terminal) (log *termlog.Log, memory bool, err error) {
-	if kept != nil {
-		if segments := kept.Memory(); len(segments) > 0 {
-			log, err = termlog.New(segments, termlog.MinSize)
-			return log, true, err
-		}
-	}
-	log, err = termlog.Open(dir)
-	return log, false, err
-}
-
 // resume goes on with a terminal whose program runs.
 func (h *Host) resume(r *remains) error {
-	m := &r.meta
+	m := &r.Description
 	t, err := h.reenter(r)
 	if err != nil {
 		return err
@@ -75,7 +61,7 @@ func (h *Host) resume(r *remains) error {
 	h.goOn(t, r)
 	h.creators.add(t.marker, h.recalled(t.creator, t.proof))
 	spec := ptypool.Spec{Marker: t.marker, Cols: m.Outline.Cols, Rows: m.Outline.Rows,
-		VT: t.screen, Keep: t.journal.keep()}
+		VT: t.screen, Keep: t.journal.Keep()}
 	if m.Piped {
 		t.exec = &pipesExecutor{serverExecutor: serverExecutor{t}, detached: m.Detached}
 		_, err = h.pool.TakePiped(r.kept, spec, events{t})
@@ -87,8 +73,9 @@ func (h *Host) resume(r *remains) error {
 		h.lose(t)
 		return fmt.Errorf("its program is lost: %w", err)
 	}
-	if r.noted {
-		t.warn(t.journal.replace(t.describe(nil), false, h.now()))
+	t.tellDamage(r)
+	if r.FromKeeper || r.Damaged {
+		t.warn(t.journal.Describe(t.describe(), h.now()))
 	}
 	if piped, ok := t.exec.(*pipesExecutor); ok && !piped.detached || t.forced {
 		t.ending("with the connection that it was started on")
@@ -104,7 +91,7 @@ func (h *Host) resume(r *remains) error {
 
 // await goes on with a terminal whose program runs elsewhere, and waits for its owner.
 func (h *Host) await(r *remains, owner *client) error {
-	m := &r.meta
+	m := &r.Description
 	t, err := h.reenter(r)
 	if err != nil {
 		return err
@@ -115,10 +102,10 @@ func (h *Host) await(r *remains, owner *client) error {
 	h.goOn(t, r)
 	if mark := m.Outline.Owner; mark != nil {
 		e.taken, e.half = mark.Seq, mark.Half
-		if missing := mark.End - t.journal.position(); mark.N > 0 && missing > 0 {
+		if missing := mark.End - t.journal.Position(); mark.N > 0 && missing > 0 {
 			// The owner sends all of it again.
 			e.taken, e.half = mark.Seq-1, mark.Was
-			e.again = ownerMark{Seq: mark.Seq, N: mark.N - missing}
+			e.again = journal.OwnerMark{Seq: mark.Seq, N: mark.N - missing}
 		}
 	}
 	if _, err := h.pool.Virtual(m.Outline.Cols, m.Outline.Rows, t.screen, events{t}); err != nil {
@@ -146,30 +133,12 @@ func (h *Host) lose(t *Terminal) {
 
 // goOn has t's journal go on where an earlier host's has ended.
 func (h *Host) goOn(t *Terminal, r *remains) {
-	size, inMemory := h.logPlace()
-	if r.log == nil {
-		h.setLogAside(r.dir)
-		if inMemory {
-			size = 0 // the keeper could not be told of another one
-		}
-	}
-	t.journal.goOn(r.dir, size, r.memory, r.log)
-	if log := r.log; log != nil {
-		t.past.Store(&past{open: func() (*termlog.Log, error) { return log, nil }})
-	}
-}
-
-// setLogAside makes room for a new log where there is one that cannot be read.
-func (h *Host) setLogAside(dir string) {
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		if path := filepath.Join(dir, e.Name()); strings.HasPrefix(e.Name(), "log.") {
-			err = errors.Join(err, os.Rename(path, path+damagedSuffix))
-		}
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		h.log.Warn("a log that cannot be read is in the way of a new one", "folder", dir,
+	if err := t.journal.Continue(r.Remains, h.logPlace()); err != nil {
+		h.log.Warn("a log that cannot be read is in the way of a new one", "folder", r.Dir,
 			"err", err)
+	}
+	if log := r.Log; log != nil {
+		t.past.Store(&past{open: func() (*termlog.Log, error) { return log, nil }})
 	}
 }
 
@@ -186,6 +155,7 @@ func (h *Host) openResumed() {
 			t.loadLocked()
 			if !t.exited {
 				t.stir()
+				t.stirQuiet()
 				if t.idle == nil || !t.holder.viaSSH() { // else idleness takes it from a person
 					t.awaitTaker(h.cfg().ClientGrace)
 				}

@@ -1,26 +1,26 @@
-package host
+package host_test
 
 import (
-	"reflect"
 	"testing"
 	"time"
 
 	"termhost/ahp"
-	"termhost/authz"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 )
 
 func TestTheNextHostKnowsTheClients(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c", "printf one; exec cat")
-	h.lookup(uri).awaitOutput(t, "one")
+	awaitOutput(t, h, lookup(h, uri), "one")
 	st := p.subscribe(uri)
-	seen := h.store.Seq()
+	seen := h.Stats().ServerSeq
 	attach(t, h, carol, "x", window)
 
 	later := after(t, killed(t, h))
-	c, err := later.Connect(alice, DoorWebSocket)
+	c, err := later.Connect(alice, host.DoorWebSocket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestTheNextHostKnowsTheClients(t *testing.T) {
 		}
 		last = e.Seq()
 	}
-	now, _ := later.lookup(uri).ch.Terminal()
+	now := state(fresh.t, h, lookup(later, uri))
 	st = mirror(st, uri, r.Actions)
 	if g, w := text(st), text(now); g != w || st.Title != now.Title {
 		t.Errorf("it has %q, the host %q", g, w)
@@ -47,19 +47,19 @@ func TestTheNextHostKnowsTheClients(t *testing.T) {
 	if fresh.c.Shape() != p.c.Shape() {
 		t.Error("it speaks another version now")
 	}
-	if got := later.LastUsed(carol); got != later.lookup(uri) {
+	if got := later.LastUsed(carol); got != lookup(later, uri) {
 		t.Errorf("used last: %v", got)
 	}
 }
 
 func TestATerminalThatTookTheNameOfAnotherIsMissing(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/cat")
-	seen := h.store.Seq()
+	seen := h.Stats().ServerSeq
 	later := after(t, killed(t, h))
-	if err := later.DisposeNamed(carol, "x"); err != nil {
+	if err := door(t, later, carol, host.DoorSSH).DisposeNamed("x"); err != nil {
 		t.Fatal(err)
 	}
 	run(t, later, carol, "x", "exec cat")
@@ -70,8 +70,8 @@ func TestATerminalThatTookTheNameOfAnotherIsMissing(t *testing.T) {
 
 func TestANameThatWasSpentStaysSpent(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	o := CreateOptions{Argv: []string{"/bin/true"}, Base: "job", Fresh: true}
+	h := hosttest.New(t)
+	o := host.CreateOptions{Argv: []string{"/bin/true"}, Base: "job", Fresh: true}
 	dir := ""
 	for _, want := range []string{"job-1", "job-2", "job-3"} {
 		term, err := h.Create(carol, o)
@@ -96,8 +96,8 @@ func TestAClientExecutedTerminalWaitsForItsOwnerAcrossARestart(t *testing.T) {
 	uri, _ := owner.share("laptop", "1h")
 	gone, _ := owner.share("hasty", "")
 	owner.print(uri, "before ")
-	later := after(t, killed(t, h), func(c *Config) { c.ClientGrace = time.Hour })
-	if term := later.lookup(gone); !term.exitedNow() {
+	later := after(t, killed(t, h), func(c *host.Config) { c.ClientGrace = time.Hour })
+	if term := lookup(later, gone); !exited(term) {
 		t.Error("a terminal waits that is not to wait")
 	}
 	again, r := reconnect(t, later, "owner", 1, ahp.SubscriptionRef(uri))
@@ -106,11 +106,11 @@ func TestAClientExecutedTerminalWaitsForItsOwnerAcrossARestart(t *testing.T) {
 	}
 	again.seq = owner.seq
 	again.print(uri, "after")
-	term := later.lookup(uri)
-	if st, _ := term.ch.Terminal(); text(st) != "before after" {
+	term := lookup(later, uri)
+	if st := state(again.t, h, term); text(st) != "before after" {
 		t.Errorf("the content is %q", text(st))
 	}
-	if term.exitedNow() {
+	if exited(term) {
 		t.Error("it has ended")
 	}
 }
@@ -122,13 +122,8 @@ func TestOutputOfAnOwnerThatWasLoggedInPartIsNotRepeated(t *testing.T) {
 	owner := connect(t, h, carol, "owner")
 	uri, term := owner.share("laptop", "1h")
 	owner.print(uri, "before ")
-	e := term.exec.(*clientExecutor)
-	term.term.Lock()
-	e.taken++
-	term.recordEvent(event{Owner: e.mark(10, 0)}, time.Now())
-	e.feed([]byte("0123"))
-	term.term.Unlock()
-	later := after(t, killed(t, h), func(c *Config) { c.ClientGrace = time.Hour })
+	host.TakePart(term, 10, []byte("0123"))
+	later := after(t, killed(t, h), func(c *host.Config) { c.ClientGrace = time.Hour })
 	again, r := reconnect(t, later, "owner", 1, ahp.SubscriptionRef(uri))
 	if got := r.Owned[uri]; got.ClientSeq != owner.seq {
 		t.Errorf("the host has got %+v, sent was %d", got, owner.seq)
@@ -136,42 +131,23 @@ func TestOutputOfAnOwnerThatWasLoggedInPartIsNotRepeated(t *testing.T) {
 	again.seq = owner.seq
 	again.print(uri, "0123456789")
 	again.print(uri, "0123456789")
-	if st, _ := later.lookup(uri).ch.Terminal(); text(st) != "before 01234567890123456789" {
+	if st := state(again.t, h, lookup(later, uri)); text(st) != "before 01234567890123456789" {
 		t.Errorf("the content is %q", text(st))
 	}
 }
 
 func TestALoanIsKnownAfterARestart(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "exec cat")
 	owner := attach(t, h, carol, "x", window)
 	attach(t, h, alice, "x", window).types("k")
-	term.awaitHolder(t, "alice")
+	awaitHolder(t, h, term, "alice")
 	_ = owner
 	is := find(t, after(t, killed(t, h)), "x")
-	if is.holder != term.holder || is.lent == nil || is.lent.from != term.lent.from ||
-		is.prior == nil || is.prior.from != term.prior.from || is.lent.earlier != nil {
-		t.Errorf("held by %+v, lent %+v, prior %+v", is.holder, is.lent, is.prior)
-	}
-}
-
-// TestAnIdentityIsWhole: a right that is not written down would be lost with a restart, and a
-// restriction, too.
-func TestAnIdentityIsWhole(t *testing.T) {
-	t.Parallel()
-	p := authz.Principal{}
-	v := reflect.ValueOf(&p).Elem()
-	for i := range v.NumField() {
-		switch f := v.Field(i); f.Kind() {
-		case reflect.String:
-			f.SetString("x")
-		case reflect.Bool:
-			f.SetBool(true)
-		}
-	}
-	p.Role, p.Expires, p.Limits = authz.Operator, time.Unix(1, 2).UTC(), authz.Limits{Terminals: 3}
-	if got := identityOf(p).principal(); got != p {
-		t.Errorf("it becomes %+v, was %+v", got, p)
+	got, want := host.HolderOf(is), host.HolderOf(term)
+	got.ClaimedAt, want.ClaimedAt = 0, 0 // by numbers that only a host's own clients know
+	if got != want || got.Lenders != carol.ID || got.Priors != carol.ID+" < "+carol.ID {
+		t.Errorf("it is held by %+v, was by %+v", got, want)
 	}
 }

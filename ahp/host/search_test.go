@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -6,28 +6,30 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"termhost/ahp/history"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 	"termhost/ptypool/termlog"
 )
 
 // search returns the lines that a search finds, "-" before those of context.
-func search(t testing.TB, h *Host, term *Terminal, expr string, s Search) (lines []string) {
+func search(t testing.TB, h *host.Host, term *host.Terminal, expr string, s history.Search) (lines []string) {
 	t.Helper()
 	var err error
-	if s.Pattern, err = NewSearchPattern(expr, false); err != nil {
+	if s.Pattern, err = history.NewPattern(expr, false); err != nil {
 		t.Fatal(err)
 	}
-	err = h.Search(t.Context(), carol, term, s, func(l *SearchLine) bool {
+	err = h.History(workOf(t, h, carol), term).Search(workOf(t, h, carol), s, func(l *history.Line) bool {
 		line := string(l.Text)
 		if !l.Matches {
 			line = "-" + line
 		}
-		if l.Time.Before(term.created) || l.Time.After(time.Now()) {
+		if l.Time.Before(term.Info(alice).CreatedAt) || l.Time.After(time.Now()) {
 			t.Errorf("%q at %v", line, l.Time)
 		}
 		lines = append(lines, line)
@@ -39,51 +41,12 @@ func search(t testing.TB, h *Host, term *Terminal, expr string, s Search) (lines
 	return lines
 }
 
-func TestAPatternFindsTheLinesThatMatch(t *testing.T) {
-	t.Parallel()
-	lines := []string{"", "error: one", "  two", "ERROR", "Straße ſtop", "K and k", "a.b", "x", "end"}
-	block := []byte(strings.Join(lines, "\n") + "\n")
-	for _, expr := range []string{"error", "^$", "$", "^", "", "e", "(?i)error", `\d`, "^end$", `\Aend\z`,
-		"[^x]", `\s`, `\s\w`, "(?s)r.*t", "o.e|t.o", "a\\.b", "(error)+", "stop", "k", "x*", "(?m)^x$",
-		"[[:upper:]]", "ro{1,2}", "^ *two", `\Berr`, "\n", "straSSe", "straße"} {
-		for _, fold := range []bool{false, true} {
-			p, err := NewSearchPattern(expr, fold)
-			if err != nil {
-				t.Fatalf("%q: %v", expr, err)
-			}
-			var want, got []string
-			for _, line := range lines {
-				if p.line.MatchString(line) {
-					want = append(want, line)
-				}
-			}
-			p.begin(block)
-			for at := 0; ; {
-				start, line := p.next(block, at)
-				if start == len(block) {
-					break
-				}
-				got = append(got, string(line))
-				at = start + len(line) + 1
-			}
-			if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
-				t.Errorf("%q, ignoring case %v: %q, want %q", expr, fold, got, want)
-			}
-		}
-	}
-	for _, expr := range []string{"(", "a{1,1000}{1,1000}", strings.Repeat("x", 2000)} {
-		if _, err := NewSearchPattern(expr, true); err == nil {
-			t.Errorf("%.20q is taken", expr)
-		}
-	}
-}
-
 func TestASearchLooksAtBlocksOfTextAsAtOne(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.LogBytes = 8 << 20 })
+	h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 8 << 20 })
 	term := run(t, h, carol, "x", "seq 200000")
 	wait(t, "the exit", term.Done())
-	got := search(t, h, term, "0000$", Search{Context: 1})
+	got := search(t, h, term, "0000$", history.Search{Context: 1})
 	var want []string
 	for n := 10000; n <= 200000; n += 10000 {
 		want = append(want, fmt.Sprint("-", n-1), fmt.Sprint(n), fmt.Sprint("-", n+1))
@@ -96,15 +59,15 @@ func TestASearchLooksAtBlocksOfTextAsAtOne(t *testing.T) {
 func TestASearchIsTheSameAfterARestartAndWithoutALog(t *testing.T) {
 	t.Parallel()
 	for _, persist := range []bool{true, false} {
-		h := newHost(t, func(c *Config) { c.Persist = persist })
+		h := hosttest.New(t, func(c *host.Config) { c.Persist = persist })
 		term := run(t, h, carol, "x", "printf 'one needle\\ntwo\\n'; printf 'no end needle'")
 		wait(t, "the exit", term.Done())
-		hosts := []*Host{h}
+		hosts := []*host.Host{h}
 		if persist {
 			hosts = append(hosts, after(t, killed(t, h)))
 		}
 		for _, h := range hosts {
-			got := search(t, h, find(t, h, "x"), "needle", Search{})
+			got := search(t, h, find(t, h, "x"), "needle", history.Search{})
 			if fmt.Sprint(got) != "[one needle no end needle]" {
 				t.Errorf("persist %v: %q", persist, got)
 			}
@@ -114,13 +77,13 @@ func TestASearchIsTheSameAfterARestartAndWithoutALog(t *testing.T) {
 
 func TestASearchIsCutShort(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "seq 100000")
 	wait(t, "the exit", term.Done())
-	pattern, _ := NewSearchPattern("1", false)
+	pattern, _ := history.NewPattern("1", false)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough, n := errors.New("enough"), 0
-	err := h.Search(ctx, carol, term, Search{Pattern: pattern}, func(*SearchLine) bool {
+	err := h.History(h.Work(ctx, carol), term).Search(h.Work(ctx, carol), history.Search{Pattern: pattern}, func(*history.Line) bool {
 		if n++; n == 5 {
 			cancel(enough)
 		}
@@ -130,7 +93,7 @@ func TestASearchIsCutShort(t *testing.T) {
 		t.Errorf("%v after %d lines", err, n)
 	}
 	n = 0
-	err = h.Search(t.Context(), carol, term, Search{Pattern: pattern}, func(*SearchLine) bool {
+	err = h.History(workOf(t, h, carol), term).Search(workOf(t, h, carol), history.Search{Pattern: pattern}, func(*history.Line) bool {
 		n++
 		return n < 3
 	})
@@ -138,7 +101,7 @@ func TestASearchIsCutShort(t *testing.T) {
 		t.Errorf("%v after %d lines", err, n)
 	}
 	guest := authz.Principal{ID: "g", Name: "g", Role: authz.Observer, Guest: "g"}
-	err = h.Search(t.Context(), guest, term, Search{Pattern: pattern}, nil)
+	err = h.History(workOf(t, h, guest), term).Search(workOf(t, h, guest), history.Search{Pattern: pattern}, nil)
 	var denied *authz.Denied
 	if !errors.As(err, &denied) {
 		t.Errorf("a guest of others: %v", err)
@@ -149,7 +112,7 @@ func TestASearchIsCutShort(t *testing.T) {
 // The goal is 2 s of processor time.
 func BenchmarkSearchOf500(b *testing.B) {
 	dir := manyKilled(b, 500)
-	folders, err := filepath.Glob(filepath.Join(dir, termsDir, "*"))
+	folders, err := filepath.Glob(filepath.Join(dir, "terms", "*"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -163,7 +126,7 @@ func BenchmarkSearchOf500(b *testing.B) {
 		}
 		total += fillLog(b, folder, n)
 	}
-	h := after(b, dir, func(c *Config) { c.MaxExited = 1000 })
+	h := after(b, dir, func(c *host.Config) { c.MaxExited = 1000 })
 	list, err := h.Terminals(carol)
 	if err != nil || len(list) != 500 {
 		b.Fatal(len(list), err)
@@ -174,7 +137,7 @@ func BenchmarkSearchOf500(b *testing.B) {
 	}{"literal": {"needle", false}, "expression": {`need\w+ in [0-9]+`, false},
 		"ignoring case": {"NEEDLE", true}} {
 		b.Run(name, func(b *testing.B) {
-			pattern, err := NewSearchPattern(c.expr, c.fold)
+			pattern, err := history.NewPattern(c.expr, c.fold)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -183,8 +146,8 @@ func BenchmarkSearchOf500(b *testing.B) {
 			for b.Loop() {
 				found := 0
 				for _, t := range list {
-					if err := h.Search(b.Context(), carol, t, Search{Pattern: pattern},
-						func(*SearchLine) bool { found++; return true }); err != nil {
+					if err := h.History(workOf(b, h, carol), t).Search(workOf(b, h, carol), history.Search{Pattern: pattern},
+						func(*history.Line) bool { found++; return true }); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -20,7 +20,7 @@ func (t *Terminal) refusesSecret(s step, p []byte) error {
 	if t.host.cfg().AgentsTypeSecrets || s.typesSecrets() || breaksOff(p) || !t.asksSecret() {
 		return nil
 	}
-	return errSecret
+	return t.denied(errSecret)
 }
 
 // asksSecret reports whether the program asks for a secret. It may have turned the echo off and not
@@ -36,9 +36,14 @@ func (t *Terminal) asksSecret() bool {
 // dropForSecret drops what agents typed ahead, as far as the program has not taken it, when it asks
 // for a secret. The Term's lock is held.
 func (t *Terminal) dropForSecret() {
-	if t.term.QueuesShown() && t.asksSecret() {
+	queued, held := t.term.QueuesShown(), t.term.Held() > 0 && !t.boundSecrets()
+	if !queued && !held || !t.asksSecret() {
+		return
+	}
+	if queued {
 		t.term.DropQueue()
 	}
+	t.dropHeldText(errSecret.Rule)
 }
 
 // breaksOff reports whether p is nothing but ctrl-C or ctrl-D, with which anybody may end a

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"bytes"
@@ -9,9 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
@@ -19,11 +20,11 @@ const askSecret = `printf 'Password: '; stty -echo; read x; stty echo; echo; ech
 
 func TestAnAgentDoesNotTypeASecret(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	agent := connect(t, h, bot, "agent")
 	uri := agent.create("x", "/bin/sh", "-c", askSecret)
-	term := h.lookup(uri)
-	if got := term.waitsFor(t, agent.c); got != WaitingSecret {
+	term := lookup(h, uri)
+	if got := waitsFor(t, h, term, agent.c); got != host.WaitingSecret {
 		t.Fatalf("it waits for %q", got)
 	}
 	const rule = "a person must type this"
@@ -32,15 +33,15 @@ func TestAnAgentDoesNotTypeASecret(t *testing.T) {
 			t.Errorf("%q is answered with %q", keys, got)
 		}
 	}
-	if got := term.Info(alice); got.Waiting != WaitingSecret || got.StateText() != "waits: secret" {
+	if got := term.Info(alice); got.Waiting != host.WaitingSecret || got.StateText() != "waits: secret" {
 		t.Errorf("it is listed as %+v", got)
 	}
 	person := attach(t, h, alice, "x", window)
 	if err := person.a.Input([]byte("four\r")); err != nil {
 		t.Fatal(err)
 	}
-	term.awaitOutput(t, "got 4")
-	if got := term.waitsFor(t, agent.c); got != WaitingInput {
+	awaitOutput(t, h, term, "got 4")
+	if got := waitsFor(t, h, term, agent.c); got != host.WaitingInput {
 		t.Errorf("then it waits for %q", got)
 	}
 	if got := term.Info(alice).StateText(); got != "waits" {
@@ -60,22 +61,22 @@ func TestWhoMayTypeASecret(t *testing.T) {
 		all  bool
 		ok   bool
 	}{
-		"a person by SSH":          {alice, DoorSSH, false, true},
-		"a key's agent":            {alice, DoorSubsystem, false, false},
-		"a token":                  {bot, DoorWebSocket, false, false},
-		"a token that was made so": {exempt, DoorWebSocket, false, true},
-		"a process in a terminal":  {inside, DoorSSH, false, false},
-		"a token, by the settings": {bot, DoorWebSocket, true, true},
+		"a person by SSH":          {alice, host.DoorSSH, false, true},
+		"a key's agent":            {alice, host.DoorSubsystem, false, false},
+		"a token":                  {bot, host.DoorWebSocket, false, false},
+		"a token that was made so": {exempt, host.DoorWebSocket, false, true},
+		"a process in a terminal":  {inside, host.DoorSSH, false, false},
+		"a token, by the settings": {bot, host.DoorWebSocket, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHost(t, func(cfg *Config) { cfg.AgentsTypeSecrets = c.all })
+			h := hosttest.New(t, func(cfg *host.Config) { cfg.AgentsTypeSecrets = c.all })
 			owner := connect(t, h, c.p, "owner")
-			term, err := h.Create(c.p, CreateOptions{Name: "x", Argv: sh(askSecret)})
+			term, err := h.Create(c.p, host.CreateOptions{Name: "x", Argv: sh(askSecret)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			term.waitsFor(t, owner.c)
+			waitsFor(t, h, term, owner.c)
 			conn, err := h.Connect(c.p, c.door)
 			if err != nil {
 				t.Fatal(err)
@@ -97,52 +98,48 @@ func TestWhoMayTypeASecret(t *testing.T) {
 // answer it.
 func TestWhatAnAgentTypedAheadAnswersNoSecret(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	agent := connect(t, h, bot, "agent")
 	uri := agent.create("x", "/bin/sh", "-c",
-		`stty -echo; echo ready; read go; printf 'Password: '; exec sleep 1000`)
-	term := h.lookup(uri)
-	term.awaitOutput(t, "ready")
-	// More than the line discipline takes before somebody reads, so that the rest is queued.
+		`stty raw -echo; echo ready; head -c1; stty sane -echo; printf 'Password: '; exec sleep 1000`)
+	term := lookup(h, uri)
+	awaitOutput(t, h, term, "ready")
+	// More than the terminal takes before somebody reads, so that the rest is queued.
 	ahead := "\r" + strings.Repeat(strings.Repeat("x", 1000)+"\r", 100)
-	if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte(ahead)}); got != "" {
-		t.Fatal(got)
-	}
-	term.awaitOutput(t, "Password: ")
-	for deadline := time.Now().Add(patience); term.term.QueuesShown(); {
-		if time.Now().After(deadline) {
-			t.Fatal("what was typed ahead is still queued")
-		}
-		time.Sleep(time.Millisecond) // nothing tells when the queue is dropped
-	}
+	agent.types(uri, ahead)
+	awaitOutput(t, h, term, "Password: ")
+	hosttest.Eventually(t, "what was queued is dropped", func() bool {
+		_, queued := host.Queued(term)
+		return !queued
+	})
 }
 
 // The secret itself is nowhere but in the program.
 func TestASecretIsNowhere(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
-	h := newHost(t, func(c *Config) {
+	h := hosttest.New(t, func(c *host.Config) {
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		c.Audit = c.Log
 	})
 	watcher := connect(t, h, eve, "watcher")
 	term := run(t, h, alice, "x", askSecret)
-	term.waitsFor(t, watcher.c)
-	watcher.subscribe(term.uri)
+	waitsFor(t, h, term, watcher.c)
+	watcher.subscribe(term.URI())
 	events, err := watcher.c.Events()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer events.Close()
-	viewer := attach(t, h, eve, "x", AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})
+	viewer := attach(t, h, eve, "x", host.AttachOptions{Cols: 80, Rows: 24, ReadOnly: true})
 	person := attach(t, h, alice, "x", window)
 	const canary = "c4n4ry-s3cr3t"
 	if err := person.a.Input([]byte(canary + "\r")); err != nil {
 		t.Fatal(err)
 	}
-	term.awaitOutput(t, "got 13")
+	awaitOutput(t, h, term, "got 13")
 	viewer.shows("got 13")
-	st, _ := term.ch.Terminal()
+	st := state(person.t, h, term)
 	list, _ := h.List(alice)
 	commands, _, _ := h.LogCommands(alice, term)
 	for what, text := range map[string]any{

@@ -16,6 +16,9 @@ const (
 	sendPatience = 10 * time.Second
 	// sendRetry is how often it tries: the queue may have room, but not enough.
 	sendRetry = 50 * time.Millisecond
+	// MaxPiece, in bytes, is how much may be given to Type at once: half of what is held for a
+	// program that does not read.
+	MaxPiece = 32 << 10
 )
 
 // Send types text and then keys, encoded as the program has asked for, into t without showing t.
@@ -42,11 +45,11 @@ func (c *Conn) Send(ctx context.Context, t *Terminal, text []byte, keys ...keybo
 }
 
 // Type types p, which is not kept, as Send does, and waits for as long as the program takes to make
-// room for it. p must be of at most half the size of the terminal's input queue. Type returns
+// room for it. p must be of at most [MaxPiece] bytes. Type returns
 // *authz.Denied, ErrExited, or the cause of ctx or of the connection's end; then nothing was typed.
 func (c *Conn) Type(ctx context.Context, t *Terminal, p []byte) error {
 	for {
-		room := t.term.InputRoom()
+		room := t.room(step{conn: c, principal: c.principal})
 		err := c.send(ctx, t, p, nil)
 		if err != ErrBusy {
 			return err

@@ -1,16 +1,18 @@
-package host
+package host_test
 
 import (
 	"errors"
 	"testing"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 	"termhost/ptypool/keyboard"
 )
 
 func TestWhatAnAdminSendsIsAKeyWhateverItLooksLike(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	for name, c := range map[string]struct {
 		key  keyboard.Key
 		want string
@@ -20,7 +22,7 @@ func TestWhatAnAdminSendsIsAKeyWhateverItLooksLike(t *testing.T) {
 			"ready^[[1;2R"},
 	} {
 		term := run(t, h, carol, name, "stty raw -echo; printf ready; exec cat -v")
-		term.awaitOutput(t, "ready")
+		awaitOutput(t, h, term, "ready")
 		for _, p := range []authz.Principal{bot, eve} {
 			var denied *authz.Denied
 			if err := sendAs(t, h, p, term, c.key); !errors.As(err, &denied) {
@@ -30,16 +32,16 @@ func TestWhatAnAdminSendsIsAKeyWhateverItLooksLike(t *testing.T) {
 		if err := sendAs(t, h, alice, term, c.key); err != nil {
 			t.Fatal(err)
 		}
-		term.awaitOutput(t, c.want)
+		awaitOutput(t, h, term, c.want)
 		if who, _ := attach(t, h, carol, name, window).a.Holder(); who != "carol" {
 			t.Errorf("%s: held by %s", name, who)
 		}
 	}
 }
 
-func sendAs(t *testing.T, h *Host, p authz.Principal, term *Terminal, k keyboard.Key) error {
+func sendAs(t *testing.T, h *host.Host, p authz.Principal, term *host.Terminal, k keyboard.Key) error {
 	t.Helper()
-	c, err := h.Connect(p, DoorSSH)
+	c, err := h.Connect(p, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}

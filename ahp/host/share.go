@@ -34,17 +34,17 @@ func (c *Conn) Share(o ShareOptions) (*Share, error) {
 	}
 	h := c.host
 	own := &Conn{host: h, principal: c.principal, door: c.door, sub: h.store.NewSubscriber(false)}
-	own.proof, own.root = c.proof, c.root
+	own.proof, own.root, own.name, own.source = c.proof, c.root, c.name, c.source
 	own.sub.Close() // the answers are for nobody
 	own.ctx, own.cancel = context.WithCancelCause(c.ctx)
 	id := SSHClientID(c.principal) + "#" + rand.Text()
 	h.mu.Lock()
-	own.client = &client{id: id, principal: c.principal.ID, name: c.principal.Name, conn: own}
+	own.client = &client{id: id, principal: c.principal.ID, name: c.name, conn: own}
 	h.clients[id] = own.client
 	h.mu.Unlock()
 	s := &Share{c: own, e: &clientExecutor{client: own.client, stream: !o.Pty}}
 	_, err := h.Create(c.principal, CreateOptions{Name: o.Name, Cols: o.Cols, Rows: o.Rows,
-		Claim: ahp.ClientClaim(id), exec: s.e})
+		Claim: ahp.ClientClaim(id), exec: s.e, conn: c})
 	if err != nil {
 		s.Close()
 		return nil, err

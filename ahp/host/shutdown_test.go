@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"context"
@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 )
 
 // plainHost is a host that the test shuts down itself.
-func plainHost(t *testing.T) *Host {
+func plainHost(t *testing.T) *host.Host {
 	t.Helper()
-	h, err := New(Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 10, LogBytes: 128 << 10})
+	h, err := host.New(host.Config{Shell: "/bin/sh", StateDir: t.TempDir(), MaxExited: 10, LogBytes: 128 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,36 +28,36 @@ func TestShutdownWithWorkInProgress(t *testing.T) {
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "/bin/sh", "-c",
 		"trap 'echo farewell; exit 9' HUP; echo ready; while :; do read x; done")
-	term := h.lookup(uri)
-	term.awaitOutput(t, "ready")
+	term := lookup(h, uri)
+	awaitOutput(t, h, term, "ready")
 	p.subscribe(uri)
 	stubborn := run(t, h, carol, "stubborn",
 		"trap '' HUP TERM; echo ready; while :; do sleep 1000; done")
-	stubborn.awaitOutput(t, "ready")
+	awaitOutput(t, h, stubborn, "ready")
 	flood := run(t, h, carol, "flood", "exec yes")
-	v := attach(t, h, carol, "x", AttachOptions{})
-	c, err := h.Connect(carol, DoorSSH)
+	v := attach(t, h, carol, "x", host.AttachOptions{})
+	c, err := h.Connect(carol, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	pressed, err := c.CreatePiped(CreateOptions{Argv: []string{"yes"}}) // and nobody reads
+	pressed, err := c.CreatePiped(host.CreateOptions{Argv: []string{"yes"}}) // and nobody reads
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pressed.Close()
-	pressed.t.awaitOutput(t, "y") // else nobody is known not to read
+	awaitOutput(t, h, pressed.Terminal(), "y") // else nobody is known not to read
 	done := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), hosttest.Patience)
 	defer cancel()
 	go func() { done <- h.Shutdown(ctx) }()
 
 	wait(t, "the exit", term.Done())
 	// The shutdown waits for its readers, which read only now.
-	if _, err := h.Create(carol, CreateOptions{}); !errors.Is(err, ErrClosed) {
+	if _, err := h.Create(carol, host.CreateOptions{}); !errors.Is(err, host.ErrClosed) {
 		t.Errorf("a terminal can be created during the shutdown: %v", err)
 	}
-	if _, err := h.Connect(carol, DoorSSH); !errors.Is(err, ErrClosed) {
+	if _, err := h.Connect(carol, host.DoorSSH); !errors.Is(err, host.ErrClosed) {
 		t.Errorf("one can connect during the shutdown: %v", err)
 	}
 	p.until("the exit", func(e *store.Entry) bool {
@@ -65,12 +67,12 @@ func TestShutdownWithWorkInProgress(t *testing.T) {
 	for running := true; running; {
 		// What one Pull gives counts as written at the next one, and only after one that gives
 		// nothing is there a signal to wait for.
-		for len(p.c.sub.Pull(nil, 1<<20)) > 0 {
+		for len(p.c.Subscriber().Pull(nil, 1<<20)) > 0 {
 		}
 		for v.pull() {
 		}
 		select {
-		case <-p.c.sub.Signal():
+		case <-p.c.Subscriber().Signal():
 		case <-v.a.Signal():
 		case err := <-done:
 			if running = false; err != nil {
@@ -79,13 +81,13 @@ func TestShutdownWithWorkInProgress(t *testing.T) {
 		}
 	}
 	v.shows("farewell")
-	for _, conn := range []*Conn{p.c, v.c, c} {
-		if got := context.Cause(conn.Context()); !errors.Is(got, ErrClosed) {
+	for _, conn := range []*host.Conn{p.c, v.c, c} {
+		if got := context.Cause(conn.Context()); !errors.Is(got, host.ErrClosed) {
 			t.Errorf("a connection ended with %v", got)
 		}
 	}
-	for _, term := range []*Terminal{stubborn, flood, pressed.t} {
-		if !term.exitedNow() {
+	for _, term := range []*host.Terminal{stubborn, flood, pressed.Terminal()} {
+		if !exited(term) {
 			t.Errorf("%s still runs", term)
 		}
 	}
@@ -97,11 +99,11 @@ func TestShutdownWithWorkInProgress(t *testing.T) {
 func TestAShutdownDoesNotWaitForADeadReaderBeyondItsDeadline(t *testing.T) {
 	t.Parallel()
 	h := plainHost(t)
-	run(t, h, carol, "x", "echo something; exec cat").awaitOutput(t, "something")
-	v := attach(t, h, carol, "x", AttachOptions{})       // never pulls
-	if err := h.pool.Shutdown(t.Context()); err != nil { // it may take longer than the deadline
-		t.Fatal(err)
-	}
+	term := run(t, h, carol, "x", "echo something; exec cat")
+	awaitOutput(t, h, term, "something")
+	v := attach(t, h, carol, "x", host.AttachOptions{}) // never pulls
+	hosttest.Check(t, h.Hangup(carol, term, 0))         // it may take longer than the deadline
+	wait(t, "its end", term.Done())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := h.Shutdown(ctx); err != nil {
@@ -122,22 +124,22 @@ func TestTerminalsCreatedDuringAShutdownLeaveNothingBehind(t *testing.T) {
 		go func() {
 			close(begun)
 			for {
-				if _, err := h.Create(carol, CreateOptions{Argv: []string{"/bin/cat"}}); err != nil {
+				if _, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/cat"}}); err != nil {
 					ended <- err
 					return
 				}
 			}
 		}()
 		<-begun
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), hosttest.Patience)
 		if err := h.Shutdown(ctx); err != nil {
 			t.Error(err)
 		}
 		cancel()
-		if err := <-ended; !errors.Is(err, ErrClosed) {
+		if err := <-ended; !errors.Is(err, host.ErrClosed) {
 			t.Errorf("it ended with %v", err)
 		}
-		if n := h.pool.Len(); n != 0 {
+		if n := h.Stats().Terminals; n != 0 {
 			t.Errorf("%d terminals are left", n)
 		}
 	}

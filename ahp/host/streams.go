@@ -38,8 +38,9 @@ func (c *Conn) CreatePiped(o CreateOptions) (*Streams, error) {
 	h := c.host
 	s := &Streams{conn: c, stdout: newRelay(&h.pieces), stderr: newRelay(&h.pieces)}
 	o.exec, o.piped = &pipesExecutor{streams: s, detached: o.Detached}, true
-	t, err := h.start(c.principal, o)
+	t, err := c.start(o)
 	if err != nil {
+		s.stop()
 		return nil, err
 	}
 	s.t = t
@@ -146,8 +147,11 @@ func (s *Streams) release() {
 	s.stderr.release()
 }
 
-// pending reports whether their reader is still at work. One that was stuck is not waited for.
-func (s *Streams) pending() bool { return !s.stdout.over() && !s.stderr.over() }
+// pending reports whether their reader is still at work on what a program that has ended has left.
+// One that was stuck is not waited for.
+func (s *Streams) pending() bool {
+	return s.Terminal().exitedNow() && !s.stdout.over() && !s.stderr.over()
+}
 
 // relay hands output from the goroutine that reads it from the program to the one that writes it to
 // the peer. It holds a single piece, and nothing while there is no output.

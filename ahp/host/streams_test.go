@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 	"termhost/ptypool"
 )
@@ -33,9 +35,9 @@ func numbers(n int) string {
 }
 
 // piped runs a line on pipes for carol.
-func piped(t testing.TB, h *Host, o CreateOptions) (*Streams, *Conn) {
+func piped(t testing.TB, h *host.Host, o host.CreateOptions) (*host.Streams, *host.Conn) {
 	t.Helper()
-	c, err := h.Connect(carol, DoorSSH)
+	c, err := h.Connect(carol, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func piped(t testing.TB, h *Host, o CreateOptions) (*Streams, *Conn) {
 }
 
 // outputs copies both outputs to their end and returns them.
-func (s *Streams) outputs(t testing.TB) (stdout, stderr string) {
+func outputs(t testing.TB, s *host.Streams) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	var both sync.WaitGroup
@@ -67,29 +69,29 @@ func (s *Streams) outputs(t testing.TB) (stdout, stderr string) {
 
 func TestAProgramOnPipesIsATerminalForEverybodyElse(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	s, _ := piped(t, h, CreateOptions{Name: "x", Term: "xterm", Transient: true,
+	h := hosttest.New(t)
+	s, _ := piped(t, h, host.CreateOptions{Name: "x", Term: "xterm", Transient: true,
 		Argv: sh("cat; echo \"err $TERM.\" >&2; exit 3")})
 	list, err := h.List(carol)
 	if err != nil || len(list) != 1 || list[0].Viewers != 1 || !list[0].Mine {
 		t.Errorf("it is listed as %+v: %v", list, err)
 	}
-	if st := connect(t, h, alice, "a").subscribe(s.t.uri); st.IsPty {
+	if st := connect(t, h, alice, "a").subscribe(s.Terminal().URI()); st.IsPty {
 		t.Error("isPty is true")
 	}
 	if _, err := s.Write([]byte("in\x03\n")); err != nil {
 		t.Fatal(err)
 	}
-	s.t.awaitOutput(t, "in\x03\r\n")
+	awaitOutput(t, h, s.Terminal(), "in\x03\r\n")
 	s.CloseInput()
-	if out, errs := s.outputs(t); out != "in\x03\n" || errs != "err .\n" {
+	if out, errs := outputs(t, s); out != "in\x03\n" || errs != "err .\n" {
 		t.Errorf("stdout %q, stderr %q", out, errs)
 	}
-	wait(t, "the exit", s.t.Done())
-	if st, _ := s.t.Exit(); st.Code != 3 {
+	wait(t, "the exit", s.Terminal().Done())
+	if st, _ := s.Terminal().Exit(); st.Code != 3 {
 		t.Errorf("exit %v", st)
 	}
-	if shown, _, err := h.LogText(alice, s.t); err != nil || !strings.Contains(string(shown), "err .\n") {
+	if shown, _, err := h.LogText(workOf(t, h, alice), s.Terminal()); err != nil || !strings.Contains(string(shown), "err .\n") {
 		t.Errorf("the log is %q: %v", shown, err)
 	}
 	s.Close()
@@ -100,28 +102,28 @@ func TestAProgramOnPipesIsATerminalForEverybodyElse(t *testing.T) {
 
 func TestNobodyTypesIntoAProgramOnPipes(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.InputShared = true })
-	s, c := piped(t, h, CreateOptions{Name: "x", Argv: sh("exec cat")})
+	h := hosttest.New(t, func(c *host.Config) { c.InputShared = true })
+	s, c := piped(t, h, host.CreateOptions{Name: "x", Argv: sh("exec cat")})
 	var denied *authz.Denied
 	for _, who := range []authz.Principal{alice, carol} {
 		v := attach(t, h, who, "x", window)
 		if err := v.a.Input([]byte("k")); !errors.As(err, &denied) || denied.Rule != authz.RulePipes {
 			t.Errorf("%s, attached: %v", who.Name, err)
 		}
-		if err := v.a.conn.Send(t.Context(), s.t, []byte("k")); !errors.As(err, &denied) {
+		if err := v.c.Send(t.Context(), s.Terminal(), []byte("k")); !errors.As(err, &denied) {
 			t.Errorf("%s, sending: %v", who.Name, err)
 		}
 	}
 	p := connect(t, h, alice, "a")
-	got := p.dispatch(s.t.uri, ahp.TerminalInput{Data: []byte("k")})
+	got := p.dispatch(s.Terminal().URI(), ahp.TerminalInput{Data: []byte("k")})
 	if got != authz.RulePipes {
 		t.Errorf("over AHP: %q", got)
 	}
-	if name, _ := attach(t, h, eve, "x", window).a.Holder(); name != c.principal.Name {
+	if name, _ := attach(t, h, eve, "x", window).a.Holder(); name != c.Principal().Name {
 		t.Errorf("%s holds it now", name)
 	}
 	s.CloseInput()
-	if out, _ := s.outputs(t); out != "" {
+	if out, _ := outputs(t, s); out != "" {
 		t.Errorf("%q got through", out)
 	}
 }
@@ -131,96 +133,96 @@ func TestASlowReaderOfStreamsLosesNothingAndHoldsUpNobodyElse(t *testing.T) {
 	data := numbers(20 << 20)
 	file := filepath.Join(t.TempDir(), "data")
 	writeFile(t, file, data)
-	h := newHost(t, func(c *Config) { c.LogBytes = 256 << 10 })
+	h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 256 << 10 })
 	other := run(t, h, carol, "other", "exec cat")
 	script := "echo up >&2; cat " + file + "; echo over >&2; exit 5"
-	s, _ := piped(t, h, CreateOptions{Argv: sh(script)})
-	s.t.awaitOutput(t, "up")
+	s, _ := piped(t, h, host.CreateOptions{Argv: sh(script)})
+	awaitOutput(t, h, s.Terminal(), "up")
 	// It does not read yet.
-	typist := attach(t, h, carol, "other", AttachOptions{})
+	typist := attach(t, h, carol, "other", host.AttachOptions{})
 	if err := typist.a.Input([]byte("others go on\n")); err != nil {
 		t.Fatal(err)
 	}
-	other.awaitOutput(t, "others go on")
-	if out, _ := s.t.ch.Terminal(); strings.Contains(text(out), "over") {
+	awaitOutput(t, h, other, "others go on")
+	if out := state(t, h, s.Terminal()); strings.Contains(text(out), "over") {
 		t.Error("the program did not wait for its reader")
 	}
-	out, errs := s.outputs(t)
+	out, errs := outputs(t, s)
 	if sha256.Sum256([]byte(out)) != sha256.Sum256([]byte(data)) || errs != "up\nover\n" {
 		t.Errorf("%d of %d bytes came, or not the same; errors %q", len(out), len(data), errs)
 	}
-	wait(t, "the exit", s.t.Done())
-	if st, _ := s.t.Exit(); st.Code != 5 {
+	wait(t, "the exit", s.Terminal().Done())
+	if st, _ := s.Terminal().Exit(); st.Code != 5 {
 		t.Errorf("exit %v", st)
 	}
 }
 
 func TestAProgramWhoseConnectionIsLostIsHungUpBeforeItsInputEnds(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	file := filepath.Join(t.TempDir(), "whole")
-	s, _ := piped(t, h, CreateOptions{Name: "x", Transient: true,
+	s, _ := piped(t, h, host.CreateOptions{Name: "x", Transient: true,
 		Argv: sh("trap 'echo hup; exit 7' HUP; echo up; cat; echo whole >" + file)})
 	go s.CopyStdout(io.Discard) // ends with the streams
-	s.t.awaitOutput(t, "up")
+	awaitOutput(t, h, s.Terminal(), "up")
 	if _, err := s.Write([]byte("half")); err != nil {
 		t.Fatal(err)
 	}
-	s.t.awaitOutput(t, "half")
+	awaitOutput(t, h, s.Terminal(), "half")
 	s.Close()
-	wait(t, "the exit", s.t.Done())
-	if st, _ := s.t.Exit(); st.Code != 7 {
+	wait(t, "the exit", s.Terminal().Done())
+	if st, _ := s.Terminal().Exit(); st.Code != 7 {
 		t.Errorf("exit %v", st)
 	}
-	s.t.awaitOutput(t, "hup")
-	if by := s.t.EndedBy(); !strings.Contains(by, "connection") {
+	awaitOutput(t, h, s.Terminal(), "hup")
+	if by := s.Terminal().EndedBy(); !strings.Contains(by, "connection") {
 		t.Errorf("it was ended %s", by)
 	}
 	list, _ := h.List(carol)
-	if len(list) != 1 || list[0].State != StateExited || list[0].Viewers != 0 {
+	if len(list) != 1 || list[0].State != host.StateExited || list[0].Viewers != 0 {
 		t.Errorf("it is listed as %+v", list)
 	}
 }
 
 func TestADetachedProgramGoesOnForItsTerminal(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	s, _ := piped(t, h, CreateOptions{Name: "x",
+	h := hosttest.New(t)
+	s, _ := piped(t, h, host.CreateOptions{Name: "x",
 		Argv: sh("cat; for i in $(seq 20000); do echo $i; done; exit 4")})
 	// Its output is more than a pipe holds, and nobody reads it any more.
 	s.Detach()
-	wait(t, "the exit", s.t.Done())
-	if st, _ := s.t.Exit(); st.Code != 4 {
+	wait(t, "the exit", s.Terminal().Done())
+	if st, _ := s.Terminal().Exit(); st.Code != 4 {
 		t.Errorf("exit %v", st)
 	}
-	s.t.awaitOutput(t, "20000\r\n")
+	awaitOutput(t, h, s.Terminal(), "20000\r\n")
 }
 
 func TestAReaderThatIsStuckDoesNotHoldUpTheEnd(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	s, _ := piped(t, h, CreateOptions{Name: "x", Argv: sh("echo up >&2; exec yes")})
+	h := hosttest.New(t)
+	s, _ := piped(t, h, host.CreateOptions{Name: "x", Argv: sh("echo up >&2; exec yes")})
 	go s.CopyStderr(io.Discard) // ends with the terminal
-	s.t.awaitOutput(t, "up")
-	if err := h.Dispose(alice, s.t); err != nil {
+	awaitOutput(t, h, s.Terminal(), "up")
+	if err := h.Dispose(alice, s.Terminal()); err != nil {
 		t.Fatal(err)
 	}
-	if st, ok := s.t.Exit(); !ok || st.Code != 129 {
+	if st, ok := s.Terminal().Exit(); !ok || st.Code != 129 {
 		t.Errorf("exit %v %v", st, ok)
 	}
 }
 
 func TestWhenTheReaderGoesTheProgramGetsSIGPIPE(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	s, _ := piped(t, h, CreateOptions{Argv: []string{"yes"}})
+	h := hosttest.New(t)
+	s, _ := piped(t, h, host.CreateOptions{Argv: []string{"yes"}})
 	gone := errors.New("gone")
 	if err := s.CopyStdout(writerFunc(func([]byte) (int, error) { return 0, gone })); err != gone {
 		t.Errorf("got %v", err)
 	}
 	s.CloseStdout()
-	wait(t, "the exit", s.t.Done())
-	if st, _ := s.t.Exit(); st.Signal != syscall.SIGPIPE {
+	wait(t, "the exit", s.Terminal().Done())
+	if st, _ := s.Terminal().Exit(); st.Signal != syscall.SIGPIPE {
 		t.Errorf("exit %v", st)
 	}
 }
@@ -231,13 +233,13 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestAShellOnPipesIsALoginShellWithoutIntegration(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, func(c *Config) { c.Shell, c.Login, c.ShellIntegration = "/bin/bash", true, true })
-	s, _ := piped(t, h, CreateOptions{})
+	h := hosttest.New(t, func(c *host.Config) { c.Shell, c.Login, c.ShellIntegration = "/bin/bash", true, true })
+	s, _ := piped(t, h, host.CreateOptions{})
 	if _, err := fmt.Fprintln(s, `echo "$0" "$-" "$TERMHOST_NONCE"`); err != nil {
 		t.Fatal(err)
 	}
 	s.CloseInput()
-	out, _ := s.outputs(t)
+	out, _ := outputs(t, s)
 	if words := strings.Fields(out); len(words) != 2 || words[0] != "-bash" ||
 		slices.Contains([]byte(words[1]), 'i') {
 		t.Errorf("it is %q", out)
@@ -246,19 +248,19 @@ func TestAShellOnPipesIsALoginShellWithoutIntegration(t *testing.T) {
 
 func TestStreamsNeedTheRightToCreate(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	c, err := h.Connect(eve, DoorSSH)
+	h := hosttest.New(t)
+	c, err := h.Connect(eve, host.DoorSSH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	var denied *authz.Denied
-	if _, err := c.CreatePiped(CreateOptions{}); !errors.As(err, &denied) {
+	if _, err := c.CreatePiped(host.CreateOptions{}); !errors.As(err, &denied) {
 		t.Errorf("an observer gets %v", err)
 	}
-	s, _ := piped(t, h, CreateOptions{Argv: []string{"cat"}})
+	s, _ := piped(t, h, host.CreateOptions{Argv: []string{"cat"}})
 	s.Close()
-	wait(t, "the exit", s.t.Done())
+	wait(t, "the exit", s.Terminal().Done())
 	if _, err := s.Write([]byte("x")); !errors.Is(err, ptypool.ErrInputClosed) {
 		t.Errorf("after the end: %v", err)
 	}

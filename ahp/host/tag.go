@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"termhost/ahp/history"
+	"termhost/ahp/journal"
 	"termhost/authz"
 	"termhost/ptypool/termlog"
 	"termhost/ptypool/vt"
@@ -36,7 +38,7 @@ func (t *Terminal) SetTag(tag string) {
 	t.term.Lock()
 	defer t.term.Unlock()
 	t.tag = tag
-	t.warn(t.journal.replace(t.describe(t.end), t.exited, t.host.now()))
+	t.warn(t.journal.Describe(t.describe(), t.host.now()))
 }
 
 // Tap has tap get all visible output of a terminal that an earlier host has started, once and in
@@ -50,7 +52,7 @@ func (h *Host) Tap(p authz.Principal, t *Terminal, tap func(p []byte)) (whole bo
 	t.term.Lock() // nothing is printed meanwhile
 	defer t.term.Unlock()
 	t.loadLocked()
-	if whole, err = t.printed(tap); errors.Is(err, errNotLogged) {
+	if whole, err = t.printed(tap); errors.Is(err, journal.ErrNotLogged) {
 		st, _ := t.ch.Terminal()
 		for i := range st.Content {
 			for _, chunk := range st.Content[i].Text.Chunks() {
@@ -63,6 +65,54 @@ func (h *Host) Tap(p authz.Principal, t *Terminal, tap func(p []byte)) (whole bo
 	return whole, err
 }
 
+// printed gives tap the visible output that the log holds; whole: that is all of it. It parses the
+// log as it was parsed when it came. The Term's lock is held.
+func (t *Terminal) printed(tap func(p []byte)) (whole bool, err error) {
+	r := tapReader{tap: tap, whole: true,
+		screen: vt.New(t.outline.Cols, t.outline.Rows, vt.Options{Nonce: t.screen.Nonce})}
+	walk := &r.walk
+	err = t.journal.Records(journal.WholeLog, func(rec termlog.Record) bool {
+		walk.Take(rec, &r)
+		return true
+	})
+	if !t.term.Screen().Pending() {
+		r.screen.Flush(tapSink{tap: tap}) // what was held back has been given to the viewers since
+	}
+	return r.whole, err
+}
+
+// tapReader gives a tap what a log holds. See [history.Visitor].
+type tapReader struct {
+	history.Ignore
+	tap    func(p []byte)
+	screen *vt.Terminal
+	walk   history.Walker
+	begun  bool
+	whole  bool
+}
+
+// Begin comes first, and at later checkpoints behind gaps.
+func (r *tapReader) Begin([]byte) bool {
+	r.whole = r.whole && (r.begun || r.walk.At.Pos == 0)
+	r.begun = true
+	return true
+}
+
+// Data is output.
+func (r *tapReader) Data(p []byte) { r.screen.Feed(p, tapSink{tap: r.tap}) }
+
+// Unfollowed is output behind what is gone.
+func (r *tapReader) Unfollowed(p []byte) {
+	r.whole = false
+	r.Data(p)
+}
+
+// Gap ends whatever sequence was begun, with CAN.
+func (r *tapReader) Gap(int64, string) {
+	r.whole = false
+	r.screen.Feed([]byte{0x18}, nil)
+}
+
 // tapSink gives a tap what the parser finds for viewers.
 type tapSink struct {
 	vt.Discard
@@ -71,29 +121,6 @@ type tapSink struct {
 
 // Data is output.
 func (s tapSink) Data(p []byte) { s.tap(p) }
-
-// printed gives tap the visible output that the log holds; whole: that is all of it. It parses the
-// log as it was parsed when it came. The Term's lock is held.
-func (t *Terminal) printed(tap func(p []byte)) (whole bool, err error) {
-	screen := vt.New(t.outline.Cols, t.outline.Rows, vt.Options{Nonce: t.screen.Nonce})
-	sink := tapSink{tap: tap}
-	whole, next := true, int64(0)
-	err = t.journal.records(func(r termlog.Record) bool {
-		if r.Pos != next {
-			whole = false
-			screen.Feed([]byte{0x18}, nil) // CAN ends whatever sequence was begun
-		}
-		if next = r.Pos; r.Kind == termlog.Data {
-			next += int64(len(r.Payload))
-			screen.Feed(r.Payload, sink)
-		}
-		return true
-	})
-	if !t.term.Screen().Pending() {
-		screen.Flush(sink) // what was held back has been given to the viewers since
-	}
-	return whole, err
-}
 
 // ClientGrace returns how long terminals wait for a client that is away, at most.
 func (h *Host) ClientGrace() time.Duration { return h.cfg().ClientGrace }

@@ -1,11 +1,12 @@
 package host
 
 import (
-	"encoding/json"
 	"errors"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/journal"
+	"termhost/ahp/recordings"
 	"termhost/authz"
 	"termhost/ptypool/termlog"
 	"termhost/ptypool/vt"
@@ -17,9 +18,8 @@ import (
 // later. All methods of Terminal here are called with the Term's lock held, unless they say
 // otherwise.
 type tape struct {
-	rec    *recording
-	by     string       // the ID of the principal who had it made
-	log    *termlog.Log // nil: it has to be opened
+	rec    *recordings.Recording
+	w      *recordings.Writer // nil: it has to be opened
 	behind bool
 	retry  time.Time // when it may be tried again
 	told   bool      // of the failure
@@ -34,8 +34,6 @@ const (
 	defaultRecordBytes = 64 << 20
 )
 
-var errNoRecordings = errors.New("this host has no state folder for recordings")
-
 // Record has a terminal recorded from now on, or no longer, and returns the recording's name; "":
 // it was not recorded anyway. It returns *authz.Denied or ErrExited.
 func (h *Host) Record(p authz.Principal, t *Terminal, on bool) (name string, err error) {
@@ -48,7 +46,7 @@ func (h *Host) Record(p authz.Principal, t *Terminal, on bool) (name string, err
 		return "", ErrExited
 	}
 	if t.tape != nil {
-		name = t.tape.rec.id
+		name = t.tape.rec.ID()
 		if !on {
 			t.endTape()
 		}
@@ -62,60 +60,58 @@ func (h *Host) Record(p authz.Principal, t *Terminal, on bool) (name string, err
 		return "", err
 	}
 	t.listChanged()
-	h.log.Info("recording begun", "name", t.name, "recording", t.tape.rec.id, "principal", p.Name)
-	return t.tape.rec.id, nil
+	name = t.tape.rec.ID()
+	h.log.Info("recording begun", "name", t.Name(), "recording", name, "principal", p.Name)
+	return name, nil
 }
 
 // drawnTape returns a checkpoint of the terminal as it is.
-func (t *Terminal) drawnTape() snapshot {
+func (t *Terminal) drawnTape() journal.Snapshot {
 	screen := t.term.Screen()
-	return snapshot{Outline: t.outline, Marks: string(screen.AppendMarks(nil)),
-		redraw: screen.AppendRedraw(nil, vt.Redraw{})}
+	return journal.Snapshot{Outline: t.outline, Marks: string(screen.AppendMarks(nil)),
+		Redraw: screen.AppendRedraw(nil, vt.Redraw{})}
 }
 
 // beginTape begins a recording, for a principal's ID, with a checkpoint of the present.
-func (t *Terminal) beginTape(by string, s snapshot) error {
-	if t.host.recordings.dir == "" {
-		return errNoRecordings
-	}
-	return t.newTape(by, s, t.journal.position())
+func (t *Terminal) beginTape(by string, s journal.Snapshot) error {
+	return t.newTape(by, s, t.journal.Position())
 }
 
 // newTape begins a file at a position of the output.
-func (t *Terminal) newTape(by string, s snapshot, first int64) error {
+func (t *Terminal) newTape(by string, s journal.Snapshot, first int64) error {
 	h := t.host
 	size := h.cfg().RecordBytes
 	if size == 0 {
 		size = defaultRecordBytes
 	}
 	now := h.now()
-	rec, log, err := h.recordings.create(recordingAbout{
-		Format: metaFormat, Terminal: t.name, URI: t.uri, Created: t.created, Began: now, By: by,
+	w, err := h.recordings.Create(recordings.About{
+		Terminal: t.Name(), URI: t.uri, Created: t.created, Began: now, By: by,
 		Title: t.outline.Title, Term: t.screen.Term, Nonce: t.screen.Nonce, Piped: t.Piped(),
 	}, size, first)
 	if err != nil {
 		return err
 	}
-	if int64(len(s.redraw)) > size/4 {
-		s.redraw = nil
+	if int64(len(s.Redraw)) > size/4 {
+		s.Redraw = nil
 	}
-	t.tape = &tape{rec: rec, by: by, log: log}
-	t.tapeWrite(termlog.Checkpoint, now, s.append(nil))
+	t.tape = &tape{rec: w.Recording, w: w}
+	t.tapeWrite(termlog.Checkpoint, now, s.Encode())
 	return nil
 }
 
 // turnTape goes on in another file, which begins with s. If that cannot be begun, the recording is
 // behind.
-func (t *Terminal) turnTape(s snapshot) {
+func (t *Terminal) turnTape(s journal.Snapshot) {
 	tp := t.tape
-	if err := t.newTape(tp.by, s, tp.log.End()); err != nil {
+	if err := t.newTape(tp.rec.About().By, s, tp.w.End()); err != nil {
 		t.taped(err)
 		return
 	}
-	tp.log.Close()
-	t.host.recordings.end(tp.rec, t.host.now())
-	t.host.log.Info("a recording goes on in another file", "name", t.name,
-		"recording", tp.rec.id, "next", t.tape.rec.id)
+	tp.w.Close()
+	t.host.recordings.End(tp.rec, t.host.now())
+	t.host.log.Info("a recording goes on in another file", "name", t.Name(),
+		"recording", tp.rec.ID(), "next", t.tape.rec.ID())
 }
 
 // tapeOutput records output, before it is parsed.
@@ -123,24 +119,22 @@ func (t *Terminal) tapeOutput(p []byte, at time.Time) {
 	if t.tape == nil || t.tape.behind {
 		return
 	}
-	if t.tape.log.Room() < int64(len(p))+termlog.RecordOverhead {
-		t.turnTape(snapshot{Outline: t.outline}) // in the middle of a sequence that does not end
+	if !t.tape.w.Fits(len(p)) {
+		// In the middle of a sequence that does not end.
+		t.turnTape(journal.Snapshot{Outline: t.outline})
 	}
 	t.tapeWrite(termlog.Data, at, p)
 }
 
-// tapeWrite records something.
+// tapeWrite records something, unless that is a command among very many in one piece of output, for
+// which there is no room.
 func (t *Terminal) tapeWrite(kind termlog.Kind, at time.Time, payload []byte) {
 	tp := t.tape
-	if tp == nil || tp.behind || tp.log == nil {
+	if tp == nil || tp.behind || tp.w == nil {
 		return
 	}
-	if tp.log.Room() < int64(len(payload))+termlog.RecordOverhead {
-		return // a command among very many in one piece of output
-	}
-	_, err := tp.log.Append(kind, at, payload)
 	tp.exit = tp.exit || kind == termlog.Exit
-	t.taped(err)
+	t.taped(tp.w.Write(kind, at, payload))
 }
 
 // taped notes how a write went.
@@ -149,14 +143,14 @@ func (t *Terminal) taped(err error) {
 	if err != nil {
 		tp.behind, tp.retry = true, t.host.now().Add(journalRetry)
 		if !tp.told {
-			t.host.log.Warn("a recording waits until it can be written", "name", t.name,
-				"recording", tp.rec.id, "err", err)
+			t.host.log.Warn("a recording waits until it can be written", "name", t.Name(),
+				"recording", tp.rec.ID(), "err", err)
 		}
 		tp.told = true
 		return
 	}
 	tp.told = false
-	if t.host.tooManyRecordings(t.host.recordings.grown(tp.rec, tp.log.Size())) {
+	if t.host.recordings.Exceeds(t.host.cfg().RecordTotalBytes) {
 		t.host.janitor.exited()
 	}
 }
@@ -171,7 +165,7 @@ func (t *Terminal) keepTape() {
 		t.catchUp()
 		return
 	}
-	if tp.log.Room() < tapeReserve && !t.term.Screen().InSequence() {
+	if !tp.w.Fits(tapeReserve) && !t.term.Screen().InSequence() {
 		t.turnTape(t.drawnTape())
 	}
 }
@@ -188,14 +182,13 @@ func (t *Terminal) endTape() {
 		tp = t.tape
 	}
 	if t.exited && !tp.exit {
-		text, _ := json.Marshal(t.end) // plain fields: it cannot fail
-		t.tapeWrite(termlog.Exit, t.end.At, text)
+		t.tapeWrite(termlog.Exit, t.end.At, t.end.Encode())
 	}
 	t.tape = nil
-	if tp.log != nil {
-		tp.log.Close()
+	if tp.w != nil {
+		tp.w.Close()
 	}
-	t.host.recordings.end(tp.rec, t.host.now())
+	t.host.recordings.End(tp.rec, t.host.now())
 	t.listChanged()
 }
 
@@ -206,26 +199,25 @@ func (t *Terminal) catchUp() {
 	if now.Before(tp.retry) {
 		return
 	}
-	if tp.log == nil {
-		log, err := t.host.recordings.reopen(tp.rec)
+	if tp.w == nil {
+		w, err := t.host.recordings.Reopen(tp.rec)
 		if err != nil {
 			t.taped(err)
 			return
 		}
-		tp.log = log
+		tp.w = w
 	}
 	t.loadLocked()
-	c := copier{t: t, from: tp.log.End()}
-	_ = tp.log.Read(c.from, func(r termlog.Record) bool { c.last = r.Time; return true })
+	c := copier{t: t, from: tp.w.End(), last: tp.w.Last()}
 	tp.behind = false
-	err := t.journal.records(c.copy)
-	if errors.Is(err, errNotLogged) {
-		c.gap(t.journal.position(), now, "not kept")
+	err := t.journal.Records(journal.WholeLog, c.copy)
+	if errors.Is(err, journal.ErrNotLogged) {
+		c.gap(t.journal.Position(), now, "not kept")
 		err = nil
 	}
 	if err == nil && !t.tape.behind && c.lost {
 		s := t.drawnTape()
-		t.tapeWrite(termlog.Checkpoint, now, s.append(nil))
+		t.tapeWrite(termlog.Checkpoint, now, s.Encode())
 	}
 	if err != nil {
 		t.taped(err)
@@ -250,12 +242,10 @@ func (c *copier) copy(r termlog.Record) bool {
 	if end < c.from || end == c.from && (r.Kind == termlog.Data || !r.Time.After(c.last)) {
 		return true
 	}
-	if need := int64(len(r.Payload)) + termlog.RecordOverhead; t.tape.log.Room() < need {
-		if t.turnTape(snapshot{Outline: t.outline}); t.tape.behind {
-			return false
-		}
+	if !c.fits(len(r.Payload)) {
+		return false
 	}
-	have := t.tape.log.End()
+	have := t.tape.w.End()
 	switch r.Kind {
 	case termlog.Gap:
 		c.gap(r.Pos, r.Time, string(r.Payload))
@@ -274,18 +264,30 @@ func (c *copier) copy(r termlog.Record) bool {
 	case termlog.Resize, termlog.Exit:
 		t.tapeWrite(r.Kind, r.Time, r.Payload)
 	case termlog.Event:
-		if isCommand(decodeEvent(r.Payload)) {
+		if _, a := journal.ParseEvent(r.Payload); isCommand(a) {
 			t.tapeWrite(r.Kind, r.Time, r.Payload)
 		}
 	}
 	return !t.tape.behind
 }
 
+// fits goes on in another file if there is no room for a record of so many bytes. It returns false
+// when that cannot be begun.
+func (c *copier) fits(bytes int) bool {
+	t := c.t
+	if !t.tape.w.Fits(bytes) {
+		t.turnTape(journal.Snapshot{Outline: t.outline})
+	}
+	return !t.tape.behind
+}
+
 // gap says that the recording lacks what comes before a position.
 func (c *copier) gap(to int64, at time.Time, why string) {
-	tp := c.t.tape
 	c.lost = true
-	c.t.taped(tp.log.Skip(max(to-tp.log.End(), 0), at, why))
+	if c.fits(len(why)) {
+		w := c.t.tape.w
+		c.t.taped(w.Skip(max(to-w.End(), 0), at, why))
+	}
 }
 
 // isCommand reports whether an action is recorded.

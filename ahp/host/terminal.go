@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/journal"
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
@@ -20,7 +20,7 @@ type Terminal struct {
 	// Never changed once others know the terminal.
 	host      *Host
 	uri       string
-	name      string
+	id        string // the last segment of the URI
 	ch        *store.Channel
 	created   time.Time
 	creator   authz.Principal
@@ -32,9 +32,12 @@ type Terminal struct {
 	forced    bool // it runs a key's forced command
 	// integrated: its shell will tell of its commands, once it has started.
 	integrated bool
+	replaced   atomic.Bool // another shell is in its place, which tells nothing
 	exec       executor
 	term       *ptypool.Term
-	recorded   bool // from the beginning, because its creator has asked for it
+	recorded   bool      // from the beginning, because its creator has asked for it
+	damage     string    // what an earlier host has left of its log is damaged so; "": it is not
+	starting   *Starting // nil: its program needs no yes of a person to start
 
 	started chan struct{} // closed when the output may be read
 	done    chan struct{} // closed when it has exited
@@ -46,15 +49,19 @@ type Terminal struct {
 	lent       *loan       // to whom it goes back by itself; nil: it is the holder's own
 	typist     typist      // who typed the next command
 	typed      time.Time   // when the holder of a claim on loan typed last
+	inputs     inputMarks  // what was taken of clients last
 	idle       *time.Timer // returns a claim on loan; nil: none, or it is never returned
 	asks       []ask       // who wants the keyboard, the first one first; see setAsks
 	asksEnd    *time.Timer // drops those that are too old; nil: there are none
 	waits      waits       // what a person has to do
 	guard      guard       // holds back what agents type
 	lookout    lookout     // finds out what the program waits for
+	waitlist   *waitlist   // of those who wait for output; nil: nobody does
+	ahead      ahead       // what agents typed before the program reads
 	windows    []*Attach   // those that may type and have a window, the last active one at the end
 	audience   []*Attach   // all that have a window
 	sights     sights
+	quiet      quiet     // that the program prints nothing
 	bells      uint64    // how often the program rang
 	rang       time.Time // when the feed was told of the bell last
 	notified   time.Time // when the program's last notification was passed on
@@ -72,27 +79,31 @@ type Terminal struct {
 	lastTitle  string // the last one that a program set
 	lastCwd    string
 	content    checkpoints
-	tap        func(p []byte) // see CreateOptions; nil: none
-	tag        string         // see CreateOptions; "": none
-	outline    outline        // what listings need, for the journal
-	outputAt   time.Time      // when the output that is being handled came; zero: none is
-	replay     *replay        // its log is being read; nil: it is not
-	end        *ending        // nil: it runs
-	cut        bool           // what it printed first is gone from the log that it was read from
+	tap        func(p []byte)  // see CreateOptions; nil: none
+	tag        string          // see CreateOptions; "": none
+	outline    journal.Outline // what listings need, for the journal
+	outputAt   time.Time       // when the output that is being handled came; zero: none is
+	replay     *replay         // its log is being read; nil: it is not
+	end        *journal.Ending // nil: it runs
+	cut        bool            // what it printed first is gone from the log that it was read from
+	spills     *spills         // nil: nothing was spilled yet
+	usage      usage           // of memory, by what it has printed
 
 	// What the piece of output that is being handled has brought so far: see events.
 	small            []byte
 	newTitle, newCwd string
 
-	tape    *tape                // nil: it is not recorded
-	journal journal              // has a lock of its own
-	marker  string               // of its processes; "": it has none here
-	screen  vt.Options           // of its Term
-	past    atomic.Pointer[past] // its log, if that is still to be read: see load
-	wanted  atomic.Bool          // there are asks; read without the Term's lock, too
+	tape    *tape                  // nil: it is not recorded
+	journal journal.Journal        // has a lock of its own
+	marker  string                 // of its processes; "": it has none here
+	screen  vt.Options             // of its Term
+	past    atomic.Pointer[past]   // its log, if that is still to be read: see load
+	wanted  atomic.Bool            // there are asks; read without the Term's lock, too
+	naming  atomic.Pointer[naming] // changed with Host.mu held
 
 	exit     atomic.Pointer[ptypool.ExitStatus] // nil: running
 	exitedAt time.Time                          // set before exit is
+	away     atomic.Pointer[time.Time]          // see AwaySince; changed with Host.mu held
 	ended    atomic.Pointer[string]             // see EndedBy
 }
 
@@ -100,19 +111,13 @@ type Terminal struct {
 type holder struct {
 	claim     ahp.Claim
 	principal string // its ID
-	name      string // for people: the principal's Name, behind that of the agent if there is one
+	name      string // for people: see names.go
 	agent     string // what the agent of a session's claim calls itself; "": it has not said
 }
 
 // named returns a holder as people tell holders apart: whatever the session or the turn is that an
 // agent claims for, it is the same one.
 func (h holder) named() holder { return holder{principal: h.principal, name: h.name} }
-
-// text returns the holder's name for people. An agent is named as it calls itself.
-func (h holder) text() string { return Printable(cmp.Or(h.agent, h.name)) }
-
-// Name returns the terminal's NAME.
-func (t *Terminal) Name() string { return t.name }
 
 // URI returns the terminal's channel.
 func (t *Terminal) URI() string { return t.uri }
@@ -173,14 +178,16 @@ func (t *Terminal) exitedNow() bool { return t.exit.Load() != nil }
 func (t *Terminal) target(s step) authz.Target {
 	person := authz.Person(s.principal.ID)
 	return authz.Target{
-		Name:         t.name,
+		Name:         t.id,
 		Created:      t.created,
+		Called:       t.Name(),
 		Executor:     t.exec.kind(),
 		Holds:        t.holder.principal == s.principal.ID,
 		Yours:        authz.Person(t.holder.principal) == person,
 		HoldsByToken: strings.HasPrefix(t.holder.principal, person+"/"),
 		Owner:        t.exec.owner(s),
 		Piped:        t.Piped(),
+		Unstarted:    t.unstarted(),
 		InputShared:  t.host.cfg().InputShared,
 		Forced:       t.forced && t.creator.ID == s.principal.ID,
 	}
@@ -199,9 +206,16 @@ func (t *Terminal) check(s step, v authz.Verb) error {
 	if authz.Check(s.principal, v, target) != nil {
 		return err // not even a holder may
 	}
-	return &HeldError{Terminal: t.name, Holder: Printable(t.holder.name),
+	return &HeldError{Terminal: t.Name(), Holder: t.holder.text(),
 		Agent: t.holder.claim.Kind == ahp.ClaimSession, Denied: denied}
 }
 
+// denied returns a refusal as one that is about t.
+func (t *Terminal) denied(d *authz.Denied) error {
+	about := *d
+	about.Terminal = t.Name()
+	return &about
+}
+
 // String names the terminal in logs.
-func (t *Terminal) String() string { return "terminal " + t.name }
+func (t *Terminal) String() string { return "terminal " + t.Name() }

@@ -23,16 +23,8 @@ func CleanTitle(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// Printable returns s as valid UTF-8 without control characters and others that are
-// [vt.Invisible], so that it can be shown in anybody's terminal and hides nothing.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || vt.Invisible(r) {
-			return -1
-		}
-		return r
-	}, s)
-}
+// Printable is [vt.Printable].
+func Printable(s string) string { return vt.Printable(s) }
 
 // clip cuts a string of a peer's that is sent back to it.
 func clip(s string) string { return s[:min(len(s), ahp.MaxURI)] }

@@ -1,6 +1,10 @@
-package host
+package host_test
 
-import "testing"
+import (
+	"testing"
+
+	"termhost/ahp/host"
+)
 
 func TestWhatIsNotSeenIsNotPrinted(t *testing.T) {
 	t.Parallel()
@@ -12,7 +16,7 @@ func TestWhatIsNotSeenIsNotPrinted(t *testing.T) {
 		"\ufeffx\u00ad\u3164\u2060":          "x",
 		"⚠\ufe0f é 漢 \xff":                   "⚠\ufe0f é 漢 ",
 	} {
-		if got := Printable(in); got != want {
+		if got := host.Printable(in); got != want {
 			t.Errorf("Printable(%q) is %q, want %q", in, got, want)
 		}
 	}

@@ -60,9 +60,17 @@ func (h *Host) OpenPage(g authz.Grant, r PageRequest) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	h.auditLog.Info(authz.AuditPage, append([]any{"who", g.Principal.Name, "origin",
+		u.Scheme + "://" + u.Host}, g.From.Attrs(g.Principal)...)...)
 	text := u.String() + "#t=" + ticket // what follows the # is never sent to a server
 	if len(r.Terminals) > 0 {
-		text += "&/" + url.PathEscape(strings.Join(r.Terminals, ","))
+		names := slices.Clone(r.Terminals)
+		for i, name := range names { // a page knows terminals by their URIs
+			if t, err := h.Find(g.Principal, name); err == nil {
+				names[i] = t.ID()
+			}
+		}
+		text += "&/" + url.PathEscape(strings.Join(names, ","))
 	}
 	return text, nil
 }

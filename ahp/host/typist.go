@@ -78,13 +78,3 @@ func (y *typist) reaction() <-chan struct{} {
 	}
 	return y.reacted
 }
-
-// who names the one who asks, for people: an agent that holds the terminal for its session as the
-// holder, anybody else as a principal. The Term's lock is held.
-func (t *Terminal) who(s step) string {
-	agent := t.holder.agent != "" && t.holder.principal == s.principal.ID
-	if agent && s.conn != nil && s.conn.door != DoorSSH {
-		return Printable(t.holder.name)
-	}
-	return Printable(s.principal.Name)
-}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"termhost/ahp"
@@ -15,8 +16,11 @@ import (
 // Viewer is one who watches a terminal; its JSON is an element of `who --json`. A connection of AHP
 // watches what it subscribes to.
 type Viewer struct {
-	Name     string    `json:"name"` // of the principal
-	Role     string    `json:"role"`
+	Name string `json:"name"` // see names.go
+	Role string `json:"role"`
+	// Connection is the id of the viewer's connection, as the audit log has it.
+	Connection string `json:"connection"`
+
 	How      string    `json:"how"`            // "ssh", "ahp" (the SSH subsystem), "ws" or "unix"
 	Since    time.Time `json:"since"`          // in UTC; of an AHP connection, since it connected
 	Cols     int       `json:"cols,omitempty"` // of the window; 0: it has none
@@ -31,10 +35,21 @@ type Viewer struct {
 }
 
 // NotWatchingError says that nobody of a name watches a terminal.
-type NotWatchingError struct{ Who, Terminal string }
+type NotWatchingError struct {
+	Who, Terminal string
+	Programs      []string // the names of programs that came in with the key of Who and do
+}
 
 func (e *NotWatchingError) Error() string {
-	return fmt.Sprintf("nobody named %q watches %s", Printable(clip(e.Who)), e.Terminal)
+	text := fmt.Sprintf("nobody named %q watches %s", Printable(clip(e.Who)), e.Terminal)
+	if n := len(e.Programs); n > 0 {
+		does := " do"
+		if n == 1 {
+			does = " does"
+		}
+		text += ", but " + strings.Join(e.Programs, " and ") + does
+	}
+	return text
 }
 
 // Viewers returns who watches t, the longest first. It returns *authz.Denied if p may not see t.
@@ -51,12 +66,12 @@ func (h *Host) viewers(t *Terminal) []Viewer {
 	for a := range h.attaches {
 		if a.t == t {
 			list = append(list, Viewer{Since: a.since, attach: a, conn: a.conn,
-				client: SSHClientID(a.conn.principal)})
+				Name: a.conn.Name(), client: SSHClientID(a.conn.principal)})
 		}
 	}
 	for c := range h.conns {
 		if c.sub.Subscribed(t.ch) {
-			v := Viewer{Since: c.since, conn: c}
+			v := Viewer{Since: c.since, conn: c, Name: c.Name()}
 			if c.client != nil {
 				v.client = c.client.id
 			}
@@ -67,12 +82,13 @@ func (h *Host) viewers(t *Terminal) []Viewer {
 	t.term.Lock()
 	defer t.term.Unlock()
 	if t.streams != nil {
-		list = append(list, Viewer{Since: t.created, conn: t.streams.conn})
+		list = append(list, Viewer{Since: t.created, conn: t.streams.conn,
+			Name: t.streams.conn.Name()})
 	}
 	for i := range list {
 		v := &list[i]
 		v.principal = v.conn.principal
-		v.Name, v.Role = Printable(v.principal.Name), v.principal.Role.String()
+		v.Role, v.Connection = v.principal.Role.String(), v.conn.source.ID
 		v.How, v.Since = howOf(v.conn.door), v.Since.UTC()
 		claim := t.holder.claim
 		v.Holds = t.holder.principal == v.principal.ID &&
@@ -122,18 +138,23 @@ func (h *Host) ViewerTable(list []Viewer) [][]string {
 }
 
 // Kick ends the views of t of the viewers that are named who, and tells them who did it. who is a
-// name of the listing, or a principal's ID. They may come back: it is no ban. But the invitation of
-// a guest ends, with all its connections. It returns how many were kicked, *authz.Denied, or
+// name of the listing, which may be a guest's without its "guest:", or a principal's ID. They may
+// come back: it is no ban. But the invitation of a guest ends, with all its connections. It returns
+// the name in the listing and how many were kicked, *authz.Denied, [*AmbiguousNameError] or
 // [*NotWatchingError].
-func (h *Host) Kick(p authz.Principal, t *Terminal, who string) (kicked int, err error) {
-	if err := authz.Check(p, authz.Kick, authz.Target{}); err != nil {
-		return 0, err
+func (c *Conn) Kick(t *Terminal, who string) (name string, kicked int, err error) {
+	h, p := c.host, c.principal
+	if err := authz.Check(p, authz.Kick, t.seen()); err != nil {
+		return "", 0, err
 	}
-	cause := fmt.Errorf("%s has ended your view of %s", Printable(p.Name), t.name)
-	for _, v := range h.viewers(t) {
-		if who != v.Name && who != v.principal.ID {
-			continue
-		}
+	by := Printable(nameOf(p))
+	cause := fmt.Errorf("%s has ended your view of %s", by, t.Name())
+	list := h.viewers(t)
+	views, err := h.named(list, who)
+	if err != nil {
+		return "", 0, err
+	}
+	for _, v := range views {
 		switch {
 		case v.attach != nil:
 			v.attach.kick(cause)
@@ -142,19 +163,27 @@ func (h *Host) Kick(p authz.Principal, t *Terminal, who string) (kicked int, err
 		default:
 			continue // it runs the program on pipes, and does not just watch it
 		}
+		name = v.Name
 		kicked++
 		if guest := v.principal.Guest; guest != "" {
-			h.expel(guest, fmt.Errorf("%s has ended your invitation", Printable(p.Name)))
+			h.expel(guest, fmt.Errorf("%s has ended your invitation", by))
 			if e := h.cfg().Authority.UninviteID(p, guest); !errors.Is(e, keys.ErrNoInvite) {
 				err = errors.Join(err, e)
 			}
 		}
-		h.log.Info("viewer kicked", "name", t.name, "viewer", v.Name, "principal", p.Name)
+		c.Audit(authz.AuditKick, "terminal", t.Name(), "who", c.Name(), "to", v.Name)
+		h.log.Info("viewer kicked", "name", t.Name(), "viewer", v.Name, "principal", p.Name)
 	}
 	if kicked == 0 {
-		return 0, &NotWatchingError{Who: who, Terminal: t.name}
+		e := &NotWatchingError{Who: who, Terminal: t.Name()}
+		for _, v := range list {
+			if strings.HasPrefix(v.Name, who+"/") && !slices.Contains(e.Programs, v.Name) {
+				e.Programs = append(e.Programs, v.Name)
+			}
+		}
+		return "", 0, e
 	}
-	return kicked, err
+	return name, kicked, err
 }
 
 // expel ends the connections of an invitation's guests.
@@ -178,7 +207,7 @@ func (a *Attach) kick(cause error) {
 	}
 }
 
-// Kicked is closed when somebody has ended the attach: see [Host.Kick].
+// Kicked is closed when somebody has ended the attach: see [Conn.Kick].
 func (a *Attach) Kicked() <-chan struct{} { return a.kicked }
 
 // KickedBy returns by whom, for the viewer to read, once Kicked is closed.
@@ -195,9 +224,9 @@ func (c *Conn) kick(t *Terminal, cause error) {
 	if holds {
 		t.endLoan(lent)
 	}
-	note := []byte(`{"jsonrpc":"2.0","method":"termhost/unsubscribed","params":{"channel":`)
-	note = ahp.AppendJSONString(note, t.uri)
-	note = ahp.AppendJSONString(append(note, `,"reason":`...), cause.Error())
-	note = append(note, "}}"...)
+	note := ahp.AppendNotification(nil, ahp.MethodUnsubscribed, struct {
+		Channel string `json:"channel"`
+		Reason  string `json:"reason"`
+	}{t.uri, cause.Error()})
 	c.sub.Post(func(dst []byte) []byte { return append(dst, note...) }, len(note))
 }

@@ -1,4 +1,4 @@
-package host
+package host_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -13,8 +15,8 @@ import (
 // A client must be told that its subscription has ended, or it would wait for output for ever.
 func TestAKickEndsASubscriptionWithANotice(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	term, err := h.Create(alice, CreateOptions{Name: "build", Argv: []string{"sleep", "1000"}})
+	h := hosttest.New(t)
+	term, err := h.Create(alice, host.CreateOptions{Name: "build", Argv: []string{"sleep", "1000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,11 +29,16 @@ func TestAKickEndsASubscriptionWithANotice(t *testing.T) {
 		t.Fatalf("viewers: %+v, %v", list, err)
 	}
 	var denied *authz.Denied
-	if n, err := h.Kick(carol, term, "eve"); n != 0 || !errors.As(err, &denied) {
+	if _, n, err := door(t, h, carol, host.DoorSSH).Kick(term, "eve"); n != 0 || !errors.As(err, &denied) {
 		t.Fatalf("an operator's kick: %d, %v", n, err)
 	}
-	if n, err := h.Kick(alice, term, "eve"); n != 1 || err != nil {
-		t.Fatalf("kick: %d, %v", n, err)
+	const hint = `nobody named "eve" watches build, but eve/eve-client does`
+	if _, n, err := door(t, h, alice, host.DoorSSH).Kick(term, "eve"); n != 0 || err == nil || err.Error() != hint {
+		t.Fatalf("a kick of the person, whose program watches: %d, %v", n, err)
+	}
+	if name, n, err := door(t, h, alice, host.DoorSSH).Kick(term, "eve/eve-client"); n != 1 || err != nil ||
+		name != "eve/eve-client" {
+		t.Fatalf("kick: %q, %d, %v", name, n, err)
 	}
 	if n := c.Subscriptions(); n != 0 {
 		t.Errorf("%d subscriptions are left", n)
@@ -58,7 +65,7 @@ func TestAKickEndsASubscriptionWithANotice(t *testing.T) {
 		!strings.Contains(notice.Params.Reason, "alice has ended your view of build") {
 		t.Errorf("the notice: %+v", notice)
 	}
-	if _, err := h.Kick(alice, term, "eve"); err == nil {
+	if _, _, err := door(t, h, alice, host.DoorSSH).Kick(term, "eve/eve-client"); err == nil {
 		t.Error("a second kick finds somebody")
 	}
 }

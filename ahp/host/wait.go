@@ -4,25 +4,21 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"regexp"
-	"strings"
 	"time"
 
-	"termhost/ahp"
-	"termhost/ahp/store"
+	"termhost/ahp/history"
 	"termhost/authz"
-	"termhost/ptypool/vt"
 )
 
 // WaitFor says what [Conn.Wait] waits for besides the terminal's end, which ends every wait. The
 // first condition to hold counts.
 type WaitFor struct {
-	Match   *regexp.Regexp // a line that is shown, one that is retained included; nil: none
-	Fresh   bool           // a line for Match that is retained does not count
-	Command bool           // no command is running any more
-	Blocked bool           // the program waits for input or a secret
-	Idle    time.Duration  // so long without output; 0: does not count
-	Timeout time.Duration  // the longest wait; 0: unlimited
+	Match   *history.Pattern // a line that is shown, one that is retained included; nil: none
+	Fresh   bool             // a line for Match that is retained does not count
+	Command bool             // no command is running any more
+	Blocked bool             // the program waits for input or a secret
+	Idle    time.Duration    // so long without output; 0: does not count
+	Timeout time.Duration    // the longest wait; 0: unlimited
 }
 
 // WaitReason is what ended a wait.
@@ -65,64 +61,177 @@ func (c *Conn) Wait(ctx context.Context, t *Terminal, w WaitFor) (Waited, error)
 // PendingWait is a wait that has begun. It is used by one goroutine.
 type PendingWait struct {
 	WaitFor
-	a     *Attach
-	lines lineMatcher
-	found *Waited // nil: nothing was found yet
+	a *Attach // gives the right to look, until it is taken; it reads nothing
+	// last is how the last command ended, which counts if no line that is retained does; nil: none.
+	last *Waited
 	// reacted is closed when the shell has reacted to an Enter, after which lastCommand may be
 	// another; nil: there is none to be waited for.
 	reacted <-chan struct{}
+
+	list   *waitlist  // has an answer sent to result; nil: no output can end this wait
+	looker *looker    // nil: no line is waited for
+	joined int64      // of waitlist.come, where it began
+	result chan ended // 1 deep
+
+	// Guarded by list.mu.
+	over     bool     // there is a result
+	retained [][]byte // is still to be looked at; nil: nothing is
 }
 
 // StartWait begins to wait until the terminal has ended or a condition of w holds. Whatever happens
 // from now on counts. With Command and no command running, the last one counts if there was one;
 // else the next. An Enter that the shell has not reacted to yet counts as a command. StartWait
-// returns *authz.Denied, [ErrNoCommands], *ahp.Error if the terminal has been disposed, or the
-// cause of the connection's end. The wait must be ended.
+// returns *authz.Denied, [ErrNoCommands], a [*admit.QuotaError], *ahp.Error if the terminal has
+// been disposed, or the cause of the connection's end. The wait must be ended.
 func (c *Conn) StartWait(t *Terminal, w WaitFor) (*PendingWait, error) {
 	if err := authz.Check(c.principal, authz.Wait, t.seen()); err != nil {
 		return nil, err
 	}
-	// A read-only attach is given every byte and every command from now on.
-	a, retained, err := c.Attach(t, AttachOptions{ReadOnly: true, quiet: true})
+	a, _, err := c.Attach(t, AttachOptions{ReadOnly: true, quiet: true, blind: true})
 	if err != nil {
 		return nil, err
 	}
-	p := &PendingWait{WaitFor: w, a: a, lines: lineMatcher{expr: w.Match}}
-	switch {
-	case w.Match != nil && w.Fresh:
-		p.lines.skip(retained)
-	case w.Match != nil && p.lines.add(retained):
-		p.found = p.lines.found()
-	}
-	if w.Command && p.found == nil {
-		if p.found, err = p.lastCommand(); err != nil {
-			a.Close()
-			return nil, err
-		}
+	p := &PendingWait{WaitFor: w, a: a, result: make(chan ended, 1)}
+	if err := p.begin(); err != nil {
+		a.Close()
+		return nil, err
 	}
 	return p, nil
 }
 
-// End returns when the wait is over, and how. It returns the cause of ctx or of the connection's
-// end. It is called once.
-func (p *PendingWait) End(ctx context.Context) (Waited, error) {
-	defer p.a.Close()
-	if p.found != nil {
-		return *p.found, nil
-	}
-	return p.wait(ctx)
-}
-
-// lastCommand returns how the last command ended; nil if one is running or about to be run, or
-// there was none yet.
-func (p *PendingWait) lastCommand() (*Waited, error) {
+// begin notes how it is now, and has answered what comes from now on.
+func (p *PendingWait) begin() (err error) {
 	t := p.a.t
 	t.term.Lock()
 	defer t.term.Unlock()
+	if p.Command {
+		if p.last, err = p.lastCommandLocked(); err != nil {
+			return err
+		}
+	}
+	if p.Match != nil && !p.Fresh {
+		p.retained = t.retained()
+	}
+	if p.Match == nil && !p.Command && p.Idle <= 0 {
+		return nil
+	}
+	return t.join(p)
+}
+
+// endLocked ends the wait, unless it has ended.
+func (p *PendingWait) endLocked(e ended) {
+	if !p.over {
+		p.over = true
+		p.result <- e
+	}
+}
+
+// End returns when the wait is over, and how. It returns the cause of ctx or of the connection's
+// end, or a [*BehindError]. It is called once.
+func (p *PendingWait) End(ctx context.Context) (Waited, error) {
+	defer p.a.Close()
+	if p.list != nil {
+		defer p.list.leave(p)
+	}
+	began := time.Now()
+	idle, late := startTimer(0), startTimer(p.Timeout)
+	defer idle.Stop()
+	defer late.Stop()
+	done := p.a.t.done
+	if p.list != nil {
+		done = nil // the end has its place in the output
+	}
+	for {
+		program, changed := p.program()
+		moved := p.behind()
+		if moved == nil {
+			if how, over := p.now(program, began, idle); over {
+				return how.how, how.err
+			}
+		}
+		select {
+		case <-changed:
+		case <-moved:
+		case <-idle.C:
+		case how := <-p.result:
+			return how.how, how.err
+		case <-p.reacted:
+			p.commandNow()
+		case <-done:
+			code := p.a.t.exit.Load().Code
+			return Waited{Reason: WaitExit, ExitCode: &code}, nil
+		case <-late.C:
+			return Waited{Reason: WaitTimeout}, nil
+		case <-p.a.kicked:
+			return Waited{}, p.a.kickedBy
+		case <-p.a.conn.ctx.Done():
+			return Waited{}, context.Cause(p.a.conn.ctx)
+		case <-ctx.Done():
+			return Waited{}, context.Cause(ctx)
+		}
+	}
+}
+
+// now returns how the wait ends by what holds now, if it does. All output has been looked at. It
+// sets the timer to when it has been idle for long enough.
+func (p *PendingWait) now(program Waiting, began time.Time, idle *time.Timer) (e ended, over bool) {
+	select {
+	case e := <-p.result:
+		return e, true
+	default:
+	}
+	switch {
+	case p.last != nil:
+		return ended{how: *p.last}, true
+	case program != WaitingNone:
+		return ended{how: Waited{Reason: WaitBlocked, Waiting: program}}, true
+	case p.Idle <= 0:
+		return ended{}, false
+	}
+	if at := p.list.quiet(); at.After(began) {
+		began = at
+	}
+	left := p.Idle - time.Since(began)
+	if left <= 0 {
+		return ended{how: Waited{Reason: WaitIdle}}, true
+	}
+	idle.Reset(left)
+	return ended{}, false
+}
+
+// behind returns what is closed when more output has been looked at; nil: all has been.
+func (p *PendingWait) behind() <-chan struct{} {
+	if p.looker == nil {
+		return nil
+	}
+	l, k := p.list, p.looker
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.over || p.over || k.seen == l.come && p.retained == nil {
+		return nil
+	}
+	if k.moved == nil {
+		k.moved = make(chan struct{})
+	}
+	return k.moved
+}
+
+// commandNow notes how the last command ended, after the shell has reacted to an Enter.
+func (p *PendingWait) commandNow() {
+	t := p.a.t
+	t.term.Lock()
+	defer t.term.Unlock()
+	p.last, _ = p.lastCommandLocked() // its shell tells of commands: it did when the wait began
+}
+
+// lastCommandLocked returns how the last command ended; nil if one is running or about to be run,
+// or there was none yet.
+func (p *PendingWait) lastCommandLocked() (*Waited, error) {
+	t := p.a.t
 	st, _ := t.ch.Terminal()
 	p.reacted = t.typist.reaction()
 	switch {
-	case !st.Detection && !t.integrated:
+	case !st.Detection && !t.integrated, t.replaced.Load():
 		return nil, ErrNoCommands
 	case st.Running() != nil, t.typist.entered:
 		return nil, nil
@@ -135,67 +244,13 @@ func (p *PendingWait) lastCommand() (*Waited, error) {
 	return nil, nil
 }
 
-// wait looks at what comes until a condition holds or the terminal has ended. What was shown before
-// the end counts before the end does.
-func (w *PendingWait) wait(ctx context.Context) (Waited, error) {
-	idle, late := startTimer(w.Idle), startTimer(w.Timeout)
-	defer idle.Stop()
-	defer late.Stop()
-	exited, done := false, w.a.t.done
-	var items []store.Item
-	for {
-		program, changed := w.program()
-		items = w.a.Pull(items[:0], pullPiece)
-		for i := range items {
-			if found, over := w.sees(items[i]); over {
-				return found, nil
-			}
-			if w.Idle > 0 {
-				idle.Reset(w.Idle)
-			}
-		}
-		switch {
-		case len(items) > 0:
-			continue
-		case exited:
-			code := w.a.t.exit.Load().Code
-			return Waited{Reason: WaitExit, ExitCode: &code}, nil
-		case program != WaitingNone:
-			return Waited{Reason: WaitBlocked, Waiting: program}, nil
-		}
-		select {
-		case <-changed:
-		case <-w.reacted:
-			switch last, err := w.lastCommand(); {
-			case err != nil:
-				return Waited{}, err
-			case last != nil:
-				return *last, nil
-			}
-		case <-w.a.Signal():
-		case <-done:
-			exited, done = true, nil
-		case <-idle.C:
-			return Waited{Reason: WaitIdle}, nil
-		case <-late.C:
-			return Waited{Reason: WaitTimeout}, nil
-		case <-w.a.kicked:
-			return Waited{}, w.a.kickedBy
-		case <-w.a.conn.ctx.Done():
-			return Waited{}, context.Cause(w.a.conn.ctx)
-		case <-ctx.Done():
-			return Waited{}, context.Cause(ctx)
-		}
-	}
-}
-
 // program returns what the program waits for, if the condition is that it waits for something, and
 // what is closed when that changes.
-func (w *PendingWait) program() (Waiting, <-chan struct{}) {
-	if !w.Blocked {
+func (p *PendingWait) program() (Waiting, <-chan struct{}) {
+	if !p.Blocked {
 		return WaitingNone, nil
 	}
-	t := w.a.t
+	t := p.a.t
 	t.term.Lock()
 	defer t.term.Unlock()
 	if t.waits.unsure {
@@ -213,88 +268,30 @@ func startTimer(d time.Duration) *time.Timer {
 	return t
 }
 
-// sees reports whether what came is what is waited for.
-func (w *PendingWait) sees(it store.Item) (found Waited, over bool) {
-	if it.Lagged != nil {
-		return w.matched(w.seesRetained())
+// retained returns the output that is retained. The Term's lock is held.
+func (t *Terminal) retained() [][]byte {
+	st, _ := t.ch.Terminal()
+	pieces := [][]byte{}
+	for i := range st.Content {
+		pieces = append(pieces, st.Content[i].Text.Chunks()...)
 	}
-	if it.Entry == nil {
-		return Waited{}, false
-	}
-	switch a := it.Entry.Action().(type) {
-	case ahp.TerminalData:
-		return w.matched(w.Match != nil && w.lines.add(a.Data))
-	case ahp.TerminalCommandFinished:
-		return Waited{Reason: WaitCommand, ExitCode: a.ExitCode}, w.Command
-	}
-	return Waited{}, false
+	return pieces
 }
 
-func (w *PendingWait) matched(over bool) (Waited, bool) {
-	if !over {
-		return Waited{}, false
+// retainedEnd returns as much of its end as has all that counts of the last line. The Term's
+// lock is held.
+func (t *Terminal) retainedEnd() [][]byte {
+	pieces := t.retained()
+	from, size := len(pieces), 0
+	for from > 0 && size < maxMatchLine {
+		from--
+		size += len(pieces[from])
 	}
-	return *w.lines.found(), true
-}
-
-// seesRetained looks at all that is retained, after output came faster than it was looked at: the
-// log is longer than the content, so all of that has come since.
-func (w *PendingWait) seesRetained() bool {
-	retained, err := w.a.Redraw()
-	if err != nil || w.Match == nil { // err: the terminal is disposed, and its end comes next
-		return false
-	}
-	w.lines = lineMatcher{expr: w.lines.expr}
-	return w.lines.add(retained)
-}
-
-// lineMatcher looks for a line in output, of which only the text counts.
-type lineMatcher struct {
-	expr    *regexp.Regexp
-	strip   vt.Stripper
-	current []byte // the line so far
-}
-
-// maxMatchLine bounds the line that is kept, in bytes; of a longer one it is the end.
-const maxMatchLine = 64 << 10
-
-// add reports whether a line that p ends, or is part of, matches. It is the current one then.
-func (m *lineMatcher) add(p []byte) bool { return m.each(p, m.expr.Match) }
-
-// skip notes p, of which nothing counts but how the last line begins, for more of it may come.
-func (m *lineMatcher) skip(p []byte) { m.each(p, func([]byte) bool { return false }) }
-
-// each calls matches with each line of p as far as it has come, until that returns true.
-func (m *lineMatcher) each(p []byte, matches func(line []byte) bool) bool {
-	text := m.strip.Append(nil, p)
-	for len(text) > 0 {
-		line, rest, ended := cutLine(text)
-		m.current = append(m.current, line...)
-		if over := len(m.current) - maxMatchLine; over > 0 {
-			m.current = append(m.current[:0], m.current[over:]...)
+	pieces = pieces[from:]
+	if from > 0 { // it may begin in the middle of a sequence
+		if _, rest, found := bytes.Cut(pieces[0], []byte{'\n'}); found {
+			pieces[0] = rest
 		}
-		if matches(m.current) {
-			return true
-		}
-		if ended {
-			m.current = m.current[:0]
-		}
-		text = rest
 	}
-	return false
-}
-
-// found returns the current line, which has matched, as what ended a wait.
-func (m *lineMatcher) found() *Waited {
-	return &Waited{Reason: WaitMatch, Line: strings.ToValidUTF8(string(m.current), "\ufffd"),
-		Match: strings.ToValidUTF8(string(m.expr.Find(m.current)), "\ufffd")}
-}
-
-// cutLine cuts p at its first line end, which is \r, too: programs draw progress with it.
-func cutLine(p []byte) (line, rest []byte, ended bool) {
-	i := bytes.IndexAny(p, "\r\n")
-	if i < 0 {
-		return p, nil, false
-	}
-	return p[:i], p[i+1:], true
+	return pieces
 }

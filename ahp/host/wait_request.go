@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"termhost/ahp"
+	"termhost/authz/admit"
 )
 
 // WaitRequest is [Conn.StartWait] for termhost/wait, with the channel of the terminal.
@@ -20,8 +21,12 @@ func (c *Conn) WaitRequest(ref string, w WaitFor) (*PendingWait, *ahp.Error) {
 		return nil, unknownChannel(ref)
 	}
 	p, err := c.StartWait(t, w)
-	if errors.Is(err, ErrNoCommands) {
+	var quota *admit.QuotaError
+	switch {
+	case errors.Is(err, ErrNoCommands):
 		return nil, ahp.FieldProblem("for.command", "cannot hold: "+err.Error())
+	case errors.As(err, &quota):
+		return nil, ahp.NewError(ahp.CodeLimit, err.Error()+"; let some finish", "limit", "waits")
 	}
 	return p, c.ProtocolError(err)
 }

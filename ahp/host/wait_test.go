@@ -1,29 +1,30 @@
-package host
+package host_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
 func TestWaitEndsWithTheFirstConditionThatHolds(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	c := connect(t, h, carol, "c").c
 	term := run(t, h, carol, "x", "echo ready; read x; echo building; read x; exit 7")
-	term.awaitOutput(t, "ready")
-	waitFor := func(w WaitFor) Waited {
+	awaitOutput(t, h, term, "ready")
+	waitFor := func(w host.WaitFor) host.Waited {
 		t.Helper()
 		got, err := c.Wait(context.Background(), term, w)
 		if err != nil {
@@ -36,49 +37,50 @@ func TestWaitEndsWithTheFirstConditionThatHolds(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	ready, building := regexp.MustCompile("^ready$"), regexp.MustCompile("^building$")
-	if got := waitFor(WaitFor{Match: ready, Timeout: patience}); got.Reason != WaitMatch {
+	ready, building := pattern("^ready$"), pattern("^building$")
+	if got := waitFor(host.WaitFor{Match: ready, Timeout: hosttest.Patience}); got.Reason != host.WaitMatch {
 		t.Errorf("a line that is retained: %+v", got)
 	}
-	if got := waitFor(WaitFor{Idle: time.Millisecond}); got.Reason != WaitIdle || got.ExitCode != nil {
+	if got := waitFor(host.WaitFor{Idle: time.Millisecond}); got.Reason != host.WaitIdle || got.ExitCode != nil {
 		t.Errorf("a pause: %+v", got)
 	}
-	short := WaitFor{Match: building, Timeout: time.Millisecond}
-	if got := waitFor(short); got.Reason != WaitTimeout {
+	short := host.WaitFor{Match: building, Timeout: time.Millisecond}
+	if got := waitFor(short); got.Reason != host.WaitTimeout {
 		t.Errorf("a line that does not come: %+v", got)
 	}
 	go typed()
-	if got := waitFor(WaitFor{Match: building}); got.Reason != WaitMatch {
+	if got := waitFor(host.WaitFor{Match: building}); got.Reason != host.WaitMatch {
 		t.Errorf("a line that comes: %+v", got)
 	}
 	go typed()
-	if got := waitFor(WaitFor{}); got.Reason != WaitExit || got.ExitCode == nil || *got.ExitCode != 7 {
+	if got := waitFor(host.WaitFor{}); got.Reason != host.WaitExit || got.ExitCode == nil || *got.ExitCode != 7 {
 		t.Errorf("the end: %+v", got)
 	}
 }
 
 func TestWaitEndsWithItsContextAndItsConnection(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	c := connect(t, h, carol, "c").c
 	term := run(t, h, carol, "x", "read x")
 	gone := errors.New("the caller is gone")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(gone)
-	if _, err := c.Wait(ctx, term, WaitFor{}); !errors.Is(err, gone) {
+	if _, err := c.Wait(ctx, term, host.WaitFor{}); !errors.Is(err, gone) {
 		t.Errorf("%v", err)
 	}
-	_, err := c.Wait(context.Background(), term, WaitFor{Command: true})
-	if !errors.Is(err, ErrNoCommands) {
+	_, err := c.Wait(context.Background(), term, host.WaitFor{Command: true})
+	if !errors.Is(err, host.ErrNoCommands) {
 		t.Errorf("a shell without integration: %v", err)
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := c.Wait(context.Background(), term, WaitFor{})
+		_, err := c.Wait(context.Background(), term, host.WaitFor{})
 		ended <- err
 	}()
-	c.End(errTakenOver)
-	if err := <-ended; !errors.Is(err, errTakenOver) {
+	over := errors.New("it is over")
+	c.End(over)
+	if err := <-ended; !errors.Is(err, over) {
 		t.Errorf("a connection that has ended: %v", err)
 	}
 }
@@ -98,11 +100,11 @@ func (c calling) Done() <-chan struct{} {
 // prints and ends when everything before has been pulled, and before the select begins.
 func TestWaitLooksAtTheLastOutputBeforeItTellsOfTheEnd(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	c := connect(t, h, carol, "c").c
 	for i := range 16 {
 		term := run(t, h, carol, fmt.Sprint("x", i), "stty -echo; echo ready; read x; echo last; exit 7")
-		term.awaitOutput(t, "ready")
+		awaitOutput(t, h, term, "ready")
 		person := attach(t, h, carol, term.Name(), window)
 		ctx := calling{context.Background(), sync.OnceFunc(func() {
 			if err := person.a.Input([]byte("\r")); err != nil {
@@ -110,8 +112,8 @@ func TestWaitLooksAtTheLastOutputBeforeItTellsOfTheEnd(t *testing.T) {
 			}
 			<-term.Done()
 		})}
-		got, err := c.Wait(ctx, term, WaitFor{Match: regexp.MustCompile("^last$")})
-		if err != nil || got.Reason != WaitMatch {
+		got, err := c.Wait(ctx, term, host.WaitFor{Match: pattern("^last$")})
+		if err != nil || got.Reason != host.WaitMatch {
 			t.Fatalf("run %d: %+v, %v", i, got, err)
 		}
 	}
@@ -120,20 +122,29 @@ func TestWaitLooksAtTheLastOutputBeforeItTellsOfTheEnd(t *testing.T) {
 // A sequence that stays unfinished for a while is shown in two pieces.
 func TestWaitMatchesALineWithASequenceThatCameInTwoPieces(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	c := connect(t, h, carol, "c").c
 	term := run(t, h, carol, "x", `stty -echo; printf 'd\033[3'; read x; printf '1mone\n'; read x`)
-	term.awaitOutput(t, "d\x1b[3")
+	awaitOutput(t, h, term, "d\x1b[3")
 	person := attach(t, h, carol, "x", window)
 	ctx := calling{context.Background(), sync.OnceFunc(func() {
 		if err := person.a.Input([]byte("\r")); err != nil {
 			t.Error(err)
 		}
 	})}
-	got, err := c.Wait(ctx, term, WaitFor{Match: regexp.MustCompile("^done$"), Timeout: patience})
-	if err != nil || got.Reason != WaitMatch {
+	got, err := c.Wait(ctx, term, host.WaitFor{Match: pattern("^done$"), Timeout: hosttest.Patience})
+	if err != nil || got.Reason != host.WaitMatch {
 		t.Errorf("%+v, %v", got, err)
 	}
+}
+
+// pattern returns one that is well formed.
+func pattern(expr string) *history.Pattern {
+	p, err := history.NewPattern(expr, false)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }
 
 func TestLinesAreMatchedAcrossPieces(t *testing.T) {
@@ -141,23 +152,41 @@ func TestLinesAreMatchedAcrossPieces(t *testing.T) {
 	for _, c := range []struct {
 		pieces []string
 		expr   string
-		want   bool
+		want   string // the line; "": none
 	}{
-		{[]string{"bui", "ld do", "ne"}, "^build done$", true},
-		{[]string{"a\nb"}, "^b", true},
-		{[]string{"x\x1b[1mbold\x1b[m"}, "^xbold$", true},
-		{[]string{"d\x1b[3", "1mone\n"}, "^done$", true},
-		{[]string{"10%\r20%\r"}, "^20%$", true},
-		{[]string{"a\n", "b\n"}, "ab", false},
-		{[]string{strings.Repeat("x", 2*maxMatchLine), "end"}, "end$", true},
+		{[]string{"bui", "ld do", "ne"}, "^build done$", "build done"},
+		{[]string{"a\nb"}, "^b", "b"},
+		{[]string{"x\x1b[1mbold\x1b[m"}, "^xbold$", "xbold"},
+		{[]string{"d\x1b[3", "1mone\n"}, "^done$", "done"},
+		{[]string{"10%\r20%\r"}, "^20%$", "20%"},
+		{[]string{"a\n", "b\n"}, "ab", ""},
+		{[]string{"a1\na2\n", "a3\n"}, "a[0-9]", "a1"},
+		{[]string{"b\nca", "t\ncut\n"}, "c.t", "cat"},
+		{[]string{strings.Repeat("x", 2*maxMatchLine), "end"}, "end$",
+			strings.Repeat("x", maxMatchLine-3) + "end"},
+		{[]string{strings.Repeat("x", maxMatchLine) + "in", "side" + strings.Repeat("x", maxMatchLine)},
+			"inside", ""},
 	} {
-		m := &lineMatcher{expr: regexp.MustCompile(c.expr)}
-		got := false
-		for _, p := range c.pieces {
-			got = got || m.add([]byte(p))
+		h := hosttest.New(t)
+		s := sharedTerminal(t, h, 80, 24)
+		conn, term := connect(t, h, carol, "c").c, s.Terminal()
+		p, err := conn.StartWait(term, host.WaitFor{Match: pattern(c.expr), Fresh: true})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got != c.want {
-			t.Errorf("%.40q: %v, want %v", c.pieces, got, c.want)
+		for _, piece := range c.pieces {
+			prints(t, s, piece)
+		}
+		if c.want == "" {
+			prints(t, s, "\nTHE END\n")
+		}
+		s.Exit(0)
+		got, err := p.End(t.Context())
+		if strings.Contains(c.expr, "inside") {
+			c.want = got.Line
+		}
+		if err != nil || (got.Reason == host.WaitMatch) != (c.want != "") || got.Line != c.want {
+			t.Errorf("%.40q: %s %.80q, %v", c.pieces, got.Reason, got.Line, err)
 		}
 	}
 }
@@ -168,31 +197,26 @@ func TestWaitForTheCommandThatWasJustTyped(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
-			path, err := exec.LookPath(shell)
-			if err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
-				t.Fatal(err)
-			}
-			if err != nil {
-				t.Skipf("%s is not installed here", shell)
-			}
-			h := newHost(t, func(c *Config) { c.ShellIntegration, c.Shell = true, path })
-			h.account.Home = t.TempDir() // no files of a user's
-			writeFile(t, filepath.Join(h.account.Home, ".bashrc"), "PROMPT_COMMAND='sleep 0.05'\n")
-			writeFile(t, filepath.Join(h.account.Home, ".zshrc"), "precmd() { sleep 0.05; }\n")
+			path := slowtest.Program(t, shell)
+			h := hosttest.New(t, func(c *host.Config) { c.ShellIntegration, c.Shell = true, path })
+			home := t.TempDir() // no files of a user's
+			host.SetHome(h, home)
+			writeFile(t, filepath.Join(home, ".bashrc"), "PROMPT_COMMAND='sleep 0.05'\n")
+			writeFile(t, filepath.Join(home, ".zshrc"), "precmd() { sleep 0.05; }\n")
 			typeAndWait(t, h)
 		})
 	}
 }
 
-func typeAndWait(t *testing.T, h *Host) {
+func typeAndWait(t *testing.T, h *host.Host) {
 	p := connect(t, h, carol, "c")
 	uri := p.create("x", "")
-	term := h.lookup(uri)
+	term := lookup(h, uri)
 	next := func(line string, code int) {
 		t.Helper()
 		p.dispatch(uri, ahp.TerminalInput{Data: []byte(line)})
-		got, err := p.c.Wait(t.Context(), term, WaitFor{Command: true, Timeout: patience})
-		if err != nil || got.Reason != WaitCommand || got.ExitCode == nil || *got.ExitCode != code {
+		got, err := p.c.Wait(t.Context(), term, host.WaitFor{Command: true, Timeout: hosttest.Patience})
+		if err != nil || got.Reason != host.WaitCommand || got.ExitCode == nil || *got.ExitCode != code {
 			t.Fatalf("%q: %+v, %v", line, got, err)
 		}
 	}
@@ -204,12 +228,12 @@ func typeAndWait(t *testing.T, h *Host) {
 
 func TestAFreshMatchIsOfWhatComes(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	c := connect(t, h, carol, "c").c
 	term := run(t, h, carol, "x", `stty -echo; printf 'done\n\033[1mhalf a '; read x; printf 'line\n'; read x`)
-	term.awaitOutput(t, "half a ")
+	awaitOutput(t, h, term, "half a ")
 	person := attach(t, h, carol, "x", window)
-	p, err := c.StartWait(term, WaitFor{Match: regexp.MustCompile("(done|half a l).*"), Fresh: true})
+	p, err := c.StartWait(term, host.WaitFor{Match: pattern("(done|half a l).*"), Fresh: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,23 +248,23 @@ func TestAFreshMatchIsOfWhatComes(t *testing.T) {
 
 func TestAWaitLeavesNoTraceOfItsOwn(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	first, err := h.Create(carol, CreateOptions{Name: "one", Argv: sh("read x"), Transient: true})
+	h := hosttest.New(t)
+	first, err := h.Create(carol, host.CreateOptions{Name: "one", Argv: sh("read x"), Transient: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	run(t, h, carol, "two", "read x")
 	attach(t, h, carol, "two", window)
 	c := connect(t, h, carol, "c").c
-	p, err := c.StartWait(first, WaitFor{})
+	p, err := c.StartWait(first, host.WaitFor{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if h.LastUsed(carol).Name() != "two" {
 		t.Error("the terminal that is waited for counts as used")
 	}
-	first.exec.end(hangupGrace, "")
-	if got, err := p.End(t.Context()); err != nil || got.Reason != WaitExit || *got.ExitCode != 129 {
+	hosttest.Check(t, h.Hangup(alice, first, 2*time.Second))
+	if got, err := p.End(t.Context()); err != nil || got.Reason != host.WaitExit || *got.ExitCode != 129 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := h.Find(carol, "one"); err != nil {
@@ -254,7 +278,7 @@ func TestPatternsAreBounded(t *testing.T) {
 		`[0-9]+ passed`: true, `^.{0,200}$`: true, `a{1000}`: true,
 		strings.Repeat("a", 1025): false, strings.Repeat(`.{1000}`, 6): false, "(": false,
 	} {
-		if _, err := CompilePattern(expr); (err == nil) != ok {
+		if _, err := history.NewPattern(expr, false); (err == nil) != ok {
 			t.Errorf("%.20s: %v", expr, err)
 		}
 	}
@@ -262,29 +286,29 @@ func TestPatternsAreBounded(t *testing.T) {
 
 func TestAWaitForWhatIsHiddenOrGone(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
+	h := hosttest.New(t)
 	shown, hidden := run(t, h, carol, "shown", "read x"), run(t, h, carol, "hidden", "read x")
 	guest := connect(t, h, guestOf(shown, "gwen", authz.Observer), "g").c
-	_, none := guest.WaitRequest(ahp.TerminalURI("none"), WaitFor{})
-	_, e := guest.WaitRequest(hidden.uri, WaitFor{})
+	_, none := guest.WaitRequest(ahp.TerminalURI("none"), host.WaitFor{})
+	_, e := guest.WaitRequest(hidden.URI(), host.WaitFor{})
 	want := strings.ReplaceAll(none.Message, "none", "hidden")
 	if e == nil || e.Code != none.Code || e.Message != want {
 		t.Errorf("%v, want %v", e, want)
 	}
-	p, e := guest.WaitRequest(shown.uri, WaitFor{})
+	p, e := guest.WaitRequest(shown.URI(), host.WaitFor{})
 	if e != nil {
 		t.Fatal(e)
 	}
-	h.remove(shown, "carol")
-	if got, err := p.End(t.Context()); err != nil || got.Reason != WaitExit || *got.ExitCode != 129 {
+	dispose(t, h, shown)
+	if got, err := p.End(t.Context()); err != nil || got.Reason != host.WaitExit || *got.ExitCode != 129 {
 		t.Errorf("disposed while it was waited for: %+v, %v", got, err)
 	}
 	watcher := connect(t, h, eve, "w").c
-	p, err := watcher.StartWait(hidden, WaitFor{})
+	p, err := watcher.StartWait(hidden, host.WaitFor{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Kick(alice, hidden, "eve"); err != nil {
+	if _, _, err := door(t, h, alice, host.DoorSSH).Kick(hidden, "eve/w"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.End(t.Context()); err == nil || !strings.Contains(err.Error(), "alice has ended") {

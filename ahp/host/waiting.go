@@ -67,10 +67,8 @@ func (t *Terminal) programWaits(was, now Waiting, by string) {
 func (t *Terminal) waitingChanged(now Waiting) {
 	if now != WaitingNone {
 		t.sights.waits = t.host.now()
-		t.host.people.tell()
-	} else {
-		t.host.people.tellConns()
 	}
+	t.host.people.tell()
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Waiting = string(now) })
 	t.host.list.changed()
 }
@@ -91,11 +89,23 @@ func (t *Terminal) typeIn(s step, p []byte) error {
 	if err := t.refusesSecret(s, p); err != nil {
 		return err
 	}
-	shown := !t.host.cfg().AgentsTypeSecrets && !s.typesSecrets()
-	if err := t.exec.input(p, shown); err != nil {
+	who, how := s.name(), typesNow
+	if t.holds(s) {
+		how = typesShown
+		if breaksOff(p) {
+			t.dropForSecret() // it must not wait for what is not to be typed
+		}
+	}
+	if t.binds(s, p) {
+		how = typesBound
+		t.bind(s)
+	}
+	if err := t.exec.input(p, how); err != nil {
 		return err
 	}
-	who := t.who(s)
+	if how != typesNow {
+		t.typesAhead(who)
+	}
 	t.typist.typed(who, p, t.running != "")
 	t.lookout.typedBy(who, p)
 	t.stir()

@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest/slowtest"
+	"termhost/ahp/hosttest/testhome"
 	"termhost/ahp/rpc"
 	"termhost/ahp/transport"
 	"termhost/authz"
@@ -41,7 +40,7 @@ func Main(m *testing.M, programs ...Program) {
 		}
 	}
 	slowtest.Overlap()
-	goleak.VerifyTestMain(m)
+	testhome.Main(m)
 }
 
 // Principal returns the principal of a person's key.

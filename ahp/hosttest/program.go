@@ -2,7 +2,11 @@ package hosttest
 
 import (
 	"bytes"
+	"fmt"
 	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
 
 	"termhost/ptypool/proctag"
 )
@@ -29,4 +33,20 @@ func Output(cmd *exec.Cmd) (string, error) {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := Run(cmd)
 	return out.String(), err
+}
+
+// Build builds termhost in a folder, and returns its path. It has the race detector if the tests
+// have it.
+func Build(dir string) (path string, err error) {
+	path = filepath.Join(dir, "termhost")
+	args := []string{"build", "-o", path}
+	race := debug.BuildSetting{Key: "-race", Value: "true"}
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, race) {
+		args = append(args, "-race")
+	}
+	out, err := Output(exec.Command("go", append(args, "termhost/cmd/termhost")...))
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
 }

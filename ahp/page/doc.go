@@ -34,6 +34,15 @@
 // they have, so that a browser keeps that for ever, loads nothing twice, and has never one part
 // from before an upgrade and another from after it.
 //
+// # Keys
+//
+// A key acts where it was pressed: js/presses.js keeps back what a browser sends of it to the
+// element that has the focus after a handler has moved that. What is typed into a terminal goes
+// through one Input (js/input.js), which lives as long as the page and outlasts connections: with
+// the help of _meta.termhost.typed and after (package rpc) all of it arrives, once and in order, or
+// from the first lost key on nothing does and the person decides. What an agent asks is drawn from
+// the host's parts (package visible); js/inview.js says how long it has stood on the screen.
+//
 // # Hooks
 //
 // Checks and other programs may rely on two things in the page beside its roles and names: the

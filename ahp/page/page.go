@@ -156,6 +156,9 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, p ws.Peer) error {
 	if err := receive(w, r, &ask); err != nil {
 		return err
 	}
+	if p.Inside() { // a page is its person, and never an agent
+		return refusal(http.StatusForbidden, authz.RuleInside)
+	}
 	point, err := base64.RawURLEncoding.DecodeString(ask.Key)
 	if err != nil {
 		return refusal(http.StatusBadRequest, "the key is not base64url")

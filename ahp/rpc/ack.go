@@ -40,6 +40,7 @@ type capabilities struct {
 		} `json:"termhost/ack"`
 		Clipboard *struct{} `json:"termhost/clipboard"`
 		Asked     *struct{} `json:"termhost/asked"`
+		Asks      *struct{} `json:"termhost/asks"`
 	} `json:"_meta"`
 }
 
@@ -50,6 +51,9 @@ func (p *peer) wants(c capabilities) *ahp.Error {
 	}
 	if c.Meta.Asked != nil {
 		p.conn.Subscriber().WantAsked()
+	}
+	if c.Meta.Asks != nil {
+		p.conn.Subscriber().WantAsks()
 	}
 	switch ack := c.Meta.Ack; {
 	case ack == nil:

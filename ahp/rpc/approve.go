@@ -3,13 +3,14 @@ package rpc
 import (
 	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/ahp/store"
 )
 
 // approveParams are those of termhost/approve.
 type approveParams struct {
 	Channel  string `json:"channel"`
 	Ask      string `json:"ask"`
-	Decision string `json:"decision"` // "yes" or "no"
+	Decision string `json:"decision"` // "yes", "no", "all" or "edit"
 	Reason   string `json:"reason"`   // told to the agent with a no
 }
 
@@ -20,7 +21,8 @@ func (p *peer) approve(r *request) *ahp.Error {
 		return e
 	}
 	decision, known := map[string]host.Decision{
-		"yes": host.ApproveOnce, "no": host.RefuseOnce,
+		"yes": host.ApproveOnce, "no": host.RefuseOnce, "all": host.ApproveAll,
+		"edit": host.EditIt,
 	}[params.Decision]
 	switch {
 	case params.Channel == "":
@@ -28,11 +30,33 @@ func (p *peer) approve(r *request) *ahp.Error {
 	case params.Ask == "":
 		return ahp.FieldProblem("ask", "is missing: it says what was looked at")
 	case !known:
-		return ahp.FieldProblem("decision", `must be "yes" or "no"`)
+		return ahp.FieldProblem("decision", `must be "yes", "no", "all" or "edit"`)
 	}
 	if e := p.conn.Approve(params.Channel, params.Ask, decision, params.Reason); e != nil {
 		return e
 	}
 	p.respond(r.id, appendNull)
 	return nil
+}
+
+// appendAsks appends the notification of what agents want to type, or nothing if the terminal is
+// gone.
+func (p *peer) appendAsks(dst []byte, channel string) []byte {
+	asks, known := p.conn.ReadableAsks(channel)
+	if !known {
+		return dst
+	}
+	return ahp.AppendNotification(dst, ahp.MethodAsks, struct {
+		Channel string            `json:"channel"`
+		Asks    []ahp.TerminalAsk `json:"asks"`
+	}{channel, append([]ahp.TerminalAsk{}, asks...)})
+}
+
+// appendTrustOver appends the notification that a yes to all has ended.
+func appendTrustOver(dst []byte, channel string, over store.TrustOver) []byte {
+	return ahp.AppendNotification(dst, ahp.MethodTrustOver, struct {
+		Channel string `json:"channel"`
+		By      string `json:"by"`
+		Reason  string `json:"reason"`
+	}{channel, over.By, over.Why})
 }

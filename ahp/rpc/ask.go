@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"encoding/json"
 	"slices"
 
 	"termhost/ahp"
@@ -27,8 +26,8 @@ func (p *peer) handBack(r *request) *ahp.Error {
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
-	if params.Channel == "" {
-		return ahp.FieldProblem("channel", "is missing")
+	if e := require(field{"channel", params.Channel != ""}); e != nil {
+		return e
 	}
 	back, e := p.conn.HandBack(params.Channel, params.Asked)
 	return p.answer(r, back, e)
@@ -43,11 +42,9 @@ func (p *peer) guard(r *request) *ahp.Error {
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
-	switch {
-	case params.Channel == "":
-		return ahp.FieldProblem("channel", "is missing")
-	case params.On == nil:
-		return ahp.FieldProblem("on", "is missing")
+	if e := require(field{"channel", params.Channel != ""},
+		field{"on", params.On != nil}); e != nil {
+		return e
 	}
 	if e := p.conn.Guard(params.Channel, *params.On); e != nil {
 		return e
@@ -61,9 +58,16 @@ func (p *peer) answer(r *request, result any, e *ahp.Error) *ahp.Error {
 	if e != nil {
 		return e
 	}
-	text, _ := json.Marshal(result) // it cannot fail
+	text := ahp.Encode(result)
 	p.respond(r.id, func(dst []byte) []byte { return append(dst, text...) })
 	return nil
+}
+
+// askedNotice are the params of termhost/asked. By has asked just now.
+type askedNotice struct {
+	Channel string   `json:"channel"`
+	Asks    []string `json:"asks"`
+	By      string   `json:"by,omitempty"`
 }
 
 // appendAsked appends the notification of who asks for the keyboard, or nothing if the peer does
@@ -73,17 +77,9 @@ func (p *peer) appendAsked(dst []byte, channel string, a store.Asked) []byte {
 	if !holds {
 		return dst
 	}
-	dst = append(dst, `{"jsonrpc":"2.0","method":"`+ahp.MethodAsked+`","params":{"channel":`...)
-	dst = append(ahp.AppendJSONString(dst, channel), `,"asks":[`...)
-	for i, name := range names {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = ahp.AppendJSONString(dst, name)
-	}
-	dst = append(dst, ']')
+	n := askedNotice{Channel: channel, Asks: append([]string{}, names...)}
 	if slices.Contains(names, a.By) {
-		dst = ahp.AppendJSONString(append(dst, `,"by":`...), a.By)
+		n.By = a.By
 	}
-	return append(dst, "}}"...)
+	return ahp.AppendNotification(dst, ahp.MethodAsked, n)
 }

@@ -12,9 +12,9 @@ func (p *peer) appendClipboard(dst []byte, channel string, c store.Clipboard) []
 		return dst
 	}
 	selection, data := c.Parts()
-	dst = append(dst, `{"jsonrpc":"2.0","method":"`+ahp.MethodClipboard+`","params":{"channel":`...)
-	dst = ahp.AppendJSONString(dst, channel)
-	dst = ahp.AppendJSONString(append(dst, `,"selection":`...), selection)
-	dst = ahp.AppendJSONString(append(dst, `,"data":`...), data)
-	return append(dst, "}}"...)
+	return ahp.AppendNotification(dst, ahp.MethodClipboard, struct {
+		Channel   string `json:"channel"`
+		Selection string `json:"selection"`
+		Data      string `json:"data"`
+	}{channel, string(selection), string(data)})
 }

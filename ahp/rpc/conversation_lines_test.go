@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os/user"
+	"os"
 	"regexp"
 	"strings"
 
@@ -54,8 +54,8 @@ func (c *conversation) line(s *speaker, msg []byte) string {
 	for _, v := range volatile {
 		text = v.pattern.ReplaceAllString(text, v.stand)
 	}
-	if u, err := user.Current(); err == nil {
-		text = strings.ReplaceAll(text, `"cwd":"`+ahp.FileURI(u.HomeDir)+`"`, `"cwd":"<home>"`)
+	if home, err := os.UserHomeDir(); err == nil {
+		text = strings.ReplaceAll(text, `"cwd":"`+ahp.FileURI(home)+`"`, `"cwd":"<home>"`)
 	}
 	return text
 }

@@ -55,15 +55,59 @@
 // termhost/wait {channel, for: {exit?, command?, match?, idleMs?, blocked?}, timeoutMs?} is
 // answered with {reason, ...} when the first of what it waits for has happened: the terminal has
 // exited, a command has ended, a line matches a regular expression (RE2), nothing was printed for
-// so long, the program waits for somebody; or the time is up.
+// so long, the program waits for somebody; or the time is up. The line is the first that matches
+// and has been shown since the request, a part of it included. 256 waits of a connection may go on,
+// and 512 for lines of one key; more are refused with -32011 and limit "waits". A wait ends with
+// -32011 and limit "matching" if the terminal prints faster than the key's lines can be looked for:
+// wait for fewer at a time, with text in the expression that is always there, or search later. What
+// takes long, here and in what reads logs, is done within a budget of CPU time for each key.
 //
-// termhost/approve {channel, ask, decision, reason?} decides "yes" or "no" about what an agent
-// wants to type into a guarded terminal. ask is what _meta.termhost.asks calls it. It is for
-// people: see termhost/guard below.
+// What agents want to type into a guarded terminal is in _meta.termhost.asks of its state, the
+// first to be decided first, for those who could ever decide, and for the agent itself:
+//
+//	{ask: "@7", by, since, does, text, secret?, lines?, hidden?, all?}
+//
+// does is "runs" if the text has an Enter, or another character with which something is run,
+// "types" if it only stands there, "acts" if it has no Enter and the program may act on each key,
+// and "starts" if it is the program of a new terminal; it changes with what the program reads, and
+// a yes to what was "types" and is not any more is refused. lines is the text as people have to be
+// shown it: lines of parts, {text} or {sign}, where a sign stands for characters that would not be
+// seen or would act; see ahp/visible. hidden counts the signs beside ends of lines. all says that
+// yes to all is possible, which it is never for a secret. Of a secret, text and lines are not told;
+// it is refused by itself when the question that it was to answer is over. A client that has
+// termhost/asks in the _meta of its initialize and reconnect is sent the notification termhost/asks
+// {channel, asks} whenever that list changes in a terminal that it subscribes to, and after the
+// answers to reconnect and, if there are any, to subscribe.
+// If it may read them all, it is also told when a yes to all that an agent types has ended, with
+// the notification termhost/trustOver {channel, by, reason}: by is the agent.
+//
+// termhost/approve {channel, ask, decision, reason?} decides about one of them: "yes" types it,
+// "all" also what the agent types until the command ends, "no" refuses it, for a reason that the
+// agent is told, and "edit" refuses it, gives the caller the keyboard and types the text at the
+// line, without its end, for the caller to change. If the ask is gone, or another one comes before
+// it, nothing is decided. Only a page may send it: see termhost/guard below. It must not do so
+// before its person has seen the whole text for 700 ms.
+//
+// What an agent types is acknowledged at once, but the program gets it when it reads, so that
+// nothing typed ahead answers a question for a secret. _meta.termhost.held of a terminal, in its
+// state and in the root's list, is how many bytes wait for that; _meta.termhost.refused is why such
+// bytes were dropped, until an agent types again. More than 64 KiB are rejected, as for a full
+// queue.
 //
 // A client that has termhost/ack {window} in the _meta of its initialize and reconnect is sent at
 // most so many bytes of terminal/data beyond those that it has acknowledged, with the notification
 // termhost/ack {channel, bytes}.
+//
+// # What has been typed
+//
+// A client that types must not go on in the middle of a line when a piece of it is lost. So a
+// terminal/input may have after in its _meta.termhost, the clientSeq of the input before it: it is
+// refused unless that was the last one that the terminal has taken of this clientId. The answer to
+// reconnect has in _meta.termhost.typed, by URI, the clientSeq of the last input that each terminal
+// has taken of the clientId; one that is missing has taken none. Nothing of the earlier connection
+// is taken any more. What came after may be sent again, then. Without typed nobody knows: an
+// earlier host has taken it. clientSeqs have to grow, also from one initialize to the next. What
+// waits for an approval counts as taken.
 //
 // # What wants the person
 //
@@ -73,9 +117,10 @@
 // person, whenever that changes, with a notification termhost/wanting {channel, terminals:
 // [{terminal, why, since}]}. channel is the root's in both. The list is whole: the one that wants
 // them longest comes first. why is "input", "secret" or "approval", as _meta.termhost.waiting of
-// the root's list has it, or what has happened since they looked last: "bell", "command" if one of
-// 10 seconds or more has ended, or "exited". The root's list does not have this, since it is one
-// for all.
+// the root's list has it, "keyboard" if somebody asks for the keyboard that they have, or what has
+// happened since they looked last: "bell", "command" if one of 10 seconds or more has ended,
+// "failed" if one of more than attention_after has failed, or "exited". The root's list does not
+// have this, since it is one for all.
 //
 // # What programs copy
 //
@@ -108,6 +153,13 @@
 // the keyboard in this way has it on loan, and so has a page that takes it with terminal/claimed:
 // it goes back when the client stays away. _meta.termhost.lender of a terminal, in its state and in
 // the root's list, names the one to whom it would be handed back.
+//
+// Where the host's terminals are guarded (guard_agents), or a guarded one had the same NAME, an
+// agent's createTerminal with a command, args or env is answered when a person has decided about
+// exactly that; other requests are answered meanwhile, and the terminal is there: listed, guarded,
+// waiting for "approval", with an ask that does "starts". No process is there before a yes. It
+// fails with -32009 and the reason when it is refused, when nobody has answered in ten minutes and
+// when it is disposed; then the terminal is gone.
 //
 // termhost/guard {channel, on} has what agents type wait for a person's approval, or no longer, as
 // `guard` does. It is for people: a page may send it, and no other client of AHP.

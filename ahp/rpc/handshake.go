@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -60,12 +59,11 @@ func (p *peer) initialize(r *request) *ahp.Error {
 	if e := onRoot(params.Channel); e != nil {
 		return e
 	}
-	switch {
-	case params.ClientID == "":
-		return ahp.FieldProblem("clientId", "is missing")
-	case len(params.ProtocolVersions) == 0:
-		return ahp.FieldProblem("protocolVersions", "is missing or empty")
-	case p.full(len(params.InitialSubscriptions)):
+	if e := require(field{"clientId", params.ClientID != ""},
+		field{"protocolVersions", len(params.ProtocolVersions) > 0}); e != nil {
+		return e
+	}
+	if p.full(len(params.InitialSubscriptions)) {
 		return p.tooMany()
 	}
 	if e := p.wants(params.capabilities); e != nil {
@@ -103,18 +101,23 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 			dst = append(dst, `,"defaultDirectory":`...)
 			dst = ahp.AppendJSONString(dst, hello.DefaultDirectory)
 		}
-		dst = append(dst, `,"_meta":{"`+ahp.MetaClientExecuted+`":{},"`+ahp.MethodWait+`":{},"`+
-			ahp.MethodApprove+`":{},"`+ahp.MethodHistory+`":{},"`+ahp.MethodLog+`":{},"`+
-			ahp.MethodScreen+`":{},"`+ahp.MethodLines+`":{},"`+ahp.MethodFind+`":{},"`+
-			ahp.MethodRecordings+`":{},"`+ahp.MethodAsk+`":{},"`+ahp.MethodHandBack+`":{},"`+
-			ahp.MethodGuard+`":{},"`+ahp.MethodAck+`":{},"`+ahp.MethodLooking+`":{}`...)
-		if p.extension != nil {
-			key, value := p.extension.Announcement()
-			dst = append(ahp.AppendJSONString(append(dst, ','), key), ':')
-			dst = append(dst, value...)
-		}
-		return append(dst, "}}"...)
+		dst = append(append(dst, `,"_meta":`...), ahp.Encode(p.announcement())...)
+		return append(dst, '}')
 	}
+}
+
+// announcement returns what stands in the _meta of the result of initialize: what this host has
+// beyond AHP.
+func (p *peer) announcement() map[string]any {
+	has := map[string]any{}
+	for _, name := range ahp.Announced() {
+		has[name] = struct{}{}
+	}
+	if p.extension != nil {
+		key, value := p.extension.Announcement()
+		has[key] = value
+	}
+	return has
 }
 
 func appendViews(dst []byte, views []store.View, shape ahp.Shape) []byte {
@@ -141,14 +144,12 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 	if e := onRoot(params.Channel); e != nil {
 		return e
 	}
-	switch {
-	case params.ClientID == "":
-		return ahp.FieldProblem("clientId", "is missing")
-	case params.LastSeen == nil:
-		return ahp.FieldProblem("lastSeenServerSeq", "is missing")
-	case params.Subscriptions == nil:
-		return ahp.FieldProblem("subscriptions", "is missing")
-	case p.full(len(params.Subscriptions)):
+	if e := require(field{"clientId", params.ClientID != ""},
+		field{"lastSeenServerSeq", params.LastSeen != nil},
+		field{"subscriptions", params.Subscriptions != nil}); e != nil {
+		return e
+	}
+	if p.full(len(params.Subscriptions)) {
 		return p.tooMany()
 	}
 	if e := p.wants(params.capabilities); e != nil {
@@ -187,10 +188,12 @@ func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
 			dst = ahp.AppendJSONString(dst, channel)
 		}
 		dst = append(dst, ']')
-		if len(replay.Owned) > 0 {
-			// It holds strings and numbers only, so this cannot fail.
-			meta, _ := json.Marshal(ahp.ReconnectMeta{Owned: replay.Owned})
-			dst = append(append(dst, `,"_meta":`...), meta...)
+		if len(replay.Owned) > 0 || replay.Typed != nil {
+			m := ahp.ReconnectMeta{Owned: replay.Owned}
+			if replay.Typed != nil {
+				m.Termhost = &ahp.ReconnectExtras{Typed: replay.Typed}
+			}
+			dst = append(append(dst, `,"_meta":`...), ahp.Encode(m)...)
 		}
 		return append(dst, '}')
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
 	"termhost/ahp/host"
 )
 
@@ -33,25 +34,25 @@ type historyResult struct {
 	First *int64        `json:"first"`          // where the log begins; null: it is empty
 }
 
-// historyItem is a [host.HistoryItem] as a peer gets it.
+// historyItem is a [history.Item] as a peer gets it.
 type historyItem struct {
-	At         int64            `json:"at"`
-	Time       time.Time        `json:"time"`
-	Kind       host.HistoryKind `json:"kind"`
-	Nth        int              `json:"nth,omitempty"` // of the items at this position, from 0
-	Data       string           `json:"data,omitempty"`
-	Cols       int              `json:"cols,omitempty"`
-	Rows       int              `json:"rows,omitempty"`
-	Line       *string          `json:"line,omitempty"`
-	By         string           `json:"by,omitempty"`
-	StartedAt  *time.Time       `json:"startedAt,omitempty"`
-	DurationMs *int64           `json:"durationMs,omitempty"`
-	ExitCode   *int             `json:"exitCode,omitempty"`
-	Missing    int64            `json:"missing,omitempty"`
-	Reason     string           `json:"reason,omitempty"`
+	At         int64        `json:"at"`
+	Time       time.Time    `json:"time"`
+	Kind       history.Kind `json:"kind"`
+	Nth        int          `json:"nth,omitempty"` // of the items at this position, from 0
+	Data       string       `json:"data,omitempty"`
+	Cols       int          `json:"cols,omitempty"`
+	Rows       int          `json:"rows,omitempty"`
+	Line       *string      `json:"line,omitempty"`
+	By         string       `json:"by,omitempty"`
+	StartedAt  *time.Time   `json:"startedAt,omitempty"`
+	DurationMs *int64       `json:"durationMs,omitempty"`
+	ExitCode   *int         `json:"exitCode,omitempty"`
+	Missing    int64        `json:"missing,omitempty"`
+	Reason     string       `json:"reason,omitempty"`
 }
 
-func newHistoryItem(i *host.HistoryItem) historyItem {
+func newHistoryItem(i *history.Item) historyItem {
 	item := historyItem{At: i.At, Time: i.Time.UTC(), Kind: i.Kind, Data: string(i.Data),
 		Cols: i.Cols, Rows: i.Rows, ExitCode: i.ExitCode, Missing: i.Missing, Reason: i.Reason}
 	if c := i.Command; c != nil {
@@ -70,26 +71,31 @@ func (p *peer) history(r *request) *ahp.Error {
 	if params.MaxBytes < 0 {
 		return ahp.FieldProblem("maxBytes", "must not be negative")
 	}
-	read, e := p.reader(params.Source)
+	return p.readHistory(r, params.Source, params.answer)
+}
+
+// readHistory answers a request with what read makes of a log.
+func (p *peer) readHistory(r *request, s host.Source,
+	read func(*host.Work, *history.Log) (result any, err error),
+) *ahp.Error {
+	if s.Channel == "" && s.Recording == "" {
+		return ahp.FieldProblem("channel", "is missing")
+	}
+	log, e := p.conn.History(s)
 	if e != nil {
 		return e
 	}
-	return p.readLater(r, func() (json.RawMessage, *ahp.Error) {
-		return p.readHistory(&params, read)
+	return p.readLater(r, func(w *host.Work) (json.RawMessage, *ahp.Error) {
+		result, err := read(w, log(w))
+		return encoded(result, p.conn.WorkError(w, err))
 	})
-}
-
-// reader returns what reads a history.
-func (p *peer) reader(s host.Source) (host.HistoryReader, *ahp.Error) {
-	if s.Channel == "" && s.Recording == "" {
-		return nil, ahp.FieldProblem("channel", "is missing")
-	}
-	return p.conn.History(s)
 }
 
 // readLater answers a request with what is read of a log. That it is read counts until the answer
 // is written, so that few results of an account are in memory at once, whoever takes none.
-func (p *peer) readLater(r *request, read work) *ahp.Error {
+func (p *peer) readLater(r *request,
+	read func(*host.Work) (json.RawMessage, *ahp.Error),
+) *ahp.Error {
 	if p.histories.Add(1) > maxHistories {
 		p.histories.Add(-1)
 		return ahp.NewError(ahp.CodeLimit, "other histories of this connection are being read; "+
@@ -111,7 +117,9 @@ func (p *peer) readLater(r *request, read work) *ahp.Error {
 			p.refuse(r.id, ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "histories"))
 			return
 		}
-		result, e := p.contained(read)
+		w := p.conn.Work(p.ctx)
+		result, e := p.contained(func() (json.RawMessage, *ahp.Error) { return read(w) })
+		w.Rest()
 		if e != nil {
 			over()
 			p.refuse(r.id, e)
@@ -152,8 +160,8 @@ func (p *peer) wholeLog(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
-	return p.readLater(r, func() (json.RawMessage, *ahp.Error) {
-		data, truncated, e := read()
+	return p.readLater(r, func(w *host.Work) (json.RawMessage, *ahp.Error) {
+		data, truncated, e := read(w)
 		return encoded(map[string]any{"data": data, "truncated": truncated}, e)
 	})
 }
@@ -163,11 +171,7 @@ func encoded(result any, e *ahp.Error) (json.RawMessage, *ahp.Error) {
 	if e != nil {
 		return nil, e
 	}
-	text, err := json.Marshal(result)
-	if err != nil {
-		panic("rpc: a result does not marshal: " + err.Error()) // it has only plain fields
-	}
-	return text, nil
+	return ahp.Encode(result), nil
 }
 
 // recordings answers termhost/recordings.
@@ -196,30 +200,24 @@ type historyAnswer struct {
 	omitted *historyItem // output that came later, and is not in it
 }
 
-// readHistory reads what the params ask for.
-func (p *peer) readHistory(params *historyParams, read host.HistoryReader) (
-	json.RawMessage, *ahp.Error,
-) {
+// answer reads what the params ask for.
+func (params *historyParams) answer(w *host.Work, log *history.Log) (any, error) {
 	a := historyAnswer{historyParams: params, left: historyBytes, last: -1}
 	a.result.Items = []historyItem{}
 	if params.MaxBytes > 0 {
 		a.left = min(a.left, params.MaxBytes)
 	}
-	_, e := read(p.ctx, a.take)
+	first, err := log.ReadFrom(w, params.From, a.take)
+	a.result.First = first
 	if a.omitted != nil && a.result.Next == nil {
 		a.result.Items = append(a.result.Items, *a.omitted)
 	}
-	return encoded(&a.result, e)
+	return &a.result, err
 }
 
 // take adds an item to the answer. It returns false when that is full.
-func (a *historyAnswer) take(i *host.HistoryItem) bool {
-	if a.result.First == nil {
-		a.result.First = new(i.At)
-	}
+func (a *historyAnswer) take(i *history.Item) bool {
 	switch {
-	case i.At < a.From:
-		return true
 	case a.Before != nil && i.At >= *a.Before:
 		return false
 	case a.left <= 0 && i.At > a.last:
@@ -245,8 +243,8 @@ func (a *historyAnswer) take(i *host.HistoryItem) bool {
 
 // leftOut reports whether an item has no place in an outline: output that came soon after other
 // output.
-func (a *historyAnswer) leftOut(i *host.HistoryItem) bool {
-	if !a.Outline || i.Kind != host.HistoryData {
+func (a *historyAnswer) leftOut(i *history.Item) bool {
+	if !a.Outline || i.Kind != history.Data {
 		return false
 	}
 	since := i.Time.Sub(a.drawn)

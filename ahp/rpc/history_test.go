@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"termhost/ahp/history"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
 	"termhost/ahp/rpc"
@@ -81,7 +82,7 @@ func TestHistoryIsReadInPieces(t *testing.T) {
 }
 
 // ask sends a request of the extensions that read logs, and decodes its result.
-func ask[T any](t *testing.T, p *pipe, method, params string) (result T) {
+func ask[T any](t testing.TB, p *pipe, method, params string) (result T) {
 	t.Helper()
 	p.sendf(t, `{"jsonrpc":"2.0","id":7,"method":"termhost/%s","params":{%s}}`, method, params)
 	msg := p.answer(t, 7)
@@ -102,7 +103,7 @@ func awaitText(t *testing.T, p *pipe, text string) {
 }
 
 // answer returns the next message that answers a request.
-func (p *pipe) answer(t *testing.T, id int) []byte {
+func (p *pipe) answer(t testing.TB, id int) []byte {
 	t.Helper()
 	for {
 		msg := p.next(t)
@@ -129,7 +130,7 @@ func TestWhatWasShownIsReadAtAPlace(t *testing.T) {
 		t.Fatalf("the recordings are %+v", list)
 	}
 	type answer struct {
-		host.Place
+		history.Place
 		Cols, Rows, Total int
 		Data              string
 		Lines             []any

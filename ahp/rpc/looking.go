@@ -61,17 +61,21 @@ func (p *peer) tellWanting() {
 	}
 }
 
+// wantedTerminal is one of those that want the peer's person.
+type wantedTerminal struct {
+	Terminal string    `json:"terminal"` // its URI
+	Why      host.Want `json:"why"`
+	Since    time.Time `json:"since"`
+}
+
 func appendWanting(dst []byte, list []host.Wanted) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","method":"`+ahp.MethodWanting+`","params":{"channel":`...)
-	dst = append(ahp.AppendJSONString(dst, ahp.RootURI), `,"terminals":[`...)
-	for i, w := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = ahp.AppendJSONString(append(dst, `{"terminal":`...), w.Terminal.URI())
-		dst = ahp.AppendJSONString(append(dst, `,"why":`...), string(w.Why))
-		dst = ahp.AppendJSONString(append(dst, `,"since":`...), w.Since.UTC().Format(time.RFC3339))
-		dst = append(dst, '}')
+	wanted := []wantedTerminal{}
+	for _, w := range list {
+		since := w.Since.UTC().Truncate(time.Second)
+		wanted = append(wanted, wantedTerminal{w.Terminal.URI(), w.Why, since})
 	}
-	return append(dst, "]}}"...)
+	return ahp.AppendNotification(dst, ahp.MethodWanting, struct {
+		Channel   string           `json:"channel"`
+		Terminals []wantedTerminal `json:"terminals"`
+	}{ahp.RootURI, wanted})
 }

@@ -25,8 +25,16 @@ func principals() map[string]authz.Principal {
 		"alice": hosttest.Principal("alice", authz.Admin),
 		"bob":   hosttest.Principal("bob", authz.Operator),
 		"eve":   hosttest.Principal("eve", authz.Observer),
+		"page":  pageOf(hosttest.Principal("alice", authz.Admin)),
 		"gone":  {ID: "SHA256:gone", Name: "gone", Role: authz.Admin, Expires: time.Unix(1, 0)},
 	}
+}
+
+// pageOf returns a web page that somebody has opened.
+func pageOf(p authz.Principal) authz.Principal {
+	p.Token, p.Role = "page", authz.Operator
+	p.ID += "/page"
+	return p
 }
 
 // clock is a clock that only tests put forward.

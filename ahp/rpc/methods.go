@@ -20,23 +20,23 @@ type method struct {
 }
 
 var methods = map[string]method{
-	"initialize":      {answer: (*peer).initialize, early: true},
-	"reconnect":       {answer: (*peer).reconnect, early: true},
-	"ping":            {answer: (*peer).ping, early: true},
-	"subscribe":       {answer: (*peer).subscribe},
-	"unsubscribe":     {answer: (*peer).unsubscribe, notification: true},
-	"dispatchAction":  {answer: (*peer).dispatchAction, notification: true},
-	"createTerminal":  {answer: (*peer).createTerminal},
-	"disposeTerminal": {answer: (*peer).disposeTerminal},
-	"listSessions":    {answer: (*peer).listSessions},
-	ahp.MethodAck:     {answer: (*peer).acknowledged, notification: true},
-	ahp.MethodWait:    {answer: (*peer).wait},
-	ahp.MethodApprove: {answer: (*peer).approve},
-	ahp.MethodHistory: {answer: (*peer).history},
-	ahp.MethodLog:     {answer: (*peer).wholeLog},
-	ahp.MethodScreen:  {answer: (*peer).screen},
-	ahp.MethodLines:   {answer: (*peer).lines},
-	ahp.MethodFind:    {answer: (*peer).find},
+	ahp.MethodInitialize:      {answer: (*peer).initialize, early: true},
+	ahp.MethodReconnect:       {answer: (*peer).reconnect, early: true},
+	ahp.MethodPing:            {answer: (*peer).ping, early: true},
+	ahp.MethodSubscribe:       {answer: (*peer).subscribe},
+	ahp.MethodUnsubscribe:     {answer: (*peer).unsubscribe, notification: true},
+	ahp.MethodDispatchAction:  {answer: (*peer).dispatchAction, notification: true},
+	ahp.MethodCreateTerminal:  {answer: (*peer).createTerminal},
+	ahp.MethodDisposeTerminal: {answer: (*peer).disposeTerminal},
+	ahp.MethodListSessions:    {answer: (*peer).listSessions},
+	ahp.MethodAck:             {answer: (*peer).acknowledged, notification: true},
+	ahp.MethodWait:            {answer: (*peer).wait},
+	ahp.MethodApprove:         {answer: (*peer).approve},
+	ahp.MethodHistory:         {answer: (*peer).history},
+	ahp.MethodLog:             {answer: (*peer).wholeLog},
+	ahp.MethodScreen:          {answer: (*peer).screen},
+	ahp.MethodLines:           {answer: (*peer).lines},
+	ahp.MethodFind:            {answer: (*peer).find},
 
 	ahp.MethodRecordings: {answer: (*peer).recordings},
 
@@ -122,10 +122,7 @@ func channelOf(params json.RawMessage) (string, *ahp.Error) {
 	if e := ahp.DecodeParams(params, &w); e != nil {
 		return "", e
 	}
-	if w.Channel == "" {
-		return "", ahp.FieldProblem("channel", "is missing")
-	}
-	return w.Channel, nil
+	return w.Channel, require(field{"channel", w.Channel != ""})
 }
 
 func (p *peer) subscribe(r *request) *ahp.Error {
@@ -192,11 +189,9 @@ func (p *peer) dispatchAction(r *request) *ahp.Error {
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
-	switch {
-	case params.Channel == "":
-		return ahp.FieldProblem("channel", "is missing")
-	case params.ClientSeq == nil:
-		return ahp.FieldProblem("clientSeq", "is missing")
+	if e := require(field{"channel", params.Channel != ""},
+		field{"clientSeq", params.ClientSeq != nil}); e != nil {
+		return e
 	}
 	action, err := ahp.DecodeAction(params.Action)
 	if err != nil {
@@ -252,13 +247,21 @@ func (p *peer) createTerminal(r *request) *ahp.Error {
 		}
 		params.CreateTerminalParams.Claim = &claim
 	}
-	if params.Channel == "" {
-		return ahp.FieldProblem("channel", "is missing")
-	}
-	if e := p.conn.CreateTerminal(params.CreateTerminalParams); e != nil {
+	if e := require(field{"channel", params.Channel != ""}); e != nil {
 		return e
 	}
-	p.respond(r.id, appendNull)
+	pending, e := p.conn.CreateTerminal(params.CreateTerminalParams)
+	switch {
+	case e != nil:
+		return e
+	case pending == nil:
+		p.respond(r.id, appendNull)
+	default:
+		started := func() (json.RawMessage, *ahp.Error) {
+			return json.RawMessage("null"), pending.End(p.ctx)
+		}
+		p.answerLater(r.id, started, func() {})
+	}
 	return nil
 }
 

@@ -1,15 +1,15 @@
 package rpc
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
 	"termhost/ahp/host"
 )
 
-// The bounds of what a terminal has shown. Each request draws it anew.
+// The bounds of what a terminal has shown.
 const (
 	maxScrollback = 10_000  // of termhost/screen, in lines
 	linesBytes    = 1 << 20 // about how long the lines of an answer are
@@ -24,12 +24,12 @@ type moment struct {
 	Items int    `json:"items"`
 }
 
-// until returns the place for a [host.HistoryReader]; nil: the end.
-func (m moment) until() *host.Place {
+// until returns the place for a [history.Log.Show]; nil: the end.
+func (m moment) until() *history.Place {
 	if m.At == nil {
 		return nil
 	}
-	return &host.Place{At: *m.At, Items: m.Items}
+	return &history.Place{At: *m.At, Items: m.Items}
 }
 
 // screen answers termhost/screen.
@@ -45,32 +45,30 @@ func (p *peer) screen(r *request) *ahp.Error {
 	if params.Scrollback < 0 || params.Scrollback > maxScrollback {
 		return ahp.FieldProblem("scrollback", "must be from 0 to 10000")
 	}
-	read, e := p.reader(params.Source)
-	if e != nil {
-		return e
-	}
-	return p.readLater(r, func() (json.RawMessage, *ahp.Error) {
-		s, e := read.Show(p.ctx, params.until(), params.Scrollback)
+	return p.readHistory(r, params.Source, func(w *host.Work, log *history.Log) (any, error) {
+		s, err := log.Show(w, params.until(), params.Scrollback)
 		cols, rows := s.Size()
-		return encoded(struct {
-			host.Place
+		return struct {
+			history.Place
 			Time time.Time `json:"time"`
 			Cols int       `json:"cols"`
 			Rows int       `json:"rows"`
 			Data string    `json:"data"`
-		}{s.Place, s.Time.UTC(), cols, rows, string(s.Redraw())}, e)
+		}{s.Place, s.Time.UTC(), cols, rows, string(s.Redraw())}, err
 	})
 }
 
 // linesResult is what the answers of termhost/lines and termhost/find begin with: the place whose
 // lines they are of, and how many there are.
 type linesResult struct {
-	host.Place
+	history.Place
 	Total     int  `json:"total"`
 	Truncated bool `json:"truncated"`
 }
 
-func newLinesResult(s *host.Shown) linesResult { return linesResult{s.Place, s.Lines(), s.Cut()} }
+func newLinesResult(s *history.Shown) linesResult {
+	return linesResult{s.Place, s.Lines(), s.Cut()}
+}
 
 // lines answers termhost/lines.
 func (p *peer) lines(r *request) *ahp.Error {
@@ -89,21 +87,17 @@ func (p *peer) lines(r *request) *ahp.Error {
 	case params.Count < 0:
 		return ahp.FieldProblem("count", "must not be negative")
 	}
-	read, e := p.reader(params.Source)
-	if e != nil {
-		return e
-	}
-	return p.readLater(r, func() (json.RawMessage, *ahp.Error) {
-		s, e := read.Show(p.ctx, params.until(), host.AllLines)
-		return encoded(struct {
+	return p.readHistory(r, params.Source, func(w *host.Work, log *history.Log) (any, error) {
+		s, err := log.Show(w, params.until(), history.AllLines)
+		return struct {
 			linesResult
 			Lines []string `json:"lines"`
-		}{newLinesResult(s), linesOf(s, params.From, params.Count)}, e)
+		}{newLinesResult(s), linesOf(s, params.From, params.Count)}, err
 	})
 }
 
 // linesOf returns lines, as many as an answer may have.
-func linesOf(s *host.Shown, from, count int) []string {
+func linesOf(s *history.Shown, from, count int) []string {
 	lines, left := []string{}, linesBytes
 	for end := min(from+count, s.Lines()); from < end && left > 0; {
 		next := min(from+linesAtOnce, end)
@@ -138,24 +132,20 @@ func (p *peer) find(r *request) *ahp.Error {
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
 		return e
 	}
-	pattern, err := host.NewSearchPattern(params.Pattern, params.IgnoreCase)
+	pattern, err := history.NewPattern(params.Pattern, params.IgnoreCase)
 	switch {
 	case params.Pattern == "":
 		return ahp.FieldProblem("pattern", "is missing")
 	case err != nil:
 		return ahp.FieldProblem("pattern", "cannot be used: "+err.Error())
 	}
-	read, e := p.reader(params.Source)
-	if e != nil {
-		return e
-	}
-	return p.readLater(r, func() (json.RawMessage, *ahp.Error) {
-		s, e := read.Show(p.ctx, params.until(), host.AllLines)
+	return p.readHistory(r, params.Source, func(w *host.Work, log *history.Log) (any, error) {
+		s, err := log.Show(w, params.until(), history.AllLines)
 		found, more := s.Find(pattern, mostFound)
-		return encoded(struct {
+		return struct {
 			linesResult
 			Lines []int `json:"lines"`
 			More  bool  `json:"more"`
-		}{newLinesResult(s), found, more}, e)
+		}{newLinesResult(s), found, more}, err
 	})
 }

@@ -181,7 +181,7 @@ func (p *peer) waitToRead() error {
 		return err
 	}
 	if p.opts.RequestsPerSecond > 0 {
-		if err := p.conn.Pace(p.ctx, 0, 1); err != nil {
+		if err := p.conn.Pace(p.ctx, 0, host.MessageParts); err != nil {
 			return err
 		}
 	}

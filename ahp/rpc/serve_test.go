@@ -15,7 +15,7 @@ import (
 )
 
 // greet initializes a connection.
-func greet(t *testing.T, p *pipe, clientID string) {
+func greet(t testing.TB, p *pipe, clientID string) {
 	t.Helper()
 	p.sendf(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{`+
 		`"channel":"ahp-root://","protocolVersions":["1.0.0"],"clientId":%q}}`, clientID)
@@ -25,7 +25,7 @@ func greet(t *testing.T, p *pipe, clientID string) {
 }
 
 // run makes a terminal that runs a script.
-func run(t *testing.T, p *pipe, clientID, name, script string) {
+func run(t testing.TB, p *pipe, clientID, name, script string) {
 	t.Helper()
 	p.sendf(t, `{"jsonrpc":"2.0","id":2,"method":"createTerminal","params":{`+
 		`"channel":"ahp-terminal:/%s","claim":{"kind":"client","clientId":%q},`+

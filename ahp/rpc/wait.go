@@ -3,10 +3,12 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
 	"termhost/ahp/host"
 )
 
@@ -68,21 +70,21 @@ func (p *peer) waited(ctx context.Context, pending *host.PendingWait) (
 	json.RawMessage, *ahp.Error,
 ) {
 	got, err := pending.End(ctx)
-	if err != nil {
+	var behind *host.BehindError
+	switch {
+	case errors.As(err, &behind):
+		return nil, ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "matching")
+	case err != nil:
 		return nil, ahp.NewError(ahp.CodeNotPermitted, err.Error(), "rule", err.Error())
 	}
-	result, _ := json.Marshal(waitResult{Reason: got.Reason, ExitCode: got.ExitCode,
-		Match: got.Match, Line: got.Line, Waiting: got.Waiting}) // it cannot fail
-	return result, nil
+	return ahp.Encode(waitResult{Reason: got.Reason, ExitCode: got.ExitCode, Match: got.Match,
+		Line: got.Line, Waiting: got.Waiting}), nil
 }
 
 // waitFor returns what is waited for, or which param is wrong.
 func (w *waitParams) waitFor() (f host.WaitFor, e *ahp.Error) {
-	switch {
-	case w.Channel == "":
-		return f, ahp.FieldProblem("channel", "is missing")
-	case w.For == nil:
-		return f, ahp.FieldProblem("for", "is missing")
+	if e := require(field{"channel", w.Channel != ""}, field{"for", w.For != nil}); e != nil {
+		return f, e
 	}
 	f = host.WaitFor{Command: w.For.Command, Blocked: w.For.Blocked, Fresh: true}
 	if f.Idle, e = positiveMs("for.idleMs", w.For.IdleMs); e != nil {
@@ -93,7 +95,7 @@ func (w *waitParams) waitFor() (f host.WaitFor, e *ahp.Error) {
 	}
 	if w.For.Match != nil {
 		var err error
-		if f.Match, err = host.CompilePattern(*w.For.Match); err != nil {
+		if f.Match, err = history.NewPattern(*w.For.Match, false); err != nil {
 			return f, ahp.FieldProblem("for.match", "is refused: "+err.Error())
 		}
 	}

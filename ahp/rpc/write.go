@@ -91,8 +91,12 @@ func (p *peer) encode(buf []byte, it store.Item) []byte {
 		return p.appendClipboard(buf, it.Entry.Channel(), a)
 	case store.Asked:
 		return p.appendAsked(buf, it.Entry.Channel(), a)
+	case store.Asks:
+		return p.appendAsks(buf, it.Entry.Channel())
+	case store.TrustOver:
+		return appendTrustOver(buf, it.Entry.Channel(), a)
 	}
-	buf = append(buf, `{"jsonrpc":"2.0","method":"action","params":`...)
+	buf = append(buf, `{"jsonrpc":"2.0","method":"`+ahp.MethodAction+`","params":`...)
 	buf = it.Entry.AppendEnvelope(buf, p.conn.Shape())
 	return append(buf, '}')
 }

@@ -18,7 +18,7 @@ type content struct {
 // be sent before the output behind that place.
 type checkpoint struct {
 	at       int64
-	preamble []byte
+	preamble ahp.Text
 }
 
 // partOverhead is what a part weighs besides the bytes that it carries, so that a million
@@ -101,7 +101,7 @@ func (c *content) cut(st *ahp.TerminalState, cp checkpoint) {
 		c.start -= int64(fixed)
 	}
 	head.Text.Prepend(cp.preamble)
-	c.start -= int64(len(cp.preamble))
+	c.start -= int64(cp.preamble.Len())
 }
 
 // checkpoint notes that the content may be cut at its present end.
@@ -109,6 +109,6 @@ func (c *content) checkpoint(preamble []byte) {
 	if n := len(c.checkpoints); n > 0 && c.checkpoints[n-1].at == c.end {
 		c.checkpoints = c.checkpoints[:n-1]
 	}
-	c.checkpoints = append(c.checkpoints, checkpoint{at: c.end, preamble: preamble})
+	c.checkpoints = append(c.checkpoints, checkpoint{c.end, ahp.NewText(preamble)})
 	c.sinceCheckpoint = 0
 }

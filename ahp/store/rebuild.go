@@ -40,7 +40,7 @@ func (c *Channel) Adopt(d *Channel) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d.state.Termhost = c.state.Termhost
+	d.state.Termhost, d.state.Asks = c.state.Termhost, c.state.Asks
 	c.state, c.content, c.log = d.state, d.content, d.log
 	for _, cur := range c.cursors {
 		if cur.pos != unstarted {

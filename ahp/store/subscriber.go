@@ -34,6 +34,9 @@ type Subscriber struct {
 
 	clipboards bool // see WantClipboards
 	asked      bool // see WantAsked
+	asks       bool // see WantAsks
+
+	reads AsksReader // see ReadAsks
 
 	// pulled and written are the serverSeqs of the last item that Pull returned and of
 	// the last one that is known to be written.

@@ -114,7 +114,7 @@ func (sn *Subscription) takeLocked() {
 	}
 	sn.seq = s.seq
 	for _, cur := range sn.cursors {
-		sn.views = append(sn.views, cur.ch.viewLocked())
+		sn.views = append(sn.views, cur.ch.viewLocked(sn.sub))
 		sn.ends = append(sn.ends, cur.ch.log.end())
 	}
 }

@@ -42,7 +42,8 @@ func (v View) roughSize() int {
 
 func (c *Channel) isRoot() bool { return c.rootState != nil }
 
-func (c *Channel) viewLocked() View {
+// viewLocked returns the channel's state as a subscriber may read it.
+func (c *Channel) viewLocked(sub *Subscriber) View {
 	v := View{URI: c.uri, Seq: c.store.seq}
 	if c.isRoot() {
 		root := *c.rootState
@@ -50,6 +51,7 @@ func (c *Channel) viewLocked() View {
 		return v
 	}
 	st := c.state.Clone()
+	st.Asks = sub.reads.Of(st.Asks)
 	v.Terminal = &st
 	return v
 }

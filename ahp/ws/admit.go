@@ -127,8 +127,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, d *door, err err
 	if errors.As(err, &re) {
 		log.Info("request refused", "status", re.Status, "reason", re.Reason)
 		if h := s.cfg().Host; h != nil && re.Status != http.StatusNotFound {
-			h.Audit().Info(authz.AuditRefused, "from", d.remote.String(), "door", d.name,
-				"reason", re.Reason)
+			h.Audit().Info(authz.AuditRefused,
+				append([]any{"reason", re.Reason}, d.source.Attrs(d.principal)...)...)
 		}
 	} else {
 		re = &Refusal{http.StatusInternalServerError, transport.InternalError}

@@ -153,7 +153,7 @@ func TestASourceOfBadTokensWaitsAndAGoodTokenDoesNot(t *testing.T) {
 		return answer.Code
 	}
 	const far, other, near = "192.0.2.1", "192.0.2.2", "127.0.0.1"
-	// Three times penalty.Auth is less than penalty.Min as soon as a moment has passed.
+	// Three times admit.AuthPenalty is less than admit.MinPenalty as soon as a moment has passed.
 	for i, want := range []int{401, 401, 401, 429, 429} {
 		if got := ask(far, "tht_bad"); got != want {
 			t.Errorf("bad token %d: %d, want %d", i, got, want)

@@ -3,12 +3,14 @@ package ws
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -251,9 +253,9 @@ func TestSilentPeersCannotTakeAllConnections(t *testing.T) {
 	}
 	// A connection that the server closes counts until it has noticed that.
 	deadline := time.Now().Add(patience)
-	for w.server.crowd.count() != maxPending {
+	for w.server.gates[host.DoorWebSocket].Pending() != maxPending {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d silent connections are held, want %d", w.server.crowd.count(), maxPending)
+			t.Fatalf("%d silent connections are held, want %d", w.server.gates[host.DoorWebSocket].Pending(), maxPending)
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -323,10 +325,10 @@ func TestThereIsNoKeepAliveForStrangers(t *testing.T) {
 
 // A source that opens many connections has its own closed, and another door is not concerned.
 func TestTheCrowdOfOneSourceCostsItself(t *testing.T) {
-	w := &crowd{members: map[*door]*member{}}
+	w := &Server{gates: newGates()}
 	add := func(name, addr, account string) *closeNoted {
 		c := &closeNoted{}
-		w.add(&door{name: name, remote: textAddr(addr), principal: authz.Principal{ID: account}}, c)
+		w.admit(&door{name: name, remote: textAddr(addr), principal: authz.Principal{ID: account}}, c)
 		return c
 	}
 	honest := add(host.DoorWebSocket, "192.0.2.9:1", "")
@@ -344,6 +346,34 @@ func TestTheCrowdOfOneSourceCostsItself(t *testing.T) {
 	if honest.closed || own.closed || forward.closed || !first.closed {
 		t.Errorf("closed: %v %v %v, the first of many: %v", honest.closed, own.closed,
 			forward.closed, first.closed)
+	}
+}
+
+// Nobody who is being answered is closed for a crowd, and whoever waits again is.
+func TestTheCrowdSparesWhoIsAnswered(t *testing.T) {
+	var w *world
+	crowd := func() {
+		for range 2 * maxPending {
+			w.server.admit(newDoor(host.DoorWebSocket, textAddr("192.0.2.1:1")), &closeNoted{})
+		}
+	}
+	answered, c := newDoor(host.DoorWebSocket, textAddr("192.0.2.1:1")), &closeNoted{}
+	w = newWorld(t, func(cfg *Config) {
+		cfg.Routes = []Route{{Path: "/slow", Access: Anyone,
+			Handle: func(http.ResponseWriter, *http.Request, Peer) error {
+				crowd()
+				if c.closed {
+					t.Error("it is closed while it is being answered")
+				}
+				return nil
+			}}}
+	})
+	w.server.admit(answered, c)
+	r := httptest.NewRequest("GET", "http://localhost/slow", nil)
+	w.server.ServeHTTP(httptest.NewRecorder(),
+		r.WithContext(context.WithValue(t.Context(), doorKey{}, answered)))
+	if crowd(); !c.closed {
+		t.Error("it is held when it has been answered")
 	}
 }
 

@@ -2,7 +2,6 @@ package ws
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -10,9 +9,10 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/authz"
-	"termhost/authz/penalty"
+	"termhost/authz/admit"
 )
 
 var (
@@ -34,7 +34,7 @@ func (s *Server) peer(access Access, r *http.Request, d *door) (Peer, error) {
 	switch {
 	case access == Anyone, access == Public,
 		access == ThisMachine && fromHere(r, d) && !s.isOwnPage(r, d):
-		return Peer{Door: d.name, Remote: d.remote}, nil
+		return Peer{Door: d.name, Remote: d.remote, source: d.source, inside: d.isInside}, nil
 	case access == UnixPeer:
 		return d.peer()
 	}
@@ -59,9 +59,9 @@ func (s *Server) penalized(err error, d *door) error {
 	if d.name != host.DoorWebSocket {
 		return err
 	}
-	source := penalty.SourceOf(d.remote)
+	source := admit.SourceOf(d.remote)
 	if errors.Is(err, errBadToken) {
-		s.penalties.Add(source, penalty.Auth)
+		s.penalties.Add(source, admit.AuthPenalty)
 	}
 	if s.penalties.Refused(source) {
 		return errPenalty
@@ -81,9 +81,11 @@ func (s *Server) bearer(secret string, proof authz.PageProof, d *door) (Peer, er
 		return Peer{}, errBadToken
 	}
 	g = throughDoor(g, d.name)
-	s.penalties.Forgive(penalty.SourceOf(d.remote))
+	g.Principal.Inside, g.From = d.isInside(), d.source
+	s.penalties.Forgive(admit.SourceOf(d.remote))
 	follow := func(end func(error)) func() { return s.cfg().Authority.Track(g, end) }
-	return Peer{g.Principal, d.name, d.remote, follow, lostToken}, nil
+	return Peer{Principal: g.Principal, Door: d.name, Remote: d.remote, source: d.source,
+		proof: follow, lost: lostToken}, nil
 }
 
 // throughDoor returns what a grant is worth that comes by a door.
@@ -209,8 +211,9 @@ func (s *Server) hostProof(r *http.Request) []byte {
 	if signature == "" {
 		return nil
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"termhost/proof","params":{"signature":%q}}`,
-		signature)
+	return ahp.AppendNotification(nil, ahp.MethodProof, struct {
+		Signature string `json:"signature"`
+	}{signature})
 }
 
 // offeredToken returns the token that stands among the subprotocols of a request.

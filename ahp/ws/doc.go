@@ -10,6 +10,10 @@
 // chooses a route, and bad or missing credentials get 401 where the route needs
 // any. A connection that was let in by a token ends when the token does.
 //
+// A TCP peer that is a process inside one of the host's terminals keeps what its token is worth,
+// and counts as an agent ([Peer.Inside]). It is looked up once for a connection, when it has shown
+// a good token.
+//
 // # A host proves itself
 //
 // A peer that offers the subprotocol "termhost.nonce.NONCE" is told by the first message on the

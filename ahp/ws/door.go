@@ -14,12 +14,14 @@ import (
 	"termhost/ahp/host"
 	"termhost/ahp/transport"
 	"termhost/authz"
+	"termhost/authz/admit"
 )
 
 // door is what is known of a connection before its first request.
 type door struct {
 	name   string // one of package host's
 	remote net.Addr
+	source authz.Source // for the audit log
 
 	// principal is who the peer is, if the connection itself proves that.
 	principal authz.Principal
@@ -28,8 +30,17 @@ type door struct {
 	proof host.Proof
 	// pace is the peer of a WebSocket, whose bytes are read at the pace of its account.
 	pace atomic.Pointer[host.Conn]
+	// inside is whether the peer of a TCP connection is a process inside a terminal of the host's.
+	// It is looked up once, when it matters.
+	inside func() bool
 	// refusal is why the connection is not let in at all; nil: it is.
 	refusal error
+	// admission is set before the first request; nil: nobody counts the connection.
+	admission *admit.Admission
+}
+
+func newDoor(name string, remote net.Addr) *door {
+	return &door{name: name, remote: remote, source: authz.NewSource(remote, name)}
 }
 
 // peer returns whom the connection itself proves the peer to be.
@@ -37,7 +48,13 @@ func (d *door) peer() (Peer, error) {
 	if d.principal.ID == "" {
 		return Peer{}, errNoToken
 	}
-	return Peer{d.principal, d.name, d.remote, d.proof, lostProof}, nil
+	return Peer{Principal: d.principal, Door: d.name, Remote: d.remote, source: d.source,
+		proof: d.proof, lost: lostProof}, nil
+}
+
+// isInside reports whether the peer is a process inside a terminal of the host's.
+func (d *door) isInside() bool {
+	return d.principal.Inside || d.inside != nil && d.inside()
 }
 
 // conn is a connection with its door, below TLS.
@@ -92,7 +109,7 @@ func doorOf(r *http.Request) *door {
 	if d, ok := r.Context().Value(doorKey{}).(*door); ok {
 		return d
 	}
-	return &door{name: host.DoorWebSocket, remote: textAddr(r.RemoteAddr)}
+	return newDoor(host.DoorWebSocket, textAddr(r.RemoteAddr))
 }
 
 // textAddr is an address of which only the text is known.
@@ -118,9 +135,13 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &door{name: l.name, remote: c.RemoteAddr()}
+	d := newDoor(l.name, c.RemoteAddr())
 	switch c := c.(type) {
 	case *net.TCPConn:
+		d.inside = sync.OnceValue(func() bool {
+			h := l.server.cfg().Host
+			return h != nil && h.Inside(c.LocalAddr(), c.RemoteAddr())
+		})
 		if raw, err := c.SyscallConn(); err == nil {
 			// Should it fail, pings notice a dead peer a little later.
 			_ = raw.Control(func(fd uintptr) {
@@ -129,7 +150,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			})
 		}
 	case *net.UnixConn:
-		d.principal, d.proof, d.refusal = l.server.unixPeer(c)
+		d.principal, d.proof, d.refusal = l.server.unixPeer(c, d.source)
 	}
 	if l.name == host.DoorUnix && d.refusal == nil && d.principal.ID == "" {
 		d.refusal = errNoPeer // not a unix socket at all

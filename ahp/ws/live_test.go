@@ -116,8 +116,10 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	w.raw(handshake("/ahp", canary+".example", "Origin: https://"+canary))
 	s := w.dial(token)
 	s.initialize("agent")
-	s.create("agent", "t", "stty -echo; read x; echo output "+canary)
+	s.create("agent", "t", "read go; stty -echo; echo ready; read x; echo output "+canary)
 	s.subscribe("t")
+	s.types("t", "")
+	s.until("ready") // what is typed before is not for a hidden line
 	s.types("t", canary)
 	s.until("output " + canary)
 	s.send(`{"jsonrpc":"2.0","id":9,"method":"` + canary + `"}`)

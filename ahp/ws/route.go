@@ -55,8 +55,19 @@ type Peer struct {
 	// Remote is the peer's address.
 	Remote net.Addr
 
-	proof host.Proof        // nil: it lasts as long as the connection
-	lost  func(error) error // what the peer is told when the proof ends
+	source authz.Source
+	inside func() bool       // see Inside; nil: Principal says it
+	proof  host.Proof        // nil: it lasts as long as the connection
+	lost   func(error) error // what the peer is told when the proof ends
+}
+
+// Inside reports whether the peer is a process inside one of the host's terminals, which may be an
+// agent's. For a peer whose Principal is not known this may look through processes.
+func (p Peer) Inside() bool {
+	if p.inside == nil {
+		return p.Principal.Inside
+	}
+	return p.inside()
 }
 
 // Follow calls end, once and from any goroutine, when the peer's credentials are
@@ -119,7 +130,7 @@ func (s *Server) route(path string) *Route {
 // ServeConn lead here; a request that came in another way counts as a TCP peer's.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d := doorOf(r)
-	defer s.crowd.serving(d)()
+	defer d.answering()()
 	// Whoever has not said who it is gets one answer, and has no place here afterwards.
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Cache-Control", "no-store")

@@ -16,7 +16,7 @@ import (
 	"termhost/ahp/host"
 	"termhost/ahp/rpc"
 	"termhost/authz"
-	"termhost/authz/penalty"
+	"termhost/authz/admit"
 )
 
 // Authenticator checks tokens and users, and tells when they end; it is *authz.Authority.
@@ -102,8 +102,8 @@ type Server struct {
 	http     *http.Server
 	upgrader websocket.Upgrader
 
-	crowd     crowd // connections that are not WebSockets
-	penalties *penalty.Book
+	gates     map[string]*admit.Gate // by door
+	penalties *admit.Penalties
 
 	mu      sync.Mutex // held over the host's Connect: taken before its locks
 	open    map[*host.Conn]struct{}
@@ -151,7 +151,7 @@ func New(cfg Config) *Server {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{log: cfg.Log, open: map[*host.Conn]struct{}{},
-		crowd: crowd{members: map[*door]*member{}}, penalties: penalty.NewBook(time.Now)}
+		gates: newGates(), penalties: admit.NewPenalties(time.Now)}
 	s.Configure(cfg)
 	s.upgrader = websocket.Upgrader{
 		HandshakeTimeout: headerTimeout,
@@ -209,8 +209,9 @@ func (s *Server) ServeConn(nc net.Conn, p authz.Principal) error {
 		nc.Close()
 		return err
 	}
-	l := newOneConn(s.newConn(nc, &door{name: host.DoorForward, remote: nc.RemoteAddr(),
-		principal: p.AtMost(authz.Operator)}))
+	d := newDoor(host.DoorForward, nc.RemoteAddr())
+	d.principal = p.AtMost(authz.Operator)
+	l := newOneConn(s.newConn(nc, d))
 	err := s.http.Serve(l)
 	l.wait()
 	if errors.Is(err, errServed) {

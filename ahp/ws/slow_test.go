@@ -23,7 +23,7 @@ func TestWhatWaitsForAPeerThatReadsLittleIsBounded(t *testing.T) {
 	s := w.dial(w.token(authz.Operator, "agent"))
 	s.initialize("agent")
 	s.create("agent", "flood", fmt.Sprintf(
-		`stty -echo; while read n; do head -c %d /dev/zero | tr '\0' x; echo "end of round $n"; done`, output))
+		`while read n; do head -c %d /dev/zero | tr '\0' x; echo "end of round $n"; done`, output))
 	s.subscribe("flood")
 
 	slow, r, _ := w.upgraded(w.token(authz.Observer, "slow"))

@@ -111,7 +111,8 @@ func ended(proof host.Proof) error {
 // terminals, or that such a terminal has left running, counts as the terminal's creator; proof, if
 // not nil, is then the creator's. This keeps honest programs apart and stops no malicious one,
 // which has the host's user id and other ways.
-func (s *Server) unixPeer(c *net.UnixConn) (p authz.Principal, proof host.Proof, err error) {
+func (s *Server) unixPeer(c *net.UnixConn, source authz.Source) (
+	p authz.Principal, proof host.Proof, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return authz.Principal{}, nil, errNoPeer
@@ -142,16 +143,17 @@ func (s *Server) unixPeer(c *net.UnixConn) (p authz.Principal, proof host.Proof,
 	if cred.Pid <= 0 || unix.Kill(int(cred.Pid), 0) != nil {
 		return authz.Principal{}, nil, errPeerGone
 	}
-	p, proof = s.user(cred.Uid)
+	p, proof = s.user(cred.Uid, source)
 	return p, proof, nil
 }
 
 // user returns the principal of a user of this machine.
-func (s *Server) user(uid uint32) (authz.Principal, host.Proof) {
+func (s *Server) user(uid uint32, source authz.Source) (authz.Principal, host.Proof) {
 	if s.cfg().Authority == nil {
 		return authz.ForUID(uid), nil
 	}
 	g := s.cfg().Authority.AuthenticateUID(uid)
+	g.From = source
 	return g.Principal, func(end func(error)) (release func()) {
 		return s.cfg().Authority.Track(g, func(error) { end(errOwnChanged) })
 	}

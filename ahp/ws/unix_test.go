@@ -33,9 +33,13 @@ func unixDialer(path string) *websocket.Dialer {
 		NetDial: func(string, string) (net.Conn, error) { return net.Dial("unix", path) }}
 }
 
-// child creates the terminal "inner" through the socket. It prints the answers, and
-// how the connection ends.
+// child asks a TCP port who it is there, if socket is an address and a token. Else it creates the
+// terminal "inner" through the socket. It prints the answers, and how the connection ends.
 func child(socket string) {
+	if address, token, ok := strings.Cut(socket, " "); ok {
+		fmt.Println("who", get(address+"/who", token), "anyone", get(address+"/anyone", ""), "over")
+		return
+	}
 	c, resp, err := unixDialer(socket).Dial("ws://localhost/ahp", nil)
 	if err != nil {
 		fmt.Println("refused:", err)
@@ -117,7 +121,7 @@ func TestAPeerOfTheUnixSocketIsItsUser(t *testing.T) {
 	}
 	s.initialize("me")
 	s.create("me", "mine", "read x")
-	if got, want := w.holder("mine"), fmt.Sprintf("uid:%d", os.Geteuid()); got != want {
+	if got, want := w.holder("mine"), fmt.Sprintf("uid:%d/me", os.Geteuid()); got != want {
 		t.Errorf("the terminal is %s's, want %s", got, want)
 	}
 	// With a token it is the token's principal, or nobody if the token is not good.
@@ -166,8 +170,8 @@ func TestAPeerInsideATerminalIsItsCreator(t *testing.T) {
 			}
 		}
 	}
-	if got := w.holder("inner"); got != "alice/agent" {
-		t.Errorf("the inner terminal is %s's, want alice/agent's\n%s", got, seen.String())
+	if got := w.holder("inner"); got != "alice/agent#2" {
+		t.Errorf("the inner terminal is %s's, want alice/agent#2's\n%s", got, seen.String())
 	}
 	// That ends when its creator may not come in any more.
 	check(t, w.authority.RevokeToken(w.grant, "agent"))
@@ -242,8 +246,8 @@ func TestWhatATerminalLeftBehindIsItsCreator(t *testing.T) {
 	if first, second := let(), said(); !strings.Contains(second, `"id":2,"result":null`) {
 		t.Fatalf("it was told\n%s%s", first, second)
 	}
-	if got := w.holder("inner"); got != "alice/agent" {
-		t.Errorf("the inner terminal is %s's, want alice/agent's", got)
+	if got := w.holder("inner"); got != "alice/agent#2" {
+		t.Errorf("the inner terminal is %s's, want alice/agent#2's", got)
 	}
 }
 
@@ -320,7 +324,7 @@ func TestAUserWhomAPrincipalNamesIsOneWithItsKey(t *testing.T) {
 	s.create("me", "mine", "read x")
 	term, err := w.host.Find(w.grant.Principal, "mine")
 	check(t, err)
-	if got := term.Info(w.grant.Principal); got.Holder != "ann" || !got.Mine {
+	if got := term.Info(w.grant.Principal); got.Holder != "ann/me" || got.Mine {
 		t.Errorf("the terminal is %+v", got)
 	}
 	// Another role ends what is connected with the old one.

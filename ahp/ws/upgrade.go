@@ -13,6 +13,7 @@ import (
 	"termhost/ahp/rpc"
 	"termhost/ahp/transport"
 	"termhost/authz"
+	"termhost/authz/admit"
 )
 
 // upgrade turns the connection into a WebSocket that speaks AHP. Its goroutines
@@ -40,13 +41,13 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request, p Peer) error {
 	doorOf(r).pace.Store(c)
 	t := transport.NewWebSocket(conn, s.cfg().MaxFrameBytes,
 		func() int { return closeCode(c.Context()) },
-		func() { _ = c.Pace(c.Context(), 0, 1) }) // an error is the connection's end
-	audit := []any{"who", p.Principal.Name, "role", p.Principal.Role, "from", p.Remote.String(),
-		"door", p.Door}
+		// An error is the connection's end.
+		func() { _ = c.Pace(c.Context(), 0, host.MessageParts) })
+	audit := []any{"who", p.Principal.Name, "role", p.Principal.Role}
 	if p.Principal.Token != "" {
 		audit = append(audit, "token", p.Principal.Token)
 	}
-	s.cfg().Host.Audit().Info(authz.AuditLogin, audit...)
+	c.Audit(authz.AuditLogin, audit...)
 	s.log.Info("connected", "door", p.Door, "principal", p.Principal.Name,
 		"remote", p.Remote.String())
 	// The goroutine that net/http has for the request ends here: it holds 10 KiB.
@@ -66,8 +67,8 @@ func (s *Server) register(p Peer) (*host.Conn, error) {
 			strconv.Itoa(s.cfg().MaxConnections) +
 			" connections are taken; see http.max_connections"}
 	}
-	c, err := s.cfg().Host.Connect(p.Principal, p.Door)
-	var quota *host.QuotaError
+	c, err := s.cfg().Host.ConnectFrom(p.Principal, p.Door, p.source)
+	var quota *admit.QuotaError
 	switch {
 	case errors.Is(err, host.ErrClosed):
 		return nil, &Refusal{http.StatusServiceUnavailable, err.Error()}
@@ -98,7 +99,7 @@ func (s *Server) room(p Peer) int {
 	if p.Door == host.DoorUnix {
 		return s.cfg().MaxConnections
 	}
-	return host.Open(s.cfg().MaxConnections, p.Principal.Role)
+	return admit.Open(s.cfg().MaxConnections, p.Principal.Role)
 }
 
 func (s *Server) unregister(c *host.Conn) {
@@ -130,6 +131,7 @@ func (s *Server) run(c *host.Conn, t *transport.WebSocket, p Peer, first []byte,
 	if err != nil {
 		reason = err.Error()
 	}
+	c.Audit(authz.AuditLogout, "who", p.Principal.Name, "why", host.Printable(reason))
 	log.Info("disconnected", "reason", reason)
 }
 

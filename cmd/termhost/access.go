@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
@@ -24,6 +25,7 @@ import (
 
 // access holds the host's own keys, and the keys and tokens of those who may log in.
 type access struct {
+	log       *slog.Logger
 	signers   []gossh.Signer
 	ring      *keys.Ring
 	authority *authz.Authority
@@ -31,6 +33,9 @@ type access struct {
 	identity  string // file of the client key that was made on a first run; "": none was
 	first     bool   // that run is this one
 
+	directory atomic.Pointer[authz.Directory] // in force
+
+	home  string   // the home folder of the user who runs the host
 	own   string   // the authorized_keys file in the state folder
 	lines []string // the key lines of the configuration in force; used by setPrincipals only
 }
@@ -71,6 +76,7 @@ func (a *access) setPrincipals(principals []config.Principal) error {
 		return err
 	}
 	a.authority.SetDirectory(directory)
+	a.directory.Store(directory)
 	a.lines = fresh
 	return a.ring.SetLines(fresh)
 }
@@ -84,7 +90,7 @@ func openAccess(cfg config.Config, log *slog.Logger) (*access, error) {
 	if err := keys.EnsureStateDir(cfg.StateDir); err != nil {
 		return nil, err
 	}
-	a := &access{}
+	a := &access{log: log}
 	login := "owner"
 	if u, err := user.Current(); err == nil {
 		login = u.Username
@@ -102,13 +108,16 @@ func openAccess(cfg config.Config, log *slog.Logger) (*access, error) {
 		return nil, err
 	}
 	a.lines = directory.Lines()
+	a.directory.Store(directory)
 	home, err := config.Home()
 	if err != nil {
 		return nil, err
 	}
+	a.home = home
 	options := a.files(cfg.SSH)
 	options.Lines, options.LoginUser = directory.Lines(), login
 	options.Home, options.StateDir, options.Log = home, cfg.StateDir, log
+	options.Leads = a.isAdmin
 	a.ring, err = keys.Open(options)
 	if err != nil {
 		return nil, err
@@ -141,6 +150,12 @@ func openAccess(cfg config.Config, log *slog.Logger) (*access, error) {
 		log.Warn("nobody can log in: no key is authorised", "files", cfg.SSH.AuthorizedKeysFiles)
 	}
 	return a, nil
+}
+
+// isAdmin reports whether a key is an admin's.
+func (a *access) isAdmin(id keys.Identity) bool {
+	p, err := a.directory.Load().KeyPrincipal(id)
+	return err == nil && p.Role == authz.Admin
 }
 
 // files returns the files that say who may log in.
@@ -189,6 +204,37 @@ func (a *access) configure(old, next config.Config) error {
 	return errors.Join(err, a.setPrincipals(old.Principals), a.ring.SetFiles(before))
 }
 
+// errNobody refuses a configuration. Who wants that ends the host.
+var errNobody = errors.New("with it nobody could log in any more: it names no key, and its" +
+	" authorized_keys files have none; to have that, stop the host")
+
+// staysOpen returns errNobody if somebody may log in now and nobody could with another
+// configuration. One that names the same keys changes nothing about that, even if their files are
+// empty now: what they had may be in force still. A file that configure would refuse is not
+// staysOpen's business.
+func (a *access) staysOpen(old, next config.Config) error {
+	same := reflect.DeepEqual(a.files(old.SSH), a.files(next.SSH)) &&
+		reflect.DeepEqual(old.Principals, next.Principals)
+	if same || a.ring.Empty() {
+		return nil
+	}
+	directory, err := directoryOf(next.Principals)
+	if err != nil {
+		return err
+	}
+	options := a.files(next.SSH)
+	options.Lines, options.Home, options.StateDir = directory.Lines(), a.home, next.StateDir
+	ring, err := keys.Open(options)
+	if err != nil {
+		return nil
+	}
+	defer ring.Close()
+	if ring.Empty() {
+		return errNobody
+	}
+	return nil
+}
+
 // common returns what is in both lists.
 func common(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !slices.Contains(b, s) })
@@ -214,7 +260,9 @@ func isFirstRun(cfg config.Config) (bool, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("cannot read the state folder: %w", err)
 	}
-	return len(entries) == 0, nil
+	// The keeper may have been started first: systemd does so.
+	used := func(e fs.DirEntry) bool { return e.Name() != keeperName }
+	return !slices.ContainsFunc(entries, used), nil
 }
 
 func exists(path string) bool {
@@ -223,7 +271,7 @@ func exists(path string) bool {
 }
 
 // writeKnownHosts writes a known_hosts file for the address to the state folder. It returns the
-// file's path, or "" if that failed.
+// file's path, or "" if there is none for that address or it cannot be written, which is logged.
 func (a *access) writeKnownHosts(stateDir, addr string) string {
 	path := filepath.Join(stateDir, "known_hosts")
 	var public []gossh.PublicKey
@@ -232,7 +280,11 @@ func (a *access) writeKnownHosts(stateDir, addr string) string {
 			public = append(public, s.PublicKey())
 		}
 	}
-	if err := keys.WriteKnownHosts(path, addr, public); err != nil {
+	err := keys.WriteKnownHosts(path, addr, public)
+	if err != nil && !errors.Is(err, keys.ErrNoHost) {
+		a.log.Warn("ssh cannot be told the host's key", "err", err)
+	}
+	if err != nil {
 		return ""
 	}
 	return path

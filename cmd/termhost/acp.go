@@ -1,39 +1,17 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
 
 	"termhost/ahp/client"
 	"termhost/cmd/termhost/acpproxy"
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/sshcmd"
-)
-
-const (
-	// agentLeave is how long an agent may take to end: after its editor has gone, until SIGTERM,
-	// and after SIGTERM or another signal, until SIGKILL.
-	agentLeave = 5 * time.Second
-	// agentDrain is how long the output of an agent that has ended is read on if a process that it
-	// left behind keeps it open.
-	agentDrain = time.Second
-	// acpKeepalive is how often a silent host is asked for a sign of life. After four times of that
-	// it counts as lost.
-	acpKeepalive = 15 * time.Second
-	// acpAway is how long the agent's terminals wait for a host that is lost, before the agent is
-	// told: longer than a restart of the host takes.
-	acpAway = 30 * time.Second
-	// acpMirrorBytes is how much of a terminal's output is kept to be shown as text, in bytes.
-	acpMirrorBytes = 256 << 10
 )
 
 // proxyACP is `termhost acp`. It runs an agent, and stands between it and the editor, which is on
@@ -59,8 +37,8 @@ type hostWay struct {
 	attach func(uri string) []string // the command that shows a terminal on this machine
 	local  bool                      // the host is on this machine
 
-	keepalive time.Duration // acpKeepalive, or less in a test
-	away      time.Duration // acpAway, or less in a test
+	keepalive time.Duration // acpproxy.Keepalive, or less in a test
+	away      time.Duration // acpproxy.Away, or less in a test
 }
 
 // parseWay returns the way that the arguments before "--" name.
@@ -82,8 +60,8 @@ func parseWay(args []string, std stdio) (hostWay, error) {
 	return hostWay{
 		dial:      client.Lines(dialer.Dial),
 		attach:    target.Attach,
-		keepalive: acpKeepalive,
-		away:      acpAway,
+		keepalive: acpproxy.Keepalive,
+		away:      acpproxy.Away,
 	}, nil
 }
 
@@ -110,8 +88,8 @@ func localWay(file string) (hostWay, error) {
 		dial:      client.WebSocket("ws://localhost"+cfg.HTTP.Path, socket),
 		attach:    func(uri string) []string { return append(slices.Clip(attach), uri) },
 		local:     true,
-		keepalive: acpKeepalive,
-		away:      acpAway,
+		keepalive: acpproxy.Keepalive,
+		away:      acpproxy.Away,
 	}, nil
 }
 
@@ -126,81 +104,17 @@ func (w hostWay) hint() string {
 // runAgent runs the agent between the standard streams and the host, and returns the agent's exit
 // status.
 func runAgent(way hostWay, argv []string, std stdio) int {
-	agent, err := prepareAgent(argv, std.err)
-	if err != nil {
-		return fail(std, startStatus(err), "cannot run the agent: "+err.Error(), "")
-	}
-	defer agent.close()
-	proxy := acpproxy.New(acpproxy.Config{
-		Editor:    acpproxy.Stream{In: std.in, Out: nopCloser{std.out}},
-		Agent:     acpproxy.Stream{In: agent.out, Out: agent.in},
-		AgentName: filepath.Base(argv[0]),
-		Dir:       workingDirectory(),
-		Env:       way.environment(),
-		Attach:    way.attach,
-		Away:      way.away,
-		Notice:    func(s string) { fmt.Fprintf(std.err, "termhost: note: %s\n", s) },
+	status, err := acpproxy.Run(acpproxy.Agent{
+		Argv: argv, Dir: workingDirectory(), Env: way.environment(),
+		In: std.in, Out: std.out, Err: std.err,
+		Dial: way.dial, Attach: way.attach, Keepalive: way.keepalive, Away: way.away,
 	})
-	host, err := client.Connect(context.Background(), client.Config{
-		Dial:        way.dial,
-		MirrorBytes: acpMirrorBytes,
-		Keepalive:   way.keepalive,
-		OnState:     proxy.HostState,
-	})
-	if err != nil {
-		why := strings.TrimPrefix(err.Error(), "client: ")
-		return fail(std, exitFailure, "cannot reach the host: "+why, way.hint())
-	}
-	defer host.Close()
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(signals)
-	// Go ends a process that writes to a closed standard output (os/signal, SIGPIPE), which would
-	// leave the agent behind. Notify makes that an error of the write.
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
-	defer signal.Stop(broken)
-	if err := agent.start(); err != nil {
-		return fail(std, startStatus(err), "cannot run the agent: "+err.Error(), "")
-	}
-	return attend(agent, proxy, host, signals)
-}
-
-// attend carries messages until the agent has ended, and returns its exit status. It brings the end
-// about when the editor has gone or a signal comes. Processes that the agent leaves behind are hung
-// up.
-func attend(
-	agent *agentProcess, proxy *acpproxy.Proxy, host *client.Client, signals <-chan os.Signal,
-) int {
-	ended, carried := agent.ended(), make(chan error, 1)
-	go func() { carried <- proxy.Run(host) }()
-	gone, next := proxy.EditorGone(), syscall.SIGTERM
-	var due <-chan time.Time
-	for running := true; running; {
-		select {
-		case <-ended:
-			running = false
-		case <-gone:
-			gone, due = nil, time.After(agentLeave)
-		case sig := <-signals:
-			agent.signal(sig.(syscall.Signal))
-			next, due = syscall.SIGKILL, time.After(agentLeave)
-		case <-due:
-			agent.signal(next)
-			next, due = syscall.SIGKILL, time.After(agentLeave)
-		}
-	}
-	agent.signal(syscall.SIGHUP)
-	agent.signal(syscall.SIGCONT) // what is stopped cannot be hung up
-	status := agent.reap()
-	select {
-	case <-carried:
-	case <-time.After(agentDrain):
-		agent.out.Close() // another process keeps it open, or the editor does not read
-		select {
-		case <-carried:
-		case <-time.After(agentDrain):
-		}
+	var notStarted *acpproxy.StartError
+	switch {
+	case errors.As(err, &notStarted):
+		return fail(std, startStatus(err), err.Error(), "")
+	case err != nil:
+		return fail(std, exitFailure, err.Error(), way.hint())
 	}
 	return status
 }
@@ -222,8 +136,3 @@ func (w hostWay) environment() []string {
 	}
 	return nil
 }
-
-// nopCloser is a stream that is not closed here.
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }

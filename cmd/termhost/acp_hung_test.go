@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"termhost/ahp/hosttest"
+	"termhost/cmd/termhost/acpproxy"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -59,7 +60,7 @@ func TestAHostThatHangsDoesNotHangTheAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if way.keepalive != acpKeepalive || way.away != acpAway {
+	if way.keepalive != acpproxy.Keepalive || way.away != acpproxy.Away {
 		t.Fatalf("it is asked for a sign of life every %s, for %s", way.keepalive, way.away)
 	}
 	way.keepalive, way.away = 250*time.Millisecond, time.Millisecond

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"termhost/ahp/hosttest/slowtest"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -60,19 +62,10 @@ func tellACP(t *testing.T, script string, programs map[string]string) {
 }
 
 // installTypeScriptSDK returns a folder with the SDK and the programs made with
-// it. Without what that takes the test is skipped, except where it is promised:
-// in CI or with TERMHOST_REQUIRE_TOOLS=1.
+// it. Without what that takes the test is missing.
 func installTypeScriptSDK(t *testing.T) string {
 	t.Helper()
-	missing := t.Skipf
-	if os.Getenv("CI") == "true" || os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
-		missing = t.Fatalf
-	}
-	for _, tool := range []string{"node", "npm", "make"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			missing("%v", err)
-		}
-	}
+	slowtest.Programs(t, "node", "npm", "make")
 	dir := t.TempDir()
 	for _, name := range []string{"package.json", "agent.mjs", "editor.mjs", "v2.mjs"} {
 		text, err := os.ReadFile(filepath.Join("testdata/acp", name))
@@ -87,7 +80,7 @@ func installTypeScriptSDK(t *testing.T) string {
 		"--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
 	npm.Dir = dir
 	if out, err := npm.CombinedOutput(); err != nil {
-		missing("npm install: %v\n%s", err, out)
+		slowtest.Missing(t, "npm install: %v\n%s", err, out)
 	}
 	return dir
 }

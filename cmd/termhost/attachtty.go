@@ -9,6 +9,7 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"termhost/ptypool/vt"
@@ -23,6 +24,7 @@ type takenTerminal struct {
 	// it is nil, and there is nothing to give back.
 	signals chan os.Signal
 
+	given   bool // giveBack was called
 	fd      int
 	before  *term.State
 	out     io.Writer
@@ -67,12 +69,13 @@ func takeTerminal(std stdio, s *gossh.Session) (*takenTerminal, error) {
 	return t, nil
 }
 
-// giveBack restores the terminal's modes. The host undoes what the command has changed on the
-// screen; if it cannot, reset does.
+// giveBack restores the terminal's modes, once. The host undoes what the command has changed on the
+// screen; if it cannot, reset or sane does.
 func (t *takenTerminal) giveBack() {
-	if t.signals == nil {
+	if t.signals == nil || t.given {
 		return
 	}
+	t.given = true
 	signal.Stop(t.resized)
 	close(t.resized)
 	<-t.stopped
@@ -80,17 +83,27 @@ func (t *takenTerminal) giveBack() {
 	signal.Stop(t.signals)
 }
 
-// reset undoes what the command has changed on the screen, in place of a host that did not. It
-// returns even if the terminal takes no output.
+// reset restores the terminal's modes, and undoes what the command has changed on the screen.
 func (t *takenTerminal) reset() {
 	if t.signals == nil {
 		return
 	}
 	_ = term.Restore(t.fd, t.before) // first, since what follows may wait
+	t.sane()
+}
+
+// sane undoes what the command has changed on the screen, in place of a host that did not.
+func (t *takenTerminal) sane() { t.say(vt.Sane) }
+
+// discard drops what was typed and nobody has read.
+func (t *takenTerminal) discard() { _ = unix.IoctlSetInt(t.fd, unix.TCFLSH, unix.TCIFLUSH) }
+
+// say writes text. It returns even if the terminal takes no output.
+func (t *takenTerminal) say(text string) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		_, _ = io.WriteString(t.out, vt.Sane) // fails if the terminal is gone
+		_, _ = io.WriteString(t.out, text) // fails if the terminal is gone
 	}()
 	select {
 	case <-written:

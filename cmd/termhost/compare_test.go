@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"termhost/ahp/hosttest"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -157,14 +158,43 @@ func BenchmarkAttach(b *testing.B) {
 	}
 }
 
+// TestRivalsLeaveNothingBehind: the servers of tmux and dtach outlive their connections.
+func TestRivalsLeaveNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	rs, err := bench.StartRivals("termhost", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, missing := range rs.Missing {
+		t.Log("not installed:", missing)
+	}
+	of := func() (found []string) {
+		files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is good
+		for _, file := range files {
+			if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(dir)) {
+				found = append(found, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+			}
+		}
+		return found
+	}
+	for _, r := range rs.List {
+		s, err := r.OpenEcho()
+		if err != nil {
+			t.Fatalf("%s: %v", r.Name, err)
+		}
+		s.Close()
+	}
+	if len(of()) < len(rs.List) {
+		t.Errorf("what runs is not seen: %q", of())
+	}
+	rs.Close()
+	hosttest.Eventually(t, "all of them end", func() bool { return len(of()) == 0 })
+}
+
 // TestBench has the program compare itself, as quickly as it can.
 func TestBench(t *testing.T) {
 	slow(t)
-	var out, errs bytes.Buffer
-	if code := run([]string{"bench", "--soak", "1s", "--quick"}, stdio{out: &out, err: &errs}); code != exitUsage {
-		t.Errorf("--quick with --soak exits with %d", code)
-	}
-	out.Reset()
+	var out bytes.Buffer
 	if err := bench.Compare(t.Context(), "termhost", true, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -172,9 +202,5 @@ func TestBench(t *testing.T) {
 		if !bytes.Contains(out.Bytes(), []byte(want)) {
 			t.Errorf("the table has no %q:\n%s", want, out.Bytes())
 		}
-	}
-	out.Reset()
-	if err := bench.Soak(t.Context(), "termhost", 5*time.Second, &out); err != nil {
-		t.Errorf("%v\n%s", err, out.Bytes())
 	}
 }

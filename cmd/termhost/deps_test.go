@@ -30,59 +30,68 @@ const modulePath = "termhost"
 func mayImport() map[string][]string {
 	with := func(list []string, more ...string) []string { return slices.Concat(list, more) }
 	below := []string{
-		"ahp", "ahp/commandline", "ahp/record", "ahp/store", "authz", "keys", "ptypool", "ptypool/foreground",
-		"ptypool/keyboard", "ptypool/vt",
+		"ahp", "ahp/commandline", "ahp/history", "ahp/visible", "ahp/store", "authz", "keys", "ptypool",
+		"ptypool/foreground", "ptypool/keyboard", "ptypool/vt",
 	}
 	// What a way in to the host may use. All it does is done by the host.
-	door := []string{"ahp", "ahp/host", "ahp/rpc", "ahp/transport", "authz"}
+	door := []string{"ahp", "ahp/host", "ahp/rpc", "ahp/transport", "authz", "authz/admit"}
 	// What a program that talks to a host from outside may use.
 	outside := []string{"ahp", "ahp/client", "ahp/transport", "cmd/termhost/sshcmd"}
 	return map[string][]string{
 		"ahp":                   nil,
 		"ahp/ahptest":           nil,
 		"ahp/commandline":       nil,
-		"keys":                  nil,
+		"keys":                  {"ptypool/statefile"},
 		"ptypool/foreground":    nil,
-		"ptypool/keeper":        {"ptypool/proctag", "ptypool/termlog"},
+		"ptypool/keeper":        {"ptypool/nonce", "ptypool/proctag", "ptypool/statefile", "ptypool/termlog"},
+		"ptypool/nonce":         nil,
+		"ptypool/sockdiag":      nil,
 		"ptypool/proctag":       nil,
 		"ptypool/smalldisk":     nil,
 		"ptypool/keyboard":      nil,
-		"ptypool/termlog":       nil,
+		"ptypool/statefile":     nil,
+		"ptypool/termlog":       {"ptypool/statefile"},
 		"ptypool/vt":            {"ptypool/keyboard"},
 		"authz":                 {"keys"},
+		"authz/admit":           {"authz"},
 		"ahp/transport":         {"ahp"},
 		"ahp/client":            {"ahp", "ahp/transport"},
 		"ahp/store":             {"ahp"},
-		"ahp/record":            {"ahp", "ptypool/vt"},
-		"ptypool":               {"ptypool/keeper", "ptypool/proctag", "ptypool/vt"},
+		"ahp/history":           {"ahp", "ptypool/termlog", "ptypool/vt"},
+		"ahp/visible":           {"ahp", "ptypool/vt"},
+		"ptypool":               {"ptypool/keeper", "ptypool/nonce", "ptypool/proctag", "ptypool/sockdiag", "ptypool/statefile", "ptypool/vt"},
 		"ahp/hosttest":          with(door, "keys", "ptypool/proctag"),
-		"ahp/host":              with(below, "ptypool/keeper", "ptypool/termlog"),
-		"ahp/rpc":               {"ahp", "ahp/host", "ahp/store", "ahp/transport", "authz"},
+		"ahp/journal":           {"ahp", "authz", "ptypool", "ptypool/keeper", "ptypool/statefile", "ptypool/termlog"},
+		"ahp/recordings":        {"ahp", "ahp/journal", "authz", "authz/admit", "ptypool/statefile", "ptypool/termlog"},
+		"ahp/host":              with(below, "ahp/journal", "ahp/recordings", "authz/admit", "ptypool/keeper", "ptypool/nonce", "ptypool/termlog"),
+		"ahp/rpc":               {"ahp", "ahp/history", "ahp/host", "ahp/store", "ahp/transport", "authz", "authz/admit"},
 		"ahp/acp":               with(door, "ahp/acp/wire", "ahp/commandline", "ptypool"),
 		"ahp/acp/wire":          {"ahp"},
 		"ahp/page":              with(door, "ahp/ws", "keys"),
 		"ahp/ws":                door,
 		"sshd":                  with(door, "keys", "sshd/verbs"),
-		"sshd/verbs":            with(below, "ahp/host"),
-		"cmd/termhost/acpproxy": with(outside, "ahp/acp/wire", "ptypool/vt"),
+		"sshd/verbs":            with(below, "ahp/host", "sshd/viewer"),
+		"sshd/viewer":           {"ahp", "ahp/history", "ahp/host", "ahp/store", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt"},
+		"sshd/viewertest":       {"ahp/hosttest", "sshd/viewer"},
+		"cmd/termhost/acpproxy": with(outside, "ahp/acp/wire", "cmd/termhost/sshcmd", "ptypool", "ptypool/vt"),
 		"cmd/termhost/bench":    nil,
-		"cmd/termhost/config":   {"authz"},
-		"cmd/termhost/logs":     {"authz"},
-		"cmd/termhost/share":    with(outside, "ptypool", "ptypool/keyboard", "ptypool/vt"),
+		"cmd/termhost/config":   {"authz", "ptypool/statefile"},
+		"cmd/termhost/logs":     {"authz", "ptypool/statefile"},
+		"cmd/termhost/share":    with(outside, "ptypool", "ptypool/keyboard", "ptypool/nonce", "ptypool/vt"),
 		"cmd/termhost/sshcmd":   nil,
 	}
 }
 
 // knowNoSSH are the packages that may be reached by other ways in than SSH, and
 // must not care which.
-func knowNoSSH() []string { return []string{"ahp/host", "sshd/verbs"} }
+func knowNoSSH() []string { return []string{"ahp/host", "sshd/verbs", "sshd/viewer"} }
 
 // outsiders are the packages that run on the other side of a connection to the
 // host, with what each of them may reach of the server's packages: share runs its
-// program on a pty of its own.
+// program on a pty of its own, and acpproxy starts agents as the host starts programs.
 func outsiders() map[string][]string {
 	return map[string][]string{
-		"ahp/transport": nil, "ahp/client": nil, "cmd/termhost/acpproxy": nil,
+		"ahp/transport": nil, "ahp/client": nil, "cmd/termhost/acpproxy": {"ptypool"},
 		"cmd/termhost/share": {"ptypool"}, "cmd/termhost/sshcmd": nil,
 	}
 }
@@ -90,15 +99,15 @@ func outsiders() map[string][]string {
 // serverSide are the packages that only the host's own process needs.
 func serverSide() []string {
 	return []string{
-		"ahp/acp", "ahp/host", "ahp/rpc", "ahp/store", "ahp/ws", "authz", "keys", "ptypool",
-		"sshd", "sshd/verbs",
+		"ahp/acp", "ahp/host", "ahp/journal", "ahp/recordings", "ahp/rpc", "ahp/store", "ahp/ws",
+		"authz", "authz/admit", "keys", "ptypool", "sshd", "sshd/verbs", "sshd/viewer",
 	}
 }
 
 // pure are the packages that do no I/O and have no clock, so that the wire's
 // reducers and the screen depend on their input alone.
 func pure() []string {
-	return []string{"ahp", "ahp/commandline", "ahp/record", "ptypool/keyboard", "ptypool/vt"}
+	return []string{"ahp", "ahp/commandline", "ahp/history", "ahp/visible", "ptypool/keyboard", "ptypool/vt"}
 }
 
 // topLevel returns what the top of the repository may hold. Another folder
@@ -311,7 +320,7 @@ func TestImportsOfWhatKnowsNoSSH(t *testing.T) {
 
 // testSupport are the packages that tests share.
 func testSupport() []string {
-	return []string{"ahp/ahptest", "ahp/hosttest", "ahp/hosttest/slowtest", "ptypool/smalldisk"}
+	return []string{"ahp/ahptest", "ahp/hosttest", "ahp/hosttest/slowtest", "ptypool/smalldisk", "sshd/viewertest"}
 }
 
 func TestNothingButTestsUsesWhatTestsShare(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -13,7 +14,9 @@ import (
 	"termhost/ahp/rpc"
 	"termhost/ahp/ws"
 	"termhost/authz"
+	"termhost/authz/admit"
 	"termhost/cmd/termhost/config"
+	"termhost/ptypool/statefile"
 	"termhost/sshd"
 )
 
@@ -45,6 +48,8 @@ func hostConfig(cfg config.Config, a *access, log *slog.Logger) host.Config {
 		InputShared:       cfg.Terminal.Input == config.InputShared,
 		ClientGrace:       time.Duration(cfg.Terminal.ClientGrace),
 		KeyboardIdle:      time.Duration(cfg.Terminal.KeyboardIdle),
+		AttentionAfter:    time.Duration(cfg.Terminal.AttentionAfter),
+		QuietAfter:        time.Duration(cfg.Terminal.QuietAfter),
 		GuardAgents:       cfg.Terminal.GuardAgents,
 		AgentsTypeSecrets: cfg.Terminal.Secrets == config.SecretsAll,
 		ClientOutputRate:  int(cfg.Terminal.ClientOutputRate),
@@ -91,7 +96,12 @@ func readCertificate(cfg config.HTTP) (*tls.Certificate, error) {
 	if cfg.TLSCertFile == "" {
 		return nil, nil
 	}
-	cert, err := tls.LoadX509KeyPair(cfg.TLSCertFile, cfg.TLSKeyFile)
+	var cert tls.Certificate
+	chain, err := statefile.Read(cfg.TLSCertFile)
+	key, kerr := statefile.Read(cfg.TLSKeyFile)
+	if err = errors.Join(err, kerr); err == nil {
+		cert, err = tls.X509KeyPair(chain, key)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the TLS certificate: %w", err)
 	}
@@ -161,7 +171,7 @@ func (s *server) sshConfig() sshd.Config {
 		HandshakeTimeout:  time.Duration(cfg.HandshakeTimeout),
 		MaxAuthTries:      cfg.MaxAuthTries,
 		MaxConnections:    cfg.MaxConnections,
-		MaxStartups:       sshd.Startups(cfg.MaxStartups),
+		MaxStartups:       admit.Startups(cfg.MaxStartups),
 		NoPenalties:       !cfg.Penalties,
 		MaxSessions:       cfg.MaxSessionsPerConnection,
 		KeepaliveInterval: keepalive,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -11,6 +12,7 @@ import (
 
 	"termhost/cmd/termhost/config"
 	"termhost/ptypool/keeper"
+	"termhost/ptypool/nonce"
 )
 
 const keeperName = "keeper"
@@ -49,6 +51,9 @@ func runKeeper(c *call) int {
 		}
 	}
 	syscall.Umask(syscall.Umask(safeUmask) | safeUmask)
+	if err := nonce.Undumpable(); err != nil {
+		fmt.Fprintln(std.err, "termhost: the keeper's memory is open to its user's programs:", err)
+	}
 	err := keeper.Serve(keeper.Isolate(), keeper.Config{
 		Dir: *dir, Version: version(), Ready: ready,
 		Log: log.New(c.std.err, fmt.Sprintf("keeper %d: ", os.Getpid()), log.LstdFlags),
@@ -88,6 +93,17 @@ func (s *server) keepTerminals() error {
 	}
 	s.keeper = link
 	return nil
+}
+
+// watchKeeper sees to it that there is a keeper as long as the doors are open. The host has taken
+// all terminals of the one that was there.
+func (s *server) watchKeeper() {
+	if s.keeper == nil {
+		return
+	}
+	var ctx context.Context
+	ctx, s.stopWatching = context.WithCancel(context.Background())
+	s.watching.Go(func() { s.keeper.Watch(ctx) })
 }
 
 // endKeeper ends the keeper, whose terminals have ended.

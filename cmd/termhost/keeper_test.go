@@ -243,7 +243,7 @@ func TestAnExitIsKnownThoughTheKeeperThatSawItIsGone(t *testing.T) {
 	}
 	hosttest.Eventually(t, "the keeper notes how it ended", func() bool {
 		files, err := filepath.Glob(filepath.Join(state, "terms/*/exit"))
-		return err == nil && len(files) == 1
+		return err == nil && len(files) == 2
 	})
 	// It would end by itself, ten seconds later.
 	if err := syscall.Kill(keeper, syscall.SIGKILL); err != nil {
@@ -301,7 +301,10 @@ func TestStopEndsWhateverIsThere(t *testing.T) {
 			pid := printedPid(t, do, "a")
 			keeper := keepersOf(t, state)[0]
 			c.with(h, keeper)
-			do("stop")
+			said := do("stop")
+			if found := strings.Contains(said, "ending 1 terminal\n"); found == (c.name == "neither") {
+				t.Errorf("it says %q", said)
+			}
 			if alive(pid) {
 				t.Error("the program is left")
 			}

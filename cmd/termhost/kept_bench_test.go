@@ -1,13 +1,11 @@
 package main
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 
-	"termhost/ahp/hosttest"
 	"termhost/cmd/termhost/bench"
 )
 
@@ -83,27 +81,5 @@ func compareRounds(b *testing.B, list []*bench.Rival, measure func(*bench.Rival)
 			b.ReportMetric(float64(m.Microseconds()), r.Name+"-more-us")
 		}
 	}
-	b.ReportMetric(0, "ns/op")
-}
-
-// BenchmarkGreeting is the time from the start of a host to its greeting, with 500 terminals whose
-// programs run and have printed 100 KB each.
-func BenchmarkGreeting(b *testing.B) {
-	s := newSite(b)
-	s.set("terminal.max_terminals", "2000") // of which one gets a quarter
-	agent := s.agent("fill")
-	s.fill(agent, 500, "seq 1 18000")
-	hosttest.Check(b, agent.Close())
-	var took []time.Duration
-	for b.Loop() {
-		s.crash()
-		begun := time.Now()
-		s.start()
-		took = append(took, time.Since(begun))
-	}
-	if n := strings.Count(s.ssh("ls"), "running"); n != 500 {
-		b.Errorf("%d terminals are there", n)
-	}
-	b.ReportMetric(float64(bench.Percentile(took, 50).Milliseconds()), "ms")
 	b.ReportMetric(0, "ns/op")
 }

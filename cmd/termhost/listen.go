@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"termhost/ptypool/statefile"
 )
 
 // listenError is the error for an address that cannot be listened on.
@@ -54,10 +56,13 @@ const lockName = "lock"
 // has the number of the process that holds the lock. A folder that cannot be written is locked
 // itself: the host then works as far as it can.
 func lockState(dir string, log *slog.Logger) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := statefile.Open(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	if errors.Is(err, statefile.ErrNoFile) {
+		return nil, fmt.Errorf("cannot lock the state folder: %w", err)
+	}
 	if err != nil {
 		log.Warn("the state folder cannot be written; little of what happens is kept", "err", err)
-		if f, err = os.Open(dir); err != nil {
+		if f, err = statefile.OpenFolder(dir); err != nil {
 			return nil, fmt.Errorf("cannot read the state folder: %w", err)
 		}
 	}

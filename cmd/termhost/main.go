@@ -1,5 +1,3 @@
-// Command termhost keeps terminals alive for people and agents: people attach with ssh, agents over
-// WebSocket, both to the same terminals.
 package main
 
 import (
@@ -50,11 +48,13 @@ func ownCommands() []command {
 			"open the terminals of a host in a browser", openPage},
 		{sftpServerName, "",
 			"serve SFTP on standard input and output, as `serve` has it do", sftpServer},
-		{"bench", "[--quick | --soak D]",
-			"compare with what is installed of sshd, tmux, dtach, ttyd; or be used by many for D",
+		{"bench", "[--quick]",
+			"compare termhost with what is installed of sshd, tmux, dtach and ttyd",
 			benchmark},
 		{"completion", "bash|zsh|fish", "print a shell's completion of these commands", completion},
-		{"man", "", "print the manual page, for `man -l -`", manual},
+		{"man", "[TOPIC]",
+			"print the manual page, for `man -l -`, or what there is to know about a TOPIC",
+			manual},
 		{"version", "", "print the version", printVersion},
 		{"help", "[COMMAND]", "show this, or explain a command", help},
 	}
@@ -74,6 +74,12 @@ func main() {
 func run(args []string, std stdio) int {
 	if len(args) == 0 {
 		return fail(std, exitUsage, "no command", "termhost help lists them")
+	}
+	if args[0] == "-c" {
+		var err error
+		if args, err = configBehind(args); err != nil {
+			return fail(std, exitUsage, err.Error(), "")
+		}
 	}
 	name, rest := args[0], args[1:]
 	if isHelp(name) {
@@ -194,7 +200,7 @@ func (c *call) parse(fs *flag.FlagSet, operands int) (code int, ok bool) {
 	case errors.Is(err, flag.ErrHelp):
 		return c.printUsage(), false
 	case err != nil:
-		return c.badUsage(err.Error()), false
+		return c.badUsage(err.Error() + verbs.FlagMeantBy(fs, err)), false
 	case fs.NArg() > operands:
 		return c.badUsage(fmt.Sprintf("unexpected argument %q", fs.Arg(operands))), false
 	}

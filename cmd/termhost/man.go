@@ -1,9 +1,10 @@
 package main
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"termhost/sshd/verbs"
@@ -15,11 +16,58 @@ import (
 //go:embed termhost.1.in
 var manualText string
 
-// manual prints the manual page.
+// topicTexts are what is told at length, a file for each topic. They are Markdown that reads well
+// as it stands: README.md links to them, too.
+//
+//go:embed man/*.md
+var topicTexts embed.FS
+
+// topics returns the topics with their titles, in the order of the alphabet.
+func topics() (names, titles []string) {
+	files, err := topicTexts.ReadDir("man")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name(), ".md")
+		title, _, _ := strings.Cut(topic(name), "\n")
+		names, titles = append(names, name), append(titles, strings.TrimPrefix(title, "# "))
+	}
+	return names, titles
+}
+
+// topic returns a topic's text; "": there is none.
+func topic(name string) string {
+	text, err := topicTexts.ReadFile("man/" + name + ".md")
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// manual prints the manual page, or the text about a topic.
 func manual(c *call) int {
-	if code, ok := c.parse(c.flags(), 0); !ok {
+	fs := c.flags()
+	if code, ok := c.parse(fs, 1); !ok {
 		return code
 	}
+	text := manualPage()
+	if name := fs.Arg(0); name != "" {
+		names, _ := topics()
+		if !slices.Contains(names, name) {
+			return c.badUsage(fmt.Sprintf("there is no topic %q: there are %s", name,
+				strings.Join(names, ", ")))
+		}
+		text = topic(name)
+	}
+	if _, err := io.WriteString(c.std.out, text); err != nil {
+		return exitFailure
+	}
+	return exitOK
+}
+
+// manualPage returns the manual page, in the language of man(7).
+func manualPage() string {
 	w := new(strings.Builder)
 	for line := range strings.Lines(manualText) {
 		switch line {
@@ -31,14 +79,16 @@ func manual(c *call) int {
 			for _, v := range verbs.Verbs() {
 				verbEntry(w, v)
 			}
+		case "@TOPICS\n":
+			names, titles := topics()
+			for i, name := range names {
+				entry(w, "termhost man "+name, "", titles[i])
+			}
 		default:
 			w.WriteString(strings.ReplaceAll(line, "@VERSION", roff(version())))
 		}
 	}
-	if _, err := io.WriteString(c.std.out, w.String()); err != nil {
-		return exitFailure
-	}
-	return exitOK
+	return w.String()
 }
 
 // entry writes a command with what it does.

@@ -1,10 +1,47 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// The topics of README.md's list are those that there are, and each is printed as it stands.
+func TestTheManualHasTheTopicsOfTheReadme(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(moduleRoot, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, titles := topics()
+	for i, name := range names {
+		var out strings.Builder
+		if code := run([]string{"man", name}, stdio{out: &out}); code != exitOK ||
+			!strings.HasPrefix(out.String(), "# "+titles[i]+"\n") {
+			t.Errorf("termhost man %s: %d, %.40q", name, code, out.String())
+		}
+		if !strings.Contains(string(readme), "(cmd/termhost/man/"+name+".md)") {
+			t.Errorf("README.md does not lead to %s", name)
+		}
+	}
+	if links := strings.Count(string(readme), "(cmd/termhost/man/"); links != len(names) {
+		t.Errorf("README.md leads to %d topics of %d", links, len(names))
+	}
+	var errs strings.Builder
+	if code := run([]string{"man", "pages"}, stdio{err: &errs}); code != exitUsage ||
+		!strings.Contains(errs.String(), names[0]) {
+		t.Errorf("a topic that there is not: %d, %s", code, errs.String())
+	}
+}
+
+// README.md is read in five minutes.
+func TestTheReadmeIsShort(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(moduleRoot, "README.md"))
+	if n := strings.Count(string(readme), "\n"); err != nil || n > 300 {
+		t.Errorf("it has %d lines: %v", n, err)
+	}
+}
 
 // TestTheManualPageIsWellFormed has groff read the page.
 func TestTheManualPageIsWellFormed(t *testing.T) {

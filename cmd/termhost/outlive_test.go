@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -127,7 +129,9 @@ func TestWhatHappensWhileAHostIsKilled(t *testing.T) {
 		t.Errorf("the keeper has the children %v", left)
 	}
 	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", keeper))
-	if err != nil || len(fds) > 20 {
+	if errors.Is(err, fs.ErrPermission) {
+		t.Log("not counted: the keeper's descriptors, which only root may see")
+	} else if err != nil || len(fds) > 20 {
 		t.Errorf("the keeper has %d descriptors open, %v", len(fds), err)
 	}
 	folders, err := filepath.Glob(filepath.Join(state, "terms/*"))

@@ -9,6 +9,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/cmd/termhost/config"
+	"termhost/keys"
 )
 
 // configInterval is how often the configuration file is checked for changes, like the key files.
@@ -49,8 +50,9 @@ func (f *configFile) changed() bool {
 // reload reads the configuration file and puts what has changed into force. It logs what that is,
 // and what has to wait for a restart. A file with mistakes changes nothing.
 func (s *server) reload(f *configFile) {
+	keys.AtRest(f.path)
 	f.changed()
-	loaded, err := config.Load(f.path)
+	loaded, err := config.LoadAgain(f.path, s.cfg)
 	if err != nil {
 		// An error of the file's author has a line for each mistake.
 		for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -59,6 +61,8 @@ func (s *server) reload(f *configFile) {
 		return
 	}
 	next, taken, waiting := config.Reload(s.cfg, loaded)
+	files := s.access.files(next.SSH)
+	files.AtRest()
 	if err := s.configure(next); err != nil {
 		s.log.Error("the configuration stays as it was", "err", err)
 		return
@@ -75,7 +79,7 @@ func (s *server) reload(f *configFile) {
 // reloadAll does what SIGHUP asks for: it also reads the keys and certificates again.
 func (s *server) reloadAll(f *configFile) {
 	s.log.Info("reading configuration, keys and certificates again", "file", f.path)
-	s.access.ring.Reload()
+	s.access.ring.ReloadAtRest()
 	if err := s.access.audit.Reopen(); err != nil {
 		s.log.Error("the audit log stays where it was", "err", err)
 	}
@@ -85,6 +89,9 @@ func (s *server) reloadAll(f *configFile) {
 // configure puts a configuration in force whose listeners and state folder are the same. After an
 // error nothing has changed. It must not be called concurrently.
 func (s *server) configure(next config.Config) error {
+	if err := s.access.staysOpen(s.cfg, next); err != nil {
+		return err
+	}
 	signers, err := hostKeys(next)
 	if err != nil {
 		return err

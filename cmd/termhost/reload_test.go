@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -81,6 +82,119 @@ func TestReloadTakesAnotherCertificateAndHostKey(t *testing.T) {
 	if !strings.Contains(log.String(), "the configuration stays as it was") {
 		t.Error(log.String())
 	}
+}
+
+// aServer starts a server with a configuration that is in a file, whose listeners are added.
+func aServer(t *testing.T, file, text string) (*server, *hosttest.Log) {
+	t.Helper()
+	t.Setenv("HOME", filepath.Dir(file))
+	t.Setenv("XDG_STATE_HOME", "")
+	writeFile(t, file, listeners+text)
+	cfg, err := config.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := new(hosttest.Log)
+	s, err := startServer(cfg, log.Logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		defer cancel()
+		if err := s.shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, log
+}
+
+const listeners = "ssh.listen = \"127.0.0.1:0\"\nhttp.listen = \"127.0.0.1:0\"\n"
+
+// authorizedKey returns a line of a new key, and its fingerprint.
+func authorizedKey(t *testing.T) (line, fingerprint string) {
+	t.Helper()
+	public, _, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := gossh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(gossh.MarshalAuthorizedKey(key))), gossh.FingerprintSHA256(key)
+}
+
+// TestAConfigurationThatLetsNobodyInIsRefused has a script take the people away for good.
+func TestAConfigurationThatLetsNobodyInIsRefused(t *testing.T) {
+	file := filepath.Join(hosttest.Dir(t), "c.toml")
+	line, _ := authorizedKey(t)
+	const noKeys = "ssh.authorized_keys_files = []\n"
+	s, log := aServer(t, file, noKeys+
+		fmt.Sprintf("[[principal]]\nname = \"ann\"\nrole = \"admin\"\nkeys = [%q]\n", line))
+	writeFile(t, file, listeners+noKeys)
+	s.reloadAll(openConfig(file))
+	if s.access.ring.Empty() || !strings.Contains(log.String(), "nobody could log in") {
+		t.Errorf("nobody can log in; the log says %s", log.String())
+	}
+}
+
+// TestAConfigurationThatIsEmptiedMakesNobodyAnAdmin: its operator's key is in a file.
+func TestAConfigurationThatIsEmptiedMakesNobodyAnAdmin(t *testing.T) {
+	dir := hosttest.Dir(t)
+	file, keyFile := filepath.Join(dir, "c.toml"), filepath.Join(dir, ".ssh/authorized_keys")
+	if err := os.Mkdir(filepath.Dir(keyFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	line, fingerprint := authorizedKey(t)
+	writeFile(t, keyFile, line+"\n")
+	principal := func(role string) string {
+		return fmt.Sprintf("[[principal]]\nname = \"ann\"\nrole = %q\nkeys = [%q]\n", role,
+			fingerprint)
+	}
+	s, log := aServer(t, file, principal("operator"))
+	for _, text := range []string{"", "# nothing\n"} {
+		writeFile(t, file, text)
+		s.reloadAll(openConfig(file))
+		if len(s.cfg.Principals) != 1 {
+			t.Fatalf("the principals are %v", s.cfg.Principals)
+		}
+	}
+	if !strings.Contains(log.String(), "is empty, or has only comments") ||
+		strings.Contains(log.String(), "higher than it was") {
+		t.Errorf("the log says %s", log.String())
+	}
+	writeFile(t, file, listeners)
+	s.reloadAll(openConfig(file))
+	hosttest.Eventually(t, "the admin is told of", func() bool {
+		return strings.Contains(log.String(), "higher than it was\" key="+fingerprint+
+			" principal=ann was=operator role=admin")
+	})
+}
+
+// TestAKeyFileThatIsEmptiedKeepsItsKeys: a script that failed empties it, and SIGHUP comes.
+func TestAKeyFileThatIsEmptiedKeepsItsKeys(t *testing.T) {
+	dir := hosttest.Dir(t)
+	file, keyFile := filepath.Join(dir, "c.toml"), filepath.Join(dir, "keys")
+	ann, _ := authorizedKey(t)
+	bob, _ := authorizedKey(t)
+	writeFile(t, keyFile, ann+"\n"+bob+"\n")
+	s, log := aServer(t, file, fmt.Sprintf("ssh.authorized_keys_files = [%q]\n", keyFile))
+	expect := func(when string, keys int) {
+		t.Helper()
+		if got := len(s.access.ring.Identities()); got != keys {
+			t.Errorf("%s: %d keys; the log says %s", when, got, log.String())
+		}
+	}
+	writeFile(t, keyFile, "")
+	s.reloadAll(openConfig(file))
+	expect("emptied", 2)
+	if !strings.Contains(log.String(), "stop the host") {
+		t.Errorf("the log says %s", log.String())
+	}
+	writeFile(t, keyFile, bob+"\n")
+	s.reloadAll(openConfig(file))
+	expect("one of two", 1)
 }
 
 func writeFile(t *testing.T, path, text string) {

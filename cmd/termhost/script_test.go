@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -111,6 +112,11 @@ func setupScript(env *testscript.Env) error {
 			return err
 		}
 	}
+	account, err := user.Current()
+	if err != nil {
+		return err
+	}
+	env.Setenv("USER", account.Username)
 	env.Setenv("HOME", home)
 	env.Setenv("STATE", filepath.Join(home, ".local/state/termhost"))
 	env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
@@ -156,7 +162,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	log, err := os.OpenFile(ts.MkAbs("hostlog"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	ts.Check(err)
 	defer log.Close()
-	env := []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "USER=root",
+	env := []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "USER=" + ts.Getenv("USER"),
 		"TMPDIR=" + os.TempDir(), "HOST_SECRET=canary-of-the-host"}
 	h, err := bench.StartHost("termhost", ts.MkAbs("serve.toml"), env, log)
 	if err != nil {
@@ -164,7 +170,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	storyOf(ts).host = h
 	ts.Check(os.WriteFile(ts.MkAbs("greeting"), []byte(h.Greeting), 0o600))
-	ts.Check(os.WriteFile(ts.MkAbs("ssh_config"), []byte(sshConfigOf(h)), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("ssh_config"), []byte(h.SSHConfig()), 0o600))
 	_, port := h.SSHAddress()
 	ts.Setenv("PORT", port)
 	ts.Setenv("URL", h.Find("ws://"))
@@ -258,7 +264,7 @@ func cmdHalt(ts *testscript.TestScript, neg bool, args []string) {
 // tests run there. Elsewhere the script skips itself afterwards.
 func cmdNeed(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
-		if _, err := exec.LookPath(name); err != nil && os.Getenv("TERMHOST_REQUIRE_TOOLS") != "" {
+		if _, err := exec.LookPath(name); err != nil && slowtest.Complete() {
 			ts.Fatalf("%s is not installed", name)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/logs"
+	"termhost/ptypool/nonce"
 )
 
 const (
@@ -47,6 +48,9 @@ func serve(c *call) int {
 	}
 	syscall.Umask(syscall.Umask(safeUmask) | safeUmask)
 	log, flush := logs.New(std.err)
+	if err := nonce.Undumpable(); err != nil {
+		log.Warn("this process's memory is open to its user's programs", "err", err)
+	}
 	sigs := catchSignals(isTerminal(std.in))
 	defer sigs.release()
 	defer flush() // while the end of the log's reader is no reason to die
@@ -145,7 +149,8 @@ func (s *server) untilStopped(sigs signals, file *configFile, std stdio) (os.Sig
 			asks := sig == syscall.SIGINT || sig == syscall.SIGQUIT
 			if asks && interactive && n > 0 && time.Since(asked) > confirmTime {
 				asked = time.Now()
-				fmt.Fprintf(std.out, "%s; ^C again within %d s ends %s\n",
+				// The terminal has shown ^C, with no line break.
+				fmt.Fprintf(std.out, "\n%s; ^C again within %d s ends %s\n",
 					count(n, "terminal is running", "terminals are running"),
 					confirmTime/time.Second, choose(n, "it", "them"))
 				continue
@@ -161,7 +166,14 @@ func (s *server) untilStopped(sigs signals, file *configFile, std stdio) (os.Sig
 // logStop says that a signal ends the host, and with it n terminals unless they go on.
 func (s *server) logStop(sig os.Signal, n int, out io.Writer) {
 	s.log.Info("shutting down", "signal", sig.String(), slog.Int("terminals", n))
-	if n > 0 && !s.leaves(sig) {
+	if !s.leaves(sig) {
+		announceEnd(out, n)
+	}
+}
+
+// announceEnd tells a person that n terminals are about to end.
+func announceEnd(out io.Writer, n int) {
+	if n > 0 {
 		fmt.Fprintf(out, "ending %s\n", count(n, "terminal", "terminals"))
 	}
 }

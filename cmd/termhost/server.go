@@ -41,6 +41,9 @@ type server struct {
 	httpListener net.Listener // nil: none
 	unixListener net.Listener // nil: none
 
+	watching     sync.WaitGroup // over the keeper
+	stopWatching func()         // nil: nobody does
+
 	stopping atomic.Bool
 	failed   chan error // a door that has ended by itself
 	doors    sync.WaitGroup
@@ -79,6 +82,7 @@ func startServer(cfg config.Config, log *slog.Logger) (_ *server, err error) {
 	if err = s.makeDoors(); err != nil {
 		return nil, err
 	}
+	s.watchKeeper()
 	s.open()
 	return s, nil
 }
@@ -170,6 +174,10 @@ func (s *server) leave(ctx context.Context, out io.Writer) error {
 // closeDoors lets nobody in any more.
 func (s *server) closeDoors() {
 	s.stopping.Store(true)
+	if s.stopWatching != nil { // the keeper may end now
+		s.stopWatching()
+		s.watching.Wait()
+	}
 	s.sshListener.Close()
 	s.web.Stop()
 }

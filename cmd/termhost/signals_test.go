@@ -67,7 +67,7 @@ func (h *hostAtTTY) sees(text string) {
 func (h *hostAtTTY) interrupt() { h.press("\x03") }
 
 // asksAgain is the answer to a first ^C.
-const asksAgain = "1 terminal is running; ^C again within 3 s ends it"
+const asksAgain = "\r\n1 terminal is running; ^C again within 3 s ends it"
 
 // interruptToTheEnd types ^C until the host says that it ends its terminal: once more than it is
 // asked to, and again where the machine is so slow that the time for another one passes.

@@ -9,16 +9,26 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/sshd"
+	"termhost/sshd/verbs"
 )
+
+// hostClient is an SSH connection to a host on this machine.
+type hostClient struct {
+	*gossh.Client
+	taken *inputTaken
+}
 
 // dialSocket returns an SSH connection to the host whose unix socket is at path. Neither side uses
 // a key: the client trusts the folder of the socket, and the host the user id of its peer.
-func dialSocket(path string) (*gossh.Client, error) {
+func dialSocket(path string) (*hostClient, error) {
 	nc, err := net.Dial("unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach a host at %s: %w",
@@ -36,7 +46,8 @@ func dialSocket(path string) (*gossh.Client, error) {
 		nc.Close()
 		return nil, fmt.Errorf("the host refuses: %w", err)
 	}
-	return gossh.NewClient(c, chans, reqs), nil
+	taken := &inputTaken{ended: make(chan struct{})}
+	return &hostClient{gossh.NewClient(c, chans, taken.watch(reqs)), taken}, nil
 }
 
 // upgrade asks the HTTP server at path to speak SSH on the connection.
@@ -79,11 +90,12 @@ type remoteCommand struct {
 	terminal bool   // it uses the user's terminal, if that is what the standard streams are
 	input    bool   // it reads standard input, which is left alone otherwise
 	dir      string // where the user is; "": unknown
+	config   string // the path of the configuration that the user has named; "": none
 }
 
 // runRemote runs a command on the host as ssh does, with a pty and a raw terminal or on pipes. It
 // returns the command's exit status, or 128+n if signal n ended it here.
-func runRemote(client *gossh.Client, cmd remoteCommand, std stdio) (status int, err error) {
+func runRemote(client *hostClient, cmd remoteCommand, std stdio) (status int, err error) {
 	s, err := client.NewSession()
 	if err != nil {
 		return 0, err
@@ -101,11 +113,15 @@ func runRemote(client *gossh.Client, cmd remoteCommand, std stdio) (status int, 
 	if cmd.dir != "" {
 		_ = s.Setenv("PWD", cmd.dir)
 	}
+	if path, err := filepath.Abs(cmd.config); cmd.config != "" && err == nil {
+		_ = s.Setenv(sshd.ConfigVariable, shellQuote(path))
+	}
 	tty := &takenTerminal{}
 	if cmd.terminal {
 		if tty, err = takeTerminal(std, s); err != nil {
 			return 0, err
 		}
+		_, _ = s.SendRequest(sshd.Taken, false, nil) // fails with the connection
 	}
 	defer tty.giveBack()
 	in := std.in
@@ -113,7 +129,8 @@ func runRemote(client *gossh.Client, cmd remoteCommand, std stdio) (status int, 
 		in = strings.NewReader("")
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- runSession(s, cmd.line, in) }()
+	keys := newLocalKeys(in, tty.signals != nil, client.taken)
+	go func() { ended <- runSession(s, cmd.line, keys) }()
 	select {
 	case err = <-ended:
 	case sig := <-tty.signals:
@@ -127,18 +144,35 @@ func runRemote(client *gossh.Client, cmd remoteCommand, std stdio) (status int, 
 	}
 	var exit *gossh.ExitError
 	var missing *gossh.ExitMissingError
+	if exited := errors.As(err, &exit); tty.signals != nil && err != nil &&
+		(!exited || exit.ExitStatus() == verbs.StatusLost) {
+		client.Close()
+		if !exited {
+			tty.sane()
+		}
+		sig := keys.settle(tty.signals, func() { tty.say(notTaken) })
+		tty.discard()
+		tty.giveBack()
+		fmt.Fprint(std.err, keys.notTyped())
+		if sig != nil {
+			return 128 + int(sig.(syscall.Signal)), nil
+		}
+	}
 	switch {
 	case err == nil:
 		return exitOK, nil
-	case errors.As(err, &exit):
+	case exit != nil:
 		return exit.ExitStatus(), nil
 	}
-	tty.reset()
 	if errors.As(err, &missing) {
 		return 0, errHostGone
 	}
 	return 0, fmt.Errorf("%w: %w", errHostGone, err)
 }
+
+// notTaken is said when a key is lost with the host, or typed when that has gone.
+const notTaken = "\r\ntermhost: the connection has ended;" +
+	" keys are dropped until you type none for a second\r\n"
 
 // refusable passes on a command's output until nobody reads it. Then the host is told, as OpenSSH's
 // ssh does (PROTOCOL, section 2.1: eow@openssh.com), so that the command ends as in a pipe.
@@ -160,8 +194,8 @@ func (r *refusable) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// runSession runs a command to its end, with in as its input.
-func runSession(s *gossh.Session, command string, in io.Reader) error {
+// runSession runs a command to its end, with the user's keys as its input.
+func runSession(s *gossh.Session, command string, keys *localKeys) error {
 	// If s.Stdin were set, Wait would wait for a read of the terminal that nothing ends.
 	typed, err := s.StdinPipe()
 	if err != nil {
@@ -171,7 +205,7 @@ func runSession(s *gossh.Session, command string, in io.Reader) error {
 		return err
 	}
 	go func() {
-		_, _ = io.Copy(typed, in) // until either side ends
+		keys.passTo(typed) // until either side ends
 		typed.Close()
 	}()
 	return s.Wait()

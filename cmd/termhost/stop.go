@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,6 +23,7 @@ import (
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/logs"
 	"termhost/ptypool/keeper"
+	"termhost/ptypool/statefile"
 )
 
 const (
@@ -42,10 +47,11 @@ func stop(c *call) int {
 	}
 	log, flush := logs.New(std.err)
 	defer flush()
+	announceEnd(std.out, runningTerminals(cfg.SocketPath()))
 	lock, pid, err := stopHost(cfg.StateDir)
 	if err == nil && lock != nil {
 		defer lock.Close()
-		err = stopRest(cfg, log)
+		err = stopRest(cfg, log, std.out)
 	}
 	if err != nil {
 		return fail(std, exitFailure, err.Error(), "")
@@ -56,11 +62,36 @@ func stop(c *call) int {
 	return exitOK
 }
 
+// askTime bounds how long stop waits for a host that may hang to say how many terminals it has.
+const askTime = 2 * time.Second
+
+// runningTerminals returns how many terminals the host at a unix socket runs; 0 if none answers.
+func runningTerminals(socket string) int {
+	client := http.Client{Timeout: askTime, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
+	}}
+	answer, err := client.Get("http://localhost/metrics")
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if figure, ok := strings.CutPrefix(lines.Text(), "termhost_terminals "); ok {
+			n, _ := strconv.Atoi(figure)
+			return n
+		}
+	}
+	return 0
+}
+
 // stopHost has the host of a state folder end, or kills it if it does not. It returns the folder's
 // lock, so that no other one starts, and the process that had it; 0: none had. The lock is nil if
 // there has never been a host.
 func stopHost(stateDir string) (lock *os.File, pid int, err error) {
-	lock, err = os.Open(filepath.Join(stateDir, lockName))
+	lock, err = statefile.Open(filepath.Join(stateDir, lockName), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
@@ -130,7 +161,7 @@ func isStopped(pid int) bool {
 }
 
 // stopRest ends what a host has left: as the next host, which ends at once.
-func stopRest(cfg config.Config, log *slog.Logger) error {
+func stopRest(cfg config.Config, log *slog.Logger, out io.Writer) error {
 	link, err := newKeeperLink(cfg, log)
 	if err != nil {
 		return err
@@ -156,6 +187,7 @@ func stopRest(cfg config.Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	announceEnd(out, h.Stats().Terminals)
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	err = h.Shutdown(ctx)

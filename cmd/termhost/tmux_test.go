@@ -70,7 +70,7 @@ func (w *tmuxWorld) scriptOf(p program) string {
 func TestAnAttachLooksLikeTheProgramRunDirectly(t *testing.T) {
 	for name, p := range programs {
 		t.Run(name, func(t *testing.T) {
-			needTools(t, p.needs)
+			slowtest.Programs(t, p.needs)
 			w := newTmuxWorld(t)
 			line := w.scriptOf(p)
 			direct := w.run(line)
@@ -98,7 +98,7 @@ func TestProgramsStartWithNobodyAttached(t *testing.T) {
 		"vim":  {"vim", cleanEnv + "vim -u NONE -N -i NONE -n DIR/source.go", `func main`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			needTools(t, c.needs)
+			slowtest.Programs(t, c.needs)
 			w := newTmuxWorld(t)
 			w.ssh("new", "-d", "-n", "work", "--", w.scriptOf(program{script: c.script}))
 			w.peeks("work", c.ready)

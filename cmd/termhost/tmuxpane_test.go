@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/bench"
 	"termhost/ptypool/vt"
 )
@@ -23,21 +24,6 @@ type tmuxWorld struct {
 	sshConfig string
 	socket    string
 	panes     int
-}
-
-// needTools skips a test if programs are missing, or fails it where the README promises that it
-// runs.
-func needTools(t *testing.T, names ...string) {
-	t.Helper()
-	missing := t.Skipf
-	if os.Getenv("TERMHOST_REQUIRE_TOOLS") != "" {
-		missing = t.Fatalf
-	}
-	for _, name := range names {
-		if _, err := exec.LookPath(name); err != nil {
-			missing("%v", err)
-		}
-	}
 }
 
 // tmuxConf makes a pane as large as its window, and keeps what it showed when its program has
@@ -52,7 +38,7 @@ set -g default-terminal xterm-256color
 func newTmuxWorld(t *testing.T) *tmuxWorld {
 	t.Helper()
 	slow(t)
-	needTools(t, "tmux", "ssh", "bash")
+	slowtest.Programs(t, "tmux", "ssh", "bash")
 	w := &tmuxWorld{t: t, dir: hosttest.Dir(t)}
 	w.sshConfig = filepath.Join(w.dir, "ssh_config")
 	w.socket = filepath.Join(w.dir, "tmux")
@@ -90,7 +76,7 @@ func (w *tmuxWorld) serve() {
 			w.t.Error(err)
 		}
 	})
-	w.file("ssh_config", sshConfigOf(h))
+	w.file("ssh_config", h.SSHConfig())
 }
 
 // ssh runs a command of the host and returns what it prints.

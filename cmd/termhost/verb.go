@@ -46,7 +46,7 @@ func (c *call) runVerb(verb verbs.Verb) int {
 	}
 	defer client.Close()
 	if verb.Name == "attach" && len(args) > 0 {
-		if name := share.Within(client, args[len(args)-1]); name != "" {
+		if name := share.Within(client.Client, args[len(args)-1]); name != "" {
 			return fail(c.std, exitFailure,
 				name+" is the terminal you are in, which would be shown inside itself",
 				"attach to it from another window")
@@ -61,8 +61,12 @@ func (c *call) runVerb(verb verbs.Verb) int {
 		terminal: verb.Terminal || verb.Name == "run",
 		input:    verb.Input && (verb.Name != "send" && verb.Name != "invite" || namesInput(args)),
 		dir:      workingDirectory(),
+		config:   file,
 	}, c.std)
-	if err != nil {
+	switch {
+	case errors.Is(err, errHostGone): // as ssh for a lost connection: 1 may be a program's own
+		return fail(c.std, verbs.StatusLost, err.Error(), "")
+	case err != nil:
 		return fail(c.std, exitFailure, err.Error(), "")
 	}
 	return status

@@ -34,27 +34,72 @@ const (
 	Secret
 )
 
+// Reads says whether the programs in the foreground read what is typed next.
+type Reads int
+
+const (
+	// Nobody reads now.
+	Nobody Reads = iota
+	// Unknown: they may not be looked at.
+	Unknown
+	// Somebody waits for the terminal.
+	Somebody
+)
+
 // Look finds out what the programs in the foreground do. It reads /proc, which takes a few dozen
 // microseconds for every process of the terminal.
 func Look(t Terminal) State {
 	if t.FullScreen || t.CursorKeys && !t.Canonical {
 		return Idle
 	}
-	state := Busy
-	for _, p := range members(t) {
-		switch s := t.of(p); {
-		case s == Secret, s == Idle:
-			return s
-		case s == Input:
-			state = s
-		}
-	}
+	state, _, _ := look(t)
 	return state
 }
 
-// of returns what one process of the foreground does.
-func (t *Terminal) of(p *process) State {
-	how := p.waitsFor()
+// Readers finds out whether the programs in the foreground read what is typed next, and secret,
+// whether that is a secret. by is one that does if somebody does. It takes as long as Look.
+func Readers(t Terminal) (reads Reads, secret bool, by Reader) {
+	state, reads, by := look(t)
+	return reads, state == Secret, by
+}
+
+// look is Look, and Readers, for programs that do not fill the screen.
+func look(t Terminal) (state State, reads Reads, by Reader) {
+	for _, p := range members(t) {
+		how := p.waitsFor()
+		switch {
+		case how == polling, how == reading:
+			reads, by = Somebody, p.reader
+		case how == unknown, p.unsure:
+			reads = max(reads, Unknown)
+		}
+		switch s := t.of(p, how); {
+		case s == Secret, s == Idle && state != Secret:
+			state = s
+		case s == Input && state == Busy:
+			state = s
+		}
+	}
+	return state, reads, by
+}
+
+// AtPrompt reports whether a shell with a line editor is at its prompt, for what stands on the
+// screen and the line's settings may tell: told means that it tells of its commands.
+func AtPrompt(t Terminal, told bool) bool {
+	p := readProcess(t.Group)
+	return p != nil && !t.Canonical && p.isShell() && t.atPrompt(p) &&
+		(isCommandPrompt(t.Text) || told && !isQuestion(t.Text))
+}
+
+// RunsShell reports whether a shell with a line editor is in the foreground: the process group that
+// reads the terminal is its own. What runs next may read in another way.
+func RunsShell(group int) bool {
+	p := readProcess(group)
+	return p != nil && p.isShell()
+}
+
+// of returns what one process of the foreground does, which waits in the way of how.
+func (t *Terminal) of(p *process, how wait) State {
 	switch shell := p.isShell(); {
 	case how == nothing:
 		return Busy

@@ -27,6 +27,9 @@ type process struct {
 	group int    // its process group
 	tty   uint64 // the device of its controlling terminal
 	state byte
+
+	unsure bool   // it may wait for the terminal; set by waitsFor
+	reader Reader // how it was found to; set by waitsFor
 }
 
 // members returns the living processes of the foreground.
@@ -76,6 +79,15 @@ func readProcess(pid int) *process {
 	// The kernel's old form of a device number: new_encode_dev().
 	p.tty = unix.Mkdev(uint32(tty>>8&0xfff), uint32(tty&0xff|tty>>12&0xfff00))
 	return p
+}
+
+// Name returns the name of the program of a process, at most 15 bytes of any kind; "": there is no
+// such process.
+func Name(pid int) string {
+	if p := readProcess(pid); p != nil {
+		return p.name
+	}
+	return ""
 }
 
 // threads returns the ids of the process's threads, as many as are looked at.

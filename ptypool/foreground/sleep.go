@@ -31,22 +31,45 @@ func (p *process) waitsFor() wait {
 	}
 	best := nothing
 	for _, thread := range p.threads() {
-		best = max(best, p.threadWaits(thread))
+		how, by := p.threadWaits(thread)
+		if how > best {
+			best, p.reader = how, by
+		}
 	}
 	return best
 }
 
-// threadWaits returns how a thread waits for the terminal, by its system call.
-func (p *process) threadWaits(thread int) wait {
-	text, err := os.ReadFile(taskPath(p.pid, thread, "syscall"))
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return p.sleepsIn(thread)
-	case err != nil:
-		return nothing
+// Reader is a thread that was found to wait for its terminal. The zero value waits for nothing.
+type Reader struct{ file, text string } // what told so
+
+// Waits reports whether the thread still waits in the same way. It reads one file of /proc.
+func (r Reader) Waits() bool {
+	text, err := os.ReadFile(r.file)
+	return err == nil && string(text) == r.text
+}
+
+// threadWaits returns how a thread waits for the terminal, and what tells so.
+func (p *process) threadWaits(thread int) (how wait, by Reader) {
+	by.file = taskPath(p.pid, thread, "syscall")
+	text, err := os.ReadFile(by.file)
+	if errors.Is(err, fs.ErrPermission) {
+		by.file = taskPath(p.pid, thread, "wchan")
+		where, err := os.ReadFile(by.file)
+		by.text = string(where)
+		return p.sleepsIn(by.text, err), by
 	}
+	if err != nil {
+		return nothing, by
+	}
+	by.text = string(text)
+	return p.waitsIn(by.text), by
+}
+
+// waitsIn returns how a thread waits for the terminal, by its system call.
+func (p *process) waitsIn(text string) wait {
+	var err error
 	var call [7]uint64 // the number, and the arguments
-	fields := strings.Fields(string(text))
+	fields := strings.Fields(text)
 	if len(fields) < len(call) {
 		return nothing // it is running, or has been stopped
 	}
@@ -145,11 +168,10 @@ func (p *process) memory(address uint64, n int) []byte {
 	return buf[:got]
 }
 
-// sleepsIn returns how a thread waits for the terminal, by the kernel's function that it sleeps in.
-// Which descriptor that is about is not known, so the process must have nothing else open of the
-// kind.
-func (p *process) sleepsIn(thread int) wait {
-	where, err := os.ReadFile(taskPath(p.pid, thread, "wchan"))
+// sleepsIn returns how a thread waits for the terminal, by the kernel's function that it sleeps in,
+// if err does not say that it is not known. Which descriptor that is about is not known, so the
+// process must have nothing else open of the kind.
+func (p *process) sleepsIn(where string, err error) wait {
 	files := p.files()
 	if err != nil || files == nil {
 		return unknown
@@ -162,7 +184,7 @@ func (p *process) sleepsIn(thread int) wait {
 	}
 	in := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool {
-			return strings.HasPrefix(string(where), name)
+			return strings.HasPrefix(where, name)
 		})
 	}
 	switch {
@@ -170,6 +192,8 @@ func (p *process) sleepsIn(thread int) wait {
 		return nothing
 	case in("n_tty_read"), in("wait_woken") && !hasOther:
 		return reading
+	case in("wait_woken", "0"): // "0": the kernel does not tell
+		p.unsure = true
 	case in("do_poll", "do_sys_poll", "poll_schedule", "do_select", "core_sys_select"):
 		return p.ifTerminal(0, polling)
 	case in("ep_poll", "do_epoll_wait"):

@@ -1,6 +1,7 @@
 package foreground
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -63,7 +64,8 @@ func TestHowAProgramWaits(t *testing.T) {
 			if name == "poll for output" {
 				return // the events of a poll are not known without its memory
 			}
-			if got := p.sleepsIn(p.pid); got != c.want {
+			where, err := os.ReadFile(taskPath(p.pid, p.pid, "wchan"))
+			if got := p.sleepsIn(string(where), err); got != c.want {
 				t.Errorf("by the kernel's function it waits in way %d, not %d", got, c.want)
 			}
 		})

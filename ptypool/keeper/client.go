@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/statefile"
 )
 
 // Errors of a connection to a keeper.
@@ -51,6 +53,7 @@ type Client struct {
 	// the machine.
 	Pid           int
 	Version, Boot string
+	protocol      int
 
 	mu      sync.Mutex // guards the fields below
 	seq     uint64
@@ -64,7 +67,7 @@ const answerPage = 64
 // Dial connects to the keeper in the folder. version is this program's. It fails with ErrNone, a
 // *BusyError or a *VersionError.
 func Dial(folder, version string) (*Client, error) {
-	dir, err := os.Open(folder)
+	dir, err := statefile.OpenFolder(folder)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, ErrNone
 	}
@@ -74,7 +77,8 @@ func Dial(folder, version string) (*Client, error) {
 	defer dir.Close()
 	addr := socketIn(dir)
 	nc, err := net.DialUnix(addr.Net, nil, addr)
-	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED) {
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED) ||
+		errors.Is(err, unix.ELOOP) { // a keeper that is started puts its socket there
 		return nil, ErrNone
 	}
 	if err != nil {
@@ -99,7 +103,7 @@ func (c *Client) hello(version string) error {
 		Op: opHello, Protocol: Protocol, Oldest: oldest, Version: version, Pid: os.Getpid(),
 	})
 	var m message
-	if err == nil {
+	for err == nil && m.Op != opAnswer { // a program may end meanwhile, which the list tells
 		m, err = c.conn.receive()
 	}
 	_ = c.conn.SetDeadline(time.Time{})
@@ -113,7 +117,7 @@ func (c *Client) hello(version string) error {
 	case m.Protocol < oldest:
 		return &VersionError{Version: m.Version, Why: "it is too old", Pid: m.Pid}
 	}
-	c.Pid, c.Version, c.Boot = m.Pid, m.Version, m.Boot
+	c.Pid, c.Version, c.Boot, c.protocol = m.Pid, m.Version, m.Boot, m.Protocol
 	return nil
 }
 
@@ -162,11 +166,20 @@ func (c *Client) exited(i Info) {
 // ask sends a request and calls each with every message of the answer. It fails with ErrGone, or
 // with what the keeper says, which unwraps to the system's error if it is one.
 func (c *Client) ask(m message, each func(message)) error {
+	answers, err := c.request(m)
+	if err != nil {
+		return err
+	}
+	return await(answers, each)
+}
+
+// request sends a request and returns where its answer comes: see await.
+func (c *Client) request(m message) (answers <-chan message, err error) {
 	to := make(chan message, answerPage)
 	c.mu.Lock()
 	if c.waiting == nil {
 		c.mu.Unlock()
-		return ErrGone
+		return nil, ErrGone
 	}
 	c.seq++
 	m.Seq = c.seq
@@ -178,11 +191,16 @@ func (c *Client) ask(m message, each func(message)) error {
 		c.mu.Unlock()
 		if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) ||
 			errors.Is(err, net.ErrClosed) {
-			return ErrGone
+			return nil, ErrGone
 		}
-		return err
+		return nil, err
 	}
-	for a := range to {
+	return to, nil
+}
+
+// await calls each with every message of an answer.
+func await(answers <-chan message, each func(message)) error {
+	for a := range answers {
 		switch {
 		case a.Errno != 0:
 			return a.Errno
@@ -224,7 +242,10 @@ func (c *Client) Start(p Program, memory []*os.File) (*Terminal, error) {
 	}
 	defer unix.Close(fd)
 	files := []file{{fdProgram, fd}}
-	t := &Terminal{client: c, exitKnown: make(chan struct{})}
+	t := &Terminal{
+		client: c, exitKnown: make(chan struct{}), Secret: p.secret(), Note: p.Note,
+		place: place{p.Log, p.Exit},
+	}
 	for range p.outputs() {
 		l, err := NewLanding()
 		if err != nil {
@@ -235,10 +256,19 @@ func (c *Client) Start(p Program, memory []*os.File) (*Terminal, error) {
 		files = append(files, file{fdLanding, int(l.file.Fd())})
 	}
 	for _, f := range memory {
-		files = append(files, file{fdMemory, int(f.Fd())})
+		own, err := dup(int(f.Fd()))
+		if err != nil {
+			t.Close()
+			return nil, err
+		}
+		t.files = append(t.files, file{fdMemory, own})
 	}
-	return c.obtain(t, p.ID, message{Op: opStart, files: files})
+	return c.obtain(t, p.ID, message{Op: opStart, files: append(files, t.files...)})
 }
+
+// Seals reports whether the keeper gives shells their nonces (Program.Grant): one of an older
+// version does not.
+func (c *Client) Seals() bool { return c.protocol >= sealing }
 
 // outputs returns how many outputs the program has.
 func (p *Program) outputs() int {
@@ -280,10 +310,18 @@ func (c *Client) obtain(t *Terminal, id string, request message) (*Terminal, err
 	c.terms[id] = t // its end may be told right behind the answer
 	c.mu.Unlock()
 	err := c.ask(request, func(m message) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
 		if len(m.Terms) == 1 {
 			t.Info = m.Terms[0]
 		}
-		t.files, t.Note = m.files, m.Note
+		t.files = append(t.files, m.files...)
+		if m.Note != nil {
+			t.Note = m.Note
+		}
+		if m.Secret != "" {
+			t.Secret = m.Secret
+		}
 	})
 	if err == nil && t.ID != id {
 		err = errors.New("keeper: it has answered with another terminal")
@@ -302,6 +340,15 @@ func (c *Client) obtain(t *Terminal, id string, request message) (*Terminal, err
 		t.ended(*t.Exit)
 	}
 	return t, nil
+}
+
+// drop says that t is not awaited any more.
+func (c *Client) drop(t *Terminal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.terms[t.ID] == t {
+		delete(c.terms, t.ID)
+	}
 }
 
 // tell sends what is not answered. A keeper that is gone need not know.

@@ -22,8 +22,14 @@
 // # The host's side
 //
 // A [Link] connects to the keeper and starts one where none answers; [Terminal] is what it starts
-// or takes. If the keeper dies the host goes on with the descriptors it has, and programs started
-// from then on have another keeper.
+// or takes. If the keeper dies the host goes on with the descriptors it has, starts another keeper
+// and has that adopt the terminals ([Link.Watch]). A keeper is told how its children end; of an
+// adopted program it learns that only where the system tells whoever has a pidfd.
+//
+// # Secrets
+//
+// A shell's nonce (package nonce) is handed over by whoever starts the shell. The keeper remembers
+// it in its memory, tells it to the host that takes the terminal, and seals what it reads itself.
 //
 // # Versions
 //

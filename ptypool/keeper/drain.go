@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ptypool/nonce"
+	"termhost/ptypool/statefile"
 	"termhost/ptypool/termlog"
 )
 
@@ -37,10 +39,12 @@ type drain struct {
 	logBuf *termlog.Buffer
 
 	// busy guards the following.
-	log     *termlog.Log // nil: not opened yet, or there is none
-	noLog   bool         // and none can be opened
-	lost    int64        // bytes that could not be logged
-	lostWhy string
+	salvaged bool         // what the host had not logged is logged
+	log      *termlog.Log // nil: not opened yet, or there is none
+	noLog    bool         // and none can be opened
+	lost     int64        // bytes that could not be logged
+	lostWhy  string
+	sealer   *nonce.Sealer // of a terminal with a nonce, which has one output; nil: of another
 
 	outputs  []*drainOutput
 	stopped  atomic.Bool
@@ -122,10 +126,36 @@ func (d *drain) stop() {
 		o.f.Close()
 	}
 	<-d.done
+	if d.sealer != nil {
+		d.eachLanding(func(l *Landing) { l.Leave(d.sealer.State()) })
+	}
 }
 
 // salvage logs what the host had read and not logged.
 func (d *drain) salvage() {
+	d.eachLanding(func(l *Landing) {
+		d.busy.Lock()
+		defer d.busy.Unlock()
+		end, torn := int64(0), false
+		if !l.Empty() && d.openLog() {
+			end, torn = d.log.End(), d.log.Torn()
+		}
+		left := l.Salvage(end)
+		if torn && len(left) == 0 {
+			d.gap()
+		}
+		if len(left) > 0 && d.log != nil {
+			d.append(left)
+		}
+		d.sealer = nonce.NewSealer(d.t.secret, l.Sealed())
+	})
+	d.busy.Lock()
+	defer d.busy.Unlock()
+	d.salvaged = true
+}
+
+// eachLanding calls do with every landing of the terminal, whose reader do takes the place of.
+func (d *drain) eachLanding(do func(l *Landing)) {
 	for _, fd := range d.t.named(fdLanding) {
 		own, err := dup(fd)
 		if err != nil {
@@ -135,13 +165,8 @@ func (d *drain) salvage() {
 		if err != nil {
 			continue
 		}
-		if !l.Empty() {
-			d.busy.Lock()
-			if d.openLog() {
-				d.append(l.Salvage(d.log.End()))
-			}
-			d.busy.Unlock()
-		}
+		l.Seal(d.t.secret)
+		do(l)
 		l.Close()
 	}
 }
@@ -188,6 +213,9 @@ func (o *drainOutput) readSome(fd int) (more bool) {
 	for {
 		d.busy.Lock()
 		n, err := unix.Read(fd, d.buf)
+		if n > 0 {
+			d.sealer.Seal(d.buf[:n])
+		}
 		if n > 0 && d.openLog() {
 			d.append(d.buf[:n])
 		}
@@ -209,7 +237,8 @@ func (o *drainOutput) readSome(fd int) (more bool) {
 	}
 }
 
-// openLog sees to it that there is a log to write to. busy is held.
+// openLog sees to it that there is a log to write to. Where that is damaged it gets a gap, unless
+// the host may have been killed in the middle of a record: see salvage. busy is held.
 func (d *drain) openLog() bool {
 	if d.log != nil || d.noLog {
 		return d.log != nil
@@ -232,7 +261,19 @@ func (d *drain) openLog() bool {
 		}
 	}
 	d.noLog = d.log == nil || err != nil
-	return !d.noLog
+	if d.noLog {
+		return false
+	}
+	if d.log.Damage() != "" && (!d.log.Torn() || d.salvaged) {
+		d.gap()
+	}
+	return true
+}
+
+// gap logs that output is missing because the log was damaged, nobody knows how much. busy is held.
+func (d *drain) gap() {
+	d.errors.Printf("the log of a terminal is damaged: %s: %s", d.t.logDir, d.log.Damage())
+	_ = d.log.Skip(0, time.Now(), termlog.Damaged) // the host finds out as well
 }
 
 // append logs p. What cannot be logged is counted, and the gap is written when something can be
@@ -265,33 +306,31 @@ func (d *drain) closeLog() {
 	if d.stopped.Load() {
 		exit = nil // the host sees to it
 	}
+	if d.log == nil && exit != nil {
+		d.openLog()
+	}
+	logged := int64(0)
+	if d.log != nil {
+		if d.lost > 0 {
+			_ = d.log.Skip(d.lost, time.Now(), d.lostWhy)
+		}
+		logged = d.log.End()
+	}
 	if exit != nil && d.t.exitFile != "" {
-		if err := writeFile(d.t.exitFile, exit.payload()); err != nil {
+		if err := statefile.Replace(d.t.exitFile, exit.payload(logged)); err != nil {
 			d.errors.Print("how a program ended is not noted: ", err)
 		}
 	}
-	if d.log == nil && (exit == nil || !d.openLog()) {
+	if d.log == nil {
 		return
 	}
-	if d.lost > 0 {
-		_ = d.log.Skip(d.lost, time.Now(), d.lostWhy)
-	}
 	if exit != nil {
-		if _, err := d.log.Append(termlog.Exit, exit.At, exit.payload()); err != nil {
+		if _, err := d.log.Append(termlog.Exit, exit.At, exit.payload(logged)); err != nil {
 			d.errors.Print("how a program ended is not logged: ", err)
 		}
 	}
 	d.log.Close()
 	d.log, d.noLog = nil, true
-}
-
-// writeFile writes a file that only this user may read, in one step.
-func writeFile(path string, text []byte) error {
-	err := os.WriteFile(path+".new", text, 0o600)
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	return err
 }
 
 // reason says for people why output could not be logged.
@@ -305,9 +344,11 @@ func reason(err error) string {
 	}
 }
 
-// payload returns the payload of an Exit record.
-func (e *Exit) payload() []byte {
-	text, err := json.Marshal(e.Ended())
+// payload returns the payload of an Exit record at a position.
+func (e *Exit) payload(logged int64) []byte {
+	status := e.Ended()
+	status.Logged = logged
+	text, err := json.Marshal(status)
 	if err != nil {
 		panic("keeper: a status does not marshal: " + err.Error()) // it has only plain fields
 	}

@@ -1,14 +1,10 @@
 package keeper
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"slices"
-	"strconv"
 	"sync"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,16 +17,22 @@ type Terminal struct {
 	Landings []*Landing
 	// Note is what the host that started the program has told about it, for the next host.
 	Note []byte
-
-	client *Client
+	// Secret is that of the shell's nonce; "": it has none.
+	Secret string
 
 	once      sync.Once
 	exitKnown chan struct{} // closed when exit is set
 	exit      Exit
 
-	mu    sync.Mutex // guards files
-	files []file     // that have not been taken
+	mu     sync.Mutex // guards the fields below
+	client *Client    // changes when another keeper adopts it
+	files  []file     // what another keeper would need; Landings have theirs
+	place  place
+	over   bool // Forget or Close was called: no keeper is to adopt it
 }
+
+// place is where a keeper notes what the program does while no host is there: see Program.
+type place struct{ log, exit string }
 
 // The names for TakeFD: the master of a pty, or the ends of a program's pipes.
 const (
@@ -40,18 +42,37 @@ const (
 	Stderr = fdStderr
 )
 
-// TakeFD returns the descriptor of that name, which is the caller's from then on. It may block or
+// TakeFD returns a descriptor of that name, which is the caller's from then on. It may block or
 // not: the keeper has it as well. It is -1 if there is none.
 func (t *Terminal) TakeFD(name string) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i, f := range t.files {
-		if f.name == name {
-			t.files = slices.Delete(t.files, i, i+1)
-			return f.fd
-		}
+	if fds := t.dups(name); len(fds) > 0 {
+		return fds[0]
 	}
 	return -1
+}
+
+// dups returns further descriptors for those of that name, which are the caller's.
+func (t *Terminal) dups(name string) (fds []int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, f := range t.files {
+		if f.name != name {
+			continue
+		}
+		if fd, err := dup(f.fd); err == nil {
+			fds = append(fds, fd)
+		}
+	}
+	return fds
+}
+
+// Place says where a keeper that adopts the terminal is to note what its program does while no host
+// is there: see Log and Exit of a [Program]. Whoever takes a terminal says so before another keeper
+// may be needed; of one that was started it is known.
+func (t *Terminal) Place(log, exit string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.place = place{log, exit}
 }
 
 // Drained reports whether all output has been read, and logged, before the terminal was taken: its
@@ -64,28 +85,40 @@ func (t *Terminal) Drained() bool {
 	})
 }
 
-// Abandoned reports whether the keeper has ended: the system ends the terminal when this process
-// lets go of it, and nobody learns how.
-func (t *Terminal) Abandoned() bool { return t.client.isGone() }
+// Abandoned reports whether the keeper has ended and no other has adopted the terminal: the system
+// ends it when this process lets go of it, and nobody learns how.
+func (t *Terminal) Abandoned() bool { return t.keeper().isGone() }
+
+// keeper returns the connection to the keeper that has the terminal.
+func (t *Terminal) keeper() *Client {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.client
+}
 
 // Memory returns the segments of a log in memory, which are the caller's from then on.
 func (t *Terminal) Memory() (segments []*os.File) {
-	for fd := t.TakeFD(fdMemory); fd >= 0; fd = t.TakeFD(fdMemory) {
+	for _, fd := range t.dups(fdMemory) {
 		segments = append(segments, os.NewFile(uintptr(fd), "memory"))
 	}
 	return segments
 }
 
 // mapLandings maps the landings that came with a terminal that was taken.
-func (t *Terminal) mapLandings() error {
-	for fd := t.TakeFD(fdLanding); fd >= 0; fd = t.TakeFD(fdLanding) {
-		l, err := MapLanding(os.NewFile(uintptr(fd), "landing"))
-		if err != nil {
-			return err
+func (t *Terminal) mapLandings() (err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.files = slices.DeleteFunc(t.files, func(f file) bool {
+		if f.name != fdLanding || err != nil {
+			return false
 		}
-		t.Landings = append(t.Landings, l)
-	}
-	return nil
+		var l *Landing
+		if l, err = MapLanding(os.NewFile(uintptr(f.fd), "landing")); err == nil {
+			t.Landings = append(t.Landings, l)
+		}
+		return true // it is closed if it could not be mapped
+	})
+	return err
 }
 
 func (t *Terminal) ended(e Exit) {
@@ -98,119 +131,70 @@ func (t *Terminal) ended(e Exit) {
 // ErrUnknownExit: the keeper has ended before the program, and nobody knows how that ended.
 var ErrUnknownExit = errors.New("keeper: the exit status is unknown: the keeper had ended")
 
-// Wait waits until the program has ended and returns how. When the keeper has gone, it fails with
-// ErrUnknownExit where the system cannot tell either (see statusOfEnded). It fails with ErrGone
-// when the connection is closed.
+// Wait waits until the program has ended and returns how. If its keeper had died before, it fails
+// with ErrUnknownExit where the system cannot tell either (see statusOfEnded). It fails with
+// ErrGone when the connection is closed.
 func (t *Terminal) Wait() (Exit, error) {
+	keeper := t.keeper()
 	select {
 	case <-t.exitKnown:
-		return t.exit, nil
-	case <-t.client.done:
+		return t.told()
+	case <-keeper.done:
 	}
 	select {
 	case <-t.exitKnown: // it said so before it went
-		return t.exit, nil
+		return t.told()
 	default:
 	}
-	if t.client.left.Load() {
+	if keeper.left.Load() {
 		return Exit{}, ErrGone
 	}
-	return t.waitAlone()
-}
-
-// pidfdEnded reports whether the process of a pidfd has ended.
-func pidfdEnded(pidfd int) (bool, error) {
-	p := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
-	n, err := unix.Poll(p, 0)
-	if err == unix.EINTR {
-		err = nil
-	}
-	return n > 0, err
-}
-
-const (
-	// adoptTime bounds how long the system's own init may take to collect an orphan's status, and
-	// adoptPoll is how often that is looked for.
-	adoptTime = time.Second
-	adoptPoll = 5 * time.Millisecond
-)
-
-// waitAlone is Wait without a keeper.
-func (t *Terminal) waitAlone() (Exit, error) {
-	pidfd := t.TakeFD(fdPid)
-	if pidfd < 0 {
-		return Exit{}, ErrUnknownExit
-	}
-	own, err := dup(pidfd)
-	if err != nil {
-		unix.Close(pidfd)
-		return Exit{}, err
-	}
-	defer unix.Close(own)
-	err = awaitPidfd(pidfd, func() (bool, error) { return pidfdEnded(own) })
-	if err != nil {
-		return Exit{}, err
-	}
-	for deadline := time.Now().Add(adoptTime); time.Now().Before(deadline); time.Sleep(adoptPoll) {
-		if status, ok := statusOfEnded(t.Pid, own); ok {
-			return Exit{Status: status, Ticks: bootTicks()}, nil
-		}
+	// If another keeper adopts the terminal meanwhile, that knows no more.
+	if pidfd := t.TakeFD(fdPid); pidfd >= 0 {
+		return awaitOrphan(t.Pid, pidfd)
 	}
 	return Exit{Ticks: bootTicks()}, ErrUnknownExit
 }
 
-// statusOfEnded returns how a process that has ended, and is no child of ours, has done so. The
-// system tells as long as nobody has collected its status (/proc/PID/stat, see proc(5)) and, since
-// Linux 6.15, to whoever has a pidfd afterwards.
-func statusOfEnded(pid, pidfd int) (status syscall.WaitStatus, ok bool) {
-	status, ok = statusOfZombie(pid)
-	if ok && unix.PidfdSendSignal(pidfd, 0, nil, 0) == nil {
-		return status, true // the number still belongs to the process
+// told returns what the keeper has said of the exit.
+func (t *Terminal) told() (Exit, error) {
+	if t.exit.Unknown {
+		return t.exit, ErrUnknownExit
 	}
-	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
-	err := unix.IoctlPidfdInfo(pidfd, &info)
-	return syscall.WaitStatus(info.Exit_code), err == nil && info.Mask&unix.PIDFD_INFO_EXIT != 0
-}
-
-// statusOfZombie returns what /proc says of a process that has ended.
-func statusOfZombie(pid int) (status syscall.WaitStatus, ok bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0, false
-	}
-	// Of the fields the third, which is the first behind the command in parentheses, is the state,
-	// and the 52nd is the status.
-	const state, exitCode = 0, 52 - 3
-	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(f) <= exitCode || string(f[state]) != "Z" {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(f[exitCode]), 10, 32)
-	return syscall.WaitStatus(n), err == nil
+	return t.exit, nil
 }
 
 // CloseEnd has the keeper close its descriptor of a pipe, without which the program does not see
 // the end of its input (Stdin), or that nobody reads its output (Stdout, Stderr).
 func (t *Terminal) CloseEnd(name string) {
-	t.client.tell(message{Op: opClose, ID: t.ID, Name: name})
+	t.mu.Lock()
+	keeper := t.client
+	t.files = slices.DeleteFunc(t.files, func(f file) bool {
+		if f.name == name {
+			unix.Close(f.fd)
+		}
+		return f.name == name
+	})
+	t.mu.Unlock()
+	keeper.tell(message{Op: opClose, ID: t.ID, Name: name})
 }
 
 // Forget lets the keeper close its descriptors and forget the exit status.
 func (t *Terminal) Forget() {
-	t.client.mu.Lock()
-	if t.client.terms[t.ID] == t {
-		delete(t.client.terms, t.ID)
-	}
-	t.client.mu.Unlock()
-	t.client.tell(message{Op: opForget, ID: t.ID})
+	t.mu.Lock()
+	keeper := t.client
+	t.over = true
+	t.mu.Unlock()
+	keeper.drop(t)
+	keeper.tell(message{Op: opForget, ID: t.ID})
 }
 
 // Close closes this side's descriptors and memory, which must not be in use. Nothing ends thereby.
 func (t *Terminal) Close() {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	closeFiles(t.files)
-	t.files = nil
-	t.mu.Unlock()
+	t.files, t.over = nil, true
 	for _, l := range t.Landings {
 		_ = l.Close() // memory is given back whatever becomes of it
 	}

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/nonce"
 )
 
 const (
@@ -34,14 +36,23 @@ const (
 // from them for output. Output that is no text may end in such a byte by chance and then loses it,
 // once in 256 times that a host is killed in the middle of a read.
 //
+// The output of a shell with a nonce is sealed in place as soon as it has been read. The Sealer's
+// state stands with the length of what it has sealed, in one word. What a host has read and not
+// sealed when it is killed is sealed when it is salvaged. A mark at which it is killed in the
+// middle of the very stores does not count then.
+//
 // Positions are those of the log. A batch has none until it is about to be logged, because another
 // output of the same program may come first. A host's methods must not be called concurrently for
 // one half.
 type Landing struct {
 	file   *os.File
 	mem    []byte
-	filled [Halves]bool // the last read has taken all it was given
+	filled [Halves]bool  // the last read has taken all it was given
+	sealer *nonce.Sealer // nil: nothing is sealed
 }
+
+// landingSeals let whoever maps a landing rely on its size: a shorter file would be SIGBUS.
+const landingSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
 const (
 	free     = -1 // the position of a half that holds nothing
@@ -59,9 +70,7 @@ func NewLanding() (*Landing, error) {
 		f.Close()
 		return nil, err
 	}
-	// Whoever maps it may rely on its size: a shorter file would be SIGBUS.
-	const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, landingSeals); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -96,12 +105,45 @@ func MapLanding(f *os.File) (*Landing, error) {
 }
 
 // base, length, extent and turn are the words of half k in the header: the position of its first
-// byte, how many bytes are known to have been read, up to where a read may have delivered more, and
-// the number of the batch.
+// byte, how many bytes are known to have been read (see filling), up to where a read may have
+// delivered more, and the number of the batch.
 func (l *Landing) base(k int) *int64   { return l.word(4 * k) }
 func (l *Landing) length(k int) *int64 { return l.word(4*k + 1) }
 func (l *Landing) extent(k int) *int64 { return l.word(4*k + 2) }
 func (l *Landing) turn(k int) *int64   { return l.word(4*k + 3) }
+
+// filling is a length, and how the Sealer stands behind it.
+type filling int64
+
+const fillBits = 32 // of the length; the state is above
+
+func (l *Landing) setFill(k int, n int, st nonce.State) {
+	atomic.StoreInt64(l.length(k), int64(n)|int64(st)<<fillBits)
+}
+
+func (l *Landing) fill(k int) filling { return filling(atomic.LoadInt64(l.length(k))) }
+
+// size is the length. Another process may have written anything.
+func (f filling) size() int64 { return within(int64(f) & (1<<fillBits - 1)) }
+
+func (f filling) state() nonce.State { return nonce.State(f >> fillBits) }
+
+// Seal has the output sealed that is read from now on, for the shell with that secret. It goes on
+// where the last process has left off; "": the output is not sealed.
+func (l *Landing) Seal(secret string) {
+	l.sealer = nonce.NewSealer(secret, l.fill(l.order()[1]).state())
+}
+
+// Leave notes how the Sealer of one stands who has read on without the Landing, which is empty.
+func (l *Landing) Leave(st nonce.State) { l.setFill(l.order()[1], 0, st) }
+
+// order returns the halves, that of the older batch first.
+func (l *Landing) order() [Halves]int {
+	if atomic.LoadInt64(l.turn(1)) < atomic.LoadInt64(l.turn(0)) {
+		return [Halves]int{1, 0}
+	}
+	return [Halves]int{0, 1}
+}
 
 func (l *Landing) word(i int) *int64 {
 	return (*int64)(unsafe.Pointer(&l.mem[8*i])) // a page is aligned for it
@@ -118,7 +160,7 @@ func (l *Landing) Begin() int {
 			continue
 		}
 		l.filled[k] = false
-		atomic.StoreInt64(l.length(k), 0)
+		l.setFill(k, 0, l.sealer.State())
 		atomic.StoreInt64(l.extent(k), 0)
 		atomic.StoreInt64(l.turn(k), atomic.LoadInt64(l.turn(1-k))+1)
 		atomic.StoreInt64(l.base(k), unplaced)
@@ -135,7 +177,7 @@ func (l *Landing) Place(k int, pos int64) { atomic.StoreInt64(l.base(k), pos) }
 // that is free and returns how much of it it has written.
 func (l *Landing) Read(k int, read func(p []byte) (int, error)) (all []byte, n int, err error) {
 	half := l.half(k)
-	at := int(atomic.LoadInt64(l.length(k)))
+	at := int(l.fill(k).size())
 	size := readSize
 	if l.filled[k] {
 		size = HalfSize
@@ -147,7 +189,8 @@ func (l *Landing) Read(k int, read func(p []byte) (int, error)) (all []byte, n i
 	setPoison(space, at)
 	atomic.StoreInt64(l.extent(k), int64(at+len(space)))
 	n, err = read(space)
-	atomic.StoreInt64(l.length(k), int64(at+n))
+	l.sealer.Seal(space[:n])
+	l.setFill(k, at+n, l.sealer.State())
 	l.filled[k] = n == len(space)
 	return half[:at+n], n, err
 }
@@ -157,20 +200,19 @@ func (l *Landing) Free(k int) { atomic.StoreInt64(l.base(k), free) }
 
 // Salvage returns, oldest first, the output that a host has read and that is not in the log, which
 // ends at position end. The host must have ended. What is returned is not kept, and all halves are
-// free then.
-func (l *Landing) Salvage(end int64) []byte {
-	order := []int{0, 1}
-	if atomic.LoadInt64(l.turn(1)) < atomic.LoadInt64(l.turn(0)) {
-		order = []int{1, 0}
-	}
-	var left []byte
-	for _, k := range order {
-		base, length := atomic.LoadInt64(l.base(k)), within(atomic.LoadInt64(l.length(k)))
+// free then. It is sealed if Seal was called; see Sealed.
+func (l *Landing) Salvage(end int64) (left []byte) {
+	for _, k := range l.order() {
+		base, fill := atomic.LoadInt64(l.base(k)), l.fill(k)
+		length := fill.size()
+		l.sealer.SetState(fill.state())
 		l.Free(k)
 		switch {
 		case base == free:
 		case base == unplaced:
-			left = append(left, l.half(k)[:length+l.unsaid(k, length)]...)
+			half := l.half(k)[:length+l.unsaid(k, length)]
+			l.sealer.Seal(half[length:])
+			left = append(left, half...)
 		default: // it was read to its end: it is in the log, in part or not at all
 			if skip := end - base; skip >= 0 && skip < length {
 				left = append(left, l.half(k)[skip:length]...)
@@ -179,6 +221,9 @@ func (l *Landing) Salvage(end int64) []byte {
 	}
 	return left
 }
+
+// Sealed returns how the Sealer stands behind what has been read or salvaged.
+func (l *Landing) Sealed() nonce.State { return l.sealer.State() }
 
 // within makes a count that another process has written one of a half's bytes.
 func within(n int64) int64 { return max(0, min(n, HalfSize)) }

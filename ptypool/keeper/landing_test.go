@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/nonce"
 )
 
 func newLanding(t *testing.T) *Landing {
@@ -201,4 +203,69 @@ func dupFile(f *os.File) (*os.File, error) {
 		return nil, dupErr
 	}
 	return os.NewFile(uintptr(fd), f.Name()), nil
+}
+
+// The landing of a shell is cut at each byte of a mark by the host's death, once between two reads
+// and once in the middle of one.
+func TestAHostKilledInTheMiddleOfAMarkLosesNoneAndLogsNoSecret(t *testing.T) {
+	secret := nonce.NewSecret()
+	mark := "\x1b]633;C;" + nonce.Of(secret) + "\a"
+	forged := "\x1b]633;D;0;" + nonce.Genuine + "\a"
+	text := "$ " + mark + forged + "x"
+	want := "$ \x1b]633;C;" + nonce.Genuine + "\a" + strings.Replace(forged, "V", "X", 1) + "x"
+	for cut := range len(text) {
+		for _, midway := range []bool{false, true} {
+			l := newLanding(t)
+			l.Seal(secret)
+			k := l.Begin()
+			logged := string(read(t, l, k, text[:cut]))
+			l.Place(k, 0)
+			l.Free(k)
+			k = l.Begin()
+			if midway {
+				killed(l, k, text[cut:])
+			} else {
+				killed(l, k, "")
+			}
+			f, err := dupFile(l.File())
+			if err != nil {
+				t.Fatal(err)
+			}
+			keeper, err := MapLanding(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keeper.Seal(secret)
+			logged += string(keeper.Salvage(int64(cut)))
+			if !midway { // the keeper reads the rest
+				rest := []byte(text[cut:])
+				s := nonce.NewSealer(secret, keeper.Sealed())
+				s.Seal(rest)
+				logged += string(rest)
+			}
+			keeper.Close()
+			if logged != want {
+				t.Errorf("cut at %d, midway %v: logged %q, want %q", cut, midway, logged, want)
+			}
+		}
+	}
+}
+
+func TestTheNextHostGoesOnInTheMiddleOfAMarkWhereTheKeeperHasLeftOff(t *testing.T) {
+	secret := nonce.NewSecret()
+	text := nonce.Of(secret) + "\a"
+	for cut := range len(text) {
+		l := newLanding(t)
+		begin(t, l, 1)
+		l.Free(1)
+		s := nonce.NewSealer(secret, 0)
+		drained := []byte(text[:cut])
+		s.Seal(drained)
+		l.Leave(s.State())
+		l.Seal(secret)
+		got := string(drained) + string(read(t, l, l.Begin(), text[cut:]))
+		if got != nonce.Genuine+"\a" {
+			t.Errorf("cut at %d: %q", cut, got)
+		}
+	}
 }

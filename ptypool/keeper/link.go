@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"termhost/ptypool/proctag"
+	"termhost/ptypool/statefile"
 )
 
 const (
@@ -45,8 +46,10 @@ type Link struct {
 	Command []string
 	Log     *slog.Logger
 
-	mu     sync.Mutex // guards client; held while connecting
-	client *Client    // nil: not connected
+	mu      sync.Mutex  // guards the fields below; held while connecting
+	client  *Client     // nil: not connected
+	own     int         // the process id of the keeper that was started last; 0: none was
+	orphans []*Terminal // of keepers that have died, that no other has adopted yet
 }
 
 // Connect returns the connection to a keeper, which it makes if there is none. It fails with a
@@ -54,12 +57,8 @@ type Link struct {
 func (l *Link) Connect() (*Client, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.client != nil && !l.client.isGone() {
+	if l.connected() {
 		return l.client, nil
-	}
-	if l.client != nil && !l.client.left.Load() {
-		l.Log.Warn("the keeper has ended: exit statuses of its terminals may be lost",
-			"pid", l.client.Pid)
 	}
 	c, err := l.dial()
 	for tries := 0; errors.Is(err, ErrNone) && tries < launches; tries++ {
@@ -72,6 +71,29 @@ func (l *Link) Connect() (*Client, error) {
 	}
 	l.client = c
 	return c, err
+}
+
+// connected reports whether there is a connection. When its keeper has died, the terminals that it
+// had are orphans. The lock is held.
+func (l *Link) connected() bool {
+	if l.client == nil || !l.client.isGone() {
+		return l.client != nil
+	}
+	if !l.client.left.Load() {
+		left := l.client.takeTerms()
+		l.Log.Warn("the keeper has died: exit statuses of its terminals may be lost",
+			"pid", l.client.Pid, "terminals", len(left))
+		l.orphans = append(l.orphans, left...)
+	}
+	l.client = nil
+	return false
+}
+
+// launched reports whether this process has started the keeper.
+func (l *Link) launched(c *Client) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return c.Pid == l.own
 }
 
 // dial connects to the keeper that runs. It waits until another host that has just ended, or a
@@ -108,12 +130,18 @@ func (l *Link) Start(p Program, memory []*os.File) (*Terminal, error) {
 	}
 }
 
+// Seals is [Client.Seals]. It is false where there is no keeper.
+func (l *Link) Seals() bool {
+	c, err := l.Connect()
+	return err == nil && c.Seals()
+}
+
 // Running reports whether there is a keeper, and connects to it. It starts none. It fails with a
 // *BusyError or a *VersionError.
 func (l *Link) Running() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.client != nil && !l.client.isGone() {
+	if l.connected() {
 		return true, nil
 	}
 	c, err := l.dial()
@@ -161,7 +189,7 @@ func (l *Link) Stop() error {
 }
 
 // launch starts a keeper and waits until it listens. It has a process session of its own, so that
-// no terminal's signals reach it, and none of this process's descriptors.
+// no terminal's signals reach it, and none of this process's descriptors. The lock is held.
 func (l *Link) launch() error {
 	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
 		return fmt.Errorf("keeper: %w", err)
@@ -194,6 +222,7 @@ func (l *Link) launch() error {
 	if err != nil {
 		return fmt.Errorf("keeper: it cannot be started: %w", err)
 	}
+	l.own = p.Pid
 	go bury(p.Pid, pidfd) // ends with the keeper
 	_ = p.Release()       // it only forgets
 	_ = r.SetReadDeadline(time.Now().Add(startTime))
@@ -221,5 +250,5 @@ func openLogFile(path string) (*os.File, error) {
 	if st, err := os.Stat(path); err == nil && st.Size() > maxLogFile {
 		flags |= os.O_TRUNC
 	}
-	return os.OpenFile(path, flags, 0o600)
+	return statefile.Open(path, flags, 0o600)
 }

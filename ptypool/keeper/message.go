@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ptypool/nonce"
 	"termhost/ptypool/termlog"
 )
 
@@ -18,7 +19,9 @@ const (
 	// Protocol is the version of what host and keeper say to each other. It rises only when an
 	// older side would misunderstand: fields and operations that one side does not know are no
 	// reason, because it skips the former and refuses the latter.
-	Protocol = 1
+	Protocol = 2
+	// sealing is the version from which on a keeper gives shells their nonces, and seals.
+	sealing = 2
 	// oldest is the lowest version of the other side that this one understands.
 	oldest = 1
 
@@ -38,6 +41,7 @@ const (
 	opList   = "list"   // answered with Terms, in messages of which all but the last say More
 	opStart  = "start"  // files: program, landings, memory; answered with Terms[0] and its own
 	opTake   = "take"   // ID; answered with Terms[0] and all its descriptors
+	opAdopt  = "adopt"  // Terms[0], Log, ExitFile and all a take has; answered: see session.adopt
 	opClose  = "close"  // ID, Name: the keeper closes its descriptor of that name; not answered
 	opForget = "forget" // ID: all of it; not answered
 	opStop   = "stop"   // answered, then the keeper ends
@@ -78,6 +82,11 @@ type message struct {
 	FDs []string `json:"fds,omitempty"`
 	// Note comes with a terminal that is taken.
 	Note []byte `json:"note,omitempty"`
+	// Secret comes with one whose shell has a nonce.
+	Secret string `json:"secret,omitempty"`
+	// Log and ExitFile are those of a Program.
+	Log      string `json:"log,omitempty"`
+	ExitFile string `json:"exitFile,omitempty"`
 
 	files []file // those descriptors
 }
@@ -112,11 +121,20 @@ type Exit struct {
 	Ticks uint64 `json:"ticks"`
 	// At is the same moment for people.
 	At time.Time `json:"at,omitzero"`
+	// Unknown: the program was no child of the keeper's, which has adopted it, and the system does
+	// not say how it ended. Status is unknownStatus then.
+	Unknown bool `json:"unknown,omitempty"`
 }
+
+// unknownStatus is exit code 255, which no keeper before [Exit.Unknown] takes for success.
+const unknownStatus = syscall.WaitStatus(255 << 8)
 
 // Ended returns how and when the program ended, as a log has it.
 func (e *Exit) Ended() termlog.Status {
 	st := termlog.Status{Code: e.Status.ExitStatus(), At: e.At}
+	if e.Unknown {
+		st.Code = -1
+	}
 	if e.Status.Signaled() {
 		st.Signal = int(e.Status.Signal())
 		st.Code = 128 + st.Signal
@@ -145,6 +163,16 @@ type Program struct {
 	Exit string `json:"exit,omitempty"`
 	// Note is the host's own: see [Terminal.Note].
 	Note []byte `json:"note,omitempty"`
+	// Grant is the nonce of a shell on a pty; nil: it gets none.
+	Grant *nonce.Grant `json:"grant,omitempty"`
+}
+
+// secret returns the secret of the program's nonce; "": it has none.
+func (p *Program) secret() string {
+	if p.Grant == nil || p.Pipes {
+		return ""
+	}
+	return p.Grant.Secret
 }
 
 // conn carries messages. Only one goroutine may receive.

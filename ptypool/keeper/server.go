@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ptypool/statefile"
 	"termhost/ptypool/termlog"
 )
 
@@ -70,7 +71,7 @@ func Serve(ctx context.Context, cfg Config) error {
 	if cfg.Linger == 0 {
 		cfg.Linger = DefaultLinger
 	}
-	dir, err := os.Open(cfg.Dir)
+	dir, err := statefile.OpenFolder(cfg.Dir)
 	if err != nil {
 		return fmt.Errorf("keeper: %w", err)
 	}
@@ -104,7 +105,7 @@ func Serve(ctx context.Context, cfg Config) error {
 
 // lockFolder takes the lock that one keeper in a folder holds.
 func lockFolder(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := statefile.Open(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: %w", err)
 	}
@@ -205,7 +206,7 @@ func (s *server) serve(c *conn) {
 	h := &session{s: s, conn: c, pid: pid}
 	answer := message{
 		Op: opAnswer, Seq: hello.Seq, Protocol: Protocol, Oldest: oldest,
-		Version: s.cfg.Version, Boot: bootID(), Pid: os.Getpid(),
+		Version: s.cfg.Version, Boot: BootID(), Pid: os.Getpid(),
 	}
 	switch other := s.admit(h, hello.Protocol); {
 	case hello.Protocol < oldest:

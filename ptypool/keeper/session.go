@@ -40,6 +40,8 @@ func (h *session) handle(m *message) error {
 		return h.start(m)
 	case opTake:
 		return h.take(m)
+	case opAdopt:
+		return h.adopt(m)
 	case opClose:
 		if t := h.s.find(m.ID); t != nil && m.Name != "" {
 			t.close(m.Name)

@@ -72,12 +72,22 @@ func start(p Program) (pid, waitfd int, files []file, err error) {
 	if err != nil {
 		return 0, -1, files, err
 	}
+	granted, err := p.Grant.Open()
+	if err != nil {
+		return 0, -1, files, err
+	}
 	attr := &syscall.ProcAttr{Dir: p.Dir, Env: env, Sys: sys}
 	for i := range 3 { // a terminal has one descriptor for all three
 		attr.Files = append(attr.Files, uintptr(theirs[i%len(theirs)]))
 	}
+	if granted >= 0 {
+		attr.Files = append(attr.Files, uintptr(granted)) // nonce.FD
+		defer unix.Close(granted)
+	}
 	tag := proctag.New(p.Marker)
-	if pid, err = proctag.ForkExec(p.Path, p.Argv, attr, tag); err != nil {
+	pid, err = proctag.ForkExec(p.Path, p.Argv, attr, tag)
+	p.Grant.Give(pid)
+	if err != nil {
 		return 0, -1, files, err
 	}
 	if pidfd < 0 {
@@ -149,8 +159,8 @@ func bootTicks() uint64 {
 	return uint64(ts.Sec)*perSecond + uint64(ts.Nsec)/(1e9/perSecond)
 }
 
-// bootID names the time since the machine was started; "": unknown.
-func bootID() string {
+// BootID names the time since the machine was started; "": unknown.
+func BootID() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil || len(id) < 36 {
 		return ""

@@ -12,11 +12,13 @@ import (
 
 // kept is a terminal that the keeper keeps.
 type kept struct {
+	adopted            bool // the program is not this process's child: see session.adopt
 	id, marker, logDir string
 	exitFile           string // see Program.Exit
 	pid                int
 	pipes              bool
 	note               []byte
+	secret             string        // of its shell's nonce; "": none. Hosts are told it
 	ended              chan struct{} // closed when exit is set
 
 	mu    sync.Mutex // guards the fields below; server.mu may be held when it is taken
@@ -28,29 +30,39 @@ type kept struct {
 func newKept(p Program, pid int, files []file) *kept {
 	return &kept{
 		id: p.ID, marker: p.Marker, logDir: p.Log, exitFile: p.Exit, pid: pid, pipes: p.Pipes,
-		files: files, note: p.Note, ended: make(chan struct{}),
+		files: files, note: p.Note, secret: p.secret(), ended: make(chan struct{}),
 	}
 }
 
-// wait collects the leader's status when it has ended. While it waits it holds no thread. pidfd is
+// wait learns the leader's status when it has ended. While it waits it holds no thread. pidfd is
 // closed then.
 func (t *kept) wait(pidfd int) error {
-	var ws syscall.WaitStatus
-	err := awaitPidfd(pidfd, func() (ended bool, err error) {
-		pid, err := syscall.Wait4(t.pid, &ws, syscall.WNOHANG, nil)
-		if err == syscall.EINTR {
-			err = nil
-		}
-		return pid == t.pid, err
-	})
+	await := awaitChild
+	if t.adopted {
+		await = awaitOrphan
+	}
+	exit, err := await(t.pid, pidfd)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.exit = &Exit{Status: ws, Ticks: bootTicks(), At: time.Now()}
+	t.exit = &exit
 	close(t.ended)
 	if t.drain != nil {
 		t.drain.programEnded()
 	}
 	return err
+}
+
+// awaitChild collects the status of a child when it has ended. pidfd is closed then.
+func awaitChild(pid, pidfd int) (Exit, error) {
+	var ws syscall.WaitStatus
+	err := awaitPidfd(pidfd, func() (ended bool, err error) {
+		got, err := syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			err = nil
+		}
+		return got == pid, err
+	})
+	return Exit{Status: ws, Ticks: bootTicks(), At: time.Now()}, err
 }
 
 // awaitPidfd parks until pidfd, which it closes, says that its process has ended and done confirms
@@ -132,6 +144,7 @@ func (t *kept) give(to *conn, m message) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	m.Terms, m.files, m.Note = []Info{t.infoLocked()}, t.files, t.note
+	m.Secret = t.secret
 	return to.send(m)
 }
 

@@ -12,10 +12,13 @@
 // The encodings are xterm's (invisible-island.net/xterm/ctlseqs) and those of kitty's keyboard
 // protocol (sw.kovidgoyal.net/kitty/keyboard-protocol).
 //
-// The package does no I/O and has no clock.
+// The package does no I/O. Nothing in it but Answers has a clock.
 package keyboard
 
 import "unicode"
+
+// Interrupt is what ctrl-C sends: a terminal line's usual VINTR (termios(3)).
+const Interrupt = 0x03
 
 // Key is one press of a key.
 type Key struct {

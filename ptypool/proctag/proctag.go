@@ -92,15 +92,24 @@ func Of(pid int) Tag {
 	return 0
 }
 
+// Untouched reports whether a process has the limits of this one, and so descends from none that
+// has got a tag here: it costs one system call. It is false where that cannot be told.
+func Untouched(pid int) bool {
+	_, able := topOf(own())
+	var l unix.Rlimit
+	return able && unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &l) == nil && l == own()
+}
+
 // forking is held while this process has a soft limit that is a child's.
 var forking sync.Mutex
 
-// ForkExec is syscall.ForkExec of a process that has the tag from its first moment on. What is
-// started in another way at the same moment may get the tag as a soft limit; what must not is
-// started inside [Untagged].
+// ForkExec is syscall.ForkExec of a process that has the tag, and no other, from its first moment
+// on; 0 is none. What is started in another way at the same moment may get the tag as a soft limit;
+// what must not is started inside [Untagged].
 func ForkExec(path string, argv []string, attr *syscall.ProcAttr, tag Tag) (pid int, err error) {
 	if tag == 0 {
-		return syscall.ForkExec(path, argv, attr)
+		Untagged(func() { pid, err = syscall.ForkExec(path, argv, attr) })
+		return pid, err
 	}
 	before := own()
 	forking.Lock()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -62,6 +63,50 @@ func TestWhatATaggedProcessLeavesBehindHasItsTag(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The tag of a terminal that is being started must not get into what is started beside it: that
+// would be hung up with the terminal.
+func TestWhatIsStartedWithoutATagGetsNone(t *testing.T) {
+	cat := func(tag Tag) (pid int, end func()) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err = ForkExec("/bin/cat", []string{"cat"}, &syscall.ProcAttr{
+			Files: []uintptr{r.Fd(), 1, 2},
+		}, tag)
+		r.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pid, func() {
+			w.Close()
+			_, _ = syscall.Wait4(pid, nil, 0, nil)
+		}
+	}
+	var tagging sync.WaitGroup
+	done := make(chan struct{})
+	tagging.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				_, end := cat(New("realm-one"))
+				end()
+			}
+		}
+	})
+	for range 100 {
+		pid, end := cat(0)
+		if got := Of(pid); got != 0 {
+			t.Errorf("a process without a tag has tag %x", got)
+		}
+		end()
+	}
+	close(done)
+	tagging.Wait()
 }
 
 func TestTagsTellNamesAndRealmsApart(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package smalldisk is for tests only: it has file systems that are soon full.
+// Package smalldisk is for tests only: it has file systems that are soon full, and a file that
+// fails.
 package smalldisk
 
 import (

@@ -37,7 +37,7 @@ func scribble(t *testing.T, l *Log, mark byte, plan *[]byte, most int) (all []pl
 		for rest := p; len(rest) > 0; {
 			n := min(len(rest), maxData, int(l.size-segmentHeader)/2-recordHeader) // see Append
 			before := l.newest
-			at := placed{Record: Record{kind, l.end, noon, rest[:n]}, begin: l.offset}
+			at := placed{Record: Record{Kind: kind, Pos: l.end, Time: noon, Payload: rest[:n]}, begin: l.offset}
 			turned, err := l.Append(kind, noon, rest[:n])
 			if err != nil {
 				t.Fatal(err)

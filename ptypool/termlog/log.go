@@ -2,14 +2,19 @@ package termlog
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"termhost/ptypool/statefile"
 )
 
 const (
@@ -47,14 +52,17 @@ type Buffer struct{ b []byte }
 // Log is a bounded sequence of records. Its methods must not be called concurrently. Only one
 // process may append at a time.
 type Log struct {
-	dir      string    // where files are made that are missing; "": none is
-	segments []segment // in the order of their files
-	size     int64     // of one segment, in bytes
-	newest   int       // the segment that is written; valid if end is known
-	offset   int64     // where the next record goes in it
-	end      int64     // the position behind the last record
-	found    bool      // offset was found by reading, and what stands behind it is not known
-	buf      *Buffer
+	dir        string    // where files are made that are missing; "": none is
+	segments   []segment // in the order of their files
+	size       int64     // of one segment, in bytes
+	newest     int       // the segment that is written; valid if end is known
+	offset     int64     // where the next record goes in it
+	end        int64     // the position behind the last record
+	found      bool      // offset was found by reading, and what stands behind it is not known
+	damage     []string  // see Damage
+	torn       bool      // its last words are about the end
+	unfinished bool      // see Unfinished
+	buf        *Buffer
 }
 
 // Create makes an empty log of at most size bytes (at least MinSize) in the folder dir, which must
@@ -64,29 +72,52 @@ func Create(dir string, size int64) (*Log, error) {
 }
 
 // Open opens the log in the folder dir, of the size that it was made with. Torn records are left
-// out. It fails with fs.ErrNotExist if there is no log, and with a *FormatError.
+// out. Of a log that is damaged it opens what is whole, or makes an empty one where nothing is: see
+// [Log.Damage]. It fails with fs.ErrNotExist if there is no log, and with a *FormatError.
 func Open(dir string) (*Log, error) { return new(Buffer).Open(dir) }
 
 // Open is like the function Open, for a log that shares the Buffer.
 func (b *Buffer) Open(dir string) (*Log, error) {
 	files := make([]*os.File, Segments)
 	missing := 0
+	var damage []string
 	for i := range files {
-		f, err := os.OpenFile(segmentPath(dir, i), os.O_RDWR, 0)
+		f, err := statefile.Open(segmentPath(dir, i), os.O_RDWR, 0)
 		switch {
 		case err == nil:
 			files[i] = f
 			continue
 		case errors.Is(err, fs.ErrNotExist):
-			missing++
+			if missing++; missing < Segments {
+				continue
+			}
+		case errors.Is(err, statefile.ErrNoFile):
+			if err = setAside(dir, i); err == nil {
+				damage = append(damage, segmentName(i)+" is no file")
+				continue
+			}
 		}
-		if missing == Segments || !errors.Is(err, fs.ErrNotExist) {
-			closeAll(files)
-			return nil, err
-		}
+		closeAll(files)
+		return nil, err
 	}
-	return b.open(dir, files, MinSize)
+	l, err := b.open(dir, files, MinSize)
+	if err == nil {
+		l.damage = append(damage, l.damage...)
+	}
+	return l, err
 }
+
+// Damage says for people what of the log was found to be lost when it was opened, and in which
+// files; "": nothing. What was no segment is left aside, under a name that ends in ".damaged".
+func (l *Log) Damage() string { return strings.Join(l.damage, ", ") }
+
+// Torn reports whether nothing is damaged but the output at the very end: the writer may have been
+// killed in the middle of it.
+func (l *Log) Torn() bool { return l.torn && len(l.damage) == 1 }
+
+// Unfinished reports whether the log ends in the middle of a record that is no output. If its
+// writer was killed there nothing is lost; if the log was cut, what followed is.
+func (l *Log) Unfinished() bool { return l.unfinished }
 
 // New returns the log that lives in the given files, which are the Log's from then on, also when
 // New fails. They may be empty, or hold what an earlier Log has written, whose size then counts.
@@ -146,9 +177,17 @@ func (b *Buffer) open(dir string, files []*os.File, size int64) (*Log, error) {
 	return l, nil
 }
 
-func segmentPath(dir string, i int) string {
-	return filepath.Join(dir, "log."+strconv.Itoa(i))
+func segmentName(i int) string { return "log." + strconv.Itoa(i) }
+
+func segmentPath(dir string, i int) string { return filepath.Join(dir, segmentName(i)) }
+
+// setAside makes room for segment i where something else has its name.
+func setAside(dir string, i int) error {
+	path := segmentPath(dir, i)
+	return os.Rename(path, path+damagedSuffix)
 }
+
+const damagedSuffix = ".damaged"
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
@@ -169,20 +208,104 @@ func (l *Log) find() error {
 		if err := s.readHeader(); err != nil {
 			return err
 		}
+		if s.generation == 0 && l.dir != "" {
+			if err := l.discard(i); err != nil {
+				return err
+			}
+		}
 		if s.generation > 0 && (newest < 0 || s.generation > l.segments[newest].generation) {
 			newest = i
 		}
 	}
 	if newest < 0 {
+		found := func(s segment) bool { return s.f != nil }
+		if l.dir != "" && slices.ContainsFunc(l.segments, found) {
+			l.damage = append(l.damage, "it is empty")
+		}
 		return l.begin(0, 1, 0)
 	}
+	l.findMissing(newest)
 	s := &l.segments[newest]
 	l.size = s.size
 	l.newest, l.offset, l.end, l.found = newest, segmentHeader, s.first, true
-	return s.scan(l.buf, func(r Record) {
-		l.offset += int64(recordHeader + len(r.Payload))
-		l.end = r.end()
-	})
+	for at := l.offset; ; {
+		err := s.scan(at, l.buf, func(r Record) {
+			at += int64(recordHeader + len(r.Payload))
+			l.end = r.end()
+		})
+		l.offset = at
+		if err != nil || !l.firstRound(newest) {
+			return err
+		}
+		more, err := s.nextRecord(at, l.end)
+		if err != nil || more < 0 {
+			return errors.Join(err, l.findTorn())
+		}
+		l.damaged(newest, at)
+		at = more
+	}
+}
+
+// firstRound reports whether nothing of an older round can be in segment i, so that its file ends
+// with its last record.
+func (l *Log) firstRound(i int) bool { return l.segments[i].generation <= uint64(len(l.segments)) }
+
+// damaged notes that segment i is damaged.
+func (l *Log) damaged(i int, at int64) {
+	l.damage = append(l.damage, fmt.Sprintf("%s is damaged at byte %d", segmentName(i), at))
+}
+
+// discard leaves the file of segment i aside, which has no valid header. An empty one may just have
+// been made.
+func (l *Log) discard(i int) error {
+	s := &l.segments[i]
+	length, err := s.length()
+	if err != nil || length == 0 {
+		return err
+	}
+	if err := setAside(l.dir, i); err != nil {
+		return err
+	}
+	l.damage = append(l.damage, segmentName(i)+" is none of its segments")
+	s.f.Close()
+	s.f = nil
+	return nil
+}
+
+// findMissing notes which segments are missing before the newest.
+func (l *Log) findMissing(newest int) {
+	n := len(l.segments)
+	last := l.segments[newest].generation
+	for back := 1; back < n && uint64(back) < last; back++ {
+		i := (newest - back + n) % n
+		if l.segments[i].generation != last-uint64(back) {
+			l.damage = append(l.damage, segmentName(i)+" is missing")
+		}
+	}
+}
+
+// findTorn notes if the newest segment, which is of the first round, ends in what is no whole
+// record.
+func (l *Log) findTorn() error {
+	s := &l.segments[l.newest]
+	length, err := s.length()
+	if err != nil {
+		return err
+	}
+	var rest [recordHeader]byte
+	n, err := s.f.ReadAt(rest[:min(recordHeader, max(0, length-l.offset))], l.offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	kind := Kind(binary.LittleEndian.Uint32(rest[8:]))
+	other := n == recordHeader && kind != Data && kind <= Description // nothing that was printed
+	if rest != [recordHeader]byte{} && other {
+		l.unfinished = true
+	} else if rest != [recordHeader]byte{} {
+		l.damaged(l.newest, l.offset)
+		l.torn = true
+	}
+	return nil
 }
 
 // begin starts segment i with a new generation at position first. A file whose generation is not
@@ -193,7 +316,7 @@ func (l *Log) begin(i int, generation uint64, first int64) error {
 	}
 	s := segment{f: l.segments[i].f, generation: generation, first: first, size: l.size}
 	if l.segments[i].generation == 0 {
-		if err := s.erase(0); err != nil {
+		if err := s.erase(0, s.size); err != nil {
 			return err
 		}
 	}
@@ -209,7 +332,7 @@ func (l *Log) begin(i int, generation uint64, first int64) error {
 func (l *Log) makeFile(i int) (err error) {
 	if l.segments[i].f == nil {
 		const flags = os.O_RDWR | os.O_CREATE | os.O_TRUNC
-		l.segments[i].f, err = os.OpenFile(segmentPath(l.dir, i), flags, 0o600)
+		l.segments[i].f, err = statefile.Open(segmentPath(l.dir, i), flags, 0o600)
 	}
 	return err
 }
@@ -229,12 +352,12 @@ func (l *Log) First() int64 { return l.segments[l.ordered()[0]].first }
 // Data, has been written, End says how much, and Append may be called again.
 func (l *Log) Append(kind Kind, at time.Time, payload []byte) (turned bool, err error) {
 	if kind != Data {
-		return l.write(Record{kind, l.end, at, payload})
+		return l.write(Record{Kind: kind, Pos: l.end, Time: at, Payload: payload})
 	}
 	most := min(maxData, int(l.size-segmentHeader)/2-recordHeader)
 	for len(payload) > 0 {
 		n := min(len(payload), most)
-		t, err := l.write(Record{Data, l.end, at, payload[:n]})
+		t, err := l.write(Record{Kind: Data, Pos: l.end, Time: at, Payload: payload[:n]})
 		turned = turned || t
 		if err != nil {
 			return turned, err
@@ -248,7 +371,7 @@ func (l *Log) Append(kind Kind, at time.Time, payload []byte) (turned bool, err 
 // behind them.
 func (l *Log) Skip(n int64, at time.Time, why string) error {
 	before := l.end
-	_, err := l.write(Record{Gap, l.end + n, at, []byte(why)})
+	_, err := l.write(Record{Kind: Gap, Pos: l.end + n, Time: at, Payload: []byte(why)})
 	if err != nil {
 		l.end = before
 	}
@@ -274,13 +397,18 @@ func (l *Log) write(r Record) (turned bool, err error) {
 	if l.found {
 		// Behind a damaged record there may be whole ones, which would follow the next one that
 		// has the damaged one's length.
-		if err := s.erase(l.offset); err != nil {
+		if err := s.erase(l.offset, s.size); err != nil {
 			return turned, err
 		}
 		l.found = false
 	}
 	l.buf.b = append(appendHeader(l.buf.b[:0], r, s.generation), r.Payload...)
 	if _, err := s.f.WriteAt(l.buf.b, l.offset); err != nil {
+		// A full disk may have taken a part of it, even where it says that it has taken nothing.
+		// That is to look neither torn nor damaged.
+		if s.erase(l.offset, length) != nil {
+			l.found = true
+		}
 		return turned, err
 	}
 	l.offset += length
@@ -289,61 +417,23 @@ func (l *Log) write(r Record) (turned bool, err error) {
 }
 
 // Read calls visit with every record from the one that holds position from on, oldest first, until
-// visit returns false. Payloads may be kept. A segment whose middle is damaged ends at the damage;
-// visit then sees positions jump.
+// visit returns false. Payloads may be kept. What is damaged is left out: visit sees positions
+// jump.
 func (l *Log) Read(from int64, visit func(Record) bool) error {
 	order := l.ordered()
-	for k, i := range order {
-		if k+1 < len(order) && l.segments[order[k+1]].first < from {
-			continue // all of it comes before: what stands at from itself may be in both
-		}
-		s := &l.segments[i]
-		records, err := s.read(nil)
-		if err != nil {
+	for len(order) > 1 && l.segments[order[1]].first < from {
+		order = order[1:] // all of it comes before: what stands at from itself may be in both
+	}
+	r := NewReader(Spot{generation: l.segments[order[0]].generation, offset: segmentHeader})
+	for {
+		r.buf = nil // payloads may be kept
+		more, err := r.Next(l)
+		if err != nil || !more || !r.Each(func(rec Record) bool {
+			before := rec.end() < from || rec.Kind == Data && rec.end() == from
+			return before || visit(rec)
+		}) {
 			return err
 		}
-		p := Piece{s.generation, records}
-		if !p.Each(func(r Record) bool {
-			before := r.end() < from || r.Kind == Data && r.end() == from
-			return before || visit(r)
-		}) {
-			return nil
-		}
-	}
-	return nil
-}
-
-// Piece is a copy of a part of a log, which may be looked at while the log goes on.
-type Piece struct {
-	generation uint64
-	records    []byte
-}
-
-// Next returns the piece that follows p, which it overwrites; the zero Piece comes before the
-// oldest one. ok is false if p is the newest. Pieces that are overwritten before they are read are
-// left out: positions jump.
-func (l *Log) Next(p Piece) (next Piece, ok bool, err error) {
-	for _, i := range l.ordered() {
-		if s := &l.segments[i]; s.generation > p.generation {
-			records, err := s.read(p.records)
-			return Piece{s.generation, records}, err == nil, err
-		}
-	}
-	return Piece{}, false, nil
-}
-
-// Each calls visit with every record of the piece until that returns false, and reports whether it
-// did not. Payloads are parts of the piece.
-func (p Piece) Each(visit func(Record) bool) bool {
-	for rest := p.records; ; {
-		r, n, ok := parseRecord(rest, p.generation)
-		if !ok {
-			return true
-		}
-		if !visit(r) {
-			return false
-		}
-		rest = rest[n:]
 	}
 }
 

@@ -10,8 +10,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"termhost/ahp/hosttest/slowtest"
+	"termhost/ptypool/smalldisk"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -158,7 +163,11 @@ func TestAFileCutAnywhereLosesOnlyWhatIsBehindTheCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range whole {
+	step := 7
+	if slowtest.On() {
+		step = 1
+	}
+	for n := 0; n < len(whole); n += step {
 		cut := filepath.Join(t.TempDir(), "cut")
 		if err := os.Mkdir(cut, 0o700); err != nil {
 			t.Fatal(err)
@@ -250,6 +259,66 @@ func TestAFolderWithoutALogIsNone(t *testing.T) {
 	}
 }
 
+// TestDamageIsFoundAndWhatIsWholeIsRead spoils logs of one round and of several.
+func TestDamageIsFoundAndWhatIsWholeIsRead(t *testing.T) {
+	flip := func(at int) func(path string) error {
+		return func(path string) error {
+			text, err := os.ReadFile(path)
+			if err == nil {
+				text[at%len(text)] ^= 1
+				err = os.WriteFile(path, text, 0o600)
+			}
+			return err
+		}
+	}
+	cutShort := func(path string) error {
+		st, err := os.Stat(path)
+		if err == nil {
+			err = os.Truncate(path, st.Size()-1)
+		}
+		return err
+	}
+	for name, c := range map[string]struct {
+		size, segment int
+		spoil         func(path string) error
+		damage        string
+		ends          bool // what was printed last is lost
+	}{
+		"nothing":            {3000, 0, func(string) error { return nil }, "", false},
+		"the middle":         {3000, 0, flip(1500), "log.0 is damaged at byte 1", false},
+		"a header":           {3000, 0, flip(3), "log.0 is none of its segments", true},
+		"an old header":      {100_000, 0, flip(3), "log.0 is none of its segments, log.0 is missing", false},
+		"an old one is gone": {100_000, 1, os.Remove, "log.1 is missing", false},
+		"it is empty":        {3000, 0, func(p string) error { return os.Truncate(p, 0) }, "it is empty", true},
+		"its end":            {3000, 0, cutShort, "log.0 is damaged at byte ", true},
+	} {
+		dir, all := cutOff(t, c.size)
+		if err := c.spoil(segmentPath(dir, c.segment)); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Open(dir)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := l.Damage(); !strings.HasPrefix(got, c.damage) || (got == "") != (c.damage == "") {
+			t.Errorf("%s: it says %q, want %q", name, got, c.damage)
+		}
+		if ends := l.End() < int64(len(all)); ends != c.ends {
+			t.Errorf("%s: it ends at %d of %d", name, l.End(), len(all))
+		}
+		for _, r := range records(t, l, 0) {
+			if !bytes.HasPrefix(all[r.Pos:], r.Payload) {
+				t.Fatalf("%s: at %d there is %q", name, r.Pos, r.Payload)
+			}
+		}
+		l.Close()
+		if l, err = Open(dir); err != nil || l.End() > int64(len(all)) {
+			t.Fatalf("%s: then %v", name, err)
+		}
+		l.Close()
+	}
+}
+
 func TestALogOfANewerFormatIsRefused(t *testing.T) {
 	dir, _ := cutOff(t, 10)
 	f, err := os.OpenFile(segmentPath(dir, 0), os.O_RDWR, 0)
@@ -293,4 +362,32 @@ func BenchmarkAppend(b *testing.B) {
 func resum(h []byte) []byte {
 	sum := crc32.Checksum(h[:segmentHeader-4], castagnoli)
 	return binary.LittleEndian.AppendUint32(h[:segmentHeader-4], sum)
+}
+
+// TestWhatAFullDiskHasTakenAPartOfIsNoDamage: a record that did not fit leaves nothing behind.
+func TestWhatAFullDiskHasTakenAPartOfIsNoDamage(t *testing.T) {
+	disk := smalldisk.New(t, "256k")
+	const room = 20 << 10
+	smalldisk.Fill(t, disk, "full", room)
+	l, err := Create(disk, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	piece := bytes.Repeat([]byte("x"), 9000) // pages have 4096 bytes
+	for err == nil {
+		_, err = l.Append(Data, time.Unix(1, 0), piece)
+	}
+	if !errors.Is(err, syscall.ENOSPC) || l.End() == 0 {
+		t.Fatalf("at %d: %v", l.End(), err)
+	}
+	again, err := Open(disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if again.Damage() != "" || again.Unfinished() || again.End() != l.End() {
+		t.Errorf("%q, unfinished %v, %d bytes of %d", again.Damage(), again.Unfinished(), again.End(),
+			l.End())
+	}
 }

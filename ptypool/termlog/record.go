@@ -30,6 +30,9 @@ const (
 	Description Kind = 7
 )
 
+// Damaged is the payload of a Gap where a log was found to be damaged: see [Log.Damage].
+const Damaged = "the log was damaged"
+
 // Record is one entry of a log.
 type Record struct {
 	Kind Kind
@@ -38,7 +41,12 @@ type Record struct {
 	Time time.Time
 	// Payload belongs to the reader that was given the record.
 	Payload []byte
+
+	next Spot // see Next
 }
+
+// Next returns where the record stands that follows this one, which a [Reader] has read.
+func (r Record) Next() Spot { return r.next }
 
 // end is the position behind the record.
 func (r Record) end() int64 {
@@ -53,6 +61,8 @@ type Status struct {
 	Code   int       `json:"code"` // 128+n for signal n; -1: not known
 	Signal int       `json:"signal,omitempty"`
 	At     time.Time `json:"at"`
+	// Logged is the position that the log had reached; 0: not known.
+	Logged int64 `json:"logged,omitempty"`
 }
 
 // SizePayload is the payload of a Resize.
@@ -107,6 +117,21 @@ func checksum(generation uint64, header, payload []byte) uint32 {
 
 // recordLength returns how long the record is that p, which has its header, begins with.
 func recordLength(p []byte) int { return recordHeader + int(binary.LittleEndian.Uint32(p)) }
+
+// findRecord returns where in p, which does not begin with one, the first whole record is that does
+// not come before position end; len(p): there is none.
+func findRecord(p []byte, generation uint64, end int64) int {
+	for i := 1; i+recordHeader <= len(p); i++ {
+		// The checksum is for those that may be one: of a length below 16 MiB, and a kind.
+		if p[i+3] != 0 || p[i+8] == 0 || Kind(p[i+8]) > Description || p[i+9]|p[i+10]|p[i+11] != 0 {
+			continue
+		}
+		if r, _, ok := parseRecord(p[i:], generation); ok && r.Pos >= end {
+			return i
+		}
+	}
+	return len(p)
+}
 
 // parseRecord returns the record that p begins with and its length in p, or ok == false if p does
 // not begin with a whole record of this generation. The payload is a part of p.

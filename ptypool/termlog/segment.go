@@ -66,22 +66,31 @@ func (s *segment) appendHeader(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[at:], castagnoli))
 }
 
+// length returns how long the file is, in bytes.
+func (s *segment) length() (int64, error) { return s.f.Seek(0, io.SeekEnd) }
+
 // read returns the segment's records as bytes, in buf if that has room for them.
 func (s *segment) read(buf []byte) ([]byte, error) {
-	st, err := s.f.Stat()
+	p, _, err := s.readPart(segmentHeader, s.size, buf)
+	return p, err
+}
+
+// readPart is read for at most n bytes from an offset on; last: no more follow.
+func (s *segment) readPart(from, n int64, buf []byte) (p []byte, last bool, err error) {
+	length, err := s.length()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	size := min(st.Size(), s.size) - segmentHeader
-	if size <= 0 {
-		return nil, nil
+	size := min(length, s.size) - from
+	if last = size <= n; size <= 0 {
+		return nil, last, nil
 	}
-	p := slices.Grow(buf[:0], int(size))[:size]
-	n, err := s.f.ReadAt(p, segmentHeader)
+	p = slices.Grow(buf[:0], int(min(size, n)))[:min(size, n)]
+	k, err := s.f.ReadAt(p, from)
 	if errors.Is(err, io.EOF) { // it was cut off meanwhile
-		err = nil
+		last, err = true, nil
 	}
-	return p[:n], err
+	return p[:k], last, err
 }
 
 const (
@@ -91,15 +100,15 @@ const (
 	mostBuffer = 4 * window
 )
 
-// scan calls visit with every record of the segment, without a Buffer as large as that: records may
-// not be kept.
-func (s *segment) scan(buf *Buffer, visit func(Record)) error {
-	st, err := s.f.Stat()
+// scan calls visit with every record of the segment from an offset on, without a Buffer as large as
+// that: records may not be kept.
+func (s *segment) scan(from int64, buf *Buffer, visit func(Record)) error {
+	length, err := s.length()
 	if err != nil {
 		return err
 	}
-	size := min(st.Size(), s.size)
-	at := int64(segmentHeader) // what has been read ends there, and its last bytes are p
+	size := min(length, s.size)
+	at := from // what has been read ends there, and its last bytes are p
 	p := buf.b[:0]
 	for {
 		r, n, ok := parseRecord(p, s.generation)
@@ -136,13 +145,32 @@ func (s *segment) scan(buf *Buffer, visit func(Record)) error {
 	return err
 }
 
-// erase fills the segment with zeros from an offset to the end of its file, which keeps its room.
-func (s *segment) erase(from int64) error {
-	st, err := s.f.Stat()
+// nextRecord returns the offset of the first whole record behind what is none at an offset. It is
+// one that does not come before position end; -1: there is none.
+func (s *segment) nextRecord(from, end int64) (int64, error) {
+	length, err := s.length()
+	if err != nil || min(length, s.size) <= from {
+		return -1, err
+	}
+	p, err := s.read(nil)
+	if err != nil || int64(len(p)) <= from-segmentHeader { // it was cut off meanwhile
+		return -1, err
+	}
+	p = p[from-segmentHeader:]
+	if i := findRecord(p, s.generation, end); i < len(p) {
+		return from + int64(i), nil
+	}
+	return -1, nil
+}
+
+// erase fills n bytes of the segment from an offset on with zeros, or as many as its file has,
+// which keeps its room.
+func (s *segment) erase(from, n int64) error {
+	length, err := s.length()
 	if err != nil {
 		return err
 	}
-	end := min(st.Size(), s.size)
+	end := min(from+n, length, s.size)
 	zeros := make([]byte, max(0, min(window, end-from)))
 	for err == nil && from < end {
 		var n int

@@ -100,6 +100,8 @@ var feedCases = []struct{ name, in, data, events string }{
 		"\x1b]133;A\a\x1b]133;C\a\x1b]133;D;0\a\x1b]633;D;0;guess\a\x1b]633;n0nce\a\x1b]633\a", "", ""},
 	{"a forged end", "\x1b]633;C;n0nce\a\x1b]633;D;0\a\x1b]633;D;0;\a\x1b]633;D;2;n0nce\a", "",
 		`0:detection, 0:executed "", 0:finished 2 true`},
+	{"a nonce in pieces", "\x1b]633;C;n0\x01nce\a\x1b]0633;C;n0\x7fnce\a\x1b]633;C;\u0080n0nce\u0081\a\x1b]6\r33;C;n0\nnce\x1b\\" +
+		"\x1b]633;E;a\u0085b;n0nce\a\x1b]633;C;n0nce\a", "", `0:detection, 0:executed "ab"`},
 	{"finished without executed", "\x1b]633;D;1;n0nce\a", "", `0:detection`},
 	{"executed twice", "\x1b]633;C;n0nce\a\x1b]633;C;n0nce\a", "", `0:detection, 0:executed "", 0:finished 0 false, 0:executed ""`},
 	{"bell", "a\ab", "a\ab", `2:bell`},

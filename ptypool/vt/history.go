@@ -15,10 +15,12 @@ type history struct {
 	line   []byte // scratch
 }
 
-// block holds consecutive lines; line i is buf[ends[i-1]:ends[i]].
+// block holds consecutive lines; line i is buf[ends[i-1]:ends[i]]. It may have been spilled: see
+// spill.
 type block struct {
-	buf  []byte
-	ends []uint32
+	buf     []byte
+	ends    []uint32
+	spilled *spilledBlock // nil: the lines are in memory
 }
 
 // lineBreak is counted for each line besides its bytes. With the byte that a line begins with, a
@@ -59,7 +61,8 @@ func (h *history) add(tb *table, r *row) {
 func (h *history) append(line []byte) {
 	n := len(line)
 	last := len(h.blocks) - 1
-	if last < 0 || cap(h.blocks[last].buf)-len(h.blocks[last].buf) < n {
+	if last < 0 || h.blocks[last].spilled != nil ||
+		cap(h.blocks[last].buf)-len(h.blocks[last].buf) < n {
 		h.blocks = append(h.blocks, h.newBlock(n))
 		last++
 	}
@@ -114,13 +117,14 @@ func (h *history) newBlock(n int) block {
 	}
 	// Lines are likely to be as long as those before them.
 	lines := len(h.blocks[last].ends) * historyBlock / max(1, cap(h.blocks[last].buf))
-	return block{make([]byte, 0, max(historyBlock, n)), make([]uint32, 0, lines+lines/8)}
+	return block{buf: make([]byte, 0, max(historyBlock, n)),
+		ends: make([]uint32, 0, lines+lines/8)}
 }
 
 // dropOldest drops the oldest line.
 func (h *history) dropOldest() {
 	h.cut = true
-	b := &h.blocks[0]
+	b := h.block(0)
 	h.bytes -= len(b.at(h.skip)) + lineBreak
 	h.lines--
 	h.skip++
@@ -129,7 +133,7 @@ func (h *history) dropOldest() {
 	}
 	h.skip = 0
 	if cap(b.buf) >= historyBlock && cap(b.buf) <= 2*historyBlock {
-		h.spare = block{b.buf[:0], b.ends[:0]}
+		h.spare = block{buf: b.buf[:0], ends: b.ends[:0]}
 	}
 	h.blocks[0] = block{}
 	h.blocks = h.blocks[1:] // append moves them together when it needs room
@@ -140,7 +144,7 @@ func (h *history) clear() { *h = history{limit: h.limit, most: h.most, pushed: h
 
 // last returns the newest line; it is valid until the next push.
 func (h *history) last() []byte {
-	b := &h.blocks[len(h.blocks)-1]
+	b := h.block(len(h.blocks) - 1)
 	return b.at(len(b.ends) - 1)
 }
 
@@ -151,7 +155,7 @@ func (h *history) breakLine() { h.setLastKind(lineEnds) }
 func (h *history) pop() []byte {
 	line := h.last()
 	i := len(h.blocks) - 1
-	b := &h.blocks[i]
+	b := h.block(i)
 	b.ends = b.ends[:len(b.ends)-1]
 	b.buf = b.buf[:len(b.buf)-len(line)]
 	h.lines--
@@ -170,14 +174,50 @@ func (h *history) pop() []byte {
 func (h *history) newest(n int) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		skip := h.skip + h.lines - min(n, h.lines)
-		for i := range h.blocks {
-			b := &h.blocks[i]
+		for _, b := range h.blocks {
+			if n := b.lines(); skip >= n {
+				skip -= n
+				continue
+			}
+			b = b.read()
 			for ; skip < len(b.ends); skip++ {
 				if !yield(b.at(skip)) {
 					return
 				}
 			}
-			skip -= len(b.ends)
+			skip = 0
 		}
 	}
+}
+
+// skipLines skips whole blocks, as long as the line after the first n ones that have ended does not
+// begin in them. It returns how many lines have ended in those, and how many rows there are behind.
+func (h *history) skipLines(n int) (ended, rows int) {
+	rows = h.lines
+	for i := range h.blocks {
+		b, skip := &h.blocks[i], 0
+		if i == 0 {
+			skip = h.skip
+		}
+		more := b.ended(skip)
+		if ended+more >= n {
+			break
+		}
+		ended, rows = ended+more, rows-b.lines()+skip
+	}
+	return ended, rows
+}
+
+// ended returns how many lines end in the block, without its first skip rows.
+func (b *block) ended(skip int) (n int) {
+	if b.spilled != nil && skip == 0 {
+		return b.spilled.ended
+	}
+	r := b.read()
+	for i := skip; i < len(r.ends); i++ {
+		if r.at(i)[0] == lineEnds {
+			n++
+		}
+	}
+	return n
 }

@@ -30,6 +30,9 @@ func (t *Terminal) osc(seq []byte) verdict {
 			clean = append(clean, b)
 		}
 	}
+	if !t.shell.sameNonce(body, clean) {
+		return drop
+	}
 	clean = append(clean, esc, '\\')
 	v := t.oscBody(clean, trimString(clean))
 	if v == keep {

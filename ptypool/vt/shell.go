@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"bytes"
 	"crypto/subtle"
 	"strconv"
 	"strings"
@@ -82,6 +83,14 @@ func (sh *shell) vscode(o *output, body string) {
 	default:
 		sh.mark(o, kind, rest)
 	}
+}
+
+// sameNonce reports whether the body of an OSC that ends with the nonce now has done so before
+// control characters were taken out of it: a program must not make a nonce in this way, in which
+// package nonce has not seen it.
+func (sh *shell) sameNonce(before, now []byte) bool {
+	nonce := []byte(sh.nonce)
+	return sh.nonce == "" || bytes.HasSuffix(before, nonce) || !bytes.HasSuffix(now, nonce)
 }
 
 // trusted reports whether a nonce is the one given to our own integration.

@@ -115,6 +115,9 @@ func (t *Terminal) KeyModes() keyboard.Modes {
 	return t.screen.modes.keyboard(t.screen.grid.kitty.flags())
 }
 
+// ReportsFocus returns whether the program has asked for reports of the focus.
+func (t *Terminal) ReportsFocus() bool { return t.screen.modes.has(modeFocus) }
+
 // AltScreen reports whether the program is on the alternate screen.
 func (t *Terminal) AltScreen() bool { return t.screen.altShown() }
 
@@ -141,13 +144,33 @@ func (t *Terminal) AppendText(dst []byte, ansi bool) []byte {
 // wrapped at the right margin is one line again; blanks at the end of a line and blank lines at the
 // end are left out. Every line ends with a line feed. What a program shows on the alternate screen
 // is not part of it.
-func (t *Terminal) AppendHistoryText(dst []byte) []byte { return t.screen.appendHistoryText(dst) }
+func (t *Terminal) AppendHistoryText(dst []byte) []byte {
+	return t.screen.appendHistoryText(dst, nil)
+}
+
+// AppendHistoryTextWhile is AppendHistoryText for a scrollback that takes long: it calls goOn every
+// few hundred rows, and returns what there is so far when that returns false.
+func (t *Terminal) AppendHistoryTextWhile(dst []byte, goOn func() bool) []byte {
+	return t.screen.appendHistoryText(dst, goOn)
+}
+
+// HistoryTextLines returns how many lines [Terminal.AppendHistoryText] appends. It calls goOn,
+// unless that is nil, as AppendHistoryTextWhile does.
+func (t *Terminal) HistoryTextLines(goOn func() bool) int {
+	return t.screen.historyTextLines(goOn)
+}
 
 // AppendHistoryLines appends the lines from (counted from 0) to to (exclusively) of what
 // [Terminal.AppendHistoryText] appends, with their styles as SGR sequences and hyperlinks as OSC 8.
 // Each begins and ends without any.
 func (t *Terminal) AppendHistoryLines(dst []byte, from, to int) []byte {
-	return t.screen.appendHistoryLines(dst, from, to)
+	return t.screen.appendHistoryLines(dst, from, to, nil)
+}
+
+// AppendHistoryLinesWhile is to AppendHistoryLines what AppendHistoryTextWhile is to
+// AppendHistoryText.
+func (t *Terminal) AppendHistoryLinesWhile(dst []byte, from, to int, goOn func() bool) []byte {
+	return t.screen.appendHistoryLines(dst, from, to, goOn)
 }
 
 func clamp(n, lo, hi int) int { return max(lo, min(n, hi)) }

@@ -1,6 +1,10 @@
 package vt
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+	"math"
+)
 
 // appendText is Terminal.AppendText.
 func (s *screen) appendText(dst []byte, ansi bool) []byte {
@@ -30,18 +34,97 @@ func (tb *table) visible(c cell) bool {
 	return st.bg != 0 || st.attrs&(attrInverse|attrStrike|attrOverline|attrUnderline) != 0
 }
 
-// appendHistoryLines is Terminal.AppendHistoryLines.
-func (s *screen) appendHistoryLines(dst []byte, from, to int) []byte {
+// rowsBetween is how many rows are appended between two calls of goOn: some ten microseconds'
+// worth, a millisecond's if they are very long.
+const rowsBetween = 256
+
+// newestWhile returns the newest rows of the scrollback, until goOn, unless it is nil, returns
+// false.
+func (s *screen) newestWhile(rows int, goOn func() bool) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		n := 0
+		for b := range s.history.newest(rows) {
+			if n++; goOn != nil && n%rowsBetween == 0 && !goOn() || !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// historyTextLines is Terminal.HistoryTextLines.
+func (s *screen) historyTextLines(goOn func() bool) int {
+	ended, _ := s.history.skipLines(math.MaxInt)
+	if n := s.mainLines(); n > 0 {
+		return ended + n
+	}
+	// The last line that is not blank is in the scrollback, and most likely near its end.
+	for rows := rowsBetween; ; rows *= 8 {
+		rows = min(rows, s.history.lines)
+		shown, after := false, 0 // after: the lines that have ended from the last one shown on
+		for b := range s.newestWhile(rows, goOn) {
+			if showsText(b) {
+				shown, after = true, 0
+			}
+			if b[0] == lineEnds {
+				after++
+			}
+		}
+		switch {
+		case shown:
+			return ended - after + 1
+		case rows == s.history.lines:
+			return 0
+		}
+	}
+}
+
+// mainLines returns how many lines there are on the main screen, down to the last one with text.
+// The first may go on from the scrollback.
+func (s *screen) mainLines() (n int) {
+	line := 1
+	for y := range s.main.rows {
+		r := &s.main.rows[y]
+		for _, c := range r.cells {
+			if !c.blank() {
+				n = line
+				break
+			}
+		}
+		if !r.wrapped {
+			line++
+		}
+	}
+	return n
+}
+
+// showsText reports whether there is something but blanks in a row of the scrollback.
+func showsText(b []byte) bool {
+	for r := readLine(b); ; {
+		text := r.ascii(len(r.b))
+		if len(text) == 0 {
+			var ok bool
+			if text, _, ok = r.next(); !ok {
+				return false
+			}
+		}
+		if len(bytes.TrimLeft(text, " ")) > 0 {
+			return true
+		}
+	}
+}
+
+// appendHistoryLines is Terminal.AppendHistoryLinesWhile.
+func (s *screen) appendHistoryLines(dst []byte, from, to int, goOn func() bool) []byte {
 	if from >= to {
 		return dst
 	}
 	w := writer{tb: &s.table, dst: dst}
-	n := 0 // of the line that comes
+	n, rows := s.history.skipLines(from) // n: of the line that comes
 	end := func() {
 		w.style(style{}, hyperlink{})
 		w.str("\n")
 	}
-	for b := range s.history.newest(s.history.lines) {
+	for b := range s.newestWhile(rows, goOn) {
 		if n >= from && n < to {
 			w.historyRow(b)
 		}
@@ -110,8 +193,8 @@ func (w *writer) shown(st style, l hyperlink) {
 	w.style(st, l)
 }
 
-// appendHistoryText is Terminal.AppendHistoryText.
-func (s *screen) appendHistoryText(dst []byte) []byte {
+// appendHistoryText is Terminal.AppendHistoryTextWhile.
+func (s *screen) appendHistoryText(dst []byte, goOn func() bool) []byte {
 	start := len(dst) // of the current line
 	end := len(dst)   // after the last line that is not blank
 	line := func(wrapped bool) {
@@ -126,7 +209,7 @@ func (s *screen) appendHistoryText(dst []byte) []byte {
 			end = start
 		}
 	}
-	for b := range s.history.newest(s.history.lines) {
+	for b := range s.newestWhile(s.history.lines, goOn) {
 		for r := readLine(b); ; {
 			text := r.ascii(len(r.b))
 			if len(text) == 0 {

@@ -91,10 +91,17 @@ func (t *Terminal) resetShown(w *writer, then func()) {
 	if touched&modeAltScroll != 0 {
 		w.str("\x1b[?1007l")
 	}
-	if t.colors.touched {
-		w.str("\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\")
-	}
+	w.dst = t.AppendOwnColors(w.dst)
 	w.st, w.hyperlink, w.last = style{}, hyperlink{}, 0
+}
+
+// AppendOwnColors appends what gives a viewer's terminal its own colours back, if the program has
+// changed some.
+func (t *Terminal) AppendOwnColors(dst []byte) []byte {
+	if !t.colors.touched {
+		return dst
+	}
+	return append(dst, "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"...)
 }
 
 // resetKeys undoes the keyboard protocols that the program has used.

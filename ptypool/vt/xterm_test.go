@@ -75,20 +75,10 @@ type xtermPrivate struct {
 }
 
 // startXterm installs and starts the second emulator, if the slow tests run: with TERMHOST_SLOW=1.
-// Without node and npm the test is skipped, except where they are promised: in CI or with
-// TERMHOST_REQUIRE_TOOLS=1.
 func startXterm(t *testing.T) *xterm {
 	t.Helper()
 	slowtest.Skip(t)
-	missing := t.Skipf
-	if os.Getenv("CI") == "true" || os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
-		missing = t.Fatalf
-	}
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			missing("%v", err)
-		}
-	}
+	slowtest.Programs(t, "node", "npm")
 	dir := t.TempDir()
 	for _, name := range []string{"xterm.js", "package.json"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
@@ -103,7 +93,7 @@ func startXterm(t *testing.T) *xterm {
 		"--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
 	npm.Dir = dir
 	if out, err := npm.CombinedOutput(); err != nil {
-		missing("npm install: %v\n%s", err, out)
+		slowtest.Missing(t, "npm install: %v\n%s", err, out)
 	}
 	node := exec.Command("node", filepath.Join(dir, "xterm.js"))
 	node.Stderr = os.Stderr

@@ -9,6 +9,9 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
+// columnGap is how many cells are between two columns.
+const columnGap = 2
+
 // writeTable aligns the columns. Whatever the cells hold, nothing in them acts on a terminal. Lines
 // are cut at cols cells, if it is not 0.
 func writeTable(w io.Writer, rows [][]string, cols int) {
@@ -25,12 +28,12 @@ func writeTable(w io.Writer, rows [][]string, cols int) {
 		for i, cell := range row {
 			l.WriteString(cell)
 			if i < len(row)-1 {
-				l.WriteString(strings.Repeat(" ", widths[i]-width.String(cell)+2))
+				l.WriteString(strings.Repeat(" ", widths[i]-width.String(cell)+columnGap))
 			}
 		}
 		text := strings.TrimRight(l.String(), " ")
 		if cols > 0 {
-			text = width.Cut(text, cols, "")
+			text = width.Cut(text, cols, "…")
 		}
 		b.WriteString(text + "\n")
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/sshd/viewer"
 )
 
 // Shell is what `ssh HOST` without a command runs: a new terminal with the user's shell. Without a
@@ -28,12 +28,7 @@ func (r *Runner) Shell(ctx context.Context, c Caller) int {
 	detached := v.namesDetached()
 	o := v.createOptions()
 	o.Transient = true
-	return v.create(o, func(l *inputLoop) {
-		if detached != "" {
-			l.w.overlay = notice("%s", detached)
-			l.w.overlay.until = time.Now().Add(2 * noticeTime) // read between other things
-		}
-	})
+	return v.create(o, viewer.Options{Greet: true, Greeting: detached})
 }
 
 // guestShell shows a guest a terminal that it was invited to, read-only where it has no terminal of
@@ -49,7 +44,7 @@ func (v *invocation) guestShell() int {
 	if err != nil {
 		return v.failed(err)
 	}
-	return v.show(a, first, nil)
+	return v.show(a, first, viewer.Options{})
 }
 
 var errNothingHere = errors.New("what you were invited to has ended")
@@ -74,7 +69,7 @@ func (v *invocation) forced(original string) int {
 func (v *invocation) runToEnd(o host.CreateOptions, keep bool) int {
 	o.Transient = true
 	if v.onTerminal() {
-		return v.create(o, nil)
+		return v.create(o, viewer.Options{})
 	}
 	return v.stream(o, keep)
 }
@@ -83,13 +78,13 @@ func (v *invocation) runToEnd(o host.CreateOptions, keep bool) int {
 // the peer came from is in SSH_CONNECTION and SSH_CLIENT, as with sshd; bash reads .bashrc for a
 // command that finds the latter.
 func (v *invocation) createOptions() host.CreateOptions {
-	o := host.CreateOptions{ClientEnv: v.Env()}
+	o := host.CreateOptions{ClientEnv: v.Env(), Held: v.startHeld}
 	if ends := strings.Fields(v.Endpoints); len(ends) == 4 {
 		client := strings.Join([]string{ends[0], ends[1], ends[3]}, " ")
-		o.Env = append(o.Env, "SSH_CONNECTION="+v.Endpoints, "SSH_CLIENT="+client)
+		o.DoorEnv = append(o.DoorEnv, "SSH_CONNECTION="+v.Endpoints, "SSH_CLIENT="+client)
 	}
 	if v.AgentSocket != "" {
-		o.Env = append(o.Env, "SSH_AUTH_SOCK="+v.AgentSocket)
+		o.DoorEnv = append(o.DoorEnv, "SSH_AUTH_SOCK="+v.AgentSocket)
 	}
 	if term, ok := v.Terminal(); ok {
 		o.Term, o.TTYVar = term, "SSH_TTY"
@@ -97,6 +92,14 @@ func (v *invocation) createOptions() host.CreateOptions {
 		o.Cols, o.Rows = size.Cols, size.Rows
 	}
 	return o
+}
+
+// startHeld says that what the peer, an agent, starts waits for a person's yes. It is withdrawn
+// when the peer leaves.
+func (v *invocation) startHeld(s *host.Starting) {
+	name := s.Terminal().Name()
+	fmt.Fprintf(v.stderr, "termhost: %s waits for a person's approval before it starts\n", name)
+	context.AfterFunc(v.ctx, func() { s.Withdraw(context.Cause(v.ctx)) })
 }
 
 // folder returns the folder that -C names, from where the peer is if that is on this machine.
@@ -107,14 +110,13 @@ func (c *Caller) folder(dir string) string {
 	return filepath.Join(c.Dir, dir)
 }
 
-// create makes a terminal and shows it to its end. prepare, if not nil, adjusts the input loop
-// before it starts.
-func (v *invocation) create(o host.CreateOptions, prepare func(*inputLoop)) int {
+// create makes a terminal and shows it to its end.
+func (v *invocation) create(o host.CreateOptions, shown viewer.Options) int {
 	a, first, err := v.Conn.CreateAttached(o, v.attachOptions())
 	if err != nil {
 		return v.notStarted(err)
 	}
-	return v.show(a, first, prepare)
+	return v.show(a, first, shown)
 }
 
 // maxDetached is how many detached terminals are named: as many as fit into a line.

@@ -9,12 +9,8 @@
 // The table of verbs is the one place where a verb's name, usage, flags and help stand. What
 // `help` prints and what is said after a mistake come from it.
 //
-// # Showing a terminal
-//
-// A viewer's loop writes the terminal's output, and an inputLoop on another goroutine reads what
-// is typed. The input loop may wait for the viewer's loop, which never waits for it. What is shown
-// over the program's screen for a while, such as a notice or the help of the prefix key, is an
-// overlay.
+// A terminal, or a recording, is shown by package viewer, which knows nothing of verbs: see
+// invocation.session.
 //
 // # Running a program without a terminal
 //

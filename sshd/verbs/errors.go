@@ -3,12 +3,11 @@ package verbs
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"termhost/ahp/host"
 	"termhost/authz"
 	"termhost/ptypool"
-	"termhost/ptypool/keyboard"
+	"termhost/sshd/viewer"
 )
 
 const seeHelp = "`ssh HOST help` lists the commands"
@@ -24,8 +23,9 @@ func (v *invocation) misused(format string, args ...any) int {
 
 // failed reports why a verb could not do what was asked, with a hint where there is one.
 func (v *invocation) failed(err error) int {
+	v.Conn.Denied(err)
 	fmt.Fprintf(v.stderr, "termhost: error: %s\n", v.told(host.Printable(v.explain(err))))
-	if hint := hintFor(err); hint != "" {
+	if hint := v.hintFor(err); hint != "" {
 		fmt.Fprintf(v.stderr, "hint: %s\n", v.told(hint))
 	}
 	return StatusFailed
@@ -43,29 +43,10 @@ func (v *invocation) notStarted(err error) int {
 	return status
 }
 
-// explain returns an error in the words for people: a refusal says who holds the terminal and what
-// to do, and no error names a package.
-func (r *Runner) explain(err error) string {
-	var held *host.HeldError
-	switch {
-	case !errors.As(err, &held):
-	case held.Agent || held.Denied.Verb == authz.Dispose || r.Prefix == 0:
-		return held.Error()
-	default:
-		return fmt.Sprintf("%s holds %s; ask with %s, or an admin can take it",
-			held.Holder, held.Terminal, r.key('a'))
-	}
-	text := err.Error()
-	for _, prefix := range []string{"ptypool: ", "keys: ", "authz: ", "host: "} {
-		text = strings.TrimPrefix(text, prefix)
-	}
-	return text
-}
+// explain returns an error in the words for people.
+func (v *invocation) explain(err error) string { return viewer.Explain(err, v.Prefix) }
 
-// key names what is typed while attached for the key after the prefix.
-func (r *Runner) key(k rune) string { return keyboard.ControlName(r.Prefix) + " " + string(k) }
-
-func hintFor(err error) string {
+func (v *invocation) hintFor(err error) string {
 	var (
 		missing *host.NotFoundError
 		exists  *host.ExistsError
@@ -73,6 +54,7 @@ func hintFor(err error) string {
 		denied  *authz.Denied
 		held    *host.HeldError
 		nobody  *host.NotWatchingError
+		gone    *host.GoneError
 	)
 	switch {
 	case errors.As(err, &held) && held.Denied.Verb != authz.Dispose:
@@ -81,6 +63,8 @@ func hintFor(err error) string {
 		return "write more of the name"
 	case errors.As(err, &missing):
 		return "`ssh HOST ls` lists the terminals"
+	case errors.As(err, &gone) && gone.Newer:
+		return "`ssh HOST asks` shows what is"
 	case errors.As(err, &nobody):
 		return "`ssh HOST who " + nobody.Terminal + "` lists who does"
 	case errors.As(err, &exists):
@@ -92,8 +76,11 @@ func hintFor(err error) string {
 			" needs none at the host's unix socket"
 	case errors.As(err, &limit):
 		return "`ssh HOST rm NAME` ends one"
+	case errors.Is(err, host.ErrNoCommands) && v.verb.name == "log":
+		return "bash, zsh and fish do if termhost starts them;" +
+			" `ssh HOST log --tail N NAME` prints the end of its log"
 	case errors.Is(err, host.ErrNoCommands):
-		return "wait with --match or --idle"
+		return "wait with --match or --idle; `ssh HOST log --tail N NAME` prints the end of its log"
 	}
 	return ""
 }

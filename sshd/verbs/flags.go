@@ -89,9 +89,32 @@ func (v *invocation) flagsAtHead(words []string) (rest []string, status int, don
 	case errors.Is(err, flag.ErrHelp):
 		return nil, v.helpOf(v.verb.name), true
 	case err != nil:
-		return nil, v.misused("%s", host.Printable(err.Error())), true
+		return nil, v.misused("%s%s", host.Printable(err.Error()), FlagMeantBy(v.fs, err)), true
 	}
 	return v.fs.Args(), StatusOK, false
+}
+
+// FlagMeantBy guesses, in brackets behind a blank, which flag is meant by the one that fs does not
+// have, as err from its Parse says; "": there is no guess, or err is another one.
+func FlagMeantBy(fs *flag.FlagSet, err error) (guess string) {
+	_, word, unknown := strings.Cut(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return ""
+	}
+	fs.VisitAll(func(f *flag.Flag) {
+		if guess == "" && near(f.Name, strings.TrimPrefix(word, "-")) {
+			guess = " (did you mean " + Dashed(f.Name) + "?)"
+		}
+	})
+	return guess
+}
+
+// Dashed returns a flag as people write it: -c, --json.
+func Dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }
 
 // counted keeps args for the verb, unless they are too few or too many.

@@ -1,36 +1,16 @@
 package verbs
 
 import (
-	"io"
-	"syscall"
-
 	"termhost/ahp/host"
 	"termhost/authz"
+	"termhost/sshd/viewer"
 )
 
 // IO is a verb's side of the peer that runs it: standard streams, a terminal, an environment. An
 // SSH session is one; whatever else carries these may be another. Its methods may be called
 // concurrently.
 type IO interface {
-	// Stdin is what the peer sends. It ends in the same way when the peer has no more to send and
-	// when the peer is lost: see Answers.
-	Stdin() io.Reader
-	// Stdout and Stderr wait for a peer that takes its time, and fail once it has hung up.
-	Stdout() io.Writer
-	Stderr() io.Writer
-
-	// Terminal returns the name (TERM) of the peer's terminal, which is in raw mode. ok is false
-	// if the peer has none, and its streams are pipes.
-	Terminal() (name string, ok bool)
-	// Window returns the size of the peer's terminal; zero if it has none.
-	Window() Window
-	// Resized gets a value when the window has changed.
-	Resized() <-chan struct{}
-	// Signals gets the signals that the peer sends. Those that nobody receives may be dropped.
-	Signals() <-chan syscall.Signal
-	// Env returns the variables that the peer sets, as NAME=value, without those that the way in
-	// does not accept.
-	Env() []string
+	viewer.IO // Stdin ends in the same way when the peer is lost: see Answers
 
 	// OutputRefused is closed when the peer has said that it reads no more from Stdout, which then
 	// fails. Stderr does not.
@@ -44,14 +24,10 @@ type IO interface {
 
 	// Answers asks the peer for a sign of life and reports whether one came.
 	Answers() bool
-	// Go runs f on a goroutine that may go on when the verb has returned, until the streams are
-	// closed; then it is waited for. If f panics, the connection ends; doing says in the log what
-	// f was doing.
-	Go(doing string, f func())
 }
 
 // Window is the size of a terminal in cells.
-type Window struct{ Cols, Rows int }
+type Window = viewer.Window
 
 // Caller is a peer that runs verbs, with what it has proven to be.
 type Caller struct {
@@ -68,6 +44,10 @@ type Caller struct {
 	// Local: the peer runs termhost on this machine, not ssh, and is told to type that. Its command
 	// line is made of arguments, each quoted.
 	Local bool
+	// Taken is as in [viewer.Session].
+	Taken func(bytes uint64, shown bool)
 	// Dir is the working directory of a local peer, in which what it runs starts; "": unknown.
 	Dir string
+	// Config is the configuration that a local peer names, as its shell has it; "": none.
+	Config string
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"termhost/ahp"
+	"termhost/ahp/history"
 	"termhost/ahp/host"
 	"termhost/ptypool/vt"
 )
@@ -21,7 +22,7 @@ func (v *invocation) followLog(t *host.Terminal, f logFlags) int {
 		return v.failed(err)
 	}
 	defer release()
-	follower, e, err := v.Conn.Follow(t, f.part())
+	follower, e, err := v.Conn.Follow(v.Conn.Work(v.ctx), t, f.part())
 	if err != nil {
 		return v.failed(err)
 	}
@@ -40,7 +41,7 @@ func (v *invocation) followLog(t *host.Terminal, f logFlags) int {
 	for err == nil && !over {
 		list, ended := follower.Next(ctx)
 		if ended != nil {
-			return v.followedTo(ctx, w, ended)
+			return v.followedTo(ctx, t, w, ended)
 		}
 		for i := 0; i < len(list) && err == nil && !over; i++ {
 			if a := list[i].Action; a != nil {
@@ -62,13 +63,15 @@ func (v *invocation) followLog(t *host.Terminal, f logFlags) int {
 	return StatusOK
 }
 
-// followedTo ends what follows a log, and returns the exit status. why is io.EOF at the terminal's
-// end.
-func (v *invocation) followedTo(ctx context.Context, w logWriter, why error) int {
+// followedTo ends what follows t's log, and returns the exit status. why is io.EOF at the
+// terminal's end.
+func (v *invocation) followedTo(ctx context.Context, t *host.Terminal, w logWriter, why error) int {
 	err := w.end()
 	switch {
-	case v.ctx.Err() != nil:
-		return v.cutShort()
+	case errors.Is(why, io.EOF) && err == nil:
+		return StatusOK
+	case v.cut():
+		return v.cutShort(t)
 	case ctx.Err() != nil:
 		return StatusOK
 	case !errors.Is(why, io.EOF):
@@ -92,7 +95,7 @@ func endsCommand(a ahp.Action, id string) bool {
 
 // logWriter writes a log that goes on, in one of its forms.
 type logWriter interface {
-	begin(*host.Excerpt) error
+	begin(*history.Excerpt) error
 	action(ahp.Action) error
 	lost() error  // some actions are, and others come next
 	flush() error // what has been written is to be seen
@@ -118,7 +121,7 @@ type rawWriter struct {
 	tail int
 }
 
-func (r *rawWriter) begin(e *host.Excerpt) error {
+func (r *rawWriter) begin(e *history.Excerpt) error {
 	raw := e.Raw()
 	if r.tail >= 0 {
 		raw = [][]byte{tail(bytes.Join(raw, nil), r.tail)}
@@ -151,7 +154,7 @@ type textWriter struct {
 	buf   []byte
 }
 
-func (t *textWriter) begin(e *host.Excerpt) error {
+func (t *textWriter) begin(e *history.Excerpt) error {
 	for _, p := range e.Raw() {
 		t.buf = t.lines.Append(t.buf, p)
 	}
@@ -192,7 +195,7 @@ type actionWriter struct {
 	buf []byte
 }
 
-func (j *actionWriter) begin(e *host.Excerpt) error {
+func (j *actionWriter) begin(e *history.Excerpt) error {
 	j.buf = append(e.JSON(), '\n')
 	return j.flush()
 }
@@ -220,11 +223,11 @@ type commandWriter struct {
 	running map[string]*ahp.Command // by their IDs: one, unless actions are lost
 }
 
-func (c *commandWriter) begin(e *host.Excerpt) error {
-	var list []*host.Command
+func (c *commandWriter) begin(e *history.Excerpt) error {
+	var list []*history.Command
 	for i := range e.State.Content {
 		if cmd := e.State.Content[i].Command; cmd != nil && cmd.Complete {
-			list = append(list, host.NewCommand(cmd))
+			list = append(list, history.NewCommand(cmd))
 		} else if cmd != nil {
 			running := *cmd
 			c.running[cmd.ID] = &running
@@ -257,7 +260,7 @@ func (c *commandWriter) action(a ahp.Action) error {
 		if cmd := c.running[a.CommandID]; cmd != nil {
 			delete(c.running, a.CommandID)
 			cmd.Complete, cmd.ExitCode, cmd.DurationMs = true, a.ExitCode, a.DurationMs
-			return c.row(host.NewCommand(cmd))
+			return c.row(history.NewCommand(cmd))
 		}
 	}
 	return nil
@@ -265,13 +268,13 @@ func (c *commandWriter) action(a ahp.Action) error {
 
 // row writes a command. The columns are as wide as what is in them: of those that come nothing is
 // known.
-func (c *commandWriter) row(cmd *host.Command) error {
+func (c *commandWriter) row(cmd *history.Command) error {
 	var line []byte
 	if c.json {
 		line, _ = json.Marshal(cmd) // strings and numbers: it cannot fail
 	} else {
 		var table bytes.Buffer
-		writeTable(&table, host.CommandTable([]*host.Command{cmd})[1:], 0)
+		writeTable(&table, host.CommandTable([]*history.Command{cmd})[1:], 0)
 		line = bytes.TrimSuffix(table.Bytes(), []byte("\n"))
 	}
 	_, err := c.w.Write(append(line, '\n'))

@@ -79,7 +79,8 @@ func TestALogsPartsArePrinted(t *testing.T) {
 		"log --since -5m sh":            "it is a duration, such as 90s",
 		"log --json --tail 3 sh":        "--json has not",
 		"log --commands --last sh":      "--last and --command are for the output of one",
-		"log --last plain":              "does not tell of its commands",
+		"log --last plain":              "does not tell of its commands\nhint: bash, zsh and fish",
+		"log --last -f plain":           "does not tell of its commands\nhint: bash, zsh and fish",
 		"log --commands --command 1 sh": "--last and --command are for the output of one",
 	} {
 		if got := r.run(t, "", line); got.status == 0 || got.stdout != "" ||

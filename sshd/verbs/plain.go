@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"context"
-	"fmt"
 
 	"termhost/ahp/host"
 	"termhost/authz"
@@ -36,7 +35,7 @@ func (v *invocation) plain(needs authz.Verb, o host.CreateOptions) int {
 		return statusOf(s.Exit())
 	}
 	if why := v.ended(); why != nil {
-		fmt.Fprintf(v.stderr, "termhost: %s\n", host.Printable(why.Error()))
+		v.lastLine("[%s; the program ends with its connection]", whyLost(why))
 	}
 	return StatusLost
 }

@@ -8,11 +8,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 
 	"termhost/ahp/host"
 	"termhost/authz"
 	"termhost/keys"
+	"termhost/sshd/viewer"
 )
 
 // Runner runs verbs. Its fields are set before its first use; its methods may be called
@@ -29,6 +29,10 @@ type Runner struct {
 	Version string
 	// Address returns where the host listens for SSH, "host:port"; nil: it is not known.
 	Address func() string
+	// HostKey returns the fingerprint of the key that clients are shown first, and its line for
+	// known_hosts for a host that is reached at addr, "host:port"; "" without one. nil: nobody
+	// knows.
+	HostKey func(addr string) (fingerprint, knownHosts string)
 	// GitHub is where the keys of guests are fetched from.
 	GitHub keys.GitHub
 	// FileServer is the command line of a program that serves SFTP.
@@ -36,7 +40,7 @@ type Runner struct {
 	// Ordinary reports whether a command that is no verb is run as sshd would; nil: it is not.
 	Ordinary func() bool
 
-	buffers sync.Pool // *[]byte of batchBytes, for writing output
+	buffers viewer.Buffers
 }
 
 // Exit statuses of the verbs themselves. Those of terminals are their own.
@@ -150,10 +154,13 @@ func (v *invocation) onTerminal() bool {
 // ended returns why the peer's connection is being ended, for the peer to read; nil if it is not,
 // or if the peer itself has hung up.
 func (v *invocation) ended() error {
-	if why := context.Cause(v.ctx); !errors.Is(why, ErrHungUp) {
+	switch why := context.Cause(v.ctx); {
+	case errors.Is(why, ErrHungUp):
+		return nil
+	case why != nil:
 		return why
 	}
-	return nil
+	return context.Cause(v.Conn.Context())
 }
 
 // told puts a text that speaks of ssh HOST into words for a peer that runs termhost instead.
@@ -161,8 +168,12 @@ func (c *Caller) told(text string) string {
 	if !c.Local {
 		return text
 	}
-	return strings.NewReplacer("`ssh HOST`", "`termhost new`", "ssh -t HOST ", "termhost ",
-		"ssh HOST ", "termhost ").Replace(text)
+	program := "termhost "
+	if c.Config != "" {
+		program += "-c " + c.Config + " "
+	}
+	return strings.NewReplacer("`ssh HOST`", "`"+program+"new`", "ssh -t HOST ", program,
+		"ssh HOST ", program).Replace(text)
 }
 
 // comeBack returns the command by which a peer that came as this one did sees a terminal again.

@@ -1,11 +1,18 @@
 package verbs
 
 import (
-	"time"
-
 	"termhost/ahp/host"
 	"termhost/ptypool"
+	"termhost/sshd/viewer"
 )
+
+// session returns what a viewer gets of the peer.
+func (v *invocation) session() *viewer.Session {
+	return &viewer.Session{IO: v.IO, Host: v.Host, Conn: v.Conn, Prefix: v.Prefix, Quiet: v.Quiet,
+		Buffers: &v.buffers, CreateOptions: v.createOptions, ComeBack: v.comeBack,
+		Remove: func(name string) string { return v.command("rm", name) },
+		Ended:  v.ended, Taken: v.Taken}
+}
 
 // attachOptions says how the peer looks at a terminal.
 func (v *invocation) attachOptions() host.AttachOptions {
@@ -15,46 +22,18 @@ func (v *invocation) attachOptions() host.AttachOptions {
 
 // show shows a terminal until its program exits, the viewer detaches or the peer is gone, and
 // returns the exit status. If the viewer has gone to others, it is that of the one shown last.
-func (v *invocation) show(a *host.Attach, first []byte, prepare func(*inputLoop)) int {
-	w := &viewer{showing: showing{a: a, t: a.Terminal()}, v: v, out: v.Stdout(),
-		window: v.Window(), interactive: v.onTerminal(), readOnly: a.ReadOnly(),
-		events: make(chan event, eventBacklog), stale: make(chan struct{}, 1)}
-	defer func() { w.a.Close() }()
-	var plain *fromCRLF
-	if !w.interactive {
-		plain = &fromCRLF{w: w.out}
-		w.out = plain
-	}
-	if v.mayAsk() {
-		w.answers = newAnswers(time.Now(), a.Holds(), true)
-	}
-	l := newInputLoop(w, v.Stdin())
-	w.typed = l
-	w.att.known = time.Now()
-	w.notifier.Store(int32(v.ownNotifier()))
-	if prepare != nil {
-		prepare(l)
-	}
-	w.enter()
-	v.Go("reading what is typed", l.run)
-	end := w.watch(first)
-	if plain != nil {
-		_ = plain.flush()
-	}
-	if end == exited {
-		w.awaitAnswers()
-	}
-	w.finish(end)
+func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
+	o.Unasked = v.verb.name == "run" // what it runs may be over at once
+	end, code := viewer.Attach(v.ctx, v.session(), a, first, o)
 	switch end {
-	case detached:
+	case viewer.Detached:
 		return StatusOK
-	case kicked:
+	case viewer.Kicked:
 		return StatusFailed
-	case cutOff:
+	case viewer.Lost:
 		return StatusLost
 	}
-	st, _ := w.t.Exit()
-	return statusOf(st)
+	return shownStatus(code)
 }
 
 // statusOf is a terminal's status as an exit status of SSH.

@@ -10,6 +10,8 @@ import (
 )
 
 const (
+	// readBytes is how much input is read at a time at first; also what an idle stream holds.
+	readBytes = 4 << 10
 	// maxInputRead, in bytes, is the most input that is read at a time: two full packets.
 	maxInputRead = 64 << 10
 	// halfClose is how long a program must go on after it has closed its outputs before the peer is
@@ -159,10 +161,11 @@ func (v *invocation) lost(t *host.Terminal, keep bool) int {
 	if why == nil {
 		return StatusLost
 	}
-	becomes := t.Name() + " ends with it"
+	text, name := whyLost(why), t.Name()
 	if keep {
-		becomes = fmt.Sprintf("%s goes on; `%s` shows it", t.Name(), v.comeBack(t.Name()))
+		v.lastLine("[%s; %s goes on: `%s`]", text, name, v.comeBack(name))
+	} else {
+		v.lastLine("[%s; %s ends with its connection, as without --keep]", text, name)
 	}
-	fmt.Fprintf(v.stderr, "termhost: %s; %s\n", host.Printable(why.Error()), becomes)
 	return StatusLost
 }

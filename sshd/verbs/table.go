@@ -11,6 +11,8 @@ import (
 // well as what is said after a mistake, comes from here.
 type verb struct {
 	name  string
+	group group
+	brief string // what it does, for the list of all verbs: at most briefColumn cells
 	usage string // what follows the name
 	help  string // one line
 	// examples are command lines that do something useful.
@@ -35,15 +37,34 @@ type verb struct {
 	define func(*flag.FlagSet) (run func(*invocation) int)
 }
 
-// table returns the verbs, in the order of `help`.
+// group is what verbs have in common that `help` lists together.
+type group string
+
+const (
+	lookGroup   group = "look"
+	typeGroup   group = "type"
+	agentsGroup group = "agents"
+	peopleGroup group = "people"
+	keepGroup   group = "keep"
+	helpGroup   group = "help"
+)
+
+// groups returns them in the order of `help`.
+func groups() []group {
+	return []group{lookGroup, typeGroup, agentsGroup, peopleGroup, keepGroup, helpGroup}
+}
+
+// table returns the verbs, those of a group in the order of `help`.
 func table() []verb {
 	return []verb{
 		{
-			name: "help", usage: "[VERB]", help: "show this, or explain one of them",
+			name: "help", group: helpGroup, brief: "this, or what VERB does",
+			usage: "[VERB]", help: "show this, or explain one of them",
 			most: 1, define: defineHelp,
 			examples: []string{"ssh HOST help send"},
 		}, {
-			name: "ls", usage: "[--json] [--all]",
+			name: "ls", group: lookGroup, brief: "the terminals",
+			usage: "[--json] [--all | --wide] [--running] [--waiting] [--exited]",
 			help:  "list the terminals",
 			needs: authz.List, define: defineList,
 			examples: []string{
@@ -51,7 +72,8 @@ func table() []verb {
 				"ssh HOST ls --json | jq -r '.[] | select(.state == \"running\").name'",
 			},
 		}, {
-			name: "new", usage: "[-n NAME] [-C DIR] [-d] [--guard] [--record] [-- CMD ARGS...]",
+			name: "new", group: typeGroup, brief: "a terminal for a command",
+			usage:    "[-n NAME] [-C DIR] [-d] [--guard] [--record] [-- CMD ARGS...]",
 			help:     "make a terminal and attach to it (-d: print its NAME instead)",
 			terminal: true, input: true, needs: authz.Create,
 			parse: (*invocation).parseNew, define: defineNew,
@@ -60,16 +82,18 @@ func table() []verb {
 				"ssh HOST new -d -n server -- ./serve",
 			},
 		}, {
-			name: "attach", usage: "[-r] [-A] [NAME]",
+			name: "attach", group: typeGroup, brief: "a terminal again",
+			usage: "[-r] [-A] [NAME]",
 			help: "show a terminal: your last used, or NAME" +
 				" (-r: read-only, -A: make it if there is none)",
 			terminal: true, input: true, needs: authz.AttachReadOnly, most: 1,
 			define:   defineAttach,
 			examples: []string{"ssh -t HOST attach", "ssh -t HOST attach -r build"},
 		}, {
-			name: "run", usage: "[-n NAME] [-C DIR] [--keep] [--record] [--] CMD ARGS...",
+			name: "run", group: typeGroup, brief: "a command on pipes",
+			usage: "[-n NAME] [-C DIR] [--keep] [--record] [--] CMD ARGS...",
 			help: "run a command on pipes, or with ssh -t in a terminal, and exit with its" +
-				" status; it ends with the connection",
+				" status; it ends with the connection; 255: that or the host is lost",
 			input: true, needs: authz.Create,
 			parse: (*invocation).parseRun, define: defineRun,
 			examples: []string{
@@ -78,14 +102,15 @@ func table() []verb {
 				"ssh -t HOST run -- vim notes",
 			},
 		}, {
-			name: "share", usage: "[-n NAME] [--cols N --rows N] [--raw]",
+			name: "share", group: typeGroup, brief: "your output, for others",
+			usage: "[-n NAME] [--cols N --rows N] [--raw]",
 			help: "show standard input as a terminal that others watch" +
 				" (--raw: it is a terminal's own output)",
 			input: true, needs: authz.Create,
 			parse: (*invocation).parseShare, define: defineShare,
 			examples: []string{"make 2>&1 | ssh HOST share -n build"},
 		}, {
-			name: "log",
+			name: "log", group: lookGroup, brief: "what one has printed",
 			usage: "[--text|--raw|--json|--commands [--json]] [--last|--command N|--since TIME]" +
 				" [--tail N] [-f] NAME",
 			help: "what a terminal has printed",
@@ -93,7 +118,8 @@ func table() []verb {
 			examples: []string{"ssh HOST log --last build", "ssh HOST log --since 10m -f build",
 				"ssh HOST log --commands build"},
 		}, {
-			name: "grep", usage: "[-i] [-C N] [--command TEXT] PATTERN [NAME...]",
+			name: "grep", group: lookGroup, brief: "lines of all that match",
+			usage: "[-i] [-C N] [--command TEXT] PATTERN [NAME...]",
 			help: "print the lines that match PATTERN of what terminals have printed, those named" +
 				" or all, as NAME:TIME:line",
 			keys: true, needs: authz.Read, least: 1, most: -1, patternFirst: true,
@@ -101,34 +127,40 @@ func table() []verb {
 			examples: []string{"ssh HOST grep -i 'error|failed'",
 				"ssh HOST grep -C 3 --command 'go test' FAIL build"},
 		}, {
-			name: "cast", usage: "[--v2] NAME|REC",
+			name: "cast", group: keepGroup, brief: "one as asciicast",
+			usage: "[--v2] NAME|REC",
 			help: "print what a terminal has shown, or a recording, as asciicast, which asciinema" +
 				" plays",
 			needs: authz.Read, least: 1, most: 1, define: defineCast,
 			examples: []string{"ssh HOST cast --v2 build | asciinema play -"},
 		}, {
-			name: "replay", usage: "[--speed N] [--idle D] NAME|REC",
+			name: "replay", group: keepGroup, brief: "plays what one has shown",
+			usage: "[--speed N] [--idle D] NAME|REC",
 			help: "play what a terminal has shown, or a recording, in your terminal:" +
 				" space stops it, arrows seek, n and p go to a command, / searches, q quits",
 			terminal: true, input: true,
 			needs: authz.Read, least: 1, most: 1, define: defineReplay,
 			examples: []string{"ssh -t HOST replay --idle 2s build"},
 		}, {
-			name: "record", usage: "NAME on|off",
+			name: "record", group: keepGroup, brief: "records one from now on",
+			usage: "NAME on|off",
 			help: "record all that a terminal shows from now on, or no longer;" +
 				" what is typed is never recorded",
 			needs: authz.Record, least: 2, most: 2, define: defineRecord,
 			examples: []string{"ssh HOST record build on"},
 		}, {
-			name: "recordings", usage: "[--json]", help: "list the recordings",
+			name: "recordings", group: keepGroup, brief: "the recordings",
+			usage: "[--json]", help: "list the recordings",
 			needs: authz.List, define: defineRecordings,
 			examples: []string{"ssh HOST recordings"},
 		}, {
-			name: "peek", usage: "[--ansi] NAME", help: "what a terminal's screen shows now",
+			name: "peek", group: lookGroup, brief: "one's screen now",
+			usage: "[--ansi] NAME", help: "what a terminal's screen shows now",
 			needs: authz.Read, least: 1, most: 1, define: definePeek,
 			examples: []string{"ssh HOST peek build"},
 		}, {
-			name: "send", usage: "[--enter] [--key KEY]... NAME [TEXT...|-] [-- TEXT]",
+			name: "send", group: typeGroup, brief: "types keys into one",
+			usage: "[--enter] [--key KEY]... NAME [TEXT...|-] [-- TEXT]",
 			help: "type TEXT, or with - what comes on standard input, then the KEYs" +
 				" (up, ctrl-c, alt-x, f5 ...), then with --enter Enter, into a terminal",
 			input: true, needs: authz.Input,
@@ -140,12 +172,12 @@ func table() []verb {
 				"ssh HOST send build -- --not-a-flag",
 			},
 		}, {
-			name: "wait",
+			name: "wait", group: lookGroup, brief: "until one ends, asks ...",
 			usage: "[--match REGEX] [--idle D] [--command] [--blocked] [--all] [--timeout D]" +
 				" NAME...",
 			help: "wait for a line, a pause, a command, a question or the end of the first NAME" +
 				" (--all: the last), print which if there are several," +
-				" and exit with its status",
+				" and exit with its status; 255: the connection or the host is lost",
 			needs: authz.Wait, least: 1, most: -1, pattern: "match", define: defineWait,
 			examples: []string{
 				"ssh HOST wait build",
@@ -154,7 +186,8 @@ func table() []verb {
 				"ssh HOST wait --all build test",
 			},
 		}, {
-			name: "events", usage: "[--json] [NAME...]",
+			name: "events", group: lookGroup, brief: "what happens, as it does",
+			usage: "[--json] [NAME...]",
 			help: "tell what happens to terminals, and who did it, until the connection ends:" +
 				" a line for each that is made, exits, waits for somebody, changes hands ...",
 			keys: true, needs: authz.List, most: -1, define: defineEvents,
@@ -163,7 +196,7 @@ func table() []verb {
 				"ssh HOST events --json | jq --unbuffered 'select(.event == \"waits\")'",
 			},
 		}, {
-			name: "invite",
+			name: "invite", group: peopleGroup, brief: "a guest, to one terminal",
 			usage: "--terminal NAME [--role ROLE] [--ttl 1h] [--once]" +
 				" [--github USER | --key FILE] [GUEST] | --revoke GUEST",
 			help: "let a guest without a key here see, and with ROLE operator use, the terminals" +
@@ -174,45 +207,63 @@ func table() []verb {
 				"ssh HOST invite --terminal build --key - bob < bob.pub",
 				"ssh HOST invite --revoke bob"},
 		}, {
-			name: "invites", usage: "[--json]", help: "list the invitations that you may end",
+			name: "invites", group: peopleGroup, brief: "the invitations",
+			usage: "[--json]", help: "list the invitations that you may end",
 			needs: authz.Invite, define: defineInvites,
 			examples: []string{"ssh HOST invites"},
 		}, {
-			name: "who", usage: "[--json] NAME", help: "who watches a terminal",
+			name: "who", group: peopleGroup, brief: "who watches one",
+			usage: "[--json] NAME", help: "who watches a terminal",
 			needs: authz.Read, least: 1, most: 1, define: defineWho,
 			examples: []string{"ssh HOST who build"},
 		}, {
-			name: "kick", usage: "NAME WHO",
+			name: "kick", group: peopleGroup, brief: "ends what one watches",
+			usage: "NAME WHO",
 			help: "end what WHO, a name that `who` lists, sees of a terminal;" +
 				" one that has a key may come back, a guest's invitation ends",
 			needs: authz.Kick, least: 2, most: 2, define: defineKick,
 			examples: []string{"ssh HOST kick build bob"},
 		}, {
-			name: "guard", usage: "NAME [on|off]",
+			name: "guard", group: agentsGroup, brief: "has them ask you first",
+			usage: "NAME [on|off]",
 			help: "have what agents type into a terminal wait for a person's approval," +
 				" or no longer",
 			needs: authz.Approve, least: 1, most: 2, define: defineGuard,
 			examples: []string{"ssh HOST guard build", "ssh HOST guard build off"},
 		}, {
-			name: "asks", usage: "[--json]", help: "list what agents want to type",
-			needs: authz.List, define: defineAsks,
-			examples: []string{"ssh HOST asks"},
+			name: "asks", group: agentsGroup, brief: "what they want to type",
+			usage: "[--json] [NAME...]", help: "list what agents want to type",
+			needs: authz.List, most: -1, define: defineAsks,
+			examples: []string{"ssh HOST asks", "ssh HOST asks build"},
 		}, {
-			name: "approve", usage: "NAME", help: "type what an agent wants to type first",
-			needs: authz.Approve, least: 1, most: 1, define: defineApprove,
-			examples: []string{"ssh HOST approve build"},
+			name: "approve", group: agentsGroup, brief: "lets them",
+			usage: "NAME [@N]",
+			help: "type what an agent wants to type: the ask @N, or the first of those that" +
+				" `asks` has shown you last",
+			needs: authz.Approve, least: 1, most: 2, define: defineApprove,
+			examples: []string{"ssh HOST approve build @7", "ssh HOST approve build"},
 		}, {
-			name: "refuse", usage: "NAME [REASON...]",
-			help:  "refuse what an agent wants to type first, and tell it REASON",
+			name: "refuse", group: agentsGroup, brief: "does not, and says why",
+			usage: "NAME [@N] [REASON...]",
+			help:  "refuse what an agent wants to type, as `approve` types it, and tell it REASON",
 			needs: authz.Approve, least: 1, most: -1, define: defineRefuse,
-			examples: []string{"ssh HOST refuse build not on a Friday"},
+			examples: []string{"ssh HOST refuse build @7 not on a Friday"},
 		}, {
-			name: "rm", usage: "NAME... | --recording REC...",
+			name: "rename", group: typeGroup, brief: "gives one another NAME",
+			usage: "NAME NEW",
+			help: "give a terminal another NAME; the old one leads to it as long as no other has" +
+				" it",
+			needs: authz.Name, least: 2, most: 2, define: defineRename,
+			examples: []string{"ssh HOST rename sh-3 build"},
+		}, {
+			name: "rm", group: typeGroup, brief: "ends terminals",
+			usage: "NAME... | --exited | --recording REC...",
 			help:  "end terminals and forget them, or delete recordings",
-			needs: authz.Dispose, least: 1, most: -1, define: defineRemove,
+			needs: authz.Dispose, least: 0, most: -1, define: defineRemove,
 			examples: []string{"ssh HOST rm build test"},
 		}, {
-			name: "token", usage: "[--name NAME] [--role ROLE] [--ttl 8h] [--may-type-secrets]" +
+			name: "token", group: agentsGroup, brief: "a key for one",
+			usage: "[--name NAME] [--role ROLE] [--ttl 8h] [--may-type-secrets]" +
 				" | --revoke NAME",
 			help:  "make a bearer token for AHP, or end one",
 			needs: authz.MintToken, define: defineToken,
@@ -221,25 +272,30 @@ func table() []verb {
 				"ssh HOST token --revoke agent",
 			},
 		}, {
-			name: "tokens", help: "list your tokens",
+			name: "tokens", group: agentsGroup, brief: "those that you made",
+			help:  "list your tokens",
 			needs: authz.ListTokens, define: defineTokens,
 			examples: []string{"ssh HOST tokens"},
 		}, {
-			name: "page", usage: "[--url URL] [--role ROLE] [--stay] [NAME...]",
+			name: "page", group: peopleGroup, brief: "a URL for your browser",
+			usage: "[--url URL] [--role ROLE] [--stay] [NAME...]",
 			help: "print a URL that opens the terminals in a browser; it works once, within a" +
 				" minute",
 			needs: authz.OpenPage, most: -1, define: definePage,
 			examples: []string{"ssh HOST page", "ssh HOST page --url http://127.0.0.1:7722/ build"},
 		}, {
-			name: "whoami", usage: "[--json]", help: "show who you are here", define: defineWhoami,
+			name: "whoami", group: peopleGroup, brief: "who you are here",
+			usage: "[--json]", help: "show who you are here", define: defineWhoami,
 			examples: []string{"ssh HOST whoami --json"},
 		}, {
-			name: "completion", usage: "bash|zsh|fish [ALIAS...]",
+			name: "completion", group: helpGroup, brief: "for your shell's Tab",
+			usage: "bash|zsh|fish [ALIAS...]",
 			help:  "print a shell's completion for `ssh ALIAS VERB`; it says where to put it",
 			least: 1, most: -1, define: defineCompletion,
 			examples: []string{"ssh HOST completion bash th >~/.termhost.bash"},
 		}, {
-			name: "version", help: "print the version of termhost", define: defineVersion,
+			name: "version", group: helpGroup, brief: "the version",
+			help: "print the version of termhost", define: defineVersion,
 			examples: []string{"ssh HOST version"},
 		},
 	}

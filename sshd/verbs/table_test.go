@@ -50,7 +50,7 @@ for example:
   termhost new -d -n server -- ./serve
 `,
 		"wait -h": `usage: termhost wait [--match REGEX] [--idle D] [--command] [--blocked] [--all] [--timeout D] NAME...
-wait for a line, a pause, a command, a question or the end of the first NAME (--all: the last), print which if there are several, and exit with its status
+wait for a line, a pause, a command, a question or the end of the first NAME (--all: the last), print which if there are several, and exit with its status; 255: the connection or the host is lost
   --all          of several, until the last of them, not the first
   --blocked      until its program waits for somebody to type
   --command      until no command is running in its shell
@@ -85,7 +85,7 @@ func TestTheTableTellsWhoMay(t *testing.T) {
 	}
 	for roles, want := range map[string]string{
 		"":                     "help ls attach log grep cast replay recordings peek wait events who asks tokens page whoami completion version",
-		"operators and admins": "new run share record send invite invites guard approve refuse rm token",
+		"operators and admins": "new run share record send invite invites guard approve refuse rename rm token",
 	} {
 		if got := strings.Join(who[roles], " "); got != want {
 			t.Errorf("for %q are %q, want %q", roles, got, want)
@@ -93,16 +93,30 @@ func TestTheTableTellsWhoMay(t *testing.T) {
 	}
 }
 
-func TestHelpNamesEveryVerb(t *testing.T) {
-	got := newRunner(t).run(t, "", "help")
+// The list of verbs is read at once: on a screen of 80x24.
+func TestHelpNamesEveryVerbOnOneScreen(t *testing.T) {
+	r := newRunner(t)
+	r.Prefix = 0x1c
+	got := r.run(t, "", "help")
 	if got.status != 0 {
 		t.Fatalf("got %+v", got)
 	}
 	for _, c := range table() {
-		if !strings.Contains(got.stdout, "termhost "+c.name) {
-			t.Errorf("%s is missing", c.name)
+		if !regexp.MustCompile(`(?m)(^| )`+c.name+` +`+regexp.QuoteMeta(c.brief)).
+			MatchString(got.stdout) || c.brief == "" || len(c.brief) > briefColumn {
+			t.Errorf("%s is missing, or what it does is too long", c.name)
 		}
 	}
+	lines := strings.Split(strings.TrimSuffix(got.stdout, "\n"), "\n")
+	for _, line := range lines {
+		if len(line) > 80 {
+			t.Errorf("%q has %d columns", line, len(line))
+		}
+	}
+	if len(lines) > 24 {
+		t.Errorf("it has %d lines", len(lines))
+	}
+	t.Log("\n" + got.stdout)
 }
 
 // Examples that do not work teach what is wrong.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"termhost/ahp/host"
+	"termhost/sshd/viewer"
 )
 
 // defineAttach shows a terminal that exists, or with -A makes it.
@@ -27,7 +28,7 @@ func (v *invocation) attach(readOnly, create bool) int {
 	if create && errors.As(err, &missing) && len(missing.Candidates) == 0 {
 		o := v.createOptions()
 		o.Name, o.Dir = v.args[0], v.folder("")
-		return v.create(o, nil)
+		return v.create(o, viewer.Options{})
 	}
 	if err != nil {
 		return v.failed(err)
@@ -39,12 +40,8 @@ func (v *invocation) attach(readOnly, create bool) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	return v.show(a, first, func(l *inputLoop) {
-		l.w.over = over
-		if s := v.entering(a); s != "" && !over {
-			l.w.overlay = notice("%s", s).longer()
-		}
-	})
+	return v.show(a, first,
+		viewer.Options{Greet: true, Came: true, Over: over, Again: v.again()})
 }
 
 var errNoTerminal = errors.New("there is no terminal to attach to")
@@ -52,7 +49,7 @@ var errNoTerminal = errors.New("there is no terminal to attach to")
 // which returns the terminal of a NAME, or the last used one.
 func (v *invocation) which() (*host.Terminal, error) {
 	if len(v.args) > 0 {
-		return v.find(v.args[0])
+		return v.Host.FindBegun(v.principal(), v.args[0])
 	}
 	if t := v.Host.LastUsed(v.principal()); t != nil {
 		return t, nil

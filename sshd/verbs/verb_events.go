@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"termhost/ahp/host"
+	"termhost/ptypool/keyboard"
 )
 
 // defineEvents tells what happens to terminals, until the peer goes.
@@ -66,17 +67,9 @@ func (v *invocation) watchEvents(asJSON bool) int {
 		case <-v.OutputRefused():
 			return StatusOK
 		case <-v.ctx.Done():
-			return v.cutShort()
+			return v.cutShort(only...)
 		}
 	}
-}
-
-// cutShort tells a peer whose connection is being ended why.
-func (v *invocation) cutShort() int {
-	if why := v.ended(); why != nil {
-		fmt.Fprintf(v.stderr, "termhost: %s\n", host.Printable(why.Error()))
-	}
-	return StatusLost
 }
 
 // interrupted returns a channel that is closed when ctrl-C is typed at the peer's terminal, which
@@ -91,7 +84,7 @@ func (v *invocation) interrupted() <-chan struct{} {
 		buf := make([]byte, readBytes)
 		for {
 			n, err := in.Read(buf)
-			if bytes.IndexByte(buf[:n], keyInterrupt) >= 0 {
+			if bytes.IndexByte(buf[:n], keyboard.Interrupt) >= 0 {
 				close(stop)
 				_, _ = io.Copy(io.Discard, in)
 				return
@@ -116,12 +109,17 @@ func eventLine(e *host.Event) []byte {
 		line = append(line, e.Terminal)
 	}
 	line = append(line, eventWords(e.Kind))
+	if e.Ask != "" {
+		line = append(line, e.Ask)
+	}
 	if e.By != "" {
 		line = append(line, "by", e.By)
 	}
 	switch {
 	case e.Waiting != host.WaitingNone && e.Kind == host.EventWaits:
 		line = append(line, "for", string(e.Waiting))
+	case e.Was != "":
+		line = append(line, "from", e.Was)
 	case e.To != "" && e.To != e.By:
 		line = append(line, "to", e.To)
 	case e.Count > 0:

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"termhost/ahp/history"
 	"termhost/ahp/host"
 )
 
@@ -31,13 +32,17 @@ func defineGrep(fs *flag.FlagSet) func(*invocation) int {
 	return func(v *invocation) int { return v.grep(f) }
 }
 
+// grepBatch is how much of what is found goes into one write, in bytes: a packet's worth (RFC 4253
+// section 6.1).
+const grepBatch = 32 << 10
+
 // grep prints the lines that match, with their terminal's NAME and when they were printed. It
 // returns StatusFailed if there are none, and StatusUsage after an error, as grep(1).
 func (v *invocation) grep(f grepFlags) int {
 	if f.context < 0 || f.context > maxContext {
 		return v.misused("-C is a number of lines, from 0 to %d", maxContext)
 	}
-	pattern, err := host.NewSearchPattern(v.args[0], f.ignoreCase)
+	pattern, err := history.NewPattern(v.args[0], f.ignoreCase)
 	if err != nil {
 		return v.misused("%s", host.Printable(err.Error()))
 	}
@@ -57,16 +62,20 @@ func (v *invocation) grep(f grepFlags) int {
 		return StatusUsage
 	}
 	defer release()
-	p := grepPrinter{w: bufio.NewWriterSize(v.stdout, keptBytes), groups: f.context > 0}
-	s := host.Search{Pattern: pattern, Command: f.command, Context: f.context}
+	work := v.Conn.Work(ctx)
+	defer work.Rest()
+	p := grepPrinter{w: bufio.NewWriterSize(work.Writer(v.stdout), grepBatch),
+		groups: f.context > 0}
+	s := history.Search{Pattern: pattern, Command: f.command, Context: f.context}
 	for _, t := range list {
-		err := v.Host.Search(ctx, v.principal(), t, s, p.print)
-		if p.w.Flush() != nil {
-			return StatusFailed
-		}
+		p.t = t
+		err := v.Host.History(work, t).Search(work, s, p.print)
+		failed := p.w.Flush() != nil
 		switch {
 		case ctx.Err() != nil:
 			return v.stopped(ctx)
+		case failed:
+			return StatusFailed
 		case err != nil:
 			v.failed(err)
 			return StatusUsage
@@ -97,12 +106,13 @@ func (v *invocation) searched(names []string) (list []*host.Terminal, err error)
 // if there is context.
 type grepPrinter struct {
 	w      *bufio.Writer
+	t      *host.Terminal // the one that is searched
 	groups bool
 	found  bool
 	buf    []byte
 }
 
-func (p *grepPrinter) print(l *host.SearchLine) bool {
+func (p *grepPrinter) print(l *history.Line) bool {
 	sep := byte('-')
 	if l.Matches {
 		sep = ':'
@@ -111,7 +121,7 @@ func (p *grepPrinter) print(l *host.SearchLine) bool {
 	if l.Apart && p.groups && p.found {
 		out = append(out, "--\n"...)
 	}
-	out = append(append(out, l.Terminal.Name()...), sep)
+	out = append(append(out, p.t.Name()...), sep)
 	out = append(l.Time.UTC().AppendFormat(out, time.RFC3339), sep)
 	p.buf = append(append(out, l.Text...), '\n')
 	p.found = true

@@ -3,10 +3,13 @@ package verbs
 import (
 	"flag"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/sshd/viewer"
 )
 
 // defineGuard has what agents type wait for a person's approval, or no longer.
@@ -26,7 +29,7 @@ func (v *invocation) guard() int {
 	if err != nil {
 		return v.failed(err)
 	}
-	fmt.Fprintf(v.stderr, "termhost: %s\n", guardText(t, on))
+	fmt.Fprintf(v.stderr, "termhost: %s\n", viewer.GuardText(t, on))
 	return StatusOK
 }
 
@@ -37,7 +40,15 @@ func defineAsks(fs *flag.FlagSet) func(*invocation) int {
 }
 
 func (v *invocation) asks(asJSON bool) int {
-	list, err := v.Conn.Asks()
+	var only []*host.Terminal
+	for _, name := range v.args {
+		t, err := v.find(name)
+		if err != nil {
+			return v.failed(err)
+		}
+		only = append(only, t)
+	}
+	list, err := v.Conn.Asks(only...)
 	switch {
 	case err != nil:
 		return v.failed(err)
@@ -47,16 +58,16 @@ func (v *invocation) asks(asJSON bool) int {
 		fmt.Fprintln(v.stderr, "nothing is held")
 		return StatusOK
 	}
-	rows := [][]string{{"NAME", "WHO", "AGE", "LINE", "TEXT"}}
+	rows := [][]string{{"NAME", "ASK", "WHO", "AGE", "DOES", "LINE", "TEXT"}}
 	for _, k := range list {
-		head := []string{k.Terminal, k.By, host.Age(time.Since(k.Since))}
-		lines, _ := visible(k.Text)
-		if k.Secret {
-			lines = []string{"(a secret)"}
+		does := k.DoesText()
+		if k.Warning != "" {
+			does += "; " + k.Warning
 		}
-		for i, text := range lines {
+		head := []string{k.Terminal, k.Ask, k.By, host.Age(time.Since(k.Since)), does}
+		for i, text := range plainLines(k) {
 			rows = append(rows, append(head, fmt.Sprint(i+1), text))
-			head = []string{"", "", ""}
+			head = []string{"", "", "", "", ""}
 		}
 	}
 	writeTable(v.stdout, rows, 0) // nothing is cut off
@@ -65,28 +76,43 @@ func (v *invocation) asks(asJSON bool) int {
 
 // defineApprove types what an agent wants to type.
 func defineApprove(*flag.FlagSet) func(*invocation) int {
-	return func(v *invocation) int { return v.decide(host.ApproveOnce, "typed for") }
+	return func(v *invocation) int { return v.decide(host.ApproveOnce) }
 }
 
 // defineRefuse refuses it.
 func defineRefuse(*flag.FlagSet) func(*invocation) int {
-	return func(v *invocation) int { return v.decide(host.RefuseOnce, "refused") }
+	return func(v *invocation) int { return v.decide(host.RefuseOnce) }
 }
 
-func (v *invocation) decide(d host.Decision, done string) int {
-	t, err := v.find(v.args[0])
+// askName is what an ask is called. What else begins with @ is a slip, and no reason.
+var askName = regexp.MustCompile(`^@[0-9]+$`)
+
+func (v *invocation) decide(d host.Decision) int {
+	name, reason := v.args[0], v.args[1:]
+	ask := ""
+	if len(reason) > 0 && askName.MatchString(reason[0]) {
+		ask, reason = reason[0], reason[1:]
+	}
+	typo := ask == "" && len(reason) > 0 && strings.HasPrefix(reason[0], "@")
+	if typo || d != host.RefuseOnce && len(reason) > 0 {
+		return v.misused("an ask is called @N, as `asks` prints it, not %s",
+			host.Printable(reason[0]))
+	}
+	t, err := v.find(name)
 	if err != nil {
 		return v.failed(err)
 	}
-	k, err := v.Conn.Decide(t, "", d, strings.Join(v.args[1:], " "))
+	k, err := v.Conn.Decide(t, ask, d, strings.Join(reason, " "))
 	if err != nil {
 		return v.failed(err)
 	}
-	lines, _ := visible(k.Text)
-	text := strings.Join(lines, " ")
-	if k.Secret {
-		text = "(a secret)"
+	done := "typed for"
+	switch {
+	case d == host.RefuseOnce:
+		done = "refused"
+	case k.Does == ahp.AskStarts:
+		done = "started for"
 	}
-	fmt.Fprintf(v.stderr, "termhost: %s %s: %s\n", done, k.By, text)
+	fmt.Fprintf(v.stderr, "termhost: %s %s: %s\n", done, k.By, strings.Join(plainLines(k), " "))
 	return StatusOK
 }

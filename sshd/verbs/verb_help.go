@@ -37,29 +37,54 @@ func defineVersion(*flag.FlagSet) func(*invocation) int {
 	}
 }
 
+// The columns of the list of verbs, in cells: it has two verbs in a row of 80.
+const (
+	groupColumn = len("agents  ")
+	nameColumn  = len("completion ")
+	briefColumn = (80 - groupColumn - 2*nameColumn - 2) / 2
+)
+
+// help lists the verbs by group, on a screen of 24 rows.
 func (v *invocation) help() int {
 	var b strings.Builder
 	fmt.Fprintf(&b, "termhost %s: terminals that outlive the connection\n\n",
 		host.Printable(v.Version))
-	b.WriteString("  ssh HOST\n      a new terminal with your shell, attached\n")
-	for _, c := range table() {
-		shape := c.synopsis()
-		if c.terminal {
-			shape = strings.Replace(shape, "ssh ", "ssh -t ", 1)
+	b.WriteString("" +
+		"  ssh HOST       a new terminal with your shell (attach, new, replay: ssh -t)\n" +
+		"  ssh HOST VERB  one of these; `ssh HOST help VERB`: its flags, with examples\n\n")
+	for _, g := range groups() {
+		label := string(g)
+		in := v.verbsOf(g)
+		for len(in) > 0 {
+			fmt.Fprintf(&b, "%-*s", groupColumn, label)
+			row := in[:min(2, len(in))]
+			for i, c := range row {
+				width := briefColumn + 2
+				if i == len(row)-1 {
+					width = 0
+				}
+				fmt.Fprintf(&b, "%-*s%-*s", nameColumn, c.name, width, c.brief)
+			}
+			b.WriteByte('\n')
+			label, in = "", in[len(row):]
 		}
-		fmt.Fprintf(&b, "  %s\n      %s\n", shape, c.help)
 	}
-	b.WriteString("  ssh HOST -s ahp\n" +
-		"      the Agent Host Protocol, one JSON-RPC message per line\n" +
-		"  ssh -N -L SOCKET:ahp:80 HOST\n" +
-		"      a local socket that is the HTTP and WebSocket door\n" +
-		"  sftp HOST, scp, ssh -L, -D and -R\n" +
-		"      as with sshd, for admins and operators, where the configuration permits\n")
+	b.WriteString("\nsftp, scp, ssh -L, -D, -R: as with sshd")
 	if v.Prefix != 0 {
-		fmt.Fprintf(&b, "\nWhile attached, %s and then ? shows the keys; then d detaches.\n",
-			keyboard.ControlName(v.Prefix))
+		fmt.Fprintf(&b, ". While attached, %s ? shows the keys", keyboard.ControlName(v.Prefix))
 	}
+	b.WriteByte('\n')
 	return v.printed(v.stdout, nil, []byte(v.told(b.String())))
+}
+
+// verbsOf returns a group's verbs.
+func (v *invocation) verbsOf(g group) (list []verb) {
+	for _, c := range table() {
+		if c.group == g {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // explained returns what there is to know about the verb: its usage, flags and examples.

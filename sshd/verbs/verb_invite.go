@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"termhost/ahp/host"
 	"termhost/authz"
 	"termhost/keys"
 )
@@ -54,7 +55,8 @@ func (v *invocation) invite(f inviteFlags) int {
 		if v.fs.NFlag() > 1 || len(v.args) > 0 {
 			return v.misused("--revoke stands alone")
 		}
-		if err := v.Host.Uninvite(v.principal(), f.revoke); err != nil {
+		guest, _ := host.GuestName(f.revoke)
+		if err := v.Conn.Uninvite(guest); err != nil {
 			return v.failed(err)
 		}
 		return StatusOK
@@ -83,12 +85,12 @@ func (v *invocation) invite(f inviteFlags) int {
 		return v.failed(err)
 	}
 	if len(v.args) > 0 {
-		f.Guest = v.args[0]
+		f.Guest, _ = host.GuestName(v.args[0])
 		if f.Guest == "" {
 			return v.failed(keys.ErrGuestName)
 		}
 	}
-	secret, made, err := v.Host.Invite(v.Grant, f.InviteRequest, f.terminals)
+	secret, made, err := v.Conn.Invite(v.Grant, f.InviteRequest, f.terminals)
 	if err != nil {
 		return v.failed(err)
 	}
@@ -160,12 +162,27 @@ func (v *invocation) tellInvited(secret string, i keys.Invitation) {
 	case !i.Open:
 		who = "the keys that you named"
 	}
-	fmt.Fprintf(v.stderr, "guest %s: %s of %s, until %s, with %s\n", i.Guest, i.Role,
+	_, guest := host.GuestName(i.Guest)
+	fmt.Fprintf(v.stderr, "%s: %s of %s, until %s, with %s\n", guest, i.Role,
 		strings.Join(terminalNames(i), " "), i.Expires.Format(time.RFC3339), who)
+	v.tellHostKey(hostname, port)
 	if ip, err := netip.ParseAddr(hostname); err == nil && ip.IsLoopback() {
 		fmt.Fprintln(v.stderr, "hint: elsewhere, the name of this host has to stand behind the @")
 	}
-	fmt.Fprintln(v.stderr, v.told("hint: `ssh HOST invite --revoke "+i.Guest+"` ends it"))
+	fmt.Fprintln(v.stderr, v.told("hint: `ssh HOST invite --revoke "+guest+"` ends it"))
+}
+
+// tellHostKey prints what the guest compares with what ssh asks at the first login, or puts into
+// ~/.ssh/known_hosts.
+func (v *invocation) tellHostKey(hostname, port string) {
+	if v.HostKey == nil {
+		return
+	}
+	fingerprint, line := v.HostKey(net.JoinHostPort(hostname, port))
+	fmt.Fprintf(v.stderr, "host key: %s\n", fingerprint)
+	if line != "" {
+		fmt.Fprintf(v.stderr, "known_hosts: %s\n", line)
+	}
 }
 
 // address returns where the peer has reached this host, or where the host listens.
@@ -221,10 +238,11 @@ func (v *invocation) invites(asJSON bool) int {
 	infos := []inviteInfo{}
 	rows := [][]string{{"GUEST", "ROLE", "TERMINALS", "EXPIRES", "KEYS", "BY"}}
 	for _, i := range list {
-		infos = append(infos, inviteInfo{i.Guest, i.Role, terminalNames(i), i.Expires, len(i.Keys),
+		_, guest := host.GuestName(i.Guest)
+		infos = append(infos, inviteInfo{guest, i.Role, terminalNames(i), i.Expires, len(i.Keys),
 			i.Once, i.ByName})
 		terminals := cmp.Or(strings.Join(terminalNames(i), " "), "-")
-		rows = append(rows, []string{i.Guest, i.Role, terminals,
+		rows = append(rows, []string{guest, i.Role, terminals,
 			i.Expires.Format(time.RFC3339), strconv.Itoa(len(i.Keys)), i.ByName})
 	}
 	switch {

@@ -3,8 +3,6 @@ package verbs
 import (
 	"flag"
 	"fmt"
-
-	"termhost/ahp/host"
 )
 
 // defineKick ends what somebody else sees of a terminal.
@@ -15,11 +13,11 @@ func (v *invocation) kick() int {
 	if err != nil {
 		return v.failed(err)
 	}
-	n, err := v.Host.Kick(v.principal(), t, v.args[1])
+	name, n, err := v.Conn.Kick(t, v.args[1])
 	if err != nil {
 		return v.failed(err)
 	}
 	fmt.Fprintf(v.stderr, "termhost: %s watches %s no more (views ended: %d)\n",
-		host.Printable(v.args[1]), t.Name(), n)
+		name, t.Name(), n)
 	return StatusOK
 }

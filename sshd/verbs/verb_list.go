@@ -3,38 +3,66 @@ package verbs
 import (
 	"flag"
 	"fmt"
+	"slices"
 
+	"termhost/ahp/host"
 	"termhost/authz"
 )
 
+// listFlags are what `ls` is asked for.
+type listFlags struct {
+	json, wide               bool
+	running, waiting, exited bool
+}
+
 // defineList lists the terminals.
 func defineList(fs *flag.FlagSet) func(*invocation) int {
-	asJSON := fs.Bool("json", false, "print a JSON array")
-	all := fs.Bool("all", false, "print whole lines, however wide the window is")
-	return func(v *invocation) int { return v.list(*asJSON, *all) }
+	var f listFlags
+	fs.BoolVar(&f.json, "json", false, "print a JSON array")
+	fs.BoolVar(&f.wide, "wide", false, "print whole lines, however wide the window is")
+	fs.BoolVar(&f.wide, "all", false, "the same as --wide")
+	fs.BoolVar(&f.running, "running", false, "only those whose program runs")
+	fs.BoolVar(&f.waiting, "waiting", false, "only those that wait for somebody")
+	fs.BoolVar(&f.exited, "exited", false, "only those that have exited")
+	return func(v *invocation) int { return v.list(f) }
+}
+
+// leavesOut reports whether a terminal is not asked for. Of several kinds each one is.
+func (f listFlags) leavesOut(i host.Info) bool {
+	if !f.running && !f.waiting && !f.exited {
+		return false
+	}
+	runs := i.State == host.StateRunning
+	return !(f.running && runs || f.waiting && i.Waiting != host.WaitingNone || f.exited && !runs)
 }
 
 // wideTable is how many cells a line must have for an agent's session to be in the table besides
 // its name: in fewer it would leave no room for the titles.
 const wideTable = 120
 
-func (v *invocation) list(asJSON, all bool) int {
+func (v *invocation) list(f listFlags) int {
 	list, err := v.Host.List(v.principal())
 	if err != nil {
 		return v.failed(err)
 	}
-	if asJSON {
+	all := len(list)
+	list = slices.DeleteFunc(list, f.leavesOut)
+	switch {
+	case f.json:
 		return v.printJSON(list)
-	}
-	if len(list) == 0 {
+	case all == 0:
 		fmt.Fprintln(v.stderr, v.told("no terminals"+v.howToMakeOne()))
+		return StatusOK
+	case len(list) == 0:
+		fmt.Fprintln(v.stderr, "no such terminals")
 		return StatusOK
 	}
 	cols := v.Window().Cols // 0: it is no terminal
-	if all {
+	if f.wide {
 		cols = 0
 	}
-	writeTable(v.stdout, v.Host.Table(list, cols == 0 || cols >= wideTable), cols)
+	table := v.Host.Table(list, cols == 0 || cols >= wideTable)
+	writeTable(v.stdout, fitted(table, cols), 0)
 	return StatusOK
 }
 

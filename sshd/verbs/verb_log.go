@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"termhost/ahp/history"
 	"termhost/ahp/host"
 )
 
@@ -94,8 +95,8 @@ func count(set ...bool) (n int) {
 	return n
 }
 
-func (f *logFlags) part() host.ExcerptOf {
-	return host.ExcerptOf{Last: f.last, Command: f.command, Since: f.since}
+func (f *logFlags) part() history.ExcerptOf {
+	return history.ExcerptOf{Last: f.last, Command: f.command, Since: f.since}
 }
 
 func (v *invocation) log(f logFlags) int {
@@ -114,15 +115,16 @@ func (v *invocation) log(f logFlags) int {
 		return v.failed(err)
 	}
 	defer release()
-	p := v.principal()
-	if f.part() == (host.ExcerptOf{}) && !f.raw && !f.json && !f.commands {
-		text, truncated, err := v.Host.LogText(p, t)
+	work := v.Conn.Work(v.ctx)
+	defer work.Rest()
+	if f.part() == (history.ExcerptOf{}) && !f.raw && !f.json && !f.commands {
+		text, truncated, err := v.Host.LogText(work, t)
 		if err == nil {
 			v.tellTruncated(t, truncated && f.tail < 0)
 		}
-		return v.printed(v.stdout, err, tail(text, f.tail))
+		return v.printed(work.Writer(v.stdout), err, tail(text, f.tail))
 	}
-	e, err := v.Host.Excerpt(p, t, f.part())
+	e, err := v.Host.Excerpt(work, t, f.part())
 	if err != nil {
 		return v.failed(err)
 	}
@@ -139,10 +141,10 @@ func (v *invocation) log(f logFlags) int {
 	case f.json:
 		return v.printed(v.stdout, nil, e.JSON(), []byte("\n"))
 	}
-	return v.printed(v.stdout, nil, tail(e.Text(), f.tail))
+	return v.printed(work.Writer(v.stdout), nil, tail(e.Text(work), f.tail))
 }
 
-func (v *invocation) printCommands(list []*host.Command, f logFlags) int {
+func (v *invocation) printCommands(list []*history.Command, f logFlags) int {
 	if f.tail >= 0 {
 		list = list[max(0, len(list)-f.tail):]
 	}

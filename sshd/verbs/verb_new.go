@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"termhost/ahp/host"
+	"termhost/sshd/viewer"
 )
 
 // recordHelp explains --record.
@@ -45,7 +46,7 @@ func (v *invocation) makeNew(name, dir string, detached bool, as host.CreateOpti
 	o.Name, o.Dir, o.Line, o.Argv = name, v.folder(dir), v.run.line, v.run.argv
 	o.Guarded, o.Record = as.Guarded, as.Record
 	if detached {
-		t, err := v.Host.Create(v.principal(), o)
+		t, err := v.Conn.Create(o)
 		if err != nil {
 			return v.notStarted(err)
 		}
@@ -55,5 +56,5 @@ func (v *invocation) makeNew(name, dir string, detached bool, as host.CreateOpti
 	if !v.onTerminal() {
 		return v.needsTerminal("or use -d to make the terminal without attaching")
 	}
-	return v.create(o, nil)
+	return v.create(o, viewer.Options{})
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"termhost/ahp/history"
 	"termhost/ahp/host"
-	"termhost/ahp/record"
 )
 
 // defineRecord has a terminal recorded, or no longer.
@@ -70,9 +70,9 @@ func defineCast(fs *flag.FlagSet) func(*invocation) int {
 	old := fs.Bool("v2", false, "in version 2, for asciinema before 3.0")
 	return func(v *invocation) int {
 		if *old {
-			return v.cast(record.V2)
+			return v.cast(history.V2)
 		}
-		return v.cast(record.V3)
+		return v.cast(history.V3)
 	}
 }
 
@@ -82,19 +82,21 @@ func (v *invocation) cast(version int) int {
 		return v.failed(err)
 	}
 	defer release()
-	c, err := v.Host.Cast(v.principal(), v.args[0])
+	work := v.Conn.Work(v.ctx)
+	defer work.Rest()
+	c, err := v.Host.Cast(work, v.args[0])
 	if err != nil {
 		return v.failed(err)
 	}
 	v.tellCut(c)
-	if record.Write(v.stdout, version, c.Header, c.Events) != nil {
+	if history.Write(work.Writer(v.stdout), version, c.Header, c.Events) != nil {
 		return StatusFailed
 	}
 	return StatusOK
 }
 
 // tellCut says that the beginning of what is shown is gone.
-func (v *invocation) tellCut(c *host.Cast) {
+func (v *invocation) tellCut(c *history.Cast) {
 	if c.Truncated {
 		fmt.Fprintf(v.stderr, "termhost: the beginning of %s is gone: it printed more than"+
 			" log_bytes, and this is the rest\n", c.Name)

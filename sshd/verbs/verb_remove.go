@@ -1,22 +1,63 @@
 package verbs
 
-import "flag"
+import (
+	"flag"
+	"fmt"
+
+	"termhost/ahp/host"
+)
 
 // defineRemove disposes terminals, or deletes recordings, by their whole names.
 func defineRemove(fs *flag.FlagSet) func(*invocation) int {
 	recordings := fs.Bool("recording", false, "what is named are recordings, which are deleted")
-	return func(v *invocation) int { return v.remove(*recordings) }
+	exited := fs.Bool("exited", false, "all that have exited and that you may remove")
+	return func(v *invocation) int {
+		switch {
+		case *exited && (*recordings || len(v.args) > 0):
+			return v.misused("--exited stands alone")
+		case *exited:
+			return v.removeExited()
+		case len(v.args) == 0:
+			return v.misused("rm needs an argument")
+		}
+		return v.remove(*recordings)
+	}
 }
 
 func (v *invocation) remove(recordings bool) int {
-	status, remove := StatusOK, v.Host.DisposeNamed
+	status, remove := StatusOK, v.Conn.DisposeNamed
 	if recordings {
-		remove = v.Host.RemoveRecording
+		remove = v.Conn.RemoveRecording
 	}
 	for _, name := range v.args {
-		if err := remove(v.principal(), name); err != nil {
+		if err := remove(name); err != nil {
 			status = v.failed(err)
 		}
 	}
+	return status
+}
+
+// removeExited removes the exited terminals that the peer may remove, and says how many.
+func (v *invocation) removeExited() int {
+	list, err := v.Host.List(v.principal())
+	if err != nil {
+		return v.failed(err)
+	}
+	status, removed := StatusOK, 0
+	for _, i := range list {
+		if i.State != host.StateExited {
+			continue
+		}
+		t, err := v.Host.Find(v.principal(), i.URI)
+		if err != nil || !v.Host.MayDispose(v.principal(), t) {
+			continue // it has gone, or is somebody else's
+		}
+		if err := v.Conn.DisposeNamed(i.Name); err != nil {
+			status = v.failed(err)
+			continue
+		}
+		removed++
+	}
+	fmt.Fprintf(v.stderr, "%s removed\n", host.Counted(removed, "exited terminal"))
 	return status
 }

@@ -6,13 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"termhost/ahp/record"
-)
-
-// The bounds of --speed: beyond them a recording stands still, or is over at once.
-const (
-	minSpeed = 1.0 / 16
-	maxSpeed = 1024.0
+	"termhost/ahp/history"
+	"termhost/sshd/viewer"
 )
 
 var errSpeed = errors.New("a speed is a number from 1/16 (0.0625) to 1024")
@@ -22,7 +17,7 @@ func defineReplay(fs *flag.FlagSet) func(*invocation) int {
 	speed := 1.0
 	fs.Func("speed", "play `N` times as fast", func(text string) (err error) {
 		speed, err = strconv.ParseFloat(text, 64)
-		if err != nil || !(speed >= minSpeed && speed <= maxSpeed) {
+		if err != nil || !(speed >= viewer.MinSpeed && speed <= viewer.MaxSpeed) {
 			return errSpeed
 		}
 		return nil
@@ -44,30 +39,21 @@ func (v *invocation) replay(speed float64, idle time.Duration) int {
 		return v.failed(err)
 	}
 	defer release()
-	c, err := v.Host.Cast(v.principal(), v.args[0])
+	work := v.Conn.Work(v.ctx)
+	defer work.Rest()
+	c, err := v.Host.Cast(work, v.args[0])
 	if err != nil {
 		return v.failed(err)
 	}
 	v.tellCut(c)
-	r := &replay{v: v, p: record.NewPlayer(c.Header, c.Events, idle), speed: speed,
-		since: time.Now(), typed: make(chan []byte), done: make(chan struct{})}
-	defer close(r.done)
-	v.Go("reading what is typed", r.read)
-	return r.run()
-}
-
-// read passes on what is typed, until the input or the replay ends.
-func (r *replay) read() {
-	for {
-		buf := make([]byte, readBytes)
-		n, err := r.v.Stdin().Read(buf)
-		if err != nil {
-			return // the connection ends next
-		}
-		select {
-		case r.typed <- buf[:n]:
-		case <-r.done:
-			return
-		}
+	p := history.NewPlayer(c.Header, c.Events, idle)
+	p.While(func() bool { return work.Step() == nil })
+	err = viewer.Replay(v.ctx, v, viewer.Recording{Player: p, Work: work, Speed: speed})
+	switch {
+	case errors.Is(err, viewer.ErrLost):
+		return v.cutShort()
+	case err != nil:
+		return StatusFailed
 	}
+	return StatusOK
 }

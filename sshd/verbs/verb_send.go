@@ -114,8 +114,15 @@ func (v *invocation) send(keys []keyboard.Key) int {
 	if err == nil && (v.typing.text != "" || len(keys) > 0) {
 		err = v.Conn.Send(v.ctx, t, []byte(v.typing.text), keys...)
 	}
+	held := 0
+	if err == nil {
+		held, err = v.Conn.Held(v.ctx, t)
+	}
 	if err != nil {
 		return v.failed(err)
+	}
+	if held > 0 {
+		fmt.Fprintln(v.stderr, "held: the program does not read yet")
 	}
 	return StatusOK
 }
@@ -123,7 +130,7 @@ func (v *invocation) send(keys []keyboard.Key) int {
 // sendStdin types what comes on standard input, to its end, as fast as the program reads it. It
 // returns an error if the peer was lost before that.
 func (v *invocation) sendStdin(t *host.Terminal) error {
-	in, buf := v.Stdin(), make([]byte, maxInputRead)
+	in, buf := v.Stdin(), make([]byte, host.MaxPiece)
 	for {
 		n, err := in.Read(buf)
 		if n > 0 {

@@ -86,7 +86,7 @@ func (v *invocation) share(sh *host.Share, raw bool) int {
 		return v.failed(err)
 	}
 	if why := v.ended(); why != nil {
-		fmt.Fprintf(v.stderr, "termhost: %s; %s ends with it\n", host.Printable(why.Error()), name)
+		v.lastLine("[%s; %s ends with its connection]", whyLost(why), name)
 	}
 	return StatusLost
 }

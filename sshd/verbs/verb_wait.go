@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"termhost/ahp/history"
 	"termhost/ahp/host"
 )
 
@@ -15,7 +16,7 @@ import (
 func defineWait(fs *flag.FlagSet) func(*invocation) int {
 	var w host.WaitFor
 	fs.Func("match", "until a line matches `REGEX` (Go's syntax)", func(expr string) (err error) {
-		w.Match, err = host.CompilePattern(expr)
+		w.Match, err = history.NewPattern(expr, false)
 		return err
 	})
 	durationFlag(fs, &w.Idle, "idle", "until nothing has been printed for `D`, such as 2s")
@@ -60,6 +61,8 @@ func (v *invocation) wait(w host.WaitFor, all bool) int {
 	for {
 		e := <-ended
 		switch {
+		case e.err != nil && v.cut():
+			return v.cutShort(pending...)
 		case e.err != nil:
 			return v.failed(e.err)
 		case e.how.Reason == host.WaitTimeout:

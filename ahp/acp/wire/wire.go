@@ -28,12 +28,7 @@ const (
 	CodeCancelled      = -32800 // ACP: request cancelled
 )
 
-// MethodCreated is not of ACP, but termhost's own. It asks for a terminal that is there already:
-// one that terminal/create was sent the same key for, and whose answer may have been lost. The
-// params are [CreatedParams], the result is that of terminal/create.
-const MethodCreated = "termhost/created"
-
-// CreatedParams are the params of MethodCreated.
+// CreatedParams are the params of [ahp.MethodACPCreated]. Its result is that of terminal/create.
 type CreatedParams struct {
 	SessionID string `json:"sessionId"`
 	Key       string `json:"key"`
@@ -88,8 +83,8 @@ type EnvVariable struct {
 type CreateMeta struct {
 	Termhost struct {
 		Agent string `json:"agent"` // what the agent is called, which only a proxy knows
-		// Key ends the terminal's id, and finds the terminal again with MethodCreated: 8 to 32
-		// letters a to z and digits, which nobody else has. "": the host makes it.
+		// Key ends the terminal's id, and finds the terminal again with [ahp.MethodACPCreated]: 8
+		// to 32 letters a to z and digits, which nobody else has. "": the host makes it.
 		Key string `json:"key,omitempty"`
 	} `json:"termhost"`
 }
@@ -153,15 +148,6 @@ type OutputMeta struct {
 	Termhost struct {
 		Gone bool `json:"gone"`
 	} `json:"termhost"`
-}
-
-// Encode returns v as JSON. v consists of types that can be encoded, such as those of this package.
-func Encode(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return json.RawMessage("null") // not reached: all of these types can be encoded
-	}
-	return raw
 }
 
 // SessionURI returns the URI of an agent session, which claims the session's terminals.

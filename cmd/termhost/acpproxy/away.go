@@ -92,7 +92,7 @@ func (p *Proxy) takeUp() {
 			_ = p.host.Call(ctx, wire.MethodRelease, t.params(), nil)
 		case !p.isReleased(t):
 			q := wire.CreatedParams{SessionID: t.session, Key: t.key}
-			if isMissing(p.host.Call(ctx, wire.MethodCreated, q, nil)) {
+			if isMissing(p.host.Call(ctx, ahp.MethodACPCreated, q, nil)) {
 				t.lose(errConnLost)
 			}
 		}

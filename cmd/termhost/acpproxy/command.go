@@ -40,7 +40,7 @@ func (p *Proxy) beginCreate(r *request) (finish finisher, outOfOrder bool) {
 		return refusing(e), false
 	}
 	c.params = p.createParams(&c.q)
-	if len(wire.Encode(c.params)) > maxHostMessage {
+	if len(ahp.Encode(c.params)) > maxHostMessage {
 		const why = "arguments and environment are larger than 1 MiB, which the host does not take"
 		return refusing(ahp.NewError(ahp.CodeInvalidParams, why)), false
 	}
@@ -109,7 +109,7 @@ func (c *creation) await() error {
 		}
 		params := any(c.params)
 		if method = wire.MethodCreate; sent {
-			method = wire.MethodCreated
+			method = ahp.MethodACPCreated
 			params = wire.CreatedParams{SessionID: c.q.SessionID, Key: c.params.Meta.Termhost.Key}
 		}
 		var wait func(context.Context) error
@@ -118,7 +118,7 @@ func (c *creation) await() error {
 			err = wait(c.p.ctx)
 		}
 	}
-	if method == wire.MethodCreated && isMissing(err) {
+	if method == ahp.MethodACPCreated && isMissing(err) {
 		return client.ErrLost
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"testing"
 
+	"termhost/ahp"
 	"termhost/ahp/acp/wire"
 	"termhost/ahp/hosttest"
 	"termhost/authz"
@@ -42,12 +43,12 @@ var otherMethods = []string{wire.MethodOutput, wire.MethodWait, wire.MethodKill,
 // requestLine returns a request whose id is JSON.
 func requestLine(id, method string, p params) string {
 	const form = `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}` + "\n"
-	return fmt.Sprintf(form, id, method, wire.Encode(p))
+	return fmt.Sprintf(form, id, method, ahp.Encode(p))
 }
 
 // notificationLine returns a notification.
 func notificationLine(method string, p params) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`+"\n", method, wire.Encode(p))
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`+"\n", method, ahp.Encode(p))
 }
 
 // responseLine returns the response to a request: both are JSON.

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"termhost/ahp"
-	"termhost/ahp/acp/wire"
 )
 
 // ACP's methods that the proxy looks at, apart from the terminal methods.
@@ -124,7 +123,7 @@ func (w *messageWriter) answer(id, result []byte) error {
 
 // refuse writes the response to a request that has failed.
 func (w *messageWriter) refuse(id []byte, e *ahp.Error) error {
-	return w.write(append(wire.Encode(struct {
+	return w.write(append(ahp.Encode(struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   *ahp.Error      `json:"error"`

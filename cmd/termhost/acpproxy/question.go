@@ -32,7 +32,7 @@ func (p *Proxy) ask(method string, params any) *question {
 	id := p.idPrefix + strconv.Itoa(p.lastID)
 	p.asked[id] = q
 	p.mu.Unlock()
-	p.toEditor(append(wire.Encode(struct {
+	p.toEditor(append(ahp.Encode(struct {
 		Version string `json:"jsonrpc"`
 		ID      string `json:"id"`
 		Method  string `json:"method"`

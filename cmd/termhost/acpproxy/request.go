@@ -177,7 +177,7 @@ func (p *Proxy) begin(r *request) (finish finisher, outOfOrder bool) {
 	case r.method == wire.MethodRelease:
 		return p.beginRelease(t), false
 	case t.failed != nil && r.method == wire.MethodOutput:
-		return answering(wire.Encode(t.failed)), false
+		return answering(ahp.Encode(t.failed)), false
 	case t.failed != nil:
 		return answering(done), false
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
@@ -219,7 +220,12 @@ func (st *stage) serve(dir string) {
 func (st *stage) restart() {
 	st.t.Helper()
 	dir := st.t.TempDir()
-	check(st.t, os.CopyFS(dir, os.DirFS(st.dir)))
+	err := os.CopyFS(dir, os.DirFS(st.dir))
+	for errors.Is(err, fs.ErrNotExist) { // something was removed meanwhile
+		dir = st.t.TempDir()
+		err = os.CopyFS(dir, os.DirFS(st.dir))
+	}
+	check(st.t, err)
 	st.serve(dir)
 	st.lose()
 }
@@ -370,13 +376,13 @@ func ends(t testing.TB, term *host.Terminal) {
 func wantCode(t testing.TB, st wire.ExitStatus, code int) {
 	t.Helper()
 	if st.ExitCode == nil || *st.ExitCode != code || st.Signal != nil {
-		t.Fatalf("exit status %s, want code %d", wire.Encode(st), code)
+		t.Fatalf("exit status %s, want code %d", ahp.Encode(st), code)
 	}
 }
 
 func wantSignal(t testing.TB, st wire.ExitStatus, signal string) {
 	t.Helper()
 	if st.Signal == nil || *st.Signal != signal || st.ExitCode != nil {
-		t.Fatalf("exit status %s, want signal %s", wire.Encode(st), signal)
+		t.Fatalf("exit status %s, want signal %s", ahp.Encode(st), signal)
 	}
 }

@@ -233,7 +233,7 @@ func (p *Proxy) readFailure(t *remote) {
 		t.text.shown = strings.TrimRight(out.Output, "\r\n")
 		t.failed = &out
 		t.once.Do(func() {
-			t.result = wire.Encode(out.ExitStatus)
+			t.result = ahp.Encode(out.ExitStatus)
 			close(t.exited)
 		})
 		// It fails if the connection is lost, with which the host forgets it, too.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"termhost/ahp/acp/wire"
+	"termhost/ahp"
 )
 
 // callKey names a tool call of a session. Both are JSON, as the agent has written it.
@@ -36,7 +36,7 @@ func (e *element) now() json.RawMessage {
 	case e.terminal.unseen():
 		return nil
 	case e.terminal.live.id != "":
-		return apply(e.raw, []edit{{e.id, wire.Encode(e.terminal.live.id)}})
+		return apply(e.raw, []edit{{e.id, ahp.Encode(e.terminal.live.id)}})
 	}
 	return textContent(e.terminal.text.shown, e.meta)
 }
@@ -128,7 +128,7 @@ func textContent(text string, meta json.RawMessage) json.RawMessage {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-	return wire.Encode(struct {
+	return ahp.Encode(struct {
 		Type    string          `json:"type"`
 		Content block           `json:"content"`
 		Meta    json.RawMessage `json:"_meta,omitempty"`
@@ -158,7 +158,7 @@ func (tc *toolCall) message() []byte {
 		SessionID json.RawMessage `json:"sessionId"`
 		Update    update          `json:"update"`
 	}
-	return append(wire.Encode(struct {
+	return append(ahp.Encode(struct {
 		Version string `json:"jsonrpc"`
 		Method  string `json:"method"`
 		Params  params `json:"params"`

@@ -130,5 +130,28 @@ func (h *Host) SSHAddress() (name, port string) {
 	return words[len(words)-1], port
 }
 
+// SSHConfig returns an ssh_config in which the host is called "host".
+func (h *Host) SSHConfig() string {
+	var b strings.Builder
+	b.WriteString("Host host\n")
+	words := h.SSHCommand()
+	for i := 1; i < len(words); i++ {
+		switch words[i] {
+		case "-i":
+			i++
+			fmt.Fprintf(&b, "  IdentityFile %s\n", words[i])
+		case "-p":
+			i++
+			fmt.Fprintf(&b, "  Port %s\n", words[i])
+		case "-o":
+			i++
+			fmt.Fprintf(&b, "  %s\n", strings.Replace(words[i], "=", " ", 1))
+		default:
+			fmt.Fprintf(&b, "  HostName %s\n", words[i])
+		}
+	}
+	return b.String() + "  BatchMode yes\n  LogLevel ERROR\n"
+}
+
 // address returns where its SSH server listens.
 func (h *Host) address() string { return net.JoinHostPort(h.SSHAddress()) }

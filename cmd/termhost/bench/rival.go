@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -259,6 +260,7 @@ func (rs *Rivals) startSSHD() error {
 	}
 	r := rs.overSSH("sshd", addr, pid, []string{"sshd"}, func(line string) string { return line })
 	r.Piped = func(line string) string { return line }
+	rs.ends = append(rs.ends, rs.endDetached)
 	if tmux, ok := rs.program("tmux"); ok {
 		rs.overSSH("sshd + tmux", addr, pid, []string{"sshd", "tmux"}, func(line string) string {
 			return fmt.Sprintf("exec %s -S %s -f %s new-session %s", tmux,
@@ -272,6 +274,22 @@ func (rs *Rivals) startSSHD() error {
 		})
 	}
 	return nil
+}
+
+// endDetached ends the servers of tmux and dtach with their programs. They outlive their
+// connections.
+func (rs *Rivals) endDetached() {
+	deadline := time.Now().Add(patience)
+	for {
+		left := servers(0, rs.dir, []string{"tmux", "dtach"})
+		if len(left) == 0 || time.Now().After(deadline) {
+			return
+		}
+		for _, p := range left {
+			_ = syscall.Kill(p.pid, syscall.SIGTERM) // it may have ended
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // quote makes one word of shell of s, which has no quotes.

@@ -48,6 +48,9 @@ const (
 	maxClientGrace      = Duration(24 * time.Hour)   // after a day an owner does not come back
 	minKeyboardIdle     = Duration(time.Second)      // shorter: nobody could type a command
 	maxKeyboardIdle     = Duration(24 * time.Hour)   // after a day nobody waits for it any more
+	maxAttentionAfter   = Duration(24 * time.Hour)   // after a day somebody has looked
+	minQuietAfter       = Duration(time.Second)      // programs think for less
+	maxQuietAfter       = Duration(168 * time.Hour)  // a week
 	maxUID              = 1<<32 - 2                  // (uid_t)-1 is nobody's
 	minOutputRate       = Size(64 << 10)             // a second; a build log scrolls faster
 	maxOutputRate       = Size(1 << 30)              // a second; beyond what a connection carries
@@ -183,6 +186,8 @@ func (c *Config) checkTerminal(r *report) {
 	within(r, "terminal.client_grace", t.ClientGrace, 0, maxClientGrace)
 	zeroOrWithin(r, "terminal.client_output_rate", t.ClientOutputRate, minOutputRate, maxOutputRate)
 	zeroOrWithin(r, "terminal.keyboard_idle", t.KeyboardIdle, minKeyboardIdle, maxKeyboardIdle)
+	within(r, "terminal.attention_after", t.AttentionAfter, 0, maxAttentionAfter)
+	zeroOrWithin(r, "terminal.quiet_after", t.QuietAfter, minQuietAfter, maxQuietAfter)
 	oneOf(r, "terminal.input", t.Input, []string{InputClaim, InputShared})
 	oneOf(r, "terminal.secrets", t.Secrets, []string{SecretsPeople, SecretsAll})
 }

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"termhost/ptypool/statefile"
 )
 
 // maxFileBytes bounds the configuration file, in bytes: room for a thousand principals, and small
@@ -107,6 +109,8 @@ type Terminal struct {
 	GuardAgents      bool              `toml:"guard_agents"`
 	Secrets          string            `toml:"secrets"` // SecretsPeople or SecretsAll
 	Attention        bool              `toml:"attention"`
+	AttentionAfter   Duration          `toml:"attention_after"`
+	QuietAfter       Duration          `toml:"quiet_after"` // 0: nothing is marked
 }
 
 // Principal is one [[principal]] entry: a name and a role for keys and users of this machine.
@@ -159,18 +163,25 @@ func (c *Config) SocketPath() string { return filepath.Join(c.StateDir, SocketNa
 // file's author can mend is an *Error, which lists every mistake of the file; any other error says
 // why the file cannot be read.
 func Load(path string) (Config, error) {
+	c, _, err := load(path)
+	return c, err
+}
+
+// load is Load; it also returns the file's text.
+func load(path string) (c Config, text []byte, err error) {
 	env, err := currentEnvironment()
 	if err != nil {
-		return Config{}, err
+		return Config{}, nil, err
 	}
-	if path == "" {
-		return parse("built-in configuration", nil, env)
+	name := "built-in configuration"
+	if path != "" {
+		name = path
+		if text, err = read(path); err != nil {
+			return Config{}, nil, err
+		}
 	}
-	text, err := read(path)
-	if err != nil {
-		return Config{}, err
-	}
-	return parse(path, text, env)
+	c, err = parse(name, text, env)
+	return c, text, err
 }
 
 // OfRunning returns the configuration of a host that runs with the file at path, for those who want
@@ -200,7 +211,7 @@ func OfRunning(path string) (Config, error) {
 
 // read returns the contents of the file at path, at most maxFileBytes.
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := statefile.Open(path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no configuration file at %s: leave out -c to use the defaults",
 			path)

@@ -150,6 +150,8 @@ input = "shared"
 secrets = "all"
 keyboard_idle = "0s"
 attention = false
+attention_after = "0s"
+quiet_after = "0s"
 [[principal]]
 name = "alice"
 role = "observer"

@@ -58,6 +58,8 @@ func defaults() Config {
 			Input:            InputClaim,
 			Secrets:          SecretsPeople,
 			Attention:        true,
+			AttentionAfter:   Duration(2 * time.Second),
+			QuietAfter:       Duration(5 * time.Minute),
 		},
 		Principals: []Principal{},
 	}

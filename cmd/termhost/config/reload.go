@@ -1,6 +1,8 @@
 package config
 
 import (
+	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 )
@@ -84,9 +86,35 @@ func effects() map[string]effect {
 		"terminal.guard_agents":       live,
 		"terminal.secrets":            live,
 		"terminal.attention":          live,
+		"terminal.attention_after":    live,
+		"terminal.quiet_after":        live,
 
 		"principal": live,
 	}
+}
+
+// LoadAgain is [Load] for a host that runs with the configuration inForce. That the file sets no
+// key any more is an error, unless this changes nothing: what the file said of [[principal]], for
+// example, made its keys less than admins.
+func LoadAgain(path string, inForce Config) (Config, error) {
+	c, text, err := load(path)
+	if err == nil && setsNothing(text) &&
+		len(differences("", reflect.ValueOf(inForce), reflect.ValueOf(c))) > 0 {
+		return Config{}, fmt.Errorf("%s is empty, or has only comments: "+
+			"to run with the defaults, stop the host and start it again", path)
+	}
+	return c, err
+}
+
+// setsNothing reports whether no line of a file, which is valid, sets a key.
+func setsNothing(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); !bytes.HasPrefix(line, []byte("#")) &&
+			bytes.Contains(line, []byte("=")) {
+			return false
+		}
+	}
+	return true
 }
 
 // Reload compares the configuration in force with one that was read later. It returns the

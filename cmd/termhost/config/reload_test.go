@@ -3,6 +3,7 @@ package config
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -79,5 +80,43 @@ func TestWhatChangesWithoutARestart(t *testing.T) {
 		if want := load(tt.inForce); !reflect.DeepEqual(next, want) {
 			t.Errorf("%s: in force is %+v, want %+v", tt.name, next, want)
 		}
+	}
+}
+
+// TestAFileThatSetsNothingAnyMoreIsRefused: the defaults would be in force.
+func TestAFileThatSetsNothingAnyMoreIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.toml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("[terminal]\nmax_terminals = 7\n")
+	inForce, err := Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "\n \n", "# max_terminals = 7\n", "\t# a = 1", "[terminal]\n"} {
+		write(text)
+		if _, err := LoadAgain(file, inForce); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	write("terminal.max_terminals = 500 # the default\n")
+	c, err := LoadAgain(file, inForce)
+	if err != nil || c.Terminal.MaxTerminals != 500 {
+		t.Errorf("the default in the file: %v", err)
+	}
+	write("# nothing\n")
+	defaults, err := Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadAgain(file, defaults); err != nil {
+		t.Errorf("with the defaults in force: %v", err)
+	}
+	if _, err := LoadAgain("", defaults); err != nil {
+		t.Errorf("without a file: %v", err)
 	}
 }

@@ -15,8 +15,8 @@ const (
 )
 
 // Audit is the audit log: a JSON object a line, with the time in UTC, the event's name, and those
-// of who, from, door, terminal, token, reason, count and others that apply. Its methods may be
-// called by several goroutines at once.
+// of who, key, from, door, connection, terminal, token, reason, count and others that apply. Its
+// methods may be called by several goroutines at once.
 type Audit struct {
 	*slog.Logger
 	counts *counts
@@ -24,8 +24,9 @@ type Audit struct {
 }
 
 // OpenAudit opens the audit log at path, ToStderr, or ToNobody. The file is made with mode 0600;
-// when it would grow beyond maxBytes, it becomes path.1 and a new one begins. What cannot be
-// written is counted and told to log.
+// when it would grow beyond maxBytes, it becomes path.1 and a new one begins. What one account does
+// beyond its share of records is summed up, so that it does not push out what others did. What
+// cannot be written is counted and told to log.
 func OpenAudit(path string, maxBytes int64, stderr io.Writer, log *slog.Logger) (*Audit, error) {
 	a := &Audit{}
 	w := stderr
@@ -42,7 +43,7 @@ func OpenAudit(path string, maxBytes int64, stderr io.Writer, log *slog.Logger) 
 		w = a.file
 	}
 	s := sum(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: auditAttr}),
-		map[string]time.Duration{authz.AuditDropped: time.Minute})
+		map[string]time.Duration{authz.AuditDropped: time.Minute}).share()
 	a.Logger, a.counts = slog.New(s), s.counts
 	return a, nil
 }

@@ -115,6 +115,116 @@ func TestDroppedStartupsAreSummedPerMinute(t *testing.T) {
 	})
 }
 
+func TestNobodyTurnsTheAuditLogOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w bytes.Buffer
+		audit, err := OpenAudit(ToStderr, 0, &w, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const all = 10 * burst
+		for i := range all {
+			time.Sleep(time.Millisecond)
+			audit.Info("create", "terminal", fmt.Sprint("t", i), "who", fmt.Sprint("ann/bot-", i%7))
+		}
+		audit.Info("create", "terminal", "mine", "who", "bob")
+		synctest.Wait()
+		if n := strings.Count(w.String(), `"who":"ann/`); n > burst+1 {
+			t.Errorf("ann has %d records", n)
+		}
+		if !strings.Contains(w.String(), `"terminal":"mine","who":"bob"`) {
+			t.Error("bob has none")
+		}
+		if err := audit.Close(); err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		for _, record := range lines(t, w.Bytes()) {
+			n := 1
+			if count, ok := record["count"]; ok {
+				n = int(count.(float64))
+			}
+			total += n
+		}
+		if total != all+1 {
+			t.Errorf("%d creations are told of %d", total, all+1)
+		}
+	})
+}
+
+// TestAFloodOfLoginsDoesNotTurnTheAuditLogOver: each is of another connection and from another port,
+// so that no record is like another, and all of them would be more than the file and its
+// predecessor hold.
+func TestAFloodOfLoginsDoesNotTurnTheAuditLogOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const logins, most = 20_000, 1 << 20
+		file := filepath.Join(t.TempDir(), "audit.log")
+		audit, err := OpenAudit(file, most, nil, slog.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		record := func(event, who, key string, port int) {
+			p := authz.Principal{ID: key}
+			from := authz.Source{ID: fmt.Sprintf("c%d", port), From: fmt.Sprintf("192.0.2.1:%d", port),
+				Door: "ssh"}
+			audit.Info(event, append([]any{"who", who}, from.Attrs(p)...)...)
+		}
+		record(authz.AuditLogin, "bob", "SHA256:bob", 1)
+		for i := range logins { // in a bit more than three minutes
+			record(authz.AuditLogin, "ann", "SHA256:ann", i)
+			time.Sleep(10 * time.Millisecond)
+			record(authz.AuditLogout, "ann", "SHA256:ann", i)
+		}
+		record(authz.AuditLogout, "bob", "SHA256:bob", 1)
+		if err := audit.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(file + ".1"); err == nil {
+			t.Errorf("the log is turned over, and has %d bytes", len(text))
+		}
+		total, single, bobs := map[any]int{}, 0, 0
+		for _, r := range lines(t, text) {
+			switch count, summed := r["count"].(float64); {
+			case r["who"] == "bob":
+				bobs++
+			case summed:
+				total[r["event"]] += int(count)
+			default:
+				total[r["event"]]++
+				single++
+			}
+		}
+		if bobs != 2 || single < burst/2 || total["login"] != logins || total["logout"] != logins {
+			t.Errorf("bob has %d records, ann %d that are single, for %v", bobs, single, total)
+		}
+	})
+}
+
+// TestDenialsAreSummedUpByWhatTheyAreAbout: a reason does not make them another, a terminal does.
+func TestDenialsAreSummedUpByWhatTheyAreAbout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w bytes.Buffer
+		audit, err := OpenAudit(ToStderr, 0, &w, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 30 {
+			audit.Info(authz.AuditDenied, "terminal", fmt.Sprint("t", i%3), "who", "ann",
+				"verb", "input", "reason", fmt.Sprint("no ", i))
+		}
+		if err := audit.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := lines(t, w.Bytes()); len(got) != 6 || got[5]["count"] != 9.0 {
+			t.Errorf("the log has %d records:\n%s", len(got), &w)
+		}
+	})
+}
+
 func TestAuditRecordsAreJSONLinesWithAnEvent(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "audit.log")
 	audit, err := OpenAudit(file, 1<<20, nil, slog.Default())

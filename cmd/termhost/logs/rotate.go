@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+
+	"termhost/ptypool/statefile"
 )
 
 // rotated is a file of bounded size that lines are appended to. A line that cannot be written is
@@ -70,7 +72,7 @@ func (r *rotated) Reopen() error {
 }
 
 func (r *rotated) openLocked() error {
-	f, err := os.OpenFile(r.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := statefile.Open(r.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("the audit log cannot be opened: %w", err)
 	}

@@ -1,7 +1,6 @@
 package share
 
 import (
-	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"termhost/ptypool"
+	"termhost/ptypool/nonce"
 )
 
 // drainTime is how long output is read after the program has ended, if a process that it left
@@ -29,7 +29,8 @@ const Variable = "TERMHOST_SHARE"
 type program struct {
 	cmd    *exec.Cmd
 	pty    *os.File
-	nonce  string        // authenticates the command lines that the shell reports; "": none
+	grant  *nonce.Grant  // with it the shell vouches for the commands it reports; nil: none
+	sealer *nonce.Sealer // of grant
 	exited chan struct{} // closed when it has ended; wait reaps it
 
 	mu      sync.Mutex // nothing else is locked while it is held
@@ -50,9 +51,9 @@ func newProgram(argv []string) *program {
 		argv = []string{shell}
 		// If this fails, the shell does not report its commands, which is all.
 		if in, err := installIntegration(); err == nil {
-			nonce := rand.Text()
-			if with, withEnv, ok := in.Apply(shell, false, nonce, env); ok {
-				argv, env, p.nonce = with, withEnv, nonce
+			if with, withEnv, grant, ok := in.Apply(shell, false, env); ok {
+				argv, env, p.grant = with, withEnv, grant
+				p.sealer = nonce.NewSealer(grant.Secret, 0)
 			}
 		}
 	}
@@ -78,10 +79,21 @@ func (p *program) sharedBy(clientID string) {
 
 // start runs the program on a pty of the given size.
 func (p *program) start(size unix.Winsize) error {
-	tty, err := pty.StartWithSize(p.cmd, ptySize(size))
+	granted, err := p.grant.Open()
 	if err != nil {
 		return err
 	}
+	if granted >= 0 {
+		f := os.NewFile(uintptr(granted), "nonce")
+		defer f.Close()
+		p.cmd.ExtraFiles = []*os.File{f} // nonce.FD
+	}
+	tty, err := pty.StartWithSize(p.cmd, ptySize(size))
+	if err != nil {
+		p.grant.Give(0)
+		return err
+	}
+	p.grant.Give(p.cmd.Process.Pid)
 	p.pty = tty
 	go p.watch()
 	return nil
@@ -106,6 +118,7 @@ func (p *program) copyOutput(w io.Writer) {
 		for {
 			n, err := p.pty.Read(buf)
 			if n > 0 {
+				p.sealer.Seal(buf[:n])
 				_, _ = w.Write(buf[:n]) // if the terminal has gone, SIGHUP comes next
 			}
 			if err != nil && !errors.Is(err, syscall.EINTR) {

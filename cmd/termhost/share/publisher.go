@@ -157,8 +157,7 @@ func (p *publisher) connectionChanged(ctx context.Context, s client.State) {
 	}
 	p.mu.Unlock()
 	if p.dialer.accepted() {
-		name, _ := ahp.TerminalName(p.uri())
-		p.notices.show("the host takes the login again: this terminal is shown as " + name)
+		p.notices.show("the host takes the login again, and others see this terminal")
 	}
 }
 

@@ -105,7 +105,7 @@ func (v *selfView) scan(p []byte, now time.Time) finding {
 	v.tail = v.tail[:copy(v.tail, keep)]
 	since := now.Sub(v.sent)
 	manyLines := v.bytes >= probeBytes && bytes.HasSuffix(p, []byte{'\n'})
-	if v.redraw && since >= probePause || manyLines && since >= probeTime {
+	if since >= probePause && (v.redraw || manyLines) {
 		return suspicious
 	}
 	return nothing

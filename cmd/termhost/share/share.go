@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/client"
 	"termhost/cmd/termhost/sshcmd"
+	"termhost/ptypool/nonce"
 	"termhost/ptypool/vt"
 )
 
@@ -34,6 +36,9 @@ const farewellTime = 2 * time.Second
 // defaultKeepalive notices within about a minute that a connection hangs. ssh's
 // ServerAliveInterval does not if a ControlMaster carries the connection, or if ssh itself hangs.
 const defaultKeepalive = 15 * time.Second
+
+// idLength is how many characters tell the shares of one key apart, in base32: 50 bits.
+const idLength = 10
 
 // Config says what is shared, and with which host.
 type Config struct {
@@ -124,8 +129,11 @@ func newSharing(c Config) *sharing {
 func (s *sharing) connect() error {
 	size := s.user.size()
 	b := newOutbox()
-	s.tee = newTee(s.user.out, b, int(size.Col), int(size.Row),
-		vt.Options{Nonce: s.program.nonce, Version: s.cfg.Version})
+	options := vt.Options{Version: s.cfg.Version}
+	if s.program.grant != nil {
+		options.Nonce = nonce.Genuine
+	}
+	s.tee = newTee(s.user.out, b, int(size.Col), int(size.Row), options)
 	p := newPublisher(b, s.tee, s.notices, s.dialer)
 	s.publisher = p
 	name := s.cfg.Name
@@ -145,6 +153,7 @@ func (s *sharing) connect() error {
 		dial = client.Lines(s.dialer.dial)
 	}
 	c, err := client.Connect(ctx, client.Config{Dial: dial,
+		ClientID:  "share-" + strings.ToLower(rand.Text()[:idLength]), // people read it in listings
 		Keepalive: cmp.Or(s.cfg.Keepalive, defaultKeepalive),
 		OnState:   p.onState, OnAction: p.onAction})
 	if err != nil {

@@ -25,9 +25,11 @@ __termhost_escape() {
 	done
 }
 
-# Runs in a command substitution of PS0, after a command was read and before it is executed.
+# Runs in a command substitution of PS0, after a command was read and before it is executed. bash
+# prints its prompts on stderr. Where that is a file, programs may read it.
 __termhost_preexec() {
 	{ set +aeux; } 2>/dev/null
+	[[ -t 2 ]] || exec >/dev/tty
 	local HISTTIMEFORMAT= line number text
 	line=
 	if [[ -o history ]]; then
@@ -56,7 +58,7 @@ __termhost_preexec() {
 __termhost_first() {
 	local status=$?
 	{ local - text; set +aeux; } 2>/dev/null
-	[[ ! ${__termhost_ran-} ]] ||
+	[[ ${__termhost_ran:-0} == 0 ]] ||
 		builtin printf '\e]633;D;%s;%s\a' "$status" "$__termhost_nonce"
 	__termhost_escape "$PWD"
 	builtin printf '\e]633;P;Cwd=%s;%s\a\e]633;A;%s\a' "$text" "$__termhost_nonce" "$__termhost_nonce"
@@ -82,11 +84,17 @@ __termhost_last() {
 	if shopt -q promptvars; then
 		# Both are expansions, and are empty in a shell that inherits PS1 or PS0 through the
 		# environment. The ones of length 0 are there for their arithmetic, which notes something in
-		# this shell: the number of the next history entry, and that a command ran.
-		begin='\[${__termhost_nonce:+${__termhost_nonce:__termhost_next=\!:0}}\]'
+		# this shell: the number of the next history entry, and whether a command ran. If one did and
+		# nothing has reported its end by now, the user has emptied PROMPT_COMMAND.
+		begin='\[${__termhost_nonce:+${__termhost_if[__termhost_ran]:+$(__termhost_first)}'
+		begin+='${__termhost_nonce:__termhost_ran=0,__termhost_next=\!:0}}\]'
 		before='${__termhost_nonce:+${__termhost_nonce:__termhost_ran=1:0}$(__termhost_preexec)}'
 	else
 		begin='' before="\\e]633;C;$__termhost_nonce\\a" __termhost_ran=1
+		export -n PS0 # it holds the nonce
+		if [[ ! -t 2 ]]; then
+			PS0=${PS0//"$before"/} before=
+		fi
 	fi
 	[[ ${PS1-} == "$begin"* ]] || PS1=$begin${PS1//"$begin"/}
 	[[ ${PS0-} == *"$before"* ]] || PS0=${PS0-}$before
@@ -105,7 +113,7 @@ __termhost_install() {
 	local -
 	set +aeux
 	[[ ${PROMPT_COMMAND@a} != *r* ]] || return 0 # the user wants it as it is
-	__termhost_ran= __termhost_next= __termhost_told= __termhost_status=
+	__termhost_ran= __termhost_next= __termhost_told= __termhost_status= __termhost_if=([1]=1)
 	# A user's DEBUG trap runs for every command of PROMPT_COMMAND too, and the usual ones (timers,
 	# titles) count on the user's own last command being the last. So with a trap, nothing is added
 	# at the end, and PS0 and PS1 get their marks this once only.
@@ -124,8 +132,14 @@ __termhost_install() {
 	fi
 }
 
-__termhost_nonce=${TERMHOST_NONCE-}
-unset TERMHOST_NONCE
+# The nonce comes on a descriptor that can be read once.
+__termhost_nonce=
+if [[ ${TERMHOST_NONCE_FD-} == 3 ]]; then
+	IFS= read -r -u 3 __termhost_nonce
+	exec 3<&-
+fi 2>/dev/null
+unset TERMHOST_NONCE_FD
+export -n __termhost_nonce
 
 if [[ -o posix ]]; then
 	# A login shell. Leave POSIX mode and undo what it has changed: see "Bash POSIX Mode" in the

@@ -16,8 +16,17 @@ else
 	unset ZDOTDIR
 fi
 
-if [[ -o interactive && -n ${TERMHOST_NONCE-} ]]; then
-	typeset -g __termhost_nonce=$TERMHOST_NONCE __termhost_ran=
+# The nonce comes on a descriptor that can be read once. -H keeps it out of what typeset and set
+# print.
+typeset -gH +x __termhost_nonce=
+if [[ ${TERMHOST_NONCE_FD-} == 3 ]]; then
+	IFS= read -r -u 3 __termhost_nonce
+	exec 3<&-
+fi 2>/dev/null
+unset TERMHOST_NONCE_FD
+
+if [[ -o interactive && -n $__termhost_nonce ]]; then
+	typeset -g __termhost_ran=
 	typeset -ga precmd_functions preexec_functions
 
 	# Sets the caller's variable text to $1, with what OSC 633 reserves written as \\ and \xHH.
@@ -35,10 +44,13 @@ if [[ -o interactive && -n ${TERMHOST_NONCE-} ]]; then
 	}
 
 	__termhost_preexec() {
-		emulate -L zsh
+		{ emulate -L zsh; unsetopt xtrace; } 2>/dev/null # a trace would have the nonce
 		# $1 is the line as it was typed; empty when there is no history to take it from.
 		local line=${1:-$3} text
 		__termhost_ran=1
+		# The user may have set the hooks anew.
+		((${precmd_functions[(I)__termhost_first]})) ||
+			precmd_functions=(__termhost_first $precmd_functions)
 		{
 			if [[ -n $line ]] && ((${#line} <= 16384)); then
 				__termhost_escape "$line"
@@ -51,7 +63,7 @@ if [[ -o interactive && -n ${TERMHOST_NONCE-} ]]; then
 	# First of the hooks: zsh gives each of them the command's status.
 	__termhost_first() {
 		local ended=$?
-		emulate -L zsh
+		{ emulate -L zsh; unsetopt xtrace; } 2>/dev/null
 		local text nonce=$__termhost_nonce
 		__termhost_escape "$PWD"
 		{
@@ -64,7 +76,6 @@ if [[ -o interactive && -n ${TERMHOST_NONCE-} ]]; then
 	precmd_functions=(__termhost_first $precmd_functions)
 	preexec_functions+=(__termhost_preexec)
 fi
-unset TERMHOST_NONCE
 
 if [[ -r ${ZDOTDIR-$HOME}/.zshenv ]]; then
 	source "${ZDOTDIR-$HOME}/.zshenv"

@@ -28,7 +28,7 @@ export class Actions {
   }
 
   /** @param {string} name */
-  info(name) { return this.connection.terminals.find((t) => nameOf(t.resource) === name); }
+  info(name) { return this.connection.find(name); }
 
   freeName() {
     for (let i = 1; ; i++) if (!this.info(`web-${i}`)) return `web-${i}`;
@@ -82,7 +82,8 @@ export class Actions {
         return next ? this.layout.focusOn(next) : undefined;
       }
       case 'n': {
-        const next = this.connection.terminals.find((t) => need(t) && nameOf(t.resource) !== name);
+        const all = this.connection.terminals, here = all.findIndex((t) => nameOf(t.resource) === name);
+        const next = [...all.slice(here + 1), ...all.slice(0, Math.max(here, 0))].find((t) => need(t)); // each in turn
         if (next) this.layout.show(nameOf(next.resource));
         else notice('No other terminal wants you.');
       }
@@ -100,11 +101,12 @@ export class Actions {
    * decide answers what an agent wants to type.
    * @param {string} name
    * @param {string} ask
-   * @param {'yes' | 'no'} decision
+   * @param {import('./asks.js').Decision} decision
+   * @param {string} reason What the agent is told; "": nothing.
    */
-  decide(name, ask, decision) {
-    const channel = this.info(name)?.resource;
-    void this.tried(this.connection.request('termhost/approve', { channel, ask, decision }));
+  decide(name, ask, decision, reason) {
+    const channel = this.connection.uriOf(name);
+    return this.tried(this.connection.request('termhost/approve', { channel, ask, decision, ...(reason && { reason }) }));
   }
 
   /** @param {string} name */
@@ -131,7 +133,7 @@ export class Actions {
   async rename(name) {
     const info = this.info(name);
     if (!info) return;
-    const answer = await ask({ title: `Rename ${name}`, yes: 'Rename',
+    const answer = await ask({ title: `Rename ${this.connection.called(name)}`, yes: 'Rename',
       text: 'The title is for people; the name stays.',
       fields: [{ name: 'title', label: 'Title', value: info.title }] });
     if (!answer) return;
@@ -143,7 +145,7 @@ export class Actions {
   async end(name) {
     const info = this.info(name);
     if (!info) return this.layout.close(name);
-    if (!exitOf(info).exited && !await ask({ title: `End ${name}?`, danger: true, yes: 'End it',
+    if (!exitOf(info).exited && !await ask({ title: `End ${this.connection.called(name)}?`, danger: true, yes: 'End it',
       text: 'Its programs are ended, and the terminal is forgotten.' })) return;
     if (await this.tried(this.dispose(info.resource))) this.layout.close(name);
   }

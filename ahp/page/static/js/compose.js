@@ -117,7 +117,7 @@ export class Compose {
     if (!view) return;
     if (!view.holds) return view.keyboard.send(''); // which says who has it
     if (field.value && !await view.keyboard.paste(field.value)) return field.focus();
-    if (end) this.type(end);
+    if (end) view.screen.term.input(end);
     field.value = this.before = '';
     field.focus();
   }

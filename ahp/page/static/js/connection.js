@@ -1,23 +1,26 @@
 // The page's connection to the host, over as many WebSockets as it takes. It keeps the list of
 // terminals and who follows which of them, and goes on where it was after a loss.
 
-import { nameOf } from './reducers.js';
+import { Inputs } from './input.js';
+import { calledOf, nameOf } from './reducers.js';
 import { Lost, RPC, RPCError } from './rpc.js';
 import { Refused } from './session.js';
-import { ack, asked, clipboard, looking, rootURI, terminalURI, unsubscribed, utf8Length, wanting } from './wire.js';
+import { ack, asked, asks, clipboard, looking, rootURI, terminalURI, trustOver, unsubscribed, utf8Length, wanting } from './wire.js';
 
 /**
  * @typedef {import('./session.js').Session} Session
  * @typedef {import('./reducers.js').TerminalInfo} TerminalInfo
  * @typedef {{snapshot(state: any): void, action(envelope: Envelope): void,
- *   copied(data: string): void, asked(asks: string[], by?: string): void, gone(): void, end(reason: string): void}} Follower
+ *   copied(data: string): void, asked(asks: string[], by?: string): void,
+ *   wants(asks: import('./asks.js').Ask[]): void, trustOver(agent: string, reason: string): void,
+ *   gone(): void, end(reason: string): void}} Follower
  * @typedef {{channel: string, action: any, serverSeq: number, rejectionReason?: string,
  *   origin?: {clientId: string, clientSeq: number}}} Envelope
  * @typedef {'connecting' | 'ready' | 'lost' | 'refused' | 'replaced'} Status
  */
 
 const versions = ['1.0.0', '0.9.0'];
-const abilities = { [ack.capability]: { window: ack.window }, [clipboard]: {}, [asked]: {} };
+const abilities = { [ack.capability]: { window: ack.window }, [clipboard]: {}, [asked]: {}, [asks]: {} };
 const firstDelay = 250, longestDelay = 5000;
 
 /**
@@ -42,9 +45,10 @@ export class Connection extends EventTarget {
   joined = false; // the host takes subscriptions on this WebSocket
   lastSeen = 0;
   known = false; // whether the host has known this clientId
-  clientSeq = 1;
-  /** @type {Map<number, {resolve: () => void, reject: (e: Error) => void}>} */
+  clientSeq = Date.now() * 1000; // greater than any of this page before it was loaded anew
+  /** @type {Map<number, (error: Error | null) => void>} */
   dispatched = new Map();
+  inputs = new Inputs(this);
   directory = '';
   attempts = 0;
   unacknowledged = 0;
@@ -99,8 +103,9 @@ export class Connection extends EventTarget {
       } finally {
         this.rpc = null;
         this.joined = false;
-        for (const w of this.dispatched.values()) w.reject(new Lost('the connection was lost'));
+        const lost = [...this.dispatched.values()];
         this.dispatched.clear();
+        for (const answered of lost) answered(new Lost('the connection was lost'));
       }
       await this.pause();
     }
@@ -137,6 +142,8 @@ export class Connection extends EventTarget {
         if (this.listed) this.list(this.terminals);
       } else if (method === clipboard) this.followers.get(params.channel)?.copied(params.data);
       else if (method === asked) this.asked(params);
+      else if (method === asks) this.followers.get(params.channel)?.wants(params.asks);
+      else if (method === trustOver) this.followers.get(params.channel)?.trustOver(params.by, params.reason);
       else if (method === unsubscribed) this.ended(params);
     };
     rpc.onstall = () => this.dispatchEvent(new Event('status'));
@@ -158,6 +165,7 @@ export class Connection extends EventTarget {
     this.joined = true; // what is sent from now on comes behind
     const subscribed = Promise.all([...this.followers].map(([uri, f]) => this.subscribe(uri, f)));
     const hello = await answer;
+    this.inputs.resolve(undefined);
     this.directory = hello.defaultDirectory ?? '';
     this.lastSeen = Math.max(this.lastSeen, hello.serverSeq);
     for (const s of hello.snapshots) {
@@ -201,6 +209,7 @@ export class Connection extends EventTarget {
       if (e instanceof RPCError) return false;
       throw e;
     }
+    this.inputs.resolve(replay._meta?.termhost?.typed, replay.missing);
     for (const envelope of replay.actions) this.receive(envelope);
     for (const uri of replay.missing) this.followers.get(uri)?.gone();
     this.joined = true;
@@ -215,8 +224,7 @@ export class Connection extends EventTarget {
     if (own) {
       const w = this.dispatched.get(own);
       this.dispatched.delete(own);
-      if (e.rejectionReason) w?.reject(new RPCError({ code: 0, message: e.rejectionReason }));
-      else w?.resolve();
+      w?.(e.rejectionReason ? new RPCError({ code: 0, message: e.rejectionReason }) : null);
     }
     if (e.rejectionReason) return;
     if (e.action.type === 'root/terminalsChanged') this.list(e.action.terminals);
@@ -226,11 +234,26 @@ export class Connection extends EventTarget {
   }
 
   /**
+   * find returns a terminal by the NAME of its channel, or else by the one that it has now.
+   * @param {string} name
+   */
+  find(name) {
+    return this.terminals.find((t) => nameOf(t.resource) === name) ?? this.terminals.find((t) => calledOf(t) === name);
+  }
+
+  /**
    * uriOf returns the URI of a terminal.
    * @param {string} name
    */
-  uriOf(name) {
-    return this.terminals.find((t) => nameOf(t.resource) === name)?.resource ?? terminalURI(name);
+  uriOf(name) { return this.find(name)?.resource ?? terminalURI(name); }
+
+  /**
+   * called returns the NAME that a terminal has now.
+   * @param {string} name
+   */
+  called(name) {
+    const t = this.find(name);
+    return t ? calledOf(t) : name;
   }
 
   /** @param {TerminalInfo[]} terminals */
@@ -308,11 +331,24 @@ export class Connection extends EventTarget {
    * @returns {Promise<void>}
    */
   dispatch(channel, action) {
-    if (!this.rpc) return Promise.reject(new Lost('there is no connection'));
-    const clientSeq = this.clientSeq++;
     return new Promise((resolve, reject) => {
-      this.dispatched.set(clientSeq, { resolve, reject });
-      this.rpc?.notify('dispatchAction', { channel, clientSeq, action });
+      this.post(channel, action, (error) => error ? reject(error) : resolve());
     });
+  }
+
+  /**
+   * post sends an action, and returns its clientSeq. answered is called later: with null when the host
+   * has taken it.
+   * @param {string} channel
+   * @param {any} action
+   * @param {(error: Error | null) => void} answered
+   */
+  post(channel, action, answered) {
+    const clientSeq = this.clientSeq++;
+    if (this.rpc) {
+      this.dispatched.set(clientSeq, answered);
+      this.rpc.notify('dispatchAction', { channel, clientSeq, action });
+    } else queueMicrotask(() => answered(new Lost('there is no connection')));
+    return clientSeq;
   }
 }

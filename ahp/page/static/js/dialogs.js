@@ -32,7 +32,7 @@ export function ask(o) {
       if (inputs.every((i) => i.reportValidity())) dialog.close('yes');
     }
     dialog.addEventListener('keydown', (e) => {
-      if (e.key === 'Enter' && e.target instanceof HTMLInputElement) yes();
+      if (e.key === 'Enter' && !e.isComposing && e.target instanceof HTMLInputElement) yes();
     });
     dialog.addEventListener('close', () => {
       resolve(dialog.returnValue === 'yes' ?

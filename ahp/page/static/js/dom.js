@@ -27,6 +27,15 @@ export function h(tag, props, ...children) {
 }
 
 /**
+ * writing tells whether the person writes into a field of the page, which then keeps the focus
+ * whatever else happens.
+ */
+export function writing() {
+  const at = document.activeElement;
+  return !!at?.matches('input, textarea, select') && !at.closest('[data-terminal]');
+}
+
+/**
  * fill replaces what an element contains.
  * @param {Element} el
  * @param {...Child} children

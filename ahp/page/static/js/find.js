@@ -72,13 +72,22 @@ export class Find {
     this.count.textContent = '';
     if (this.lines.shown) this.lines.paint(this.text);
     else this.view.search.findPrevious(this.text, { ...this.options, incremental: true });
-    if (this.text) this.timer = window.setTimeout(() => this.tried(this.ask()), settle);
+    if (this.text) this.timer = window.setTimeout(() => this.askSoon(), settle);
+  }
+
+  /** askSoon asks once there is a connection: a text may come with the page's address. */
+  askSoon() {
+    if (this.connection.status === 'ready') return this.tried(this.ask());
+    const { text } = this;
+    this.connection.addEventListener('status', () => {
+      if (text === this.text && !this.element.hidden && !this.found) this.askSoon();
+    }, { once: true });
   }
 
   /** @param {KeyboardEvent} e */
   key(e) {
     if (e.key === 'Escape') this.close();
-    else if (e.key === 'Enter' && this.text) this.step(e.shiftKey ? 1 : -1);
+    else if (e.key === 'Enter' && this.text && !e.isComposing) this.step(e.shiftKey ? 1 : -1);
     else return;
     e.preventDefault();
   }

@@ -2,7 +2,7 @@
 
 import { readPaste } from './clipboard.js';
 import { confirmPaste } from './dialogs.js';
-import { bytes, Input, inputAction, text } from './input.js';
+import { bytes, text } from './input.js';
 import { modifiers } from './modifiers.js';
 import { Prefix } from './prefix.js';
 import { holderOf } from './reducers.js';
@@ -13,6 +13,9 @@ import { SoftKeys } from './softkeys.js';
  * @typedef {import('./reducers.js').Claim} Claim
  */
 
+/** How long somebody pauses at least between two things that they type, in milliseconds. */
+const pause = 1000;
+
 export class Keyboard {
   lastKey = 0; // when a key was typed
   pasting = false;
@@ -20,15 +23,19 @@ export class Keyboard {
   asks = [];
   asked = ''; // whom this page has asked for it
   refusal = ''; // the last notice that said who has it, instead of typing
+  refusedAt = -Infinity; // when a key was last refused
+  late = false; // it came by itself while somebody was typing
+  /** @type {string | null} What is typed while the host is asked for the keyboard; null: it is not. */
+  early = null;
 
   /** @param {TerminalView} view */
   constructor(view) {
     this.view = view;
     this.connection = view.connection;
     this.term = view.screen.term;
-    this.input = new Input((data) => this.connection.dispatch(view.uri, inputAction(data)),
-      (reason, unsent, maybe) => view.notice(maybe ? `${characters(unsent)} may not have arrived: ${reason}` :
-        unsent > 1 ? `${notSent(unsent)}: ${reason}` : reason));
+    this.input = this.connection.inputs.of(view.uri);
+    this.changed = () => view.changed();
+    this.input.addEventListener('change', this.changed);
     this.prefix = new Prefix(this);
     new SoftKeys(view.element, (data) => this.term.input(data));
     this.term.onData((data) => this.typed(text(data)));
@@ -40,6 +47,8 @@ export class Keyboard {
       void this.paste(e.clipboardData?.getData('text/plain') ?? '');
     }, true);
   }
+
+  dispose() { this.input.removeEventListener('change', this.changed); }
 
   /** Whether what is typed here reaches the program. */
   get holds() {
@@ -60,15 +69,13 @@ export class Keyboard {
   claimed(before, own) {
     const was = before.clientId === this.connection.clientId;
     this.view.retract(this.refusal);
-    if (was && !this.holds) {
-      const unsent = this.input.drop();
-      this.view.tellHolder(unsent ? `; ${notSent(unsent)}` : '');
-    }
-    if (!was && this.holds && !own) {
+    if (was && !this.holds) this.view.tellHolder();
+    this.late = !was && this.holds && !own;
+    if (this.late) {
       const from = holderOf(before, this.view.info);
       this.notice(this.asked ? `${from} gave you the keyboard` : `you have the keyboard, from ${from}`);
     } else if (!was && this.asked && !own) {
-      this.view.tellHolder('');
+      this.view.tellHolder();
     }
     this.asked = '';
     this.asks = [];
@@ -76,16 +83,30 @@ export class Keyboard {
 
   async take() {
     this.asked = ''; // it is not given
+    this.view.focus(); // now: later the person may be elsewhere
     const claim = { kind: 'client', clientId: this.connection.clientId };
+    this.early ??= '';
     try {
       await this.connection.dispatch(this.view.uri, { type: 'terminal/claimed', claim });
+      const { early } = this;
+      this.early = null;
+      if (early) this.send(early);
     } catch (e) {
+      this.refusedEarly();
       const reason = /** @type {Error} */ (e).message;
       if (/only an admin/.test(reason)) {
         this.heldBy('ask with Ctrl-\\ a, or take it as an admin, as you are with ssh, or in a page with --role admin');
       } else this.notice(this.view.missing ? this.view.absence : reason);
     }
-    this.view.focus();
+  }
+
+  /** refusedEarly tells that what was typed while the host was asked is not sent. */
+  refusedEarly() {
+    const n = this.early?.length ?? 0;
+    this.early = null;
+    if (!n) return;
+    this.refusedAt = performance.now();
+    this.notice(`${n === 1 ? '1 character was' : `${n} characters were`} not sent`);
   }
 
   /**
@@ -164,14 +185,31 @@ export class Keyboard {
   }
 
   /** @param {string} data What the mouse or the focus has done: no keys. */
-  report(data) { if (this.holds) this.input.type(data); }
+  report(data) { if (this.holds && this.input.open) this.input.type(data); }
 
   /** @param {string} data */
   send(data) {
-    if (this.holds && this.connection.status !== 'ready') {
-      this.notice('Not connected: what you type is not sent');
-    } else if (this.holds) this.input.type(data);
-    else if (this.view.ended) this.notice(this.view.ended);
+    if (this.early !== null) this.early += data;
+    else if (this.input.stopped) this.input.type(data); // it is kept with the rest
+    else if (this.holds && ['refused', 'replaced'].includes(this.connection.status)) {
+      this.notice('What you type here is not sent');
+    } else if (this.holds && !this.goesOn()) this.input.type(data);
+    else if (this.holds) this.notice('You have the keyboard now, and what you are typing was not sent: begin anew');
+    else this.refuse();
+  }
+
+  /** goesOn tells whether this is the rest of what was refused before the keyboard came by itself. */
+  goesOn() {
+    const now = performance.now();
+    this.late &&= now - this.refusedAt < pause;
+    if (this.late) this.refusedAt = now;
+    return this.late;
+  }
+
+  /** refuse says why nothing can be typed. */
+  refuse() {
+    this.refusedAt = performance.now();
+    if (this.view.ended) this.notice(this.view.ended);
     else if (this.view.missing) this.notice(this.view.absence);
     else if (this.view.state.exited) this.notice('The program has ended.');
     else this.heldBy('take the keyboard with Ctrl-\\ c, or ask with Ctrl-\\ a');
@@ -233,12 +271,6 @@ export class Keyboard {
     return true;
   }
 }
-
-/** @param {number} n */
-function characters(n) { return n === 1 ? '1 character' : `${n} characters`; }
-
-/** @param {number} n */
-function notSent(n) { return `${characters(n)} ${n === 1 ? 'was' : 'were'} not sent`; }
 
 /**
  * withoutEnds leaves out what would end a bracketed paste. Where that is there again once it has been

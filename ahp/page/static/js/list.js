@@ -3,9 +3,10 @@
 import { button, fill, h } from './dom.js';
 import { programTitle } from './format.js';
 import { icon } from './icons.js';
-import { exitOf, holderOf, nameOf } from './reducers.js';
+import { passOn } from './presses.js';
+import { calledOf, exitOf, holderOf, nameOf } from './reducers.js';
 import { Rove } from './rove.js';
-import { need, standing } from './standing.js';
+import { aside, need, standing } from './standing.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
@@ -62,9 +63,11 @@ export class List {
       e.preventDefault();
       this.field.value = this.filter = '';
       this.draw();
-    } else if (e.key === 'Enter') {
+    } else if (e.key === 'Enter' && !e.isComposing) {
       const first = this.body.querySelector('section:not([hidden]) button.entry');
-      if (first instanceof HTMLElement) first.click();
+      if (!(first instanceof HTMLElement)) return;
+      this.field.blur(); // or it would keep the focus
+      first.click();
     } else if (e.key === 'ArrowDown') {
       e.preventDefault();
       this.rove.settle(this.body.querySelector('button.entry'));
@@ -82,7 +85,7 @@ export class List {
     if (!first && (e.key === ' ' || [...e.key].length !== 1)) return;
     if (first) e.preventDefault();
     e.stopPropagation();
-    this.field.focus();
+    passOn(this.field);
   }
 
   draw() {
@@ -112,7 +115,7 @@ export class List {
 
   /** @param {TerminalInfo} t */
   matches(t) {
-    return (nameOf(t.resource) + ' ' + t.title).toLowerCase().includes(this.filter);
+    return (calledOf(t) + ' ' + t.title).toLowerCase().includes(this.filter);
   }
 
   /**
@@ -122,15 +125,15 @@ export class List {
    * @param {boolean} focused
    */
   row(t, visible, focused) {
-    const name = nameOf(t.resource), about = describe(t, this.connection.clientId);
-    const key = JSON.stringify([about, visible, focused]);
+    const name = nameOf(t.resource), called = calledOf(t), about = describe(t, this.connection.clientId);
+    const key = JSON.stringify([called, about, visible, focused]);
     const old = this.rows.get(t.resource);
     if (old?.key === key) return old.el;
     const el = old?.el ?? h('li', { role: 'listitem' });
     const entry = h('button', {
       type: 'button', class: 'entry', tabIndex: -1, 'aria-current': focused ? 'true' : null,
       'data-visible': visible ? '' : null, title: about.title,
-      'aria-label': [name, about.state, about.guarded && 'guarded', about.holder, about.title].filter(Boolean).join(', '),
+      'aria-label': [called, about.state, about.guarded && 'guarded', about.holder, about.title].filter(Boolean).join(', '),
       onclick: (/** @type {MouseEvent} */ e) => this.actions.open(name, besideBy(e)),
       onkeydown: (/** @type {KeyboardEvent} */ e) => {
         if (e.key !== 'Enter' || !e.altKey) return;
@@ -139,7 +142,7 @@ export class List {
       },
     },
     h('span', { class: `mark ${about.kind}`, 'aria-hidden': 'true' }, about.mark),
-    h('span', { class: 'name' }, name),
+    h('span', { class: 'name' }, called),
     h('span', { class: 'state' }, about.guarded && h('span', { class: 'guarded' }, icon('guard'), 'guarded'),
       about.short && h('span', {}, about.short)),
     about.title && h('bdi', { class: 'title' }, about.title));
@@ -181,13 +184,13 @@ function groupOf(t) { return exitOf(t).exited ? 'exited' : need(t) ? 'needs' : '
  * @param {string} own This page's clientId.
  */
 function describe(t, own) {
-  const s = standing(t), title = programTitle(t.title, nameOf(t.resource));
+  const s = standing(t), title = programTitle(t.title, calledOf(t));
   const mine = t.claim.kind === 'client' && t.claim.clientId === own;
   const { exited } = exitOf(t);
   const holder = exited ? '' : mine ? 'held by you' : `held by ${holderOf(t.claim, t)}`;
-  const short = exited ? s.words.replace('exited ', '') : s.kind === 'needs' ? s.words : mine ? 'yours' : '';
-  const state = s.kind === 'needs' || exited ? s.words : s.kind === 'running' ? 'running' :
-    `running, last command ${s.words}`;
+  const short = exited ? s.words.replace('exited ', '') : s.kind === 'needs' ? s.words : aside(t) || (mine ? 'yours' : '');
+  const runs = s.kind === 'running' ? 'running' : `running, last command ${s.words}`;
+  const state = s.kind === 'needs' || exited ? s.words : [runs, aside(t)].filter(Boolean).join(', ');
   const guarded = !exited && !!t._meta?.termhost?.guarded;
   return { kind: s.kind, mark: s.mark, short, state, guarded, holder, title };
 }

@@ -17,11 +17,13 @@ import { List } from './list.js';
 import { Notifier } from './notify.js';
 import { Panes } from './panes.js';
 import { preferences } from './preferences.js';
+import { watchPresses } from './presses.js';
 import { newTicket, Refused, Session } from './session.js';
 import { refusal, Strip } from './status.js';
 import { lendStyles } from './xterm-csp.js';
 
 async function start() {
+  watchPresses();
   const fragment = parseFragment(location.hash);
   if (fragment.ticket) { // it is spent, and has no place in the history
     history.replaceState(null, '', formatFragment(fragment.tabs, fragment.options));

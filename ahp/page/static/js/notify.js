@@ -3,7 +3,7 @@
 
 import { notice } from './dialogs.js';
 import { programTitle } from './format.js';
-import { holderOf, nameOf } from './reducers.js';
+import { calledOf, holderOf, nameOf } from './reducers.js';
 import { need } from './standing.js';
 import { settings } from './theme.js';
 
@@ -58,7 +58,7 @@ export class Notifier {
     for (const t of terminals) {
       if (t.claim.clientId === clientId) this.held.add(t.resource);
       else if (before.has(t.resource) && !followers.has(t.resource)) {
-        notice(`${holderOf(t.claim, t)} has the keyboard of ${nameOf(t.resource)}`);
+        notice(`${holderOf(t.claim, t)} has the keyboard of ${calledOf(t)}`);
       }
     }
   }
@@ -67,7 +67,7 @@ export class Notifier {
   asked({ channel, by }) {
     const t = this.connection.terminals.find((t) => t.resource === channel);
     if (!by || !t) return;
-    if (!this.connection.followers.has(channel)) notice(`${by} asks for the keyboard of ${nameOf(channel)}`);
+    if (!this.connection.followers.has(channel)) notice(`${by} asks for the keyboard of ${calledOf(t)}`);
     this.show(t, `${by} asks for the keyboard`);
   }
 
@@ -84,8 +84,8 @@ export class Notifier {
     const name = nameOf(t.resource);
     if (!settings.values.notify || this.allowed() !== 'granted' || this.lookedAt(name)) return null;
     try {
-      const n = new Notification(`${name}: ${words}`, {
-        body: programTitle(t.title, name), tag: `termhost ${location.origin} ${name}`, icon: 'icon-needs.svg',
+      const n = new Notification(`${calledOf(t)}: ${words}`, {
+        body: programTitle(t.title, calledOf(t)), tag: `termhost ${location.origin} ${name}`, icon: 'icon-needs.svg',
       });
       n.onclick = () => {
         window.focus();

@@ -1,7 +1,7 @@
 // A pane: a terminal with its bar, its commands and its search field.
 
 import { Asks } from './asks.js';
-import { button, fill, h } from './dom.js';
+import { button, fill, h, writing } from './dom.js';
 import { dropsOn } from './drag.js';
 import { notice, retract } from './dialogs.js';
 import { Commands } from './commands.js';
@@ -16,6 +16,7 @@ import { PlainText } from './plaintext.js';
 import { pathOf } from './reducers.js';
 import { Replay } from './replay.js';
 import { TerminalView } from './terminal.js';
+import { Unsent } from './unsent.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
@@ -23,7 +24,8 @@ import { TerminalView } from './terminal.js';
  *   close(name: string): void, rename(name: string): void, end(name: string): void,
  *   command(name: string, key: string): void,
  *   place(name: string, target: string, side: import('./drag.js').Side): void,
- *   decide(name: string, ask: string, decision: 'yes' | 'no'): void, commands(): boolean, toggleCommands(): void}} Actions
+ *   decide(name: string, ask: string, decision: import('./asks.js').Decision, reason: string): Promise<boolean>,
+ *   commands(): boolean, toggleCommands(): void}} Actions
  */
 
 /** How long the host is not asked again for older lines, when there were none, in ms. */
@@ -51,12 +53,13 @@ export class Pane {
     this.lines = new LinesView(connection, { name, cols: () => this.view.state.cols,
       closed: () => this.view.focus() });
     this.finder = new Find(connection, this.view, this.lines, () => this.source());
+    this.title = h('strong', {});
     this.who = h('span', { class: 'who' });
     this.keyboard = h('span', { class: 'keyboard' });
     this.guarded = h('span', { class: 'guarded', title: 'What agents type waits for a person\u2019s yes' },
       icon('guard'), 'guarded');
     this.size = h('span', { class: 'size' });
-    this.bar = h('header', { class: 'bar' }, h('span', { class: 'names' }, h('strong', { title: name }, name), this.who),
+    this.bar = h('header', { class: 'bar' }, h('span', { class: 'names' }, this.title, this.who),
       this.keyboard, this.guarded, this.size,
       h('span', { class: 'gap' }), this.finder.element,
       button('Find', 'Find', () => this.openSearch(), 'quiet'),
@@ -66,9 +69,10 @@ export class Pane {
     // In the order of the Tab key, which a terminal keeps to itself: it comes last.
     this.body = h('div', { class: 'body' });
     this.overlay = h('p', { class: 'overlay', hidden: true });
-    this.asks = new Asks((ask, decision) => actions.decide(name, ask, decision));
-    this.body.append(this.asks.element, this.output.element, this.lines.element, this.commands.element, this.view.element, this.overlay);
-    this.element = h('section', { class: 'pane', 'aria-label': `Terminal ${name}` }, this.bar, this.body);
+    this.asks = new Asks((ask, decision, reason) => this.decide(ask, decision, reason));
+    this.unsent = new Unsent(this.view);
+    this.body.append(h('div', { class: 'cards' }, this.unsent.element, this.asks.element), this.output.element, this.lines.element, this.commands.element, this.view.element, this.overlay);
+    this.element = h('section', { class: 'pane' }, this.bar, this.body);
     this.bar.addEventListener('mousedown', (e) => { // which would take the focus from the terminal
       if (e.target instanceof Element && e.target.closest('button')) e.preventDefault();
     });
@@ -95,6 +99,15 @@ export class Pane {
     this.draw();
   }
 
+  /** drawName shows what the terminal is called now. */
+  drawName() {
+    const called = this.connection.called(this.name);
+    if (called === this.title.textContent) return;
+    this.title.textContent = this.title.title = called;
+    this.element.setAttribute('aria-label', `Terminal ${called}`);
+    this.view.element.dataset.terminal = called;
+  }
+
   menu() {
     return menu([
       { label: 'Find', narrow: true, run: () => this.openSearch() },
@@ -117,12 +130,14 @@ export class Pane {
 
   draw() {
     const v = this.view, s = v.state, { status, known } = this.connection;
+    this.drawName();
     this.element.classList.toggle('held', v.holds);
     this.element.classList.toggle('stale', known && status !== 'ready' || v.missing || !!v.ended);
     this.element.classList.toggle('with-commands', this.actions.commands());
     this.size.textContent = v.shown ? `${s.cols}\u00d7${s.rows}` : '';
     this.commands.draw(s);
-    this.asks.draw(v.meta.asks ?? []);
+    this.asks.draw(s.exited || v.missing || v.ended ? [] : s.asks, status === 'ready');
+    this.unsent.draw();
     this.guarded.hidden = !v.meta.guarded || s.exited;
     if (v.ended) {
       this.overlayText(`${v.ended}. Open it again to come back.`);
@@ -158,11 +173,22 @@ export class Pane {
     this.overlay.textContent = text;
   }
 
-  /** focusBar leads from the terminal to the first of its buttons. */
+  /** focusBar leads from the terminal to what lies over it for the person to decide, or to the first of its buttons. */
   focusBar() {
-    for (const el of this.bar.querySelectorAll('button, summary')) {
-      if (el instanceof HTMLElement && el.offsetParent) return el.focus();
+    for (const el of [...this.body.querySelectorAll('.cards :is(.said, button)'), ...this.bar.querySelectorAll('button, summary')]) {
+      if (el instanceof HTMLElement && el.offsetParent && (el.tabIndex >= 0)) return el.focus();
     }
+  }
+
+  /**
+   * decide answers what an agent wants to type; false: it is not decided.
+   * @param {string} ask
+   * @param {import('./asks.js').Decision} decision
+   * @param {string} reason
+   */
+  decide(ask, decision, reason) {
+    if (decision === 'edit') this.view.focus(); // now: later the person may be elsewhere
+    return this.actions.decide(this.name, ask, decision, reason);
   }
 
   // The output of a command, which covers the terminal.
@@ -221,7 +247,7 @@ export class Pane {
   replay() {
     if (this.body.querySelector('.replay')) return;
     const replay = new Replay(this.connection, { uri: this.view.uri, name: this.name, debug: this.options.debug,
-      missing: this.view.missing, done: () => this.view.focus() });
+      missing: this.view.missing, done: () => { if (!writing()) this.view.focus(); } });
     this.body.append(replay.element);
     replay.open().catch((e) => { notice(e.message); replay.close(); });
   }
@@ -279,6 +305,7 @@ export class Pane {
   open() { this.view.open(); }
 
   dispose() {
+    this.asks.dispose();
     this.commands.dispose();
     this.lines.dispose();
     this.view.dispose();

@@ -1,7 +1,7 @@
 // The tabs and the panes of the one that is shown. What is hidden costs nothing: its terminal is not
 // followed, and comes back with a snapshot.
 
-import { button, fill, h } from './dom.js';
+import { button, fill, h, writing } from './dom.js';
 import { dragsFrom } from './drag.js';
 import { leaf, names, ratioNear, shape } from './layout.js';
 import { Pane } from './pane.js';
@@ -39,7 +39,7 @@ export class Panes {
     this.options = options;
     this.tabs = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Tabs' });
     this.stage = h('div', { class: 'stage' });
-    layout.addEventListener('change', () => this.draw());
+    layout.addEventListener('change', () => this.show());
     whenResized(() => this.draw());
     document.addEventListener('visibilitychange', () => this.tellLooks());
     connection.addEventListener('status', () => this.redraw());
@@ -110,8 +110,13 @@ export class Panes {
     for (const apply of this.borders) apply();
     for (const [name, p] of this.panes) p.element.classList.toggle('focused', name === tab?.focus);
     this.tellLooks();
-    const { focused } = this, at = document.activeElement;
-    if (focused && !focused.element.contains(at) && !at?.closest('.compose')) focused.view.focus(); // not while a line is written
+  }
+
+  /** show draws, and leads to the terminal that is shown, unless the person writes elsewhere. */
+  show() {
+    this.draw();
+    const { focused } = this;
+    if (focused && !focused.element.contains(document.activeElement) && !writing()) focused.view.focus();
   }
 
   /** tellLooks tells the host what the person looks at. */
@@ -218,23 +223,29 @@ export class Panes {
     } else this.layout.activate(tab.id);
   }
 
+  /**
+   * called returns the NAMEs of a tab's terminals.
+   * @param {import('./layout.js').Tab} tab
+   */
+  called(tab) { return names(tab.tree).map((name) => this.connection.called(name)); }
+
   /** drawTabs leaves the tabs alone if nothing has changed: somebody may be clicking on one. */
   drawTabs() {
     const key = JSON.stringify(this.layout.tabs.map((tab) =>
-      [tab.id, names(tab.tree), tab.id === this.layout.active, this.standing(names(tab.tree))]));
+      [tab.id, this.called(tab), tab.id === this.layout.active, this.standing(names(tab.tree))]));
     if (key === this.drawnTabs) return;
     this.drawnTabs = key;
     fill(this.tabs, ...this.layout.tabs.map((tab) => {
-      const all = names(tab.tree), active = tab.id === this.layout.active;
+      const all = names(tab.tree), called = this.called(tab), active = tab.id === this.layout.active;
       const s = this.standing(all);
       const el = h('div', { class: 'tab', 'data-active': active ? '' : null },
         h('button', {
-          type: 'button', role: 'tab', 'aria-selected': String(active), 'aria-label': all.join(', '),
+          type: 'button', role: 'tab', 'aria-selected': String(active), 'aria-label': called.join(', '),
           'aria-description': s?.words, title: s?.words ?? '',
           onclick: () => this.choose(tab),
           onauxclick: (/** @type {MouseEvent} */ e) => { if (e.button === 1) all.forEach((n) => this.actions.close(n)); },
-        }, s && h('span', { class: `mark ${s.kind}`, 'aria-hidden': 'true' }, s.mark), all.join(' \u2502 ')),
-        button(`Close ${all.join(', ')}`, '\u00d7', () => all.forEach((n) => this.actions.close(n)), 'icon'));
+        }, s && h('span', { class: `mark ${s.kind}`, 'aria-hidden': 'true' }, s.mark), called.join(' \u2502 ')),
+        button(`Close ${called.join(', ')}`, '\u00d7', () => all.forEach((n) => this.actions.close(n)), 'icon'));
       dragsFrom(el, all[0]);
       return el;
     }));

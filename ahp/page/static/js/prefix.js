@@ -7,7 +7,7 @@ const helpAfter = 500;
 export const prefixKeys = [
   ['c', 'take the keyboard'], ['r', 'give it to who asks, or back'], ['a', 'ask the holder for it'],
   ['g', 'guard: agents type after your yes, or no longer'], ['d', 'close the view'], ['l', 'pick a terminal'],
-  ['n', 'the one that wants you'], ['b', 'the buttons and commands'], ['an arrow', 'the pane there'],
+  ['n', 'the one that wants you'], ['b', 'what you decide about, the buttons and commands'], ['an arrow', 'the pane there'],
   ['Tab', 'the last one'], ['+', 'a new one'],
   ['Ctrl-\\', 'send Ctrl-\\'], ['?', 'tell these keys'],
 ];

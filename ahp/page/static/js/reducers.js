@@ -6,7 +6,7 @@ import { oneLine } from './format.js';
 /**
  * @typedef {{kind: string, clientId?: string, session?: string}} Claim
  * @typedef {{waiting?: string, guarded?: boolean, recording?: boolean,
- *   asks?: import('./asks.js').Ask[], by?: string,
+ *   by?: string, name?: string, quiet?: boolean, awaySince?: string,
  *   holder?: string, lender?: string, last?: {running?: boolean, exitCode?: number}}} Meta
  * @typedef {{resource: string, title: string, claim: Claim, executionTarget?: string,
  *   lifecycle?: {status: string, exitCode?: number}, exitCode?: number,
@@ -15,7 +15,7 @@ import { oneLine } from './format.js';
  *   durationMs?: number, by?: string, cwd?: string, output: string[], size: number}} Command
  * @typedef {{title: string, cwd: string, cols: number, rows: number, claim: Claim, exited: boolean,
  *   exitCode?: number, client: boolean, isPty: boolean, detection: boolean, commands: Command[],
- *   meta: Meta}} TerminalState
+ *   meta: Meta, asks: import('./asks.js').Ask[]}} TerminalState
  */
 
 /** How much of a command's output is kept, in UTF-16 units: its end. */
@@ -26,6 +26,12 @@ export const keptOutput = 256 << 10;
  * @param {string} uri
  */
 export function nameOf(uri) { return uri.slice(uri.lastIndexOf('/') + 1); }
+
+/**
+ * calledOf returns the NAME of a terminal, which may have another one than its channel.
+ * @param {TerminalInfo} t
+ */
+export function calledOf(t) { return oneLine(t._meta?.termhost?.name ?? '', 64) || nameOf(t.resource); }
 
 /** What a NAME may be: ahp.ValidName has the same rule. */
 export const namePattern = '(?!\\.{1,2}$)[A-Za-z0-9._\\-]{1,64}';
@@ -41,15 +47,18 @@ export function exitOf(info) {
   return { exited: info.exitCode !== undefined, exitCode: info.exitCode };
 }
 
+/** How much of a name is shown, in UTF-16 units: all of what the host makes of a person and a client. */
+const longestName = 240;
+
 /**
- * holderOf returns who has the keyboard, for people.
+ * holderOf returns who has the keyboard, for people, as the host names it: what a client calls
+ * itself is never shown by itself, for it could be anybody's name.
  * @param {Claim} claim
  * @param {TerminalInfo} [info] The terminal's entry in the list, which has the name.
  */
 export function holderOf(claim, info) {
-  const told = info?._meta?.termhost?.holder;
-  if (!told && claim.kind !== 'client') return oneLine((claim.session ?? '').replace(/^.*[/:]/, ''), 60) || 'an agent';
-  return oneLine(told || claim.clientId || '', 60) || 'nobody';
+  const told = oneLine(info?._meta?.termhost?.holder ?? '', longestName);
+  return told || (claim.kind === 'client' ? 'another client' : 'an agent');
 }
 
 /**
@@ -104,6 +113,7 @@ export function terminalState(snapshot) {
       rows: snapshot.rows ?? 24, claim: snapshot.claim, exited, exitCode,
       client: snapshot.executionTarget === 'client', isPty: snapshot.isPty !== false,
       detection: !!snapshot.supportsCommandDetection, commands, meta: snapshot._meta?.termhost ?? {},
+      asks: snapshot._meta?.termhost?.asks ?? [],
     },
   };
 }

@@ -271,7 +271,7 @@ export class Replay {
       const item = this.queue[n];
       if (item.kind === 'data') text += item.data;
       if (item.kind === 'gap') {
-        text += `\x18\x1b[m\r\n[termhost: ${item.missing ?? 0} bytes are missing here: ${item.reason}]\r\n`;
+        text += `\x18\x1b[m\r\n[termhost: ${item.missing ? `${item.missing} bytes are` : 'output is'} missing here: ${item.reason}]\r\n`;
       }
       this.place = behind(item);
       if (item.kind === 'resized') {

@@ -16,7 +16,10 @@ const waitingWords = {
 };
 
 /** @type {Record<string, string>} What has happened since the person looked at a terminal. */
-const missedWords = { bell: 'rang the bell', command: 'a command has ended' };
+const missedWords = {
+  bell: 'rang the bell', command: 'a command has ended', failed: 'a command has failed',
+  keyboard: 'the keyboard is asked for',
+};
 
 /**
  * need says what a person has to do; "": nothing.
@@ -25,8 +28,19 @@ const missedWords = { bell: 'rang the bell', command: 'a command has ended' };
 export function need(t) {
   const m = t._meta?.termhost;
   if (exitOf(t).exited) return '';
-  if (m?.asks?.length) return waitingWords.approval;
+  if (t.wants === 'keyboard') return missedWords.keyboard;
   return m?.waiting ? waitingWords[m.waiting] ?? m.waiting : missedWords[t.wants ?? ''] ?? '';
+}
+
+/**
+ * aside says what is odd about a terminal that runs, and nobody has to do anything about; "": nothing.
+ * @param {TerminalInfo} t
+ */
+export function aside(t) {
+  const m = t._meta?.termhost;
+  if (exitOf(t).exited) return '';
+  if (m?.awaySince) return `owner away since ${new Date(m.awaySince).toLocaleTimeString()}`;
+  return m?.quiet ? 'quiet' : '';
 }
 
 /**

@@ -64,6 +64,7 @@ export class TerminalView extends EventTarget {
     this.connection.removeEventListener('list', this.look);
     this.connection.unfollow(this.uri);
     clearTimeout(this.resizeTimer);
+    this.keyboard.dispose();
     this.screen.dispose();
     this.acknowledge(this.unshown); // nobody will see it, and the host need not wait
   }
@@ -138,6 +139,24 @@ export class TerminalView extends EventTarget {
     this.changed();
   }
 
+  /**
+   * wants comes when agents want to type other things than before.
+   * @param {import('./asks.js').Ask[]} asks
+   */
+  wants(asks) {
+    this.state.asks = asks;
+    this.changed();
+  }
+
+  /**
+   * trustOver comes when a person's yes to all that an agent types has ended.
+   * @param {string} agent
+   * @param {string} reason
+   */
+  trustOver(agent, reason) {
+    this.notice(`The yes to all of ${agent} is over: ${reason}`);
+  }
+
   /** @param {string} data */
   write(data) {
     const bytes = utf8Length(data);
@@ -182,10 +201,9 @@ export class TerminalView extends EventTarget {
   /**
    * tellHolder says who has the keyboard now, in the words that ssh has. The name comes with the next
    * list of terminals.
-   * @param {string} more
    */
-  tellHolder(more) {
-    this.connection.addEventListener('list', () => this.notice(`${this.holder} has the keyboard` + more),
+  tellHolder() {
+    this.connection.addEventListener('list', () => this.notice(`${this.holder} has the keyboard`),
       { once: true });
   }
 

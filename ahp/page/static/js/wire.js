@@ -19,6 +19,11 @@ export const unsubscribed = 'termhost/unsubscribed';
 /** Who asks for the keyboard, which is told to the holder of a terminal, too. */
 export const asked = 'termhost/asked';
 
+/** What agents want to type into a guarded terminal, which is told to those who decide. */
+export const asks = 'termhost/asks';
+/** That a yes to all has ended, which is told to the same. */
+export const trustOver = 'termhost/trustOver';
+
 /** What the person looks at, which the host is told. */
 export const looking = 'termhost/looking';
 /** What wants them, which it tells. */

@@ -15,8 +15,14 @@ else
     set -e XDG_DATA_DIRS
 end
 
-if status is-interactive; and set -q TERMHOST_NONCE
-    set -g __termhost_nonce $TERMHOST_NONCE
+# The nonce comes in a FIFO: fish could not close a descriptor.
+set -g __termhost_nonce
+if set -q TERMHOST_NONCE_FIFO
+    read -g __termhost_nonce <$TERMHOST_NONCE_FIFO 2>/dev/null
+    set -e TERMHOST_NONCE_FIFO
+end
+
+if status is-interactive; and test -n "$__termhost_nonce"
 
     # Prints $argv[1] with what OSC 633 reserves written as \\ and \xHH.
     function __termhost_escape
@@ -32,6 +38,7 @@ if status is-interactive; and set -q TERMHOST_NONCE
     end
 
     function __termhost_preexec --on-event fish_preexec
+        set -l fish_trace # a trace would have the nonce
         begin
             if test (string length -- "$argv[1]") -le 16384
                 printf '\e]633;E;%s;%s\a' (__termhost_escape "$argv[1]") $__termhost_nonce
@@ -41,12 +48,13 @@ if status is-interactive; and set -q TERMHOST_NONCE
     end
 
     function __termhost_postexec --on-event fish_postexec
+        set -l fish_trace
         printf '\e]633;D;%s;%s\a' $status $__termhost_nonce >/dev/tty
     end
 
     function __termhost_prompt --on-event fish_prompt
+        set -l fish_trace
         printf '\e]633;P;Cwd=%s;%s\a\e]633;A;%s\a' (__termhost_escape "$PWD") \
             $__termhost_nonce $__termhost_nonce >/dev/tty
     end
 end
-set -e TERMHOST_NONCE

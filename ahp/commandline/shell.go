@@ -1,0 +1,54 @@
+package commandline
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// InteractiveShell reports whether a command is nothing but an interactive shell, such as zsh or
+// "bash -l", and whether that is a login shell.
+func InteractiveShell(argv []string) (login, ok bool) {
+	if len(argv) == 0 || !isShell(path.Base(argv[0])) {
+		return false, false
+	}
+	for _, option := range argv[1:] {
+		switch option {
+		case "-l", "--login":
+			login = true
+		case "-i", "--interactive":
+		case "-il", "-li":
+			login = true
+		default:
+			return false, false
+		}
+	}
+	return login, true
+}
+
+// Words returns the words of a line of shell that is one simple command without anything that the
+// shell would expand; nil if it is not.
+func Words(line string) []string {
+	if len(line) > maxLine {
+		return nil
+	}
+	parsed, err := statements(line)
+	if err != nil || len(parsed) != 1 {
+		return nil
+	}
+	stmt := parsed[0]
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 || len(stmt.Redirs) > 0 || stmt.Background || stmt.Negated {
+		return nil
+	}
+	words := make([]string, len(call.Args))
+	for i, w := range call.Args {
+		// One without quotes and without what a shell may expand.
+		words[i] = w.Lit()
+		if words[i] == "" || strings.ContainsAny(words[i], "\\~*?[{$") {
+			return nil
+		}
+	}
+	return words
+}

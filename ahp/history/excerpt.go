@@ -1,0 +1,161 @@
+package history
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ptypool/vt"
+)
+
+// ExcerptOf says which part of a terminal's log is meant. At most one field is set; none: all of
+// it.
+type ExcerptOf struct {
+	Last    bool      // the output of the last command
+	Command int       // the output of the Nth command of [Excerpt.Commands], counted from 1
+	Since   time.Time // what was printed then or later
+}
+
+// Excerpt is a part of what a terminal has printed.
+type Excerpt struct {
+	// State is the terminal's, with that part as its content.
+	State ahp.TerminalState
+	// Truncated says that the beginning of the part is gone.
+	Truncated bool
+}
+
+// ErrNoCommandYet says that a terminal's shell has not run a command, as far as is retained.
+var ErrNoCommandYet = errors.New("its shell has run no command yet")
+
+// Part returns a part of e, which is all that is retained. It returns [ErrNoCommandYet], or that
+// there is no such command. Of what was printed since a time see [Log.Since].
+func (e Excerpt) Part(of ExcerptOf) (Excerpt, error) {
+	if !of.Last && of.Command == 0 {
+		return e, nil
+	}
+	var commands []int
+	for i := range e.State.Content {
+		if e.State.Content[i].Command != nil {
+			commands = append(commands, i)
+		}
+	}
+	n := of.Command
+	if of.Last {
+		n = len(commands)
+	}
+	switch {
+	case len(commands) == 0:
+		return Excerpt{}, ErrNoCommandYet
+	case n > len(commands):
+		return Excerpt{}, fmt.Errorf("host: there is no command %d: its log has %d",
+			n, len(commands))
+	}
+	i := commands[n-1]
+	e.State.Content = e.State.Content[i : i+1]
+	e.Truncated = e.Truncated && i == 0
+	return e, nil
+}
+
+// Since returns what was printed at a time or later, with the state of all, which is what is
+// retained; of output only what comes before a position. It returns an error as [Log.Read] does.
+func (l *Log) Since(w Work, all Excerpt, since time.Time, before int64) (Excerpt, error) {
+	e := Excerpt{State: all.State}
+	content := sinceContent{since: since}
+	r := newReader(l, w, content.take)
+	r.before = before
+	if err := r.read(nil); err != nil {
+		return e, err
+	}
+	e.State.Content = slices.DeleteFunc(content.parts, func(p ahp.Part) bool {
+		return p.Command == nil && p.Text.Len() == 0
+	})
+	e.Truncated = r.truncated && !content.first.Before(since)
+	return e, nil
+}
+
+// sinceContent makes content of the items since a time.
+type sinceContent struct {
+	since time.Time
+	first time.Time // of what there is
+	parts []ahp.Part
+}
+
+func (c *sinceContent) take(i *Item) bool {
+	if c.first.IsZero() && i.Kind != Resized {
+		c.first = i.Time
+	}
+	last := len(c.parts) - 1
+	switch i.Kind {
+	case Began:
+		c.parts = append(c.parts, ahp.Part{Command: i.Command.wire()})
+	case Finished:
+		if last < 0 || c.parts[last].Command == nil {
+			break
+		}
+		if c.parts[last].Command = i.Command.wire(); i.Time.Before(c.since) {
+			c.parts = c.parts[:last]
+		} else {
+			c.parts = append(c.parts, ahp.Part{})
+		}
+	case Data:
+		if i.Time.Before(c.since) {
+			break
+		}
+		if last < 0 {
+			c.parts = append(c.parts, ahp.Part{})
+		}
+		c.parts[len(c.parts)-1].Text.Append(bytes.Clone(i.Data))
+	}
+	return true
+}
+
+// Raw returns the output as the program wrote it. The pieces must not be modified.
+func (e *Excerpt) Raw() (pieces [][]byte) {
+	for i := range e.State.Content {
+		pieces = append(pieces, e.State.Content[i].Text.Chunks()...)
+	}
+	return pieces
+}
+
+// Text returns the output as plain text, as a screen of the terminal's size shows it that was blank
+// before. Lines that were wrapped are joined. When the work ends, some is missing.
+func (e *Excerpt) Text(w Work) []byte {
+	defer w.Rest()
+	pieces, size := e.Raw(), 0
+	for _, p := range pieces {
+		size += len(p)
+	}
+	screen := vt.New(e.State.Cols, e.State.Rows, vt.Options{ScrollbackLines: size + 1,
+		ScrollbackBytes: 2*size + 1})
+	for _, p := range pieces {
+		if w.Step() != nil {
+			return nil
+		}
+		screen.Feed(p, nil)
+	}
+	return screen.AppendHistoryTextWhile(nil, goesOn(w))
+}
+
+// JSON returns the state as JSON, in AHP's newest shape. If the beginning is gone, the object says
+// "truncated": true.
+func (e *Excerpt) JSON() []byte {
+	text := e.State.AppendJSON(nil, ahp.ShapeLifecycle)
+	if e.Truncated {
+		text = append(bytes.TrimSuffix(text, []byte("}")), `,"truncated":true}`...)
+	}
+	return text
+}
+
+// Commands returns the commands, the oldest first. It does not return nil.
+func (e *Excerpt) Commands() []*Command {
+	list := []*Command{}
+	for i := range e.State.Content {
+		if c := e.State.Content[i].Command; c != nil {
+			list = append(list, NewCommand(c))
+		}
+	}
+	return list
+}

@@ -1,0 +1,250 @@
+package history
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Pattern finds lines in text. It is made for much text and few matches: whole blocks are
+// looked through for what must be in every match, and only lines that have it are looked at. It may
+// be used concurrently.
+type Pattern struct {
+	line *regexp.Regexp // for one line
+	size int            // of line, in instructions
+	// block finds the beginnings of lines that may match, in several lines; nil: the pattern may go
+	// beyond a line's end, so it would find too much.
+	block   *regexp.Regexp
+	literal []byte // is in every match; nil: nothing is known to be
+	fold    bool   // literal is in lower case, and matches in any
+}
+
+// directWork is how much text is looked through at once, in bytes times the instructions of the
+// pattern: as many steps are made at most, which takes some milliseconds.
+const directWork = 1 << 18
+
+// NewPattern returns a pattern for a regular expression (RE2, Go's syntax), which with
+// ignoreCase matches in any case. It refuses one that takes too long to look for.
+func NewPattern(expr string, ignoreCase bool) (*Pattern, error) {
+	if ignoreCase {
+		expr = "(?i)" + expr
+	}
+	line, size, err := compilePattern(expr)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	tree = tree.Simplify()
+	s := &Pattern{line: line, size: size}
+	text, fold := required(tree)
+	s.literal, s.fold = []byte(text), fold
+	if len(s.literal) == 0 && !crossesLines(tree) {
+		s.block, err = regexp.Compile(tree.String())
+	}
+	return s, err
+}
+
+// String returns the regular expression.
+func (s *Pattern) String() string { return s.line.String() }
+
+// required returns the longest text that every match of a pattern has; fold: in any case, and it is
+// given in lower case.
+func required(tree *syntax.Regexp) (text string, fold bool) {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		text = string(tree.Rune)
+		if tree.Flags&syntax.FoldCase == 0 {
+			return text, false
+		}
+		return foldable(text), true
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(tree.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range tree.Sub {
+			if t, f := required(sub); len(t) > len(text) {
+				text, fold = t, f
+			}
+		}
+	}
+	return text, fold
+}
+
+// foldable returns the longest part of s, in lower case, whose characters are the same in any case
+// but for those of ASCII: k and s have a third form.
+func foldable(s string) (longest string) {
+	apart := func(r rune) bool { return r >= unicode.MaxASCII || strings.ContainsRune("kKsS", r) }
+	for part := range strings.FieldsFuncSeq(s, apart) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return strings.ToLower(longest)
+}
+
+// crossesLines makes the ends of the text in a pattern those of a line, and reports whether a match
+// may go beyond one.
+func crossesLines(tree *syntax.Regexp) (crosses bool) {
+	switch tree.Op {
+	case syntax.OpBeginText:
+		tree.Op = syntax.OpBeginLine
+	case syntax.OpEndText:
+		tree.Op = syntax.OpEndLine
+		tree.Flags &^= syntax.WasDollar
+	case syntax.OpAnyChar:
+		return true
+	case syntax.OpLiteral:
+		crosses = strings.ContainsRune(string(tree.Rune), '\n')
+	case syntax.OpCharClass:
+		for i := 0; i < len(tree.Rune); i += 2 {
+			crosses = crosses || tree.Rune[i] <= '\n' && '\n' <= tree.Rune[i+1]
+		}
+	}
+	for _, sub := range tree.Sub {
+		crosses = crossesLines(sub) || crosses
+	}
+	return crosses
+}
+
+// Block is text that patterns look through: lines, each with a line feed but for the last. It is
+// used by one goroutine.
+type Block struct {
+	text  []byte
+	lower []byte // text in lower case, as far as it is ASCII; empty: not made yet
+}
+
+// Set has other text looked through, which must not change meanwhile.
+func (b *Block) Set(text []byte) { b.text, b.lower = text, b.lower[:0] }
+
+// Len returns how long the text is, in bytes.
+func (b *Block) Len() int { return len(b.text) }
+
+// inLower returns the text in lower case.
+func (b *Block) inLower() []byte {
+	if len(b.lower) > 0 {
+		return b.lower
+	}
+	b.lower = append(b.lower, b.text...)
+	for i, c := range b.lower {
+		if c-'A' < 26 {
+			b.lower[i] = c + 'a' - 'A'
+		}
+	}
+	return b.lower
+}
+
+// Next returns the first line at or behind a line's beginning that matches, without its line feed.
+// start is where it begins; the length of the text: there is none. An error is that of w.
+func (s *Pattern) Next(w Work, b *Block, from int) (start int, line []byte, err error) {
+	for from < len(b.text) {
+		if err := w.Step(); err != nil {
+			return 0, nil, err
+		}
+		end := s.reach(b.text, from)
+		at := s.candidate(b, from, end)
+		if at < 0 || at >= end {
+			from = end
+			continue
+		}
+		start = bytes.LastIndexByte(b.text[:at], '\n') + 1
+		line, _, _ = bytes.Cut(b.text[start:], []byte{'\n'})
+		if ok, err := s.matches(w, line); err != nil || ok {
+			return start, line, err
+		}
+		from = start + len(line) + 1
+	}
+	return len(b.text), nil, nil
+}
+
+// reach returns where the lines end that are looked through at once. It is one line, if that is
+// long.
+func (s *Pattern) reach(text []byte, from int) int {
+	end := from + directWork/s.size
+	if len(s.literal) > 0 || end >= len(text) {
+		return len(text)
+	}
+	if i := bytes.LastIndexByte(text[from:end], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	if i := bytes.IndexByte(text[end:], '\n'); i >= 0 {
+		return end + i + 1
+	}
+	return len(text)
+}
+
+// candidate returns a place in the first line that may match; -1: none may.
+func (s *Pattern) candidate(b *Block, from, end int) int {
+	text, found := b.text, 0
+	switch {
+	case len(s.literal) > 0:
+		if s.fold {
+			text = b.inLower()
+		}
+		found = bytes.Index(text[from:end], s.literal)
+	case s.block != nil && (end-from)*s.size <= directWork:
+		found = -1
+		if loc := s.block.FindIndex(text[from:end]); loc != nil {
+			found = loc[0]
+		}
+	}
+	if found < 0 {
+		return -1
+	}
+	return from + found
+}
+
+// matches reports whether a line matches. An error is that of w.
+func (s *Pattern) matches(w Work, line []byte) (bool, error) {
+	if len(line)*s.size <= directWork {
+		return s.line.Match(line), nil
+	}
+	r := s.runes(w, line)
+	ok := s.line.MatchReader(r)
+	return ok && r.err == nil, r.err
+}
+
+// Match returns the first match in a line, which has one. An error is that of w.
+func (s *Pattern) Match(w Work, line []byte) ([]byte, error) {
+	if len(line)*s.size <= directWork {
+		return s.line.Find(line), nil
+	}
+	r := s.runes(w, line)
+	loc := s.line.FindReaderIndex(r)
+	if loc == nil || r.err != nil {
+		return nil, r.err
+	}
+	return line[loc[0]:loc[1]], nil
+}
+
+// runes returns a reader of a line that takes long to be looked through.
+func (s *Pattern) runes(w Work, line []byte) *steppedRunes {
+	return &steppedRunes{work: w, rest: line, every: max(1, directWork/s.size)}
+}
+
+// steppedRunes reads a line that takes long to be looked through, with a step of the work now and
+// then.
+type steppedRunes struct {
+	work  Work
+	rest  []byte
+	every int // characters are read in one piece of work
+	read  int
+	err   error // of the work
+}
+
+func (r *steppedRunes) ReadRune() (c rune, size int, err error) {
+	if r.read++; r.err == nil && r.read%r.every == 0 {
+		r.err = r.work.Step()
+	}
+	if r.err != nil || len(r.rest) == 0 {
+		return 0, 0, io.EOF
+	}
+	c, size = utf8.DecodeRune(r.rest)
+	r.rest = r.rest[size:]
+	return c, size, nil
+}

@@ -1,0 +1,60 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+)
+
+const (
+	// maxPattern bounds a regular expression, in bytes: far more than anybody types.
+	maxPattern = 1 << 10
+	// maxInstructions bounds what it is compiled to. As many steps are made for each byte of
+	// output in the worst case, and some 100 bytes are kept for each. Repetitions such as
+	// \pL{1000} make a short expression large.
+	maxInstructions = 5000
+)
+
+var errPattern = errors.New("the regular expression is too large")
+
+// compilePattern returns a regular expression (RE2, Go's syntax) for lines of output, and how many
+// instructions it has. It refuses one that takes too long to look for.
+func compilePattern(expr string) (*regexp.Regexp, int, error) {
+	if len(expr) > maxPattern {
+		return nil, 0, fmt.Errorf("%w: more than %d bytes", errPattern, maxPattern)
+	}
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, 0, err
+	}
+	if instructions(tree) > maxInstructions { // to compile it would take long, too
+		return nil, 0, fmt.Errorf("%w: repeat fewer times", errPattern)
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(prog.Inst) > maxInstructions {
+		return nil, 0, fmt.Errorf("%w: repeat fewer times", errPattern)
+	}
+	compiled, err := regexp.Compile(expr)
+	return compiled, len(prog.Inst), err
+}
+
+// instructions returns at least how many instructions an expression is compiled to, or any number
+// above maxInstructions.
+func instructions(tree *syntax.Regexp) (n int) {
+	if tree.Op == syntax.OpLiteral {
+		return len(tree.Rune)
+	}
+	for _, sub := range tree.Sub {
+		if n += instructions(sub); n > maxInstructions {
+			return n
+		}
+	}
+	if tree.Op == syntax.OpRepeat {
+		return n * max(tree.Min, tree.Max)
+	}
+	return n + 1
+}

@@ -1,0 +1,40 @@
+package history
+
+import (
+	"bytes"
+	"strings"
+
+	"termhost/ptypool/vt"
+)
+
+// Find goes to where text is printed next, on one line, or if it is not printed any more, to where
+// it is printed first. It reports whether it ever is. Capitals count if there are any in text. It
+// is found though there are escape sequences between its characters, or pauses.
+func (p *Player) Find(text string) bool {
+	return text != "" && (p.find(text, p.next, len(p.events)) || p.find(text, 0, p.next))
+}
+
+// find is Find among events[from:to].
+func (p *Player) find(text string, from, to int) bool {
+	want := []byte(text)
+	fold := strings.ToLower(text) == text
+	var strip vt.Stripper
+	var line []byte // the end of what was printed on the line
+	for i := from; i < to && p.goesOn(); i++ {
+		if p.events[i].Kind != Output {
+			continue
+		}
+		printed := strip.Append(nil, p.events[i].Text)
+		if fold {
+			printed = bytes.ToLower(printed)
+		}
+		line = append(line, printed...)
+		line = bytes.ReplaceAll(line, []byte("\r"), nil)
+		if bytes.Contains(line, want) {
+			p.goTo(i + 1)
+			return true
+		}
+		line = line[max(bytes.LastIndexByte(line, '\n'), len(line)-len(want)+1, 0):]
+	}
+	return false
+}

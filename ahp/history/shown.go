@@ -1,0 +1,154 @@
+package history
+
+import (
+	"bytes"
+	"math"
+	"time"
+
+	"termhost/ptypool/vt"
+)
+
+// Shown is what a terminal, or a recording of it, has shown from the beginning of its history up to
+// a place, as a terminal shows it to which all items before it were given.
+type Shown struct {
+	Place     Place     // up to the last item
+	Time      time.Time // of that item
+	Truncated bool      // the history's beginning is gone
+	screen    *vt.Terminal
+	work      Work
+	lines     int // see Lines; -1: they have not been counted
+}
+
+// AllLines keeps all lines of a [Shown] that have left its screen.
+const AllLines = math.MaxInt32
+
+// DefaultCols and DefaultRows are the size of a screen of which nothing is known.
+const (
+	DefaultCols = 80
+	DefaultRows = 24
+)
+
+// Show returns what the log shows up to a place, or if that is nil, to its end. At most lines of
+// what has left the screen are kept. What is made of the Shown later is the work's, too: it is not
+// whole after an end of that. Show returns an error as [Log.Read] does, and a Shown in any case.
+func (l *Log) Show(w Work, until *Place, lines int) (*Shown, error) {
+	within := func(p Place) bool { return until == nil || !p.behind(*until) }
+	r := newReader(l, w, nil)
+	r.visit = func(i *Item) bool { return within(r.place.next(i.At)) }
+	r.shown = &canvas{keeps: lines}
+	err := r.read(func(s *state) bool { return within(s.place) })
+	s := &Shown{Truncated: r.truncated, screen: r.shown.screen, work: w, lines: -1}
+	if s.screen == nil {
+		s.screen = r.shown.blank(DefaultCols, DefaultRows)
+	} else {
+		s.Place, s.Time = r.place, r.time
+	}
+	return s, err
+}
+
+// Size returns the screen's size in cells.
+func (s *Shown) Size() (cols, rows int) { return s.screen.Size() }
+
+// Redraw returns what draws the screen, with what is kept of the lines before it, on a terminal of
+// its size that is blank.
+func (s *Shown) Redraw() []byte {
+	return s.screen.AppendRedraw(nil,
+		vt.Redraw{Update: true, Scrollback: s.screen.HistoryLines()})
+}
+
+// Lines returns how many lines there are, from the first one that is kept to the last one on the
+// main screen that is not blank. Lines that were wrapped are one.
+func (s *Shown) Lines() int {
+	if s.lines < 0 {
+		defer s.work.Rest()
+		s.lines = s.screen.HistoryTextLines(goesOn(s.work))
+	}
+	return s.lines
+}
+
+// Cut reports whether lines before the first one are gone.
+func (s *Shown) Cut() bool { return s.Truncated || s.screen.HistoryCut() }
+
+// Styled returns lines from one, counted from 0, to another one (exclusively), with their styles:
+// see [vt.Terminal.AppendHistoryLines]. Each ends with a line feed.
+func (s *Shown) Styled(from, to int) []byte {
+	to = min(to, s.Lines())
+	defer s.work.Rest()
+	return s.screen.AppendHistoryLinesWhile(nil, from, to, goesOn(s.work))
+}
+
+// Find returns the numbers of the lines that match a pattern, counted from 0: the last most of
+// them. more: there are others before.
+func (s *Shown) Find(pattern *Pattern, most int) (lines []int, more bool) {
+	defer s.work.Rest()
+	text, line, before := s.screen.AppendHistoryTextWhile(nil, goesOn(s.work)), 0, 0
+	var block Block
+	block.Set(text)
+	for from := 0; from < len(text); {
+		start, found, err := pattern.Next(s.work, &block, from)
+		if err != nil || start == len(text) {
+			break
+		}
+		line += bytes.Count(text[before:start], []byte{'\n'})
+		before, from = start, start+len(found)+1
+		lines = append(lines, line)
+	}
+	if more = len(lines) > most; more {
+		lines = lines[len(lines)-most:]
+	}
+	return lines, more
+}
+
+// canvas is a screen that items are drawn on. A nil canvas shows nothing.
+type canvas struct {
+	screen *vt.Terminal // nil: no item has come
+	keeps  int          // lines that have left the screen, at most
+}
+
+// shownBytes bounds what lines take that have left the screen of a canvas, in bytes. More than the
+// log has they are only if the program repeats itself on purpose.
+const shownBytes = 64 << 20
+
+func (c *canvas) blank(cols, rows int) *vt.Terminal {
+	return vt.New(cols, rows, vt.Options{ScrollbackLines: c.keeps, ScrollbackBytes: shownBytes})
+}
+
+// take draws an item.
+func (c *canvas) take(i *Item) {
+	if c == nil {
+		return
+	}
+	if c.screen == nil {
+		c.screen = c.blank(max(i.Cols, 1), max(i.Rows, 1)) // the first item is the size
+	}
+	i.draw(c.screen)
+}
+
+// lines returns how many lines are kept that have left the screen; -1: there is no screen.
+func (c *canvas) lines() int {
+	if c == nil {
+		return -1
+	}
+	return c.keeps
+}
+
+func (c *canvas) clone() *canvas {
+	if c == nil {
+		return nil
+	}
+	return &canvas{c.screen.Clone(), c.keeps}
+}
+
+func (c *canvas) memory() int {
+	if c == nil || c.screen == nil {
+		return 0
+	}
+	return c.screen.Memory()
+}
+
+// spill moves what has left the screen out of memory, if that is possible.
+func (c *canvas) spill(save Spill) {
+	if c != nil && c.screen != nil {
+		_ = c.screen.SpillHistory(save) // what is in memory counts
+	}
+}

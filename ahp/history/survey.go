@@ -1,0 +1,81 @@
+package history
+
+import (
+	"cmp"
+	"maps"
+
+	"termhost/ahp"
+	"termhost/ptypool/termlog"
+)
+
+// survey is what has to be known of a log before it is read for good.
+type survey struct {
+	start termlog.Spot // where the log starts
+	end   *End         // how the log says that the terminal has ended; nil: it does not
+	// begun are the commands, by their IDs. The map is shared.
+	begun   map[string]ahp.TerminalCommandExecuted
+	cleared *clearing // where the terminal was cleared last; nil: nowhere
+	// followed: the log has its beginning, or a checkpoint: see [Walker.Blind].
+	followed bool
+
+	spot  termlog.Spot // what stands there and later has not been looked at
+	bytes int          // about what the commands take, in bytes
+	own   bool         // begun may be changed
+}
+
+// commandCost is about what a command costs besides its texts, in bytes.
+const commandCost = 300
+
+// look surveys the log, from where that was done last.
+func (r *reader) look() error {
+	s := &r.survey
+	*s = r.Index.surveyed()
+	err := r.Records(func(start termlog.Spot) termlog.Spot {
+		if start != s.start {
+			*s = survey{start: start, spot: start}
+		}
+		return s.spot
+	}, func(rec termlog.Record) bool {
+		if r.stopped() {
+			return false
+		}
+		s.take(rec, r.Format)
+		return true
+	})
+	if r.err != nil {
+		return r.err
+	}
+	if err == nil {
+		r.Index.learn(s)
+	}
+	return err
+}
+
+func (s *survey) take(rec termlog.Record, f Format) {
+	if next := rec.Next(); !next.IsZero() {
+		s.spot = next
+	}
+	s.followed = s.followed || rec.Pos == 0 || rec.Kind == termlog.Checkpoint
+	switch rec.Kind {
+	case termlog.Exit:
+		s.end = cmp.Or(f.Exit(rec.Payload), s.end)
+	case termlog.Event:
+		switch a, _ := f.Event(rec.Payload); a := a.(type) {
+		case ahp.TerminalCommandExecuted:
+			s.add(a)
+		case ahp.TerminalCleared:
+			s.cleared = clearedAt(rec)
+		}
+	}
+}
+
+func (s *survey) add(a ahp.TerminalCommandExecuted) {
+	if !s.own {
+		if s.begun = maps.Clone(s.begun); s.begun == nil {
+			s.begun = map[string]ahp.TerminalCommandExecuted{}
+		}
+		s.own = true
+	}
+	s.begun[a.CommandID] = a
+	s.bytes += commandCost + len(a.CommandLine) + len(a.Cwd)
+}

@@ -1,0 +1,136 @@
+package history
+
+import (
+	"time"
+
+	"termhost/ptypool/termlog"
+	"termhost/ptypool/vt"
+)
+
+// Walker knows what the records of a log mean together. The zero Walker is at a log's beginning;
+// a copy goes on by itself.
+//
+// A log whose first record is at position 0 is followed from there. Where its beginning is gone it
+// is followed from its first checkpoint on, or if there is none, as it is. Behind a gap the next
+// checkpoint says what the screen is; other checkpoints say nothing new.
+type Walker struct {
+	// At is the record that is taken.
+	At termlog.Record
+	// Blind: the log's beginning is gone, and it has no checkpoint: more was printed while no host
+	// was there than the log holds.
+	Blind bool
+
+	next    int64     // where output is expected
+	begun   bool      // the log is followed
+	lost    bool      // output is missing, and the next checkpoint says what the screen is
+	cleared *clearing // the last one that is to come; nil: none is
+}
+
+// clearing is the Event of a terminal that was cleared.
+type clearing struct {
+	pos  int64
+	time time.Time
+}
+
+func clearedAt(rec termlog.Record) *clearing { return &clearing{rec.Pos, rec.Time} }
+
+// at reports whether a record is the first that is left.
+func (c *clearing) at(rec termlog.Record) bool {
+	return rec.Pos > c.pos ||
+		rec.Pos == c.pos && rec.Kind == termlog.Event && rec.Time.Equal(c.time)
+}
+
+// same reports whether both are one Event, or none.
+func (c *clearing) same(o *clearing) bool {
+	if c == nil || o == nil {
+		return c == o
+	}
+	return c.pos == o.pos && c.time.Equal(o.time)
+}
+
+// Visitor is told what a log holds. [Ignore] has methods that do nothing.
+type Visitor interface {
+	// Begin says where the log is followed from: a checkpoint, nil at the beginning of a log that
+	// has none. It comes first, and behind gaps. It returns false if the payload is no checkpoint.
+	Begin(checkpoint []byte) bool
+	// Passed is a checkpoint where nothing is missing.
+	Passed(checkpoint []byte)
+	// Unfollowed is output before the place where the log is followed from.
+	Unfollowed(p []byte)
+	// Gap says that n bytes of output are missing, and why, as it may be shown to people. 0: nobody
+	// knows how many.
+	Gap(n int64, why string)
+	// Clear comes where the terminal was cleared: what came before counts no more.
+	Clear()
+	Data(p []byte)
+	Resize(cols, rows int)
+	Event(payload []byte)
+}
+
+// Ignore is a Visitor that does nothing.
+type Ignore struct{}
+
+// Begin, and all other methods, do nothing.
+func (Ignore) Begin([]byte) bool { return true }
+func (Ignore) Passed([]byte)     {}
+func (Ignore) Unfollowed([]byte) {}
+func (Ignore) Gap(int64, string) {}
+func (Ignore) Clear()            {}
+func (Ignore) Data([]byte)       {}
+func (Ignore) Resize(int, int)   {}
+func (Ignore) Event([]byte)      {}
+
+// Take tells v what the next record of the log means.
+func (w *Walker) Take(rec termlog.Record, v Visitor) {
+	if rec.Kind == termlog.Description {
+		return
+	}
+	w.At = rec
+	if w.cleared != nil && w.cleared.at(rec) {
+		w.cleared = nil
+		v.Clear()
+	}
+	switch {
+	case rec.Kind == termlog.Checkpoint:
+		w.checkpoint(v)
+		return
+	case !w.begun && rec.Kind == termlog.Data && rec.Pos > 0 && !w.Blind:
+		v.Unfollowed(rec.Payload) // a checkpoint may follow that draws it
+		return
+	case !w.begun:
+		v.Begin(nil)
+		w.begun, w.next = true, rec.Pos
+	}
+	if rec.Kind == termlog.Gap || rec.Pos != w.next {
+		w.lost = true
+		v.Gap(max(rec.Pos-w.next, 0), w.gapReason())
+	}
+	w.next = rec.Pos
+	switch rec.Kind {
+	case termlog.Data:
+		w.next += int64(len(rec.Payload))
+		v.Data(rec.Payload)
+	case termlog.Resize:
+		if cols, rows := termlog.Size(rec.Payload); cols > 0 && rows > 0 {
+			v.Resize(cols, rows)
+		}
+	case termlog.Event:
+		v.Event(rec.Payload)
+	}
+}
+
+func (w *Walker) checkpoint(v Visitor) {
+	switch {
+	case w.begun && !w.lost:
+		v.Passed(w.At.Payload)
+	case v.Begin(w.At.Payload):
+		w.begun, w.lost, w.next = true, false, w.At.Pos
+	}
+}
+
+func (w *Walker) gapReason() string {
+	if w.At.Kind == termlog.Gap {
+		return vt.Printable(string(w.At.Payload))
+	}
+	return "the log is damaged"
+}

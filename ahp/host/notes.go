@@ -1,0 +1,117 @@
+package host
+
+import (
+	"maps"
+	"slices"
+
+	"termhost/ahp"
+	"termhost/ahp/journal"
+)
+
+// note adds a note for the next host. It may be called with any lock held.
+func (h *Host) note(n journal.Note) { h.warnOfNotes(h.notes.Add(n)) }
+
+func (h *Host) warnOfNotes(err error) {
+	if err != nil {
+		h.log.Warn("the next host will know less of who is connected", "err", err)
+	}
+}
+
+func (h *Host) noteClient(cl *client) { h.note(cl.note()) }
+
+func (cl *client) note() journal.Note {
+	c := &journal.Client{ID: cl.id, Principal: cl.principal, Name: cl.name, Number: cl.number,
+		Version: cl.version.String()}
+	if cl.conn == nil {
+		c.Left = cl.left
+	}
+	return journal.Note{Client: c}
+}
+
+func (h *Host) noteUse(principal string, use lastUse) { h.note(use.note(principal)) }
+
+func (u lastUse) note(principal string) journal.Note {
+	return journal.Note{Used: &journal.Used{Principal: principal, Terminal: u.terminal.uri,
+		Created: u.terminal.created, At: u.at}}
+}
+
+// readNotes reads what an earlier host has noted. New calls it before it restores the terminals,
+// and noteAllLocked afterwards. It returns which terminals were used last.
+func (h *Host) readNotes() (used []*journal.Used) {
+	err := journal.ReadNotes(h.cfg().StateDir, func(n journal.Note) {
+		if n.Used != nil {
+			used = append(used, n.Used)
+		}
+		h.readNote(n)
+	})
+	if err != nil {
+		h.log.Warn("not all that the last host knew of its clients can be read", "err", err)
+	}
+	return used
+}
+
+func (h *Host) readNote(n journal.Note) {
+	switch c, spent := n.Client, n.Spent; {
+	case c != nil && c.ID != "" && len(c.ID) <= maxClientID:
+		cl := &client{id: c.ID, principal: c.Principal, name: c.Name, number: c.Number,
+			left: c.Left, restored: true}
+		cl.version, _ = ahp.ParseVersion(c.Version) // without one it must be initialized anew
+		if cl.left.IsZero() {
+			cl.left = h.now()
+		}
+		h.clients[c.ID] = cl
+	case n.Asks > 0:
+		h.asks.Store(max(h.asks.Load(), n.Asks))
+	case n.Guarded != nil:
+		h.guarded.set(n.Guarded.Name, n.Guarded.On)
+	case spent != nil && spent.Base == "":
+		h.spent.others = max(h.spent.others, spent.N)
+	case spent != nil:
+		h.spent.add(spent.Base, max(spent.N, h.spent.byBase[spent.Base]))
+	}
+}
+
+// restoreUses finds the terminals that were used last.
+func (h *Host) restoreUses(used []*journal.Used) {
+	for _, u := range used {
+		delete(h.lastUsed, u.Principal)
+		if t := h.terminals[u.Terminal]; t != nil && t.created.Equal(u.Created) {
+			h.lastUsed[u.Principal] = lastUse{t, u.At}
+		}
+	}
+}
+
+// noteAllLocked notes anew all that is known now. Host.mu is held, or nobody knows the host yet.
+func (h *Host) noteAllLocked() {
+	h.warnOfNotes(h.notes.Rewrite(h.cfg().StateDir, h.addNotesLocked))
+}
+
+func (h *Host) addNotesLocked(add func(journal.Note)) {
+	for _, id := range slices.Sorted(maps.Keys(h.clients)) {
+		add(h.clients[id].note())
+	}
+	for principal, use := range h.lastUsed {
+		add(use.note(principal))
+	}
+	for name := range h.guarded {
+		add(journal.Note{Guarded: &journal.Guarded{Name: name, On: true}})
+	}
+	for base, n := range h.spent.byBase {
+		add(journal.Note{Spent: &journal.Spent{Base: base, N: n}})
+	}
+	if h.spent.others > 0 {
+		add(journal.Note{Spent: &journal.Spent{N: h.spent.others}})
+	}
+	if n := h.asks.Load(); n > 0 {
+		add(journal.Note{Asks: n})
+	}
+}
+
+// shortenNotes notes all anew when the notes have become long. The janitor calls it.
+func (h *Host) shortenNotes() {
+	if h.notes.Long() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.noteAllLocked()
+	}
+}

@@ -1,0 +1,107 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"time"
+
+	"termhost/authz"
+	"termhost/authz/admit"
+)
+
+// Work is what a request costs that takes long: to look for lines, to read a log, to draw it. It is
+// done in pieces, between which others get a turn, and it ends with its context. Below admin an
+// account has a budget of CPU time besides. A Work is used by one goroutine, which must not wait
+// for anybody between Step and Rest, and must call Rest in the end: the Host's methods that take a
+// Work do.
+type Work struct {
+	ctx       context.Context
+	turns     *turns
+	principal authz.Principal
+	pace      *Pace     // of the account; nil: it has no budget
+	began     time.Time // when this turn did; zero: there is none
+}
+
+// Work returns the work of a request by p. It ends with ctx.
+func (h *Host) Work(ctx context.Context, p authz.Principal) *Work {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := &Work{ctx: ctx, turns: h.turns, principal: p}
+	if p.Role < authz.Admin {
+		w.pace = h.paceLocked(p)
+	}
+	return w
+}
+
+// Work returns the work of a request by the connection's principal. It ends with ctx, which must
+// end with the connection.
+func (c *Conn) Work(ctx context.Context) *Work {
+	return &Work{ctx: ctx, turns: c.host.turns, principal: c.principal, pace: c.pace}
+}
+
+// Step is called before each piece of work, which may take some milliseconds. It waits for a turn,
+// and for the account's budget. An error is the cause of the context's end.
+func (w *Work) Step() error {
+	if w.ctx.Err() != nil {
+		w.Rest()
+		return context.Cause(w.ctx)
+	}
+	if !w.began.IsZero() && time.Since(w.began) < workPiece {
+		return nil
+	}
+	w.Rest()
+	if w.pace != nil {
+		if err := admit.Pause(w.ctx, w.pace.oweWork(0, time.Now())); err != nil {
+			return err
+		}
+	}
+	if err := w.turns.take(w.ctx, w.principal.Account()); err != nil {
+		return err
+	}
+	w.began = time.Now()
+	return nil
+}
+
+// over returns the cause of the context's end; nil: it goes on.
+func (w *Work) over() error {
+	if w.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(w.ctx)
+}
+
+// Rest gives the turn back. It is called before whatever may wait for others, and in the end.
+func (w *Work) Rest() {
+	if w.began.IsZero() {
+		return
+	}
+	now := time.Now()
+	worked := now.Sub(w.began)
+	w.began = time.Time{}
+	if w.pace != nil {
+		w.pace.oweWork(worked, now)
+	}
+	w.turns.give(w.principal.Account(), worked)
+}
+
+// Writer returns a writer to one that may wait for a peer: others work meanwhile. It fails when the
+// work has ended.
+func (w *Work) Writer(to io.Writer) io.Writer { return restingWriter{w, to} }
+
+type restingWriter struct {
+	work *Work
+	to   io.Writer
+}
+
+func (r restingWriter) Write(p []byte) (int, error) {
+	r.work.Rest()
+	n, err := r.to.Write(p)
+	return n, cmp.Or(err, r.work.Step())
+}
+
+// with has the work end with another context, whose parent is that of the first one.
+func (w *Work) with(ctx context.Context) *Work {
+	w.ctx = ctx
+	return w
+}

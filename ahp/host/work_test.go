@@ -1,0 +1,13 @@
+package host_test
+
+import (
+	"testing"
+
+	"termhost/ahp/host"
+	"termhost/authz"
+)
+
+// workOf returns the work of a request by p, which ends with the test.
+func workOf(tb testing.TB, h *host.Host, p authz.Principal) *host.Work {
+	return h.Work(tb.Context(), p)
+}

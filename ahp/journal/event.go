@@ -1,0 +1,110 @@
+package journal
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"syscall"
+
+	"termhost/ahp"
+	"termhost/ptypool"
+	"termhost/ptypool/termlog"
+)
+
+// Event is an action in the log.
+type Event struct {
+	Action json.RawMessage `json:"action,omitempty"`
+	// Parsed says that the action was made of the output that comes before it in the log. Whoever
+	// parses that output again gets it again, in its place.
+	Parsed  bool    `json:"parsed,omitempty"`
+	Renamed bool    `json:"renamed,omitempty"` // of a title: a person has given it
+	Holder  *Holder `json:"holder,omitempty"`  // of a claim: who holds the terminal then
+	Loans   *Loans  `json:"loans,omitempty"`   // likewise
+	// Owner comes with what the owner of a client-executed terminal does. There need be no action:
+	// then it is output that follows.
+	Owner *OwnerMark `json:"owner,omitempty"`
+}
+
+// Encode returns the payload of an Event record.
+func (ev Event) Encode() []byte { return encode(ev) }
+
+// ParseEvent reads the payload of an Event record. a is nil if there is no action, or none that is
+// known.
+func ParseEvent(payload []byte) (ev Event, a ahp.Action) {
+	if json.Unmarshal(payload, &ev) != nil {
+		return Event{}, nil
+	}
+	if ev.Action == nil {
+		return ev, nil
+	}
+	a, err := ahp.DecodeAction(ev.Action)
+	if err != nil {
+		return ev, nil
+	}
+	return ev, a
+}
+
+// Ending is how a terminal ended: the payload of an Exit record, and the file "exit".
+type Ending struct {
+	termlog.Status
+	Untold bool   `json:"untold,omitempty"` // readers are told no code
+	Why    string `json:"why,omitempty"`    // for people, if its program did not exit by itself
+}
+
+// Encode returns the payload of an Exit record.
+func (e *Ending) Encode() []byte { return encode(e) }
+
+// ParseEnding reads the payload of an Exit record; nil: it is none.
+func ParseEnding(payload []byte) *Ending {
+	e := &Ending{}
+	if json.Unmarshal(payload, e) != nil {
+		return nil
+	}
+	return e
+}
+
+// ExitStatus returns how the program ended.
+func (e *Ending) ExitStatus() ptypool.ExitStatus {
+	return ptypool.ExitStatus{Code: e.Code, Signal: syscall.Signal(e.Signal)}
+}
+
+// Told returns what readers are told.
+func (e *Ending) Told() ahp.TerminalExited {
+	if e.Untold {
+		return ahp.TerminalExited{}
+	}
+	return ahp.TerminalExited{ExitCode: &e.Code}
+}
+
+// Snapshot is the payload of a Checkpoint record: what the records behind it can be followed from.
+type Snapshot struct {
+	Outline  Outline `json:"outline"`
+	Position int64   `json:"position"` // in the channel
+	// Redraw brings a blank screen of the outline's size to what the program had drawn, without the
+	// scrollback. It follows the JSON.
+	Redraw []byte `json:"-"`
+	// Marks do the same for shell integration.
+	Marks string `json:"marks,omitempty"`
+}
+
+// Encode returns the payload: the length of the JSON (uint32, little endian), the JSON, and the
+// redraw.
+func (s *Snapshot) Encode() []byte {
+	text := encode(s)
+	p := make([]byte, 0, 4+len(text)+len(s.Redraw))
+	p = binary.LittleEndian.AppendUint32(p, uint32(len(text)))
+	return append(append(p, text...), s.Redraw...)
+}
+
+// ParseSnapshot reads the payload of a Checkpoint record; the Redraw is a part of p. ok is false
+// for anything else.
+func ParseSnapshot(p []byte) (s Snapshot, ok bool) {
+	if len(p) < 4 {
+		return s, false
+	}
+	n := int(binary.LittleEndian.Uint32(p))
+	if p = p[4:]; n > len(p) || json.Unmarshal(p[:n], &s) != nil {
+		return s, false
+	}
+	s.Redraw = p[n:]
+	return s, true
+}

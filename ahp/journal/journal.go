@@ -1,0 +1,224 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"termhost/ptypool"
+	"termhost/ptypool/statefile"
+	"termhost/ptypool/termlog"
+)
+
+// Journal is what is kept of one terminal: a folder of its own with a description and a log.
+//
+// The methods that write fail with what has gone wrong, but only once for each reason; they have
+// taken the rest on, and [Journal.Retry] writes it when the disk takes something again. All methods
+// may be called concurrently, but for Begin, Continue and Conclude: nobody else knows the journal
+// yet. The zero Journal keeps nothing.
+type Journal struct {
+	dir    string // "": nothing is kept
+	size   int64  // of the log in bytes, at most; 0: only the description is kept
+	memory bool   // the log is in memory, which a keeper has as well
+
+	failing atomic.Pointer[string] // why nothing is kept at the moment; nil: it is
+
+	mu          sync.Mutex   // no lock but that of a history.Cache is taken while it is held
+	log         *termlog.Log // nil: there is none, or it is closed
+	printed     int64        // how much the terminal has printed, in bytes
+	missed      int64        // how much of the end of it is not in the log
+	due         bool         // a checkpoint is
+	over        bool         // the terminal has exited
+	description []byte       // that could not be written; nil: it was
+	removed     bool
+}
+
+// Place is where a log is. The zero Place says that there is none.
+type Place struct {
+	Size   int64 // in bytes, at most
+	Memory bool  // it is in memory, which a keeper has as well, and not on disk
+}
+
+// OnDisk returns how large the log is on disk, in bytes; 0: there is none.
+func (p Place) OnDisk() int64 {
+	if p.Memory {
+		return 0
+	}
+	return p.Size
+}
+
+// Begin makes the folder dir, of one of the spares if there is one, with a description and an empty
+// log.
+func (j *Journal) Begin(dir string, log Place, spares *Spares, d *Description) error {
+	ready := spares.use(dir, log.OnDisk())
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.dir, j.size, j.memory, j.due = dir, log.Size, log.Memory, true
+	j.log, j.description = ready, d.Encode()
+	return j.fail(j.resume(d.Created))
+}
+
+// Continue takes over what [Restore] has found of a terminal that goes on. log is for a new log,
+// where none was found that can be read. One that cannot be read is set aside for it; the error
+// says that this has failed.
+func (j *Journal) Continue(r *Remains, log Place) (err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r.Log == nil {
+		err = setLogAside(r.Dir)
+		if log.Memory {
+			log.Size = 0 // the keeper could not be told of another one
+		}
+	} else {
+		j.printed = r.Log.End()
+	}
+	j.dir, j.size, j.memory = r.Dir, log.Size, r.Memory
+	j.log, j.due = r.Log, r.Damaged // what a damaged log holds does not lead to what the screen is
+	return err
+}
+
+// Conclude takes over what [Restore] has found of a terminal that has ended.
+func (j *Journal) Conclude(r *Remains) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.dir, j.over = r.Dir, true
+}
+
+// resume brings on disk what could not be written before. It does nothing if all is there.
+func (j *Journal) resume(at time.Time) error {
+	if j.dir == "" || j.removed {
+		return nil
+	}
+	if j.description != nil {
+		if err := os.MkdirAll(j.dir, 0o700); err != nil {
+			return err
+		}
+		err := statefile.Replace(filepath.Join(j.dir, descriptionFile), j.description)
+		if err != nil {
+			return err
+		}
+		j.description = nil
+	}
+	if j.log == nil && j.size > 0 && !j.over {
+		log, err := j.newLog()
+		if err != nil {
+			return err
+		}
+		j.log, j.missed = log, j.printed
+	}
+	if j.log != nil && j.missed > 0 {
+		if err := j.log.Skip(j.missed, at, j.reason()); err != nil {
+			return err
+		}
+		j.missed, j.due = 0, true
+	}
+	if j.log != nil && j.over {
+		defer func() { j.log = nil }()
+		return j.log.Close()
+	}
+	return nil
+}
+
+func (j *Journal) newLog() (*termlog.Log, error) {
+	if j.memory {
+		return termlog.InMemory(j.size)
+	}
+	return termlog.Create(j.dir, j.size)
+}
+
+// fail notes how a write went, and returns err if it is the first that failed.
+func (j *Journal) fail(err error) error {
+	if err == nil {
+		j.failing.Store(nil)
+		return nil
+	}
+	why := "the disk cannot be written"
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		why = "disk full"
+	}
+	if was := j.failing.Swap(&why); was != nil && *was == why {
+		return nil
+	}
+	return fmt.Errorf("what a terminal prints is not kept, because of its journal: %w", err)
+}
+
+// Keep returns what a keeper is to know of the journal, so that it can go on with the log.
+func (j *Journal) Keep() ptypool.Keep {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.dir == "" || j.size == 0 {
+		return ptypool.Keep{}
+	}
+	dir, err := filepath.Abs(j.dir)
+	if err != nil {
+		return ptypool.Keep{}
+	}
+	k := ptypool.Keep{
+		ID: filepath.Base(dir), LogEnd: j.Position, Exit: filepath.Join(dir, exitFile),
+	}
+	switch {
+	case !j.memory:
+		k.Log = dir
+	case j.log != nil:
+		k.Memory = j.log.Files()
+	}
+	return k
+}
+
+// Position returns how much the terminal has printed, in bytes.
+func (j *Journal) Position() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.printed
+}
+
+// NotKept returns why what the terminal prints is not kept at the moment, though it should be; "":
+// it is kept.
+func (j *Journal) NotKept() string {
+	if why := j.failing.Load(); why != nil {
+		return *why
+	}
+	return ""
+}
+
+// reason is NotKept for a Gap.
+func (j *Journal) reason() string {
+	if why := j.NotKept(); why != "" {
+		return why
+	}
+	return "not kept"
+}
+
+// Retry tries again what has failed before.
+func (j *Journal) Retry(at time.Time) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.failing.Load() != nil {
+		_ = j.fail(j.resume(at)) // it was told when it began
+	}
+}
+
+// Remove has the next host not know of the terminal any more. It returns the folder that is to be
+// deleted; "": there is none.
+func (j *Journal) Remove() (folder string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.dir == "" || j.removed {
+		return ""
+	}
+	j.removed, j.over = true, true
+	if j.log != nil {
+		j.log.Close()
+		j.log = nil
+	}
+	gone := j.dir + goneSuffix
+	if os.Rename(j.dir, gone) != nil {
+		return j.dir
+	}
+	return gone
+}

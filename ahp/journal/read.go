@@ -1,0 +1,70 @@
+package journal
+
+import (
+	"cmp"
+	"errors"
+	"math"
+
+	"termhost/ptypool/termlog"
+)
+
+// ErrNotLogged says that there is no log of what a terminal printed.
+var ErrNotLogged = errors.New("journal: what the terminal printed is not in its log")
+
+// WholeLog has all records of a log read: see [Journal.Records].
+func WholeLog(start termlog.Spot) termlog.Spot { return start }
+
+// Records calls visit with what the log holds, oldest first, until visit returns false. from, which
+// is given where the log starts, says where to begin; it is called with the journal's lock held.
+// The terminal may go on meanwhile: what it prints then is left out. Payloads are valid only during
+// the call. It fails with ErrNotLogged if the log does not hold what the terminal printed last.
+func (j *Journal) Records(
+	from func(start termlog.Spot) termlog.Spot, visit func(termlog.Record) bool,
+) error {
+	r := reader{j: j, from: from, end: math.MaxInt64}
+	defer func() {
+		if r.closed != nil {
+			r.closed.Close()
+		}
+	}()
+	for {
+		more, err := r.next()
+		if err != nil || !more || !r.log.Each(func(rec termlog.Record) bool {
+			return rec.Pos <= r.end && visit(rec)
+		}) {
+			return err
+		}
+	}
+}
+
+// reader reads a journal's log piece by piece. The journal is not locked in between.
+type reader struct {
+	j      *Journal
+	from   func(start termlog.Spot) termlog.Spot
+	log    *termlog.Reader // nil: no piece has been read
+	end    int64           // of what was printed when the first piece was read
+	closed *termlog.Log    // of a terminal that has exited: the reader's own; nil: there is none
+}
+
+func (r *reader) next() (more bool, err error) {
+	j := r.j
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.dir == "" || j.removed || j.missed > 0 {
+		return false, ErrNotLogged
+	}
+	log := cmp.Or(r.closed, j.log)
+	if log == nil {
+		if log, err = termlog.Open(j.dir); err != nil {
+			return false, errors.Join(ErrNotLogged, err)
+		}
+		if r.closed = log; log.Damage() != "" || log.End() < j.printed {
+			return false, ErrNotLogged // the host still knows the end of it
+		}
+	}
+	if r.log == nil {
+		r.log = termlog.NewReader(r.from(log.Start()))
+	}
+	r.end = min(r.end, log.End())
+	return r.log.Next(log)
+}

@@ -1,0 +1,146 @@
+package journal
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"termhost/ptypool/statefile"
+	"termhost/ptypool/termlog"
+)
+
+const (
+	sparesDir = "spare" // in the state folder
+	// spareFolders is how many there are: as many terminals as people and agents make at once. More
+	// at a time get folders that are made while they wait.
+	spareFolders = 4
+)
+
+// Spares are folders for terminals to come, with the files that a [Journal] begins with. Making
+// those takes a file system longer than all else that a journal costs until the program runs, so
+// they are made ahead. They are no terminal's until they are moved to where those are: what a host
+// that was killed has left of them is deleted at the next start.
+//
+// Fill and Remove are called by one goroutine at a time, the rest concurrently. The zero Spares has
+// none.
+type Spares struct {
+	mu    sync.Mutex // no other lock is taken while it is held
+	dir   string     // "": none are made
+	ready []spare
+}
+
+// spare is one of them.
+type spare struct {
+	dir  string
+	log  *termlog.Log // empty; nil: there is none
+	size int64        // of the log, as termlog.Create was given it; 0: there is none
+}
+
+func (s spare) discard() {
+	if s.log != nil {
+		s.log.Close()
+	}
+	os.RemoveAll(s.dir)
+}
+
+// Open makes the folder of the spares in the state folder, anew. After an error there are none.
+func (s *Spares) Open(stateDir string) error {
+	dir := filepath.Join(stateDir, sparesDir)
+	old, err := statefile.OpenFolder(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		old.Close()
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	s.dir = dir
+	return nil
+}
+
+// Fill makes the spares that are missing, and those anew whose logs are of another size, in bytes;
+// 0: they have none. Where that fails, such as on a full disk, terminals get folders that are made
+// for them, which tells why.
+func (s *Spares) Fill(size int64) {
+	for s.wanting(size) {
+		made, err := makeSpare(s.dir, size)
+		if err != nil {
+			made.discard()
+			return
+		}
+		s.mu.Lock()
+		s.ready = append(s.ready, made)
+		s.mu.Unlock()
+	}
+}
+
+// wanting reports whether a spare is missing. It discards one whose log is of another size.
+func (s *Spares) wanting(size int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.ready) > 0 && s.ready[0].size != size {
+		for _, old := range s.ready {
+			old.discard()
+		}
+		s.ready = nil
+	}
+	return s.dir != "" && len(s.ready) < spareFolders
+}
+
+func makeSpare(in string, size int64) (s spare, err error) {
+	s = spare{dir: filepath.Join(in, rand.Text()), size: size}
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		return s, err
+	}
+	if err := statefile.Prepare(filepath.Join(s.dir, descriptionFile)); err != nil {
+		return s, err
+	}
+	if size > 0 {
+		s.log, err = termlog.Create(s.dir, size)
+	}
+	return s, err
+}
+
+// use moves a spare to the folder to, which must not exist, and returns its log of at most size
+// bytes. It returns nil if there is no such spare, or size is 0.
+func (s *Spares) use(to string, size int64) *termlog.Log {
+	s.mu.Lock()
+	n := len(s.ready)
+	if n == 0 || s.ready[n-1].size != size {
+		s.mu.Unlock()
+		return nil
+	}
+	one := s.ready[n-1]
+	s.ready = s.ready[:n-1]
+	s.mu.Unlock()
+	if os.Rename(one.dir, to) != nil {
+		one.discard()
+		return nil
+	}
+	if one.log != nil {
+		one.log.Moved(to)
+	}
+	return one.log
+}
+
+// Remove deletes all spares.
+func (s *Spares) Remove() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.ready {
+		one.discard()
+	}
+	if s.dir != "" {
+		os.RemoveAll(s.dir)
+	}
+	s.ready, s.dir = nil, ""
+}

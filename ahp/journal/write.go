@@ -1,0 +1,120 @@
+package journal
+
+import (
+	"errors"
+	"path/filepath"
+	"time"
+
+	"termhost/ptypool/statefile"
+	"termhost/ptypool/termlog"
+)
+
+// Output logs what was printed.
+func (j *Journal) Output(p []byte, at time.Time) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.logs() {
+		return nil
+	}
+	err := j.resume(at)
+	j.printed += int64(len(p))
+	if err == nil {
+		err = j.append(termlog.Data, at, p)
+	}
+	if err == nil {
+		return j.fail(nil)
+	}
+	j.missed = j.printed
+	if j.log != nil {
+		j.missed -= j.log.End()
+	}
+	return j.fail(err)
+}
+
+// logs reports whether there is, or ought to be, a log that goes on.
+func (j *Journal) logs() bool { return !j.over && (j.size > 0 || j.log != nil) }
+
+func (j *Journal) append(kind termlog.Kind, at time.Time, payload []byte) error {
+	turned, err := j.log.Append(kind, at, payload)
+	j.due = j.due || turned
+	return err
+}
+
+// Record logs something else at its place in the output. If it cannot be written it is left out:
+// the next checkpoint has what comes of it.
+func (j *Journal) Record(kind termlog.Kind, at time.Time, payload []byte) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.record(kind, at, payload)
+}
+
+func (j *Journal) record(kind termlog.Kind, at time.Time, payload []byte) error {
+	if !j.logs() {
+		return nil
+	}
+	err := j.resume(at)
+	if err == nil {
+		err = j.append(kind, at, payload)
+	}
+	if err != nil && !errors.Is(err, termlog.ErrTooLarge) {
+		j.due = true
+		return j.fail(err)
+	}
+	return j.fail(nil)
+}
+
+// CheckpointDue reports whether a checkpoint should be logged.
+func (j *Journal) CheckpointDue() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.due && j.log != nil && j.missed == 0
+}
+
+// Checkpoint logs a checkpoint. One that is too large for a segment is left out.
+func (j *Journal) Checkpoint(s *Snapshot, at time.Time) error {
+	payload := s.Encode()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	err := j.record(termlog.Checkpoint, at, payload)
+	j.due = j.missed > 0 // a segment that was begun for the checkpoint begins with it
+	return err
+}
+
+// End closes the log of a terminal that has exited, with e as its last record. Where that cannot be
+// logged the description, which describe makes, says how the terminal ended.
+func (j *Journal) End(e *Ending, describe func() *Description) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	exit := e.Encode()
+	told := j.record(termlog.Exit, e.At, exit)
+	if j.dir == "" {
+		return nil
+	}
+	// Without it, as on a full disk, the log alone has the status.
+	_ = statefile.Replace(filepath.Join(j.dir, exitFile), exit)
+	if j.over = true; j.log == nil || j.memory || j.missed > 0 || told != nil {
+		j.description = describe().Encode()
+	}
+	return errors.Join(told, j.fail(j.resume(e.At)))
+}
+
+// Logged returns the position that the log has reached; 0: there is none.
+func (j *Journal) Logged() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.log == nil {
+		return 0
+	}
+	return j.log.End()
+}
+
+// Describe replaces the description.
+func (j *Journal) Describe(d *Description, at time.Time) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.dir == "" {
+		return nil
+	}
+	j.over, j.description = d.End != nil, d.Encode()
+	return j.fail(j.resume(at))
+}

@@ -1,0 +1,72 @@
+package ahp
+
+// The methods of AHP (specification, "Messages") that this host answers, and its notification.
+const (
+	MethodInitialize      = "initialize"
+	MethodReconnect       = "reconnect"
+	MethodPing            = "ping"
+	MethodSubscribe       = "subscribe"
+	MethodUnsubscribe     = "unsubscribe"
+	MethodDispatchAction  = "dispatchAction"
+	MethodCreateTerminal  = "createTerminal"
+	MethodDisposeTerminal = "disposeTerminal"
+	MethodListSessions    = "listSessions"
+
+	MethodAction = "action" // an [Envelope], to those who subscribe
+)
+
+// extension is what the names of all begin with that termhost has beyond AHP.
+const extension = "termhost/"
+
+// Requests of termhost's own, and notifications of the peer's. A host says that it has them with
+// their names as keys in the _meta of [InitializeResult]: see [Announced].
+const (
+	MethodWait       = extension + "wait"       // returns when a terminal has come to something
+	MethodHistory    = extension + "history"    // what a terminal's log holds
+	MethodLog        = extension + "log"        // the whole log, as `log` prints it
+	MethodScreen     = extension + "screen"     // what was shown at a place of the history
+	MethodLines      = extension + "lines"      // lines of what had left the screen there
+	MethodFind       = extension + "find"       // where such lines match
+	MethodRecordings = extension + "recordings" // the recordings
+	MethodAsk        = extension + "ask"        // asks the holder for the keyboard
+	MethodHandBack   = extension + "handBack"   // gives it to who has asked, or back
+	MethodGuard      = extension + "guard"      // has what agents type wait for approval
+	MethodApprove    = extension + "approve"    // decides about what an agent wants to type
+	MethodAck        = extension + "ack"        // acknowledges output; see initialize's _meta, too
+	MethodLooking    = extension + "looking"    // says which terminals the peer's person looks at
+)
+
+// Notifications of the host's. A peer asks for the first three with their names as keys in the
+// _meta of initialize and reconnect.
+const (
+	MethodClipboard = extension + "clipboard" // what a program copies
+	MethodAsked     = extension + "asked"     // who asks for the keyboard of a terminal
+	MethodAsks      = extension + "asks"      // what agents want to type
+
+	MethodTrustOver    = extension + "trustOver"    // a yes to all has ended; comes with MethodAsks
+	MethodWanting      = extension + "wanting"      // what wants whoever has said MethodLooking
+	MethodUnsubscribed = extension + "unsubscribed" // somebody has ended the peer's subscription
+	MethodProof        = extension + "proof"        // proves the host to a page, first of all
+)
+
+// MethodACPCreated asks for a terminal of ACP's that is there already: one that terminal/create was
+// sent the same key for, and whose answer may have been lost.
+const MethodACPCreated = extension + "created"
+
+// Keys in the _meta of [InitializeResult] that are no methods.
+const (
+	// MetaClientExecuted is also a key in the _meta of [ReconnectResult], and is about
+	// client-executed terminals.
+	MetaClientExecuted = extension + "clientExecutedTerminals"
+	MetaACPTerminals   = extension + "acpTerminals" // has the methods of ACP that the host answers
+)
+
+// Announced returns the keys in the _meta of [InitializeResult] by which a host says what it has
+// beyond AHP.
+func Announced() []string {
+	return []string{
+		MetaClientExecuted, MethodWait, MethodApprove, MethodHistory, MethodLog, MethodScreen,
+		MethodLines, MethodFind, MethodRecordings, MethodAsk, MethodHandBack, MethodGuard,
+		MethodAck, MethodLooking,
+	}
+}

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"io"
+	"slices"
+
+	"termhost/ahp"
+)
+
+// spillLogShare divides the bound of a log: as much of it stays for those who read it when its
+// memory is needed.
+const spillLogShare = 16
+
+// Memory returns how much memory a terminal's log and content take, in bytes. What they share
+// counts twice.
+func (c *Channel) Memory() int {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := c.log.bytes + c.log.encoded
+	for i := range c.state.Content {
+		n += c.state.Content[i].Text.Resident() + partFixed(&c.state.Content[i])
+	}
+	for i := range c.content.checkpoints {
+		n += c.content.checkpoints[i].preamble.Resident()
+	}
+	return n
+}
+
+// Watched reports whether anybody has subscribed to the channel.
+func (c *Channel) Watched() bool {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(c.cursors) > 0
+}
+
+// ShortenLog drops the entries of a terminal's log that nobody needs who reads it now, but for
+// clients that lose their connection and come back: these get the state anew. Of what its readers
+// have not read yet a part stays; those that are further behind are resynchronised.
+func (c *Channel) ShortenLog() {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &c.log
+	needed := l.end()
+	for _, cur := range c.cursors {
+		if !cur.laggingLocked() {
+			needed = min(needed, cur.done)
+		}
+	}
+	limit := int64(s.logBytes / spillLogShare)
+	n := 0
+	for n < len(l.entries) && (l.base+int64(n) < needed || l.behind(l.base+int64(n)) > limit) {
+		l.forget(l.entries[n])
+		c.lostLocked(l.base+int64(n), l.entries[n])
+		n++
+	}
+	l.drop(n)
+	l.entries = slices.Clone(l.entries)
+}
+
+// Spill moves a terminal's output out of memory, as far as save takes it: see [ahp.Text.Spill].
+// The state and its snapshots stay the same. Nobody may append meanwhile; readers may read.
+func (c *Channel) Spill(
+	save func(p []byte) (from io.ReaderAt, at int64, err error),
+) (err error) {
+	s := c.store
+	s.mu.Lock()
+	content, start, end := c.state.Clone().Content, c.content.start, c.content.end
+	checkpoints := slices.Clone(c.content.checkpoints)
+	s.mu.Unlock()
+
+	move := func(t *ahp.Text) {
+		if err == nil {
+			*t, err = t.Spill(save)
+		}
+	}
+	for i := range content {
+		move(&content[i].Text)
+	}
+	for i := range checkpoints {
+		move(&checkpoints[i].preamble)
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.content.start != start || c.content.end != end || len(c.state.Content) != len(content) {
+		return err
+	}
+	for i := range content {
+		c.state.Content[i].Text = content[i].Text
+	}
+	c.content.checkpoints, c.content.arena = checkpoints, arena{}
+	return err
+}

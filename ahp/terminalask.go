@@ -1,0 +1,46 @@
+package ahp
+
+import "time"
+
+// What comes of a [TerminalAsk].
+const (
+	// AskRuns: the text has an Enter, or another character with which something is run.
+	AskRuns = "runs"
+	// AskTypes: the text only stands there.
+	AskTypes = "types"
+	// AskActs: it has no Enter, but each key may act by itself, as in programs that wait for none.
+	AskActs = "acts"
+	// AskStarts: it is the program of a new terminal.
+	AskStarts = "starts"
+)
+
+// TerminalAsk is what an agent wants to type into a guarded terminal. The text may be what others
+// must not see, so it is for those who could ever decide about it, and for the agent itself.
+type TerminalAsk struct {
+	Ask   string    `json:"ask"` // what termhost/approve calls it: "@7"
+	By    string    `json:"by"`
+	Since time.Time `json:"since"`
+	Does  string    `json:"does"` // AskRuns, AskTypes, AskActs or AskStarts
+	Text  string    `json:"text"` // exactly what will be typed; "" if it is a secret
+	// Secret: the program reads a secret, so Text and Lines are not told.
+	Secret bool `json:"secret,omitempty"`
+	// Lines is the text as people are shown it. It is never modified.
+	Lines [][]AskPart `json:"lines,omitempty"`
+	// Hidden is how many signs there are in Lines beside ends of lines.
+	Hidden int `json:"hidden,omitempty"`
+	// Warning says for people what else they have to know before a yes: that the program for which
+	// the text was meant is not there, or that the text joins half a line; "": nothing.
+	Warning string `json:"warning,omitempty"`
+	// All: yes to all that the agent types until the command ends is possible.
+	All bool `json:"all,omitempty"`
+
+	// Asker is the ID of the principal that asks. It is not told to anybody.
+	Asker string `json:"-"`
+}
+
+// AskPart is a piece of a line of a [TerminalAsk]: literal text, or a sign that stands for
+// characters which would not be seen, or would act. One of both is set.
+type AskPart struct {
+	Text string `json:"text,omitempty"`
+	Sign string `json:"sign,omitempty"`
+}

@@ -1,0 +1,67 @@
+package admit
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Rate is how much may be taken, in any unit: PerSecond on average, and Burst at once. If PerSecond
+// is not positive, there is no limit.
+type Rate struct{ PerSecond, Burst int }
+
+// Bucket is a token bucket that goes into debt: whoever takes more than is in it gets that, but is
+// to wait until the debt is paid. The zero Bucket is full. Its methods may be called concurrently.
+type Bucket struct {
+	mu      sync.Mutex // held over the limiter's own
+	rate    Rate
+	limiter *rate.Limiter // nil: nothing has been taken
+}
+
+// Take takes n out and returns how long to wait before more is taken. The rate may be another one
+// each time. A negative n is a refund.
+func (b *Bucket) Take(r Rate, n int, now time.Time) (wait time.Duration) {
+	if r.PerSecond <= 0 {
+		return 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.limiter == nil:
+		b.limiter = rate.NewLimiter(rate.Limit(r.PerSecond), r.Burst)
+	case b.rate != r:
+		b.limiter.SetLimitAt(now, rate.Limit(r.PerSecond))
+		b.limiter.SetBurstAt(now, r.Burst)
+	}
+	b.rate = r
+	if n > r.Burst { // a Limiter takes no more than its burst at once
+		b.limiter.SetBurstAt(now, n)
+		defer b.limiter.SetBurstAt(now, r.Burst)
+	}
+	return b.limiter.ReserveN(now, n).DelayFrom(now)
+}
+
+// Full reports whether the Bucket is as if nothing had ever been taken.
+func (b *Bucket) Full(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.limiter == nil || b.limiter.TokensAt(now) >= float64(b.rate.Burst)
+}
+
+// Pause waits for d, or returns ctx's cause if that ends first. If d is not positive it does not
+// wait.
+func Pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,100 @@
+package acpproxy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"termhost/cmd/termhost/sshcmd"
+	"termhost/ptypool"
+)
+
+// agentProcess is the agent. It runs in a process group of its own, so that signals reach all
+// that a launcher has started. Its methods are for one goroutine.
+type agentProcess struct {
+	cmd     *exec.Cmd
+	in, out *os.File // our ends of its standard input and output
+}
+
+// prepareAgent finds the agent's program, which start then starts.
+func prepareAgent(argv []string, stderr io.Writer) (*agentProcess, error) {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	if cmd.Err != nil {
+		return nil, cmd.Err
+	}
+	a := &agentProcess{cmd: cmd}
+	var err error
+	a.in, a.out, err = sshcmd.Pipes(cmd)
+	a.adopt(cmd, stderr)
+	return a, err
+}
+
+// adopt makes cmd the command to run, with the streams that a has.
+func (a *agentProcess) adopt(cmd *exec.Cmd, stderr io.Writer) {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.cmd.Stdin, a.cmd.Stdout, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = agentDrain
+	a.cmd = cmd
+}
+
+// start starts the agent. A script that names no interpreter is run by a shell, as execvp does.
+func (a *agentProcess) start() error {
+	defer a.cmd.Stdin.(*os.File).Close()
+	defer a.cmd.Stdout.(*os.File).Close()
+	path := a.cmd.Path
+	err := a.cmd.Start()
+	if errors.Is(err, syscall.ENOEXEC) {
+		if argv := ptypool.ScriptArgv("", path, a.cmd.Args); argv != nil {
+			a.adopt(exec.Command(argv[0], argv[1:]...), a.cmd.Stderr)
+			err = a.cmd.Start()
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if name := ptypool.Interpreter(path); name != "" {
+			// The program exists; the error must not say that it does not.
+			return fmt.Errorf("the interpreter of %s, %s, does not exist", path, name)
+		}
+	}
+	return err
+}
+
+// close closes the streams.
+func (a *agentProcess) close() {
+	a.in.Close()
+	a.out.Close()
+	// The agent's ends are still open if it was never started.
+	a.cmd.Stdin.(*os.File).Close()
+	a.cmd.Stdout.(*os.File).Close()
+}
+
+// ended returns a channel that is closed when the agent has ended. Until reap is called no other
+// process group gets the same number, so signals are safe.
+func (a *agentProcess) ended() <-chan struct{} {
+	done := make(chan struct{})
+	go func() { // ends with the agent
+		defer close(done)
+		for {
+			err := unix.Waitid(unix.P_PID, a.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+			if err != unix.EINTR {
+				return
+			}
+		}
+	}()
+	return done
+}
+
+// signal sends sig to the agent and to what it has started. It fails only if they are all gone.
+func (a *agentProcess) signal(sig syscall.Signal) { _ = syscall.Kill(-a.cmd.Process.Pid, sig) }
+
+// reap returns the exit status of an agent that has ended.
+func (a *agentProcess) reap() int {
+	_ = a.cmd.Wait() // ProcessState says how it ended
+	ws, _ := a.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ptypool.ExitStatusOf(ws).Code
+}

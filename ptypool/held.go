@@ -1,0 +1,362 @@
+package ptypool
+
+import (
+	"bytes"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// heldLimit, in bytes, is how much is held: more than anybody types ahead of a program, and
+	// small enough to be there for every terminal.
+	heldLimit = 64 << 10
+	// The first look after one that found nobody reading comes after shortLook, as a program that
+	// has read a line mostly reads the next one at once. Then each comes after twice as long, until
+	// longLook: 20 looks in a second cost next to nothing.
+	shortLook = 50 * time.Microsecond
+	longLook  = 50 * time.Millisecond
+	// tellAfter is the time between two looks from which on the Gate is told how much is held. What
+	// a program takes line by line is no news.
+	tellAfter = 10 * time.Millisecond
+)
+
+// Pass says what may be done with input that is held.
+type Pass int
+
+const (
+	// PassNothing: nobody reads.
+	PassNothing Pass = iota
+	// PassLine: what is there up to the first end of a line may be typed.
+	PassLine
+	// PassHidden is PassLine for what was typed while the terminal did not show it. All else is
+	// refused.
+	PassHidden
+	// PassKey: the first key may be typed.
+	PassKey
+	// PassAll: all of it may be typed.
+	PassAll
+	// PassRefused: it is dropped.
+	PassRefused
+)
+
+// Gate decides about what comes by [Term.InputShown] and [Term.InputBound]. Look, LookBound, Held
+// and Refused are called by one goroutine at a time, without any lock.
+type Gate interface {
+	// Open reports whether input goes to the program at once, provided that nothing is held. line
+	// is how the terminal reads now. The caller of InputShown calls it, with the locks that it has.
+	Open(line Line) bool
+	// Look finds out what may be done now. line is how the terminal reads; nothing waits to be read
+	// in it.
+	Look(line Line) Pass
+	// LookBound is Look for what came by InputBound. still, which may be nil, reports at the last
+	// moment whether what was found is true yet. It is called with locks held, and must be quick.
+	LookBound(line Line) (pass Pass, still func() bool)
+	// Key returns the length of the key that p begins with, which is not empty. It is called with
+	// locks held.
+	Key(p []byte) int
+	// Held comes when n bytes have been held for a while, and when nothing is held any more.
+	Held(n int)
+	// Refused comes when n bytes were dropped because of PassRefused or PassHidden.
+	Refused(n int)
+}
+
+// heldQueue holds the input of those who may not type what is not shown, until the program reads.
+// So no program finds it typed ahead that asks for a secret. It hands over one line at a time, and
+// looks again when the program has read that one.
+//
+// A look reads /proc and takes its time, so no lock is held over it. Nothing that it found is true
+// any more when anything else has been typed, or the line's settings have changed: see
+// inputQueue.hand.
+type heldQueue struct {
+	in   *inputQueue
+	gate Gate // nil: nothing is held
+
+	// mu guards the fields below. in.mu is taken while it is held, and no other lock but those that
+	// Gate.Open takes.
+	mu      sync.Mutex
+	buf     []byte
+	shown   bool          // some of buf was typed while the terminal showed it
+	bound   int           // how much of it, at its end, came by InputBound or behind that
+	lent    lent          // what is in the terminal of that
+	drops   int           // how often something was dropped
+	told    int           // what the Gate was told last
+	room    chan struct{} // closed when buf is at most half full; nil: nobody waits
+	settled chan struct{} // closed when buf is empty or the Gate was told; nil: nobody waits
+	feeding bool          // the feeder runs
+	closed  bool
+	changed chan struct{} // 1 deep: wakes the feeder when buf was dropped
+	feeder  sync.WaitGroup
+}
+
+// HoldBy has g decide about what comes by InputShown. It must be called before that.
+func (t *Term) HoldBy(g Gate) { t.held.gate = g }
+
+// InputShown is Input for somebody who may not type what is not shown. Unless the Gate is open, p
+// is held until the program reads. ErrInputFull says that p does not fit, also to what is held: see
+// HeldRoom.
+//
+// A character that the terminal turns into a signal goes to the program at once, as with Input, and
+// what is held before it is dropped. So does the end of input (ctrl-D), but in its turn.
+func (t *Term) InputShown(p []byte) error {
+	if err := t.takesKeys(); err != nil {
+		return err
+	}
+	return t.held.put(p, false)
+}
+
+// Held returns how many bytes are held.
+func (t *Term) Held() int {
+	t.held.mu.Lock()
+	defer t.held.mu.Unlock()
+	return len(t.held.buf)
+}
+
+// HeldRoom is InputRoom for InputShown: it returns a channel that is closed when what is held takes
+// at most half of its room.
+func (t *Term) HeldRoom() <-chan struct{} { return t.held.await(&t.held.room) }
+
+// HeldSettled returns a channel that is closed when nothing is held any more, or the Gate has been
+// told how much is.
+func (t *Term) HeldSettled() <-chan struct{} { return t.held.await(&t.held.settled) }
+
+// DropHeld drops what is held and returns how much that was.
+func (t *Term) DropHeld() int {
+	t.held.mu.Lock()
+	defer t.held.mu.Unlock()
+	return t.held.drop()
+}
+
+// pass types p for somebody who may type anything: nothing of it is held. If that interrupts the
+// program, what is held is dropped.
+func (h *heldQueue) pass(p []byte) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	interrupted, err := h.in.put(p, false)
+	if interrupted {
+		h.drop()
+	}
+	return err
+}
+
+// put types p if the Gate is open, and holds it otherwise, and if it is bound. p is not kept.
+func (h *heldQueue) put(p []byte, bound bool) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
+		return ErrExited
+	case h.gate == nil:
+		_, err := h.in.put(p, true)
+		return err
+	}
+	line, signal, err := h.in.lineFor(p)
+	if err != nil {
+		return err
+	}
+	rest := p[signal+1:]
+	switch {
+	case signal >= 0 && len(rest) > heldLimit:
+		return ErrInputFull
+	case signal >= 0:
+		if _, err := h.in.put(p[signal:signal+1], true); err != nil {
+			return err
+		}
+		h.drop()
+	}
+	switch {
+	case len(rest) == 0:
+		return nil
+	case !bound && len(h.buf) == 0 && (string(rest) == endOfInput || h.gate.Open(line)):
+		_, err := h.in.put(rest, true)
+		return err
+	case len(h.buf)+len(rest) > heldLimit:
+		return ErrInputFull
+	}
+	h.buf = append(h.buf, rest...)
+	h.shown = h.shown || !line.Hidden()
+	if bound || h.bound > 0 {
+		h.bound += len(rest)
+	}
+	if !h.feeding {
+		h.feeding = true
+		h.feeder.Go(h.feed)
+	}
+	return nil
+}
+
+// endOfInput is the usual VEOF of termios(3). It answers nothing.
+const endOfInput = "\x04"
+
+// feed is the feeder goroutine: it hands over what is held as the program reads it, until nothing
+// is held.
+func (h *heldQueue) feed() {
+	wait := time.Duration(0)
+	for {
+		h.pause(wait)
+		n, refused := h.step()
+		if refused > 0 {
+			h.gate.Refused(refused)
+		}
+		if wait = min(2*wait, h.longestWait()); n > 0 || wait == 0 {
+			wait = shortLook
+		}
+		held, news, more := h.tell(wait >= tellAfter)
+		for news {
+			h.gate.Held(held)
+			held, news, more = h.tell(wait >= tellAfter)
+		}
+		if !more {
+			return
+		}
+	}
+}
+
+// pause waits for the next look. The runtime's timers are not finer than a millisecond while
+// nothing else goes on, so what is shorter sleeps in the kernel.
+func (h *heldQueue) pause(d time.Duration) {
+	if d < time.Millisecond {
+		short := unix.NsecToTimespec(d.Nanoseconds())
+		_ = unix.Nanosleep(&short, nil) // a signal makes it shorter
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-h.changed:
+	}
+}
+
+// step looks once, and returns how much was typed and how much refused.
+func (h *heldQueue) step() (typed, refused int) {
+	line, puts, ready := h.in.ready()
+	bound, some, drops := h.next(line, ready)
+	if !ready || !some {
+		return 0, 0
+	}
+	var pass Pass
+	var still func() bool
+	if bound {
+		pass, still = h.gate.LookBound(line)
+	} else {
+		pass = h.gate.Look(line)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case pass == PassNothing, len(h.buf) == 0, h.drops != drops:
+		return 0, 0
+	case pass == PassRefused, pass == PassHidden && h.shown:
+		return 0, h.drop()
+	}
+	n := h.in.hand(h.buf[:h.piece(pass, bound)], line, puts, still)
+	if bound && n > 0 {
+		h.lent = lent{line.Foreground, time.Now()}
+	}
+	h.advance(n)
+	return n, 0
+}
+
+// piece returns how much may be typed.
+func (h *heldQueue) piece(pass Pass, bound bool) (n int) {
+	if n = len(h.buf) - h.bound; bound {
+		n = len(h.buf)
+	}
+	end := bytes.IndexAny(h.buf[:n], lineEnds) + 1
+	switch {
+	case pass == PassKey:
+		return h.gate.Key(h.buf[:n])
+	case pass != PassAll && (end > 0 || bound):
+		return end
+	}
+	return n
+}
+
+// lineEnds are what ends a line for the line discipline, and VEOF, which ends a read.
+const lineEnds = "\r\n" + endOfInput
+
+// tell returns what the Gate is to be told, if there is news for it. The feeder must end unless
+// there is more. waited: what is held has been for a while.
+func (h *heldQueue) tell(waited bool) (held int, news, more bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	held = len(h.buf)
+	news = held != h.told && (waited || held == 0)
+	if news {
+		h.told = held
+	}
+	h.wake()
+	h.feeding = held > 0 || news || h.lent.group != 0
+	return held, news, h.feeding
+}
+
+// await returns the channel of a wait.
+func (h *heldQueue) await(ch *chan struct{}) <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if *ch == nil {
+		*ch = make(chan struct{})
+	}
+	wait := *ch
+	h.wake()
+	return wait
+}
+
+// discard drops what is held, what is queued, and what the program has not read yet.
+func (h *heldQueue) discard() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.drop()
+	h.lent = lent{}
+	h.in.discard()
+}
+
+// close ends the queue: what is held is dropped, nothing more is taken.
+func (h *heldQueue) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	h.lent = lent{}
+	h.drop()
+	h.wake()
+}
+
+func (h *heldQueue) drop() (n int) {
+	n = len(h.buf)
+	h.advance(n)
+	if n > 0 {
+		h.drops++
+		select {
+		case h.changed <- struct{}{}:
+		default:
+		}
+	}
+	return n
+}
+
+// advance removes n bytes, gives memory back, and tells those who wait for room.
+func (h *heldQueue) advance(n int) {
+	h.buf = h.buf[:copy(h.buf, h.buf[n:])]
+	h.bound = min(h.bound, len(h.buf))
+	if len(h.buf) == 0 {
+		h.shown = false
+		if cap(h.buf) > inputKeep {
+			h.buf = nil
+		}
+	}
+	h.wake()
+}
+
+// wake closes what somebody waits for if it has come.
+func (h *heldQueue) wake() {
+	if h.room != nil && (h.closed || len(h.buf) <= heldLimit/2) {
+		close(h.room)
+		h.room = nil
+	}
+	if h.settled != nil && (h.closed || !h.feeding || h.told > 0) {
+		close(h.settled)
+		h.settled = nil
+	}
+}

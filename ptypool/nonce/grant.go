@@ -1,0 +1,117 @@
+package nonce
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// FD is the descriptor on which a shell finds its nonce, on a line, unless that comes by a
+	// FIFO.
+	FD = 3
+	// offerTime bounds how long a shell may take to open its FIFO: its start on a machine that is
+	// very busy. It is looked for every offerPoll.
+	offerTime = 30 * time.Second
+	offerPoll = 2 * time.Millisecond
+	// openTime bounds how long the shell's open(2) may take to return, which has waited for ours.
+	openTime = 2 * time.Second
+)
+
+// Grant is a nonce on its way to the shell that is about to be started.
+type Grant struct {
+	Secret string `json:"secret"`
+	// FIFO is the absolute path where a shell reads that cannot close a descriptor; "": it reads
+	// FD.
+	FIFO string `json:"fifo,omitempty"`
+}
+
+// Open makes what the shell reads. fd is to be the shell's descriptor FD, and is to be closed here
+// once the shell has been started; -1: there is none. A nil Grant grants nothing.
+func (g *Grant) Open() (fd int, err error) {
+	if g == nil {
+		return -1, nil
+	}
+	if g.FIFO != "" {
+		if err := unix.Mkfifo(g.FIFO, 0o600); err != nil {
+			return -1, &os.PathError{Op: "mkfifo", Path: g.FIFO, Err: err}
+		}
+		return -1, nil
+	}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(ends[1]) // what was written can still be read
+	if _, err := unix.Write(ends[1], g.line()); err != nil {
+		unix.Close(ends[0])
+		return -1, err
+	}
+	return ends[0], nil
+}
+
+func (g *Grant) line() []byte { return []byte(Of(g.Secret) + "\n") }
+
+// Give hands the nonce to the shell that was started with Open's descriptor as process pid; pid is
+// 0 if it could not be started. It returns at once.
+func (g *Grant) Give(pid int) {
+	if g == nil || g.FIFO == "" {
+		return
+	}
+	if pid <= 0 {
+		os.Remove(g.FIFO)
+		return
+	}
+	go g.offer(pid) // ends with offerTime, or with the shell
+}
+
+// offer writes the nonce into the FIFO when the shell has opened it. Nobody can open it any more
+// then. If somebody else was there first, nobody gets anything.
+func (g *Grant) offer(pid int) {
+	defer os.Remove(g.FIFO)
+	var w *os.File
+	for end := time.Now().Add(offerTime); w == nil; time.Sleep(offerPoll) {
+		flags := unix.O_WRONLY
+		if time.Now().After(end) {
+			flags = unix.O_RDWR // a reader who comes right now waits for nobody
+		}
+		fd, err := unix.Open(g.FIFO, flags|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		switch {
+		case err == nil:
+			w = os.NewFile(uintptr(fd), "nonce")
+		case !errors.Is(err, unix.ENXIO) || unix.Kill(pid, 0) != nil:
+			return
+		}
+	}
+	defer w.Close()
+	os.Remove(g.FIFO)
+	for end := time.Now().Add(openTime); !opened(pid, w); time.Sleep(offerPoll) {
+		if time.Now().After(end) {
+			return
+		}
+	}
+	_, _ = w.Write(g.line()) // it has gone if this fails
+}
+
+// opened reports whether process pid has the file open that f is.
+func opened(pid int, f *os.File) bool {
+	dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+	fds, _ := os.ReadDir(dir)
+	want, err := f.Stat()
+	for _, fd := range fds {
+		st, ferr := os.Stat(filepath.Join(dir, fd.Name()))
+		if err == nil && ferr == nil && os.SameFile(st, want) {
+			return true
+		}
+	}
+	return false
+}
+
+// Undumpable keeps this process's memory from all but root: it leaves no core dump, and
+// /proc/PID/mem and the like are root's (PR_SET_DUMPABLE of prctl(2)). Programs that are started
+// are not concerned.
+func Undumpable() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }

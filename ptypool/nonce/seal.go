@@ -1,0 +1,142 @@
+package nonce
+
+import (
+	"bytes"
+	"crypto/rand"
+	"strings"
+)
+
+const (
+	// prefix is what every nonce begins with. Its first byte is rare in what programs print, and
+	// does not occur in it again, so that to look for it costs little and no match overlaps another
+	// one.
+	prefix = "~termhost:"
+	// secretLen, in bytes, is the length of rand.Text: 130 bits of A to Z and 2 to 7.
+	secretLen = 26
+	whole     = len(prefix) + secretLen
+
+	masked  = 'X' // stands in the place of a byte of what may be a secret
+	vouched = 'V' // stands in the place of the last byte of the secret
+)
+
+// Genuine stands in the place of the nonce in sealed output, at the end of each of the shell's own
+// marks.
+const Genuine = prefix + "XXXXXXXXXXXXXXXXXXXXXXXXXV"
+
+// NewSecret returns a new secret.
+func NewSecret() string { return rand.Text() }
+
+// Of returns the nonce with which a shell vouches that has the secret.
+func Of(secret string) string { return prefix + secret }
+
+// Sealer takes the secret out of a shell's output. Whatever follows a nonce's prefix, and could be
+// a secret by its alphabet, is masked byte by byte; behind the last byte of the secret itself, and
+// nowhere else, the mask says that it was genuine. So the length stays, nothing is held back where
+// reads cut it, and what a program tries to guess or to forge tells it nothing.
+//
+// A nil Sealer changes nothing. Methods must not be called concurrently.
+type Sealer struct {
+	secret string
+	at     int  // how many bytes of a nonce have come
+	ok     bool // those of the secret among them are the secret's
+}
+
+// NewSealer returns a Sealer that begins in state st. For an empty secret it is nil.
+func NewSealer(secret string, st State) *Sealer {
+	if secret == "" {
+		return nil
+	}
+	s := &Sealer{secret: secret}
+	s.SetState(st)
+	return s
+}
+
+// Seal seals the next output in place.
+func (s *Sealer) Seal(p []byte) {
+	if s == nil {
+		return
+	}
+	for len(p) > 0 {
+		switch {
+		case s.at == 0:
+			n := bytes.Index(p, []byte(prefix))
+			if n < 0 {
+				s.at = begun(p)
+				return
+			}
+			s.at, s.ok = len(prefix), true
+			p = p[n+len(prefix):]
+		case s.at < len(prefix):
+			p = s.matchPrefix(p)
+		default:
+			p = s.mask(p)
+		}
+	}
+}
+
+// begun returns how many bytes of a prefix stand at the end of p.
+func begun(p []byte) int {
+	for n := min(len(prefix)-1, len(p)); n > 0; n-- {
+		if bytes.HasSuffix(p, []byte(prefix[:n])) {
+			return n
+		}
+	}
+	return 0
+}
+
+// matchPrefix goes on with a prefix that has begun, and returns what of p is left.
+func (s *Sealer) matchPrefix(p []byte) []byte {
+	if p[0] != prefix[s.at] {
+		s.at = 0
+		return p
+	}
+	s.at, s.ok = s.at+1, true
+	return p[1:]
+}
+
+// mask masks the next byte if it belongs to what may be a secret, and returns what of p is left.
+func (s *Sealer) mask(p []byte) []byte {
+	if !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", rune(p[0])) {
+		s.at = 0
+		return p
+	}
+	i := s.at - len(prefix)
+	s.ok = s.ok && i < len(s.secret) && p[0] == s.secret[i]
+	p[0] = masked
+	if s.at++; s.at == whole {
+		if s.ok {
+			p[0] = vouched
+		}
+		s.at = 0
+	}
+	return p[1:]
+}
+
+// State is where a Sealer stands, for another one that goes on with the output. It fits into seven
+// bits.
+type State uint8
+
+const stateOK State = 1 << 6
+
+// State returns where s stands.
+func (s *Sealer) State() State {
+	if s == nil || s.at == 0 {
+		return 0
+	}
+	st := State(s.at)
+	if s.ok {
+		st |= stateOK
+	}
+	return st
+}
+
+// SetState has s go on where another Sealer stands.
+func (s *Sealer) SetState(st State) {
+	if s == nil {
+		return
+	}
+	s.at, s.ok = int(st&^stateOK), st&stateOK != 0
+	if s.at >= whole {
+		s.at = 0
+	}
+}

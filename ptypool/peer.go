@@ -1,0 +1,196 @@
+package ptypool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"termhost/ptypool/proctag"
+	"termhost/ptypool/sockdiag"
+)
+
+// searchTime bounds how long the processes of all terminals are looked through: thousands of times
+// what some hundred of them take.
+const searchTime = 2 * time.Second
+
+// ErrSearch: the processes of the terminals have so many descriptors that nobody can tell whose a
+// socket is.
+var ErrSearch = errors.New("ptypool: the processes of the terminals have too many open files")
+
+// searches are those for the processes that hold the other ends of connections. One runs at a time;
+// those that are asked for meanwhile are one search, so that many connections cost no more than a
+// few.
+type searches struct {
+	running sync.Mutex // held while one runs; mu may be taken then
+
+	mu   sync.Mutex
+	next *search // that others may join; nil: none
+}
+
+// search is for the sockets of some connections.
+type search struct {
+	sockets map[sockdiag.Socket]string // the marker of the terminal that has it; "": none
+	err     error
+	done    chan struct{} // closed when the fields above are final
+}
+
+// FindPeer returns the marker of the terminal, as Find does, of which a process holds the other end
+// of a connection between local, which is ours, and remote. It is "" if that is on another machine
+// or with a process of no terminal. It fails with ErrSearch, or where the system does not tell.
+//
+// The socket is found by the addresses, at a cost that does not grow with the connections. Then
+// those processes are looked through that a terminal may have: see [proctag.Untouched].
+func (p *Pool) FindPeer(local, remote *net.TCPAddr) (marker string, err error) {
+	socket, err := sockdiag.Peer(local, remote)
+	if errors.Is(err, sockdiag.ErrNone) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	ss := &p.searches
+	ss.mu.Lock()
+	s, first := ss.next, ss.next == nil
+	if first {
+		s = &search{sockets: map[sockdiag.Socket]string{}, done: make(chan struct{})}
+		ss.next = s
+	}
+	s.sockets[socket] = ""
+	ss.mu.Unlock()
+	if first {
+		ss.running.Lock()
+		ss.mu.Lock()
+		ss.next = nil // nobody joins it any more
+		ss.mu.Unlock()
+		s.err = p.search(s.sockets)
+		ss.running.Unlock()
+		close(s.done)
+	}
+	<-s.done
+	return s.sockets[socket], s.err
+}
+
+// search fills in which terminals have the sockets.
+func (p *Pool) search(sockets map[sockdiag.Socket]string) error {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return fmt.Errorf("ptypool: reading the process table: %w", err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return fmt.Errorf("ptypool: reading the process table: %w", err)
+	}
+	wanted := map[string]sockdiag.Socket{}
+	for s := range sockets {
+		wanted[fmt.Sprintf("socket:[%d]", s.Inode)] = s
+	}
+	end := time.Now().Add(searchTime)
+	hidden := map[int]string{} // by user: the terminal of a process that lets nobody look
+	var others []int
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if pid == os.Getpid() || proctag.Untouched(pid) {
+			others = append(others, pid)
+			continue
+		}
+		has, err := held(pid, wanted, end)
+		if errors.Is(err, ErrSearch) {
+			return err
+		}
+		if len(has) == 0 && !errors.Is(err, fs.ErrPermission) {
+			continue
+		}
+		marker := p.Find(pid)
+		for _, s := range has {
+			if sockets[s] == "" {
+				sockets[s] = marker
+			}
+		}
+		if err != nil && marker != "" {
+			hidden[userOf(pid)] = marker
+		}
+	}
+	if len(hidden) > 0 {
+		return blame(hidden, others, sockets, wanted, end)
+	}
+	return nil
+}
+
+// blame fills in the sockets that processes of terminals may have which let nobody look, as
+// ssh-agent does: those of their user that nobody else has.
+func blame(hidden map[int]string, others []int, sockets map[sockdiag.Socket]string,
+	wanted map[string]sockdiag.Socket, end time.Time) error {
+	outside := map[sockdiag.Socket]bool{}
+	for _, pid := range others {
+		has, err := held(pid, wanted, end)
+		if errors.Is(err, ErrSearch) {
+			return err
+		}
+		for _, s := range has {
+			outside[s] = true
+		}
+	}
+	for s, marker := range sockets {
+		if marker == "" && !outside[s] {
+			sockets[s] = hidden[s.UID]
+		}
+	}
+	return nil
+}
+
+// held returns which of the wanted sockets, named as in /proc/PID/fd, a process has. It fails with
+// ErrSearch at end.
+func held(pid int, wanted map[string]sockdiag.Socket, end time.Time) (has []sockdiag.Socket,
+	err error) {
+	path := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	for {
+		fds, err := dir.Readdirnames(heldPart)
+		for _, fd := range fds {
+			link, _ := os.Readlink(filepath.Join(path, fd)) // it may be closed by now
+			if s, ok := wanted[link]; ok {
+				has = append(has, s)
+			}
+		}
+		if err != nil || len(fds) == 0 {
+			return has, nil // there is no more, or the process has ended
+		}
+		if time.Now().After(end) {
+			return has, ErrSearch
+		}
+	}
+}
+
+// heldPart is how many descriptors are looked at before the time is.
+const heldPart = 256
+
+// userOf returns a process's effective user id; -1: it has ended. The owner of its files in /proc
+// may be another one.
+func userOf(pid int) int {
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return -1
+	}
+	_, uids, _ := strings.Cut(string(status), "\nUid:\t")
+	if f := strings.Fields(uids); len(f) > 1 {
+		if uid, err := strconv.Atoi(f[1]); err == nil {
+			return uid
+		}
+	}
+	return -1
+}

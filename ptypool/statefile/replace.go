@@ -1,0 +1,95 @@
+package statefile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// newSuffix ends the name of the file that Replace writes to first.
+const newSuffix = ".new"
+
+// Replace makes text the content of a file of mode 0600 in one step: a reader, or the next process
+// after a crash of this one, finds either the old content or all of the new. It does not wait until
+// the disk has it. Only one caller at a time may replace a file.
+func Replace(path string, text []byte) error {
+	f, err := Open(path+newSuffix, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return place(f, text, func() error { return nil }, func() error {
+		return os.Rename(f.Name(), path)
+	})
+}
+
+// Prepare makes the file that the next Replace of path writes to, which saves that one the time.
+func Prepare(path string) error {
+	f, err := Open(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// Save is Replace for what a crash of the machine must not lose: when it returns, the disk has the
+// file, which is of the given mode. Several callers may save a file at once.
+func Save(path string, text []byte, mode fs.FileMode) error {
+	return save(path, text, mode, func(temp string) error { return os.Rename(temp, path) })
+}
+
+// Create is Save for a file that must not exist yet: the error wraps [fs.ErrExist] then, and the
+// file stays as it is. Of several callers at once one succeeds.
+func Create(path string, text []byte, mode fs.FileMode) error {
+	return save(path, text, mode, func(temp string) error {
+		defer os.Remove(temp)
+		return os.Link(temp, path)
+	})
+}
+
+// save writes a file of its own beside path, which move then moves there.
+func save(path string, text []byte, mode fs.FileMode, move func(temp string) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600
+	if err != nil {
+		return err
+	}
+	settle := func() error { return errors.Join(f.Chmod(mode), f.Sync()) }
+	return place(f, text, settle, func() error {
+		if err := move(f.Name()); err != nil {
+			return err
+		}
+		return syncFolder(filepath.Dir(path))
+	})
+}
+
+// place makes text the content of f, has settle do what is still to be done before f is closed, and
+// calls move. If any of that fails, f's file is removed.
+func place(f *os.File, text []byte, settle, move func() error) error {
+	// An empty file is not truncated: for a file system that is as much work as to make it.
+	st, err := f.Stat()
+	if err == nil && st.Size() > 0 {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	if err == nil {
+		err = settle()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = move()
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// syncFolder brings new and changed names in a folder to the disk.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,96 @@
+package vt
+
+import (
+	"encoding/binary"
+	"io"
+)
+
+// spilledBlock is where a block of the scrollback is that is not in memory: first its bytes, then
+// the ends of its lines, four bytes each.
+type spilledBlock struct {
+	from  io.ReaderAt
+	at    int64
+	size  int // of buf
+	lines int
+	ended int // how many of the lines do not go on in the next one
+}
+
+const endBytes = 4 // of an end in a spilled block
+
+// SpillHistory moves scrollback out of memory, as far as save takes it: save says from where, and
+// from which offset on, p can be read for as long as anybody has that reader. p is valid only
+// during the call. The Terminal reads it back when it is needed. What save fails with,
+// SpillHistory returns, and what is left stays in memory.
+func (t *Terminal) SpillHistory(save func(p []byte) (from io.ReaderAt, at int64, err error)) error {
+	return t.screen.history.spill(save)
+}
+
+// HistoryMemory returns how much memory the scrollback takes, in bytes.
+func (t *Terminal) HistoryMemory() int {
+	n := 0
+	for i := range t.screen.history.blocks {
+		b := &t.screen.history.blocks[i]
+		n += cap(b.buf) + endBytes*cap(b.ends)
+	}
+	return n
+}
+
+// spill spills all blocks but the newest one, to which lines may be added.
+func (h *history) spill(save func(p []byte) (from io.ReaderAt, at int64, err error)) error {
+	h.spare = block{}
+	var scratch []byte
+	for i := range max(len(h.blocks)-1, 0) {
+		b := &h.blocks[i]
+		if b.spilled != nil {
+			continue
+		}
+		scratch = append(scratch[:0], b.buf...)
+		for _, end := range b.ends {
+			scratch = binary.LittleEndian.AppendUint32(scratch, end)
+		}
+		from, at, err := save(scratch)
+		if err != nil {
+			return err
+		}
+		*b = block{spilled: &spilledBlock{from, at, len(b.buf), len(b.ends), b.ended(0)}}
+	}
+	return nil
+}
+
+// lines returns how many lines the block has.
+func (b *block) lines() int {
+	if b.spilled != nil {
+		return b.spilled.lines
+	}
+	return len(b.ends)
+}
+
+// read returns the block with its lines in memory. If they cannot be read they are blank.
+func (b *block) read() block {
+	s := b.spilled
+	if s == nil {
+		return *b
+	}
+	buf := make([]byte, s.size+endBytes*s.lines)
+	ends := make([]uint32, s.lines)
+	if _, err := s.from.ReadAt(buf, s.at); err != nil {
+		for i := range ends {
+			buf[i], ends[i] = lineEnds, uint32(i+1)
+		}
+		return block{buf: buf[:s.lines:s.lines], ends: ends}
+	}
+	for i := range ends {
+		ends[i] = binary.LittleEndian.Uint32(buf[s.size+endBytes*i:])
+	}
+	return block{buf: buf[:s.size:s.size], ends: ends}
+}
+
+// block returns a block whose lines are in memory, and stay there.
+func (h *history) block(i int) *block {
+	b := &h.blocks[i]
+	if s := b.spilled; s != nil {
+		*b = b.read()
+		h.bytes += len(b.buf) - s.size // unless it could not be read, they are the same
+	}
+	return b
+}

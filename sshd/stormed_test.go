@@ -1,0 +1,76 @@
+package sshd
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// The storms of the tests: what strangers do, how many come a second, and from how many addresses;
+// 0: from loopback.
+var stormed = []struct {
+	kind          string
+	rate, sources int
+}{
+	{"silent", 2700, 0}, {"named", 2700, 0}, {"lists", 2700, 0}, {"guessed", 2700, 0},
+	{"replayed", 500, 0}, {"stopped", 1000, 0}, {"stranger's", 1000, 0},
+	{"silent", 1600, 200}, {"replayed", 1600, 200}, {"stopped", 1600, 200},
+}
+
+// BenchmarkLoginInAStorm is how long OpenSSH's client takes to log in and run a command while
+// strangers open connections, and how many logins of a hundred fail.
+func BenchmarkLoginInAStorm(b *testing.B) {
+	if !ownNetwork(b) {
+		return
+	}
+	for _, c := range stormed {
+		b.Run(fmt.Sprintf("%s-%d", c.kind, c.sources), func(b *testing.B) {
+			r := newRig(b, rigOptions{everywhere: true})
+			defer r.storm(c.kind, c.rate, c.sources)()
+			lost := 0
+			var took []time.Duration
+			for range b.N {
+				begun := time.Now()
+				if got := r.ssh("alice", "", "whoami"); got.status != 0 {
+					lost++
+					b.Log(got.stderr)
+				}
+				took = append(took, time.Since(begun))
+			}
+			slices.Sort(took)
+			b.ReportMetric(100*float64(lost)/float64(b.N), "lost-%")
+			b.ReportMetric(float64(took[len(took)/2].Milliseconds()), "p50-ms")
+			b.ReportMetric(float64(took[len(took)-1].Milliseconds()), "max-ms")
+		})
+	}
+}
+
+// Nobody needs to be known, or to come from a place of their own, to get in while strangers come in
+// masses.
+func TestPeopleLogInWhileStrangersStorm(t *testing.T) {
+	if !ownNetwork(t) {
+		return
+	}
+	// A machine that is busy otherwise is too slow for some, but not for most in every round.
+	const logins, rounds = 6, 3
+	for _, c := range stormed {
+		t.Run(fmt.Sprintf("%s from %d", c.kind, c.sources), func(t *testing.T) {
+			r := newRig(t, rigOptions{everywhere: true})
+			defer r.storm(c.kind, c.rate, c.sources)()
+			lost := logins
+			for round := 0; round < rounds && lost > logins/2; round++ {
+				lost = 0
+				for range logins {
+					if got := r.ssh("alice", "", "whoami"); got.status != 0 {
+						lost++
+					}
+				}
+				t.Logf("%d of %d logins were lost", lost, logins)
+			}
+			if lost > logins/2 {
+				t.Error("people are kept out")
+			}
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package verbs
+
+import (
+	"termhost/ahp/host"
+	"termhost/ptypool/vt/width"
+)
+
+// dispensable are the columns of the list of terminals that a narrow window may do without, the
+// least important first.
+var dispensable = [...]int{host.ColumnExecutor, host.ColumnSize, host.ColumnViewers,
+	host.ColumnTitle, host.ColumnAge, host.ColumnClaim}
+
+// How many cells columns need to say something.
+const (
+	leastState = len("running !")
+	leastLast  = len(". failed 137") // with a sign for the command's line
+	leastOther = 8                   // of a holder or a title
+)
+
+// fit is how many cells each column of a list gets.
+type fit struct {
+	cols   int // of the window
+	widths []int
+	shown  []bool
+}
+
+// fitted returns the list of terminals with what a window of cols cells has room for; 0: all.
+// Columns are left out until each of the others has a sensible width, and then the widest are cut.
+// NAMEs, which people type, are cut last, and stay different. If even that is not enough, lines are
+// longer than the window.
+func fitted(table [][]host.Cell, cols int) [][]string {
+	f := fit{cols: cols, widths: make([]int, len(table[0])), shown: make([]bool, len(table[0]))}
+	for i := range f.widths {
+		f.shown[i] = true
+		for _, row := range table {
+			row[i].Text = host.Printable(row[i].Text)
+			f.widths[i] = max(f.widths[i], width.String(row[i].String()))
+		}
+	}
+	if cols > 0 {
+		f.leaveOut()
+		f.shorten(table)
+		f.share()
+	}
+	rows := make([][]string, len(table))
+	for n, row := range table {
+		for i, cell := range row {
+			if f.shown[i] {
+				rows[n] = append(rows[n], cut(cell, f.widths[i]))
+			}
+		}
+	}
+	return rows
+}
+
+// least returns to how many cells a column may be cut. In 80 cells there is room for the state
+// "waits: secret".
+func (f *fit) least(column int) int {
+	whole := f.widths[column]
+	switch column {
+	case host.ColumnState:
+		return min(whole, max(leastState, f.cols/6))
+	case host.ColumnLast:
+		return min(whole, max(leastLast, f.cols/4))
+	case host.ColumnClaim, host.ColumnTitle:
+		return min(whole, leastOther)
+	}
+	return whole
+}
+
+// needs returns how many cells a line takes if each column takes what size says.
+func (f *fit) needs(size func(column int) int) int {
+	total := -columnGap
+	for i, shown := range f.shown {
+		if shown {
+			total += size(i) + columnGap
+		}
+	}
+	return total
+}
+
+// leaveOut leaves out columns for which there is no room.
+func (f *fit) leaveOut() {
+	for _, i := range dispensable {
+		if f.needs(f.least) <= f.cols {
+			return
+		}
+		f.shown[i] = false
+	}
+}
+
+// shorten cuts the NAMEs if there is no room for them, and leaves out the last commands if the
+// NAMEs do not differ otherwise.
+func (f *fit) shorten(table [][]host.Cell) {
+	var names []string
+	for _, row := range table[1:] {
+		names = append(names, row[host.ColumnName].Text)
+	}
+	for f.needs(f.least) > f.cols {
+		room := f.cols - (f.needs(f.least) - f.widths[host.ColumnName])
+		short, most := distinct(names, max(room, len("NAME")))
+		if most > room && f.shown[host.ColumnLast] {
+			f.shown[host.ColumnLast] = false
+			continue
+		}
+		for i, name := range short {
+			table[1+i][host.ColumnName].Text = name
+		}
+		f.widths[host.ColumnName] = most
+		return
+	}
+}
+
+// share takes from the widest columns what the line is too long by.
+func (f *fit) share() {
+	width := func(column int) int { return f.widths[column] }
+	for over := f.needs(width) - f.cols; over > 0; over-- {
+		widest := -1
+		for i, shown := range f.shown {
+			if shown && f.widths[i] > f.least(i) &&
+				(widest < 0 || f.widths[i] >= f.widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		f.widths[widest]--
+	}
+}
+
+// cut returns what fits of a cell into most cells.
+func cut(c host.Cell, most int) string {
+	end := width.String(c.End)
+	if width.String(c.Text)+end <= most || end >= most {
+		return width.Cut(c.String(), most, "…")
+	}
+	return width.Cut(c.Text, most-end, "…") + c.End
+}
+
+// distinct returns names cut to room cells each, or to as few more as it takes for them to differ,
+// and to how many. Their ends are cut off if they differ then, or else what is in the middle.
+func distinct(names []string, room int) (short []string, most int) {
+	longest := 0
+	for _, name := range names {
+		longest = max(longest, len(name)) // a NAME is ASCII
+	}
+	for ; room < longest; room++ {
+		for tail := range room {
+			if short = cutAll(names, room, tail); short != nil {
+				return short, room
+			}
+		}
+	}
+	return names, longest
+}
+
+// cutAll returns names cut to room cells each, of which tail are their ends; nil: two become the
+// same.
+func cutAll(names []string, room, tail int) (short []string) {
+	seen := map[string]bool{}
+	for _, name := range names {
+		if len(name) > room {
+			name = name[:room-tail-1] + "…" + name[len(name)-tail:]
+		}
+		if seen[name] {
+			return nil
+		}
+		seen[name] = true
+		short = append(short, name)
+	}
+	return short
+}

@@ -1,0 +1,190 @@
+package viewer
+
+import (
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/ptypool/keyboard"
+)
+
+const (
+	// pressPause is how long no key must have been dropped before one answers: that of a key which
+	// is held down, and repeats, is shorter. No other may follow an answer for as long: a word has
+	// letters that answer.
+	pressPause = 300 * time.Millisecond
+	// wordPause is the same after a key that means nothing here, as the letters of a word do.
+	wordPause = time.Second
+)
+
+// early returns how long it takes until keys answer, if the person types nothing; 0: they do. d.mu
+// is held.
+func (d *approval) early() time.Duration {
+	now := d.now()
+	return max(readIn(d.since, now), d.pauseLeft(), pressPause-now.Sub(d.dropped),
+		wordPause-now.Sub(d.stray))
+}
+
+// pauseLeft returns how long the person must type nothing before keys answer. d.mu is held.
+func (d *approval) pauseLeft() time.Duration {
+	if !d.typesOn {
+		return 0
+	}
+	return d.typing.pauseLeft(d.now())
+}
+
+// offered returns what keys do now: what the screen says, unless that is true no more. d.mu is
+// held.
+func (d *approval) offered() offer {
+	now := d.now()
+	switch {
+	case d.pauseLeft() > 0:
+		return offersEarly
+	case d.view == view{}: // it comes to the screen just now
+		return offersEarly
+	case d.view.full != d.window():
+		return offersNothing // the window has changed, and nobody knows what is to be seen in it
+	case now.Sub(d.stray) < wordPause, now.Sub(d.dropped) < pressPause:
+		return min(d.onScreen(now).offers, offersEarly)
+	}
+	return d.onScreen(now).offers
+}
+
+// pressed returns what is asked and what keys do now, and whether k is typed at the program: the
+// interrupt key is, and what somebody types on. A key that follows an answer takes it back.
+func (d *approval) pressed(k keyboard.Key) (is host.HeldInput, offers offer, typed bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	offers = d.offered()
+	typed = k == keyboard.Key{Code: 'c', Mods: keyboard.Ctrl} || offers == offersEarly && d.typesOn
+	switch {
+	case d.press != nil:
+		d.press.stop()
+		d.press, d.stray = nil, d.now()
+		offers = min(offers, offersEarly)
+	case offers == offersEarly && !typed:
+		d.dropped = d.now()
+	}
+	return d.is, offers, typed
+}
+
+// key answers, if no other key follows, unless the person cannot have read the question yet.
+func (d *approval) key(k keyboard.Key) verdict {
+	is, offers, typed := d.pressed(k)
+	switch {
+	case typed:
+		return notMine
+	case offers <= offersEarly:
+		return dialogStays
+	case k.Code == keyboard.Escape && k.Mods == 0:
+		d.putAside(true)
+		d.later(is.Ask)
+		d.typing.answered()
+		d.say(notice("it is still held; %s shows it again", d.s.key('n')))
+		return dialogEnds
+	}
+	if decision, ok := decisionOf(k, is, offers); ok {
+		d.answersWith(decision, is)
+	} else if !d.scroll(k) && !isAnswer(k) {
+		d.strays()
+	}
+	return dialogStays
+}
+
+// decisionOf returns what a key decides about what is asked, if it is an answer.
+func decisionOf(k keyboard.Key, is host.HeldInput, offers offer) (d host.Decision, ok bool) {
+	all := offers == offersAll
+	switch {
+	case k.Mods != 0 && k.Mods != keyboard.Shift:
+		return 0, false
+	case k.Code == 'y':
+		return host.ApproveOnce, all
+	case k.Code == 'n':
+		return host.RefuseOnce, true
+	case k.Code == 'a':
+		return host.ApproveAll, all && is.All
+	case k.Code == 'e':
+		return host.EditIt, all && editable(is)
+	}
+	return 0, false
+}
+
+// press is an answer that counts if no other key follows.
+type press struct {
+	decision host.Decision
+	is       host.HeldInput // what it answers
+	stop     func() bool
+}
+
+// answersWith decides about what is asked when no other key has followed for pressPause.
+func (d *approval) answersWith(decision host.Decision, is host.HeldInput) {
+	p := &press{decision: decision, is: is}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.press = p
+	p.stop = d.after(pressPause, func() { d.decide(p) })
+}
+
+// decide decides as p says, if that is still the answer to what is on the screen.
+func (d *approval) decide(p *press) {
+	d.mu.Lock()
+	stands := d.press == p && d.is.Ask == p.is.Ask && d.is.Does == p.is.Does &&
+		d.is.Warning == p.is.Warning && !d.aside && d.offered() > offersEarly
+	if d.press == p {
+		d.press = nil
+	}
+	d.mu.Unlock()
+	if !stands {
+		d.front.repaint()
+		return
+	}
+	edit := p.decision == host.EditIt
+	if edit {
+		d.typing.edits()
+	}
+	said := ""
+	switch err := d.a.Decide(p.is.Ask, p.decision); {
+	case err != nil:
+		said = d.s.explain(err)
+	case edit:
+		said = "you have the keyboard; Enter runs the line"
+	}
+	if !edit {
+		d.typing.answered()
+	}
+	d.front.end(d)
+	if said != "" {
+		d.say(notice("%s", said))
+	}
+}
+
+// strays records that a key was typed that means nothing here.
+func (d *approval) strays() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stray = d.now()
+}
+
+// scroll moves through the text, and never past what has not been on the screen. It reports whether
+// k is a key for that.
+func (d *approval) scroll(k keyboard.Key) bool {
+	if k.Mods != 0 && k.Mods != keyboard.Shift {
+		return false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v := d.onScreen(d.now())
+	switch k.Code {
+	case 'j', keyboard.Down:
+		d.top++
+	case 'k', keyboard.Up:
+		d.top--
+	case ' ', keyboard.PageDown:
+		d.top += v.page
+	case 'b', keyboard.PageUp:
+		d.top -= v.page
+	default:
+		return false
+	}
+	d.top = max(min(d.top, v.last, v.rows-v.page), 0)
+	return true
+}

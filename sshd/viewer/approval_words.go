@@ -1,0 +1,75 @@
+package viewer
+
+import (
+	"fmt"
+	"strings"
+
+	"termhost/ahp"
+	"termhost/ahp/host"
+)
+
+// nature says what is asked: how much, what comes of it, and what its lines do not tell clearly.
+func (d *approval) nature() string {
+	text := "type " + host.Counted(len(d.is.Lines), "line")
+	switch {
+	case d.is.Secret:
+		return "answer the question for a secret, which nothing else reads (" + d.is.Ask + ")"
+	case d.is.Does == ahp.AskStarts:
+		text = "start a program, which runs"
+	case d.is.Does == ahp.AskRuns:
+		text += ", which runs"
+	case d.is.Does == ahp.AskActs:
+		text += ", which acts at once, without Enter"
+	default:
+		text += ", which types only, without Enter"
+	}
+	if d.is.Hidden > 0 {
+		text += ", with " + host.Counted(d.is.Hidden, "control or hidden character")
+	}
+	return text + " (" + d.is.Ask + ")"
+}
+
+func (d *approval) natureTersely() string { return d.is.DoesText() + " " + d.is.Ask }
+
+// editable reports whether somebody may type something else instead.
+func editable(is host.HeldInput) bool { return is.Does != ahp.AskStarts }
+
+// keys says which keys answer.
+func (d *approval) keys(offers offer, terse bool) string {
+	var list []string
+	add := func(key, does, tersely string) {
+		if terse {
+			does = tersely
+		}
+		list = append(list, strings.ReplaceAll(key+" "+does, " ", together))
+	}
+	switch {
+	case offers == offersReading:
+		add("space", "reads on", "more")
+	case d.is.Does == ahp.AskStarts:
+		add("y", "starts it", "yes")
+	default:
+		add("y", "types it", "yes")
+	}
+	add("n", "refuses", "no")
+	if offers == offersAll && editable(d.is) {
+		add("e", "edits it", "edit")
+	}
+	if offers == offersAll && d.is.All {
+		add("a", "yes to all until the command ends", "all")
+	}
+	add("Esc", "later", "later")
+	text := strings.Join(list, "  ")
+	if d.is.Behind > 0 {
+		text += fmt.Sprintf("  (%d"+together+"more)", d.is.Behind)
+	}
+	return text
+}
+
+// heldLines returns the lines of what an agent wants to type.
+func heldLines(is host.HeldInput) [][]ahp.AskPart {
+	if is.Secret {
+		return [][]ahp.AskPart{{{Sign: "(a secret)"}}}
+	}
+	return is.Lines
+}

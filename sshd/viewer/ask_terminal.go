@@ -1,0 +1,77 @@
+package viewer
+
+import "time"
+
+// mayAsk reports whether the peer's terminal may be asked for its colours and what it is. A console
+// shows questions that it does not know, or has no colours to choose.
+func (s *Session) mayAsk() bool {
+	term, ok := s.Terminal()
+	if !ok {
+		return false
+	}
+	switch term {
+	case "", "dumb", "linux":
+		return false
+	}
+	return true
+}
+
+// noteAnswer keeps what an answer of the viewer's terminal says, which may come at any time. The
+// input loop's lock is held.
+func (w *viewer) noteAnswer(p []byte) {
+	c := w.answers
+	if c == nil || !c.note(p) {
+		return
+	}
+	w.setTheme()
+	if c.notifier != notifyBell {
+		w.notifier.set(c.notifier)
+	}
+}
+
+// setTheme has the terminal that is shown know the colours of the viewer's, if they are known. The
+// input loop's lock is held.
+func (w *viewer) setTheme() {
+	if w.answers == nil {
+		return
+	}
+	if fg, bg, cursor, ok := w.answers.theme(); ok {
+		w.a.SetTheme(fg, bg, cursor)
+	}
+}
+
+// expectsAnswer reports whether the viewer's terminal was asked just now and has not answered. The
+// input loop's lock is held.
+func (w *viewer) expectsAnswer() bool {
+	c := w.answers
+	return c != nil && !c.complete() && time.Since(c.since) < expectTime
+}
+
+// awaitAnswers waits a little for answers that are on their way. If they came after the end, they
+// would be typed at the viewer's own shell.
+func (w *viewer) awaitAnswers() {
+	if w.answers == nil {
+		return
+	}
+	const most = 250 * time.Millisecond // a slow connection's way there and back
+	timer := time.NewTimer(min(most, time.Until(w.answers.since.Add(answerTime))))
+	defer timer.Stop()
+	select {
+	case <-w.answers.done:
+	case <-timer.C:
+	case <-w.ctx.Done():
+	}
+}
+
+// waits lets time pass, and reports false if the peer's streams end first. Any goroutine may call
+// it.
+func (w *viewer) waits(wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-w.ctx.Done():
+		return false
+	}
+}

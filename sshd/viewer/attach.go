@@ -1,0 +1,66 @@
+package viewer
+
+import (
+	"context"
+
+	"termhost/ahp/host"
+)
+
+// Options say how a terminal is shown.
+type Options struct {
+	// Greet has the viewer begin with a notice of Greeting, if it is not "", and of the terminals
+	// that want the person.
+	Greet    bool
+	Greeting string
+	// Came: the terminal was there before. If Greeting is "", the notice says since when its owner
+	// is away, or what to do about a keyboard that another holds.
+	Came bool
+	// Over: the program had exited when the person came. The last line says how.
+	Over bool
+	// Unasked: the peer's terminal is not asked for its colours and what it is. The program may be
+	// over before the answers come, which would then be typed at the user's shell.
+	Unasked bool
+	// Again is the command line that a peer without a terminal gives again if the host restarts;
+	// "": what Session.ComeBack returns.
+	Again string
+}
+
+// Ending is how showing a terminal ended.
+type Ending int
+
+const (
+	Exited   Ending = iota // the program has exited, and all of its output is shown
+	Detached               // the viewer has left by its own wish
+	Kicked                 // somebody else has ended the viewer
+	Lost                   // the peer's streams have ended
+)
+
+// Attach shows a's terminal until its program exits, the viewer detaches, or ctx, which ends with
+// the peer's streams, is done. first shows what is on the screen already. It returns how that ended
+// and the exit code of the terminal that was shown last: the viewer may have gone to others. It
+// closes a.
+func Attach(ctx context.Context, s *Session, a *host.Attach, first []byte, o Options) (
+	end Ending, code int) {
+	w := newViewer(ctx, s, a, o)
+	defer func() { w.a.Close() }()
+	var plain *fromCRLF
+	if !w.interactive {
+		plain = &fromCRLF{w: w.out}
+		w.out = plain
+	}
+	if o.Greet {
+		w.welcome()
+	}
+	w.enter()
+	s.Go("reading what is typed", w.typed.run)
+	end = w.watch(first)
+	if plain != nil {
+		_ = plain.flush()
+	}
+	if end == Exited {
+		w.awaitAnswers()
+	}
+	w.finish(end)
+	st, _ := w.t.Exit()
+	return end, st.Code
+}

@@ -1,0 +1,121 @@
+package viewer
+
+import (
+	"fmt"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/ptypool/vt/width"
+)
+
+// attention is what a viewer's loop knows of the terminals that want its person.
+type attention struct {
+	due   time.Time // when they are to be looked at; zero: nothing has changed
+	known time.Time // what they have wanted up to then is no news
+	// count is how many want the person, as the mark and the title of the viewer's terminal have
+	// it.
+	count int
+
+	titled  bool      // the title of the viewer's terminal is the viewer's, see appendTitle
+	marked  bool      // the mark is in the top right corner
+	risen   time.Time // until when it is there, whatever is printed: the number has risen
+	printed time.Time // when there was output last; zero: none yet
+}
+
+const (
+	// attentionPause is how often a viewer looks at all terminals, at most.
+	attentionPause = 250 * time.Millisecond
+	// markPause is how long nothing is printed before the mark comes again. To put it over the
+	// screen and to take it away costs a drawing each, so it does not come between two keys, nor
+	// into what top prints every three seconds.
+	markPause = 5 * time.Second
+)
+
+// marks reports whether the mark is to be shown now. always: every output is drawn anyway, so that
+// it stays.
+func (a *attention) marks(now time.Time, always bool) bool {
+	return a.count > 0 && (now.Before(a.risen) || now.Sub(a.printed) >= markPause || always)
+}
+
+// markDue returns when the mark comes or goes by itself; zero: it does not. Output that comes takes
+// it away.
+func (a *attention) markDue(now time.Time) time.Time {
+	switch {
+	case a.count > 0 && !a.marked:
+		return a.printed.Add(markPause)
+	case a.count > 0 && now.Before(a.risen):
+		return a.risen
+	}
+	return time.Time{}
+}
+
+// unmark takes the mark away until nothing has been printed for a while.
+func (a *attention) unmark() {
+	a.marked, a.risen, a.printed = false, time.Time{}, time.Now()
+}
+
+// called has the loop look soon at what wants the person.
+func (a *attention) called(now time.Time) {
+	if soon := now.Add(attentionPause); a.due.IsZero() || soon.Before(a.due) {
+		a.due = soon
+	}
+}
+
+// update counts what wants the person, and reports whether there are more or fewer than before.
+func (a *attention) update(list []host.Wanted, now time.Time) (changed bool) {
+	changed = len(list) != a.count
+	a.due, a.count = time.Time{}, len(list)
+	latest := a.known
+	for _, x := range list {
+		if x.At.After(latest) {
+			latest = x.At
+		}
+	}
+	if latest.After(a.known) {
+		a.known, a.risen = latest, now.Add(noticeTime)
+	}
+	return changed
+}
+
+// attend counts the terminals that want the viewer's person, and notifies that one of what is new.
+func (w *viewer) attend() {
+	list := w.s.wanting()
+	if w.att.update(list, time.Now()) {
+		w.dirty = true
+	}
+	news, after := w.a.News(list)
+	if after > 0 {
+		w.att.due = time.Now().Add(after)
+	}
+	if len(news) > 0 {
+		_, _ = w.out.Write(w.notifier.sequence(newsText(news)))
+		w.dirty = true // it may have cut a sequence of the program's
+	}
+	for _, x := range news {
+		if x.Why == host.WantKeyboard && w.overlay.givesWay() && w.helpAt.IsZero() {
+			text := wants(x)
+			if len(list) == 1 { // else the key goes first to what has wanted longer
+				text += w.s.goesThere()
+			}
+			w.cover(notice("%s", text).longer())
+		}
+	}
+}
+
+// appendTitle appends what puts the number of terminals that want the person before the title of
+// the viewer's terminal; without any, what gives the title back (xterm ctlseqs, OSC 2).
+func (w *viewer) appendTitle(dst []byte) []byte {
+	title := host.Printable(w.t.Info(w.s.Conn.Principal()).Title)
+	if w.att.count > 0 {
+		title = wantYou(w.att.count) + " · " + title
+	}
+	w.att.titled = w.att.count > 0
+	return fmt.Appendf(dst, "\x1b]2;%s\x1b\\", title)
+}
+
+// appendMark appends what draws a mark in the top right corner, over a screen that was just drawn.
+func appendMark(dst []byte, text string, w Window) []byte {
+	text = width.Cut(" "+text+" ", lineRoom(w), "")
+	x := lineRoom(w) - width.String(text) + 1
+	return fmt.Appendf(dst, "\x1b7\x1b[?6l\x0f\x1b(B\x1b[1;%dH\x1b[0;7m%s\x1b[m\x1b8", x, text)
+}

@@ -1,0 +1,179 @@
+package viewer
+
+import "time"
+
+// canvas is what the viewer's loop knows of what it has drawn.
+type canvas struct {
+	window  Window
+	drawn   bool      // the viewer was drawn for, not sent the output
+	dirty   bool      // a drawing is due
+	last    time.Time // of the last drawing
+	resized bool      // the window has changed since
+	resize  bool      // the window has changed, and the host does not know
+	fitted  time.Time // when the host learnt of a change last
+}
+
+// show brings the viewer up to date. more says that there is, or may be, more to show at once.
+func (w *viewer) show() (more bool, err error) {
+	if w.interactive {
+		w.tellWindow()
+		if due := w.att.due; !due.IsZero() && !time.Now().Before(due) {
+			w.attend()
+		}
+		if on := w.att.marks(time.Now(), w.differs()); on != w.att.marked {
+			w.att.marked, w.dirty = on, true
+		}
+		switch {
+		case !w.helpAt.IsZero() && !time.Now().Before(w.helpAt):
+			w.helpAt = time.Time{}
+			w.cover(prefixHelp(w.s.Prefix, w.has()))
+		case w.overlay.expired():
+			w.cover(overlay{})
+		case w.front.dialog() != nil && time.Since(w.last) >= dialogFrame:
+			w.dirty = true
+		}
+		covered := w.mustDraw()
+		w.dirty = w.dirty || covered && !w.drawn
+		if covered || w.drawn || w.dirty {
+			return false, w.draw(covered)
+		}
+	}
+	w.items = w.a.Pull(w.items[:0], pullBytes)
+	defer clear(w.items)
+	return len(w.items) > 0, w.write(w.items)
+}
+
+// tellWindow tells the host of the newest window, at most once per frame: each change interrupts
+// the program and is shown to everybody who watches.
+func (w *viewer) tellWindow() {
+	if !w.resize || time.Since(w.fitted) < frame {
+		return
+	}
+	w.resize, w.fitted = false, time.Now()
+	w.window = w.s.Window()
+	w.a.Resize(w.window.Cols, w.window.Rows)
+	w.dirty, w.resized = true, true
+}
+
+// mustDraw reports whether the viewer cannot be sent the program's output as it is: because
+// something lies over it, or because the window is of another size than the terminal.
+func (w *viewer) mustDraw() bool {
+	return w.overlay.lines != nil || w.att.marked || w.front.dialog() != nil ||
+		w.differs()
+}
+
+// differs reports whether the viewer's window is of another size than the terminal.
+func (w *viewer) differs() bool {
+	cols, rows := w.a.Size()
+	return cols != w.window.Cols || rows != w.window.Rows
+}
+
+// touched records that there is output.
+func (w *viewer) touched() {
+	w.att.printed = time.Now()
+	if w.drawn {
+		w.dirty = true
+	}
+}
+
+// cover lays o over the screen; a zero o uncovers it.
+func (w *viewer) cover(o overlay) {
+	if w.interactive {
+		w.overlay = o
+		w.dirty = true
+	}
+}
+
+// draw draws the screen and what lies over it, at most once per frame. covered says that the next
+// output will be drawn, too.
+func (w *viewer) draw(covered bool) error {
+	if !w.dirty || time.Since(w.last) < frame {
+		return nil
+	}
+	w.dirty = false
+	w.last = time.Now()
+	screen, err := w.drawing(covered)
+	if err != nil || screen == nil {
+		return err
+	}
+	w.resized = false
+	w.drawn = covered
+	d, free := w.front.dialog(), w.window.Rows // free: how many rows are above the dialog
+	question, asks := d.(asking)
+	below := w.overlay
+	if d != nil {
+		var o overlay
+		var above Window
+		o, above, below = w.drawDialog(d)
+		o.brackets = true
+		free = above.Rows - len(o.fitted(above))
+		if asks { // no program may make it unreadable
+			screen = append(screen, w.a.OwnColors()...)
+		}
+		screen = append(o.appendTo(screen, above), hideCursor...)
+	}
+	if w.att.marked && free > 0 {
+		screen = appendMark(screen, wantYou(w.att.count), w.window)
+	}
+	if w.att.count > 0 || w.att.titled {
+		screen = w.appendTitle(screen)
+	}
+	if _, err = w.out.Write(below.appendTo(screen, w.window)); err != nil {
+		return err
+	}
+	w.front.setDrawn(d)
+	if asks {
+		question.drawn()
+	}
+	return nil
+}
+
+// drawDialog draws a dialog above what lies over the screen besides, so that neither covers the
+// other. Where there is no room for both, a question comes before a notice.
+func (w *viewer) drawDialog(d dialog) (o overlay, above Window, below overlay) {
+	above, below = w.window, w.overlay
+	n := len(below.fitted(w.window))
+	if _, asks := d.(asking); asks && !below.until.IsZero() {
+		if o = d.draw(w.window, w.window); len(o.fitted(w.window))+n > w.window.Rows {
+			return o, w.window, overlay{}
+		}
+	}
+	above.Rows = max(above.Rows-n, 1)
+	return d.draw(w.window, above), above, below
+}
+
+// hideCursor takes away the cursor, which stands where the program has it, until the screen is
+// drawn again (DECTCEM).
+const hideCursor = "\x1b[?25l"
+
+// drawing returns what draws the screen. It is nil if the terminal has been disposed; then its end
+// is the next thing that the loop sees. Before a viewer is covered, it is sent the output that it
+// still lacks.
+func (w *viewer) drawing(covered bool) (screen []byte, err error) {
+	switch {
+	case covered && w.drawn:
+		screen, err = w.a.Covered(!w.resized)
+	case covered:
+		w.items, screen, err = w.a.Cover(w.items[:0])
+		defer clear(w.items)
+		if err := w.write(w.items); err != nil {
+			return nil, err
+		}
+		w.dirty = false
+	case w.drawn:
+		screen, err = w.a.Uncover()
+	default:
+		screen, err = w.a.Screen()
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return screen, nil
+}
+
+// enter has what was drawn for the terminal's size drawn for the window, if that is of another one.
+func (w *viewer) enter() {
+	w.drawn = w.interactive && w.differs()
+	w.resized = w.drawn
+	w.dirty = w.drawn || w.interactive && w.overlay.lines != nil
+}

@@ -1,0 +1,82 @@
+package viewer
+
+import "time"
+
+// event is something for the loop to show or do.
+type event struct {
+	kind    eventKind
+	overlay overlay
+	next    *next
+}
+
+type eventKind int
+
+const (
+	showOverlay  eventKind = iota
+	awaitCommand           // the prefix key was pressed
+	dismiss                // whatever is shown has been read
+	interrupted            // an interrupt key was pressed
+	switchTo
+	leave
+	askAgain    // for what the person has put aside
+	nothingLeft // the terminal has ended, and there is no other to go to
+)
+
+// eventBacklog is how many events wait for a loop that is writing.
+const eventBacklog = 16
+
+// helpDelay is how long after the prefix key its help is shown, if no other key is pressed: longer
+// than anybody takes who knows the keys.
+const helpDelay = 500 * time.Millisecond
+
+// farBehind is how much output, in bytes, may still come after an interrupt key before the viewer
+// is shown the screen instead.
+const farBehind = 128 << 10
+
+// handle does what the input loop asks for.
+func (w *viewer) handle(e event) error {
+	switch e.kind {
+	case showOverlay:
+		w.helpAt = time.Time{}
+		w.cover(e.overlay)
+	case awaitCommand:
+		w.helpAt = time.Now().Add(helpDelay)
+	case dismiss:
+		w.helpAt = time.Time{}
+		if w.overlay.lines != nil {
+			w.cover(overlay{})
+		}
+	case interrupted:
+		if w.interactive && w.a.Lag() > farBehind {
+			w.dirty = true
+		}
+	case switchTo:
+		return w.swap(e.next)
+	case askAgain:
+		if w.approval != nil {
+			w.approval.putAside(false)
+		}
+		w.ask()
+	}
+	return nil
+}
+
+// post gives the loop an event, unless the peer's streams end first. Any goroutine but the loop's
+// may call it.
+func (w *viewer) post(e event) {
+	select {
+	case w.events <- e:
+	case <-w.ctx.Done():
+	}
+}
+
+// say has the loop show o. It may be called as post.
+func (w *viewer) say(o overlay) { w.post(event{kind: showOverlay, overlay: o}) }
+
+// hint gives the loop an event that does no harm if it is lost. Any goroutine may call it.
+func (w *viewer) hint(e event) {
+	select {
+	case w.events <- e:
+	default:
+	}
+}

@@ -1,0 +1,37 @@
+package viewer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"termhost/ahp/host"
+	"termhost/authz"
+	"termhost/ptypool/keyboard"
+)
+
+// Explain returns an error in the words for people: a refusal says who holds the terminal and what
+// to do, and no error names a package. prefix is as in [Session].
+func Explain(err error, prefix byte) string {
+	var held *host.HeldError
+	switch {
+	case !errors.As(err, &held):
+	case held.Agent || held.Denied.Verb != authz.Input || prefix == 0:
+		return held.Error()
+	default:
+		return fmt.Sprintf("%s holds %s; ask with %s, or an admin can take it",
+			held.Holder, held.Terminal, keyName(prefix, 'a'))
+	}
+	text := err.Error()
+	for _, prefix := range []string{"ptypool: ", "keys: ", "authz: ", "host: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return text
+}
+
+func (s *Session) explain(err error) string { return Explain(err, s.Prefix) }
+
+// key names what is typed for the key k behind the prefix.
+func (s *Session) key(k rune) string { return keyName(s.Prefix, k) }
+
+func keyName(prefix byte, k rune) string { return keyboard.ControlName(prefix) + " " + string(k) }

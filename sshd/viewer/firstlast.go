@@ -1,0 +1,122 @@
+package viewer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/ptypool"
+)
+
+const (
+	// keepTitle and giveTitleBack save and restore the title of a viewer's terminal (xterm ctlseqs,
+	// "Window manipulation", 22 and 23).
+	keepTitle     = "\x1b[22;2t"
+	giveTitleBack = "\x1b[23;2t"
+)
+
+// begin writes what comes before live output. The redraw, first, comes last: it may end in the
+// middle of a sequence that the program goes on with.
+func (w *viewer) begin(first []byte) error {
+	var before string
+	if w.interactive {
+		before = keepTitle
+	}
+	if w.answers != nil && !w.away {
+		before += w.answers.questions()
+	}
+	if _, err := io.WriteString(w.out, before); err != nil {
+		return err
+	}
+	_, err := w.out.Write(first)
+	return err
+}
+
+// finish leaves the viewer's terminal as a shell expects it, and writes a last line.
+func (w *viewer) finish(end Ending) {
+	if w.interactive {
+		_, _ = w.out.Write(w.leaving())
+	}
+	name := w.t.Name()
+	switch end {
+	case Exited:
+		switch why := w.t.EndedBy(); {
+		case w.over:
+			w.lastLine("[%s]", w.howItEnded())
+		case why != "":
+			w.lastLine("[%s was ended %s]", name, host.Printable(why))
+		}
+	case Detached:
+		w.lastLine("[detached: %s goes on running; `%s` comes back]", name, w.s.ComeBack(name))
+	case Kicked:
+		w.lastLine("[%s]", host.Printable(w.a.KickedBy().Error()))
+	case Lost:
+		w.lastLineOfLost()
+	}
+}
+
+// lastLineOfLost tells a person whose connection the host ends why, and how to come back.
+func (w *viewer) lastLineOfLost() {
+	name := w.t.Name()
+	switch why := w.s.Ended(); {
+	case why == nil: // the peer has gone, and reads nothing
+	case errors.Is(why, host.ErrLeaving):
+		command := w.s.ComeBack(name)
+		if !w.interactive && w.o.Again != "" {
+			command = w.o.Again // a stream for a program
+		}
+		w.lastLine("[the host restarts; %s goes on: `%s`]", name, command)
+	default:
+		w.lastLine("[%s; %s goes on running]", host.Printable(why.Error()), name)
+	}
+}
+
+// leaving returns what puts the viewer's terminal back as it was before the program. What lies over
+// the screen goes first.
+func (w *viewer) leaving() (sane []byte) {
+	covered := w.drawn && (w.overlay.lines != nil || w.att.marked || w.front.dialog() != nil)
+	w.overlay, w.att.marked = overlay{}, false
+	w.front.clear()
+	if covered {
+		if screen, err := w.a.Covered(true); err == nil { // else it has been disposed
+			sane = screen
+		}
+	}
+	sane = append(sane, w.a.Restore()...)
+	if w.mustDraw() {
+		// That put the cursor below the program's text; what the viewer saw of it reaches down to
+		// the last row.
+		sane = fmt.Appendf(sane, "\x1b[%d;1H\r\n", w.window.Rows)
+	}
+	return append(sane, giveTitleBack...)
+}
+
+// howItEnded says, to a person who comes after the terminal's end, how and when it ended, and how
+// to remove it.
+func (w *viewer) howItEnded() string {
+	how := "exited"
+	if why := w.t.EndedBy(); why != "" {
+		how = "was ended " + host.Printable(why)
+	}
+	if st, _ := w.t.Exit(); st.Code != ptypool.UnknownExit {
+		how += fmt.Sprintf(" with status %d", st.Code)
+	}
+	ago := host.Age(time.Since(w.t.ExitedAt()))
+	text := fmt.Sprintf("%s %s, %s ago", w.t.Name(), how, ago)
+	if w.s.Host.MayDispose(w.s.Conn.Principal(), w.t) {
+		text += fmt.Sprintf("; `%s` removes it", w.s.Remove(w.t.Name()))
+	}
+	return text
+}
+
+// lastLine writes a line where a person sees it but no program that reads a stream does.
+func (w *viewer) lastLine(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if w.interactive {
+		_, _ = io.WriteString(w.out, text+"\r\n")
+		return
+	}
+	_, _ = io.WriteString(w.s.Stderr(), text+"\n")
+}

@@ -1,0 +1,128 @@
+package viewer
+
+import (
+	"sync"
+	"time"
+
+	"termhost/ptypool/keyboard"
+)
+
+// dialog is what is shown over a viewer's screen and has the keyboard meanwhile. Help and notices
+// may come over it.
+//
+// Its methods are called by two goroutines, so it has a lock of its own, which it must not hold
+// while it uses the viewer or the input loop.
+type dialog interface {
+	// draw returns what is shown in part: what nothing else covers of the full window. The viewer's
+	// loop calls it for each drawing, at least every dialogFrame. There must be a line.
+	draw(full, part Window) overlay
+	// key is called by the input loop with each key that is typed. What is pasted is no key.
+	key(k keyboard.Key) verdict
+}
+
+// asking is a dialog that the person must be able to read: it comes before notices, it has colours
+// that no program changes, and it is told when it is on the screen.
+type asking interface {
+	dialog
+	// drawn is called by the viewer's loop when what draw returned last has been written.
+	drawn()
+}
+
+// verdict is what a key means to a dialog.
+type verdict int
+
+const (
+	dialogStays verdict = iota
+	dialogEnds
+	// notMine: the dialog stays, and the key is typed at the program.
+	notMine
+)
+
+// dialogFrame is how long what a dialog shows may be out of date: ages, and states that nobody
+// tells the viewer of.
+const dialogFrame = time.Second / 2
+
+// front has the dialog of a viewer. There is one at a time, and none without a person. Its methods
+// may be called concurrently.
+type front struct {
+	interactive bool
+	stale       chan struct{} // 1 deep: see repaint
+
+	mu    sync.Mutex // a leaf
+	shown dialog     // nil: none
+	drawn bool       // it has the keyboard
+}
+
+func newFront(interactive bool) *front {
+	return &front{interactive: interactive, stale: make(chan struct{}, 1)}
+}
+
+// dialog returns what is to be drawn; nil: there is none.
+func (f *front) dialog() dialog {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.shown
+}
+
+// hasKeys returns the dialog if it has the keyboard.
+func (f *front) hasKeys() dialog {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.drawn {
+		return nil
+	}
+	return f.shown
+}
+
+// setDrawn gives d, which has been drawn, the keyboard.
+func (f *front) setDrawn(d dialog) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drawn = f.drawn || f.shown == d
+}
+
+// raise shows a dialog that nobody has asked for at this moment. What is typed before it is drawn
+// goes to the program. It reports false, and does nothing, while there is another one.
+func (f *front) raise(d dialog) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.interactive || f.shown != nil {
+		return false
+	}
+	f.shown, f.drawn = d, false
+	f.repaint()
+	return true
+}
+
+// open shows a dialog that a key has asked for, instead of any other. The next key is the dialog's.
+func (f *front) open(d dialog) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.shown, f.drawn = d, true
+	f.repaint()
+}
+
+// clear takes away whatever is shown.
+func (f *front) clear() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.shown = nil
+}
+
+// end takes d away if it is shown.
+func (f *front) end(d dialog) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.shown == d {
+		f.shown = nil
+		f.repaint()
+	}
+}
+
+// repaint has what lies over the screen drawn anew. Any goroutine may call it, with any lock held.
+func (f *front) repaint() {
+	select {
+	case f.stale <- struct{}{}:
+	default:
+	}
+}

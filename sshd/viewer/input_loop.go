@@ -1,0 +1,156 @@
+package viewer
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/ptypool/keyboard"
+)
+
+// readBytes is how much is read of what is typed at a time; also what an idle viewer holds for it.
+const readBytes = 4 << 10
+
+// inputLoop passes on what is typed at a terminal. Its run method has a goroutine of its own. What
+// a peer without a terminal sends is dropped: it only looks.
+type inputLoop struct {
+	w  *viewer
+	in io.Reader
+
+	// input is held over all that is done about what was read: over the delivery's lock, over the
+	// host's locks and the IO's, and over waiting for the viewer's loop, for room and for the peer
+	// to take a notice. None of those ever waits for it.
+	input   sync.Mutex
+	reads   int              // how often something was read
+	answers keyboard.Answers // takes out what the viewer's terminal answers
+	filter  keyboard.Filter  // takes out the keys behind the prefix
+	modal   bool             // something is shown that the next key closes
+	drop    dropping         // what is left to be dropped of the key that closed it
+	cut     []byte           // the beginning of a character that is typed at a dialog
+	pasting bool             // what was typed last begins or continues a paste
+	leaving bool             // the viewer detaches
+	aside   string           // the ask that the person decides later; "": none
+
+	to      *delivery // to the terminal that is shown
+	refused refusals
+	over    bool // keys were not taken, because the connection or the program has ended
+	trail   trail
+}
+
+func newInputLoop(w *viewer, in io.Reader) *inputLoop {
+	l := &inputLoop{w: w, in: in, trail: newTrail(w.t)}
+	l.giveTo(w.a)
+	l.answers.Found, l.answers.Expected = w.noteAnswer, w.expectsAnswer
+	l.answers.Now = time.Now
+	l.answers.Focus = func() bool { return l.w.a.ReportsFocus() }
+	l.filter.Prefix = w.s.Prefix
+	l.filter.NoAlt = func() bool { return w.front.hasKeys() != nil } // Escape is a dialog's key
+	return l
+}
+
+// giveTo has what is typed go to another terminal.
+func (l *inputLoop) giveTo(a *host.Attach) {
+	l.to = newDelivery(l.w.ctx, l.w.s, a, l.w.tellLost)
+	l.w.taken.to.Store(l.to)
+}
+
+// run reads until the input or the peer's streams end, or the viewer detaches.
+func (l *inputLoop) run() {
+	if !l.w.interactive {
+		_, _ = io.Copy(io.Discard, l.in)
+		return
+	}
+	buf := make([]byte, readBytes)
+	for {
+		n, err := l.in.Read(buf)
+		if l.take(buf[:n], err != nil) {
+			return
+		}
+	}
+}
+
+// take deals with what was read; leaving says that nothing more is to be read. end: the input has
+// ended. The peer's terminal is gone then, and the connection ends next.
+func (l *inputLoop) take(p []byte, end bool) (leaving bool) {
+	l.input.Lock()
+	defer l.input.Unlock()
+	if len(p) > 0 {
+		l.keys(p)
+		if !l.over && l.w.ctx.Err() == nil { // else some of it was dropped
+			l.w.taken.done(len(p))
+		}
+	}
+	return end || l.leaving
+}
+
+// keys passes on what is typed, without the answers in p, and sees to it that what is held back of
+// it is typed in time.
+func (l *inputLoop) keys(p []byte) {
+	l.reads++
+	if typed := l.answers.Take(p); len(typed) > 0 {
+		l.filter.Feed(typed, l)
+	}
+	if wait := l.answers.Wait(); wait > 0 {
+		reads := l.reads
+		l.w.s.Go("passing on input", func() {
+			for wait > 0 && l.w.waits(wait) {
+				wait = l.typeHeld(reads)
+			}
+		})
+	}
+}
+
+// typeHeld types what was held back as the beginning of an answer, unless something was read since
+// reads were. It is to be called again after wait; 0: it is not.
+func (l *inputLoop) typeHeld(reads int) (wait time.Duration) {
+	l.input.Lock()
+	defer l.input.Unlock()
+	if l.reads != reads || l.leaving {
+		return 0
+	}
+	if typed := l.answers.Release(); len(typed) > 0 {
+		l.filter.Feed(typed, l)
+	}
+	return l.answers.Wait()
+}
+
+// Typed passes p on to the program.
+func (l *inputLoop) Typed(p []byte) {
+	if l.w.ctx.Err() != nil {
+		return
+	}
+	if p = l.dismissing(p); len(p) > 0 {
+		p = l.converse(p)
+	}
+	if len(p) == 0 || l.late(p) {
+		return
+	}
+	if report, _ := keyboard.IsReport(p); !report {
+		l.w.typing.typed(p)
+	}
+	rest := l.pasting
+	l.pasting = l.filter.Pasting()
+	switch typed, err := l.to.give(p, rest); {
+	case err != nil:
+		l.lose(p, err)
+	case typed:
+		l.refused.lost = missing{typed: time.Now()}
+		l.tellTook()
+	}
+	if bytes.IndexByte(p, keyboard.Interrupt) >= 0 {
+		l.w.hint(event{kind: interrupted})
+	}
+}
+
+// late reports whether p is dropped because it answers a question that is not on the screen.
+func (l *inputLoop) late(p []byte) bool {
+	return !l.filter.Pasting() && l.w.typing.late(p, l.asked)
+}
+
+// asked reports whether the person is to decide about something, and has not put that aside.
+func (l *inputLoop) asked() bool {
+	is, ok := l.w.a.Asking()
+	return ok && is.Ask != l.aside
+}

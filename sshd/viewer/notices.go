@@ -1,0 +1,162 @@
+package viewer
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"termhost/ahp/host"
+)
+
+// noticeTime is how long a notice stays: about as long as it takes to read a line.
+const noticeTime = 3 * time.Second
+
+// notice returns a line that is shown for a while.
+func notice(format string, args ...any) overlay {
+	return overlay{
+		lines: []string{"termhost: " + fmt.Sprintf(format, args...)},
+		until: time.Now().Add(noticeTime),
+	}
+}
+
+// longer has a notice stay for longer: it comes while its reader does something else.
+func (o overlay) longer() overlay {
+	o.until = o.until.Add(noticeTime)
+	return o
+}
+
+// kept has a notice stay for its time, whatever becomes of the keyboard meanwhile: what it says is
+// not said again.
+func (o overlay) kept() overlay {
+	o.keeps = true
+	return o
+}
+
+// welcome shows what there is to say when a person comes, and which terminals want that person.
+func (w *viewer) welcome() {
+	text := w.o.Greeting
+	if text == "" && w.o.Came && !w.over {
+		text = cmp.Or(awayText(w.a), w.s.entering(w.a))
+	}
+	var lines []string
+	for _, s := range []string{text, w.s.wantedText()} {
+		if s != "" {
+			lines = append(lines, "termhost: "+s)
+		}
+	}
+	if lines != nil {
+		w.overlay = overlay{lines: lines, until: time.Now().Add(2 * noticeTime)}
+	}
+}
+
+// tellTook says from whom a key has taken the keyboard, if it has.
+func (l *inputLoop) tellTook() {
+	if name := host.Printable(l.w.a.Took()); name != "" {
+		l.w.say(notice("you took the keyboard from %s%s", name, l.w.s.handsBack()))
+	}
+}
+
+// handsBack says how a keyboard is handed back.
+func (s *Session) handsBack() string {
+	if s.Prefix == 0 {
+		return ""
+	}
+	return "; " + s.key('r') + " hands it back"
+}
+
+// entering says what a viewer can do about a keyboard that another holds; "": there is none such.
+func (s *Session) entering(a *host.Attach) string {
+	kind, name := a.Keyboard()
+	name = host.Printable(name)
+	switch {
+	case kind == host.KeyboardTakes:
+		return fmt.Sprintf("held by %s; your first key takes it", name)
+	case kind == host.KeyboardAsks && s.Prefix != 0:
+		return fmt.Sprintf("%s holds it; %s asks", name, s.key('a'))
+	case kind == host.KeyboardAsks, kind == host.KeyboardWaits:
+		return fmt.Sprintf("%s holds it; an admin can take it", name)
+	}
+	return ""
+}
+
+// noted returns the notice of what became of the keyboard, or of what an agent wanted to type.
+func (w *viewer) noted(n host.Note) overlay {
+	who, to := host.Printable(n.Who), host.Printable(n.To)
+	switch n.Kind {
+	case host.NoteAsked:
+		return w.asked(who, host.Printable(n.First)).longer()
+	case host.NoteUnasked:
+		return notice("%s does not ask for the keyboard any more", who)
+	case host.NoteAway:
+		return notice("%s", awayText(w.a)).longer()
+	case host.NoteBack:
+		return notice("%s, whose program this is, is back", who)
+	}
+	if n.Agent != "" {
+		return approvalNote(n)
+	}
+	has := to + " has the keyboard"
+	if n.Yours {
+		has = "you have the keyboard"
+	}
+	switch n.Kind {
+	case host.NoteHas:
+		return notice("%s", has)
+	case host.NoteHandedBack:
+		if !n.Yours {
+			return notice("handed back to %s", to)
+		}
+	}
+	has += " again"
+	switch {
+	case n.Kind == host.NoteLeft:
+		return notice("%s has left: %s", who, has)
+	case n.Kind == host.NoteIdle && n.Mine:
+		return notice("you typed nothing for a while: %s", has)
+	case n.Kind == host.NoteIdle:
+		return notice("%s typed nothing for a while: %s", who, has)
+	case n.Yours:
+		return notice("%s gave you the keyboard", who)
+	case n.Mine:
+		return notice("you gave %s the keyboard", to)
+	}
+	return notice("%s gave %s the keyboard", who, to)
+}
+
+// approvalNote says what became of what an agent wanted to type.
+func approvalNote(n host.Note) overlay {
+	who, agent := host.Printable(n.Who), host.Printable(n.Agent)
+	switch n.Kind {
+	case host.NoteApproved:
+		return notice("%s let %s type", who, agent)
+	case host.NoteRefused:
+		return notice("%s refused what %s wanted to type", who, agent)
+	case host.NoteEdited:
+		return notice("%s edits what %s wanted to type", who, agent)
+	case host.NoteTrustOver:
+		return notice("the yes to all of %s is over: %s", agent, host.Printable(n.Why)).longer()
+	}
+	return notice("%s asks no more: %s", agent, host.Printable(n.Why))
+}
+
+// awayText says since when the owner of a terminal is away; "": it is not.
+func awayText(a *host.Attach) string {
+	since := a.Terminal().AwaySince()
+	if since.IsZero() {
+		return ""
+	}
+	owner, _ := a.Holder()
+	return fmt.Sprintf("%s, whose program this is, is away since %s", owner,
+		host.ClockText(since))
+}
+
+// asked returns the notice that who asks for the keyboard, which first gets first.
+func (w *viewer) asked(who, first string) overlay {
+	switch {
+	case w.s.Prefix == 0:
+		return notice("%s asks for the keyboard", who)
+	case who == first:
+		return notice("%s asks for the keyboard: %s gives it", who, w.s.key('r'))
+	}
+	return notice("%s asks for the keyboard, too: %s gives it to %s", who, w.s.key('r'), first)
+}

@@ -1,0 +1,145 @@
+package viewer
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/ptypool/vt/width"
+)
+
+// overlay is what lies over the bottom of a viewer's screen for a while. The screen below is the
+// host's; nothing is lost by covering it.
+type overlay struct {
+	lines []string  // nil: nothing
+	until time.Time // zero: until a key is pressed
+	// brackets has the viewer's terminal put what is pasted in brackets, so that it can be told
+	// from keys, whether or not the program wants them.
+	brackets bool
+	// keeps: notices of what becomes of the keyboard wait until it has gone.
+	keeps   bool
+	table   bool // a line that is too long is cut; those of text are wrapped
+	current int  // of a table: the line, counted from 1, that stands out; 0: none does
+	// signs are the pieces of a table's lines that stand out; a line without any may be missing.
+	signs [][]span
+}
+
+// untilKey makes an overlay one that the next key closes.
+func (o overlay) untilKey() overlay {
+	o.until, o.brackets = time.Time{}, true
+	return o
+}
+
+// givesWay reports whether a notice may take the overlay's place: there is none, or one that goes
+// by itself.
+func (o overlay) givesWay() bool {
+	return o.lines == nil || !o.until.IsZero() && !o.keeps
+}
+
+func (o overlay) expired() bool {
+	return o.lines != nil && !o.until.IsZero() && !time.Now().Before(o.until)
+}
+
+// together is the space between words that stay on one line: U+00A0, no-break space.
+const together = "\u00a0"
+
+// appendTo appends what draws the overlay over a screen that was just drawn. The cursor goes back
+// to where the drawing left it (DECSC, DECRC), and with it the character sets and origin mode;
+// scroll margins stay as they are.
+func (o overlay) appendTo(dst []byte, w Window) []byte {
+	if len(o.lines) == 0 {
+		return dst
+	}
+	lines := o.fitted(w)
+	dst = append(dst, overBegin...)
+	// A character ends what SS2 and SS3 have begun.
+	dst = fmt.Appendf(dst, "\x1b[%d;1H ", w.Rows-len(lines)+1)
+	for i, text := range lines {
+		row := w.Rows - len(lines) + 1 + i
+		style := "0;7"
+		if i+1 == o.current {
+			style = "0;1"
+		}
+		dst = fmt.Appendf(dst, "\x1b[%d;1H\x1b[%sm\x1b[2K", row, style)
+		text, at := padded(text, lineRoom(w)), 0
+		if i < len(o.signs) {
+			for _, sign := range o.signs[i] {
+				from, to := min(sign.from, len(text)), min(sign.to, len(text))
+				dst = fmt.Appendf(dst, "%s\x1b[0;1m%s\x1b[%sm", text[at:from], text[from:to], style)
+				at = to
+			}
+		}
+		dst = append(dst, text[at:]...)
+	}
+	if o.brackets {
+		dst = append(dst, "\x1b[?2004h"...)
+	}
+	return append(dst, "\x1b[m\x1b8"...)
+}
+
+// overBegin ends what the program has begun and what would change how the overlay looks: a sequence
+// (CAN), a synchronized update, a hyperlink, origin mode, a character set.
+const overBegin = "\x18\x1b[?2026l\x1b7\x1b]8;;\x1b\\\x1b[?6l\x0f\x1b(B"
+
+// lineRoom is how many cells a line takes: one less than there are, because a full last line would
+// scroll the screen on some terminals.
+func lineRoom(w Window) int { return max(w.Cols-1, 0) }
+
+// fitted returns the lines, wrapped and cut to fit the window. The last line of an overlay that a
+// key closes tells so, and is always kept.
+func (o overlay) fitted(w Window) (lines []string) {
+	last := 0 // where the last one begins
+	for _, text := range o.lines {
+		last = len(lines)
+		text = host.Printable(text)
+		if o.table {
+			lines = append(lines, text)
+		} else {
+			lines = wrap(lines, text, lineRoom(w))
+		}
+	}
+	kept := w.Rows - (len(lines) - last)
+	switch {
+	case len(lines) <= w.Rows:
+		return lines
+	case o.until.IsZero() && kept > 0:
+		return append(lines[:kept:kept], lines[last:]...)
+	}
+	return lines[:w.Rows]
+}
+
+// wrap appends text to dst as lines of at most room cells. It is broken between words; a word is
+// broken only if it is longer than a line. What follows the first line of an entry of a list, which
+// is indented, stands below the entry's text.
+func wrap(dst []string, text string, room int) []string {
+	body := strings.TrimLeft(text, " ")
+	indent := len(text) - len(body)
+	if name, about, entry := strings.Cut(body, "  "); entry && indent > 0 {
+		indent += width.String(name) + len("  ") + len(about) - len(strings.TrimLeft(about, " "))
+	}
+	if indent > room/2 {
+		indent = 0
+	}
+	for width.String(text) > room && room > 0 {
+		line := width.Cut(text, room, "")
+		at := len(line)
+		if text[at] != ' ' { // not between words
+			if space := strings.LastIndexByte(line, ' '); strings.TrimSpace(line[:space+1]) != "" {
+				at = space
+			}
+		}
+		if strings.TrimSpace(line) == "" { // not one character fits
+			break
+		}
+		dst = append(dst, strings.TrimRight(text[:at], " "))
+		text = strings.Repeat(" ", indent) + strings.TrimLeft(text[at:], " ")
+	}
+	return append(dst, text)
+}
+
+// padded makes text exactly room cells wide.
+func padded(text string, room int) string {
+	text = width.Cut(strings.ReplaceAll(text, together, " "), room, "")
+	return text + strings.Repeat(" ", max(room-width.String(text), 0))
+}

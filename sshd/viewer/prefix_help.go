@@ -1,0 +1,55 @@
+package viewer
+
+import (
+	"fmt"
+	"strings"
+
+	"termhost/ahp/host"
+	"termhost/ptypool/keyboard"
+)
+
+// prefixHelp shows who has the keyboard and the keys in one line.
+func prefixHelp(prefix byte, has string) overlay {
+	keys := []string{"d detach", "c claim", "r hand back", "a ask", "g guard", "n next", "l list",
+		"Tab last", "+ new", "? help", keyboard.ControlName(prefix) + " sends it"}
+	for i, k := range keys {
+		keys[i] = strings.ReplaceAll(k, " ", together)
+	}
+	return overlay{lines: []string{has + ":  " + strings.Join(keys, "  ")}}
+}
+
+// has says who has the keyboard.
+func (w *viewer) has() string {
+	if w.a.Holds() {
+		return "you have the keyboard"
+	}
+	name, _ := w.a.HeldByOther()
+	return host.Printable(name) + " has the keyboard"
+}
+
+// fullHelp explains the keys.
+func (l *inputLoop) fullHelp() overlay {
+	w := l.w
+	p := keyboard.ControlName(w.s.Prefix)
+	claim := "your keys reach the program"
+	if name, other := w.a.HeldByOther(); other {
+		claim = "held by " + host.Printable(name)
+	} else if !w.a.Holds() {
+		claim = "this attach is read-only"
+	}
+	return overlay{lines: []string{
+		fmt.Sprintf("terminal %s (%s). After %s:", w.t.Name(), claim, p),
+		"  d  detach; the terminal goes on",
+		"  c  claim: take the keyboard",
+		"  r  hand the claim to who asks, or back to whom it was taken from",
+		"  a  ask the holder for it",
+		"  g  guard: what agents type waits for your yes, or no longer",
+		"  n  go to the terminal that has wanted you longest",
+		"  l  pick a terminal from a list",
+		"  Tab  go back to the terminal before",
+		"  +  make a terminal",
+		"  " + p + "  send it to the program",
+		"  Esc  nothing",
+		"Any key closes this.",
+	}}
+}

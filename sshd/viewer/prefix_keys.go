@@ -1,0 +1,148 @@
+package viewer
+
+import (
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/ptypool/keyboard"
+)
+
+// Prefixed awaits the key that follows the prefix.
+func (l *inputLoop) Prefixed() {
+	if l.modal {
+		l.modal = false
+		l.w.post(event{kind: dismiss})
+	}
+	l.w.post(event{kind: awaitCommand})
+}
+
+// Commanded does what the key after the prefix stands for.
+func (l *inputLoop) Commanded(k rune, form, raw []byte) {
+	if l.leaving {
+		return
+	}
+	l.w.post(event{kind: dismiss})
+	l.w.a.Fresh()
+	switch {
+	case k == rune(l.filter.Prefix):
+		l.Typed(form)
+	case keyIn(raw) == keyboard.Key{Code: keyboard.Escape}: // the person has thought better of it
+	case k == 'd':
+		l.leaving = true
+		l.w.post(event{kind: leave})
+	case k == 'c':
+		l.claim()
+	case k == 'r':
+		l.handBack()
+	case k == 'a':
+		l.ask()
+	case k == 'n':
+		l.nextWanted()
+	case k == 'l':
+		l.pick()
+	case k == keyboard.Tab, k == '\t':
+		if !l.goBack("") {
+			l.w.say(notice("there is no other terminal to go back to"))
+		}
+	case k == '+':
+		l.another()
+	case k == 'g':
+		l.guard()
+	case k == '?':
+		l.modal = true
+		l.w.say(l.fullHelp().untilKey())
+	default:
+		l.Typed(form)
+		l.Typed(raw)
+	}
+}
+
+// claim takes the keyboard.
+func (l *inputLoop) claim() {
+	if err := l.w.a.Claim(); err != nil {
+		l.w.say(notice("%s", l.w.s.explain(err)))
+		return
+	}
+	if name := l.w.a.Took(); name != "" {
+		l.w.say(notice("you have the keyboard; %s hands it back to %s",
+			l.w.s.key('r'), host.Printable(name)))
+		return
+	}
+	l.w.say(notice("you have the keyboard"))
+}
+
+// handBack gives the keyboard to the first person who has asked for it, or else back to its former
+// holder.
+func (l *inputLoop) handBack() {
+	name, err := l.w.a.GiveAsked()
+	if name != "" {
+		l.w.say(notice("you gave %s the keyboard", host.Printable(name)))
+		return
+	}
+	if err == nil {
+		name, err = l.w.a.HandBack()
+	}
+	if err != nil {
+		l.w.say(notice("%s", l.w.s.explain(err)))
+		return
+	}
+	l.w.say(notice("handed back to %s", host.Printable(name)))
+}
+
+// ask asks the holder for the keyboard.
+func (l *inputLoop) ask() {
+	name, here, err := l.w.a.Ask()
+	name = host.Printable(name)
+	switch {
+	case err != nil:
+		l.w.say(notice("%s", l.w.s.explain(err)))
+	case here:
+		l.w.say(notice("you asked %s for the keyboard", name))
+	default:
+		l.w.say(notice("%s is not here, and is asked on coming within ten minutes", name))
+	}
+}
+
+// nextWanted goes to the terminal whose turn it is, of those that want the person, or shows again
+// what the person is to decide about here.
+func (l *inputLoop) nextWanted() {
+	list, err := l.w.s.Host.Wanting(l.w.s.Conn.Principal())
+	switch {
+	case err != nil:
+		l.w.say(notice("%s", l.w.s.explain(err)))
+	case len(list) == 0 && l.held():
+		l.aside = ""
+		l.w.post(event{kind: askAgain})
+	case len(list) == 0:
+		l.w.say(notice("no other terminal wants you"))
+	default:
+		x := l.trail.next(list)
+		if l.goTo(x.Terminal, wants(x)) {
+			l.trail.gone[x.Terminal] = time.Now()
+		}
+	}
+}
+
+// held reports whether the person is to decide about something where the viewer is.
+func (l *inputLoop) held() bool {
+	_, ok := l.w.a.Asking()
+	return ok
+}
+
+// guard turns the terminal's guard on or off.
+func (l *inputLoop) guard() {
+	on := !l.w.t.Guarded()
+	if err := l.w.s.Conn.SetGuard(l.w.t, on); err != nil {
+		l.w.say(notice("%s", l.w.s.explain(err)))
+		return
+	}
+	l.w.say(notice("%s", GuardText(l.w.t, on)))
+}
+
+// GuardText tells a person that t's guard was turned on or off, and what that means.
+func GuardText(t *host.Terminal, on bool) string {
+	if on {
+		return t.Name() + " is guarded: what agents type waits for your yes"
+	}
+	return t.Name() + " is not guarded: agents type without asking"
+}

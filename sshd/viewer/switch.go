@@ -1,0 +1,127 @@
+package viewer
+
+import (
+	"time"
+
+	"termhost/ahp/host"
+)
+
+// A viewer goes from one terminal to another without a new connection. The input loop attaches to
+// the other one, has the viewer's loop show that instead, and waits until it does. So whatever the
+// input loop does is about one terminal, and each key goes to the one that was shown when it was
+// read. All else is as if the person had detached and attached again: the keyboard that was taken
+// goes back, windows count anew, and the person's terminal is left by one program before another
+// has it.
+
+// showing is what a viewer has of the terminal that it shows, all of which is replaced when it goes
+// to another one. The viewer's loop sets it while the input loop waits.
+type showing struct {
+	a    *host.Attach
+	t    *host.Terminal
+	over bool // the program had exited when the viewer came to the terminal
+	away bool // the viewer came from another terminal: its end is not that of the connection
+
+	exited  bool // the program has
+	settled bool // and what becomes of the viewer has been decided
+}
+
+// next is a terminal to go to.
+type next struct {
+	showing
+	first  []byte // what shows it
+	window Window // that it was attached with
+	notice overlay
+	shown  chan struct{} // closed when the viewer shows it
+}
+
+// goTo shows t, and reports whether it does. text says so to the person.
+func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
+	w := l.w
+	if t == w.t {
+		w.say(notice("this is %s", t.Name()))
+		return true
+	}
+	_, over := t.Exit()
+	window := w.s.Window()
+	a, first, err := w.s.Conn.Attach(t, host.AttachOptions{ReadOnly: w.readOnly,
+		Cols: window.Cols, Rows: window.Rows, History: switchHistory})
+	if err != nil {
+		w.say(notice("%s: %s", t.Name(), w.s.explain(err)))
+		return false
+	}
+	l.swap(&next{showing: showing{a: a, over: over}, first: first, window: window}, text)
+	return true
+}
+
+// switchHistory is how many lines of a terminal's history are shown above it when a viewer comes to
+// it from another one: what a person scrolls back to see what has happened. It goes over the
+// network each time.
+const switchHistory = 1000
+
+// another makes a terminal and shows it.
+func (l *inputLoop) another() {
+	w := l.w
+	if w.readOnly {
+		w.say(notice("this attach is read-only"))
+		return
+	}
+	window := w.s.Window()
+	o := w.s.CreateOptions()
+	o.Transient = true
+	a, first, err := w.s.Conn.CreateAttached(o,
+		host.AttachOptions{Cols: window.Cols, Rows: window.Rows})
+	if err != nil {
+		w.say(notice("%s", w.s.explain(err)))
+		return
+	}
+	l.swap(&next{showing: showing{a: a}, first: first, window: window}, a.Terminal().Name())
+}
+
+// swap has the viewer's loop show n, and has what is typed go there. text says so to the person.
+func (l *inputLoop) swap(n *next, text string) {
+	from := l.w.t
+	n.t, n.away, n.shown = n.a.Terminal(), n.a.Terminal() != l.trail.home, make(chan struct{})
+	n.notice = l.arriving(n, text)
+	l.w.post(event{kind: switchTo, next: n})
+	select {
+	case <-n.shown:
+	case <-l.w.ctx.Done():
+		n.a.Close()
+		return
+	}
+	l.trail.last, l.modal, l.cut = from, false, nil
+	l.to.end()
+	l.giveTo(n.a)
+	l.over = false
+	l.w.setTheme()
+}
+
+// arriving says, besides text, what the person can do where the viewer is now.
+func (l *inputLoop) arriving(n *next, text string) overlay {
+	if s := l.w.s.entering(n.a); s != "" && !n.over {
+		text += ": " + s
+	}
+	return notice("%s", text)
+}
+
+// swap shows n instead of what was shown before. It is the viewer's loop's part of a switch.
+func (w *viewer) swap(n *next) error {
+	if _, err := w.out.Write(w.leaving()); err != nil {
+		return err
+	}
+	w.a.Close()
+	w.showing, w.window = n.showing, n.window
+	w.overlay, w.helpAt, w.last = n.notice, time.Time{}, time.Time{}
+	w.resize = w.resize || n.window != w.s.Window()
+	w.enter()
+	w.ask()
+	close(n.shown)
+	return w.begin(n.first)
+}
+
+// goBack goes to the terminal that was shown before, or else to the connection's own, and reports
+// whether there is one. text says why, before its NAME.
+func (l *inputLoop) goBack(text string) bool {
+	t := l.trail.back(l.w.t)
+	return t != nil && l.goTo(t, text+t.Name())
+}

@@ -1,0 +1,188 @@
+package viewer
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/ahp/store"
+)
+
+// frame is how often a screen is drawn for a viewer that cannot be sent the program's own output:
+// as often as the eye can use.
+const frame = 50 * time.Millisecond
+
+// viewer shows one terminal to one peer. Its loop, watch, writes; an input loop reads what is
+// typed.
+type viewer struct {
+	showing
+	s     *Session
+	o     Options
+	ctx   context.Context // ends with the peer's streams
+	out   io.Writer
+	typed *inputLoop
+	// interactive: there is a person with a window. Otherwise what is shown is a stream.
+	interactive bool
+	readOnly    bool
+
+	// Used by the loop only.
+	canvas
+	items    []store.Item
+	overlay  overlay
+	helpAt   time.Time // when the help of the prefix key is to be shown; zero: it is not
+	att      attention
+	approval *approval // what the person is to decide about; nil: nothing
+
+	// Used by both loops.
+	front    *front   // what lies over the screen, below the overlay
+	typing   typing   // when the person typed what
+	taken    taken    // what the peer knows of what was typed
+	answers  *answers // nil: the viewer's terminal was not asked
+	notifier notifier
+
+	// events are what the input loop has for the loop.
+	events chan event
+}
+
+// newViewer returns a viewer of a's terminal whose loops do not run yet.
+func newViewer(ctx context.Context, s *Session, a *host.Attach, o Options) *viewer {
+	w := &viewer{showing: showing{a: a, t: a.Terminal(), over: o.Over}, s: s, o: o, ctx: ctx,
+		out: s.Stdout(), interactive: s.interactive(), readOnly: a.ReadOnly(),
+		canvas: canvas{window: s.Window()}, events: make(chan event, eventBacklog)}
+	w.front = newFront(w.interactive)
+	if w.interactive {
+		w.taken.tell, w.taken.more = s.Taken, make(chan struct{}, 1)
+	}
+	if !o.Unasked && s.mayAsk() {
+		w.answers = newAnswers(time.Now(), a.Holds(), true)
+	}
+	w.typed = newInputLoop(w, s.Stdin())
+	w.att.known = time.Now()
+	w.notifier.set(s.ownNotifier())
+	return w
+}
+
+// watch writes first and then what comes, until the program has exited and all of its output is
+// written, the viewer detaches, or the peer's streams end.
+func (w *viewer) watch(first []byte) Ending {
+	if err := w.begin(first); err != nil {
+		return Lost
+	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	resized, signals := w.s.Resized(), w.s.Signals()
+	always := make(chan struct{})
+	close(always)
+	for {
+		more, err := w.show()
+		switch {
+		case err != nil:
+			return Lost
+		case !more && w.exited && !w.away:
+			return Exited
+		case !more && w.exited && !w.settled:
+			w.settled = true
+			w.ended()
+		}
+		if w.ctx.Err() == nil {
+			w.taken.look(w.a)
+		}
+		w.arm(timer)
+		output := w.a.Signal()
+		if more {
+			output = always
+		}
+		select {
+		case <-output:
+			w.touched()
+		case <-w.done():
+			w.exited = true
+			w.uncover()
+			w.touched()
+		case <-timer.C:
+		case <-w.taken.more:
+		case <-w.taken.changes:
+		case <-resized:
+			w.resize = true
+		case sig := <-signals:
+			_ = w.a.SendSignal(sig) // a peer that may not type may not signal; it awaits no answer
+		case n := <-w.notes():
+			w.cover(w.noted(n))
+		case <-w.a.AskingChanged():
+			w.ask()
+		case <-w.a.Calls():
+			if w.interactive {
+				w.att.called(time.Now())
+			}
+		case <-w.front.stale:
+			w.dirty = true
+			w.ask() // which another dialog was in the way of
+		case e := <-w.events:
+			switch e.kind {
+			case leave:
+				return Detached
+			case nothingLeft:
+				return Exited
+			}
+			if err := w.handle(e); err != nil {
+				return Lost
+			}
+		case <-w.a.Kicked():
+			return Kicked
+		case <-w.ctx.Done():
+			return Lost
+		}
+	}
+}
+
+// done is closed when the program has exited; nil: the loop knows.
+func (w *viewer) done() <-chan struct{} {
+	if w.exited {
+		return nil
+	}
+	return w.t.Done()
+}
+
+// uncover takes away all that lies over the screen, so that the program's last output is seen.
+func (w *viewer) uncover() {
+	w.front.clear()
+	w.overlay, w.helpAt = overlay{}, time.Time{}
+	w.att.unmark()
+	w.last = time.Time{}
+}
+
+// notes returns what there is to tell the viewer's person. It waits while something is shown that
+// the next key closes: that key would otherwise close what cannot be seen.
+func (w *viewer) notes() <-chan host.Note {
+	if w.overlay.lines != nil && (w.overlay.until.IsZero() || w.overlay.keeps) ||
+		!w.helpAt.IsZero() {
+		return nil
+	}
+	return w.a.Notes()
+}
+
+// arm sets the timer to when something is due by itself.
+func (w *viewer) arm(timer *time.Timer) {
+	next := time.Now().Add(time.Hour)
+	sooner := func(t time.Time) {
+		if !t.IsZero() && t.Before(next) {
+			next = t
+		}
+	}
+	if w.dirty {
+		sooner(w.last.Add(frame))
+	}
+	if w.resize {
+		sooner(w.fitted.Add(frame))
+	}
+	if w.front.dialog() != nil {
+		sooner(w.last.Add(dialogFrame))
+	}
+	sooner(w.att.due)
+	sooner(w.att.markDue(time.Now()))
+	sooner(w.overlay.until)
+	sooner(w.helpAt)
+	sooner(w.taken.due)
+	timer.Reset(max(time.Until(next), 0))
+}

@@ -1,0 +1,147 @@
+// Package viewertest is for tests only: it has peers that came without SSH, and people who sit at
+// the terminals of such peers.
+package viewertest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"syscall"
+	"testing"
+
+	"termhost/ahp/hosttest"
+	"termhost/sshd/viewer"
+)
+
+// Peer is what a viewer, or another command, has of a peer on pipes or at a terminal.
+type Peer struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Term     string // "": it has no terminal
+
+	resized chan struct{}
+	running sync.WaitGroup
+
+	mu     sync.Mutex // a leaf
+	window viewer.Window
+	bytes  uint64 // that were taken
+	shown  bool   // what is typed next is
+}
+
+func (p *Peer) Stdin() io.Reader                 { return p.In }
+func (p *Peer) Stdout() io.Writer                { return p.Out }
+func (p *Peer) Stderr() io.Writer                { return p.Err }
+func (p *Peer) Terminal() (name string, ok bool) { return p.Term, p.Term != "" }
+func (p *Peer) Resized() <-chan struct{}         { return p.resized }
+func (p *Peer) Signals() <-chan syscall.Signal   { return nil }
+func (p *Peer) Env() []string                    { return nil }
+func (p *Peer) OutputRefused() <-chan struct{}   { return nil }
+func (p *Peer) EndOutput()                       {}
+func (p *Peer) RefuseInput()                     {}
+func (p *Peer) DiscardInput()                    {}
+func (p *Peer) Answers() bool                    { return true }
+func (p *Peer) Go(_ string, f func())            { p.running.Go(f) }
+
+// Window returns the size of the peer's terminal.
+func (p *Peer) Window() viewer.Window {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.window
+}
+
+// Wait waits for what Go has begun.
+func (p *Peer) Wait() { p.running.Wait() }
+
+// Resize changes the size of the peer's terminal.
+func (p *Peer) Resize(w viewer.Window) {
+	p.mu.Lock()
+	p.window = w
+	p.mu.Unlock()
+	p.resized <- struct{}{}
+}
+
+// Taken is for [viewer.Session].
+func (p *Peer) Taken(bytes uint64, shown bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bytes, p.shown = bytes, shown
+}
+
+// Told returns what the last call of Taken has said.
+func (p *Peer) Told() (bytes uint64, shown bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bytes, p.shown
+}
+
+// ErrLeft is why the context of a person's command ends who goes on for too long, or hangs up.
+var ErrLeft = errors.New("viewertest: the person has left")
+
+// Person sits at a terminal, where a command runs.
+type Person struct {
+	*Peer
+	// Status gets what the command has returned.
+	Status chan int
+
+	t     *testing.T
+	types *io.PipeWriter
+	shown *io.PipeReader
+	leave context.CancelCauseFunc
+	seen  []byte // what has been shown
+	past  int    // how much of seen has been looked at
+}
+
+// Sit has a person run a command at a terminal with a window of size w.
+func Sit(t *testing.T, w viewer.Window, run func(context.Context, *Peer) int) *Person {
+	t.Helper()
+	in, types := io.Pipe()
+	shown, out := io.Pipe()
+	ctx, leave := context.WithCancelCause(t.Context())
+	ctx, cancel := context.WithTimeoutCause(ctx, hosttest.Patience, ErrLeft)
+	p := &Person{t: t, types: types, shown: shown, leave: leave, Status: make(chan int, 1),
+		Peer: &Peer{In: in, Out: out, Err: out, Term: "xterm", window: w,
+			resized: make(chan struct{}, 1), shown: true}}
+	go func() {
+		status := run(ctx, p.Peer)
+		cancel()
+		leave(nil)
+		out.Close()
+		in.Close()
+		p.Wait()
+		p.Status <- status
+	}()
+	return p
+}
+
+// Sees waits until text is shown, after what has been seen before.
+func (p *Person) Sees(text string) {
+	p.t.Helper()
+	buf := make([]byte, 4096)
+	for {
+		if i := bytes.Index(p.seen[p.past:], []byte(text)); i >= 0 {
+			p.past += i + len(text)
+			return
+		}
+		n, err := p.shown.Read(buf)
+		p.seen = append(p.seen, buf[:n]...)
+		if err != nil {
+			p.t.Fatalf("%q was not shown: %v\n%q", text, err, p.seen[p.past:])
+		}
+	}
+}
+
+// SeesAll has the person see whatever is shown from now on, until the command ends.
+func (p *Person) SeesAll() { _, _ = io.Copy(io.Discard, p.shown) }
+
+// Types has the person type text.
+func (p *Person) Types(text string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.types, text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Leaves ends the peer's streams.
+func (p *Person) Leaves() { p.leave(ErrLeft) }
