@@ -80,6 +80,9 @@ func (c *conversation) check(s *speaker, msg []byte) {
 		}
 		return
 	}
+	if m.Method == "" {
+		s.answered[string(m.ID)] = true
+	}
 	if m.Error != nil {
 		return
 	}

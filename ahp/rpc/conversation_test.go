@@ -92,7 +92,9 @@ type speaker struct {
 	asked  map[string]string // methods by id
 	strict bool              // it speaks AHP 0.5, which there are schemas of
 	last   uint64            // the newest serverSeq
-	held   []string          // messages that are shown when they are waited for
+	// Requests, by id: those that were answered, and those to create that were not so at once.
+	answered, late map[string]bool
+	held           []string // messages that are shown when they are waited for
 }
 
 func (c *conversation) play(script string) {
@@ -170,7 +172,7 @@ func (c *conversation) direct(name, rest string) {
 			c.t.Fatalf("who is %q?", arg)
 		}
 		s = &speaker{name: name, pipe: serve(c.t, c.host, p, c.opts), open: true,
-			asked: map[string]string{}}
+			asked: map[string]string{}, answered: map[string]bool{}, late: map[string]bool{}}
 		c.peers[name] = s
 		c.order = append(c.order, s)
 	case "wait":
@@ -210,6 +212,9 @@ func (c *conversation) say(s *speaker, line string) {
 	c.clock.advance(time.Second)
 	s.pipe.send(c.t, []byte(line))
 	c.sync(s)
+	if m.Method == "createTerminal" && !s.answered[string(m.ID)] { // a person has to say yes
+		s.late[string(m.ID)] = true
+	}
 	for _, other := range c.order {
 		if other != s && other.open {
 			c.sync(other)
@@ -227,7 +232,7 @@ func (c *conversation) sync(s *speaker) {
 			break
 		}
 		if string(msg) == `{"jsonrpc":"2.0","id":"sync","result":null}` {
-			prompt := func(line string) bool { return !s.late(line) }
+			prompt := func(line string) bool { return !s.comesLate(line) }
 			s.held = c.show(s, lines, func(i int) bool {
 				return list.MatchString(lines[i]) || s.answersLate(lines[i]) ||
 					strings.Contains(lines[i], ahp.MethodWanting) ||
@@ -250,16 +255,18 @@ var (
 
 const actionPattern = `^{"jsonrpc":"2.0","method":"action".*"type":"`
 
-// late reports whether the time at which a line comes is not fixed: the root's list,
-// what a program does or wants, and the answers to disposeTerminal and termhost/wait.
-func (s *speaker) late(line string) bool {
+// comesLate reports whether the time at which a line comes is not fixed: the root's list,
+// what a program does or wants, the answers to disposeTerminal and termhost/wait, and that to a
+// createTerminal which a person had to decide.
+func (s *speaker) comesLate(line string) bool {
 	return list.MatchString(line) || program.MatchString(line) || s.answersLate(line) ||
 		strings.Contains(line, ahp.MethodWanting)
 }
 
 func (s *speaker) answersLate(line string) bool {
 	m := answer.FindStringSubmatch(line)
-	return m != nil && (s.asked[m[1]] == "disposeTerminal" || s.asked[m[1]] == ahp.MethodWait)
+	return m != nil && (s.asked[m[1]] == "disposeTerminal" || s.asked[m[1]] == ahp.MethodWait ||
+		s.late[m[1]])
 }
 
 var answer = regexp.MustCompile(`^{"jsonrpc":"2.0","id":([^,]+),`)

@@ -286,9 +286,10 @@ func TestStopEndsWhateverIsThere(t *testing.T) {
 		{"a host", func(*bench.Host, int) {}},
 		{"a hung host", func(h *bench.Host, _ int) { _ = h.Cmd.Process.Signal(syscall.SIGSTOP) }},
 		{"no host", func(h *bench.Host, _ int) { _ = h.Stop(syscall.SIGKILL) }},
+		// In this order: a host whose keeper dies starts another one.
 		{"neither", func(h *bench.Host, keeper int) {
-			_ = syscall.Kill(keeper, syscall.SIGKILL)
 			_ = h.Stop(syscall.SIGKILL)
+			_ = syscall.Kill(keeper, syscall.SIGKILL)
 		}},
 		{"no keeper", func(h *bench.Host, keeper int) { _ = syscall.Kill(keeper, syscall.SIGKILL) }},
 	} {
