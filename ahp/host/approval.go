@@ -62,39 +62,39 @@ func (c *Conn) Asks(only ...*Terminal) ([]HeldInput, error) {
 	list := []HeldInput{}
 	for _, t := range order {
 		if len(only) == 0 || slices.Contains(only, t) {
-			list = append(list, t.asksFor(c)...)
+			list = append(list, t.approvals.asksFor(c)...)
 		}
 	}
 	return list, nil
 }
 
 // asksFor returns what is held in a terminal, and notes that c's principal was shown it.
-func (t *Terminal) asksFor(c *Conn) (list []HeldInput) {
-	t.term.Lock()
-	defer t.term.Unlock()
-	t.dropUnasked()
+func (ap *approvals) asksFor(c *Conn) (list []HeldInput) {
+	ap.t.term.Lock()
+	defer ap.t.term.Unlock()
+	ap.dropUnasked()
 	reads := asksReader(c.principal)
 	var ids []string
-	for i, k := range t.guard.held {
-		if is := t.shownLocked(i); reads.May(is.TerminalAsk) {
+	for i, k := range ap.held {
+		if is := ap.shownLocked(i); reads.May(is.TerminalAsk) {
 			k.listedFor(c)
 			list = append(list, is)
 			ids = append(ids, k.id)
 		}
 	}
-	if t.mayDecide(c) == nil {
-		if t.guard.shown == nil {
-			t.guard.shown = map[string][]string{}
+	if ap.mayDecide(c) == nil {
+		if ap.shown == nil {
+			ap.shown = map[string][]string{}
 		}
-		t.guard.shown[c.principal.ID] = ids
+		ap.shown[c.principal.ID] = ids
 	}
 	return list
 }
 
 // shownLocked returns the held input of an index.
-func (t *Terminal) shownLocked(i int) HeldInput {
-	return HeldInput{Terminal: t.Name(), URI: t.uri, TerminalAsk: t.askOf(t.guard.held[i]),
-		Behind: len(t.guard.held) - i - 1}
+func (ap *approvals) shownLocked(i int) HeldInput {
+	return HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri, TerminalAsk: ap.askOf(ap.held[i]),
+		Behind: len(ap.held) - i - 1}
 }
 
 // Decide decides about what an agent wants to type into t. ask names it; "" is the first of what
@@ -120,15 +120,15 @@ func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 			return HeldInput{}, err
 		}
 	}
-	t.dropUnasked()
-	k, is, err := t.decided(c, ask)
+	t.approvals.dropUnasked()
+	k, is, err := t.approvals.decided(c, ask)
 	if err != nil {
 		return is, err
 	}
-	if d <= ApproveAll && (t.actsUnseen(k) || a == nil && k.listedOtherwise(c)) {
+	if d <= ApproveAll && (t.approvals.actsUnseen(k) || a == nil && k.listedOtherwise(c)) {
 		return is, errActsNow
 	}
-	defer t.seenDecided(c, slices.Clone(t.guard.held))
+	defer t.approvals.seenDecided(c, slices.Clone(t.approvals.held))
 	who := c.Name()
 	note := Note{Kind: NoteApproved, Who: who, Agent: is.By}
 	event := Event{Kind: EventApproved, Ask: k.id, asker: is.Asker, By: who, To: is.By}
@@ -136,22 +136,22 @@ func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 	case d == EditIt && k.starts != nil:
 		return is, errEditStart
 	case d == EditIt:
-		return is, t.edit(c, a, k)
+		return is, t.approvals.edit(c, a, k)
 	case d == RefuseOnce:
 		why := "refused by " + who
 		if reason = Printable(clip(reason)); reason != "" {
 			why += ": " + reason
 		}
-		t.guard.last, note.Kind = why, NoteRefused
+		t.approvals.last, note.Kind = why, NoteRefused
 		event.Kind, event.Reason = EventRefused, reason
-		t.settle(k, errors.New(why))
-	case d == ApproveAll && !t.mayTrust(k):
+		t.approvals.settle(k, errors.New(why))
+	case d == ApproveAll && !t.approvals.mayTrust(k):
 		return is, errUntold
 	default:
-		t.guard.last = "approved by " + who
-		err = t.approve(k, d == ApproveAll)
+		t.approvals.last = "approved by " + who
+		err = t.approvals.approve(k, d == ApproveAll)
 	}
-	t.tellDeciders(c, note)
+	t.approvals.tellDeciders(c, note)
 	event.from = c
 	t.emit(event)
 	t.host.log.Info("held input decided", "name", t.Name(), "ask", k.id, "agent", k.by,
@@ -163,18 +163,19 @@ var errEditStart = errors.New("a program that is to be started cannot be edited;
 
 // edit refuses k, takes the keyboard for whoever decides so, at a viewer unless that is nil, and
 // types the text for that one. The Term's lock is held.
-func (t *Terminal) edit(c *Conn, a *Attach, k *heldInput) error {
+func (ap *approvals) edit(c *Conn, a *Attach, k *heldInput) error {
+	t := ap.t
 	s := step{conn: c, principal: c.principal}
 	if err := t.check(s, authz.Claim); err != nil {
 		return err
 	}
-	if err := t.refusesSecret(k.s, k.text); err != nil { // it is still the agent's text
+	if err := ap.refusesSecret(k.s, k.text); err != nil { // it is still the agent's text
 		return err
 	}
 	who := c.Name()
-	t.guard.last = "taken by " + who + ", who edits it"
-	t.settle(k, errors.New(t.guard.last))
-	t.tellDeciders(c, Note{Kind: NoteEdited, Who: who, Agent: k.by})
+	ap.last = "taken by " + who + ", who edits it"
+	ap.settle(k, errors.New(ap.last))
+	ap.tellDeciders(c, Note{Kind: NoteEdited, Who: who, Agent: k.by})
 	t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, By: who, To: k.by,
 		Reason: "edits it", from: c})
 	to := sshHolder(c.principal)
@@ -182,12 +183,12 @@ func (t *Terminal) edit(c *Conn, a *Attach, k *heldInput) error {
 		to.claim = ahp.ClientClaim(c.client.id)
 	}
 	switch {
-	case t.holder.claim == to.claim:
+	case t.keyboard.holder.claim == to.claim:
 	case a != nil:
 		a.seizeLocked()
 	default:
-		t.lend(to, s, true)
-		t.tell(nil, Note{Kind: NoteHas})
+		t.keyboard.lend(to, s, true)
+		t.keyboard.tell(nil, Note{Kind: NoteHas})
 	}
 	if k.question != nil {
 		return nil // nobody is shown it
@@ -248,40 +249,40 @@ func (e *UnseenError) Error() string {
 }
 
 // decided returns the held input that c decides about. The Term's lock is held.
-func (t *Terminal) decided(c *Conn, ask string) (k *heldInput, is HeldInput, err error) {
-	if err := t.mayDecide(c); err != nil {
+func (ap *approvals) decided(c *Conn, ask string) (k *heldInput, is HeldInput, err error) {
+	if err := ap.mayDecide(c); err != nil {
 		return nil, is, err
 	}
-	if shown := t.guard.shown[c.principal.ID]; ask == "" && len(shown) > 0 {
+	if shown := ap.shown[c.principal.ID]; ask == "" && len(shown) > 0 {
 		ask = shown[0]
 	}
-	i := slices.IndexFunc(t.guard.held, func(k *heldInput) bool { return k.id == ask })
+	i := slices.IndexFunc(ap.held, func(k *heldInput) bool { return k.id == ask })
 	switch {
-	case ask == "" && len(t.guard.held) > 0:
-		return nil, is, &UnseenError{t.Name()}
+	case ask == "" && len(ap.held) > 0:
+		return nil, is, &UnseenError{ap.t.Name()}
 	case i < 0:
-		return nil, is, &GoneError{t.Name(), ask, t.guard.last, len(t.guard.held) > 0}
+		return nil, is, &GoneError{ap.t.Name(), ask, ap.last, len(ap.held) > 0}
 	case i > 0:
 		return nil, is, fmt.Errorf("%s is held before %s, and has to be decided first",
-			t.guard.held[0].id, ask)
+			ap.held[0].id, ask)
 	}
-	return t.guard.held[0], t.shownLocked(0), nil
+	return ap.held[0], ap.shownLocked(0), nil
 }
 
 // seenDecided takes what c has decided out of what it was shown, so that by NAME it decides about
 // the next ask. before is what was held before the decision. The Term's lock is held.
-func (t *Terminal) seenDecided(c *Conn, before []*heldInput) {
-	if shown := t.guard.shown[c.principal.ID]; len(shown) > 0 {
-		t.guard.shown[c.principal.ID] = slices.DeleteFunc(shown, func(ask string) bool {
+func (ap *approvals) seenDecided(c *Conn, before []*heldInput) {
+	if shown := ap.shown[c.principal.ID]; len(shown) > 0 {
+		ap.shown[c.principal.ID] = slices.DeleteFunc(shown, func(ask string) bool {
 			is := func(k *heldInput) bool { return k.id == ask }
-			return slices.ContainsFunc(before, is) && !slices.ContainsFunc(t.guard.held, is)
+			return slices.ContainsFunc(before, is) && !slices.ContainsFunc(ap.held, is)
 		})
 	}
 }
 
 // typeHeld types or starts k, if it may still be typed. approved: a person has agreed to it, rather
 // than to all. The Term's lock is held.
-func (t *Terminal) typeHeld(k *heldInput, approved bool) error {
+func (ap *approvals) typeHeld(k *heldInput, approved bool) error {
 	var err error
 	if k.starts != nil {
 		err = k.starts.approved()
@@ -290,9 +291,9 @@ func (t *Terminal) typeHeld(k *heldInput, approved bool) error {
 		if s.approved = approved; approved {
 			s.answers = k.question
 		}
-		err = t.typeFor(s, k.text, k.lends)
+		err = ap.t.typeFor(s, k.text, k.lends)
 	}
-	t.settle(k, err)
+	ap.settle(k, err)
 	return err
 }
 
@@ -301,10 +302,10 @@ func (t *Terminal) typeHeld(k *heldInput, approved bool) error {
 func (a *Attach) Asking() (is HeldInput, ok bool) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	if len(a.t.guard.held) == 0 || a.mayActLocked() != nil || a.t.mayDecide(a.conn) != nil {
+	if len(a.t.approvals.held) == 0 || a.mayActLocked() != nil || a.t.approvals.mayDecide(a.conn) != nil {
 		return is, false
 	}
-	return a.t.shownLocked(0), true
+	return a.t.approvals.shownLocked(0), true
 }
 
 // AskingChanged gets a value when Asking may return something else. It is for viewers that have a
@@ -327,9 +328,9 @@ func (a *Attach) Decide(ask string, d Decision) error {
 
 // tellDeciders tells the viewers of those who decide what became of an ask, except who decided. The
 // Term's lock is held.
-func (t *Terminal) tellDeciders(but *Conn, n Note) {
-	for _, a := range t.windows {
-		if a.conn != but && t.mayDecide(a.conn) == nil {
+func (ap *approvals) tellDeciders(but *Conn, n Note) {
+	for _, a := range ap.t.viewers.windows {
+		if a.conn != but && ap.mayDecide(a.conn) == nil {
 			a.noteLocked(n)
 		}
 	}

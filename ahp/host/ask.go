@@ -81,19 +81,19 @@ func (a *Attach) noteLocked(n Note) {
 }
 
 // tell tells the viewers, except one, that the terminal has a new holder. The Term's lock is held.
-func (t *Terminal) tell(but *Attach, n Note) {
-	n.To = t.holder.text()
-	for _, a := range t.audience {
+func (kb *keyboardClaim) tell(but *Attach, n Note) {
+	n.To = kb.holder.text()
+	for _, a := range kb.t.viewers.audience {
 		if a != but {
 			n.Mine = n.by != "" && n.by == a.step().person()
-			n.Yours = t.holder.yours(a.conn.principal)
+			n.Yours = kb.holder.yours(a.conn.principal)
 			a.noteLocked(n)
 		}
 	}
 }
 
 // ask is a request for the keyboard of a terminal.
-type ask struct {
+type request struct {
 	conn *Conn
 	to   holder      // who gets it
 	left func() bool // whoever asked is not here any more; the Term's lock is held
@@ -109,7 +109,7 @@ func (a *Attach) Ask() (holder string, here bool, err error) {
 	a.conn.host.sshClient(a.conn.principal)
 	t.term.Lock()
 	defer t.term.Unlock()
-	if t.exited {
+	if t.life.exited {
 		return "", false, ErrExited
 	}
 	if err := a.mayActLocked(); err != nil {
@@ -118,37 +118,38 @@ func (a *Attach) Ask() (holder string, here bool, err error) {
 	if authz.Check(a.conn.principal, authz.Input, t.target(a.step())) == nil {
 		return "", false, errHaveIt
 	}
-	k := ask{conn: a.conn, to: sshHolder(a.conn.principal), left: func() bool { return a.closed }}
-	if err := t.addAsk(k); err != nil {
+	k := request{conn: a.conn, to: sshHolder(a.conn.principal), left: func() bool { return a.closed }}
+	if err := t.keyboard.request(k); err != nil {
 		return "", false, err
 	}
-	return t.holder.text(), t.hears(), nil
+	return t.keyboard.holder.text(), t.keyboard.hears(), nil
 }
 
 // addAsk notes a request and tells the holder, if that one is here. It returns *authz.Denied for
 // those who may never type. The Term's lock is held.
-func (t *Terminal) addAsk(k ask) error {
+func (kb *keyboardClaim) request(k request) error {
+	t := kb.t
 	p := k.conn.principal
 	target := t.target(step{conn: k.conn, principal: p})
 	target.Holds = true
 	if err := authz.Check(p, authz.Input, target); err != nil {
 		return err
 	}
-	t.dropAsks()
-	again := func(o ask) bool { return o.to.claim == k.to.claim }
+	kb.dropRequests()
+	again := func(o request) bool { return o.to.claim == k.to.claim }
 	own := 0
-	for _, o := range t.asks {
+	for _, o := range kb.requests {
 		if o.to.principal == p.ID {
 			own++
 		}
 	}
 	k.at = t.host.now()
-	asks := slices.Clone(t.asks)
+	asks := slices.Clone(kb.requests)
 	switch i := slices.IndexFunc(asks, again); {
 	case i >= 0 && k.at.Sub(asks[i].at) < askPause:
 		k.at = asks[i].at
 		asks[i] = k
-		t.setAsks(asks)
+		kb.setRequests(asks)
 		return nil
 	case i >= 0:
 		asks[i] = k
@@ -157,11 +158,11 @@ func (t *Terminal) addAsk(k ask) error {
 	default:
 		asks = append(asks, k)
 	}
-	t.setAsks(asks)
-	t.emit(Event{Kind: EventAsksKeyboard, By: k.to.text(), To: t.holder.text(),
+	kb.setRequests(asks)
+	t.emit(Event{Kind: EventAsksKeyboard, By: k.to.text(), To: kb.holder.text(),
 		from: k.conn})
-	t.noteHolder(t.asked(k))
-	t.ch.TellAsked(t.holder.claim.ClientID, k.to.text())
+	kb.noteToHolder(kb.requested(k))
+	t.ch.TellAsked(kb.holder.claim.ClientID, k.to.text())
 	return nil
 }
 
@@ -171,48 +172,48 @@ var (
 )
 
 // asked returns the note of a request. The Term's lock is held.
-func (t *Terminal) asked(k ask) Note {
-	return Note{Kind: NoteAsked, Who: k.to.text(), First: t.asks[0].to.text()}
+func (kb *keyboardClaim) requested(k request) Note {
+	return Note{Kind: NoteAsked, Who: k.to.text(), First: kb.requests[0].to.text()}
 }
 
 // setAsks is the one place where the requests change. The Term's lock is held.
-func (t *Terminal) setAsks(asks []ask) {
-	if len(t.asks)+len(asks) > 0 {
-		t.host.people.tell()
+func (kb *keyboardClaim) setRequests(asks []request) {
+	if len(kb.requests)+len(asks) > 0 {
+		kb.t.host.people.tell()
 	}
-	t.asks = asks
-	t.wanted.Store(len(asks) > 0)
-	if t.asksEnd != nil {
-		t.asksEnd.Stop()
-		t.asksEnd = nil
+	kb.requests = asks
+	kb.wanted.Store(len(asks) > 0)
+	if kb.requestsEnd != nil {
+		kb.requestsEnd.Stop()
+		kb.requestsEnd = nil
 	}
 	if len(asks) == 0 {
 		return
 	}
-	oldest := slices.MinFunc(asks, func(a, b ask) int { return a.at.Compare(b.at) }).at
-	t.asksEnd = time.AfterFunc(askTime-t.host.now().Sub(oldest), t.withdrawAsks)
+	oldest := slices.MinFunc(asks, func(a, b request) int { return a.at.Compare(b.at) }).at
+	kb.requestsEnd = time.AfterFunc(askTime-kb.t.host.now().Sub(oldest), kb.withdrawRequests)
 }
 
 // dropAsks forgets the requests of those who have left, and those that are too old, and tells the
 // holder. The Term's lock is held.
-func (t *Terminal) dropAsks() {
-	over := func(k ask) bool {
-		return k.left() || k.conn.ctx.Err() != nil || t.host.now().Sub(k.at) >= askTime
+func (kb *keyboardClaim) dropRequests() {
+	over := func(k request) bool {
+		return k.left() || k.conn.ctx.Err() != nil || kb.t.host.now().Sub(k.at) >= askTime
 	}
-	if slices.ContainsFunc(t.asks, over) {
-		for _, k := range t.asks {
+	if slices.ContainsFunc(kb.requests, over) {
+		for _, k := range kb.requests {
 			if over(k) {
-				t.noteHolder(Note{Kind: NoteUnasked, Who: k.to.text()})
+				kb.noteToHolder(Note{Kind: NoteUnasked, Who: k.to.text()})
 			}
 		}
-		t.setAsks(slices.DeleteFunc(slices.Clone(t.asks), over))
-		t.ch.TellAsked(t.holder.claim.ClientID, "")
+		kb.setRequests(slices.DeleteFunc(slices.Clone(kb.requests), over))
+		kb.t.ch.TellAsked(kb.holder.claim.ClientID, "")
 	}
 }
 
 // noteHolder tells the holder's viewers something. The Term's lock is held.
-func (t *Terminal) noteHolder(n Note) {
-	for _, v := range t.windows {
+func (kb *keyboardClaim) noteToHolder(n Note) {
+	for _, v := range kb.t.viewers.windows {
 		if v.holdsLocked() {
 			v.noteLocked(n)
 		}
@@ -220,23 +221,23 @@ func (t *Terminal) noteHolder(n Note) {
 }
 
 // withdrawAsks is dropAsks for those who do not have the Term's lock.
-func (t *Terminal) withdrawAsks() {
-	if !t.wanted.Load() {
+func (kb *keyboardClaim) withdrawRequests() {
+	if !kb.wanted.Load() {
 		return
 	}
-	t.term.Lock()
-	defer t.term.Unlock()
-	t.dropAsks()
+	kb.t.term.Lock()
+	defer kb.t.term.Unlock()
+	kb.dropRequests()
 }
 
 // tellAskedLocked tells a viewer of the holder's, which is new, who has asked for the keyboard.
 func (a *Attach) tellAskedLocked() {
-	if len(a.t.asks) == 0 || !a.holdsLocked() || a.opts.ReadOnly || a.opts.Cols == 0 {
+	if len(a.t.keyboard.requests) == 0 || !a.holdsLocked() || a.opts.ReadOnly || a.opts.Cols == 0 {
 		return
 	}
-	a.t.dropAsks()
-	for _, k := range a.t.asks {
-		a.noteLocked(a.t.asked(k))
+	a.t.keyboard.dropRequests()
+	for _, k := range a.t.keyboard.requests {
+		a.noteLocked(a.t.keyboard.requested(k))
 	}
 }
 
@@ -250,18 +251,18 @@ func (a *Attach) GiveAsked() (name string, err error) {
 	if err := a.mayPassOnLocked(); err != nil {
 		return "", err
 	}
-	return t.giveAsked(a.step(), a), nil
+	return t.keyboard.giveToRequester(a.step(), a), nil
 }
 
 // giveAsked gives the keyboard to the first who has asked for it, and returns that one's name; "":
 // nobody has. The viewer but is not told. The Term's lock is held.
-func (t *Terminal) giveAsked(s step, but *Attach) (name string) {
-	t.dropAsks()
-	if len(t.asks) == 0 {
+func (kb *keyboardClaim) giveToRequester(s step, but *Attach) (name string) {
+	kb.dropRequests()
+	if len(kb.requests) == 0 {
 		return ""
 	}
-	to := t.asks[0].to
-	t.lend(to, s, false)
-	t.tell(but, Note{Kind: NoteGiven, Who: s.name(), by: s.person()})
+	to := kb.requests[0].to
+	kb.lend(to, s, false)
+	kb.tell(but, Note{Kind: NoteGiven, Who: s.name(), by: s.person()})
 	return to.text()
 }

@@ -21,19 +21,19 @@ func (c *Conn) Ask(ref string) (Asked, *ahp.Error) {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	mine := t.holder.principal == c.principal.ID
+	mine := t.keyboard.holder.principal == c.principal.ID
 	switch {
-	case t.exited:
+	case t.life.exited:
 		return Asked{}, c.refusal(ErrExited)
-	case mine && (t.holder.claim.Kind != ahp.ClaimClient || c.holds(t)):
+	case mine && (t.keyboard.holder.claim.Kind != ahp.ClaimClient || c.holds(t)):
 		return Asked{}, c.refusal(errHaveIt)
 	}
 	to := holder{claim: ahp.ClientClaim(c.client.id), principal: c.principal.ID,
 		name: c.name}
-	if err := t.addAsk(ask{conn: c, to: to, left: func() bool { return false }}); err != nil {
+	if err := t.keyboard.request(request{conn: c, to: to, left: func() bool { return false }}); err != nil {
 		return Asked{}, c.refusal(err)
 	}
-	return Asked{Holder: t.holder.text(), Here: t.hears()}, nil
+	return Asked{Holder: t.keyboard.holder.text(), Here: t.keyboard.hears()}, nil
 }
 
 // HandedBack is the answer to termhost/handBack. To is empty if nobody has asked for the keyboard
@@ -50,7 +50,7 @@ func (c *Conn) HandBack(ref string, onlyAsked bool) (HandedBack, *ahp.Error) {
 	if e != nil {
 		return HandedBack{}, e
 	}
-	prior, known := t.lender()
+	prior, known := t.keyboard.lender()
 	t.term.Lock()
 	defer t.term.Unlock()
 	s := step{conn: c, principal: c.principal}
@@ -58,15 +58,15 @@ func (c *Conn) HandBack(ref string, onlyAsked bool) (HandedBack, *ahp.Error) {
 		return HandedBack{}, c.refusal(err)
 	}
 	if !c.holds(t) {
-		return HandedBack{}, c.refusal(t.heldElsewhere())
+		return HandedBack{}, c.refusal(t.keyboard.heldElsewhere())
 	}
-	if name := t.giveAsked(s, nil); name != "" {
+	if name := t.keyboard.giveToRequester(s, nil); name != "" {
 		return HandedBack{To: name, Asked: true}, nil
 	}
-	if t.prior == nil || onlyAsked {
+	if t.keyboard.prior == nil || onlyAsked {
 		return HandedBack{}, nil
 	}
-	name, err := t.handBack(prior, known, s, nil)
+	name, err := t.keyboard.handBack(prior, known, s, nil)
 	return HandedBack{To: name}, c.refusal(err)
 }
 
@@ -91,14 +91,14 @@ func (c *Conn) asksAbout(ref string) (*Terminal, *ahp.Error) {
 	if t == nil {
 		return nil, unknownChannel(ref)
 	}
-	t.load()
+	t.kept.load()
 	return t, nil
 }
 
 // holds reports whether the client of AHP holds t's claim under the clientId of this connection.
 // The Term's lock is held.
 func (c *Conn) holds(t *Terminal) bool {
-	return !t.Client() && t.holder.principal == c.principal.ID && c.claims(t.holder)
+	return !t.Client() && t.keyboard.holder.principal == c.principal.ID && c.claims(t.keyboard.holder)
 }
 
 // claims reports whether h has a claim under the clientId of this connection.
@@ -108,7 +108,7 @@ func (c *Conn) claims(h holder) bool { return h.claim == ahp.ClientClaim(c.clien
 // request that comes meanwhile is told here or by addAsk, which marks the terminal before it looks
 // for those who follow it.
 func (c *Conn) tellAsked(ch *store.Channel) {
-	if t := c.host.lookup(ch.URI()); t != nil && t.ch == ch && t.wanted.Load() {
+	if t := c.host.lookup(ch.URI()); t != nil && t.ch == ch && t.keyboard.wanted.Load() {
 		c.sub.TellAsked(ch, "")
 	}
 }
@@ -122,7 +122,7 @@ func (c *Conn) AskedBy(channel string) (names []string, holds bool) {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	for _, k := range t.asks {
+	for _, k := range t.keyboard.requests {
 		names = append(names, k.to.text())
 	}
 	return names, c.holds(t)

@@ -28,10 +28,10 @@ func asksReader(p authz.Principal) store.AsksReader {
 }
 
 // askOf returns what is told of k. The Term's lock is held.
-func (t *Terminal) askOf(k *heldInput) ahp.TerminalAsk {
+func (ap *approvals) askOf(k *heldInput) ahp.TerminalAsk {
 	is := ahp.TerminalAsk{Ask: k.id, By: k.by, Since: k.since.UTC(), Does: k.does,
 		Secret: k.question != nil, Lines: k.lines, Hidden: k.hidden,
-		Warning: k.warning, All: t.mayTrust(k), Asker: k.s.principal.ID}
+		Warning: k.warning, All: ap.mayTrust(k), Asker: k.s.principal.ID}
 	if k.question == nil {
 		is.Text = string(k.text)
 	}
@@ -39,11 +39,11 @@ func (t *Terminal) askOf(k *heldInput) ahp.TerminalAsk {
 }
 
 // tellsCommands notes that the terminal's shell tells when a command ends. The Term's lock is held.
-func (t *Terminal) tellsCommands() {
-	if !t.guard.tells {
-		t.guard.tells = true
-		if len(t.guard.held) > 0 {
-			t.asksChanged() // yes to all is possible now
+func (ap *approvals) tellsCommands() {
+	if !ap.tells {
+		ap.tells = true
+		if len(ap.held) > 0 {
+			ap.asksChanged() // yes to all is possible now
 		}
 	}
 }

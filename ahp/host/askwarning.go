@@ -18,26 +18,27 @@ type recipient struct {
 // readerNow returns the process group that reads what is typed; 0: nobody knows. At the prompt of a
 // shell that tells of its commands it is the shell's, also while a hook of the prompt runs. The
 // Term's lock is held.
-func (t *Terminal) readerNow() (group int) {
+func (ap *approvals) readerNow() (group int) {
+	t := ap.t
 	line, err := t.term.Line()
 	switch {
 	case err != nil:
 		return 0
-	case t.guard.tells && t.running == "":
+	case ap.tells && t.commands.running == "":
 		return t.term.Pid()
 	}
 	return line.Foreground
 }
 
 // meantFor returns what an agent that asks now means its text for. The Term's lock is held.
-func (t *Terminal) meantFor() recipient {
-	group := t.readerNow()
+func (ap *approvals) meantFor() recipient {
+	group := ap.readerNow()
 	return recipient{group, Printable(foreground.Name(group))}
 }
 
 // warningOf returns what a person has to know about k beside its text. The Term's lock is held.
-func (t *Terminal) warningOf(k *heldInput) string {
-	now := t.readerNow()
+func (ap *approvals) warningOf(k *heldInput) string {
+	now := ap.readerNow()
 	switch {
 	case k.starts != nil, k.question != nil, k.meant.group == 0, now == 0:
 		return ""
@@ -46,7 +47,7 @@ func (t *Terminal) warningOf(k *heldInput) string {
 	case now != k.meant.group:
 		return "it was meant for " + k.meant.text() + ", which does not read it now"
 	}
-	return t.joins(k)
+	return ap.joins(k)
 }
 
 // text returns the program's name for people.
@@ -59,8 +60,8 @@ func (r recipient) text() string {
 
 // joins returns which line k's text becomes a part of, if somebody else has typed half of one; "":
 // nobody has. In a full-screen program there are no lines. The Term's lock is held.
-func (t *Terminal) joins(k *heldInput) string {
-	l, screen := &t.lookout, t.term.Screen()
+func (ap *approvals) joins(k *heldInput) string {
+	l, screen := &ap.t.waiting.lookout, ap.t.term.Screen()
 	if !l.typed || l.typist == k.by || screen.AltScreen() {
 		return ""
 	}
@@ -72,14 +73,14 @@ func (t *Terminal) joins(k *heldInput) string {
 }
 
 // warnsAnew notes what people have to know now about what is held. The Term's lock is held.
-func (t *Terminal) warnsAnew() {
+func (ap *approvals) warnsAnew() {
 	changed := false
-	for _, k := range t.guard.held {
-		if now := t.warningOf(k); k.warning != now {
+	for _, k := range ap.held {
+		if now := ap.warningOf(k); k.warning != now {
 			k.warning, changed = now, true
 		}
 	}
 	if changed {
-		t.asksChanged()
+		ap.asksChanged()
 	}
 }

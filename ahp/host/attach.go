@@ -92,7 +92,7 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 
 func (a *Attach) begin() (first []byte, err error) {
 	t := a.t
-	t.load()
+	t.kept.load()
 	t.term.Lock()
 	defer t.term.Unlock()
 	target := t.target(a.step())
@@ -104,15 +104,15 @@ func (a *Attach) begin() (first []byte, err error) {
 		first, err = a.redrawLocked()
 	}
 	if err != nil {
-		t.windows = slices.DeleteFunc(t.windows, a.is)
+		t.viewers.windows = slices.DeleteFunc(t.viewers.windows, a.is)
 		return nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
 	}
 	if a.byCreator() {
-		t.watching++
+		t.life.watching++
 	}
 	if a.hasWindow() {
-		t.audience = append(t.audience, a)
-		t.looks(a.conn.principal)
+		t.viewers.audience = append(t.viewers.audience, a)
+		t.attention.looks(a.conn.principal)
 	}
 	a.tellAskedLocked()
 	if !a.opts.quiet {
@@ -127,7 +127,7 @@ func (a *Attach) hasWindow() bool { return a.opts.Cols > 0 }
 
 // byCreator reports whether it is the terminal's creator that watches.
 func (a *Attach) byCreator() bool {
-	return a.t.creator.ID == a.conn.principal.ID && !a.opts.quiet
+	return a.t.origin.creator.ID == a.conn.principal.ID && !a.opts.quiet
 }
 
 // attachVerb returns what the policy is asked when an attach begins. The right to look is enough:
@@ -159,7 +159,7 @@ func (a *Attach) redrawLocked() ([]byte, error) {
 		}
 		return out, nil
 	}
-	a.scrolled, a.rung = a.t.scrolled(), a.t.bells
+	a.scrolled, a.rung = a.t.viewers.scrolled(), a.t.attention.bells
 	return a.drawLocked(nil, vt.Redraw{Scrollback: cmp.Or(a.opts.History, -1)})
 }
 
@@ -178,7 +178,7 @@ func (a *Attach) ReadOnly() bool { return a.opts.ReadOnly }
 func (a *Attach) Fleeting() bool {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return a.t.fleeting && a.byCreator()
+	return a.t.life.fleeting && a.byCreator()
 }
 
 // Terminal returns what is shown.
@@ -212,26 +212,26 @@ func isHolderOnly(it store.Item) bool {
 func (a *Attach) Close() {
 	t, h := a.t, a.conn.host
 	t.term.Lock()
-	last := !a.closed && a.byCreator() && t.watching == 1
+	last := !a.closed && a.byCreator() && t.life.watching == 1
 	if !a.closed && a.byCreator() {
-		t.watching--
+		t.life.watching--
 	}
 	if !a.closed && !a.opts.quiet {
 		t.emit(Event{Kind: EventDetached, By: a.conn.Name(), from: a.conn})
 	}
 	if !a.closed && a.hasWindow() {
-		t.looksAway(a.conn.principal)
-		t.audience = slices.DeleteFunc(t.audience, a.is)
+		t.attention.looksAway(a.conn.principal)
+		t.viewers.audience = slices.DeleteFunc(t.viewers.audience, a.is)
 	}
 	a.closed = true
-	t.dropAsks()
+	t.keyboard.dropRequests()
 	a.leaveLocked()
-	gone, left := last && t.fleeting, t.abandonedLocked()
+	gone, left := last && t.life.fleeting, t.keyboard.abandonedLocked()
 	// Its key may not attach again.
-	stranded := last && t.forced && !t.exited
+	stranded := last && t.origin.forced && !t.life.exited
 	t.term.Unlock()
 	if left {
-		h.returnClaim(t, NoteLeft, t.abandonedLocked)
+		h.returnClaim(t, NoteLeft, t.keyboard.abandonedLocked)
 	}
 	a.sub.Close()
 	h.people.leave(a)
@@ -266,10 +266,10 @@ func (a *Attach) input(p []byte, later bool) error {
 	t := a.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	if t.exited {
+	if t.life.exited {
 		return ErrExited
 	}
-	if t.unstarted() {
+	if t.approvals.unstarted() {
 		return t.denied(errUnstarted)
 	}
 	who := a.conn.principal
@@ -281,7 +281,7 @@ func (a *Attach) input(p []byte, later bool) error {
 	if lost := a.losesLocked(p, err == nil || seize, later); lost != nil {
 		return lost
 	}
-	guarded := (err == nil || seize) && t.guards(a.step(), p)
+	guarded := (err == nil || seize) && t.approvals.guards(a.step(), p)
 	p = slices.Concat(a.held, p)
 	if err == nil && !guarded {
 		a.used()
@@ -294,7 +294,7 @@ func (a *Attach) input(p []byte, later bool) error {
 	}
 	if guarded {
 		a.held = nil
-		_, err := t.holdBack(a.step(), p, seize, func(error) {})
+		_, err := t.approvals.holdBack(a.step(), p, seize, func(error) {})
 		return err
 	}
 	if !seize {
@@ -335,9 +335,9 @@ func (a *Attach) WaitRoom(ctx context.Context) error {
 		}
 	}
 	select {
-	case <-a.t.room(a.step()):
+	case <-a.t.approvals.room(a.step()):
 		return nil
-	case <-a.t.done:
+	case <-a.t.life.done:
 		return ErrExited
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -373,7 +373,7 @@ func (a *Attach) Holds() bool {
 // holdsLocked reports whether the viewer's principal holds the claim. The claim of a
 // client-executed terminal belongs to its owner's connection, so no viewer holds it.
 func (a *Attach) holdsLocked() bool {
-	return !a.t.Client() && a.t.holder.principal == a.conn.principal.ID
+	return !a.t.Client() && a.t.keyboard.holder.principal == a.conn.principal.ID
 }
 
 // step returns the viewer as the one who asks.

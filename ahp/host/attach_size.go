@@ -12,6 +12,14 @@ import (
 // theme is the colours of a viewer's own terminal: foreground, background, cursor.
 type theme [3]vt.RGB
 
+// viewers is who looks at a terminal through a window. It is guarded by the Term's lock.
+type viewers struct {
+	t          *Terminal
+	windows    []*Attach // those that may type and have a window, the last active one at the end
+	audience   []*Attach // all that have a window
+	pulledBack uint64    // lines of scrollback that resizes brought back to the screen
+}
+
 // activeLocked makes the viewer the one that was active last, unless it has no window or may never
 // type. If it holds the claim, the terminal gets the size of its window.
 func (a *Attach) activeLocked() {
@@ -19,11 +27,11 @@ func (a *Attach) activeLocked() {
 	if a.opts.ReadOnly || a.opts.Cols == 0 || a.closed {
 		return
 	}
-	if n := len(t.windows); n == 0 || t.windows[n-1] != a {
-		t.windows = append(slices.DeleteFunc(t.windows, a.is), a)
+	if n := len(t.viewers.windows); n == 0 || t.viewers.windows[n-1] != a {
+		t.viewers.windows = append(slices.DeleteFunc(t.viewers.windows, a.is), a)
 	}
 	if a.holdsLocked() {
-		t.fit()
+		t.viewers.fit()
 	}
 }
 
@@ -32,9 +40,9 @@ func (a *Attach) activeLocked() {
 // does not.
 func (a *Attach) typedLocked(p []byte) {
 	t := a.t
-	n := len(t.windows)
-	elsewhere := n > 1 && t.windows[n-1] != a
-	if !elsewhere && t.lent == nil {
+	n := len(t.viewers.windows)
+	elsewhere := n > 1 && t.viewers.windows[n-1] != a
+	if !elsewhere && t.keyboard.lent == nil {
 		return // nothing depends on it
 	}
 	if keys, _ := keyboard.HasKeys(p); !keys {
@@ -44,7 +52,7 @@ func (a *Attach) typedLocked(p []byte) {
 		a.activeLocked()
 	}
 	if a.holdsLocked() {
-		t.typed = t.host.now()
+		t.keyboard.typed = t.host.now()
 	}
 }
 
@@ -84,10 +92,10 @@ func (a *Attach) typeLocked(p []byte, active func()) error {
 // gets that of another viewer of the holder's.
 func (a *Attach) leaveLocked() {
 	t := a.t
-	followed := t.followed() == a
-	t.windows = slices.DeleteFunc(t.windows, a.is)
+	followed := t.viewers.followed() == a
+	t.viewers.windows = slices.DeleteFunc(t.viewers.windows, a.is)
 	if followed {
-		t.fit()
+		t.viewers.fit()
 	}
 }
 
@@ -95,8 +103,8 @@ func (a *Attach) is(other *Attach) bool { return a == other }
 
 // followed returns the viewer whose window the terminal follows: of the holder's viewers the one
 // that was active last, or nil.
-func (t *Terminal) followed() *Attach {
-	for _, a := range slices.Backward(t.windows) {
+func (v *viewers) followed() *Attach {
+	for _, a := range slices.Backward(v.windows) {
 		if a.holdsLocked() && a.cols > 0 && a.rows > 0 {
 			return a
 		}
@@ -106,8 +114,9 @@ func (t *Terminal) followed() *Attach {
 
 // fit gives the terminal the size of the window of the viewer that it follows, and the colours, if
 // they are known. If it follows none it stays as it is. The Term's lock is held.
-func (t *Terminal) fit() {
-	a := t.followed()
+func (v *viewers) fit() {
+	t := v.t
+	a := v.followed()
 	if a == nil {
 		return
 	}
@@ -118,7 +127,7 @@ func (t *Terminal) fit() {
 	size := ahp.TerminalResized{Cols: min(a.cols, MaxCols), Rows: min(a.rows, MaxRows)}
 	cols, rows := screen.Size()
 	if (cols != size.Cols || rows != size.Rows) && t.resize(size) == "" {
-		t.append(size, nil)
+		t.log.append(size, nil)
 	}
 }
 
@@ -128,5 +137,5 @@ func (a *Attach) SetTheme(fg, bg, cursor vt.RGB) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	a.theme = &theme{fg, bg, cursor}
-	a.t.fit()
+	a.t.viewers.fit()
 }

@@ -50,11 +50,16 @@ func (s *sight) happened(why Want, now time.Time) {
 	}
 }
 
-// sights is what a terminal's viewers have seen of it. It is guarded by the Term's lock.
-type sights struct {
+// attention is what a terminal's viewers have seen of it. It is guarded by the Term's lock.
+type attention struct {
+	t      *Terminal
 	others sight             // those that have never looked
 	by     map[string]*sight // by [authz.Person]: a page's is its key's
 	waits  time.Time         // since when it has waited for what it waits for now
+
+	bells    uint64    // how often the program rang
+	rang     time.Time // when the feed was told of the bell last
+	notified time.Time // when the program's last notification was passed on
 }
 
 // maxSights is how many that have looked a terminal remembers: more than there are people. Somebody
@@ -63,13 +68,14 @@ const maxSights = 256
 
 // happened notes something that is of interest to whoever did not see it, and tells those who look
 // at other terminals. The Term's lock is held.
-func (t *Terminal) happened(why Want) {
-	if t.replay != nil {
+func (n *attention) happened(why Want) {
+	t := n.t
+	if t.kept.replay != nil {
 		return // it is no news
 	}
 	now := t.host.now()
-	t.sights.others.happened(why, now)
-	for _, s := range t.sights.by {
+	n.others.happened(why, now)
+	for _, s := range n.by {
 		s.happened(why, now)
 	}
 	t.host.people.tell()
@@ -77,29 +83,29 @@ func (t *Terminal) happened(why Want) {
 
 // looks notes that a window shows the terminal from now on, and looksAway that one does not any
 // more. The Term's lock is held.
-func (t *Terminal) looks(p authz.Principal) {
-	s := t.sights.by[authz.Person(p.ID)]
+func (n *attention) looks(p authz.Principal) {
+	s := n.by[authz.Person(p.ID)]
 	if s == nil {
-		t.sights.forget()
-		if t.sights.by == nil {
-			t.sights.by = map[string]*sight{}
+		n.forget()
+		if n.by == nil {
+			n.by = map[string]*sight{}
 		}
 		s = &sight{}
-		t.sights.by[authz.Person(p.ID)] = s
+		n.by[authz.Person(p.ID)] = s
 	}
 	*s = sight{looking: s.looking + 1}
-	t.host.people.tell()
+	n.t.host.people.tell()
 }
 
-func (t *Terminal) looksAway(p authz.Principal) {
-	if s := t.sights.by[authz.Person(p.ID)]; s != nil {
-		*s = sight{looking: s.looking - 1, seen: t.host.now()}
-		t.host.people.tell() // what it waits for wants them again
+func (n *attention) looksAway(p authz.Principal) {
+	if s := n.by[authz.Person(p.ID)]; s != nil {
+		*s = sight{looking: s.looking - 1, seen: n.t.host.now()}
+		n.t.host.people.tell() // what it waits for wants them again
 	}
 }
 
 // forget makes room for one more.
-func (v *sights) forget() {
+func (v *attention) forget() {
 	for id, s := range v.by {
 		if len(v.by) < maxSights {
 			return
@@ -112,27 +118,28 @@ func (v *sights) forget() {
 
 // wants returns whether the terminal wants p, and why. What p has to answer comes before what p has
 // only missed. The Term's lock is held.
-func (t *Terminal) wants(p authz.Principal) (w Wanted, ok bool) {
-	s := t.sights.by[authz.Person(p.ID)]
+func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
+	t := n.t
+	s := n.by[authz.Person(p.ID)]
 	if s == nil {
-		s = &t.sights.others
-		if s.want == WantExited && authz.Person(t.creator.ID) != authz.Person(p.ID) {
+		s = &n.others
+		if s.want == WantExited && authz.Person(t.origin.creator.ID) != authz.Person(p.ID) {
 			return w, false // the end of what others run, and p has never looked at
 		}
 	}
-	if s.looking > 0 || t.fleeting || t.EndedBy() != "" {
+	if s.looking > 0 || t.life.fleeting || t.EndedBy() != "" {
 		return w, false
 	}
 	w = Wanted{Terminal: t, Why: s.want, Since: s.since, At: s.since}
-	if t.waits.shown != WaitingNone && !t.exited {
-		w.also(Want(t.waits.shown), t.sights.waits)
+	if t.waiting.needs.shown != WaitingNone && !t.life.exited {
+		w.also(Want(t.waiting.needs.shown), n.waits)
 	}
-	if len(t.asks) > 0 && authz.Person(t.holder.principal) == authz.Person(p.ID) {
+	if len(t.keyboard.requests) > 0 && authz.Person(t.keyboard.holder.principal) == authz.Person(p.ID) {
 		why := w.Why
-		for _, k := range t.asks {
+		for _, k := range t.keyboard.requests {
 			w.also(WantKeyboard, k.at)
 		}
-		w.By = t.asks[0].to.text()
+		w.By = t.keyboard.requests[0].to.text()
 		if why == Want(WaitingApproval) { // which comes first
 			w.Why = why
 		}
@@ -168,7 +175,7 @@ func (h *Host) Wanting(p authz.Principal) ([]Wanted, error) {
 	var list []Wanted
 	for _, t := range order {
 		t.term.Lock()
-		if w, ok := t.wants(p); ok {
+		if w, ok := t.attention.wants(p); ok {
 			list = append(list, w)
 		}
 		t.term.Unlock()

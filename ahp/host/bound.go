@@ -15,54 +15,54 @@ import (
 var errTrustUnwatched = errors.New("nobody may watch whether the program reads; say yes to each")
 
 // binds reports whether p, which s types, is bound. The Term's lock is held.
-func (t *Terminal) binds(s step, p []byte) bool {
+func (ap *approvals) binds(s step, p []byte) bool {
 	if s.answers != nil {
 		return true
 	}
-	return t.guard.on && s.conn != nil && s.conn.agent() && !s.approved && !t.interrupts(p)
+	return ap.on && s.conn != nil && s.conn.agent() && !s.approved && !ap.interrupts(p)
 }
 
 // bind notes what s types next is bound to. The Term's lock is held.
-func (t *Terminal) bind(s step) {
-	if s.answers != nil || t.term.Held() == 0 {
-		t.guard.answers = s.answers
+func (ap *approvals) bind(s step) {
+	if s.answers != nil || ap.t.term.Held() == 0 {
+		ap.answers = s.answers
 	}
 }
 
 // boundTo returns for which process group bound input is, and whether it may be a secret; 0: for
 // none any more, and what was held of it has been dropped. The Term's lock is held.
-func (t *Terminal) boundTo() (group int, secrets bool) {
-	q := t.guard.answers
+func (ap *approvals) boundTo() (group int, secrets bool) {
+	q := ap.answers
 	switch {
 	case q == nil:
-		t.lookAtTrust()
-		return t.guard.trust.group, t.guard.trust.secrets
-	case t.stands(q):
+		ap.lookAtTrust()
+		return ap.trust.group, ap.trust.secrets
+	case ap.stands(q):
 		return q.line.Foreground, true
 	}
-	t.guard.answers = nil
-	t.dropHeldText(errQuestionOver.Error())
+	ap.answers = nil
+	ap.dropHeldText(errQuestionOver.Error())
 	return 0, false
 }
 
 // boundSecrets reports whether what is held may be a secret because of what it is bound to. The
 // Term's lock is held.
-func (t *Terminal) boundSecrets() bool {
-	return t.guard.answers != nil || t.guard.trust.secrets
+func (ap *approvals) boundSecrets() bool {
+	return ap.answers != nil || ap.trust.secrets
 }
 
 // LookBound finds out whether the program reads that the input is bound to.
 func (g gate) LookBound(line ptypool.Line) (pass ptypool.Pass, still func() bool) {
 	t := g.t
 	t.term.Lock()
-	if t.exited {
+	if t.life.exited {
 		t.term.Unlock()
 		return ptypool.PassNothing, nil
 	}
-	t.loadLocked()
-	group, secrets := t.boundTo()
-	asked, at := t.guard.answers != nil, t.foregroundLocked(line)
-	secret := !secrets && t.asksSecret()
+	t.kept.loadLocked()
+	group, secrets := t.approvals.boundTo()
+	asked, at := t.approvals.answers != nil, t.waiting.foregroundLocked(line)
+	secret := !secrets && t.approvals.asksSecret()
 	t.term.Unlock()
 	switch {
 	case group == 0, group != line.Foreground:
@@ -81,8 +81,8 @@ func (g gate) LookBound(line ptypool.Line) (pass ptypool.Pass, still func() bool
 	case reads == foreground.Unknown:
 		t.term.Lock()
 		defer t.term.Unlock()
-		if t.guard.trust.group == group {
-			t.endTrust(errTrustUnwatched)
+		if t.approvals.trust.group == group {
+			t.approvals.endTrust(errTrustUnwatched)
 		}
 	}
 	return ptypool.PassNothing, nil

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"termhost/ahp"
@@ -19,6 +20,22 @@ type claimed struct {
 	role authz.Role
 	at   time.Time
 	seq  uint64 // the action's serverSeq
+}
+
+// keyboardClaim is who may type into a terminal, from whom that one has it, and who asks for it. It
+// is guarded by the Term's lock.
+type keyboardClaim struct {
+	t      *Terminal
+	holder holder
+	prior  *loan // from whom the holder took the claim, to hand it back; nil: from nobody
+	lent   *loan // to whom it goes back by itself; nil: it is the holder's own
+	last   claimed
+	typed  time.Time   // when the holder of a claim on loan typed last
+	idle   *time.Timer // returns a claim on loan; nil: none, or it is never returned
+
+	requests    []request   // who wants the keyboard, the first one first; see setRequests
+	requestsEnd *time.Timer // drops those that are too old; nil: there are none
+	wanted      atomic.Bool // there are requests; read without the Term's lock, too
 }
 
 // holderOf binds a claim to a principal: to the one that its clientId belongs to or, for an agent
@@ -68,22 +85,22 @@ func isSession(uri string) bool {
 }
 
 // claim gives the terminal to next, after the policy has agreed. The Term's lock is held.
-func (t *Terminal) claim(s step, next holder) (reason string) {
-	if t.crosses(s) {
+func (kb *keyboardClaim) claim(s step, next holder) (reason string) {
+	if kb.crosses(s) {
 		return fmt.Sprintf("%s claimed it at the same moment; look, then claim again",
-			t.holder.text())
+			kb.holder.text())
 	}
-	prior := t.holder
+	prior := kb.holder
 	if s.conn.principal.IsPage() && s.conn.claims(next) && prior.claim != next.claim {
-		t.lend(next, s, true) // as a person who takes it with ssh
+		kb.lend(next, s, true) // as a person who takes it with ssh
 	} else {
-		t.hold(next, s)
+		kb.hold(next, s)
 	}
 	if prior.named() != next.named() {
-		t.tell(nil, Note{Kind: NoteHas})
+		kb.tell(nil, Note{Kind: NoteHas})
 	}
-	if !s.conn.sub.Subscribed(t.ch) {
-		s.conn.sub.Answer(t.uri, ahp.TerminalClaimed{Claim: next.claim}, s.origin, "")
+	if !s.conn.sub.Subscribed(kb.t.ch) {
+		s.conn.sub.Answer(kb.t.uri, ahp.TerminalClaimed{Claim: next.claim}, s.origin, "")
 	}
 	return ""
 }
@@ -96,8 +113,9 @@ func (t *Terminal) claim(s step, next holder) (reason string) {
 // AHP does not tell what a client had seen when it claimed. If the last claim has not been written
 // to the sender yet, the sender had not seen it. If it was written only just now, or if the sender
 // does not subscribe to the terminal, the two may still have crossed on the way.
-func (t *Terminal) crosses(s step) bool {
-	last, holds := &t.last, t.holder.claim
+func (kb *keyboardClaim) crosses(s step) bool {
+	t := kb.t
+	last, holds := &kb.last, kb.holder.claim
 	switch {
 	case last.by == nil, last.by == s.conn, s.principal.Role > last.role:
 		return false
@@ -113,28 +131,29 @@ func (t *Terminal) crosses(s step) bool {
 // hold makes next the holder. If that takes the claim from the former holder, what the former
 // holder typed and the program has not read is dropped: nobody types after losing the claim. A
 // holder that passes the claim on has meant what it typed. The Term's lock is held.
-func (t *Terminal) hold(next holder, s step) { t.holdOnLoan(next, s, nil, nil) }
+func (kb *keyboardClaim) hold(next holder, s step) { kb.holdOnLoan(next, s, nil, nil) }
 
 // holdOnLoan is hold with the loans that next has the claim on.
-func (t *Terminal) holdOnLoan(next holder, s step, prior, lent *loan) {
-	by, from := s.name(), t.holder
-	seized := s.principal.ID != t.holder.principal
-	if seized && next.principal != t.holder.principal {
+func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
+	t := kb.t
+	by, from := s.name(), kb.holder
+	seized := s.principal.ID != kb.holder.principal
+	if seized && next.principal != kb.holder.principal {
 		queued := t.term.InputQueued()
 		t.term.DiscardInput()
-		t.cutOff(t.holder, next, queued)
+		kb.cutOff(kb.holder, next, queued)
 	}
-	t.dropHeldOf(t.holder, next)
-	t.holder, t.prior, t.lent = next, prior, lent
-	t.setAsks(nil)
-	t.watchIdle(0)
+	t.approvals.dropHeldOf(kb.holder, next)
+	kb.holder, kb.prior, kb.lent = next, prior, lent
+	kb.setRequests(nil)
+	kb.watchIdle(0)
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Holder, m.Lender = next.text(), prior.lender() })
-	seq := t.append(ahp.TerminalClaimed{Claim: next.claim}, s.origin)
-	t.last = claimed{by: s.conn, role: s.principal.Role, at: t.host.now(), seq: seq}
+	seq := t.log.append(ahp.TerminalClaimed{Claim: next.claim}, s.origin)
+	kb.last = claimed{by: s.conn, role: s.principal.Role, at: t.host.now(), seq: seq}
 	t.host.list.changed()
 	if from.named() != next.named() {
 		t.emit(Event{Kind: EventHolderChanged, By: by, To: next.text(), from: s.conn})
 	}
-	t.wakeDeciders() // others may decide now
-	t.fit()
+	t.approvals.wakeDeciders() // others may decide now
+	t.viewers.fit()
 }

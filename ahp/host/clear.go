@@ -21,24 +21,24 @@ func (t *Terminal) clear(s step, a ahp.TerminalCleared) (reason string) {
 		return reason
 	}
 	t.accept(s, a)
-	t.empty(redrawn)
+	t.output.empty(redrawn)
 	return ""
 }
 
 // empty does what follows terminal/cleared. redrawn: the program's own screen is empty, too.
-func (t *Terminal) empty(redrawn bool) {
-	screen := t.term.Screen()
+func (o *output) empty(redrawn bool) {
+	screen := o.t.term.Screen()
 	full := screen.AltScreen()
 	if !screen.InSequence() { // else what is fed would end the sequence, and its rest become text
 		if !redrawn && !full {
-			t.keepCursorLine(screen)
+			o.keepCursorLine(screen)
 		}
 		screen.Feed([]byte("\x1b[3J"), nil) // xterm's "Erase Saved Lines"
 	}
 	// On the alternate screen a program goes on drawing over what is there.
 	if !redrawn || full {
 		if left := screen.AppendRedraw(nil, vt.Redraw{}); !bytes.Equal(left, blank(screen)) {
-			t.content.data(t.channel(), left)
+			o.content.data(o.t.channel(), left)
 		}
 	}
 }
@@ -52,7 +52,7 @@ func blank(screen *vt.Terminal) []byte {
 // keepCursorLine moves the line of the cursor to the top of the main screen and erases all others.
 // A screen that the program has divided with margins stays as it is. So does one whose cursor is in
 // the last column: it may be about to wrap, and would forget that when it is moved.
-func (t *Terminal) keepCursorLine(screen *vt.Terminal) {
+func (o *output) keepCursorLine(screen *vt.Terminal) {
 	x, y, _ := screen.Cursor()
 	cols, rows := screen.Size()
 	top, bottom, originMode := screen.Margins()
@@ -68,5 +68,5 @@ func (t *Terminal) keepCursorLine(screen *vt.Terminal) {
 	}
 	before := screen.Scrolled()
 	screen.Feed(fmt.Appendf(seq, "\x1b[1;%dH", x+1), nil)
-	t.pulledBack += screen.Scrolled() - before // they did not go into the history
+	o.t.viewers.pulledBack += screen.Scrolled() - before // they did not go into the history
 }

@@ -166,7 +166,7 @@ func (c *Conn) Close() {
 			leave()
 			h.awaitClient(id)
 			for _, t := range h.all() {
-				t.withdrawAsks()
+				t.keyboard.withdrawRequests()
 			}
 		}
 	}

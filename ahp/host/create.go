@@ -129,7 +129,7 @@ func (c *Conn) Begin(o CreateOptions) (t *Terminal, starting *Starting, err erro
 		return nil, nil, err
 	}
 	c.host.open(t)
-	return t, t.starting, nil
+	return t, t.approvals.starting, nil
 }
 
 // start is Host.start for the connection's principal. It waits for a person's yes if the start
@@ -137,13 +137,13 @@ func (c *Conn) Begin(o CreateOptions) (t *Terminal, starting *Starting, err erro
 func (c *Conn) start(o CreateOptions) (*Terminal, error) {
 	o.conn = c
 	t, err := c.host.start(c.principal, o)
-	if err != nil || t.starting == nil {
+	if err != nil || t.approvals.starting == nil {
 		return t, err
 	}
 	if o.Held != nil {
-		o.Held(t.starting)
+		o.Held(t.approvals.starting)
 	}
-	return t, t.starting.Wait(c.ctx)
+	return t, t.approvals.starting.Wait(c.ctx)
 }
 
 // start makes a terminal and starts its process. Its output is not read before open is called.
@@ -153,17 +153,16 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 		return nil, err
 	}
 	t := &Terminal{
-		host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced,
-		exec: o.exec, tap: o.Tap, tag: o.Tag, recorded: o.Record, holder: owner,
-		renamed: o.KeepTitle,
-		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
-		createdBy: o.by(p),
+		host: h, exec: o.exec, tap: o.Tap, tag: o.Tag, renamed: o.KeepTitle,
+		origin: origin{created: h.now(), creator: p, createdBy: o.by(p), forced: o.Forced},
 	}
+	t.begin()
+	t.life.transient, t.recorder.recorded, t.keyboard.holder = o.Transient, o.Record, owner
 	if owner.agent != "" {
-		t.createdBy = owner.name
+		t.origin.createdBy = owner.name
 	}
 	if len(o.Argv) > 0 || o.Line != "" {
-		t.typist.last = t.createdBy // of what the program begins by itself
+		t.commands.typist.last = t.origin.createdBy // of what the program begins by itself
 	}
 	if t.exec == nil {
 		t.exec = &serverExecutor{}
@@ -218,13 +217,13 @@ func (h *Host) complete(p authz.Principal, o *CreateOptions) (owner holder, err 
 // run starts the Term of a registered terminal, for by, which may be nil. From then on others find
 // the terminal; if it fails, the registration is taken back.
 func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
-	t.keep()
+	t.log.keep()
 	if err := start(); err != nil {
-		close(t.started) // a process that started during a shutdown is read to its end
+		close(t.life.started) // a process that started during a shutdown is read to its end
 		h.mu.Lock()
 		h.forgetLocked(t)
 		h.mu.Unlock()
-		h.janitor.sweep(t.journal.Remove())
+		h.janitor.sweep(t.log.journal.Remove())
 		t.ch.Remove()
 		if errors.Is(err, ptypool.ErrShutdown) {
 			if t.term != nil {
@@ -234,7 +233,7 @@ func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 		}
 		return err
 	}
-	t.emit(Event{Kind: EventCreated, By: t.createdBy, from: by}) // nobody else knows t yet
+	t.emit(Event{Kind: EventCreated, By: t.origin.createdBy, from: by}) // nobody else knows t yet
 	h.mu.Lock()
 	h.order = append(h.order, t)
 	h.terminals[t.uri] = t
@@ -250,11 +249,11 @@ func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 
 // open has the output of a terminal read that start has made.
 func (h *Host) open(t *Terminal) {
-	close(t.started)
+	close(t.life.started)
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.stir()
-	t.stirQuiet()
+	t.waiting.stir()
+	t.waiting.stirQuiet()
 }
 
 // defaultScrollbackBytes is how much output is retained unless the configuration says otherwise:
@@ -301,7 +300,7 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	}
 	t.id, _ = ahp.TerminalName(t.uri)
 	t.naming.Store(&naming{name: name})
-	if err := h.mayCreateLocked(t.creator); err != nil {
+	if err := h.mayCreateLocked(t.origin.creator); err != nil {
 		return err
 	}
 	title := CleanTitle(o.Title)
@@ -312,10 +311,10 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 		Title: title, Cwd: cwd, Cols: o.Cols, Rows: o.Rows, Claim: o.Claim,
 		Client: t.Client(), IsPty: t.exec.isPty(),
 	}
-	t.lastCwd = st.Cwd
+	t.output.lastCwd = st.Cwd
 	keyboard := t.exec.kind() == authz.Server && !t.Piped()
 	h.guardNewLocked(t, o, keyboard)
-	st.Termhost.Guarded, st.Termhost.Holder = t.guard.on, t.holder.text()
+	st.Termhost.Guarded, st.Termhost.Holder = t.approvals.on, t.keyboard.holder.text()
 	st.Termhost.Name = t.otherName()
 	ch, err := h.store.Add(t.uri, st)
 	if errors.Is(err, store.ErrExists) {

@@ -95,7 +95,7 @@ func (c *Conn) step(clientSeq int64) step {
 // dispatch is the one place where a client's action changes a terminal. The check, the side effect
 // and the append are one step under the Term's lock.
 func (t *Terminal) dispatch(s step, a ahp.Action) (taken bool) {
-	t.load()
+	t.kept.load()
 	var next holder
 	if cl, ok := a.(ahp.TerminalClaimed); ok {
 		// Asked before the lock is taken: it takes Host.mu.
@@ -141,7 +141,7 @@ func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
 		case next.principal == "":
 			return reasonClaim
 		}
-		return t.claim(s, next)
+		return t.keyboard.claim(s, next)
 	case ahp.TerminalCleared:
 		return t.clear(s, a)
 	default:
@@ -194,7 +194,7 @@ func verbOf(a ahp.Action) (authz.Verb, bool) {
 // accept appends a client's action. A sender that does not subscribe to the terminal gets its echo
 // all the same. The Term's lock is held.
 func (t *Terminal) accept(s step, a ahp.Action) {
-	t.append(a, s.origin)
+	t.log.append(a, s.origin)
 	if !s.conn.sub.Subscribed(t.ch) {
 		s.conn.sub.Answer(t.uri, a, s.origin, "")
 	}
@@ -204,7 +204,7 @@ func (t *Terminal) accept(s step, a ahp.Action) {
 // password.
 func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 	switch reason := t.inputs.follows(s, a.After); {
-	case t.exited:
+	case t.life.exited:
 		return reasonExited
 	case s.over():
 		return reasonOver
@@ -218,8 +218,8 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 		}
 		s.conn.sub.Answer(t.uri, ahp.TerminalInput{}, s.origin, "")
 	}
-	if t.guards(s, a.Data) {
-		if _, err := t.holdBack(s, a.Data, false, answer); err != nil {
+	if t.approvals.guards(s, a.Data) {
+		if _, err := t.approvals.holdBack(s, a.Data, false, answer); err != nil {
 			return reasonOf(err)
 		}
 		t.inputs.take(s)
@@ -240,7 +240,7 @@ func (t *Terminal) resize(a ahp.TerminalResized) (reason string) {
 	if a.Cols < 1 || a.Cols > MaxCols || a.Rows < 1 || a.Rows > MaxRows {
 		return reasonSize
 	}
-	if t.exited {
+	if t.life.exited {
 		return reasonExited
 	}
 	err := t.resizeBy(func() error { return t.exec.resize(a.Cols, a.Rows) })
@@ -257,8 +257,8 @@ func (t *Terminal) resizeBy(resize func() error) error {
 	if err := resize(); err != nil {
 		return err
 	}
-	t.pulledBack += screen.Scrolled() - before + uint64(lines-screen.HistoryLines())
-	t.content.resized()
+	t.viewers.pulledBack += screen.Scrolled() - before + uint64(lines-screen.HistoryLines())
+	t.output.content.resized()
 	return nil
 }
 

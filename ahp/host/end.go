@@ -87,7 +87,7 @@ func (h *Host) removeFor(t *Terminal, by string, from *Conn) {
 		notice = "disposed by " + Printable(by)
 	}
 	t.exec.end(hangupGrace, notice)
-	<-t.done
+	<-t.life.done
 	h.forgetFor(t, by, from)
 }
 
@@ -99,10 +99,10 @@ func (h *Host) forget(t *Terminal, by string) { h.forgetFor(t, by, nil) }
 // forgetFor is forget; from is the connection of by, or nil.
 func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
 	t.term.Lock()
-	t.endTape() // it may have been behind
-	t.usage.forgotten = true
-	t.countMemory()
-	guarded := t.guard.on && t.guard.named
+	t.recorder.finish() // it may have been behind
+	t.output.usage.forgotten = true
+	t.output.countMemory()
+	guarded := t.approvals.on && t.approvals.named
 	t.term.Unlock()
 	h.indexes.Drop(t)
 	h.mu.Lock()
@@ -113,7 +113,7 @@ func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
 			h.noteGuardedLocked(t.Name(), true)
 		}
 		t.ch.Retire()
-		h.janitor.sweep(t.journal.Remove()) // before another terminal may get the NAME
+		h.janitor.sweep(t.log.journal.Remove()) // before another terminal may get the NAME
 	}
 	h.mu.Unlock()
 	if first {
@@ -121,7 +121,7 @@ func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
 		t.emit(Event{Kind: EventDisposed, By: by, from: from})
 		h.list.changedThen(func() {
 			t.ch.Remove()
-			close(t.gone)
+			close(t.life.gone)
 		})
 	}
 }
@@ -135,7 +135,7 @@ func (h *Host) Signal(p authz.Principal, t *Terminal, sig syscall.Signal) error 
 	if t.exitedNow() {
 		return ErrExited
 	}
-	if t.withdrawStart("it was signalled by " + Printable(p.Name)) {
+	if t.approvals.withdrawStart("it was signalled by " + Printable(p.Name)) {
 		return nil
 	}
 	if t.term.Signal(sig) != nil {
@@ -164,8 +164,8 @@ func (h *Host) Forget(p authz.Principal, t *Terminal) error {
 	}
 	by := nameOf(p)
 	t.term.Lock()
-	if t.holder.agent != "" && t.holder.principal == p.ID {
-		by = t.holder.text() // its agent, which has no more use for it
+	if t.keyboard.holder.agent != "" && t.keyboard.holder.principal == p.ID {
+		by = t.keyboard.holder.text() // its agent, which has no more use for it
 	}
 	t.term.Unlock()
 	if t.exitedNow() {

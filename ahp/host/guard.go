@@ -33,14 +33,17 @@ const (
 	maxTerminalAsks = 64
 )
 
-// guard holds back what agents type into a terminal. It is guarded by the Term's lock.
-type guard struct {
-	on    bool
-	held  []*heldInput // in the order in which it was asked for
-	trust trust        // a person's yes to all that an agent types
-	ahead bool         // an agent has typed something since input was dropped for the guard
-	tells bool         // the shell tells when a command ends
-	looks bool         // what is held is looked at now and then
+// approvals holds back what agents type into a terminal. It is guarded by the Term's lock.
+type approvals struct {
+	t        *Terminal
+	starting *Starting // nil: its program needs no yes of a person to start; it never changes
+
+	on         bool
+	held       []*heldInput // in the order in which it was asked for
+	trust      trust        // a person's yes to all that an agent types
+	typedSince bool         // an agent has typed something since input was dropped for the guard
+	tells      bool         // the shell tells when a command ends
+	looks      bool         // what is held is looked at now and then
 	// answers is what bound input that is held may answer; nil: what the trusted command asks.
 	answers *question
 	named   bool // the NAME stays guarded when the terminal is gone
@@ -48,6 +51,7 @@ type guard struct {
 	// that one has decided since. Nobody approves by NAME what came afterwards.
 	shown map[string][]string
 	last  string // how the last decision went, for those who come too late
+	ahead ahead  // what agents typed before the program reads
 }
 
 // asker is one agent: a client of AHP, or a principal that types in another way.
@@ -93,32 +97,32 @@ type heldInput struct {
 
 // guards reports whether p has to be held back if s, who is about to type it, types it. The Term's
 // lock is held.
-func (t *Terminal) guards(s step, p []byte) bool {
+func (ap *approvals) guards(s step, p []byte) bool {
 	if !s.conn.agent() {
 		return false
 	}
-	if t.guard.on && !t.trusts(s) && !t.interrupts(p) {
+	if ap.on && !ap.trusts(s) && !ap.interrupts(p) {
 		return true
 	}
-	t.guard.ahead = true
+	ap.typedSince = true
 	return false
 }
 
 // interrupts reports whether p is the interrupt key and nothing else, in whichever form the program
 // has asked for.
-func (t *Terminal) interrupts(p []byte) bool {
-	encoded := keyboard.Key{Code: 'c', Mods: keyboard.Ctrl}.Append(nil, t.term.Screen().KeyModes())
+func (ap *approvals) interrupts(p []byte) bool {
+	encoded := keyboard.Key{Code: 'c', Mods: keyboard.Ctrl}.Append(nil, ap.t.term.Screen().KeyModes())
 	return len(p) > 0 && (len(bytes.Trim(p, "\x03")) == 0 || bytes.Equal(p, encoded))
 }
 
 // holdBack holds what s types, which is not kept, until somebody has decided. It returns why it is
 // not even held; then answer is not called. The Term's lock is held.
-func (t *Terminal) holdBack(s step, p []byte, lends bool, answer func(error)) (*heldInput, error) {
-	if err := t.refusesSecret(s, p); err != nil {
+func (ap *approvals) holdBack(s step, p []byte, lends bool, answer func(error)) (*heldInput, error) {
+	if err := ap.refusesSecret(s, p); err != nil {
 		return nil, err
 	}
 	count, size := 0, len(p)
-	for _, k := range t.guard.held {
+	for _, k := range ap.held {
 		if k.s.principal.ID == s.principal.ID {
 			count++
 			size += len(k.text)
@@ -126,29 +130,30 @@ func (t *Terminal) holdBack(s step, p []byte, lends bool, answer func(error)) (*
 	}
 	switch {
 	case size > maxHeldText:
-		return nil, t.denied(errHeldText)
-	case count >= maxHeldAsks, len(t.guard.held) >= maxTerminalAsks:
-		return nil, t.denied(errHeldAsks)
+		return nil, ap.t.denied(errHeldText)
+	case count >= maxHeldAsks, len(ap.held) >= maxTerminalAsks:
+		return nil, ap.t.denied(errHeldAsks)
 	}
-	k := &heldInput{s: s, does: does(string(p), t.keysActNow()), text: slices.Clone(p),
-		question: t.asksNow(), lends: lends, answer: answer, meant: t.meantFor()}
+	k := &heldInput{s: s, does: does(string(p), ap.keysActNow()), text: slices.Clone(p),
+		question: ap.asksNow(), lends: lends, answer: answer, meant: ap.meantFor()}
 	if k.question == nil {
 		k.lines, k.hidden = visible.Lines(string(p))
 	}
-	t.askPeople(k)
+	ap.askPeople(k)
 	return k, nil
 }
 
 // askPeople asks for a person's decision about k. The Term's lock is held.
-func (t *Terminal) askPeople(k *heldInput) {
+func (ap *approvals) askPeople(k *heldInput) {
+	t := ap.t
 	s := k.s
 	k.id, k.by, k.since = t.host.nextAsk(), s.name(), t.host.now()
-	k.expiry = time.AfterFunc(t.host.approvalTime, func() { t.giveUp(k, errUnanswered) })
-	k.unwatch = context.AfterFunc(s.conn.ctx, func() { t.giveUp(k, context.Cause(s.conn.ctx)) })
-	k.warning = t.warningOf(k)
-	t.guard.held = append(t.guard.held, k)
-	t.asksChanged()
-	t.lookAtHeldLater()
+	k.expiry = time.AfterFunc(t.host.approvalTime, func() { ap.giveUp(k, errUnanswered) })
+	k.unwatch = context.AfterFunc(s.conn.ctx, func() { ap.giveUp(k, context.Cause(s.conn.ctx)) })
+	k.warning = ap.warningOf(k)
+	ap.held = append(ap.held, k)
+	ap.asksChanged()
+	ap.lookAtHeldLater()
 	t.emit(Event{Kind: EventAsks, Ask: k.id, By: k.by, from: s.conn})
 	t.host.log.Info("input held for approval", "name", t.Name(), "ask", k.id,
 		"principal", k.by)
@@ -167,30 +172,30 @@ var (
 )
 
 // giveUp ends the wait for a decision, if there was none yet.
-func (t *Terminal) giveUp(k *heldInput, why error) {
-	t.term.Lock()
-	defer t.term.Unlock()
-	t.dropHeld(nil, why, func(o *heldInput) bool { return o == k })
+func (ap *approvals) giveUp(k *heldInput, why error) {
+	ap.t.term.Lock()
+	defer ap.t.term.Unlock()
+	ap.dropHeld(nil, why, func(o *heldInput) bool { return o == k })
 }
 
 // settle takes k out of what is held and tells the agent what became of it; nil: it was typed. The
 // Term's lock is held.
-func (t *Terminal) settle(k *heldInput, why error) {
-	t.guard.held = slices.DeleteFunc(t.guard.held, func(o *heldInput) bool { return o == k })
+func (ap *approvals) settle(k *heldInput, why error) {
+	ap.held = slices.DeleteFunc(ap.held, func(o *heldInput) bool { return o == k })
 	k.expiry.Stop()
 	k.unwatch()
 	k.answer(why)
-	t.asksChanged()
+	ap.asksChanged()
 }
 
 // dropHeld rejects all that is held and that which selects, and tells the viewers of those who
 // decide, except by's: that one has done it. The Term's lock is held.
-func (t *Terminal) dropHeld(by *Conn, why error, which func(*heldInput) bool) {
-	for _, k := range slices.Clone(t.guard.held) {
+func (ap *approvals) dropHeld(by *Conn, why error, which func(*heldInput) bool) {
+	for _, k := range slices.Clone(ap.held) {
 		if which(k) {
-			t.settle(k, why)
-			t.tellDeciders(by, Note{Kind: NoteGone, Agent: k.by, Why: Printable(why.Error())})
-			t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, To: k.by,
+			ap.settle(k, why)
+			ap.tellDeciders(by, Note{Kind: NoteGone, Agent: k.by, Why: Printable(why.Error())})
+			ap.t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, To: k.by,
 				Reason: why.Error(), from: by})
 		}
 	}
@@ -201,13 +206,13 @@ func anyHeld(*heldInput) bool { return true }
 
 // dropHeldOf rejects what is held of the agents of a former holder when another one becomes the
 // holder: they have lost the keyboard. The Term's lock is held.
-func (t *Terminal) dropHeldOf(was, next holder) {
+func (ap *approvals) dropHeldOf(was, next holder) {
 	if was.claim == next.claim {
 		return
 	}
-	t.endTrust(errTrustHolder)
+	ap.endTrust(errTrustHolder)
 	why := fmt.Errorf("%s has the keyboard now", next.text())
-	t.dropHeld(nil, why, func(k *heldInput) bool {
+	ap.dropHeld(nil, why, func(k *heldInput) bool {
 		its := k.s.conn.client != nil && next.claim == ahp.ClientClaim(k.s.conn.client.id)
 		return k.s.principal.ID == was.principal && !its && k.starts == nil
 	})
@@ -215,22 +220,23 @@ func (t *Terminal) dropHeldOf(was, next holder) {
 
 // asksChanged tells all who want to know that something else is held than before, or that the guard
 // was turned on or off. The Term's lock is held.
-func (t *Terminal) asksChanged() {
-	t.setWaits(func(w *waits) { w.approval = len(t.guard.held) > 0 }, "")
+func (ap *approvals) asksChanged() {
+	t := ap.t
+	t.waiting.set(func(w *needs) { w.approval = len(ap.held) > 0 }, "")
 	var asks []ahp.TerminalAsk
-	for _, k := range t.guard.held {
-		asks = append(asks, t.askOf(k))
+	for _, k := range ap.held {
+		asks = append(asks, ap.askOf(k))
 	}
 	t.ch.SetAsks(asks)
-	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Guarded = t.guard.on })
+	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Guarded = ap.on })
 	t.host.list.changed()
-	t.wakeDeciders()
+	ap.wakeDeciders()
 }
 
 // wakeDeciders has the viewers look at what is to be decided, and whether it is for them. The
 // Term's lock is held.
-func (t *Terminal) wakeDeciders() {
-	for _, a := range t.windows {
+func (ap *approvals) wakeDeciders() {
+	for _, a := range ap.t.viewers.windows {
 		a.wakeLocked()
 	}
 }
@@ -241,24 +247,24 @@ func (t *Terminal) wakeDeciders() {
 func (c *Conn) SetGuard(t *Terminal, on bool) error {
 	t.term.Lock()
 	defer t.term.Unlock()
-	if err := t.mayDecide(c); err != nil {
+	if err := t.approvals.mayDecide(c); err != nil {
 		return err
 	}
-	if t.exited {
+	if t.life.exited {
 		return ErrExited
 	}
-	if t.guard.on == on {
+	if t.approvals.on == on {
 		return nil
 	}
-	t.guard.on, t.guard.named = on, on
-	t.warn(t.journal.Describe(t.describe(), t.host.now()))
-	t.dropHeldText(reasonGuarded)
-	t.endTrust(errTrustGuard)
+	t.approvals.on, t.approvals.named = on, on
+	t.warn(t.log.journal.Describe(t.log.describe(), t.host.now()))
+	t.approvals.dropHeldText(reasonGuarded)
+	t.approvals.endTrust(errTrustGuard)
 	if on {
-		t.dropAhead(errTrustGuard)
+		t.approvals.dropAhead(errTrustGuard)
 	}
-	t.dropHeld(c, errUnguarded, anyHeld)
-	t.asksChanged()
+	t.approvals.dropHeld(c, errUnguarded, anyHeld)
+	t.approvals.asksChanged()
 	state := "off"
 	if on {
 		state = "on"
@@ -272,20 +278,20 @@ func (c *Conn) SetGuard(t *Terminal, on bool) error {
 func (t *Terminal) Guarded() bool {
 	t.term.Lock()
 	defer t.term.Unlock()
-	return t.guard.on
+	return t.approvals.on
 }
 
 // mayDecide returns why c may not decide about what agents type. The Term's lock is held.
-func (t *Terminal) mayDecide(c *Conn) error {
+func (ap *approvals) mayDecide(c *Conn) error {
 	if c.ctx.Err() != nil {
 		return context.Cause(c.ctx)
 	}
-	target := t.target(step{conn: c, principal: c.principal})
+	target := ap.t.target(step{conn: c, principal: c.principal})
 	if err := authz.Check(c.principal, authz.Approve, target); err != nil {
 		return err
 	}
 	if c.agent() { // a peer of AHP
-		return t.denied(&authz.Denied{Verb: authz.Approve, Rule: authz.RuleAgent})
+		return ap.t.denied(&authz.Denied{Verb: authz.Approve, Rule: authz.RuleAgent})
 	}
 	return nil
 }

@@ -46,10 +46,10 @@ func (h *Host) guardNewLocked(t *Terminal, o CreateOptions, keyboard bool) {
 	if !o.byAgent() {
 		h.noteGuardedLocked(t.Name(), false)
 	}
-	t.guard.named = keyboard && (again || o.Guarded && !o.byAgent())
-	t.guard.on = keyboard && (again || o.Guarded || h.cfg().GuardAgents)
+	t.approvals.named = keyboard && (again || o.Guarded && !o.byAgent())
+	t.approvals.on = keyboard && (again || o.Guarded || h.cfg().GuardAgents)
 	if h.startsByYes(o, again) {
-		t.guard.on = true
-		t.starting = &Starting{t: t, decided: make(chan error, 1)}
+		t.approvals.on = true
+		t.approvals.starting = &Starting{t: t, decided: make(chan error, 1)}
 	}
 }

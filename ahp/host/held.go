@@ -25,12 +25,12 @@ func (g gate) Open(line ptypool.Line) bool {
 func (g gate) Look(line ptypool.Line) ptypool.Pass {
 	t := g.t
 	t.term.Lock()
-	if t.exited {
+	if t.life.exited {
 		t.term.Unlock()
 		return ptypool.PassNothing
 	}
-	t.loadLocked()
-	secret, at := t.asksSecret(), t.foregroundLocked(line)
+	t.kept.loadLocked()
+	secret, at := t.approvals.asksSecret(), t.waiting.foregroundLocked(line)
 	t.term.Unlock()
 	if secret {
 		return ptypool.PassRefused
@@ -59,11 +59,12 @@ func passOf(line ptypool.Line, reads foreground.Reads, secret bool) ptypool.Pass
 func (g gate) Held(int) {
 	g.t.term.Lock()
 	defer g.t.term.Unlock()
-	g.t.heldChanged()
+	g.t.approvals.heldChanged()
 }
 
 // heldChanged shows how much is held. The Term's lock is held.
-func (t *Terminal) heldChanged() {
+func (ap *approvals) heldChanged() {
+	t := ap.t
 	n := t.term.Held()
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Held = n })
 	t.host.list.changed()
@@ -73,23 +74,24 @@ func (t *Terminal) heldChanged() {
 func (g gate) Refused(int) {
 	g.t.term.Lock()
 	defer g.t.term.Unlock()
-	g.t.refusedHeld(errSecret.Rule)
+	g.t.approvals.refusedHeld(errSecret.Rule)
 }
 
 // dropHeldText drops what agents typed and the program has not read, and tells why. The Term's lock
 // is held.
-func (t *Terminal) dropHeldText(why string) {
-	if t.term.DropHeld() > 0 {
-		t.refusedHeld(why)
+func (ap *approvals) dropHeldText(why string) {
+	if ap.t.term.DropHeld() > 0 {
+		ap.refusedHeld(why)
 	}
 }
 
 // refusedHeld tells that what agents typed was dropped, and why. The Term's lock is held.
-func (t *Terminal) refusedHeld(why string) {
-	t.ahead.refused = why
+func (ap *approvals) refusedHeld(why string) {
+	t := ap.t
+	ap.ahead.refused = why
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Held, m.Refused = t.term.Held(), Printable(why) })
 	t.host.list.changed()
-	t.emit(Event{Kind: EventRefused, To: t.ahead.by, Reason: why})
+	t.emit(Event{Kind: EventRefused, To: ap.ahead.by, Reason: why})
 }
 
 // ahead is what is known of agents' input that is held until the program reads. It is guarded by
@@ -100,37 +102,37 @@ type ahead struct {
 }
 
 // typesAhead notes that an agent has typed. The Term's lock is held.
-func (t *Terminal) typesAhead(by string) {
-	t.ahead.by = by
-	if t.ahead.refused != "" {
-		t.ahead.refused = ""
-		t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Refused = "" })
-		t.host.list.changed()
+func (ap *approvals) typesAhead(by string) {
+	ap.ahead.by = by
+	if ap.ahead.refused != "" {
+		ap.ahead.refused = ""
+		ap.t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Refused = "" })
+		ap.t.host.list.changed()
 	}
 }
 
 // holds reports whether what s types is held until the program reads, whatever it is bound to. The
 // Term's lock need not be held.
-func (t *Terminal) holds(s step) bool {
-	return !t.host.cfg().AgentsTypeSecrets && !s.typesSecrets()
+func (ap *approvals) holds(s step) bool {
+	return !ap.t.host.cfg().AgentsTypeSecrets && !s.typesSecrets()
 }
 
 // room returns what is closed when s may try again to type after ErrBusy.
-func (t *Terminal) room(s step) <-chan struct{} {
-	if t.mayHold(s) {
-		return t.term.HeldRoom()
+func (ap *approvals) room(s step) <-chan struct{} {
+	if ap.mayHold(s) {
+		return ap.t.term.HeldRoom()
 	}
-	return t.term.InputRoom()
+	return ap.t.term.InputRoom()
 }
 
 // mayHold reports whether what s types may be held.
-func (t *Terminal) mayHold(s step) bool {
-	if t.holds(s) {
+func (ap *approvals) mayHold(s step) bool {
+	if ap.holds(s) {
 		return true
 	}
-	t.term.Lock()
-	defer t.term.Unlock()
-	return t.guard.trust.agent == s.asker()
+	ap.t.term.Lock()
+	defer ap.t.term.Unlock()
+	return ap.trust.agent == s.asker()
 }
 
 // heldPatience is how long Held waits for a first answer. It comes after some milliseconds, but not
@@ -142,7 +144,7 @@ const heldPatience = time.Second
 // a person must type instead.
 func (c *Conn) Held(ctx context.Context, t *Terminal) (held int, err error) {
 	s := step{conn: c, principal: c.principal}
-	if !t.mayHold(s) {
+	if !t.approvals.mayHold(s) {
 		return 0, nil
 	}
 	timer := time.NewTimer(heldPatience)
@@ -155,12 +157,12 @@ func (c *Conn) Held(ctx context.Context, t *Terminal) (held int, err error) {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	switch t.ahead.refused {
+	switch t.approvals.ahead.refused {
 	case "":
 	case errSecret.Rule:
 		return 0, t.denied(errSecret)
 	default:
-		return 0, errors.New(t.ahead.refused)
+		return 0, errors.New(t.approvals.ahead.refused)
 	}
 	return t.term.Held(), nil
 }

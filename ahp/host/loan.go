@@ -27,9 +27,9 @@ func (l *loan) lender() string {
 // lend makes next the holder in a way that is meant to be undone: by seizing the claim (seized), by
 // handing it back, or by giving it to somebody who has asked. A lender to whom the claim comes back
 // holds it again as before: as its own, or on the loan that it had it on. The Term's lock is held.
-func (t *Terminal) lend(next holder, s step, seized bool) {
-	from, lent := t.holder, &loan{t.holder, t.lent}
-	for l := t.lent; l != nil; l = l.earlier {
+func (kb *keyboardClaim) lend(next holder, s step, seized bool) {
+	from, lent := kb.holder, &loan{kb.holder, kb.lent}
+	for l := kb.lent; l != nil; l = l.earlier {
 		if l.from.claim == next.claim {
 			lent = l.earlier
 			break
@@ -39,9 +39,9 @@ func (t *Terminal) lend(next holder, s step, seized bool) {
 	if seized {
 		prior = &loan{from, lent} // even if it was taken back from one who had seized it
 	}
-	t.holdOnLoan(next, s, prior, lent)
-	t.typed = t.host.now()
-	t.watchIdle(t.host.cfg().KeyboardIdle)
+	kb.holdOnLoan(next, s, prior, lent)
+	kb.typed = kb.t.host.now()
+	kb.watchIdle(kb.t.host.cfg().KeyboardIdle)
 }
 
 // stillKnown reports whether a former holder may be given a claim again. The clientId of an AHP
@@ -64,27 +64,27 @@ func (h *Host) stillKnown(was holder) bool {
 // abandonedLocked reports whether the holder has the claim on loan for its SSH sessions and shows
 // the terminal in none of them any more. A client of AHP may hide what it holds, as a page does,
 // and is waited for when it is away: see awaitTaker.
-func (t *Terminal) abandonedLocked() bool {
-	return t.onLoan() && t.holder.viaSSH() && !t.inWindow()
+func (kb *keyboardClaim) abandonedLocked() bool {
+	return kb.onLoan() && kb.holder.viaSSH() && !kb.inWindow()
 }
 
 // onLoan reports whether the holder has the claim of a terminal that runs on loan. The Term's lock
 // is held.
-func (t *Terminal) onLoan() bool { return t.lent != nil && !t.exited }
+func (kb *keyboardClaim) onLoan() bool { return kb.lent != nil && !kb.t.life.exited }
 
 // viaSSH reports whether the claim is that of a principal's SSH sessions.
 func (h holder) viaSSH() bool { return strings.HasPrefix(h.claim.ClientID, sshPrefix) }
 
 // hears reports whether the holder is told at once when somebody asks for the keyboard, whatever it
 // looks at. The Term's lock is held.
-func (t *Terminal) hears() bool {
-	return t.ch.TellsAsked(t.holder.claim.ClientID) || t.inWindow() ||
-		t.host.people.here(authz.Person(t.holder.principal))
+func (kb *keyboardClaim) hears() bool {
+	return kb.t.ch.TellsAsked(kb.holder.claim.ClientID) || kb.inWindow() ||
+		kb.t.host.people.here(authz.Person(kb.holder.principal))
 }
 
 // inWindow reports whether there is a viewer at which the holder may type. The Term's lock is held.
-func (t *Terminal) inWindow() bool {
-	for _, a := range t.windows {
+func (kb *keyboardClaim) inWindow() bool {
+	for _, a := range kb.t.viewers.windows {
 		if a.holdsLocked() {
 			return true
 		}
@@ -94,8 +94,8 @@ func (t *Terminal) inWindow() bool {
 
 // idleLocked reports whether the holder has the claim on loan and has typed nothing for d; with
 // 0 no time is long enough.
-func (t *Terminal) idleLocked(d time.Duration) bool {
-	return d > 0 && t.onLoan() && t.host.now().Sub(t.typed) >= d
+func (kb *keyboardClaim) idleLocked(d time.Duration) bool {
+	return d > 0 && kb.onLoan() && kb.t.host.now().Sub(kb.typed) >= d
 }
 
 // returnClaim gives a claim that is on loan back to the last lender who is still known, provided
@@ -103,7 +103,7 @@ func (t *Terminal) idleLocked(d time.Duration) bool {
 // with the Term's lock held.
 func (h *Host) returnClaim(t *Terminal, why NoteKind, due func() bool) {
 	t.term.Lock()
-	first := t.lent
+	first := t.keyboard.lent
 	t.term.Unlock()
 	to := first
 	for to != nil && !h.stillKnown(to.from) {
@@ -111,38 +111,38 @@ func (h *Host) returnClaim(t *Terminal, why NoteKind, due func() bool) {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	if to == nil || t.lent != first || !due() {
+	if to == nil || t.keyboard.lent != first || !due() {
 		return
 	}
-	was := t.holder
-	t.lend(to.from, step{principal: authz.Principal{ID: was.principal}}, false)
+	was := t.keyboard.holder
+	t.keyboard.lend(to.from, step{principal: authz.Principal{ID: was.principal}}, false)
 	note := Note{Kind: why, Who: was.text()}
 	if was.byHand() {
 		note.by = was.principal
 	}
-	t.tell(nil, note)
+	t.keyboard.tell(nil, note)
 	h.log.Info("keyboard returned", "name", t.Name(), "from", was.text(), "to", to.from.text())
 }
 
 // awaitTaker gives the holder of a claim on loan d to come back: one who had taken it before the
 // host was started anew, and a client of AHP whose connection has ended. An SSH session has to show
 // the terminal; a client of AHP need only be connected. The Term's lock is held.
-func (t *Terminal) awaitTaker(d time.Duration) {
-	if !t.onLoan() {
+func (kb *keyboardClaim) awaitTaker(d time.Duration) {
+	if !kb.onLoan() {
 		return
 	}
-	taker, lent := t.holder, t.lent
+	taker, lent := kb.holder, kb.lent
 	time.AfterFunc(d, func() {
-		if t.host.away(taker) {
-			t.endLoan(lent)
+		if kb.t.host.away(taker) {
+			kb.endLoan(lent)
 		}
 	})
 }
 
 // endLoan is returnClaim for a loan whose holder has left.
-func (t *Terminal) endLoan(lent *loan) {
-	t.host.returnClaim(t, NoteLeft, func() bool {
-		return t.lent == lent && t.onLoan() && !t.inWindow()
+func (kb *keyboardClaim) endLoan(lent *loan) {
+	kb.t.host.returnClaim(kb.t, NoteLeft, func() bool {
+		return kb.lent == lent && kb.onLoan() && !kb.inWindow()
 	})
 }
 
@@ -163,8 +163,8 @@ func (h *Host) awaitClient(id string) {
 			continue
 		}
 		t.term.Lock()
-		if t.holder.claim == ahp.ClientClaim(id) {
-			t.awaitTaker(h.cfg().ClientGrace)
+		if t.keyboard.holder.claim == ahp.ClientClaim(id) {
+			t.keyboard.awaitTaker(h.cfg().ClientGrace)
 		}
 		t.term.Unlock()
 	}
@@ -172,31 +172,32 @@ func (h *Host) awaitClient(id string) {
 
 // watchIdle has a claim that is on loan returned when its holder types nothing for d; 0: never. The
 // Term's lock is held.
-func (t *Terminal) watchIdle(d time.Duration) {
-	if t.idle != nil {
-		t.idle.Stop()
-		t.idle = nil
+func (kb *keyboardClaim) watchIdle(d time.Duration) {
+	t := kb.t
+	if kb.idle != nil {
+		kb.idle.Stop()
+		kb.idle = nil
 	}
-	if t.lent == nil || t.exited || d <= 0 {
+	if kb.lent == nil || t.life.exited || d <= 0 {
 		return
 	}
 	var timer *time.Timer
-	timer = time.AfterFunc(max(d-t.host.now().Sub(t.typed), 0), func() {
+	timer = time.AfterFunc(max(d-t.host.now().Sub(kb.typed), 0), func() {
 		d := t.host.cfg().KeyboardIdle // it may have changed
 		t.term.Lock()
-		current, due := t.idle == timer, t.idleLocked(d)
+		current, due := kb.idle == timer, kb.idleLocked(d)
 		if current && !due {
-			t.watchIdle(d) // for what is left of it
+			kb.watchIdle(d) // for what is left of it
 		}
 		t.term.Unlock()
 		if current && due {
 			t.host.returnIdle(t)
 		}
 	})
-	t.idle = timer
+	kb.idle = timer
 }
 
 // returnIdle is returnClaim for a holder who types nothing.
 func (h *Host) returnIdle(t *Terminal) {
-	h.returnClaim(t, NoteIdle, func() bool { return t.idleLocked(h.cfg().KeyboardIdle) })
+	h.returnClaim(t, NoteIdle, func() bool { return t.keyboard.idleLocked(h.cfg().KeyboardIdle) })
 }

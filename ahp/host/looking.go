@@ -48,14 +48,14 @@ func (c *Conn) turnLocked(at []*Terminal) {
 	for _, t := range was {
 		if !slices.Contains(at, t) {
 			t.term.Lock()
-			t.looksAway(c.principal)
+			t.attention.looksAway(c.principal)
 			t.term.Unlock()
 		}
 	}
 	for _, t := range at {
 		if !slices.Contains(was, t) {
 			t.term.Lock()
-			t.looks(c.principal)
+			t.attention.looks(c.principal)
 			t.term.Unlock()
 		}
 	}

@@ -40,15 +40,15 @@ type lookout struct {
 }
 
 // stir notes a sign of life. The Term's lock is held.
-func (t *Terminal) stir() {
-	if t.host.cfg().NoLookout {
+func (w *waiting) stir() {
+	if w.t.host.cfg().NoLookout {
 		return
 	}
-	l := &t.lookout
+	l := &w.lookout
 	l.signs++
 	l.last = time.Now()
 	if !l.armed || l.due.Sub(l.last) > firstLook {
-		t.lookIn(firstLook)
+		w.lookIn(firstLook)
 	}
 }
 
@@ -64,36 +64,37 @@ func (l *lookout) typedBy(who string, p []byte) {
 }
 
 // lookIn has the program looked at after d. The Term's lock is held.
-func (t *Terminal) lookIn(d time.Duration) {
-	l := &t.lookout
+func (w *waiting) lookIn(d time.Duration) {
+	l := &w.lookout
 	l.armed, l.due = true, time.Now().Add(d)
 	if l.timer == nil {
-		l.timer = time.AfterFunc(d, t.look)
+		l.timer = time.AfterFunc(d, w.look)
 	} else {
 		l.timer.Reset(d)
 	}
 }
 
 // look looks at the program, unless there was a sign of life just now.
-func (t *Terminal) look() {
+func (w *waiting) look() {
+	t := w.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	l := &t.lookout
+	l := &w.lookout
 	l.armed = false
-	if t.exited {
+	if t.life.exited {
 		return
 	}
-	t.loadLocked()
+	t.kept.loadLocked()
 	if wait := firstLook - time.Since(l.last); wait > 0 {
-		t.lookIn(wait)
+		w.lookIn(wait)
 		return
 	}
 	line, err := t.term.Line()
 	if err != nil {
 		return // it has no terminal, or is about to end
 	}
-	at, signs := t.foregroundLocked(line), l.signs
-	suspect := at.Command && t.integrated && at.Group == at.Leader
+	at, signs := w.foregroundLocked(line), l.signs
+	suspect := at.Command && t.commands.integrated && at.Group == at.Leader
 	t.term.Unlock() // /proc takes its time
 	replaced := suspect && ptypool.Replaced(at.Leader)
 	at.Command = at.Command && !replaced
@@ -101,38 +102,39 @@ func (t *Terminal) look() {
 	t.term.Lock()
 	after, err := t.term.Line()
 	switch {
-	case t.exited, err != nil:
+	case t.life.exited, err != nil:
 	case signs != l.signs, after != line, // it was looked at while it changed
 		after.Unread && state != foreground.Busy && state != foreground.Idle: // its question comes
-		t.lookIn(firstLook)
+		w.lookIn(firstLook)
 	case (state == foreground.Input || state == foreground.Secret) && !t.term.InputRead():
-		t.lookIn(firstLook) // what was typed answers it
+		w.lookIn(firstLook) // what was typed answers it
 	default:
 		if replaced && state == foreground.Idle && foreground.RunsShell(at.Group) {
 			events{t}.shellReplaced()
 		}
-		t.found(state, at.Text)
+		w.found(state, at.Text)
 	}
 }
 
 // foregroundLocked returns what a look at the programs begins with.
-func (t *Terminal) foregroundLocked(line ptypool.Line) foreground.Terminal {
+func (w *waiting) foregroundLocked(line ptypool.Line) foreground.Terminal {
+	t := w.t
 	screen := t.term.Screen()
 	at := foreground.Terminal{
 		Leader: t.term.Pid(), Group: line.Foreground, Canonical: line.Canonical, Echo: line.Echo,
-		Text: screen.LineText(), Typed: t.lookout.typed, FullScreen: screen.AltScreen(),
+		Text: screen.LineText(), Typed: w.lookout.typed, FullScreen: screen.AltScreen(),
 		CursorKeys: screen.KeyModes().CursorKeys,
-		Command:    t.running != "",
+		Command:    t.commands.running != "",
 	}
-	if asked := t.lookout.asked; asked != "" && strings.HasPrefix(at.Text, asked) {
+	if asked := w.lookout.asked; asked != "" && strings.HasPrefix(at.Text, asked) {
 		at.Text = asked // what follows is the answer so far
 	}
 	return at
 }
 
 // found notes what a look has found, and has the next one come if it must. The Term's lock is held.
-func (t *Terminal) found(state foreground.State, text string) {
-	l := &t.lookout
+func (w *waiting) found(state foreground.State, text string) {
+	l := &w.lookout
 	if l.seen != l.signs {
 		l.seen, l.looks = l.signs, 0
 	}
@@ -148,16 +150,16 @@ func (t *Terminal) found(state foreground.State, text string) {
 		l.asked = text
 	}
 	by := ""
-	if t.waits.unsure {
+	if w.needs.unsure {
 		by = l.typist
 	}
-	t.setWaits(func(w *waits) { w.program, w.unsure = program, false }, by)
-	t.dropForSecret()
-	t.dropUnasked()
+	w.set(func(w *needs) { w.program, w.unsure = program, false }, by)
+	w.t.approvals.dropForSecret()
+	w.t.approvals.dropUnasked()
 	if l.atRest = state == foreground.Idle; l.atRest {
 		return
 	}
-	t.lookIn(l.pause())
+	w.lookIn(l.pause())
 }
 
 // pause returns in what time the next look comes, after one look at least.
@@ -172,9 +174,9 @@ func (l *lookout) pause() time.Duration {
 }
 
 // endLookout ends the looks. The Term's lock is held.
-func (t *Terminal) endLookout() {
-	if t.lookout.timer != nil {
-		t.lookout.timer.Stop()
+func (w *waiting) endLookout() {
+	if w.lookout.timer != nil {
+		w.lookout.timer.Stop()
 	}
-	t.setWaits(func(w *waits) { w.program, w.unsure = WaitingNone, false }, "")
+	w.set(func(w *needs) { w.program, w.unsure = WaitingNone, false }, "")
 }

@@ -64,7 +64,7 @@ func (a *Attach) losesLocked(p []byte, may, later bool) error {
 		}
 		k.refused = true
 		return nil // the refusal says why
-	case k.why != nil && recent && !a.t.interrupts(p):
+	case k.why != nil && recent && !a.t.approvals.interrupts(p):
 		return k.why
 	}
 	*k = lostKeys{at: now, middle: bytes.IndexByte([]byte(answers), p[len(p)-1]) < 0}
@@ -83,8 +83,8 @@ func (a *Attach) Fresh() {
 // else has taken the keyboard, and what the program had not read is dropped; queued: there was
 // some.
 // The Term's lock is held.
-func (t *Terminal) cutOff(was, next holder, queued bool) {
-	for _, a := range t.windows {
+func (kb *keyboardClaim) cutOff(was, next holder, queued bool) {
+	for _, a := range kb.t.viewers.windows {
 		if a.conn.principal.ID == was.principal && (a.lost.middle || queued) {
 			a.lost.why = &LostError{To: next.text()}
 		}
@@ -104,7 +104,7 @@ func (a *Attach) InputKept() bool { return !a.t.term.InputQueued() }
 func (a *Attach) WaitsChanged() <-chan struct{} {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return a.t.waitsChange()
+	return a.t.waiting.changes()
 }
 
 // ShowsInput reports whether what is typed at the program is shown, so that what is lost of it may
@@ -112,5 +112,5 @@ func (a *Attach) WaitsChanged() <-chan struct{} {
 func (a *Attach) ShowsInput() bool {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return !a.t.asksSecret()
+	return !a.t.approvals.asksSecret()
 }

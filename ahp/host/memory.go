@@ -43,6 +43,20 @@ type memory struct {
 	failing atomic.Bool // nothing can be spilled, which was told
 }
 
+// output is what a terminal has printed, as it is in memory. It is guarded by the Term's lock.
+type output struct {
+	t       *Terminal
+	content checkpoints
+	spills  *spills // nil: nothing was spilled yet
+	usage   usage   // of memory
+
+	lastTitle string // the last one that a program set
+	lastCwd   string
+	// What the piece of output that is being handled has brought so far: see events.
+	small            []byte
+	newTitle, newCwd string
+}
+
 // usage is what a terminal's output takes in memory. It is guarded by the Term's lock.
 type usage struct {
 	counted   int  // of memory.total, in bytes
@@ -68,16 +82,16 @@ func (m *memory) end() {
 func (m *memory) slack() int64 { return m.limit / 4 }
 
 // countOutput counts a piece of output. The Term's lock is held.
-func (t *Terminal) countOutput(n int) { t.usage.fresh += n + pieceMemory }
+func (o *output) countOutput(n int) { o.usage.fresh += n + pieceMemory }
 
 // boundOutput has terminals give memory back if that is due after a piece of output. The Term's
 // lock is held.
-func (t *Terminal) boundOutput() {
-	if t.usage.fresh < recountAfter {
+func (o *output) boundOutput() {
+	if o.usage.fresh < recountAfter {
 		return
 	}
-	m := &t.host.memory
-	t.countMemory()
+	m := &o.t.host.memory
+	o.countMemory()
 	total, bound := m.total.Load(), m.bound.Load()
 	if total <= bound {
 		return
@@ -87,18 +101,19 @@ func (t *Terminal) boundOutput() {
 	default:
 	}
 	if total > bound+m.slack() {
-		t.giveBack()
+		o.giveBack()
 	}
 }
 
 // countMemory counts what t's output takes in memory, and returns it. The Term's lock is held.
-func (t *Terminal) countMemory() int {
+func (o *output) countMemory() int {
+	t := o.t
 	n := 0
-	if !t.usage.forgotten {
+	if !o.usage.forgotten {
 		n = t.ch.Memory() + t.term.Screen().HistoryMemory()
 	}
-	t.host.memory.total.Add(int64(n - t.usage.counted))
-	t.usage.counted, t.usage.fresh = n, 0
+	t.host.memory.total.Add(int64(n - o.usage.counted))
+	o.usage.counted, o.usage.fresh = n, 0
 	return n
 }
 
@@ -133,7 +148,7 @@ func (h *Host) relieveMemory() (relieved bool) {
 	var list []holding
 	for _, t := range h.all() {
 		t.term.Lock()
-		n := t.countMemory()
+		n := t.output.countMemory()
 		t.term.Unlock()
 		list = append(list, holding{t, n, t.ch.Watched()})
 	}
@@ -151,7 +166,7 @@ func (h *Host) relieveMemory() (relieved bool) {
 			break
 		}
 		l.t.term.Lock()
-		relieved = l.t.giveBack() || relieved
+		relieved = l.t.output.giveBack() || relieved
 		l.t.term.Unlock()
 	}
 	m.bound.Store(max(m.limit, m.total.Load()+m.slack()))
@@ -166,17 +181,18 @@ var errNoSpill = errors.New("host: what is printed is in memory only")
 
 // giveBack has t give back memory, if it has enough, and reports whether it has done so. The
 // Term's lock is held.
-func (t *Terminal) giveBack() bool {
-	if t.countMemory() < leastSpill {
+func (o *output) giveBack() bool {
+	t := o.t
+	if o.countMemory() < leastSpill {
 		return false
 	}
 	t.ch.ShortenLog()
 	if t.host.maySpill() {
-		err := t.spill()
+		err := o.spill()
 		if failed := err != nil; t.host.memory.failing.Swap(failed) != failed && failed {
 			t.host.log.Warn("what terminals have printed stays in memory", "err", err)
 		}
 	}
-	t.countMemory()
+	o.countMemory()
 	return true
 }

@@ -41,7 +41,7 @@ type clientExecutor struct {
 func (e *clientExecutor) mark(n int, was rune) *journal.OwnerMark {
 	m := &journal.OwnerMark{Seq: e.taken, Half: e.half, Was: was, N: int64(n)}
 	if n > 0 {
-		m.End = e.t.journal.Position() + m.N
+		m.End = e.t.log.journal.Position() + m.N
 	}
 	return m
 }
@@ -57,13 +57,13 @@ func (e *clientExecutor) isPty() bool { return !e.stream }
 func (e *clientExecutor) start(t *Terminal, o CreateOptions) error {
 	e.t = t
 	h := t.host
-	h.giveWay(t.creator, o)
+	h.giveWay(t.origin.creator, o)
 	if err := h.register(t, o, e.cwd, baseClient); err != nil {
 		return err
 	}
-	t.screen = h.screen("")
+	t.origin.screen = h.screen("")
 	err := h.run(t, o.conn, func() error {
-		_, err := h.pool.Virtual(o.Cols, o.Rows, t.screen, events{t})
+		_, err := h.pool.Virtual(o.Cols, o.Rows, t.origin.screen, events{t})
 		return err
 	})
 	if err != nil {
@@ -105,7 +105,7 @@ func (e *clientExecutor) resize(cols, rows int) error { return e.t.resizeTerm(co
 // clear trusts the owner to have cleared its own screen. After the exit the content stays, as the
 // record of what was shown.
 func (e *clientExecutor) clear() (redrawn bool, reason string) {
-	if e.t.exited {
+	if e.t.life.exited {
 		return false, reasonExited
 	}
 	e.half = 0
@@ -116,7 +116,7 @@ func (e *clientExecutor) clear() (redrawn bool, reason string) {
 func (e *clientExecutor) end(_ time.Duration, notice string) {
 	t := e.t
 	t.term.Lock()
-	running := !t.exited
+	running := !t.life.exited
 	if running {
 		e.notice = notice
 		e.finish(ptypool.UnknownExit, nil)
@@ -173,7 +173,7 @@ const (
 // take does what the owner asks for, or returns why not.
 func (e *clientExecutor) take(s step, a ahp.Action) (reason string) {
 	t := e.t
-	if t.exited {
+	if t.life.exited {
 		return reasonExited
 	}
 	switch a := a.(type) {
@@ -192,12 +192,12 @@ func (e *clientExecutor) take(s step, a ahp.Action) (reason string) {
 	case ahp.TerminalCommandExecuted:
 		return e.takeExecuted(s, a)
 	case ahp.TerminalCommandFinished:
-		if t.running == "" || t.running != a.CommandID {
+		if t.commands.running == "" || t.commands.running != a.CommandID {
 			return reasonNotRunning
 		}
 		e.releaseHalf()
 		t.accept(s, a)
-		t.over(a)
+		t.commands.over(a)
 	}
 	return ""
 }
@@ -214,8 +214,8 @@ func (e *clientExecutor) takeOutput(s step, a ahp.TerminalOutput) (reason string
 		p = p[min(e.again.N, int64(len(p))):]
 	}
 	e.again = journal.OwnerMark{}
-	t.outline.Owner = e.mark(len(p), was)
-	t.recordEvent(journal.Event{Owner: t.outline.Owner}, t.when())
+	t.log.outline.Owner = e.mark(len(p), was)
+	t.log.recordEvent(journal.Event{Owner: t.log.outline.Owner}, t.log.when())
 	if !e.feed(p) {
 		return reasonPanic
 	}
@@ -240,7 +240,7 @@ func (e *clientExecutor) feed(p []byte) bool {
 		e.t.term.Feed(p[:n])
 		p = p[n:]
 	}
-	return !e.t.exited
+	return !e.t.life.exited
 }
 
 // releaseHalf shows half a character whose other half does not come, as U+FFFD.
@@ -259,18 +259,18 @@ func (e *clientExecutor) takeExecuted(s step, a ahp.TerminalCommandExecuted) (re
 		return reasonCommandID
 	case len(a.CommandLine) > maxCommandLine:
 		return reasonCommandLine
-	case a.CommandID == t.running:
+	case a.CommandID == t.commands.running:
 		return reasonRunning
 	}
 	e.releaseHalf()
 	events{t}.finish(nil)
-	t.runningAt = t.host.now()
-	t.running = a.CommandID
+	t.commands.startedAt = t.host.now()
+	t.commands.running = a.CommandID
 	a.By, a.Cwd = s.name(), t.ch.Summary().Cwd // whatever the owner says
 	t.accept(s, a)
-	t.began(a.By)
-	t.content.command(t.ch, a)
-	t.content.fed(t.ch, t.term.Screen())
-	t.keepCheckpoint()
+	t.commands.began(a.By)
+	t.output.content.command(t.ch, a)
+	t.output.content.fed(t.ch, t.term.Screen())
+	t.log.keepCheckpoint()
 	return ""
 }

@@ -107,7 +107,7 @@ func (e *clientExecutor) sinceLocked(at time.Time) {
 func (e *clientExecutor) noteLocked(kind NoteKind) {
 	for a := range e.t.host.attaches {
 		if a.t == e.t && a.hasWindow() {
-			a.noteLocked(Note{Kind: kind, Who: e.t.createdBy})
+			a.noteLocked(Note{Kind: kind, Who: e.t.origin.createdBy})
 		}
 	}
 }
@@ -185,7 +185,7 @@ func (e *clientExecutor) expire(a *absence) {
 	h.mu.Unlock()
 	if late {
 		h.log.Info("a terminal ends because its owner stays away",
-			"name", t.Name(), "principal", t.creator.Name)
+			"name", t.Name(), "principal", t.origin.creator.Name)
 		h.remove(t, "")
 	}
 }
@@ -223,7 +223,7 @@ func (h *Host) standing(cl *client) map[string]ahp.OwnedTerminal {
 	h.mu.Unlock()
 	for _, e := range owned {
 		e.t.term.Lock()
-		if !e.t.exited {
+		if !e.t.life.exited {
 			all[e.t.uri] = ahp.OwnedTerminal{ClientSeq: e.taken}
 		}
 		e.t.term.Unlock()

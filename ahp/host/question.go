@@ -30,13 +30,14 @@ const heldLook = 100 * time.Millisecond
 
 // asksNow returns the question for a secret that stands on the screen; nil: there is none. Other
 // than asksSecret it is never about one that is over. The Term's lock is held.
-func (t *Terminal) asksNow() *question {
+func (ap *approvals) asksNow() *question {
+	t := ap.t
 	line, err := t.term.Line()
 	if err != nil || line.Echo {
 		return nil
 	}
-	text, asked := t.term.Screen().LineText(), t.lookout.asked
-	found := t.waits.program == WaitingSecret && strings.HasPrefix(text, asked) &&
+	text, asked := t.term.Screen().LineText(), t.waiting.lookout.asked
+	found := t.waiting.needs.program == WaitingSecret && strings.HasPrefix(text, asked) &&
 		(line.Canonical || asked != "")
 	if !found && !(line.Canonical && foreground.Asks(text)) {
 		return nil
@@ -46,20 +47,20 @@ func (t *Terminal) asksNow() *question {
 
 // stands reports whether a question has not been answered, and is not over. The Term's lock is
 // held.
-func (t *Terminal) stands(q *question) bool {
-	line, err := t.term.Line()
+func (ap *approvals) stands(q *question) bool {
+	line, err := ap.t.term.Line()
 	return err == nil && !line.Echo && line.Canonical == q.line.Canonical &&
 		line.Foreground == q.line.Foreground &&
-		strings.HasPrefix(t.term.Screen().LineText(), q.text)
+		strings.HasPrefix(ap.t.term.Screen().LineText(), q.text)
 }
 
 // dropUnasked refuses what was to answer questions that are over. The Term's lock is held.
-func (t *Terminal) dropUnasked() {
-	over := func(k *heldInput) bool { return k.question != nil && !t.stands(k.question) }
-	for _, k := range t.guard.held {
+func (ap *approvals) dropUnasked() {
+	over := func(k *heldInput) bool { return k.question != nil && !ap.stands(k.question) }
+	for _, k := range ap.held {
 		if over(k) {
-			t.guard.last = "refused by itself: " + errQuestionOver.Error()
-			t.dropHeld(nil, errQuestionOver, over)
+			ap.last = "refused by itself: " + errQuestionOver.Error()
+			ap.dropHeld(nil, errQuestionOver, over)
 			return
 		}
 	}
@@ -82,12 +83,12 @@ type typingAt struct {
 }
 
 // typingAt returns what keysAct looks at. The Term's lock is held.
-func (t *Terminal) typingAt() typingAt {
-	line, err := t.term.Line()
+func (ap *approvals) typingAt() typingAt {
+	line, err := ap.t.term.Line()
 	if err != nil {
 		return typingAt{}
 	}
-	return typingAt{t.foregroundLocked(line), true, t.guard.tells}
+	return typingAt{ap.t.waiting.foregroundLocked(line), true, ap.tells}
 }
 
 // keysAct reports whether a key may act by itself: unless the kernel edits the line that a program
@@ -102,22 +103,22 @@ func (a typingAt) keysAct() bool {
 
 // keysActNow is typingAt.keysAct for what is there now, and still is when that is known. The Term's
 // lock is held.
-func (t *Terminal) keysActNow() bool {
-	at := t.typingAt()
+func (ap *approvals) keysActNow() bool {
+	at := ap.typingAt()
 	acts := at.keysAct()
-	return acts || t.typingAt() != at
+	return acts || ap.typingAt() != at
 }
 
 // seesAnew notes whether keys act, for all that is held. The Term's lock is held.
-func (t *Terminal) seesAnew(keysAct bool) {
+func (ap *approvals) seesAnew(keysAct bool) {
 	changed := false
-	for _, k := range t.guard.held {
+	for _, k := range ap.held {
 		if now := does(string(k.text), keysAct); k.starts == nil && k.does != now {
 			k.does, changed = now, true
 		}
 	}
 	if changed {
-		t.asksChanged()
+		ap.asksChanged()
 	}
 }
 
@@ -134,11 +135,11 @@ func (k *heldInput) staysTrue(was toldOf) bool {
 
 // actsUnseen reports whether a yes to k would now do something else than people were told, and
 // tells them. The Term's lock is held.
-func (t *Terminal) actsUnseen(k *heldInput) bool {
+func (ap *approvals) actsUnseen(k *heldInput) bool {
 	was := k.told()
-	t.warnsAnew()
+	ap.warnsAnew()
 	if k.does == ahp.AskTypes {
-		t.seesAnew(t.keysActNow())
+		ap.seesAnew(ap.keysActNow())
 	}
 	return !k.staysTrue(was)
 }
@@ -160,43 +161,44 @@ func (k *heldInput) listedOtherwise(c *Conn) bool {
 
 // lookAtHeldLater has what is held looked at, for as long as there is something that may change.
 // The Term's lock is held.
-func (t *Terminal) lookAtHeldLater() {
-	if t.guard.looks || !t.mayChange() {
+func (ap *approvals) lookAtHeldLater() {
+	if ap.looks || !ap.mayChange() {
 		return
 	}
-	t.guard.looks = true
-	time.AfterFunc(heldLook, t.lookAtHeld)
+	ap.looks = true
+	time.AfterFunc(heldLook, ap.lookAtHeld)
 }
 
 // mayChange reports whether input is held: about that more than its text counts. The Term's lock is
 // held.
-func (t *Terminal) mayChange() bool {
-	return slices.ContainsFunc(t.guard.held, func(k *heldInput) bool { return k.starts == nil })
+func (ap *approvals) mayChange() bool {
+	return slices.ContainsFunc(ap.held, func(k *heldInput) bool { return k.starts == nil })
 }
 
 // mayAct reports whether something is held whose keys may act by themselves. The Term's lock is
 // held.
-func (t *Terminal) mayAct() bool {
-	return slices.ContainsFunc(t.guard.held, func(k *heldInput) bool {
+func (ap *approvals) mayAct() bool {
+	return slices.ContainsFunc(ap.held, func(k *heldInput) bool {
 		return k.starts == nil && (k.does == ahp.AskTypes || k.does == ahp.AskActs)
 	})
 }
 
 // lookAtHeld looks at what is held.
-func (t *Terminal) lookAtHeld() {
+func (ap *approvals) lookAtHeld() {
+	t := ap.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.guard.looks = false
-	t.dropUnasked()
-	t.warnsAnew()
-	if t.mayAct() {
-		at := t.typingAt()
+	ap.looks = false
+	ap.dropUnasked()
+	ap.warnsAnew()
+	if ap.mayAct() {
+		at := ap.typingAt()
 		t.term.Unlock() // /proc takes its time
 		keysAct := at.keysAct()
 		t.term.Lock()
-		if t.typingAt() == at {
-			t.seesAnew(keysAct)
+		if ap.typingAt() == at {
+			ap.seesAnew(keysAct)
 		}
 	}
-	t.lookAtHeldLater()
+	ap.lookAtHeldLater()
 }

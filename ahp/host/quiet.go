@@ -16,50 +16,54 @@ type quiet struct {
 
 // stirQuiet notes output, or that the program has started. A timer that is set goes off too early
 // then, and sets itself for what is left.
-func (t *Terminal) stirQuiet() {
-	q := &t.quiet
+func (w *waiting) stirQuiet() {
+	t := w.t
+	q := &w.quiet
 	q.printed = t.host.now()
-	t.setQuiet(false)
-	if after := t.host.cfg().QuietAfter; q.timer == nil && after > 0 && !t.exited {
-		q.timer = time.AfterFunc(after, t.lookQuiet)
+	w.setQuiet(false)
+	if after := t.host.cfg().QuietAfter; q.timer == nil && after > 0 && !t.life.exited {
+		q.timer = time.AfterFunc(after, w.lookQuiet)
 	}
 }
 
 // lookQuiet looks whether the program has printed nothing for long.
-func (t *Terminal) lookQuiet() {
+func (w *waiting) lookQuiet() {
+	t := w.t
 	t.term.Lock()
 	defer t.term.Unlock()
 	after := t.host.cfg().QuietAfter // it may have changed
-	if t.exited || after <= 0 {
-		t.endQuiet()
+	if t.life.exited || after <= 0 {
+		w.endQuiet()
 		return
 	}
-	left := after - t.host.now().Sub(t.quiet.printed)
-	t.setQuiet(left <= 0 && t.works())
+	left := after - t.host.now().Sub(w.quiet.printed)
+	w.setQuiet(left <= 0 && w.works())
 	if left <= 0 {
 		left = after // what waits now may work later, in silence
 	}
-	t.quiet.timer.Reset(left)
+	w.quiet.timer.Reset(left)
 }
 
 // works reports whether a program runs of which output may be expected: no shell at its prompt, and
 // none that waits for somebody. The Term's lock is held.
-func (t *Terminal) works() bool {
+func (w *waiting) works() bool {
+	t := w.t
 	switch {
-	case t.waits.shown != WaitingNone, t.lookout.atRest, t.unstarted():
+	case w.needs.shown != WaitingNone, w.lookout.atRest, t.approvals.unstarted():
 		return false
 	case t.Client(): // what runs there is known only if its owner tells
-		return t.running != ""
+		return t.commands.running != ""
 	}
 	return true
 }
 
 // setQuiet is the one place where the mark changes.
-func (t *Terminal) setQuiet(on bool) {
-	if t.quiet.on == on {
+func (w *waiting) setQuiet(on bool) {
+	t := w.t
+	if w.quiet.on == on {
 		return
 	}
-	t.quiet.on = on
+	w.quiet.on = on
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Quiet = on })
 	if on {
 		t.emit(Event{Kind: EventQuiet})
@@ -68,10 +72,10 @@ func (t *Terminal) setQuiet(on bool) {
 }
 
 // endQuiet ends the looks.
-func (t *Terminal) endQuiet() {
-	if t.quiet.timer != nil {
-		t.quiet.timer.Stop()
-		t.quiet.timer = nil
+func (w *waiting) endQuiet() {
+	if w.quiet.timer != nil {
+		w.quiet.timer.Stop()
+		w.quiet.timer = nil
 	}
-	t.setQuiet(false)
+	w.setQuiet(false)
 }

@@ -15,13 +15,26 @@ import (
 // them, and checkpoints from which the log can be followed when its beginning is gone. All methods
 // are called with the Term's lock held, unless they say otherwise.
 
+// terminalLog is what is kept of a terminal for those who come later. It is guarded by the Term's
+// lock.
+type terminalLog struct {
+	t        *Terminal
+	journal  journal.Journal // has a lock of its own
+	outline  journal.Outline // what listings need, for the journal
+	outputAt time.Time       // when the output that is being handled came; zero: none is
+	end      *journal.Ending // nil: it runs
+	damage   string          // what an earlier host has left of its log is damaged so; "": it is not
+	cut      bool            // what it printed first is gone from the log that it was read from
+}
+
 // keep begins the terminal's journal. It is called without the lock, before others know t.
-func (t *Terminal) keep() {
+func (l *terminalLog) keep() {
+	t := l.t
 	h := t.host
 	s := t.ch.Summary()
-	t.outline = journal.Outline{
+	l.outline = journal.Outline{
 		Title: s.Title, Renamed: t.renamed, Cwd: s.Cwd, Cols: s.Cols, Rows: s.Rows,
-		Holder: storedHolder(t.holder),
+		Holder: storedHolder(t.keyboard.holder),
 	}
 	if h.folders == "" {
 		return
@@ -30,10 +43,10 @@ func (t *Terminal) keep() {
 	if log.Memory && t.Client() { // which no keeper has
 		log = journal.Place{}
 	}
-	t.warn(t.journal.Begin(h.folders.New(), log, &h.spares, t.describe()))
-	t.checkpoint(nil, "")
-	if t.recorded || h.recordsNew(t) {
-		if err := t.beginTape(t.creator.ID, journal.Snapshot{Outline: t.outline}); err != nil {
+	t.warn(l.journal.Begin(h.folders.New(), log, &h.spares, l.describe()))
+	l.checkpoint(nil, "")
+	if t.recorder.recorded || h.recordsNew(t) {
+		if err := t.recorder.begin(t.origin.creator.ID, journal.Snapshot{Outline: l.outline}); err != nil {
 			h.log.Warn("a terminal is not recorded", "name", t.Name(), "err", err)
 		}
 	}
@@ -52,87 +65,91 @@ func (h *Host) logPlace() journal.Place {
 }
 
 // append applies an action to the terminal's channel, once it is logged, and returns its serverSeq.
-func (t *Terminal) append(a ahp.Action, origin *ahp.Origin) uint64 {
-	t.record(a, journal.Event{})
-	return t.channel().Append(a, origin)
+func (l *terminalLog) append(a ahp.Action, origin *ahp.Origin) uint64 {
+	l.record(a, journal.Event{})
+	return l.t.channel().Append(a, origin)
 }
 
 // appendParsed is append for an action that the output being handled has brought.
-func (t *Terminal) appendParsed(a ahp.Action) {
-	t.record(a, journal.Event{Parsed: true})
-	t.channel().Append(a, nil)
+func (l *terminalLog) appendParsed(a ahp.Action) {
+	l.record(a, journal.Event{Parsed: true})
+	l.t.channel().Append(a, nil)
 }
 
 // record logs an action, unless it is in the log already.
-func (t *Terminal) record(a ahp.Action, ev journal.Event) {
-	if t.replay != nil {
+func (l *terminalLog) record(a ahp.Action, ev journal.Event) {
+	t := l.t
+	if t.kept.replay != nil {
 		return
 	}
-	at := t.when()
+	at := l.when()
 	switch a := a.(type) {
 	case ahp.TerminalTitleChanged:
 		ev.Renamed = t.renamed
 	case ahp.TerminalClaimed:
-		holder := storedHolder(t.holder)
-		ev.Holder, ev.Loans = &holder, storedLoans(t.prior, t.lent)
+		holder := storedHolder(t.keyboard.holder)
+		ev.Holder, ev.Loans = &holder, storedLoans(t.keyboard.prior, t.keyboard.lent)
 	case ahp.TerminalResized:
-		t.outline.Apply(a, ev, at)
+		l.outline.Apply(a, ev, at)
 		size := termlog.SizePayload(a.Cols, a.Rows)
-		t.warn(t.journal.Record(termlog.Resize, at, size))
-		t.tapeWrite(termlog.Resize, at, size)
+		t.warn(l.journal.Record(termlog.Resize, at, size))
+		t.recorder.write(termlog.Resize, at, size)
 		return
 	}
-	t.outline.Apply(a, ev, at)
+	l.outline.Apply(a, ev, at)
 	if e, ok := t.exec.(*clientExecutor); ok {
 		ev.Owner = e.mark(0, e.half)
-		t.outline.Owner = ev.Owner
+		l.outline.Owner = ev.Owner
 	}
-	if t.exited {
-		t.warn(t.journal.Describe(t.describe(), at))
+	if t.life.exited {
+		t.warn(l.journal.Describe(l.describe(), at))
 		return
 	}
 	ev.Action = ahp.AppendAction(nil, a, ahp.ShapeLifecycle)
-	t.recordEvent(ev, at)
-	if t.tape != nil && isCommand(a) {
+	l.recordEvent(ev, at)
+	if t.recorder.recording != nil && isCommand(a) {
 		shown := journal.Event{Action: ev.Action, Parsed: ev.Parsed}
-		t.tapeWrite(termlog.Event, at, shown.Encode())
+		t.recorder.write(termlog.Event, at, shown.Encode())
 	}
 }
 
-func (t *Terminal) recordEvent(ev journal.Event, at time.Time) {
-	t.warn(t.journal.Record(termlog.Event, at, ev.Encode()))
+func (l *terminalLog) recordEvent(ev journal.Event, at time.Time) {
+	l.t.warn(l.journal.Record(termlog.Event, at, ev.Encode()))
 }
 
 // keepCheckpoint logs a checkpoint if one is due. All output so far has been handled. One in the
 // middle of a sequence waits: the redraw has no place for the beginning of one.
-func (t *Terminal) keepCheckpoint() {
-	t.outputAt = time.Time{}
-	if t.replay != nil || !t.journal.CheckpointDue() {
+func (l *terminalLog) keepCheckpoint() {
+	l.outputAt = time.Time{}
+	if l.t.kept.replay != nil || !l.journal.CheckpointDue() {
 		return
 	}
-	if screen := t.term.Screen(); !screen.InSequence() {
-		t.checkpoint(screen.AppendRedraw(nil, vt.Redraw{}), string(screen.AppendMarks(nil)))
+	if screen := l.t.term.Screen(); !screen.InSequence() {
+		l.checkpoint(screen.AppendRedraw(nil, vt.Redraw{}), string(screen.AppendMarks(nil)))
 	}
 }
 
-func (t *Terminal) checkpoint(redraw []byte, marks string) {
-	s := journal.Snapshot{Outline: t.outline, Position: t.ch.Position(), Marks: marks,
+func (l *terminalLog) checkpoint(redraw []byte, marks string) {
+	t := l.t
+	s := journal.Snapshot{Outline: l.outline, Position: t.ch.Position(), Marks: marks,
 		Redraw: redraw}
-	t.warn(t.journal.Checkpoint(&s, t.host.now()))
+	t.warn(l.journal.Checkpoint(&s, t.host.now()))
 }
 
 // keepEnd logs how the terminal has ended, and what readers are told of it.
-func (t *Terminal) keepEnd(st ptypool.ExitStatus, told ahp.TerminalExited) {
-	t.end = &journal.Ending{
-		Status: termlog.Status{Code: st.Code, Signal: int(st.Signal), At: t.exitedAt,
-			Logged: t.journal.Logged()},
+func (l *terminalLog) keepEnd(st ptypool.ExitStatus, told ahp.TerminalExited) {
+	t := l.t
+	l.end = &journal.Ending{
+		Status: termlog.Status{Code: st.Code, Signal: int(st.Signal), At: t.life.exitedAt,
+			Logged: l.journal.Logged()},
 		Untold: told.ExitCode == nil, Why: t.EndedBy(),
 	}
-	t.warn(t.journal.End(t.end, t.describe))
+	t.warn(l.journal.End(l.end, l.describe))
 }
 
 // describe returns the description for the journal.
-func (t *Terminal) describe() *journal.Description {
+func (l *terminalLog) describe() *journal.Description {
+	t := l.t
 	grace, detached := time.Duration(0), false
 	switch e := t.exec.(type) {
 	case *clientExecutor:
@@ -141,47 +158,48 @@ func (t *Terminal) describe() *journal.Description {
 		detached = e.detached
 	}
 	return &journal.Description{
-		Proof: t.proof, Grace: grace, Detached: detached,
-		Boot: t.host.boot, URI: t.uri, Created: t.created,
+		Proof: t.origin.proof, Grace: grace, Detached: detached,
+		Boot: t.host.boot, URI: t.uri, Created: t.origin.created,
 		Name: t.Name(), Former: t.naming.Load().former,
-		Creator: t.creator, CreatedBy: t.createdBy, Transient: t.transient,
-		Forced: t.forced, Client: t.Client(), IsPty: t.exec.isPty(), Piped: t.Piped(),
-		Guarded: t.guard.on, Unstarted: t.unstarted(), Term: t.screen.Term, Tag: t.tag,
-		Nonce: t.screen.Nonce, Marker: t.marker, Outline: t.outline, End: t.end,
-		Damage: t.damage,
+		Creator: t.origin.creator, CreatedBy: t.origin.createdBy, Transient: t.life.transient,
+		Forced: t.origin.forced, Client: t.Client(), IsPty: t.exec.isPty(), Piped: t.Piped(),
+		Guarded: t.approvals.on, Unstarted: t.approvals.unstarted(), Term: t.origin.screen.Term, Tag: t.tag,
+		Nonce: t.origin.screen.Nonce, Marker: t.origin.marker, Outline: l.outline, End: l.end,
+		Damage: l.damage,
 	}
 }
 
 // channel returns where the terminal's actions go: while its log is read, that is a draft.
 func (t *Terminal) channel() *store.Channel {
-	if t.replay != nil {
-		return t.replay.draft
+	if t.kept.replay != nil {
+		return t.kept.replay.draft
 	}
 	return t.ch
 }
 
 // when returns the time for what happens now; for what the output brings, when that was read.
-func (t *Terminal) when() time.Time {
+func (l *terminalLog) when() time.Time {
+	t := l.t
 	switch {
-	case t.replay != nil:
-		return t.replay.at
-	case !t.outputAt.IsZero():
-		return t.outputAt
+	case t.kept.replay != nil:
+		return t.kept.replay.at
+	case !l.outputAt.IsZero():
+		return l.outputAt
 	}
 	return t.host.now()
 }
 
 // begunBy returns who has typed the command that begins now.
-func (t *Terminal) begunBy() string {
-	if t.replay != nil {
-		return t.replay.by[t.running]
+func (c *commands) begunBy() string {
+	if c.t.kept.replay != nil {
+		return c.t.kept.replay.by[c.running]
 	}
-	return t.typist.begins()
+	return c.typist.begins()
 }
 
 // listChanged says that the root's list has changed.
 func (t *Terminal) listChanged() {
-	if t.replay == nil {
+	if t.kept.replay == nil {
 		t.host.list.changed()
 	}
 }

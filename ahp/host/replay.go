@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"termhost/ahp"
@@ -34,28 +35,36 @@ type replay struct {
 	walk  history.Walker
 }
 
+// keptLog is the log of a terminal of an earlier host, until it has been read.
+type keptLog struct {
+	t      *Terminal
+	past   atomic.Pointer[past] // its log, if that is still to be read: see load
+	replay *replay              // its log is being read; nil: it is not
+}
+
 // load reads the terminal's log, if that is still to be done. It is to be called, without the
 // Term's lock, before the content or the screen is looked at.
-func (t *Terminal) load() {
-	if t.past.Load() == nil {
+func (p *keptLog) load() {
+	if p.past.Load() == nil {
 		return
 	}
-	t.term.Lock()
-	defer t.term.Unlock()
-	t.loadLocked()
+	p.t.term.Lock()
+	defer p.t.term.Unlock()
+	p.loadLocked()
 }
 
 // loadLocked is load with the Term's lock held.
-func (t *Terminal) loadLocked() {
-	p := t.past.Load()
-	if p == nil {
+func (p *keptLog) loadLocked() {
+	t := p.t
+	l := p.past.Load()
+	if l == nil {
 		return
 	}
-	defer t.past.Store(nil) // others go on when all is there
-	log, err := p.open()
+	defer p.past.Store(nil) // others go on when all is there
+	log, err := l.open()
 	if err == nil {
-		err = t.read(log)
-		if p.close {
+		err = p.read(log)
+		if l.close {
 			log.Close()
 		}
 	}
@@ -63,18 +72,19 @@ func (t *Terminal) loadLocked() {
 		t.host.log.Warn("the log of a terminal cannot be read, and is left aside",
 			"name", t.Name(), "err", err)
 	}
-	t.boundOutput()
+	t.output.boundOutput()
 }
 
 // read builds the terminal's screen and channel from its log.
-func (t *Terminal) read(log *termlog.Log) error {
+func (p *keptLog) read(log *termlog.Log) error {
+	t := p.t
 	rp := &replay{t: t, by: map[string]string{}}
-	from, err := rp.survey(log, int64(t.screen.ScrollbackBytes))
+	from, err := rp.survey(log, int64(t.origin.screen.ScrollbackBytes))
 	if err != nil {
 		return err
 	}
-	t.replay = rp
-	defer func() { t.replay = nil }()
+	p.replay = rp
+	defer func() { p.replay = nil }()
 	if err := log.Read(from, rp.visit); err != nil {
 		return err
 	}
@@ -121,7 +131,7 @@ func (rp *replay) visit(r termlog.Record) bool {
 
 // Begin starts from a checkpoint: at the beginning of what is read, or where output is missing.
 func (rp *replay) Begin(checkpoint []byte) bool {
-	s, ok := journal.Snapshot{Outline: rp.t.outline}, true
+	s, ok := journal.Snapshot{Outline: rp.t.log.outline}, true
 	if checkpoint != nil {
 		s, ok = journal.ParseSnapshot(checkpoint)
 	}
@@ -150,23 +160,23 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 			Claim: ahp.Claim(o.Holder.Claim), Client: t.Client(), IsPty: t.exec.isPty(),
 			Detection: o.Detection,
 		})
-		t.content = checkpoints{}
-		t.cut = pos > 0
+		t.output.content = checkpoints{}
+		t.log.cut = pos > 0
 	}
 	rp.Resize(o.Cols, o.Rows)
-	t.renamed, t.lastTitle, t.lastCwd, t.commands = o.Renamed, "", o.Cwd, o.Commands
+	t.renamed, t.output.lastTitle, t.output.lastCwd, t.commands.executed = o.Renamed, "", o.Cwd, o.Commands
 	if pos > 0 && !o.Renamed {
-		t.lastTitle = o.Title
+		t.output.lastTitle = o.Title
 	}
 	screen := t.term.Screen()
 	screen.Feed([]byte(s.Marks), nil)
 	screen.Feed(s.Redraw, nil)
 	if last := o.Last; first && last != nil && !last.Over {
-		t.running, t.runningAt = last.ID, last.Began
+		t.commands.running, t.commands.startedAt = last.ID, last.Began
 		rp.draft.Append(last.Executed(), nil)
 	}
-	t.content.data(rp.draft, s.Redraw)
-	rp.draft.Resume(s.Position, t.cut)
+	t.output.content.data(rp.draft, s.Redraw)
+	rp.draft.Resume(s.Position, t.log.cut)
 }
 
 // Gap says on the screen what is missing, and scrolls all of that away: a checkpoint that follows
@@ -208,29 +218,29 @@ func (rp *replay) Event(payload []byte) {
 		t.renamed = ev.Renamed
 	case ahp.TerminalCommandExecuted:
 		events{t}.finish(nil)
-		t.running, t.runningAt = a.CommandID, rp.at
+		t.commands.running, t.commands.startedAt = a.CommandID, rp.at
 		rp.draft.Append(a, nil)
-		t.content.command(rp.draft, a)
+		t.output.content.command(rp.draft, a)
 		return
 	case ahp.TerminalCommandFinished:
-		t.running = ""
+		t.commands.running = ""
 	}
 	rp.draft.Append(a, nil)
 	if _, ok := a.(ahp.TerminalCleared); ok {
-		t.empty(t.Client())
+		t.output.empty(t.Client())
 	}
 }
 
 // finish brings the draft to what the terminal is now.
 func (rp *replay) finish() {
-	t, o := rp.t, &rp.t.outline
-	if t.exited {
-		rp.at = t.end.At
+	t, o := rp.t, &rp.t.log.outline
+	if t.life.exited {
+		rp.at = t.log.end.At
 		t.term.Screen().Flush(events{t})
 		events{t}.Fed()
-		events{t}.finishLast(t.end.Code)
+		events{t}.finishLast(t.log.end.Code)
 	}
-	t.renamed, t.lastTitle, t.lastCwd = o.Renamed, o.Title, o.Cwd
+	t.renamed, t.output.lastTitle, t.output.lastCwd = o.Renamed, o.Title, o.Cwd
 	now, _ := rp.draft.Terminal()
 	if now.Title != o.Title {
 		rp.draft.Append(ahp.TerminalTitleChanged{Title: o.Title}, nil)
@@ -238,10 +248,10 @@ func (rp *replay) finish() {
 	if now.Cwd != o.Cwd {
 		rp.draft.Append(ahp.TerminalCwdChanged{Cwd: o.Cwd}, nil)
 	}
-	if now.Claim != t.holder.claim {
-		rp.draft.Append(ahp.TerminalClaimed{Claim: t.holder.claim}, nil)
+	if now.Claim != t.keyboard.holder.claim {
+		rp.draft.Append(ahp.TerminalClaimed{Claim: t.keyboard.holder.claim}, nil)
 	}
-	if t.exited {
-		rp.draft.Append(t.end.Told(), nil)
+	if t.life.exited {
+		rp.draft.Append(t.log.end.Told(), nil)
 	}
 }

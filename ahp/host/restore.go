@@ -167,16 +167,16 @@ func (h *Host) revive(r *remains) error {
 	} else {
 		r.Close()
 	}
-	close(t.started)
+	close(t.life.started)
 	t.exec = &pastExecutor{t: t, client: m.Client, pty: m.IsPty, piped: m.Piped}
-	t.past.Store(&past{open: open, close: true})
-	h.pool.Restore(ptypool.Restored{Cols: m.Outline.Cols, Rows: m.Outline.Rows, VT: t.screen,
+	t.kept.past.Store(&past{open: open, close: true})
+	h.pool.Restore(ptypool.Restored{Cols: m.Outline.Cols, Rows: m.Outline.Rows, VT: t.origin.screen,
 		Piped: m.Piped}, events{t})
 	t.concluded(m.End)
-	t.journal.Conclude(r.Remains)
-	t.tellDamage(r)
+	t.log.journal.Conclude(r.Remains)
+	t.log.tellDamage(r)
 	if unseen || r.Damaged {
-		t.warn(t.journal.Describe(t.describe(), h.now()))
+		t.warn(t.log.journal.Describe(t.log.describe(), h.now()))
 	}
 	if r.kept != nil {
 		r.kept.Forget()
@@ -213,23 +213,23 @@ func (h *Host) reenter(r *remains) (*Terminal, error) {
 		return nil, err
 	}
 	t := &Terminal{
-		host: h, uri: m.URI, ch: ch, created: m.Created,
-		creator: m.Creator, transient: m.Transient, forced: m.Forced,
-		holder: by, prior: prior, lent: lent,
-		renamed: o.Renamed, outline: *o, marker: m.Marker, tag: m.Tag,
-		guard:   guard{on: m.Guarded, named: m.Guarded, tells: o.Detection},
-		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
+		host: h, uri: m.URI, ch: ch, renamed: o.Renamed, tag: m.Tag,
+		origin: origin{created: m.Created, creator: m.Creator, proof: m.Proof,
+			createdBy: cmp.Or(m.CreatedBy, m.Creator.Name), forced: m.Forced, marker: m.Marker},
+		keyboard:  keyboardClaim{holder: by, prior: prior, lent: lent},
+		approvals: approvals{on: m.Guarded, named: m.Guarded, tells: o.Detection},
+		log:       terminalLog{outline: *o, damage: m.Damage},
 	}
+	t.begin()
+	t.life.transient = m.Transient
 	t.id, _ = ahp.TerminalName(t.uri)
 	t.naming.Store(&naming{name: m.Name, former: m.Former})
-	t.proof, t.damage = m.Proof, m.Damage
-	t.createdBy = cmp.Or(m.CreatedBy, t.creator.Name)
-	if t.creator.Role == authz.NoRole { // see authz.Principal.UnmarshalJSON
+	if t.origin.creator.Role == authz.NoRole { // see authz.Principal.UnmarshalJSON
 		h.log.Warn("who made a terminal may do nothing from inside it: its rights are not known",
-			"name", m.Name, "who", t.creator.Name)
+			"name", m.Name, "who", t.origin.creator.Name)
 	}
-	t.screen = h.screen(m.Term)
-	t.screen.Nonce = m.Nonce
+	t.origin.screen = h.screen(m.Term)
+	t.origin.screen.Nonce = m.Nonce
 	if last := o.Last; last != nil { // for listings, until the log is read
 		ch.Append(last.Executed(), nil)
 		if last.Over {
@@ -243,9 +243,9 @@ func (h *Host) reenter(r *remains) (*Terminal, error) {
 		}
 	}
 	h.order = append(h.order, t)
-	if c := t.holder.claim; c.Kind == ahp.ClaimClient && !m.Client && h.clients[c.ClientID] == nil {
-		h.clients[c.ClientID] = &client{id: c.ClientID, principal: t.holder.principal,
-			name: t.holder.name, left: h.now()}
+	if c := t.keyboard.holder.claim; c.Kind == ahp.ClaimClient && !m.Client && h.clients[c.ClientID] == nil {
+		h.clients[c.ClientID] = &client{id: c.ClientID, principal: t.keyboard.holder.principal,
+			name: t.keyboard.holder.name, left: h.now()}
 	}
 	return t, nil
 }
@@ -256,22 +256,22 @@ func (t *Terminal) concluded(e *journal.Ending) {
 	if now := t.host.now(); e.At.After(now) {
 		e.At = now // the clock was set back
 	}
-	t.exited, t.exitedAt, t.end = true, e.At, e
+	t.life.exited, t.life.exitedAt, t.log.end = true, e.At, e
 	if e.Why != "" {
-		t.ended.Store(&e.Why)
+		t.life.ended.Store(&e.Why)
 	}
-	if last := t.outline.Last; last != nil && !last.Over {
+	if last := t.log.outline.Last; last != nil && !last.Over {
 		ms := max(e.At.Sub(last.Began).Milliseconds(), 0)
 		over := ahp.TerminalCommandFinished{CommandID: last.ID, DurationMs: &ms}
 		if e.Code != ptypool.UnknownExit {
 			over.ExitCode = &e.Code
 		}
-		t.outline.Apply(over, journal.Event{}, e.At)
+		t.log.outline.Apply(over, journal.Event{}, e.At)
 		t.ch.Append(over, nil)
 	}
 	t.ch.Append(e.Told(), nil)
-	t.exit.Store(&st)
-	close(t.done)
+	t.life.exit.Store(&st)
+	close(t.life.done)
 }
 
 // journalRetry is how often a journal is tried again that could not be written.
@@ -280,14 +280,14 @@ const journalRetry = time.Second
 // retryJournals writes what could not be written before. again: some still cannot.
 func (h *Host) retryJournals() (again bool) {
 	for _, t := range h.all() {
-		if t.journal.NotKept() == "" {
+		if t.log.journal.NotKept() == "" {
 			continue
 		}
 		t.term.Lock()
-		t.journal.Retry(h.now())
-		t.keepCheckpoint()
+		t.log.journal.Retry(h.now())
+		t.log.keepCheckpoint()
 		t.term.Unlock()
-		again = again || t.journal.NotKept() != ""
+		again = again || t.log.journal.NotKept() != ""
 	}
 	return again
 }

@@ -57,11 +57,11 @@ func (h *Host) resume(r *remains) error {
 	if err != nil {
 		return err
 	}
-	t.integrated, t.commands = m.Nonce != "", m.Outline.Commands
+	t.commands.integrated, t.commands.executed = m.Nonce != "", m.Outline.Commands
 	h.goOn(t, r)
-	h.creators.add(t.marker, h.recalled(t.creator, t.proof))
-	spec := ptypool.Spec{Marker: t.marker, Cols: m.Outline.Cols, Rows: m.Outline.Rows,
-		VT: t.screen, Keep: t.journal.Keep()}
+	h.creators.add(t.origin.marker, h.recalled(t.origin.creator, t.origin.proof))
+	spec := ptypool.Spec{Marker: t.origin.marker, Cols: m.Outline.Cols, Rows: m.Outline.Rows,
+		VT: t.origin.screen, Keep: t.log.journal.Keep()}
 	if m.Piped {
 		t.exec = &pipesExecutor{serverExecutor: serverExecutor{t}, detached: m.Detached}
 		_, err = h.pool.TakePiped(r.kept, spec, events{t})
@@ -73,17 +73,17 @@ func (h *Host) resume(r *remains) error {
 		h.lose(t)
 		return fmt.Errorf("its program is lost: %w", err)
 	}
-	t.tellDamage(r)
+	t.log.tellDamage(r)
 	if r.FromKeeper || r.Damaged {
-		t.warn(t.journal.Describe(t.describe(), h.now()))
+		t.warn(t.log.journal.Describe(t.log.describe(), h.now()))
 	}
-	if piped, ok := t.exec.(*pipesExecutor); ok && !piped.detached || t.forced {
+	if piped, ok := t.exec.(*pipesExecutor); ok && !piped.detached || t.origin.forced {
 		t.ending("with the connection that it was started on")
 		t.exec.end(hangupGrace, "")
 	}
 	t.term.Lock()
-	t.typed = h.now()
-	t.watchIdle(h.cfg().KeyboardIdle)
+	t.keyboard.typed = h.now()
+	t.keyboard.watchIdle(h.cfg().KeyboardIdle)
 	t.term.Unlock()
 	h.resumed = append(h.resumed, t)
 	return nil
@@ -102,20 +102,20 @@ func (h *Host) await(r *remains, owner *client) error {
 	h.goOn(t, r)
 	if mark := m.Outline.Owner; mark != nil {
 		e.taken, e.half = mark.Seq, mark.Half
-		if missing := mark.End - t.journal.Position(); mark.N > 0 && missing > 0 {
+		if missing := mark.End - t.log.journal.Position(); mark.N > 0 && missing > 0 {
 			// The owner sends all of it again.
 			e.taken, e.half = mark.Seq-1, mark.Was
 			e.again = journal.OwnerMark{Seq: mark.Seq, N: mark.N - missing}
 		}
 	}
-	if _, err := h.pool.Virtual(m.Outline.Cols, m.Outline.Rows, t.screen, events{t}); err != nil {
+	if _, err := h.pool.Virtual(m.Outline.Cols, m.Outline.Rows, t.origin.screen, events{t}); err != nil {
 		h.lose(t)
 		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	grace := e.grace
-	if expires := t.creator.Expires; !expires.IsZero() {
+	if expires := t.origin.creator.Expires; !expires.IsZero() {
 		grace = min(grace, expires.Sub(h.now()))
 	}
 	e.waitLocked(grace)
@@ -133,12 +133,12 @@ func (h *Host) lose(t *Terminal) {
 
 // goOn has t's journal go on where an earlier host's has ended.
 func (h *Host) goOn(t *Terminal, r *remains) {
-	if err := t.journal.Continue(r.Remains, h.logPlace()); err != nil {
+	if err := t.log.journal.Continue(r.Remains, h.logPlace()); err != nil {
 		h.log.Warn("a log that cannot be read is in the way of a new one", "folder", r.Dir,
 			"err", err)
 	}
 	if log := r.Log; log != nil {
-		t.past.Store(&past{open: func() (*termlog.Log, error) { return log, nil }})
+		t.kept.past.Store(&past{open: func() (*termlog.Log, error) { return log, nil }})
 	}
 }
 
@@ -147,17 +147,17 @@ func (h *Host) goOn(t *Terminal, r *remains) {
 // looked at meanwhile do not wait for their turn.
 func (h *Host) openResumed() {
 	for _, t := range h.resumed {
-		close(t.started)
+		close(t.life.started)
 	}
 	h.waking.Go(func() {
 		for _, t := range h.resumed {
 			t.term.Lock()
-			t.loadLocked()
-			if !t.exited {
-				t.stir()
-				t.stirQuiet()
-				if t.idle == nil || !t.holder.viaSSH() { // else idleness takes it from a person
-					t.awaitTaker(h.cfg().ClientGrace)
+			t.kept.loadLocked()
+			if !t.life.exited {
+				t.waiting.stir()
+				t.waiting.stirQuiet()
+				if t.keyboard.idle == nil || !t.keyboard.holder.viaSSH() { // else idleness takes it from a person
+					t.keyboard.awaitTaker(h.cfg().ClientGrace)
 				}
 			}
 			t.term.Unlock()

@@ -16,17 +16,18 @@ func (s step) typesSecrets() bool {
 
 // refusesSecret returns errSecret if s may not type p because a program asks for a secret. The
 // Term's lock is held.
-func (t *Terminal) refusesSecret(s step, p []byte) error {
-	if t.host.cfg().AgentsTypeSecrets || s.typesSecrets() || breaksOff(p) || !t.asksSecret() {
+func (ap *approvals) refusesSecret(s step, p []byte) error {
+	if ap.t.host.cfg().AgentsTypeSecrets || s.typesSecrets() || breaksOff(p) || !ap.asksSecret() {
 		return nil
 	}
-	return t.denied(errSecret)
+	return ap.t.denied(errSecret)
 }
 
 // asksSecret reports whether the program asks for a secret. It may have turned the echo off and not
 // been found to wait yet, so the terminal itself is asked. The Term's lock is held.
-func (t *Terminal) asksSecret() bool {
-	if t.waits.program == WaitingSecret {
+func (ap *approvals) asksSecret() bool {
+	t := ap.t
+	if t.waiting.needs.program == WaitingSecret {
 		return true
 	}
 	line, err := t.term.Line()
@@ -35,15 +36,16 @@ func (t *Terminal) asksSecret() bool {
 
 // dropForSecret drops what agents typed ahead, as far as the program has not taken it, when it asks
 // for a secret. The Term's lock is held.
-func (t *Terminal) dropForSecret() {
-	queued, held := t.term.QueuesShown(), t.term.Held() > 0 && !t.boundSecrets()
-	if !queued && !held || !t.asksSecret() {
+func (ap *approvals) dropForSecret() {
+	t := ap.t
+	queued, held := t.term.QueuesShown(), t.term.Held() > 0 && !ap.boundSecrets()
+	if !queued && !held || !ap.asksSecret() {
 		return
 	}
 	if queued {
 		t.term.DropQueue()
 	}
-	t.dropHeldText(errSecret.Rule)
+	ap.dropHeldText(errSecret.Rule)
 }
 
 // breaksOff reports whether p is nothing but ctrl-C or ctrl-D, with which anybody may end a

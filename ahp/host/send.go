@@ -49,14 +49,14 @@ func (c *Conn) Send(ctx context.Context, t *Terminal, text []byte, keys ...keybo
 // *authz.Denied, ErrExited, or the cause of ctx or of the connection's end; then nothing was typed.
 func (c *Conn) Type(ctx context.Context, t *Terminal, p []byte) error {
 	for {
-		room := t.room(step{conn: c, principal: c.principal})
+		room := t.approvals.room(step{conn: c, principal: c.principal})
 		err := c.send(ctx, t, p, nil)
 		if err != ErrBusy {
 			return err
 		}
 		select {
 		case <-room:
-		case <-t.done:
+		case <-t.life.done:
 			return ErrExited
 		case <-c.ctx.Done():
 			return context.Cause(c.ctx)
@@ -77,7 +77,7 @@ func (c *Conn) send(ctx context.Context, t *Terminal, text []byte, keys []keyboa
 	select {
 	case err = <-decided:
 	case <-ctx.Done():
-		t.giveUp(k, context.Cause(ctx))
+		t.approvals.giveUp(k, context.Cause(ctx))
 		err = <-decided
 	}
 	return err
@@ -92,7 +92,7 @@ func (c *Conn) typeOrHold(t *Terminal, text []byte, keys []keyboard.Key, answer 
 	t.term.Lock()
 	defer t.term.Unlock()
 	switch {
-	case t.exited:
+	case t.life.exited:
 		return nil, ErrExited
 	case c.ctx.Err() != nil:
 		return nil, context.Cause(c.ctx)
@@ -104,8 +104,8 @@ func (c *Conn) typeOrHold(t *Terminal, text []byte, keys []keyboard.Key, answer 
 	for _, k := range keys {
 		p = k.Append(p, modes)
 	}
-	if t.guards(s, p) {
-		return t.holdBack(s, p, true, answer)
+	if t.approvals.guards(s, p) {
+		return t.approvals.holdBack(s, p, true, answer)
 	}
 	return nil, t.typeFor(s, p, true)
 }
@@ -131,10 +131,10 @@ func (t *Terminal) typeFor(s step, p []byte, lends bool) error {
 		return err
 	}
 	if t.check(s, authz.Input) == nil {
-		t.typed = t.host.now()
+		t.keyboard.typed = t.host.now()
 		return nil
 	}
-	for _, h := range []holder{sshHolder(s.principal), t.holder} {
+	for _, h := range []holder{sshHolder(s.principal), t.keyboard.holder} {
 		t.ch.Append(ahp.TerminalClaimed{Claim: h.claim}, nil) // the holder stays the same
 	}
 	return nil
@@ -146,7 +146,7 @@ func (a *Attach) SendSignal(sig syscall.Signal) error {
 	t := a.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	if t.exited {
+	if t.life.exited {
 		return ErrExited
 	}
 	if err := a.mayActLocked(); err != nil {

@@ -31,15 +31,16 @@ type spillFile struct {
 }
 
 // spill moves t's content and scrollback into files. The Term's lock is held.
-func (t *Terminal) spill() error {
-	if t.spills == nil {
-		t.spills = &spills{folders: t.host.folders, log: t.host.log,
-			size: max(spillFileSize, 4*int64(t.screen.ScrollbackBytes))}
+func (o *output) spill() error {
+	t := o.t
+	if o.spills == nil {
+		o.spills = &spills{folders: t.host.folders, log: t.host.log,
+			size: max(spillFileSize, 4*int64(t.origin.screen.ScrollbackBytes))}
 	}
-	if err := t.ch.Spill(t.spills.save); err != nil {
+	if err := t.ch.Spill(o.spills.save); err != nil {
 		return err
 	}
-	return t.term.Screen().SpillHistory(t.spills.save)
+	return t.term.Screen().SpillHistory(o.spills.save)
 }
 
 // save appends p to a file and returns where it is.

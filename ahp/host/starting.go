@@ -41,7 +41,7 @@ func (e *NotStartedError) Error() string { return "not started: " + e.Why }
 func (s *Starting) Terminal() *Terminal { return s.t }
 
 // Withdraw ends the wait for a decision, if there was none yet.
-func (s *Starting) Withdraw(why error) { s.t.giveUp(s.ask, why) }
+func (s *Starting) Withdraw(why error) { s.t.approvals.giveUp(s.ask, why) }
 
 // Wait waits for the decision, once. If the program was not started, it forgets the terminal and
 // returns a *NotStartedError, or the *ptypool.StartError of one that could not be. The end of ctx
@@ -79,26 +79,26 @@ func (s *Starting) hold(by *Conn, text string) error {
 	t := s.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	k, err := t.holdStart(step{conn: by, principal: t.creator}, text, s.settled)
+	k, err := t.approvals.holdStart(step{conn: by, principal: t.origin.creator}, text, s.settled)
 	if err != nil {
 		s.over = true
 		t.term.Hangup(0)
 		return err
 	}
 	k.starts, s.ask = s, k
-	t.asksChanged()
+	t.approvals.asksChanged()
 	return nil
 }
 
 // holdStart holds a program that s wants to start, as holdBack does with input. The Term's lock is
 // held.
-func (t *Terminal) holdStart(s step, text string, answer func(error)) (*heldInput, error) {
+func (ap *approvals) holdStart(s step, text string, answer func(error)) (*heldInput, error) {
 	if len(text) > maxHeldText {
-		return nil, t.denied(errHeldCommand)
+		return nil, ap.t.denied(errHeldCommand)
 	}
 	k := &heldInput{s: s, does: ahp.AskStarts, text: []byte(text), answer: answer}
 	k.lines, k.hidden = visible.Lines(text)
-	t.askPeople(k)
+	ap.askPeople(k)
 	return k, nil
 }
 
@@ -113,15 +113,15 @@ func (s *Starting) approved() error {
 	}
 	s.over = true
 	if t.Piped() {
-		t.guard.on = false // nobody types into it
+		t.approvals.on = false // nobody types into it
 	}
-	note := t.describe()
-	t.warn(t.journal.Describe(note, t.host.now())) // first: what runs must not look refused
+	note := t.log.describe()
+	t.warn(t.log.journal.Describe(note, t.host.now())) // first: what runs must not look refused
 	if err := s.begin(note.Encode()); err != nil {
 		s.over = false
 		return err
 	}
-	t.stir()
+	t.waiting.stir()
 	return nil
 }
 
@@ -160,18 +160,18 @@ func (s *Starting) refused(why error) error {
 const notFound = 127
 
 // unstarted reports whether the program still waits for a person's yes. The Term's lock is held.
-func (t *Terminal) unstarted() bool { return t.starting != nil && !t.starting.over }
+func (ap *approvals) unstarted() bool { return ap.starting != nil && !ap.starting.over }
 
 // withdrawStart has a program that waits for a person's yes never started. It returns false if
 // there is none.
-func (t *Terminal) withdrawStart(why string) bool {
-	t.term.Lock()
-	defer t.term.Unlock()
-	if !t.unstarted() {
+func (ap *approvals) withdrawStart(why string) bool {
+	ap.t.term.Lock()
+	defer ap.t.term.Unlock()
+	if !ap.unstarted() {
 		return false
 	}
-	k := t.starting.ask
-	t.dropHeld(nil, errors.New(why), func(o *heldInput) bool { return o == k })
+	k := ap.starting.ask
+	ap.dropHeld(nil, errors.New(why), func(o *heldInput) bool { return o == k })
 	return true
 }
 

@@ -46,7 +46,7 @@ func (c *Conn) CreatePiped(o CreateOptions) (*Streams, error) {
 	s.t = t
 	t.term.Lock()
 	t.streams = s
-	t.watching++
+	t.life.watching++
 	t.term.Unlock()
 	h.mu.Lock()
 	h.streams[s] = struct{}{}
@@ -124,8 +124,8 @@ func (s *Streams) leave() {
 	t, h := s.t, s.conn.host
 	t.term.Lock()
 	t.streams = nil
-	t.watching--
-	gone := t.fleeting && t.watching == 0
+	t.life.watching--
+	gone := t.life.fleeting && t.life.watching == 0
 	t.term.Unlock()
 	h.mu.Lock()
 	delete(h.streams, s)

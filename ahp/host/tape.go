@@ -17,13 +17,20 @@ import (
 // host is restarted, the tape is behind; then what is missing is copied from the terminal's log
 // later. All methods of Terminal here are called with the Term's lock held, unless they say
 // otherwise.
-type tape struct {
+type recording struct {
 	rec    *recordings.Recording
 	w      *recordings.Writer // nil: it has to be opened
 	behind bool
 	retry  time.Time // when it may be tried again
 	told   bool      // of the failure
 	exit   bool      // the exit is recorded
+}
+
+// recorder makes a terminal's recording. It is guarded by the Term's lock.
+type recorder struct {
+	t         *Terminal
+	recorded  bool       // from the beginning, because its creator has asked for it; never changes
+	recording *recording // nil: it is not recorded
 }
 
 const (
@@ -42,43 +49,44 @@ func (h *Host) Record(p authz.Principal, t *Terminal, on bool) (name string, err
 	if err := t.check(step{principal: p}, authz.Record); err != nil {
 		return "", err
 	}
-	if t.exited {
+	if t.life.exited {
 		return "", ErrExited
 	}
-	if t.tape != nil {
-		name = t.tape.rec.ID()
+	if t.recorder.recording != nil {
+		name = t.recorder.recording.rec.ID()
 		if !on {
-			t.endTape()
+			t.recorder.finish()
 		}
 		return name, nil
 	}
 	if !on {
 		return "", nil
 	}
-	t.loadLocked()
-	if err := t.beginTape(p.ID, t.drawnTape()); err != nil {
+	t.kept.loadLocked()
+	if err := t.recorder.begin(p.ID, t.recorder.outline()); err != nil {
 		return "", err
 	}
 	t.listChanged()
-	name = t.tape.rec.ID()
+	name = t.recorder.recording.rec.ID()
 	h.log.Info("recording begun", "name", t.Name(), "recording", name, "principal", p.Name)
 	return name, nil
 }
 
 // drawnTape returns a checkpoint of the terminal as it is.
-func (t *Terminal) drawnTape() journal.Snapshot {
-	screen := t.term.Screen()
-	return journal.Snapshot{Outline: t.outline, Marks: string(screen.AppendMarks(nil)),
+func (rc *recorder) outline() journal.Snapshot {
+	screen := rc.t.term.Screen()
+	return journal.Snapshot{Outline: rc.t.log.outline, Marks: string(screen.AppendMarks(nil)),
 		Redraw: screen.AppendRedraw(nil, vt.Redraw{})}
 }
 
 // beginTape begins a recording, for a principal's ID, with a checkpoint of the present.
-func (t *Terminal) beginTape(by string, s journal.Snapshot) error {
-	return t.newTape(by, s, t.journal.Position())
+func (rc *recorder) begin(by string, s journal.Snapshot) error {
+	return rc.create(by, s, rc.t.log.journal.Position())
 }
 
 // newTape begins a file at a position of the output.
-func (t *Terminal) newTape(by string, s journal.Snapshot, first int64) error {
+func (rc *recorder) create(by string, s journal.Snapshot, first int64) error {
+	t := rc.t
 	h := t.host
 	size := h.cfg().RecordBytes
 	if size == 0 {
@@ -86,8 +94,8 @@ func (t *Terminal) newTape(by string, s journal.Snapshot, first int64) error {
 	}
 	now := h.now()
 	w, err := h.recordings.Create(recordings.About{
-		Terminal: t.Name(), URI: t.uri, Created: t.created, Began: now, By: by,
-		Title: t.outline.Title, Term: t.screen.Term, Nonce: t.screen.Nonce, Piped: t.Piped(),
+		Terminal: t.Name(), URI: t.uri, Created: t.origin.created, Began: now, By: by,
+		Title: t.log.outline.Title, Term: t.origin.screen.Term, Nonce: t.origin.screen.Nonce, Piped: t.Piped(),
 	}, size, first)
 	if err != nil {
 		return err
@@ -95,51 +103,53 @@ func (t *Terminal) newTape(by string, s journal.Snapshot, first int64) error {
 	if int64(len(s.Redraw)) > size/4 {
 		s.Redraw = nil
 	}
-	t.tape = &tape{rec: w.Recording, w: w}
-	t.tapeWrite(termlog.Checkpoint, now, s.Encode())
+	rc.recording = &recording{rec: w.Recording, w: w}
+	rc.write(termlog.Checkpoint, now, s.Encode())
 	return nil
 }
 
 // turnTape goes on in another file, which begins with s. If that cannot be begun, the recording is
 // behind.
-func (t *Terminal) turnTape(s journal.Snapshot) {
-	tp := t.tape
-	if err := t.newTape(tp.rec.About().By, s, tp.w.End()); err != nil {
-		t.taped(err)
+func (rc *recorder) turn(s journal.Snapshot) {
+	t := rc.t
+	tp := rc.recording
+	if err := rc.create(tp.rec.About().By, s, tp.w.End()); err != nil {
+		rc.written(err)
 		return
 	}
 	tp.w.Close()
 	t.host.recordings.End(tp.rec, t.host.now())
 	t.host.log.Info("a recording goes on in another file", "name", t.Name(),
-		"recording", tp.rec.ID(), "next", t.tape.rec.ID())
+		"recording", tp.rec.ID(), "next", rc.recording.rec.ID())
 }
 
 // tapeOutput records output, before it is parsed.
-func (t *Terminal) tapeOutput(p []byte, at time.Time) {
-	if t.tape == nil || t.tape.behind {
+func (rc *recorder) output(p []byte, at time.Time) {
+	if rc.recording == nil || rc.recording.behind {
 		return
 	}
-	if !t.tape.w.Fits(len(p)) {
+	if !rc.recording.w.Fits(len(p)) {
 		// In the middle of a sequence that does not end.
-		t.turnTape(journal.Snapshot{Outline: t.outline})
+		rc.turn(journal.Snapshot{Outline: rc.t.log.outline})
 	}
-	t.tapeWrite(termlog.Data, at, p)
+	rc.write(termlog.Data, at, p)
 }
 
 // tapeWrite records something, unless that is a command among very many in one piece of output, for
 // which there is no room.
-func (t *Terminal) tapeWrite(kind termlog.Kind, at time.Time, payload []byte) {
-	tp := t.tape
+func (rc *recorder) write(kind termlog.Kind, at time.Time, payload []byte) {
+	tp := rc.recording
 	if tp == nil || tp.behind || tp.w == nil {
 		return
 	}
 	tp.exit = tp.exit || kind == termlog.Exit
-	t.taped(tp.w.Write(kind, at, payload))
+	rc.written(tp.w.Write(kind, at, payload))
 }
 
 // taped notes how a write went.
-func (t *Terminal) taped(err error) {
-	tp := t.tape
+func (rc *recorder) written(err error) {
+	t := rc.t
+	tp := rc.recording
 	if err != nil {
 		tp.behind, tp.retry = true, t.host.now().Add(journalRetry)
 		if !tp.told {
@@ -156,35 +166,36 @@ func (t *Terminal) taped(err error) {
 }
 
 // keepTape comes when a piece of output has been handled: the screen is what was recorded.
-func (t *Terminal) keepTape() {
-	tp := t.tape
-	if tp == nil || t.replay != nil {
+func (rc *recorder) keep() {
+	tp := rc.recording
+	if tp == nil || rc.t.kept.replay != nil {
 		return
 	}
 	if tp.behind {
-		t.catchUp()
+		rc.catchUp()
 		return
 	}
-	if !tp.w.Fits(tapeReserve) && !t.term.Screen().InSequence() {
-		t.turnTape(t.drawnTape())
+	if !tp.w.Fits(tapeReserve) && !rc.t.term.Screen().InSequence() {
+		rc.turn(rc.outline())
 	}
 }
 
 // endTape ends the recording, with how the program has ended, if it has.
-func (t *Terminal) endTape() {
-	tp := t.tape
+func (rc *recorder) finish() {
+	t := rc.t
+	tp := rc.recording
 	if tp == nil {
 		return
 	}
 	if tp.behind {
 		tp.retry = time.Time{}
-		t.catchUp()
-		tp = t.tape
+		rc.catchUp()
+		tp = rc.recording
 	}
-	if t.exited && !tp.exit {
-		t.tapeWrite(termlog.Exit, t.end.At, t.end.Encode())
+	if t.life.exited && !tp.exit {
+		rc.write(termlog.Exit, t.log.end.At, t.log.end.Encode())
 	}
-	t.tape = nil
+	rc.recording = nil
 	if tp.w != nil {
 		tp.w.Close()
 	}
@@ -194,33 +205,34 @@ func (t *Terminal) endTape() {
 
 // catchUp copies from the terminal's log what the recording lacks. Where that does not have it
 // either, the recording says so and goes on with the screen as it is.
-func (t *Terminal) catchUp() {
-	tp, now := t.tape, t.host.now()
+func (rc *recorder) catchUp() {
+	t := rc.t
+	tp, now := rc.recording, t.host.now()
 	if now.Before(tp.retry) {
 		return
 	}
 	if tp.w == nil {
 		w, err := t.host.recordings.Reopen(tp.rec)
 		if err != nil {
-			t.taped(err)
+			rc.written(err)
 			return
 		}
 		tp.w = w
 	}
-	t.loadLocked()
+	t.kept.loadLocked()
 	c := copier{t: t, from: tp.w.End(), last: tp.w.Last()}
 	tp.behind = false
-	err := t.journal.Records(journal.WholeLog, c.copy)
+	err := t.log.journal.Records(journal.WholeLog, c.copy)
 	if errors.Is(err, journal.ErrNotLogged) {
-		c.gap(t.journal.Position(), now, "not kept")
+		c.gap(t.log.journal.Position(), now, "not kept")
 		err = nil
 	}
-	if err == nil && !t.tape.behind && c.lost {
-		s := t.drawnTape()
-		t.tapeWrite(termlog.Checkpoint, now, s.Encode())
+	if err == nil && !rc.recording.behind && c.lost {
+		s := rc.outline()
+		rc.write(termlog.Checkpoint, now, s.Encode())
 	}
 	if err != nil {
-		t.taped(err)
+		rc.written(err)
 	}
 }
 
@@ -245,7 +257,7 @@ func (c *copier) copy(r termlog.Record) bool {
 	if !c.fits(len(r.Payload)) {
 		return false
 	}
-	have := t.tape.w.End()
+	have := t.recorder.recording.w.End()
 	switch r.Kind {
 	case termlog.Gap:
 		c.gap(r.Pos, r.Time, string(r.Payload))
@@ -255,38 +267,38 @@ func (c *copier) copy(r termlog.Record) bool {
 		} else {
 			r.Payload = r.Payload[have-r.Pos:]
 		}
-		t.tapeWrite(r.Kind, r.Time, r.Payload)
+		t.recorder.write(r.Kind, r.Time, r.Payload)
 	case termlog.Checkpoint:
 		if c.lost {
-			t.tapeWrite(r.Kind, r.Time, r.Payload)
+			t.recorder.write(r.Kind, r.Time, r.Payload)
 			c.lost = false
 		}
 	case termlog.Resize, termlog.Exit:
-		t.tapeWrite(r.Kind, r.Time, r.Payload)
+		t.recorder.write(r.Kind, r.Time, r.Payload)
 	case termlog.Event:
 		if _, a := journal.ParseEvent(r.Payload); isCommand(a) {
-			t.tapeWrite(r.Kind, r.Time, r.Payload)
+			t.recorder.write(r.Kind, r.Time, r.Payload)
 		}
 	}
-	return !t.tape.behind
+	return !t.recorder.recording.behind
 }
 
 // fits goes on in another file if there is no room for a record of so many bytes. It returns false
 // when that cannot be begun.
 func (c *copier) fits(bytes int) bool {
 	t := c.t
-	if !t.tape.w.Fits(bytes) {
-		t.turnTape(journal.Snapshot{Outline: t.outline})
+	if !t.recorder.recording.w.Fits(bytes) {
+		t.recorder.turn(journal.Snapshot{Outline: t.log.outline})
 	}
-	return !t.tape.behind
+	return !t.recorder.recording.behind
 }
 
 // gap says that the recording lacks what comes before a position.
 func (c *copier) gap(to int64, at time.Time, why string) {
 	c.lost = true
 	if c.fits(len(why)) {
-		w := c.t.tape.w
-		c.t.taped(w.Skip(max(to-w.End(), 0), at, why))
+		w := c.t.recorder.recording.w
+		c.t.recorder.written(w.Skip(max(to-w.End(), 0), at, why))
 	}
 }
 
@@ -304,13 +316,13 @@ func isCommand(a ahp.Action) bool {
 func (h *Host) tendTapes() (again bool) {
 	for _, t := range h.all() {
 		t.term.Lock()
-		if tp := t.tape; tp != nil && tp.behind {
-			t.catchUp()
+		if tp := t.recorder.recording; tp != nil && tp.behind {
+			t.recorder.catchUp()
 		}
-		if t.tape != nil && t.exited && !t.tape.behind {
-			t.endTape()
+		if t.recorder.recording != nil && t.life.exited && !t.recorder.recording.behind {
+			t.recorder.finish()
 		}
-		again = again || t.tape != nil && t.tape.behind
+		again = again || t.recorder.recording != nil && t.recorder.recording.behind
 		t.term.Unlock()
 	}
 	return again

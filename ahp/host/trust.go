@@ -66,103 +66,106 @@ var (
 // mayTrust reports whether a yes to all that k's agent types is possible now: while a command runs,
 // and at the prompt of a shell that tells of its commands, if k begins one. The Term's lock is
 // held.
-func (t *Terminal) mayTrust(k *heldInput) bool {
+func (ap *approvals) mayTrust(k *heldInput) bool {
+	t := ap.t
 	line, err := t.term.Line()
 	if err != nil || line.Foreground <= 1 || k.question != nil {
 		return false
 	}
 	atHome := line.Foreground == t.term.Pid()
-	return !atHome || t.guard.tells && t.running == "" && k.does == ahp.AskRuns
+	return !atHome || ap.tells && t.commands.running == "" && k.does == ahp.AskRuns
 }
 
 // beginTrust trusts the agent that asked for k, which is about to be typed. The Term's lock is
 // held, and mayTrust was true.
-func (t *Terminal) beginTrust(k *heldInput) {
-	t.endTrust(errTrustAnew)
+func (ap *approvals) beginTrust(k *heldInput) {
+	t := ap.t
+	ap.endTrust(errTrustAnew)
 	now := time.Now()
-	tr := &t.guard.trust
+	tr := &ap.trust
 	*tr = trust{agent: k.s.asker(), by: k.by, who: k.s.name(), begin: now,
-		secrets: !t.holds(k.s), end: now.Add(t.host.trustTime), pause: firstTrustPause}
+		secrets: !ap.holds(k.s), end: now.Add(t.host.trustTime), pause: firstTrustPause}
 	if line, err := t.term.Line(); err == nil && line.Foreground != t.term.Pid() {
 		tr.group, tr.pause = line.Foreground, trustPause
 	}
-	t.guard.ahead = false
-	t.lookAtTrustLater()
+	ap.typedSince = false
+	ap.lookAtTrustLater()
 }
 
 // approve types k, which a person has agreed to. all: its agent is trusted from then on. The Term's
 // lock is held.
-func (t *Terminal) approve(k *heldInput, all bool) error {
+func (ap *approvals) approve(k *heldInput, all bool) error {
 	switch {
 	case all: // before the command can begin
-		t.beginTrust(k)
-	case t.guard.trust.group == 0:
-		t.endTrust(errTrustAnew) // what begins next may be k's
+		ap.beginTrust(k)
+	case ap.trust.group == 0:
+		ap.endTrust(errTrustAnew) // what begins next may be k's
 	}
-	err := t.typeHeld(k, true)
+	err := ap.typeHeld(k, true)
 	switch {
 	case !all:
 	case err != nil:
-		t.endTrust(err)
-	case t.guard.trust.group != 0:
-		t.typeTrusted()
+		ap.endTrust(err)
+	case ap.trust.group != 0:
+		ap.typeTrusted()
 	}
 	return err
 }
 
 // trusts reports whether what s types now needs no approval. The Term's lock is held.
-func (t *Terminal) trusts(s step) bool {
-	if t.guard.trust.agent != s.asker() {
+func (ap *approvals) trusts(s step) bool {
+	if ap.trust.agent != s.asker() {
 		return false
 	}
-	t.lookAtTrust()
-	return t.guard.trust.agent == s.asker() && t.guard.trust.group != 0
+	ap.lookAtTrust()
+	return ap.trust.agent == s.asker() && ap.trust.group != 0
 }
 
 // lookAtTrust ends trust if it is over, and notes which group it is for once the command has begun.
 // The Term's lock is held.
-func (t *Terminal) lookAtTrust() {
-	tr := &t.guard.trust
+func (ap *approvals) lookAtTrust() {
+	t := ap.t
+	tr := &ap.trust
 	line, err := t.term.Line()
 	now := time.Now()
 	switch {
 	case tr.agent == asker{}:
 	case err != nil:
-		t.endTrust(errTrustEnded)
+		ap.endTrust(errTrustEnded)
 	case !now.Before(tr.end):
-		t.endTrust(errTrustTime)
+		ap.endTrust(errTrustTime)
 	case tr.group != 0:
 		if line.Foreground != tr.group {
-			t.endTrust(errTrustBehind)
+			ap.endTrust(errTrustBehind)
 		}
 	case line.Foreground == t.term.Pid():
 		if now.Sub(tr.begin) > trustBegins {
-			t.endTrust(errTrustNothing)
+			ap.endTrust(errTrustNothing)
 		}
-	case t.lookout.typist != tr.who: // what has begun was typed by another
-		t.endTrust(errTrustBehind)
+	case t.waiting.lookout.typist != tr.who: // what has begun was typed by another
+		ap.endTrust(errTrustBehind)
 	default:
 		tr.group, tr.pause = line.Foreground, trustPause
-		t.typeTrusted()
+		ap.typeTrusted()
 	}
 }
 
 // lookAtTrustLater has trust looked at after a pause. The Term's lock is held.
-func (t *Terminal) lookAtTrustLater() {
-	tr := &t.guard.trust
+func (ap *approvals) lookAtTrustLater() {
+	tr := &ap.trust
 	wait := min(tr.pause, max(time.Until(tr.end), 0))
 	if tr.group == 0 {
 		tr.pause = min(2*tr.pause, trustPause)
 	}
 	var timer *time.Timer
 	timer = time.AfterFunc(wait, func() {
-		t.term.Lock()
-		defer t.term.Unlock()
-		if t.guard.trust.timer != timer {
+		ap.t.term.Lock()
+		defer ap.t.term.Unlock()
+		if ap.trust.timer != timer {
 			return // it has ended meanwhile
 		}
-		if t.lookAtTrust(); t.guard.trust.agent != (asker{}) {
-			t.lookAtTrustLater()
+		if ap.lookAtTrust(); ap.trust.agent != (asker{}) {
+			ap.lookAtTrustLater()
 		}
 	})
 	tr.timer = timer
@@ -170,44 +173,44 @@ func (t *Terminal) lookAtTrustLater() {
 
 // endTrust ends a person's yes to all, if there is one, and drops what the agent typed and no
 // program has read. The Term's lock is held.
-func (t *Terminal) endTrust(why error) {
-	tr := t.guard.trust
+func (ap *approvals) endTrust(why error) {
+	tr := ap.trust
 	if tr.agent == (asker{}) {
 		return
 	}
 	tr.timer.Stop()
-	t.guard.trust = trust{}
-	t.dropAhead(why)
-	t.tellDeciders(nil, Note{Kind: NoteTrustOver, Agent: tr.by, Why: why.Error()})
-	t.ch.TellTrustOver(store.TrustOver{By: Printable(tr.by), Why: Printable(why.Error())})
-	t.emit(Event{Kind: EventTrustOver, To: tr.by, Reason: why.Error()})
-	if len(t.guard.held) > 0 {
-		t.asksChanged()
+	ap.trust = trust{}
+	ap.dropAhead(why)
+	ap.tellDeciders(nil, Note{Kind: NoteTrustOver, Agent: tr.by, Why: why.Error()})
+	ap.t.ch.TellTrustOver(store.TrustOver{By: Printable(tr.by), Why: Printable(why.Error())})
+	ap.t.emit(Event{Kind: EventTrustOver, To: tr.by, Reason: why.Error()})
+	if len(ap.held) > 0 {
+		ap.asksChanged()
 	}
 }
 
 // dropAhead drops all input that no program has read, if an agent has typed some, and tells why.
 // The Term's lock is held.
-func (t *Terminal) dropAhead(why error) {
-	if t.guard.ahead {
-		t.guard.ahead = false
-		t.dropHeldText(why.Error())
-		t.term.DiscardInput()
+func (ap *approvals) dropAhead(why error) {
+	if ap.typedSince {
+		ap.typedSince = false
+		ap.dropHeldText(why.Error())
+		ap.t.term.DiscardInput()
 	}
 }
 
 // typeTrusted types what is held of the agent that needs no approval any more. The Term's lock is
 // held.
-func (t *Terminal) typeTrusted() {
-	for _, k := range t.heldOf(t.guard.trust.agent) {
-		t.guard.ahead = true
-		_ = t.typeHeld(k, false) // its agent is told
+func (ap *approvals) typeTrusted() {
+	for _, k := range ap.heldOf(ap.trust.agent) {
+		ap.typedSince = true
+		_ = ap.typeHeld(k, false) // its agent is told
 	}
 }
 
 // heldOf returns what is held of an agent. The Term's lock is held.
-func (t *Terminal) heldOf(agent asker) (of []*heldInput) {
-	for _, k := range t.guard.held {
+func (ap *approvals) heldOf(agent asker) (of []*heldInput) {
+	for _, k := range ap.held {
 		if k.s.asker() == agent {
 			of = append(of, k)
 		}

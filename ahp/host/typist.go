@@ -3,9 +3,25 @@ package host
 import (
 	"bytes"
 	"cmp"
+	"sync/atomic"
+	"time"
 
 	"termhost/ahp"
 )
+
+// commands is what a terminal's shell tells of its commands, and who typed them. It is guarded by
+// the Term's lock.
+type commands struct {
+	t *Terminal
+	// integrated: the shell will tell of its commands, once it has started. It never changes.
+	integrated bool
+	replaced   atomic.Bool // another shell is in its place, which tells nothing
+	typist     typist      // who typed the next command
+	executed   int         // how many were
+	running    string
+	startedAt  time.Time
+	startedBy  string // who typed it
+}
 
 // typist remembers who typed what the shell has not begun to run yet. A shell tells which command
 // it begins, but not whose Enter began it; lines may also be typed ahead while a command runs. It

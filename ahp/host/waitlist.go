@@ -33,18 +33,19 @@ type ended struct {
 }
 
 // join has p answered from now on. The Term's lock is held.
-func (t *Terminal) join(p *PendingWait) error {
+func (w *waiting) join(p *PendingWait) error {
+	t := w.t
 	c := p.a.conn
 	if p.Match != nil {
 		if err := c.host.lookers.begin(c.principal); err != nil {
 			return err
 		}
 	}
-	if t.waitlist == nil {
-		t.waitlist = &waitlist{t: t, waits: map[*PendingWait]struct{}{},
+	if w.waitlist == nil {
+		w.waitlist = &waitlist{t: t, waits: map[*PendingWait]struct{}{},
 			lookers: map[lookerKey]*looker{}}
 	}
-	l := t.waitlist
+	l := w.waitlist
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.list, p.joined = l, l.come
@@ -52,8 +53,8 @@ func (t *Terminal) join(p *PendingWait) error {
 	if p.Match != nil {
 		l.lookFor(p)
 	}
-	if t.exited {
-		l.exitedLocked(t.exit.Load().Code)
+	if t.life.exited {
+		l.exitedLocked(t.life.exit.Load().Code)
 	}
 	return nil
 }
@@ -84,7 +85,7 @@ func (l *waitlist) leave(p *PendingWait) {
 		t.host.lookers.end(p.a.conn.principal)
 	}
 	if len(l.waits) == 0 {
-		t.waitlist = nil
+		t.waiting.waitlist = nil
 	}
 }
 
