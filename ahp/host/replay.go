@@ -134,7 +134,7 @@ func (rp *replay) Begin(checkpoint []byte) bool {
 // Passed takes over the position in the channel.
 func (rp *replay) Passed(checkpoint []byte) {
 	if s, ok := journal.ParseSnapshot(checkpoint); ok {
-		rp.draft.Resume(s.Position, false)
+		rp.draft.StartAt(s.Position, false)
 	}
 }
 
@@ -166,7 +166,7 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 		rp.draft.Append(last.Executed(), nil)
 	}
 	t.content.data(rp.draft, s.Redraw)
-	rp.draft.Resume(s.Position, t.cut)
+	rp.draft.StartAt(s.Position, t.cut)
 }
 
 // Gap says on the screen what is missing, and scrolls all of that away: a checkpoint that follows
