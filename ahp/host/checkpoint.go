@@ -48,7 +48,7 @@ const commandCost = 128
 
 // fed makes the checkpoint that the store asked for. All output so far has been handled, so the
 // screen is what it draws.
-func (c *checkpoints) fed(ch *store.Channel, screen *vt.Terminal) {
+func (c *checkpoints) fed(ch *store.Channel, screen *vt.Screen) {
 	if !c.asked || c.since < min(minSpacing*c.cost, maxSpacing) {
 		return
 	}

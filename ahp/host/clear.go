@@ -44,7 +44,7 @@ func (o *output) empty(redrawn bool) {
 }
 
 // blank returns what draws a screen of the same size that is as it was made.
-func blank(screen *vt.Terminal) []byte {
+func blank(screen *vt.Screen) []byte {
 	cols, rows := screen.Size()
 	return vt.New(cols, rows, vt.Options{}).AppendRedraw(nil, vt.Redraw{})
 }
@@ -52,7 +52,7 @@ func blank(screen *vt.Terminal) []byte {
 // keepCursorLine moves the line of the cursor to the top of the main screen and erases all others.
 // A screen that the program has divided with margins stays as it is. So does one whose cursor is in
 // the last column: it may be about to wrap, and would forget that when it is moved.
-func (o *output) keepCursorLine(screen *vt.Terminal) {
+func (o *output) keepCursorLine(screen *vt.Screen) {
 	x, y, _ := screen.Cursor()
 	cols, rows := screen.Size()
 	top, bottom, originMode := screen.Margins()

@@ -102,7 +102,7 @@ func (h *Host) recalled(p authz.Principal, record json.RawMessage) creator {
 			end(errNotRecalled)
 			return func() {}
 		}
-		g, err := a.Recall(p, record)
+		g, err := a.Restore(p, record)
 		if err != nil {
 			end(err)
 			return func() {}

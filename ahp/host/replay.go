@@ -144,7 +144,7 @@ func (rp *replay) Begin(checkpoint []byte) bool {
 // Passed takes over the position in the channel.
 func (rp *replay) Passed(checkpoint []byte) {
 	if s, ok := journal.ParseSnapshot(checkpoint); ok {
-		rp.draft.Resume(s.Position, false)
+		rp.draft.StartAt(s.Position, false)
 	}
 }
 
@@ -176,7 +176,7 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 		rp.draft.Append(last.Executed(), nil)
 	}
 	t.output.content.data(rp.draft, s.Redraw)
-	rp.draft.Resume(s.Position, t.log.cut)
+	rp.draft.StartAt(s.Position, t.log.cut)
 }
 
 // Gap says on the screen what is missing, and scrolls all of that away: a checkpoint that follows

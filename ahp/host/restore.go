@@ -77,13 +77,13 @@ func (h *Host) restore() {
 // remains are what an earlier host has left of a terminal.
 type remains struct {
 	*journal.Remains
-	id   string           // of the folder, and of the keeper's terminal
-	kept *keeper.Terminal // nil: no keeper has it
+	id   string        // of the folder, and of the keeper's terminal
+	kept *keeper.Child // nil: no keeper has it
 }
 
 // readAll reads the folders of terminals, several at a time.
 func (h *Host) readAll(
-	left journal.Left, kept map[string]*keeper.Terminal,
+	left journal.Left, kept map[string]*keeper.Child,
 ) (found []*remains) {
 	var mu sync.Mutex
 	var readers sync.WaitGroup

@@ -17,12 +17,12 @@ type Keeper interface {
 	// List returns what is kept.
 	List() ([]keeper.Info, error)
 	// Take hands over one of them, which nobody else reads from then on.
-	Take(id string) (*keeper.Terminal, error)
+	Take(id string) (*keeper.Child, error)
 }
 
 // takeKept takes all terminals from the keeper, by their IDs. Nobody writes to their logs any more.
-func (h *Host) takeKept() map[string]*keeper.Terminal {
-	kept := map[string]*keeper.Terminal{}
+func (h *Host) takeKept() map[string]*keeper.Child {
+	kept := map[string]*keeper.Child{}
 	from := h.cfg().Keeper
 	if from == nil {
 		return kept
@@ -42,7 +42,7 @@ func (h *Host) takeKept() map[string]*keeper.Terminal {
 
 // endUnknown ends what the keeper has and no description tells anything about: nobody could ever
 // reach it.
-func (h *Host) endUnknown(kept map[string]*keeper.Terminal) {
+func (h *Host) endUnknown(kept map[string]*keeper.Child) {
 	for id, k := range kept {
 		h.log.Warn("a program of the last host is ended: it is not known whose it is",
 			"id", id, "process", k.Pid)

@@ -85,7 +85,7 @@ func (t *Terminal) printed(tap func(p []byte)) (whole bool, err error) {
 type tapReader struct {
 	history.Ignore
 	tap    func(p []byte)
-	screen *vt.Terminal
+	screen *vt.Screen
 	walk   history.Walker
 	begun  bool
 	whole  bool

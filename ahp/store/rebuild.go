@@ -16,9 +16,9 @@ func (c *Channel) Draft(state ahp.TerminalState) *Channel {
 	return d
 }
 
-// Resume says that at least position places came before what is appended to a draft from now on
-// (see [Entry.Position]), and whether output came before it that the draft's content does not have.
-func (c *Channel) Resume(position int64, trimmed bool) {
+// StartAt sets the position of what is appended to a draft next to at least position (see
+// [Entry.Position]). trimmed: output came before it that the draft's content does not have.
+func (c *Channel) StartAt(position int64, trimmed bool) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,8 +17,8 @@ type grantRecord struct {
 	UID      uint32        `json:"uid,omitempty"`
 }
 
-// Record returns what a tracked grant of p's is known by after a restart: see Recall. It is nil if
-// none is tracked. There is no secret in it.
+// Record returns a tracked grant of p as Restore reads it after a restart; nil: none is tracked. It
+// contains no secret.
 func (a *Authority) Record(p Principal) json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -38,9 +38,9 @@ func (a *Authority) Record(p Principal) json.RawMessage {
 
 var errNoRecord = errors.New("authz: what proved it is not known any more")
 
-// Recall returns the grant of a principal that an earlier process has recorded. Whether it is still
-// good is to be asked of Track. A user of this machine needs no record.
-func (a *Authority) Recall(p Principal, record json.RawMessage) (Grant, error) {
+// Restore returns the grant of a principal from its Record. Whether it is still good is for Track
+// to find out.
+func (a *Authority) Restore(p Principal, record json.RawMessage) (Grant, error) {
 	p.Inside = false // the proof is the same, inside a terminal and out of it
 	if len(record) == 0 {
 		return Grant{}, errNoRecord

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept is a terminal that the keeper keeps.
+// kept is a child on the keeper's side.
 type kept struct {
 	adopted            bool // the program is not this process's child: see session.adopt
 	id, marker, logDir string
@@ -18,12 +18,12 @@ type kept struct {
 	pid                int
 	pipes              bool
 	note               []byte
-	secret             string        // of its shell's nonce; "": none. Hosts are told it
+	secret             string        // of its shell's nonce, for hosts; "": none
 	ended              chan struct{} // closed when exit is set
 
 	mu    sync.Mutex // guards the fields below; server.mu may be held when it is taken
 	exit  *Exit      // nil: it runs
-	files []file     // all its descriptors, in the order in which a host gets them
+	files []file     // all its descriptors, in the order in which a host receives them
 	drain *drain     // reads its output; nil: a host does, or it has been read to its end
 }
 
@@ -34,8 +34,7 @@ func newKept(p Program, pid int, files []file) *kept {
 	}
 }
 
-// wait learns the leader's status when it has ended. While it waits it holds no thread. pidfd is
-// closed then.
+// wait collects the leader's exit status. It blocks no thread while it waits, and closes pidfd.
 func (t *kept) wait(pidfd int) error {
 	await := awaitChild
 	if t.adopted {
@@ -52,7 +51,7 @@ func (t *kept) wait(pidfd int) error {
 	return err
 }
 
-// awaitChild collects the status of a child when it has ended. pidfd is closed then.
+// awaitChild waits for the end of a process of our own and collects its status. It closes pidfd.
 func awaitChild(pid, pidfd int) (Exit, error) {
 	var ws syscall.WaitStatus
 	err := awaitPidfd(pidfd, func() (ended bool, err error) {
@@ -65,8 +64,8 @@ func awaitChild(pid, pidfd int) (Exit, error) {
 	return Exit{Status: ws, Ticks: bootTicks(), At: time.Now()}, err
 }
 
-// awaitPidfd parks until pidfd, which it closes, says that its process has ended and done confirms
-// it.
+// awaitPidfd parks until pidfd reports that its process has ended and done confirms it. It closes
+// pidfd.
 func awaitPidfd(pidfd int, done func() (bool, error)) error {
 	f, err := polled(pidfd, "pidfd")
 	if err != nil {
@@ -88,7 +87,7 @@ func awaitPidfd(pidfd int, done func() (bool, error)) error {
 	return failed
 }
 
-// polled returns a file of fd, which is its own then, in the runtime's poller.
+// polled returns a file in the runtime's poller, which owns fd.
 func polled(fd int, name string) (*os.File, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
@@ -100,7 +99,7 @@ func polled(fd int, name string) (*os.File, error) {
 // dup returns another, close-on-exec descriptor for what fd has open.
 func dup(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
 
-// info describes the terminal to a host.
+// info describes the child to a host.
 func (t *kept) info() Info {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +138,7 @@ func (t *kept) named(name string) (fds []int) {
 	return fds
 }
 
-// give sends m with the terminal and all its descriptors, which stay open meanwhile.
+// give sends m with the child and all its descriptors, which stay open.
 func (t *kept) give(to *conn, m message) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,7 +147,7 @@ func (t *kept) give(to *conn, m message) error {
 	return to.send(m)
 }
 
-// stopDraining has the keeper read t's output no more.
+// stopDraining stops the keeper's reading of t's output.
 func (t *kept) stopDraining() {
 	t.mu.Lock()
 	d := t.drain
