@@ -11,7 +11,6 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/store"
 	"termhost/authz"
-	"termhost/ptypool/keyboard"
 	"termhost/ptypool/vt"
 )
 
@@ -53,8 +52,8 @@ type Attach struct {
 	notes  chan Note              // see Notes
 	asking chan struct{}          // see AskingChanged
 
-	calls    chan struct{} // 1 deep: see Calls
-	onlooker *onlooker     // nil: there is no window
+	calls   chan struct{} // 1 deep: see Calls
+	watcher *watcher      // nil: there is no window
 }
 
 // Attach shows t. first is to be written before anything that is pulled: it is a redraw for a
@@ -81,7 +80,7 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 	defer h.mu.Unlock()
 	h.attaches[a] = struct{}{}
 	if a.hasWindow() {
-		h.people.join(a, a.since)
+		h.watchers.join(a, a.since)
 	}
 	if h.terminals[t.uri] == t && !o.quiet {
 		h.lastUsed[c.principal.ID] = lastUse{t, h.now()}
@@ -111,8 +110,8 @@ func (a *Attach) begin() (first []byte, err error) {
 		t.life.watching++
 	}
 	if a.hasWindow() {
-		t.viewers.audience = append(t.viewers.audience, a)
-		t.attention.looks(a.conn.principal)
+		t.viewers.open = append(t.viewers.open, a)
+		t.attention.viewBegins(a.conn.principal)
 	}
 	a.tellAskedLocked()
 	if !a.opts.quiet {
@@ -220,8 +219,8 @@ func (a *Attach) Close() {
 		t.emit(Event{Kind: EventDetached, By: a.conn.Name(), from: a.conn})
 	}
 	if !a.closed && a.hasWindow() {
-		t.attention.looksAway(a.conn.principal)
-		t.viewers.audience = slices.DeleteFunc(t.viewers.audience, a.is)
+		t.attention.viewEnds(a.conn.principal)
+		t.viewers.open = slices.DeleteFunc(t.viewers.open, a.is)
 	}
 	a.closed = true
 	t.keyboard.dropRequests()
@@ -234,7 +233,7 @@ func (a *Attach) Close() {
 		h.returnClaim(t, NoteLeft, t.keyboard.abandonedLocked)
 	}
 	a.sub.Close()
-	h.people.leave(a)
+	h.watchers.leave(a)
 	h.mu.Lock()
 	delete(h.attaches, a)
 	h.mu.Unlock()
@@ -256,93 +255,7 @@ var (
 	ErrExited = errors.New(reasonExited)
 )
 
-// Input types p, which is not kept. An admin that does not hold the claim takes it with a key. What
-// the viewer's terminal sends by itself, a report, does not take it, and is dropped unless the
-// viewer may type anyway. Input returns *authz.Denied, *LostError, ErrBusy, ErrExited or why the
-// connection has ended; then nothing was typed.
-func (a *Attach) Input(p []byte) error { return a.input(p, false) }
-
-func (a *Attach) input(p []byte, later bool) error {
-	t := a.t
-	t.term.Lock()
-	defer t.term.Unlock()
-	if t.life.exited {
-		return ErrExited
-	}
-	if t.approvals.unstarted() {
-		return t.denied(errUnstarted)
-	}
-	who := a.conn.principal
-	err := a.mayActLocked()
-	seize := err == nil && authz.Check(who, authz.Seize, t.target(a.step())) == nil
-	if err == nil {
-		err = t.check(a.step(), authz.Input)
-	}
-	if lost := a.losesLocked(p, err == nil || seize, later); lost != nil {
-		return lost
-	}
-	guarded := (err == nil || seize) && t.approvals.guards(a.step(), p)
-	p = slices.Concat(a.held, p)
-	if err == nil && !guarded {
-		a.used()
-		return a.typeLocked(p, func() { a.typedLocked(p) })
-	}
-	keys, rest := keyboard.HasKeys(p)
-	if !keys {
-		a.held = slices.Clone(rest)
-		return nil
-	}
-	if guarded {
-		a.held = nil
-		_, err := t.approvals.holdBack(a.step(), p, seize, func(error) {})
-		return err
-	}
-	if !seize {
-		a.held = nil
-		return err
-	}
-	return a.typeLocked(p, a.seizeLocked)
-}
-
-// mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
-func (a *Attach) mayActLocked() error {
-	switch {
-	case a.opts.ReadOnly:
-		return a.t.denied(errReadOnly)
-	case a.conn.ctx.Err() != nil:
-		return context.Cause(a.conn.ctx)
-	}
-	select {
-	case <-a.kicked:
-		return a.kickedBy
-	default:
-		return nil
-	}
-}
-
 var errReadOnly = &authz.Denied{Verb: authz.Input, Rule: "this attach is read-only"}
-
-// WaitRoom returns when the terminal takes input again, or ErrExited, or ctx's cause.
-func (a *Attach) WaitRoom(ctx context.Context) error {
-	a.t.term.Lock()
-	fitted := a.fitted
-	a.t.term.Unlock()
-	if fitted != nil {
-		select {
-		case <-fitted:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	select {
-	case <-a.t.approvals.room(a.step()):
-		return nil
-	case <-a.t.life.done:
-		return ErrExited
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
 
 // Resize says that the viewer's window is now cols x rows. The terminal gets that size if this
 // viewer holds the claim.

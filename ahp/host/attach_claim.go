@@ -70,7 +70,9 @@ func (kb *keyboardClaim) lender() (prior *loan, known bool) {
 
 // handBack gives the claim to the lender, which lender has returned. The viewer but is not told.
 // The Term's lock is held.
-func (kb *keyboardClaim) handBack(prior *loan, known bool, s step, but *Attach) (name string, err error) {
+func (kb *keyboardClaim) handBack(
+	prior *loan, known bool, s step, but *Attach,
+) (name string, err error) {
 	switch {
 	case kb.prior == nil, kb.prior != prior: // the claim changed hands since it was looked at
 		return "", errNoPrior

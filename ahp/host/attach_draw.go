@@ -107,10 +107,6 @@ func (a *Attach) bellLocked(dst []byte) []byte {
 	return dst
 }
 
-// scrolled returns how many lines have left the main screen at its top and have not come back: it
-// counts up as the history grows, whatever is dropped from that. The Term's lock is held.
-func (v *viewers) scrolled() uint64 { return v.t.term.Screen().Scrolled() - v.pulledBack }
-
 // pullLocked appends to dst a piece of what has not been pulled yet. more: there may be another
 // piece. A viewer that has fallen behind gets none.
 func (a *Attach) pullLocked(dst []store.Item) (items []store.Item, more bool) {

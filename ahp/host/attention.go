@@ -2,8 +2,6 @@ package host
 
 import (
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"termhost/authz"
@@ -35,8 +33,8 @@ type Wanted struct {
 	By       string    // of WantKeyboard: who asks, the first one; for people
 }
 
-// sight is what somebody has seen of a terminal.
-type sight struct {
+// viewed is what somebody has seen of a terminal.
+type viewed struct {
 	looking int       // how many windows show the terminal now
 	want    Want      // the first that has happened since; "": nothing
 	since   time.Time // when
@@ -44,7 +42,7 @@ type sight struct {
 }
 
 // happened notes what somebody who does not look at the terminal has missed.
-func (s *sight) happened(why Want, now time.Time) {
+func (s *viewed) happened(why Want, now time.Time) {
 	if s.looking == 0 && s.want == "" {
 		s.want, s.since = why, now
 	}
@@ -53,9 +51,9 @@ func (s *sight) happened(why Want, now time.Time) {
 // attention is what a terminal's viewers have seen of it. It is guarded by the Term's lock.
 type attention struct {
 	t      *Terminal
-	others sight             // those that have never looked
-	by     map[string]*sight // by [authz.Person]: a page's is its key's
-	waits  time.Time         // since when it has waited for what it waits for now
+	others viewed             // those that have never looked
+	by     map[string]*viewed // by [authz.Person]: a page's is its key's
+	waits  time.Time          // since when it has waited for what it waits for now
 
 	bells    uint64    // how often the program rang
 	rang     time.Time // when the feed was told of the bell last
@@ -64,7 +62,7 @@ type attention struct {
 
 // maxSights is how many that have looked a terminal remembers: more than there are people. Somebody
 // who is forgotten has missed what those have that have never looked.
-const maxSights = 256
+const maxViewed = 256
 
 // happened notes something that is of interest to whoever did not see it, and tells those who look
 // at other terminals. The Term's lock is held.
@@ -78,36 +76,36 @@ func (n *attention) happened(why Want) {
 	for _, s := range n.by {
 		s.happened(why, now)
 	}
-	t.host.people.tell()
+	t.host.watchers.tell()
 }
 
-// looks notes that a window shows the terminal from now on, and looksAway that one does not any
+// viewBegins notes that a window shows the terminal from now on, and viewEnds that one does not any
 // more. The Term's lock is held.
-func (n *attention) looks(p authz.Principal) {
+func (n *attention) viewBegins(p authz.Principal) {
 	s := n.by[authz.Person(p.ID)]
 	if s == nil {
 		n.forget()
 		if n.by == nil {
-			n.by = map[string]*sight{}
+			n.by = map[string]*viewed{}
 		}
-		s = &sight{}
+		s = &viewed{}
 		n.by[authz.Person(p.ID)] = s
 	}
-	*s = sight{looking: s.looking + 1}
-	n.t.host.people.tell()
+	*s = viewed{looking: s.looking + 1}
+	n.t.host.watchers.tell()
 }
 
-func (n *attention) looksAway(p authz.Principal) {
+func (n *attention) viewEnds(p authz.Principal) {
 	if s := n.by[authz.Person(p.ID)]; s != nil {
-		*s = sight{looking: s.looking - 1, seen: n.t.host.now()}
-		n.t.host.people.tell() // what it waits for wants them again
+		*s = viewed{looking: s.looking - 1, seen: n.t.host.now()}
+		n.t.host.watchers.tell() // what it waits for wants them again
 	}
 }
 
 // forget makes room for one more.
 func (v *attention) forget() {
 	for id, s := range v.by {
-		if len(v.by) < maxSights {
+		if len(v.by) < maxViewed {
 			return
 		}
 		if s.looking == 0 {
@@ -134,9 +132,10 @@ func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
 	if t.waiting.needs.shown != WaitingNone && !t.life.exited {
 		w.also(Want(t.waiting.needs.shown), n.waits)
 	}
-	if len(t.keyboard.requests) > 0 && authz.Person(t.keyboard.holder.principal) == authz.Person(p.ID) {
+	kb := &t.keyboard
+	if len(kb.requests) > 0 && authz.Person(kb.holder.principal) == authz.Person(p.ID) {
 		why := w.Why
-		for _, k := range t.keyboard.requests {
+		for _, k := range kb.requests {
 			w.also(WantKeyboard, k.at)
 		}
 		w.By = t.keyboard.requests[0].to.text()
@@ -184,134 +183,6 @@ func (h *Host) Wanting(p authz.Principal) ([]Wanted, error) {
 	return list, nil
 }
 
-// people are the principals that look at terminals in windows, where one notification at a time
-// goes to each, whichever of its windows that is, or by other connections.
-type people struct {
-	mu    sync.Mutex // a leaf
-	by    map[string]*onlooker
-	conns map[*Conn]struct{} // those whose peers tell what is looked at: see [Conn.Looking]
-}
-
-// onlooker is one of them.
-type onlooker struct {
-	active atomic.Pointer[Attach] // the window that was used last; nil: it is closed
-
-	// Guarded by people.mu.
-	windows  map[*Attach]struct{}
-	told     time.Time // what the terminals have wanted up to then is known
-	notified time.Time // when there was the last notification
-}
-
 // notifyPause is how much time is between two notifications at least: what happens meanwhile is
 // told together.
 const notifyPause = 5 * time.Second
-
-// join adds a window, which is called at once.
-func (p *people) join(a *Attach, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.by == nil {
-		p.by = map[string]*onlooker{}
-	}
-	id := a.conn.principal.ID
-	if p.by[id] == nil {
-		p.by[id] = &onlooker{windows: map[*Attach]struct{}{}, told: now}
-	}
-	a.onlooker = p.by[id]
-	a.onlooker.windows[a] = struct{}{}
-	a.onlooker.active.Store(a)
-	a.call()
-}
-
-// leave removes it.
-func (p *people) leave(a *Attach) {
-	if a.onlooker == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	o := a.onlooker
-	delete(o.windows, a)
-	o.active.CompareAndSwap(a, nil)
-	if id := a.conn.principal.ID; len(o.windows) == 0 && p.by[id] == o {
-		delete(p.by, id)
-	}
-}
-
-// tell tells all that a terminal wants somebody more, or less. Any lock may be held.
-func (p *people) tell() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, o := range p.by {
-		for a := range o.windows {
-			a.call()
-		}
-	}
-	p.tellConnsLocked()
-}
-
-// here reports whether a person looks at some terminal, in a window or by another connection. Any
-// lock may be held.
-func (p *people) here(person string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for id := range p.by {
-		if authz.Person(id) == person {
-			return true
-		}
-	}
-	for c := range p.conns {
-		if authz.Person(c.principal.ID) == person {
-			return true
-		}
-	}
-	return false
-}
-
-// used notes that the viewer's window is the one that is used.
-func (a *Attach) used() {
-	if o := a.onlooker; o != nil && o.active.Load() != a {
-		o.active.Store(a)
-	}
-}
-
-// call has the viewer look at what wants its person.
-func (a *Attach) call() {
-	select {
-	case a.calls <- struct{}{}:
-	default:
-	}
-}
-
-// Calls gets a value at first, and whenever what wants the viewer's person may have changed: see
-// [Host.Wanting]. Nothing is sent to a viewer without a window.
-func (a *Attach) Calls() <-chan struct{} { return a.calls }
-
-// News returns those of list that the viewer's person is to be notified of now, at this viewer and
-// no other. With none, after says when to ask again; 0: when there is another call.
-func (a *Attach) News(list []Wanted) (fresh []Wanted, after time.Duration) {
-	h, o := a.conn.host, a.onlooker
-	if o == nil {
-		return nil, 0
-	}
-	h.people.mu.Lock()
-	defer h.people.mu.Unlock()
-	latest := o.told
-	for _, w := range list {
-		if w.At.After(o.told) {
-			fresh = append(fresh, w)
-		}
-		if w.At.After(latest) {
-			latest = w.At
-		}
-	}
-	now := h.now()
-	if len(fresh) == 0 || !o.active.CompareAndSwap(nil, a) && o.active.Load() != a {
-		return nil, 0
-	}
-	if wait := notifyPause - now.Sub(o.notified); wait > 0 {
-		return nil, wait
-	}
-	o.told, o.notified = latest, now
-	return fresh, 0
-}

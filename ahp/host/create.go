@@ -252,8 +252,8 @@ func (h *Host) open(t *Terminal) {
 	close(t.life.started)
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.waiting.stir()
-	t.waiting.stirQuiet()
+	t.waiting.noteActivity()
+	t.waiting.noteOutput()
 }
 
 // defaultScrollbackBytes is how much output is retained unless the configuration says otherwise:

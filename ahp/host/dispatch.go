@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"errors"
 
 	"termhost/ahp"
@@ -70,26 +69,6 @@ func (c *Conn) Reject(ref string, clientSeq int64, a ahp.Unknown, reason string)
 	t.term.Lock()
 	defer t.term.Unlock()
 	t.reject(s, a, reason)
-}
-
-// step says who asks for a change of a terminal.
-type step struct {
-	conn      *Conn // its Subscriber gets the answer; nil: there is no connection, but a principal
-	principal authz.Principal
-	by        *Conn       // whose principal asks, without its clientId; nil: see conn
-	origin    *ahp.Origin // of the action; nil: it is the host's own
-	notice    string      // goes with the answer to terminal/output; "": nothing
-	approved  bool        // a person has agreed to exactly this
-	answers   *question   // that is all it may answer; nil: anything
-}
-
-// source returns the connection that the audit log has; nil: there is none.
-func (s step) source() *Conn { return cmp.Or(s.conn, s.by) }
-
-// step returns the connection's client as the one who asks, with an action of the given clientSeq.
-func (c *Conn) step(clientSeq int64) step {
-	origin := &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}
-	return step{conn: c, principal: c.principal, origin: origin}
 }
 
 // dispatch is the one place where a client's action changes a terminal. The check, the side effect
@@ -198,40 +177,6 @@ func (t *Terminal) accept(s step, a ahp.Action) {
 	if !s.conn.sub.Subscribed(t.ch) {
 		s.conn.sub.Answer(t.uri, a, s.origin, "")
 	}
-}
-
-// input gives keys to the program. They are not sent back with the acknowledgement: keys may be a
-// password.
-func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
-	switch reason := t.inputs.follows(s, a.After); {
-	case t.life.exited:
-		return reasonExited
-	case s.over():
-		return reasonOver
-	case reason != "":
-		return reason
-	}
-	answer := func(err error) {
-		if err != nil {
-			t.reject(s, a, reasonOf(err))
-			return
-		}
-		s.conn.sub.Answer(t.uri, ahp.TerminalInput{}, s.origin, "")
-	}
-	if t.approvals.guards(s, a.Data) {
-		if _, err := t.approvals.holdBack(s, a.Data, false, answer); err != nil {
-			return reasonOf(err)
-		}
-		t.inputs.take(s)
-		return ""
-	}
-	err := t.typeFor(s, a.Data, false)
-	if err != nil {
-		return reasonOf(err)
-	}
-	t.inputs.take(s)
-	answer(nil)
-	return ""
 }
 
 // resize gives the program and the screen a size; the caller appends the action. The Term's lock is

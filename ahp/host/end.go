@@ -117,7 +117,7 @@ func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
 	}
 	h.mu.Unlock()
 	if first {
-		h.people.tell() // it wants nobody any more
+		h.watchers.tell() // it wants nobody any more
 		t.emit(Event{Kind: EventDisposed, By: by, from: from})
 		h.list.changedThen(func() {
 			t.ch.Remove()

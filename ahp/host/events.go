@@ -75,8 +75,8 @@ func (e events) Fed() {
 	e.t.log.keepCheckpoint()
 	e.t.recorder.keep()
 	if e.t.kept.replay == nil {
-		e.t.waiting.stir()
-		e.t.waiting.stirQuiet()
+		e.t.waiting.noteActivity()
+		e.t.waiting.noteOutput()
 		e.t.approvals.dropForSecret()
 		e.t.output.boundOutput()
 		e.t.approvals.dropUnasked()
@@ -179,8 +179,9 @@ func (e events) CommandExecuted(line string) {
 	t.commands.running = t.id + "-" + strconv.Itoa(t.commands.executed)
 	t.commands.startedAt = t.log.when()
 	begun := ahp.TerminalCommandExecuted{
-		CommandID: t.commands.running, CommandLine: line, Timestamp: t.commands.startedAt.UnixMilli(),
-		By: t.commands.begunBy(), Cwd: cmp.Or(t.output.newCwd, t.output.lastCwd),
+		CommandID: t.commands.running, CommandLine: line,
+		Timestamp: t.commands.startedAt.UnixMilli(),
+		By:        t.commands.begunBy(), Cwd: cmp.Or(t.output.newCwd, t.output.lastCwd),
 	}
 	t.log.appendParsed(begun)
 	t.output.content.command(t.channel(), begun)
@@ -204,7 +205,8 @@ func (e events) finish(code *int) {
 	}
 	e.flushSmall()
 	ms := max(t.log.when().Sub(t.commands.startedAt).Milliseconds(), 0)
-	over := ahp.TerminalCommandFinished{CommandID: t.commands.running, ExitCode: code, DurationMs: &ms}
+	over := ahp.TerminalCommandFinished{
+		CommandID: t.commands.running, ExitCode: code, DurationMs: &ms}
 	t.log.appendParsed(over)
 	t.commands.over(over)
 }
@@ -216,35 +218,6 @@ func (e events) shellReplaced() {
 	e.t.commands.replaced.Store(true)
 	e.t.approvals.tells = false
 	e.t.approvals.asksChanged()
-}
-
-// began notes that the command that is running now was begun by by.
-func (c *commands) began(by string) {
-	c.startedBy = by
-	c.t.listChanged()
-	c.t.emitLive(Event{Kind: EventCommandStarted, By: by})
-}
-
-// over notes that the command that was running is over.
-func (c *commands) over(a ahp.TerminalCommandFinished) {
-	t := c.t
-	c.running = ""
-	t.listChanged()
-	t.emitLive(Event{Kind: EventCommandFinished, By: c.startedBy, ExitCode: a.ExitCode,
-		DurationMs: a.DurationMs})
-	t.approvals.endTrust(errTrustEnded)
-	if t.waiting.waitlist != nil && t.kept.replay == nil {
-		t.waiting.waitlist.finished(a.ExitCode)
-	}
-	ms := a.DurationMs
-	failed := a.ExitCode != nil && *a.ExitCode != 0
-	switch {
-	case ms == nil:
-	case failed && *ms > t.host.cfg().AttentionAfter.Milliseconds():
-		t.attention.happened(WantFailed)
-	case *ms >= longCommand.Milliseconds():
-		t.attention.happened(WantCommand)
-	}
 }
 
 // Exited comes last, when the program has ended.

@@ -38,7 +38,8 @@ func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypoo
 	spec.Marker = t.origin.marker
 	spec.Env = append(spec.Env, nameVariable+"="+t.Name(), uriVariable+"="+t.uri)
 	t.origin.proof = h.recordOf(t.origin.creator)
-	h.creators.add(t.origin.marker, creator{t.origin.creator, h.proofOf(t.origin.creator), t.origin.proof})
+	by := t.origin.creator
+	h.creators.add(t.origin.marker, creator{by, h.proofOf(by), t.origin.proof})
 	t.commands.integrated = spec.VT.Nonce != ""
 	err := h.run(t, o.conn, func() error {
 		spec.Keep = t.log.journal.Keep()

@@ -30,10 +30,10 @@ func Tend(h *Host) (again bool) {
 	h.forgetAbsent()
 	for _, t := range h.all() {
 		t.keyboard.withdrawRequests()
-		t.waiting.lookQuiet()
+		t.waiting.checkQuiet()
 		h.returnIdle(t)
 	}
-	tapes, journals := h.tendTapes(), h.retryJournals()
+	tapes, journals := h.tendRecorders(), h.retryJournals()
 	return tapes || journals
 }
 
@@ -84,7 +84,7 @@ func LookSeldom(t *Terminal) {
 	t.term.Lock()
 	defer t.term.Unlock()
 	t.waiting.lookout.looks = 100
-	t.waiting.lookIn(time.Hour)
+	t.waiting.checkIn(time.Hour)
 }
 
 // LookAtHeld says whether what agents have asked to type is looked at now and then, as it is

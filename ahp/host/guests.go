@@ -92,7 +92,8 @@ func (c *Conn) Invite(g authz.Grant, r authz.InviteRequest, names []string) (
 		if err != nil {
 			return "", made, err
 		}
-		r.Terminals = append(r.Terminals, keys.InvitedTerminal{Name: t.id, Created: t.origin.created})
+		r.Terminals = append(r.Terminals,
+			keys.InvitedTerminal{Name: t.id, Created: t.origin.created})
 		called = append(called, t.Name())
 	}
 	secret, made, err = h.cfg().Authority.Invite(g, r)
@@ -120,7 +121,8 @@ func (h *Host) Invitations(p authz.Principal) ([]keys.Invitation, error) {
 		for _, t := range h.order {
 			for _, it := range list[i].Terminals {
 				if t.id == it.Name && t.origin.created.Equal(it.Created) {
-					here = append(here, keys.InvitedTerminal{Name: t.Name(), Created: t.origin.created})
+					here = append(here,
+						keys.InvitedTerminal{Name: t.Name(), Created: t.origin.created})
 				}
 			}
 		}

@@ -108,7 +108,8 @@ func (h *Host) Cast(w *Work, ref string) (*history.Cast, error) {
 // castTerminal returns what the log of t holds.
 func (h *Host) castTerminal(w *Work, t *Terminal) (*history.Cast, error) {
 	return h.History(w, t).Cast(w, t.Name(),
-		history.Header{Term: t.origin.screen.Term, Title: t.outlineNow().Title, Began: t.origin.created})
+		history.Header{Term: t.origin.screen.Term, Title: t.outlineNow().Title,
+			Began: t.origin.created})
 }
 
 // castRecording returns what a recording holds.

@@ -126,13 +126,13 @@ type Host struct {
 
 	pieces sync.Pool // of the Streams, *[]byte
 
-	resumed []*Terminal    // go on from an earlier host, and have not been read yet
-	waking  sync.WaitGroup // reads them
+	restored []*Terminal    // go on from an earlier host, and have not been read yet
+	waking   sync.WaitGroup // reads them
 
 	turns   *turns
 	lookers lookers
 
-	people   people
+	watchers watchers
 	list     listPublisher
 	feed     feed
 	janitor  janitor
@@ -200,8 +200,8 @@ func New(cfg Config) (*Host, error) {
 	})
 	h.restoreUses(used)
 	h.noteAllLocked()
-	h.resumeRecordings()
-	h.openResumed()
+	h.restoreRecordings()
+	h.openRestored()
 	h.janitor.begin(h)
 	h.memory.begin(h)
 	return h, nil

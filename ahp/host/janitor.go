@@ -81,7 +81,7 @@ func (h *Host) tidy() {
 		}
 		h.forgetAbsent()
 		h.shortenNotes()
-		if again := h.retryJournals(); h.tendTapes() || again {
+		if again := h.retryJournals(); h.tendRecorders() || again {
 			next = min(next, journalRetry)
 		}
 		h.trimRecordings()

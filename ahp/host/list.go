@@ -95,8 +95,9 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	info := Info{
 		Name: t.Name(), URI: t.uri, Title: s.Title, State: StateRunning,
 		Executor: ahp.ExecutorServer,
-		Claim:    s.Claim, Cols: s.Cols, Rows: s.Rows, Viewers: viewers, CreatedAt: t.origin.created.UTC(),
-		IsPty: t.exec.isPty(), Waiting: Waiting(s.Termhost.Waiting), Guarded: s.Termhost.Guarded,
+		Claim:    s.Claim, Cols: s.Cols, Rows: s.Rows, Viewers: viewers,
+		CreatedAt: t.origin.created.UTC(),
+		IsPty:     t.exec.isPty(), Waiting: Waiting(s.Termhost.Waiting), Guarded: s.Termhost.Guarded,
 		WantsYou: wanted, Recording: recording,
 		Quiet: quiet, AskedBy: askedBy,
 		Holder: holder.text(), Mine: holder.yours(p), Cwd: Printable(s.Cwd),

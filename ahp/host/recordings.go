@@ -68,14 +68,15 @@ func (h *Host) endRecording(r *recordings.Recording) {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	if t.recorder.recording != nil && t.recorder.recording.rec == r && !t.recorder.recording.behind {
+	rec := t.recorder.recording
+	if rec != nil && rec.rec == r && !rec.behind {
 		t.recorder.turn(t.recorder.outline())
 	}
 }
 
-// resumeRecordings has the recordings go on that went on with the last host, where the terminals
+// restoreRecordings has the recordings go on that went on with the last host, where the terminals
 // are still there. New calls it when those are known.
-func (h *Host) resumeRecordings() {
+func (h *Host) restoreRecordings() {
 	for _, r := range h.recordings.All() {
 		if !h.recordings.Ended(r).IsZero() {
 			continue
@@ -103,7 +104,7 @@ func (h *Host) recordedName(r *recordings.Recording) string {
 	return r.About().Terminal
 }
 
-// goesOnWith has a recording of t go on. It returns false if another one does.
+// restore has a recording of t go on. It returns false if another one does.
 func (rc *recorder) restore(r *recordings.Recording) bool {
 	rc.t.term.Lock()
 	defer rc.t.term.Unlock()

@@ -69,7 +69,8 @@ func (h *Host) Tap(p authz.Principal, t *Terminal, tap func(p []byte)) (whole bo
 // log as it was parsed when it came. The Term's lock is held.
 func (t *Terminal) printed(tap func(p []byte)) (whole bool, err error) {
 	r := tapReader{tap: tap, whole: true,
-		screen: vt.New(t.log.outline.Cols, t.log.outline.Rows, vt.Options{Nonce: t.origin.screen.Nonce})}
+		screen: vt.New(t.log.outline.Cols, t.log.outline.Rows,
+			vt.Options{Nonce: t.origin.screen.Nonce})}
 	walk := &r.walk
 	err = t.log.journal.Records(journal.WholeLog, func(rec termlog.Record) bool {
 		walk.Take(rec, &r)
@@ -148,5 +149,6 @@ func (c *Conn) Holds(channel string) bool {
 	c.host.mu.Unlock()
 	t.term.Lock()
 	defer t.term.Unlock()
-	return !t.Client() && t.keyboard.holder.principal == c.principal.ID && t.keyboard.holder.claim.ClientID == id
+	by := t.keyboard.holder
+	return !t.Client() && by.principal == c.principal.ID && by.claim.ClientID == id
 }

@@ -1,8 +1,6 @@
 package host
 
 import (
-	"bytes"
-
 	"termhost/ahp"
 )
 
@@ -38,7 +36,7 @@ type needs struct {
 	changed chan struct{}
 }
 
-// setWaits is the one place where what a terminal waits for changes. by is the name of whoever
+// set is the one place where what a terminal waits for changes. by is the name of whoever
 // answered; "": nobody did, or it waits for something now. The Term's lock is held.
 func (w *waiting) set(change func(*needs), by string) {
 	n := &w.needs
@@ -59,7 +57,7 @@ func (w *waiting) set(change func(*needs), by string) {
 	}
 }
 
-// programWaits tells that the program waits for something else now, whether or not something is
+// tell tells that the program waits for something else now, whether or not something is
 // held back meanwhile. by is the name of whoever answered what it waited for; "": nobody did. The
 // Term's lock is held.
 func (w *waiting) tell(was, now Waiting, by string) {
@@ -71,61 +69,25 @@ func (w *waiting) tell(was, now Waiting, by string) {
 	}
 }
 
-// waitingChanged tells all who want to know that the terminal waits for something else now. The
+// publish tells all who want to know that the terminal waits for something else now. The
 // Term's lock is held.
 func (w *waiting) publish(now Waiting) {
 	t := w.t
 	if now != WaitingNone {
 		t.attention.waits = t.host.now()
 	}
-	t.host.people.tell()
+	t.host.watchers.tell()
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Waiting = string(now) })
 	t.host.list.changed()
 }
 
-// waitsChange returns a channel that is closed with the next change of t.waits. The Term's lock is
+// changes returns a channel that is closed with the next change of t.waits. The Term's lock is
 // held.
 func (w *waiting) changes() <-chan struct{} {
 	if w.needs.changed == nil {
 		w.needs.changed = make(chan struct{})
 	}
 	return w.needs.changed
-}
-
-// typeIn is the one way by which what somebody types reaches the program. Enter, and the end of
-// input or of the program, answer what it waits for. It fails as [executor].input does, and
-// with errSecret. The Term's lock is held.
-func (t *Terminal) typeIn(s step, p []byte) error {
-	if err := t.approvals.refusesSecret(s, p); err != nil {
-		return err
-	}
-	who, how := s.name(), typesNow
-	if t.approvals.holds(s) {
-		how = typesShown
-		if breaksOff(p) {
-			t.approvals.dropForSecret() // it must not wait for what is not to be typed
-		}
-	}
-	if t.approvals.binds(s, p) {
-		how = typesBound
-		t.approvals.bind(s)
-	}
-	if err := t.exec.input(p, how); err != nil {
-		return err
-	}
-	if how != typesNow {
-		t.approvals.typesAhead(who)
-	}
-	t.commands.typist.typed(who, p, t.commands.running != "")
-	t.waiting.lookout.typedBy(who, p)
-	t.waiting.stir()
-	t.waiting.set(func(w *needs) {
-		w.unsure = true
-		if bytes.ContainsAny(p, answers) {
-			w.program = WaitingNone
-		}
-	}, who)
-	return nil
 }
 
 // answers are what ends a line, the input or the program: Enter, ctrl-C and ctrl-D.

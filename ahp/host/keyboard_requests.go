@@ -83,7 +83,7 @@ func (a *Attach) noteLocked(n Note) {
 // tell tells the viewers, except one, that the terminal has a new holder. The Term's lock is held.
 func (kb *keyboardClaim) tell(but *Attach, n Note) {
 	n.To = kb.holder.text()
-	for _, a := range kb.t.viewers.audience {
+	for _, a := range kb.t.viewers.open {
 		if a != but {
 			n.Mine = n.by != "" && n.by == a.step().person()
 			n.Yours = kb.holder.yours(a.conn.principal)
@@ -92,7 +92,7 @@ func (kb *keyboardClaim) tell(but *Attach, n Note) {
 	}
 }
 
-// ask is a request for the keyboard of a terminal.
+// request is a request for the keyboard of a terminal.
 type request struct {
 	conn *Conn
 	to   holder      // who gets it
@@ -118,14 +118,15 @@ func (a *Attach) Ask() (holder string, here bool, err error) {
 	if authz.Check(a.conn.principal, authz.Input, t.target(a.step())) == nil {
 		return "", false, errHaveIt
 	}
-	k := request{conn: a.conn, to: sshHolder(a.conn.principal), left: func() bool { return a.closed }}
+	k := request{conn: a.conn, to: sshHolder(a.conn.principal),
+		left: func() bool { return a.closed }}
 	if err := t.keyboard.request(k); err != nil {
 		return "", false, err
 	}
 	return t.keyboard.holder.text(), t.keyboard.hears(), nil
 }
 
-// addAsk notes a request and tells the holder, if that one is here. It returns *authz.Denied for
+// request notes a request and tells the holder, if that one is here. It returns *authz.Denied for
 // those who may never type. The Term's lock is held.
 func (kb *keyboardClaim) request(k request) error {
 	t := kb.t
@@ -171,15 +172,15 @@ var (
 	errManyAsk = errors.New("many ask for the keyboard already")
 )
 
-// asked returns the note of a request. The Term's lock is held.
+// requested returns the note of a request. The Term's lock is held.
 func (kb *keyboardClaim) requested(k request) Note {
 	return Note{Kind: NoteAsked, Who: k.to.text(), First: kb.requests[0].to.text()}
 }
 
-// setAsks is the one place where the requests change. The Term's lock is held.
+// setRequests is the one place where the requests change. The Term's lock is held.
 func (kb *keyboardClaim) setRequests(asks []request) {
 	if len(kb.requests)+len(asks) > 0 {
-		kb.t.host.people.tell()
+		kb.t.host.watchers.tell()
 	}
 	kb.requests = asks
 	kb.wanted.Store(len(asks) > 0)
@@ -194,8 +195,8 @@ func (kb *keyboardClaim) setRequests(asks []request) {
 	kb.requestsEnd = time.AfterFunc(askTime-kb.t.host.now().Sub(oldest), kb.withdrawRequests)
 }
 
-// dropAsks forgets the requests of those who have left, and those that are too old, and tells the
-// holder. The Term's lock is held.
+// dropRequests forgets the requests of those who have left, and those that are too old, and tells
+// the holder. The Term's lock is held.
 func (kb *keyboardClaim) dropRequests() {
 	over := func(k request) bool {
 		return k.left() || k.conn.ctx.Err() != nil || kb.t.host.now().Sub(k.at) >= askTime
@@ -211,7 +212,7 @@ func (kb *keyboardClaim) dropRequests() {
 	}
 }
 
-// noteHolder tells the holder's viewers something. The Term's lock is held.
+// noteToHolder tells the holder's viewers something. The Term's lock is held.
 func (kb *keyboardClaim) noteToHolder(n Note) {
 	for _, v := range kb.t.viewers.windows {
 		if v.holdsLocked() {
@@ -220,7 +221,7 @@ func (kb *keyboardClaim) noteToHolder(n Note) {
 	}
 }
 
-// withdrawAsks is dropAsks for those who do not have the Term's lock.
+// withdrawRequests is dropRequests for those who do not have the Term's lock.
 func (kb *keyboardClaim) withdrawRequests() {
 	if !kb.wanted.Load() {
 		return
@@ -254,8 +255,8 @@ func (a *Attach) GiveAsked() (name string, err error) {
 	return t.keyboard.giveToRequester(a.step(), a), nil
 }
 
-// giveAsked gives the keyboard to the first who has asked for it, and returns that one's name; "":
-// nobody has. The viewer but is not told. The Term's lock is held.
+// giveToRequester gives the keyboard to the first who has asked for it, and returns that one's
+// name; "": nobody has. The viewer but is not told. The Term's lock is held.
 func (kb *keyboardClaim) giveToRequester(s step, but *Attach) (name string) {
 	kb.dropRequests()
 	if len(kb.requests) == 0 {

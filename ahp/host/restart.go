@@ -57,7 +57,7 @@ func (h *Host) restore() {
 		return b.Description.Created.Compare(a.Description.Created)
 	})
 	for _, r := range found {
-		if err := h.revive(r); err != nil {
+		if err := h.restoreTerminal(r); err != nil {
 			r.Close()
 			h.setAside(r.id, err)
 		} else {
@@ -121,8 +121,9 @@ func (h *Host) setAside(id string, why error) {
 		journal.SetAside(h.folders.Of(id)), "err", why)
 }
 
-// revive makes a terminal of what an earlier host has left of it. It goes on if a keeper has it.
-func (h *Host) revive(r *remains) error {
+// restoreTerminal makes a terminal of what an earlier host has left of it. It goes on if a keeper
+// has it.
+func (h *Host) restoreTerminal(r *remains) error {
 	m := &r.Description
 	if !validClaim(ahp.Claim(m.Outline.Holder.Claim)) {
 		return journal.ErrNotTerminal
@@ -132,14 +133,14 @@ func (h *Host) revive(r *remains) error {
 	}
 	unseen := m.End == nil
 	if r.kept != nil && unseen && !r.kept.Drained() {
-		return h.resume(r)
+		return h.restoreRunning(r)
 	}
 	if r.kept != nil && unseen && r.kept.Exit != nil {
 		m.End = &journal.Ending{Status: r.kept.Exit.Ended()}
 	}
 	if cl := h.clients[m.Outline.Holder.Claim.ClientID]; m.Client && unseen && m.Grace > 0 &&
 		cl != nil && cl.principal == m.Creator.ID {
-		return h.await(r, cl)
+		return h.restoreClients(r, cl)
 	}
 	if m.End != nil && m.End.Code == ptypool.UnknownExit && m.End.Why == "" && !m.Client {
 		m.End.Why = endedUnseen
@@ -157,7 +158,7 @@ func (h *Host) revive(r *remains) error {
 			m.End = h.endedNow(ptypool.UnknownExit, endedWithHost)
 		}
 	}
-	t, err := h.reenter(r)
+	t, err := h.restoreListed(r)
 	if err != nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func (h *Host) revive(r *remains) error {
 	t.kept.past.Store(&past{open: open, close: true})
 	h.pool.Restore(ptypool.Restored{Cols: m.Outline.Cols, Rows: m.Outline.Rows, VT: t.origin.screen,
 		Piped: m.Piped}, events{t})
-	t.concluded(m.End)
+	t.restoreEnded(m.End)
 	t.log.journal.Conclude(r.Remains)
 	t.log.tellDamage(r)
 	if unseen || r.Damaged {
@@ -190,10 +191,11 @@ func (h *Host) endedNow(code int, why string) *journal.Ending {
 	return &journal.Ending{Why: why, Status: termlog.Status{Code: code, At: h.now()}}
 }
 
-// reenter makes a terminal that an earlier host has left, and gives it its NAME and its channel,
-// which has everything but the content. What is still to be done is what differs between one whose
-// program has ended and one whose program runs: the executor, the Term, the journal and the past.
-func (h *Host) reenter(r *remains) (*Terminal, error) {
+// restoreListed makes a terminal that an earlier host has left, and gives it its NAME and its
+// channel, which has everything but the content. What is still to be done is what differs between
+// one whose program has ended and one whose program runs: the executor, the Term, the journal and
+// the past.
+func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 	m, o := &r.Description, &r.Description.Outline
 	if h.names[m.Name] != nil {
 		return nil, fmt.Errorf("a younger terminal has its name, %s", m.Name)
@@ -243,15 +245,16 @@ func (h *Host) reenter(r *remains) (*Terminal, error) {
 		}
 	}
 	h.order = append(h.order, t)
-	if c := t.keyboard.holder.claim; c.Kind == ahp.ClaimClient && !m.Client && h.clients[c.ClientID] == nil {
-		h.clients[c.ClientID] = &client{id: c.ClientID, principal: t.keyboard.holder.principal,
-			name: t.keyboard.holder.name, left: h.now()}
+	c := by.claim
+	if c.Kind == ahp.ClaimClient && !m.Client && h.clients[c.ClientID] == nil {
+		h.clients[c.ClientID] = &client{id: c.ClientID, principal: by.principal, name: by.name,
+			left: h.now()}
 	}
 	return t, nil
 }
 
-// concluded makes t a terminal that has ended. It is called before others know t.
-func (t *Terminal) concluded(e *journal.Ending) {
+// restoreEnded makes t a terminal that has ended. It is called before others know t.
+func (t *Terminal) restoreEnded(e *journal.Ending) {
 	st := e.ExitStatus()
 	if now := t.host.now(); e.At.After(now) {
 		e.At = now // the clock was set back
@@ -290,4 +293,174 @@ func (h *Host) retryJournals() (again bool) {
 		again = again || t.log.journal.NotKept() != ""
 	}
 	return again
+}
+
+// damagedLog is what listings say of a terminal whose log is.
+const damagedLog = "log damaged"
+
+// tellDamage says in the host's log that t's is damaged, if it is.
+func (l *terminalLog) tellDamage(r *remains) {
+	if r.Damaged {
+		l.t.host.log.Warn("the log of a terminal is damaged: what is whole is shown, and a gap",
+			"name", l.t.Name(), "folder", r.Dir, "damage", l.damage)
+	}
+}
+
+// Keeper keeps the programs of terminals from one host to the next. A [keeper.Link] is one.
+type Keeper interface {
+	ptypool.Starter
+	// Seals reports whether it gives shells their nonces.
+	Seals() bool
+	// List returns what is kept.
+	List() ([]keeper.Info, error)
+	// Take hands over one of them, which nobody else reads from then on.
+	Take(id string) (*keeper.Child, error)
+}
+
+// takeKept takes all terminals from the keeper, by their IDs. Nobody writes to their logs any more.
+func (h *Host) takeKept() map[string]*keeper.Child {
+	kept := map[string]*keeper.Child{}
+	from := h.cfg().Keeper
+	if from == nil {
+		return kept
+	}
+	list, err := from.List()
+	if err != nil {
+		h.log.Error("the keeper does not say which terminals it has", "err", err)
+	}
+	for _, info := range list {
+		if kept[info.ID], err = from.Take(info.ID); err != nil {
+			delete(kept, info.ID)
+			h.log.Error("the keeper does not hand over a terminal", "id", info.ID, "err", err)
+		}
+	}
+	return kept
+}
+
+// endUnknown ends what the keeper has and no description tells anything about: nobody could ever
+// reach it.
+func (h *Host) endUnknown(kept map[string]*keeper.Child) {
+	for id, k := range kept {
+		h.log.Warn("a program of the last host is ended: it is not known whose it is",
+			"id", id, "process", k.Pid)
+		go h.pool.EndKept(k) // the pool's shutdown waits until nothing is left
+	}
+}
+
+// restoreRunning goes on with a terminal whose program runs.
+func (h *Host) restoreRunning(r *remains) error {
+	m := &r.Description
+	t, err := h.restoreListed(r)
+	if err != nil {
+		return err
+	}
+	t.commands.integrated, t.commands.executed = m.Nonce != "", m.Outline.Commands
+	h.restoreJournal(t, r)
+	h.creators.add(t.origin.marker, h.restoredProof(t.origin.creator, t.origin.proof))
+	spec := ptypool.Spec{Marker: t.origin.marker, Cols: m.Outline.Cols, Rows: m.Outline.Rows,
+		VT: t.origin.screen, Keep: t.log.journal.Keep()}
+	if m.Piped {
+		t.exec = &pipesExecutor{serverExecutor: serverExecutor{t}, detached: m.Detached}
+		_, err = h.pool.TakePiped(r.kept, spec, events{t})
+	} else {
+		t.exec = &serverExecutor{t}
+		_, err = h.pool.Take(r.kept, spec, events{t})
+	}
+	if err != nil {
+		h.dropRestored(t)
+		return fmt.Errorf("its program is lost: %w", err)
+	}
+	t.log.tellDamage(r)
+	if r.FromKeeper || r.Damaged {
+		t.warn(t.log.journal.Describe(t.log.describe(), h.now()))
+	}
+	if piped, ok := t.exec.(*pipesExecutor); ok && !piped.detached || t.origin.forced {
+		t.ending("with the connection that it was started on")
+		t.exec.end(hangupGrace, "")
+	}
+	t.term.Lock()
+	t.keyboard.typed = h.now()
+	t.keyboard.watchIdle(h.cfg().KeyboardIdle)
+	t.term.Unlock()
+	h.restored = append(h.restored, t)
+	return nil
+}
+
+// restoreClients goes on with a terminal whose program runs elsewhere, and waits for its owner.
+func (h *Host) restoreClients(r *remains, owner *client) error {
+	m := &r.Description
+	t, err := h.restoreListed(r)
+	if err != nil {
+		return err
+	}
+	e := &clientExecutor{t: t, client: owner, cwd: m.Outline.Cwd, stream: !m.IsPty,
+		grace: m.Grace}
+	t.exec = e
+	h.restoreJournal(t, r)
+	if mark := m.Outline.Owner; mark != nil {
+		e.taken, e.half = mark.Seq, mark.Half
+		if missing := mark.End - t.log.journal.Position(); mark.N > 0 && missing > 0 {
+			// The owner sends all of it again.
+			e.taken, e.half = mark.Seq-1, mark.Was
+			e.again = journal.OwnerMark{Seq: mark.Seq, N: mark.N - missing}
+		}
+	}
+	cols, rows := m.Outline.Cols, m.Outline.Rows
+	if _, err := h.pool.Virtual(cols, rows, t.origin.screen, events{t}); err != nil {
+		h.dropRestored(t)
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	grace := e.grace
+	if expires := t.origin.creator.Expires; !expires.IsZero() {
+		grace = min(grace, expires.Sub(h.now()))
+	}
+	e.waitLocked(grace)
+	h.restored = append(h.restored, t)
+	return nil
+}
+
+// dropRestored takes back what restoreListed has done for a terminal that cannot go on.
+func (h *Host) dropRestored(t *Terminal) {
+	h.mu.Lock()
+	h.forgetLocked(t)
+	h.mu.Unlock()
+	t.ch.Remove()
+}
+
+// restoreJournal has t's journal go on where an earlier host's has ended.
+func (h *Host) restoreJournal(t *Terminal, r *remains) {
+	if err := t.log.journal.Continue(r.Remains, h.logPlace()); err != nil {
+		h.log.Warn("a log that cannot be read is in the way of a new one", "folder", r.Dir,
+			"err", err)
+	}
+	if log := r.Log; log != nil {
+		t.kept.past.Store(&past{open: func() (*termlog.Log, error) { return log, nil }})
+	}
+}
+
+// openRestored has the output read of the terminals that go on, and then reads their logs, one
+// after the other: whether they wait for somebody to type is seen on the screen. Those that print
+// or are looked at meanwhile do not wait for their turn.
+func (h *Host) openRestored() {
+	for _, t := range h.restored {
+		close(t.life.started)
+	}
+	h.waking.Go(func() {
+		for _, t := range h.restored {
+			t.term.Lock()
+			t.kept.loadLocked()
+			if !t.life.exited {
+				t.waiting.noteActivity()
+				t.waiting.noteOutput()
+				kb := &t.keyboard
+				if kb.idle == nil || !kb.holder.viaSSH() { // else idleness takes it from a person
+					kb.awaitTaker(h.cfg().ClientGrace)
+				}
+			}
+			t.term.Unlock()
+		}
+		h.restored = nil
+	})
 }

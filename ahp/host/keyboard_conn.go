@@ -30,7 +30,8 @@ func (c *Conn) Ask(ref string) (Asked, *ahp.Error) {
 	}
 	to := holder{claim: ahp.ClientClaim(c.client.id), principal: c.principal.ID,
 		name: c.name}
-	if err := t.keyboard.request(request{conn: c, to: to, left: func() bool { return false }}); err != nil {
+	k := request{conn: c, to: to, left: func() bool { return false }}
+	if err := t.keyboard.request(k); err != nil {
 		return Asked{}, c.refusal(err)
 	}
 	return Asked{Holder: t.keyboard.holder.text(), Here: t.keyboard.hears()}, nil
@@ -98,14 +99,15 @@ func (c *Conn) asksAbout(ref string) (*Terminal, *ahp.Error) {
 // holds reports whether the client of AHP holds t's claim under the clientId of this connection.
 // The Term's lock is held.
 func (c *Conn) holds(t *Terminal) bool {
-	return !t.Client() && t.keyboard.holder.principal == c.principal.ID && c.claims(t.keyboard.holder)
+	by := t.keyboard.holder
+	return !t.Client() && by.principal == c.principal.ID && c.claims(by)
 }
 
 // claims reports whether h has a claim under the clientId of this connection.
 func (c *Conn) claims(h holder) bool { return h.claim == ahp.ClientClaim(c.client.id) }
 
 // tellAsked tells a client that follows ch anew who has asked for its keyboard, if it holds it. A
-// request that comes meanwhile is told here or by addAsk, which marks the terminal before it looks
+// request that comes meanwhile is told here or by request, which marks the terminal before it looks
 // for those who follow it.
 func (c *Conn) tellAsked(ch *store.Channel) {
 	if t := c.host.lookup(ch.URI()); t != nil && t.ch == ch && t.keyboard.wanted.Load() {

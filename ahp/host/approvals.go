@@ -57,15 +57,6 @@ type approvals struct {
 // asker is one agent: a client of AHP, or a principal that types in another way.
 type asker struct{ principal, client string }
 
-// asker returns the agent that asks.
-func (s step) asker() asker {
-	k := asker{principal: s.principal.ID}
-	if s.conn.client != nil {
-		k.client = s.conn.client.id
-	}
-	return k
-}
-
 // heldInput is what an agent wants to type. What is typed never changes, but what comes of it may.
 type heldInput struct {
 	id   string // "@7": no other input has it, before or after it, in any terminal
@@ -111,13 +102,16 @@ func (ap *approvals) guards(s step, p []byte) bool {
 // interrupts reports whether p is the interrupt key and nothing else, in whichever form the program
 // has asked for.
 func (ap *approvals) interrupts(p []byte) bool {
-	encoded := keyboard.Key{Code: 'c', Mods: keyboard.Ctrl}.Append(nil, ap.t.term.Screen().KeyModes())
+	interrupt := keyboard.Key{Code: 'c', Mods: keyboard.Ctrl}
+	encoded := interrupt.Append(nil, ap.t.term.Screen().KeyModes())
 	return len(p) > 0 && (len(bytes.Trim(p, "\x03")) == 0 || bytes.Equal(p, encoded))
 }
 
 // holdBack holds what s types, which is not kept, until somebody has decided. It returns why it is
 // not even held; then answer is not called. The Term's lock is held.
-func (ap *approvals) holdBack(s step, p []byte, lends bool, answer func(error)) (*heldInput, error) {
+func (ap *approvals) holdBack(
+	s step, p []byte, lends bool, answer func(error),
+) (*heldInput, error) {
 	if err := ap.refusesSecret(s, p); err != nil {
 		return nil, err
 	}
@@ -148,8 +142,8 @@ func (ap *approvals) askPeople(k *heldInput) {
 	t := ap.t
 	s := k.s
 	k.id, k.by, k.since = t.host.nextAsk(), s.name(), t.host.now()
-	k.expiry = time.AfterFunc(t.host.approvalTime, func() { ap.giveUp(k, errUnanswered) })
-	k.unwatch = context.AfterFunc(s.conn.ctx, func() { ap.giveUp(k, context.Cause(s.conn.ctx)) })
+	k.expiry = time.AfterFunc(t.host.approvalTime, func() { ap.withdraw(k, errUnanswered) })
+	k.unwatch = context.AfterFunc(s.conn.ctx, func() { ap.withdraw(k, context.Cause(s.conn.ctx)) })
 	k.warning = ap.warningOf(k)
 	ap.held = append(ap.held, k)
 	ap.asksChanged()
@@ -171,8 +165,8 @@ var (
 	reasonGuarded = "the terminal is guarded now; send it again"
 )
 
-// giveUp ends the wait for a decision, if there was none yet.
-func (ap *approvals) giveUp(k *heldInput, why error) {
+// withdraw ends the wait for a decision, if there was none yet.
+func (ap *approvals) withdraw(k *heldInput, why error) {
 	ap.t.term.Lock()
 	defer ap.t.term.Unlock()
 	ap.dropHeld(nil, why, func(o *heldInput) bool { return o == k })

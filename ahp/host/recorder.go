@@ -12,10 +12,10 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// tape is a recording that is being made of a terminal. What goes into the terminal's log goes into
-// the recording, too, as far as it is output, sizes, commands and the exit. When that fails, or the
-// host is restarted, the tape is behind; then what is missing is copied from the terminal's log
-// later. All methods of Terminal here are called with the Term's lock held, unless they say
+// recording is a recording that is being made of a terminal. What goes into the terminal's log goes
+// into the recording, too, as far as it is output, sizes, commands and the exit. When that fails,
+// or the host is restarted, the tape is behind; then what is missing is copied from the terminal's
+// log later. All methods of Terminal here are called with the Term's lock held, unless they say
 // otherwise.
 type recording struct {
 	rec    *recordings.Recording
@@ -36,7 +36,7 @@ type recorder struct {
 const (
 	// tapeReserve, in bytes, is the room that a file must have left after a piece of output: for
 	// another one (64 KiB), and what it may bring. With less the next file is begun.
-	tapeReserve = 80 << 10
+	recordingReserve = 80 << 10
 	// defaultRecordBytes is the size of a file unless the configuration says otherwise.
 	defaultRecordBytes = 64 << 20
 )
@@ -72,19 +72,19 @@ func (h *Host) Record(p authz.Principal, t *Terminal, on bool) (name string, err
 	return name, nil
 }
 
-// drawnTape returns a checkpoint of the terminal as it is.
+// outline returns a checkpoint of the terminal as it is.
 func (rc *recorder) outline() journal.Snapshot {
 	screen := rc.t.term.Screen()
 	return journal.Snapshot{Outline: rc.t.log.outline, Marks: string(screen.AppendMarks(nil)),
 		Redraw: screen.AppendRedraw(nil, vt.Redraw{})}
 }
 
-// beginTape begins a recording, for a principal's ID, with a checkpoint of the present.
+// begin begins a recording, for a principal's ID, with a checkpoint of the present.
 func (rc *recorder) begin(by string, s journal.Snapshot) error {
 	return rc.create(by, s, rc.t.log.journal.Position())
 }
 
-// newTape begins a file at a position of the output.
+// create begins a file at a position of the output.
 func (rc *recorder) create(by string, s journal.Snapshot, first int64) error {
 	t := rc.t
 	h := t.host
@@ -95,7 +95,8 @@ func (rc *recorder) create(by string, s journal.Snapshot, first int64) error {
 	now := h.now()
 	w, err := h.recordings.Create(recordings.About{
 		Terminal: t.Name(), URI: t.uri, Created: t.origin.created, Began: now, By: by,
-		Title: t.log.outline.Title, Term: t.origin.screen.Term, Nonce: t.origin.screen.Nonce, Piped: t.Piped(),
+		Title: t.log.outline.Title, Piped: t.Piped(),
+		Term: t.origin.screen.Term, Nonce: t.origin.screen.Nonce,
 	}, size, first)
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (rc *recorder) create(by string, s journal.Snapshot, first int64) error {
 	return nil
 }
 
-// turnTape goes on in another file, which begins with s. If that cannot be begun, the recording is
+// turn goes on in another file, which begins with s. If that cannot be begun, the recording is
 // behind.
 func (rc *recorder) turn(s journal.Snapshot) {
 	t := rc.t
@@ -123,7 +124,7 @@ func (rc *recorder) turn(s journal.Snapshot) {
 		"recording", tp.rec.ID(), "next", rc.recording.rec.ID())
 }
 
-// tapeOutput records output, before it is parsed.
+// output records output, before it is parsed.
 func (rc *recorder) output(p []byte, at time.Time) {
 	if rc.recording == nil || rc.recording.behind {
 		return
@@ -135,7 +136,7 @@ func (rc *recorder) output(p []byte, at time.Time) {
 	rc.write(termlog.Data, at, p)
 }
 
-// tapeWrite records something, unless that is a command among very many in one piece of output, for
+// write records something, unless that is a command among very many in one piece of output, for
 // which there is no room.
 func (rc *recorder) write(kind termlog.Kind, at time.Time, payload []byte) {
 	tp := rc.recording
@@ -146,7 +147,7 @@ func (rc *recorder) write(kind termlog.Kind, at time.Time, payload []byte) {
 	rc.written(tp.w.Write(kind, at, payload))
 }
 
-// taped notes how a write went.
+// written notes how a write went.
 func (rc *recorder) written(err error) {
 	t := rc.t
 	tp := rc.recording
@@ -165,7 +166,7 @@ func (rc *recorder) written(err error) {
 	}
 }
 
-// keepTape comes when a piece of output has been handled: the screen is what was recorded.
+// keep comes when a piece of output has been handled: the screen is what was recorded.
 func (rc *recorder) keep() {
 	tp := rc.recording
 	if tp == nil || rc.t.kept.replay != nil {
@@ -175,12 +176,12 @@ func (rc *recorder) keep() {
 		rc.catchUp()
 		return
 	}
-	if !tp.w.Fits(tapeReserve) && !rc.t.term.Screen().InSequence() {
+	if !tp.w.Fits(recordingReserve) && !rc.t.term.Screen().InSequence() {
 		rc.turn(rc.outline())
 	}
 }
 
-// endTape ends the recording, with how the program has ended, if it has.
+// finish ends the recording, with how the program has ended, if it has.
 func (rc *recorder) finish() {
 	t := rc.t
 	tp := rc.recording
@@ -311,9 +312,9 @@ func isCommand(a ahp.Action) bool {
 	return false
 }
 
-// tendTapes brings recordings up to date that are behind. again: some still are. The Term's lock is
-// not held.
-func (h *Host) tendTapes() (again bool) {
+// tendRecorders brings recordings up to date that are behind. again: some still are. The Term's
+// lock is not held.
+func (h *Host) tendRecorders() (again bool) {
 	for _, t := range h.all() {
 		t.term.Lock()
 		if tp := t.recorder.recording; tp != nil && tp.behind {

@@ -94,3 +94,40 @@ func (y *typist) reaction() <-chan struct{} {
 	}
 	return y.reacted
 }
+
+// began notes that the command that is running now was begun by by.
+func (c *commands) began(by string) {
+	c.startedBy = by
+	c.t.listChanged()
+	c.t.emitLive(Event{Kind: EventCommandStarted, By: by})
+}
+
+// over notes that the command that was running is over.
+func (c *commands) over(a ahp.TerminalCommandFinished) {
+	t := c.t
+	c.running = ""
+	t.listChanged()
+	t.emitLive(Event{Kind: EventCommandFinished, By: c.startedBy, ExitCode: a.ExitCode,
+		DurationMs: a.DurationMs})
+	t.approvals.endTrust(errTrustEnded)
+	if t.waiting.waitlist != nil && t.kept.replay == nil {
+		t.waiting.waitlist.finished(a.ExitCode)
+	}
+	ms := a.DurationMs
+	failed := a.ExitCode != nil && *a.ExitCode != 0
+	switch {
+	case ms == nil:
+	case failed && *ms > t.host.cfg().AttentionAfter.Milliseconds():
+		t.attention.happened(WantFailed)
+	case *ms >= longCommand.Milliseconds():
+		t.attention.happened(WantCommand)
+	}
+}
+
+// begunBy returns who has typed the command that begins now.
+func (c *commands) begunBy() string {
+	if c.t.kept.replay != nil {
+		return c.t.kept.replay.by[c.running]
+	}
+	return c.typist.begins()
+}

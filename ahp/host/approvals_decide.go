@@ -193,7 +193,7 @@ func (ap *approvals) edit(c *Conn, a *Attach, k *heldInput) error {
 	if k.question != nil {
 		return nil // nobody is shown it
 	}
-	return t.typeIn(s, visible.Editable(string(k.text)))
+	return t.typeKeys(s, visible.Editable(string(k.text)))
 }
 
 // Approve is termhost/approve: [Conn.Decide] about what [ahp.TerminalAsk] names.
@@ -291,7 +291,7 @@ func (ap *approvals) typeHeld(k *heldInput, approved bool) error {
 		if s.approved = approved; approved {
 			s.answers = k.question
 		}
-		err = ap.t.typeFor(s, k.text, k.lends)
+		err = ap.t.typeAs(s, k.text, k.lends)
 	}
 	ap.settle(k, err)
 	return err
@@ -302,7 +302,8 @@ func (ap *approvals) typeHeld(k *heldInput, approved bool) error {
 func (a *Attach) Asking() (is HeldInput, ok bool) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	if len(a.t.approvals.held) == 0 || a.mayActLocked() != nil || a.t.approvals.mayDecide(a.conn) != nil {
+	ap := &a.t.approvals
+	if len(ap.held) == 0 || a.mayActLocked() != nil || ap.mayDecide(a.conn) != nil {
 		return is, false
 	}
 	return a.t.approvals.shownLocked(0), true

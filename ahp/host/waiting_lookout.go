@@ -39,8 +39,8 @@ type lookout struct {
 	typist string    // who typed last
 }
 
-// stir notes a sign of life. The Term's lock is held.
-func (w *waiting) stir() {
+// noteActivity notes a sign of life. The Term's lock is held.
+func (w *waiting) noteActivity() {
 	if w.t.host.cfg().NoLookout {
 		return
 	}
@@ -48,7 +48,7 @@ func (w *waiting) stir() {
 	l.signs++
 	l.last = time.Now()
 	if !l.armed || l.due.Sub(l.last) > firstLook {
-		w.lookIn(firstLook)
+		w.checkIn(firstLook)
 	}
 }
 
@@ -63,19 +63,19 @@ func (l *lookout) typedBy(who string, p []byte) {
 	}
 }
 
-// lookIn has the program looked at after d. The Term's lock is held.
-func (w *waiting) lookIn(d time.Duration) {
+// checkIn has the program looked at after d. The Term's lock is held.
+func (w *waiting) checkIn(d time.Duration) {
 	l := &w.lookout
 	l.armed, l.due = true, time.Now().Add(d)
 	if l.timer == nil {
-		l.timer = time.AfterFunc(d, w.look)
+		l.timer = time.AfterFunc(d, w.check)
 	} else {
 		l.timer.Reset(d)
 	}
 }
 
-// look looks at the program, unless there was a sign of life just now.
-func (w *waiting) look() {
+// check looks at the program, unless there was a sign of life just now.
+func (w *waiting) check() {
 	t := w.t
 	t.term.Lock()
 	defer t.term.Unlock()
@@ -86,7 +86,7 @@ func (w *waiting) look() {
 	}
 	t.kept.loadLocked()
 	if wait := firstLook - time.Since(l.last); wait > 0 {
-		w.lookIn(wait)
+		w.checkIn(wait)
 		return
 	}
 	line, err := t.term.Line()
@@ -105,9 +105,9 @@ func (w *waiting) look() {
 	case t.life.exited, err != nil:
 	case signs != l.signs, after != line, // it was looked at while it changed
 		after.Unread && state != foreground.Busy && state != foreground.Idle: // its question comes
-		w.lookIn(firstLook)
+		w.checkIn(firstLook)
 	case (state == foreground.Input || state == foreground.Secret) && !t.term.InputRead():
-		w.lookIn(firstLook) // what was typed answers it
+		w.checkIn(firstLook) // what was typed answers it
 	default:
 		if replaced && state == foreground.Idle && foreground.RunsShell(at.Group) {
 			events{t}.shellReplaced()
@@ -159,7 +159,7 @@ func (w *waiting) found(state foreground.State, text string) {
 	if l.atRest = state == foreground.Idle; l.atRest {
 		return
 	}
-	w.lookIn(l.pause())
+	w.checkIn(l.pause())
 }
 
 // pause returns in what time the next look comes, after one look at least.

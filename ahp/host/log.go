@@ -23,7 +23,7 @@ type terminalLog struct {
 	outline  journal.Outline // what listings need, for the journal
 	outputAt time.Time       // when the output that is being handled came; zero: none is
 	end      *journal.Ending // nil: it runs
-	damage   string          // what an earlier host has left of its log is damaged so; "": it is not
+	damage   string          // of what an earlier host has left of its log; "": there is none
 	cut      bool            // what it printed first is gone from the log that it was read from
 }
 
@@ -46,7 +46,8 @@ func (l *terminalLog) keep() {
 	t.warn(l.journal.Begin(h.folders.New(), log, &h.spares, l.describe()))
 	l.checkpoint(nil, "")
 	if t.recorder.recorded || h.recordsNew(t) {
-		if err := t.recorder.begin(t.origin.creator.ID, journal.Snapshot{Outline: l.outline}); err != nil {
+		begin := journal.Snapshot{Outline: l.outline}
+		if err := t.recorder.begin(t.origin.creator.ID, begin); err != nil {
 			h.log.Warn("a terminal is not recorded", "name", t.Name(), "err", err)
 		}
 	}
@@ -163,7 +164,8 @@ func (l *terminalLog) describe() *journal.Description {
 		Name: t.Name(), Former: t.naming.Load().former,
 		Creator: t.origin.creator, CreatedBy: t.origin.createdBy, Transient: t.life.transient,
 		Forced: t.origin.forced, Client: t.Client(), IsPty: t.exec.isPty(), Piped: t.Piped(),
-		Guarded: t.approvals.on, Unstarted: t.approvals.unstarted(), Term: t.origin.screen.Term, Tag: t.tag,
+		Guarded: t.approvals.on, Unstarted: t.approvals.unstarted(),
+		Term: t.origin.screen.Term, Tag: t.tag,
 		Nonce: t.origin.screen.Nonce, Marker: t.origin.marker, Outline: l.outline, End: l.end,
 		Damage: l.damage,
 	}
@@ -187,14 +189,6 @@ func (l *terminalLog) when() time.Time {
 		return l.outputAt
 	}
 	return t.host.now()
-}
-
-// begunBy returns who has typed the command that begins now.
-func (c *commands) begunBy() string {
-	if c.t.kept.replay != nil {
-		return c.t.kept.replay.by[c.running]
-	}
-	return c.typist.begins()
 }
 
 // listChanged says that the root's list has changed.

@@ -79,7 +79,7 @@ func (h holder) viaSSH() bool { return strings.HasPrefix(h.claim.ClientID, sshPr
 // looks at. The Term's lock is held.
 func (kb *keyboardClaim) hears() bool {
 	return kb.t.ch.TellsAsked(kb.holder.claim.ClientID) || kb.inWindow() ||
-		kb.t.host.people.here(authz.Person(kb.holder.principal))
+		kb.t.host.watchers.here(authz.Person(kb.holder.principal))
 }
 
 // inWindow reports whether there is a viewer at which the holder may type. The Term's lock is held.

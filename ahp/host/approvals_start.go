@@ -41,7 +41,7 @@ func (e *NotStartedError) Error() string { return "not started: " + e.Why }
 func (s *Starting) Terminal() *Terminal { return s.t }
 
 // Withdraw ends the wait for a decision, if there was none yet.
-func (s *Starting) Withdraw(why error) { s.t.approvals.giveUp(s.ask, why) }
+func (s *Starting) Withdraw(why error) { s.t.approvals.withdraw(s.ask, why) }
 
 // Wait waits for the decision, once. If the program was not started, it forgets the terminal and
 // returns a *NotStartedError, or the *ptypool.StartError of one that could not be. The end of ctx
@@ -121,7 +121,7 @@ func (s *Starting) approved() error {
 		s.over = false
 		return err
 	}
-	t.waiting.stir()
+	t.waiting.noteActivity()
 	return nil
 }
 

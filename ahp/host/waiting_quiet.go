@@ -14,20 +14,20 @@ type quiet struct {
 	timer   *time.Timer // of the next look; nil: there was no output yet
 }
 
-// stirQuiet notes output, or that the program has started. A timer that is set goes off too early
+// noteOutput notes output, or that the program has started. A timer that is set goes off too early
 // then, and sets itself for what is left.
-func (w *waiting) stirQuiet() {
+func (w *waiting) noteOutput() {
 	t := w.t
 	q := &w.quiet
 	q.printed = t.host.now()
 	w.setQuiet(false)
 	if after := t.host.cfg().QuietAfter; q.timer == nil && after > 0 && !t.life.exited {
-		q.timer = time.AfterFunc(after, w.lookQuiet)
+		q.timer = time.AfterFunc(after, w.checkQuiet)
 	}
 }
 
-// lookQuiet looks whether the program has printed nothing for long.
-func (w *waiting) lookQuiet() {
+// checkQuiet looks whether the program has printed nothing for long.
+func (w *waiting) checkQuiet() {
 	t := w.t
 	t.term.Lock()
 	defer t.term.Unlock()

@@ -7,8 +7,8 @@ import (
 	"termhost/ahp"
 )
 
-// gaze is what the person behind a connection looks at, where its peer tells.
-type gaze struct {
+// looking is what the person behind a connection looks at, where its peer tells.
+type looking struct {
 	mu    sync.Mutex // held before any Term's lock
 	at    []*Terminal
 	over  bool          // the connection has ended
@@ -27,7 +27,7 @@ func (c *Conn) Looking(uris []string) (first bool) {
 			at = append(at, t)
 		}
 	}
-	g := &c.gaze
+	g := &c.looking
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.over {
@@ -35,7 +35,7 @@ func (c *Conn) Looking(uris []string) (first bool) {
 	}
 	if first = g.calls == nil; first {
 		g.calls = make(chan struct{}, 1)
-		c.host.people.follow(c)
+		c.host.watchers.follow(c)
 	}
 	c.turnLocked(at)
 	return first
@@ -43,41 +43,41 @@ func (c *Conn) Looking(uris []string) (first bool) {
 
 // turnLocked has the person look at other terminals.
 func (c *Conn) turnLocked(at []*Terminal) {
-	was := c.gaze.at
-	c.gaze.at = at
+	was := c.looking.at
+	c.looking.at = at
 	for _, t := range was {
 		if !slices.Contains(at, t) {
 			t.term.Lock()
-			t.attention.looksAway(c.principal)
+			t.attention.viewEnds(c.principal)
 			t.term.Unlock()
 		}
 	}
 	for _, t := range at {
 		if !slices.Contains(was, t) {
 			t.term.Lock()
-			t.attention.looks(c.principal)
+			t.attention.viewBegins(c.principal)
 			t.term.Unlock()
 		}
 	}
-	c.host.people.tell()
+	c.host.watchers.tell()
 }
 
 // lookAway is called when the connection ends.
 func (c *Conn) lookAway() {
-	g := &c.gaze
+	g := &c.looking
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.over = true
 	if g.calls == nil {
 		return
 	}
-	c.host.people.unfollow(c)
+	c.host.watchers.unfollow(c)
 	c.turnLocked(nil)
 }
 
 // Calls gets a value when what wants the connection's person may have changed: see [Host.Wanting].
 // Looking must have been called.
-func (c *Conn) Calls() <-chan struct{} { return c.gaze.calls }
+func (c *Conn) Calls() <-chan struct{} { return c.looking.calls }
 
 // Wanting returns the terminals that want the connection's person, the longest first.
 func (c *Conn) Wanting() []Wanted {
@@ -86,29 +86,4 @@ func (c *Conn) Wanting() []Wanted {
 		return nil
 	}
 	return list
-}
-
-// follow has a connection called from now on, and at once.
-func (p *people) follow(c *Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.conns == nil {
-		p.conns = map[*Conn]struct{}{}
-	}
-	p.conns[c] = struct{}{}
-}
-
-func (p *people) unfollow(c *Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.conns, c)
-}
-
-func (p *people) tellConnsLocked() {
-	for c := range p.conns {
-		select {
-		case c.gaze.calls <- struct{}{}:
-		default:
-		}
-	}
 }

@@ -164,7 +164,8 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 		t.log.cut = pos > 0
 	}
 	rp.Resize(o.Cols, o.Rows)
-	t.renamed, t.output.lastTitle, t.output.lastCwd, t.commands.executed = o.Renamed, "", o.Cwd, o.Commands
+	t.renamed, t.commands.executed = o.Renamed, o.Commands
+	t.output.lastTitle, t.output.lastCwd = "", o.Cwd
 	if pos > 0 && !o.Renamed {
 		t.output.lastTitle = o.Title
 	}
