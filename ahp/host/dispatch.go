@@ -1,30 +1,8 @@
 package host
 
 import (
-	"errors"
-
 	"termhost/ahp"
 	"termhost/authz"
-)
-
-// The bounds of a terminal's size, in cells.
-const (
-	MaxCols = 1000
-	MaxRows = 500
-)
-
-// The reasons for which an action is rejected, whoever sends it.
-const (
-	reasonURI     = "channel is not a valid URI"
-	reasonExited  = "terminal has exited"
-	reasonUnknown = "there is no such terminal; it may have been disposed"
-	reasonSize    = "cols must be 1 to 1000 and rows 1 to 500"
-	reasonClaim   = "the claim names a clientId that nobody here uses"
-	reasonNoClaim = "the claim names neither a clientId nor a session of at most 256 bytes"
-	reasonTitle   = "the title is empty"
-	reasonQueue   = "the terminal's input queue is full; " +
-		"send it again when the program has read some"
-	reasonReadOnly = "this channel takes no actions from clients"
 )
 
 // Dispatch is AHP's dispatchAction. The answer comes through the connection's Subscriber: an echo
@@ -127,22 +105,6 @@ func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
 		return t.exec.take(s, a)
 	}
 	return ""
-}
-
-// reasonOf returns a refusal, or why something cannot be typed, as the reason of a rejection.
-func reasonOf(err error) string {
-	if err == ErrBusy {
-		return reasonQueue
-	}
-	var denied *authz.Denied
-	if !errors.As(err, &denied) {
-		return err.Error()
-	}
-	var held *HeldError
-	if errors.As(err, &held) {
-		return denied.Rule + "; claimed by " + held.Holder
-	}
-	return denied.Rule
 }
 
 // verbOf returns the policy's verb for an action, if clients may dispatch such actions at all.

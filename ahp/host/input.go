@@ -330,15 +330,6 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 	return ""
 }
 
-// maxInputMarks bounds them: few clients type into one terminal. One that is forgotten types on,
-// but is not told what was taken.
-const maxInputMarks = 64
-
-const (
-	reasonOrder = "the input before it was not taken"
-	reasonOver  = "its connection has ended"
-)
-
 // inputMarks remember the clientSeq of the last input that the terminal took of each client, by
 // clientId. So a client whose connection was lost can learn what of its input was taken, and what
 // it has sent behind an input that was refused is refused, too. It is guarded by the Term's lock.

@@ -22,9 +22,6 @@ const (
 	noteBacklog = 4
 )
 
-// NoteKind is what a [Note] tells.
-type NoteKind int
-
 // What became of a keyboard.
 const (
 	// NoteAsked: Who asks the holder for it; First was the first to do so. It goes to the holder's
@@ -55,30 +52,6 @@ const (
 	// NoteUnasked: Who does not ask for it any more. It goes to the holder's viewers.
 	NoteUnasked
 )
-
-// Note tells the person at a viewer what became of the terminal's keyboard.
-type Note struct {
-	Kind           NoteKind
-	Who, To, First string // names; they may have control characters
-	// Mine and Yours: Who, and To, is the viewer's own principal.
-	Mine, Yours bool
-
-	Agent, Why string
-
-	by string // the ID of the person who Who is; "": nobody is told that it was their own doing
-}
-
-// Notes returns what is to be told to the viewer's person. Nothing is sent to a viewer without a
-// window.
-func (a *Attach) Notes() <-chan Note { return a.notes }
-
-// noteLocked tells the viewer's person.
-func (a *Attach) noteLocked(n Note) {
-	select {
-	case a.notes <- n:
-	default: // its person reads nothing; the claim itself can be looked up
-	}
-}
 
 // tell tells the viewers, except one, that the terminal has a new holder. The Term's lock is held.
 func (kb *keyboardClaim) tell(but *Attach, n Note) {
