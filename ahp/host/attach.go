@@ -3,9 +3,11 @@ package host
 import (
 	"cmp"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"termhost/ahp/store"
+	"termhost/authz"
 	"termhost/ptypool/vt"
 )
 
@@ -136,3 +138,24 @@ func (a *Attach) holdsLocked() bool {
 
 // step returns the viewer as the one who asks.
 func (a *Attach) step() step { return step{conn: a.conn, principal: a.conn.principal} }
+
+// SendSignal sends sig to the program in the foreground. Those who may type may also signal. It
+// returns *authz.Denied, ErrExited or why the connection has ended.
+func (a *Attach) SendSignal(sig syscall.Signal) error {
+	t := a.t
+	t.term.Lock()
+	defer t.term.Unlock()
+	if t.life.exited {
+		return ErrExited
+	}
+	if err := a.mayActLocked(); err != nil {
+		return err
+	}
+	if err := t.check(a.step(), authz.Input); err != nil {
+		return err
+	}
+	if err := t.term.SignalForeground(sig); err != nil {
+		return ErrExited
+	}
+	return nil
+}

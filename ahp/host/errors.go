@@ -157,10 +157,6 @@ func reasonOf(err error) string {
 	return denied.Rule
 }
 
-// maxInputMarks bounds them: few clients type into one terminal. One that is forgotten types on,
-// but is not told what was taken.
-const maxInputMarks = 64
-
 const (
 	reasonOrder = "the input before it was not taken"
 	reasonOver  = "its connection has ended"

@@ -4,13 +4,190 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"syscall"
 	"time"
 
 	"termhost/ahp"
 	"termhost/authz"
 	"termhost/ptypool/keyboard"
 )
+
+// This is the whole way of a key, from the three doors by which it comes to the program:
+//
+//	[Attach.Input]    a viewer's window     seizes a claim, holds back what is no key yet
+//	Terminal.input    AHP's terminal/input  is answered, and follows what was typed before it
+//	[Conn.Send]       a verb: on purpose    lends the claim, waits for room
+//
+// Each asks whether the principal may type (mayType), whether a person has to agree first
+// (approvals.guards), and then types (typeKeys): to the program or, while that does not read, to
+// what is typed ahead (executor.input).
+
+// Input types p, which is not kept. An admin that does not hold the claim takes it with a key. What
+// the viewer's terminal sends by itself, a report, does not take it, and is dropped unless the
+// viewer may type anyway. Input returns *authz.Denied, *LostError, ErrBusy, ErrExited or why the
+// connection has ended; then nothing was typed.
+func (a *Attach) Input(p []byte) error { return a.input(p, false) }
+
+func (a *Attach) input(p []byte, later bool) error {
+	t := a.t
+	t.term.Lock()
+	defer t.term.Unlock()
+	if t.life.exited {
+		return ErrExited
+	}
+	if t.approvals.unstarted() {
+		return t.denied(errUnstarted)
+	}
+	who := a.conn.principal
+	err := a.mayActLocked()
+	seize := err == nil && authz.Check(who, authz.Seize, t.target(a.step())) == nil
+	if err == nil {
+		err = t.check(a.step(), authz.Input)
+	}
+	if lost := a.losesLocked(p, err == nil || seize, later); lost != nil {
+		return lost
+	}
+	guarded := (err == nil || seize) && t.approvals.guards(a.step(), p)
+	p = slices.Concat(a.held, p)
+	if err == nil && !guarded {
+		a.used()
+		return a.typeLocked(p, func() { a.typedLocked(p) })
+	}
+	keys, rest := keyboard.HasKeys(p)
+	if !keys {
+		a.held = slices.Clone(rest)
+		return nil
+	}
+	if guarded {
+		a.held = nil
+		_, err := t.approvals.holdBack(a.step(), p, seize, func(error) {})
+		return err
+	}
+	if !seize {
+		a.held = nil
+		return err
+	}
+	return a.typeLocked(p, a.seizeLocked)
+}
+
+// mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
+func (a *Attach) mayActLocked() error {
+	switch {
+	case a.opts.ReadOnly:
+		return a.t.denied(errReadOnly)
+	case a.conn.ctx.Err() != nil:
+		return context.Cause(a.conn.ctx)
+	}
+	select {
+	case <-a.kicked:
+		return a.kickedBy
+	default:
+		return nil
+	}
+}
+
+// typeLocked types p, which begins with what is held, once active has made this viewer the one that
+// types. If that has changed the terminal's size, it fails with ErrBusy until the program has had
+// time to draw.
+func (a *Attach) typeLocked(p []byte, active func()) error {
+	screen := a.t.term.Screen()
+	cols, rows := screen.Size()
+	active()
+	if c, r := screen.Size(); c != cols || r != rows {
+		drawn := make(chan struct{})
+		time.AfterFunc(drawTime, func() { close(drawn) })
+		a.fitted = drawn
+	}
+	if a.fitted != nil {
+		select {
+		case <-a.fitted:
+			a.fitted = nil
+		default:
+			return ErrBusy
+		}
+	}
+	err := a.t.typeKeys(a.step(), p)
+	if err != ErrBusy {
+		a.held = nil
+	}
+	return err
+}
+
+// typedLocked notes that p was typed at this viewer. With a key it becomes the one that was active
+// last, and what was lent to it is in use; with a report, which its terminal has sent by itself, it
+// does not.
+func (a *Attach) typedLocked(p []byte) {
+	t := a.t
+	n := len(t.viewers.windows)
+	elsewhere := n > 1 && t.viewers.windows[n-1] != a
+	if !elsewhere && t.keyboard.lent == nil {
+		return // nothing depends on it
+	}
+	if keys, _ := keyboard.HasKeys(p); !keys {
+		return
+	}
+	if elsewhere {
+		a.activeLocked()
+	}
+	if a.holdsLocked() {
+		t.keyboard.typed = t.host.now()
+	}
+}
+
+// WaitRoom returns when the terminal takes input again, or ErrExited, or ctx's cause.
+func (a *Attach) WaitRoom(ctx context.Context) error {
+	a.t.term.Lock()
+	fitted := a.fitted
+	a.t.term.Unlock()
+	if fitted != nil {
+		select {
+		case <-fitted:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	select {
+	case <-a.t.approvals.room(a.step()):
+		return nil
+	case <-a.t.life.done:
+		return ErrExited
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// input gives keys to the program. They are not sent back with the acknowledgement: keys may be a
+// password.
+func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
+	switch reason := t.inputs.follows(s, a.After); {
+	case t.life.exited:
+		return reasonExited
+	case s.over():
+		return reasonOver
+	case reason != "":
+		return reason
+	}
+	answer := func(err error) {
+		if err != nil {
+			t.reject(s, a, reasonOf(err))
+			return
+		}
+		s.conn.sub.Answer(t.uri, ahp.TerminalInput{}, s.origin, "")
+	}
+	if t.approvals.guards(s, a.Data) {
+		if _, err := t.approvals.holdBack(s, a.Data, false, answer); err != nil {
+			return reasonOf(err)
+		}
+		t.inputs.take(s)
+		return ""
+	}
+	err := t.typeAs(s, a.Data, false)
+	if err != nil {
+		return reasonOf(err)
+	}
+	t.inputs.take(s)
+	answer(nil)
+	return ""
+}
 
 const (
 	// sendPatience is how long Send waits for a program that does not read.
@@ -139,237 +316,6 @@ func (t *Terminal) typeAs(s step, p []byte, lends bool) error {
 		t.ch.Append(ahp.TerminalClaimed{Claim: h.claim}, nil) // the holder stays the same
 	}
 	return nil
-}
-
-// SendSignal sends sig to the program in the foreground. Those who may type may also signal. It
-// returns *authz.Denied, ErrExited or why the connection has ended.
-func (a *Attach) SendSignal(sig syscall.Signal) error {
-	t := a.t
-	t.term.Lock()
-	defer t.term.Unlock()
-	if t.life.exited {
-		return ErrExited
-	}
-	if err := a.mayActLocked(); err != nil {
-		return err
-	}
-	if err := t.check(a.step(), authz.Input); err != nil {
-		return err
-	}
-	if err := t.term.SignalForeground(sig); err != nil {
-		return ErrExited
-	}
-	return nil
-}
-
-// Input types p, which is not kept. An admin that does not hold the claim takes it with a key. What
-// the viewer's terminal sends by itself, a report, does not take it, and is dropped unless the
-// viewer may type anyway. Input returns *authz.Denied, *LostError, ErrBusy, ErrExited or why the
-// connection has ended; then nothing was typed.
-func (a *Attach) Input(p []byte) error { return a.input(p, false) }
-
-func (a *Attach) input(p []byte, later bool) error {
-	t := a.t
-	t.term.Lock()
-	defer t.term.Unlock()
-	if t.life.exited {
-		return ErrExited
-	}
-	if t.approvals.unstarted() {
-		return t.denied(errUnstarted)
-	}
-	who := a.conn.principal
-	err := a.mayActLocked()
-	seize := err == nil && authz.Check(who, authz.Seize, t.target(a.step())) == nil
-	if err == nil {
-		err = t.check(a.step(), authz.Input)
-	}
-	if lost := a.losesLocked(p, err == nil || seize, later); lost != nil {
-		return lost
-	}
-	guarded := (err == nil || seize) && t.approvals.guards(a.step(), p)
-	p = slices.Concat(a.held, p)
-	if err == nil && !guarded {
-		a.used()
-		return a.typeLocked(p, func() { a.typedLocked(p) })
-	}
-	keys, rest := keyboard.HasKeys(p)
-	if !keys {
-		a.held = slices.Clone(rest)
-		return nil
-	}
-	if guarded {
-		a.held = nil
-		_, err := t.approvals.holdBack(a.step(), p, seize, func(error) {})
-		return err
-	}
-	if !seize {
-		a.held = nil
-		return err
-	}
-	return a.typeLocked(p, a.seizeLocked)
-}
-
-// mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
-func (a *Attach) mayActLocked() error {
-	switch {
-	case a.opts.ReadOnly:
-		return a.t.denied(errReadOnly)
-	case a.conn.ctx.Err() != nil:
-		return context.Cause(a.conn.ctx)
-	}
-	select {
-	case <-a.kicked:
-		return a.kickedBy
-	default:
-		return nil
-	}
-}
-
-// WaitRoom returns when the terminal takes input again, or ErrExited, or ctx's cause.
-func (a *Attach) WaitRoom(ctx context.Context) error {
-	a.t.term.Lock()
-	fitted := a.fitted
-	a.t.term.Unlock()
-	if fitted != nil {
-		select {
-		case <-fitted:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	select {
-	case <-a.t.approvals.room(a.step()):
-		return nil
-	case <-a.t.life.done:
-		return ErrExited
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// typedLocked notes that p was typed at this viewer. With a key it becomes the one that was active
-// last, and what was lent to it is in use; with a report, which its terminal has sent by itself, it
-// does not.
-func (a *Attach) typedLocked(p []byte) {
-	t := a.t
-	n := len(t.viewers.windows)
-	elsewhere := n > 1 && t.viewers.windows[n-1] != a
-	if !elsewhere && t.keyboard.lent == nil {
-		return // nothing depends on it
-	}
-	if keys, _ := keyboard.HasKeys(p); !keys {
-		return
-	}
-	if elsewhere {
-		a.activeLocked()
-	}
-	if a.holdsLocked() {
-		t.keyboard.typed = t.host.now()
-	}
-}
-
-// typeLocked types p, which begins with what is held, once active has made this viewer the one that
-// types. If that has changed the terminal's size, it fails with ErrBusy until the program has had
-// time to draw.
-func (a *Attach) typeLocked(p []byte, active func()) error {
-	screen := a.t.term.Screen()
-	cols, rows := screen.Size()
-	active()
-	if c, r := screen.Size(); c != cols || r != rows {
-		drawn := make(chan struct{})
-		time.AfterFunc(drawTime, func() { close(drawn) })
-		a.fitted = drawn
-	}
-	if a.fitted != nil {
-		select {
-		case <-a.fitted:
-			a.fitted = nil
-		default:
-			return ErrBusy
-		}
-	}
-	err := a.t.typeKeys(a.step(), p)
-	if err != ErrBusy {
-		a.held = nil
-	}
-	return err
-}
-
-// input gives keys to the program. They are not sent back with the acknowledgement: keys may be a
-// password.
-func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
-	switch reason := t.inputs.follows(s, a.After); {
-	case t.life.exited:
-		return reasonExited
-	case s.over():
-		return reasonOver
-	case reason != "":
-		return reason
-	}
-	answer := func(err error) {
-		if err != nil {
-			t.reject(s, a, reasonOf(err))
-			return
-		}
-		s.conn.sub.Answer(t.uri, ahp.TerminalInput{}, s.origin, "")
-	}
-	if t.approvals.guards(s, a.Data) {
-		if _, err := t.approvals.holdBack(s, a.Data, false, answer); err != nil {
-			return reasonOf(err)
-		}
-		t.inputs.take(s)
-		return ""
-	}
-	err := t.typeAs(s, a.Data, false)
-	if err != nil {
-		return reasonOf(err)
-	}
-	t.inputs.take(s)
-	answer(nil)
-	return ""
-}
-
-// inputMarks remember the clientSeq of the last input that the terminal took of each client, by
-// clientId. So a client whose connection was lost can learn what of its input was taken, and what
-// it has sent behind an input that was refused is refused, too. It is guarded by the Term's lock.
-type inputMarks map[string]int64
-
-// follows returns why an input of s's client does not follow the one that it says it does; after 0:
-// it does not say.
-func (m inputMarks) follows(s step, after int64) (reason string) {
-	if after != 0 && m[s.origin.ClientID] != after {
-		return reasonOrder
-	}
-	return ""
-}
-
-// take notes that an input of s's client was taken.
-func (m *inputMarks) take(s step) {
-	if *m == nil {
-		*m = inputMarks{}
-	}
-	if _, known := (*m)[s.origin.ClientID]; !known && len(*m) >= maxInputMarks {
-		for id := range *m {
-			delete(*m, id)
-			break
-		}
-	}
-	(*m)[s.origin.ClientID] = s.origin.ClientSeq
-}
-
-// typedBy returns, by URI, the clientSeq of the last input that each terminal took of a client. The
-// client's earlier connection has ended, and no input of it is taken any more.
-func (h *Host) typedBy(id string) map[string]int64 {
-	typed := map[string]int64{}
-	for _, t := range h.all() {
-		t.term.Lock()
-		if seq, ok := t.inputs[id]; ok {
-			typed[t.uri] = seq
-		}
-		t.term.Unlock()
-	}
-	return typed
 }
 
 // typeKeys is the one way by which what somebody types reaches the program. Enter, and the end of
