@@ -7,7 +7,7 @@ import (
 	"termhost/authz"
 )
 
-// Want is why a terminal wants somebody: what it waits for, or what has happened since that one
+// Want is why a terminal wants a person: what it waits for, or what has happened since the person
 // looked at it last.
 type Want string
 
@@ -20,56 +20,56 @@ const (
 	WantKeyboard Want = "keyboard" // somebody asks for the keyboard, which the person has
 )
 
-// longCommand is how long a command takes at least for its end to be of interest: nobody looks away
-// for less.
+// longCommand is how long a command must have run for its end to be told: nobody looks away from a
+// shorter one.
 const longCommand = 10 * time.Second
 
-// Wanted is a terminal that wants somebody.
+// Wanted is a terminal that wants a person.
 type Wanted struct {
 	Terminal *Terminal
 	Why      Want
-	Since    time.Time // since when it has wanted something of that one
-	At       time.Time // when it has begun to want something more; zero: that one has seen all
-	By       string    // of WantKeyboard: who asks, the first one; for people
+	Since    time.Time // since when it has wanted the person
+	At       time.Time // when the newest reason came up; zero: the person has seen all
+	By       string    // of WantKeyboard: the name of the first who asks
 }
 
-// viewed is what somebody has seen of a terminal.
+// viewed is what a person has seen of a terminal.
 type viewed struct {
 	looking int       // how many windows show the terminal now
-	want    Want      // the first that has happened since; "": nothing
-	since   time.Time // when
-	seen    time.Time // when the last window has gone
+	want    Want      // the first thing that has happened since; "": nothing
+	since   time.Time // when it happened
+	seen    time.Time // when the last window was closed
 }
 
-// happened notes what somebody who does not look at the terminal has missed.
+// happened records why, unless the person looks at the terminal or has missed something already.
 func (s *viewed) happened(why Want, now time.Time) {
 	if s.looking == 0 && s.want == "" {
 		s.want, s.since = why, now
 	}
 }
 
-// attention is what a terminal's viewers have seen of it. It is guarded by the Term's lock.
+// attention is what people have seen of a terminal, and so whom it wants. The Term's lock guards it.
 type attention struct {
 	t      *Terminal
-	others viewed             // those that have never looked
-	by     map[string]*viewed // by [authz.Person]: a page's is its key's
-	waits  time.Time          // since when it has waited for what it waits for now
+	others viewed             // of those who have never looked
+	by     map[string]*viewed // by [authz.Person]: a page is the person of its key
+	waits  time.Time          // since when the terminal has waited for what it waits for now
 
 	bells    uint64    // how often the program rang
-	rang     time.Time // when the feed was told of the bell last
-	notified time.Time // when the program's last notification was passed on
+	rang     time.Time // when the last bell was told in the feed
+	notified time.Time // when the last notification was passed on
 }
 
-// maxSights is how many that have looked a terminal remembers: more than there are people. Somebody
-// who is forgotten has missed what those have that have never looked.
+// maxViewed is how many people a terminal remembers: more than there are. A person who is forgotten
+// counts as one who has never looked.
 const maxViewed = 256
 
-// happened notes something that is of interest to whoever did not see it, and tells those who look
-// at other terminals. The Term's lock is held.
+// happened records something that those who do not look should know, and calls them. The Term's lock
+// is held.
 func (n *attention) happened(why Want) {
 	t := n.t
 	if t.kept.replay != nil {
-		return // it is no news
+		return // it happened long ago
 	}
 	now := t.host.now()
 	n.others.happened(why, now)
@@ -79,8 +79,7 @@ func (n *attention) happened(why Want) {
 	t.host.watchers.tell()
 }
 
-// viewBegins notes that a window shows the terminal from now on, and viewEnds that one does not any
-// more. The Term's lock is held.
+// viewBegins records that a window of p's begins to show the terminal. The Term's lock is held.
 func (n *attention) viewBegins(p authz.Principal) {
 	s := n.by[authz.Person(p.ID)]
 	if s == nil {
@@ -95,34 +94,35 @@ func (n *attention) viewBegins(p authz.Principal) {
 	n.t.host.watchers.tell()
 }
 
+// viewEnds records that a window of p's no longer shows the terminal. The Term's lock is held.
 func (n *attention) viewEnds(p authz.Principal) {
 	if s := n.by[authz.Person(p.ID)]; s != nil {
 		*s = viewed{looking: s.looking - 1, seen: n.t.host.now()}
-		n.t.host.watchers.tell() // what it waits for wants them again
+		n.t.host.watchers.tell() // if it waits for something, it wants p again
 	}
 }
 
-// forget makes room for one more.
-func (v *attention) forget() {
-	for id, s := range v.by {
-		if len(v.by) < maxViewed {
+// forget makes room for one more person.
+func (n *attention) forget() {
+	for id, s := range n.by {
+		if len(n.by) < maxViewed {
 			return
 		}
 		if s.looking == 0 {
-			delete(v.by, id)
+			delete(n.by, id)
 		}
 	}
 }
 
-// wants returns whether the terminal wants p, and why. What p has to answer comes before what p has
-// only missed. The Term's lock is held.
+// wants returns whether the terminal wants p, and why. A question comes before what p has missed.
+// The Term's lock is held.
 func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
 	t := n.t
 	s := n.by[authz.Person(p.ID)]
 	if s == nil {
 		s = &n.others
 		if s.want == WantExited && authz.Person(t.origin.creator.ID) != authz.Person(p.ID) {
-			return w, false // the end of what others run, and p has never looked at
+			return w, false // others run it, and p has never looked at it
 		}
 	}
 	if s.looking > 0 || t.life.fleeting || t.EndedBy() != "" {
@@ -149,7 +149,7 @@ func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
 	return w, w.Why != ""
 }
 
-// also has the terminal want something else, too, since a time; that is why it does now.
+// also adds a reason, which comes before the one so far, and since when there is that reason.
 func (w *Wanted) also(why Want, since time.Time) {
 	switch {
 	case w.Why == "":
@@ -182,7 +182,3 @@ func (h *Host) Wanting(p authz.Principal) ([]Wanted, error) {
 	slices.SortStableFunc(list, func(a, b Wanted) int { return a.Since.Compare(b.Since) })
 	return list, nil
 }
-
-// notifyPause is how much time is between two notifications at least: what happens meanwhile is
-// told together.
-const notifyPause = 5 * time.Second

@@ -7,17 +7,16 @@ import (
 	"termhost/ahp"
 )
 
-// looking is what the person behind a connection looks at, where its peer tells.
+// looking is what the person behind a connection looks at, if the peer tells.
 type looking struct {
 	mu    sync.Mutex // held before any Term's lock
 	at    []*Terminal
 	over  bool          // the connection has ended
-	calls chan struct{} // 1 deep; nil: the peer has not told yet
+	calls chan struct{} // of capacity 1; nil: the peer has not told yet
 }
 
-// Looking notes what the connection's person looks at from now on, instead of what they looked at
-// before. Terminals that do not exist for them are left out. From the first time on the connection
-// is called: first is true then.
+// Looking sets which terminals the connection's person looks at. Those that do not exist for the
+// principal are left out. After the first time, which returns true, Calls has values.
 func (c *Conn) Looking(uris []string) (first bool) {
 	var at []*Terminal
 	for _, ref := range uris {
@@ -75,8 +74,7 @@ func (c *Conn) lookAway() {
 	c.turnLocked(nil)
 }
 
-// Calls gets a value when what wants the connection's person may have changed: see [Host.Wanting].
-// Looking must have been called.
+// Calls receives a value when [Conn.Wanting] may have changed. Looking must have been called.
 func (c *Conn) Calls() <-chan struct{} { return c.looking.calls }
 
 // Wanting returns the terminals that want the connection's person, the longest first.

@@ -8,25 +8,29 @@ import (
 	"termhost/authz"
 )
 
-// watchers are the principals that look at terminals in windows, where one notification at a time
-// goes to each, whichever of its windows that is, or by other connections.
+// notifyPause is the least time between two notifications of a person: what happens meanwhile is
+// told together.
+const notifyPause = 5 * time.Second
+
+// watchers are the principals that look at terminals, and are called when one wants them: in windows,
+// of which the one used last gets the notifications, or by other connections.
 type watchers struct {
-	mu    sync.Mutex // a leaf
-	by    map[string]*watcher
-	conns map[*Conn]struct{} // those whose peers tell what is looked at: see [Conn.Looking]
+	mu    sync.Mutex          // a leaf
+	by    map[string]*watcher // by principals' IDs
+	conns map[*Conn]struct{}  // those whose peers tell what is looked at: see [Conn.Looking]
 }
 
-// watcher is one of them.
+// watcher is a principal with windows.
 type watcher struct {
 	active atomic.Pointer[Attach] // the window that was used last; nil: it is closed
 
-	// Guarded by people.mu.
+	// Guarded by watchers.mu.
 	windows  map[*Attach]struct{}
-	told     time.Time // what the terminals have wanted up to then is known
-	notified time.Time // when there was the last notification
+	told     time.Time // the person was notified of what came up until then
+	notified time.Time // when the last notification was
 }
 
-// join adds a window, which is called at once.
+// join adds a window, and calls it.
 func (p *watchers) join(a *Attach, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +47,7 @@ func (p *watchers) join(a *Attach, now time.Time) {
 	a.call()
 }
 
-// leave removes it.
+// leave removes a window.
 func (p *watchers) leave(a *Attach) {
 	if a.watcher == nil {
 		return
@@ -58,7 +62,7 @@ func (p *watchers) leave(a *Attach) {
 	}
 }
 
-// tell tells all that a terminal wants somebody more, or less. Any lock may be held.
+// tell calls everybody, because what a terminal wants has changed. Any lock may be held.
 func (p *watchers) tell() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,14 +92,14 @@ func (p *watchers) here(person string) bool {
 	return false
 }
 
-// used notes that the viewer's window is the one that is used.
+// used makes the viewer's window the one that was used last.
 func (a *Attach) used() {
 	if o := a.watcher; o != nil && o.active.Load() != a {
 		o.active.Store(a)
 	}
 }
 
-// call has the viewer look at what wants its person.
+// call has the viewer look at which terminals want its person.
 func (a *Attach) call() {
 	select {
 	case a.calls <- struct{}{}:
@@ -103,12 +107,12 @@ func (a *Attach) call() {
 	}
 }
 
-// Calls gets a value at first, and whenever what wants the viewer's person may have changed: see
-// [Host.Wanting]. Nothing is sent to a viewer without a window.
+// Calls receives a value at first, and whenever [Host.Wanting] may have changed for the viewer's
+// principal. A viewer without a window receives none.
 func (a *Attach) Calls() <-chan struct{} { return a.calls }
 
-// News returns those of list that the viewer's person is to be notified of now, at this viewer and
-// no other. With none, after says when to ask again; 0: when there is another call.
+// News returns the terminals of list of which this viewer, and no other, must notify its person now.
+// If there are none, after is the time after which to ask again; 0: at the next call.
 func (a *Attach) News(list []Wanted) (fresh []Wanted, after time.Duration) {
 	h, o := a.conn.host, a.watcher
 	if o == nil {
@@ -136,7 +140,7 @@ func (a *Attach) News(list []Wanted) (fresh []Wanted, after time.Duration) {
 	return fresh, 0
 }
 
-// follow has a connection called from now on, and at once.
+// follow has a connection called from now on.
 func (p *watchers) follow(c *Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,52 +9,52 @@ import (
 	"termhost/ahp"
 )
 
-// commands is what a terminal's shell tells of its commands, and who typed them. It is guarded by
-// the Term's lock.
+// commands is what a terminal's shell reports of its commands, and who typed them. The Term's lock
+// guards it.
 type commands struct {
 	t *Terminal
-	// integrated: the shell will tell of its commands, once it has started. It never changes.
+	// integrated: the shell reports its commands, once it has started. It never changes.
 	integrated bool
-	replaced   atomic.Bool // another shell is in its place, which tells nothing
+	replaced   atomic.Bool // another shell has taken its place, which reports nothing
 	typist     typist      // who typed the next command
-	executed   int         // how many were
-	running    string
+	executed   int         // how many commands have begun
+	running    string      // the ID of the command that runs; "": none does
 	startedAt  time.Time
 	startedBy  string // who typed it
 }
 
-// typist remembers who typed what the shell has not begun to run yet. A shell tells which command
-// it begins, but not whose Enter began it; lines may also be typed ahead while a command runs. It
-// is guarded by the Term's lock.
+// typist records who typed the lines that the shell has not run yet. A shell reports which command
+// begins, but not who pressed Enter; and lines may be typed ahead while a command runs. The Term's
+// lock guards it.
 type typist struct {
 	last  string // who typed since the last command began; "": nobody
-	lines int    // how many ends of lines there were with which no command has begun yet
+	lines int    // ends of lines that were typed and have begun no command yet
 	by    string // who typed the last of these
 
 	prompted bool // the shell has shown its prompt since the last command
-	entered  bool // Enter was typed there, and the shell has not reacted to it yet
-	early    bool // that was before the prompt, which is no reaction to it then
+	entered  bool // Enter was pressed, and the shell has not reacted to it yet
+	early    bool // Enter was pressed before the prompt, which therefore is no reaction to it
 	// reacted is closed when the shell reacts; nil: nobody waits for that.
 	reacted chan struct{}
 }
 
-// typed notes that who has typed p; running: while a command ran, whose input it may be.
-func (y *typist) typed(who string, p []byte, running bool) {
-	y.last = who
+// typed records that user typed p. running: a command ran meanwhile, which may read it.
+func (y *typist) typed(user string, p []byte, running bool) {
+	y.last = user
 	n := bytes.Count(p, []byte{'\r'}) + bytes.Count(p, []byte{'\n'})
 	if n > 0 && !running {
 		y.entered, y.early = true, !y.prompted
 	}
 	switch {
 	case n == 0:
-	case y.by == who:
+	case y.by == user:
 		y.lines += n
-	default: // what others typed ahead may have gone to a program, and counts for nobody now
-		y.by, y.lines = who, n
+	default: // a program may have read what others typed ahead: it counts for nobody
+		y.by, y.lines = user, n
 	}
 }
 
-// begins returns who began a command that begins now.
+// begins returns who typed the command that begins now.
 func (y *typist) begins() (by string) {
 	by = y.last
 	if y.lines > 0 {
@@ -67,7 +67,7 @@ func (y *typist) begins() (by string) {
 	return cmp.Or(by, ahp.Nobody)
 }
 
-// prompts notes that the shell shows its prompt: if it had read an Enter, nothing has come of it.
+// prompts records that the shell shows its prompt: an Enter that it has read began no command.
 func (y *typist) prompts() {
 	y.prompted = true
 	if y.early {
@@ -77,7 +77,7 @@ func (y *typist) prompts() {
 	y.reacts()
 }
 
-// reacts notes that the Enter that was typed has done what it does.
+// reacts records that the shell has reacted to Enter.
 func (y *typist) reacts() {
 	y.entered, y.early = false, false
 	if y.reacted != nil {
@@ -86,8 +86,8 @@ func (y *typist) reacts() {
 	}
 }
 
-// reaction returns what is closed when the shell reacts to the Enter that was typed; nil: there is
-// none that it has not reacted to.
+// reaction returns a channel that is closed when the shell reacts to Enter; nil: it has reacted to
+// all.
 func (y *typist) reaction() <-chan struct{} {
 	if y.entered && y.reacted == nil {
 		y.reacted = make(chan struct{})
@@ -95,14 +95,14 @@ func (y *typist) reaction() <-chan struct{} {
 	return y.reacted
 }
 
-// began notes that the command that is running now was begun by by.
-func (c *commands) began(by string) {
-	c.startedBy = by
+// began tells everybody that user began the command that runs now.
+func (c *commands) began(user string) {
+	c.startedBy = user
 	c.t.listChanged()
-	c.t.emitLive(Event{Kind: EventCommandStarted, By: by})
+	c.t.emitLive(Event{Kind: EventCommandStarted, By: user})
 }
 
-// over notes that the command that was running is over.
+// over ends the command that was running, and tells everybody.
 func (c *commands) over(a ahp.TerminalCommandFinished) {
 	t := c.t
 	c.running = ""
@@ -124,7 +124,7 @@ func (c *commands) over(a ahp.TerminalCommandFinished) {
 	}
 }
 
-// begunBy returns who has typed the command that begins now.
+// begunBy returns who typed the command that begins now.
 func (c *commands) begunBy() string {
 	if c.t.kept.replay != nil {
 		return c.t.kept.replay.by[c.running]

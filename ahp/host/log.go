@@ -11,12 +11,9 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// This is how what happens to a terminal gets into its journal: actions before anybody is shown
-// them, and checkpoints from which the log can be followed when its beginning is gone. All methods
-// are called with the Term's lock held, unless they say otherwise.
-
-// terminalLog is what is kept of a terminal for those who come later. It is guarded by the Term's
-// lock.
+// terminalLog writes a terminal's journal: each action before anybody is shown it, and checkpoints,
+// from which a reader can start when the log's beginning is gone. The Term's lock guards it, and is
+// held when its methods are called, unless they say otherwise.
 type terminalLog struct {
 	t        *Terminal
 	journal  journal.Journal // has a lock of its own
@@ -24,10 +21,11 @@ type terminalLog struct {
 	outputAt time.Time       // when the output that is being handled came; zero: none is
 	end      *journal.Ending // nil: it runs
 	damage   string          // of what an earlier host has left of its log; "": there is none
-	cut      bool            // what it printed first is gone from the log that it was read from
+	cut      bool            // the beginning of the log that it was restored from is gone
 }
 
-// keep begins the terminal's journal. It is called without the lock, before others know t.
+// keep begins the terminal's journal, and its recording if there is to be one. It is called without
+// the lock, before others know the terminal.
 func (l *terminalLog) keep() {
 	t := l.t
 	h := t.host
@@ -53,8 +51,8 @@ func (l *terminalLog) keep() {
 	}
 }
 
-// logPlace returns where logs are. Without a keeper, which has that memory as well, there would be
-// no use in one in memory.
+// logPlace returns where logs are written. A log in memory is of use only with a keeper, which
+// shares that memory and outlives the host.
 func (h *Host) logPlace() journal.Place {
 	switch cfg := h.cfg(); {
 	case cfg.Persist:
@@ -65,19 +63,19 @@ func (h *Host) logPlace() journal.Place {
 	return journal.Place{}
 }
 
-// append applies an action to the terminal's channel, once it is logged, and returns its serverSeq.
+// append logs an action, applies it to the terminal's channel, and returns its serverSeq.
 func (l *terminalLog) append(a ahp.Action, origin *ahp.Origin) uint64 {
 	l.record(a, journal.Event{})
 	return l.t.channel().Append(a, origin)
 }
 
-// appendParsed is append for an action that the output being handled has brought.
+// appendParsed is append for an action that was parsed from the output being handled.
 func (l *terminalLog) appendParsed(a ahp.Action) {
 	l.record(a, journal.Event{Parsed: true})
 	l.t.channel().Append(a, nil)
 }
 
-// record logs an action, unless it is in the log already.
+// record logs an action, unless it comes from the log.
 func (l *terminalLog) record(a ahp.Action, ev journal.Event) {
 	t := l.t
 	if t.kept.replay != nil {
@@ -118,8 +116,8 @@ func (l *terminalLog) recordEvent(ev journal.Event, at time.Time) {
 	l.t.warn(l.journal.Record(termlog.Event, at, ev.Encode()))
 }
 
-// keepCheckpoint logs a checkpoint if one is due. All output so far has been handled. One in the
-// middle of a sequence waits: the redraw has no place for the beginning of one.
+// keepCheckpoint logs a checkpoint if one is due, once all output so far has been handled. In the
+// middle of an escape sequence it waits: a redraw cannot express half a sequence.
 func (l *terminalLog) keepCheckpoint() {
 	l.outputAt = time.Time{}
 	if l.t.kept.replay != nil || !l.journal.CheckpointDue() {
@@ -137,7 +135,7 @@ func (l *terminalLog) checkpoint(redraw []byte, marks string) {
 	t.warn(l.journal.Checkpoint(&s, t.host.now()))
 }
 
-// keepEnd logs how the terminal has ended, and what readers are told of it.
+// keepEnd logs how the program has ended, and what readers are told of it.
 func (l *terminalLog) keepEnd(st ptypool.ExitStatus, told ahp.TerminalExited) {
 	t := l.t
 	l.end = &journal.Ending{
@@ -171,7 +169,7 @@ func (l *terminalLog) describe() *journal.Description {
 	}
 }
 
-// channel returns where the terminal's actions go: while its log is read, that is a draft.
+// channel returns where the terminal's actions go: a draft while its log is read.
 func (t *Terminal) channel() *store.Channel {
 	if t.kept.replay != nil {
 		return t.kept.replay.draft
@@ -179,7 +177,8 @@ func (t *Terminal) channel() *store.Channel {
 	return t.ch
 }
 
-// when returns the time for what happens now; for what the output brings, when that was read.
+// when returns the time of what happens now: of the log's record during a replay, of the output
+// that is being handled, or else the host's.
 func (l *terminalLog) when() time.Time {
 	t := l.t
 	switch {
@@ -191,18 +190,36 @@ func (l *terminalLog) when() time.Time {
 	return t.host.now()
 }
 
-// listChanged says that the root's list has changed.
+// listChanged has the root's list published anew.
 func (t *Terminal) listChanged() {
 	if t.kept.replay == nil {
 		t.host.list.changed()
 	}
 }
 
-// warn tells of what has gone wrong with the journal, which the janitor tries again from then on.
-// It is called with or without the lock.
+// warn logs an error of the journal, if there is one, and has the janitor retry the write. It is
+// called with or without the lock.
 func (t *Terminal) warn(err error) {
 	if err != nil {
 		t.host.log.Warn("a terminal is not kept on disk", "name", t.Name(), "err", err)
 		t.host.janitor.exited()
 	}
+}
+
+// journalRetry is how long the janitor waits between two attempts to write a journal.
+const journalRetry = time.Second
+
+// retryJournals writes what could not be written before, and reports whether some still cannot.
+func (h *Host) retryJournals() (again bool) {
+	for _, t := range h.all() {
+		if t.log.journal.NotKept() == "" {
+			continue
+		}
+		t.term.Lock()
+		t.log.journal.Retry(h.now())
+		t.log.keepCheckpoint()
+		t.term.Unlock()
+		again = again || t.log.journal.NotKept() != ""
+	}
+	return again
 }

@@ -12,11 +12,9 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// recording is a recording that is being made of a terminal. What goes into the terminal's log goes
-// into the recording, too, as far as it is output, sizes, commands and the exit. When that fails,
-// or the host is restarted, the tape is behind; then what is missing is copied from the terminal's
-// log later. All methods of Terminal here are called with the Term's lock held, unless they say
-// otherwise.
+// recording is a recording that is being made of a terminal. Output, sizes, commands and the exit
+// go into it when they go into the terminal's log. When a write fails, or the host is restarted, the
+// recording is behind: what it lacks is copied from the terminal's log later.
 type recording struct {
 	rec    *recordings.Recording
 	w      *recordings.Writer // nil: it has to be opened
@@ -26,7 +24,8 @@ type recording struct {
 	exit   bool      // the exit is recorded
 }
 
-// recorder makes a terminal's recording. It is guarded by the Term's lock.
+// recorder makes a terminal's recording. The Term's lock guards it, and is held when its methods
+// are called.
 type recorder struct {
 	t         *Terminal
 	recorded  bool       // from the beginning, because its creator has asked for it; never changes
@@ -34,7 +33,7 @@ type recorder struct {
 }
 
 const (
-	// tapeReserve, in bytes, is the room that a file must have left after a piece of output: for
+	// recordingReserve, in bytes, is the room that a file must have left after a piece of output: for
 	// another one (64 KiB), and what it may bring. With less the next file is begun.
 	recordingReserve = 80 << 10
 	// defaultRecordBytes is the size of a file unless the configuration says otherwise.
@@ -109,19 +108,19 @@ func (rc *recorder) create(by string, s journal.Snapshot, first int64) error {
 	return nil
 }
 
-// turn goes on in another file, which begins with s. If that cannot be begun, the recording is
-// behind.
+// turn continues the recording in another file, which begins with s. If that file cannot be
+// created, the recording is behind.
 func (rc *recorder) turn(s journal.Snapshot) {
 	t := rc.t
-	tp := rc.recording
-	if err := rc.create(tp.rec.About().By, s, tp.w.End()); err != nil {
+	r := rc.recording
+	if err := rc.create(r.rec.About().By, s, r.w.End()); err != nil {
 		rc.written(err)
 		return
 	}
-	tp.w.Close()
-	t.host.recordings.End(tp.rec, t.host.now())
+	r.w.Close()
+	t.host.recordings.End(r.rec, t.host.now())
 	t.host.log.Info("a recording goes on in another file", "name", t.Name(),
-		"recording", tp.rec.ID(), "next", rc.recording.rec.ID())
+		"recording", r.rec.ID(), "next", rc.recording.rec.ID())
 }
 
 // output records output, before it is parsed.
@@ -136,47 +135,48 @@ func (rc *recorder) output(p []byte, at time.Time) {
 	rc.write(termlog.Data, at, p)
 }
 
-// write records something, unless that is a command among very many in one piece of output, for
+// write writes a record, unless that is a command among very many in one piece of output, for
 // which there is no room.
 func (rc *recorder) write(kind termlog.Kind, at time.Time, payload []byte) {
-	tp := rc.recording
-	if tp == nil || tp.behind || tp.w == nil {
+	r := rc.recording
+	if r == nil || r.behind || r.w == nil {
 		return
 	}
-	tp.exit = tp.exit || kind == termlog.Exit
-	rc.written(tp.w.Write(kind, at, payload))
+	r.exit = r.exit || kind == termlog.Exit
+	rc.written(r.w.Write(kind, at, payload))
 }
 
-// written notes how a write went.
+// written handles the result of a write: after an error the recording is behind.
 func (rc *recorder) written(err error) {
 	t := rc.t
-	tp := rc.recording
+	r := rc.recording
 	if err != nil {
-		tp.behind, tp.retry = true, t.host.now().Add(journalRetry)
-		if !tp.told {
+		r.behind, r.retry = true, t.host.now().Add(journalRetry)
+		if !r.told {
 			t.host.log.Warn("a recording waits until it can be written", "name", t.Name(),
-				"recording", tp.rec.ID(), "err", err)
+				"recording", r.rec.ID(), "err", err)
 		}
-		tp.told = true
+		r.told = true
 		return
 	}
-	tp.told = false
+	r.told = false
 	if t.host.recordings.Exceeds(t.host.cfg().RecordTotalBytes) {
 		t.host.janitor.exited()
 	}
 }
 
-// keep comes when a piece of output has been handled: the screen is what was recorded.
+// keep is called when a piece of output has been handled, and the screen shows what was recorded.
+// It begins the next file when this one is nearly full.
 func (rc *recorder) keep() {
-	tp := rc.recording
-	if tp == nil || rc.t.kept.replay != nil {
+	r := rc.recording
+	if r == nil || rc.t.kept.replay != nil {
 		return
 	}
-	if tp.behind {
+	if r.behind {
 		rc.catchUp()
 		return
 	}
-	if !tp.w.Fits(recordingReserve) && !rc.t.term.Screen().InSequence() {
+	if !r.w.Fits(recordingReserve) && !rc.t.term.Screen().InSequence() {
 		rc.turn(rc.outline())
 	}
 }
@@ -184,45 +184,45 @@ func (rc *recorder) keep() {
 // finish ends the recording, with how the program has ended, if it has.
 func (rc *recorder) finish() {
 	t := rc.t
-	tp := rc.recording
-	if tp == nil {
+	r := rc.recording
+	if r == nil {
 		return
 	}
-	if tp.behind {
-		tp.retry = time.Time{}
+	if r.behind {
+		r.retry = time.Time{}
 		rc.catchUp()
-		tp = rc.recording
+		r = rc.recording
 	}
-	if t.life.exited && !tp.exit {
+	if t.life.exited && !r.exit {
 		rc.write(termlog.Exit, t.log.end.At, t.log.end.Encode())
 	}
 	rc.recording = nil
-	if tp.w != nil {
-		tp.w.Close()
+	if r.w != nil {
+		r.w.Close()
 	}
-	t.host.recordings.End(tp.rec, t.host.now())
+	t.host.recordings.End(r.rec, t.host.now())
 	t.listChanged()
 }
 
-// catchUp copies from the terminal's log what the recording lacks. Where that does not have it
-// either, the recording says so and goes on with the screen as it is.
+// catchUp copies from the terminal's log what the recording lacks. Where the log lacks it too, the
+// recording says so and continues with the screen as it is.
 func (rc *recorder) catchUp() {
 	t := rc.t
-	tp, now := rc.recording, t.host.now()
-	if now.Before(tp.retry) {
+	r, now := rc.recording, t.host.now()
+	if now.Before(r.retry) {
 		return
 	}
-	if tp.w == nil {
-		w, err := t.host.recordings.Reopen(tp.rec)
+	if r.w == nil {
+		w, err := t.host.recordings.Reopen(r.rec)
 		if err != nil {
 			rc.written(err)
 			return
 		}
-		tp.w = w
+		r.w = w
 	}
 	t.kept.loadLocked()
-	c := copier{t: t, from: tp.w.End(), last: tp.w.Last()}
-	tp.behind = false
+	c := copier{rc: rc, from: r.w.End(), last: r.w.Last()}
+	r.behind = false
 	err := t.log.journal.Records(journal.WholeLog, c.copy)
 	if errors.Is(err, journal.ErrNotLogged) {
 		c.gap(t.log.journal.Position(), now, "not kept")
@@ -237,72 +237,6 @@ func (rc *recorder) catchUp() {
 	}
 }
 
-// copier copies records into a recording.
-type copier struct {
-	t    *Terminal
-	from int64     // what comes before is there already
-	last time.Time // when the last record was made that is there
-	lost bool      // something is missing, and has not been drawn yet
-}
-
-// copy takes a record of the terminal's log. It returns false when the recording cannot be written.
-func (c *copier) copy(r termlog.Record) bool {
-	t := c.t
-	end := r.Pos
-	if r.Kind == termlog.Data {
-		end += int64(len(r.Payload))
-	}
-	if end < c.from || end == c.from && (r.Kind == termlog.Data || !r.Time.After(c.last)) {
-		return true
-	}
-	if !c.fits(len(r.Payload)) {
-		return false
-	}
-	have := t.recorder.recording.w.End()
-	switch r.Kind {
-	case termlog.Gap:
-		c.gap(r.Pos, r.Time, string(r.Payload))
-	case termlog.Data:
-		if r.Pos > have {
-			c.gap(r.Pos, r.Time, "the log is damaged, or was full")
-		} else {
-			r.Payload = r.Payload[have-r.Pos:]
-		}
-		t.recorder.write(r.Kind, r.Time, r.Payload)
-	case termlog.Checkpoint:
-		if c.lost {
-			t.recorder.write(r.Kind, r.Time, r.Payload)
-			c.lost = false
-		}
-	case termlog.Resize, termlog.Exit:
-		t.recorder.write(r.Kind, r.Time, r.Payload)
-	case termlog.Event:
-		if _, a := journal.ParseEvent(r.Payload); isCommand(a) {
-			t.recorder.write(r.Kind, r.Time, r.Payload)
-		}
-	}
-	return !t.recorder.recording.behind
-}
-
-// fits goes on in another file if there is no room for a record of so many bytes. It returns false
-// when that cannot be begun.
-func (c *copier) fits(bytes int) bool {
-	t := c.t
-	if !t.recorder.recording.w.Fits(bytes) {
-		t.recorder.turn(journal.Snapshot{Outline: t.log.outline})
-	}
-	return !t.recorder.recording.behind
-}
-
-// gap says that the recording lacks what comes before a position.
-func (c *copier) gap(to int64, at time.Time, why string) {
-	c.lost = true
-	if c.fits(len(why)) {
-		w := c.t.recorder.recording.w
-		c.t.recorder.written(w.Skip(max(to-w.End(), 0), at, why))
-	}
-}
-
 // isCommand reports whether an action is recorded.
 func isCommand(a ahp.Action) bool {
 	switch a.(type) {
@@ -312,12 +246,12 @@ func isCommand(a ahp.Action) bool {
 	return false
 }
 
-// tendRecorders brings recordings up to date that are behind. again: some still are. The Term's
-// lock is not held.
+// tendRecorders has recordings that are behind catch up, and reports whether some still are behind.
+// No Term's lock is held.
 func (h *Host) tendRecorders() (again bool) {
 	for _, t := range h.all() {
 		t.term.Lock()
-		if tp := t.recorder.recording; tp != nil && tp.behind {
+		if r := t.recorder.recording; r != nil && r.behind {
 			t.recorder.catchUp()
 		}
 		if t.recorder.recording != nil && t.life.exited && !t.recorder.recording.behind {

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/journal"
@@ -26,6 +25,24 @@ const (
 	endedUnseen      = "unseen, because its keeper had ended"
 	endedDamaged     = "unseen, because its log is damaged"
 )
+
+// remains are what an earlier host has left of a terminal.
+type remains struct {
+	*journal.Remains
+	id   string        // of the folder, and of the keeper's terminal
+	kept *keeper.Child // nil: no keeper has it
+}
+
+// Keeper keeps the programs of terminals from one host to the next. A [keeper.Link] is one.
+type Keeper interface {
+	ptypool.Starter
+	// Seals reports whether it gives shells their nonces.
+	Seals() bool
+	// List returns what is kept.
+	List() ([]keeper.Info, error)
+	// Take hands over one of them, which nobody else reads from then on.
+	Take(id string) (*keeper.Child, error)
+}
 
 // restore lists the terminals that an earlier host has left in the state folder. What cannot be
 // read is set aside. New calls it, before anybody knows the host.
@@ -74,11 +91,24 @@ func (h *Host) restore() {
 	}
 }
 
-// remains are what an earlier host has left of a terminal.
-type remains struct {
-	*journal.Remains
-	id   string        // of the folder, and of the keeper's terminal
-	kept *keeper.Child // nil: no keeper has it
+// takeKept takes all terminals from the keeper, by their IDs. Nobody writes to their logs any more.
+func (h *Host) takeKept() map[string]*keeper.Child {
+	kept := map[string]*keeper.Child{}
+	from := h.cfg().Keeper
+	if from == nil {
+		return kept
+	}
+	list, err := from.List()
+	if err != nil {
+		h.log.Error("the keeper does not say which terminals it has", "err", err)
+	}
+	for _, info := range list {
+		if kept[info.ID], err = from.Take(info.ID); err != nil {
+			delete(kept, info.ID)
+			h.log.Error("the keeper does not hand over a terminal", "id", info.ID, "err", err)
+		}
+	}
+	return kept
 }
 
 // readAll reads the folders of terminals, several at a time.
@@ -140,7 +170,7 @@ func (h *Host) restoreTerminal(r *remains) error {
 	}
 	if cl := h.clients[m.Outline.Holder.Claim.ClientID]; m.Client && unseen && m.Grace > 0 &&
 		cl != nil && cl.principal == m.Creator.ID {
-		return h.restoreClients(r, cl)
+		return h.restoreClientExecuted(r, cl)
 	}
 	if m.End != nil && m.End.Code == ptypool.UnknownExit && m.End.Why == "" && !m.Client {
 		m.End.Why = endedUnseen
@@ -184,11 +214,6 @@ func (h *Host) restoreTerminal(r *remains) error {
 		r.kept.Close()
 	}
 	return nil
-}
-
-// endedNow returns an ending that nobody has seen.
-func (h *Host) endedNow(code int, why string) *journal.Ending {
-	return &journal.Ending{Why: why, Status: termlog.Status{Code: code, At: h.now()}}
 }
 
 // restoreListed makes a terminal that an earlier host has left, and gives it its NAME and its
@@ -253,100 +278,6 @@ func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 	return t, nil
 }
 
-// restoreEnded makes t a terminal that has ended. It is called before others know t.
-func (t *Terminal) restoreEnded(e *journal.Ending) {
-	st := e.ExitStatus()
-	if now := t.host.now(); e.At.After(now) {
-		e.At = now // the clock was set back
-	}
-	t.life.exited, t.life.exitedAt, t.log.end = true, e.At, e
-	if e.Why != "" {
-		t.life.ended.Store(&e.Why)
-	}
-	if last := t.log.outline.Last; last != nil && !last.Over {
-		ms := max(e.At.Sub(last.Began).Milliseconds(), 0)
-		over := ahp.TerminalCommandFinished{CommandID: last.ID, DurationMs: &ms}
-		if e.Code != ptypool.UnknownExit {
-			over.ExitCode = &e.Code
-		}
-		t.log.outline.Apply(over, journal.Event{}, e.At)
-		t.ch.Append(over, nil)
-	}
-	t.ch.Append(e.Told(), nil)
-	t.life.exit.Store(&st)
-	close(t.life.done)
-}
-
-// journalRetry is how often a journal is tried again that could not be written.
-const journalRetry = time.Second
-
-// retryJournals writes what could not be written before. again: some still cannot.
-func (h *Host) retryJournals() (again bool) {
-	for _, t := range h.all() {
-		if t.log.journal.NotKept() == "" {
-			continue
-		}
-		t.term.Lock()
-		t.log.journal.Retry(h.now())
-		t.log.keepCheckpoint()
-		t.term.Unlock()
-		again = again || t.log.journal.NotKept() != ""
-	}
-	return again
-}
-
-// damagedLog is what listings say of a terminal whose log is.
-const damagedLog = "log damaged"
-
-// tellDamage says in the host's log that t's is damaged, if it is.
-func (l *terminalLog) tellDamage(r *remains) {
-	if r.Damaged {
-		l.t.host.log.Warn("the log of a terminal is damaged: what is whole is shown, and a gap",
-			"name", l.t.Name(), "folder", r.Dir, "damage", l.damage)
-	}
-}
-
-// Keeper keeps the programs of terminals from one host to the next. A [keeper.Link] is one.
-type Keeper interface {
-	ptypool.Starter
-	// Seals reports whether it gives shells their nonces.
-	Seals() bool
-	// List returns what is kept.
-	List() ([]keeper.Info, error)
-	// Take hands over one of them, which nobody else reads from then on.
-	Take(id string) (*keeper.Child, error)
-}
-
-// takeKept takes all terminals from the keeper, by their IDs. Nobody writes to their logs any more.
-func (h *Host) takeKept() map[string]*keeper.Child {
-	kept := map[string]*keeper.Child{}
-	from := h.cfg().Keeper
-	if from == nil {
-		return kept
-	}
-	list, err := from.List()
-	if err != nil {
-		h.log.Error("the keeper does not say which terminals it has", "err", err)
-	}
-	for _, info := range list {
-		if kept[info.ID], err = from.Take(info.ID); err != nil {
-			delete(kept, info.ID)
-			h.log.Error("the keeper does not hand over a terminal", "id", info.ID, "err", err)
-		}
-	}
-	return kept
-}
-
-// endUnknown ends what the keeper has and no description tells anything about: nobody could ever
-// reach it.
-func (h *Host) endUnknown(kept map[string]*keeper.Child) {
-	for id, k := range kept {
-		h.log.Warn("a program of the last host is ended: it is not known whose it is",
-			"id", id, "process", k.Pid)
-		go h.pool.EndKept(k) // the pool's shutdown waits until nothing is left
-	}
-}
-
 // restoreRunning goes on with a terminal whose program runs.
 func (h *Host) restoreRunning(r *remains) error {
 	m := &r.Description
@@ -386,8 +317,8 @@ func (h *Host) restoreRunning(r *remains) error {
 	return nil
 }
 
-// restoreClients goes on with a terminal whose program runs elsewhere, and waits for its owner.
-func (h *Host) restoreClients(r *remains, owner *client) error {
+// restoreClientExecuted goes on with a terminal whose program runs elsewhere, and waits for its owner.
+func (h *Host) restoreClientExecuted(r *remains, owner *client) error {
 	m := &r.Description
 	t, err := h.restoreListed(r)
 	if err != nil {
@@ -421,14 +352,6 @@ func (h *Host) restoreClients(r *remains, owner *client) error {
 	return nil
 }
 
-// dropRestored takes back what restoreListed has done for a terminal that cannot go on.
-func (h *Host) dropRestored(t *Terminal) {
-	h.mu.Lock()
-	h.forgetLocked(t)
-	h.mu.Unlock()
-	t.ch.Remove()
-}
-
 // restoreJournal has t's journal go on where an earlier host's has ended.
 func (h *Host) restoreJournal(t *Terminal, r *remains) {
 	if err := t.log.journal.Continue(r.Remains, h.logPlace()); err != nil {
@@ -437,6 +360,64 @@ func (h *Host) restoreJournal(t *Terminal, r *remains) {
 	}
 	if log := r.Log; log != nil {
 		t.kept.past.Store(&past{open: func() (*termlog.Log, error) { return log, nil }})
+	}
+}
+
+// dropRestored takes back what restoreListed has done for a terminal that cannot go on.
+func (h *Host) dropRestored(t *Terminal) {
+	h.mu.Lock()
+	h.forgetLocked(t)
+	h.mu.Unlock()
+	t.ch.Remove()
+}
+
+// endedNow returns an ending that nobody has seen.
+func (h *Host) endedNow(code int, why string) *journal.Ending {
+	return &journal.Ending{Why: why, Status: termlog.Status{Code: code, At: h.now()}}
+}
+
+// restoreEnded makes t a terminal that has ended. It is called before others know t.
+func (t *Terminal) restoreEnded(e *journal.Ending) {
+	st := e.ExitStatus()
+	if now := t.host.now(); e.At.After(now) {
+		e.At = now // the clock was set back
+	}
+	t.life.exited, t.life.exitedAt, t.log.end = true, e.At, e
+	if e.Why != "" {
+		t.life.ended.Store(&e.Why)
+	}
+	if last := t.log.outline.Last; last != nil && !last.Over {
+		ms := max(e.At.Sub(last.Began).Milliseconds(), 0)
+		over := ahp.TerminalCommandFinished{CommandID: last.ID, DurationMs: &ms}
+		if e.Code != ptypool.UnknownExit {
+			over.ExitCode = &e.Code
+		}
+		t.log.outline.Apply(over, journal.Event{}, e.At)
+		t.ch.Append(over, nil)
+	}
+	t.ch.Append(e.Told(), nil)
+	t.life.exit.Store(&st)
+	close(t.life.done)
+}
+
+// damagedLog is what listings say of a terminal whose log is.
+const damagedLog = "log damaged"
+
+// tellDamage says in the host's log that t's is damaged, if it is.
+func (l *terminalLog) tellDamage(r *remains) {
+	if r.Damaged {
+		l.t.host.log.Warn("the log of a terminal is damaged: what is whole is shown, and a gap",
+			"name", l.t.Name(), "folder", r.Dir, "damage", l.damage)
+	}
+}
+
+// endUnknown ends what the keeper has and no description tells anything about: nobody could ever
+// reach it.
+func (h *Host) endUnknown(kept map[string]*keeper.Child) {
+	for id, k := range kept {
+		h.log.Warn("a program of the last host is ended: it is not known whose it is",
+			"id", id, "process", k.Pid)
+		go h.pool.EndKept(k) // the pool's shutdown waits until nothing is left
 	}
 }
 

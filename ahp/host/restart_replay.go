@@ -13,23 +13,22 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// A terminal of an earlier host is listed at once, from its description. What it printed is read
-// from its log when somebody wants to see it, or when it prints more: that output is parsed as it
-// was when it came, and the actions of its journal come in between. So the screen, the content and
-// the commands are as they were, with every byte and action at the position that it had.
+// A terminal of an earlier host is listed at once, from its description. Its log is read when
+// somebody wants to see it, or when it prints more: the output is parsed again, and the journal's
+// actions are applied in between. So the screen, the content and the commands are as they were, and
+// every byte and action has the position that it had.
 
-// past is the log of a terminal of an earlier host, as long as it has not been read.
+// past is a log that has not been read yet.
 type past struct {
 	open  func() (*termlog.Log, error)
 	close bool // the log is closed when it has been read: nothing will be added to it
 }
 
-// replay is under way while a terminal's log is read: see [history.Visitor]. It is guarded by the
-// Term's lock.
+// replay rebuilds a terminal from its log, as a [history.Visitor]. The Term's lock guards it.
 type replay struct {
 	history.Ignore
 	t     *Terminal
-	draft *store.Channel    // what the channel is going to be; nil: no checkpoint has come yet
+	draft *store.Channel    // the channel's new content; nil: no checkpoint has been read yet
 	by    map[string]string // who typed the commands, by their IDs
 	at    time.Time         // of the record
 	walk  history.Walker
@@ -42,8 +41,8 @@ type keptLog struct {
 	replay *replay              // its log is being read; nil: it is not
 }
 
-// load reads the terminal's log, if that is still to be done. It is to be called, without the
-// Term's lock, before the content or the screen is looked at.
+// load reads the terminal's log unless it has been read. It must be called before the content or
+// the screen is looked at, without the Term's lock.
 func (p *keptLog) load() {
 	if p.past.Load() == nil {
 		return
@@ -60,7 +59,7 @@ func (p *keptLog) loadLocked() {
 	if l == nil {
 		return
 	}
-	defer p.past.Store(nil) // others go on when all is there
+	defer p.past.Store(nil) // load returns at once from then on
 	log, err := l.open()
 	if err == nil {
 		err = p.read(log)
@@ -96,9 +95,9 @@ func (p *keptLog) read(log *termlog.Log) error {
 	return nil
 }
 
-// survey returns where to begin to read: at the last checkpoint before the retained output, or if
-// there is none, at the beginning, or at the first one, or at what there is. It also learns who
-// typed the commands.
+// survey returns the position at which to begin to read: the last checkpoint before the retained
+// output, or else the log's beginning, or else the first checkpoint, or else what there is. It also
+// collects who typed the commands.
 func (rp *replay) survey(log *termlog.Log, retained int64) (from int64, err error) {
 	from = -1
 	err = log.Read(0, func(r termlog.Record) bool {
@@ -129,7 +128,7 @@ func (rp *replay) visit(r termlog.Record) bool {
 	return true
 }
 
-// Begin starts from a checkpoint: at the beginning of what is read, or where output is missing.
+// Begin starts from a checkpoint, at the beginning or where output is missing.
 func (rp *replay) Begin(checkpoint []byte) bool {
 	s, ok := journal.Snapshot{Outline: rp.t.log.outline}, true
 	if checkpoint != nil {
@@ -141,14 +140,14 @@ func (rp *replay) Begin(checkpoint []byte) bool {
 	return ok
 }
 
-// Passed takes over the position in the channel.
+// Passed takes the channel's position from a checkpoint.
 func (rp *replay) Passed(checkpoint []byte) {
 	if s, ok := journal.ParseSnapshot(checkpoint); ok {
 		rp.draft.StartAt(s.Position, false)
 	}
 }
 
-// Data is output.
+// Data parses output.
 func (rp *replay) Data(p []byte) { rp.t.term.Replay(p) }
 
 func (rp *replay) begin(s journal.Snapshot, pos int64) {
@@ -180,8 +179,8 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 	rp.draft.StartAt(s.Position, t.log.cut)
 }
 
-// Gap says on the screen what is missing, and scrolls all of that away: a checkpoint that follows
-// draws the screen anew. CAN ends whatever sequence was begun.
+// Gap prints what is missing and scrolls the screen away, which the next checkpoint draws anew. CAN
+// ends an escape sequence that was begun.
 func (rp *replay) Gap(n int64, why string) {
 	term := rp.t.term
 	term.Replay([]byte("\x18\x1b[m"))
@@ -192,7 +191,7 @@ func (rp *replay) Gap(n int64, why string) {
 		row+1, history.GapText(n, why), rows, strings.Repeat("\n", min(row+2, rows))))
 }
 
-// Resize is a new size.
+// Resize resizes the screen.
 func (rp *replay) Resize(cols, rows int) {
 	t := rp.t
 	if c, r := t.term.Screen().Size(); c == cols && r == rows {
@@ -202,7 +201,7 @@ func (rp *replay) Resize(cols, rows int) {
 	rp.draft.Append(ahp.TerminalResized{Cols: cols, Rows: rows}, nil)
 }
 
-// Event does what an action did, unless the output that brought it brings it again.
+// Event applies an action, unless parsing the output brings it again.
 func (rp *replay) Event(payload []byte) {
 	t := rp.t
 	ev, a := journal.ParseEvent(payload)

@@ -4,10 +4,10 @@ import (
 	"termhost/ahp"
 )
 
-// Waiting is what a person has to do for a terminal to go on.
+// Waiting is what a terminal waits for a person to do.
 type Waiting string
 
-// What a terminal waits for. An approval comes before what the program waits for: it is what has to
+// What a terminal waits for. An approval comes before what the program waits for, because it has to
 // be answered first.
 const (
 	WaitingNone     Waiting = ""
@@ -16,28 +16,27 @@ const (
 	WaitingApproval Waiting = "approval" // what an agent wants to type is held back
 )
 
-// waiting is what a terminal waits for, and who waits for it. It is guarded by the Term's lock.
+// waiting is what a terminal waits for, and who waits for the terminal. The Term's lock guards it.
 type waiting struct {
 	t        *Terminal
 	needs    needs
 	lookout  lookout   // finds out what the program waits for
-	quiet    quiet     // that the program prints nothing
-	waitlist *waitlist // of those who wait for output; nil: nobody does
+	quiet    quiet     // whether the program prints nothing
+	waitlist *waitlist // those who wait for output; nil: nobody does
 }
 
-// needs is what has to be done for a terminal to go on. [waiting.set] changes it.
+// needs is what somebody has to do before a terminal goes on. Only [waiting.set] changes it.
 type needs struct {
 	program  Waiting // what the program waits for: input, a secret or nothing
 	approval bool    // something that an agent wants to type is held back
-	shown    Waiting // what listings have
-	unsure   bool    // something was typed since the program was looked at
-	// changed is closed, and replaced, with every change of what is above; nil: nobody is
-	// interested yet.
+	shown    Waiting // in listings
+	unsure   bool    // somebody has typed since the lookout looked last
+	// changed is closed when one of these changes; nil: nobody waits for a change.
 	changed chan struct{}
 }
 
-// set is the one place where what a terminal waits for changes. by is the name of whoever
-// answered; "": nobody did, or it waits for something now. The Term's lock is held.
+// set changes what the terminal waits for, and tells everybody. by is the name of the user who
+// answered; "": nobody did. The Term's lock is held.
 func (w *waiting) set(change func(*needs), by string) {
 	n := &w.needs
 	was := *n
@@ -57,9 +56,8 @@ func (w *waiting) set(change func(*needs), by string) {
 	}
 }
 
-// tell tells that the program waits for something else now, whether or not something is
-// held back meanwhile. by is the name of whoever answered what it waited for; "": nobody did. The
-// Term's lock is held.
+// tell emits the events of a program that waits for something else now. by is the name of the user
+// who answered it; "": nobody did. The Term's lock is held.
 func (w *waiting) tell(was, now Waiting, by string) {
 	if by != "" && was != WaitingNone {
 		w.t.emit(Event{Kind: EventAnswered, By: by, Waiting: was})
@@ -69,8 +67,8 @@ func (w *waiting) tell(was, now Waiting, by string) {
 	}
 }
 
-// publish tells all who want to know that the terminal waits for something else now. The
-// Term's lock is held.
+// publish shows what the terminal waits for now in its state and in listings, and calls those whom
+// it wants. The Term's lock is held.
 func (w *waiting) publish(now Waiting) {
 	t := w.t
 	if now != WaitingNone {
@@ -81,8 +79,7 @@ func (w *waiting) publish(now Waiting) {
 	t.host.list.changed()
 }
 
-// changes returns a channel that is closed with the next change of t.waits. The Term's lock is
-// held.
+// changes returns a channel that is closed with the next change of needs. The Term's lock is held.
 func (w *waiting) changes() <-chan struct{} {
 	if w.needs.changed == nil {
 		w.needs.changed = make(chan struct{})
@@ -90,5 +87,5 @@ func (w *waiting) changes() <-chan struct{} {
 	return w.needs.changed
 }
 
-// answers are what ends a line, the input or the program: Enter, ctrl-C and ctrl-D.
+// answers are the keys that end a line, the program or the input: Enter, ctrl-C and ctrl-D.
 const answers = "\r\n\x03\x04"

@@ -9,11 +9,11 @@ import (
 	"termhost/ptypool/foreground"
 )
 
-// When a lookout looks, after the last sign of life: something shown or typed. A program that asks
-// something prints a question and reads the answer, so the first look mostly finds it. The second
-// and the third are for those that take a while before they read. After that a program may still
-// begin to wait without a sign, so the looks go on, ever more seldom; but not while a shell is at
-// its prompt, which changes with a sign only. So terminals in which nothing runs cost nothing.
+// When the lookout looks, counted from the last activity: output, or something typed. Most programs
+// print a question and read the answer at once, so the first look finds them. The second and the
+// third find those that take a while before they read. A program may also begin to wait without any
+// activity, so the looks continue, less and less often; but not while a shell is at its prompt,
+// which it leaves only with activity. So a terminal in which nothing runs costs nothing.
 const (
 	firstLook  = 50 * time.Millisecond
 	secondLook = 200 * time.Millisecond
@@ -26,20 +26,21 @@ const (
 // lookout finds out whether the program of a terminal waits for somebody to type. Its fields are
 // guarded by the Term's lock.
 type lookout struct {
-	timer  *time.Timer // made with the first sign of life; of the next look, if it is armed
+	timer  *time.Timer // of the next look, if it is armed; nil: there was no activity yet
 	armed  bool
-	due    time.Time // when it fires
-	signs  int       // of life, so far
+	due    time.Time // when the timer fires
+	signs  int       // of activity, so far
 	seen   int       // of these, at the last look
-	last   time.Time // the last sign of life
+	last   time.Time // of the last sign
 	looks  int       // since then
 	atRest bool      // the last look found a shell at its prompt, or a full-screen program
-	asked  string    // the text before the cursor when the program was found to wait; "": none
-	typed  bool      // something was typed on the line, which has not been ended
+	asked  string    // the text before the cursor when the last look found a question; "": none
+	typed  bool      // a line was begun and not ended
 	typist string    // who typed last
 }
 
-// noteActivity notes a sign of life. The Term's lock is held.
+// noteActivity has the lookout look soon, because something was printed or typed. The Term's lock is
+// held.
 func (w *waiting) noteActivity() {
 	if w.t.host.cfg().NoLookout {
 		return
@@ -52,18 +53,18 @@ func (w *waiting) noteActivity() {
 	}
 }
 
-// typedBy notes that who has typed p.
-func (l *lookout) typedBy(who string, p []byte) {
+// typedBy records that user typed p.
+func (l *lookout) typedBy(user string, p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	l.typist, l.typed = who, bytes.IndexByte([]byte(answers), p[len(p)-1]) < 0
+	l.typist, l.typed = user, bytes.IndexByte([]byte(answers), p[len(p)-1]) < 0
 	if bytes.ContainsAny(p, answers) {
 		l.asked = ""
 	}
 }
 
-// checkIn has the program looked at after d. The Term's lock is held.
+// checkIn has check called after d. The Term's lock is held.
 func (w *waiting) checkIn(d time.Duration) {
 	l := &w.lookout
 	l.armed, l.due = true, time.Now().Add(d)
@@ -74,7 +75,7 @@ func (w *waiting) checkIn(d time.Duration) {
 	}
 }
 
-// check looks at the program, unless there was a sign of life just now.
+// check looks at what the program does, or defers that if there was activity just now.
 func (w *waiting) check() {
 	t := w.t
 	t.term.Lock()
@@ -95,7 +96,7 @@ func (w *waiting) check() {
 	}
 	at, signs := w.foregroundLocked(line), l.signs
 	suspect := at.Command && t.commands.integrated && at.Group == at.Leader
-	t.term.Unlock() // /proc takes its time
+	t.term.Unlock() // reading /proc takes time
 	replaced := suspect && ptypool.Replaced(at.Leader)
 	at.Command = at.Command && !replaced
 	state := foreground.Look(at)
@@ -103,11 +104,11 @@ func (w *waiting) check() {
 	after, err := t.term.Line()
 	switch {
 	case t.life.exited, err != nil:
-	case signs != l.signs, after != line, // it was looked at while it changed
-		after.Unread && state != foreground.Busy && state != foreground.Idle: // its question comes
+	case signs != l.signs, after != line, // it changed during the look
+		after.Unread && state != foreground.Busy && state != foreground.Idle: // more output comes
 		w.checkIn(firstLook)
 	case (state == foreground.Input || state == foreground.Secret) && !t.term.InputRead():
-		w.checkIn(firstLook) // what was typed answers it
+		w.checkIn(firstLook) // it is about to read the answer
 	default:
 		if replaced && state == foreground.Idle && foreground.RunsShell(at.Group) {
 			events{t}.shellReplaced()
@@ -116,7 +117,7 @@ func (w *waiting) check() {
 	}
 }
 
-// foregroundLocked returns what a look at the programs begins with.
+// foregroundLocked returns what [foreground.Look] has to know of the terminal.
 func (w *waiting) foregroundLocked(line ptypool.Line) foreground.Terminal {
 	t := w.t
 	screen := t.term.Screen()
@@ -127,12 +128,12 @@ func (w *waiting) foregroundLocked(line ptypool.Line) foreground.Terminal {
 		Command:    t.commands.running != "",
 	}
 	if asked := w.lookout.asked; asked != "" && strings.HasPrefix(at.Text, asked) {
-		at.Text = asked // what follows is the answer so far
+		at.Text = asked // without the answer so far
 	}
 	return at
 }
 
-// found notes what a look has found, and has the next one come if it must. The Term's lock is held.
+// found records what a look has found, and schedules the next one. The Term's lock is held.
 func (w *waiting) found(state foreground.State, text string) {
 	l := &w.lookout
 	if l.seen != l.signs {
@@ -162,7 +163,7 @@ func (w *waiting) found(state foreground.State, text string) {
 	w.checkIn(l.pause())
 }
 
-// pause returns in what time the next look comes, after one look at least.
+// pause returns the time until the next look. There was a look since the last activity.
 func (l *lookout) pause() time.Duration {
 	switch l.looks {
 	case 1:

@@ -6,16 +6,16 @@ import (
 	"termhost/ahp"
 )
 
-// quiet is whether a program that runs has printed nothing for quiet_after. It is guarded by the
-// Term's lock.
+// quiet is whether a program that works has printed nothing for quiet_after. The Term's lock guards
+// it.
 type quiet struct {
 	on      bool
-	printed time.Time   // when there was output last
-	timer   *time.Timer // of the next look; nil: there was no output yet
+	printed time.Time   // the time of the last output
+	timer   *time.Timer // calls checkQuiet; nil: there was no output yet
 }
 
-// noteOutput notes output, or that the program has started. A timer that is set goes off too early
-// then, and sets itself for what is left.
+// noteOutput records that there was output, or that the program has started. A running timer is left
+// alone: checkQuiet sets it for the time that is left.
 func (w *waiting) noteOutput() {
 	t := w.t
 	q := &w.quiet
@@ -26,7 +26,7 @@ func (w *waiting) noteOutput() {
 	}
 }
 
-// checkQuiet looks whether the program has printed nothing for long.
+// checkQuiet sets the mark if the program has printed nothing for long.
 func (w *waiting) checkQuiet() {
 	t := w.t
 	t.term.Lock()
@@ -39,25 +39,25 @@ func (w *waiting) checkQuiet() {
 	left := after - t.host.now().Sub(w.quiet.printed)
 	w.setQuiet(left <= 0 && w.works())
 	if left <= 0 {
-		left = after // what waits now may work later, in silence
+		left = after // a program that waits now may work later
 	}
 	w.quiet.timer.Reset(left)
 }
 
-// works reports whether a program runs of which output may be expected: no shell at its prompt, and
-// none that waits for somebody. The Term's lock is held.
+// works reports whether output may be expected: the program is no shell at its prompt, and waits for
+// nobody. The Term's lock is held.
 func (w *waiting) works() bool {
 	t := w.t
 	switch {
 	case w.needs.shown != WaitingNone, w.lookout.atRest, t.approvals.unstarted():
 		return false
-	case t.Client(): // what runs there is known only if its owner tells
+	case t.Client(): // only its owner can tell what runs there
 		return t.commands.running != ""
 	}
 	return true
 }
 
-// setQuiet is the one place where the mark changes.
+// setQuiet sets or removes the mark, and tells everybody.
 func (w *waiting) setQuiet(on bool) {
 	t := w.t
 	if w.quiet.on == on {
@@ -71,7 +71,7 @@ func (w *waiting) setQuiet(on bool) {
 	t.host.list.changed()
 }
 
-// endQuiet ends the looks.
+// endQuiet removes the mark and stops the timer.
 func (w *waiting) endQuiet() {
 	if w.quiet.timer != nil {
 		w.quiet.timer.Stop()
