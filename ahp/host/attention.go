@@ -48,7 +48,8 @@ func (s *viewed) happened(why Want, now time.Time) {
 	}
 }
 
-// attention is what people have seen of a terminal, and so whom it wants. The Term's lock guards it.
+// attention is what people have seen of a terminal, and so whom it wants. The Term's lock guards
+// it.
 type attention struct {
 	t      *Terminal
 	others viewed             // of those who have never looked
@@ -64,8 +65,8 @@ type attention struct {
 // counts as one who has never looked.
 const maxViewed = 256
 
-// happened records something that those who do not look should know, and calls them. The Term's lock
-// is held.
+// happened records something that those who do not look should know, and calls them. The Term's
+// lock is held.
 func (n *attention) happened(why Want) {
 	t := n.t
 	if t.kept.replay != nil {

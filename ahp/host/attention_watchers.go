@@ -12,8 +12,8 @@ import (
 // told together.
 const notifyPause = 5 * time.Second
 
-// watchers are the principals that look at terminals, and are called when one wants them: in windows,
-// of which the one used last gets the notifications, or by other connections.
+// watchers are the principals that look at terminals, and are called when one wants them: in
+// windows, of which the one used last gets the notifications, or by other connections.
 type watchers struct {
 	mu    sync.Mutex          // a leaf
 	by    map[string]*watcher // by principals' IDs
@@ -111,8 +111,8 @@ func (a *Attach) call() {
 // principal. A viewer without a window receives none.
 func (a *Attach) Calls() <-chan struct{} { return a.calls }
 
-// News returns the terminals of list of which this viewer, and no other, must notify its person now.
-// If there are none, after is the time after which to ask again; 0: at the next call.
+// News returns the terminals of list of which this viewer, and no other, must notify its person
+// now. If there are none, after is the time after which to ask again; 0: at the next call.
 func (a *Attach) News(list []Wanted) (fresh []Wanted, after time.Duration) {
 	h, o := a.conn.host, a.watcher
 	if o == nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // recording is a recording that is being made of a terminal. Output, sizes, commands and the exit
-// go into it when they go into the terminal's log. When a write fails, or the host is restarted, the
-// recording is behind: what it lacks is copied from the terminal's log later.
+// go into it when they go into the terminal's log. When a write fails, or the host is restarted,
+// the recording is behind: what it lacks is copied from the terminal's log later.
 type recording struct {
 	rec    *recordings.Recording
 	w      *recordings.Writer // nil: it has to be opened
@@ -33,8 +33,8 @@ type recorder struct {
 }
 
 const (
-	// recordingReserve, in bytes, is the room that a file must have left after a piece of output: for
-	// another one (64 KiB), and what it may bring. With less the next file is begun.
+	// recordingReserve, in bytes, is the room that a file must have left after a piece of output:
+	// for another one (64 KiB), and what it may bring. With less the next file is begun.
 	recordingReserve = 80 << 10
 	// defaultRecordBytes is the size of a file unless the configuration says otherwise.
 	defaultRecordBytes = 64 << 20

@@ -17,7 +17,7 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// What to tell of a terminal whose end nobody has seen.
+// How a terminal ended whose end no host has seen.
 const (
 	endedWithHost    = "because the host was restarted"
 	endedWithMachine = "because the machine was restarted"
@@ -44,8 +44,19 @@ type Keeper interface {
 	Take(id string) (*keeper.Child, error)
 }
 
-// restore lists the terminals that an earlier host has left in the state folder. What cannot be
-// read is set aside. New calls it, before anybody knows the host.
+// This is the whole restart: a host lists the terminals that an earlier one has left in the state
+// folder and with the keeper.
+//
+//	restore                        finds them: takeKept from the keeper, readAll from the folder
+//	  restoreTerminal              decides what becomes of each; restoreListed lists it
+//	    restoreRunning             its program runs, and the keeper has it
+//	    restoreClientExecuted      its program runs elsewhere, and its owner may come back
+//	    restoreEnded               its program has ended, seen or unseen
+//	openRestored                   reads the output of those that run
+//	keptLog.load                   reads a terminal's log when it is needed: restart_replay.go
+
+// restore lists the terminals that an earlier host has left, and sets aside what cannot be read.
+// New calls it, before anybody knows the host.
 func (h *Host) restore() {
 	dir := h.cfg().StateDir
 	if dir == "" {
@@ -91,7 +102,8 @@ func (h *Host) restore() {
 	}
 }
 
-// takeKept takes all terminals from the keeper, by their IDs. Nobody writes to their logs any more.
+// takeKept takes all terminals from the keeper, by their IDs. The keeper no longer writes their
+// logs.
 func (h *Host) takeKept() map[string]*keeper.Child {
 	kept := map[string]*keeper.Child{}
 	from := h.cfg().Keeper
@@ -145,14 +157,13 @@ func (h *Host) readAll(
 	return found
 }
 
-// setAside keeps the folder of a terminal that cannot be listed out of the way.
+// setAside moves the folder of a terminal that cannot be listed out of the way.
 func (h *Host) setAside(id string, why error) {
 	h.log.Warn("a terminal of the last host cannot be read, and is left aside", "folder",
 		journal.SetAside(h.folders.Of(id)), "err", why)
 }
 
-// restoreTerminal makes a terminal of what an earlier host has left of it. It goes on if a keeper
-// has it.
+// restoreTerminal restores one terminal, as running or as ended.
 func (h *Host) restoreTerminal(r *remains) error {
 	m := &r.Description
 	if !validClaim(ahp.Claim(m.Outline.Holder.Claim)) {
@@ -216,10 +227,9 @@ func (h *Host) restoreTerminal(r *remains) error {
 	return nil
 }
 
-// restoreListed makes a terminal that an earlier host has left, and gives it its NAME and its
-// channel, which has everything but the content. What is still to be done is what differs between
-// one whose program has ended and one whose program runs: the executor, the Term, the journal and
-// the past.
+// restoreListed makes the Terminal, with its NAME and its channel, which has everything but the
+// content. The caller adds what depends on whether the program runs: the executor, the Term, the
+// journal and the log to be read.
 func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 	m, o := &r.Description, &r.Description.Outline
 	if h.names[m.Name] != nil {
@@ -278,7 +288,7 @@ func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 	return t, nil
 }
 
-// restoreRunning goes on with a terminal whose program runs.
+// restoreRunning restores a terminal whose program runs.
 func (h *Host) restoreRunning(r *remains) error {
 	m := &r.Description
 	t, err := h.restoreListed(r)
@@ -317,7 +327,8 @@ func (h *Host) restoreRunning(r *remains) error {
 	return nil
 }
 
-// restoreClientExecuted goes on with a terminal whose program runs elsewhere, and waits for its owner.
+// restoreClientExecuted restores a terminal whose program runs at its owner's, and waits for that
+// one.
 func (h *Host) restoreClientExecuted(r *remains, owner *client) error {
 	m := &r.Description
 	t, err := h.restoreListed(r)
@@ -331,7 +342,7 @@ func (h *Host) restoreClientExecuted(r *remains, owner *client) error {
 	if mark := m.Outline.Owner; mark != nil {
 		e.taken, e.half = mark.Seq, mark.Half
 		if missing := mark.End - t.log.journal.Position(); mark.N > 0 && missing > 0 {
-			// The owner sends all of it again.
+			// The owner sends the whole piece again.
 			e.taken, e.half = mark.Seq-1, mark.Was
 			e.again = journal.OwnerMark{Seq: mark.Seq, N: mark.N - missing}
 		}
@@ -352,7 +363,7 @@ func (h *Host) restoreClientExecuted(r *remains, owner *client) error {
 	return nil
 }
 
-// restoreJournal has t's journal go on where an earlier host's has ended.
+// restoreJournal continues t's journal where the earlier host's has ended.
 func (h *Host) restoreJournal(t *Terminal, r *remains) {
 	if err := t.log.journal.Continue(r.Remains, h.logPlace()); err != nil {
 		h.log.Warn("a log that cannot be read is in the way of a new one", "folder", r.Dir,
@@ -363,7 +374,7 @@ func (h *Host) restoreJournal(t *Terminal, r *remains) {
 	}
 }
 
-// dropRestored takes back what restoreListed has done for a terminal that cannot go on.
+// dropRestored undoes restoreListed for a terminal whose program is lost.
 func (h *Host) dropRestored(t *Terminal) {
 	h.mu.Lock()
 	h.forgetLocked(t)
@@ -411,8 +422,7 @@ func (l *terminalLog) tellDamage(r *remains) {
 	}
 }
 
-// endUnknown ends what the keeper has and no description tells anything about: nobody could ever
-// reach it.
+// endUnknown ends programs of the keeper's that no folder describes: nobody could ever reach them.
 func (h *Host) endUnknown(kept map[string]*keeper.Child) {
 	for id, k := range kept {
 		h.log.Warn("a program of the last host is ended: it is not known whose it is",
@@ -421,9 +431,9 @@ func (h *Host) endUnknown(kept map[string]*keeper.Child) {
 	}
 }
 
-// openRestored has the output read of the terminals that go on, and then reads their logs, one
-// after the other: whether they wait for somebody to type is seen on the screen. Those that print
-// or are looked at meanwhile do not wait for their turn.
+// openRestored begins to read the output of the terminals that run, and then loads their logs one
+// after the other: the lookout needs their screens. Those that print or are looked at meanwhile are
+// loaded at once.
 func (h *Host) openRestored() {
 	for _, t := range h.restored {
 		close(t.life.started)

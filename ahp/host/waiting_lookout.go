@@ -39,8 +39,8 @@ type lookout struct {
 	typist string    // who typed last
 }
 
-// noteActivity has the lookout look soon, because something was printed or typed. The Term's lock is
-// held.
+// noteActivity has the lookout look soon, because something was printed or typed. The Term's lock
+// is held.
 func (w *waiting) noteActivity() {
 	if w.t.host.cfg().NoLookout {
 		return

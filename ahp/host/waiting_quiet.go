@@ -14,8 +14,8 @@ type quiet struct {
 	timer   *time.Timer // calls checkQuiet; nil: there was no output yet
 }
 
-// noteOutput records that there was output, or that the program has started. A running timer is left
-// alone: checkQuiet sets it for the time that is left.
+// noteOutput records that there was output, or that the program has started. A running timer is
+// left alone: checkQuiet sets it for the time that is left.
 func (w *waiting) noteOutput() {
 	t := w.t
 	q := &w.quiet
@@ -44,8 +44,8 @@ func (w *waiting) checkQuiet() {
 	w.quiet.timer.Reset(left)
 }
 
-// works reports whether output may be expected: the program is no shell at its prompt, and waits for
-// nobody. The Term's lock is held.
+// works reports whether output may be expected: the program is no shell at its prompt, and waits
+// for nobody. The Term's lock is held.
 func (w *waiting) works() bool {
 	t := w.t
 	switch {
