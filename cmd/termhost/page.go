@@ -15,7 +15,9 @@ import (
 	"syscall"
 
 	"termhost/ahp"
+	"termhost/ahp/commandline"
 	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/local"
 	"termhost/cmd/termhost/sshcmd"
 )
 
@@ -75,12 +77,9 @@ func parsePage(args []string) (a pageArgs, err error) {
 func (a pageArgs) verb(flags ...string) string {
 	words := append([]string{"page"}, flags...)
 	if a.role != "" {
-		words = append(words, "--role", shellQuote(a.role))
+		words = append(words, "--role", a.role)
 	}
-	for _, name := range a.names {
-		words = append(words, shellQuote(name))
-	}
-	return strings.Join(words, " ")
+	return commandline.Join(append(words, a.names...))
 }
 
 // openLocal opens the page of a host on this machine, which listens for browsers itself.
@@ -89,15 +88,14 @@ func (a pageArgs) openLocal(std stdio) int {
 	if err != nil {
 		return fail(std, exitUsage, err.Error(), "")
 	}
-	client, err := dialSocket(cfg.SocketPath())
+	client, err := local.Dial(cfg.SocketPath())
 	if err != nil {
 		return fail(std, exitFailure, err.Error(),
 			"is termhost serve running, with the same configuration?")
 	}
 	defer client.Close()
 	var url, told bytes.Buffer
-	status, err := runRemote(client, remoteCommand{line: a.verb()},
-		stdio{strings.NewReader(""), &url, &told})
+	status, err := client.Run(local.Command{Line: a.verb(), Out: &url, Err: &told})
 	switch {
 	case err != nil:
 		return fail(std, exitFailure, err.Error(), "")
