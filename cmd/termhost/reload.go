@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -15,44 +14,15 @@ import (
 // configInterval is how often the configuration file is checked for changes, like the key files.
 const configInterval = time.Second
 
-// configFile is the file that the host's configuration is in.
-type configFile struct {
-	path string // "": there is none
-	seen fileVersion
-}
-
-// fileVersion tells one version of a file from another.
-type fileVersion struct {
-	modified time.Time
-	size     int64
-}
-
-func openConfig(path string) *configFile {
-	f := &configFile{path: path}
-	f.changed()
-	return f
-}
-
-// changed reports whether the file is another than when changed was last called.
-func (f *configFile) changed() bool {
-	if f.path == "" {
-		return false
-	}
-	var now fileVersion
-	if st, err := os.Stat(f.path); err == nil {
-		now = fileVersion{st.ModTime(), st.Size()}
-	}
-	was := f.seen
-	f.seen = now
-	return now != was
-}
-
 // reload reads the configuration file and puts what has changed into force. It logs what that is,
-// and what has to wait for a restart. A file with mistakes changes nothing.
-func (s *server) reload(f *configFile) {
-	keys.AtRest(f.path)
-	f.changed()
-	loaded, err := config.LoadAgain(f.path, s.cfg)
+// and what has to wait for a restart. A file with mistakes changes nothing. One that is refused
+// because of the files that it names is read again when one of these changes.
+func (s *server) reload(f *config.File) {
+	if f.Path() != "" {
+		keys.AtRest(f.Path())
+	}
+	f.Changed()
+	loaded, err := config.LoadAgain(f.Path(), s.cfg)
 	if err != nil {
 		// An error of the file's author has a line for each mistake.
 		for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -62,11 +32,13 @@ func (s *server) reload(f *configFile) {
 	}
 	next, taken, waiting := config.Reload(s.cfg, loaded)
 	files := s.access.files(next.SSH)
-	files.AtRest()
+	keys.AtRest(files.Paths()...)
+	f.Await(files.Paths()...)
 	if err := s.configure(next); err != nil {
 		s.log.Error("the configuration stays as it was", "err", err)
 		return
 	}
+	f.Await()
 	if len(taken) > 0 {
 		s.log.Info("the configuration has changed", "keys", taken)
 	}
@@ -77,8 +49,8 @@ func (s *server) reload(f *configFile) {
 }
 
 // reloadAll does what SIGHUP asks for: it also reads the keys and certificates again.
-func (s *server) reloadAll(f *configFile) {
-	s.log.Info("reading configuration, keys and certificates again", "file", f.path)
+func (s *server) reloadAll(f *config.File) {
+	s.log.Info("reading configuration, keys and certificates again", "file", f.Path())
 	s.access.ring.ReloadAtRest()
 	if err := s.access.audit.Reopen(); err != nil {
 		s.log.Error("the audit log stays where it was", "err", err)

@@ -36,7 +36,7 @@ func serve(c *call) int {
 	if code, ok := c.parse(fs, 0); !ok {
 		return code
 	}
-	watched := openConfig(*file) // what is changed while the host starts counts, too
+	watched := config.WatchFile(*file) // what is changed while the host starts counts, too
 	cfg, err := config.Load(*file)
 	if err != nil {
 		var bad *config.Error
@@ -131,7 +131,7 @@ func (s signals) release() {
 
 // untilStopped puts changes of the configuration in force until the host is to end, and says how
 // many terminals end with it. It returns the signal that ends the host, or why it cannot go on.
-func (s *server) untilStopped(sigs signals, file *configFile, std stdio) (os.Signal, error) {
+func (s *server) untilStopped(sigs signals, file *config.File, std stdio) (os.Signal, error) {
 	tick := time.NewTicker(configInterval)
 	defer tick.Stop()
 	interactive := isTerminal(std.in)
@@ -139,7 +139,7 @@ func (s *server) untilStopped(sigs signals, file *configFile, std stdio) (os.Sig
 	for {
 		select {
 		case <-tick.C:
-			if file.changed() {
+			if file.Changed() {
 				s.reload(file)
 			}
 		case <-sigs.reload:
