@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/service"
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/nonce"
 )
@@ -29,7 +30,7 @@ func runKeeper(c *call) int {
 		return code
 	}
 	ready := func() {
-		if err := notifyReady(); err != nil {
+		if err := service.NotifyReady(); err != nil {
 			fmt.Fprintln(std.err, "termhost: telling the service manager:", err)
 		}
 	}
@@ -62,6 +63,19 @@ func runKeeper(c *call) int {
 		return fail(std, exitFailure, err.Error(), "")
 	}
 	return exitOK
+}
+
+// superviseHost runs `termhost serve` with args as process 1 of a container does.
+func superviseHost(std stdio, args []string) int {
+	self, err := os.Executable()
+	if err != nil {
+		return fail(std, exitFailure, "this program does not know where it is: "+err.Error(), "")
+	}
+	code, err := service.Supervise(append([]string{self}, args...), stopSignal, std.err)
+	if err != nil {
+		return fail(std, exitFailure, err.Error(), "")
+	}
+	return code
 }
 
 // keeperFolder returns the folder of the keeper's socket, lock and log.

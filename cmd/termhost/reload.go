@@ -8,6 +8,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/service"
 	"termhost/keys"
 )
 
@@ -87,7 +88,7 @@ func (s *server) configure(next config.Config) error {
 	s.certificate.Store(certificate)
 	s.host.Configure(s.hostConfig())
 	s.web.Configure(s.webConfig())
-	setMemoryLimit(next.MemoryLimit, s.log)
+	service.SetMemoryLimit(int64(next.MemoryLimit), s.log)
 	if !sameKeys(oldSigners, signers) {
 		s.access.writeKnownHosts(next.StateDir, reachable(s.sshListener.Addr()))
 		s.log.Info("the host keys have changed",

@@ -15,6 +15,7 @@ import (
 
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/logs"
+	"termhost/cmd/termhost/service"
 	"termhost/ptypool/nonce"
 )
 
@@ -54,7 +55,7 @@ func serve(c *call) int {
 	sigs := catchSignals(isTerminal(std.in))
 	defer sigs.release()
 	defer flush() // while the end of the log's reader is no reason to die
-	setMemoryLimit(cfg.MemoryLimit, log)
+	service.SetMemoryLimit(int64(cfg.MemoryLimit), log)
 	s, err := startServer(cfg, log)
 	if err != nil {
 		return fail(std, exitFailure, err.Error(), hintFor(err))

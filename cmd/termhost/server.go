@@ -19,6 +19,7 @@ import (
 	"termhost/ahp/host"
 	"termhost/ahp/ws"
 	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/hostlock"
 	"termhost/ptypool/keeper"
 	"termhost/sshd"
 )
@@ -60,7 +61,7 @@ func startServer(cfg config.Config, log *slog.Logger) (_ *server, err error) {
 	if s.access, err = openAccess(cfg, log); err != nil {
 		return nil, err
 	}
-	if s.lock, err = lockState(cfg.StateDir, log); err != nil {
+	if s.lock, err = hostlock.Lock(cfg.StateDir, log); err != nil {
 		return nil, err
 	}
 	if err = s.listen(); err != nil {
