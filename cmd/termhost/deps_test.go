@@ -74,6 +74,7 @@ func mayImport() map[string][]string {
 		"sshd/viewer":           {"ahp", "ahp/history", "ahp/host", "ahp/store", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt"},
 		"sshd/viewertest":       {"ahp/hosttest", "sshd/viewer"},
 		"sshd/wire":             nil,
+		"cmd/termhost/access":   {"authz", "cmd/termhost/config", "cmd/termhost/logs", "keys"},
 		"cmd/termhost/acpproxy": with(outside, "ahp/acp/wire", "cmd/termhost/sshcmd", "ptypool", "ptypool/vt"),
 		"cmd/termhost/bench":    nil,
 		"cmd/termhost/config":   {"authz", "ptypool/statefile"},

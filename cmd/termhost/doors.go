@@ -15,6 +15,7 @@ import (
 	"termhost/ahp/ws"
 	"termhost/authz"
 	"termhost/authz/admit"
+	"termhost/cmd/termhost/access"
 	"termhost/cmd/termhost/config"
 	"termhost/ptypool/statefile"
 	"termhost/sshd"
@@ -25,7 +26,7 @@ import (
 const noLimit = -1
 
 // hostConfig returns the host's part of the configuration.
-func hostConfig(cfg config.Config, a *access, log *slog.Logger) host.Config {
+func hostConfig(cfg config.Config, a *access.Keys, log *slog.Logger) host.Config {
 	return host.Config{
 		StateDir:          cfg.StateDir,
 		Version:           version(),
@@ -53,9 +54,9 @@ func hostConfig(cfg config.Config, a *access, log *slog.Logger) host.Config {
 		GuardAgents:       cfg.Terminal.GuardAgents,
 		AgentsTypeSecrets: cfg.Terminal.Secrets == config.SecretsAll,
 		ClientOutputRate:  int(cfg.Terminal.ClientOutputRate),
-		Authority:         a.authority,
+		Authority:         a.Authority,
 		Log:               log,
-		Audit:             a.audit.Logger,
+		Audit:             a.Audit.Logger,
 	}
 }
 
@@ -113,7 +114,7 @@ func (s *server) webConfig() ws.Config {
 	cfg := s.cfg.HTTP
 	web := ws.Config{
 		Host:              s.host,
-		Authority:         s.access.authority,
+		Authority:         s.access.Authority,
 		Path:              cfg.Path,
 		AllowedOrigins:    cfg.AllowedOrigins,
 		AllowedHosts:      append(hostName(cfg.Listen), cfg.AllowedHosts...),
@@ -124,7 +125,7 @@ func (s *server) webConfig() ws.Config {
 		Extend:            s.extend,
 		SSH:               func(c net.Conn, p authz.Principal) { s.ssh.ServeConn(c, p) },
 		Routes: page.Routes(page.Config{
-			Authority: s.access.authority, AHPPath: cfg.Path, Log: s.log,
+			Authority: s.access.Authority, AHPPath: cfg.Path, Log: s.log,
 			Room: func(g authz.Grant, p ws.Peer) error { return s.web.Room(g, p) },
 		}),
 		Refuse:      page.Refuse,
@@ -151,8 +152,8 @@ func (s *server) sshConfig() sshd.Config {
 	}
 	return sshd.Config{
 		Host:      s.host,
-		Authority: s.access.authority,
-		HostKeys:  s.access.signers,
+		Authority: s.access.Authority,
+		HostKeys:  s.access.Signers,
 		Forward: func(c net.Conn, p authz.Principal) {
 			if err := s.web.ServeConn(c, p); err != nil {
 				s.log.Debug("forward ended", "principal", p.Name, "reason", err)

@@ -39,7 +39,7 @@ func runKeeper(c *call) int {
 		if err != nil {
 			return fail(std, exitFailure, err.Error(), "")
 		}
-		*dir = keeperFolder(cfg)
+		*dir = cfg.KeeperFolder()
 		if err := os.MkdirAll(*dir, 0o700); err != nil {
 			return fail(std, exitFailure, err.Error(), "")
 		}
@@ -78,16 +78,13 @@ func superviseHost(std stdio, args []string) int {
 	return code
 }
 
-// keeperFolder returns the folder of the keeper's socket, lock and log.
-func keeperFolder(cfg config.Config) string { return filepath.Join(cfg.StateDir, keeperName) }
-
 // newKeeperLink returns the host's way to the keeper of its state folder.
 func newKeeperLink(cfg config.Config, log *slog.Logger) (*keeper.Link, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("this program does not know where it is: %w", err)
 	}
-	dir, err := filepath.Abs(keeperFolder(cfg))
+	dir, err := filepath.Abs(cfg.KeeperFolder())
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	gossh "golang.org/x/crypto/ssh"
 
+	"termhost/cmd/termhost/access"
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/service"
 	"termhost/keys"
@@ -32,9 +33,9 @@ func (s *server) reload(f *config.File) {
 		return
 	}
 	next, taken, waiting := config.Reload(s.cfg, loaded)
-	files := s.access.files(next.SSH)
-	keys.AtRest(files.Paths()...)
-	f.Await(files.Paths()...)
+	files := s.access.Files(next.SSH)
+	keys.AtRest(files...)
+	f.Await(files...)
 	if err := s.configure(next); err != nil {
 		s.log.Error("the configuration stays as it was", "err", err)
 		return
@@ -52,8 +53,8 @@ func (s *server) reload(f *config.File) {
 // reloadAll does what SIGHUP asks for: it also reads the keys and certificates again.
 func (s *server) reloadAll(f *config.File) {
 	s.log.Info("reading configuration, keys and certificates again", "file", f.Path())
-	s.access.ring.ReloadAtRest()
-	if err := s.access.audit.Reopen(); err != nil {
+	s.access.Ring.ReloadAtRest()
+	if err := s.access.Audit.Reopen(); err != nil {
 		s.log.Error("the audit log stays where it was", "err", err)
 	}
 	s.reload(f)
@@ -62,10 +63,10 @@ func (s *server) reloadAll(f *config.File) {
 // configure puts a configuration in force whose listeners and state folder are the same. After an
 // error nothing has changed. It must not be called concurrently.
 func (s *server) configure(next config.Config) error {
-	if err := s.access.staysOpen(s.cfg, next); err != nil {
+	if err := s.access.StaysOpen(s.cfg, next); err != nil {
 		return err
 	}
-	signers, err := hostKeys(next)
+	signers, err := access.HostKeys(next)
 	if err != nil {
 		return err
 	}
@@ -73,13 +74,13 @@ func (s *server) configure(next config.Config) error {
 	if err != nil {
 		return err
 	}
-	old, oldSigners := s.cfg, s.access.signers
-	s.cfg, s.access.signers = next, signers
+	old, oldSigners := s.cfg, s.access.Signers
+	s.cfg, s.access.Signers = next, signers
 	if err = s.ssh.Configure(s.sshConfig()); err == nil {
-		err = s.access.configure(old, next)
+		err = s.access.Configure(old, next)
 	}
 	if err != nil {
-		s.cfg, s.access.signers = old, oldSigners
+		s.cfg, s.access.Signers = old, oldSigners
 		if undo := s.ssh.Configure(s.sshConfig()); undo != nil {
 			return fmt.Errorf("%w; and then: %w", err, undo)
 		}
@@ -90,7 +91,7 @@ func (s *server) configure(next config.Config) error {
 	s.web.Configure(s.webConfig())
 	service.SetMemoryLimit(int64(next.MemoryLimit), s.log)
 	if !sameKeys(oldSigners, signers) {
-		s.access.writeKnownHosts(next.StateDir, reachable(s.sshListener.Addr()))
+		s.access.WriteKnownHosts(next.StateDir, reachable(s.sshListener.Addr()))
 		s.log.Info("the host keys have changed",
 			"key", gossh.FingerprintSHA256(signers[0].PublicKey()))
 	}

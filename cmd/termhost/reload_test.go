@@ -134,7 +134,7 @@ func TestAConfigurationThatLetsNobodyInIsRefused(t *testing.T) {
 		fmt.Sprintf("[[principal]]\nname = \"ann\"\nrole = \"admin\"\nkeys = [%q]\n", line))
 	writeFile(t, file, listeners+noKeys)
 	s.reloadAll(config.WatchFile(file))
-	if s.access.ring.Empty() || !strings.Contains(log.String(), "nobody could log in") {
+	if s.access.Ring.Empty() || !strings.Contains(log.String(), "nobody could log in") {
 		t.Errorf("nobody can log in; the log says %s", log.String())
 	}
 }
@@ -182,7 +182,7 @@ func TestAKeyFileThatIsEmptiedKeepsItsKeys(t *testing.T) {
 	s, log := aServer(t, file, fmt.Sprintf("ssh.authorized_keys_files = [%q]\n", keyFile))
 	expect := func(when string, keys int) {
 		t.Helper()
-		if got := len(s.access.ring.Identities()); got != keys {
+		if got := len(s.access.Ring.Identities()); got != keys {
 			t.Errorf("%s: %d keys; the log says %s", when, got, log.String())
 		}
 	}
