@@ -81,6 +81,7 @@ func mayImport() map[string][]string {
 		"cmd/termhost/hostlock": {"ptypool/statefile"},
 		"cmd/termhost/local":    {"ahp/commandline", "cmd/termhost/tty", "ptypool/keyboard", "ptypool/vt", "sshd/wire"},
 		"cmd/termhost/logs":     {"authz", "ptypool/statefile"},
+		"cmd/termhost/man":      {"sshd/verbs"},
 		"cmd/termhost/service":  nil,
 		"cmd/termhost/share":    with(outside, "cmd/termhost/tty", "ptypool", "ptypool/keyboard", "ptypool/nonce", "ptypool/vt"),
 		"cmd/termhost/sshcmd":   nil,

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"time"
@@ -15,21 +14,22 @@ import (
 	"termhost/ahp/ws"
 	"termhost/authz"
 	"termhost/authz/admit"
-	"termhost/cmd/termhost/access"
 	"termhost/cmd/termhost/config"
 	"termhost/ptypool/statefile"
 	"termhost/sshd"
 )
 
-// noLimit is how the doors are told of a limit that is turned off. In the configuration that is 0,
-// by which the doors mean their default.
+// noLimit turns a limit of the doors off. In the configuration that is 0, which the doors take for
+// their default.
 const noLimit = -1
 
-// hostConfig returns the host's part of the configuration.
-func hostConfig(cfg config.Config, a *access.Keys, log *slog.Logger) host.Config {
+// hostConfig returns the host's part of the configuration that is in force.
+func (s *server) hostConfig() host.Config {
+	cfg := s.cfg
 	return host.Config{
 		StateDir:          cfg.StateDir,
 		Version:           version(),
+		PageURL:           s.pageURL(),
 		Shell:             cfg.Terminal.Shell,
 		Login:             cfg.Terminal.Login,
 		Term:              cfg.Terminal.Term,
@@ -54,17 +54,10 @@ func hostConfig(cfg config.Config, a *access.Keys, log *slog.Logger) host.Config
 		GuardAgents:       cfg.Terminal.GuardAgents,
 		AgentsTypeSecrets: cfg.Terminal.Secrets == config.SecretsAll,
 		ClientOutputRate:  int(cfg.Terminal.ClientOutputRate),
-		Authority:         a.Authority,
-		Log:               log,
-		Audit:             a.Audit.Logger,
+		Authority:         s.access.Authority,
+		Log:               s.log,
+		Audit:             s.access.Audit.Logger,
 	}
-}
-
-// hostConfig returns the host's part of the configuration that is in force.
-func (s *server) hostConfig() host.Config {
-	cfg := hostConfig(s.cfg, s.access, s.log)
-	cfg.PageURL = s.pageURL()
-	return cfg
 }
 
 // pageURL returns where a browser on this machine finds the web page; "": nowhere.

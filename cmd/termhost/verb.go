@@ -43,8 +43,7 @@ func (c *call) runVerb(verb verbs.Verb) int {
 	}
 	client, err := local.Dial(cfg.SocketPath())
 	if err != nil {
-		return fail(c.std, exitFailure, err.Error(),
-			"is termhost serve running, with the same configuration?")
+		return fail(c.std, exitFailure, err.Error(), hintLocal)
 	}
 	defer client.Close()
 	if verb.Name == "attach" && len(args) > 0 {
