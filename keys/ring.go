@@ -112,6 +112,14 @@ func (o *Options) files() (files []*watched) {
 	return files
 }
 
+// Paths returns the paths of all files that o names.
+func (o *Options) Paths() (paths []string) {
+	for _, f := range o.files() {
+		paths = append(paths, f.path)
+	}
+	return paths
+}
+
 // SetFiles replaces the files that Options name; other fields of o are not used. If a file that
 // exists is refused, it returns why, and nothing has changed; otherwise the change has taken
 // effect.

@@ -20,13 +20,13 @@ func TestAWindowThatIsClosedTypesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newSharing(Config{In: tty, Out: tty, Err: io.Discard})
-	if size := s.user.size(); size.Col != 70 || size.Row != 20 {
+	if size := s.user.Size(); size.Col != 70 || size.Row != 20 {
 		t.Fatalf("the size is %dx%d", size.Col, size.Row)
 	}
 	if got := typedAfter(t, s, func() { window.Close() }); got != "" {
 		t.Errorf("%q is typed", got)
 	}
-	if size := s.user.size(); size.Col != 70 || size.Row != 20 {
+	if size := s.user.Size(); size.Col != 70 || size.Row != 20 {
 		t.Errorf("the size of what is gone is %dx%d", size.Col, size.Row)
 	}
 }

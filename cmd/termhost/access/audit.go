@@ -1,4 +1,4 @@
-package main
+package access
 
 import (
 	"log/slog"

@@ -1,4 +1,4 @@
-package main
+package local
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"termhost/sshd"
+	"termhost/sshd/wire"
 )
 
 // hostUntil takes what is typed until it has got some bytes, as a host that is killed then. It says
@@ -19,7 +19,7 @@ import (
 type hostUntil struct {
 	got        bytes.Buffer
 	most, said int
-	taken      *inputTaken
+	taken      *taken
 }
 
 func (h *hostUntil) Write(p []byte) (int, error) {
@@ -36,23 +36,23 @@ func (h *hostUntil) Write(p []byte) (int, error) {
 func (h *hostUntil) says(bytes int, shown bool) {
 	h.taken.mu.Lock()
 	defer h.taken.mu.Unlock()
-	h.taken.known, h.taken.last = true, sshd.InputTaken{Bytes: uint64(bytes), Shown: shown}
+	h.taken.known, h.taken.last = true, wire.Taken{Bytes: uint64(bytes), Shown: shown}
 }
 
 func newHostUntil(most int) *hostUntil {
-	return &hostUntil{most: most, taken: &inputTaken{ended: make(chan struct{})}}
+	return &hostUntil{most: most, taken: &taken{ended: make(chan struct{})}}
 }
 
-// typist types at localKeys whose host is h.
+// typist types at typedKeys whose host is h.
 type typist struct {
 	t *testing.T
-	*localKeys
+	*typedKeys
 	keyboard *io.PipeWriter
 }
 
 func newTypist(t *testing.T, h *hostUntil) *typist {
 	in, keyboard := io.Pipe()
-	k := newLocalKeys(in, true, h.taken)
+	k := newTypedKeys(in, true, h.taken)
 	go k.passTo(h)
 	t.Cleanup(func() { keyboard.Close() })
 	return &typist{t, k, keyboard}
@@ -182,7 +182,7 @@ func TestALostLineIsShownFromTheFirstKeyThatTheHostHasNotTaken(t *testing.T) {
 func TestAFileIsNotReadOnForAHostThatHasGone(t *testing.T) {
 	in := bytes.NewReader(bytes.Repeat([]byte("x"), 100<<10))
 	h := newHostUntil(40 << 10)
-	newLocalKeys(in, false, h.taken).passTo(h)
+	newTypedKeys(in, false, h.taken).passTo(h)
 	if in.Len() == 0 {
 		t.Error("all of it was read")
 	}

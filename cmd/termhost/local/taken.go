@@ -1,32 +1,32 @@
-package main
+package local
 
 import (
 	"sync"
 
 	gossh "golang.org/x/crypto/ssh"
 
-	"termhost/sshd"
+	"termhost/sshd/wire"
 )
 
-// inputTaken is what a host has said last about the input of the command that it runs. Without
-// sshd.Taken it says nothing.
-type inputTaken struct {
+// taken is what a host has said last about the input of the command that it runs. Unless it was
+// asked with [wire.InputTaken], it says nothing.
+type taken struct {
 	ended chan struct{} // closed when the connection has ended, and all that came is in here
 
 	mu    sync.Mutex // a leaf
 	known bool
-	last  sshd.InputTaken
+	last  wire.Taken
 }
 
 // watch takes what is for it from a connection's global requests, and returns the others.
-func (t *inputTaken) watch(reqs <-chan *gossh.Request) <-chan *gossh.Request {
+func (t *taken) watch(reqs <-chan *gossh.Request) <-chan *gossh.Request {
 	others := make(chan *gossh.Request)
 	go func() { // until the connection ends
 		defer close(others)
 		defer close(t.ended)
 		for r := range reqs {
-			var told sshd.InputTaken
-			if r.Type != sshd.Taken || gossh.Unmarshal(r.Payload, &told) != nil {
+			var told wire.Taken
+			if r.Type != wire.InputTaken || gossh.Unmarshal(r.Payload, &told) != nil {
 				others <- r
 				continue
 			}
@@ -38,9 +38,9 @@ func (t *inputTaken) watch(reqs <-chan *gossh.Request) <-chan *gossh.Request {
 	return others
 }
 
-// latest returns how many bytes the host has taken, and whether what is typed is shown there.
+// latest returns how many bytes the host has taken, and whether the program shows what is typed.
 // known: the host says so.
-func (t *inputTaken) latest() (bytes uint64, shown, known bool) {
+func (t *taken) latest() (bytes uint64, shown, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last.Bytes, t.last.Shown, t.known

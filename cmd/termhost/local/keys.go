@@ -1,4 +1,4 @@
-package main
+package local
 
 import (
 	"fmt"
@@ -9,51 +9,51 @@ import (
 	"time"
 
 	"termhost/ptypool/keyboard"
-	"termhost/sshd/viewer"
+	"termhost/ptypool/vt/width"
 )
 
 // typingPause is how long the user must type nothing before keys are meant for the shell here
 // again: longer than between the keys of a line, and enough to notice a notice.
 const typingPause = time.Second
 
-// localKeys passes what the user types to a command of the host. When the host is lost in the
+// typedKeys passes what the user types to a command of the host. When the host is lost in the
 // middle of a line, the rest of the line must not run in the user's own shell: it is dropped, and
-// shown to the user with what the host had not taken before.
-type localKeys struct {
+// shown to the user behind what the host had not taken before.
+type typedKeys struct {
 	in      io.Reader
-	swallow bool          // in is a terminal, and what is typed when the host has gone is dropped
-	taken   *inputTaken   // what the host says of that
+	drops   bool          // in is a terminal: what is typed after the host is lost is dropped
+	taken   *taken        // what the host says that it has taken
 	ended   chan struct{} // closed when passTo has returned
-	refused chan struct{} // 1 deep: a key was dropped
+	dropped chan struct{} // 1 deep: a key was dropped
 
 	mu    sync.Mutex // a leaf, but for taken's
 	at    time.Time  // when a key was typed last
 	gone  bool       // the host has gone
 	wrote uint64     // how many bytes were given to the host
-	sent  []byte     // the last of those; the host has not taken them, if it says what it takes
-	lost  []byte     // what was typed since the host has gone: the beginning
-	more  int        // how many bytes of that are not in lost
+	sent  []byte     // the last of those, which the host has not taken, if it says what it takes
+	lost  []byte     // the beginning of what was typed since the host has gone
+	more  int        // how many bytes followed lost
 }
 
-// maxLost bounds what is kept, in bytes, of what is typed when the host has gone: more than is
-// shown.
+// maxLost bounds, in bytes, how much is kept of what is typed after the host has gone. It is more
+// than is shown.
 const maxLost = 1 << 10
 
-func newLocalKeys(in io.Reader, swallow bool, taken *inputTaken) *localKeys {
-	return &localKeys{in: in, swallow: swallow, taken: taken, ended: make(chan struct{}),
-		refused: make(chan struct{}, 1)}
+func newTypedKeys(in io.Reader, drops bool, taken *taken) *typedKeys {
+	return &typedKeys{in: in, drops: drops, taken: taken, ended: make(chan struct{}),
+		dropped: make(chan struct{}, 1)}
 }
 
-// passTo gives to what is typed. It returns with the end of the input or, unless it swallows the
-// rest, when to fails. It must be called once.
-func (k *localKeys) passTo(to io.Writer) {
+// passTo writes what is typed to w. It returns with the end of the input or, unless it drops the
+// rest, when w fails. It must be called once.
+func (k *typedKeys) passTo(w io.Writer) {
 	defer close(k.ended)
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := k.in.Read(buf)
 		if n > 0 && k.typed(buf[:n]) {
-			if _, failed := to.Write(buf[:n]); failed != nil {
-				if !k.swallow {
+			if _, failed := w.Write(buf[:n]); failed != nil {
+				if !k.drops {
 					return
 				}
 				k.lose()
@@ -65,8 +65,8 @@ func (k *localKeys) passTo(to io.Writer) {
 	}
 }
 
-// typed records that p was typed, and reports whether the host is to have it.
-func (k *localKeys) typed(p []byte) bool {
+// typed records that the user typed p, and reports whether it is for the host.
+func (k *typedKeys) typed(p []byte) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	keys, _ := keyboard.HasKeys(p)
@@ -84,18 +84,18 @@ func (k *localKeys) typed(p []byte) bool {
 	k.lost, k.more = append(k.lost, p[:kept]...), k.more+len(p)-kept
 	if keys {
 		select {
-		case k.refused <- struct{}{}:
+		case k.dropped <- struct{}{}:
 		default:
 		}
 	}
 	return false
 }
 
-// trim forgets what the host has taken, and reports whether the host says what it takes. k.mu is
-// held.
-func (k *localKeys) trim() bool {
+// trim removes from sent what the host has taken, and reports whether the host says what it takes.
+// k.mu is held.
+func (k *typedKeys) trim() bool {
 	bytes, _, known := k.taken.latest()
-	if !known || !k.swallow {
+	if !known || !k.drops {
 		return false
 	}
 	left := min(k.wrote-min(bytes, k.wrote), uint64(len(k.sent)))
@@ -103,17 +103,17 @@ func (k *localKeys) trim() bool {
 	return true
 }
 
-// lose records that the host has gone: what is typed from now on is dropped.
-func (k *localKeys) lose() {
+// lose records that the host has gone: from now on keys are dropped.
+func (k *typedKeys) lose() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.gone = true
 }
 
-// settle is called when the host has gone: what is typed from now on is dropped. It returns when
-// the user has typed nothing for the typingPause or cannot type any more, however long that takes,
-// or a signal comes. When a key has been lost, it calls say once, so that the user learns of it.
-func (k *localKeys) settle(signals <-chan os.Signal, say func()) (sig os.Signal) {
+// settle drops keys from now on, because the host has gone. It returns when the user has typed
+// nothing for the typingPause, however long that takes, when the input ends, or with the signal
+// that came. It calls say once if a key is lost, so that the user learns of it.
+func (k *typedKeys) settle(signals <-chan os.Signal, say func()) (sig os.Signal) {
 	began := time.Now()
 	k.lose()
 	for {
@@ -136,7 +136,7 @@ func (k *localKeys) settle(signals <-chan os.Signal, say func()) (sig os.Signal)
 			if time.Since(due) > typingPause/4 { // this process was stopped, and has keys to read
 				began = time.Now()
 			}
-		case <-k.refused:
+		case <-k.dropped:
 		case <-k.ended:
 			return nil
 		case sig = <-signals:
@@ -153,8 +153,9 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// missing returns the beginning of what was typed and is lost; nil: nothing is. k.mu is held.
-func (k *localKeys) missing() []byte {
+// missing returns the beginning of what the user typed and the host has not taken; nil: there are
+// no keys in it. k.mu is held.
+func (k *typedKeys) missing() []byte {
 	p := slices.Concat(k.sent, k.lost)
 	if keys, _ := keyboard.HasKeys(p); !keys {
 		return nil
@@ -165,9 +166,9 @@ func (k *localKeys) missing() []byte {
 // maxShownLost is how much of what is lost is shown, in cells: some lines.
 const maxShownLost = 400
 
-// notTyped says what was typed and is lost, in a line; "": nothing is. It waits for the last of
-// what the host has said, so the connection must have ended.
-func (k *localKeys) notTyped() string {
+// notTyped returns a line for the user about what is lost; "": nothing is. It waits for the last
+// that the host has said, so the connection must have ended.
+func (k *typedKeys) notTyped() string {
 	<-k.taken.ended
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -180,5 +181,5 @@ func (k *localKeys) notTyped() string {
 		return "termhost: what you typed last is dropped; type it again\n"
 	}
 	return fmt.Sprintf("termhost: not typed, as far as the host has said: %s\n",
-		viewer.QuoteKeys(p, len(p)+k.more, maxShownLost))
+		width.Quote(p, len(p)+k.more, maxShownLost))
 }

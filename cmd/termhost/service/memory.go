@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"io/fs"
@@ -9,18 +9,17 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-
-	"termhost/cmd/termhost/config"
 )
 
 // cgroupShare is the part of a cgroup's memory that the host keeps to. The programs in its
 // terminals are in the cgroup too, and need the rest.
 const cgroupShare = 2
 
-// setMemoryLimit sets the limit of Go's garbage collector: the configured one, else what GOMEMLIMIT
-// says, which the runtime has read, else the host's share of what its cgroup may have.
-func setMemoryLimit(configured config.Size, log *slog.Logger) {
-	limit := int64(configured)
+// SetMemoryLimit sets the limit of Go's garbage collector, in bytes: the configured one or, if that
+// is 0, what GOMEMLIMIT says, which the runtime has read, or the host's share of what its cgroup
+// may have.
+func SetMemoryLimit(configured int64, log *slog.Logger) {
+	limit := configured
 	if limit == 0 && os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}

@@ -1,91 +1,74 @@
-package main
+// Package man has the manual: the page for man(1), and texts about topics that are told at length.
+package man
 
 import (
 	"embed"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"termhost/sshd/verbs"
 )
 
-// manualText is what of the manual page is no table, in the language of man(7). Lines that begin
-// with @ are replaced by the tables.
+// manualText is the manual page without its tables, in the language of man(7). Page replaces the
+// lines that begin with @ by the tables.
 //
 //go:embed termhost.1.in
 var manualText string
 
-// topicTexts are what is told at length, a file for each topic. They are Markdown that reads well
-// as it stands: README.md links to them, too.
+// topicTexts has a file for each topic. The files are Markdown that reads well as it stands:
+// README.md links to them, too.
 //
-//go:embed man/*.md
+//go:embed *.md
 var topicTexts embed.FS
 
-// topics returns the topics with their titles, in the order of the alphabet.
-func topics() (names, titles []string) {
-	files, err := topicTexts.ReadDir("man")
+// Topics returns the topics with their titles, in the order of the alphabet.
+func Topics() (names, titles []string) {
+	files, err := topicTexts.ReadDir(".")
 	if err != nil {
 		panic(err) // it is part of the program
 	}
 	for _, f := range files {
 		name := strings.TrimSuffix(f.Name(), ".md")
-		title, _, _ := strings.Cut(topic(name), "\n")
+		title, _, _ := strings.Cut(Topic(name), "\n")
 		names, titles = append(names, name), append(titles, strings.TrimPrefix(title, "# "))
 	}
 	return names, titles
 }
 
-// topic returns a topic's text; "": there is none.
-func topic(name string) string {
-	text, err := topicTexts.ReadFile("man/" + name + ".md")
+// Topic returns a topic's text; "": there is none.
+func Topic(name string) string {
+	text, err := topicTexts.ReadFile(name + ".md")
 	if err != nil {
 		return ""
 	}
 	return string(text)
 }
 
-// manual prints the manual page, or the text about a topic.
-func manual(c *call) int {
-	fs := c.flags()
-	if code, ok := c.parse(fs, 1); !ok {
-		return code
-	}
-	text := manualPage()
-	if name := fs.Arg(0); name != "" {
-		names, _ := topics()
-		if !slices.Contains(names, name) {
-			return c.badUsage(fmt.Sprintf("there is no topic %q: there are %s", name,
-				strings.Join(names, ", ")))
-		}
-		text = topic(name)
-	}
-	if _, err := io.WriteString(c.std.out, text); err != nil {
-		return exitFailure
-	}
-	return exitOK
-}
+// Command is an entry of the page's list of commands.
+type Command struct{ Name, Usage, Help string }
 
-// manualPage returns the manual page, in the language of man(7).
-func manualPage() string {
+// Page returns the manual page, in the language of man(7). It lists commands, the verbs of a host
+// and the topics.
+func Page(version string, commands []Command) string {
 	w := new(strings.Builder)
 	for line := range strings.Lines(manualText) {
 		switch line {
 		case "@COMMANDS\n":
-			for _, own := range ownCommands() {
-				entry(w, "termhost "+own.name, own.usage, own.help)
+			for _, c := range commands {
+				entry(w, "termhost "+c.Name, c.Usage, c.Help)
 			}
 		case "@VERBS\n":
 			for _, v := range verbs.Verbs() {
 				verbEntry(w, v)
 			}
 		case "@TOPICS\n":
-			names, titles := topics()
+			names, titles := Topics()
 			for i, name := range names {
 				entry(w, "termhost man "+name, "", titles[i])
 			}
 		default:
-			w.WriteString(strings.ReplaceAll(line, "@VERSION", roff(version())))
+			w.WriteString(strings.ReplaceAll(line, "@VERSION", roff(version)))
 		}
 	}
 	return w.String()
@@ -120,7 +103,7 @@ func verbEntry(w io.Writer, v verbs.Verb) {
 	io.WriteString(w, ".RE\n")
 }
 
-// roff writes text so that groff takes no part of it for its own.
+// roff escapes text, so that groff takes no part of it for a request or an escape sequence.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"net"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// notifyReady tells the service manager, if it has asked for that, that this process can be
-// connected to (sd_notify(3)). Programs that it starts do not learn the address.
-func notifyReady() error {
+// NotifyReady tells the service manager, if it has asked for that, that this process accepts
+// connections (sd_notify(3)). Programs that this process starts do not learn the manager's address.
+func NotifyReady() error {
 	const variable = "NOTIFY_SOCKET"
 	name := os.Getenv(variable)
 	if name == "" {

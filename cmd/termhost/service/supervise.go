@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// firstPause is how long a host that has crashed is waited with before the next is started. It
-	// doubles with every crash up to lastPause, and begins anew after a host that ran settledTime.
+	// firstPause is the time between the crash of a host and the start of the next. It doubles
+	// with every crash up to lastPause, and begins anew after a host that ran settledTime.
 	firstPause  = 100 * time.Millisecond
 	lastPause   = 10 * time.Second
 	settledTime = 10 * time.Second
@@ -21,10 +21,12 @@ const (
 
 // supervisor is process 1 of a container: it runs a host, starts it again when it crashes, and
 // collects the statuses of all processes whose parents have ended. The host starts a keeper as it
-// does elsewhere, which with its terminals becomes the supervisor's child when the host crashes.
+// does elsewhere. When the host crashes, the keeper with its terminals becomes the supervisor's
+// child.
 type supervisor struct {
 	argv []string // of the host
-	std  stdio
+	stop syscall.Signal
+	out  io.Writer // for messages
 
 	host    int       // its process id; 0: none runs
 	started time.Time // when it was started
@@ -34,36 +36,34 @@ type supervisor struct {
 	ending  bool // a signal has asked for the end
 }
 
-// superviseHost runs `termhost serve` with args until it ends for good, and returns the exit code.
-// That is an end with status 0, one that was asked for by a signal, or a failure of the first host
-// right after its start: a mistake in the configuration, which another start does not mend.
-func superviseHost(std stdio, args []string) int {
-	self, err := os.Executable()
-	if err != nil {
-		return fail(std, exitFailure, "this program does not know where it is: "+err.Error(), "")
-	}
+// Supervise runs a host, whose command line is argv, until it ends for good, and returns its exit
+// status. It ends for good with status 0, when a signal has asked for the end, or if the first host
+// fails right after its start: a mistake in the configuration, which another start does not mend.
+// The signal stop has a host end its terminals. Messages for the user go to out. There is an error
+// only if the first host cannot be started.
+func Supervise(argv []string, stop syscall.Signal, out io.Writer) (status int, err error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	children := make(chan os.Signal, 1) // one is enough: all that have ended are collected then
 	signal.Notify(children, syscall.SIGCHLD)
 	defer signal.Stop(children)
-	// Process 1 has it anyway. Behind an init, as of `docker run --init`, orphans would be that
-	// one's, and the keeper as well.
+	// Process 1 gets orphans anyway. Behind an init, as of `docker run --init`, the init would get
+	// them, the keeper among them.
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	s := &supervisor{argv: append([]string{self}, args...), std: std, pause: firstPause}
+	s := &supervisor{argv: argv, stop: stop, out: out, pause: firstPause}
 	if err := s.start(); err != nil {
-		return fail(std, exitFailure, err.Error(), "")
+		return 0, err
 	}
 	for {
 		select {
 		case sig := <-signals:
 			if s.pass(sig) {
-				return exitOK
+				return 0, nil
 			}
 		case <-children:
-			if code, over := s.collect(); over {
-				return code
+			if status, over := s.collect(); over {
+				return status, nil
 			}
 		case <-s.again:
 			s.again = nil
@@ -96,8 +96,8 @@ func (s *supervisor) pass(sig os.Signal) (over bool) {
 	to := sig.(syscall.Signal)
 	switch to {
 	case syscall.SIGTERM:
-		to = stopSignal
-	case syscall.SIGQUIT: // of a person at the container's terminal, see catchSignals
+		to = s.stop
+	case syscall.SIGQUIT: // of a person at the container's terminal, who means ^C
 		to = syscall.SIGINT
 	}
 	s.ending = s.ending || sig == syscall.SIGTERM
@@ -110,32 +110,32 @@ func (s *supervisor) pass(sig os.Signal) (over bool) {
 
 // collect collects the statuses of the children that have ended. over is set when the host was one
 // of them and no other is to be started.
-func (s *supervisor) collect() (code int, over bool) {
+func (s *supervisor) collect() (status int, over bool) {
 	for {
 		var ws syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
 		switch {
 		case err == syscall.EINTR:
 		case err != nil || pid <= 0:
-			return exitOK, false
+			return 0, false
 		case pid == s.host:
 			s.host = 0
-			if code, over := s.hostEnded(ws); over {
-				return code, true
+			if status, over := s.hostEnded(ws); over {
+				return status, true
 			}
 		}
 	}
 }
 
 // hostEnded decides what the end of the host means.
-func (s *supervisor) hostEnded(ws syscall.WaitStatus) (code int, over bool) {
+func (s *supervisor) hostEnded(ws syscall.WaitStatus) (status int, over bool) {
 	ran := time.Since(s.started)
 	if ran >= settledTime {
 		s.pause = firstPause
 	}
 	switch {
-	case ws.Exited() && ws.ExitStatus() == exitOK, s.ending:
-		return max(ws.ExitStatus(), exitOK), true // -1 after a signal
+	case ws.Exited() && ws.ExitStatus() == 0, s.ending:
+		return max(ws.ExitStatus(), 0), true // -1 after a signal
 	case ws.Exited() && !s.wasUp && ran < settledTime:
 		return ws.ExitStatus(), true
 	}
@@ -146,7 +146,7 @@ func (s *supervisor) hostEnded(ws syscall.WaitStatus) (code int, over bool) {
 	}
 	s.say("the host has ended %s; it is started again in %v", how, s.pause)
 	s.later()
-	return exitOK, false
+	return 0, false
 }
 
 // later has a host started after the pause.
@@ -156,5 +156,5 @@ func (s *supervisor) later() {
 }
 
 func (s *supervisor) say(format string, args ...any) {
-	_, _ = io.WriteString(s.std.err, "termhost: "+fmt.Sprintf(format, args...)+"\n")
+	_, _ = io.WriteString(s.out, "termhost: "+fmt.Sprintf(format, args...)+"\n")
 }

@@ -1,4 +1,8 @@
-package main
+// Package access says who may log in to a host: it reads the keys, tokens and principals that a
+// configuration names into a keys.Ring and an authz.Authority, makes what is missing on a first
+// run, and puts another configuration in force without a moment in which anybody may do more than
+// one of the two allows.
+package access
 
 import (
 	"cmp"
@@ -23,16 +27,17 @@ import (
 	"termhost/keys"
 )
 
-// access holds the host's own keys, and the keys and tokens of those who may log in.
-type access struct {
-	log       *slog.Logger
-	signers   []gossh.Signer
-	ring      *keys.Ring
-	authority *authz.Authority
-	audit     *logs.Audit
-	identity  string // file of the client key that was made on a first run; "": none was
-	first     bool   // that run is this one
+// Keys holds the host's own keys, and the keys and tokens of those who may log in. Configure and
+// StaysOpen must not be called concurrently, and the fields are not to be changed meanwhile.
+type Keys struct {
+	Signers   []gossh.Signer // the host's own keys, as [HostKeys] has read them
+	Ring      *keys.Ring
+	Authority *authz.Authority
+	Audit     *logs.Audit
+	Identity  string // file of the client key that was made on a first run; "": none was
+	First     bool   // that run is this one
 
+	log       *slog.Logger
 	directory atomic.Pointer[authz.Directory] // in force
 
 	home  string   // the home folder of the user who runs the host
@@ -63,7 +68,7 @@ func directoryOf(principals []config.Principal) (*authz.Directory, error) {
 
 // setPrincipals puts other principals in force, and ends connections that they do not allow. It
 // must not be called concurrently.
-func (a *access) setPrincipals(principals []config.Principal) error {
+func (a *Keys) setPrincipals(principals []config.Principal) error {
 	directory, err := directoryOf(principals)
 	if err != nil {
 		return err
@@ -72,17 +77,18 @@ func (a *access) setPrincipals(principals []config.Principal) error {
 	// before their entries, and added after them.
 	fresh := directory.Lines()
 	gone := func(line string) bool { return !slices.Contains(fresh, line) }
-	if err := a.ring.SetLines(slices.DeleteFunc(slices.Clone(a.lines), gone)); err != nil {
+	if err := a.Ring.SetLines(slices.DeleteFunc(slices.Clone(a.lines), gone)); err != nil {
 		return err
 	}
-	a.authority.SetDirectory(directory)
+	a.Authority.SetDirectory(directory)
 	a.directory.Store(directory)
 	a.lines = fresh
-	return a.ring.SetLines(fresh)
+	return a.Ring.SetLines(fresh)
 }
 
-// openAccess reads all keys. If nobody could log in on a first run, it makes a client key.
-func openAccess(cfg config.Config, log *slog.Logger) (*access, error) {
+// Open reads all keys, and opens the audit log. If nobody could log in on a first run, it makes a
+// client key. The result must be closed.
+func Open(cfg config.Config, log *slog.Logger) (*Keys, error) {
 	first, err := isFirstRun(cfg)
 	if err != nil {
 		return nil, err
@@ -90,7 +96,7 @@ func openAccess(cfg config.Config, log *slog.Logger) (*access, error) {
 	if err := keys.EnsureStateDir(cfg.StateDir); err != nil {
 		return nil, err
 	}
-	a := &access{log: log}
+	a := &Keys{log: log}
 	login := "owner"
 	if u, err := user.Current(); err == nil {
 		login = u.Username
@@ -101,7 +107,7 @@ func openAccess(cfg config.Config, log *slog.Logger) (*access, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.identity, a.first = key.Path, first
+		a.Identity, a.First = key.Path, first
 	}
 	directory, err := directoryOf(cfg.Principals)
 	if err != nil {
@@ -118,48 +124,54 @@ func openAccess(cfg config.Config, log *slog.Logger) (*access, error) {
 	options.Lines, options.LoginUser = directory.Lines(), login
 	options.Home, options.StateDir, options.Log = home, cfg.StateDir, log
 	options.Leads = a.isAdmin
-	a.ring, err = keys.Open(options)
+	a.Ring, err = keys.Open(options)
 	if err != nil {
 		return nil, err
 	}
 	// This comes late because it writes to the state folder, which must stay empty if the start
 	// is refused: the next one is a first run still.
-	a.signers, err = hostKeys(cfg)
+	a.Signers, err = HostKeys(cfg)
 	if err != nil {
-		return nil, errors.Join(err, a.ring.Close())
+		return nil, errors.Join(err, a.Ring.Close())
 	}
 	tokens, err := keys.OpenTokens(keys.TokenOptions{StateDir: cfg.StateDir, Rand: rand.Reader})
 	if err != nil {
-		return nil, errors.Join(err, a.ring.Close())
+		return nil, errors.Join(err, a.Ring.Close())
 	}
 	invitations, err := keys.OpenInvitations(
 		keys.TokenOptions{StateDir: cfg.StateDir, Rand: rand.Reader})
 	if err != nil {
-		return nil, errors.Join(err, a.ring.Close())
+		return nil, errors.Join(err, a.Ring.Close())
 	}
 	pageKey, err := keys.PageKey(cfg.StateDir, rand.Reader)
 	if err != nil {
-		return nil, errors.Join(err, a.ring.Close())
+		return nil, errors.Join(err, a.Ring.Close())
 	}
-	a.audit = openAudit(cfg, log)
-	a.authority = authz.NewAuthority(authz.AuthorityOptions{
-		Ring: a.ring, Tokens: tokens, Invitations: invitations, Directory: directory,
-		PageKey: pageKey, Clock: time.Now, Log: log, Audit: a.audit.Logger,
+	a.Audit = openAudit(cfg, log)
+	a.Authority = authz.NewAuthority(authz.AuthorityOptions{
+		Ring: a.Ring, Tokens: tokens, Invitations: invitations, Directory: directory,
+		PageKey: pageKey, Clock: time.Now, Log: log, Audit: a.Audit.Logger,
 	})
-	if a.ring.Empty() {
+	if a.Ring.Empty() {
 		log.Warn("nobody can log in: no key is authorised", "files", cfg.SSH.AuthorizedKeysFiles)
 	}
 	return a, nil
 }
 
 // isAdmin reports whether a key is an admin's.
-func (a *access) isAdmin(id keys.Identity) bool {
+func (a *Keys) isAdmin(id keys.Identity) bool {
 	p, err := a.directory.Load().KeyPrincipal(id)
 	return err == nil && p.Role == authz.Admin
 }
 
+// Files returns the paths of the files of a configuration that say who may log in.
+func (a *Keys) Files(cfg config.SSH) []string {
+	options := a.files(cfg)
+	return options.Paths()
+}
+
 // files returns the files that say who may log in.
-func (a *access) files(cfg config.SSH) keys.Options {
+func (a *Keys) files(cfg config.SSH) keys.Options {
 	return keys.Options{
 		AuthorizedKeysFiles: append([]string{a.own}, cfg.AuthorizedKeysFiles...),
 		TrustedUserCAFiles:  cfg.TrustedUserCAFiles,
@@ -167,16 +179,16 @@ func (a *access) files(cfg config.SSH) keys.Options {
 	}
 }
 
-// hostKeys reads the host's own keys.
-func hostKeys(cfg config.Config) ([]gossh.Signer, error) {
+// HostKeys reads the host's own keys.
+func HostKeys(cfg config.Config) ([]gossh.Signer, error) {
 	return keys.HostKeys(keys.HostKeyOptions{StateDir: cfg.StateDir,
 		Files: cfg.SSH.HostKeyFiles, CertificateFiles: cfg.SSH.HostCertificateFiles,
 		Rand: rand.Reader})
 }
 
-// configure puts other files and principals in force, and ends connections that they do not allow.
-// After an error nothing has changed. It must not be called concurrently.
-func (a *access) configure(old, next config.Config) error {
+// Configure puts other files and principals in force, and ends connections that they do not allow.
+// After an error nothing has changed.
+func (a *Keys) Configure(old, next config.Config) error {
 	before, after := a.files(old.SSH), a.files(next.SSH)
 	switch samePeople := reflect.DeepEqual(old.Principals, next.Principals); {
 	case !reflect.DeepEqual(before, after):
@@ -190,32 +202,32 @@ func (a *access) configure(old, next config.Config) error {
 	both := before
 	both.AuthorizedKeysFiles = common(before.AuthorizedKeysFiles, after.AuthorizedKeysFiles)
 	both.TrustedUserCAFiles = common(before.TrustedUserCAFiles, after.TrustedUserCAFiles)
-	err := a.ring.SetFiles(both)
+	err := a.Ring.SetFiles(both)
 	if err == nil {
 		err = a.setPrincipals(next.Principals)
 	}
 	if err == nil {
-		err = a.ring.SetFiles(after)
+		err = a.Ring.SetFiles(after)
 	}
 	if err == nil {
 		return nil
 	}
 	// Should what was in force not be accepted any more, fewer keys are in force, not more.
-	return errors.Join(err, a.setPrincipals(old.Principals), a.ring.SetFiles(before))
+	return errors.Join(err, a.setPrincipals(old.Principals), a.Ring.SetFiles(before))
 }
 
-// errNobody refuses a configuration. Who wants that ends the host.
+// errNobody refuses a configuration.
 var errNobody = errors.New("with it nobody could log in any more: it names no key, and its" +
 	" authorized_keys files have none; to have that, stop the host")
 
-// staysOpen returns errNobody if somebody may log in now and nobody could with another
-// configuration. One that names the same keys changes nothing about that, even if their files are
-// empty now: what they had may be in force still. A file that configure would refuse is not
-// staysOpen's business.
-func (a *access) staysOpen(old, next config.Config) error {
+// StaysOpen returns an error if somebody may log in now and nobody could with another
+// configuration. One that names the same keys is accepted even if their files are empty now: the
+// keys that the files had may still be in force. A file that Configure would refuse is not
+// StaysOpen's business.
+func (a *Keys) StaysOpen(old, next config.Config) error {
 	same := reflect.DeepEqual(a.files(old.SSH), a.files(next.SSH)) &&
 		reflect.DeepEqual(old.Principals, next.Principals)
-	if same || a.ring.Empty() {
+	if same || a.Ring.Empty() {
 		return nil
 	}
 	directory, err := directoryOf(next.Principals)
@@ -240,8 +252,9 @@ func common(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !slices.Contains(b, s) })
 }
 
-func (a *access) close() error {
-	return errors.Join(a.authority.Close(), a.ring.Close(), a.audit.Close())
+// Close closes the files, and stops watching them.
+func (a *Keys) Close() error {
+	return errors.Join(a.Authority.Close(), a.Ring.Close(), a.Audit.Close())
 }
 
 // isFirstRun reports whether nothing is set up yet: there is no state, nobody is authorised, and
@@ -261,7 +274,7 @@ func isFirstRun(cfg config.Config) (bool, error) {
 		return false, fmt.Errorf("cannot read the state folder: %w", err)
 	}
 	// The keeper may have been started first: systemd does so.
-	used := func(e fs.DirEntry) bool { return e.Name() != keeperName }
+	used := func(e fs.DirEntry) bool { return e.Name() != filepath.Base(cfg.KeeperFolder()) }
 	return !slices.ContainsFunc(entries, used), nil
 }
 
@@ -270,12 +283,12 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// writeKnownHosts writes a known_hosts file for the address to the state folder. It returns the
+// WriteKnownHosts writes a known_hosts file for the address to the state folder. It returns the
 // file's path, or "" if there is none for that address or it cannot be written, which is logged.
-func (a *access) writeKnownHosts(stateDir, addr string) string {
+func (a *Keys) WriteKnownHosts(stateDir, addr string) string {
 	path := filepath.Join(stateDir, "known_hosts")
 	var public []gossh.PublicKey
-	for _, s := range a.signers {
+	for _, s := range a.Signers {
 		if _, isCert := s.PublicKey().(*gossh.Certificate); !isCert {
 			public = append(public, s.PublicKey())
 		}
