@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"termhost/ahp/journal"
 	"termhost/ptypool/statefile"
 )
 
@@ -36,6 +37,9 @@ func hintFor(err error) string {
 	var l *listenError
 	if errors.As(err, &l) && errors.Is(err, syscall.EADDRINUSE) {
 		return "another termhost may be running; stop it, or set " + l.key + " to another port"
+	}
+	if newer := (*journal.NewerError)(nil); errors.As(err, &newer) {
+		return "run the newer termhost, or set state_dir to another folder"
 	}
 	return ""
 }

@@ -17,6 +17,7 @@ import (
 
 	"termhost/ahp/acp"
 	"termhost/ahp/host"
+	"termhost/ahp/journal"
 	"termhost/ahp/ws"
 	"termhost/cmd/termhost/config"
 	"termhost/ptypool/keeper"
@@ -61,6 +62,9 @@ func startServer(cfg config.Config, log *slog.Logger) (_ *server, err error) {
 		return nil, err
 	}
 	if s.lock, err = lockState(cfg.StateDir, log); err != nil {
+		return nil, err
+	}
+	if err = journal.CheckFormats(cfg.StateDir); err != nil {
 		return nil, err
 	}
 	if err = s.listen(); err != nil {
