@@ -39,9 +39,9 @@ func CheckFormats(stateDir string) error {
 		if f := formatOf(dir); f > Format {
 			return &NewerError{e.Name(), "description", f, Format}
 		}
-		var newer *termlog.FormatError
-		if err := termlog.CheckFormat(dir); errors.As(err, &newer) && newer.Format > termlog.Format {
-			return &NewerError{e.Name(), "log", newer.Format, termlog.Format}
+		var other *termlog.FormatError
+		if errors.As(termlog.CheckFormat(dir), &other) && other.Format > termlog.Format {
+			return &NewerError{e.Name(), "log", other.Format, termlog.Format}
 		}
 	}
 	return nil

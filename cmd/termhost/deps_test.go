@@ -79,6 +79,9 @@ func mayImport() map[string][]string {
 		"cmd/termhost/logs":     {"authz", "ptypool/statefile"},
 		"cmd/termhost/share":    with(outside, "ptypool", "ptypool/keyboard", "ptypool/nonce", "ptypool/vt"),
 		"cmd/termhost/sshcmd":   nil,
+
+		// A program of its own, which only packages are made with.
+		"cmd/termhost/dist/sbom": nil,
 	}
 }
 

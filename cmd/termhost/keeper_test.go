@@ -370,10 +370,9 @@ func TestAKeeperOfAnotherVersionIsToldAboutAndCanBeStopped(t *testing.T) {
 			if _, err := out.Read(make([]byte, 2)); err != nil {
 				t.Fatal(err)
 			}
-			said, err := verbOf(h, "serve").CombinedOutput()
-			if err == nil || !strings.Contains(string(said), "version "+c.version) ||
-				!strings.Contains(string(said), c.why) ||
-				!strings.Contains(string(said), "`termhost stop`") {
+			said, err := refused(t, h)
+			if err == nil || !strings.Contains(said, "version "+c.version) ||
+				!strings.Contains(said, c.why) || !strings.Contains(said, "`termhost stop`") {
 				t.Errorf("serve ends with %v, and says %s", err, said)
 			}
 			do("stop")

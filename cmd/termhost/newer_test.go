@@ -2,17 +2,21 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"termhost/ahp/hosttest"
 	"termhost/ahp/journal"
+	"termhost/cmd/termhost/bench"
 	"termhost/ptypool/termlog"
 )
 
@@ -55,10 +59,10 @@ func TestAStateFolderOfANewerTermhostIsLeftAlone(t *testing.T) {
 			}
 			writeFile(t, files[0], string(after))
 
-			said, err := verbOf(h, "serve").CombinedOutput()
+			said, err := refused(t, h)
 			for _, want := range []string{"a newer termhost has written", c.what, "format 2",
 				"hint: run the newer termhost"} {
-				if err == nil || !strings.Contains(string(said), want) {
+				if err == nil || !strings.Contains(said, want) {
 					t.Errorf("serve ends with %v, without %q: %s", err, want, said)
 				}
 			}
@@ -86,6 +90,21 @@ func TestAStateFolderOfANewerTermhostIsLeftAlone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refused runs `termhost serve` with the configuration of a host that has ended, where it is to fail,
+// and returns what it says.
+func refused(t *testing.T, h *bench.Host) (said string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "termhost", "serve", "-c", h.File)
+	cmd.Env, cmd.WaitDelay = h.Cmd.Env, time.Second
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		err = nil // it serves
+	}
+	return string(out), err
 }
 
 // fileText returns what is in a file.
