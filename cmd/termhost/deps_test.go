@@ -86,6 +86,9 @@ func mayImport() map[string][]string {
 		"cmd/termhost/share":    with(outside, "cmd/termhost/tty", "ptypool", "ptypool/keyboard", "ptypool/nonce", "ptypool/vt"),
 		"cmd/termhost/sshcmd":   nil,
 		"cmd/termhost/tty":      nil,
+
+		// A program of its own, which only packages are made with.
+		"cmd/termhost/dist/sbom": nil,
 	}
 }
 

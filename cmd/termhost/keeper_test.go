@@ -14,6 +14,7 @@ import (
 
 	"termhost/ahp/hosttest"
 	"termhost/cmd/termhost/bench"
+	"termhost/ptypool/keeper"
 )
 
 // keepersOf returns the process ids of the keepers of a state folder.
@@ -322,8 +323,9 @@ func TestStopEndsWhateverIsThere(t *testing.T) {
 	}
 }
 
-// oldKeeperMain is a keeper that understands no host of today. Its argument is its folder.
-func oldKeeperMain() {
+// otherKeeperMain is a keeper that understands no host of today. Its arguments are its folder, its
+// version, and the protocol that it speaks, which is the oldest that it understands.
+func otherKeeperMain() {
 	l, err := net.Listen("unixpacket", filepath.Join(os.Args[1], "sock"))
 	if err != nil {
 		panic(err)
@@ -335,38 +337,51 @@ func oldKeeperMain() {
 			panic(err)
 		}
 		_, _ = c.Read(make([]byte, 4096)) // whoever it is gets the same answer
-		fmt.Fprintf(c, `{"op":"answer","version":"0.0.1","protocol":0,"pid":%d}`, os.Getpid())
+		fmt.Fprintf(c, `{"op":"answer","version":%q,"protocol":%s,"oldest":%[2]s,"pid":%d}`,
+			os.Args[2], os.Args[3], os.Getpid())
 		c.Close()
 	}
 }
 
 func TestAKeeperOfAnotherVersionIsToldAboutAndCanBeStopped(t *testing.T) {
 	t.Parallel()
-	start, state, do := keptHost(t, "")
-	h := start()
-	do("stop")
-	old := exec.Command("oldkeeper", filepath.Join(state, "keeper"))
-	out, err := old.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		version, why string
+		protocol     int
+	}{
+		{"0.0.1", "it is too old", keeper.Oldest - 1},
+		{"99.0.0", "it is newer", keeper.Protocol + 1},
+	} {
+		t.Run(c.version, func(t *testing.T) {
+			t.Parallel()
+			start, state, do := keptHost(t, "")
+			h := start()
+			do("stop")
+			other := exec.Command("otherkeeper", filepath.Join(state, "keeper"), c.version,
+				strconv.Itoa(c.protocol))
+			out, err := other.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := other.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer other.Process.Kill()
+			if _, err := out.Read(make([]byte, 2)); err != nil {
+				t.Fatal(err)
+			}
+			said, err := refused(t, h)
+			if err == nil || !strings.Contains(said, "version "+c.version) ||
+				!strings.Contains(said, c.why) || !strings.Contains(said, "`termhost stop`") {
+				t.Errorf("serve ends with %v, and says %s", err, said)
+			}
+			do("stop")
+			if err := other.Wait(); err == nil {
+				t.Error("it has ended by itself")
+			}
+			start()
+		})
 	}
-	if err := old.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer old.Process.Kill()
-	if _, err := out.Read(make([]byte, 2)); err != nil {
-		t.Fatal(err)
-	}
-	said, err := verbOf(h, "serve").CombinedOutput()
-	if err == nil || !strings.Contains(string(said), "version 0.0.1") ||
-		!strings.Contains(string(said), "`termhost stop`") {
-		t.Errorf("serve ends with %v, and says %s", err, said)
-	}
-	do("stop")
-	if err := old.Wait(); err == nil {
-		t.Error("it has ended by itself")
-	}
-	start()
 }
 
 // TestARunningTerminalNeedsNoDescriptionOnDisk: the disk may have been full when it was made.

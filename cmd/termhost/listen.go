@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"termhost/ahp/journal"
 )
 
 // listenError is the error for an address that cannot be listened on.
@@ -31,6 +33,9 @@ func hintFor(err error) string {
 	var l *listenError
 	if errors.As(err, &l) && errors.Is(err, syscall.EADDRINUSE) {
 		return "another termhost may be running; stop it, or set " + l.key + " to another port"
+	}
+	if newer := (*journal.NewerError)(nil); errors.As(err, &newer) {
+		return "run the newer termhost, or set state_dir to another folder"
 	}
 	return ""
 }

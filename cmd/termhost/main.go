@@ -55,7 +55,7 @@ func ownCommands() []command {
 		{"man", "[TOPIC]",
 			"print the manual page, for `man -l -`, or what there is to know about a TOPIC",
 			manual},
-		{"version", "", "print the version", printVersion},
+		{"version", "[--json]", "print the version", printVersion},
 		{"help", "[COMMAND]", "show this, or explain a command", help},
 	}
 }

@@ -30,10 +30,10 @@ func TestMain(m *testing.M) {
 	}
 	slowtest.Overlap()
 	testscript.Main(m, map[string]func(){
-		"termhost":  main,
-		"acpagent":  acpAgentMain,
-		"acpeditor": acpEditorMain,
-		"oldkeeper": oldKeeperMain,
+		"termhost":    main,
+		"acpagent":    acpAgentMain,
+		"acpeditor":   acpEditorMain,
+		"otherkeeper": otherKeeperMain,
 	})
 }
 

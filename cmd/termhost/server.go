@@ -17,6 +17,7 @@ import (
 
 	"termhost/ahp/acp"
 	"termhost/ahp/host"
+	"termhost/ahp/journal"
 	"termhost/ahp/ws"
 	"termhost/cmd/termhost/access"
 	"termhost/cmd/termhost/config"
@@ -63,6 +64,9 @@ func startServer(cfg config.Config, log *slog.Logger) (_ *server, err error) {
 		return nil, err
 	}
 	if s.lock, err = hostlock.Lock(cfg.StateDir, log); err != nil {
+		return nil, err
+	}
+	if err = journal.CheckFormats(cfg.StateDir); err != nil {
 		return nil, err
 	}
 	if err = s.listen(); err != nil {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"termhost/ahp/host"
+	"termhost/ahp/journal"
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/hostlock"
 	"termhost/cmd/termhost/logs"
@@ -101,6 +102,11 @@ func stopRest(cfg config.Config, log *slog.Logger, out io.Writer) error {
 		return err
 	case running:
 		hosting.Keeper = link
+	}
+	if journal.CheckFormats(cfg.StateDir) != nil {
+		// Only that newer termhost may change the folder; it notes how terminals ended when it
+		// starts. The system hangs up those that run.
+		return link.Stop()
 	}
 	h, err := host.New(hosting)
 	if err != nil {

@@ -100,7 +100,7 @@ func Dial(folder, version string) (*Client, error) {
 func (c *Client) hello(version string) error {
 	_ = c.conn.SetDeadline(time.Now().Add(helloTime))
 	err := c.conn.send(message{
-		Op: opHello, Protocol: Protocol, Oldest: oldest, Version: version, Pid: os.Getpid(),
+		Op: opHello, Protocol: Protocol, Oldest: Oldest, Version: version, Pid: os.Getpid(),
 	})
 	var m message
 	for err == nil && m.Op != opAnswer { // a program may end meanwhile, which the list tells
@@ -114,8 +114,10 @@ func (c *Client) hello(version string) error {
 		return &BusyError{Pid: m.Pid}
 	case m.Error != "":
 		return &VersionError{Version: m.Version, Why: m.Error, Pid: m.Pid}
-	case m.Protocol < oldest:
+	case m.Protocol < Oldest:
 		return &VersionError{Version: m.Version, Why: "it is too old", Pid: m.Pid}
+	case m.Oldest > Protocol:
+		return &VersionError{Version: m.Version, Why: "it is newer", Pid: m.Pid}
 	}
 	c.Pid, c.Version, c.Boot, c.protocol = m.Pid, m.Version, m.Boot, m.Protocol
 	return nil

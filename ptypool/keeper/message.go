@@ -22,8 +22,8 @@ const (
 	Protocol = 2
 	// sealing is the version from which on a keeper gives shells their nonces, and seals.
 	sealing = 2
-	// oldest is the lowest version of the other side that this one understands.
-	oldest = 1
+	// Oldest is the lowest version of the other side that this one understands.
+	Oldest = 1
 
 	// maxPacket, in bytes, is the longest message: the kernel's default takes twice as much.
 	maxPacket = 64 << 10

@@ -205,11 +205,11 @@ func (s *server) serve(c *conn) {
 	_ = c.SetReadDeadline(time.Time{})
 	h := &session{s: s, conn: c, pid: pid}
 	answer := message{
-		Op: opAnswer, Seq: hello.Seq, Protocol: Protocol, Oldest: oldest,
+		Op: opAnswer, Seq: hello.Seq, Protocol: Protocol, Oldest: Oldest,
 		Version: s.cfg.Version, Boot: BootID(), Pid: os.Getpid(),
 	}
 	switch other := s.admit(h, hello.Protocol); {
-	case hello.Protocol < oldest:
+	case hello.Protocol < Oldest:
 		answer.Error = fmt.Sprintf("this keeper (%s) does not serve a host as old as %s",
 			s.cfg.Version, hello.Version)
 	case other != nil:
@@ -233,7 +233,7 @@ func (s *server) serve(c *conn) {
 func (s *server) admit(h *session, protocol int) (other *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.host == nil && protocol >= oldest {
+	if s.host == nil && protocol >= Oldest {
 		s.host = h
 		s.settle()
 		return nil

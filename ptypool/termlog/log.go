@@ -107,6 +107,24 @@ func (b *Buffer) Open(dir string) (*Log, error) {
 	return l, err
 }
 
+// CheckFormat returns a *FormatError if the log in the folder dir has another format than [Format].
+// Unlike Open it changes nothing, and returns nil where there is no log.
+func CheckFormat(dir string) error {
+	for i := range Segments {
+		f, err := statefile.Open(segmentPath(dir, i), os.O_RDONLY, 0)
+		if err != nil {
+			continue
+		}
+		s := segment{f: f}
+		err = s.readHeader()
+		f.Close()
+		if other := (*FormatError)(nil); errors.As(err, &other) {
+			return err
+		}
+	}
+	return nil
+}
+
 // Damage says for people what of the log was found to be lost when it was opened, and in which
 // files; "": nothing. What was no segment is left aside, under a name that ends in ".damaged".
 func (l *Log) Damage() string { return strings.Join(l.damage, ", ") }

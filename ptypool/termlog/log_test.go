@@ -334,6 +334,9 @@ func TestALogOfANewerFormatIsRefused(t *testing.T) {
 	}
 	f.Close()
 	var newer *FormatError
+	if err := CheckFormat(dir); !errors.As(err, &newer) || newer.Format != 9 {
+		t.Errorf("checked, it is %v, want a *FormatError", err)
+	}
 	if _, err := Open(dir); !errors.As(err, &newer) || newer.Format != 9 {
 		t.Errorf("got %v, want a *FormatError", err)
 	}

@@ -20,7 +20,8 @@ import (
 const (
 	segmentHeader = 32
 	magic         = "thlog\x00"
-	format        = 1
+	// Format is the format of a log. No other one is read.
+	Format = 1
 )
 
 // segment is one of a log's pieces. A generation of 0 means that it holds nothing.
@@ -46,7 +47,7 @@ func (s *segment) readHeader() error {
 	if string(h[:6]) != magic || sum != binary.LittleEndian.Uint32(h[28:]) {
 		return nil
 	}
-	if f := binary.LittleEndian.Uint16(h[6:]); f != format {
+	if f := binary.LittleEndian.Uint16(h[6:]); f != Format {
 		return &FormatError{Format: int(f)}
 	}
 	s.generation = binary.LittleEndian.Uint64(h[8:])
@@ -59,7 +60,7 @@ func (s *segment) readHeader() error {
 func (s *segment) appendHeader(dst []byte) []byte {
 	at := len(dst)
 	dst = append(dst, magic...)
-	dst = binary.LittleEndian.AppendUint16(dst, format)
+	dst = binary.LittleEndian.AppendUint16(dst, Format)
 	dst = binary.LittleEndian.AppendUint64(dst, s.generation)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.first))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.size))
