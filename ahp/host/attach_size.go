@@ -94,8 +94,11 @@ func (a *Attach) leaveLocked() {
 func (a *Attach) is(other *Attach) bool { return a == other }
 
 // followed returns the viewer whose window the terminal follows: of the holder's viewers the one
-// that was active last, or nil.
+// that was active last, or nil. One whose size is that of its Streams follows no window.
 func (t *Terminal) followed() *Attach {
+	if t.exact() {
+		return nil
+	}
 	for _, a := range slices.Backward(t.windows) {
 		if a.holdsLocked() && a.cols > 0 && a.rows > 0 {
 			return a
@@ -115,9 +118,14 @@ func (t *Terminal) fit() {
 	if a.theme != nil {
 		screen.SetTheme(a.theme[0], a.theme[1], a.theme[2])
 	}
-	size := ahp.TerminalResized{Cols: min(a.cols, MaxCols), Rows: min(a.rows, MaxRows)}
-	cols, rows := screen.Size()
-	if (cols != size.Cols || rows != size.Rows) && t.resize(size) == "" {
+	t.giveSize(a.cols, a.rows)
+}
+
+// giveSize gives the terminal a size, if it has another. The Term's lock is held.
+func (t *Terminal) giveSize(cols, rows int) {
+	size := ahp.TerminalResized{Cols: min(cols, MaxCols), Rows: min(rows, MaxRows)}
+	c, r := t.term.Screen().Size()
+	if (c != size.Cols || r != size.Rows) && t.resize(size) == "" {
 		t.append(size, nil)
 	}
 }

@@ -72,6 +72,7 @@ type CreateOptions struct {
 	conn  *Conn    // whose peer asks; nil: the host itself does, for a principal
 	exec  executor // nil: a serverExecutor
 	piped bool     // it runs on pipes, see CreatePiped
+	exact bool     // see CreateExact
 }
 
 // by returns how the one who makes the terminal is called.
@@ -337,7 +338,10 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 		login = *o.Login
 	}
 	term := ""
-	if !o.piped {
+	switch {
+	case o.exact && o.Term != "":
+		term = o.Term
+	case !o.piped:
 		term = h.termFor(o.Term)
 	}
 	s = ptypool.Spec{
@@ -359,7 +363,8 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 			s.Argv0 = "-" + base
 		}
 	}
-	if !o.piped { // a shell that reads a pipe has no prompt and no commands to tell of
+	// A shell that reads a pipe has no prompt and no commands to tell of.
+	if !o.piped && !o.exact {
 		h.integrate(&s, o, login)
 	}
 	return s, base

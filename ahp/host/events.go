@@ -84,9 +84,10 @@ func (e events) Fed() {
 }
 
 // Reply answers a query of the program's. A program that does not read gets no answer, and one that
-// has been answered before gets no other.
+// has been answered before gets no other; one whose output goes to the peer's own terminal as it is
+// is answered by that.
 func (e events) Reply(p []byte) {
-	if e.t.replay == nil {
+	if e.t.replay == nil && !e.t.exact() {
 		_ = e.t.exec.input(p, typesNow)
 	}
 }
