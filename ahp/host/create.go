@@ -254,7 +254,10 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 		login = *o.Login
 	}
 	term := ""
-	if !o.piped {
+	switch {
+	case o.exact && o.Term != "":
+		term = o.Term
+	case !o.piped:
 		term = h.termFor(o.Term)
 	}
 	s = ptypool.Spec{
@@ -276,7 +279,8 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 			s.Argv0 = "-" + base
 		}
 	}
-	if !o.piped { // a shell that reads a pipe has no prompt and no commands to tell of
+	// A shell that reads a pipe has no prompt and no commands to tell of.
+	if !o.piped && !o.exact {
 		h.integrate(&s, o, login)
 	}
 	return s, base

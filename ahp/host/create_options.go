@@ -66,6 +66,7 @@ type CreateOptions struct {
 	conn  *Conn    // whose peer asks; nil: the host itself does, for a principal
 	exec  executor // nil: a serverExecutor
 	piped bool     // it runs on pipes, see CreatePiped
+	exact bool     // see CreateExact
 }
 
 // by returns how the one who makes the terminal is called.

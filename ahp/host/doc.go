@@ -63,7 +63,8 @@
 //   - origin: AHP's record of which client an action came from; nothing else.
 //   - proof: what says who a peer is, such as its key. When it is withdrawn, everything ends that
 //     was allowed because of it.
-//   - streams: what a program on pipes reads and writes, byte by byte, as opposed to its terminal.
+//   - streams: what a program on pipes reads and writes, byte by byte, as opposed to its terminal;
+//     or one on a pty that runs as under sshd.
 //   - backpressure: holding a program back while the reader of its streams is behind.
 //   - janitor: the goroutine that forgets exited terminals.
 //   - feed: the latest events of all terminals, such as that one was made, for those who watch

@@ -84,9 +84,10 @@ func (e events) Fed() {
 }
 
 // Reply answers a query of the program's. A program that does not read gets no answer, and one that
-// has been answered before gets no other.
+// has been answered before gets no other. The peer's own terminal answers a program whose output
+// goes there byte by byte.
 func (e events) Reply(p []byte) {
-	if e.t.kept.replay == nil {
+	if e.t.kept.replay == nil && !e.t.exact() {
 		_ = e.t.exec.input(p, typesNow)
 	}
 }

@@ -6,10 +6,6 @@ import (
 	"termhost/ahp"
 )
 
-// scrolled returns how many lines have left the main screen at its top and have not come back: it
-// counts up as the history grows, whatever is dropped from that. The Term's lock is held.
-func (v *viewers) scrolled() uint64 { return v.t.term.Screen().Scrolled() - v.pulledBack }
-
 // viewers is who looks at a terminal through a window. It is guarded by the Term's lock.
 type viewers struct {
 	t          *Terminal
@@ -19,8 +15,11 @@ type viewers struct {
 }
 
 // followed returns the viewer whose window the terminal follows: of the holder's viewers the one
-// that was active last, or nil.
+// that was active last, or nil. A terminal whose size its Streams give follows no window.
 func (v *viewers) followed() *Attach {
+	if v.t.exact() {
+		return nil
+	}
 	for _, a := range slices.Backward(v.windows) {
 		if a.holdsLocked() && a.cols > 0 && a.rows > 0 {
 			return a
@@ -41,9 +40,18 @@ func (v *viewers) fit() {
 	if a.theme != nil {
 		screen.SetTheme(a.theme[0], a.theme[1], a.theme[2])
 	}
-	size := ahp.TerminalResized{Cols: min(a.cols, MaxCols), Rows: min(a.rows, MaxRows)}
-	cols, rows := screen.Size()
-	if (cols != size.Cols || rows != size.Rows) && t.resize(size) == "" {
+	t.giveSize(a.cols, a.rows)
+}
+
+// giveSize gives the terminal a size, if it has another. The Term's lock is held.
+func (t *Terminal) giveSize(cols, rows int) {
+	size := ahp.TerminalResized{Cols: min(cols, MaxCols), Rows: min(rows, MaxRows)}
+	c, r := t.term.Screen().Size()
+	if (c != size.Cols || r != size.Rows) && t.resize(size) == "" {
 		t.log.append(size, nil)
 	}
 }
+
+// scrolled returns how many lines have left the main screen at its top and have not come back: it
+// counts up as the history grows, whatever is dropped from that. The Term's lock is held.
+func (v *viewers) scrolled() uint64 { return v.t.term.Screen().Scrolled() - v.pulledBack }
