@@ -14,8 +14,8 @@ import (
 	"termhost/cmd/termhost/sshcmd"
 )
 
-// proxyACP is `termhost acp`. It runs an agent, and stands between it and the editor, which is on
-// the standard streams.
+// proxyACP is `termhost acp`: it runs an agent, and is a proxy between the agent and the editor,
+// which is on the standard streams.
 func proxyACP(c *call) int {
 	cut := slices.Index(c.args, "--")
 	switch {
@@ -119,7 +119,7 @@ func runAgent(way hostWay, argv []string, std stdio) int {
 	return status
 }
 
-// workingDirectory returns this process's working directory; "" if it cannot be told.
+// workingDirectory returns this process's working directory; "": unknown.
 func workingDirectory() string {
 	dir, err := os.Getwd()
 	if err != nil {

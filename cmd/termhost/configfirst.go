@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// configBehind returns the words of `termhost -c FILE COMMAND ...` with -c FILE where the command
-// has it: behind its --local, if it has that, or else at its beginning.
+// configBehind moves -c FILE of `termhost -c FILE COMMAND ...` to where the command expects it:
+// behind --local for a command that has this flag, otherwise right behind the command's name.
 func configBehind(args []string) ([]string, error) {
 	if len(args) < 3 {
 		return nil, errors.New("-c FILE stands before a command: termhost -c FILE COMMAND")

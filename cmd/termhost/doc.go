@@ -64,9 +64,15 @@
 // printed is read by ahp/history, and kept by ahp/journal and ahp/recordings. authz says who may do
 // what, and authz/admit how many may come, and how much each may take. sshd/verbs are the commands
 // of ssh host without SSH, sshd/viewer is what shows a terminal to a person, keys has the host
-// keys, authorized_keys, certificates and tokens, cmd/termhost the commands and the wiring, with
-// share and the way to a host through ssh in packages below it. Each package says in its doc
-// comment what it promises; a test keeps the imports pointing downwards.
+// keys, authorized_keys, certificates and tokens.
+//
+// cmd/termhost has the flags, the wiring and the exit codes. What its commands do is in packages
+// below it: local and sshcmd reach a host on this machine and elsewhere, share, acpproxy and bench
+// are the commands of these names, tty is the user's terminal, man the manual, and config, access,
+// logs, hostlock and service are what a host needs before it runs.
+//
+// Each package says in its doc comment what it promises; a test keeps the imports pointing
+// downwards.
 //
 // # The keeper
 //

@@ -60,7 +60,7 @@ func (s *server) hostConfig() host.Config {
 	}
 }
 
-// pageURL returns where a browser on this machine finds the web page; "": nowhere.
+// pageURL returns the URL of the web page for a browser on this machine; "": there is no page.
 func (s *server) pageURL() string {
 	if s.httpListener == nil {
 		return ""
@@ -176,8 +176,8 @@ func (s *server) sshConfig() sshd.Config {
 	}
 }
 
-// fileServer returns the command line of the program for the SSH subsystem sftp; nil: this program
-// does not know where it is.
+// fileServer returns the command line of the server for the SSH subsystem sftp; nil: the path of
+// this program is unknown.
 func fileServer() []string {
 	self, err := os.Executable()
 	if err != nil {
@@ -186,7 +186,7 @@ func fileServer() []string {
 	return []string{self, sftpServerName}
 }
 
-// policyOf returns what of an ordinary SSH server the configuration turns on.
+// policyOf returns which parts of an ordinary SSH server the configuration turns on.
 func policyOf(cfg *config.Config) sshd.Policy {
 	forwarding := map[string]sshd.Forwarding{
 		config.ForwardingLoopback: sshd.ForwardLoopback,
@@ -209,5 +209,5 @@ func (s *server) requestsPerSecond() int {
 	return noLimit
 }
 
-// extend returns what an AHP connection can do beyond AHP: ACP's terminal methods.
+// extend returns the methods that a connection has beyond AHP: ACP's terminal methods.
 func (s *server) extend(c *host.Conn) rpc.Extension { return s.acp.Terminals(c) }

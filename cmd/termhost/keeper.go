@@ -25,7 +25,7 @@ func runKeeper(c *call) int {
 	}
 	fs, std := c.flags(), c.std
 	file := fs.String("c", "", "")
-	dir := fs.String("dir", "", "") // `serve` names the folder and has read the configuration
+	dir := fs.String("dir", "", "") // from `serve`, which has read the configuration
 	if code, ok := c.parse(fs, 0); !ok {
 		return code
 	}
@@ -78,7 +78,7 @@ func superviseHost(std stdio, args []string) int {
 	return code
 }
 
-// newKeeperLink returns the host's way to the keeper of its state folder.
+// newKeeperLink returns the host's link to the keeper of its state folder.
 func newKeeperLink(cfg config.Config, log *slog.Logger) (*keeper.Link, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *server) keepTerminals() error {
 	return nil
 }
 
-// watchKeeper sees to it that there is a keeper as long as the doors are open. The host has taken
-// all terminals of the one that was there.
+// watchKeeper keeps a keeper running as long as the doors are open. The host has already taken over
+// the terminals of the keeper that was there.
 func (s *server) watchKeeper() {
 	if s.keeper == nil {
 		return
@@ -117,7 +117,7 @@ func (s *server) watchKeeper() {
 	s.watching.Go(func() { s.keeper.Watch(ctx) })
 }
 
-// endKeeper ends the keeper, whose terminals have ended.
+// endKeeper ends the keeper after its terminals have ended.
 func (s *server) endKeeper() error {
 	if s.keeper == nil {
 		return nil

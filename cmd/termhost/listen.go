@@ -28,7 +28,7 @@ func (e *listenError) Error() string {
 
 func (e *listenError) Unwrap() error { return e.err }
 
-// hintFor returns what the user can do about an error of startServer; "": nothing is known.
+// hintFor returns a hint for the user about an error of startServer; "": there is none.
 func hintFor(err error) string {
 	var l *listenError
 	if errors.As(err, &l) && errors.Is(err, syscall.EADDRINUSE) {

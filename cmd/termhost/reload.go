@@ -16,9 +16,9 @@ import (
 // configInterval is how often the configuration file is checked for changes, like the key files.
 const configInterval = time.Second
 
-// reload reads the configuration file and puts what has changed into force. It logs what that is,
-// and what has to wait for a restart. A file with mistakes changes nothing. One that is refused
-// because of the files that it names is read again when one of these changes.
+// reload reads the configuration file and puts its changes in force. It logs which keys have
+// changed, and which have to wait for a restart. A file with mistakes changes nothing. One that is
+// refused because of the files that it names is read again when one of these changes.
 func (s *server) reload(f *config.File) {
 	if f.Path() != "" {
 		keys.AtRest(f.Path())
@@ -26,7 +26,7 @@ func (s *server) reload(f *config.File) {
 	f.Changed()
 	loaded, err := config.LoadAgain(f.Path(), s.cfg)
 	if err != nil {
-		// An error of the file's author has a line for each mistake.
+		// A *config.Error has a line for each mistake.
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			s.log.Error("the configuration stays as it was", "mistake", line)
 		}

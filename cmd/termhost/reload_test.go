@@ -197,8 +197,8 @@ func TestAKeyFileThatIsEmptiedKeepsItsKeys(t *testing.T) {
 	expect("one of two", 1)
 }
 
-// TestARefusedConfigurationIsReadAgainWhenItsKeyFileChanges: the file of keys that it names is filled
-// after the configuration was written.
+// TestARefusedConfigurationIsReadAgainWhenItsKeyFileChanges: the file of keys that it names is
+// filled after the configuration was written.
 func TestARefusedConfigurationIsReadAgainWhenItsKeyFileChanges(t *testing.T) {
 	dir := hosttest.Dir(t)
 	file, keyFile := filepath.Join(dir, "c.toml"), filepath.Join(dir, "keys")
@@ -227,8 +227,8 @@ func TestARefusedConfigurationIsReadAgainWhenItsKeyFileChanges(t *testing.T) {
 	}
 }
 
-// TestWithoutAConfigurationFileNothingIsWaitedFor changes the working directory, which is no file of
-// the configuration. A machine that takes long for a reload gets another try.
+// TestWithoutAConfigurationFileNothingIsWaitedFor changes the working directory, which is no file
+// of the configuration. A machine that takes long for a reload gets another try.
 func TestWithoutAConfigurationFileNothingIsWaitedFor(t *testing.T) {
 	file := filepath.Join(hosttest.Dir(t), "c.toml")
 	line, _ := authorizedKey(t)

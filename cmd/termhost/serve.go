@@ -22,11 +22,12 @@ import (
 const (
 	// shutdownTime bounds a shutdown: the grace after SIGHUP, and time to write the last output.
 	shutdownTime = 10 * time.Second
-	// confirmTime is how long ^C waits for another: long enough to read why, short enough that
-	// the second is no slip of the fingers an hour later.
+	// confirmTime is how long a second ^C confirms the first: long enough to read the question,
+	// short enough that a slip of the fingers an hour later confirms nothing.
 	confirmTime = 3 * time.Second
-	// safeUmask is what the umask has at least: what terminals make is nobody else's to write,
-	// however the host was started. A service manager or a careless script may leave it at 0.
+	// safeUmask has the bits that are always set in the umask: only the host's user may write to
+	// files that are made in terminals. A service manager or a careless script may leave the
+	// umask at 0.
 	safeUmask = 0o022
 )
 
@@ -37,7 +38,7 @@ func serve(c *call) int {
 	if code, ok := c.parse(fs, 0); !ok {
 		return code
 	}
-	watched := config.WatchFile(*file) // what is changed while the host starts counts, too
+	watched := config.WatchFile(*file) // before Load: a change during the start counts
 	cfg, err := config.Load(*file)
 	if err != nil {
 		var bad *config.Error
@@ -54,7 +55,7 @@ func serve(c *call) int {
 	}
 	sigs := catchSignals(isTerminal(std.in))
 	defer sigs.release()
-	defer flush() // while the end of the log's reader is no reason to die
+	defer flush() // while SIGPIPE is still caught
 	service.SetMemoryLimit(int64(cfg.MemoryLimit), log)
 	s, err := startServer(cfg, log)
 	if err != nil {
@@ -70,7 +71,7 @@ func serve(c *call) int {
 	defer cancel()
 	go func() {
 		select {
-		case <-sigs.stop: // another one means impatience
+		case <-sigs.stop: // another one: the user does not want to wait
 			fmt.Fprintln(std.out, impatient)
 			cancel()
 		case <-ctx.Done():
@@ -86,13 +87,13 @@ func serve(c *call) int {
 	return code
 }
 
-// leaves reports whether the terminals go on with the keeper when a signal ends the host: a service
-// manager restarts it by SIGTERM, and so may whoever sees that the host has failed (nil).
+// leaves reports whether the keeper keeps the terminals when a signal ends the host. It does after
+// SIGTERM, with which a service manager restarts the host, and after a failure of the host (nil).
 func (s *server) leaves(sig os.Signal) bool {
 	return s.keeper != nil && (sig == syscall.SIGTERM || sig == nil)
 }
 
-// impatient is what a signal is answered while the host is ending.
+// impatient is the answer to a signal that comes while the host is ending.
 const impatient = "not waiting: what is left is killed"
 
 // signals has the channels in which the process's signals arrive.
@@ -102,14 +103,14 @@ type signals struct {
 	pipe   chan os.Signal // SIGPIPE, which nobody receives
 }
 
-// stopSignal is by which `termhost stop` has a host end, with its terminals and its keeper. Unlike
-// SIGINT it is never asked to be repeated.
+// stopSignal ends a host with its terminals and its keeper; `termhost stop` sends it. Unlike SIGINT
+// it needs no confirmation.
 const stopSignal = syscall.SIGUSR1
 
-// catchSignals has the process's signals arrive in channels. SIGPIPE is caught so that the end of a
-// program that reads the log or the greeting is an error of write(2) and not the end of the host
-// (package os/signal, "SIGPIPE"). It is not ignored, because exec(2) would hand that on to every
-// program in a terminal.
+// catchSignals delivers the process's signals to channels. SIGPIPE is caught so that write(2)
+// returns an error, and the host goes on, when the program that reads the log or the greeting has
+// ended (package os/signal, "SIGPIPE"). It is not ignored, because every program in a terminal
+// would inherit that (exec(2)).
 //
 // interactive says that a person may press keys here. A Ctrl-\ then counts as a ^C: it is also the
 // prefix of an attach, and by default SIGQUIT would end the host and every terminal at once.
@@ -130,8 +131,9 @@ func (s signals) release() {
 	signal.Stop(s.pipe)
 }
 
-// untilStopped puts changes of the configuration in force until the host is to end, and says how
-// many terminals end with it. It returns the signal that ends the host, or why it cannot go on.
+// untilStopped puts changes of the configuration in force until the host is to end, and tells the
+// user how many terminals end with it. It returns the signal that ends the host, or the host's
+// failure.
 func (s *server) untilStopped(sigs signals, file *config.File, std stdio) (os.Signal, error) {
 	tick := time.NewTicker(configInterval)
 	defer tick.Stop()
@@ -164,7 +166,7 @@ func (s *server) untilStopped(sigs signals, file *config.File, std stdio) (os.Si
 	}
 }
 
-// logStop says that a signal ends the host, and with it n terminals unless they go on.
+// logStop logs the signal that ends the host, and tells the user if n terminals end with it.
 func (s *server) logStop(sig os.Signal, n int, out io.Writer) {
 	s.log.Info("shutting down", "signal", sig.String(), slog.Int("terminals", n))
 	if !s.leaves(sig) {

@@ -32,7 +32,7 @@ type server struct {
 	log    *slog.Logger
 	lock   *os.File
 	access *access.Keys
-	keeper *keeper.Link // nil: this process is the parent of what runs in terminals
+	keeper *keeper.Link // nil: this process is the parent of the programs in terminals
 	host   *host.Host
 	acp    *acp.Methods
 	ssh    *sshd.Server
@@ -44,11 +44,11 @@ type server struct {
 	httpListener net.Listener // nil: none
 	unixListener net.Listener // nil: none
 
-	watching     sync.WaitGroup // over the keeper
-	stopWatching func()         // nil: nobody does
+	watching     sync.WaitGroup // for watchKeeper's goroutine
+	stopWatching func()         // ends it; nil: there is none
 
 	stopping atomic.Bool
-	failed   chan error // a door that has ended by itself
+	failed   chan error // gets the error of a door that has ended by itself
 	doors    sync.WaitGroup
 }
 
@@ -93,7 +93,7 @@ func startServer(cfg config.Config, log *slog.Logger) (_ *server, err error) {
 	return s, nil
 }
 
-// abandon releases what a start that failed had taken.
+// abandon releases what a failed start has taken.
 func (s *server) abandon() {
 	for _, l := range []net.Listener{s.sshListener, s.httpListener, s.unixListener} {
 		if l != nil {
@@ -102,7 +102,7 @@ func (s *server) abandon() {
 	}
 	if s.keeper != nil {
 		if left, err := s.keeper.List(); err == nil && len(left) == 0 {
-			_ = s.endKeeper() // why the start failed is told
+			_ = s.endKeeper() // the user is told why the start failed, which matters more
 		}
 	}
 	if s.access != nil {
@@ -130,7 +130,7 @@ func (s *server) listen() (err error) {
 	return nil
 }
 
-// open lets people and agents in.
+// open starts to accept connections.
 func (s *server) open() {
 	s.run("ssh", func() error { return s.ssh.Serve(s.sshListener) })
 	if s.httpListener != nil {
@@ -152,8 +152,8 @@ func (s *server) run(name string, serve func() error) {
 	}()
 }
 
-// shutdown ends everything: it accepts no more connections, hangs up the terminals and shows that
-// to everybody who is attached, and then closes the connections.
+// shutdown ends everything. It accepts no more connections, hangs up the terminals, which everybody
+// who is attached still sees, and then closes the connections.
 func (s *server) shutdown(ctx context.Context) error {
 	s.closeDoors()
 	err := s.host.Shutdown(ctx)
@@ -161,8 +161,8 @@ func (s *server) shutdown(ctx context.Context) error {
 		s.lock.Close())
 }
 
-// leave ends the host and leaves the terminals to the keeper, which takes them over when this
-// process has ended.
+// leave ends the host, and leaves the terminals to the keeper, which takes over when this process
+// has ended.
 func (s *server) leave(ctx context.Context, out io.Writer) error {
 	s.closeDoors()
 	n, err := s.host.Leave(ctx)
@@ -177,7 +177,7 @@ func (s *server) leave(ctx context.Context, out io.Writer) error {
 	return errors.Join(err, s.closeConnections(ctx), s.access.Close(), s.lock.Close())
 }
 
-// closeDoors lets nobody in any more.
+// closeDoors accepts no more connections.
 func (s *server) closeDoors() {
 	s.stopping.Store(true)
 	if s.stopWatching != nil { // the keeper may end now

@@ -86,8 +86,8 @@ func parseShare(args []string) (cfg share.Config, err error) {
 	return cfg, err
 }
 
-// shareHint returns what to do about a host that refuses the terminal or cannot be reached; "":
-// nothing is known. local: the host is on this machine.
+// shareHint returns a hint for a host that refuses the terminal or cannot be reached; "": there is
+// none. local: the host is on this machine.
 func shareHint(err error, local bool) string {
 	var refused *ahp.Error
 	switch {

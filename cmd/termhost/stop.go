@@ -1,16 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +14,7 @@ import (
 	"termhost/ahp/journal"
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/hostlock"
+	"termhost/cmd/termhost/local"
 	"termhost/cmd/termhost/logs"
 	"termhost/ptypool/keeper"
 )
@@ -40,7 +36,7 @@ func stop(c *call) int {
 	}
 	log, flush := logs.New(std.err)
 	defer flush()
-	announceEnd(std.out, runningTerminals(cfg.SocketPath()))
+	announceEnd(std.out, local.Terminals(cfg.SocketPath()))
 	lock, pid, err := hostlock.StopHolder(cfg.StateDir, stopSignal, hungTime)
 	if err == nil && lock != nil {
 		defer lock.Close()
@@ -55,32 +51,8 @@ func stop(c *call) int {
 	return exitOK
 }
 
-// askTime bounds how long stop waits for a host that may hang to say how many terminals it has.
-const askTime = 2 * time.Second
-
-// runningTerminals returns how many terminals the host at a unix socket runs; 0 if none answers.
-func runningTerminals(socket string) int {
-	client := http.Client{Timeout: askTime, Transport: &http.Transport{
-		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", socket)
-		},
-	}}
-	answer, err := client.Get("http://localhost/metrics")
-	if err != nil {
-		return 0
-	}
-	defer answer.Body.Close()
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-		if figure, ok := strings.CutPrefix(lines.Text(), "termhost_terminals "); ok {
-			n, _ := strconv.Atoi(figure)
-			return n
-		}
-	}
-	return 0
-}
-
-// stopRest ends what a host has left: as the next host, which ends at once.
+// stopRest ends the terminals and the keeper that a host has left behind. To do so it runs the next
+// host, and shuts it down at once.
 func stopRest(cfg config.Config, log *slog.Logger, out io.Writer) error {
 	link, err := newKeeperLink(cfg, log)
 	if err != nil {
@@ -94,7 +66,7 @@ func stopRest(cfg config.Config, log *slog.Logger, out io.Writer) error {
 	var other *keeper.VersionError
 	switch running, err := link.Running(); {
 	case errors.As(err, &other):
-		// The system hangs up its terminals. What ignores that is ended below.
+		// The system hangs up its terminals. The host below ends the programs that ignore that.
 		if err := hostlock.EndProcess(other.Pid, unix.SIGTERM, hungTime); err != nil {
 			return fmt.Errorf("the keeper cannot be stopped: %w", err)
 		}

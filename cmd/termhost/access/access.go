@@ -73,8 +73,8 @@ func (a *Keys) setPrincipals(principals []config.Principal) error {
 	if err != nil {
 		return err
 	}
-	// A key that a line authorises but no entry names would be an admin's. So lines are removed
-	// before their entries, and added after them.
+	// A key that has a line but no entry is an admin's. So a line is removed before its entry, and
+	// added after it.
 	fresh := directory.Lines()
 	gone := func(line string) bool { return !slices.Contains(fresh, line) }
 	if err := a.Ring.SetLines(slices.DeleteFunc(slices.Clone(a.lines), gone)); err != nil {
@@ -128,8 +128,8 @@ func Open(cfg config.Config, log *slog.Logger) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	// This comes late because it writes to the state folder, which must stay empty if the start
-	// is refused: the next one is a first run still.
+	// This comes late because it writes to the state folder. If the start is refused, the folder
+	// must stay empty, so that the next start is a first run, too.
 	a.Signers, err = HostKeys(cfg)
 	if err != nil {
 		return nil, errors.Join(err, a.Ring.Close())
@@ -197,8 +197,8 @@ func (a *Keys) Configure(old, next config.Config) error {
 	default:
 		return a.setPrincipals(next.Principals)
 	}
-	// A key of a file that no principal names would be an admin's. So files are removed before
-	// the principals change, and added after that.
+	// A key of a file that no principal names is an admin's. So files are removed before the
+	// principals change, and added after that.
 	both := before
 	both.AuthorizedKeysFiles = common(before.AuthorizedKeysFiles, after.AuthorizedKeysFiles)
 	both.TrustedUserCAFiles = common(before.TrustedUserCAFiles, after.TrustedUserCAFiles)
@@ -212,7 +212,7 @@ func (a *Keys) Configure(old, next config.Config) error {
 	if err == nil {
 		return nil
 	}
-	// Should what was in force not be accepted any more, fewer keys are in force, not more.
+	// If the old configuration is refused now as well, fewer keys are in force, not more.
 	return errors.Join(err, a.setPrincipals(old.Principals), a.Ring.SetFiles(before))
 }
 

@@ -13,7 +13,7 @@ import (
 const auditFile = "audit.log"
 
 // openAudit opens the audit log that the configuration names. If that fails, as on a full disk, the
-// records go to stderr: they are not lost, and the host starts.
+// host starts nevertheless, and the records go to stderr.
 func openAudit(cfg config.Config, log *slog.Logger) *logs.Audit {
 	path := cfg.Audit.File
 	switch path {
