@@ -88,10 +88,11 @@ func (p *keptLog) read(log *termlog.Log) error {
 		return err
 	}
 	if rp.draft == nil {
+		t.ch.Record(t.log.trail)
 		return nil // the log is empty
 	}
 	rp.finish()
-	t.ch.Adopt(rp.draft)
+	t.ch.Adopt(rp.draft, t.log.trail)
 	return nil
 }
 
