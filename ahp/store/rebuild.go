@@ -57,9 +57,8 @@ func (c *Channel) recordOnLocked(t *Trail) {
 		return
 	}
 	known := uint64(0) // the last serverSeq that t has
-	if now, ok := t.relog(&c.log, c.uri, c.store.logBytes); ok {
-		marks := t.marks()
-		c.log, c.born, known = now, t.word(wordBorn), marks[len(marks)-1].seq
+	if now, last, ok := t.relog(&c.log, c.uri, c.store.logBytes); ok && last <= c.store.seq {
+		c.log, c.born, known = now, t.word(wordBorn), last
 	} else {
 		t.begin(c.born)
 	}

@@ -8,21 +8,23 @@ import (
 
 // relog returns a restored log with the serverSeqs that its entries had, and cut as they were. What
 // the trail does not have is left out at the beginning; what follows it, which nobody has seen, keeps
-// its new serverSeqs. It returns false if the trail does not fit the log.
-func (t *Trail) relog(old *log, uri string, limit int) (log, bool) {
+// its new serverSeqs. last is the last one that the trail has. relog returns false if the trail does
+// not fit the log.
+func (t *Trail) relog(old *log, uri string, limit int) (now log, last uint64, ok bool) {
 	marks := t.marks()
 	r := relogger{entries: contiguous(old), end: old.position}
 	if len(marks) == 0 || len(r.entries) == 0 || marks[len(marks)-1].end > old.position {
-		return log{}, false
+		return log{}, 0, false
 	}
+	last = marks[len(marks)-1].seq
 	first := 0 // the last mark before which nothing is needed
 	for first < len(marks)-1 && marks[first].end < r.entries[0].position {
 		first++
 	}
 	if marks[first].end < r.entries[0].position {
-		return log{}, false
+		return log{}, 0, false
 	}
-	now := log{position: marks[first].end, dropped: marks[first].seq}
+	now = log{position: marks[first].end, dropped: marks[first].seq}
 	add := func(e *Entry) { now.append(e, limit, func(int64, *Entry) {}) }
 	for _, m := range marks[first+1:] {
 		if m.end == now.position {
@@ -30,7 +32,7 @@ func (t *Trail) relog(old *log, uri string, limit int) (log, bool) {
 		}
 		e := r.take(now.position, m.end)
 		if e == nil {
-			return log{}, false
+			return log{}, 0, false
 		}
 		e.seq, e.channel = m.seq, uri
 		add(e)
@@ -38,11 +40,11 @@ func (t *Trail) relog(old *log, uri string, limit int) (log, bool) {
 	for now.position < old.position {
 		e := r.take(now.position, r.until(now.position))
 		if e == nil {
-			return log{}, false
+			return log{}, 0, false
 		}
 		add(e)
 	}
-	return now, true
+	return now, last, true
 }
 
 // contiguous returns the entries at the log's end between which no position is missing.

@@ -56,6 +56,13 @@ func (t *Trail) begin(born uint64) {
 	t.setWord(wordBorn, born)
 }
 
+// Forget has the Trail forget what was recorded, which fits no log any more. No channel may use it.
+func (t *Trail) Forget() {
+	if t != nil {
+		clear(t.mem)
+	}
+}
+
 // mark is where the log was behind an entry.
 type mark struct {
 	seq uint64
