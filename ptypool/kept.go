@@ -17,9 +17,9 @@ import (
 // Starter starts programs as children of another process, which outlives this one. A [keeper.Link]
 // is one.
 type Starter interface {
-	// Start starts p. memory are the segments of its log, if that is in memory only. It fails with
-	// the system's error (syscall.Errno) where the program cannot be executed.
-	Start(p keeper.Program, memory []*os.File) (*keeper.Child, error)
+	// Start starts p. The files of m stay the caller's. It fails with the system's error
+	// (syscall.Errno) where the program cannot be executed.
+	Start(p keeper.Program, m keeper.Memory) (*keeper.Child, error)
 }
 
 // Keep says what the process that keeps a terminal is told of it, so that it can go on without this
@@ -28,8 +28,8 @@ type Keep struct {
 	ID     string     // by which it is found again; "": the marker
 	Note   []byte     // is handed to whoever takes it; at most some KiB
 	Log    string     // the folder of its log, absolute; "": there is none there
-	Memory []*os.File // the segments of a log in memory
-	Exit   string     // of one in memory: see keeper.Program
+	Memory keeper.Memory
+	Exit   string // of a log in memory: see keeper.Program
 	// LogEnd returns the position behind the last record of the log. It is called with the Term's
 	// lock held, right before the handler is given output to log. What has been read and not
 	// logged when this process is killed is found by it. nil: there is no log.

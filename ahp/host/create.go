@@ -161,6 +161,7 @@ func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 		h.mu.Unlock()
 		h.janitor.sweep(t.log.journal.Remove())
 		t.ch.Remove()
+		t.log.endTrail()
 		if errors.Is(err, ptypool.ErrShutdown) {
 			if t.term != nil {
 				<-t.term.Done() // the pool is killing it

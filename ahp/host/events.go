@@ -245,6 +245,7 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	t.recorder.finish()
 	t.life.exit.Store(&st) // before the action: its readers may ask for it
 	t.ch.Append(told, origin)
+	t.log.keepTrail()
 	if t.waiting.waitlist != nil {
 		t.waiting.waitlist.exited(st.Code)
 	}

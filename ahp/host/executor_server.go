@@ -43,6 +43,7 @@ func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypoo
 	t.commands.integrated = spec.VT.Nonce != ""
 	err := h.run(t, o.conn, func() error {
 		spec.Keep = t.log.journal.Keep()
+		spec.Keep.Memory.Trail = t.log.beginTrail()
 		spec.Keep.Note = t.log.describe().Encode()
 		if t.approvals.starting != nil {
 			return t.approvals.starting.prepare(spec, late)

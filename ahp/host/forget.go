@@ -53,6 +53,7 @@ func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
 		t.emit(Event{Kind: EventDisposed, By: by, from: from})
 		h.list.changedThen(func() {
 			t.ch.Remove()
+			t.log.endTrail()
 			close(t.life.gone)
 		})
 	}

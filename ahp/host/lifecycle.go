@@ -111,6 +111,9 @@ func (h *Host) Shutdown(ctx context.Context) error {
 		c.End(ErrClosed)
 	}
 	h.lookers.running.Wait()
+	for _, t := range h.all() {
+		t.log.endTrail()
+	}
 	h.notes.Close()
 	return errors.Join(err, h.highWater.End(h.store.Seq()))
 }

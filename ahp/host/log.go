@@ -7,6 +7,7 @@ import (
 	"termhost/ahp/journal"
 	"termhost/ahp/store"
 	"termhost/ptypool"
+	"termhost/ptypool/keeper"
 	"termhost/ptypool/termlog"
 	"termhost/ptypool/vt"
 )
@@ -21,6 +22,8 @@ type terminalLog struct {
 	outputAt time.Time       // when the output that is being handled came; zero: none is
 	end      *journal.Ending // nil: it runs
 	damage   string          // of what an earlier host has left of its log; "": there is none
+	shared   *keeper.Shared  // the memory of the trail; nil: no keeper holds it
+	trail    *store.Trail    // of the channel's serverSeqs; nil: they are not recorded
 	cut      bool            // the beginning of the log that it was restored from is gone
 }
 

@@ -203,6 +203,7 @@ func (h *Host) restoreTerminal(r *remains) error {
 	if err != nil {
 		return err
 	}
+	t.log.restoreTrail(r)
 	open := func() (*termlog.Log, error) { return termlog.Open(r.Dir) }
 	if log := r.Log; log != nil && r.Memory {
 		open = func() (*termlog.Log, error) { return log, nil }
@@ -296,6 +297,7 @@ func (h *Host) restoreRunning(r *remains) error {
 		return err
 	}
 	t.commands.integrated, t.commands.executed = m.Nonce != "", m.Outline.Commands
+	t.log.restoreTrail(r)
 	h.restoreJournal(t, r)
 	h.creators.add(t.origin.marker, h.restoredProof(t.origin.creator, t.origin.proof))
 	spec := ptypool.Spec{Marker: t.origin.marker, Cols: m.Outline.Cols, Rows: m.Outline.Rows,
@@ -371,6 +373,8 @@ func (h *Host) restoreJournal(t *Terminal, r *remains) {
 	}
 	if log := r.Log; log != nil {
 		t.kept.past.Store(&past{open: func() (*termlog.Log, error) { return log, nil }})
+	} else {
+		t.ch.Record(t.log.trail)
 	}
 }
 
@@ -380,6 +384,7 @@ func (h *Host) dropRestored(t *Terminal) {
 	h.forgetLocked(t)
 	h.mu.Unlock()
 	t.ch.Remove()
+	t.log.endTrail()
 }
 
 // endedNow returns an ending that nobody has seen.

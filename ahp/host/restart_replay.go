@@ -32,6 +32,8 @@ type replay struct {
 	by    map[string]string // who typed the commands, by their IDs
 	at    time.Time         // of the record
 	walk  history.Walker
+	// astray: the draft's positions are not those that the entries had, because output is missing.
+	astray bool
 }
 
 // keptLog is the log of a terminal of an earlier host, until it has been read.
@@ -88,10 +90,14 @@ func (p *keptLog) read(log *termlog.Log) error {
 		return err
 	}
 	if rp.draft == nil {
+		t.ch.Record(t.log.trail)
 		return nil // the log is empty
 	}
 	rp.finish()
-	t.ch.Adopt(rp.draft)
+	if rp.astray {
+		t.log.trail.Forget()
+	}
+	t.ch.Adopt(rp.draft, t.log.trail)
 	return nil
 }
 
@@ -118,6 +124,7 @@ func (rp *replay) survey(log *termlog.Log, retained int64) (from int64, err erro
 		return true
 	})
 	rp.walk.Blind = from < 0
+	rp.astray = from < 0
 	return max(from, 0), err
 }
 
@@ -133,6 +140,8 @@ func (rp *replay) Begin(checkpoint []byte) bool {
 	s, ok := journal.Snapshot{Outline: rp.t.log.outline}, true
 	if checkpoint != nil {
 		s, ok = journal.ParseSnapshot(checkpoint)
+	} else if rp.walk.At.Pos > 0 {
+		rp.astray = true
 	}
 	if ok {
 		rp.begin(s, rp.walk.At.Pos)
@@ -182,6 +191,7 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 // Gap prints what is missing and scrolls the screen away, which the next checkpoint draws anew. CAN
 // ends an escape sequence that was begun.
 func (rp *replay) Gap(n int64, why string) {
+	rp.astray = true
 	term := rp.t.term
 	term.Replay([]byte("\x18\x1b[m"))
 	_, rows := term.Screen().Size()

@@ -165,7 +165,7 @@ func (j *Journal) Keep() ptypool.Keep {
 	case !j.memory:
 		k.Log = dir
 	case j.log != nil:
-		k.Memory = j.log.Files()
+		k.Memory.Log = j.log.Files()
 	}
 	return k
 }

@@ -19,6 +19,7 @@ type Remains struct {
 	Log         *termlog.Log // nil: the terminal has ended, or there is no log that can be read
 	Memory      bool         // the log is in memory
 	FromKeeper  bool         // the description is the keeper's: there is none on disk
+	Trail       []byte       // what [Journal.KeepTrail] has kept; nil: nothing was
 	Damaged     bool         // the log is, and the description that says so is not on disk yet
 }
 
@@ -47,6 +48,9 @@ func Restore(dir string, kept *keeper.Child, at time.Time) (*Remains, error) {
 	}
 	if r.Description.End == nil {
 		r.Description.End = readExit(dir)
+	}
+	if r.Description.End != nil {
+		r.Trail, _ = statefile.Read(filepath.Join(dir, trailFile)) // there may be none
 	}
 	r.findDamage(err, kept != nil, at)
 	if err := r.Description.check(); err != nil {

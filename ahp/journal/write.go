@@ -98,6 +98,19 @@ func (j *Journal) End(e *Ending, describe func() *Description) error {
 	return errors.Join(told, j.fail(j.resume(e.At)))
 }
 
+// trailFile is kept with a log.
+const trailFile = "trail"
+
+// KeepTrail keeps which serverSeqs the log's records had: see [store.Trail]. Without it, as on a full
+// disk, those who followed the terminal are resynchronised after a restart.
+func (j *Journal) KeepTrail(trail []byte) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.dir != "" && !j.removed && j.size > 0 {
+		_ = statefile.Replace(filepath.Join(j.dir, trailFile), trail)
+	}
+}
+
 // Logged returns the position that the log has reached; 0: there is none.
 func (j *Journal) Logged() int64 {
 	j.mu.Lock()

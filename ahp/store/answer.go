@@ -9,6 +9,13 @@ import "termhost/ahp"
 // lostLocked is called for an entry that c's log drops. A cursor that has not read it has
 // fallen off the log.
 func (c *Channel) lostLocked(index int64, e *Entry) {
+	if c.trail != nil && c.encoders > 0 {
+		for _, cur := range c.cursors {
+			if cur.pos == index { // the first entry that it has not read
+				c.trail.synced(cur.sub.client, 0)
+			}
+		}
+	}
 	if e.origin == nil {
 		return
 	}

@@ -25,6 +25,7 @@ type Channel struct {
 	encoders  int // how many of the cursors belong to readers that need encodings
 	closed    bool
 	content   content
+	trail     *Trail // nil: the next process will not know the serverSeqs
 }
 
 // URI returns the channel's normalized URI.
@@ -39,6 +40,27 @@ func (c *Channel) LogBytes() int {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	return c.store.logBytes
+}
+
+// Record has t record the serverSeqs of the channel's entries, beginning with those that are there;
+// nil: nothing is recorded any more.
+func (c *Channel) Record(t *Trail) {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.trail = nil
+	c.recordOnLocked(t)
+}
+
+// Trail returns a copy of what was recorded, for [NewTrail]; nil: nothing was.
+func (c *Channel) Trail() []byte {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.trail == nil {
+		return nil
+	}
+	return slices.Clone(c.trail.mem)
 }
 
 // Append applies an action, which must not be modified afterwards, and returns its serverSeq, or 0
@@ -160,7 +182,7 @@ func (c *Channel) Remove() {
 	if c.closed {
 		return
 	}
-	c.closed = true
+	c.closed, c.trail = true, nil
 	c.retireLocked()
 	s.removeRootLocked(c)
 	for _, cur := range c.cursors {
@@ -185,6 +207,9 @@ func (c *Channel) logLocked(e *Entry) uint64 {
 	e.seq = c.store.nextLocked()
 	e.channel = c.uri
 	c.log.append(e, c.store.logBytes, c.lostLocked)
+	if e.places() > 0 {
+		c.trail.add(mark{e.seq, c.log.position})
+	}
 	if c.log.encoded > 0 {
 		c.releaseLocked() // a reader may just have fallen off
 	}

@@ -78,6 +78,7 @@ func (cur *cursor) startAtEndLocked() { cur.startLocked(cur.ch.log.end()) }
 func (cur *cursor) fallLocked() {
 	cur.startLocked(fallen)
 	cur.since = cur.ch.log.end()
+	cur.ch.trail.synced(cur.sub.client, 0)
 	cur.wakeLocked()
 }
 

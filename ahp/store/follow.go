@@ -46,6 +46,7 @@ func (sub *Subscriber) Unsubscribe(c *Channel) {
 	defer s.mu.Unlock()
 	if cur := sub.cursorOnLocked(c); cur != nil {
 		delete(sub.synced, c.uri)
+		c.trail.synced(sub.client, 0)
 		cur.dropLocked()
 	}
 }

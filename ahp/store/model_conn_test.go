@@ -260,7 +260,7 @@ func (c *conn) receive(e *Entry) {
 	case mi.of == nil:
 		mi.root.Apply(a)
 	default:
-		mi.terminal.Apply(a)
+		apply(&mi.terminal, a)
 	}
 }
 

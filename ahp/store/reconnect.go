@@ -11,7 +11,8 @@ const ReplayLimit = 8 << 20
 
 // Reconnect subscribes to channels for a client that was connected before and has seen everything
 // up to lastSeen. It returns what the client has missed, in the order of serverSeq. synced is the
-// result of the earlier connection's [Subscriber.Close]. It skips nil and removed channels.
+// result of the earlier connection's [Subscriber.Close]; nil: that was to an earlier process, and
+// the channels' trails know. It skips nil and removed channels.
 //
 // A channel is rebuilt instead of replayed if the client's state of it is unknown: the log is too
 // short, a snapshot that was sent after lastSeen may or may not have arrived, or the earlier
@@ -44,7 +45,7 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64,
 		}
 		if list == nil && c.content.size() <= room {
 			list = append(sub.answeredLocked(c, lastSeen), c.rebuildLocked()...)
-			sub.synced[c.uri] = s.seq
+			sub.syncLocked(c, s.seq)
 		}
 		size := 0
 		for _, e := range list {
@@ -66,10 +67,13 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64,
 func (sub *Subscriber) missedLocked(c *Channel, lastSeen uint64,
 	synced map[string]uint64) []*Entry {
 	at, ok := synced[c.uri]
+	if synced == nil {
+		at, ok = c.trail.syncedOf(sub.client)
+	}
 	if !ok || at <= c.born || at > lastSeen || c.log.dropped > lastSeen {
 		return nil
 	}
-	sub.synced[c.uri] = at
+	sub.syncLocked(c, at)
 	first, _ := slices.BinarySearchFunc(c.log.entries, lastSeen+1,
 		func(e *Entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
 	missed := []*Entry{}

@@ -313,7 +313,7 @@ func TestAReconnectThatRebuildsAnswersWhatTheLogHolds(t *testing.T) {
 	next.Identify("me")
 	list := next.Reconnect([]*Channel{c}, lastSeen, synced)
 	got := types(entries(list))
-	if got != "titleChanged cleared titleChanged claimed" || list[0].Origin() == nil {
+	if got != "titleChanged cleared data titleChanged claimed" || list[0].Origin() == nil {
 		t.Errorf("%s", got)
 	}
 }

@@ -18,7 +18,7 @@ func (cur *cursor) resyncLocked() {
 		cur.sub.pushLocked(outboxItem{seq: e.seq, item: Item{Entry: e}})
 	}
 	cur.startAtEndLocked()
-	cur.sub.synced[cur.ch.uri] = cur.ch.store.seq
+	cur.sub.syncLocked(cur.ch, cur.ch.store.seq)
 }
 
 // rebuildLocked returns actions, with serverSeqs of their own, that turn any earlier state of
@@ -36,12 +36,14 @@ func (c *Channel) rebuildLocked() []*Entry {
 	}
 	st := c.state
 	add(ahp.TerminalCleared{})
+	before := len(list)
 	if st.Detection {
 		add(ahp.TerminalCommandDetectionAvailable{})
 	}
 	for i := range st.Content {
 		rebuildPart(&st.Content[i], add)
 	}
+	list = c.clearsLocked(list, before)
 	add(ahp.TerminalTitleChanged{Title: st.Title})
 	if st.Cwd != "" {
 		add(ahp.TerminalCwdChanged{Cwd: st.Cwd})
@@ -54,6 +56,26 @@ func (c *Channel) rebuildLocked() []*Entry {
 		add(ahp.TerminalExited{ExitCode: st.ExitCode})
 	}
 	return list
+}
+
+// clearScreen erases the screen and the scrollback, and moves the cursor to the top left (xterm's
+// ctlseqs: ED 2, ED 3, CUP).
+const clearScreen = "\x1b[2J\x1b[3J\x1b[H"
+
+// clearsLocked has the first data of list from an index on begin with clearScreen: some clients hand
+// data on to an emulator, and take no notice of terminal/cleared.
+func (c *Channel) clearsLocked(list []*Entry, from int) []*Entry {
+	for _, e := range list[from:] {
+		if d, ok := e.action.(ahp.TerminalData); ok {
+			e.action = ahp.TerminalData{Data: append([]byte(clearScreen), d.Data...)}
+			e.weight = e.weigh()
+			return list
+		}
+	}
+	e := &Entry{seq: c.store.nextLocked(), channel: c.uri,
+		action: ahp.TerminalData{Data: []byte(clearScreen)}}
+	e.weight = e.weigh()
+	return append(list, e)
 }
 
 // rebuildPart adds the actions that rebuild a part of the content.

@@ -9,7 +9,7 @@ import (
 	"termhost/ahp"
 )
 
-const rebuilt = "cleared titleChanged claimed"
+const rebuilt = "cleared data titleChanged claimed"
 
 func TestAnEntryIsReadOnceInOrderAcrossChannels(t *testing.T) {
 	s := New(Options{})

@@ -70,6 +70,12 @@ func (sub *Subscriber) Identify(clientID string) {
 	sub.client = clientID
 }
 
+// syncLocked records that the client knows c's state once it has seen seq.
+func (sub *Subscriber) syncLocked(c *Channel, seq uint64) {
+	sub.synced[c.uri] = seq
+	c.trail.synced(sub.client, seq)
+}
+
 // mayReadLocked reports whether e is for this reader.
 func (sub *Subscriber) mayReadLocked(e *Entry) bool {
 	return e.audience == everybody || (e.audience == ownerOnly) == (e.owner == sub.client)
@@ -140,6 +146,7 @@ func (sub *Subscriber) Close() (synced map[string]uint64) {
 			// The client may have seen later actions of other channels than it missed here: no
 			// serverSeq proves that it knows the state.
 			sub.synced[uri] = s.seq + 1
+			cur.ch.trail.synced(sub.client, 0)
 		}
 		cur.dropLocked()
 	}

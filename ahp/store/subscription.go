@@ -92,7 +92,7 @@ func (sn *Subscription) Start() (views []View, seq uint64) {
 		cur.unreadyLocked() // its key may become lower
 		cur.startLocked(sn.ends[i])
 		cur.wakeLocked()
-		sn.sub.synced[cur.ch.uri] = sn.seq
+		sn.sub.syncLocked(cur.ch, sn.seq)
 	}
 	views, sn.views = sn.views, nil
 	sn.sub.outbox.held -= sn.held

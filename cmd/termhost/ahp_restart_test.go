@@ -30,6 +30,7 @@ type tapped struct {
 	mu      sync.Mutex
 	seqs    []uint64 // of the actions
 	replays []replayed
+	data    map[string]string // by channel: of terminal/data, which a client hands to its emulator
 }
 
 // replayed is the answer to a reconnect.
@@ -38,10 +39,12 @@ type replayed struct {
 	Actions []struct {
 		ServerSeq uint64
 		Channel   string
-		Action    struct{ Type string }
+		Action    tappedAction
 	}
 	Missing []string
 }
+
+type tappedAction struct{ Type, Data string }
 
 func (w wiretap) Read() ([]byte, error) {
 	msg, err := w.Transport.Read()
@@ -50,7 +53,11 @@ func (w wiretap) Read() ([]byte, error) {
 	}
 	var m struct {
 		Method string
-		Params struct{ ServerSeq uint64 }
+		Params struct {
+			ServerSeq uint64
+			Channel   string
+			Action    tappedAction
+		}
 		Result replayed
 	}
 	if err := json.Unmarshal(msg, &m); err != nil {
@@ -58,13 +65,18 @@ func (w wiretap) Read() ([]byte, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.data == nil {
+		w.data = map[string]string{}
+	}
 	if m.Method == "action" {
 		w.seqs = append(w.seqs, m.Params.ServerSeq)
+		w.data[m.Params.Channel] += m.Params.Action.Data
 	}
 	if m.Result.Type != "" {
 		w.replays = append(w.replays, m.Result)
 		for _, a := range m.Result.Actions {
 			w.seqs = append(w.seqs, a.ServerSeq)
+			w.data[a.Channel] += a.Action.Data
 		}
 	}
 	return msg, nil
@@ -103,9 +115,10 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "file")
 			for name, line := range map[string]string{
-				"runs": fmt.Sprintf("echo first; until [ -e %s ]; do sleep 0.02; done; seq 1 %d; "+
+				"runs": fmt.Sprintf("echo first; until [ -e %[1]s.0 ]; do sleep 0.02; done; echo second; until [ -e %[1]s ]; do sleep 0.02; done; seq 1 %[2]d; "+
 					"> %[1]s.2; read x; echo got $x; exit 7", file, c.lines),
-				"ends": fmt.Sprintf("echo first; until [ -e %s ]; do sleep 0.02; done; echo last; "+
+				"ends": fmt.Sprintf("echo first; until [ -e %[1]s.0 ]; do sleep 0.02; done; echo second; "+
+					"until [ -e %[1]s ]; do sleep 0.02; done; echo last; "+
 					"echo $$ > %[1]s.3; exit 5", file),
 				"gone": "exec cat",
 			} {
@@ -120,6 +133,13 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 			for _, m := range []*client.Mirror{runs, ends} {
 				hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
 					return strings.Contains(client.Text(st), "first")
+				}))
+			}
+			// What comes after their snapshots tells the client's serverSeq.
+			hosttest.Check(t, os.WriteFile(file+".0", nil, 0o600))
+			for _, m := range []*client.Mirror{runs, ends} {
+				hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
+					return strings.Contains(client.Text(st), "second")
 				}))
 			}
 			keeper := keepersOf(t, state)[0]
@@ -154,6 +174,9 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 				name, _ := ahp.TerminalName(m.URI())
 				st, fresh := m.Terminal(), follow(b, name).Terminal()
 				got, want := client.Text(&st), client.Text(&fresh)
+				if c.compared > 0 { // it may be resynchronised, which clears emulators' screens
+					got = strings.ReplaceAll(got, "\x1b[2J\x1b[3J\x1b[H", "")
+				}
 				if n := c.compared; n > 0 && name == "runs" {
 					got, want = got[max(0, len(got)-n):], want[max(0, len(want)-n):]
 				}
@@ -165,13 +188,23 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 					t.Errorf("%s is %+v, want %+v", name, st, fresh)
 				}
 			}
-			if got := do("log", "--raw", "ends"); got != "first\r\nlast\r\n" {
+			if got := do("log", "--raw", "ends"); got != "first\r\nsecond\r\nlast\r\n" {
 				t.Errorf("the log is %q", got)
 			}
 			hosttest.Check(t, root.WaitRoot(ctx, func(st *ahp.RootState) bool {
 				return len(st.Terminals) == 3
 			}))
 			tap.check(t, "ahp-terminal:/gone", c.compared > 0)
+			for _, name := range []string{"runs", "ends"} {
+				if c.compared > 0 {
+					break
+				}
+				// It was sent everything that came after its snapshot, and all of it once.
+				sent, raw := tap.data[ahp.TerminalURI(name)], do("log", "--raw", name)
+				if !strings.HasSuffix(raw, sent) || len(raw)-len(sent) > len("first\r\n") {
+					t.Errorf("%s was sent %q, and its log is %q", name, sent, raw)
+				}
+			}
 		})
 	}
 }
@@ -192,6 +225,11 @@ func (w *tapped) check(t *testing.T, missing string, resynchronised bool) {
 	}
 	if resynchronised && !cleared {
 		t.Error("the log that is too short is replayed")
+	}
+	for _, a := range w.replays[0].Actions {
+		if !resynchronised && a.Action.Type == "terminal/cleared" {
+			t.Errorf("%s is resynchronised", a.Channel)
+		}
 	}
 	for i := 1; i < len(w.seqs); i++ {
 		if w.seqs[i] <= w.seqs[i-1] {
@@ -234,4 +272,56 @@ func connectTapped(
 	hosttest.Check(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c, states
+}
+
+// TestAnAHPClientSeesEachByteOnceAcrossHosts kills and stops hosts at random moments while a program
+// prints and an agent's client follows it.
+func TestAnAHPClientSeesEachByteOnceAcrossHosts(t *testing.T) {
+	t.Parallel()
+	hosts := 4
+	if isSlow() {
+		hosts = 40
+	}
+	start, state, do := keptHost(t, "")
+	h := start()
+	tap := &tapped{}
+	again := make(chan struct{})
+	close(again)
+	a, states := connectTapped(t, state, tap, again)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI("runs")}
+	p.Meta = &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: "sh", Args: []string{"-c",
+		"i=0; until [ -e stop ]; do i=$((i+1)); echo line $i; sleep 0.002; done; exec cat"}}}
+	hosttest.Check(t, a.CreateTerminal(ctx, p))
+	runs, err := a.Subscribe(ctx, p.Channel)
+	hosttest.Check(t, err)
+	lines := func(st *ahp.TerminalState) int { return strings.Count(client.Text(st), "\n") }
+	for i := range hosts {
+		now := runs.Terminal()
+		seen := lines(&now)
+		hosttest.Check(t, runs.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return lines(st) > seen+5 }))
+		_ = h.Stop([]syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[i%2])
+		h = start()
+		hosttest.Eventually(t, "it is connected again", func() bool { return len(states) > 0 })
+		<-states
+	}
+	seen := runs.Terminal()
+	hosttest.Check(t, runs.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return lines(st) > lines(&seen)+5 }))
+	tap.mu.Lock()
+	defer tap.mu.Unlock()
+	sent := tap.data[p.Channel]
+	if last := consecutive(t, sent); last < hosts*5 {
+		t.Errorf("it was sent %d lines", last)
+	}
+	if raw := do("log", "--raw", "runs"); !strings.Contains(raw, sent) {
+		t.Error("what it was sent is not what the log has")
+	}
+	for _, r := range tap.replays {
+		for _, a := range r.Actions {
+			if a.Action.Type == "terminal/cleared" {
+				t.Error("it was resynchronised")
+			}
+		}
+	}
 }

@@ -135,7 +135,7 @@ func (c *Client) adopt(t *Child) error {
 	}
 	files := slices.Clone(t.files)
 	for _, l := range t.Landings {
-		files = append(files, file{fdLanding, int(l.file.Fd())})
+		files = append(files, file{fdLanding, int(l.File().Fd())})
 	}
 	info := t.Info
 	info.Exit = nil
@@ -205,9 +205,8 @@ func checkAdopted(i Info, files []file) (pidfd int, err error) {
 			ok = err == nil && !i.Pipes
 		case fdStdin, fdStdout, fdStderr:
 			ok = i.Pipes && isPipe(f.fd)
-		case fdLanding:
-			seals, err := unix.FcntlInt(uintptr(f.fd), unix.F_GET_SEALS, 0)
-			ok = err == nil && seals&landingSeals == landingSeals
+		case fdLanding, fdTrail:
+			ok = isShared(f.fd)
 		case fdMemory:
 			_, err := unix.FcntlInt(uintptr(f.fd), unix.F_GET_SEALS, 0)
 			ok = err == nil

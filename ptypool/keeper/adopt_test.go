@@ -142,7 +142,7 @@ func TestOnlyWhatAKeeperWouldHaveIsAdopted(t *testing.T) {
 		return fd
 	}
 	pidfd, master := fd(fdPid), fd(fdMaster)
-	landing := int(term.Landings[0].file.Fd())
+	landing := int(term.Landings[0].File().Fd())
 	other, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
 		t.Fatal(err)

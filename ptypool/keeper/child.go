@@ -103,6 +103,14 @@ func (c *Child) Memory() (segments []*os.File) {
 	return segments
 }
 
+// Trail returns the file of Memory.Trail, which the caller owns; nil: there is none.
+func (c *Child) Trail() *os.File {
+	if fd := c.TakeFD(fdTrail); fd >= 0 {
+		return os.NewFile(uintptr(fd), "trail")
+	}
+	return nil
+}
+
 // mapLandings maps the landings of a child that was taken.
 func (c *Child) mapLandings() (err error) {
 	c.mu.Lock()

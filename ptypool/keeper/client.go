@@ -235,9 +235,15 @@ func (c *Client) List() (all []Info, err error) {
 	return all, err
 }
 
-// Start starts a program. memory are the segments of its log, if that is in memory only; they stay
-// the caller's. It fails with ErrGone, or with the system's error (syscall.Errno) of execve(2).
-func (c *Client) Start(p Program, memory []*os.File) (*Child, error) {
+// Memory is what the keeper holds for a child, so that the next host gets it: see [Child.Memory] and
+// [Child.Trail].
+type Memory struct {
+	Log   []*os.File // the segments of its log, if that is in memory only
+	Trail *os.File   // of a Shared that hosts use as they like; nil: there is none
+}
+
+// Start starts a program. The files of m stay the caller's. It fails with ErrGone, or with the system's error (syscall.Errno) of execve(2).
+func (c *Client) Start(p Program, m Memory) (*Child, error) {
 	fd, err := programFile(p)
 	if err != nil {
 		return nil, err
@@ -255,15 +261,26 @@ func (c *Client) Start(p Program, memory []*os.File) (*Child, error) {
 			return nil, err
 		}
 		t.Landings = append(t.Landings, l)
-		files = append(files, file{fdLanding, int(l.file.Fd())})
+		files = append(files, file{fdLanding, int(l.File().Fd())})
 	}
-	for _, f := range memory {
+	hold := func(name string, f *os.File) error {
 		own, err := dup(int(f.Fd()))
-		if err != nil {
+		if err == nil {
+			t.files = append(t.files, file{name, own})
+		}
+		return err
+	}
+	for _, f := range m.Log {
+		if err := hold(fdMemory, f); err != nil {
 			t.Close()
 			return nil, err
 		}
-		t.files = append(t.files, file{fdMemory, own})
+	}
+	if m.Trail != nil {
+		if err := hold(fdTrail, m.Trail); err != nil {
+			t.Close()
+			return nil, err
+		}
 	}
 	return c.obtain(t, p.ID, message{Op: opStart, files: append(files, t.files...)})
 }

@@ -1,13 +1,10 @@
 package keeper
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"sync/atomic"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"termhost/ptypool/nonce"
 )
@@ -45,39 +42,23 @@ const (
 // output of the same program may come first. A host's methods must not be called concurrently for
 // one half.
 type Landing struct {
-	file   *os.File
-	mem    []byte
+	shared *Shared       // nil: it is closed
 	filled [Halves]bool  // the last read has taken all it was given
 	sealer *nonce.Sealer // nil: nothing is sealed
 }
-
-// landingSeals let whoever maps a landing rely on its size: a shorter file would be SIGBUS.
-const landingSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
 const (
 	free     = -1 // the position of a half that holds nothing
 	unplaced = -2 // and of one that is not being logged yet
 )
 
-// NewLanding makes an empty Landing in sealed memory without a name.
+// NewLanding makes an empty Landing.
 func NewLanding() (*Landing, error) {
-	fd, err := unix.MemfdCreate("termhost landing", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
-		return nil, fmt.Errorf("keeper: memory for output: %w", err)
-	}
-	f := os.NewFile(uintptr(fd), "landing")
-	if err := f.Truncate(landingSize); err != nil {
-		f.Close()
-		return nil, err
-	}
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, landingSeals); err != nil {
-		f.Close()
-		return nil, err
-	}
-	l, err := MapLanding(f)
+	m, err := NewShared("landing", landingSize)
 	if err != nil {
 		return nil, err
 	}
+	l := &Landing{shared: m}
 	for k := range Halves {
 		atomic.StoreInt64(l.base(k), free)
 	}
@@ -87,21 +68,11 @@ func NewLanding() (*Landing, error) {
 // MapLanding maps a Landing that another process has made. f is the Landing's from then on, also
 // when MapLanding fails.
 func MapLanding(f *os.File) (*Landing, error) {
-	st, err := f.Stat()
-	if err == nil && st.Size() != landingSize {
-		err = fmt.Errorf("keeper: a landing of %d bytes, want %d", st.Size(), landingSize)
-	}
+	m, err := MapShared(f, landingSize)
 	if err != nil {
-		f.Close()
 		return nil, err
 	}
-	const prot = unix.PROT_READ | unix.PROT_WRITE
-	mem, err := unix.Mmap(int(f.Fd()), 0, landingSize, prot, unix.MAP_SHARED)
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("keeper: mapping a landing: %w", err)
-	}
-	return &Landing{file: f, mem: mem}, nil
+	return &Landing{shared: m}, nil
 }
 
 // base, length, extent and turn are the words of half k in the header: the position of its first
@@ -146,11 +117,11 @@ func (l *Landing) order() [Halves]int {
 }
 
 func (l *Landing) word(i int) *int64 {
-	return (*int64)(unsafe.Pointer(&l.mem[8*i])) // a page is aligned for it
+	return (*int64)(unsafe.Pointer(&l.shared.Mem[8*i])) // a page is aligned for it
 }
 
 func (l *Landing) half(k int) []byte {
-	return l.mem[landingHeader+k*HalfSize:][:HalfSize]
+	return l.shared.Mem[landingHeader+k*HalfSize:][:HalfSize]
 }
 
 // Begin takes a free half for the next batch and returns which. It is -1 if both are taken.
@@ -256,17 +227,14 @@ var poisoned = strings.Repeat(poison, HalfSize/len(poison)+2)
 func setPoison(p []byte, at int) { copy(p, poisoned[at%len(poison):]) }
 
 // File returns the descriptor to hand to another process. It stays the Landing's.
-func (l *Landing) File() *os.File { return l.file }
+func (l *Landing) File() *os.File { return l.shared.File }
 
 // Close unmaps the memory, which must not be in use.
 func (l *Landing) Close() error {
-	if l.mem == nil {
+	if l.shared == nil {
 		return nil
 	}
-	err := unix.Munmap(l.mem)
-	l.mem = nil
-	if cerr := l.file.Close(); err == nil {
-		err = cerr
-	}
+	err := l.shared.Close()
+	l.shared = nil
 	return err
 }

@@ -117,13 +117,13 @@ func (l *Link) dial() (*Client, error) {
 
 // Start starts a program, see [Client.Start]. A keeper that dies meanwhile has started nothing that
 // is left: its ptys are gone with it.
-func (l *Link) Start(p Program, memory []*os.File) (*Child, error) {
+func (l *Link) Start(p Program, m Memory) (*Child, error) {
 	for again := true; ; again = false {
 		c, err := l.Connect()
 		if err != nil {
 			return nil, err
 		}
-		t, err := c.Start(p, memory)
+		t, err := c.Start(p, m)
 		if !again || !errors.Is(err, ErrGone) {
 			return t, err
 		}

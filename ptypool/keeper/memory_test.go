@@ -60,7 +60,7 @@ func TestFiveHundredTerminalsAreSmall(t *testing.T) {
 		log.Close()
 		p := shell(fmt.Sprint("t", i), "read x; seq 1 4000; echo done; sleep 1234")
 		p.Log = dir
-		term, err := c.Start(p, nil)
+		term, err := c.Start(p, Memory{})
 		if err != nil {
 			t.Fatal(err)
 		}

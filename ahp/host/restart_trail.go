@@ -1,0 +1,72 @@
+package host
+
+import (
+	"os"
+
+	"termhost/ahp/store"
+	"termhost/ptypool/keeper"
+)
+
+// beginTrail has the channel's serverSeqs recorded in memory that the keeper holds for the next
+// host, and returns the file to give to it; nil: there is none. The caller begins the program.
+func (l *terminalLog) beginTrail() *os.File {
+	h := l.t.host
+	if h.cfg().Keeper == nil {
+		return nil
+	}
+	m, err := keeper.NewShared("trail", store.TrailSize)
+	if err != nil {
+		h.log.Warn("clients of a terminal will be resynchronised after a restart",
+			"name", l.t.Name(), "err", err)
+		return nil
+	}
+	trail, err := store.NewTrail(m.Mem)
+	if err != nil {
+		m.Close()
+		return nil
+	}
+	l.shared, l.trail = m, trail
+	l.t.ch.Record(trail)
+	return m.File
+}
+
+// restoreTrail takes over what the earlier host has recorded.
+func (l *terminalLog) restoreTrail(r *remains) {
+	if r.kept == nil || r.Trail != nil {
+		if trail, err := store.NewTrail(r.Trail); err == nil {
+			l.trail = trail
+		}
+		return
+	}
+	f := r.kept.Trail()
+	if f == nil {
+		return // an older host has started the program
+	}
+	m, err := keeper.MapShared(f, store.TrailSize)
+	if err != nil {
+		l.t.host.log.Warn("clients of a terminal are resynchronised", "err", err)
+		return
+	}
+	if l.trail, err = store.NewTrail(m.Mem); err != nil {
+		m.Close()
+		return
+	}
+	l.shared = m
+}
+
+// endTrail gives the memory back. The channel must not be appended to any more.
+func (l *terminalLog) endTrail() {
+	l.t.ch.Record(nil)
+	if l.shared != nil {
+		l.shared.Close()
+		l.shared = nil
+	}
+}
+
+// keepTrail keeps what was recorded with the log of a program that has ended, which no keeper has any
+// more. The Term's lock is held.
+func (l *terminalLog) keepTrail() {
+	if l.trail != nil {
+		l.journal.KeepTrail(l.t.ch.Trail())
+	}
+}
