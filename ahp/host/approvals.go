@@ -22,10 +22,10 @@ const (
 	approvalTime = 10 * time.Minute
 	// maxHeldText bounds what is held of one agent in one terminal, in bytes: nobody reads more.
 	maxHeldText = 16 << 10
-	// maxHeldAsks bounds in how many pieces that is.
-	maxHeldAsks = 16
-	// maxTerminalAsks bounds the pieces that are held in one terminal, of all agents.
-	maxTerminalAsks = 64
+	// maxHeldInputs bounds in how many pieces that is.
+	maxHeldInputs = 16
+	// maxTerminalHeld bounds the pieces that are held in one terminal, of all agents.
+	maxTerminalHeld = 64
 )
 
 // approvals holds back what agents type into a terminal. It is guarded by the Term's lock.
@@ -33,15 +33,15 @@ type approvals struct {
 	t        *Terminal
 	starting *Starting // nil: its program needs no yes of a person to start; it never changes
 
-	on         bool
-	held       []*heldInput // in the order in which it was asked for
-	trust      trust        // a person's yes to all that an agent types
-	typedSince bool         // an agent has typed something since input was dropped for the guard
-	tells      bool         // the shell tells when a command ends
-	looks      bool         // what is held is looked at now and then
+	on          bool
+	held        []*heldInput // in the order in which it was asked for
+	trust       trust        // a person's yes to all that an agent types
+	agentTyped  bool         // an agent has typed something since input was dropped for the guard
+	shellTells  bool         // the shell tells when a command ends
+	lookPending bool         // what is held is looked at now and then
 	// answers is what bound input that is held may answer; nil: what the trusted command asks.
-	answers *question
-	named   bool // the NAME stays guarded when the terminal is gone
+	answers     *question
+	nameGuarded bool // the NAME stays guarded when the terminal is gone
 	// shown has, for each person, by the principal's ID, what [Conn.Asks] listed last, without what
 	// that one has decided since. Nobody approves by NAME what came afterwards.
 	shown map[string][]string
@@ -49,8 +49,17 @@ type approvals struct {
 	ahead ahead  // what agents typed before the program reads
 }
 
-// asker is one agent: a client of AHP, or a principal that types in another way.
-type asker struct{ principal, client string }
+// agentID is one agent: a client of AHP, or a principal that types in another way.
+type agentID struct{ principal, client string }
+
+// agentID returns the agent that acts.
+func (s step) agentID() agentID {
+	id := agentID{principal: s.principal.ID}
+	if s.conn.client != nil {
+		id.client = s.conn.client.id
+	}
+	return id
+}
 
 // heldInput is what an agent wants to type. What is typed never changes, but what comes of it may.
 type heldInput struct {
@@ -84,7 +93,7 @@ type heldInput struct {
 var (
 	errHeldText = &authz.Denied{Verb: authz.Input, Rule: fmt.Sprintf("the terminal is guarded,"+
 		" and at most %d bytes of yours wait for a person's approval; send less", maxHeldText)}
-	errHeldAsks = &authz.Denied{Verb: authz.Input,
+	errHeldInputs = &authz.Denied{Verb: authz.Input,
 		Rule: "the terminal is guarded, and too much waits for approval already"}
 	errUnanswered = fmt.Errorf("nobody answered in %.0fm", approvalTime.Minutes())
 	errUnguarded  = errors.New("the guard was turned off meanwhile; send it again")

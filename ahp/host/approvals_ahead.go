@@ -30,7 +30,7 @@ func (g gate) Look(line ptypool.Line) ptypool.Pass {
 		return ptypool.PassNothing
 	}
 	t.kept.loadLocked()
-	secret, at := t.approvals.asksSecret(), t.waiting.foregroundLocked(line)
+	secret, at := t.approvals.secretAsked(), t.waiting.foregroundLocked(line)
 	t.term.Unlock()
 	if secret {
 		return ptypool.PassRefused
@@ -59,11 +59,11 @@ func passOf(line ptypool.Line, reads foreground.Reads, secret bool) ptypool.Pass
 func (g gate) Held(int) {
 	g.t.term.Lock()
 	defer g.t.term.Unlock()
-	g.t.approvals.heldChanged()
+	g.t.approvals.aheadChanged()
 }
 
-// heldChanged shows how much is held. The Term's lock is held.
-func (ap *approvals) heldChanged() {
+// aheadChanged shows how much is held. The Term's lock is held.
+func (ap *approvals) aheadChanged() {
 	t := ap.t
 	n := t.term.Held()
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Held = n })
@@ -74,19 +74,19 @@ func (ap *approvals) heldChanged() {
 func (g gate) Refused(int) {
 	g.t.term.Lock()
 	defer g.t.term.Unlock()
-	g.t.approvals.refusedHeld(errSecret.Rule)
+	g.t.approvals.aheadRefused(errSecret.Rule)
 }
 
-// dropHeldText drops what agents typed and the program has not read, and tells why. The Term's lock
+// dropTypedAhead drops what agents typed and the program has not read, and tells why. The Term's lock
 // is held.
-func (ap *approvals) dropHeldText(why string) {
+func (ap *approvals) dropTypedAhead(why string) {
 	if ap.t.term.DropHeld() > 0 {
-		ap.refusedHeld(why)
+		ap.aheadRefused(why)
 	}
 }
 
-// refusedHeld tells that what agents typed was dropped, and why. The Term's lock is held.
-func (ap *approvals) refusedHeld(why string) {
+// aheadRefused tells that what agents typed was dropped, and why. The Term's lock is held.
+func (ap *approvals) aheadRefused(why string) {
 	t := ap.t
 	ap.ahead.refused = why
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Held, m.Refused = t.term.Held(), Printable(why) })
@@ -111,28 +111,28 @@ func (ap *approvals) typesAhead(by string) {
 	}
 }
 
-// holds reports whether what s types is held until the program reads, whatever it is bound to. The
+// heldUntilRead reports whether what s types is held until the program reads, whatever it is bound to. The
 // Term's lock need not be held.
-func (ap *approvals) holds(s step) bool {
-	return !ap.t.host.cfg().AgentsTypeSecrets && !s.typesSecrets()
+func (ap *approvals) heldUntilRead(s step) bool {
+	return !ap.t.host.cfg().AgentsTypeSecrets && !s.mayTypeSecrets()
 }
 
 // room returns what is closed when s may try again to type after ErrBusy.
 func (ap *approvals) room(s step) <-chan struct{} {
-	if ap.mayHold(s) {
+	if ap.mayBeHeld(s) {
 		return ap.t.term.HeldRoom()
 	}
 	return ap.t.term.InputRoom()
 }
 
-// mayHold reports whether what s types may be held.
-func (ap *approvals) mayHold(s step) bool {
-	if ap.holds(s) {
+// mayBeHeld reports whether what s types may be held.
+func (ap *approvals) mayBeHeld(s step) bool {
+	if ap.heldUntilRead(s) {
 		return true
 	}
 	ap.t.term.Lock()
 	defer ap.t.term.Unlock()
-	return ap.trust.agent == s.asker()
+	return ap.trust.agent == s.agentID()
 }
 
 // heldPatience is how long Held waits for a first answer. It comes after some milliseconds, but not
@@ -144,7 +144,7 @@ const heldPatience = time.Second
 // a person must type instead.
 func (c *Conn) Held(ctx context.Context, t *Terminal) (held int, err error) {
 	s := step{conn: c, principal: c.principal}
-	if !t.approvals.mayHold(s) {
+	if !t.approvals.mayBeHeld(s) {
 		return 0, nil
 	}
 	timer := time.NewTimer(heldPatience)

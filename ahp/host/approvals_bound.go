@@ -37,11 +37,11 @@ func (ap *approvals) boundTo() (group int, secrets bool) {
 	case q == nil:
 		ap.lookAtTrust()
 		return ap.trust.group, ap.trust.secrets
-	case ap.stands(q):
+	case ap.stillAsked(q):
 		return q.line.Foreground, true
 	}
 	ap.answers = nil
-	ap.dropHeldText(errQuestionOver.Error())
+	ap.dropTypedAhead(errQuestionOver.Error())
 	return 0, false
 }
 
@@ -62,7 +62,7 @@ func (g gate) LookBound(line ptypool.Line) (pass ptypool.Pass, still func() bool
 	t.kept.loadLocked()
 	group, secrets := t.approvals.boundTo()
 	asked, at := t.approvals.answers != nil, t.waiting.foregroundLocked(line)
-	secret := !secrets && t.approvals.asksSecret()
+	secret := !secrets && t.approvals.secretAsked()
 	t.term.Unlock()
 	switch {
 	case group == 0, group != line.Foreground:

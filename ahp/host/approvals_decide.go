@@ -62,22 +62,22 @@ func (c *Conn) Asks(only ...*Terminal) ([]HeldInput, error) {
 	list := []HeldInput{}
 	for _, t := range order {
 		if len(only) == 0 || slices.Contains(only, t) {
-			list = append(list, t.approvals.asksFor(c)...)
+			list = append(list, t.approvals.listFor(c)...)
 		}
 	}
 	return list, nil
 }
 
-// asksFor returns what is held in a terminal, and notes that c's principal was shown it.
-func (ap *approvals) asksFor(c *Conn) (list []HeldInput) {
+// listFor returns what is held in a terminal, and notes that c's principal was shown it.
+func (ap *approvals) listFor(c *Conn) (list []HeldInput) {
 	ap.t.term.Lock()
 	defer ap.t.term.Unlock()
-	ap.dropUnasked()
-	reads := asksReader(c.principal)
+	ap.dropOverdue()
+	reads := heldReader(c.principal)
 	var ids []string
 	for i, k := range ap.held {
 		if is := ap.shownLocked(i); reads.May(is.TerminalAsk) {
-			k.listedFor(c)
+			k.recordListed(c)
 			list = append(list, is)
 			ids = append(ids, k.id)
 		}
@@ -93,7 +93,7 @@ func (ap *approvals) asksFor(c *Conn) (list []HeldInput) {
 
 // shownLocked returns the held input of an index.
 func (ap *approvals) shownLocked(i int) HeldInput {
-	return HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri, TerminalAsk: ap.askOf(ap.held[i]),
+	return HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri, TerminalAsk: ap.terminalAsk(ap.held[i]),
 		Behind: len(ap.held) - i - 1}
 }
 
@@ -120,15 +120,15 @@ func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 			return HeldInput{}, err
 		}
 	}
-	t.approvals.dropUnasked()
-	k, is, err := t.approvals.decided(c, ask)
+	t.approvals.dropOverdue()
+	k, is, err := t.approvals.findHeld(c, ask)
 	if err != nil {
 		return is, err
 	}
-	if d <= ApproveAll && (t.approvals.actsUnseen(k) || a == nil && k.listedOtherwise(c)) {
+	if d <= ApproveAll && (t.approvals.changedUnseen(k) || a == nil && k.changedSinceListed(c)) {
 		return is, errActsNow
 	}
-	defer t.approvals.seenDecided(c, slices.Clone(t.approvals.held))
+	defer t.approvals.forgetDecided(c, slices.Clone(t.approvals.held))
 	who := c.Name()
 	note := Note{Kind: NoteApproved, Who: who, Agent: is.By}
 	event := Event{Kind: EventApproved, Ask: k.id, asker: is.Asker, By: who, To: is.By}
@@ -144,7 +144,7 @@ func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 		}
 		t.approvals.last, note.Kind = why, NoteRefused
 		event.Kind, event.Reason = EventRefused, reason
-		t.approvals.settle(k, errors.New(why))
+		t.approvals.resolve(k, errors.New(why))
 	case d == ApproveAll && !t.approvals.mayTrust(k):
 		return is, errUntold
 	default:
@@ -169,12 +169,12 @@ func (ap *approvals) edit(c *Conn, a *Attach, k *heldInput) error {
 	if err := t.check(s, authz.Claim); err != nil {
 		return err
 	}
-	if err := ap.refusesSecret(k.s, k.text); err != nil { // it is still the agent's text
+	if err := ap.checkSecret(k.s, k.text); err != nil { // it is still the agent's text
 		return err
 	}
 	who := c.Name()
 	ap.last = "taken by " + who + ", who edits it"
-	ap.settle(k, errors.New(ap.last))
+	ap.resolve(k, errors.New(ap.last))
 	ap.tellDeciders(c, Note{Kind: NoteEdited, Who: who, Agent: k.by})
 	t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, By: who, To: k.by,
 		Reason: "edits it", from: c})
@@ -248,8 +248,8 @@ func (e *UnseenError) Error() string {
 	return "you have not been shown what is held in " + e.Terminal + ": run asks first"
 }
 
-// decided returns the held input that c decides about. The Term's lock is held.
-func (ap *approvals) decided(c *Conn, ask string) (k *heldInput, is HeldInput, err error) {
+// findHeld returns the held input that c decides about. The Term's lock is held.
+func (ap *approvals) findHeld(c *Conn, ask string) (k *heldInput, is HeldInput, err error) {
 	if err := ap.mayDecide(c); err != nil {
 		return nil, is, err
 	}
@@ -269,9 +269,9 @@ func (ap *approvals) decided(c *Conn, ask string) (k *heldInput, is HeldInput, e
 	return ap.held[0], ap.shownLocked(0), nil
 }
 
-// seenDecided takes what c has decided out of what it was shown, so that by NAME it decides about
+// forgetDecided takes what c has decided out of what it was shown, so that by NAME it decides about
 // the next ask. before is what was held before the decision. The Term's lock is held.
-func (ap *approvals) seenDecided(c *Conn, before []*heldInput) {
+func (ap *approvals) forgetDecided(c *Conn, before []*heldInput) {
 	if shown := ap.shown[c.principal.ID]; len(shown) > 0 {
 		ap.shown[c.principal.ID] = slices.DeleteFunc(shown, func(ask string) bool {
 			is := func(k *heldInput) bool { return k.id == ask }
@@ -293,7 +293,7 @@ func (ap *approvals) typeHeld(k *heldInput, approved bool) error {
 		}
 		err = ap.t.typeAs(s, k.text, k.lends)
 	}
-	ap.settle(k, err)
+	ap.resolve(k, err)
 	return err
 }
 

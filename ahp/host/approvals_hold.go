@@ -13,16 +13,16 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// guards reports whether p has to be held back if s, who is about to type it, types it. The Term's
+// needsApproval reports whether p has to be held back if s, who is about to type it, types it. The Term's
 // lock is held.
-func (ap *approvals) guards(s step, p []byte) bool {
+func (ap *approvals) needsApproval(s step, p []byte) bool {
 	if !s.conn.agent() {
 		return false
 	}
 	if ap.on && !ap.trusts(s) && !ap.interrupts(p) {
 		return true
 	}
-	ap.typedSince = true
+	ap.agentTyped = true
 	return false
 }
 
@@ -39,7 +39,7 @@ func (ap *approvals) interrupts(p []byte) bool {
 func (ap *approvals) holdBack(
 	s step, p []byte, lends bool, answer func(error),
 ) (*heldInput, error) {
-	if err := ap.refusesSecret(s, p); err != nil {
+	if err := ap.checkSecret(s, p); err != nil {
 		return nil, err
 	}
 	count, size := 0, len(p)
@@ -52,28 +52,28 @@ func (ap *approvals) holdBack(
 	switch {
 	case size > maxHeldText:
 		return nil, ap.t.denied(errHeldText)
-	case count >= maxHeldAsks, len(ap.held) >= maxTerminalAsks:
-		return nil, ap.t.denied(errHeldAsks)
+	case count >= maxHeldInputs, len(ap.held) >= maxTerminalHeld:
+		return nil, ap.t.denied(errHeldInputs)
 	}
 	k := &heldInput{s: s, does: does(string(p), ap.keysActNow()), text: slices.Clone(p),
-		question: ap.asksNow(), lends: lends, answer: answer, meant: ap.meantFor()}
+		question: ap.secretQuestion(), lends: lends, answer: answer, meant: ap.meantFor()}
 	if k.question == nil {
 		k.lines, k.hidden = visible.Lines(string(p))
 	}
-	ap.askPeople(k)
+	ap.requestDecision(k)
 	return k, nil
 }
 
-// askPeople asks for a person's decision about k. The Term's lock is held.
-func (ap *approvals) askPeople(k *heldInput) {
+// requestDecision asks for a person's decision about k. The Term's lock is held.
+func (ap *approvals) requestDecision(k *heldInput) {
 	t := ap.t
 	s := k.s
-	k.id, k.by, k.since = t.host.nextAsk(), s.name(), t.host.now()
+	k.id, k.by, k.since = t.host.nextHeldID(), s.name(), t.host.now()
 	k.expiry = time.AfterFunc(t.host.approvalTime, func() { ap.withdraw(k, errUnanswered) })
 	k.unwatch = context.AfterFunc(s.conn.ctx, func() { ap.withdraw(k, context.Cause(s.conn.ctx)) })
 	k.warning = ap.warningOf(k)
 	ap.held = append(ap.held, k)
-	ap.asksChanged()
+	ap.publishHeld()
 	ap.lookAtHeldLater()
 	t.emit(Event{Kind: EventAsks, Ask: k.id, By: k.by, from: s.conn})
 	t.host.log.Info("input held for approval", "name", t.Name(), "ask", k.id,
@@ -87,14 +87,14 @@ func (ap *approvals) withdraw(k *heldInput, why error) {
 	ap.dropHeld(nil, why, func(o *heldInput) bool { return o == k })
 }
 
-// settle takes k out of what is held and tells the agent what became of it; nil: it was typed. The
+// resolve takes k out of what is held and tells the agent what became of it; nil: it was typed. The
 // Term's lock is held.
-func (ap *approvals) settle(k *heldInput, why error) {
+func (ap *approvals) resolve(k *heldInput, why error) {
 	ap.held = slices.DeleteFunc(ap.held, func(o *heldInput) bool { return o == k })
 	k.expiry.Stop()
 	k.unwatch()
 	k.answer(why)
-	ap.asksChanged()
+	ap.publishHeld()
 }
 
 // dropHeld rejects all that is held and that which selects, and tells the viewers of those who
@@ -102,7 +102,7 @@ func (ap *approvals) settle(k *heldInput, why error) {
 func (ap *approvals) dropHeld(by *Conn, why error, which func(*heldInput) bool) {
 	for _, k := range slices.Clone(ap.held) {
 		if which(k) {
-			ap.settle(k, why)
+			ap.resolve(k, why)
 			ap.tellDeciders(by, Note{Kind: NoteGone, Agent: k.by, Why: Printable(why.Error())})
 			ap.t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, To: k.by,
 				Reason: why.Error(), from: by})
@@ -127,14 +127,14 @@ func (ap *approvals) dropHeldOf(was, next holder) {
 	})
 }
 
-// asksChanged tells all who want to know that something else is held than before, or that the guard
+// publishHeld tells all who want to know that something else is held than before, or that the guard
 // was turned on or off. The Term's lock is held.
-func (ap *approvals) asksChanged() {
+func (ap *approvals) publishHeld() {
 	t := ap.t
 	t.waiting.set(func(w *needs) { w.approval = len(ap.held) > 0 }, "")
 	var asks []ahp.TerminalAsk
 	for _, k := range ap.held {
-		asks = append(asks, ap.askOf(k))
+		asks = append(asks, ap.terminalAsk(k))
 	}
 	t.ch.SetAsks(asks)
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Guarded = ap.on })
@@ -165,15 +165,15 @@ func (c *Conn) SetGuard(t *Terminal, on bool) error {
 	if t.approvals.on == on {
 		return nil
 	}
-	t.approvals.on, t.approvals.named = on, on
+	t.approvals.on, t.approvals.nameGuarded = on, on
 	t.warn(t.log.journal.Describe(t.log.describe(), t.host.now()))
-	t.approvals.dropHeldText(reasonGuarded)
+	t.approvals.dropTypedAhead(reasonGuarded)
 	t.approvals.endTrust(errTrustGuard)
 	if on {
-		t.approvals.dropAhead(errTrustGuard)
+		t.approvals.dropUnread(errTrustGuard)
 	}
 	t.approvals.dropHeld(c, errUnguarded, anyHeld)
-	t.approvals.asksChanged()
+	t.approvals.publishHeld()
 	state := "off"
 	if on {
 		state = "on"

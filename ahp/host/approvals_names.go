@@ -46,9 +46,9 @@ func (h *Host) guardNewLocked(t *Terminal, o CreateOptions, keyboard bool) {
 	if !o.byAgent() {
 		h.noteGuardedLocked(t.Name(), false)
 	}
-	t.approvals.named = keyboard && (again || o.Guarded && !o.byAgent())
+	t.approvals.nameGuarded = keyboard && (again || o.Guarded && !o.byAgent())
 	t.approvals.on = keyboard && (again || o.Guarded || h.cfg().GuardAgents)
-	if h.startsByYes(o, again) {
+	if h.startNeedsApproval(o, again) {
 		t.approvals.on = true
 		t.approvals.starting = &Starting{t: t, decided: make(chan error, 1)}
 	}

@@ -28,9 +28,9 @@ var (
 // person's answer takes to count.
 const heldLook = 100 * time.Millisecond
 
-// asksNow returns the question for a secret that stands on the screen; nil: there is none. Other
-// than asksSecret it is never about one that is over. The Term's lock is held.
-func (ap *approvals) asksNow() *question {
+// secretQuestion returns the question for a secret that stands on the screen; nil: there is none. Other
+// than secretAsked it is never about one that is over. The Term's lock is held.
+func (ap *approvals) secretQuestion() *question {
 	t := ap.t
 	line, err := t.term.Line()
 	if err != nil || line.Echo {
@@ -45,18 +45,18 @@ func (ap *approvals) asksNow() *question {
 	return &question{line, text}
 }
 
-// stands reports whether a question has not been answered, and is not over. The Term's lock is
+// stillAsked reports whether a question has not been answered, and is not over. The Term's lock is
 // held.
-func (ap *approvals) stands(q *question) bool {
+func (ap *approvals) stillAsked(q *question) bool {
 	line, err := ap.t.term.Line()
 	return err == nil && !line.Echo && line.Canonical == q.line.Canonical &&
 		line.Foreground == q.line.Foreground &&
 		strings.HasPrefix(ap.t.term.Screen().LineText(), q.text)
 }
 
-// dropUnasked refuses what was to answer questions that are over. The Term's lock is held.
-func (ap *approvals) dropUnasked() {
-	over := func(k *heldInput) bool { return k.question != nil && !ap.stands(k.question) }
+// dropOverdue refuses what was to answer questions that are over. The Term's lock is held.
+func (ap *approvals) dropOverdue() {
+	over := func(k *heldInput) bool { return k.question != nil && !ap.stillAsked(k.question) }
 	for _, k := range ap.held {
 		if over(k) {
 			ap.last = "refused by itself: " + errQuestionOver.Error()
@@ -88,7 +88,7 @@ func (ap *approvals) typingAt() typingAt {
 	if err != nil {
 		return typingAt{}
 	}
-	return typingAt{ap.t.waiting.foregroundLocked(line), true, ap.tells}
+	return typingAt{ap.t.waiting.foregroundLocked(line), true, ap.shellTells}
 }
 
 // keysAct reports whether a key may act by itself: unless the kernel edits the line that a program
@@ -109,8 +109,8 @@ func (ap *approvals) keysActNow() bool {
 	return acts || ap.typingAt() != at
 }
 
-// seesAnew notes whether keys act, for all that is held. The Term's lock is held.
-func (ap *approvals) seesAnew(keysAct bool) {
+// updateDoes notes whether keys act, for all that is held. The Term's lock is held.
+func (ap *approvals) updateDoes(keysAct bool) {
 	changed := false
 	for _, k := range ap.held {
 		if now := does(string(k.text), keysAct); k.starts == nil && k.does != now {
@@ -118,7 +118,7 @@ func (ap *approvals) seesAnew(keysAct bool) {
 		}
 	}
 	if changed {
-		ap.asksChanged()
+		ap.publishHeld()
 	}
 }
 
@@ -127,57 +127,57 @@ type toldOf struct{ does, warning string }
 
 func (k *heldInput) told() toldOf { return toldOf{k.does, k.warning} }
 
-// staysTrue reports whether somebody who was told was, and no more, knows what k does now.
-func (k *heldInput) staysTrue(was toldOf) bool {
+// stillTrue reports whether somebody who was told was, and no more, knows what k does now.
+func (k *heldInput) stillTrue(was toldOf) bool {
 	acts := was.does == ahp.AskTypes && k.does != ahp.AskTypes
 	return !acts && (k.warning == was.warning || k.warning == "")
 }
 
-// actsUnseen reports whether a yes to k would now do something else than people were told, and
+// changedUnseen reports whether a yes to k would now do something else than people were told, and
 // tells them. The Term's lock is held.
-func (ap *approvals) actsUnseen(k *heldInput) bool {
+func (ap *approvals) changedUnseen(k *heldInput) bool {
 	was := k.told()
-	ap.warnsAnew()
+	ap.updateWarnings()
 	if k.does == ahp.AskTypes {
-		ap.seesAnew(ap.keysActNow())
+		ap.updateDoes(ap.keysActNow())
 	}
-	return !k.staysTrue(was)
+	return !k.stillTrue(was)
 }
 
-// listedFor notes what c's principal was told of k. The Term's lock is held.
-func (k *heldInput) listedFor(c *Conn) {
+// recordListed notes what c's principal was told of k. The Term's lock is held.
+func (k *heldInput) recordListed(c *Conn) {
 	if k.listed == nil {
 		k.listed = map[string]toldOf{}
 	}
 	k.listed[c.principal.ID] = k.told()
 }
 
-// listedOtherwise reports whether c's principal was told something about k that is true no more.
+// changedSinceListed reports whether c's principal was told something about k that is true no more.
 // The Term's lock is held.
-func (k *heldInput) listedOtherwise(c *Conn) bool {
+func (k *heldInput) changedSinceListed(c *Conn) bool {
 	was, listed := k.listed[c.principal.ID]
-	return listed && !k.staysTrue(was)
+	return listed && !k.stillTrue(was)
 }
 
 // lookAtHeldLater has what is held looked at, for as long as there is something that may change.
 // The Term's lock is held.
 func (ap *approvals) lookAtHeldLater() {
-	if ap.looks || !ap.mayChange() {
+	if ap.lookPending || !ap.holdsInput() {
 		return
 	}
-	ap.looks = true
+	ap.lookPending = true
 	time.AfterFunc(heldLook, ap.lookAtHeld)
 }
 
-// mayChange reports whether input is held: about that more than its text counts. The Term's lock is
+// holdsInput reports whether input is held: about that more than its text counts. The Term's lock is
 // held.
-func (ap *approvals) mayChange() bool {
+func (ap *approvals) holdsInput() bool {
 	return slices.ContainsFunc(ap.held, func(k *heldInput) bool { return k.starts == nil })
 }
 
-// mayAct reports whether something is held whose keys may act by themselves. The Term's lock is
+// keysMayAct reports whether something is held whose keys may act by themselves. The Term's lock is
 // held.
-func (ap *approvals) mayAct() bool {
+func (ap *approvals) keysMayAct() bool {
 	return slices.ContainsFunc(ap.held, func(k *heldInput) bool {
 		return k.starts == nil && (k.does == ahp.AskTypes || k.does == ahp.AskActs)
 	})
@@ -188,16 +188,16 @@ func (ap *approvals) lookAtHeld() {
 	t := ap.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	ap.looks = false
-	ap.dropUnasked()
-	ap.warnsAnew()
-	if ap.mayAct() {
+	ap.lookPending = false
+	ap.dropOverdue()
+	ap.updateWarnings()
+	if ap.keysMayAct() {
 		at := ap.typingAt()
 		t.term.Unlock() // /proc takes its time
 		keysAct := at.keysAct()
 		t.term.Lock()
 		if ap.typingAt() == at {
-			ap.seesAnew(keysAct)
+			ap.updateDoes(keysAct)
 		}
 	}
 	ap.lookAtHeldLater()

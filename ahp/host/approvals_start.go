@@ -56,8 +56,8 @@ func (s *Starting) Wait(ctx context.Context) error {
 	return err
 }
 
-// startsByYes reports whether what o starts must wait for a person's yes. guarded: the NAME is.
-func (h *Host) startsByYes(o CreateOptions, guarded bool) bool {
+// startNeedsApproval reports whether what o starts must wait for a person's yes. guarded: the NAME is.
+func (h *Host) startNeedsApproval(o CreateOptions, guarded bool) bool {
 	program := len(o.Argv) > 0 || o.Line != "" || len(o.Env) > 0 || o.piped
 	return o.byAgent() && program && !o.Forced && (guarded || h.cfg().GuardAgents)
 }
@@ -74,7 +74,7 @@ func (s *Starting) prepare(
 	return err
 }
 
-// askPeople asks for a person's yes to what text says. It is called once others find the terminal.
+// requestDecision asks for a person's yes to what text says. It is called once others find the terminal.
 func (s *Starting) hold(by *Conn, text string) error {
 	t := s.t
 	t.term.Lock()
@@ -86,7 +86,7 @@ func (s *Starting) hold(by *Conn, text string) error {
 		return err
 	}
 	k.starts, s.ask = s, k
-	t.approvals.asksChanged()
+	t.approvals.publishHeld()
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (ap *approvals) holdStart(s step, text string, answer func(error)) (*heldIn
 	}
 	k := &heldInput{s: s, does: ahp.AskStarts, text: []byte(text), answer: answer}
 	k.lines, k.hidden = visible.Lines(text)
-	ap.askPeople(k)
+	ap.requestDecision(k)
 	return k, nil
 }
 

@@ -27,9 +27,9 @@ import (
 // read is dropped at the end: it was meant for the command.
 // Its fields are guarded by the Term's lock.
 type trust struct {
-	agent asker  // zero: nobody is trusted
-	by    string // the agent's name, for people
-	who   string // the same as the typist's
+	agent  agentID // zero: nobody is trusted
+	by     string  // the agent's name, for people
+	typist string  // the same as the typist's
 	// secrets: the agent may type where a program asks for a secret.
 	secrets bool
 	group   int // the process group; 0: the command has not begun
@@ -63,6 +63,16 @@ var (
 	errTrustAnew    = errors.New("something else was approved")
 )
 
+// shellTellsCommands notes that the terminal's shell tells when a command ends. The Term's lock is held.
+func (ap *approvals) shellTellsCommands() {
+	if !ap.shellTells {
+		ap.shellTells = true
+		if len(ap.held) > 0 {
+			ap.publishHeld() // yes to all is possible now
+		}
+	}
+}
+
 // mayTrust reports whether a yes to all that k's agent types is possible now: while a command runs,
 // and at the prompt of a shell that tells of its commands, if k begins one. The Term's lock is
 // held.
@@ -73,7 +83,7 @@ func (ap *approvals) mayTrust(k *heldInput) bool {
 		return false
 	}
 	atHome := line.Foreground == t.term.Pid()
-	return !atHome || ap.tells && t.commands.running == "" && k.does == ahp.AskRuns
+	return !atHome || ap.shellTells && t.commands.running == "" && k.does == ahp.AskRuns
 }
 
 // beginTrust trusts the agent that asked for k, which is about to be typed. The Term's lock is
@@ -83,12 +93,12 @@ func (ap *approvals) beginTrust(k *heldInput) {
 	ap.endTrust(errTrustAnew)
 	now := time.Now()
 	tr := &ap.trust
-	*tr = trust{agent: k.s.asker(), by: k.by, who: k.s.name(), begin: now,
-		secrets: !ap.holds(k.s), end: now.Add(t.host.trustTime), pause: firstTrustPause}
+	*tr = trust{agent: k.s.agentID(), by: k.by, typist: k.s.name(), begin: now,
+		secrets: !ap.heldUntilRead(k.s), end: now.Add(t.host.trustTime), pause: firstTrustPause}
 	if line, err := t.term.Line(); err == nil && line.Foreground != t.term.Pid() {
 		tr.group, tr.pause = line.Foreground, trustPause
 	}
-	ap.typedSince = false
+	ap.agentTyped = false
 	ap.lookAtTrustLater()
 }
 
@@ -114,11 +124,11 @@ func (ap *approvals) approve(k *heldInput, all bool) error {
 
 // trusts reports whether what s types now needs no approval. The Term's lock is held.
 func (ap *approvals) trusts(s step) bool {
-	if ap.trust.agent != s.asker() {
+	if ap.trust.agent != s.agentID() {
 		return false
 	}
 	ap.lookAtTrust()
-	return ap.trust.agent == s.asker() && ap.trust.group != 0
+	return ap.trust.agent == s.agentID() && ap.trust.group != 0
 }
 
 // lookAtTrust ends trust if it is over, and notes which group it is for once the command has begun.
@@ -129,7 +139,7 @@ func (ap *approvals) lookAtTrust() {
 	line, err := t.term.Line()
 	now := time.Now()
 	switch {
-	case tr.agent == asker{}:
+	case tr.agent == agentID{}:
 	case err != nil:
 		ap.endTrust(errTrustEnded)
 	case !now.Before(tr.end):
@@ -142,7 +152,7 @@ func (ap *approvals) lookAtTrust() {
 		if now.Sub(tr.begin) > trustBegins {
 			ap.endTrust(errTrustNothing)
 		}
-	case t.waiting.lookout.typist != tr.who: // what has begun was typed by another
+	case t.waiting.lookout.typist != tr.typist: // what has begun was typed by another
 		ap.endTrust(errTrustBehind)
 	default:
 		tr.group, tr.pause = line.Foreground, trustPause
@@ -164,7 +174,7 @@ func (ap *approvals) lookAtTrustLater() {
 		if ap.trust.timer != timer {
 			return // it has ended meanwhile
 		}
-		if ap.lookAtTrust(); ap.trust.agent != (asker{}) {
+		if ap.lookAtTrust(); ap.trust.agent != (agentID{}) {
 			ap.lookAtTrustLater()
 		}
 	})
@@ -175,26 +185,26 @@ func (ap *approvals) lookAtTrustLater() {
 // program has read. The Term's lock is held.
 func (ap *approvals) endTrust(why error) {
 	tr := ap.trust
-	if tr.agent == (asker{}) {
+	if tr.agent == (agentID{}) {
 		return
 	}
 	tr.timer.Stop()
 	ap.trust = trust{}
-	ap.dropAhead(why)
+	ap.dropUnread(why)
 	ap.tellDeciders(nil, Note{Kind: NoteTrustOver, Agent: tr.by, Why: why.Error()})
 	ap.t.ch.TellTrustOver(store.TrustOver{By: Printable(tr.by), Why: Printable(why.Error())})
 	ap.t.emit(Event{Kind: EventTrustOver, To: tr.by, Reason: why.Error()})
 	if len(ap.held) > 0 {
-		ap.asksChanged()
+		ap.publishHeld()
 	}
 }
 
-// dropAhead drops all input that no program has read, if an agent has typed some, and tells why.
+// dropUnread drops all input that no program has read, if an agent has typed some, and tells why.
 // The Term's lock is held.
-func (ap *approvals) dropAhead(why error) {
-	if ap.typedSince {
-		ap.typedSince = false
-		ap.dropHeldText(why.Error())
+func (ap *approvals) dropUnread(why error) {
+	if ap.agentTyped {
+		ap.agentTyped = false
+		ap.dropTypedAhead(why.Error())
 		ap.t.term.DiscardInput()
 	}
 }
@@ -203,15 +213,15 @@ func (ap *approvals) dropAhead(why error) {
 // held.
 func (ap *approvals) typeTrusted() {
 	for _, k := range ap.heldOf(ap.trust.agent) {
-		ap.typedSince = true
+		ap.agentTyped = true
 		_ = ap.typeHeld(k, false) // its agent is told
 	}
 }
 
 // heldOf returns what is held of an agent. The Term's lock is held.
-func (ap *approvals) heldOf(agent asker) (of []*heldInput) {
+func (ap *approvals) heldOf(agent agentID) (of []*heldInput) {
 	for _, k := range ap.held {
-		if k.s.asker() == agent {
+		if k.s.agentID() == agent {
 			of = append(of, k)
 		}
 	}

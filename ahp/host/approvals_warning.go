@@ -24,7 +24,7 @@ func (ap *approvals) readerNow() (group int) {
 	switch {
 	case err != nil:
 		return 0
-	case ap.tells && t.commands.running == "":
+	case ap.shellTells && t.commands.running == "":
 		return t.term.Pid()
 	}
 	return line.Foreground
@@ -72,8 +72,8 @@ func (ap *approvals) joins(k *heldInput) string {
 	return "it joins what is typed already: " + line
 }
 
-// warnsAnew notes what people have to know now about what is held. The Term's lock is held.
-func (ap *approvals) warnsAnew() {
+// updateWarnings notes what people have to know now about what is held. The Term's lock is held.
+func (ap *approvals) updateWarnings() {
 	changed := false
 	for _, k := range ap.held {
 		if now := ap.warningOf(k); k.warning != now {
@@ -81,6 +81,6 @@ func (ap *approvals) warnsAnew() {
 		}
 	}
 	if changed {
-		ap.asksChanged()
+		ap.publishHeld()
 	}
 }

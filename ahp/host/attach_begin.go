@@ -66,7 +66,7 @@ func (a *Attach) begin() (first []byte, err error) {
 		t.viewers.open = append(t.viewers.open, a)
 		t.attention.viewBegins(a.conn.principal)
 	}
-	a.tellAskedLocked()
+	a.tellRequestsLocked()
 	if !a.opts.quiet {
 		t.emit(Event{Kind: EventAttached, By: a.conn.Name(), from: a.conn})
 	}

@@ -1,9 +1,6 @@
 package host
 
 import (
-	"errors"
-	"fmt"
-
 	"termhost/ahp"
 	"termhost/authz"
 )
@@ -58,32 +55,6 @@ func (a *Attach) HandBack() (name string, err error) {
 	return t.keyboard.handBack(prior, known, a.step(), a)
 }
 
-// lender returns the loan that the holder may end by handing the claim back, and whether the one
-// who has lent it is still known. It takes Host.mu.
-func (kb *keyboardClaim) lender() (prior *loan, known bool) {
-	t := kb.t
-	t.term.Lock()
-	prior = kb.prior
-	t.term.Unlock()
-	return prior, prior != nil && t.host.stillKnown(prior.from)
-}
-
-// handBack gives the claim to the lender, which lender has returned. The viewer but is not told.
-// The Term's lock is held.
-func (kb *keyboardClaim) handBack(
-	prior *loan, known bool, s step, but *Attach,
-) (name string, err error) {
-	switch {
-	case kb.prior == nil, kb.prior != prior: // the claim changed hands since it was looked at
-		return "", errNoPrior
-	case !known:
-		return "", fmt.Errorf("%s is not here any more", prior.from.text())
-	}
-	kb.lend(prior.from, s, false)
-	kb.tell(but, Note{Kind: NoteHandedBack, Who: s.name()})
-	return prior.from.text(), nil
-}
-
 // mayPassOnLocked returns why the viewer may not give the claim to somebody else.
 func (a *Attach) mayPassOnLocked() error {
 	if err := a.mayActLocked(); err != nil {
@@ -97,14 +68,6 @@ func (a *Attach) mayPassOnLocked() error {
 	}
 	return nil
 }
-
-// heldElsewhere refuses what only the holder may do to one who is not. The Term's lock is held.
-func (kb *keyboardClaim) heldElsewhere() error {
-	rule := "you do not hold the claim; " + kb.holder.text() + " does"
-	return kb.t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})
-}
-
-var errNoPrior = errors.New("nobody held it before you")
 
 // Holder returns the holder's name and the claim.
 func (a *Attach) Holder() (name string, c ahp.Claim) {

@@ -91,11 +91,6 @@ func (kb *keyboardClaim) cutOff(was, next holder, queued bool) {
 	}
 }
 
-// InputLater is [Attach.Input] for what continues what was typed before: the rest of a paste, and
-// what had no room then. If something of that was lost, it is lost as well, however long ago that
-// is.
-func (a *Attach) InputLater(p []byte) error { return a.input(p, true) }
-
 // InputKept reports whether all that was typed has left this process: what is queued here is lost
 // with it.
 func (a *Attach) InputKept() bool { return !a.t.term.InputQueued() }
@@ -112,5 +107,5 @@ func (a *Attach) WaitsChanged() <-chan struct{} {
 func (a *Attach) ShowsInput() bool {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return !a.t.approvals.asksSecret()
+	return !a.t.approvals.secretAsked()
 }

@@ -2,7 +2,6 @@ package host
 
 import (
 	"slices"
-	"time"
 
 	"termhost/ptypool/vt"
 )
@@ -24,11 +23,6 @@ func (a *Attach) activeLocked() {
 		t.viewers.fit()
 	}
 }
-
-// drawTime is how long a program is given to draw itself anew before it gets the key that has
-// changed its size. vim 9.0 does not draw a key that comes while it does so until the next one
-// comes. Nobody notices so short a delay of one key.
-const drawTime = 100 * time.Millisecond
 
 // leaveLocked takes the viewer's window out of those that count. If the terminal had its size, it
 // gets that of another viewer of the holder's.

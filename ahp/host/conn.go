@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"termhost/ahp"
@@ -73,7 +74,7 @@ func (h *Host) ConnectFrom(
 		host: h, principal: p, door: door, source: source, name: nameOf(p),
 		sub: h.store.NewSubscriber(false), since: now,
 	}
-	c.sub.ReadAsks(asksReader(p))
+	c.sub.ReadAsks(heldReader(p))
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -178,3 +179,25 @@ func (c *Conn) Close() {
 }
 
 var errClosed = errors.New("the connection was closed")
+
+// connected reports whether a principal has a connection that has not ended.
+func (h *Host) connected(principal string) bool {
+	return slices.ContainsFunc(h.connections(), func(c *Conn) bool {
+		return c.principal.ID == principal && c.ctx.Err() == nil
+	})
+}
+
+// Proof follows what proves who a peer is, beyond the peer's connection. It calls end once, from
+// any goroutine or before it returns, when the proof is withdrawn, unless release has been called
+// before. It must not call the Host.
+type Proof = func(end func(error)) (release func())
+
+// Prove gives the connection's proof, before the connection is used. Terminals that wait for an
+// owner end when the owner's proof is withdrawn. So do connections from inside of terminals: see
+// [Host.CreatorOf]. Two kinds of connections have no proof: those of the unix socket, whose peers
+// stay who they are, and forwarded ones, whose terminals wait for no owner.
+func (c *Conn) Prove(p Proof) {
+	c.host.mu.Lock()
+	defer c.host.mu.Unlock()
+	c.proof = p
+}

@@ -70,6 +70,21 @@ func (cs *creators) proofOf(p authz.Principal) Proof {
 	return nil
 }
 
+// proofOf returns the proof of a principal that makes a terminal. If the principal is connected,
+// maybe with another role, it is that of the connection: an SSH connection also proves what comes
+// through its forwards. If not, the principal comes from inside of a terminal of its own, and has
+// that terminal's proof. nil: there is none.
+func (h *Host) proofOf(p authz.Principal) Proof {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.conns {
+		if c.proof != nil && c.principal.ID == p.ID {
+			return c.proof
+		}
+	}
+	return h.creators.proofOf(p)
+}
+
 // recordOf returns the record of what a principal comes in with that makes a terminal: of its
 // connection, or if it comes from inside a terminal of its own, of that terminal.
 func (h *Host) recordOf(p authz.Principal) json.RawMessage {
@@ -89,9 +104,9 @@ func (h *Host) recordOf(p authz.Principal) json.RawMessage {
 	return nil
 }
 
-// restoredProof returns the creator of a terminal of an earlier host. What it came in with is
+// restoredCreator returns the creator of a terminal of an earlier host. What it came in with is
 // followed again. If that cannot be, nobody comes in as the creator any more.
-func (h *Host) restoredProof(p authz.Principal, record json.RawMessage) creator {
+func (h *Host) restoredCreator(p authz.Principal, record json.RawMessage) creator {
 	c := creator{principal: p, record: record}
 	a := h.cfg().Authority
 	if p.Fingerprint == "" && p.Token == "" {
@@ -99,7 +114,7 @@ func (h *Host) restoredProof(p authz.Principal, record json.RawMessage) creator 
 	}
 	c.proof = func(end func(error)) (release func()) {
 		if a == nil {
-			end(errNotRecalled)
+			end(errNotRestored)
 			return func() {}
 		}
 		g, err := a.Restore(p, record)
@@ -112,7 +127,7 @@ func (h *Host) restoredProof(p authz.Principal, record json.RawMessage) creator 
 	return c
 }
 
-var errNotRecalled = errors.New("host: nobody knows whether the creator may still come in")
+var errNotRestored = errors.New("host: nobody knows whether the creator may still come in")
 
 // realm returns a name for the terminals of all hosts that use a state folder, one after the other:
 // what an earlier host left running is recognised. It is "" without a state folder.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"termhost/ahp"
-	"termhost/authz"
 	"termhost/ptypool"
 )
 
@@ -14,36 +13,6 @@ type absence struct {
 	timer   *time.Timer // ends the terminal
 	release func()      // ends following the owner's proof; nil: it is not followed
 	over    bool
-}
-
-// Proof follows what proves who a peer is, beyond the peer's connection. It calls end once, from
-// any goroutine or before it returns, when the proof is withdrawn, unless release has been called
-// before. It must not call the Host.
-type Proof = func(end func(error)) (release func())
-
-// Prove gives the connection's proof, before the connection is used. Terminals that wait for an
-// owner end when the owner's proof is withdrawn. So do connections from inside of terminals: see
-// [Host.CreatorOf]. Two kinds of connections have no proof: those of the unix socket, whose peers
-// stay who they are, and forwarded ones, whose terminals wait for no owner.
-func (c *Conn) Prove(p Proof) {
-	c.host.mu.Lock()
-	defer c.host.mu.Unlock()
-	c.proof = p
-}
-
-// proofOf returns the proof of a principal that makes a terminal. If the principal is connected,
-// maybe with another role, it is that of the connection: an SSH connection also proves what comes
-// through its forwards. If not, the principal comes from inside of a terminal of its own, and has
-// that terminal's proof. nil: there is none.
-func (h *Host) proofOf(p authz.Principal) Proof {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for c := range h.conns {
-		if c.proof != nil && c.principal.ID == p.ID {
-			return c.proof
-		}
-	}
-	return h.creators.proofOf(p)
 }
 
 // ownedLocked returns the running terminals that a clientId owns.
@@ -87,13 +56,13 @@ func (e *clientExecutor) waitLocked(grace time.Duration) *absence {
 	a := &absence{}
 	a.timer = time.AfterFunc(grace, func() { e.expire(a) })
 	e.away = a
-	e.sinceLocked(e.t.host.now())
+	e.setAwayLocked(e.t.host.now())
 	e.noteLocked(NoteAway)
 	return a
 }
 
-// sinceLocked notes since when the owner is away; the zero time: it is here. Host.mu is held.
-func (e *clientExecutor) sinceLocked(at time.Time) {
+// setAwayLocked notes since when the owner is away; the zero time: it is here. Host.mu is held.
+func (e *clientExecutor) setAwayLocked(at time.Time) {
 	e.t.away.Store(&at)
 	text := ""
 	if !at.IsZero() {
@@ -154,19 +123,19 @@ func (h *Host) backLocked(cl *client) {
 		if e.away != nil {
 			e.noteLocked(NoteBack)
 		}
-		e.presentLocked()
+		e.endAbsenceLocked()
 	}
 }
 
-// presentLocked ends the wait for the owner, which is back, or whose terminal is gone. Host.mu is
+// endAbsenceLocked ends the wait for the owner, which is back, or whose terminal is gone. Host.mu is
 // held.
-func (e *clientExecutor) presentLocked() {
+func (e *clientExecutor) endAbsenceLocked() {
 	a := e.away
 	if a == nil {
 		return
 	}
 	e.away = nil
-	e.sinceLocked(time.Time{})
+	e.setAwayLocked(time.Time{})
 	a.over = true
 	a.timer.Stop()
 	if a.release != nil {
@@ -180,7 +149,7 @@ func (e *clientExecutor) expire(a *absence) {
 	h.mu.Lock()
 	late := e.away == a
 	if late {
-		e.presentLocked()
+		e.endAbsenceLocked()
 	}
 	h.mu.Unlock()
 	if late {

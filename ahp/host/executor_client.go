@@ -146,7 +146,7 @@ func (e *clientExecutor) exited(code int) (a ahp.TerminalExited, origin *ahp.Ori
 // forget ends the wait for the owner. The clientId of a [Share] goes as well, for nobody else can
 // use it.
 func (e *clientExecutor) forget() {
-	e.presentLocked()
+	e.endAbsenceLocked()
 	h, cl := e.t.host, e.client
 	if strings.HasPrefix(cl.id, sshPrefix) && cl.conn == nil && h.clients[cl.id] == cl {
 		delete(h.clients, cl.id)

@@ -42,13 +42,6 @@ func (h *Host) visibleLocked(p authz.Principal) []*Terminal {
 	return list
 }
 
-// connected reports whether a principal has a connection that has not ended.
-func (h *Host) connected(principal string) bool {
-	return slices.ContainsFunc(h.connections(), func(c *Conn) bool {
-		return c.principal.ID == principal && c.ctx.Err() == nil
-	})
-}
-
 // addRootLocked gives a guest's connection a root channel of its own.
 func (c *Conn) addRootLocked() {
 	c.root = c.host.store.Root()

@@ -94,7 +94,7 @@ type Host struct {
 
 	account   ptypool.Account // the user that the terminals run as
 	highWater journal.HighWater
-	asks      atomic.Int64 // how many have been named: see nextAsk
+	asks      atomic.Int64 // how many have been named: see nextHeldID
 	notes     journal.Notes
 	folders   journal.Folders // of the terminals
 	boot      string          // see [keeper.BootID]

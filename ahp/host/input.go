@@ -18,7 +18,7 @@ import (
 //	[Conn.Send]       a verb: on purpose    lends the claim, waits for room
 //
 // Each asks whether the principal may type (mayType), whether a person has to agree first
-// (approvals.guards), and then types (typeKeys): to the program or, while that does not read, to
+// (approvals.needsApproval), and then types (typeKeys): to the program or, while that does not read, to
 // what is typed ahead (executor.input).
 
 // Input types p, which is not kept. An admin that does not hold the claim takes it with a key. What
@@ -26,6 +26,11 @@ import (
 // viewer may type anyway. Input returns *authz.Denied, *LostError, ErrBusy, ErrExited or why the
 // connection has ended; then nothing was typed.
 func (a *Attach) Input(p []byte) error { return a.input(p, false) }
+
+// InputLater is [Attach.Input] for what continues what was typed before: the rest of a paste, and
+// what had no room then. If something of that was lost, it is lost as well, however long ago that
+// is.
+func (a *Attach) InputLater(p []byte) error { return a.input(p, true) }
 
 func (a *Attach) input(p []byte, later bool) error {
 	t := a.t
@@ -46,7 +51,7 @@ func (a *Attach) input(p []byte, later bool) error {
 	if lost := a.losesLocked(p, err == nil || seize, later); lost != nil {
 		return lost
 	}
-	guarded := (err == nil || seize) && t.approvals.guards(a.step(), p)
+	guarded := (err == nil || seize) && t.approvals.needsApproval(a.step(), p)
 	p = slices.Concat(a.held, p)
 	if err == nil && !guarded {
 		a.used()
@@ -112,6 +117,11 @@ func (a *Attach) typeLocked(p []byte, active func()) error {
 	return err
 }
 
+// drawTime is how long a program is given to draw itself anew before it gets the key that has
+// changed its size. vim 9.0 does not draw a key that comes while it does so until the next one
+// comes. Nobody notices so short a delay of one key.
+const drawTime = 100 * time.Millisecond
+
 // typedLocked notes that p was typed at this viewer. With a key it becomes the one that was active
 // last, and what was lent to it is in use; with a report, which its terminal has sent by itself, it
 // does not.
@@ -129,7 +139,7 @@ func (a *Attach) typedLocked(p []byte) {
 		a.activeLocked()
 	}
 	if a.holdsLocked() {
-		t.keyboard.typed = t.host.now()
+		t.keyboard.lastTyped = t.host.now()
 	}
 }
 
@@ -173,7 +183,7 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 		}
 		s.conn.sub.Answer(t.uri, ahp.TerminalInput{}, s.origin, "")
 	}
-	if t.approvals.guards(s, a.Data) {
+	if t.approvals.needsApproval(s, a.Data) {
 		if _, err := t.approvals.holdBack(s, a.Data, false, answer); err != nil {
 			return reasonOf(err)
 		}
@@ -282,7 +292,7 @@ func (c *Conn) typeOrHold(t *Terminal, text []byte, keys []keyboard.Key, answer 
 	for _, k := range keys {
 		p = k.Append(p, modes)
 	}
-	if t.approvals.guards(s, p) {
+	if t.approvals.needsApproval(s, p) {
 		return t.approvals.holdBack(s, p, true, answer)
 	}
 	return nil, t.typeAs(s, p, true)
@@ -309,7 +319,7 @@ func (t *Terminal) typeAs(s step, p []byte, lends bool) error {
 		return err
 	}
 	if t.check(s, authz.Input) == nil {
-		t.keyboard.typed = t.host.now()
+		t.keyboard.lastTyped = t.host.now()
 		return nil
 	}
 	for _, h := range []holder{sshHolder(s.principal), t.keyboard.holder} {
@@ -322,11 +332,11 @@ func (t *Terminal) typeAs(s step, p []byte, lends bool) error {
 // input or of the program, answer what it waits for. It fails as [executor].input does, and
 // with errSecret. The Term's lock is held.
 func (t *Terminal) typeKeys(s step, p []byte) error {
-	if err := t.approvals.refusesSecret(s, p); err != nil {
+	if err := t.approvals.checkSecret(s, p); err != nil {
 		return err
 	}
 	who, how := s.name(), typesNow
-	if t.approvals.holds(s) {
+	if t.approvals.heldUntilRead(s) {
 		how = typesShown
 		if breaksOff(p) {
 			t.approvals.dropForSecret() // it must not wait for what is not to be typed

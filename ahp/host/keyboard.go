@@ -25,17 +25,17 @@ type claimed struct {
 // keyboardClaim is who may type into a terminal, from whom that one has it, and who asks for it. It
 // is guarded by the Term's lock.
 type keyboardClaim struct {
-	t      *Terminal
-	holder holder
-	prior  *loan // from whom the holder took the claim, to hand it back; nil: from nobody
-	lent   *loan // to whom it goes back by itself; nil: it is the holder's own
-	last   claimed
-	typed  time.Time   // when the holder of a claim on loan typed last
-	idle   *time.Timer // returns a claim on loan; nil: none, or it is never returned
+	t         *Terminal
+	holder    holder
+	prior     *loan // from whom the holder took the claim, to hand it back; nil: from nobody
+	lent      *loan // to whom it goes back by itself; nil: it is the holder's own
+	last      claimed
+	lastTyped time.Time   // when the holder of a claim on loan typed last
+	idle      *time.Timer // returns a claim on loan; nil: none, or it is never returned
 
 	requests    []request   // who wants the keyboard, the first one first; see setRequests
 	requestsEnd *time.Timer // drops those that are too old; nil: there are none
-	wanted      atomic.Bool // there are requests; read without the Term's lock, too
+	hasRequests atomic.Bool // there are requests; read without the Term's lock, too
 }
 
 // holderOf binds a claim to a principal: to the one that its clientId belongs to or, for an agent
@@ -156,4 +156,38 @@ func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
 	}
 	t.approvals.wakeDeciders() // others may decide now
 	t.viewers.fit()
+}
+
+// heldBy reports whether p holds the claim.
+func (kb *keyboardClaim) heldBy(p authz.Principal) bool {
+	kb.t.term.Lock()
+	defer kb.t.term.Unlock()
+	return kb.holder.principal == p.ID
+}
+
+// heldElsewhere refuses what only the holder may do to one who is not. The Term's lock is held.
+func (kb *keyboardClaim) heldElsewhere() error {
+	rule := "you do not hold the claim; " + kb.holder.text() + " does"
+	return kb.t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})
+}
+
+// tell tells the viewers, except one, that the terminal has a new holder. The Term's lock is held.
+func (kb *keyboardClaim) tell(but *Attach, n Note) {
+	n.To = kb.holder.text()
+	for _, a := range kb.t.viewers.open {
+		if a != but {
+			n.Mine = n.by != "" && n.by == a.step().person()
+			n.Yours = kb.holder.yours(a.conn.principal)
+			a.noteLocked(n)
+		}
+	}
+}
+
+// noteToHolder tells the holder's viewers something. The Term's lock is held.
+func (kb *keyboardClaim) noteToHolder(n Note) {
+	for _, v := range kb.t.viewers.windows {
+		if v.holdsLocked() {
+			v.noteLocked(n)
+		}
+	}
 }

@@ -34,7 +34,7 @@ func (c *Conn) Ask(ref string) (Asked, *ahp.Error) {
 	if err := t.keyboard.request(k); err != nil {
 		return Asked{}, c.refusal(err)
 	}
-	return Asked{Holder: t.keyboard.holder.text(), Here: t.keyboard.hears()}, nil
+	return Asked{Holder: t.keyboard.holder.text(), Here: t.keyboard.reachable()}, nil
 }
 
 // HandedBack is the answer to termhost/handBack. To is empty if nobody has asked for the keyboard
@@ -110,7 +110,7 @@ func (c *Conn) claims(h holder) bool { return h.claim == ahp.ClientClaim(c.clien
 // request that comes meanwhile is told here or by request, which marks the terminal before it looks
 // for those who follow it.
 func (c *Conn) tellAsked(ch *store.Channel) {
-	if t := c.host.lookup(ch.URI()); t != nil && t.ch == ch && t.keyboard.wanted.Load() {
+	if t := c.host.lookup(ch.URI()); t != nil && t.ch == ch && t.keyboard.hasRequests.Load() {
 		c.sub.TellAsked(ch, "")
 	}
 }

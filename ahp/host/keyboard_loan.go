@@ -1,6 +1,8 @@
 package host
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -40,9 +42,37 @@ func (kb *keyboardClaim) lend(next holder, s step, seized bool) {
 		prior = &loan{from, lent} // even if it was taken back from one who had seized it
 	}
 	kb.holdOnLoan(next, s, prior, lent)
-	kb.typed = kb.t.host.now()
+	kb.lastTyped = kb.t.host.now()
 	kb.watchIdle(kb.t.host.cfg().KeyboardIdle)
 }
+
+// lender returns the loan that the holder may end by handing the claim back, and whether the one
+// who has lent it is still known. It takes Host.mu.
+func (kb *keyboardClaim) lender() (prior *loan, known bool) {
+	t := kb.t
+	t.term.Lock()
+	prior = kb.prior
+	t.term.Unlock()
+	return prior, prior != nil && t.host.stillKnown(prior.from)
+}
+
+// handBack gives the claim to the lender, which lender has returned. The viewer but is not told.
+// The Term's lock is held.
+func (kb *keyboardClaim) handBack(
+	prior *loan, known bool, s step, but *Attach,
+) (name string, err error) {
+	switch {
+	case kb.prior == nil, kb.prior != prior: // the claim changed hands since it was looked at
+		return "", errNoPrior
+	case !known:
+		return "", fmt.Errorf("%s is not here any more", prior.from.text())
+	}
+	kb.lend(prior.from, s, false)
+	kb.tell(but, Note{Kind: NoteHandedBack, Who: s.name()})
+	return prior.from.text(), nil
+}
+
+var errNoPrior = errors.New("nobody held it before you")
 
 // stillKnown reports whether a former holder may be given a claim again. The clientId of an AHP
 // client may have become another's, or nobody's. That of a key's SSH sessions stays that key's, but
@@ -63,9 +93,9 @@ func (h *Host) stillKnown(was holder) bool {
 
 // abandonedLocked reports whether the holder has the claim on loan for its SSH sessions and shows
 // the terminal in none of them any more. A client of AHP may hide what it holds, as a page does,
-// and is waited for when it is away: see awaitTaker.
+// and is waited for when it is away: see awaitBorrower.
 func (kb *keyboardClaim) abandonedLocked() bool {
-	return kb.onLoan() && kb.holder.viaSSH() && !kb.inWindow()
+	return kb.onLoan() && kb.holder.viaSSH() && !kb.holderHasWindow()
 }
 
 // onLoan reports whether the holder has the claim of a terminal that runs on loan. The Term's lock
@@ -75,15 +105,15 @@ func (kb *keyboardClaim) onLoan() bool { return kb.lent != nil && !kb.t.life.exi
 // viaSSH reports whether the claim is that of a principal's SSH sessions.
 func (h holder) viaSSH() bool { return strings.HasPrefix(h.claim.ClientID, sshPrefix) }
 
-// hears reports whether the holder is told at once when somebody asks for the keyboard, whatever it
+// reachable reports whether the holder is told at once when somebody asks for the keyboard, whatever it
 // looks at. The Term's lock is held.
-func (kb *keyboardClaim) hears() bool {
-	return kb.t.ch.TellsAsked(kb.holder.claim.ClientID) || kb.inWindow() ||
+func (kb *keyboardClaim) reachable() bool {
+	return kb.t.ch.TellsAsked(kb.holder.claim.ClientID) || kb.holderHasWindow() ||
 		kb.t.host.watchers.here(authz.Person(kb.holder.principal))
 }
 
-// inWindow reports whether there is a viewer at which the holder may type. The Term's lock is held.
-func (kb *keyboardClaim) inWindow() bool {
+// holderHasWindow reports whether there is a viewer at which the holder may type. The Term's lock is held.
+func (kb *keyboardClaim) holderHasWindow() bool {
 	for _, a := range kb.t.viewers.windows {
 		if a.holdsLocked() {
 			return true
@@ -95,7 +125,7 @@ func (kb *keyboardClaim) inWindow() bool {
 // idleLocked reports whether the holder has the claim on loan and has typed nothing for d; with
 // 0 no time is long enough.
 func (kb *keyboardClaim) idleLocked(d time.Duration) bool {
-	return d > 0 && kb.onLoan() && kb.t.host.now().Sub(kb.typed) >= d
+	return d > 0 && kb.onLoan() && kb.t.host.now().Sub(kb.lastTyped) >= d
 }
 
 // returnClaim gives a claim that is on loan back to the last lender who is still known, provided
@@ -124,10 +154,10 @@ func (h *Host) returnClaim(t *Terminal, why NoteKind, due func() bool) {
 	h.log.Info("keyboard returned", "name", t.Name(), "from", was.text(), "to", to.from.text())
 }
 
-// awaitTaker gives the holder of a claim on loan d to come back: one who had taken it before the
+// awaitBorrower gives the holder of a claim on loan d to come back: one who had taken it before the
 // host was started anew, and a client of AHP whose connection has ended. An SSH session has to show
 // the terminal; a client of AHP need only be connected. The Term's lock is held.
-func (kb *keyboardClaim) awaitTaker(d time.Duration) {
+func (kb *keyboardClaim) awaitBorrower(d time.Duration) {
 	if !kb.onLoan() {
 		return
 	}
@@ -142,7 +172,7 @@ func (kb *keyboardClaim) awaitTaker(d time.Duration) {
 // endLoan is returnClaim for a loan whose holder has left.
 func (kb *keyboardClaim) endLoan(lent *loan) {
 	kb.t.host.returnClaim(kb.t, NoteLeft, func() bool {
-		return kb.lent == lent && kb.onLoan() && !kb.inWindow()
+		return kb.lent == lent && kb.onLoan() && !kb.holderHasWindow()
 	})
 }
 
@@ -164,7 +194,7 @@ func (h *Host) awaitClient(id string) {
 		}
 		t.term.Lock()
 		if t.keyboard.holder.claim == ahp.ClientClaim(id) {
-			t.keyboard.awaitTaker(h.cfg().ClientGrace)
+			t.keyboard.awaitBorrower(h.cfg().ClientGrace)
 		}
 		t.term.Unlock()
 	}
@@ -182,7 +212,7 @@ func (kb *keyboardClaim) watchIdle(d time.Duration) {
 		return
 	}
 	var timer *time.Timer
-	timer = time.AfterFunc(max(d-t.host.now().Sub(kb.typed), 0), func() {
+	timer = time.AfterFunc(max(d-t.host.now().Sub(kb.lastTyped), 0), func() {
 		d := t.host.cfg().KeyboardIdle // it may have changed
 		t.term.Lock()
 		current, due := kb.idle == timer, kb.idleLocked(d)

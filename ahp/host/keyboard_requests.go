@@ -9,61 +9,16 @@ import (
 )
 
 const (
-	// askTime is how long a request for the keyboard is kept: the holder may want to finish
+	// requestTime is how long a request for the keyboard is kept: the holder may want to finish
 	// something first.
-	askTime = 10 * time.Minute
-	// askPause is how long somebody who has asked is not shown to the holder again.
-	askPause = 10 * time.Second
-	// maxAsks is how many may ask for a keyboard at a time.
-	maxAsks = 16
-	// maxOwnAsks is how many of these may be one person's: each window of theirs may ask.
-	maxOwnAsks = 4
-	// noteBacklog is how many notes wait for a viewer to show them; further ones are lost.
-	noteBacklog = 4
+	requestTime = 10 * time.Minute
+	// requestPause is how long somebody who has asked is not shown to the holder again.
+	requestPause = 10 * time.Second
+	// maxRequests is how many may ask for a keyboard at a time.
+	maxRequests = 16
+	// maxOwnRequests is how many of these may be one person's: each window of theirs may ask.
+	maxOwnRequests = 4
 )
-
-// What became of a keyboard.
-const (
-	// NoteAsked: Who asks the holder for it; First was the first to do so. It goes to the holder's
-	// viewers.
-	NoteAsked NoteKind = iota
-	// NoteGiven: Who has handed it to To.
-	NoteGiven
-	// NoteLeft: Who has no viewer any more, so To has it again.
-	NoteLeft
-	// NoteIdle: Who has typed nothing for a while, so To has it again.
-	NoteIdle
-	// NoteApproved, NoteRefused and NoteEdited: Who has decided about what Agent wants to type: to
-	// type it, not to, or to type something else instead.
-	NoteApproved
-	NoteRefused
-	NoteEdited
-	// NoteGone: what Agent wants to type need not be decided any more; Why says why.
-	NoteGone
-	// NoteTrustOver: a person's yes to all that Agent types has ended; Why says why.
-	NoteTrustOver
-	// NoteHas: To has taken it.
-	NoteHas
-	// NoteHandedBack: Who has given it back to To, who had it before.
-	NoteHandedBack
-	// NoteAway and NoteBack: Who, who owns the client-executed terminal, is away or back.
-	NoteAway
-	NoteBack
-	// NoteUnasked: Who does not ask for it any more. It goes to the holder's viewers.
-	NoteUnasked
-)
-
-// tell tells the viewers, except one, that the terminal has a new holder. The Term's lock is held.
-func (kb *keyboardClaim) tell(but *Attach, n Note) {
-	n.To = kb.holder.text()
-	for _, a := range kb.t.viewers.open {
-		if a != but {
-			n.Mine = n.by != "" && n.by == a.step().person()
-			n.Yours = kb.holder.yours(a.conn.principal)
-			a.noteLocked(n)
-		}
-	}
-}
 
 // request is a request for the keyboard of a terminal.
 type request struct {
@@ -74,7 +29,7 @@ type request struct {
 }
 
 // Ask asks the holder for the keyboard, and returns the holder's name. here: the holder has a
-// viewer, and is told now; otherwise the first one within askTime is told. Ask returns
+// viewer, and is told now; otherwise the first one within requestTime is told. Ask returns
 // *authz.Denied for those who may never type, ErrExited, why the connection has ended, or why
 // there is nobody to ask.
 func (a *Attach) Ask() (holder string, here bool, err error) {
@@ -96,7 +51,7 @@ func (a *Attach) Ask() (holder string, here bool, err error) {
 	if err := t.keyboard.request(k); err != nil {
 		return "", false, err
 	}
-	return t.keyboard.holder.text(), t.keyboard.hears(), nil
+	return t.keyboard.holder.text(), t.keyboard.reachable(), nil
 }
 
 // request notes a request and tells the holder, if that one is here. It returns *authz.Denied for
@@ -120,33 +75,33 @@ func (kb *keyboardClaim) request(k request) error {
 	k.at = t.host.now()
 	asks := slices.Clone(kb.requests)
 	switch i := slices.IndexFunc(asks, again); {
-	case i >= 0 && k.at.Sub(asks[i].at) < askPause:
+	case i >= 0 && k.at.Sub(asks[i].at) < requestPause:
 		k.at = asks[i].at
 		asks[i] = k
 		kb.setRequests(asks)
 		return nil
 	case i >= 0:
 		asks[i] = k
-	case len(asks) == maxAsks, own == maxOwnAsks:
-		return errManyAsk
+	case len(asks) == maxRequests, own == maxOwnRequests:
+		return errManyRequests
 	default:
 		asks = append(asks, k)
 	}
 	kb.setRequests(asks)
 	t.emit(Event{Kind: EventAsksKeyboard, By: k.to.text(), To: kb.holder.text(),
 		from: k.conn})
-	kb.noteToHolder(kb.requested(k))
+	kb.noteToHolder(kb.requestNote(k))
 	t.ch.TellAsked(kb.holder.claim.ClientID, k.to.text())
 	return nil
 }
 
 var (
-	errHaveIt  = errors.New("you have the keyboard")
-	errManyAsk = errors.New("many ask for the keyboard already")
+	errHaveIt       = errors.New("you have the keyboard")
+	errManyRequests = errors.New("many ask for the keyboard already")
 )
 
-// requested returns the note of a request. The Term's lock is held.
-func (kb *keyboardClaim) requested(k request) Note {
+// requestNote returns the note of a request. The Term's lock is held.
+func (kb *keyboardClaim) requestNote(k request) Note {
 	return Note{Kind: NoteAsked, Who: k.to.text(), First: kb.requests[0].to.text()}
 }
 
@@ -156,7 +111,7 @@ func (kb *keyboardClaim) setRequests(asks []request) {
 		kb.t.host.watchers.tell()
 	}
 	kb.requests = asks
-	kb.wanted.Store(len(asks) > 0)
+	kb.hasRequests.Store(len(asks) > 0)
 	if kb.requestsEnd != nil {
 		kb.requestsEnd.Stop()
 		kb.requestsEnd = nil
@@ -165,14 +120,14 @@ func (kb *keyboardClaim) setRequests(asks []request) {
 		return
 	}
 	oldest := slices.MinFunc(asks, func(a, b request) int { return a.at.Compare(b.at) }).at
-	kb.requestsEnd = time.AfterFunc(askTime-kb.t.host.now().Sub(oldest), kb.withdrawRequests)
+	kb.requestsEnd = time.AfterFunc(requestTime-kb.t.host.now().Sub(oldest), kb.withdrawRequests)
 }
 
 // dropRequests forgets the requests of those who have left, and those that are too old, and tells
 // the holder. The Term's lock is held.
 func (kb *keyboardClaim) dropRequests() {
 	over := func(k request) bool {
-		return k.left() || k.conn.ctx.Err() != nil || kb.t.host.now().Sub(k.at) >= askTime
+		return k.left() || k.conn.ctx.Err() != nil || kb.t.host.now().Sub(k.at) >= requestTime
 	}
 	if slices.ContainsFunc(kb.requests, over) {
 		for _, k := range kb.requests {
@@ -185,18 +140,9 @@ func (kb *keyboardClaim) dropRequests() {
 	}
 }
 
-// noteToHolder tells the holder's viewers something. The Term's lock is held.
-func (kb *keyboardClaim) noteToHolder(n Note) {
-	for _, v := range kb.t.viewers.windows {
-		if v.holdsLocked() {
-			v.noteLocked(n)
-		}
-	}
-}
-
 // withdrawRequests is dropRequests for those who do not have the Term's lock.
 func (kb *keyboardClaim) withdrawRequests() {
-	if !kb.wanted.Load() {
+	if !kb.hasRequests.Load() {
 		return
 	}
 	kb.t.term.Lock()
@@ -204,14 +150,14 @@ func (kb *keyboardClaim) withdrawRequests() {
 	kb.dropRequests()
 }
 
-// tellAskedLocked tells a viewer of the holder's, which is new, who has asked for the keyboard.
-func (a *Attach) tellAskedLocked() {
+// tellRequestsLocked tells a viewer of the holder's, which is new, who has asked for the keyboard.
+func (a *Attach) tellRequestsLocked() {
 	if len(a.t.keyboard.requests) == 0 || !a.holdsLocked() || a.opts.ReadOnly || a.opts.Cols == 0 {
 		return
 	}
 	a.t.keyboard.dropRequests()
 	for _, k := range a.t.keyboard.requests {
-		a.noteLocked(a.t.keyboard.requested(k))
+		a.noteLocked(a.t.keyboard.requestNote(k))
 	}
 }
 

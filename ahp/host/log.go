@@ -206,3 +206,8 @@ func (t *Terminal) warn(err error) {
 		t.host.janitor.exited()
 	}
 }
+
+// keepDescription writes the terminal's description anew. The Term's lock is held.
+func (l *terminalLog) keepDescription() {
+	l.t.warn(l.journal.Describe(l.describe(), l.t.host.now()))
+}

@@ -60,9 +60,9 @@ func (c *Conn) GiveName(t *Terminal, name string) (was string, err error) {
 	}
 	t.term.Lock()
 	if guarded && !t.Client() && !t.Piped() {
-		t.approvals.on, t.approvals.named = true, true
+		t.approvals.on, t.approvals.nameGuarded = true, true
 	}
-	stays := t.approvals.on && t.approvals.named
+	stays := t.approvals.on && t.approvals.nameGuarded
 	if !t.renamed && t.ch.Summary().Title == was {
 		t.log.append(ahp.TerminalTitleChanged{Title: name}, nil)
 	}
@@ -112,7 +112,7 @@ func (h *Host) changeName(t *Terminal, name string, byAgent bool) (
 	case h.names[name] != nil:
 		return was, false, &ExistsError{name}
 	}
-	h.callLocked(t, name)
+	h.setNameLocked(t, name)
 	if byAgent {
 		return was, h.guarded.has(name), nil
 	}
@@ -120,9 +120,9 @@ func (h *Host) changeName(t *Terminal, name string, byAgent bool) (
 	return was, false, nil
 }
 
-// callLocked has a NAME that is free lead to t, and the one that t had as a former one. Host.mu is
+// setNameLocked has a NAME that is free lead to t, and the one that t had as a former one. Host.mu is
 // held.
-func (h *Host) callLocked(t *Terminal, name string) {
+func (h *Host) setNameLocked(t *Terminal, name string) {
 	was := t.naming.Load()
 	now := was.renamed(name)
 	for _, old := range was.former {
@@ -143,9 +143,4 @@ func (h *Host) freeURILocked(name string) string {
 		return uri
 	}
 	return ahp.TerminalURI(h.freeNameLocked(name, false))
-}
-
-// keepDescription writes the terminal's description anew. The Term's lock is held.
-func (l *terminalLog) keepDescription() {
-	l.t.warn(l.journal.Describe(l.describe(), l.t.host.now()))
 }

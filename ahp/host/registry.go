@@ -112,12 +112,6 @@ func newest(order []*Terminal) *Terminal {
 	return order[len(order)-1]
 }
 
-func (kb *keyboardClaim) heldBy(p authz.Principal) bool {
-	kb.t.term.Lock()
-	defer kb.t.term.Unlock()
-	return kb.holder.principal == p.ID
-}
-
 // freeNameLocked returns base-N with the lowest N that is free. fresh: it is given to no other
 // terminal as long as the host runs, even when this one is forgotten.
 func (h *Host) freeNameLocked(base string, fresh bool) string {

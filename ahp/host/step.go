@@ -7,15 +7,6 @@ import (
 	"termhost/authz"
 )
 
-// asker returns the agent that asks.
-func (s step) asker() asker {
-	k := asker{principal: s.principal.ID}
-	if s.conn.client != nil {
-		k.client = s.conn.client.id
-	}
-	return k
-}
-
 // step says who asks for a change of a terminal.
 type step struct {
 	conn      *Conn // its Subscriber gets the answer; nil: there is no connection, but a principal
