@@ -13,8 +13,8 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// needsApproval reports whether p has to be held back if s, who is about to type it, types it. The Term's
-// lock is held.
+// needsApproval reports whether p, which s is about to type, has to wait for a person's approval.
+// The Term's lock is held.
 func (ap *approvals) needsApproval(s step, p []byte) bool {
 	if !s.conn.agent() {
 		return false
@@ -26,16 +26,16 @@ func (ap *approvals) needsApproval(s step, p []byte) bool {
 	return false
 }
 
-// interrupts reports whether p is the interrupt key and nothing else, in whichever form the program
-// has asked for.
+// interrupts reports whether p is the interrupt key and nothing else, as ctrl-C or in the encoding
+// that the program has asked for.
 func (ap *approvals) interrupts(p []byte) bool {
 	interrupt := keyboard.Key{Code: 'c', Mods: keyboard.Ctrl}
 	encoded := interrupt.Append(nil, ap.t.term.Screen().KeyModes())
 	return len(p) > 0 && (len(bytes.Trim(p, "\x03")) == 0 || bytes.Equal(p, encoded))
 }
 
-// holdBack holds what s types, which is not kept, until somebody has decided. It returns why it is
-// not even held; then answer is not called. The Term's lock is held.
+// holdBack holds a copy of p, which s types, until a person decides. If it returns an error, p is
+// not held and answer is not called. The Term's lock is held.
 func (ap *approvals) holdBack(
 	s step, p []byte, lends bool, answer func(error),
 ) (*heldInput, error) {
@@ -64,7 +64,7 @@ func (ap *approvals) holdBack(
 	return k, nil
 }
 
-// requestDecision asks for a person's decision about k. The Term's lock is held.
+// requestDecision adds k to what is held and asks people to decide. The Term's lock is held.
 func (ap *approvals) requestDecision(k *heldInput) {
 	t := ap.t
 	s := k.s
@@ -80,14 +80,14 @@ func (ap *approvals) requestDecision(k *heldInput) {
 		"principal", k.by)
 }
 
-// withdraw ends the wait for a decision, if there was none yet.
+// withdraw rejects k if nobody has decided about it yet.
 func (ap *approvals) withdraw(k *heldInput, why error) {
 	ap.t.term.Lock()
 	defer ap.t.term.Unlock()
 	ap.dropHeld(nil, why, func(o *heldInput) bool { return o == k })
 }
 
-// resolve takes k out of what is held and tells the agent what became of it; nil: it was typed. The
+// resolve removes k from what is held and tells its agent the outcome; nil: it was typed. The
 // Term's lock is held.
 func (ap *approvals) resolve(k *heldInput, why error) {
 	ap.held = slices.DeleteFunc(ap.held, func(o *heldInput) bool { return o == k })
@@ -97,8 +97,8 @@ func (ap *approvals) resolve(k *heldInput, why error) {
 	ap.publishHeld()
 }
 
-// dropHeld rejects all that is held and that which selects, and tells the viewers of those who
-// decide, except by's: that one has done it. The Term's lock is held.
+// dropHeld rejects the held inputs for which which is true, and shows that at the viewers of those
+// who may decide, except by's, whose doing it is. The Term's lock is held.
 func (ap *approvals) dropHeld(by *Conn, why error, which func(*heldInput) bool) {
 	for _, k := range slices.Clone(ap.held) {
 		if which(k) {
@@ -110,11 +110,11 @@ func (ap *approvals) dropHeld(by *Conn, why error, which func(*heldInput) bool) 
 	}
 }
 
-// anyHeld is for dropHeld.
+// anyHeld has dropHeld reject all.
 func anyHeld(*heldInput) bool { return true }
 
-// dropHeldOf rejects what is held of the agents of a former holder when another one becomes the
-// holder: they have lost the keyboard. The Term's lock is held.
+// dropHeldOf rejects what is held of a former holder's agents when the claim goes from was to next:
+// they have lost the keyboard. The Term's lock is held.
 func (ap *approvals) dropHeldOf(was, next holder) {
 	if was.claim == next.claim {
 		return
@@ -122,13 +122,13 @@ func (ap *approvals) dropHeldOf(was, next holder) {
 	ap.endTrust(errTrustHolder)
 	why := fmt.Errorf("%s has the keyboard now", next.text())
 	ap.dropHeld(nil, why, func(k *heldInput) bool {
-		its := k.s.conn.client != nil && next.claim == ahp.ClientClaim(k.s.conn.client.id)
-		return k.s.principal.ID == was.principal && !its && k.starts == nil
+		isNext := k.s.conn.client != nil && next.claim == ahp.ClientClaim(k.s.conn.client.id)
+		return k.s.principal.ID == was.principal && !isNext && k.starts == nil
 	})
 }
 
-// publishHeld tells all who want to know that something else is held than before, or that the guard
-// was turned on or off. The Term's lock is held.
+// publishHeld shows viewers, clients and listings what is held and whether the guard is on. The
+// Term's lock is held.
 func (ap *approvals) publishHeld() {
 	t := ap.t
 	t.waiting.set(func(w *needs) { w.approval = len(ap.held) > 0 }, "")
@@ -142,17 +142,16 @@ func (ap *approvals) publishHeld() {
 	ap.wakeDeciders()
 }
 
-// wakeDeciders has the viewers look at what is to be decided, and whether it is for them. The
-// Term's lock is held.
+// wakeDeciders makes the viewers call [Attach.Asking] again. The Term's lock is held.
 func (ap *approvals) wakeDeciders() {
 	for _, a := range ap.t.viewers.windows {
 		a.wakeLocked()
 	}
 }
 
-// SetGuard turns a terminal's guard on or off, for a person who may decide. What is held when it is
-// turned off is rejected: nobody has seen it and agreed. SetGuard returns *authz.Denied, ErrExited
-// or why the connection has ended.
+// SetGuard turns a terminal's guard on or off, for a person who may decide. It rejects what is
+// held, because nobody has approved it. SetGuard returns *authz.Denied, ErrExited or why the
+// connection has ended.
 func (c *Conn) SetGuard(t *Terminal, on bool) error {
 	t.term.Lock()
 	defer t.term.Unlock()
@@ -166,7 +165,7 @@ func (c *Conn) SetGuard(t *Terminal, on bool) error {
 		return nil
 	}
 	t.approvals.on, t.approvals.nameGuarded = on, on
-	t.warn(t.log.journal.Describe(t.log.describe(), t.host.now()))
+	t.log.keepDescription()
 	t.approvals.dropTypedAhead(reasonGuarded)
 	t.approvals.endTrust(errTrustGuard)
 	if on {

@@ -5,8 +5,7 @@ import (
 	"termhost/authz"
 )
 
-// Claim takes the claim. It returns *authz.Denied if the policy says no, or why the connection has
-// ended.
+// Claim takes the claim. It returns *authz.Denied or why the connection has ended.
 func (a *Attach) Claim() error {
 	t := a.t
 	id := a.conn.host.sshClient(a.conn.principal)
@@ -41,9 +40,8 @@ func (a *Attach) seizeLocked() {
 	}
 }
 
-// HandBack gives the claim back to the holder that it was taken from, and returns that one's name.
-// It returns *authz.Denied if the viewer does not hold the claim, and another error if there is
-// nobody to give it back to.
+// HandBack returns the claim to its lender, whose name it returns. It returns *authz.Denied if the
+// viewer does not hold the claim, and another error if there is no lender.
 func (a *Attach) HandBack() (name string, err error) {
 	t := a.t
 	prior, known := t.keyboard.lender()
@@ -55,7 +53,7 @@ func (a *Attach) HandBack() (name string, err error) {
 	return t.keyboard.handBack(prior, known, a.step(), a)
 }
 
-// mayPassOnLocked returns why the viewer may not give the claim to somebody else.
+// mayPassOnLocked returns why the viewer may not pass the claim on.
 func (a *Attach) mayPassOnLocked() error {
 	if err := a.mayActLocked(); err != nil {
 		return err
@@ -76,10 +74,10 @@ func (a *Attach) Holder() (name string, c ahp.Claim) {
 	return a.t.keyboard.holder.text(), a.t.keyboard.holder.claim
 }
 
-// Took returns the name of the holder from whom this viewer has taken the claim since Took was
-// called last; "" if it has not.
+// Took returns the name of the holder from whom this viewer has taken the claim since the last call
+// of Took; "": it has not.
 func (a *Attach) Took() string {
-	if a.took.Load() == nil { // asked with every key
+	if a.took.Load() == nil { // Took is called for every key
 		return ""
 	}
 	if name := a.took.Swap(nil); name != nil {
@@ -88,7 +86,7 @@ func (a *Attach) Took() string {
 	return ""
 }
 
-// HeldByOther returns the holder's name, and whether that is another principal than the viewer's.
+// HeldByOther returns the holder's name, and whether the holder is not the viewer's principal.
 func (a *Attach) HeldByOther() (name string, other bool) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -96,23 +94,23 @@ func (a *Attach) HeldByOther() (name string, other bool) {
 	return h.text(), h.principal != "" && h.principal != a.conn.principal.ID
 }
 
-// Keyboard is what a viewer can do about the keyboard of the terminal that it shows.
+// Keyboard says how a viewer may come to type into the terminal that it shows.
 type Keyboard int
 
 const (
 	// KeyboardNone: the viewer may never type.
 	KeyboardNone Keyboard = iota
-	// KeyboardHere: what is typed at the viewer reaches the program.
+	// KeyboardHere: the viewer may type now.
 	KeyboardHere
 	// KeyboardTakes: somebody else holds the claim, and the viewer's first key takes it.
 	KeyboardTakes
-	// KeyboardAsks: somebody else holds the claim, and may be asked for it.
+	// KeyboardAsks: somebody else holds the claim, and the viewer may request it.
 	KeyboardAsks
-	// KeyboardWaits: an agent holds the claim, who cannot be asked for it.
+	// KeyboardWaits: an agent holds the claim, from whom nobody can request it.
 	KeyboardWaits
 )
 
-// Keyboard returns what the viewer can do about the keyboard, and who holds the claim.
+// Keyboard returns how the viewer may come to type, and the holder's name.
 func (a *Attach) Keyboard() (k Keyboard, holder string) {
 	t := a.t
 	t.term.Lock()

@@ -22,15 +22,15 @@ const (
 )
 
 // Conn is one connection of one principal. Its reader calls the verbs, one at a time; its writer
-// pulls from Subscriber. Once its context has ended, every verb refuses: nothing that its peer
-// still says counts.
+// pulls from Subscriber. Once its context has ended, every verb is refused: nothing that the peer
+// still sends has an effect.
 type Conn struct {
 	host      *Host
 	principal authz.Principal
 	door      string
 	source    authz.Source
 	sub       *store.Subscriber
-	root      *store.Channel // what it sees as the root
+	root      *store.Channel // the root channel as this connection sees it
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	expiry    *time.Timer
@@ -39,14 +39,15 @@ type Conn struct {
 	looking   looking
 	since     time.Time
 
-	// Set once, with initialize or reconnect, by the reader, which holds Host.mu then. Others read
-	// them with Host.mu held.
+	// Set once, by the reader with initialize or reconnect, with Host.mu held. Others read them
+	// with Host.mu held.
 	client  *client
 	version ahp.Version
-	name    string // how the peer is called; until then, as its principal: see names.go
+	name    string // of the peer, see names.go; until then its principal's
 }
 
-// ErrClosed refuses connections and terminals, and ends connections, while the host shuts down.
+// ErrClosed says that the host shuts down. It refuses connections and terminals, and ends
+// connections.
 var ErrClosed = errors.New("the host is shutting down")
 
 // Connect is [Host.ConnectFrom] for a peer without an address.
@@ -60,9 +61,9 @@ type nowhere struct{}
 func (nowhere) Network() string { return "" }
 func (nowhere) String() string  { return "" }
 
-// ConnectFrom makes a Conn for a peer that has proven to be p; source is what the audit log has of
-// it. It returns an error if p is nothing any more, because it has expired, ErrClosed, or a
-// [*admit.QuotaError]. The Conn must be closed.
+// ConnectFrom returns a Conn for a peer that has proven to be p; source is how the audit log names
+// the peer. It returns an error if p has expired, ErrClosed, or a [*admit.QuotaError]. The Conn
+// must be closed.
 func (h *Host) ConnectFrom(
 	p authz.Principal, door string, source authz.Source,
 ) (*Conn, error) {
@@ -101,10 +102,10 @@ func (h *Host) ConnectFrom(
 // Principal returns whose connection this is.
 func (c *Conn) Principal() authz.Principal { return c.principal }
 
-// agent reports whether what the connection types counts as an agent's rather than a person's. A
-// person comes by the SSH door, with a key or, on this machine, as its user. All peers of AHP and
-// ACP are agents, and so are tokens, but for a page, which a person has opened. A process inside
-// one of the host's terminals may be anybody's, and counts as one, too.
+// agent reports whether the connection counts as an agent's rather than a person's. A person comes
+// by the SSH door, with a key or, on this machine, as its user. All peers of AHP and ACP are
+// agents, and so are tokens, except a web page, which a person has opened. A process inside one of
+// the host's terminals counts as an agent, because it may be anybody's.
 func (c *Conn) agent() bool {
 	if c.principal.IsPage() || c.principal.Inside {
 		return c.principal.Inside
@@ -112,20 +113,21 @@ func (c *Conn) agent() bool {
 	return c.door != DoorSSH || c.principal.Token != ""
 }
 
-// Context ends when the connection must be closed. Its cause may be shown to the peer.
+// Context returns a context that ends when the connection must be closed. Its cause may be shown to
+// the peer.
 func (c *Conn) Context() context.Context { return c.ctx }
 
-// Subscriber returns where the connection's writer pulls from.
+// Subscriber returns the subscriber from which the connection's writer pulls.
 func (c *Conn) Subscriber() *store.Subscriber { return c.sub }
 
-// Shape returns how the negotiated version looks on the wire.
+// Shape returns the wire format of the negotiated version.
 func (c *Conn) Shape() ahp.Shape { return c.version.Shape() }
 
 // Initialized reports whether initialize or reconnect has succeeded.
 func (c *Conn) Initialized() bool { return c.client != nil }
 
-// End has the connection closed, and nothing that its peer still says counts. The cause is shown to
-// the peer; that of the first call counts.
+// End ends the connection's context, so that it is closed and every verb is refused. The cause is
+// shown to the peer; that of the first call counts.
 func (c *Conn) End(cause error) { c.cancel(cause) }
 
 // Ended returns the refusal of a connection whose context has ended; nil: it has not.
@@ -180,22 +182,22 @@ func (c *Conn) Close() {
 
 var errClosed = errors.New("the connection was closed")
 
-// connected reports whether a principal has a connection that has not ended.
+// connected reports whether a principal, given by its ID, has a connection that has not ended.
 func (h *Host) connected(principal string) bool {
 	return slices.ContainsFunc(h.connections(), func(c *Conn) bool {
 		return c.principal.ID == principal && c.ctx.Err() == nil
 	})
 }
 
-// Proof follows what proves who a peer is, beyond the peer's connection. It calls end once, from
-// any goroutine or before it returns, when the proof is withdrawn, unless release has been called
-// before. It must not call the Host.
+// Proof follows what proves who a peer is, also after the peer's connection has ended. When the
+// proof is withdrawn, it calls end once, from any goroutine or before it returns, unless release
+// has been called before. It must not call the Host.
 type Proof = func(end func(error)) (release func())
 
-// Prove gives the connection's proof, before the connection is used. Terminals that wait for an
-// owner end when the owner's proof is withdrawn. So do connections from inside of terminals: see
-// [Host.CreatorOf]. Two kinds of connections have no proof: those of the unix socket, whose peers
-// stay who they are, and forwarded ones, whose terminals wait for no owner.
+// Prove sets the connection's proof, before the connection is used. When an owner's proof is
+// withdrawn, terminals that wait for the owner end, and so do connections from inside the owner's
+// terminals: see [Host.CreatorOf]. Two kinds of connections have no proof: those of the unix
+// socket, whose peers stay who they are, and forwarded ones, whose terminals wait for no owner.
 func (c *Conn) Prove(p Proof) {
 	c.host.mu.Lock()
 	defer c.host.mu.Unlock()

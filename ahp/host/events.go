@@ -79,7 +79,7 @@ func (e events) Fed() {
 		e.t.waiting.noteOutput()
 		e.t.approvals.dropForSecret()
 		e.t.output.boundOutput()
-		e.t.approvals.dropOverdue()
+		e.t.approvals.dropStaleAnswers()
 	}
 }
 

@@ -7,11 +7,11 @@ import (
 	"termhost/ptypool"
 )
 
-// absence is the time that an owner is away from a terminal, which waits for it. It is guarded by
+// absence is a time in which a terminal waits for its owner, which is away. It is guarded by
 // Host.mu.
 type absence struct {
 	timer   *time.Timer // ends the terminal
-	release func()      // ends following the owner's proof; nil: it is not followed
+	release func()      // stops following the owner's proof; nil: it is not followed
 	over    bool
 }
 
@@ -26,7 +26,7 @@ func (h *Host) ownedLocked(cl *client) (list []*clientExecutor) {
 }
 
 // leaveLocked is called when the last connection of a clientId has ended. The terminals that the
-// client owns end, or wait for it. then is to be called without the lock.
+// client owns end, or wait for it. The caller calls then once it has released Host.mu.
 func (h *Host) leaveLocked(c *Conn) (then func()) {
 	if c.host.leaving { // they wait for the next host
 		return func() {}
@@ -51,7 +51,7 @@ func (h *Host) leaveLocked(c *Conn) (then func()) {
 	}
 }
 
-// waitLocked has the terminal wait for its owner. Host.mu is held.
+// waitLocked makes the terminal wait for its owner. Host.mu is held.
 func (e *clientExecutor) waitLocked(grace time.Duration) *absence {
 	a := &absence{}
 	a.timer = time.AfterFunc(grace, func() { e.expire(a) })
@@ -61,7 +61,7 @@ func (e *clientExecutor) waitLocked(grace time.Duration) *absence {
 	return a
 }
 
-// setAwayLocked notes since when the owner is away; the zero time: it is here. Host.mu is held.
+// setAwayLocked sets since when the owner is away; the zero time: it is here. Host.mu is held.
 func (e *clientExecutor) setAwayLocked(at time.Time) {
 	e.t.away.Store(&at)
 	text := ""
@@ -72,7 +72,7 @@ func (e *clientExecutor) setAwayLocked(at time.Time) {
 	e.t.host.list.changed()
 }
 
-// noteLocked tells the viewers what became of the owner. Host.mu is held.
+// noteLocked tells the viewers that the owner is away or back. Host.mu is held.
 func (e *clientExecutor) noteLocked(kind NoteKind) {
 	for a := range e.t.host.attaches {
 		if a.t == e.t && a.hasWindow() {
@@ -81,8 +81,7 @@ func (e *clientExecutor) noteLocked(kind NoteKind) {
 	}
 }
 
-// AwaySince returns since when the owner of a client-executed terminal is away, which waits for it;
-// zero: it is here, or there is none.
+// AwaySince returns since when a client-executed terminal waits for its owner; zero: it does not.
 func (t *Terminal) AwaySince() (at time.Time) {
 	if p := t.away.Load(); p != nil {
 		at = *p
@@ -90,8 +89,8 @@ func (t *Terminal) AwaySince() (at time.Time) {
 	return at
 }
 
-// graceFor returns how long the terminal waits for an owner whose connection c has ended. It is not
-// longer than the owner's rights last. Host.mu is held.
+// graceFor returns how long the terminal waits for an owner whose connection c has ended; at most
+// as long as the owner's rights last. Host.mu is held.
 func (e *clientExecutor) graceFor(c *Conn) time.Duration {
 	if c.host.closed || c.proof == nil && c.door == DoorForward {
 		return 0
@@ -102,7 +101,7 @@ func (e *clientExecutor) graceFor(c *Conn) time.Duration {
 	return e.grace
 }
 
-// followProof has the wait end at once when the owner's proof is withdrawn.
+// followProof ends the wait at once when the owner's proof is withdrawn.
 func (h *Host) followProof(c *Conn, a *absence) {
 	if c.proof == nil {
 		return
@@ -127,8 +126,7 @@ func (h *Host) backLocked(cl *client) {
 	}
 }
 
-// endAbsenceLocked ends the wait for the owner, which is back, or whose terminal is gone. Host.mu is
-// held.
+// endAbsenceLocked ends the wait, because the owner is back or the terminal gone. Host.mu is held.
 func (e *clientExecutor) endAbsenceLocked() {
 	a := e.away
 	if a == nil {
@@ -159,11 +157,11 @@ func (e *clientExecutor) expire(a *absence) {
 	}
 }
 
-// maxEnded bounds for how many ended terminals the notices are kept for an owner that is away.
+// maxEnded bounds the notices of ended terminals that are kept for an owner that is away.
 const maxEnded = 64
 
-// tellOwner sends the notice to an owner that does not follow the terminal (one that does gets it
-// with the exit), and keeps it for an owner that is away.
+// tellOwner sends the notice to an owner that does not follow the terminal, and keeps it for an
+// owner that is away. An owner that follows the terminal gets the notice with the exit.
 func (e *clientExecutor) tellOwner() {
 	t, cl := e.t, e.client
 	t.host.mu.Lock()
@@ -180,8 +178,8 @@ func (e *clientExecutor) tellOwner() {
 	}
 }
 
-// standing returns how the terminals of an owner that has come back stand. No action of the owner's
-// earlier connection is taken any more.
+// standing returns, by URI, the state of the terminals of an owner that has come back. No action of
+// the owner's earlier connection is taken any more.
 func (h *Host) standing(cl *client) map[string]ahp.OwnedTerminal {
 	h.mu.Lock()
 	owned := h.ownedLocked(cl)

@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	// requestTime is how long a request for the keyboard is kept: the holder may want to finish
+	// requestTime is how long a request for the keyboard lasts: the holder may want to finish
 	// something first.
 	requestTime = 10 * time.Minute
-	// requestPause is how long somebody who has asked is not shown to the holder again.
+	// requestPause is the time within which the holder is not told again of the same request.
 	requestPause = 10 * time.Second
-	// maxRequests is how many may ask for a keyboard at a time.
+	// maxRequests bounds the requests for one keyboard.
 	maxRequests = 16
-	// maxOwnRequests is how many of these may be one person's: each window of theirs may ask.
+	// maxOwnRequests bounds those of one principal, whose clients may each make one.
 	maxOwnRequests = 4
 )
 
 // request is a request for the keyboard of a terminal.
 type request struct {
 	conn *Conn
-	to   holder      // who gets it
-	left func() bool // whoever asked is not here any more; the Term's lock is held
+	to   holder      // who gets the keyboard
+	left func() bool // reports whether the requester has left; the Term's lock is held
 	at   time.Time
 }
 
-// Ask asks the holder for the keyboard, and returns the holder's name. here: the holder has a
-// viewer, and is told now; otherwise the first one within requestTime is told. Ask returns
-// *authz.Denied for those who may never type, ErrExited, why the connection has ended, or why
-// there is nobody to ask.
+// Ask requests the keyboard from the holder, and returns the holder's name. here: the holder is
+// told now; otherwise it is told at its next viewer, within requestTime. Ask returns *authz.Denied
+// for those who may never type, ErrExited, why the connection has ended, or why no request is
+// needed or possible.
 func (a *Attach) Ask() (holder string, here bool, err error) {
 	t := a.t
 	a.conn.host.sshClient(a.conn.principal)
@@ -54,7 +54,7 @@ func (a *Attach) Ask() (holder string, here bool, err error) {
 	return t.keyboard.holder.text(), t.keyboard.reachable(), nil
 }
 
-// request notes a request and tells the holder, if that one is here. It returns *authz.Denied for
+// request adds a request and tells the holder, if that one is here. It returns *authz.Denied for
 // those who may never type. The Term's lock is held.
 func (kb *keyboardClaim) request(k request) error {
 	t := kb.t
@@ -73,21 +73,21 @@ func (kb *keyboardClaim) request(k request) error {
 		}
 	}
 	k.at = t.host.now()
-	asks := slices.Clone(kb.requests)
-	switch i := slices.IndexFunc(asks, again); {
-	case i >= 0 && k.at.Sub(asks[i].at) < requestPause:
-		k.at = asks[i].at
-		asks[i] = k
-		kb.setRequests(asks)
+	requests := slices.Clone(kb.requests)
+	switch i := slices.IndexFunc(requests, again); {
+	case i >= 0 && k.at.Sub(requests[i].at) < requestPause:
+		k.at = requests[i].at
+		requests[i] = k
+		kb.setRequests(requests)
 		return nil
 	case i >= 0:
-		asks[i] = k
-	case len(asks) == maxRequests, own == maxOwnRequests:
+		requests[i] = k
+	case len(requests) == maxRequests, own == maxOwnRequests:
 		return errManyRequests
 	default:
-		asks = append(asks, k)
+		requests = append(requests, k)
 	}
-	kb.setRequests(asks)
+	kb.setRequests(requests)
 	t.emit(Event{Kind: EventAsksKeyboard, By: k.to.text(), To: kb.holder.text(),
 		from: k.conn})
 	kb.noteToHolder(kb.requestNote(k))
@@ -100,30 +100,30 @@ var (
 	errManyRequests = errors.New("many ask for the keyboard already")
 )
 
-// requestNote returns the note of a request. The Term's lock is held.
+// requestNote returns the note that tells of a request. The Term's lock is held.
 func (kb *keyboardClaim) requestNote(k request) Note {
 	return Note{Kind: NoteAsked, Who: k.to.text(), First: kb.requests[0].to.text()}
 }
 
-// setRequests is the one place where the requests change. The Term's lock is held.
-func (kb *keyboardClaim) setRequests(asks []request) {
-	if len(kb.requests)+len(asks) > 0 {
+// setRequests replaces the requests; nothing else changes them. The Term's lock is held.
+func (kb *keyboardClaim) setRequests(requests []request) {
+	if len(kb.requests)+len(requests) > 0 {
 		kb.t.host.watchers.tell()
 	}
-	kb.requests = asks
-	kb.hasRequests.Store(len(asks) > 0)
+	kb.requests = requests
+	kb.hasRequests.Store(len(requests) > 0)
 	if kb.requestsEnd != nil {
 		kb.requestsEnd.Stop()
 		kb.requestsEnd = nil
 	}
-	if len(asks) == 0 {
+	if len(requests) == 0 {
 		return
 	}
-	oldest := slices.MinFunc(asks, func(a, b request) int { return a.at.Compare(b.at) }).at
+	oldest := slices.MinFunc(requests, func(a, b request) int { return a.at.Compare(b.at) }).at
 	kb.requestsEnd = time.AfterFunc(requestTime-kb.t.host.now().Sub(oldest), kb.withdrawRequests)
 }
 
-// dropRequests forgets the requests of those who have left, and those that are too old, and tells
+// dropRequests drops requests whose requesters have left and requests that are too old, and tells
 // the holder. The Term's lock is held.
 func (kb *keyboardClaim) dropRequests() {
 	over := func(k request) bool {
@@ -140,7 +140,7 @@ func (kb *keyboardClaim) dropRequests() {
 	}
 }
 
-// withdrawRequests is dropRequests for those who do not have the Term's lock.
+// withdrawRequests is dropRequests without the Term's lock held.
 func (kb *keyboardClaim) withdrawRequests() {
 	if !kb.hasRequests.Load() {
 		return
@@ -150,7 +150,7 @@ func (kb *keyboardClaim) withdrawRequests() {
 	kb.dropRequests()
 }
 
-// tellRequestsLocked tells a viewer of the holder's, which is new, who has asked for the keyboard.
+// tellRequestsLocked tells a new viewer of the holder's who requests the keyboard.
 func (a *Attach) tellRequestsLocked() {
 	if len(a.t.keyboard.requests) == 0 || !a.holdsLocked() || a.opts.ReadOnly || a.opts.Cols == 0 {
 		return
@@ -161,7 +161,7 @@ func (a *Attach) tellRequestsLocked() {
 	}
 }
 
-// GiveAsked gives the keyboard to the first who has asked for it, and returns that one's name; "":
+// GiveAsked gives the keyboard to the first who has requested it, and returns that one's name; "":
 // nobody has. It returns *authz.Denied if the viewer does not hold the claim, or why the connection
 // has ended.
 func (a *Attach) GiveAsked() (name string, err error) {
@@ -174,7 +174,7 @@ func (a *Attach) GiveAsked() (name string, err error) {
 	return t.keyboard.giveToRequester(a.step(), a), nil
 }
 
-// giveToRequester gives the keyboard to the first who has asked for it, and returns that one's
+// giveToRequester gives the keyboard to the first who has requested it, and returns that one's
 // name; "": nobody has. The viewer but is not told. The Term's lock is held.
 func (kb *keyboardClaim) giveToRequester(s step, but *Attach) (name string) {
 	kb.dropRequests()

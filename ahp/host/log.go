@@ -207,7 +207,7 @@ func (t *Terminal) warn(err error) {
 	}
 }
 
-// keepDescription writes the terminal's description anew. The Term's lock is held.
+// keepDescription writes the terminal's description to its journal anew. The Term's lock is held.
 func (l *terminalLog) keepDescription() {
 	l.t.warn(l.journal.Describe(l.describe(), l.t.host.now()))
 }
