@@ -29,8 +29,9 @@ func (ap *approvals) bind(s step) {
 	}
 }
 
-// boundTo returns the process group that bound input is for, and whether the input may be a secret.
-// If that group is over, boundTo drops what is typed ahead and returns 0. The Term's lock is held.
+// boundTo returns the process group that bound input is for, and whether the input may be a secret;
+// 0: there is no such group. If the input answers a question that is over, boundTo drops it. The
+// Term's lock is held.
 func (ap *approvals) boundTo() (group int, secrets bool) {
 	q := ap.answers
 	switch {

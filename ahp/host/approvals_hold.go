@@ -182,7 +182,7 @@ func (c *Conn) SetGuard(t *Terminal, on bool) error {
 	return nil
 }
 
-// mayDecide returns why c may not decide about what agents type. The Term's lock is held.
+// mayDecide returns why c may not decide about held input. The Term's lock is held.
 func (ap *approvals) mayDecide(c *Conn) error {
 	if c.ctx.Err() != nil {
 		return context.Cause(c.ctx)

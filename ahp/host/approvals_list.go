@@ -12,7 +12,7 @@ import (
 // nextHeldID returns the ID of a new held input. No ID is used twice, not even by the next host: a
 // person may list inputs in one place and decide in another.
 func (h *Host) nextHeldID() string {
-	n := h.asks.Add(1)
+	n := h.lastHeldID.Add(1)
 	h.note(journal.Note{Asks: n})
 	return "@" + strconv.FormatInt(n, 10)
 }

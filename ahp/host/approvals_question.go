@@ -77,9 +77,9 @@ func does(text string, keysAct bool) string {
 
 // typingAt has the facts that decide whether a key acts by itself.
 type typingAt struct {
-	at    foreground.Terminal
-	known bool // there is a terminal
-	tells bool // the shell tells of its commands
+	at         foreground.Terminal
+	known      bool // there is a terminal
+	shellTells bool // see approvals
 }
 
 // typingAt returns the present facts. The Term's lock is held.
@@ -95,7 +95,7 @@ func (ap *approvals) typingAt() typingAt {
 // kernel's, for a program that reads, or a shell's at its prompt. keysAct reads /proc.
 func (a typingAt) keysAct() bool {
 	if !a.known || !a.at.Canonical {
-		return !a.known || !foreground.AtPrompt(a.at, a.tells)
+		return !a.known || !foreground.AtPrompt(a.at, a.shellTells)
 	}
 	reads, _, _ := foreground.Readers(a.at)
 	return reads != foreground.Somebody

@@ -27,9 +27,10 @@ type Starting struct {
 	t        *Terminal
 	prepared *ptypool.Prepared
 	begin    func(note []byte) error // starts it; the Term's lock is held
-	ask      *heldInput
-	over     bool       // somebody has decided; guarded by the Term's lock
-	decided  chan error // gets, once, why it was not started; nil: it was
+	held     *heldInput              // its place among the held inputs
+	decided  chan error              // gets, once, why it was not started; nil: it was
+
+	over bool // somebody has decided; guarded by the Term's lock
 }
 
 // NotStartedError says that a program was not started because nobody has approved it.
@@ -41,7 +42,7 @@ func (e *NotStartedError) Error() string { return "not started: " + e.Why }
 func (s *Starting) Terminal() *Terminal { return s.t }
 
 // Withdraw gives the program up, for the reason why, if nobody has decided about it yet.
-func (s *Starting) Withdraw(why error) { s.t.approvals.withdraw(s.ask, why) }
+func (s *Starting) Withdraw(why error) { s.t.approvals.withdraw(s.held, why) }
 
 // Wait waits for the decision; it may be called once. If the program was not started, Wait forgets
 // the terminal and returns a *NotStartedError, or a *ptypool.StartError if the program could not be
@@ -87,7 +88,7 @@ func (s *Starting) hold(by *Conn, text string) error {
 		t.term.Hangup(0)
 		return err
 	}
-	k.starts, s.ask = s, k
+	k.starts, s.held = s, k
 	t.approvals.publishHeld()
 	return nil
 }
@@ -117,7 +118,7 @@ func (s *Starting) approved() error {
 		t.approvals.on = false // nobody types into it
 	}
 	note := t.log.describe()
-	t.warn(t.log.journal.Describe(note, t.host.now())) // first: what runs must not look refused
+	t.warn(t.log.journal.Describe(note, t.host.now())) // first: what runs must not seem held
 	if err := s.begin(note.Encode()); err != nil {
 		s.over = false
 		return err
@@ -171,7 +172,7 @@ func (ap *approvals) withdrawStart(why string) bool {
 	if !ap.unstarted() {
 		return false
 	}
-	k := ap.starting.ask
+	k := ap.starting.held
 	ap.dropHeld(nil, errors.New(why), func(o *heldInput) bool { return o == k })
 	return true
 }

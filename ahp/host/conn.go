@@ -25,19 +25,21 @@ const (
 // pulls from Subscriber. Once its context has ended, every verb is refused: nothing that the peer
 // still sends has an effect.
 type Conn struct {
+	// Never changed once the connection is used.
 	host      *Host
 	principal authz.Principal
 	door      string
 	source    authz.Source
-	sub       *store.Subscriber
-	root      *store.Channel // the root channel as this connection sees it
+	since     time.Time
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
-	expiry    *time.Timer
-	proof     Proof // see Prove; nil: none
-	pace      *Pace // of its account; nil: none
-	looking   looking
-	since     time.Time
+	expiry    *time.Timer // ends the connection with the principal's rights; nil: they stay
+	sub       *store.Subscriber
+	root      *store.Channel // the root channel as this connection sees it
+	proof     Proof          // see Prove; nil: none
+	pace      *Pace          // of its account; nil: none
+
+	looking looking // has a lock of its own
 
 	// Set once, by the reader with initialize or reconnect, with Host.mu held. Others read them
 	// with Host.mu held.

@@ -111,7 +111,7 @@ func (h *Host) restoredCreator(p authz.Principal, record json.RawMessage) creato
 	c := creator{principal: p, record: record}
 	a := h.cfg().Authority
 	if p.Fingerprint == "" && p.Token == "" {
-		return c // a user of this machine, who stays who it is
+		return c // a user of this machine needs no proof
 	}
 	c.proof = func(end func(error)) (release func()) {
 		if a == nil {

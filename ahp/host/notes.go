@@ -61,7 +61,7 @@ func (h *Host) readNote(n journal.Note) {
 		}
 		h.clients[c.ID] = cl
 	case n.Asks > 0:
-		h.asks.Store(max(h.asks.Load(), n.Asks))
+		h.lastHeldID.Store(max(h.lastHeldID.Load(), n.Asks))
 	case n.Guarded != nil:
 		h.guarded.set(n.Guarded.Name, n.Guarded.On)
 	case spent != nil && spent.Base == "":
@@ -103,7 +103,7 @@ func (h *Host) addNotesLocked(add func(journal.Note)) {
 	if h.spent.others > 0 {
 		add(journal.Note{Spent: &journal.Spent{N: h.spent.others}})
 	}
-	if n := h.asks.Load(); n > 0 {
+	if n := h.lastHeldID.Load(); n > 0 {
 		add(journal.Note{Asks: n})
 	}
 }
