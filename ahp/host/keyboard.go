@@ -160,7 +160,7 @@ func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
 	t.viewers.fit()
 }
 
-// heldBy reports whether p holds the claim.
+// heldBy reports whether p holds the claim. It takes the Term's lock.
 func (kb *keyboardClaim) heldBy(p authz.Principal) bool {
 	kb.t.term.Lock()
 	defer kb.t.term.Unlock()

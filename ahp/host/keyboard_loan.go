@@ -26,10 +26,10 @@ func (l *loan) lender() string {
 	return l.from.text()
 }
 
-// lend makes next the holder on loan: because next seizes the claim (seized), because the holder
-// hands it back, or because the holder gives it to somebody who requests the keyboard. A lender to
-// whom the claim returns holds it as before: as its own, or on its earlier loan. The Term's lock is
-// held.
+// lend makes next the holder, and records to whom the claim returns: because next seizes the claim
+// (seized), because the holder hands it back, or because the holder gives it to somebody who
+// requests the keyboard. A lender to whom the claim returns holds it as before: as its own, or on
+// its earlier loan. The Term's lock is held.
 func (kb *keyboardClaim) lend(next holder, s step, seized bool) {
 	from, lent := kb.holder, &loan{kb.holder, kb.lent}
 	for l := kb.lent; l != nil; l = l.earlier {
