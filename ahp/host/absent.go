@@ -2,17 +2,17 @@ package host
 
 import "time"
 
-// Keys and certificates may live for minutes, and a host for years. So what it remembers of a
-// principal goes when the principal has no connection and holds nothing here.
+// Keys and certificates may live for minutes, and a host for years. So the host forgets a principal
+// some time after it has left, if it holds nothing.
 
-// lastUse is which terminal a principal used last.
+// lastUse says which terminal a principal used last.
 type lastUse struct {
 	terminal *Terminal
-	at       time.Time // when it was attached to, or when the principal was seen since
+	at       time.Time // when the principal attached to it, or was seen last since
 }
 
-// lastUseMemory is how long that is remembered of a principal that has left: until the evening of a
-// working day.
+// lastUseMemory is how long the last use of a principal that has left is remembered: until the
+// evening of a working day.
 const lastUseMemory = 12 * time.Hour
 
 // forgetAbsent forgets the principals that have left.

@@ -10,10 +10,11 @@ import (
 	"termhost/ptypool/foreground"
 )
 
-// gate decides when what agents type reaches the program: see [ptypool.Gate]. In a terminal that
-// edits lines it does when somebody reads, so that nothing is there already when a program asks for
-// a secret. A program that edits lines itself gets it at once, for nothing tells its questions
-// apart; but a shell gets one line at a time, because another program may read the next one.
+// gate decides when the input of agents reaches the program: see [ptypool.Gate]. While the kernel
+// edits lines, input waits until a program reads, so that none is queued already when a program
+// asks for a secret. A program that edits lines itself gets input at once, because its questions
+// cannot be recognized. A shell gets one line at a time, because another program may read the next
+// one.
 type gate struct{ t *Terminal }
 
 // Open is called with the Term's lock held.
@@ -21,7 +22,7 @@ func (g gate) Open(line ptypool.Line) bool {
 	return !line.Canonical && !foreground.RunsShell(line.Foreground)
 }
 
-// Look finds out who reads.
+// Look finds out which program reads, and how much of the input may reach it.
 func (g gate) Look(line ptypool.Line) ptypool.Pass {
 	t := g.t
 	t.term.Lock()
@@ -30,7 +31,7 @@ func (g gate) Look(line ptypool.Line) ptypool.Pass {
 		return ptypool.PassNothing
 	}
 	t.kept.loadLocked()
-	secret, at := t.approvals.asksSecret(), t.waiting.foregroundLocked(line)
+	secret, at := t.approvals.secretAsked(), t.waiting.foregroundLocked(line)
 	t.term.Unlock()
 	if secret {
 		return ptypool.PassRefused
@@ -42,7 +43,7 @@ func (g gate) Look(line ptypool.Line) ptypool.Pass {
 	return passOf(line, reads, secret)
 }
 
-// passOf returns what may be typed where whoever reads may let somebody else read the next line.
+// passOf returns what may be typed while another program may read the next line.
 func passOf(line ptypool.Line, reads foreground.Reads, secret bool) ptypool.Pass {
 	switch {
 	case secret:
@@ -55,38 +56,37 @@ func passOf(line ptypool.Line, reads foreground.Reads, secret bool) ptypool.Pass
 	return ptypool.PassLine
 }
 
-// Held shows how much is held.
+// Held shows how much is typed ahead.
 func (g gate) Held(int) {
 	g.t.term.Lock()
 	defer g.t.term.Unlock()
-	g.t.approvals.heldChanged()
+	g.t.approvals.aheadChanged()
 }
 
-// heldChanged shows how much is held. The Term's lock is held.
-func (ap *approvals) heldChanged() {
+// aheadChanged shows how much is typed ahead. The Term's lock is held.
+func (ap *approvals) aheadChanged() {
 	t := ap.t
 	n := t.term.Held()
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Held = n })
 	t.host.list.changed()
 }
 
-// Refused tells that what was typed ahead is not typed.
+// Refused tells that what was typed ahead was dropped, because the program asks for a secret.
 func (g gate) Refused(int) {
 	g.t.term.Lock()
 	defer g.t.term.Unlock()
-	g.t.approvals.refusedHeld(errSecret.Rule)
+	g.t.approvals.aheadRefused(errSecret.Rule)
 }
 
-// dropHeldText drops what agents typed and the program has not read, and tells why. The Term's lock
-// is held.
-func (ap *approvals) dropHeldText(why string) {
+// dropTypedAhead drops what is typed ahead, and tells why. The Term's lock is held.
+func (ap *approvals) dropTypedAhead(why string) {
 	if ap.t.term.DropHeld() > 0 {
-		ap.refusedHeld(why)
+		ap.aheadRefused(why)
 	}
 }
 
-// refusedHeld tells that what agents typed was dropped, and why. The Term's lock is held.
-func (ap *approvals) refusedHeld(why string) {
+// aheadRefused tells why what was typed ahead was dropped. The Term's lock is held.
+func (ap *approvals) aheadRefused(why string) {
 	t := ap.t
 	ap.ahead.refused = why
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Held, m.Refused = t.term.Held(), Printable(why) })
@@ -94,14 +94,14 @@ func (ap *approvals) refusedHeld(why string) {
 	t.emit(Event{Kind: EventRefused, To: ap.ahead.by, Reason: why})
 }
 
-// ahead is what is known of agents' input that is held until the program reads. It is guarded by
-// the Term's lock.
+// ahead describes what is typed ahead: input of agents that waits in the Term until the program
+// reads. It is guarded by the Term's lock.
 type ahead struct {
-	by      string // who typed it last
+	by      string // the agent that typed last
 	refused string // why it was dropped; "": it was not, or an agent has typed since
 }
 
-// typesAhead notes that an agent has typed. The Term's lock is held.
+// typesAhead records that an agent has typed. The Term's lock is held.
 func (ap *approvals) typesAhead(by string) {
 	ap.ahead.by = by
 	if ap.ahead.refused != "" {
@@ -111,40 +111,40 @@ func (ap *approvals) typesAhead(by string) {
 	}
 }
 
-// holds reports whether what s types is held until the program reads, whatever it is bound to. The
-// Term's lock need not be held.
-func (ap *approvals) holds(s step) bool {
-	return !ap.t.host.cfg().AgentsTypeSecrets && !s.typesSecrets()
+// heldUntilRead reports whether the input of s waits until the program reads, even if it is bound
+// to nothing. The Term's lock need not be held.
+func (ap *approvals) heldUntilRead(s step) bool {
+	return !ap.t.host.cfg().AgentsTypeSecrets && !s.mayTypeSecrets()
 }
 
-// room returns what is closed when s may try again to type after ErrBusy.
+// room returns a channel that is closed when s may type again after ErrBusy.
 func (ap *approvals) room(s step) <-chan struct{} {
-	if ap.mayHold(s) {
+	if ap.mayBeHeld(s) {
 		return ap.t.term.HeldRoom()
 	}
 	return ap.t.term.InputRoom()
 }
 
-// mayHold reports whether what s types may be held.
-func (ap *approvals) mayHold(s step) bool {
-	if ap.holds(s) {
+// mayBeHeld reports whether the input of s may be typed ahead.
+func (ap *approvals) mayBeHeld(s step) bool {
+	if ap.heldUntilRead(s) {
 		return true
 	}
 	ap.t.term.Lock()
 	defer ap.t.term.Unlock()
-	return ap.trust.agent == s.asker()
+	return ap.trust.agent == s.agentID()
 }
 
-// heldPatience is how long Held waits for a first answer. It comes after some milliseconds, but not
-// where the machine is very busy.
+// heldPatience is how long Held waits for the gate's first look. That takes some milliseconds, or
+// longer on a very busy machine.
 const heldPatience = time.Second
 
-// Held tells what has become of what c has typed into t with Send or Type: held is how many bytes
-// wait, because the program does not read yet. It returns *authz.Denied if they were dropped, for
-// a person must type instead.
+// Held returns how many bytes of what c typed into t with Send or Type wait, because the program
+// does not read yet. It returns *authz.Denied if they were dropped because a person must type
+// instead, another error if they were dropped for another reason, or ctx's cause.
 func (c *Conn) Held(ctx context.Context, t *Terminal) (held int, err error) {
 	s := step{conn: c, principal: c.principal}
-	if !t.approvals.mayHold(s) {
+	if !t.approvals.mayBeHeld(s) {
 		return 0, nil
 	}
 	timer := time.NewTimer(heldPatience)

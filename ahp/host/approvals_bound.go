@@ -8,13 +8,13 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// What an agent types without a person having seen it is bound to what the person has said yes to:
-// to a command, or to a question. See [ptypool.Term.InputBound]. What was shown and approved is
-// not.
+// Input of an agent that no person has seen is bound to what the person has approved: a command, or
+// a question for a secret. No other program may read it: see [ptypool.Term.InputBound]. Input that
+// a person has seen and approved is not bound.
 
 var errTrustUnwatched = errors.New("nobody may watch whether the program reads; say yes to each")
 
-// binds reports whether p, which s types, is bound. The Term's lock is held.
+// binds reports whether p, typed by s, is bound. The Term's lock is held.
 func (ap *approvals) binds(s step, p []byte) bool {
 	if s.answers != nil {
 		return true
@@ -22,36 +22,37 @@ func (ap *approvals) binds(s step, p []byte) bool {
 	return ap.on && s.conn != nil && s.conn.agent() && !s.approved && !ap.interrupts(p)
 }
 
-// bind notes what s types next is bound to. The Term's lock is held.
+// bind sets what the next input, which s types, is bound to. The Term's lock is held.
 func (ap *approvals) bind(s step) {
 	if s.answers != nil || ap.t.term.Held() == 0 {
 		ap.answers = s.answers
 	}
 }
 
-// boundTo returns for which process group bound input is, and whether it may be a secret; 0: for
-// none any more, and what was held of it has been dropped. The Term's lock is held.
+// boundTo returns the process group that bound input is for, and whether the input may be a secret;
+// 0: there is no such group. If the input answers a question that is over, boundTo drops it. The
+// Term's lock is held.
 func (ap *approvals) boundTo() (group int, secrets bool) {
 	q := ap.answers
 	switch {
 	case q == nil:
 		ap.lookAtTrust()
 		return ap.trust.group, ap.trust.secrets
-	case ap.stands(q):
+	case ap.stillAsked(q):
 		return q.line.Foreground, true
 	}
 	ap.answers = nil
-	ap.dropHeldText(errQuestionOver.Error())
+	ap.dropTypedAhead(errQuestionOver.Error())
 	return 0, false
 }
 
-// boundSecrets reports whether what is held may be a secret because of what it is bound to. The
-// Term's lock is held.
+// boundSecrets reports whether what is typed ahead may be a secret, because of what it is bound to.
+// The Term's lock is held.
 func (ap *approvals) boundSecrets() bool {
 	return ap.answers != nil || ap.trust.secrets
 }
 
-// LookBound finds out whether the program reads that the input is bound to.
+// LookBound finds out whether the program that the input is bound to reads.
 func (g gate) LookBound(line ptypool.Line) (pass ptypool.Pass, still func() bool) {
 	t := g.t
 	t.term.Lock()
@@ -62,7 +63,7 @@ func (g gate) LookBound(line ptypool.Line) (pass ptypool.Pass, still func() bool
 	t.kept.loadLocked()
 	group, secrets := t.approvals.boundTo()
 	asked, at := t.approvals.answers != nil, t.waiting.foregroundLocked(line)
-	secret := !secrets && t.approvals.asksSecret()
+	secret := !secrets && t.approvals.secretAsked()
 	t.term.Unlock()
 	switch {
 	case group == 0, group != line.Foreground:
@@ -88,7 +89,7 @@ func (g gate) LookBound(line ptypool.Line) (pass ptypool.Pass, still func() bool
 	return ptypool.PassNothing, nil
 }
 
-// passBound returns what may be typed to a program that reads alone.
+// passBound returns what may be typed while one program alone reads.
 func passBound(line ptypool.Line, secrets bool) ptypool.Pass {
 	switch {
 	case !line.Canonical:
@@ -99,7 +100,8 @@ func passBound(line ptypool.Line, secrets bool) ptypool.Pass {
 	return ptypool.PassLine
 }
 
-// Key takes what is pressed as a sequence for one key, unless another could act in it by itself.
+// Key returns the length of the first key in p. A sequence with a control character in it counts as
+// separate bytes, because that character could act by itself.
 func (gate) Key(p []byte) int {
 	n := keyboard.Length(p)
 	for i := 1; i < n; i++ {

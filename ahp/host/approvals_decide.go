@@ -10,17 +10,17 @@ import (
 	"termhost/authz"
 )
 
-// HeldInput is what an agent wants to type into a guarded terminal; its JSON is an element of
-// `asks --json`. By is free of control characters.
+// HeldInput is input that an agent wants to type into a guarded terminal, or a program that it
+// wants to start. Its JSON is an element of `asks --json`. By is free of control characters.
 type HeldInput struct {
 	Terminal string `json:"terminal"` // its NAME
 	URI      string `json:"uri"`
 	ahp.TerminalAsk
 
-	Behind int `json:"-"` // how many wait behind it
+	Behind int `json:"-"` // how many held inputs wait behind it
 }
 
-// DoesText returns what comes of it in a few words: "runs", "types, 2 hidden".
+// DoesText returns its effect in a few words: "runs", "types, 2 hidden".
 func (h *HeldInput) DoesText() string {
 	text := h.Does
 	if h.Secret {
@@ -32,26 +32,26 @@ func (h *HeldInput) DoesText() string {
 	return text
 }
 
-// Decision is what a person says to what an agent wants to type.
+// Decision is a person's decision about a held input.
 type Decision int
 
 const (
-	// ApproveOnce: it is typed.
+	// ApproveOnce: the input is typed.
 	ApproveOnce Decision = iota
-	// ApproveAll: it is typed, and so is what the agent types until the command that runs, or that
-	// it begins, has ended.
+	// ApproveAll: the input is typed, and so is all else that the agent types until the command
+	// that runs, or that the input begins, has ended.
 	ApproveAll
-	// RefuseOnce: it is not typed.
+	// RefuseOnce: the input is not typed.
 	RefuseOnce
-	// EditIt: it is not typed. The person takes the keyboard instead, and its text, without the end
-	// of the line, is typed for them, so that they can change it before they press Enter.
+	// EditIt: the person takes the keyboard, and the text, without the end of its line, is typed
+	// for them, so that they can change it before they press Enter. The agent is refused.
 	EditIt
 )
 
-// Asks returns what is held in some terminals, or if none is named in all that c's principal sees,
-// as far as it may read it, the oldest terminal first and in the order in which it will be decided.
-// From then on the principal decides by NAME only about what it was shown. Asks returns
-// *authz.Denied if it may not list.
+// Asks returns the held inputs that c's principal may read, of the terminals only, or if none is
+// given of all that the principal sees: the oldest terminal first, and in the order in which they
+// have to be decided. From then on the principal decides by NAME only about what it was shown. Asks
+// returns *authz.Denied if the principal may not list.
 func (c *Conn) Asks(only ...*Terminal) ([]HeldInput, error) {
 	if err := authz.Check(c.principal, authz.List, authz.Target{}); err != nil {
 		return nil, err
@@ -62,22 +62,22 @@ func (c *Conn) Asks(only ...*Terminal) ([]HeldInput, error) {
 	list := []HeldInput{}
 	for _, t := range order {
 		if len(only) == 0 || slices.Contains(only, t) {
-			list = append(list, t.approvals.asksFor(c)...)
+			list = append(list, t.approvals.listFor(c)...)
 		}
 	}
 	return list, nil
 }
 
-// asksFor returns what is held in a terminal, and notes that c's principal was shown it.
-func (ap *approvals) asksFor(c *Conn) (list []HeldInput) {
+// listFor returns the held inputs that c's principal may read, and records that they were shown.
+func (ap *approvals) listFor(c *Conn) (list []HeldInput) {
 	ap.t.term.Lock()
 	defer ap.t.term.Unlock()
-	ap.dropUnasked()
-	reads := asksReader(c.principal)
+	ap.dropStaleAnswers()
+	reads := heldReader(c.principal)
 	var ids []string
 	for i, k := range ap.held {
 		if is := ap.shownLocked(i); reads.May(is.TerminalAsk) {
-			k.listedFor(c)
+			k.recordListed(c)
 			list = append(list, is)
 			ids = append(ids, k.id)
 		}
@@ -91,22 +91,22 @@ func (ap *approvals) asksFor(c *Conn) (list []HeldInput) {
 	return list
 }
 
-// shownLocked returns the held input of an index.
+// shownLocked returns held[i] as it is shown.
 func (ap *approvals) shownLocked(i int) HeldInput {
-	return HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri, TerminalAsk: ap.askOf(ap.held[i]),
+	return HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri, TerminalAsk: ap.terminalAsk(ap.held[i]),
 		Behind: len(ap.held) - i - 1}
 }
 
-// Decide decides about what an agent wants to type into t. ask names it; "" is the first of what
-// the principal was shown last (see [Conn.Asks]) and has not decided since. If that is held no
-// more, nothing else is decided instead. reason, if not empty, is told to the agent with a refusal.
-// Decide returns what was decided about; its errors are *authz.Denied, [*GoneError], why it cannot
-// be typed, and why the connection has ended.
+// Decide decides about a held input of t. ask is its ID; "" is the first of those that the
+// principal was shown last (see [Conn.Asks]) and has not decided since. If that one is not held any
+// more, Decide does not decide about another one. reason, if not empty, is told to the agent with a
+// refusal. Decide returns the held input; its errors are *authz.Denied, [*GoneError], why the input
+// cannot be typed, and why the connection has ended.
 func (c *Conn) Decide(t *Terminal, ask string, d Decision, reason string) (HeldInput, error) {
 	return c.decide(t, nil, ask, d, reason)
 }
 
-// decide is Decide for somebody who looks at the terminal at a viewer; nil: at none.
+// decide is Decide for a person at viewer a; nil: at no viewer.
 func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason string) (
 	HeldInput, error,
 ) {
@@ -120,15 +120,15 @@ func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 			return HeldInput{}, err
 		}
 	}
-	t.approvals.dropUnasked()
-	k, is, err := t.approvals.decided(c, ask)
+	t.approvals.dropStaleAnswers()
+	k, is, err := t.approvals.findHeld(c, ask)
 	if err != nil {
 		return is, err
 	}
-	if d <= ApproveAll && (t.approvals.actsUnseen(k) || a == nil && k.listedOtherwise(c)) {
+	if d <= ApproveAll && (t.approvals.changedUnseen(k) || a == nil && k.changedSinceListed(c)) {
 		return is, errActsNow
 	}
-	defer t.approvals.seenDecided(c, slices.Clone(t.approvals.held))
+	defer t.approvals.forgetDecided(c, slices.Clone(t.approvals.held))
 	who := c.Name()
 	note := Note{Kind: NoteApproved, Who: who, Agent: is.By}
 	event := Event{Kind: EventApproved, Ask: k.id, asker: is.Asker, By: who, To: is.By}
@@ -144,7 +144,7 @@ func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 		}
 		t.approvals.last, note.Kind = why, NoteRefused
 		event.Kind, event.Reason = EventRefused, reason
-		t.approvals.settle(k, errors.New(why))
+		t.approvals.resolve(k, errors.New(why))
 	case d == ApproveAll && !t.approvals.mayTrust(k):
 		return is, errUntold
 	default:
@@ -161,20 +161,20 @@ func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 
 var errEditStart = errors.New("a program that is to be started cannot be edited; refuse it")
 
-// edit refuses k, takes the keyboard for whoever decides so, at a viewer unless that is nil, and
-// types the text for that one. The Term's lock is held.
+// edit refuses k, takes the keyboard for c's principal, at viewer a unless it is nil, and types the
+// text there. The Term's lock is held.
 func (ap *approvals) edit(c *Conn, a *Attach, k *heldInput) error {
 	t := ap.t
 	s := step{conn: c, principal: c.principal}
 	if err := t.check(s, authz.Claim); err != nil {
 		return err
 	}
-	if err := ap.refusesSecret(k.s, k.text); err != nil { // it is still the agent's text
+	if err := ap.checkSecret(k.s, k.text); err != nil { // it is still the agent's text
 		return err
 	}
 	who := c.Name()
 	ap.last = "taken by " + who + ", who edits it"
-	ap.settle(k, errors.New(ap.last))
+	ap.resolve(k, errors.New(ap.last))
 	ap.tellDeciders(c, Note{Kind: NoteEdited, Who: who, Agent: k.by})
 	t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, By: who, To: k.by,
 		Reason: "edits it", from: c})
@@ -210,7 +210,7 @@ func (c *Conn) Approve(ref, ask string, d Decision, reason string) *ahp.Error {
 	return c.refusal(err)
 }
 
-// refusal is ProtocolError where every error is a reason that the peer may be told.
+// refusal is ProtocolError for errors that the peer may all be told.
 func (c *Conn) refusal(err error) *ahp.Error {
 	var denied *authz.Denied
 	if err != nil && !errors.As(err, &denied) {
@@ -219,12 +219,12 @@ func (c *Conn) refusal(err error) *ahp.Error {
 	return c.ProtocolError(err)
 }
 
-// GoneError says that what somebody decides about is not held any more, or never was.
+// GoneError says that the input that somebody decides about is not held any more, or never was.
 type GoneError struct {
 	Terminal string // its NAME
-	Ask      string // what it was; "": nothing is held, and the one who decides named nothing
+	Ask      string // the ID; "": none was given, and nothing is held
 	Last     string // how the last decision went; "": there was none
-	Newer    bool   // something else is held
+	Newer    bool   // another input is held
 }
 
 func (e *GoneError) Error() string {
@@ -241,15 +241,16 @@ func (e *GoneError) Error() string {
 	return text
 }
 
-// UnseenError says that somebody who decides by NAME was not shown what is held there.
+// UnseenError says that a person who decides by NAME was not shown what is held there.
 type UnseenError struct{ Terminal string }
 
 func (e *UnseenError) Error() string {
 	return "you have not been shown what is held in " + e.Terminal + ": run asks first"
 }
 
-// decided returns the held input that c decides about. The Term's lock is held.
-func (ap *approvals) decided(c *Conn, ask string) (k *heldInput, is HeldInput, err error) {
+// findHeld returns the held input that c may decide about under an ID; see Decide for "". The
+// Term's lock is held.
+func (ap *approvals) findHeld(c *Conn, ask string) (k *heldInput, is HeldInput, err error) {
 	if err := ap.mayDecide(c); err != nil {
 		return nil, is, err
 	}
@@ -269,9 +270,9 @@ func (ap *approvals) decided(c *Conn, ask string) (k *heldInput, is HeldInput, e
 	return ap.held[0], ap.shownLocked(0), nil
 }
 
-// seenDecided takes what c has decided out of what it was shown, so that by NAME it decides about
-// the next ask. before is what was held before the decision. The Term's lock is held.
-func (ap *approvals) seenDecided(c *Conn, before []*heldInput) {
+// forgetDecided removes what c has decided from what it was shown, so that by NAME it decides about
+// the next held input. before is what was held before the decision. The Term's lock is held.
+func (ap *approvals) forgetDecided(c *Conn, before []*heldInput) {
 	if shown := ap.shown[c.principal.ID]; len(shown) > 0 {
 		ap.shown[c.principal.ID] = slices.DeleteFunc(shown, func(ask string) bool {
 			is := func(k *heldInput) bool { return k.id == ask }
@@ -280,8 +281,8 @@ func (ap *approvals) seenDecided(c *Conn, before []*heldInput) {
 	}
 }
 
-// typeHeld types or starts k, if it may still be typed. approved: a person has agreed to it, rather
-// than to all. The Term's lock is held.
+// typeHeld types or starts k, if the policy still agrees. approved: a person has approved k itself,
+// rather than all input of its agent. The Term's lock is held.
 func (ap *approvals) typeHeld(k *heldInput, approved bool) error {
 	var err error
 	if k.starts != nil {
@@ -293,12 +294,12 @@ func (ap *approvals) typeHeld(k *heldInput, approved bool) error {
 		}
 		err = ap.t.typeAs(s, k.text, k.lends)
 	}
-	ap.settle(k, err)
+	ap.resolve(k, err)
 	return err
 }
 
-// Asking returns what the viewer's person is to decide about; ok is false if there is nothing, or
-// if somebody else has to.
+// Asking returns the held input that the viewer's person has to decide about next; ok is false if
+// there is none, or if the person may not decide.
 func (a *Attach) Asking() (is HeldInput, ok bool) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -309,11 +310,11 @@ func (a *Attach) Asking() (is HeldInput, ok bool) {
 	return a.t.approvals.shownLocked(0), true
 }
 
-// AskingChanged gets a value when Asking may return something else. It is for viewers that have a
-// window.
+// AskingChanged returns a channel that gets a value when Asking may return something else. It is
+// for viewers that have a window.
 func (a *Attach) AskingChanged() <-chan struct{} { return a.asking }
 
-// wakeLocked has the viewer call Asking.
+// wakeLocked makes the viewer call Asking.
 func (a *Attach) wakeLocked() {
 	select {
 	case a.asking <- struct{}{}:
@@ -327,8 +328,8 @@ func (a *Attach) Decide(ask string, d Decision) error {
 	return err
 }
 
-// tellDeciders tells the viewers of those who decide what became of an ask, except who decided. The
-// Term's lock is held.
+// tellDeciders shows n at the viewers of those who may decide, except but's. The Term's lock is
+// held.
 func (ap *approvals) tellDeciders(but *Conn, n Note) {
 	for _, a := range ap.t.viewers.windows {
 		if a.conn != but && ap.mayDecide(a.conn) == nil {

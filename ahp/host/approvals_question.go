@@ -12,8 +12,8 @@ import (
 	"termhost/ptypool/foreground"
 )
 
-// question is a program's question for a secret. What an agent wants to answer is shown to nobody,
-// so a yes to it is for this question only: nothing else may read it.
+// question is a program's question for a secret. An agent's answer is shown to nobody, so a person
+// approves it for this question only: nothing else may read it.
 type question struct {
 	line ptypool.Line
 	text string // before the cursor
@@ -24,13 +24,13 @@ var (
 	errActsNow      = errors.New("it would do something else now than you were shown; list anew")
 )
 
-// heldLook is the time between two looks at what may change about what is held: shorter than a
-// person's answer takes to count.
+// heldLook is the time between two looks at the effects of held inputs: shorter than a person takes
+// to answer.
 const heldLook = 100 * time.Millisecond
 
-// asksNow returns the question for a secret that stands on the screen; nil: there is none. Other
-// than asksSecret it is never about one that is over. The Term's lock is held.
-func (ap *approvals) asksNow() *question {
+// secretQuestion returns the question for a secret on the screen; nil: there is none. Unlike
+// secretAsked, it ignores a question that is over. The Term's lock is held.
+func (ap *approvals) secretQuestion() *question {
 	t := ap.t
 	line, err := t.term.Line()
 	if err != nil || line.Echo {
@@ -45,18 +45,17 @@ func (ap *approvals) asksNow() *question {
 	return &question{line, text}
 }
 
-// stands reports whether a question has not been answered, and is not over. The Term's lock is
-// held.
-func (ap *approvals) stands(q *question) bool {
+// stillAsked reports whether q has neither been answered nor ended. The Term's lock is held.
+func (ap *approvals) stillAsked(q *question) bool {
 	line, err := ap.t.term.Line()
 	return err == nil && !line.Echo && line.Canonical == q.line.Canonical &&
 		line.Foreground == q.line.Foreground &&
 		strings.HasPrefix(ap.t.term.Screen().LineText(), q.text)
 }
 
-// dropUnasked refuses what was to answer questions that are over. The Term's lock is held.
-func (ap *approvals) dropUnasked() {
-	over := func(k *heldInput) bool { return k.question != nil && !ap.stands(k.question) }
+// dropStaleAnswers rejects answers to questions that are over. The Term's lock is held.
+func (ap *approvals) dropStaleAnswers() {
+	over := func(k *heldInput) bool { return k.question != nil && !ap.stillAsked(k.question) }
 	for _, k := range ap.held {
 		if over(k) {
 			ap.last = "refused by itself: " + errQuestionOver.Error()
@@ -66,7 +65,8 @@ func (ap *approvals) dropUnasked() {
 	}
 }
 
-// does returns what comes of a text that is typed now. keysAct: see typingAt.
+// does returns the effect of a text that is typed now: see [ahp.TerminalAsk]. keysAct: see
+// typingAt.
 func does(text string, keysAct bool) string {
 	does := visible.Does(text)
 	if does == ahp.AskTypes && keysAct {
@@ -75,42 +75,43 @@ func does(text string, keysAct bool) string {
 	return does
 }
 
-// typingAt is what decides whether a key acts by itself.
+// typingAt has the facts that decide whether a key acts by itself.
 type typingAt struct {
-	at    foreground.Terminal
-	known bool // there is a terminal
-	tells bool // the shell tells of its commands
+	at         foreground.Terminal
+	known      bool // there is a terminal
+	shellTells bool // see approvals
 }
 
-// typingAt returns what keysAct looks at. The Term's lock is held.
+// typingAt returns the present facts. The Term's lock is held.
 func (ap *approvals) typingAt() typingAt {
 	line, err := ap.t.term.Line()
 	if err != nil {
 		return typingAt{}
 	}
-	return typingAt{ap.t.waiting.foregroundLocked(line), true, ap.tells}
+	return typingAt{ap.t.waiting.foregroundLocked(line), true, ap.shellTells}
 }
 
-// keysAct reports whether a key may act by itself: unless the kernel edits the line that a program
-// reads, or a shell does at its prompt. It reads /proc.
+// keysAct reports whether a key may act by itself. It does not where keys only edit a line: the
+// kernel's, for a program that reads, or a shell's at its prompt. keysAct reads /proc.
 func (a typingAt) keysAct() bool {
 	if !a.known || !a.at.Canonical {
-		return !a.known || !foreground.AtPrompt(a.at, a.tells)
+		return !a.known || !foreground.AtPrompt(a.at, a.shellTells)
 	}
 	reads, _, _ := foreground.Readers(a.at)
 	return reads != foreground.Somebody
 }
 
-// keysActNow is typingAt.keysAct for what is there now, and still is when that is known. The Term's
-// lock is held.
+// keysActNow returns typingAt.keysAct for the present facts, or true if they change meanwhile. The
+// Term's lock is held.
 func (ap *approvals) keysActNow() bool {
 	at := ap.typingAt()
 	acts := at.keysAct()
 	return acts || ap.typingAt() != at
 }
 
-// seesAnew notes whether keys act, for all that is held. The Term's lock is held.
-func (ap *approvals) seesAnew(keysAct bool) {
+// updateDoes brings the effects of all held inputs up to date. keysAct: see typingAt. The Term's
+// lock is held.
+func (ap *approvals) updateDoes(keysAct bool) {
 	changed := false
 	for _, k := range ap.held {
 		if now := does(string(k.text), keysAct); k.starts == nil && k.does != now {
@@ -118,86 +119,86 @@ func (ap *approvals) seesAnew(keysAct bool) {
 		}
 	}
 	if changed {
-		ap.asksChanged()
+		ap.publishHeld()
 	}
 }
 
-// toldOf is what somebody was told of an ask beside its text.
+// toldOf is what somebody was told about a held input beside its text.
 type toldOf struct{ does, warning string }
 
 func (k *heldInput) told() toldOf { return toldOf{k.does, k.warning} }
 
-// staysTrue reports whether somebody who was told was, and no more, knows what k does now.
-func (k *heldInput) staysTrue(was toldOf) bool {
+// stillTrue reports whether was, which somebody was told, still describes k.
+func (k *heldInput) stillTrue(was toldOf) bool {
 	acts := was.does == ahp.AskTypes && k.does != ahp.AskTypes
 	return !acts && (k.warning == was.warning || k.warning == "")
 }
 
-// actsUnseen reports whether a yes to k would now do something else than people were told, and
-// tells them. The Term's lock is held.
-func (ap *approvals) actsUnseen(k *heldInput) bool {
+// changedUnseen brings the effect of k up to date, and reports whether it is another one than
+// people were told so far. The Term's lock is held.
+func (ap *approvals) changedUnseen(k *heldInput) bool {
 	was := k.told()
-	ap.warnsAnew()
+	ap.updateWarnings()
 	if k.does == ahp.AskTypes {
-		ap.seesAnew(ap.keysActNow())
+		ap.updateDoes(ap.keysActNow())
 	}
-	return !k.staysTrue(was)
+	return !k.stillTrue(was)
 }
 
-// listedFor notes what c's principal was told of k. The Term's lock is held.
-func (k *heldInput) listedFor(c *Conn) {
+// recordListed records what c's principal was told about k. The Term's lock is held.
+func (k *heldInput) recordListed(c *Conn) {
 	if k.listed == nil {
 		k.listed = map[string]toldOf{}
 	}
 	k.listed[c.principal.ID] = k.told()
 }
 
-// listedOtherwise reports whether c's principal was told something about k that is true no more.
-// The Term's lock is held.
-func (k *heldInput) listedOtherwise(c *Conn) bool {
+// changedSinceListed reports whether what c's principal was told about k is not true any more. The
+// Term's lock is held.
+func (k *heldInput) changedSinceListed(c *Conn) bool {
 	was, listed := k.listed[c.principal.ID]
-	return listed && !k.staysTrue(was)
+	return listed && !k.stillTrue(was)
 }
 
-// lookAtHeldLater has what is held looked at, for as long as there is something that may change.
-// The Term's lock is held.
+// lookAtHeldLater schedules the next look at what is held, if its effect may change. The Term's
+// lock is held.
 func (ap *approvals) lookAtHeldLater() {
-	if ap.looks || !ap.mayChange() {
+	if ap.lookPending || !ap.holdsInput() {
 		return
 	}
-	ap.looks = true
+	ap.lookPending = true
 	time.AfterFunc(heldLook, ap.lookAtHeld)
 }
 
-// mayChange reports whether input is held: about that more than its text counts. The Term's lock is
-// held.
-func (ap *approvals) mayChange() bool {
+// holdsInput reports whether input is held, rather than only programs to be started: its effect
+// depends on who reads it. The Term's lock is held.
+func (ap *approvals) holdsInput() bool {
 	return slices.ContainsFunc(ap.held, func(k *heldInput) bool { return k.starts == nil })
 }
 
-// mayAct reports whether something is held whose keys may act by themselves. The Term's lock is
+// keysMayAct reports whether input is held whose keys may act by themselves. The Term's lock is
 // held.
-func (ap *approvals) mayAct() bool {
+func (ap *approvals) keysMayAct() bool {
 	return slices.ContainsFunc(ap.held, func(k *heldInput) bool {
 		return k.starts == nil && (k.does == ahp.AskTypes || k.does == ahp.AskActs)
 	})
 }
 
-// lookAtHeld looks at what is held.
+// lookAtHeld brings what is known about held inputs up to date.
 func (ap *approvals) lookAtHeld() {
 	t := ap.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	ap.looks = false
-	ap.dropUnasked()
-	ap.warnsAnew()
-	if ap.mayAct() {
+	ap.lookPending = false
+	ap.dropStaleAnswers()
+	ap.updateWarnings()
+	if ap.keysMayAct() {
 		at := ap.typingAt()
 		t.term.Unlock() // /proc takes its time
 		keysAct := at.keysAct()
 		t.term.Lock()
 		if ap.typingAt() == at {
-			ap.seesAnew(keysAct)
+			ap.updateDoes(keysAct)
 		}
 	}
 	ap.lookAtHeldLater()

@@ -8,24 +8,28 @@ import (
 // errSecret refuses an agent's input.
 var errSecret = &authz.Denied{Verb: authz.Input, Rule: "a person must type this"}
 
-// typesSecrets reports whether the one who asks may type where a program asks for a secret: people
-// may, and tokens that were made for it.
-func (s step) typesSecrets() bool {
+// mayTypeSecrets reports whether s may type while a program asks for a secret: people may, and
+// tokens that were made for it.
+func (s step) mayTypeSecrets() bool {
 	return s.principal.TypesSecrets || s.conn == nil || !s.conn.agent()
 }
 
-// refusesSecret returns errSecret if s may not type p because a program asks for a secret. The
-// Term's lock is held.
-func (ap *approvals) refusesSecret(s step, p []byte) error {
-	if ap.t.host.cfg().AgentsTypeSecrets || s.typesSecrets() || breaksOff(p) || !ap.asksSecret() {
+// checkSecret returns errSecret if s may not type p because a program asks for a secret. The Term's
+// lock is held.
+func (ap *approvals) checkSecret(s step, p []byte) error {
+	if ap.t.host.cfg().AgentsTypeSecrets || s.mayTypeSecrets() {
+		return nil
+	}
+	if breaksOff(p) || !ap.secretAsked() {
 		return nil
 	}
 	return ap.t.denied(errSecret)
 }
 
-// asksSecret reports whether the program asks for a secret. It may have turned the echo off and not
-// been found to wait yet, so the terminal itself is asked. The Term's lock is held.
-func (ap *approvals) asksSecret() bool {
+// secretAsked reports whether the program asks for a secret. It also looks at the pty itself: the
+// lookout may not have found yet that a program which turned the echo off waits. The Term's lock is
+// held.
+func (ap *approvals) secretAsked() bool {
 	t := ap.t
 	if t.waiting.needs.program == WaitingSecret {
 		return true
@@ -34,20 +38,19 @@ func (ap *approvals) asksSecret() bool {
 	return err == nil && line.Hidden() && foreground.Asks(t.term.Screen().LineText())
 }
 
-// dropForSecret drops what agents typed ahead, as far as the program has not taken it, when it asks
-// for a secret. The Term's lock is held.
+// dropForSecret drops what agents typed and the program has not read, if it asks for a secret. The
+// Term's lock is held.
 func (ap *approvals) dropForSecret() {
 	t := ap.t
 	queued, held := t.term.QueuesShown(), t.term.Held() > 0 && !ap.boundSecrets()
-	if !queued && !held || !ap.asksSecret() {
+	if !queued && !held || !ap.secretAsked() {
 		return
 	}
 	if queued {
 		t.term.DropQueue()
 	}
-	ap.dropHeldText(errSecret.Rule)
+	ap.dropTypedAhead(errSecret.Rule)
 }
 
-// breaksOff reports whether p is nothing but ctrl-C or ctrl-D, with which anybody may end a
-// question.
+// breaksOff reports whether p is ctrl-C or ctrl-D alone, with which anybody may end a question.
 func breaksOff(p []byte) bool { return len(p) == 1 && (p[0] == 0x03 || p[0] == 0x04) }

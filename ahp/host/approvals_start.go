@@ -13,39 +13,40 @@ import (
 	"termhost/ptypool"
 )
 
-// What an agent starts is held back as what it types is, where terminals of agents are guarded: a
-// program may do all that could be typed at a shell. Its terminal is there meanwhile, guarded and
-// listed, but no process is. A yes starts exactly what was shown. A refusal ends the terminal, and
-// so does the end of the host: nothing is left that could start later.
+// Where terminals of agents are guarded, a program that an agent starts waits for approval just as
+// its input does: a program may do all that can be typed at a shell. Meanwhile its terminal is
+// listed and guarded, but has no process. An approval starts exactly what was shown. A refusal ends
+// the terminal, and so does the end of the host: nothing is left that could start later.
 //
-// An agent's shell needs no yes, since what is typed into it is guarded, unless it reads pipes or
-// the agent has set its environment.
+// An agent's shell starts without approval, because input to it is guarded, unless it reads pipes
+// or the agent has set its environment.
 
-// Starting is a program that an agent wants to start, and about which a person has to decide. Its
-// methods may be called concurrently.
+// Starting is a program of an agent that waits for a person's approval. Its methods may be called
+// concurrently.
 type Starting struct {
 	t        *Terminal
 	prepared *ptypool.Prepared
 	begin    func(note []byte) error // starts it; the Term's lock is held
-	ask      *heldInput
-	over     bool       // it has been decided; guarded by the Term's lock
-	decided  chan error // gets why it was not started, once; nil: it was
+	held     *heldInput              // its place among the held inputs
+	decided  chan error              // gets, once, why it was not started; nil: it was
+
+	over bool // somebody has decided; guarded by the Term's lock
 }
 
-// NotStartedError says that a program was not started because nobody has agreed to it.
+// NotStartedError says that a program was not started because nobody has approved it.
 type NotStartedError struct{ Why string }
 
 func (e *NotStartedError) Error() string { return "not started: " + e.Why }
 
-// Terminal returns the terminal, which is there already.
+// Terminal returns the program's terminal, which exists already.
 func (s *Starting) Terminal() *Terminal { return s.t }
 
-// Withdraw ends the wait for a decision, if there was none yet.
-func (s *Starting) Withdraw(why error) { s.t.approvals.withdraw(s.ask, why) }
+// Withdraw gives the program up, for the reason why, if nobody has decided about it yet.
+func (s *Starting) Withdraw(why error) { s.t.approvals.withdraw(s.held, why) }
 
-// Wait waits for the decision, once. If the program was not started, it forgets the terminal and
-// returns a *NotStartedError, or the *ptypool.StartError of one that could not be. The end of ctx
-// withdraws the question.
+// Wait waits for the decision; it may be called once. If the program was not started, Wait forgets
+// the terminal and returns a *NotStartedError, or a *ptypool.StartError if the program could not be
+// started. The end of ctx withdraws the program.
 func (s *Starting) Wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { s.Withdraw(context.Cause(ctx)) })
 	defer stop()
@@ -56,16 +57,17 @@ func (s *Starting) Wait(ctx context.Context) error {
 	return err
 }
 
-// startsByYes reports whether what o starts must wait for a person's yes. guarded: the NAME is.
-func (h *Host) startsByYes(o CreateOptions, guarded bool) bool {
+// startNeedsApproval reports whether what o starts waits for approval. guarded: its NAME is
+// guarded.
+func (h *Host) startNeedsApproval(o CreateOptions, guarded bool) bool {
 	program := len(o.Argv) > 0 || o.Line != "" || len(o.Env) > 0 || o.piped
 	return o.byAgent() && program && !o.Forced && (guarded || h.cfg().GuardAgents)
 }
 
-// byAgent reports whether it is an agent that creates the terminal.
+// byAgent reports whether an agent creates the terminal.
 func (o *CreateOptions) byAgent() bool { return o.conn != nil && o.conn.agent() }
 
-// prepare makes the Term without its program, which begin starts then.
+// prepare makes the Term without its program, which begin starts later.
 func (s *Starting) prepare(
 	spec ptypool.Spec, begin func(x *ptypool.Prepared, note []byte) error,
 ) (err error) {
@@ -74,7 +76,8 @@ func (s *Starting) prepare(
 	return err
 }
 
-// askPeople asks for a person's yes to what text says. It is called once others find the terminal.
+// hold asks for a person's approval of text, the command. It is called once others find the
+// terminal.
 func (s *Starting) hold(by *Conn, text string) error {
 	t := s.t
 	t.term.Lock()
@@ -85,20 +88,19 @@ func (s *Starting) hold(by *Conn, text string) error {
 		t.term.Hangup(0)
 		return err
 	}
-	k.starts, s.ask = s, k
-	t.approvals.asksChanged()
+	k.starts, s.held = s, k
+	t.approvals.publishHeld()
 	return nil
 }
 
-// holdStart holds a program that s wants to start, as holdBack does with input. The Term's lock is
-// held.
+// holdStart is holdBack for a program that s wants to start. The Term's lock is held.
 func (ap *approvals) holdStart(s step, text string, answer func(error)) (*heldInput, error) {
 	if len(text) > maxHeldText {
 		return nil, ap.t.denied(errHeldCommand)
 	}
 	k := &heldInput{s: s, does: ahp.AskStarts, text: []byte(text), answer: answer}
 	k.lines, k.hidden = visible.Lines(text)
-	ap.askPeople(k)
+	ap.requestDecision(k)
 	return k, nil
 }
 
@@ -116,7 +118,7 @@ func (s *Starting) approved() error {
 		t.approvals.on = false // nobody types into it
 	}
 	note := t.log.describe()
-	t.warn(t.log.journal.Describe(note, t.host.now())) // first: what runs must not look refused
+	t.warn(t.log.journal.Describe(note, t.host.now())) // first: what runs must not seem held
 	if err := s.begin(note.Encode()); err != nil {
 		s.over = false
 		return err
@@ -125,8 +127,8 @@ func (s *Starting) approved() error {
 	return nil
 }
 
-// settled ends the terminal unless the program was started, and tells the one who waits. The Term's
-// lock is held.
+// settled ends the terminal unless the program was started, and wakes Wait. The Term's lock is
+// held.
 func (s *Starting) settled(why error) {
 	if why != nil {
 		s.over = true
@@ -135,7 +137,8 @@ func (s *Starting) settled(why error) {
 	s.decided <- why
 }
 
-// refused shows why the program is not started, and returns that. The Term's lock is held.
+// refused shows in the terminal why the program is not started, and returns the reason. The Term's
+// lock is held.
 func (s *Starting) refused(why error) error {
 	code, text := ptypool.NotStarted, Printable(why.Error())
 	var start *ptypool.StartError
@@ -156,21 +159,20 @@ func (s *Starting) refused(why error) error {
 	return why
 }
 
-// notFound is the exit code of a program that does not exist, as shells have it.
+// notFound is a shell's exit code for a program that does not exist.
 const notFound = 127
 
-// unstarted reports whether the program still waits for a person's yes. The Term's lock is held.
+// unstarted reports whether the program still waits for approval. The Term's lock is held.
 func (ap *approvals) unstarted() bool { return ap.starting != nil && !ap.starting.over }
 
-// withdrawStart has a program that waits for a person's yes never started. It returns false if
-// there is none.
+// withdrawStart gives up a program that waits for approval. It returns false if there is none.
 func (ap *approvals) withdrawStart(why string) bool {
 	ap.t.term.Lock()
 	defer ap.t.term.Unlock()
 	if !ap.unstarted() {
 		return false
 	}
-	k := ap.starting.ask
+	k := ap.starting.held
 	ap.dropHeld(nil, errors.New(why), func(o *heldInput) bool { return o == k })
 	return true
 }
@@ -178,9 +180,8 @@ func (ap *approvals) withdrawStart(why string) bool {
 var errUnstarted = &authz.Denied{Verb: authz.Input,
 	Rule: "its program has not been started: that waits for a person's approval"}
 
-// commandText returns what a program is started with, as a person reads it: in the notation of
-// shells, first the folder and then the variables that were asked for, the program and its
-// arguments.
+// commandText returns a program's start in the notation of shells, for people: the folder, and on
+// the next line the variables in env, the program and its arguments.
 func commandText(spec *ptypool.Spec, argv, env []string) string {
 	words := make([]string, 0, len(env)+len(argv))
 	for _, v := range env {

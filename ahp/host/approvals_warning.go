@@ -8,35 +8,35 @@ import (
 	"termhost/ptypool/foreground"
 )
 
-// recipient is the program that an ask is meant for: the one that would have read it when the agent
-// asked.
+// recipient is the program that a held input is meant for: the one that read input when the agent
+// typed it.
 type recipient struct {
-	group int // its process group; 0: nobody knows
+	group int // its process group; 0: unknown
 	name  string
 }
 
-// readerNow returns the process group that reads what is typed; 0: nobody knows. At the prompt of a
-// shell that tells of its commands it is the shell's, also while a hook of the prompt runs. The
-// Term's lock is held.
+// readerNow returns the process group that reads input now; 0: unknown. At the prompt of a shell
+// that tells of its commands it is the shell's, even while a hook of the prompt runs. The Term's
+// lock is held.
 func (ap *approvals) readerNow() (group int) {
 	t := ap.t
 	line, err := t.term.Line()
 	switch {
 	case err != nil:
 		return 0
-	case ap.tells && t.commands.running == "":
+	case ap.shellTells && t.commands.running == "":
 		return t.term.Pid()
 	}
 	return line.Foreground
 }
 
-// meantFor returns what an agent that asks now means its text for. The Term's lock is held.
+// meantFor returns the recipient of input that an agent types now. The Term's lock is held.
 func (ap *approvals) meantFor() recipient {
 	group := ap.readerNow()
 	return recipient{group, Printable(foreground.Name(group))}
 }
 
-// warningOf returns what a person has to know about k beside its text. The Term's lock is held.
+// warningOf returns the present warning about k for people; "": none. The Term's lock is held.
 func (ap *approvals) warningOf(k *heldInput) string {
 	now := ap.readerNow()
 	switch {
@@ -50,7 +50,7 @@ func (ap *approvals) warningOf(k *heldInput) string {
 	return ap.joins(k)
 }
 
-// text returns the program's name for people.
+// text returns the recipient's name for people.
 func (r recipient) text() string {
 	if r.name == "" {
 		return "another program"
@@ -58,8 +58,8 @@ func (r recipient) text() string {
 	return r.name
 }
 
-// joins returns which line k's text becomes a part of, if somebody else has typed half of one; "":
-// nobody has. In a full-screen program there are no lines. The Term's lock is held.
+// joins returns a warning if k's text would continue a line that somebody else has begun; "": it
+// would not. A full-screen program has no such lines. The Term's lock is held.
 func (ap *approvals) joins(k *heldInput) string {
 	l, screen := &ap.t.waiting.lookout, ap.t.term.Screen()
 	if !l.typed || l.typist == k.by || screen.AltScreen() {
@@ -72,8 +72,8 @@ func (ap *approvals) joins(k *heldInput) string {
 	return "it joins what is typed already: " + line
 }
 
-// warnsAnew notes what people have to know now about what is held. The Term's lock is held.
-func (ap *approvals) warnsAnew() {
+// updateWarnings brings the warnings about held inputs up to date. The Term's lock is held.
+func (ap *approvals) updateWarnings() {
 	changed := false
 	for _, k := range ap.held {
 		if now := ap.warningOf(k); k.warning != now {
@@ -81,6 +81,6 @@ func (ap *approvals) warnsAnew() {
 		}
 	}
 	if changed {
-		ap.asksChanged()
+		ap.publishHeld()
 	}
 }

@@ -175,7 +175,7 @@ func TestARequestEndsWithItsViewer(t *testing.T) {
 	p.follow(ahp.RootURI) // a page that shows another terminal is told as well
 	for what, leaves := range map[string]func(asker *viewer){
 		"closed":  func(asker *viewer) { asker.a.Close() },
-		"too old": func(*viewer) { clock.advance(askTime); host.Tend(h) },
+		"too old": func(*viewer) { clock.advance(requestTime); host.Tend(h) },
 	} {
 		asker := attach(t, h, dave, "x", window)
 		if _, _, err := asker.a.Ask(); err != nil {

@@ -36,7 +36,7 @@ func TestTheHolderIsAskedAndGives(t *testing.T) {
 			t.Error("the holder is told again and again")
 		}
 	}
-	clock.advance(askPause)
+	clock.advance(requestPause)
 	asks(operator)
 	if got := holder.noted(); got.Who != "alice/bot" {
 		t.Errorf("after a while the holder is told %+v", got)
@@ -76,10 +76,10 @@ func TestWhoMayAsk(t *testing.T) {
 			t.Errorf("%s gives: %v", name, err)
 		}
 	}
-	for i := range maxAsks + 1 {
+	for i := range maxRequests + 1 {
 		p := authz.Principal{ID: fmt.Sprint("op", i), Name: "op", Role: authz.Operator}
 		_, _, err := attach(t, h, p, "x", window).a.Ask()
-		if full := i == maxAsks; (message(err) == manyAsk) != full || !full && err != nil {
+		if full := i == maxRequests; (message(err) == manyAsk) != full || !full && err != nil {
 			t.Errorf("number %d asks: %v", i, err)
 		}
 	}
@@ -101,7 +101,7 @@ func TestAWishEndsWithTheOneWhoHasItAndAwaitsAHolderWhoIsAway(t *testing.T) {
 	if got := holder.noted(); got.Who != "alice/bot" || got.First != "alice/bot" {
 		t.Errorf("who comes is told %+v", got)
 	}
-	clock.advance(askTime)
+	clock.advance(requestTime)
 	if name, err := holder.a.GiveAsked(); name != "" || err != nil {
 		t.Errorf("an old wish: given to %q, %v", name, err)
 	}

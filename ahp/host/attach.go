@@ -11,16 +11,16 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// AttachOptions say how a terminal is to be shown.
+// AttachOptions say how to show a terminal.
 type AttachOptions struct {
 	ReadOnly bool
-	// History is how many lines a window is shown above the screen at first; 0: all.
+	// History is how many lines above the screen a window gets at first; 0: all.
 	History int
-	// Cols and Rows are the size of the viewer's window; 0: it has none and gets a stream.
+	// Cols and Rows are the size of the viewer's window; 0: it has no window and gets a stream.
 	Cols, Rows int
 
-	quiet bool // nobody looks: it is for a wait, or to read a log
-	blind bool // nothing is pulled
+	quiet bool // nobody looks: the attach is for a wait, or to read a log
+	blind bool // the caller pulls nothing
 }
 
 // Attach is an SSH session that shows one terminal. One goroutine pulls; the other methods may be
@@ -37,27 +37,27 @@ type Attach struct {
 
 	// Guarded by the Term's lock.
 	cols, rows int             // of the window
-	fitted     <-chan struct{} // closed when the program has had the time of drawTime; nil: it has
-	held       []byte          // what was typed and may be the beginning of a report, see Input
-	theme      *theme          // nil: not known
-	scrolled   uint64          // t.scrolled() when the viewer was sent output last
-	rung       uint64          // t.bells when the viewer's bell was rung last
-	closed     bool
+	theme      *theme          // nil: unknown
+	scrolled   uint64          // viewers.scrolled() when the viewer was sent output last
+	rung       uint64          // attention.bells when the viewer's bell was rung last
+	fitted     <-chan struct{} // closed drawTime after a change of size; nil: that is over
+	held       []byte          // typed, but may be the start of a report: see Input
 	lost       lostKeys
+	closed     bool
 
 	took   atomic.Pointer[string] // see Took
 	notes  chan Note              // see Notes
-	asking chan struct{}          // see AskingChanged
+	asking chan struct{}          // 1 deep: see AskingChanged
 
 	calls   chan struct{} // 1 deep: see Calls
 	watcher *watcher      // nil: there is no window
 }
 
-// hasWindow reports whether there is a person who sees the whole screen.
+// hasWindow reports whether a person sees the screen in a window.
 func (a *Attach) hasWindow() bool { return a.opts.Cols > 0 }
 
-// Redraw returns what shows the present state. What is pulled next follows it. It is for a reader
-// that Pull said has fallen behind.
+// Redraw returns what draws the present state; what is pulled next follows it. It is for a reader
+// that has fallen behind, as Pull says. It returns an error if the terminal is gone.
 func (a *Attach) Redraw() ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -80,32 +80,32 @@ func (a *Attach) redrawLocked() ([]byte, error) {
 	return a.drawLocked(nil, vt.Redraw{Scrollback: cmp.Or(a.opts.History, -1)})
 }
 
-// Restore returns what puts a viewer's own terminal back into its usual modes after the attach.
+// Restore returns what puts the viewer's own terminal back into its usual modes after the attach.
 func (a *Attach) Restore() []byte {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	return a.t.term.Screen().AppendRestore(nil)
 }
 
-// ReadOnly reports whether nothing that is typed reaches the program.
+// ReadOnly reports whether the viewer may never type.
 func (a *Attach) ReadOnly() bool { return a.opts.ReadOnly }
 
-// Fleeting reports whether the terminal has exited and is forgotten when the last of its creator's
-// attaches, of which this is one, is closed.
+// Fleeting reports whether the terminal has exited, and this is one of its creator's attaches: the
+// terminal is forgotten when the last of them is closed.
 func (a *Attach) Fleeting() bool {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	return a.t.life.fleeting && a.byCreator()
 }
 
-// Terminal returns what is shown.
+// Terminal returns the terminal that is shown.
 func (a *Attach) Terminal() *Terminal { return a.t }
 
-// Signal returns the channel that is sent to when there is something to pull.
+// Signal returns a channel that gets a value when there is something to pull.
 func (a *Attach) Signal() <-chan struct{} { return a.sub.Signal() }
 
-// Resize says that the viewer's window is now cols x rows. The terminal gets that size if this
-// viewer holds the claim.
+// Resize sets the size of the viewer's window, in cells. The terminal gets that size if the viewer
+// holds the claim.
 func (a *Attach) Resize(cols, rows int) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -113,7 +113,7 @@ func (a *Attach) Resize(cols, rows int) {
 	a.activeLocked()
 }
 
-// Lag returns how many bytes of output have not been pulled yet.
+// Lag returns how many bytes of output wait to be pulled.
 func (a *Attach) Lag() int { return a.sub.Lag(a.t.ch) }
 
 // Size returns the terminal's size in cells, which need not be the viewer's.
@@ -123,7 +123,7 @@ func (a *Attach) Size() (cols, rows int) {
 	return a.t.term.Screen().Size()
 }
 
-// Holds reports whether what is typed at this viewer reaches the program because of its claim.
+// Holds reports whether the viewer's principal holds the claim and may type at this viewer.
 func (a *Attach) Holds() bool {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -136,11 +136,11 @@ func (a *Attach) holdsLocked() bool {
 	return !a.t.Client() && a.t.keyboard.holder.principal == a.conn.principal.ID
 }
 
-// step returns the viewer as the one who asks.
+// step returns a step that the viewer takes.
 func (a *Attach) step() step { return step{conn: a.conn, principal: a.conn.principal} }
 
-// SendSignal sends sig to the program in the foreground. Those who may type may also signal. It
-// returns *authz.Denied, ErrExited or why the connection has ended.
+// SendSignal sends sig to the program in the foreground, for those who may type. It returns
+// *authz.Denied, ErrExited or why the connection has ended.
 func (a *Attach) SendSignal(sig syscall.Signal) error {
 	t := a.t
 	t.term.Lock()

@@ -9,9 +9,9 @@ import (
 	"termhost/authz"
 )
 
-// Attach shows t. first is to be written before anything that is pulled: it is a redraw for a
-// window, or the retained output for a stream. What is pulled follows it exactly, with nothing lost
-// and nothing twice. Attach returns *authz.Denied if the principal may not look, *ahp.Error if the
+// Attach shows t. The caller writes first, before anything that it pulls: a redraw for a window, or
+// the retained output for a stream. What is pulled follows it exactly, with nothing lost and
+// nothing twice. Attach returns *authz.Denied if the principal may not look, *ahp.Error if the
 // terminal has been disposed, or why the connection has ended. The Attach must be closed.
 func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, err error) {
 	h := c.host
@@ -66,7 +66,7 @@ func (a *Attach) begin() (first []byte, err error) {
 		t.viewers.open = append(t.viewers.open, a)
 		t.attention.viewBegins(a.conn.principal)
 	}
-	a.tellAskedLocked()
+	a.tellRequestsLocked()
 	if !a.opts.quiet {
 		t.emit(Event{Kind: EventAttached, By: a.conn.Name(), from: a.conn})
 	}
@@ -74,13 +74,13 @@ func (a *Attach) begin() (first []byte, err error) {
 	return first, nil
 }
 
-// byCreator reports whether it is the terminal's creator that watches.
+// byCreator reports whether the terminal's creator watches by this attach.
 func (a *Attach) byCreator() bool {
 	return a.t.origin.creator.ID == a.conn.principal.ID && !a.opts.quiet
 }
 
-// attachVerb returns what the policy is asked when an attach begins. The right to look is enough:
-// those who may not type are told so with their first key.
+// attachVerb returns the verb that an attach needs. The right to look is enough: those who may not
+// type are told so with their first key.
 func attachVerb(o AttachOptions, target authz.Target) authz.Verb {
 	if target.Forced && !o.ReadOnly {
 		return authz.Subscribe
@@ -106,10 +106,10 @@ func isHolderOnly(it store.Item) bool {
 	return ok
 }
 
-// Close ends the attach. It may be called again. A transient terminal that has exited while its
-// creator watched is forgotten with the last of the creator's attaches; one that runs a key's
-// forced command ends with it. With the last viewer of a person who has taken the claim, it goes
-// back to whom it was taken from.
+// Close ends the attach. It may be called again. With the last of its creator's attaches, a
+// transient terminal that exited while the creator watched is forgotten, and a terminal that runs a
+// key's forced command is ended. With the last viewer of a person who has the claim on loan, the
+// claim returns to its lender.
 func (a *Attach) Close() {
 	t, h := a.t, a.conn.host
 	t.term.Lock()
@@ -128,7 +128,7 @@ func (a *Attach) Close() {
 	t.keyboard.dropRequests()
 	a.leaveLocked()
 	gone, left := last && t.life.fleeting, t.keyboard.abandonedLocked()
-	// Its key may not attach again.
+	// With a forced command, its key may not attach again.
 	stranded := last && t.origin.forced && !t.life.exited
 	t.term.Unlock()
 	if left {
@@ -143,6 +143,6 @@ func (a *Attach) Close() {
 	case gone:
 		h.forget(t, "")
 	case stranded:
-		go h.remove(t, "") // which waits for the program's end
+		go h.remove(t, "") // waits for the program's end
 	}
 }

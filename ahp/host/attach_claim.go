@@ -1,15 +1,11 @@
 package host
 
 import (
-	"errors"
-	"fmt"
-
 	"termhost/ahp"
 	"termhost/authz"
 )
 
-// Claim takes the claim. It returns *authz.Denied if the policy says no, or why the connection has
-// ended.
+// Claim takes the claim. It returns *authz.Denied or why the connection has ended.
 func (a *Attach) Claim() error {
 	t := a.t
 	id := a.conn.host.sshClient(a.conn.principal)
@@ -44,9 +40,8 @@ func (a *Attach) seizeLocked() {
 	}
 }
 
-// HandBack gives the claim back to the holder that it was taken from, and returns that one's name.
-// It returns *authz.Denied if the viewer does not hold the claim, and another error if there is
-// nobody to give it back to.
+// HandBack returns the claim to its lender, whose name it returns. It returns *authz.Denied if the
+// viewer does not hold the claim, and another error if there is no lender.
 func (a *Attach) HandBack() (name string, err error) {
 	t := a.t
 	prior, known := t.keyboard.lender()
@@ -58,33 +53,7 @@ func (a *Attach) HandBack() (name string, err error) {
 	return t.keyboard.handBack(prior, known, a.step(), a)
 }
 
-// lender returns the loan that the holder may end by handing the claim back, and whether the one
-// who has lent it is still known. It takes Host.mu.
-func (kb *keyboardClaim) lender() (prior *loan, known bool) {
-	t := kb.t
-	t.term.Lock()
-	prior = kb.prior
-	t.term.Unlock()
-	return prior, prior != nil && t.host.stillKnown(prior.from)
-}
-
-// handBack gives the claim to the lender, which lender has returned. The viewer but is not told.
-// The Term's lock is held.
-func (kb *keyboardClaim) handBack(
-	prior *loan, known bool, s step, but *Attach,
-) (name string, err error) {
-	switch {
-	case kb.prior == nil, kb.prior != prior: // the claim changed hands since it was looked at
-		return "", errNoPrior
-	case !known:
-		return "", fmt.Errorf("%s is not here any more", prior.from.text())
-	}
-	kb.lend(prior.from, s, false)
-	kb.tell(but, Note{Kind: NoteHandedBack, Who: s.name()})
-	return prior.from.text(), nil
-}
-
-// mayPassOnLocked returns why the viewer may not give the claim to somebody else.
+// mayPassOnLocked returns why the viewer may not pass the claim on.
 func (a *Attach) mayPassOnLocked() error {
 	if err := a.mayActLocked(); err != nil {
 		return err
@@ -98,14 +67,6 @@ func (a *Attach) mayPassOnLocked() error {
 	return nil
 }
 
-// heldElsewhere refuses what only the holder may do to one who is not. The Term's lock is held.
-func (kb *keyboardClaim) heldElsewhere() error {
-	rule := "you do not hold the claim; " + kb.holder.text() + " does"
-	return kb.t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})
-}
-
-var errNoPrior = errors.New("nobody held it before you")
-
 // Holder returns the holder's name and the claim.
 func (a *Attach) Holder() (name string, c ahp.Claim) {
 	a.t.term.Lock()
@@ -113,10 +74,10 @@ func (a *Attach) Holder() (name string, c ahp.Claim) {
 	return a.t.keyboard.holder.text(), a.t.keyboard.holder.claim
 }
 
-// Took returns the name of the holder from whom this viewer has taken the claim since Took was
-// called last; "" if it has not.
+// Took returns the name of the holder from whom this viewer has taken the claim since the last call
+// of Took; "": it has not.
 func (a *Attach) Took() string {
-	if a.took.Load() == nil { // asked with every key
+	if a.took.Load() == nil { // Took is called for every key
 		return ""
 	}
 	if name := a.took.Swap(nil); name != nil {
@@ -125,7 +86,7 @@ func (a *Attach) Took() string {
 	return ""
 }
 
-// HeldByOther returns the holder's name, and whether that is another principal than the viewer's.
+// HeldByOther returns the holder's name, and whether the holder is not the viewer's principal.
 func (a *Attach) HeldByOther() (name string, other bool) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -133,23 +94,23 @@ func (a *Attach) HeldByOther() (name string, other bool) {
 	return h.text(), h.principal != "" && h.principal != a.conn.principal.ID
 }
 
-// Keyboard is what a viewer can do about the keyboard of the terminal that it shows.
+// Keyboard says how a viewer may come to type into the terminal that it shows.
 type Keyboard int
 
 const (
 	// KeyboardNone: the viewer may never type.
 	KeyboardNone Keyboard = iota
-	// KeyboardHere: what is typed at the viewer reaches the program.
+	// KeyboardHere: the viewer may type now.
 	KeyboardHere
 	// KeyboardTakes: somebody else holds the claim, and the viewer's first key takes it.
 	KeyboardTakes
-	// KeyboardAsks: somebody else holds the claim, and may be asked for it.
+	// KeyboardAsks: somebody else holds the claim, and the viewer may request it.
 	KeyboardAsks
-	// KeyboardWaits: an agent holds the claim, who cannot be asked for it.
+	// KeyboardWaits: an agent holds the claim, from whom nobody can request it.
 	KeyboardWaits
 )
 
-// Keyboard returns what the viewer can do about the keyboard, and who holds the claim.
+// Keyboard returns how the viewer may come to type, and the holder's name.
 func (a *Attach) Keyboard() (k Keyboard, holder string) {
 	t := a.t
 	t.term.Lock()

@@ -7,12 +7,12 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// pullPiece, in bytes, is how much output is taken from the log at a time.
+// pullPiece, in bytes, is how much output is pulled at a time.
 const pullPiece = 256 << 10
 
-// Screen returns what draws the present screen, without the lines above it. What is pulled next
-// follows it. It is for a viewer whose window must be drawn anew, without sending it the whole
-// history again. What the program has put on the clipboard meanwhile, or notified of, comes first.
+// Screen returns what draws the present screen, without the lines above it; what is pulled next
+// follows it. It is for a viewer whose window must be drawn anew, but needs no history. The
+// clipboards and notifications among the output that was not pulled come first.
 func (a *Attach) Screen() ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -22,9 +22,9 @@ func (a *Attach) Screen() ([]byte, error) {
 	return a.drawLocked(a.asideLocked(nil), vt.Redraw{})
 }
 
-// Cover is for a viewer that has been sent the program's output, and over which something is drawn
-// from now on. It appends to dst all output that has not been pulled yet. That is to be written
-// first, so that no line is missing from the viewer's scrollback. screen draws the screen after it.
+// Cover is called when the caller begins to draw something over a screen to which the program's
+// output was written so far. It appends to dst all output that has not been pulled yet. The caller
+// writes that first, so that no line is missing from the viewer's scrollback, and then screen.
 // Until [Attach.Uncover] is called, [Attach.Covered] draws for the viewer.
 func (a *Attach) Cover(dst []store.Item) (missed []store.Item, screen []byte, err error) {
 	a.t.term.Lock()
@@ -37,19 +37,19 @@ func (a *Attach) Cover(dst []store.Item) (missed []store.Item, screen []byte, er
 	return dst, screen, err
 }
 
-// Covered returns what draws the present screen for a viewer over which something is drawn, or
-// whose window has another size than the terminal. What is pulled next follows it. update: it goes
-// over an earlier drawing for the same window, see [vt.Redraw]. Clipboard, notification and bell
-// come with it, which a screen does not show.
+// Covered returns what draws the present screen under something that is drawn over it, or in a
+// window of another size than the terminal; what is pulled next follows it. It includes clipboards,
+// notifications and bells. update: it goes over an earlier drawing for the same window, see
+// [vt.Redraw].
 func (a *Attach) Covered(update bool) ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	return a.drawLocked(a.bellLocked(a.asideLocked(nil)), vt.Redraw{Update: update})
 }
 
-// Uncover returns what draws the present screen for a viewer that is sent the program's output
-// again from now on. What is pulled next follows it. The lines that have left the screen since the
-// viewer was sent output last come first.
+// Uncover is called when nothing is drawn over the screen any more. It returns the lines that have
+// left the screen since the viewer was sent output last, and what draws the present screen; what is
+// pulled next follows it.
 func (a *Attach) Uncover() ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
@@ -58,23 +58,23 @@ func (a *Attach) Uncover() ([]byte, error) {
 	return a.drawLocked(a.bellLocked(a.asideLocked(nil)), r)
 }
 
-// OwnColors returns what gives the viewer's terminal its own colours back, if the program has
-// changed some: in them can be read what is drawn over the screen. Every drawing of the screen sets
-// those of the program again.
+// OwnColors returns what restores the colours of the viewer's own terminal, if the program has
+// changed some. In them, people can read what is drawn over the screen. Every drawing of the screen
+// sets the program's colours again.
 func (a *Attach) OwnColors() []byte {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	return a.t.term.Screen().AppendOwnColors(nil)
 }
 
-// ReportsFocus returns whether the program has asked for reports of the focus.
+// ReportsFocus reports whether the program has asked for reports of the focus.
 func (a *Attach) ReportsFocus() bool {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	return a.t.term.Screen().ReportsFocus()
 }
 
-// drawLocked appends a redraw for the viewer's window. What is pulled next follows it.
+// drawLocked appends a redraw for the viewer's window; what is pulled next follows it.
 func (a *Attach) drawLocked(dst []byte, r vt.Redraw) ([]byte, error) {
 	if err := a.sub.Follow(a.t.ch); err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func (a *Attach) drawLocked(dst []byte, r vt.Redraw) ([]byte, error) {
 	return a.t.term.Screen().AppendRedraw(dst, r), nil
 }
 
-// asideLocked drops the output that has not been pulled yet, and appends the clipboards and
-// notifications among it.
+// asideLocked drops the output that has not been pulled yet, but appends its clipboards and
+// notifications.
 func (a *Attach) asideLocked(dst []byte) []byte {
 	var items []store.Item
 	for more := true; more; {
@@ -107,8 +107,8 @@ func (a *Attach) bellLocked(dst []byte) []byte {
 	return dst
 }
 
-// pullLocked appends to dst a piece of what has not been pulled yet. more: there may be another
-// piece. A viewer that has fallen behind gets none.
+// pullLocked pulls a piece of output and appends it to dst. more: there may be another piece. A
+// viewer that has fallen behind gets none.
 func (a *Attach) pullLocked(dst []store.Item) (items []store.Item, more bool) {
 	given := len(dst)
 	dst = a.sub.Pull(dst, pullPiece)
@@ -122,8 +122,8 @@ func (a *Attach) pullLocked(dst []store.Item) (items []store.Item, more bool) {
 	return a.mayReadLocked(dst, given), true
 }
 
-// mayReadLocked takes the clipboards and notifications out of items[given:], unless the viewer
-// holds the claim.
+// mayReadLocked removes clipboards and notifications from items[given:], unless the viewer holds
+// the claim.
 func (a *Attach) mayReadLocked(items []store.Item, given int) []store.Item {
 	if !a.opts.ReadOnly && a.holdsLocked() {
 		return items

@@ -7,23 +7,24 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// A line from whose middle something is missing may be a command that nobody wanted. So when one
-// key of a line is lost, because the keyboard was taken from the person who types or what waited
-// for the program was dropped, what is typed next at the same viewer is lost, too, until the person
-// has stopped typing and had time to see that. The viewer shows what is lost, to be typed again.
+// A line with keys missing in its middle may be a command that nobody wanted. So when a key of a
+// line is lost, because somebody took the keyboard or because queued input was dropped, all that is
+// typed next at the same viewer is lost, too, until the person has stopped typing for long enough
+// to notice. The viewer shows what is lost, so that the person can type it again.
 //
-// A key that is refused to somebody who was not typing a line, and has not gone on since, is no
-// line's middle: such as the key by which one sees who has the keyboard.
+// A refused key that is not part of a line loses nothing else: such as one key typed only to see
+// who has the keyboard.
 //
-// A peer of AHP is told of each action that is refused, and has to look to that itself.
+// A peer of AHP is told of each refused action, and has to handle this itself.
 
-// resumePause is how long a person who has lost a key must type nothing before keys are taken
-// again: a second is more than between the keys of a line, and enough to notice a notice.
+// resumePause is how long a person who has lost a key must type nothing before keys are typed
+// again: a second is longer than between the keys of a line, and enough to see the viewer's
+// message.
 const resumePause = time.Second
 
-// LostError says that a key was not typed because one before it was lost.
+// LostError says that a key was not typed because an earlier one was lost.
 type LostError struct {
-	// To is who has taken the keyboard, for people; "": it was refused, and is there again.
+	// To is the name of who took the keyboard; "": nobody did, but the earlier key was refused.
 	To string
 }
 
@@ -34,22 +35,22 @@ func (e *LostError) Error() string {
 	return "you did not have the keyboard while you typed"
 }
 
-// lostKeys is whether a viewer has lost keys. It is guarded by the Term's lock.
+// lostKeys says whether a viewer loses keys. It is guarded by the Term's lock.
 type lostKeys struct {
-	why     *LostError // nil: none are lost
-	at      time.Time  // when a key was typed last
-	middle  bool       // the last key that was taken ended no line
+	why     *LostError // nil: it loses none
+	at      time.Time  // when a key was typed last, or lost
+	middle  bool       // the last key that reached the program did not end a line
 	refused bool       // the last key was refused
 }
 
-// losesLocked returns why p is lost, which is about to be typed if may is true, and refused
-// otherwise. later: it continues what was typed before. The Term's lock is held.
+// losesLocked returns why p is lost; nil: it is not. may: p is about to be typed, rather than
+// refused. later: p continues earlier input. The Term's lock is held.
 func (a *Attach) losesLocked(p []byte, may, later bool) error {
 	k := &a.lost
 	if len(p) == 0 {
 		return nil
 	}
-	if p[0] == 0x1b { // else it is no report
+	if p[0] == 0x1b { // as in a report, which is never lost
 		if keys, _ := keyboard.HasKeys(p); !keys {
 			return nil
 		}
@@ -71,18 +72,17 @@ func (a *Attach) losesLocked(p []byte, may, later bool) error {
 	return nil
 }
 
-// Fresh says that the viewer's person has done something on purpose: what is typed next is not the
-// rest of what was typed before.
+// Fresh says that the viewer's person has done something else, so that what is typed next does not
+// continue a line whose keys were lost.
 func (a *Attach) Fresh() {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	a.lost = lostKeys{}
 }
 
-// cutOff has the viewers of a former holder lose the rest of what is being typed there: somebody
-// else has taken the keyboard, and what the program had not read is dropped; queued: there was
-// some.
-// The Term's lock is held.
+// cutOff makes the viewers of a former holder lose the rest of a line that is being typed there,
+// because next has taken the keyboard. queued: input of the former holder was dropped. The Term's
+// lock is held.
 func (kb *keyboardClaim) cutOff(was, next holder, queued bool) {
 	for _, a := range kb.t.viewers.windows {
 		if a.conn.principal.ID == was.principal && (a.lost.middle || queued) {
@@ -91,26 +91,21 @@ func (kb *keyboardClaim) cutOff(was, next holder, queued bool) {
 	}
 }
 
-// InputLater is [Attach.Input] for what continues what was typed before: the rest of a paste, and
-// what had no room then. If something of that was lost, it is lost as well, however long ago that
-// is.
-func (a *Attach) InputLater(p []byte) error { return a.input(p, true) }
-
-// InputKept reports whether all that was typed has left this process: what is queued here is lost
-// with it.
+// InputKept reports whether all that was typed has left this process: if the process dies, queued
+// input is lost.
 func (a *Attach) InputKept() bool { return !a.t.term.InputQueued() }
 
-// WaitsChanged returns a channel that is closed when ShowsInput may return something else than now.
+// WaitsChanged returns a channel that is closed when ShowsInput may have changed.
 func (a *Attach) WaitsChanged() <-chan struct{} {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	return a.t.waiting.changes()
 }
 
-// ShowsInput reports whether what is typed at the program is shown, so that what is lost of it may
-// be shown, too.
+// ShowsInput reports whether the program may show what is typed, so that the viewer may show lost
+// keys: it does not ask for a secret.
 func (a *Attach) ShowsInput() bool {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return !a.t.approvals.asksSecret()
+	return !a.t.approvals.secretAsked()
 }

@@ -2,16 +2,15 @@ package host
 
 import (
 	"slices"
-	"time"
 
 	"termhost/ptypool/vt"
 )
 
-// theme is the colours of a viewer's own terminal: foreground, background, cursor.
+// theme has the colours of a viewer's own terminal: foreground, background, cursor.
 type theme [3]vt.RGB
 
-// activeLocked makes the viewer the one that was active last, unless it has no window or may never
-// type. If it holds the claim, the terminal gets the size of its window.
+// activeLocked makes the viewer the last active one, unless it has no window or may never type. If
+// the viewer holds the claim, the terminal gets the size of its window.
 func (a *Attach) activeLocked() {
 	t := a.t
 	if a.opts.ReadOnly || a.opts.Cols == 0 || a.closed {
@@ -25,13 +24,8 @@ func (a *Attach) activeLocked() {
 	}
 }
 
-// drawTime is how long a program is given to draw itself anew before it gets the key that has
-// changed its size. vim 9.0 does not draw a key that comes while it does so until the next one
-// comes. Nobody notices so short a delay of one key.
-const drawTime = 100 * time.Millisecond
-
-// leaveLocked takes the viewer's window out of those that count. If the terminal had its size, it
-// gets that of another viewer of the holder's.
+// leaveLocked removes the viewer from the windows that may set the terminal's size. If the terminal
+// had this one's size, it gets that of another viewer of the holder's.
 func (a *Attach) leaveLocked() {
 	t := a.t
 	followed := t.viewers.followed() == a
@@ -43,8 +37,8 @@ func (a *Attach) leaveLocked() {
 
 func (a *Attach) is(other *Attach) bool { return a == other }
 
-// SetTheme tells the colours of the viewer's own terminal. The program's queries are answered with
-// them while the terminal follows this viewer.
+// SetTheme sets the colours of the viewer's own terminal. While the terminal has the size of this
+// viewer, it answers the program's queries with these colours.
 func (a *Attach) SetTheme(fg, bg, cursor vt.RGB) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()

@@ -10,24 +10,22 @@ import (
 	"termhost/authz"
 )
 
-// client is a clientId and the principal that it is bound to. It is guarded by Host.mu, but for
-// what never changes and what has a lock of its own.
+// client is a clientId and the principal that it is bound to.
 type client struct {
-	id        string // never changes
-	principal string // its ID; never changes
-	name      string // how it is called: see names.go
-	number    int    // which of those that would be called the same it is, from 1; 0: unknown
+	id        string     // never changes
+	principal string     // the principal's ID; never changes
+	output    outputRate // has a lock of its own
 
-	conn    *Conn     // nil: not connected
-	ssh     int       // how many SSH connections there are, if this is the clientId of SSH sessions
-	left    time.Time // when it was last seen, if it is not connected now
-	version ahp.Version
-	synced  map[string]uint64 // what the last connection knew: see store.Subscriber.Close
-	ended   map[string]string // by URI, why the host ended terminals that the client owned
-
-	restored bool // an earlier host knew it, and it has not come back yet
-
-	output outputRate // has a lock of its own
+	// Guarded by Host.mu.
+	name     string // see names.go
+	number   int    // tells clients of the same name apart, from 1; 0: unknown
+	conn     *Conn  // nil: not connected
+	version  ahp.Version
+	ssh      int               // the number of SSH connections, if SSH sessions have this clientId
+	left     time.Time         // when it was last seen, if it is not connected now
+	restored bool              // an earlier host knew it, and it has not come back yet
+	synced   map[string]uint64 // what the last connection knew: see store.Subscriber.Close
+	ended    map[string]string // by URI, why the host ended terminals that the client owned
 }
 
 const (
@@ -40,19 +38,19 @@ const (
 	maxObserverClients = 8
 	// maxClientID bounds a clientId, in bytes.
 	maxClientID = 256
-	// sshPrefix begins the clientIds of SSH sessions. AHP peers may not use such clientIds.
+	// sshPrefix is the prefix of the clientIds of SSH sessions, which AHP peers may not use.
 	sshPrefix = "ssh:"
 )
 
-// SSHClientID returns the clientId that all SSH sessions of a principal share. A key has one, and
-// so has each token, because it is a principal of its own. The sessions of processes inside
-// terminals, which may be agents', have another one.
+// SSHClientID returns the clientId that all SSH sessions of a principal share. Each key has one,
+// and each token, which is a principal of its own. Sessions of processes inside terminals have
+// another one, because they may be agents'.
 func SSHClientID(p authz.Principal) string {
-	if p.Guest != "" { // its ID has a hash of the key in it, and is short
+	if p.Guest != "" { // the ID is short: it has only a hash of the key
 		return sshPrefix + p.ID
 	}
 	const enough = 12 // characters of base64, or 72 bits: nobody finds another key for them
-	// The ID is cut with care, because a fingerprint may have slashes itself.
+	// Not cut at a slash, because a fingerprint may have slashes itself.
 	id := strings.TrimPrefix(p.ID, "SHA256:")
 	if p.Token != "" {
 		id = strings.TrimSuffix(id, "/"+p.Token)
@@ -69,13 +67,12 @@ func SSHClientID(p authz.Principal) string {
 
 // heritage is what a connection takes over from the last one of its clientId.
 type heritage struct {
-	synced   map[string]uint64 // what that one knew: see [store.Subscriber.Reconnect]
-	restored time.Time         // when that one had left at the latest, if it was an earlier host's
-	channels []*store.Channel  // what that one followed, if it was still open
+	synced   map[string]uint64 // what the last one knew: see [store.Subscriber.Reconnect]
+	restored time.Time         // by when the last one had left, if it was an earlier host's
+	channels []*store.Channel  // what the last one followed, if it was still open
 }
 
-// seat gives the connection its clientId. If the same principal has another connection of this
-// clientId, that one is ended.
+// seat binds the connection to a clientId, and ends another connection of this clientId.
 func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.Error) {
 	if id == "" || len(id) > maxClientID {
 		return from, ahp.FieldProblem("clientId", "must be 1 to 256 bytes long")
@@ -113,7 +110,7 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.
 	return from, nil
 }
 
-// clientLocked returns the record of a clientId of p's. It makes one if the clientId belongs to
+// clientLocked returns the record of p's clientId id, and creates it if the clientId belongs to
 // nobody.
 func (h *Host) clientLocked(id string, p authz.Principal) (*client, *ahp.Error) {
 	cl := h.knownLocked(id)
@@ -155,8 +152,8 @@ func (h *Host) claimsLocked() map[string]bool {
 	return ids
 }
 
-// leftLocked reports whether a client has been away for so long that its clientId belongs to nobody
-// any more, unless it holds a terminal.
+// leftLocked reports whether a client has been away for clientMemory. Then its clientId belongs to
+// nobody any more, unless it holds a terminal.
 func (h *Host) leftLocked(cl *client) bool {
 	return cl.conn == nil && cl.ssh == 0 && h.now().Sub(cl.left) >= clientMemory
 }
@@ -170,7 +167,7 @@ func (h *Host) knownLocked(id string) *client {
 	return cl
 }
 
-// claimant returns the principal that a clientId belongs to, for a claim that names it.
+// claimant returns the principal that the clientId of a claim belongs to, and the client's name.
 func (h *Host) claimant(id string) (principal, name string, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -180,7 +177,7 @@ func (h *Host) claimant(id string) (principal, name string, ok bool) {
 	return "", "", false
 }
 
-// sshClient makes sure that the clientId of p's SSH sessions is known, and returns it.
+// sshClient returns the clientId of p's SSH sessions, and makes sure that the host knows it.
 func (h *Host) sshClient(p authz.Principal) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,8 +188,8 @@ func (h *Host) sshClientLocked(p authz.Principal) *client {
 	return h.sshRecordLocked(SSHClientID(p), p.ID, nameOf(p))
 }
 
-// sshRecordLocked returns the record of a clientId of SSH sessions. Whose it is follows from the
-// clientId, so that it may be made anew at any time.
+// sshRecordLocked returns the record of a clientId of SSH sessions, and creates it if necessary:
+// the clientId itself says whose it is.
 func (h *Host) sshRecordLocked(id, principal, name string) *client {
 	cl := h.clients[id]
 	if cl == nil {

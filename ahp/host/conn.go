@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"termhost/ahp"
@@ -21,31 +22,34 @@ const (
 )
 
 // Conn is one connection of one principal. Its reader calls the verbs, one at a time; its writer
-// pulls from Subscriber. Once its context has ended, every verb refuses: nothing that its peer
-// still says counts.
+// pulls from Subscriber. Once its context has ended, every verb is refused: nothing that the peer
+// still sends has an effect.
 type Conn struct {
+	// Never changed once the connection is used.
 	host      *Host
 	principal authz.Principal
 	door      string
 	source    authz.Source
-	sub       *store.Subscriber
-	root      *store.Channel // what it sees as the root
+	since     time.Time
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
-	expiry    *time.Timer
-	proof     Proof // see Prove; nil: none
-	pace      *Pace // of its account; nil: none
-	looking   looking
-	since     time.Time
+	expiry    *time.Timer // ends the connection with the principal's rights; nil: they stay
+	sub       *store.Subscriber
+	root      *store.Channel // the root channel as this connection sees it
+	proof     Proof          // see Prove; nil: none
+	pace      *Pace          // of its account; nil: none
 
-	// Set once, with initialize or reconnect, by the reader, which holds Host.mu then. Others read
-	// them with Host.mu held.
+	looking looking // has a lock of its own
+
+	// Set once, by the reader with initialize or reconnect, with Host.mu held. Others read them
+	// with Host.mu held.
 	client  *client
 	version ahp.Version
-	name    string // how the peer is called; until then, as its principal: see names.go
+	name    string // of the peer, see names.go; until then its principal's
 }
 
-// ErrClosed refuses connections and terminals, and ends connections, while the host shuts down.
+// ErrClosed says that the host shuts down. It refuses connections and terminals, and ends
+// connections.
 var ErrClosed = errors.New("the host is shutting down")
 
 // Connect is [Host.ConnectFrom] for a peer without an address.
@@ -59,9 +63,9 @@ type nowhere struct{}
 func (nowhere) Network() string { return "" }
 func (nowhere) String() string  { return "" }
 
-// ConnectFrom makes a Conn for a peer that has proven to be p; source is what the audit log has of
-// it. It returns an error if p is nothing any more, because it has expired, ErrClosed, or a
-// [*admit.QuotaError]. The Conn must be closed.
+// ConnectFrom returns a Conn for a peer that has proven to be p; source is how the audit log names
+// the peer. It returns an error if p has expired, ErrClosed, or a [*admit.QuotaError]. The Conn
+// must be closed.
 func (h *Host) ConnectFrom(
 	p authz.Principal, door string, source authz.Source,
 ) (*Conn, error) {
@@ -73,7 +77,7 @@ func (h *Host) ConnectFrom(
 		host: h, principal: p, door: door, source: source, name: nameOf(p),
 		sub: h.store.NewSubscriber(false), since: now,
 	}
-	c.sub.ReadAsks(asksReader(p))
+	c.sub.ReadAsks(heldReader(p))
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,10 +104,10 @@ func (h *Host) ConnectFrom(
 // Principal returns whose connection this is.
 func (c *Conn) Principal() authz.Principal { return c.principal }
 
-// agent reports whether what the connection types counts as an agent's rather than a person's. A
-// person comes by the SSH door, with a key or, on this machine, as its user. All peers of AHP and
-// ACP are agents, and so are tokens, but for a page, which a person has opened. A process inside
-// one of the host's terminals may be anybody's, and counts as one, too.
+// agent reports whether the connection counts as an agent's rather than a person's. A person comes
+// by the SSH door, with a key or, on this machine, as its user. All peers of AHP and ACP are
+// agents, and so are tokens, except a web page, which a person has opened. A process inside one of
+// the host's terminals counts as an agent, because it may be anybody's.
 func (c *Conn) agent() bool {
 	if c.principal.IsPage() || c.principal.Inside {
 		return c.principal.Inside
@@ -111,20 +115,21 @@ func (c *Conn) agent() bool {
 	return c.door != DoorSSH || c.principal.Token != ""
 }
 
-// Context ends when the connection must be closed. Its cause may be shown to the peer.
+// Context returns a context that ends when the connection must be closed. Its cause may be shown to
+// the peer.
 func (c *Conn) Context() context.Context { return c.ctx }
 
-// Subscriber returns where the connection's writer pulls from.
+// Subscriber returns the subscriber from which the connection's writer pulls.
 func (c *Conn) Subscriber() *store.Subscriber { return c.sub }
 
-// Shape returns how the negotiated version looks on the wire.
+// Shape returns the wire format of the negotiated version.
 func (c *Conn) Shape() ahp.Shape { return c.version.Shape() }
 
 // Initialized reports whether initialize or reconnect has succeeded.
 func (c *Conn) Initialized() bool { return c.client != nil }
 
-// End has the connection closed, and nothing that its peer still says counts. The cause is shown to
-// the peer; that of the first call counts.
+// End ends the connection's context, so that it is closed and every verb is refused. The cause is
+// shown to the peer; that of the first call counts.
 func (c *Conn) End(cause error) { c.cancel(cause) }
 
 // Ended returns the refusal of a connection whose context has ended; nil: it has not.
@@ -178,3 +183,25 @@ func (c *Conn) Close() {
 }
 
 var errClosed = errors.New("the connection was closed")
+
+// connected reports whether a principal, given by its ID, has a connection that has not ended.
+func (h *Host) connected(principal string) bool {
+	return slices.ContainsFunc(h.connections(), func(c *Conn) bool {
+		return c.principal.ID == principal && c.ctx.Err() == nil
+	})
+}
+
+// Proof follows what proves who a peer is, also after the peer's connection has ended. When the
+// proof is withdrawn, it calls end once, from any goroutine or before it returns, unless release
+// has been called before. It must not call the Host.
+type Proof = func(end func(error)) (release func())
+
+// Prove sets the connection's proof, before the connection is used. When an owner's proof is
+// withdrawn, terminals that wait for the owner end, and so do connections from inside the owner's
+// terminals: see [Host.CreatorOf]. Two kinds of connections have no proof: those of the unix
+// socket, whose peers stay who they are, and forwarded ones, whose terminals wait for no owner.
+func (c *Conn) Prove(p Proof) {
+	c.host.mu.Lock()
+	defer c.host.mu.Unlock()
+	c.proof = p
+}

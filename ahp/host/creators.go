@@ -12,33 +12,34 @@ import (
 	"termhost/authz"
 )
 
-// maxEndedCreators bounds the ended terminals whose creator is remembered: a process that one of
-// them left running may come in by the unix socket, and must not be taken for an admin. It is about
-// a day of an agent's commands, and some hundred KiB.
+// maxEndedCreators bounds the ended terminals whose creators are remembered: a process that such a
+// terminal has left running may come in by the unix socket, and must not be taken for an admin. The
+// bound is about a day of an agent's commands, and some hundred KiB.
 const maxEndedCreators = 2048
 
-// creators says who made a terminal, by the marker that its processes carry.
+// creators has the creators of terminals, by the markers that the terminals' processes carry.
 type creators struct {
-	mu       sync.Mutex // no other lock is taken while it is held
+	mu sync.Mutex // guards the rest; no other lock is taken while it is held
+
 	byMarker map[string]creator
 	ended    []string // markers of terminals that have ended, the oldest first
 }
 
-// creator is who made a terminal.
+// creator is the principal that created a terminal.
 type creator struct {
 	principal authz.Principal
 	proof     Proof           // what the principal came in with; nil: it cannot be followed
-	record    json.RawMessage // the same for the next host
+	record    json.RawMessage // the proof for the next host
 }
 
-// add notes who makes a terminal, before it has any process that could come in.
+// add records who creates a terminal, before the terminal has a process that could come in.
 func (cs *creators) add(marker string, c creator) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	cs.byMarker[marker] = c
 }
 
-// end says that a terminal has ended, so that its creator may be forgotten one day.
+// end records that a terminal has ended, so that its creator may be forgotten one day.
 func (cs *creators) end(marker string) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -49,15 +50,15 @@ func (cs *creators) end(marker string) {
 	cs.ended = append(cs.ended, marker)
 }
 
-// of returns who made the terminal of a marker; the zero creator: that is forgotten.
+// of returns the creator of a marker's terminal; zero: it is forgotten.
 func (cs *creators) of(marker string) creator {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	return cs.byMarker[marker]
 }
 
-// proofOf returns what a principal came in with when it made a terminal; nil: nothing that can be
-// followed.
+// proofOf returns what a principal came in with when it created a terminal; nil: nothing that can
+// be followed.
 func (cs *creators) proofOf(p authz.Principal) Proof {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -70,8 +71,23 @@ func (cs *creators) proofOf(p authz.Principal) Proof {
 	return nil
 }
 
-// recordOf returns the record of what a principal comes in with that makes a terminal: of its
-// connection, or if it comes from inside a terminal of its own, of that terminal.
+// proofOf returns the proof of a principal that creates a terminal; nil: there is none. It is the
+// proof of the principal's connection, perhaps one with another role: an SSH connection also proves
+// what comes through its forwards. A principal without such a connection comes from inside a
+// terminal that it has created, and has that terminal's proof.
+func (h *Host) proofOf(p authz.Principal) Proof {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.conns {
+		if c.proof != nil && c.principal.ID == p.ID {
+			return c.proof
+		}
+	}
+	return h.creators.proofOf(p)
+}
+
+// recordOf returns the record of the proof of a principal that creates a terminal: its connection's
+// or, if it comes from inside a terminal that it has created, that terminal's.
 func (h *Host) recordOf(p authz.Principal) json.RawMessage {
 	if a := h.cfg().Authority; a != nil {
 		if record := a.Record(p); record != nil {
@@ -89,17 +105,17 @@ func (h *Host) recordOf(p authz.Principal) json.RawMessage {
 	return nil
 }
 
-// restoredProof returns the creator of a terminal of an earlier host. What it came in with is
-// followed again. If that cannot be, nobody comes in as the creator any more.
-func (h *Host) restoredProof(p authz.Principal, record json.RawMessage) creator {
+// restoredCreator returns the creator of a terminal of an earlier host. Its proof is restored from
+// the record. If that fails, nobody comes in as the creator any more.
+func (h *Host) restoredCreator(p authz.Principal, record json.RawMessage) creator {
 	c := creator{principal: p, record: record}
 	a := h.cfg().Authority
 	if p.Fingerprint == "" && p.Token == "" {
-		return c // a user of this machine, who stays who it is
+		return c // a user of this machine needs no proof
 	}
 	c.proof = func(end func(error)) (release func()) {
 		if a == nil {
-			end(errNotRecalled)
+			end(errNotRestored)
 			return func() {}
 		}
 		g, err := a.Restore(p, record)
@@ -112,10 +128,10 @@ func (h *Host) restoredProof(p authz.Principal, record json.RawMessage) creator 
 	return c
 }
 
-var errNotRecalled = errors.New("host: nobody knows whether the creator may still come in")
+var errNotRestored = errors.New("host: nobody knows whether the creator may still come in")
 
-// realm returns a name for the terminals of all hosts that use a state folder, one after the other:
-// what an earlier host left running is recognised. It is "" without a state folder.
+// realm returns a name that all hosts of a state folder share, one after the other, so that a host
+// recognizes what an earlier one has left running. It is "" without a state folder.
 func realm(stateDir string) string {
 	if stateDir == "" {
 		return ""
@@ -130,14 +146,14 @@ func realm(stateDir string) string {
 	return hex.EncodeToString(sum[:realmBytes])
 }
 
-// realmBytes is how many bytes of a hash tell the few state folders of a machine apart.
+// realmBytes is how many bytes of a hash name a state folder: a machine has few.
 const realmBytes = 8
 
-// CreatorOf returns who made the terminal that process pid belongs to. It is for peers of the unix
-// socket, which may run inside one of our terminals, or have been left behind by one. p is the zero
-// Principal if that terminal ended long ago, or with an earlier host. proof, if not nil, is what p
-// came in with when it made the terminal: when it is withdrawn, what comes from inside the terminal
-// ends as well. inside is false for a process of no terminal.
+// CreatorOf returns the creator of the terminal that process pid belongs to. It is for peers of the
+// unix socket, which may run inside one of the host's terminals or be left running by one. p is the
+// zero Principal if that terminal ended long ago, or with an earlier host. proof, if not nil, is
+// what p came in with when it created the terminal: when it is withdrawn, connections from inside
+// the terminal end as well. inside is false for a process of no terminal.
 func (h *Host) CreatorOf(pid int) (p authz.Principal, proof Proof, inside bool) {
 	marker := h.pool.Find(pid)
 	if marker == "" {

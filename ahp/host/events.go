@@ -79,7 +79,7 @@ func (e events) Fed() {
 		e.t.waiting.noteOutput()
 		e.t.approvals.dropForSecret()
 		e.t.output.boundOutput()
-		e.t.approvals.dropUnasked()
+		e.t.approvals.dropStaleAnswers()
 	}
 }
 
@@ -160,7 +160,7 @@ func (e events) tell() {
 // CommandDetection comes once, when shell integration is noticed.
 func (e events) CommandDetection() {
 	e.flushSmall()
-	e.t.approvals.tellsCommands()
+	e.t.approvals.shellTellsCommands()
 	e.t.log.appendParsed(ahp.TerminalCommandDetectionAvailable{})
 }
 
@@ -217,8 +217,8 @@ func (e events) finish(code *int) {
 func (e events) shellReplaced() {
 	e.finish(nil)
 	e.t.commands.replaced.Store(true)
-	e.t.approvals.tells = false
-	e.t.approvals.asksChanged()
+	e.t.approvals.shellTells = false
+	e.t.approvals.publishHeld()
 }
 
 // Exited comes last, when the program has ended.

@@ -4,46 +4,15 @@ import (
 	"time"
 
 	"termhost/ahp"
-	"termhost/authz"
 	"termhost/ptypool"
 )
 
-// absence is the time that an owner is away from a terminal, which waits for it. It is guarded by
+// absence is a time in which a terminal waits for its owner, which is away. It is guarded by
 // Host.mu.
 type absence struct {
 	timer   *time.Timer // ends the terminal
-	release func()      // ends following the owner's proof; nil: it is not followed
+	release func()      // stops following the owner's proof; nil: it is not followed
 	over    bool
-}
-
-// Proof follows what proves who a peer is, beyond the peer's connection. It calls end once, from
-// any goroutine or before it returns, when the proof is withdrawn, unless release has been called
-// before. It must not call the Host.
-type Proof = func(end func(error)) (release func())
-
-// Prove gives the connection's proof, before the connection is used. Terminals that wait for an
-// owner end when the owner's proof is withdrawn. So do connections from inside of terminals: see
-// [Host.CreatorOf]. Two kinds of connections have no proof: those of the unix socket, whose peers
-// stay who they are, and forwarded ones, whose terminals wait for no owner.
-func (c *Conn) Prove(p Proof) {
-	c.host.mu.Lock()
-	defer c.host.mu.Unlock()
-	c.proof = p
-}
-
-// proofOf returns the proof of a principal that makes a terminal. If the principal is connected,
-// maybe with another role, it is that of the connection: an SSH connection also proves what comes
-// through its forwards. If not, the principal comes from inside of a terminal of its own, and has
-// that terminal's proof. nil: there is none.
-func (h *Host) proofOf(p authz.Principal) Proof {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for c := range h.conns {
-		if c.proof != nil && c.principal.ID == p.ID {
-			return c.proof
-		}
-	}
-	return h.creators.proofOf(p)
 }
 
 // ownedLocked returns the running terminals that a clientId owns.
@@ -57,7 +26,7 @@ func (h *Host) ownedLocked(cl *client) (list []*clientExecutor) {
 }
 
 // leaveLocked is called when the last connection of a clientId has ended. The terminals that the
-// client owns end, or wait for it. then is to be called without the lock.
+// client owns end, or wait for it. The caller calls then once it has released Host.mu.
 func (h *Host) leaveLocked(c *Conn) (then func()) {
 	if c.host.leaving { // they wait for the next host
 		return func() {}
@@ -82,18 +51,18 @@ func (h *Host) leaveLocked(c *Conn) (then func()) {
 	}
 }
 
-// waitLocked has the terminal wait for its owner. Host.mu is held.
+// waitLocked makes the terminal wait for its owner. Host.mu is held.
 func (e *clientExecutor) waitLocked(grace time.Duration) *absence {
 	a := &absence{}
 	a.timer = time.AfterFunc(grace, func() { e.expire(a) })
 	e.away = a
-	e.sinceLocked(e.t.host.now())
+	e.setAwayLocked(e.t.host.now())
 	e.noteLocked(NoteAway)
 	return a
 }
 
-// sinceLocked notes since when the owner is away; the zero time: it is here. Host.mu is held.
-func (e *clientExecutor) sinceLocked(at time.Time) {
+// setAwayLocked sets since when the owner is away; the zero time: it is here. Host.mu is held.
+func (e *clientExecutor) setAwayLocked(at time.Time) {
 	e.t.away.Store(&at)
 	text := ""
 	if !at.IsZero() {
@@ -103,7 +72,7 @@ func (e *clientExecutor) sinceLocked(at time.Time) {
 	e.t.host.list.changed()
 }
 
-// noteLocked tells the viewers what became of the owner. Host.mu is held.
+// noteLocked tells the viewers that the owner is away or back. Host.mu is held.
 func (e *clientExecutor) noteLocked(kind NoteKind) {
 	for a := range e.t.host.attaches {
 		if a.t == e.t && a.hasWindow() {
@@ -112,8 +81,7 @@ func (e *clientExecutor) noteLocked(kind NoteKind) {
 	}
 }
 
-// AwaySince returns since when the owner of a client-executed terminal is away, which waits for it;
-// zero: it is here, or there is none.
+// AwaySince returns since when a client-executed terminal waits for its owner; zero: it does not.
 func (t *Terminal) AwaySince() (at time.Time) {
 	if p := t.away.Load(); p != nil {
 		at = *p
@@ -121,8 +89,8 @@ func (t *Terminal) AwaySince() (at time.Time) {
 	return at
 }
 
-// graceFor returns how long the terminal waits for an owner whose connection c has ended. It is not
-// longer than the owner's rights last. Host.mu is held.
+// graceFor returns how long the terminal waits for an owner whose connection c has ended; at most
+// as long as the owner's rights last. Host.mu is held.
 func (e *clientExecutor) graceFor(c *Conn) time.Duration {
 	if c.host.closed || c.proof == nil && c.door == DoorForward {
 		return 0
@@ -133,7 +101,7 @@ func (e *clientExecutor) graceFor(c *Conn) time.Duration {
 	return e.grace
 }
 
-// followProof has the wait end at once when the owner's proof is withdrawn.
+// followProof ends the wait at once when the owner's proof is withdrawn.
 func (h *Host) followProof(c *Conn, a *absence) {
 	if c.proof == nil {
 		return
@@ -154,19 +122,18 @@ func (h *Host) backLocked(cl *client) {
 		if e.away != nil {
 			e.noteLocked(NoteBack)
 		}
-		e.presentLocked()
+		e.endAbsenceLocked()
 	}
 }
 
-// presentLocked ends the wait for the owner, which is back, or whose terminal is gone. Host.mu is
-// held.
-func (e *clientExecutor) presentLocked() {
+// endAbsenceLocked ends the wait, because the owner is back or the terminal gone. Host.mu is held.
+func (e *clientExecutor) endAbsenceLocked() {
 	a := e.away
 	if a == nil {
 		return
 	}
 	e.away = nil
-	e.sinceLocked(time.Time{})
+	e.setAwayLocked(time.Time{})
 	a.over = true
 	a.timer.Stop()
 	if a.release != nil {
@@ -180,7 +147,7 @@ func (e *clientExecutor) expire(a *absence) {
 	h.mu.Lock()
 	late := e.away == a
 	if late {
-		e.presentLocked()
+		e.endAbsenceLocked()
 	}
 	h.mu.Unlock()
 	if late {
@@ -190,11 +157,11 @@ func (e *clientExecutor) expire(a *absence) {
 	}
 }
 
-// maxEnded bounds for how many ended terminals the notices are kept for an owner that is away.
+// maxEnded bounds the notices of ended terminals that are kept for an owner that is away.
 const maxEnded = 64
 
-// tellOwner sends the notice to an owner that does not follow the terminal (one that does gets it
-// with the exit), and keeps it for an owner that is away.
+// tellOwner sends the notice to an owner that does not follow the terminal, and keeps it for an
+// owner that is away. An owner that follows the terminal gets the notice with the exit.
 func (e *clientExecutor) tellOwner() {
 	t, cl := e.t, e.client
 	t.host.mu.Lock()
@@ -211,8 +178,8 @@ func (e *clientExecutor) tellOwner() {
 	}
 }
 
-// standing returns how the terminals of an owner that has come back stand. No action of the owner's
-// earlier connection is taken any more.
+// standing returns, by URI, the state of the terminals of an owner that has come back. No action of
+// the owner's earlier connection is taken any more.
 func (h *Host) standing(cl *client) map[string]ahp.OwnedTerminal {
 	h.mu.Lock()
 	owned := h.ownedLocked(cl)

@@ -12,32 +12,31 @@ import (
 )
 
 // clientExecutor is for a client-executed terminal: a client, its owner, runs the program elsewhere
-// and sends what the program prints. Nobody but the owner changes the terminal. The owner is the
-// clientId that created it, used by the principal that created it, and speaks through its newest
+// and sends what the program prints. Only the owner changes the terminal. The owner is the clientId
+// that created it, as long as the principal that created it uses it, and acts through its newest
 // connection only. The claim names that clientId and never changes.
 type clientExecutor struct {
 	t      *Terminal
 	client *client       // the owner's
 	cwd    string        // a file URI of the owner's machine; "": unknown
-	stream bool          // the output is no terminal's, but a plain stream
-	grace  time.Duration // how long the owner may be away
+	stream bool          // the output is a plain stream rather than a terminal's
+	grace  time.Duration // how long the terminal waits for the owner
 
-	// Guarded by Host.mu.
-	away *absence // nil: the owner is here
+	away *absence // nil: the owner is here; guarded by Host.mu
 
 	// Guarded by the Term's lock.
-	taken  int64       // the clientSeq of the owner's last action
-	half   rune        // the first half of a character that is cut between two actions; 0: none
+	taken int64 // the clientSeq of the owner's last action
+	half  rune  // the first half of a character that is split between two actions; 0: none
+	// again.N bytes of the output of the action again.Seq are in the log already: an earlier host
+	// that was killed has written them.
+	again  journal.OwnerMark
 	untold bool        // the owner has not told its program's exit code
-	ending *ahp.Origin // of the owner's terminal/exited; nil: it is not the owner that ends it
-	notice string      // what the owner is told if others end it; "": nothing
-	// again: that many bytes of the output of the action again.Seq are in the log already, which
-	// an earlier host that was killed has written.
-	again journal.OwnerMark
+	ending *ahp.Origin // of the owner's terminal/exited; nil: somebody else ends the terminal
+	notice string      // for the owner if somebody else ends the terminal; "": none
 }
 
-// mark returns what the log is to know of the owner's last action, of which n bytes of output
-// follow, and before which e.half was was. The Term's lock is held.
+// mark returns what the log records of the owner's last action: n bytes of its output follow in the
+// log, and was is what e.half was before it. The Term's lock is held.
 func (e *clientExecutor) mark(n int, was rune) *journal.OwnerMark {
 	m := &journal.OwnerMark{Seq: e.taken, Half: e.half, Was: was, N: int64(n)}
 	if n > 0 {
@@ -46,14 +45,14 @@ func (e *clientExecutor) mark(n int, was rune) *journal.OwnerMark {
 	return m
 }
 
-// baseClient begins the NAME that the host chooses for a client-executed terminal.
+// baseClient is the beginning of the NAME that the host chooses for a client-executed terminal.
 const baseClient = "shared"
 
 func (e *clientExecutor) kind() authz.Executor { return authz.Client }
 
 func (e *clientExecutor) isPty() bool { return !e.stream }
 
-// start fails if the owner has left meanwhile, for then nobody knows of the terminal.
+// start returns ErrClosed if the owner has left meanwhile: nobody would know of the terminal.
 func (e *clientExecutor) start(t *Terminal, o CreateOptions) error {
 	e.t = t
 	h := t.host
@@ -80,8 +79,8 @@ func (e *clientExecutor) start(t *Terminal, o CreateOptions) error {
 	return nil
 }
 
-// owner looks at the context because of several connections of one clientId only the newest has not
-// ended. Without a connection the key alone says who asks.
+// owner also checks that the connection has not ended: of the connections of one clientId, only the
+// newest has not. Without a connection it compares the principals alone.
 func (e *clientExecutor) owner(s step) bool {
 	if s.principal.ID != e.client.principal {
 		return false
@@ -89,20 +88,20 @@ func (e *clientExecutor) owner(s step) bool {
 	return s.conn == nil || s.conn.client == e.client && s.conn.ctx.Err() == nil
 }
 
-// heard notes which of the owner's actions have come, to tell the owner when it comes back.
+// heard records the owner's last action, which the owner is told when it comes back.
 func (e *clientExecutor) heard(s step) {
 	if e.owner(s) {
 		e.taken = s.origin.ClientSeq
 	}
 }
 
-// input refuses: the owner types where the program runs. The policy refuses before it comes to
-// this.
+// input fails: the owner types where the program runs. It is not reached, because the policy
+// refuses.
 func (e *clientExecutor) input([]byte, typing) error { return ptypool.ErrNoProcess }
 
 func (e *clientExecutor) resize(cols, rows int) error { return e.t.resizeTerm(cols, rows) }
 
-// clear trusts the owner to have cleared its own screen. After the exit the content stays, as the
+// clear trusts that the owner has cleared its own screen. After the exit the content stays, as a
 // record of what was shown.
 func (e *clientExecutor) clear() (redrawn bool, reason string) {
 	if e.t.life.exited {
@@ -112,7 +111,7 @@ func (e *clientExecutor) clear() (redrawn bool, reason string) {
 	return true, ""
 }
 
-// end tells the owner, so that it can end its program.
+// end ends the terminal and tells the owner, so that it can end its program.
 func (e *clientExecutor) end(_ time.Duration, notice string) {
 	t := e.t
 	t.term.Lock()
@@ -127,8 +126,8 @@ func (e *clientExecutor) end(_ time.Duration, notice string) {
 	}
 }
 
-// finish ends the terminal. origin is that of the owner's action; nil: it is not the owner that
-// ends it. The Term's lock is held.
+// finish ends the terminal. origin is that of the owner's action; nil: somebody else ends it. The
+// Term's lock is held.
 func (e *clientExecutor) finish(code int, origin *ahp.Origin) {
 	e.releaseHalf()
 	e.ending = origin
@@ -143,18 +142,18 @@ func (e *clientExecutor) exited(code int) (a ahp.TerminalExited, origin *ahp.Ori
 	return a, e.ending
 }
 
-// forget ends the wait for the owner. The clientId of a [Share] goes as well, for nobody else can
-// use it.
+// forget ends the wait for the owner. It also forgets the clientId of a [Share], which nobody else
+// can use.
 func (e *clientExecutor) forget() {
-	e.presentLocked()
+	e.endAbsenceLocked()
 	h, cl := e.t.host, e.client
 	if strings.HasPrefix(cl.id, sshPrefix) && cl.conn == nil && h.clients[cl.id] == cl {
 		delete(h.clients, cl.id)
 	}
 }
 
-// The bounds of what an owner tells of its commands, in bytes: of an id as of a clientId, and of a
-// line as the parser bounds those of the host's own shells.
+// Bounds of what an owner tells of its commands, in bytes. An id is bounded as a clientId is, and a
+// line as the parser bounds the lines of the host's own shells.
 const (
 	maxCommandID   = 256
 	maxCommandLine = 64 << 10
@@ -170,7 +169,7 @@ const (
 	reasonNotRunning  = "no command of this commandId is running"
 )
 
-// take does what the owner asks for, or returns why not.
+// take takes an action of the owner's, or returns why not.
 func (e *clientExecutor) take(s step, a ahp.Action) (reason string) {
 	t := e.t
 	if t.life.exited {
@@ -202,9 +201,9 @@ func (e *clientExecutor) take(s step, a ahp.Action) (reason string) {
 	return ""
 }
 
-// takeOutput feeds what the owner's program printed. An owner that follows the terminal gets the
-// whole action back, through the terminal's log. One that does not gets it without the output: its
-// answer waits in the connection's outbox, which would soon be full of large ones.
+// takeOutput feeds the output of the owner's program. An owner that follows the terminal gets the
+// whole action back, through the terminal's log. Another gets it without the output: its answer
+// waits in the connection's outbox, which large ones would soon fill.
 func (e *clientExecutor) takeOutput(s step, a ahp.TerminalOutput) (reason string) {
 	t := e.t
 	var p []byte
@@ -228,11 +227,11 @@ func (e *clientExecutor) takeOutput(s step, a ahp.TerminalOutput) (reason string
 	return ""
 }
 
-// feedBytes is how much output is parsed at a time, so that the log and the content get it in
-// pieces as large as those that are read from a pty.
+// feedBytes is how much output is parsed at a time, so that the log and the content get pieces of
+// the same size as from a pty.
 const feedBytes = 64 << 10
 
-// feed gives output to the parser. It is false if the terminal has ended because of it. p is not
+// feed gives output to the parser. It returns false if the output has ended the terminal. p is not
 // kept.
 func (e *clientExecutor) feed(p []byte) bool {
 	for len(p) > 0 {
@@ -243,7 +242,7 @@ func (e *clientExecutor) feed(p []byte) bool {
 	return !e.t.life.exited
 }
 
-// releaseHalf shows half a character whose other half does not come, as U+FFFD.
+// releaseHalf shows the first half of a character as U+FFFD, because no other half follows.
 func (e *clientExecutor) releaseHalf() {
 	if e.half != 0 {
 		e.half = 0
@@ -251,7 +250,7 @@ func (e *clientExecutor) releaseHalf() {
 	}
 }
 
-// takeExecuted begins a command. If another one is still running, it is over.
+// takeExecuted begins a command, and ends another one that still runs.
 func (e *clientExecutor) takeExecuted(s step, a ahp.TerminalCommandExecuted) (reason string) {
 	t := e.t
 	switch {

@@ -8,7 +8,7 @@ import (
 	"termhost/authz"
 )
 
-// pastExecutor is for a terminal that ran under an earlier host and has ended.
+// pastExecutor is for a terminal whose program ran under an earlier host and has ended.
 type pastExecutor struct {
 	t          *Terminal
 	client     bool // it was client-executed
@@ -28,7 +28,7 @@ var errPast = errors.New("host: a terminal that has ended cannot be started")
 
 func (e *pastExecutor) start(*Terminal, CreateOptions) error { return errPast }
 
-// owner goes by the key alone: the connection that ran the program is gone.
+// owner compares the principals alone: the connection that ran the program is gone.
 func (e *pastExecutor) owner(s step) bool {
 	return e.client && s.principal.ID == e.t.origin.creator.ID
 }
@@ -41,7 +41,7 @@ func (e *pastExecutor) input([]byte, typing) error { return ErrExited }
 
 func (e *pastExecutor) resize(int, int) error { return ErrExited }
 
-// clear is as with the executors of running terminals after the exit.
+// clear does what the executors of running terminals do after the exit.
 func (e *pastExecutor) clear() (redrawn bool, reason string) {
 	if e.client {
 		return false, reasonExited
@@ -57,8 +57,8 @@ func (e *pastExecutor) exited(code int) (ahp.TerminalExited, *ahp.Origin) {
 
 func (e *pastExecutor) forget() {}
 
-// giveWay forgets the client-executed terminal that p asks for, if it ended with an earlier host:
-// its program goes on where it runs, and p is about to show it again.
+// giveWay forgets a client-executed terminal of p's that ended with an earlier host, if p creates
+// one of the same NAME: the program goes on where it runs, and p is about to show it again.
 func (h *Host) giveWay(p authz.Principal, o CreateOptions) {
 	name := o.Name
 	if o.URI != "" {

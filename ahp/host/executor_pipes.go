@@ -6,13 +6,12 @@ import (
 	"termhost/ptypool"
 )
 
-// pipesExecutor runs the program on pipes of this host. The connection that made the terminal has
-// their other ends: see [Streams]. To everybody else the terminal is one that cannot be typed into.
+// pipesExecutor runs the program on pipes of this host. The connection that created the terminal
+// has their other ends: see [Streams]. Nobody else can type into the terminal.
 type pipesExecutor struct {
 	serverExecutor
-	streams *Streams // nil: an earlier host had them
-	// detached: the program goes on when the connection that started it ends.
-	detached bool
+	streams  *Streams // nil: an earlier host had them
+	detached bool     // the program goes on when the connection that started it ends
 }
 
 func (e *pipesExecutor) isPty() bool { return false }
@@ -21,7 +20,7 @@ func (e *pipesExecutor) start(t *Terminal, o CreateOptions) error {
 	s := e.streams
 	return e.startBy(t, o, func(spec ptypool.Spec) error {
 		_, piped, err := t.host.pool.StartPiped(spec, s.stdout, s.stderr, events{t})
-		if s.input = piped; err != nil { // it may have started all the same, and is being killed
+		if s.input = piped; err != nil { // the program may have started all the same, and is being killed
 			s.stop()
 		}
 		return err
@@ -32,8 +31,8 @@ func (e *pipesExecutor) start(t *Terminal, o CreateOptions) error {
 	})
 }
 
-// input is not reached by keys, which the policy refuses. What the parser answers to queries is for
-// a terminal, which the program does not have.
+// input is not reached by keys, which the policy refuses. It drops the parser's answers to queries,
+// because the program has no terminal.
 func (e *pipesExecutor) input([]byte, typing) error { return ErrNoKeyboard }
 
 func (e *pipesExecutor) end(grace time.Duration, notice string) {

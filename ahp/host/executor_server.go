@@ -24,8 +24,8 @@ func (e *serverExecutor) start(t *Terminal, o CreateOptions) error {
 	}, func(x *ptypool.Prepared, note []byte) error { return x.Start(note) })
 }
 
-// startBy registers t and calls start, which starts its Term. If that needs a person's yes, late is
-// called later instead, with the Term's lock held.
+// startBy registers t and calls start, which starts its Term. If that needs a person's approval,
+// late is called later instead, with the Term's lock held.
 func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypool.Spec) error,
 	late func(x *ptypool.Prepared, note []byte) error,
 ) error {
@@ -55,7 +55,7 @@ func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypoo
 		return err
 	}
 	if t.approvals.starting != nil {
-		argv := spec.Argv[:1] // what follows is shell integration's
+		argv := spec.Argv[:1] // the rest is for shell integration
 		switch {
 		case len(o.Argv) > 0:
 			argv = o.Argv
@@ -71,12 +71,12 @@ func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypoo
 	return nil
 }
 
-// owner is false: what comes of the program comes from the host.
+// owner returns false: the host itself runs the program.
 func (e *serverExecutor) owner(step) bool { return false }
 
 func (e *serverExecutor) heard(step) {}
 
-// take is not reached: the policy lets nobody speak for a program of the host's.
+// take is not reached: the policy lets nobody act as the owner of the host's program.
 func (e *serverExecutor) take(step, ahp.Action) (reason string) { return reasonReadOnly }
 
 func (e *serverExecutor) input(p []byte, how typing) error {
@@ -100,7 +100,7 @@ func (e *serverExecutor) input(p []byte, how typing) error {
 
 func (e *serverExecutor) resize(cols, rows int) error { return e.t.resizeTerm(cols, rows) }
 
-// clear: a program is not told, and so draws nothing anew.
+// clear returns false for redrawn: the program is not told, and so draws nothing anew.
 func (e *serverExecutor) clear() (redrawn bool, reason string) { return false, "" }
 
 func (e *serverExecutor) end(grace time.Duration, _ string) { e.t.term.Hangup(grace) }

@@ -92,7 +92,7 @@ func LookSeldom(t *Terminal) {
 func LookAtHeld(t *Terminal, on bool) {
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.approvals.looks = !on
+	t.approvals.lookPending = !on
 	if on {
 		t.approvals.lookAtHeldLater()
 	}
@@ -103,7 +103,7 @@ func LookAtHeld(t *Terminal, on bool) {
 func Question(t *Terminal) string {
 	t.term.Lock()
 	defer t.term.Unlock()
-	if q := t.approvals.asksNow(); q != nil {
+	if q := t.approvals.secretQuestion(); q != nil {
 		return q.text
 	}
 	return ""
@@ -118,7 +118,7 @@ func TrustBegan(t *Terminal) bool {
 	t.term.Lock()
 	defer t.term.Unlock()
 	tr := &t.approvals.trust
-	return tr.group != 0 || tr.agent == (asker{})
+	return tr.group != 0 || tr.agent == (agentID{})
 }
 
 // EndTrust ends the time for which what a terminal's agent types is trusted, as if minutes had gone.

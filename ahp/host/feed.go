@@ -196,7 +196,7 @@ func (r *EventReader) Pull(dst []Event, limit int) []Event {
 	for n := 0; r.pos < f.next && n < limit; r.pos++ {
 		if e := f.at(r.pos); r.wants(e) {
 			dst = append(dst, *e)
-			if e.Ask != "" && !asksReader(r.by).May(ahp.TerminalAsk{Asker: e.asker}) {
+			if e.Ask != "" && !heldReader(r.by).May(ahp.TerminalAsk{Asker: e.asker}) {
 				dst[len(dst)-1].Reason = ""
 			}
 			n++

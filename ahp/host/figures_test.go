@@ -10,8 +10,8 @@ import (
 // The figures and words that peers and people rely on. The tests have them a second time, so that
 // a change of one is seen.
 const (
-	askPause      = 10 * time.Second
-	askTime       = 10 * time.Minute
+	requestPause  = 10 * time.Second
+	requestTime   = 10 * time.Minute
 	bellEvery     = time.Second
 	crossing      = 50 * time.Millisecond
 	lastUseMemory = 12 * time.Hour
@@ -20,9 +20,9 @@ const (
 	resumePause   = time.Second
 
 	feedEvents       = 10_000 // that are kept for a reader
-	maxAsks          = 16     // of principals that ask for one keyboard
+	maxRequests      = 16     // of principals that ask for one keyboard
 	maxEndedCreators = 2048
-	maxHeldAsks      = 16
+	maxHeldInputs    = 16
 	maxHeldText      = 16 << 10  // bytes
 	maxMatchLine     = 64 << 10  // bytes
 	maxSpacing       = 256 << 10 // bytes between two checkpoints

@@ -34,7 +34,7 @@ func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
 	t.recorder.finish() // it may have been behind
 	t.output.usage.forgotten = true
 	t.output.countMemory()
-	guarded := t.approvals.on && t.approvals.named
+	guarded := t.approvals.on && t.approvals.nameGuarded
 	t.term.Unlock()
 	h.indexes.Drop(t)
 	h.mu.Lock()

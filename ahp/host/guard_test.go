@@ -350,14 +350,14 @@ func TestAFloodOfAsksIsBounded(t *testing.T) {
 		ahp.TerminalInput{Data: make([]byte, maxHeldText+1)}); !strings.Contains(why, "and at most 16384 bytes of yours wait") {
 		t.Errorf("too much: %q", why)
 	}
-	for range maxHeldAsks {
+	for range maxHeldInputs {
 		g.asks("x")
 	}
 	if why := g.agent.dispatch(g.term.URI(), ahp.TerminalInput{Data: []byte("x")}); why !=
 		"the terminal is guarded, and too much waits for approval already" {
 		t.Errorf("too many: %q", why)
 	}
-	for range maxHeldAsks {
+	for range maxHeldInputs {
 		g.decides(g.ann, "", host.RefuseOnce, "")
 	}
 	g.agent.pending()

@@ -10,15 +10,15 @@ import (
 	"termhost/keys"
 )
 
-// A guest sees the terminals that its invitation names, and no others: for a guest a hidden
-// terminal is one that does not exist, in every listing, error and completion. What remains is that
-// serverSeqs are the whole host's: from the gaps between them a guest can tell that something
-// happens, but not what. And a clientId that is refused tells it that somebody else has that one.
+// A guest sees only the terminals that its invitation names: in every listing, error and completion
+// the others do not exist. Two things remain visible. The whole host numbers its actions with one
+// serverSeq: from the gaps a guest can tell that something happens, but not what. And a refused
+// clientId tells a guest that somebody else has it.
 
 // sees reports whether t exists for p.
 func (t *Terminal) sees(p authz.Principal) bool { return p.Sees(t.id, t.origin.created) }
 
-// seen are the facts by which the policy knows t for a verb that needs no others.
+// seen returns t for the policy, without the facts that only some verbs need.
 func (t *Terminal) seen() authz.Target {
 	return authz.Target{Name: t.id, Created: t.origin.created, Called: t.Name()}
 }
@@ -42,13 +42,6 @@ func (h *Host) visibleLocked(p authz.Principal) []*Terminal {
 	return list
 }
 
-// connected reports whether a principal has a connection that has not ended.
-func (h *Host) connected(principal string) bool {
-	return slices.ContainsFunc(h.connections(), func(c *Conn) bool {
-		return c.principal.ID == principal && c.ctx.Err() == nil
-	})
-}
-
 // addRootLocked gives a guest's connection a root channel of its own.
 func (c *Conn) addRootLocked() {
 	c.root = c.host.store.Root()
@@ -62,14 +55,14 @@ func (c *Conn) addRootLocked() {
 	c.root = c.host.store.AddRoot(within)
 }
 
-// removeRoot ends that channel.
+// removeRoot removes the root channel of a guest's connection.
 func (c *Conn) removeRoot() {
 	if c.principal.Guest != "" {
 		c.root.Remove()
 	}
 }
 
-// ownRoot replaces the root channel of another connection by c's own.
+// ownRoot replaces another connection's root channel among channels by c's own.
 func (c *Conn) ownRoot(channels []*store.Channel) []*store.Channel {
 	for i, ch := range channels {
 		if ch.URI() == ahp.RootURI {
@@ -79,9 +72,9 @@ func (c *Conn) ownRoot(channels []*store.Channel) []*store.Channel {
 	return channels
 }
 
-// Invite makes an invitation to terminals, each by its whole NAME, for g's principal. It returns
-// the invitation with the NAMEs that they have now. Errors are those of [authz.Authority.Invite]
-// and [*NotFoundError].
+// Invite creates an invitation to terminals, each named by its whole NAME, on behalf of g's
+// principal. It returns the invitation with the present NAMEs of the terminals. Errors are those of
+// [authz.Authority.Invite] and [*NotFoundError].
 func (c *Conn) Invite(g authz.Grant, r authz.InviteRequest, names []string) (
 	secret string, made keys.Invitation, err error,
 ) {
@@ -110,8 +103,8 @@ func (c *Conn) Invite(g authz.Grant, r authz.InviteRequest, names []string) (
 	return secret, made, err
 }
 
-// Invitations returns the live invitations that p may end, the oldest first, with those of their
-// terminals that are still there, or *authz.Denied.
+// Invitations returns the live invitations that p may end, the oldest first, with the terminals
+// that still exist. It returns *authz.Denied if p may not.
 func (h *Host) Invitations(p authz.Principal) ([]keys.Invitation, error) {
 	list, err := h.cfg().Authority.Invitations(p)
 	h.mu.Lock()
@@ -131,7 +124,7 @@ func (h *Host) Invitations(p authz.Principal) ([]keys.Invitation, error) {
 	return list, err
 }
 
-// Uninvite ends the invitation of a guest, and what is connected with it. Errors are those of
+// Uninvite ends the invitation of a guest and the guest's connections. Errors are those of
 // [authz.Authority.Uninvite].
 func (c *Conn) Uninvite(guest string) error {
 	h, p := c.host, c.principal

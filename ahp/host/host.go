@@ -92,12 +92,12 @@ type Host struct {
 	approvalTime time.Duration // see approvalTime; tests do not wait for so long
 	trustTime    time.Duration // see trustTime; likewise
 
-	account   ptypool.Account // the user that the terminals run as
-	highWater journal.HighWater
-	asks      atomic.Int64 // how many have been named: see nextAsk
-	notes     journal.Notes
-	folders   journal.Folders // of the terminals
-	boot      string          // see [keeper.BootID]
+	account    ptypool.Account // the user that the terminals run as
+	highWater  journal.HighWater
+	lastHeldID atomic.Int64 // see nextHeldID
+	notes      journal.Notes
+	folders    journal.Folders // of the terminals
+	boot       string          // see [keeper.BootID]
 
 	// mu guards the registries below, and fields of other types that name it. No Term's lock is
 	// held with it: see "Locks" in the package's documentation.

@@ -11,21 +11,25 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// This is the whole way of a key, from the three doors by which it comes to the program:
+// This file has the whole way of a key to the program. There are three entrances:
 //
-//	[Attach.Input]    a viewer's window     seizes a claim, holds back what is no key yet
-//	Terminal.input    AHP's terminal/input  is answered, and follows what was typed before it
-//	[Conn.Send]       a verb: on purpose    lends the claim, waits for room
+//	[Attach.Input]    a viewer's window     may seize the claim; keeps back the start of a report
+//	Terminal.input    AHP's terminal/input  is answered; must follow the client's last input
+//	[Conn.Send]       a verb                takes the claim for the moment; waits for room
 //
-// Each asks whether the principal may type (mayType), whether a person has to agree first
-// (approvals.guards), and then types (typeKeys): to the program or, while that does not read, to
-// what is typed ahead (executor.input).
+// Each checks whether the principal may type (mayType), and whether a person has to approve first
+// (approvals.needsApproval). Then typeKeys types the key, and executor.input queues it for the
+// program.
 
-// Input types p, which is not kept. An admin that does not hold the claim takes it with a key. What
-// the viewer's terminal sends by itself, a report, does not take it, and is dropped unless the
-// viewer may type anyway. Input returns *authz.Denied, *LostError, ErrBusy, ErrExited or why the
+// Input types p, which is not kept. A key of an admin who does not hold the claim takes it. A
+// report, which the viewer's terminal sends by itself, does not take it, and is dropped if the
+// viewer may not type. Input returns *authz.Denied, *LostError, ErrBusy, ErrExited or why the
 // connection has ended; then nothing was typed.
 func (a *Attach) Input(p []byte) error { return a.input(p, false) }
+
+// InputLater is [Attach.Input] for the continuation of earlier input: the rest of a paste, or what
+// had no room before. If earlier input was lost, p is lost as well, however much later it comes.
+func (a *Attach) InputLater(p []byte) error { return a.input(p, true) }
 
 func (a *Attach) input(p []byte, later bool) error {
 	t := a.t
@@ -46,7 +50,7 @@ func (a *Attach) input(p []byte, later bool) error {
 	if lost := a.losesLocked(p, err == nil || seize, later); lost != nil {
 		return lost
 	}
-	guarded := (err == nil || seize) && t.approvals.guards(a.step(), p)
+	guarded := (err == nil || seize) && t.approvals.needsApproval(a.step(), p)
 	p = slices.Concat(a.held, p)
 	if err == nil && !guarded {
 		a.used()
@@ -69,7 +73,7 @@ func (a *Attach) input(p []byte, later bool) error {
 	return a.typeLocked(p, a.seizeLocked)
 }
 
-// mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
+// mayActLocked returns why this viewer may only look, whatever the policy allows its principal.
 func (a *Attach) mayActLocked() error {
 	switch {
 	case a.opts.ReadOnly:
@@ -85,9 +89,9 @@ func (a *Attach) mayActLocked() error {
 	}
 }
 
-// typeLocked types p, which begins with what is held, once active has made this viewer the one that
-// types. If that has changed the terminal's size, it fails with ErrBusy until the program has had
-// time to draw.
+// typeLocked types p, which begins with a.held. active is called first and makes this viewer the
+// active one. If that changes the terminal's size, typeLocked returns ErrBusy until the program has
+// had drawTime to draw.
 func (a *Attach) typeLocked(p []byte, active func()) error {
 	screen := a.t.term.Screen()
 	cols, rows := screen.Size()
@@ -112,9 +116,14 @@ func (a *Attach) typeLocked(p []byte, active func()) error {
 	return err
 }
 
-// typedLocked notes that p was typed at this viewer. With a key it becomes the one that was active
-// last, and what was lent to it is in use; with a report, which its terminal has sent by itself, it
-// does not.
+// drawTime is how long a program may draw itself anew before it gets the key that has changed its
+// size. If vim 9.0 gets a key while it draws anew, it does not show that key until the next one
+// comes. Nobody notices so short a delay of one key.
+const drawTime = 100 * time.Millisecond
+
+// typedLocked records that p was typed at this viewer. If p has a key, the viewer becomes the one
+// that was active last, and a claim on loan counts as used. A report, which the viewer's terminal
+// sends by itself, has no such effect.
 func (a *Attach) typedLocked(p []byte) {
 	t := a.t
 	n := len(t.viewers.windows)
@@ -129,11 +138,11 @@ func (a *Attach) typedLocked(p []byte) {
 		a.activeLocked()
 	}
 	if a.holdsLocked() {
-		t.keyboard.typed = t.host.now()
+		t.keyboard.lastTyped = t.host.now()
 	}
 }
 
-// WaitRoom returns when the terminal takes input again, or ErrExited, or ctx's cause.
+// WaitRoom waits until the terminal takes input again. It returns ErrExited or ctx's cause.
 func (a *Attach) WaitRoom(ctx context.Context) error {
 	a.t.term.Lock()
 	fitted := a.fitted
@@ -155,8 +164,8 @@ func (a *Attach) WaitRoom(ctx context.Context) error {
 	}
 }
 
-// input gives keys to the program. They are not sent back with the acknowledgement: keys may be a
-// password.
+// input takes a client's terminal/input. The acknowledgement does not repeat the keys, which may be
+// a password.
 func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 	switch reason := t.inputs.follows(s, a.After); {
 	case t.life.exited:
@@ -173,7 +182,7 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 		}
 		s.conn.sub.Answer(t.uri, ahp.TerminalInput{}, s.origin, "")
 	}
-	if t.approvals.guards(s, a.Data) {
+	if t.approvals.needsApproval(s, a.Data) {
 		if _, err := t.approvals.holdBack(s, a.Data, false, answer); err != nil {
 			return reasonOf(err)
 		}
@@ -192,18 +201,17 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 const (
 	// sendPatience is how long Send waits for a program that does not read.
 	sendPatience = 10 * time.Second
-	// sendRetry is how often it tries: the queue may have room, but not enough.
+	// sendRetry is the time between its tries: the queue may have room, but not enough.
 	sendRetry = 50 * time.Millisecond
-	// MaxPiece, in bytes, is how much may be given to Type at once: half of what is held for a
-	// program that does not read.
+	// MaxPiece, in bytes, is the most that Type takes at once: half of what is queued for a program
+	// that does not read.
 	MaxPiece = 32 << 10
 )
 
-// Send types text and then keys, encoded as the program has asked for, into t without showing t.
-// All of it is typed on purpose, so an admin that does not hold the claim takes it, whatever the
-// keys are, and hands it back at once. Send returns *authz.Denied, ErrExited, the cause of ctx or
-// of the connection's end, or ErrBusy if the program has not read for a while; then nothing was
-// typed.
+// Send types text and then keys, in the encoding that the program has asked for, into t. An admin
+// who does not hold the claim takes it for the moment, whatever is typed: sending is on purpose.
+// Send returns *authz.Denied, ErrExited, the cause of ctx or of the connection's end, or ErrBusy if
+// the program has not read for sendPatience; then nothing was typed.
 func (c *Conn) Send(ctx context.Context, t *Terminal, text []byte, keys ...keyboard.Key) error {
 	deadline := time.NewTimer(sendPatience)
 	defer deadline.Stop()
@@ -222,9 +230,9 @@ func (c *Conn) Send(ctx context.Context, t *Terminal, text []byte, keys ...keybo
 	}
 }
 
-// Type types p, which is not kept, as Send does, and waits for as long as the program takes to make
-// room for it. p must be of at most [MaxPiece] bytes. Type returns
-// *authz.Denied, ErrExited, or the cause of ctx or of the connection's end; then nothing was typed.
+// Type is Send for p, which is not kept, but waits until the program has made room, however long
+// that takes. p has at most [MaxPiece] bytes. Type returns *authz.Denied, ErrExited, or the cause
+// of ctx or of the connection's end; then nothing was typed.
 func (c *Conn) Type(ctx context.Context, t *Terminal, p []byte) error {
 	for {
 		room := t.approvals.room(step{conn: c, principal: c.principal})
@@ -244,8 +252,8 @@ func (c *Conn) Type(ctx context.Context, t *Terminal, p []byte) error {
 	}
 }
 
-// send is one try of Send. What the holder has typed comes before it: nothing of that is discarded.
-// It waits for a person's decision if what it types is held back.
+// send is one try of Send. If the input is held, send waits for a person's decision. The holder's
+// own input is not discarded, and comes first.
 func (c *Conn) send(ctx context.Context, t *Terminal, text []byte, keys []keyboard.Key) error {
 	decided := make(chan error, 1)
 	k, err := c.typeOrHold(t, text, keys, func(err error) { decided <- err })
@@ -261,8 +269,8 @@ func (c *Conn) send(ctx context.Context, t *Terminal, text []byte, keys []keyboa
 	return err
 }
 
-// typeOrHold is send without the wait: k, if not nil, is held, and answer is called when somebody
-// has decided.
+// typeOrHold is send without the wait for a decision. If k is not nil, it is held, and answer is
+// called with the decision.
 func (c *Conn) typeOrHold(t *Terminal, text []byte, keys []keyboard.Key, answer func(error)) (
 	k *heldInput, err error,
 ) {
@@ -282,14 +290,14 @@ func (c *Conn) typeOrHold(t *Terminal, text []byte, keys []keyboard.Key, answer 
 	for _, k := range keys {
 		p = k.Append(p, modes)
 	}
-	if t.approvals.guards(s, p) {
+	if t.approvals.needsApproval(s, p) {
 		return t.approvals.holdBack(s, p, true, answer)
 	}
 	return nil, t.typeAs(s, p, true)
 }
 
-// mayType returns why s may not type. lends: an admin that does not hold the claim may. The Term's
-// lock is held.
+// mayType returns why s may not type; lends: an admin may even without the claim. The Term's lock
+// is held.
 func (t *Terminal) mayType(s step, lends bool) error {
 	refused := t.check(s, authz.Input)
 	if lends && authz.Check(s.principal, authz.Seize, t.target(s)) == nil {
@@ -298,9 +306,9 @@ func (t *Terminal) mayType(s step, lends bool) error {
 	return refused
 }
 
-// typeAs types p, which is not kept, for s, if s may type. An admin that does not hold the claim
-// takes it, if it lends itself the keyboard, and hands it back at once. typeAs returns
-// *authz.Denied, ErrExited or ErrBusy. The Term's lock is held.
+// typeAs types p, which is not kept, if s may type. lends: an admin without the claim takes it, and
+// hands it back at once. typeAs returns *authz.Denied, ErrExited or ErrBusy. The Term's lock is
+// held.
 func (t *Terminal) typeAs(s step, p []byte, lends bool) error {
 	if err := t.mayType(s, lends); err != nil {
 		return err
@@ -309,7 +317,7 @@ func (t *Terminal) typeAs(s step, p []byte, lends bool) error {
 		return err
 	}
 	if t.check(s, authz.Input) == nil {
-		t.keyboard.typed = t.host.now()
+		t.keyboard.lastTyped = t.host.now()
 		return nil
 	}
 	for _, h := range []holder{sshHolder(s.principal), t.keyboard.holder} {
@@ -318,18 +326,18 @@ func (t *Terminal) typeAs(s step, p []byte, lends bool) error {
 	return nil
 }
 
-// typeKeys is the one way by which what somebody types reaches the program. Enter, and the end of
-// input or of the program, answer what it waits for. It fails as [executor].input does, and
-// with errSecret. The Term's lock is held.
+// typeKeys gives all that anybody types to the executor. A program that waits counts as answered by
+// Enter, ctrl-C and ctrl-D. typeKeys returns errSecret and the errors of [executor].input. The
+// Term's lock is held.
 func (t *Terminal) typeKeys(s step, p []byte) error {
-	if err := t.approvals.refusesSecret(s, p); err != nil {
+	if err := t.approvals.checkSecret(s, p); err != nil {
 		return err
 	}
 	who, how := s.name(), typesNow
-	if t.approvals.holds(s) {
+	if t.approvals.heldUntilRead(s) {
 		how = typesShown
 		if breaksOff(p) {
-			t.approvals.dropForSecret() // it must not wait for what is not to be typed
+			t.approvals.dropForSecret() // or p would wait behind what may not be typed
 		}
 	}
 	if t.approvals.binds(s, p) {

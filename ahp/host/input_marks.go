@@ -1,16 +1,17 @@
 package host
 
-// maxInputMarks bounds them: few clients type into one terminal. One that is forgotten types on,
-// but is not told what was taken.
+// maxInputMarks bounds the clients that a terminal remembers; few type into one. A client that is
+// forgotten may type on, but does not learn what was taken.
 const maxInputMarks = 64
 
-// inputMarks remember the clientSeq of the last input that the terminal took of each client, by
-// clientId. So a client whose connection was lost can learn what of its input was taken, and what
-// it has sent behind an input that was refused is refused, too. It is guarded by the Term's lock.
+// inputMarks has, by clientId, the clientSeq of the last input that the terminal took of each
+// client. From it a client whose connection was lost learns which of its inputs were taken, and
+// inputs that a client has sent behind a refused one are refused, too. It is guarded by the Term's
+// lock.
 type inputMarks map[string]int64
 
-// follows returns why an input of s's client does not follow the one that it says it does; after 0:
-// it does not say.
+// follows returns why the terminal refuses an input of s's client that has to follow the one with
+// the clientSeq after; 0: it may follow any.
 func (m inputMarks) follows(s step, after int64) (reason string) {
 	if after != 0 && m[s.origin.ClientID] != after {
 		return reasonOrder
@@ -18,7 +19,7 @@ func (m inputMarks) follows(s step, after int64) (reason string) {
 	return ""
 }
 
-// take notes that an input of s's client was taken.
+// take records that the terminal took s, an input of its client.
 func (m *inputMarks) take(s step) {
 	if *m == nil {
 		*m = inputMarks{}
@@ -32,8 +33,8 @@ func (m *inputMarks) take(s step) {
 	(*m)[s.origin.ClientID] = s.origin.ClientSeq
 }
 
-// typedBy returns, by URI, the clientSeq of the last input that each terminal took of a client. The
-// client's earlier connection has ended, and no input of it is taken any more.
+// typedBy returns, by URI, the clientSeq of the last input that each terminal took of a client. It
+// is called once the client's earlier connection has ended, so that no more of its input is taken.
 func (h *Host) typedBy(id string) map[string]int64 {
 	typed := map[string]int64{}
 	for _, t := range h.all() {

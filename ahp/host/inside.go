@@ -9,15 +9,15 @@ import (
 	"termhost/ptypool"
 )
 
-// Inside reports whether the peer of a TCP connection between local, which is ours, and remote is a
-// process inside one of the host's terminals, or one that such a terminal has left running. It is
-// asked once for a connection, when the peer has shown credentials. Any program of a terminal may
-// use a key that its user may read, so such a peer may be an agent: see
+// Inside reports whether the peer of a TCP connection is a process inside one of the host's
+// terminals, or one that such a terminal has left running. local is the host's address and remote
+// the peer's. Doors call it once for a connection, when the peer has shown credentials. Any program
+// in a terminal may use a key that its user may read, so such a peer may be an agent: see
 // [authz.Principal]'s Inside.
 //
-// What the host itself forwards for a peer inside is that peer's: see [Host.Relay]. A process
-// outside that passes bytes on for one inside is not seen through: a master connection of ssh
-// (ControlMaster) that a person has outside, a proxy, what cron or a service manager starts.
+// A connection that the host forwards for a peer inside counts as inside: see [Host.Relay]. Inside
+// does not detect a process outside that passes bytes on for one inside: a person's master
+// connection of ssh (ControlMaster), a proxy, what cron or a service manager starts.
 func (h *Host) Inside(local, remote net.Addr) bool {
 	l, ok := local.(*net.TCPAddr)
 	r, is := remote.(*net.TCPAddr)
@@ -29,7 +29,7 @@ func (h *Host) Inside(local, remote net.Addr) bool {
 	}
 	marker, err := h.pool.FindPeer(l, r)
 	switch {
-	case errors.Is(err, ptypool.ErrSearch): // which the peer may have seen to
+	case errors.Is(err, ptypool.ErrSearch): // the peer may have caused it
 		h.log.Warn("a peer of this machine counts as a process inside a terminal",
 			"remote", remote.String(), "err", err)
 		return true
@@ -40,15 +40,15 @@ func (h *Host) Inside(local, remote net.Addr) bool {
 	return marker != ""
 }
 
-// relays are the connections that the host has opened for peers inside, by their own addresses.
+// relays has the connections that the host has opened for peers inside, by their local addresses.
 type relays struct {
-	mu    sync.Mutex // a leaf
+	mu    sync.Mutex // no other lock is taken while it is held
 	conns map[netip.AddrPort]struct{}
 }
 
-// Relay says that c, a connection that the host has opened and nothing has been written to, is to
-// carry what a peer inside sends. If it leads to a door of the host, the peer there counts as
-// inside, until over is called. It knows TCP connections only.
+// Relay registers c, a connection that the host has opened to forward what a peer inside sends,
+// before anything is written to it. If c leads to a door of the host, its peer there counts as
+// inside until over is called. Relay handles TCP connections only.
 func (h *Host) Relay(c net.Conn) (over func()) {
 	local, ok := c.LocalAddr().(*net.TCPAddr)
 	if !ok {
@@ -68,7 +68,7 @@ func (h *Host) Relay(c net.Conn) (over func()) {
 	}
 }
 
-// has reports whether a peer's address is that of such a connection.
+// has reports whether a peer's address is that of a registered connection.
 func (rs *relays) has(peer *net.TCPAddr) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -76,8 +76,8 @@ func (rs *relays) has(peer *net.TCPAddr) bool {
 	return is
 }
 
-// unmapped returns an address as either end of a connection has it, also if one listens for IPv4
-// and IPv6 at once.
+// unmapped returns an address in the form that both ends of a connection agree on, even if one of
+// them listens for IPv4 and IPv6 at once.
 func unmapped(a *net.TCPAddr) netip.AddrPort {
 	at := a.AddrPort()
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())

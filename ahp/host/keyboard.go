@@ -10,37 +10,38 @@ import (
 	"termhost/authz"
 )
 
-// crossing is how close together two claims must be to count as made at the same moment, where
-// nothing better is known: the time of a message there and back.
+// crossing is the time within which two claims count as made at the same moment, where nothing
+// better is known: that of a message there and back.
 const crossing = 50 * time.Millisecond
 
-// claimed is when and by whom a terminal was claimed last.
+// claimed says who claimed a terminal last, and when.
 type claimed struct {
-	by   *Conn // nil: it has not been claimed since it was made
+	by   *Conn // nil: nobody has claimed it since it was created
 	role authz.Role
 	at   time.Time
 	seq  uint64 // the action's serverSeq
 }
 
-// keyboardClaim is who may type into a terminal, from whom that one has it, and who asks for it. It
-// is guarded by the Term's lock.
+// keyboardClaim says who may type into a terminal, who lent that one the claim, and who requests
+// the keyboard. Its fields are guarded by the Term's lock.
 type keyboardClaim struct {
 	t      *Terminal
 	holder holder
-	prior  *loan // from whom the holder took the claim, to hand it back; nil: from nobody
-	lent   *loan // to whom it goes back by itself; nil: it is the holder's own
 	last   claimed
-	typed  time.Time   // when the holder of a claim on loan typed last
-	idle   *time.Timer // returns a claim on loan; nil: none, or it is never returned
 
-	requests    []request   // who wants the keyboard, the first one first; see setRequests
+	prior     *loan       // whom the holder may hand the claim back to; nil: nobody
+	lent      *loan       // whom it returns to by itself; nil: it is the holder's own
+	lastTyped time.Time   // when the holder of a claim on loan typed last
+	idle      *time.Timer // returns a claim on loan; nil: none
+
+	requests    []request   // for the keyboard, the oldest first; see setRequests
 	requestsEnd *time.Timer // drops those that are too old; nil: there are none
-	wanted      atomic.Bool // there are requests; read without the Term's lock, too
+	hasRequests atomic.Bool // len(requests) > 0; may be read without the Term's lock
 }
 
-// holderOf binds a claim to a principal: to the one that its clientId belongs to or, for an agent
-// session, to the one that claims, which is by and is called name. It is false if the claim names a
-// clientId that belongs to nobody. It takes Host.mu.
+// holderOf binds a claim to a principal: the owner of the claim's clientId or, for an agent
+// session, the one who claims, who is by and is called name. It returns false if nobody owns the
+// clientId. It takes Host.mu.
 func (h *Host) holderOf(c ahp.Claim, by authz.Principal, name string) (holder, bool) {
 	if c.Kind != ahp.ClaimClient {
 		return holder{claim: c, principal: by.ID, name: name}, true
@@ -49,12 +50,12 @@ func (h *Host) holderOf(c ahp.Claim, by authz.Principal, name string) (holder, b
 	return holder{claim: c, principal: id, name: name}, ok
 }
 
-// sshHolder returns p as the holder by a claim of its SSH sessions.
+// sshHolder returns p as the holder of a claim of its SSH sessions.
 func sshHolder(p authz.Principal) holder {
 	return holder{claim: ahp.ClientClaim(SSHClientID(p)), principal: p.ID, name: nameOf(p)}
 }
 
-// validClaim reports whether a claim may be kept, and shown to everybody.
+// validClaim reports whether a claim names a client or an agent session, in parts of bounded size.
 func validClaim(c ahp.Claim) bool {
 	switch c.Kind {
 	case ahp.ClaimClient:
@@ -70,8 +71,8 @@ func validClaim(c ahp.Claim) bool {
 	return false
 }
 
-// isSession reports whether a URI may be an agent session's: it is absolute, and no channel of
-// another kind. Providers of agents use schemes of their own.
+// isSession reports whether a URI may be an agent session's: it is absolute, and of no other kind
+// of channel. Providers of agents use schemes of their own.
 func isSession(uri string) bool {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -84,7 +85,8 @@ func isSession(uri string) bool {
 	return true
 }
 
-// claim gives the terminal to next, after the policy has agreed. The Term's lock is held.
+// claim makes next the holder, after the policy has agreed, or returns why not. The Term's lock is
+// held.
 func (kb *keyboardClaim) claim(s step, next holder) (reason string) {
 	if kb.crosses(s) {
 		return fmt.Sprintf("%s claimed it at the same moment; look, then claim again",
@@ -92,7 +94,7 @@ func (kb *keyboardClaim) claim(s step, next holder) (reason string) {
 	}
 	prior := kb.holder
 	if s.conn.principal.IsPage() && s.conn.claims(next) && prior.claim != next.claim {
-		kb.lend(next, s, true) // as a person who takes it with ssh
+		kb.lend(next, s, true) // as when a person takes it in an SSH session
 	} else {
 		kb.hold(next, s)
 	}
@@ -105,10 +107,10 @@ func (kb *keyboardClaim) claim(s step, next holder) (reason string) {
 	return ""
 }
 
-// crosses reports whether a claim was sent without knowing of the last one, so that the two
-// crossed. Of two such claims the first one stands, or each of two agents would believe that the
-// terminal is its own. There is no such race where the same connection claims again, where the
-// holder passes the claim on, or where the sender's role is higher than that of the last one.
+// crosses reports whether the sender of a claim did not know of the last one, so that the two
+// crossed. Then the first claim wins, or else two agents would both believe that they hold the
+// terminal. Claims do not cross if the same connection claims again, if the holder passes the claim
+// on, or if the sender's role is higher than that of the last claim's sender.
 //
 // AHP does not tell what a client had seen when it claimed. If the last claim has not been written
 // to the sender yet, the sender had not seen it. If it was written only just now, or if the sender
@@ -128,12 +130,12 @@ func (kb *keyboardClaim) crosses(s step) bool {
 		sub.Subscribed(t.ch) && !sub.Written(t.ch, last.seq)
 }
 
-// hold makes next the holder. If that takes the claim from the former holder, what the former
-// holder typed and the program has not read is dropped: nobody types after losing the claim. A
-// holder that passes the claim on has meant what it typed. The Term's lock is held.
+// hold makes next the holder. If s takes the claim from another principal, hold drops what the
+// former holder typed and the program has not read: nobody types after losing the claim. If the
+// holder itself passes the claim on, its input stays. The Term's lock is held.
 func (kb *keyboardClaim) hold(next holder, s step) { kb.holdOnLoan(next, s, nil, nil) }
 
-// holdOnLoan is hold with the loans that next has the claim on.
+// holdOnLoan is hold for a claim on loan: see keyboardClaim's prior and lent.
 func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
 	t := kb.t
 	by, from := s.name(), kb.holder
@@ -156,4 +158,38 @@ func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
 	}
 	t.approvals.wakeDeciders() // others may decide now
 	t.viewers.fit()
+}
+
+// heldBy reports whether p holds the claim. It takes the Term's lock.
+func (kb *keyboardClaim) heldBy(p authz.Principal) bool {
+	kb.t.term.Lock()
+	defer kb.t.term.Unlock()
+	return kb.holder.principal == p.ID
+}
+
+// heldElsewhere returns the refusal of what only the holder may do. The Term's lock is held.
+func (kb *keyboardClaim) heldElsewhere() error {
+	rule := "you do not hold the claim; " + kb.holder.text() + " does"
+	return kb.t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})
+}
+
+// tell shows n, about the present holder, at all viewers but one. The Term's lock is held.
+func (kb *keyboardClaim) tell(but *Attach, n Note) {
+	n.To = kb.holder.text()
+	for _, a := range kb.t.viewers.open {
+		if a != but {
+			n.Mine = n.by != "" && n.by == a.step().person()
+			n.Yours = kb.holder.yours(a.conn.principal)
+			a.noteLocked(n)
+		}
+	}
+}
+
+// noteToHolder shows n at the holder's viewers. The Term's lock is held.
+func (kb *keyboardClaim) noteToHolder(n Note) {
+	for _, v := range kb.t.viewers.windows {
+		if v.holdsLocked() {
+			v.noteLocked(n)
+		}
+	}
 }

@@ -12,10 +12,10 @@ type Asked struct {
 	Here   bool   `json:"here"`   // the holder is told now
 }
 
-// Ask is termhost/ask: [Attach.Ask] for a client of AHP. It may ask another client of the same
-// principal.
+// Ask is termhost/ask: [Attach.Ask] for a client of AHP. It may request the keyboard from another
+// client of the same principal.
 func (c *Conn) Ask(ref string) (Asked, *ahp.Error) {
-	t, e := c.asksAbout(ref)
+	t, e := c.loadedTerminal(ref)
 	if e != nil {
 		return Asked{}, e
 	}
@@ -34,20 +34,20 @@ func (c *Conn) Ask(ref string) (Asked, *ahp.Error) {
 	if err := t.keyboard.request(k); err != nil {
 		return Asked{}, c.refusal(err)
 	}
-	return Asked{Holder: t.keyboard.holder.text(), Here: t.keyboard.hears()}, nil
+	return Asked{Holder: t.keyboard.holder.text(), Here: t.keyboard.reachable()}, nil
 }
 
-// HandedBack is the answer to termhost/handBack. To is empty if nobody has asked for the keyboard
+// HandedBack is the answer to termhost/handBack. To is empty if nobody has requested the keyboard
 // and nobody has lent it.
 type HandedBack struct {
 	To    string `json:"to,omitempty"` // for people
 	Asked bool   `json:"asked,omitempty"`
 }
 
-// HandBack is termhost/handBack: [Attach.GiveAsked], or if nobody has asked, [Attach.HandBack];
-// onlyAsked: not the latter.
+// HandBack is termhost/handBack: [Attach.GiveAsked] or, if nobody has requested the keyboard and
+// onlyAsked is false, [Attach.HandBack].
 func (c *Conn) HandBack(ref string, onlyAsked bool) (HandedBack, *ahp.Error) {
-	t, e := c.asksAbout(ref)
+	t, e := c.loadedTerminal(ref)
 	if e != nil {
 		return HandedBack{}, e
 	}
@@ -71,9 +71,10 @@ func (c *Conn) HandBack(ref string, onlyAsked bool) (HandedBack, *ahp.Error) {
 	return HandedBack{To: name}, c.refusal(err)
 }
 
-// Guard is termhost/guard: [Conn.SetGuard]. The root's list says so before the answer comes.
+// Guard is termhost/guard: [Conn.SetGuard]. The root's list has the change before the answer is
+// sent.
 func (c *Conn) Guard(ref string, on bool) *ahp.Error {
-	t, e := c.asksAbout(ref)
+	t, e := c.loadedTerminal(ref)
 	if e != nil {
 		return e
 	}
@@ -82,8 +83,8 @@ func (c *Conn) Guard(ref string, on bool) *ahp.Error {
 	return c.refusal(err)
 }
 
-// asksAbout returns the terminal of a channel, with its log read.
-func (c *Conn) asksAbout(ref string) (*Terminal, *ahp.Error) {
+// loadedTerminal returns the terminal of a channel, with its log read.
+func (c *Conn) loadedTerminal(ref string) (*Terminal, *ahp.Error) {
 	if e := c.Ended(); e != nil {
 		return nil, e
 	}
@@ -96,27 +97,26 @@ func (c *Conn) asksAbout(ref string) (*Terminal, *ahp.Error) {
 	return t, nil
 }
 
-// holds reports whether the client of AHP holds t's claim under the clientId of this connection.
-// The Term's lock is held.
+// holds reports whether the connection's client holds t's claim. The Term's lock is held.
 func (c *Conn) holds(t *Terminal) bool {
 	by := t.keyboard.holder
 	return !t.Client() && by.principal == c.principal.ID && c.claims(by)
 }
 
-// claims reports whether h has a claim under the clientId of this connection.
+// claims reports whether h's claim names the connection's clientId.
 func (c *Conn) claims(h holder) bool { return h.claim == ahp.ClientClaim(c.client.id) }
 
-// tellAsked tells a client that follows ch anew who has asked for its keyboard, if it holds it. A
-// request that comes meanwhile is told here or by request, which marks the terminal before it looks
-// for those who follow it.
+// tellAsked tells a client that has begun to follow ch who requests the keyboard, if it holds that.
+// No request is missed: one that comes meanwhile is told here or by keyboardClaim.request, which
+// sets hasRequests before it looks for those who follow the channel.
 func (c *Conn) tellAsked(ch *store.Channel) {
-	if t := c.host.lookup(ch.URI()); t != nil && t.ch == ch && t.keyboard.wanted.Load() {
+	if t := c.host.lookup(ch.URI()); t != nil && t.ch == ch && t.keyboard.hasRequests.Load() {
 		c.sub.TellAsked(ch, "")
 	}
 }
 
-// AskedBy returns who asks for the keyboard of a channel's terminal, for people, the first one
-// first. holds: the connection's client has it, and is to be told.
+// AskedBy returns the names of those who request the keyboard of a channel's terminal, the oldest
+// request first. holds: the connection's client has the keyboard, and has to be told.
 func (c *Conn) AskedBy(channel string) (names []string, holds bool) {
 	t := c.host.lookup(channel)
 	if t == nil {

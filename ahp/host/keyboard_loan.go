@@ -1,6 +1,8 @@
 package host
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -8,15 +10,15 @@ import (
 	"termhost/authz"
 )
 
-// loan says who held a claim before its present holder. The claim goes back to that one when the
-// holder hands it back, when the last of the holder's viewers is closed, and when the holder types
-// nothing for a while. A loan never changes.
+// loan says who lent a claim to its present holder. The claim returns to that one when the holder
+// hands it back, when the last of the holder's viewers is closed, and when the holder types nothing
+// for a while. A loan never changes.
 type loan struct {
 	from    holder
-	earlier *loan // the loan that from had it on; nil: from held it as its own
+	earlier *loan // on which from had it; nil: from held it as its own
 }
 
-// lender returns who has lent, for people; "": nobody.
+// lender returns the lender's name for people; "" for a nil loan.
 func (l *loan) lender() string {
 	if l == nil {
 		return ""
@@ -24,9 +26,10 @@ func (l *loan) lender() string {
 	return l.from.text()
 }
 
-// lend makes next the holder in a way that is meant to be undone: by seizing the claim (seized), by
-// handing it back, or by giving it to somebody who has asked. A lender to whom the claim comes back
-// holds it again as before: as its own, or on the loan that it had it on. The Term's lock is held.
+// lend makes next the holder, and records to whom the claim returns: because next seizes the claim
+// (seized), because the holder hands it back, or because the holder gives it to somebody who
+// requests the keyboard. A lender to whom the claim returns holds it as before: as its own, or on
+// its earlier loan. The Term's lock is held.
 func (kb *keyboardClaim) lend(next holder, s step, seized bool) {
 	from, lent := kb.holder, &loan{kb.holder, kb.lent}
 	for l := kb.lent; l != nil; l = l.earlier {
@@ -37,16 +40,44 @@ func (kb *keyboardClaim) lend(next holder, s step, seized bool) {
 	}
 	prior := lent
 	if seized {
-		prior = &loan{from, lent} // even if it was taken back from one who had seized it
+		prior = &loan{from, lent} // even if next takes back what from had seized
 	}
 	kb.holdOnLoan(next, s, prior, lent)
-	kb.typed = kb.t.host.now()
+	kb.lastTyped = kb.t.host.now()
 	kb.watchIdle(kb.t.host.cfg().KeyboardIdle)
 }
 
-// stillKnown reports whether a former holder may be given a claim again. The clientId of an AHP
-// client may have become another's, or nobody's. That of a key's SSH sessions stays that key's, but
-// for a guest's: it must be here, for it may never be let in again. It takes Host.mu.
+// lender returns the loan that the holder may end by handing the claim back, and whether its lender
+// is still known. It takes Host.mu.
+func (kb *keyboardClaim) lender() (prior *loan, known bool) {
+	t := kb.t
+	t.term.Lock()
+	prior = kb.prior
+	t.term.Unlock()
+	return prior, prior != nil && t.host.stillKnown(prior.from)
+}
+
+// handBack returns the claim to its lender; prior and known are what lender has returned. The
+// viewer but is not told. The Term's lock is held.
+func (kb *keyboardClaim) handBack(
+	prior *loan, known bool, s step, but *Attach,
+) (name string, err error) {
+	switch {
+	case kb.prior == nil, kb.prior != prior: // the claim has changed hands meanwhile
+		return "", errNoPrior
+	case !known:
+		return "", fmt.Errorf("%s is not here any more", prior.from.text())
+	}
+	kb.lend(prior.from, s, false)
+	kb.tell(but, Note{Kind: NoteHandedBack, Who: s.name()})
+	return prior.from.text(), nil
+}
+
+var errNoPrior = errors.New("nobody held it before you")
+
+// stillKnown reports whether the claim may return to a former holder. The clientId of an AHP client
+// may belong to somebody else now, or to nobody. That of SSH sessions stays their key's. A guest
+// must be connected, because it may never be let in again. stillKnown takes Host.mu.
 func (h *Host) stillKnown(was holder) bool {
 	if authz.IsGuestID(was.principal) {
 		return h.connected(was.principal)
@@ -61,29 +92,30 @@ func (h *Host) stillKnown(was holder) bool {
 	return ok && now.principal == was.principal
 }
 
-// abandonedLocked reports whether the holder has the claim on loan for its SSH sessions and shows
-// the terminal in none of them any more. A client of AHP may hide what it holds, as a page does,
-// and is waited for when it is away: see awaitTaker.
+// abandonedLocked reports whether the holder has the claim on loan for its SSH sessions, and none
+// of them shows the terminal any more. A client of AHP may hide what it holds, as a page does; if
+// it disconnects, awaitBorrower waits for it.
 func (kb *keyboardClaim) abandonedLocked() bool {
-	return kb.onLoan() && kb.holder.viaSSH() && !kb.inWindow()
+	return kb.onLoan() && kb.holder.viaSSH() && !kb.holderHasWindow()
 }
 
-// onLoan reports whether the holder has the claim of a terminal that runs on loan. The Term's lock
+// onLoan reports whether the holder has the claim on loan, and the terminal runs. The Term's lock
 // is held.
 func (kb *keyboardClaim) onLoan() bool { return kb.lent != nil && !kb.t.life.exited }
 
-// viaSSH reports whether the claim is that of a principal's SSH sessions.
+// viaSSH reports whether the claim belongs to SSH sessions.
 func (h holder) viaSSH() bool { return strings.HasPrefix(h.claim.ClientID, sshPrefix) }
 
-// hears reports whether the holder is told at once when somebody asks for the keyboard, whatever it
+// reachable reports whether the holder learns at once of a request for the keyboard, whatever it
 // looks at. The Term's lock is held.
-func (kb *keyboardClaim) hears() bool {
-	return kb.t.ch.TellsAsked(kb.holder.claim.ClientID) || kb.inWindow() ||
+func (kb *keyboardClaim) reachable() bool {
+	return kb.t.ch.TellsAsked(kb.holder.claim.ClientID) || kb.holderHasWindow() ||
 		kb.t.host.watchers.here(authz.Person(kb.holder.principal))
 }
 
-// inWindow reports whether there is a viewer at which the holder may type. The Term's lock is held.
-func (kb *keyboardClaim) inWindow() bool {
+// holderHasWindow reports whether there is a viewer at which the holder may type. The Term's lock
+// is held.
+func (kb *keyboardClaim) holderHasWindow() bool {
 	for _, a := range kb.t.viewers.windows {
 		if a.holdsLocked() {
 			return true
@@ -92,15 +124,15 @@ func (kb *keyboardClaim) inWindow() bool {
 	return false
 }
 
-// idleLocked reports whether the holder has the claim on loan and has typed nothing for d; with
-// 0 no time is long enough.
+// idleLocked reports whether the holder has the claim on loan and has typed nothing for d; false if
+// d is 0.
 func (kb *keyboardClaim) idleLocked(d time.Duration) bool {
-	return d > 0 && kb.onLoan() && kb.t.host.now().Sub(kb.typed) >= d
+	return d > 0 && kb.onLoan() && kb.t.host.now().Sub(kb.lastTyped) >= d
 }
 
-// returnClaim gives a claim that is on loan back to the last lender who is still known, provided
-// that it is still due, for the reason why. If no lender is known the claim stays. due is called
-// with the Term's lock held.
+// returnClaim returns a claim on loan, for the reason why, to the last lender who is still known,
+// if due still returns true. If no lender is known, the holder keeps the claim. due is called with
+// the Term's lock held.
 func (h *Host) returnClaim(t *Terminal, why NoteKind, due func() bool) {
 	t.term.Lock()
 	first := t.keyboard.lent
@@ -124,16 +156,16 @@ func (h *Host) returnClaim(t *Terminal, why NoteKind, due func() bool) {
 	h.log.Info("keyboard returned", "name", t.Name(), "from", was.text(), "to", to.from.text())
 }
 
-// awaitTaker gives the holder of a claim on loan d to come back: one who had taken it before the
-// host was started anew, and a client of AHP whose connection has ended. An SSH session has to show
-// the terminal; a client of AHP need only be connected. The Term's lock is held.
-func (kb *keyboardClaim) awaitTaker(d time.Duration) {
+// awaitBorrower returns a claim on loan after d, unless its holder comes back: after a restart of
+// the host, or a client of AHP after its connection has ended. To be back, an SSH session has to
+// show the terminal; a client of AHP need only be connected. The Term's lock is held.
+func (kb *keyboardClaim) awaitBorrower(d time.Duration) {
 	if !kb.onLoan() {
 		return
 	}
-	taker, lent := kb.holder, kb.lent
+	borrower, lent := kb.holder, kb.lent
 	time.AfterFunc(d, func() {
-		if kb.t.host.away(taker) {
+		if kb.t.host.away(borrower) {
 			kb.endLoan(lent)
 		}
 	})
@@ -142,21 +174,21 @@ func (kb *keyboardClaim) awaitTaker(d time.Duration) {
 // endLoan is returnClaim for a loan whose holder has left.
 func (kb *keyboardClaim) endLoan(lent *loan) {
 	kb.t.host.returnClaim(kb.t, NoteLeft, func() bool {
-		return kb.lent == lent && kb.onLoan() && !kb.inWindow()
+		return kb.lent == lent && kb.onLoan() && !kb.holderHasWindow()
 	})
 }
 
-// away reports whether the holder of a claim is not connected, or has it for its SSH sessions,
-// which would have to show the terminal. Nobody is away from a host that ends.
-func (h *Host) away(taker holder) bool {
-	here := taker.claim.Kind != ahp.ClaimClient && h.connected(taker.principal)
+// away reports whether the holder of a claim is not connected. SSH sessions always count as away:
+// the caller checks whether they show the terminal. Nobody is away from a host that shuts down.
+func (h *Host) away(by holder) bool {
+	here := by.claim.Kind != ahp.ClaimClient && h.connected(by.principal)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	cl := h.clients[taker.claim.ClientID]
+	cl := h.clients[by.claim.ClientID]
 	return !h.closed && !here && (cl == nil || cl.conn == nil)
 }
 
-// awaitClient has what a client of AHP holds on loan returned, unless it comes back soon.
+// awaitClient calls awaitBorrower for what a client of AHP holds on loan.
 func (h *Host) awaitClient(id string) {
 	for _, t := range h.all() {
 		if t.ch.Claim() != ahp.ClientClaim(id) {
@@ -164,14 +196,14 @@ func (h *Host) awaitClient(id string) {
 		}
 		t.term.Lock()
 		if t.keyboard.holder.claim == ahp.ClientClaim(id) {
-			t.keyboard.awaitTaker(h.cfg().ClientGrace)
+			t.keyboard.awaitBorrower(h.cfg().ClientGrace)
 		}
 		t.term.Unlock()
 	}
 }
 
-// watchIdle has a claim that is on loan returned when its holder types nothing for d; 0: never. The
-// Term's lock is held.
+// watchIdle sets the timer that returns a claim on loan when its holder types nothing for d; 0:
+// never. The Term's lock is held.
 func (kb *keyboardClaim) watchIdle(d time.Duration) {
 	t := kb.t
 	if kb.idle != nil {
@@ -182,12 +214,12 @@ func (kb *keyboardClaim) watchIdle(d time.Duration) {
 		return
 	}
 	var timer *time.Timer
-	timer = time.AfterFunc(max(d-t.host.now().Sub(kb.typed), 0), func() {
+	timer = time.AfterFunc(max(d-t.host.now().Sub(kb.lastTyped), 0), func() {
 		d := t.host.cfg().KeyboardIdle // it may have changed
 		t.term.Lock()
 		current, due := kb.idle == timer, kb.idleLocked(d)
 		if current && !due {
-			kb.watchIdle(d) // for what is left of it
+			kb.watchIdle(d) // for the rest of d
 		}
 		t.term.Unlock()
 		if current && due {

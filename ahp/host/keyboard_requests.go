@@ -9,74 +9,29 @@ import (
 )
 
 const (
-	// askTime is how long a request for the keyboard is kept: the holder may want to finish
+	// requestTime is how long a request for the keyboard lasts: the holder may want to finish
 	// something first.
-	askTime = 10 * time.Minute
-	// askPause is how long somebody who has asked is not shown to the holder again.
-	askPause = 10 * time.Second
-	// maxAsks is how many may ask for a keyboard at a time.
-	maxAsks = 16
-	// maxOwnAsks is how many of these may be one person's: each window of theirs may ask.
-	maxOwnAsks = 4
-	// noteBacklog is how many notes wait for a viewer to show them; further ones are lost.
-	noteBacklog = 4
+	requestTime = 10 * time.Minute
+	// requestPause is the time within which the holder is not told again of the same request.
+	requestPause = 10 * time.Second
+	// maxRequests bounds the requests for one keyboard.
+	maxRequests = 16
+	// maxOwnRequests bounds those of one principal, whose clients may each make one.
+	maxOwnRequests = 4
 )
-
-// What became of a keyboard.
-const (
-	// NoteAsked: Who asks the holder for it; First was the first to do so. It goes to the holder's
-	// viewers.
-	NoteAsked NoteKind = iota
-	// NoteGiven: Who has handed it to To.
-	NoteGiven
-	// NoteLeft: Who has no viewer any more, so To has it again.
-	NoteLeft
-	// NoteIdle: Who has typed nothing for a while, so To has it again.
-	NoteIdle
-	// NoteApproved, NoteRefused and NoteEdited: Who has decided about what Agent wants to type: to
-	// type it, not to, or to type something else instead.
-	NoteApproved
-	NoteRefused
-	NoteEdited
-	// NoteGone: what Agent wants to type need not be decided any more; Why says why.
-	NoteGone
-	// NoteTrustOver: a person's yes to all that Agent types has ended; Why says why.
-	NoteTrustOver
-	// NoteHas: To has taken it.
-	NoteHas
-	// NoteHandedBack: Who has given it back to To, who had it before.
-	NoteHandedBack
-	// NoteAway and NoteBack: Who, who owns the client-executed terminal, is away or back.
-	NoteAway
-	NoteBack
-	// NoteUnasked: Who does not ask for it any more. It goes to the holder's viewers.
-	NoteUnasked
-)
-
-// tell tells the viewers, except one, that the terminal has a new holder. The Term's lock is held.
-func (kb *keyboardClaim) tell(but *Attach, n Note) {
-	n.To = kb.holder.text()
-	for _, a := range kb.t.viewers.open {
-		if a != but {
-			n.Mine = n.by != "" && n.by == a.step().person()
-			n.Yours = kb.holder.yours(a.conn.principal)
-			a.noteLocked(n)
-		}
-	}
-}
 
 // request is a request for the keyboard of a terminal.
 type request struct {
 	conn *Conn
-	to   holder      // who gets it
-	left func() bool // whoever asked is not here any more; the Term's lock is held
+	to   holder      // who gets the keyboard
+	left func() bool // reports whether the requester has left; the Term's lock is held
 	at   time.Time
 }
 
-// Ask asks the holder for the keyboard, and returns the holder's name. here: the holder has a
-// viewer, and is told now; otherwise the first one within askTime is told. Ask returns
-// *authz.Denied for those who may never type, ErrExited, why the connection has ended, or why
-// there is nobody to ask.
+// Ask requests the keyboard from the holder, and returns the holder's name. here: the holder is
+// told now; otherwise it is told at its next viewer, within requestTime. Ask returns *authz.Denied
+// for those who may never type, ErrExited, why the connection has ended, or why no request is
+// needed or possible.
 func (a *Attach) Ask() (holder string, here bool, err error) {
 	t := a.t
 	a.conn.host.sshClient(a.conn.principal)
@@ -96,10 +51,10 @@ func (a *Attach) Ask() (holder string, here bool, err error) {
 	if err := t.keyboard.request(k); err != nil {
 		return "", false, err
 	}
-	return t.keyboard.holder.text(), t.keyboard.hears(), nil
+	return t.keyboard.holder.text(), t.keyboard.reachable(), nil
 }
 
-// request notes a request and tells the holder, if that one is here. It returns *authz.Denied for
+// request adds a request and tells the holder, if that one is here. It returns *authz.Denied for
 // those who may never type. The Term's lock is held.
 func (kb *keyboardClaim) request(k request) error {
 	t := kb.t
@@ -118,61 +73,61 @@ func (kb *keyboardClaim) request(k request) error {
 		}
 	}
 	k.at = t.host.now()
-	asks := slices.Clone(kb.requests)
-	switch i := slices.IndexFunc(asks, again); {
-	case i >= 0 && k.at.Sub(asks[i].at) < askPause:
-		k.at = asks[i].at
-		asks[i] = k
-		kb.setRequests(asks)
+	requests := slices.Clone(kb.requests)
+	switch i := slices.IndexFunc(requests, again); {
+	case i >= 0 && k.at.Sub(requests[i].at) < requestPause:
+		k.at = requests[i].at
+		requests[i] = k
+		kb.setRequests(requests)
 		return nil
 	case i >= 0:
-		asks[i] = k
-	case len(asks) == maxAsks, own == maxOwnAsks:
-		return errManyAsk
+		requests[i] = k
+	case len(requests) == maxRequests, own == maxOwnRequests:
+		return errManyRequests
 	default:
-		asks = append(asks, k)
+		requests = append(requests, k)
 	}
-	kb.setRequests(asks)
+	kb.setRequests(requests)
 	t.emit(Event{Kind: EventAsksKeyboard, By: k.to.text(), To: kb.holder.text(),
 		from: k.conn})
-	kb.noteToHolder(kb.requested(k))
+	kb.noteToHolder(kb.requestNote(k))
 	t.ch.TellAsked(kb.holder.claim.ClientID, k.to.text())
 	return nil
 }
 
 var (
-	errHaveIt  = errors.New("you have the keyboard")
-	errManyAsk = errors.New("many ask for the keyboard already")
+	errHaveIt       = errors.New("you have the keyboard")
+	errManyRequests = errors.New("many ask for the keyboard already")
 )
 
-// requested returns the note of a request. The Term's lock is held.
-func (kb *keyboardClaim) requested(k request) Note {
+// requestNote returns the note that tells of a request. The Term's lock is held.
+func (kb *keyboardClaim) requestNote(k request) Note {
 	return Note{Kind: NoteAsked, Who: k.to.text(), First: kb.requests[0].to.text()}
 }
 
-// setRequests is the one place where the requests change. The Term's lock is held.
-func (kb *keyboardClaim) setRequests(asks []request) {
-	if len(kb.requests)+len(asks) > 0 {
+// setRequests replaces the requests; nothing else changes them. The Term's lock is held.
+func (kb *keyboardClaim) setRequests(requests []request) {
+	if len(kb.requests)+len(requests) > 0 {
 		kb.t.host.watchers.tell()
 	}
-	kb.requests = asks
-	kb.wanted.Store(len(asks) > 0)
+	kb.requests = requests
+	kb.hasRequests.Store(len(requests) > 0)
 	if kb.requestsEnd != nil {
 		kb.requestsEnd.Stop()
 		kb.requestsEnd = nil
 	}
-	if len(asks) == 0 {
+	if len(requests) == 0 {
 		return
 	}
-	oldest := slices.MinFunc(asks, func(a, b request) int { return a.at.Compare(b.at) }).at
-	kb.requestsEnd = time.AfterFunc(askTime-kb.t.host.now().Sub(oldest), kb.withdrawRequests)
+	oldest := slices.MinFunc(requests, func(a, b request) int { return a.at.Compare(b.at) }).at
+	kb.requestsEnd = time.AfterFunc(requestTime-kb.t.host.now().Sub(oldest), kb.withdrawRequests)
 }
 
-// dropRequests forgets the requests of those who have left, and those that are too old, and tells
+// dropRequests drops requests whose requesters have left and requests that are too old, and tells
 // the holder. The Term's lock is held.
 func (kb *keyboardClaim) dropRequests() {
 	over := func(k request) bool {
-		return k.left() || k.conn.ctx.Err() != nil || kb.t.host.now().Sub(k.at) >= askTime
+		return k.left() || k.conn.ctx.Err() != nil || kb.t.host.now().Sub(k.at) >= requestTime
 	}
 	if slices.ContainsFunc(kb.requests, over) {
 		for _, k := range kb.requests {
@@ -185,18 +140,9 @@ func (kb *keyboardClaim) dropRequests() {
 	}
 }
 
-// noteToHolder tells the holder's viewers something. The Term's lock is held.
-func (kb *keyboardClaim) noteToHolder(n Note) {
-	for _, v := range kb.t.viewers.windows {
-		if v.holdsLocked() {
-			v.noteLocked(n)
-		}
-	}
-}
-
-// withdrawRequests is dropRequests for those who do not have the Term's lock.
+// withdrawRequests is dropRequests without the Term's lock held.
 func (kb *keyboardClaim) withdrawRequests() {
-	if !kb.wanted.Load() {
+	if !kb.hasRequests.Load() {
 		return
 	}
 	kb.t.term.Lock()
@@ -204,18 +150,18 @@ func (kb *keyboardClaim) withdrawRequests() {
 	kb.dropRequests()
 }
 
-// tellAskedLocked tells a viewer of the holder's, which is new, who has asked for the keyboard.
-func (a *Attach) tellAskedLocked() {
+// tellRequestsLocked tells a new viewer of the holder's who requests the keyboard.
+func (a *Attach) tellRequestsLocked() {
 	if len(a.t.keyboard.requests) == 0 || !a.holdsLocked() || a.opts.ReadOnly || a.opts.Cols == 0 {
 		return
 	}
 	a.t.keyboard.dropRequests()
 	for _, k := range a.t.keyboard.requests {
-		a.noteLocked(a.t.keyboard.requested(k))
+		a.noteLocked(a.t.keyboard.requestNote(k))
 	}
 }
 
-// GiveAsked gives the keyboard to the first who has asked for it, and returns that one's name; "":
+// GiveAsked gives the keyboard to the first who has requested it, and returns that one's name; "":
 // nobody has. It returns *authz.Denied if the viewer does not hold the claim, or why the connection
 // has ended.
 func (a *Attach) GiveAsked() (name string, err error) {
@@ -228,7 +174,7 @@ func (a *Attach) GiveAsked() (name string, err error) {
 	return t.keyboard.giveToRequester(a.step(), a), nil
 }
 
-// giveToRequester gives the keyboard to the first who has asked for it, and returns that one's
+// giveToRequester gives the keyboard to the first who has requested it, and returns that one's
 // name; "": nobody has. The viewer but is not told. The Term's lock is held.
 func (kb *keyboardClaim) giveToRequester(s step, but *Attach) (name string) {
 	kb.dropRequests()

@@ -7,7 +7,7 @@ import (
 	"termhost/ahp/journal"
 )
 
-// This is how holders and loans get into a terminal's journal, and out of it.
+// Conversion of holders and loans to and from their form in a terminal's journal.
 
 func storedHolder(h holder) journal.Holder {
 	return journal.Holder{Claim: journal.Claim(h.claim), Principal: h.principal, Name: h.name,

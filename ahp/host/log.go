@@ -226,3 +226,8 @@ func (h *Host) retryJournals() (again bool) {
 	}
 	return again
 }
+
+// keepDescription writes the terminal's description to its journal anew. The Term's lock is held.
+func (l *terminalLog) keepDescription() {
+	l.t.warn(l.journal.Describe(l.describe(), l.t.host.now()))
+}

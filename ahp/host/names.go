@@ -12,36 +12,37 @@ import (
 	"termhost/authz"
 )
 
-// How those who do something are named, in listings, notices, dialogs, events, refusals and logs.
-// There is one spelling for each, and it is made here:
+// The names of those who act, in listings, notices, dialogs, events, refusals and logs. Each has
+// one spelling, which is made here:
 //
 //	ann                      a person: the SSH sessions of a key
 //	ann/page, ann/page#2     the web pages that ann has opened
 //	guest:dora               a guest
 //	ann/claude-infra         a peer of AHP that came in with ann's key, or as ann on this machine:
 //	                         the person, and the clientId that the peer has chosen
-//	ann/infra, ann/infra#2   what came in with ann's token "infra", and another client of it
+//	ann/infra, ann/infra#2   a peer that came in with ann's token "infra", and another such peer
 //	ann/gemini               an agent of ACP that calls itself so; ann/infra/gemini with a token
 //	ann (inside a terminal)  an SSH session of a process inside one of the host's terminals
 //
-// What is behind the first slash is chosen by a program. It is shown as a label: see [label]. Two
-// that are connected and would be called the same are told apart by a number. "you" is said to a
-// person only, and only of the person's own hands: see [holder.yours].
+// A program chooses the text behind the first slash, which is shown as a label: see [label]. If two
+// connected peers would have the same name, a number tells them apart. Only a person is called
+// "you", and only for what the person does by hand: see [holder.yours].
 
 const (
-	// maxLabel is how much of what a program calls itself is shown, in bytes: a UUID, with a word
-	// before it.
+	// maxLabel, in bytes, is how much is shown of a name that a program has chosen: room for a UUID
+	// with a word before it.
 	maxLabel = 44
-	// guestPrefix begins the names of guests.
+	// guestPrefix is the prefix of guests' names.
 	guestPrefix = "guest:"
-	// insideMark ends the clientId of the SSH sessions of processes inside terminals.
+	// insideMark is the suffix of the clientId of SSH sessions of processes inside terminals.
 	insideMark = "#inside"
 	insideNote = " (inside a terminal)"
 )
 
-// label returns what a program calls itself as a part of a name: letters, digits and . _ - @ + of
-// ASCII, with one _ for whatever else there is. So it acts on no terminal, reads in one direction,
-// has no slash and no number behind a #, and cannot be told for one of the person's pages.
+// label returns a name that a program has chosen in the form in which it is part of a name here:
+// ASCII letters, digits and . _ - @ +, with one _ for each run of others. So it has no effect on a
+// terminal, reads in one direction, has no slash and no number behind a #, and cannot be mistaken
+// for one of the person's pages.
 func label(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -64,10 +65,11 @@ func label(s string) string {
 	return b.String() + "_"
 }
 
-// isPage reports whether what follows a person's name and a slash names one of the person's pages.
+// isPage reports whether a label behind a person's name and a slash would name a page of that
+// person.
 func isPage(label string) bool { return authz.Person("/"+strings.ToLower(label)) == "" }
 
-// nameOf returns how a principal is called that comes by the SSH door.
+// nameOf returns the name of a principal at the SSH door.
 func nameOf(p authz.Principal) string {
 	if p.Inside {
 		return p.Name + insideNote
@@ -75,7 +77,7 @@ func nameOf(p authz.Principal) string {
 	return p.Name
 }
 
-// clientBase returns how a client of AHP is called, without a number.
+// clientBase returns the name of a client of AHP, without a number.
 func clientBase(p authz.Principal, clientID string) string {
 	if p.Token != "" {
 		return p.Name
@@ -83,12 +85,12 @@ func clientBase(p authz.Principal, clientID string) string {
 	return p.Name + "/" + label(clientID)
 }
 
-// agentName returns how an agent is called that calls itself agent and comes in as p.
+// agentName returns the name of an agent that calls itself agent and has come in as p.
 func agentName(p authz.Principal, agent string) string { return p.Name + "/" + label(agent) }
 
-// nameLocked gives a client of AHP its name. If somebody else has it, it gets a number, which is
-// free again when that one has left and holds nothing. A client that comes back keeps its number.
-// Host.mu is held.
+// nameLocked gives a client of AHP its name, with a number if another client has the name already.
+// A number is free again when its client has left and holds nothing. A client that comes back keeps
+// its number if it is still free. Host.mu is held.
 func (h *Host) nameLocked(cl *client, p authz.Principal) {
 	base := clientBase(p, cl.id)
 	if base != cl.base() {
@@ -119,16 +121,17 @@ func (cl *client) base() string {
 	return cl.name
 }
 
-// Name returns how the connection's peer is called. It is for the goroutine that calls the verbs.
+// Name returns the name of the connection's peer. Only the goroutine that calls the verbs may call
+// it.
 func (c *Conn) Name() string { return Printable(c.name) }
 
-// yours reports whether it is p, a person, who holds the terminal by its own hands: with an SSH
-// session. Other programs that come in with p's key are somebody else for people.
+// yours reports whether the holder is p, a person, by hand: with an SSH session. Other programs
+// that come in with p's key are somebody else for people.
 func (h holder) yours(p authz.Principal) bool {
 	return h.principal == p.ID && p.ID != "" && h.byHand() && !p.Inside
 }
 
-// byHand reports whether the claim is that of the SSH sessions of a person.
+// byHand reports whether the claim belongs to a person's SSH sessions.
 func (h holder) byHand() bool {
 	return h.claim.Kind == ahp.ClaimClient && h.viaSSH() &&
 		!strings.Contains(h.claim.ClientID, insideMark)
@@ -137,13 +140,13 @@ func (h holder) byHand() bool {
 // text returns the holder's name for people.
 func (h holder) text() string {
 	if h.name == "" && h.claim.Kind != "" {
-		return "?/" + label(h.claim.Holder()) // that of no person
+		return "?/" + label(h.claim.Holder()) // of an unknown person
 	}
 	return Printable(h.name)
 }
 
-// restoredName returns the name of a holder. Earlier hosts wrote "gemini (ann)" for an agent and
-// "ann" for other programs that came in with ann's key.
+// restoredName returns the name of a holder from a journal. Earlier hosts wrote "gemini (ann)" for
+// an agent and "ann" for other programs that came in with ann's key.
 func restoredName(h journal.Holder) string {
 	claim := ahp.Claim(h.Claim)
 	by, named := strings.CutPrefix(h.Name, h.Agent+" (")
@@ -156,10 +159,10 @@ func restoredName(h journal.Holder) string {
 	return h.Name + "/" + label(cmp.Or(claim.ClientID, "agent"))
 }
 
-// AmbiguousNameError says that a name is short for a guest's, and somebody else's, too.
+// AmbiguousNameError says that a name is that of a guest, without "guest:", and of somebody else.
 type AmbiguousNameError struct {
 	Name   string
-	Others []string // as listings have them, each with what else names it
+	Others []string // what names each of them alone: "ann (SHA256:...)", "guest:ann"
 }
 
 func (e *AmbiguousNameError) Error() string {
@@ -167,14 +170,15 @@ func (e *AmbiguousNameError) Error() string {
 		strings.Join(e.Others, " or "))
 }
 
-// GuestName returns the name of an invitation's guest, as it was given and as listings have it.
+// GuestName returns the name of a guest as it is in the invitation, and as it is in listings.
 func GuestName(name string) (given, listed string) {
 	given = strings.TrimPrefix(name, guestPrefix)
 	return given, guestPrefix + given
 }
 
-// named returns those of a list whom who names: a name of the listing, the ID of a principal, or
-// the name of a guest without its "guest:", unless somebody else who is here has that name.
+// named returns the viewers that who names: by the name in listings, by the principal's ID, or by a
+// guest's name without "guest:". It returns *AmbiguousNameError if who is such a name of a guest,
+// and that of somebody else who is connected.
 func (h *Host) named(list []Viewer, who string) (found []Viewer, err error) {
 	others, guests := map[string]bool{}, false
 	for _, v := range list {

@@ -8,17 +8,16 @@ import (
 	"termhost/authz"
 )
 
-// naming is what a terminal is called. It never changes: a terminal that gets another NAME gets
-// another naming.
+// naming has a terminal's NAMEs. It never changes: a terminal that is renamed gets a new naming.
 type naming struct {
 	name   string
-	former []string // its earlier NAMEs, the last one first
+	former []string // its earlier NAMEs, the latest first
 }
 
-// maxFormer is how many earlier NAMEs lead to a terminal.
+// maxFormer is how many of its earlier NAMEs a terminal is still found by.
 const maxFormer = 8
 
-// renamed returns the naming of a terminal that is called name from now on.
+// renamed returns n changed to a new NAME.
 func (n *naming) renamed(name string) *naming {
 	former := append([]string{n.name}, n.former...)
 	former = slices.DeleteFunc(former, func(was string) bool { return was == name })
@@ -28,10 +27,10 @@ func (n *naming) renamed(name string) *naming {
 // Name returns the terminal's NAME.
 func (t *Terminal) Name() string { return t.naming.Load().name }
 
-// ID returns the last segment of the terminal's URI, which is its NAME until it gets another one.
+// ID returns the last segment of the terminal's URI, which is its NAME until it is renamed.
 func (t *Terminal) ID() string { return t.id }
 
-// otherName returns the NAME of a terminal whose URI does not end with it; "" of any other.
+// otherName returns the NAME if the URI does not end with it; otherwise "".
 func (t *Terminal) otherName() string {
 	if name := t.Name(); name != t.id {
 		return name
@@ -39,14 +38,15 @@ func (t *Terminal) otherName() string {
 	return ""
 }
 
-// reasonGuardedName refuses agents to rename a guarded terminal: people know it by its NAME.
+// reasonGuardedName is why an agent may not rename a guarded terminal: people know it by its NAME.
 const reasonGuardedName = "the terminal is guarded: only a person renames it"
 
-// GiveName gives t another NAME, for a connection that may dispose of it. The URI stays, and the
-// old NAME leads to t as long as no other terminal has it. A title that is the old NAME becomes the
-// new one. An agent may not rename a guarded terminal, and one to which it gives a guarded NAME is
-// guarded. GiveName returns the old NAME, *authz.Denied, *HeldError, *NameError, *ExistsError,
-// *ahp.Error if the terminal is gone, or why the connection has ended.
+// GiveName renames t, for a connection that may dispose of it. The URI stays, and the old NAME
+// still finds t as long as no other terminal has it. If the title is the old NAME, it becomes the
+// new one. An agent may not rename a guarded terminal; if it gives a terminal a guarded NAME, the
+// terminal is guarded from then on. GiveName returns the old NAME; its errors are *authz.Denied,
+// *HeldError, *NameError, *ExistsError, *ahp.Error if the terminal is gone, or why the connection
+// has ended.
 func (c *Conn) GiveName(t *Terminal, name string) (was string, err error) {
 	if !ahp.ValidName(name) {
 		return "", &NameError{name}
@@ -60,9 +60,9 @@ func (c *Conn) GiveName(t *Terminal, name string) (was string, err error) {
 	}
 	t.term.Lock()
 	if guarded && !t.Client() && !t.Piped() {
-		t.approvals.on, t.approvals.named = true, true
+		t.approvals.on, t.approvals.nameGuarded = true, true
 	}
-	stays := t.approvals.on && t.approvals.named
+	stays := t.approvals.on && t.approvals.nameGuarded
 	if !t.renamed && t.ch.Summary().Title == was {
 		t.log.append(ahp.TerminalTitleChanged{Title: name}, nil)
 	}
@@ -80,7 +80,7 @@ func (c *Conn) GiveName(t *Terminal, name string) (was string, err error) {
 	return was, nil
 }
 
-// mayName returns why the connection's principal may not give t another NAME.
+// mayName returns why the connection's principal may not rename t.
 func (c *Conn) mayName(t *Terminal) error {
 	t.kept.load()
 	t.term.Lock()
@@ -96,7 +96,7 @@ func (c *Conn) mayName(t *Terminal) error {
 	return err
 }
 
-// changeName changes the registry. guarded: the terminal has to be guarded now, because an agent
+// changeName renames t in the registry. guarded: t has to be guarded from now on, because an agent
 // has given it a NAME that people know as guarded.
 func (h *Host) changeName(t *Terminal, name string, byAgent bool) (
 	was string, guarded bool, err error,
@@ -112,7 +112,7 @@ func (h *Host) changeName(t *Terminal, name string, byAgent bool) (
 	case h.names[name] != nil:
 		return was, false, &ExistsError{name}
 	}
-	h.callLocked(t, name)
+	h.setNameLocked(t, name)
 	if byAgent {
 		return was, h.guarded.has(name), nil
 	}
@@ -120,9 +120,9 @@ func (h *Host) changeName(t *Terminal, name string, byAgent bool) (
 	return was, false, nil
 }
 
-// callLocked has a NAME that is free lead to t, and the one that t had as a former one. Host.mu is
+// setNameLocked gives t a NAME that is free, and keeps the present one as a former one. Host.mu is
 // held.
-func (h *Host) callLocked(t *Terminal, name string) {
+func (h *Host) setNameLocked(t *Terminal, name string) {
 	was := t.naming.Load()
 	now := was.renamed(name)
 	for _, old := range was.former {
@@ -135,17 +135,12 @@ func (h *Host) callLocked(t *Terminal, name string) {
 	h.names[name], h.former[was.name] = t, t
 }
 
-// freeURILocked returns a URI for a terminal of a NAME. It ends with the NAME, unless the URI is
-// that of a terminal which was called so before. Host.mu is held.
+// freeURILocked returns a URI for a new terminal. It ends with the terminal's NAME, unless a
+// terminal that had the NAME before has that URI. Host.mu is held.
 func (h *Host) freeURILocked(name string) string {
 	uri := ahp.TerminalURI(name)
 	if h.terminals[uri] == nil {
 		return uri
 	}
 	return ahp.TerminalURI(h.freeNameLocked(name, false))
-}
-
-// keepDescription writes the terminal's description anew. The Term's lock is held.
-func (l *terminalLog) keepDescription() {
-	l.t.warn(l.journal.Describe(l.describe(), l.t.host.now()))
 }

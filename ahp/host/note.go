@@ -3,26 +3,58 @@ package host
 // NoteKind is what a [Note] tells.
 type NoteKind int
 
-// Note tells the person at a viewer what became of the terminal's keyboard.
+// The kinds of notes. "It" is the terminal's keyboard.
+const (
+	// NoteAsked: Who requests it from the holder, and First was the first to do so. Only the
+	// holder's viewers get this note.
+	NoteAsked NoteKind = iota
+	// NoteGiven: Who has handed it to To.
+	NoteGiven
+	// NoteLeft: Who has no viewer any more, so To has it again.
+	NoteLeft
+	// NoteIdle: Who has typed nothing for a while, so To has it again.
+	NoteIdle
+	// NoteApproved, NoteRefused and NoteEdited: Who has approved or refused the input of Agent, or
+	// types something else instead.
+	NoteApproved
+	NoteRefused
+	NoteEdited
+	// NoteGone: Agent's input does not wait for a decision any more, because of Why.
+	NoteGone
+	// NoteTrustOver: the approval of all that Agent types has ended, because of Why.
+	NoteTrustOver
+	// NoteHas: To has taken it.
+	NoteHas
+	// NoteHandedBack: Who has given it back to To, who had it before.
+	NoteHandedBack
+	// NoteAway and NoteBack: Who, the owner of the client-executed terminal, is away or back.
+	NoteAway
+	NoteBack
+	// NoteUnasked: Who does not request it any more. Only the holder's viewers get this note.
+	NoteUnasked
+)
+
+// Note tells the person at a viewer something about the terminal's keyboard, held input or owner.
 type Note struct {
 	Kind           NoteKind
 	Who, To, First string // names; they may have control characters
-	// Mine and Yours: Who, and To, is the viewer's own principal.
-	Mine, Yours bool
+	Mine, Yours    bool   // Who, and To, is the viewer's own person
+	Agent, Why     string
 
-	Agent, Why string
-
-	by string // the ID of the person who Who is; "": nobody is told that it was their own doing
+	by string // the ID of the person that Who is; "": Mine stays false
 }
 
-// Notes returns what is to be told to the viewer's person. Nothing is sent to a viewer without a
-// window.
+// Notes returns the channel of the notes for the viewer's person. A viewer without a window gets
+// none.
 func (a *Attach) Notes() <-chan Note { return a.notes }
 
-// noteLocked tells the viewer's person.
+// noteBacklog is how many notes wait for a viewer to show them; further ones are lost.
+const noteBacklog = 4
+
+// noteLocked sends a note to the viewer, or drops it if too many wait.
 func (a *Attach) noteLocked(n Note) {
 	select {
 	case a.notes <- n:
-	default: // its person reads nothing; the claim itself can be looked up
+	default: // the person does not read; the viewer can look up the present state
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"termhost/ahp/journal"
 )
 
-// note adds a note for the next host. It may be called with any lock held.
+// note writes a note for the next host. It may be called with any lock held.
 func (h *Host) note(n journal.Note) { h.warnOfNotes(h.notes.Add(n)) }
 
 func (h *Host) warnOfNotes(err error) {
@@ -35,8 +35,8 @@ func (u lastUse) note(principal string) journal.Note {
 		Created: u.terminal.origin.created, At: u.at}}
 }
 
-// readNotes reads what an earlier host has noted. New calls it before it restores the terminals,
-// and noteAllLocked afterwards. It returns which terminals were used last.
+// readNotes reads the notes of an earlier host, and returns which terminals were used last. New
+// calls it before it restores the terminals, and noteAllLocked afterwards.
 func (h *Host) readNotes() (used []*journal.Used) {
 	err := journal.ReadNotes(h.cfg().StateDir, func(n journal.Note) {
 		if n.Used != nil {
@@ -55,13 +55,13 @@ func (h *Host) readNote(n journal.Note) {
 	case c != nil && c.ID != "" && len(c.ID) <= maxClientID:
 		cl := &client{id: c.ID, principal: c.Principal, name: c.Name, number: c.Number,
 			left: c.Left, restored: true}
-		cl.version, _ = ahp.ParseVersion(c.Version) // without one it must be initialized anew
+		cl.version, _ = ahp.ParseVersion(c.Version) // without one the client must initialize anew
 		if cl.left.IsZero() {
 			cl.left = h.now()
 		}
 		h.clients[c.ID] = cl
 	case n.Asks > 0:
-		h.asks.Store(max(h.asks.Load(), n.Asks))
+		h.lastHeldID.Store(max(h.lastHeldID.Load(), n.Asks))
 	case n.Guarded != nil:
 		h.guarded.set(n.Guarded.Name, n.Guarded.On)
 	case spent != nil && spent.Base == "":
@@ -71,7 +71,7 @@ func (h *Host) readNote(n journal.Note) {
 	}
 }
 
-// restoreUses finds the terminals that were used last.
+// restoreUses restores which terminals were used last.
 func (h *Host) restoreUses(used []*journal.Used) {
 	for _, u := range used {
 		delete(h.lastUsed, u.Principal)
@@ -81,7 +81,8 @@ func (h *Host) restoreUses(used []*journal.Used) {
 	}
 }
 
-// noteAllLocked notes anew all that is known now. Host.mu is held, or nobody knows the host yet.
+// noteAllLocked replaces the notes by the present state. Host.mu is held, or nobody uses the host
+// yet.
 func (h *Host) noteAllLocked() {
 	h.warnOfNotes(h.notes.Rewrite(h.cfg().StateDir, h.addNotesLocked))
 }
@@ -102,12 +103,12 @@ func (h *Host) addNotesLocked(add func(journal.Note)) {
 	if h.spent.others > 0 {
 		add(journal.Note{Spent: &journal.Spent{N: h.spent.others}})
 	}
-	if n := h.asks.Load(); n > 0 {
+	if n := h.lastHeldID.Load(); n > 0 {
 		add(journal.Note{Asks: n})
 	}
 }
 
-// shortenNotes notes all anew when the notes have become long. The janitor calls it.
+// shortenNotes replaces the notes if they have become long. The janitor calls it.
 func (h *Host) shortenNotes() {
 	if h.notes.Long() {
 		h.mu.Lock()

@@ -34,7 +34,7 @@ func (c *Conn) StartProcess(what authz.Verb, o CreateOptions) (*Process, error) 
 	if err := authz.Check(c.principal, what, authz.Target{Forced: o.Forced}); err != nil {
 		return nil, err
 	}
-	if o.conn, o.piped = c, true; what == authz.Create && h.startsByYes(o, false) {
+	if o.conn, o.piped = c, true; what == authz.Create && h.startNeedsApproval(o, false) {
 		return nil, errStartsUnlisted
 	}
 	places, limit := h.processPlaces(c.principal, what)

@@ -12,11 +12,11 @@ import (
 	"termhost/authz"
 )
 
-// NotFoundError says that no terminal has a name, or that several begin with it.
+// NotFoundError says that no terminal has a NAME, or that several begin with it.
 type NotFoundError struct {
 	Name       string
-	Candidates []string // the NAMEs of those that begin so, or whose titles do; empty: none
-	Whole      bool     // a NAME's beginning is not enough
+	Candidates []string // the NAMEs of terminals whose NAME or title begins with Name
+	Whole      bool     // only a whole NAME is accepted
 }
 
 func (e *NotFoundError) Error() string {
@@ -30,8 +30,8 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("%q could be any of: %s", name, others)
 }
 
-// Find returns the terminal of a NAME or a URI, or else the one that had the NAME. It returns a
-// [*NotFoundError], or *authz.Denied if p may not list.
+// Find returns the terminal that has the NAME or the URI name, or else the one that had the NAME.
+// It returns a [*NotFoundError], or *authz.Denied if p may not list.
 func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
 	t, missing, err := h.find(p, name)
 	if t != nil || err != nil {
@@ -41,8 +41,8 @@ func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
 	return nil, missing
 }
 
-// FindBegun is [Host.Find], or else returns the only terminal whose NAME or title begins with name.
-// It is for those who look at the terminal next: programs choose their titles.
+// FindBegun is [Host.Find], but if no terminal has the NAME, it returns the only one whose NAME or
+// title begins with name. It is for callers who show the terminal: programs choose their titles.
 func (h *Host) FindBegun(p authz.Principal, name string) (*Terminal, error) {
 	t, missing, err := h.find(p, name)
 	if t != nil || err != nil {
@@ -54,7 +54,7 @@ func (h *Host) FindBegun(p authz.Principal, name string) (*Terminal, error) {
 	return nil, missing
 }
 
-// find is Find, and says which terminals begin with a name that none has.
+// find is Find, but if no terminal has the name, it returns those that begin with it.
 func (h *Host) find(p authz.Principal, name string) (*Terminal, *NotFoundError, error) {
 	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
 		return nil, nil, err
@@ -78,10 +78,10 @@ func (h *Host) find(p authz.Principal, name string) (*Terminal, *NotFoundError, 
 	return nil, missing, nil
 }
 
-// LastUsed returns the terminal to which an attach that names none goes: the one that p attached to
-// last, if it runs; else the newest running one that p holds or has made; else the one that p
-// attached to last though it has exited; else the only one there is; else nil. For a guest, who
-// makes none, it is the newest one, if possible a running one.
+// LastUsed returns the terminal for an attach that names none: the one that p attached to last, if
+// it runs; else the newest running one that p holds or has created; else the one that p attached to
+// last, which has exited; else the only one there is; else nil. For a guest, who creates none, it
+// is the newest running one, or else the newest.
 func (h *Host) LastUsed(p authz.Principal) *Terminal {
 	h.mu.Lock()
 	last, order := h.lastUsed[p.ID].terminal, h.visibleLocked(p)
@@ -103,6 +103,7 @@ func (h *Host) LastUsed(p authz.Principal) *Terminal {
 	return last
 }
 
+// newest returns the newest running terminal, or else the newest.
 func newest(order []*Terminal) *Terminal {
 	for _, t := range slices.Backward(order) {
 		if !t.exitedNow() {
@@ -112,14 +113,8 @@ func newest(order []*Terminal) *Terminal {
 	return order[len(order)-1]
 }
 
-func (kb *keyboardClaim) heldBy(p authz.Principal) bool {
-	kb.t.term.Lock()
-	defer kb.t.term.Unlock()
-	return kb.holder.principal == p.ID
-}
-
-// freeNameLocked returns base-N with the lowest N that is free. fresh: it is given to no other
-// terminal as long as the host runs, even when this one is forgotten.
+// freeNameLocked returns base-N with the lowest N that is free. fresh: no other terminal ever gets
+// it, even when this one is forgotten.
 func (h *Host) freeNameLocked(base string, fresh bool) string {
 	base = cleanName(base)
 	for n := h.spent.upTo(base) + 1; ; n++ {
@@ -136,18 +131,18 @@ func (h *Host) freeNameLocked(base string, fresh bool) string {
 	}
 }
 
-// maxSpentBases bounds the words that spent remembers, of some 100 bytes each. It is far more than
-// there are programs that agents run.
+// maxSpentBases bounds the bases that spent remembers, of some 100 bytes each: far more than agents
+// run programs.
 const maxSpentBases = 4096
 
-// spent remembers which numbers are not to be given again, of the NAMEs that are a word with a
-// number.
+// spent remembers which numbers of NAMEs of the form base-N are not given again. It is guarded by
+// Host.mu.
 type spent struct {
-	byBase map[string]int // the highest number of each word
-	others int            // the highest number of all words that the map no longer has
+	byBase map[string]int // the highest spent number of each base
+	others int            // the highest spent number of all bases that the map no longer has
 }
 
-// upTo returns the number of base above which none is spent.
+// upTo returns the highest number of base that may be spent.
 func (s *spent) upTo(base string) int { return max(s.byBase[base], s.others) }
 
 func (s *spent) add(base string, n int) {
@@ -163,9 +158,9 @@ func (s *spent) add(base string, n int) {
 	s.byBase[base] = n
 }
 
-// cleanName makes the beginning of a legal NAME out of a word.
+// cleanName turns a word into the beginning of a valid NAME.
 func cleanName(s string) string {
-	const most = ahp.MaxName / 2 // bytes, which leaves room for the number
+	const most = ahp.MaxName / 2 // in bytes; leaves room for the number
 	s = strings.TrimLeft(s, "-.")
 	b := []byte(s)[:min(len(s), most)]
 	for i := range b {
@@ -176,7 +171,7 @@ func cleanName(s string) string {
 	return cmp.Or(string(b), "sh")
 }
 
-// forgetLocked takes t out of the registries.
+// forgetLocked removes t from the registries.
 func (h *Host) forgetLocked(t *Terminal) {
 	t.exec.forget()
 	delete(h.terminals, t.uri)

@@ -255,7 +255,7 @@ func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 		origin: origin{created: m.Created, creator: m.Creator, proof: m.Proof,
 			createdBy: cmp.Or(m.CreatedBy, m.Creator.Name), forced: m.Forced, marker: m.Marker},
 		keyboard:  keyboardClaim{holder: by, prior: prior, lent: lent},
-		approvals: approvals{on: m.Guarded, named: m.Guarded, tells: o.Detection},
+		approvals: approvals{on: m.Guarded, nameGuarded: m.Guarded, shellTells: o.Detection},
 		log:       terminalLog{outline: *o, damage: m.Damage},
 	}
 	t.begin()
@@ -299,7 +299,7 @@ func (h *Host) restoreRunning(r *remains) error {
 	t.commands.integrated, t.commands.executed = m.Nonce != "", m.Outline.Commands
 	t.log.restoreTrail(r)
 	h.restoreJournal(t, r)
-	h.creators.add(t.origin.marker, h.restoredProof(t.origin.creator, t.origin.proof))
+	h.creators.add(t.origin.marker, h.restoredCreator(t.origin.creator, t.origin.proof))
 	spec := ptypool.Spec{Marker: t.origin.marker, Cols: m.Outline.Cols, Rows: m.Outline.Rows,
 		VT: t.origin.screen, Keep: t.log.journal.Keep()}
 	if m.Piped {
@@ -322,7 +322,7 @@ func (h *Host) restoreRunning(r *remains) error {
 		t.exec.end(hangupGrace, "")
 	}
 	t.term.Lock()
-	t.keyboard.typed = h.now()
+	t.keyboard.lastTyped = h.now()
 	t.keyboard.watchIdle(h.cfg().KeyboardIdle)
 	t.term.Unlock()
 	h.restored = append(h.restored, t)
@@ -452,7 +452,7 @@ func (h *Host) openRestored() {
 				t.waiting.noteOutput()
 				kb := &t.keyboard
 				if kb.idle == nil || !kb.holder.viaSSH() { // else idleness takes it from a person
-					kb.awaitTaker(h.cfg().ClientGrace)
+					kb.awaitBorrower(h.cfg().ClientGrace)
 				}
 			}
 			t.term.Unlock()

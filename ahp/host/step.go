@@ -7,40 +7,31 @@ import (
 	"termhost/authz"
 )
 
-// asker returns the agent that asks.
-func (s step) asker() asker {
-	k := asker{principal: s.principal.ID}
-	if s.conn.client != nil {
-		k.client = s.conn.client.id
-	}
-	return k
-}
-
-// step says who asks for a change of a terminal.
+// step says who acts on a terminal, and how.
 type step struct {
-	conn      *Conn // its Subscriber gets the answer; nil: there is no connection, but a principal
+	conn      *Conn // its Subscriber gets the answer; nil: only the principal is known
 	principal authz.Principal
-	by        *Conn       // whose principal asks, without its clientId; nil: see conn
-	origin    *ahp.Origin // of the action; nil: it is the host's own
-	notice    string      // goes with the answer to terminal/output; "": nothing
-	approved  bool        // a person has agreed to exactly this
-	answers   *question   // that is all it may answer; nil: anything
+	by        *Conn       // if conn is nil, the connection for the audit log; nil: none
+	origin    *ahp.Origin // of the action; nil: the action is the host's own
+	notice    string      // goes with the answer to terminal/output; "": none
+	approved  bool        // a person has approved exactly this input
+	answers   *question   // the only question that the input may answer; nil: any
 }
 
-// source returns the connection that the audit log has; nil: there is none.
+// source returns the connection for the audit log; nil: none.
 func (s step) source() *Conn { return cmp.Or(s.conn, s.by) }
 
-// step returns the connection's client as the one who asks, with an action of the given clientSeq.
+// step returns a step of the connection's client: its action with the given clientSeq.
 func (c *Conn) step(clientSeq int64) step {
 	origin := &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}
 	return step{conn: c, principal: c.principal, origin: origin}
 }
 
-// over reports whether the sender's connection has ended, so that its client is or will be told
-// that what comes now was not taken: see typedBy.
+// over reports whether the sender's connection has ended. Then its input is not taken, because its
+// client may have been told already what was taken: see typedBy.
 func (s step) over() bool { return s.conn.ctx.Err() != nil }
 
-// name returns how the one who asks is called.
+// name returns the name of who acts.
 func (s step) name() string {
 	if s.conn != nil {
 		return s.conn.Name()
@@ -48,8 +39,7 @@ func (s step) name() string {
 	return Printable(nameOf(s.principal))
 }
 
-// person returns the ID of the principal if a person asks with its own hands; "": somebody else
-// does.
+// person returns the ID of the principal if a person acts by hand; "": somebody else does.
 func (s step) person() string {
 	if s.conn == nil || s.conn.door == DoorSSH && !s.conn.agent() {
 		return s.principal.ID

@@ -156,7 +156,7 @@ func (w *waiting) found(state foreground.State, text string) {
 	}
 	w.set(func(w *needs) { w.program, w.unsure = program, false }, by)
 	w.t.approvals.dropForSecret()
-	w.t.approvals.dropUnasked()
+	w.t.approvals.dropStaleAnswers()
 	if l.atRest = state == foreground.Idle; l.atRest {
 		return
 	}
