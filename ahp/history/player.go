@@ -27,7 +27,7 @@ type Player struct {
 	played
 	begin  played
 	frames keyframes[played]
-	goOn   func() bool
+	more   func() bool
 }
 
 // played is where a Player is.
@@ -66,12 +66,12 @@ func NewPlayer(h Header, events []Event, idle time.Duration) *Player {
 	return p
 }
 
-// While has goOn called before each event that is played or looked through. A method during which
+// While has more called before each event that is played or looked through. A method during which
 // it returns false does nothing more, and leaves the Player at any moment.
-func (p *Player) While(goOn func() bool) { p.goOn = goOn }
+func (p *Player) While(more func() bool) { p.more = more }
 
 // goesOn reports whether the next event may be played.
-func (p *Player) goesOn() bool { return p.goOn == nil || p.goOn() }
+func (p *Player) goesOn() bool { return p.more == nil || p.more() }
 
 // Screen returns the screen as it is at the present moment. It is the Player's, and another one
 // after each call of its other methods.

@@ -18,7 +18,7 @@ func (t *tee) toggle() {
 	defer t.mu.Unlock()
 	t.between(func() {
 		if t.paused {
-			t.goOn()
+			t.unpause()
 		} else {
 			t.pause()
 			t.notifyLocked(`sharing is paused: others see nothing; Ctrl-\ p goes on`)
@@ -32,8 +32,8 @@ func (t *tee) pause() {
 	t.paused = true
 }
 
-// goOn ends a pause.
-func (t *tee) goOn() {
+// unpause ends a pause.
+func (t *tee) unpause() {
 	t.paused = false
 	t.resizeLocked()
 	t.finishCommand()

@@ -29,15 +29,15 @@ type owner struct {
 	client    string // the clientId
 }
 
-// recall finds the terminals that an earlier host has left. Their agents have some time to come
+// restore finds the terminals that an earlier host has left. Their agents have some time to come
 // back for them.
-func (m *Methods) recall() {
+func (m *Methods) restore() {
 	for _, ht := range m.host.Tagged() {
 		var g tag
 		if json.Unmarshal([]byte(ht.Tag()), &g) != nil || g.Client == "" {
 			continue // it is not of this package
 		}
-		t := recalled(ht, g)
+		t := restored(ht, g)
 		whose := owner{ht.Creator().ID, g.Client}
 		if _, over := ht.Exit(); over && g.Released {
 			m.shelve(ht.Creator(), exited{ht, m.nextRelease()}, false)
@@ -52,8 +52,8 @@ func (m *Methods) recall() {
 	}
 }
 
-// recalled returns a terminal of an earlier host. Its output is read when it is asked for.
-func recalled(ht *host.Terminal, g tag) *terminal {
+// restored returns a terminal of an earlier host. Its output is read when it is asked for.
+func restored(ht *host.Terminal, g tag) *terminal {
 	t := newTerminal(g)
 	t.host, t.id, t.old = ht, idOf(ht.ID(), g.Key), true
 	return t
