@@ -12,7 +12,7 @@ const (
 	resumedText = "\x1b[0m\r\n[termhost: goes on]\r\n"
 )
 
-// toggle pauses sharing, or goes on with it. During a pause nothing is sent.
+// toggle pauses sharing, or ends the pause, during which nothing is sent.
 func (t *tee) toggle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
