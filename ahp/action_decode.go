@@ -78,7 +78,7 @@ func decodeAction(name string, raw json.RawMessage) (Action, error) {
 	case "root/configChanged":
 		return decodeConfig(raw)
 	}
-	if !json.Valid(raw) { // it is handed on as it is
+	if !json.Valid(raw) { // it is passed on as it is
 		return nil, &FieldError{Field: "action", Reason: "is not JSON"}
 	}
 	return Unknown{Name: name, Raw: raw}, nil
@@ -193,7 +193,7 @@ func decodeExited(raw json.RawMessage) (Action, error) {
 	return TerminalExited{ExitCode: w.ExitCode, Notice: decodeExtras(raw).Notice}, nil
 }
 
-// extras are what stands in _meta.termhost: see appendExtras.
+// extras are the content of _meta.termhost: see appendExtras.
 type extras struct {
 	Notice string `json:"notice"`
 	By     string `json:"by"`

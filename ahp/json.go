@@ -32,7 +32,7 @@ func AppendNotification(dst []byte, method string, params any) []byte {
 // AppendJSONString appends p as a JSON string. Bytes that are not UTF-8 become U+FFFD, since JSON
 // must be UTF-8 (RFC 8259 section 8.1).
 func AppendJSONString[T ~string | ~[]byte](dst []byte, p T) []byte {
-	dst, _ = jsontext.AppendQuote(dst, p) // an error says that it was not UTF-8
+	dst, _ = jsontext.AppendQuote(dst, p) // an error means that it was not UTF-8
 	return dst
 }
 
@@ -46,8 +46,8 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// appendEscaped appends what stands between the quotes of a JSON string, as AppendJSONString does.
-// It is for terminal output, of which plain text is escaped in half the time.
+// appendEscaped appends the content of a JSON string, between the quotes, as AppendJSONString does.
+// It is for terminal output: it escapes plain text in half the time.
 func appendEscaped(dst, p []byte) []byte {
 	start := 0
 	for i := 0; i < len(p); {

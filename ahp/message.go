@@ -20,8 +20,7 @@ const (
 	CodeLimit          = -32011 // a limit of the host is reached; data.limit names it
 )
 
-// Error is a JSON-RPC error. Its message is for people: what happened, why, and what
-// to do.
+// Error is a JSON-RPC error. Its message tells people what happened, why, and what to do.
 type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -92,7 +91,7 @@ type Message struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// Origin says which action, of which client, an envelope is the echo of.
+// Origin identifies the action, and its client, of which an envelope is the echo.
 type Origin struct {
 	ClientID  string `json:"clientId"`
 	ClientSeq int64  `json:"clientSeq"`
@@ -202,7 +201,7 @@ type ReconnectMeta struct {
 	Termhost *ReconnectExtras `json:"termhost,omitempty"`
 }
 
-// ReconnectExtras is what termhost tells a client that has reconnected.
+// ReconnectExtras is termhost's own part of the answer to reconnect.
 type ReconnectExtras struct {
 	// Typed has, by URI, the clientSeq of the last terminal/input of this clientId that each
 	// terminal has taken. What the client sent to one after that is lost and may be sent again; a
@@ -210,7 +209,7 @@ type ReconnectExtras struct {
 	Typed map[string]int64 `json:"typed"`
 }
 
-// OwnedTerminal is what an owner that has reconnected is told of its terminal.
+// OwnedTerminal is what a reconnected owner learns about its terminal.
 type OwnedTerminal struct {
 	// ClientSeq is that of the owner's last action that reached the host. What it
 	// sent after that one is lost and may be sent again.

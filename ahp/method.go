@@ -18,8 +18,8 @@ const (
 // extension is what the names of all begin with that termhost has beyond AHP.
 const extension = "termhost/"
 
-// Requests of termhost's own, and notifications of the peer's. A host says that it has them with
-// their names as keys in the _meta of [InitializeResult]: see [Announced].
+// Requests of termhost's own, and notifications from the peer. A host announces them with their
+// names as keys in the _meta of [InitializeResult]: see [Announced].
 const (
 	MethodWait       = extension + "wait"       // returns when a terminal has come to something
 	MethodHistory    = extension + "history"    // what a terminal's log holds
@@ -29,7 +29,7 @@ const (
 	MethodFind       = extension + "find"       // where such lines match
 	MethodRecordings = extension + "recordings" // the recordings
 	MethodAsk        = extension + "ask"        // asks the holder for the keyboard
-	MethodHandBack   = extension + "handBack"   // gives it to who has asked, or back
+	MethodHandBack   = extension + "handBack"   // passes it to who has asked, or back
 	MethodGuard      = extension + "guard"      // has what agents type wait for approval
 	MethodApprove    = extension + "approve"    // decides about what an agent wants to type
 	MethodAck        = extension + "ack"        // acknowledges output; see initialize's _meta, too
@@ -44,7 +44,7 @@ const (
 	MethodAsks      = extension + "asks"      // what agents want to type
 
 	MethodTrustOver    = extension + "trustOver"    // a yes to all has ended; comes with MethodAsks
-	MethodWanting      = extension + "wanting"      // what wants whoever has said MethodLooking
+	MethodWanting      = extension + "wanting"      // to a sender of MethodLooking
 	MethodUnsubscribed = extension + "unsubscribed" // somebody has ended the peer's subscription
 	MethodProof        = extension + "proof"        // proves the host to a page, first of all
 )
@@ -61,8 +61,8 @@ const (
 	MetaACPTerminals   = extension + "acpTerminals" // has the methods of ACP that the host answers
 )
 
-// Announced returns the keys in the _meta of [InitializeResult] by which a host says what it has
-// beyond AHP.
+// Announced returns the keys in the _meta of [InitializeResult] by which a host announces what it
+// has beyond AHP.
 func Announced() []string {
 	return []string{
 		MetaClientExecuted, MethodWait, MethodApprove, MethodHistory, MethodLog, MethodScreen,

@@ -33,8 +33,8 @@ func (s Surrogates) Join(high rune, p []byte) (joined []byte, left rune) {
 	return append(joined, p...), s.High
 }
 
-// Text returns the output without regard to what came before and what comes after
-// it: each lone surrogate is U+FFFD.
+// Text returns the output regardless of what precedes and follows it: each lone surrogate is
+// U+FFFD.
 func (o TerminalOutput) Text() []byte {
 	p, left := o.Surrogates.Join(0, o.Data)
 	if left != 0 {

@@ -2,7 +2,7 @@ package ahp
 
 import "time"
 
-// What comes of a [TerminalAsk].
+// The effects of a [TerminalAsk].
 const (
 	// AskRuns: the text has an Enter, or another character with which something is run.
 	AskRuns = "runs"
@@ -22,19 +22,19 @@ type TerminalAsk struct {
 	Since time.Time `json:"since"`
 	Does  string    `json:"does"` // AskRuns, AskTypes, AskActs or AskStarts
 	Text  string    `json:"text"` // exactly what will be typed; "" if it is a secret
-	// Secret: the program reads a secret, so Text and Lines are not told.
+	// Secret: the program reads a secret, so Text and Lines are left out.
 	Secret bool `json:"secret,omitempty"`
 	// Lines is the text as people are shown it. It is never modified.
 	Lines [][]AskPart `json:"lines,omitempty"`
 	// Hidden is how many signs there are in Lines beside ends of lines.
 	Hidden int `json:"hidden,omitempty"`
-	// Warning says for people what else they have to know before a yes: that the program for which
-	// the text was meant is not there, or that the text joins half a line; "": nothing.
+	// Warning says what else people have to know before they approve: that the program for which
+	// the text was meant has gone, or that the text joins half a line; "": nothing.
 	Warning string `json:"warning,omitempty"`
 	// All: yes to all that the agent types until the command ends is possible.
 	All bool `json:"all,omitempty"`
 
-	// Asker is the ID of the principal that asks. It is not told to anybody.
+	// Asker is the ID of the principal that asks. It is not sent to anybody.
 	Asker string `json:"-"`
 }
 

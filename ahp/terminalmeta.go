@@ -18,24 +18,24 @@ type TerminalMeta struct {
 	Quiet bool `json:"quiet"`
 	// Guarded: what agents type waits for a person's approval.
 	Guarded bool `json:"guarded"`
-	// Holder is the name of whoever holds the terminal, for people: ann, ann/claude-infra (a client
-	// that came in with ann's key), ann/infra (with ann's token), guest:dora; "": it has none.
+	// Holder is the display name of the terminal's holder: ann, ann/claude-infra (a client with
+	// ann's key), ann/infra (with ann's token), guest:dora; "": it has none.
 	Holder string `json:"holder"`
 	// AwaySince is since when the owner of a client-executed terminal is away (RFC 3339, UTC); "":
 	// it is here.
 	AwaySince string `json:"awaySince"`
-	// Lender is the name of the one whom the holder would hand it back to, for people; "": nobody.
+	// Lender is the display name of who would get the terminal back from its holder; "": nobody.
 	Lender string `json:"lender"`
 	// Held is how many bytes wait that agents have typed, because the program does not read.
 	Held int `json:"held"`
 	// Refused is why such bytes were dropped; "": they were not, or an agent has typed since.
 	Refused string `json:"refused"`
-	// Last says how the command that the shell has begun last goes, in the root's list only.
+	// Last is the state of the shell's last command, in the root's list only.
 	Last LastCommand `json:"last"`
 }
 
-// LastCommand says how a command goes: {"running":true}, {"exitCode":1}, or {} if it has ended and
-// nobody knows how. The zero value, which is no command, is not written.
+// LastCommand is the state of a command: {"running":true}, {"exitCode":1}, or {} if it has ended
+// with an unknown status. The zero value, which is no command, is not written.
 type LastCommand struct {
 	Known    bool // there is one
 	Running  bool

@@ -69,10 +69,10 @@ func (c chunk) drop(n int) chunk {
 	return chunk{b: c.b[n:]}
 }
 
-// Spill returns the Text with all bytes out of memory that save takes: it says from where,
-// and from which offset on, they can be read for as long as anybody has that reader. The
-// Text itself stays as it is. What save fails with, Spill returns, and the bytes stay where
-// they are.
+// Spill returns the Text with all bytes moved out of memory that save accepts: save returns a
+// reader, and the offset from which the bytes can be read as long as the reader is in use. The Text
+// itself does not change. If save fails, Spill returns its error, and the bytes stay where they
+// are.
 func (t Text) Spill(save func(p []byte) (from io.ReaderAt, at int64, err error)) (Text, error) {
 	moved := t.Clone()
 	for i, c := range moved.chunks {

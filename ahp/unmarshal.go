@@ -33,8 +33,8 @@ func wrongField(err error) string {
 }
 
 // EachMember calls member with the names and values of a JSON object, until one value is no JSON.
-// The values are parts of raw, without space around them. It reports whether raw is an object; what
-// follows that is not looked at.
+// The values are parts of raw, without space around them. It reports whether raw is an object, and
+// ignores what follows that.
 func EachMember(raw []byte, member func(name string, value []byte)) bool {
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true),
 		jsontext.AllowInvalidUTF8(true))
@@ -67,7 +67,7 @@ func unquote(value []byte) (text []byte, ok bool) {
 	if len(value) == 0 || value[0] != '"' {
 		return nil, false
 	}
-	// An error says that there is half of a pair.
+	// An error means half of a pair.
 	text, _ = jsontext.AppendUnquote(make([]byte, 0, len(value)), value)
 	return text, true
 }

@@ -8,17 +8,16 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Authenticate decides whether key, which may be a *ssh.Certificate, is let in for the SSH user
-// name user from the address remote, which is nil if there is none. It proves nothing by itself:
-// the caller verifies that the peer holds the private key. Errors match ErrUnknownKey,
-// ErrWithdrawn or *RefusedError.
+// Authenticate decides whether key, which may be a *ssh.Certificate, is accepted for the SSH user
+// name user from the address remote, which may be nil. The caller verifies that the peer holds the
+// private key. Errors match ErrUnknownKey, ErrWithdrawn or *RefusedError.
 func (r *Ring) Authenticate(user string, key ssh.PublicKey, remote net.Addr,
 	now time.Time) (Identity, error) {
 	return r.current.Load().authenticate(user, key, remoteAddr{addr: addressOf(remote)}, now)
 }
 
-// Still decides again about an identity that was let in before. It returns the identity as it is
-// now: options and expiry may have changed. Errors are those of Authenticate.
+// Still checks an accepted identity again. It returns the identity as it is now: options and expiry
+// may have changed. Errors are those of Authenticate.
 func (r *Ring) Still(id Identity, now time.Time) (Identity, error) {
 	return r.again(id, remoteAddr{addr: id.Remote}, now)
 }
@@ -29,7 +28,7 @@ func (r *Ring) StillFrom(id Identity, remote net.Addr, now time.Time) (Identity,
 	return r.again(id, remoteAddr{addr: addressOf(remote)}, now)
 }
 
-// StillAnywhere is Still whatever the address is. It tells whether the key is good from anywhere.
+// StillAnywhere is Still without the address: it checks whether the key is accepted from anywhere.
 func (r *Ring) StillAnywhere(id Identity, now time.Time) (Identity, error) {
 	return r.again(id, remoteAddr{everywhere: true}, now)
 }
@@ -42,8 +41,8 @@ func (r *Ring) again(id Identity, remote remoteAddr, now time.Time) (Identity, e
 	return r.current.Load().authenticate(id.User, key, remote, now)
 }
 
-// Identities returns what every line of a person's key says, whoever presents the key and from
-// wherever. Keys that are revoked or refused may be among them.
+// Identities returns the identity of each line of a person's key, from any address. Keys that are
+// revoked or refused may be among them.
 func (r *Ring) Identities() (list []Identity) {
 	return r.current.Load().identities()
 }
@@ -57,7 +56,7 @@ func (s *snapshot) identities() (list []Identity) {
 	return list
 }
 
-// Certifies reports whether certificates may be let in.
+// Certifies reports whether certificates may be accepted.
 func (r *Ring) Certifies() bool {
 	s := r.current.Load()
 	return len(s.authorities)+len(s.trusted) > 0

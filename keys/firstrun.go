@@ -31,9 +31,8 @@ type ClientKey struct {
 }
 
 // EnsureClientKey makes an ed25519 client key in the state folder, unless it exists, and authorises
-// it in AuthorizedKeysFile. If that file exists it is left as it is, so that a key which was
-// removed from it stays out. comment names a new key, and so its principal. rand is a source of
-// randomness.
+// it in AuthorizedKeysFile. An existing file is not changed, so that a key that was removed from it
+// stays removed. comment names a new key, and so its principal. rand is a source of randomness.
 func EnsureClientKey(stateDir, comment string, rand io.Reader) (ClientKey, error) {
 	path := filepath.Join(stateDir, clientKeyName)
 	comment = clean(comment)
@@ -56,7 +55,7 @@ func EnsureClientKey(stateDir, comment string, rand io.Reader) (ClientKey, error
 	return ClientKey{Path: path, Fingerprint: ssh.FingerprintSHA256(signer.PublicKey())}, nil
 }
 
-// ErrNoHost says that nobody connects by an address, so that there is no known_hosts line for it.
+// ErrNoHost says that an address cannot be connected to, so it has no known_hosts line.
 var ErrNoHost = errors.New("it names no host")
 
 // KnownHostsLine returns the known_hosts line, without a line feed, for a host key at addr, which

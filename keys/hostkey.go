@@ -75,8 +75,8 @@ func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
 	return signers, nil
 }
 
-// loadPrivateKey reads a private key from a file to which only its owner has access. Errors say
-// what it is and, behind that a file is none, what to do.
+// loadPrivateKey reads a private key from a file to which only its owner has access. Errors name
+// it, and for a file that is none say what to do.
 func loadPrivateKey(path, what, advice string) (ssh.Signer, error) {
 	data, err := readPrivate(path, MaxFileBytes)
 	if err != nil {

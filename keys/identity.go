@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Identity is what a Ring knows of a key that it let in. It is a plain value that == compares, and
-// nothing in it is secret.
+// Identity is what a Ring knows of a key that it has accepted. It is comparable, and nothing in it
+// is secret.
 type Identity struct {
 	// Fingerprint is the key's "SHA256:...", or that of the key in the certificate.
 	Fingerprint string
@@ -32,7 +32,7 @@ type Identity struct {
 	// NoForward says that the options or the certificate do not permit port forwarding.
 	NoForward bool
 	// Forwards says that the options name port forwarding (port-forwarding, permitopen or
-	// permitlisten). For a key that is ReadOnly this makes a difference.
+	// permitlisten). It matters for a key that is ReadOnly.
 	Forwards bool
 	// Opens is what forwards may connect to, and Listens where they may listen.
 	Opens, Listens Permits
@@ -48,13 +48,13 @@ type Identity struct {
 	Expires time.Time
 }
 
-// Errors that a refused key is matched with. The error itself says more, for the log. The peer is
-// told only that it was refused.
+// The errors of refused keys, to match. The error itself says more, for the log. The peer only
+// learns that the key was refused.
 var (
-	// ErrUnknownKey says that nothing authorises the key, or no longer.
+	// ErrUnknownKey says that nothing authorises the key, or not any longer.
 	ErrUnknownKey = errors.New("keys: the key is not authorised")
-	// ErrWithdrawn says that the file that decides about the key cannot be trusted at the
-	// moment. The key may come back.
+	// ErrWithdrawn says that the file that authorised the key cannot be trusted at the moment. The
+	// key may come back.
 	ErrWithdrawn = errors.New(
 		"keys: the key is withdrawn, because the file that decides about it is refused")
 )

@@ -18,23 +18,23 @@ const (
 	// MaxInvitations bounds the live invitations, so that comparing a secret with each of them
 	// takes no time that anybody notices.
 	MaxInvitations = 256
-	// MaxInvitesPerKey bounds those of one inviter, so that nobody takes all.
+	// MaxInvitesPerKey bounds the invitations of one inviter, so that nobody uses up all.
 	MaxInvitesPerKey = 64
 	// MaxInviteTerminals bounds the terminals that one invitation names.
 	MaxInviteTerminals = 32
 	// MaxInviteKeys bounds the keys of one invitation: several people with several keys each.
 	MaxInviteKeys = 32
-	// inviteIDBytes is how many random bytes tell invitations apart, those of an earlier GUEST of
-	// the same name included.
+	// inviteIDBytes is the number of random bytes in an ID, which also tells guests of the same
+	// name apart.
 	inviteIDBytes = 8
 )
 
 // Errors of invitations.
 var (
-	// ErrBadInvite says that a secret, or a key with it, lets nobody in. It does not tell apart
-	// what is unknown, expired, used and revoked.
+	// ErrBadInvite says that a secret is refused, alone or with a key: it is unknown, expired, used
+	// or revoked.
 	ErrBadInvite = errors.New("keys: the invitation is not valid")
-	// ErrNoInvite says that there is no invitation of a guest.
+	// ErrNoInvite says that a guest has no invitation.
 	ErrNoInvite = errors.New("keys: there is no invitation of that name")
 	// ErrInvited says that a guest of that name is invited already.
 	ErrInvited = errors.New("keys: a guest of that name is invited already; revoke that first, " +
@@ -189,7 +189,7 @@ func usableGuestKeys(text string) (lines []string, err error) {
 }
 
 // GuestKey returns an error if a guest may not use a key: it is revoked, too weak or a certificate,
-// or it is not known who is revoked.
+// or the revoked keys are unknown.
 func (r *Ring) GuestKey(key ssh.PublicKey) error {
 	s := r.current.Load()
 	if s.closed != nil {

@@ -147,9 +147,9 @@ func (in *Invitations) Invite(i Invitation, now time.Time) (
 	return secret, i, nil
 }
 
-// Verify returns the live invitation that has this secret, if key may use it, or ErrBadInvite. bind
-// says that the peer has proven that it holds the private key: a key that may be added is added. It
-// compares the secret with that of every invitation, in constant time.
+// Verify returns the live invitation that has this secret, if key may use it, or ErrBadInvite.
+// bind: the peer has proven that it holds the private key, so a new key may be bound to the
+// invitation. It compares the secret with that of every invitation, in constant time.
 func (in *Invitations) Verify(secret string, key ssh.PublicKey, bind bool, now time.Time) (
 	Invitation, error) {
 	hash := sha256.Sum256([]byte(secret))
@@ -201,8 +201,8 @@ func (in *Invitations) List(now time.Time) []Invitation {
 	return list
 }
 
-// Revoke ends the invitation of an ID, or returns ErrNoInvite. Another error says that it has ended
-// now but could not be stored: it would come back at a restart.
+// Revoke ends the invitation of an ID, or returns ErrNoInvite. After another error it has ended,
+// but that could not be stored: it would come back at a restart.
 func (in *Invitations) Revoke(id string) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

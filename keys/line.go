@@ -27,7 +27,7 @@ type Line struct {
 	Key ssh.PublicKey
 	// Comment is the rest of the line. It is printable and at most MaxCommentBytes long.
 	Comment string
-	// CertAuthority says that Key does not log in but signs certificates.
+	// CertAuthority: Key does not log in but signs certificates.
 	CertAuthority bool
 
 	options lineOptions

@@ -200,8 +200,7 @@ func once(name string, field *string, value string) error {
 }
 
 // setEnvironment accepts TERMHOST_ROLE and no other variable. A forced command may rely on its
-// variable to know for whom it runs: if the key were let in without it, it could run for the wrong
-// person.
+// variable to know for whom it runs: without it, it could run for the wrong person.
 func (o *lineOptions) setEnvironment(value string) error {
 	name, role, ok := strings.Cut(value, "=")
 	if !ok || name != roleVariable {

@@ -14,8 +14,7 @@ const (
 	// restTime is how long a file must not have changed before it is read: an editor or a script
 	// that writes it anew empties it first, and an empty file would end all connections.
 	restTime = 200 * time.Millisecond
-	// maxRests is how often that is waited for. A key that was removed must not stay in force
-	// because something goes on writing.
+	// maxRests bounds the waits. A removed key must not stay in force because of constant writes.
 	maxRests = 5
 )
 

@@ -12,22 +12,22 @@ import (
 // removed key must end within two seconds.
 const DefaultInterval = time.Second
 
-// Options say what a Ring reads. Paths are used as they are: ~ and variables are not expanded.
+// Options configure a Ring. Paths are used as they are: ~ and variables are not expanded.
 type Options struct {
 	// AuthorizedKeysFiles have people's keys and cert-authority lines. A file that does not
 	// exist counts as an empty one, and may appear later.
 	AuthorizedKeysFiles []string
 	// TrustedUserCAFiles have keys that sign user certificates. They must exist.
 	TrustedUserCAFiles []string
-	// RevokedKeysFile has keys and fingerprints that are never let in; "" for none. While a
-	// file is named here and cannot be read, nobody is let in.
+	// RevokedKeysFile has keys and fingerprints that are never accepted; "" for none. While a file
+	// is named here and cannot be read, no key is accepted.
 	RevokedKeysFile string
 	// Lines are authorized_keys lines that stand in the configuration.
 	Lines []string
 	// LoginUser, if not "", is the only SSH user name for which a certificate of a trusted
-	// authority is accepted. (A cert-authority line with principals= accepts others.) It
-	// should be the user that the host runs as: otherwise, everybody who has a certificate
-	// for their own name gets in.
+	// authority is accepted. (A cert-authority line with principals= accepts others.) It should be
+	// the user that the host runs as: otherwise, everybody with a certificate for their own name
+	// could log in.
 	LoginUser string
 	// Home and StateDir are folders above which no folder is checked for files below them.
 	Home, StateDir string
@@ -35,8 +35,8 @@ type Options struct {
 	Interval time.Duration
 	// Log gets a record for each line that is refused and for each change; nil drops them.
 	Log *slog.Logger
-	// Leads reports whether the owner of a key may do everything here; nil: everybody may. The last
-	// such keys stay in force when their file loses them. It is called with a lock held.
+	// Leads reports whether the owner of a key is an admin; nil: everybody is. The last such keys
+	// stay in force when their file loses them. It is called with a lock held.
 	Leads func(Identity) bool
 }
 
@@ -98,7 +98,7 @@ func Open(o Options) (*Ring, error) {
 	return r, nil
 }
 
-// files returns the files to watch, of which nothing has been read yet.
+// files returns the files to watch, still unread.
 func (o *Options) files() (files []*watched) {
 	for _, path := range o.AuthorizedKeysFiles {
 		files = append(files, &watched{path: path, kind: authorizedKeys})
@@ -150,7 +150,7 @@ func (r *Ring) SetFiles(o Options) error {
 	return nil
 }
 
-// Close stops watching the files. The Ring still answers from what it read last.
+// Close stops watching the files. The Ring still answers from its last reading.
 func (r *Ring) Close() error {
 	r.stop()
 	<-r.done
@@ -172,7 +172,7 @@ func (r *Ring) watch(ctx context.Context, interval time.Duration) {
 }
 
 // Changed returns a channel that is closed when the next change has taken effect. Call it before
-// you look at the Ring, so that you miss no change.
+// you query the Ring, so that you miss no change.
 func (r *Ring) Changed() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,7 +193,7 @@ func (r *Ring) SetLines(lines []string) error {
 	return nil
 }
 
-// Empty reports whether no key at all could be let in now.
+// Empty reports whether no key at all could be accepted now.
 func (r *Ring) Empty() bool {
 	s := r.current.Load()
 	return s.closed != nil || s.keyless()
@@ -238,13 +238,13 @@ func (r *Ring) Reload() {
 	}
 }
 
-// locksOut reports whether with files nobody could log in any more, or no admin.
+// locksOut reports whether with files nobody could log in, or no admin, who could before.
 func (r *Ring) locksOut(files []*watched) bool {
 	was, now := r.current.Load(), newSnapshot(r.fixed, files, r.user)
 	return now.keyless() && !was.keyless() || r.leaderless(now) && !r.leaderless(was)
 }
 
-// leaderless reports whether no key lets somebody in who may do everything.
+// leaderless reports whether no key belongs to an admin.
 func (r *Ring) leaderless(s *snapshot) bool {
 	if len(s.authorities)+len(s.trusted) > 0 {
 		return false
@@ -257,15 +257,15 @@ func (r *Ring) leaderless(s *snapshot) bool {
 	return true
 }
 
-// change is a file that says something else than before.
+// change is a file whose content has changed.
 type change struct {
 	file   *watched
 	before watched
 }
 
-// keepKeys leaves in force what files said that have lost their last keys, so that nobody could log
-// in any more, or no admin: more often they were emptied by mistake. It returns the other changes.
-// Files that cannot be trusted any more are among them.
+// keepKeys keeps the keys of files that have lost all of theirs, so that nobody, or no admin, could
+// log in: mostly they were emptied by mistake. It returns the other changes, among them files that
+// cannot be trusted any more.
 func (r *Ring) keepKeys(changes []change) (others []change) {
 	for _, c := range changes {
 		emptied := len(c.before.content.entries) > 0 && len(c.file.content.entries) == 0
@@ -284,7 +284,7 @@ func (r *Ring) keepKeys(changes []change) (others []change) {
 	return others
 }
 
-// replaceLocked makes what fixed and files say take effect.
+// replaceLocked puts fixed and files into effect.
 func (r *Ring) replaceLocked() {
 	r.current.Store(newSnapshot(r.fixed, r.files, r.user))
 	close(r.changed)

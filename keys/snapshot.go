@@ -16,7 +16,7 @@ type snapshot struct {
 	spoilt      map[string]string  // keys with a refused line: the reason
 	withdrawn   map[string]bool    // keys that a file authorised before it was refused
 	revoked     map[string]bool    // SHA256 fingerprints
-	closed      error              // if set, nobody gets in, because it is unknown who is revoked
+	closed      error              // if set, no key is accepted: the revoked ones are unknown
 	loginUser   string
 }
 
@@ -44,7 +44,7 @@ func newSnapshot(fixed keyFile, files []*watched, loginUser string) *snapshot {
 	return s
 }
 
-// keyless reports whether no line names a key or an authority that could be let in.
+// keyless reports whether no line has a key or an authority that could be accepted.
 func (s *snapshot) keyless() bool {
 	return len(s.plain)+len(s.authorities)+len(s.trusted) == 0
 }
@@ -122,7 +122,7 @@ func (s *snapshot) notRefused(keys ...ssh.PublicKey) error {
 	return nil
 }
 
-// permits returns an error if the line does not let its key in from there, or any more.
+// permits returns an error if the line does not accept its key from there, or has expired.
 func (e entry) permits(fingerprint string, remote remoteAddr, now time.Time) error {
 	if !remote.within(e.options.from) {
 		return refused(fingerprint, "%s does not permit it from this address", e.source)

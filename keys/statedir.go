@@ -8,10 +8,9 @@ import (
 )
 
 // EnsureStateDir makes the state folder, of mode 0700, and the folders that are missing above it.
-// If it exists, it must belong to the host's user or root, and nobody else may have the right to
-// write to it (*StrictModesError); the right of others to read it is taken away. In no folder
-// above it may everybody have the right to replace what is there. Groups may: on many systems
-// everybody has a group of their own.
+// If it exists, it must belong to the host's user or root, and nobody else may write to it
+// (*StrictModesError); others lose the right to read it. No folder above it may let everybody
+// replace its content. Groups may: on many systems everybody has a group of their own.
 func EnsureStateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("keys: the state folder cannot be made: %w; "+

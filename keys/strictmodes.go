@@ -15,7 +15,7 @@ import (
 // whenever it changes.
 const MaxFileBytes = 1 << 20
 
-// StrictModesError says that a file is not safe to take keys from, because others than its owner
+// StrictModesError says that a file with keys cannot be trusted, because others than its owner
 // could change it. It is named after sshd's option StrictModes.
 type StrictModesError struct {
 	// Path is the file that is not safe, or the folder above it.

@@ -19,7 +19,7 @@ const (
 	// DefaultTokenTTL is a working day: long enough for an agent's task, and short enough that
 	// a forgotten token is soon worthless.
 	DefaultTokenTTL = 8 * time.Hour
-	// MaxTokenTTL bounds a token's life. To go on, mint another one.
+	// MaxTokenTTL bounds a token's life.
 	MaxTokenTTL = 366 * 24 * time.Hour
 	// MaxTokensPerKey bounds a key's live tokens. It is enough for each agent and tool of a
 	// busy person, and stops a script that mints without end.
@@ -39,8 +39,8 @@ const (
 
 // Errors of the token store.
 var (
-	// ErrBadToken says that no live token has this secret. It does not tell apart those that
-	// are malformed, unknown, expired and revoked.
+	// ErrBadToken says that no live token has this secret: it is malformed, unknown, expired or
+	// revoked.
 	ErrBadToken = errors.New("keys: the token is not valid; mint one with: ssh HOST token")
 	// ErrNoToken says that there is no token of that name to revoke.
 	ErrNoToken = errors.New("keys: there is no token of that name")
@@ -73,8 +73,8 @@ type Token struct {
 	Browser, Origin string
 }
 
-// UserPrefix begins what stands in Identity.Fingerprint of a web page's token that belongs to no
-// key but to a user of this machine, whose user id follows.
+// UserPrefix begins the Identity.Fingerprint of a web page's token that belongs not to a key but to
+// a user of this machine. The user id follows.
 const UserPrefix = "uid:"
 
 // OfUser returns the user id that a token belongs to; ok is false for that of a key.
@@ -84,7 +84,7 @@ func (t Token) OfUser() (uid uint32, ok bool) {
 	return uint32(n), ok && err == nil
 }
 
-// MintRequest says what token to make.
+// MintRequest describes a token to mint.
 type MintRequest struct {
 	// Name is the token's name, or "" for DefaultTokenName. Earlier tokens of the same key and
 	// name remain valid, as further secrets of the same principal, unless they may do

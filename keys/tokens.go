@@ -92,8 +92,8 @@ func (t *Tokens) Mint(r MintRequest, now time.Time) (secret string, token Token,
 	return secret, token, t.add(record{Token: token, hash: sha256.Sum256([]byte(secret))}, now)
 }
 
-// add stores a token. Other tokens of the same key and name are those of the same principal, which
-// has one role, and types secrets or not: they end if they differ in that.
+// add stores a token. All tokens of one key and name belong to one principal, which has one role,
+// and types secrets or not: those that differ in that end.
 func (t *Tokens) add(r record, now time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -164,8 +164,8 @@ func (t *Tokens) List(fingerprint string, now time.Time) []Token {
 	return list
 }
 
-// Revoke ends all tokens of that key and name. If there are none, it returns ErrNoToken. Another
-// error says that they have ended now but could not be stored: they would come back at a restart.
+// Revoke ends all tokens of that key and name. If there are none, it returns ErrNoToken. After
+// another error they have ended, but that could not be stored: they would come back at a restart.
 func (t *Tokens) Revoke(fingerprint, name string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,13 +17,13 @@ const (
 	revokedKeys
 )
 
-// watched is a file and what was found in it last. Ring.mu guards it.
+// watched is a file and its content as last read. Ring.mu guards it.
 type watched struct {
 	path string
 	kind kind
 
 	seen    stamp
-	loaded  bool // the file has been read, or was found missing where it may be
+	loaded  bool // the file has been read, or may be missing and is
 	digest  [sha256.Size]byte
 	content keyFile // nothing while err is set
 	err     error   // why the file is refused now
@@ -33,7 +33,7 @@ type watched struct {
 	withdrawn map[string]bool
 }
 
-// reload reads the file if it seems to have changed, and reports whether what it says has changed.
+// reload reads the file if it seems to have changed, and reports whether its content has changed.
 func (f *watched) reload(inspect inspector) bool {
 	if _, seen, _ := inspect.inspect(f.path); seen == f.seen && f.seen != "" {
 		return false
@@ -62,15 +62,15 @@ func (f *watched) reload(inspect inspector) bool {
 	return true
 }
 
-// keep has the file say what it did before, until it says something else that can be put in force.
+// keep restores the content before, until the file has another one that can be put into effect.
 func (f *watched) keep(before watched) {
 	*f = before
 	f.kept = true
-	f.seen = "" // read it again: it may not be alone any more
+	f.seen = "" // read it again: other keys may have come
 }
 
-// tell logs what has changed since before. What is wrong with a file that is read for the first
-// time is returned to the caller of [Open] or [Ring.SetFiles].
+// tell logs the changes since before. Errors of the first reading are returned to the caller of
+// [Open] or [Ring.SetFiles] instead.
 func (f *watched) tell(log *slog.Logger, before watched) {
 	again := before.loaded || before.err != nil
 	if f.err != nil {
@@ -94,7 +94,7 @@ func (f *watched) tell(log *slog.Logger, before watched) {
 	}
 }
 
-// refuse withdraws what the file said. It reports whether the reason is a new one.
+// refuse withdraws the file's keys. It reports whether the reason is new.
 func (f *watched) refuse(err error) bool {
 	var refusal *StrictModesError
 	if !errors.As(err, &refusal) {

@@ -29,9 +29,8 @@ const (
 	getentTime = 5 * time.Second
 )
 
-// LookupAccount returns the account of a user id: from /etc/passwd, or else from whatever getent(1)
-// knows, which is how a program without cgo reaches a directory service. It fails with
-// ErrNoAccount.
+// LookupAccount returns the account of a user id: from /etc/passwd, or else from getent(1), which
+// is how a program without cgo reaches a directory service. It fails with ErrNoAccount.
 func LookupAccount(ctx context.Context, uid int) (Account, error) {
 	if f, err := os.Open(passwdFile); err == nil {
 		defer f.Close()

@@ -9,9 +9,8 @@ import (
 	"termhost/ptypool/nonce"
 )
 
-// backend is what runs behind a Term: a program that has been started and the processes it goes on
-// to start, on a pty (ptyBackend) or on pipes (pipeBackend). The program is a child of this process
-// or a keeper's.
+// backend is a started program, and the processes it starts, behind a Term: on a pty (ptyBackend)
+// or on pipes (pipeBackend). The program is a child of this process or of a keeper.
 //
 // All methods may be called at any time by any goroutine. Only Wait waits for the program; the rest
 // returns without waiting, though Signal reads the whole process table first.
@@ -42,8 +41,8 @@ type backend interface {
 // output is one of the outputs of a program.
 type output struct {
 	programOutput
-	// exact, if not nil, is given every byte as it is, before the parser. It is closed at the end
-	// of the output. When a Write fails, it is given nothing more.
+	// exact, if not nil, gets every byte as it is, before the parser. It is closed at the end of
+	// the output. After a failed Write it gets nothing more.
 	exact io.WriteCloser
 	// landing is where it is read into, for a keeper's sake; nil: there is none.
 	landing *keeper.Landing
@@ -66,19 +65,17 @@ type programOutput interface {
 type programInput interface {
 	// WaitWritable blocks until Write is likely to take something. It fails only after Close.
 	WaitWritable() error
-	// Write hands the program as much of p as it takes now, without waiting: n < len(p) with a
-	// nil error when it takes no more. p is not kept.
+	// Write writes as much of p as the program accepts without blocking: n < len(p) with a nil
+	// error when it accepts no more. p is not kept.
 	Write(p []byte) (n int, err error)
 	// SignalChars returns the characters that the terminal turns into signals right now (VINTR,
-	// VQUIT and VSUSP of termios(3)). It is "" when there is no terminal in between, when the
-	// terminal does not turn them into signals, or when it was told not to flush its input on a
-	// signal (NOFLSH).
+	// VQUIT and VSUSP of termios(3)). It is "" without a terminal, when the terminal does not turn
+	// them into signals, or when it does not flush its input on a signal (NOFLSH).
 	SignalChars() string
 	// Line returns how the terminal edits lines, and who reads them.
 	Line() (Line, error)
-	// Readable reports whether the program would read something at once: of what was written a
-	// line, or in a terminal that does not edit lines a byte, waits for it. It is false if that may
-	// not be known.
+	// Readable reports whether a read of the program would not block: a line of the input, or a
+	// byte if the terminal does not edit lines, is available. It is false if that is unknown.
 	Readable() bool
 	// Interrupt drops the input that was written but not read yet, and then delivers char, which
 	// is one of SignalChars, even to a program that does not read.
@@ -102,15 +99,15 @@ func (l Line) readsAs(m Line) bool {
 // Hidden reports whether a line is read that is not shown: a password.
 func (l Line) Hidden() bool { return l.Canonical && !l.Echo }
 
-// processes are all the processes of a terminal, its process tree: the program that was started,
-// their leader, and whatever it and its descendants have started since.
+// processes are all the processes of a terminal, its process tree: the started program, their
+// leader, and all its descendants.
 type processes interface {
 	// Signal sends sig to every process of the tree. It fails with os.ErrProcessDone when none
 	// is left.
 	Signal(sig syscall.Signal) error
 	// Hangup sends SIGHUP to every process of the tree and, after the grace, SIGKILL to what is
-	// left of it, repeatedly. It returns at once; gone is closed when nothing is left, or
-	// nothing more can be done. When it is called again, the earlier deadline counts.
+	// left of it, repeatedly. It returns at once; gone is closed when nothing is left, or nothing
+	// more can be done. If it is called again, the earlier deadline counts.
 	Hangup(grace time.Duration) (gone <-chan struct{})
 	// Wait blocks until the leader has ended, and returns how. Other processes may be left.
 	Wait() (ExitStatus, error)

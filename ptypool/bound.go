@@ -2,9 +2,9 @@ package ptypool
 
 import "time"
 
-// Input may be bound to one program: nobody else may read it, not even what runs next. So it goes
-// to the terminal only while that program waits for it, and in pieces of which none is left when
-// the program ends with the first: a whole line where the terminal edits lines, else a key.
+// Input may be bound to one program: nobody else may read it, not even the next program. So it goes
+// to the terminal only while that program waits for it, and in pieces that the program consumes
+// whole: a line where the terminal edits lines, else a key.
 //
 // What remains is the instant between the last look and the write, some microseconds, in which the
 // program may stop waiting; and a program that waits and then does not read. What that one leaves
@@ -12,20 +12,21 @@ import "time"
 
 // lent is bound input in the terminal. Its zero value is none.
 type lent struct {
-	group int // whose it is; 0: nobody has any, or it has been read
+	group int // its process; 0: none, or it has read it
 	since time.Time
 }
 
 const (
-	// closeLook is the longest time between two looks while a program has not read what it was
-	// lent: shorter than a shell takes to show its prompt and to read, when the program ends.
+	// closeLook is the longest time between two looks while a program has not read input that is
+	// bound to it: shorter than a shell takes to show its prompt and read when the program has
+	// ended.
 	closeLook = 100 * time.Microsecond
 	// closelyFor is how long it is watched that closely.
 	closelyFor = time.Second
 )
 
-// InputBound is InputShown for what only one program may read, which the Gate knows: see
-// [Gate].LookBound. It is always held at first. What comes by InputShown behind it shares its lot.
+// InputBound is InputShown for input that only one program may read, which the Gate knows: see
+// [Gate].LookBound. It is always held at first. Later input by InputShown waits behind it.
 func (t *Term) InputBound(p []byte) error {
 	if err := t.takesKeys(); err != nil {
 		return err
@@ -33,9 +34,9 @@ func (t *Term) InputBound(p []byte) error {
 	return t.held.put(p, true)
 }
 
-// next reports whether something is held and whether the first of it is bound, and returns how
-// often something was dropped. It takes back what the program was lent and has not read, if that is
-// not in the foreground any more. line and read are what inputQueue.ready returned.
+// next reports whether input is held, whether the first of it is bound, and how often input was
+// dropped. It takes back bound input that the program has not read if the program is no longer in
+// the foreground. line and read are results of inputQueue.ready.
 func (h *heldQueue) next(line Line, read bool) (bound, some bool, drops int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"termhost/ptypool/proctag"
 )
 
-// child is a program that this process, or its keeper, has forked, as the leader of a process tree.
-// Whether it reads and writes a pty or pipes makes no difference here.
+// child is a program that this process, or its keeper, has forked, as the leader of a process tree,
+// on a pty or on pipes.
 type child struct {
 	processTree *processTree
 	reaper      *reaper
@@ -67,8 +67,8 @@ func (c *child) wait(pidfd int, onExit func()) {
 	onExit()
 }
 
-// awaitExit parks until pidfd, which it closes, says that the child has ended, and done confirms
-// it. It fails when this system cannot do that.
+// awaitExit parks until pidfd reports that the child has ended and done confirms it. It closes
+// pidfd. It fails if this system cannot do that.
 func awaitExit(pidfd int, done func() (bool, error)) error {
 	if pidfd < 0 {
 		return unix.ENOSYS

@@ -12,8 +12,8 @@
 //
 //   - leader: the process that was started on the terminal. It leads a process session (setsid(2)).
 //   - process tree: the leader and everything that it and its descendants have started.
-//   - marker: the value of an environment variable by which a process tree is recognised. A mark
-//     is something else: an OSC 633 sequence, with which a shell tells of its commands.
+//   - marker: the value of an environment variable by which a process tree is recognised. A mark is
+//     something else: an OSC 633 sequence, with which a shell reports its commands.
 //   - hang up: SIGHUP to the whole process tree and, after a grace, SIGKILL. The reaper does it.
 //   - line discipline: the kernel's part of a pty, which echoes, edits lines and makes signals of
 //     characters such as ctrl-C.
@@ -30,10 +30,10 @@
 //
 // Output is read to its end first, then the exit status is reported, then the descriptors are
 // closed. The output ends with the hangup of the pty, when no process has it open any more. A
-// background process that keeps it open after the leader has ended does not hold the report back
-// for longer than a short drain (see drainSilence): whatever the leader itself has written is
-// always read, what others write after the drain is dropped and their descriptor is hung up. Pipes
-// are read until nobody has them open any more, as sshd reads them.
+// background process that keeps it open after the leader's end delays the report by a short drain
+// at most (see drainSilence): the leader's output is always read; what others write after the drain
+// is dropped, and their descriptor is hung up. Pipes are read, as by sshd, until nobody has them
+// open any more.
 //
 // A terminal that ends by itself leaves background processes alone, as sshd does. [Term.Hangup]
 // ends all of them: every process of the process session, of any process session that was made
@@ -42,9 +42,9 @@
 //
 // # Locks
 //
-// The Term's lock comes first, then whatever the Handler locks (the store). The locks of the input
-// queue, the Pool, the reaper and the process tree are held for short steps of their own, and no
-// two of them at once. [Term.Input] may be called with or without the Term's lock.
+// The Term's lock comes first, then the Handler's (the store). The locks of the input queue, the
+// Pool, the reaper and the process tree are held for short steps of their own, and no two of them
+// at once. [Term.Input] may be called with or without the Term's lock.
 //
 // The package is for Linux: it needs /proc, pidfd and Linux's pty ioctls.
 package ptypool

@@ -13,7 +13,7 @@ const (
 	defaultLang = "C.UTF-8"
 )
 
-// EnvSpec says what a program's environment is made of.
+// EnvSpec describes a program's environment.
 type EnvSpec struct {
 	Account Account
 	Shell   string // SHELL; "": Account.Shell

@@ -23,7 +23,7 @@ var (
 	ErrExited = errors.New("ptypool: the terminal has exited")
 	// ErrNoKeyboard: keys do not reach a program on pipes.
 	ErrNoKeyboard = errors.New("ptypool: the terminal has no keyboard")
-	// ErrInputClosed: a program on pipes reads its input no more, or its input has been ended.
+	// ErrInputClosed: a program on pipes has stopped reading its input, or its input was closed.
 	ErrInputClosed = errors.New("ptypool: the program reads no more input")
 	// ErrNoProcess: a virtual terminal has no process to write to or to signal.
 	ErrNoProcess = errors.New("ptypool: the terminal has no process of this host")
@@ -70,7 +70,7 @@ func (e *StartError) Unwrap() []error {
 	return errs
 }
 
-// LimitError says that a configured limit is reached.
+// LimitError says that a configured limit has been reached.
 type LimitError struct {
 	Key   string // the configuration key that sets it: "terminal.max_terminals"
 	Limit int

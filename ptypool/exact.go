@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// showPatience is how long a few binary data wait for the screen before they are skipped: far
-// longer than it takes to show what came before them.
+// showPatience is how long a little binary data waits for the screen before it is skipped: far
+// longer than showing what precedes it takes.
 const showPatience = 50 * time.Millisecond
 
-// readExact carries an output to its exact reader and to the handler, neither of which waits for
-// the other to get a piece. more: there is nobody who reads it exactly any more, and it goes on.
+// readExact passes an output to its exact reader and to the handler; neither waits for the other to
+// get a piece. more: the exact reader is gone, and the output continues.
 //
 // A peer may take what a program prints faster than the screen does. What a program prints on a pty
 // waits for the screen, and so does text on pipes. Binary data on pipes, which are no more than
@@ -87,7 +87,7 @@ func (s *shower) show(p *piece) {
 // flood, for long otherwise.
 func (s *shower) turnSoon(n int) bool {
 	if s.skipped > 0 && n >= floodSize {
-		return false // what follows is skipped, too, so that no fragments are shown
+		return false // what follows is skipped, too, so that no fragment is shown
 	}
 	select {
 	case s.turn <- struct{}{}:
@@ -107,7 +107,7 @@ func (s *shower) turnSoon(n int) bool {
 	}
 }
 
-// tell says on the screen what it does not show. CAN ends whatever sequence noise has begun.
+// tell writes onto the screen how much it does not show. CAN ends a partial sequence.
 func (s *shower) tell(skipped int) {
 	if skipped > 0 {
 		s.t.deliver(batch{data: fmt.Appendf(nil,

@@ -24,7 +24,7 @@ const (
 	// after a hangup, when nothing is promised.
 	drainBytes = 1 << 20
 	// burstBytes is how much output in one go is a flood, in bytes: more than the kernel holds for
-	// a pty, so that the program goes on writing while it is read.
+	// a pty, so the program writes while it is read.
 	burstBytes = 16 << 10
 )
 
@@ -37,8 +37,7 @@ const (
 type fdReader struct {
 	fd    syscall.RawConn
 	watch *watch // for output
-	// reopens says that it is a pty: a hangup is not the end before the drain, because it may be
-	// opened again.
+	// it is a pty: a hangup is not the end before the drain, because it may be opened again
 	reopens bool
 
 	draining atomic.Bool // set before the watch's deadline, which wakes the reader
@@ -51,8 +50,8 @@ type fdReader struct {
 	ended     bool        // the drain is over
 }
 
-// newFDReader returns a reader of fd, which must not block and must be closed after it. reopens
-// says that it is a pty.
+// newFDReader returns a reader of fd, which must not block and must be closed after it. reopens: it
+// is a pty.
 func newFDReader(fd syscall.RawConn, reopens bool) (*fdReader, error) {
 	r := &fdReader{fd: fd, reopens: reopens}
 	r.ready = r.readable
@@ -61,9 +60,9 @@ func newFDReader(fd syscall.RawConn, reopens bool) (*fdReader, error) {
 	return r, err
 }
 
-// drain has the reader take what is there, and what comes without a long silence (see
-// drainSilence), and end then. It is for when those who are left to write do not count: they may
-// keep the descriptor open for ever.
+// drain has the reader read what is there, and what comes without a long silence (see
+// drainSilence), and then end. It is for when the remaining writers do not matter: they may keep
+// the descriptor open for ever.
 func (r *fdReader) drain() {
 	r.draining.Store(true)
 	r.watch.setDeadline(time.Unix(1, 0)) // long ago: wakes WaitReadable
@@ -125,7 +124,7 @@ func (r *fdReader) extendDrain() {
 	r.watch.setDeadline(until)
 }
 
-// Read takes what is there.
+// Read reads what is there.
 func (r *fdReader) Read(p []byte) (int, error) {
 	if r.ended || r.drained >= drainBytes {
 		return 0, io.EOF
@@ -141,7 +140,7 @@ func (r *fdReader) Read(p []byte) (int, error) {
 	}); cerr != nil {
 		return 0, cerr
 	}
-	// EIO is how a pty's master says that no process has the terminal open.
+	// EIO is the hangup of a pty: no process has it open.
 	switch {
 	case err == unix.EAGAIN:
 		return 0, nil

@@ -11,8 +11,8 @@ const (
 	// maxAncestors bounds how far Find climbs: further than any chain of shells reaches, and not
 	// for ever if /proc changes underneath it.
 	maxAncestors = 256
-	// maxEnded is how many terminals that have ended are still known by their process sessions.
-	// It need not be large: what is left of a terminal usually has the marker as well.
+	// maxEnded is how many ended terminals are remembered by their process sessions. Few suffice:
+	// what is left of a terminal usually has the marker as well.
 	maxEnded = 1024
 )
 
@@ -22,10 +22,10 @@ func (p *Pool) NewMarker() string { return p.markerPrefix() + rand.Text() }
 // markerPrefix is what all markers of the pool's realm begin with, and no others.
 func (p *Pool) markerPrefix() string { return p.cfg.Realm + "-" }
 
-// Find returns the marker of the terminal that process pid belongs to, going by the process
-// session, the marker and the tag of the process and of its ancestors. The terminal may have ended,
-// or may have been another Pool's of the same realm; if it can only be told that it was one of the
-// realm, the marker is no terminal's. It is "" for a process that belongs to none.
+// Find returns the marker of the terminal to which process pid belongs, by the process session, the
+// marker and the tag of the process and of its ancestors. The terminal may have ended, or may have
+// been another Pool's of the same realm; if only the realm is known, the marker is no terminal's.
+// It is "" for a process that belongs to none.
 func (p *Pool) Find(pid int) (marker string) {
 	trees := p.processTrees()
 	var env bytes.Buffer
@@ -50,8 +50,8 @@ func (p *Pool) Find(pid int) (marker string) {
 	return ""
 }
 
-// processTrees returns those of the terminals, the running ones first: a number that names the
-// process session of two terminals, one after the other, is the younger one's.
+// processTrees returns the terminals' process trees, running ones first: if two terminals in turn
+// had the same process session number, the younger counts.
 func (p *Pool) processTrees() []*processTree {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,20 +17,20 @@ const (
 	// longLook: 20 looks in a second cost next to nothing.
 	shortLook = 50 * time.Microsecond
 	longLook  = 50 * time.Millisecond
-	// tellAfter is the time between two looks from which on the Gate is told how much is held. What
-	// a program takes line by line is no news.
+	// tellAfter is the time between two looks from which on the Gate is told how much is held.
+	// Input that a program reads line by line is not reported.
 	tellAfter = 10 * time.Millisecond
 )
 
-// Pass says what may be done with input that is held.
+// Pass says how much held input may be typed.
 type Pass int
 
 const (
 	// PassNothing: nobody reads.
 	PassNothing Pass = iota
-	// PassLine: what is there up to the first end of a line may be typed.
+	// PassLine: the input up to the first line end may be typed.
 	PassLine
-	// PassHidden is PassLine for what was typed while the terminal did not show it. All else is
+	// PassHidden is PassLine for input that came while the terminal did not echo. Other input is
 	// refused.
 	PassHidden
 	// PassKey: the first key may be typed.
@@ -41,8 +41,8 @@ const (
 	PassRefused
 )
 
-// Gate decides about what comes by [Term.InputShown] and [Term.InputBound]. Look, LookBound, Held
-// and Refused are called by one goroutine at a time, without any lock.
+// Gate decides about input by [Term.InputShown] and [Term.InputBound]. Look, LookBound, Held and
+// Refused are called by one goroutine at a time, without any lock.
 type Gate interface {
 	// Open reports whether input goes to the program at once, provided that nothing is held. line
 	// is how the terminal reads now. The caller of InputShown calls it, with the locks that it has.
@@ -50,25 +50,25 @@ type Gate interface {
 	// Look finds out what may be done now. line is how the terminal reads; nothing waits to be read
 	// in it.
 	Look(line Line) Pass
-	// LookBound is Look for what came by InputBound. still, which may be nil, reports at the last
-	// moment whether what was found is true yet. It is called with locks held, and must be quick.
+	// LookBound is Look for input by InputBound. still, which may be nil, reports at the last
+	// moment whether the finding is still true. It is called with locks held, and must be quick.
 	LookBound(line Line) (pass Pass, still func() bool)
 	// Key returns the length of the key that p begins with, which is not empty. It is called with
 	// locks held.
 	Key(p []byte) int
-	// Held comes when n bytes have been held for a while, and when nothing is held any more.
+	// Held is called when n bytes have been held for a while, and with 0 when nothing is held any
+	// more.
 	Held(n int)
 	// Refused comes when n bytes were dropped because of PassRefused or PassHidden.
 	Refused(n int)
 }
 
-// heldQueue holds the input of those who may not type what is not shown, until the program reads.
-// So no program finds it typed ahead that asks for a secret. It hands over one line at a time, and
-// looks again when the program has read that one.
+// heldQueue holds input that must not be typed unseen until the program reads. So a program that
+// asks for a secret finds none of it typed ahead. It passes on one line at a time, and looks again
+// when the program has read that one.
 //
-// A look reads /proc and takes its time, so no lock is held over it. Nothing that it found is true
-// any more when anything else has been typed, or the line's settings have changed: see
-// inputQueue.hand.
+// A look reads /proc, which is slow, so no lock is held meanwhile. Its finding is void when
+// anything else has been typed, or the line's settings have changed: see inputQueue.hand.
 type heldQueue struct {
 	in   *inputQueue
 	gate Gate // nil: nothing is held
@@ -81,7 +81,7 @@ type heldQueue struct {
 	bound   int           // how much of it, at its end, came by InputBound or behind that
 	lent    lent          // what is in the terminal of that
 	drops   int           // how often something was dropped
-	told    int           // what the Gate was told last
+	told    int           // what the Gate was last told
 	room    chan struct{} // closed when buf is at most half full; nil: nobody waits
 	settled chan struct{} // closed when buf is empty or the Gate was told; nil: nobody waits
 	feeding bool          // the feeder runs
@@ -90,12 +90,11 @@ type heldQueue struct {
 	feeder  sync.WaitGroup
 }
 
-// HoldBy has g decide about what comes by InputShown. It must be called before that.
+// HoldBy makes g the Gate of InputShown. It must be called before that.
 func (t *Term) HoldBy(g Gate) { t.held.gate = g }
 
-// InputShown is Input for somebody who may not type what is not shown. Unless the Gate is open, p
-// is held until the program reads. ErrInputFull says that p does not fit, also to what is held: see
-// HeldRoom.
+// InputShown is Input that must not be typed unseen. Unless the Gate is open, p is held until the
+// program reads. ErrInputFull: p does not fit, also not into what is held: see HeldRoom.
 //
 // A character that the terminal turns into a signal goes to the program at once, as with Input, and
 // what is held before it is dropped. So does the end of input (ctrl-D), but in its turn.
@@ -128,8 +127,7 @@ func (t *Term) DropHeld() int {
 	return t.held.drop()
 }
 
-// pass types p for somebody who may type anything: nothing of it is held. If that interrupts the
-// program, what is held is dropped.
+// pass types p without holding it. If p interrupts the program, held input is dropped.
 func (h *heldQueue) pass(p []byte) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -213,8 +211,8 @@ func (h *heldQueue) feed() {
 	}
 }
 
-// pause waits for the next look. The runtime's timers are not finer than a millisecond while
-// nothing else goes on, so what is shorter sleeps in the kernel.
+// pause waits for the next look. The runtime's timers are no finer than a millisecond while it is
+// idle, so shorter pauses sleep in the kernel.
 func (h *heldQueue) pause(d time.Duration) {
 	if d < time.Millisecond {
 		short := unix.NsecToTimespec(d.Nanoseconds())
@@ -277,8 +275,8 @@ func (h *heldQueue) piece(pass Pass, bound bool) (n int) {
 // lineEnds are what ends a line for the line discipline, and VEOF, which ends a read.
 const lineEnds = "\r\n" + endOfInput
 
-// tell returns what the Gate is to be told, if there is news for it. The feeder must end unless
-// there is more. waited: what is held has been for a while.
+// tell returns what to report to the Gate, if it is new. The feeder must end unless there is more.
+// waited: input has been held for a while.
 func (h *heldQueue) tell(waited bool) (held int, news, more bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -304,7 +302,7 @@ func (h *heldQueue) await(ch *chan struct{}) <-chan struct{} {
 	return wait
 }
 
-// discard drops what is held, what is queued, and what the program has not read yet.
+// discard drops held input, queued input, and what the program has not read yet.
 func (h *heldQueue) discard() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -336,7 +334,7 @@ func (h *heldQueue) drop() (n int) {
 	return n
 }
 
-// advance removes n bytes, gives memory back, and tells those who wait for room.
+// advance removes n bytes, releases memory, and wakes those who wait for room.
 func (h *heldQueue) advance(n int) {
 	h.buf = h.buf[:copy(h.buf, h.buf[n:])]
 	h.bound = min(h.bound, len(h.buf))

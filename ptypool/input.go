@@ -16,9 +16,9 @@ const (
 	writeRetry = time.Millisecond
 )
 
-// inputQueue holds the input that the program has not taken yet. What the program takes at once
-// is written by the caller itself, without waiting. Only a remainder is queued, and a writer
-// goroutine exists until it is gone.
+// inputQueue holds input that the program has not accepted yet. The caller writes itself what the
+// program accepts at once. Only a remainder is queued, and a writer goroutine exists until it is
+// gone.
 //
 // Nothing is in flight outside the queue: bytes leave it under the lock, by a write that does not
 // wait. So discarding is exact.
@@ -26,7 +26,7 @@ type inputQueue struct {
 	to    programInput // nil: virtual, or on pipes
 	limit int          // bytes
 
-	shown atomic.Bool // some of what is queued came by Term.InputShown; changed with mu held
+	shown atomic.Bool // some queued input came by Term.InputShown; changed with mu held
 
 	// mu guards the fields below and is held over every call of to but WaitWritable. No other
 	// lock of this package is taken under it.
@@ -86,7 +86,7 @@ func (t *Term) Line() (Line, error) {
 		return Line{}, ErrNoKeyboard
 	}
 	l, err := t.in.to.Line()
-	l.Unread = l.Unread || t.inHand.Load() > 0 // what was read before is counted by now
+	l.Unread = l.Unread || t.inHand.Load() > 0 // earlier reads are counted by now
 	return l, err
 }
 
@@ -102,8 +102,8 @@ func (t *Term) InputRead() bool {
 // ErrInputFull: a piece of at most half the queue then fits, unless another door was quicker.
 func (t *Term) InputRoom() <-chan struct{} { return t.in.awaitRoom() }
 
-// DiscardInput drops all input that the program has not read: what is held, what is queued and what
-// waits in the pty, including a line that was typed without its Enter.
+// DiscardInput drops all input that the program has not read: held, queued and in the pty,
+// including a line without its Enter.
 func (t *Term) DiscardInput() {
 	if t.in.to == nil {
 		return
@@ -111,8 +111,8 @@ func (t *Term) DiscardInput() {
 	t.held.discard()
 }
 
-// put queues p, or hands it over. shown: see Term.InputShown. interrupted says that p held a
-// character that became a signal.
+// put queues or writes p. shown: see Term.InputShown. interrupted: p had a character that became a
+// signal.
 func (q *inputQueue) put(p []byte, shown bool) (interrupted bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -122,7 +122,7 @@ func (q *inputQueue) put(p []byte, shown bool) (interrupted bool, err error) {
 	q.puts++
 	queued, char := q.queued(), q.signalChar(p)
 	if char >= 0 {
-		queued = 0 // the interrupt drops it, and what comes before char in p as well
+		queued = 0 // the interrupt drops it, and what precedes char in p
 	}
 	if queued+len(p)-(char+1) > q.limit {
 		return false, ErrInputFull
@@ -179,9 +179,9 @@ func (q *inputQueue) ready() (line Line, puts uint64, ready bool) {
 	return line, q.puts, err == nil && !q.to.Readable()
 }
 
-// hand writes p and returns how much of it the terminal takes: nothing if it reads in another way
-// than line says, or if something else was typed since ready returned line and puts. A program that
-// was found to read after that reads p, then. still: see [Gate].
+// hand writes p and returns how much of it the terminal accepts: nothing if its settings are not
+// line, or if something else was typed since ready returned line and puts. A program that is found
+// to read after that reads p. still: see [Gate].
 func (q *inputQueue) hand(p []byte, line Line, puts uint64, still func() bool) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -282,7 +282,7 @@ func (q *inputQueue) queued() int { return len(q.buf) - q.head }
 
 func (q *inputQueue) drop() { q.advance(q.queued()) }
 
-// advance removes n bytes, gives memory back, and tells those who wait for room.
+// advance removes n bytes, releases memory, and wakes those who wait for room.
 func (q *inputQueue) advance(n int) {
 	q.head += n
 	if q.head == len(q.buf) {

@@ -67,9 +67,9 @@ func (in Integration) Install() error {
 	})
 }
 
-// Apply says how to start the interactive shell at path shell so that it loads the integration: the
-// arguments for Spec.Argv (with login, Spec.Argv0 is "-" and the shell's base name), and a copy of
-// env with the variables that the scripts need.
+// Apply returns how to start the interactive shell at path shell so that it loads the integration:
+// the arguments for Spec.Argv (with login, Spec.Argv0 is "-" and the shell's base name), and a copy
+// of env with the variables that the scripts need.
 //
 // The scripts make the shell vouch for its marks with a nonce (vt.Options.Nonce), which grant is to
 // hand over: see package nonce. The programs that the shell starts do not get it.
@@ -127,11 +127,11 @@ func (in Integration) Apply(shell string, login bool, env []string) (
 	return argv, env, grant, true
 }
 
-// nonceVariable begins the name of the variable that says where a shell gets its nonce.
+// nonceVariable begins the name of the variable from which a shell knows where to get its nonce.
 const nonceVariable = "TERMHOST_NONCE_"
 
-// Replaced reports whether process pid, which was started with integration, is another program by
-// now, such as after "exec zsh". It is false if that cannot be told. /proc has the environment with
+// Replaced reports whether process pid, which was started with integration, has become another
+// program, such as by "exec zsh". It is false if that is unknown. /proc has the environment with
 // which a program was started, and the scripts unset the variable.
 func Replaced(pid int) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")

@@ -22,17 +22,17 @@ type Starter interface {
 	Start(p keeper.Program, m keeper.Memory) (*keeper.Child, error)
 }
 
-// Keep says what the process that keeps a terminal is told of it, so that it can go on without this
-// one. The zero value is for a terminal without a log.
+// Keep is what the keeper of a terminal must know to continue without this process. The zero value
+// is for a terminal without a log.
 type Keep struct {
 	ID     string     // by which it is found again; "": the marker
-	Note   []byte     // is handed to whoever takes it; at most some KiB
+	Note   []byte     // for the host that takes it; at most some KiB
 	Log    string     // the folder of its log, absolute; "": there is none there
 	Memory keeper.Memory
 	Exit   string // of a log in memory: see keeper.Program
 	// LogEnd returns the position behind the last record of the log. It is called with the Term's
-	// lock held, right before the handler is given output to log. What has been read and not
-	// logged when this process is killed is found by it. nil: there is no log.
+	// lock held, right before the handler gets output to log. If this process is killed, output
+	// that was read but not logged is found by it. nil: there is no log.
 	LogEnd func() int64
 }
 
@@ -105,10 +105,9 @@ func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Child, error) {
 	return k, nil
 }
 
-// Take goes on with a terminal of an earlier process, which the keeper has handed over. s says
-// what of it this process must know: Marker, size, VT and Keep. There may be more terminals than
-// Config.MaxTerminals then. It fails with ErrShutdown, or if there is no pty to read from any more;
-// k is closed then.
+// Take restores a terminal of an earlier process from the keeper's child. s has what this process
+// must know: Marker, size, VT and Keep. There may be more terminals than Config.MaxTerminals then.
+// It fails with ErrShutdown, or if there is no pty to read; it closes k then.
 func (p *Pool) Take(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 	if s.VT.Nonce == nonce.Genuine && k.Secret == "" {
 		k.Secret = nonce.NewSecret() // nobody has it: no mark is genuine from now on
@@ -118,8 +117,8 @@ func (p *Pool) Take(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The process that had it may have been killed when the pty had another size already, of
-		// which nobody was told. To give it the size that it has does nothing (tty_ioctl in Linux).
+		// The earlier process may have been killed after it changed the pty's size. Setting the
+		// present size again does nothing (tty_ioctl in Linux).
 		_ = b.Resize(s.Cols, s.Rows) // it fails when the program has ended
 		t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
 		t.in.to = b
@@ -127,8 +126,8 @@ func (p *Pool) Take(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 	})
 }
 
-// TakePiped is Take for a program on pipes. Nobody reads its output exactly any more, and its input
-// has ended, for nobody knows what has got lost of it.
+// TakePiped is Take for a program on pipes. It has no exact reader, and its input has ended,
+// because some of it may be lost.
 func (p *Pool) TakePiped(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 	return p.take(k, &s, func() (*Term, error) {
 		b, err := newKeptPipes(k, s.Marker, p.reaper)
@@ -175,9 +174,9 @@ func (p *Pool) EndKept(k *keeper.Child) {
 	c.letGo()
 }
 
-// EndLeft ends the processes that a terminal of an earlier process has left, which nobody keeps any
-// more: SIGHUP and, after a grace, SIGKILL. It returns at once; Shutdown waits for the end. It does
-// nothing to those of another realm, such as that of a state folder of which ours is a copy.
+// EndLeft ends the processes of an earlier process's terminal that no keeper has: SIGHUP and, after
+// a grace, SIGKILL. It returns at once; Shutdown waits for the end. It ignores those of another
+// realm, such as that of a state folder of which ours is a copy.
 func (p *Pool) EndLeft(marker string) {
 	if !strings.HasPrefix(marker, p.markerPrefix()) {
 		return
@@ -299,7 +298,7 @@ func (c *child) closeEnd(name string) {
 	}
 }
 
-// letGo releases what a keeper's child has here and there. Nobody must use its landings any more.
+// letGo releases a keeper's child here and at the keeper. Its landings must not be used any more.
 func (c *child) letGo() {
 	if c != nil && c.kept != nil {
 		c.kept.Forget()

@@ -24,9 +24,8 @@ const searchTime = 2 * time.Second
 // socket is.
 var ErrSearch = errors.New("ptypool: the processes of the terminals have too many open files")
 
-// searches are those for the processes that hold the other ends of connections. One runs at a time;
-// those that are asked for meanwhile are one search, so that many connections cost no more than a
-// few.
+// searches are the searches for processes that hold the other ends of connections. One runs at a
+// time; those requested meanwhile are joined into one, so that many connections cost little.
 type searches struct {
 	running sync.Mutex // held while one runs; mu may be taken then
 
@@ -43,7 +42,7 @@ type search struct {
 
 // FindPeer returns the marker of the terminal, as Find does, of which a process holds the other end
 // of a connection between local, which is ours, and remote. It is "" if that is on another machine
-// or with a process of no terminal. It fails with ErrSearch, or where the system does not tell.
+// or belongs to no terminal. It fails with ErrSearch, or if the system does not say.
 //
 // The socket is found by the addresses, at a cost that does not grow with the connections. Then
 // those processes are looked through that a terminal may have: see [proctag.Untouched].
@@ -67,7 +66,7 @@ func (p *Pool) FindPeer(local, remote *net.TCPAddr) (marker string, err error) {
 	if first {
 		ss.running.Lock()
 		ss.mu.Lock()
-		ss.next = nil // nobody joins it any more
+		ss.next = nil // it cannot be joined any more
 		ss.mu.Unlock()
 		s.err = p.search(s.sockets)
 		ss.running.Unlock()
@@ -127,8 +126,8 @@ func (p *Pool) search(sockets map[sockdiag.Socket]string) error {
 	return nil
 }
 
-// blame fills in the sockets that processes of terminals may have which let nobody look, as
-// ssh-agent does: those of their user that nobody else has.
+// blame fills in the sockets that may belong to processes of terminals that cannot be inspected,
+// such as ssh-agent: those of their user that nobody else has.
 func blame(hidden map[int]string, others []int, sockets map[sockdiag.Socket]string,
 	wanted map[string]sockdiag.Socket, end time.Time) error {
 	outside := map[sockdiag.Socket]bool{}

@@ -13,9 +13,9 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// pipeBackend is a program on three pipes. A pipe ends when nobody has its other side
-// open any more, as with sshd: what a background process writes after the leader has ended still
-// belongs to the output. Only a hangup does not wait for it.
+// pipeBackend is a program on three pipes. As with sshd, a pipe ends when nobody has its other side
+// open any more: what a background process writes after the leader's end still belongs to the
+// output. Only a hangup does not wait for it.
 type pipeBackend struct {
 	*child
 	stdin          pipeWriter

@@ -95,7 +95,7 @@ func (p *Pool) SetMaxTerminals(n int) {
 	p.most = n
 }
 
-// Spec says what to start. All slices are copied.
+// Spec describes a terminal to start. All slices are copied.
 type Spec struct {
 	// Argv is the program and its arguments. A name without a slash is looked up in the PATH of
 	// Env, one with a slash is relative to Dir.
@@ -148,7 +148,7 @@ func (p *Pool) StartExact(s Spec, exact io.WriteCloser, h Handler) (*Term, error
 	return p.run(t)
 }
 
-// complete fills in what Start may choose.
+// complete fills in defaults.
 func (p *Pool) complete(s *Spec) {
 	s.Cols, s.Rows = ClampSize(s.Cols, s.Rows)
 	if s.Marker == "" {

@@ -11,8 +11,8 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// NotStarted is the Code of a program that was not started, as shells have it for what they may not
-// run (POSIX.1-2024, Shell Command Language, 2.8.2).
+// NotStarted is the Code of a program that was not started, as in shells for what they may not run
+// (POSIX.1-2024, Shell Command Language, 2.8.2).
 const NotStarted = 126
 
 // Prepared is a terminal whose program has not been started and may never be. The Term is complete
@@ -24,7 +24,7 @@ type Prepared struct {
 }
 
 // Prepare makes a Term as [Pool.Start] does, or if piped, as [Pool.StartPiped], without starting
-// the program. It fails with what would be found wrong with the program now, as they do.
+// the program. It fails, as they do, if the program could not be started now.
 func (p *Pool) Prepare(s Spec, piped bool, h Handler) (*Prepared, error) {
 	if _, err := s.resolve(); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (p *Prepared) StartPiped(note []byte, stdout, stderr io.WriteCloser) (*Pipe
 	return piped, nil
 }
 
-// current returns what is to be started now. The Term's lock is held.
+// current returns the present Spec. The Term's lock is held.
 func (p *Prepared) current(note []byte) *Spec {
 	s := p.spec
 	s.Cols, s.Rows = p.t.screen.Size()
@@ -90,8 +90,8 @@ func (p *Prepared) current(note []byte) *Spec {
 	return &s
 }
 
-// Refuse ends the Term, if the program has not been started, with text as its only output. code is
-// what its exit is told with. The Term's lock must be held.
+// Refuse ends the Term, if the program has not been started, with text as its only output and exit
+// status code. The Term's lock must be held.
 func (p *Prepared) Refuse(text []byte, code int) {
 	select {
 	case <-p.backend.decided:
@@ -116,7 +116,7 @@ type lateBackend struct {
 	program atomic.Pointer[lateProgram] // nil: it has not been started
 	decided chan struct{}               // closed when it has been, or when it never will be
 
-	mu   sync.Mutex // of those who decide; those of the Term and of the Pool come before and after
+	mu   sync.Mutex // of the decision; the locks of the Term and of the Pool come before and after
 	over bool       // decided is closed
 	code int        // of one that was never started; set before decided is closed
 }
@@ -226,7 +226,7 @@ func (b *lateBackend) tree() *processTree {
 	return nil
 }
 
-// outlives: what has not been started has nothing that could go on.
+// outlives: an unstarted program cannot outlive anything.
 func (b *lateBackend) outlives() bool {
 	p := b.program.Load()
 	if p == nil {

@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// Process is a program on pipes that is no terminal: nobody watches it and nothing is kept of what
-// it prints. Signal, Hangup, Wait and Pid are as for a terminal's processes, and may be called by
-// any goroutine.
+// Process is a program on pipes without a terminal: nobody watches it and its output is not kept.
+// Signal, Hangup, Wait and Pid are as for a terminal's processes, and may be called by any
+// goroutine.
 type Process struct {
 	*child
 	// Stdin is the program's input, Stdout and Stderr its outputs. They have deadlines and must be

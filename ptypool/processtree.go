@@ -16,8 +16,7 @@ import (
 //
 //  1. The process session: everything that descends from the leader and did not call setsid(2).
 //  2. The marker, read from /proc/PID/environ: everything that was executed with the terminal's
-//     environment, in whatever process session it is and whoever its parent is now (setsid,
-//     daemons that fork twice).
+//     environment, in any process session and with any parent (setsid, daemons that fork twice).
 //  3. The marker's tag, which also processes have whose environment was cleared, and their
 //     children: see package proctag.
 //  4. Descent from any of those, and having been recognised once before.
@@ -47,8 +46,8 @@ func newProcessTree(leader int, marker string) *processTree {
 		known: make(map[procID]struct{})}
 }
 
-// collect is wait4(2) for the leader, which must be a child of this process. ended says that its
-// status was collected.
+// collect is wait4(2) for the leader, which must be a child of this process. ended: its status was
+// collected.
 func (tree *processTree) collect(ws *syscall.WaitStatus, options int) (ended bool, err error) {
 	if options&unix.WNOHANG == 0 {
 		// This blocks. Wait without collecting first, so that the lock is not held meanwhile.

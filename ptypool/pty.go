@@ -212,9 +212,9 @@ func signalOfChar(fd int, char byte) syscall.Signal {
 	return unix.SIGINT
 }
 
-// DiscardInput empties both places where unread input waits: what was written and has not reached
-// the line discipline yet (to the master, that is its output), and the line discipline's own
-// buffer, which can be flushed from the slave's side only.
+// DiscardInput empties both buffers of unread input: what has not reached the line discipline yet
+// (to the master, that is its output), and the line discipline's own buffer, which can be flushed
+// from the slave's side only.
 func (b *ptyBackend) DiscardInput() error {
 	return b.control(func(fd int) error {
 		if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH); err != nil {

@@ -1,7 +1,7 @@
 package ptypool
 
-// InputQueued reports whether some input is queued that the program has not taken yet. What waits
-// in the pty does not count.
+// InputQueued reports whether input is queued that the program has not accepted yet. Input in the
+// pty does not count.
 func (t *Term) InputQueued() bool {
 	t.in.mu.Lock()
 	defer t.in.mu.Unlock()

@@ -2,7 +2,7 @@ package ptypool
 
 import "termhost/ptypool/vt"
 
-// Restored says how to make a Term again that an earlier process had.
+// Restored describes a Term of an earlier process.
 type Restored struct {
 	Cols, Rows int
 	VT         vt.Options
@@ -27,9 +27,9 @@ func (p *Pool) Restore(r Restored, h Handler) *Term {
 	return t
 }
 
-// Replay gives a restored terminal output that its handler has logged before: the handler is told
-// what the parser finds in it, but not Output. The lock must be held. p is not kept. A panic of the
-// parser or the handler ends the replay: what follows is ignored.
+// Replay feeds a restored terminal output that its handler has logged before: the handler gets what
+// the parser finds in it, but not Output. The lock must be held. p is not kept. A panic of the
+// parser or the handler ends the replay, and the rest is ignored.
 func (t *Term) Replay(p []byte) {
 	if t.broken {
 		return

@@ -11,7 +11,7 @@ import (
 // command interpreter").
 const scriptShell = "/bin/sh"
 
-// headBytes is how much of a program is read to tell what it is: as much as Linux reads
+// headBytes is how much of a program is read to identify it: as much as Linux reads
 // (BINPRM_BUF_SIZE).
 const headBytes = 256
 

@@ -149,7 +149,7 @@ func (t *Term) Pid() int {
 	return t.backend.Pid()
 }
 
-// Outlives reports whether the terminal goes on when this process ends, because a keeper has it.
+// Outlives reports whether the terminal survives this process's end, because a keeper has it.
 func (t *Term) Outlives() bool {
 	b, ok := t.backend.(interface{ outlives() bool })
 	return ok && b.outlives()

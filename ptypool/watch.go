@@ -50,9 +50,9 @@ func (w *watch) wait(ready func() bool) error {
 	return w.raw.Read(func(uintptr) bool { return ready() })
 }
 
-// arm sets the events to wait for, besides the hangup; 0 disarms. The caller must poll fd after it
-// has armed: an epoll instance whose events nobody takes out does not report what was there
-// already when it was armed.
+// arm sets the events to wait for, besides the hangup; 0 disarms. The caller must poll fd after
+// arming: an epoll instance does not report an event that was there before if its earlier events
+// were not taken out.
 func (w *watch) arm(fd uintptr, events uint32) {
 	// It fails only on a closed watch, which wait reports.
 	_ = w.raw.Control(func(ep uintptr) {

@@ -126,8 +126,8 @@ func outputLimit(asked *wire.ByteLimit) int {
 	return int(*asked)
 }
 
-// fail makes t the terminal of a command that could not be started. It returns false, and leaves t
-// as it is, if that is not what err says.
+// fail makes t the terminal of a command that could not be started. It returns false, and does not
+// change t, if err says something else.
 func (t *terminal) fail(err error) bool {
 	var start *ptypool.StartError
 	if !errors.As(err, &start) || start.Kind == nil || start.Kind == ptypool.ErrBadDir {

@@ -11,8 +11,7 @@
 // answered in ten minutes, it has exited with 126, and its output says why.
 //
 // A terminal belongs to the connection that made it. No other connection knows its ACP id, and when
-// the connection ends the terminal is killed and released. But if it is the host that ends, or is
-// killed, the terminal goes on: it belongs to the next connection of the same principal and
-// clientId to the next host. If none comes within the host's ClientGrace, it is killed and released
-// then.
+// the connection ends the terminal is killed and released. But if the host ends, or is killed, the
+// terminal is restored by the next host and belongs to the next connection of the same principal
+// and clientId. If none comes within the host's ClientGrace, it is killed and released.
 package acp

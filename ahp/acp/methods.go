@@ -28,7 +28,7 @@ func NewMethods(h *host.Host, log *slog.Logger) *Methods {
 		log = slog.New(slog.DiscardHandler)
 	}
 	m := &Methods{host: h, log: log, shelves: map[string]*shelf{}, left: map[owner][]*terminal{}}
-	m.recall()
+	m.restore()
 	return m
 }
 

@@ -41,7 +41,7 @@ func (m *Methods) nextRelease() uint64 {
 	return m.releases
 }
 
-// hold notes that a terminal of p's has exited while the agent still has it.
+// hold records that a terminal of p's has exited while the agent still has it.
 func (m *Methods) hold(p authz.Principal, t *host.Terminal) {
 	m.mu.Lock()
 	over := push(&m.shelfOf(p).held, exited{Terminal: t}, keepHeld)
@@ -49,8 +49,8 @@ func (m *Methods) hold(p authz.Principal, t *host.Terminal) {
 	m.forget(p, over)
 }
 
-// shelve notes that a terminal of p's has both exited and been released. held: hold was told of it,
-// which may have had it forgotten since.
+// shelve records that a terminal of p's has both exited and been released. held: hold was called
+// for it, and may have had it forgotten since.
 func (m *Methods) shelve(p authz.Principal, t exited, held bool) {
 	m.mu.Lock()
 	sh := m.shelfOf(p)
@@ -82,8 +82,7 @@ func (m *Methods) shelfOf(p authz.Principal) *shelf {
 	return m.shelves[p.ID]
 }
 
-// push puts t into its place in a list that may have as many as most, and returns what is then off
-// the list.
+// push inserts t into a list of at most most items, and returns what is then dropped.
 func push(list *[]exited, t exited, most int) (over []exited) {
 	at, _ := slices.BinarySearchFunc(*list, t, exited.compare)
 	*list = slices.Insert(*list, at, t)
@@ -93,7 +92,7 @@ func push(list *[]exited, t exited, most int) (over []exited) {
 	return over
 }
 
-// forget has the host forget terminals. What they had left in the background goes on.
+// forget has the host forget terminals. Their background processes run on.
 func (m *Methods) forget(p authz.Principal, list []exited) {
 	for _, t := range list {
 		_ = m.host.Forget(p, t.Terminal) // what a person holds by now stays theirs

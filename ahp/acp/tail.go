@@ -33,7 +33,7 @@ func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
 }
 
-// missed notes that output is missing, or its beginning.
+// missed records that output is missing, or its beginning.
 func (t *tail) missed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

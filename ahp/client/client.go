@@ -13,7 +13,7 @@ import (
 	"termhost/ahp"
 )
 
-// Config is what a Client is made from. Dial is required.
+// Config configures a Client. Dial is required.
 type Config struct {
 	Dial Dialer
 	// ClientID is the client's name at the host; "": a random one. If another
@@ -32,12 +32,12 @@ type Config struct {
 	Keepalive time.Duration
 	// MirrorBytes bounds the output that a mirror keeps, in bytes; 4 MiB.
 	MirrorBytes int
-	// OnState, if not nil, is told of every connection and every loss. The
-	// client's own goroutine calls it; it must not block or call the Client.
+	// OnState, if not nil, is called with every connection and every loss. The client's own
+	// goroutine calls it; it must not block or call the Client.
 	OnState func(State)
-	// OnAction, if not nil, is told of actions on channels that have no mirror,
-	// such as the end of a client-executed terminal of this client's. The client's
-	// own goroutine calls it; it must not block or call the Client.
+	// OnAction, if not nil, gets actions on channels without a mirror, such as the end of a
+	// client-executed terminal of this client's. The client's own goroutine calls it; it must not
+	// block or call the Client.
 	OnAction func(channel string, a ahp.Action)
 	// Log gets connections and losses; nil: they are not logged.
 	Log *slog.Logger
@@ -48,9 +48,8 @@ type State struct {
 	Connected bool
 	// Conn numbers the connections, from 1; see [Client.Post].
 	Conn int64
-	// Resumed says that the host still knew this client. Owned then has the
-	// client-executed terminals that the client owns, and those of its own that
-	// the host has ended.
+	// Resumed says that the host still knew this client. Owned then has the client-executed
+	// terminals that the client owns, also those that the host has ended.
 	Resumed bool
 	Owned   map[string]ahp.OwnedTerminal
 	// Err is why the connection was lost; nil if connected.
@@ -151,7 +150,7 @@ func (c *Client) Done() <-chan struct{} { return c.done }
 // Err returns why the client has ended; nil while it has not.
 func (c *Client) Err() error { return context.Cause(c.ctx) }
 
-// run connects, tells first how that went, and keeps the client connected.
+// run connects, reports the result to first, and keeps the client connected.
 func (c *Client) run(ctx context.Context, first chan<- error) {
 	defer close(c.done)
 	dialCtx, stop := context.WithCancel(ctx)

@@ -33,7 +33,7 @@ type connection struct {
 
 	// Guarded by Client.mu.
 	calls map[int64]*call // by id
-	over  bool            // no more calls are answered
+	over  bool            // calls are not answered any more
 }
 
 // connect makes a connection and calls greet, which begins the conversation on it.
@@ -137,7 +137,7 @@ type message struct {
 	Error  *ahp.Error      `json:"error"`
 }
 
-// readOne reads a message and does what it says.
+// readOne reads and handles a message.
 func (c *Client) readOne(conn *connection) error {
 	msg, err := conn.transport.Read()
 	conn.heard.Store(true)

@@ -20,8 +20,7 @@ import (
 // other it tries again later.
 type Dialer func(ctx context.Context) (transport.Transport, error)
 
-// ErrRefused says that the host does not let this client in, and that trying again
-// would not change that.
+// ErrRefused says that the host refuses this client, and would again.
 var ErrRefused = errors.New("client: refused by the host")
 
 // HandshakeError is the host's answer to a WebSocket handshake that failed. It

@@ -88,8 +88,8 @@ func (c *Client) post(ctx context.Context, conn *connection, channel string, a a
 	return seq, nil
 }
 
-// forget stops waiting for the answer to an action. It is false if the answer has
-// been told already.
+// forget stops waiting for the answer to an action. It returns false if the answer has been
+// delivered.
 func (c *Client) forget(seq int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,8 +105,8 @@ func (c *Client) failPendingLocked(err error) {
 	}
 }
 
-// apply applies an action to its mirror, unless it was rejected, and tells the
-// sender if that was this client.
+// apply applies an action to its mirror, unless it was rejected, and answers the sender if that was
+// this client.
 func (c *Client) apply(e *ahp.Envelope) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

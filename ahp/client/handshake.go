@@ -99,8 +99,8 @@ func (c *Client) dropMirrorLocked(uri string) {
 	}
 }
 
-// resume continues the conversation where the last connection was lost. If the
-// host does not know this client any more, it begins a new one.
+// resume continues where the last connection was lost. If the host does not know this client any
+// more, it begins anew.
 func (c *Client) resume(ctx context.Context, conn *connection) error {
 	c.mu.Lock()
 	last := c.lastSeq

@@ -8,7 +8,7 @@ import (
 	"termhost/ahp"
 )
 
-// errSilent is why a connection ends on which the host sends nothing any more.
+// errSilent ends a connection on which the host has stopped sending.
 var errSilent = errors.New("client: the host does not answer")
 
 // silences is for how many intervals of Config.Keepalive the host may be silent,

@@ -9,8 +9,8 @@ import (
 	"termhost/ahp"
 )
 
-// Mirror is a channel's state as this client knows it. It goes on changing until
-// it is closed or fails. All methods may be called concurrently.
+// Mirror is a channel's state as this client knows it. It changes until it is closed or fails. All
+// methods may be called concurrently.
 type Mirror struct {
 	client *Client
 	uri    string
@@ -38,8 +38,8 @@ func (m *Mirror) Seq() uint64 {
 	return m.seq
 }
 
-// Err returns why the state does not change any more: ErrGone, ErrClosed, or why
-// the client ended. nil: it still changes.
+// Err returns why the state has stopped changing: ErrGone, ErrClosed, or why the client ended. nil:
+// it still changes.
 func (m *Mirror) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +122,7 @@ func (m *Mirror) look(ok func() bool) (done bool, changed <-chan struct{}, err e
 	return false, m.changedLocked(), m.err
 }
 
-// Close ends one Subscribe; with the last one the host is told to send no more.
+// Close ends one Subscribe; the last one unsubscribes at the host.
 func (m *Mirror) Close() {
 	c := m.client
 	c.mu.Lock()

@@ -102,7 +102,7 @@ func statements(line string) (parsed []*syntax.Stmt, failure error) {
 		}
 	}()
 	parser := syntax.NewParser(syntax.RecoverErrors(8)) // of another shell's syntax, for example
-	// The loop has no break: the iterator of v3.14.1 may go on after one, which panics.
+	// The loop has no break: the iterator of v3.14.1 may continue after one, and panic.
 	for stmt, err := range parser.StmtsSeq(strings.NewReader(line)) {
 		if err != nil {
 			failure = err
@@ -113,7 +113,7 @@ func statements(line string) (parsed []*syntax.Stmt, failure error) {
 	return parsed, failure
 }
 
-// unknown stands for what a shell expands, in a word.
+// unknown replaces what a shell expands, in a word.
 const unknown = "$"
 
 // wordsOf returns the words of a command without their quotes; nil if expansion decides which

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Program returns the name of the program that a command, which has one word at least, is most
-// likely about. Agents send "bash -lc 'cd x && FOO=1 timeout 60 npm test'" and mean npm. It is what
-// a terminal is named after: for people, so a guess is good enough.
+// Program returns the name of the program that a command, of at least one word, is most likely
+// about. Agents send "bash -lc 'cd x && FOO=1 timeout 60 npm test'" and mean npm. Terminals are
+// named after it; a guess is good enough for people.
 func Program(argv []string) string {
 	const deep = 8 // launchers in launchers
 	base := path.Base(argv[0])

@@ -47,7 +47,7 @@ const (
 type Encoder struct {
 	Version int // V2 or V3
 
-	told int64 // the time of the last event, in ms, as version 3 has told it
+	told int64 // the time of the last event, in ms, as version 3 has written it
 }
 
 // writeBytes is how much Write writes at a time.

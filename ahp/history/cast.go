@@ -35,7 +35,7 @@ func (c *Cast) playable() *Cast {
 	return c
 }
 
-// unknownExit is the status of a program of which nobody knows how it ended.
+// unknownExit is the status of a program whose exit status is unknown.
 const unknownExit = -1
 
 // mergedBytes is how much output that came at one time is one event.

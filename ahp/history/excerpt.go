@@ -11,8 +11,7 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// ExcerptOf says which part of a terminal's log is meant. At most one field is set; none: all of
-// it.
+// ExcerptOf selects a part of a terminal's log. At most one field is set; none: all of it.
 type ExcerptOf struct {
 	Last    bool      // the output of the last command
 	Command int       // the output of the Nth command of [Excerpt.Commands], counted from 1
@@ -27,11 +26,11 @@ type Excerpt struct {
 	Truncated bool
 }
 
-// ErrNoCommandYet says that a terminal's shell has not run a command, as far as is retained.
+// ErrNoCommandYet says that a terminal's shell has not run a command that is retained.
 var ErrNoCommandYet = errors.New("its shell has run no command yet")
 
-// Part returns a part of e, which is all that is retained. It returns [ErrNoCommandYet], or that
-// there is no such command. Of what was printed since a time see [Log.Since].
+// Part returns a part of e, an excerpt of all that is retained. It fails with [ErrNoCommandYet], or
+// if there is no such command. For Since use [Log.Since].
 func (e Excerpt) Part(of ExcerptOf) (Excerpt, error) {
 	if !of.Last && of.Command == 0 {
 		return e, nil
@@ -59,9 +58,9 @@ func (e Excerpt) Part(of ExcerptOf) (Excerpt, error) {
 	return e, nil
 }
 
-// Since returns what was printed at since or later and before the log position before. Its State is
-// that of all, an excerpt of the same terminal, but for the content. Errors are those of
-// [Log.Read].
+// Since returns the output since a time, of that before the position before in the log. all is an
+// excerpt of the same terminal, whose State the result has, but for the content. Errors are those
+// of [Log.Read].
 func (l *Log) Since(w Work, all Excerpt, since time.Time, before int64) (Excerpt, error) {
 	e := Excerpt{State: all.State}
 	content := sinceContent{since: since}
@@ -77,10 +76,10 @@ func (l *Log) Since(w Work, all Excerpt, since time.Time, before int64) (Excerpt
 	return e, nil
 }
 
-// sinceContent makes content of the items since a time.
+// sinceContent builds content from the items since a time.
 type sinceContent struct {
 	since time.Time
-	first time.Time // of what there is
+	first time.Time // of the first item
 	parts []ahp.Part
 }
 
@@ -121,8 +120,8 @@ func (e *Excerpt) Raw() (pieces [][]byte) {
 	return pieces
 }
 
-// Text returns the output as plain text, as a screen of the terminal's size shows it that was blank
-// before. Lines that were wrapped are joined. When the work ends, some is missing.
+// Text returns the output as plain text, as a blank screen of the terminal's size would show it.
+// Wrapped lines are joined. If the work ends early, some is missing.
 func (e *Excerpt) Text(w Work) []byte {
 	defer w.Rest()
 	pieces, size := e.Raw(), 0

@@ -10,7 +10,7 @@ const (
 	// logFrameBytes is how much output there is between the keyframes of a log: it is read in some
 	// milliseconds.
 	logFrameBytes = 256 << 10
-	// cacheBytes is how much memory the keyframes of all logs take: those of some large ones.
+	// cacheBytes bounds the memory of the keyframes of all logs: those of some large ones.
 	cacheBytes = 8 << 20
 	// cacheLogs is how many logs have keyframes. The scrollback of each may be in a file.
 	cacheLogs = 8
@@ -91,7 +91,7 @@ func (x *Index) dropLocked() {
 	x.survey, x.chains, x.bytes = survey{}, nil, 0
 }
 
-// surveyed returns what is known of the log.
+// surveyed returns the last survey of the log.
 func (x *Index) surveyed() survey {
 	if x == nil {
 		return survey{}
@@ -101,8 +101,8 @@ func (x *Index) surveyed() survey {
 	return x.survey
 }
 
-// learn takes over what was found. What does not go with it is forgotten: a log whose oldest
-// records were overwritten, or that was cleared, is read anew.
+// learn stores a survey, and forgets what it contradicts: a log that was cleared, or whose oldest
+// records were overwritten, is read anew.
 func (x *Index) learn(s *survey) {
 	s.own = false
 	if x == nil {

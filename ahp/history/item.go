@@ -22,7 +22,7 @@ const (
 	// command's.
 	Began    Kind = "command"
 	Finished Kind = "finished"
-	// Gap says that output is missing. What follows draws the screen as it is after the gap.
+	// Gap: output is missing. The next item draws the screen as it is after the gap.
 	Gap Kind = "gap"
 	// Exited is the end of the terminal. Nothing follows.
 	Exited Kind = "exited"
@@ -30,8 +30,8 @@ const (
 
 // Item is something that a terminal's log holds.
 type Item struct {
-	// At is where in the log the item is: how many bytes had been printed when the record that it
-	// comes from was made. It stays the same when the host is restarted.
+	// At is the item's position in the log: how many bytes had been printed when its record was
+	// made. It is the same after a restart of the host.
 	At   int64
 	Time time.Time
 	Kind Kind
@@ -45,7 +45,7 @@ type Item struct {
 }
 
 // Place is a place in a history: behind the first Items of the items at the position At. It stays
-// the same when the terminal goes on and when the host is restarted.
+// the same when the terminal runs on and when the host is restarted.
 type Place struct {
 	At    int64 `json:"at"`
 	Items int   `json:"items"`
@@ -74,12 +74,12 @@ func (i *Item) draw(screen *vt.Screen) {
 	}
 }
 
-// gapText is what is shown where output is missing. CAN ends whatever sequence was begun.
+// gapText is shown where output is missing. CAN ends a partial sequence.
 func (i *Item) gapText() []byte {
 	return fmt.Appendf(nil, "\x18\x1b[m\r\n%s\r\n", GapText(i.Missing, i.Reason))
 }
 
-// GapText says where output is missing how many bytes of it are, if that is known, and why.
+// GapText says where output is missing, how much in bytes, if known, and why.
 func GapText(missing int64, why string) string {
 	if missing <= 0 {
 		return "[termhost: output is missing here: " + why + "]"
@@ -108,7 +108,7 @@ func NewCommand(c *ahp.Command) *Command {
 	}
 }
 
-// LineText returns the line for people, on one line.
+// LineText returns the command line for display, on one line.
 func (c *Command) LineText() string {
 	return vt.Printable(strings.ReplaceAll(c.Line, "\n", " "))
 }

@@ -2,8 +2,8 @@ package history
 
 import "sort"
 
-// keyframes are states at some places of what is played, in their order. They are never changed:
-// who goes on from one does so with a clone.
+// keyframes are states at some places of a log, in order. They never change: a reader starts from a
+// clone.
 type keyframes[S any] struct {
 	list  []keyframe[S]
 	bytes int // what all take

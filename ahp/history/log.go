@@ -8,7 +8,7 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// Log is what a terminal has printed, or a recording of it. Its methods may be called concurrently.
+// Log is a terminal's output, or a recording of it. Its methods may be called concurrently.
 type Log struct {
 	// ID is the terminal's. The IDs of its commands begin with it.
 	ID string
@@ -20,18 +20,19 @@ type Log struct {
 	Whole bool
 
 	Format Format
-	// Allowed is called before the log is read. An error refuses that. nil: it is allowed.
+	// Allowed is called before the log is read. Its error refuses that. nil: it is allowed.
 	Allowed func() error
-	// Records calls visit with the log's records, oldest first, until visit returns false. from is
-	// given where the log starts, and returns where to begin, at once: it may be called with a lock
-	// held. Payloads are valid only during the call. It fails with [ErrNotLogged] before it has
-	// called visit if nothing is logged.
+	// Records calls visit with the log's records, oldest first, until visit returns false. from
+	// gets the log's start and returns where to begin. It must not block: a lock may be held.
+	// Payloads are valid only during the call. If there is no log, it fails with [ErrNotLogged]
+	// before it calls visit.
 	Records Records
-	// Outline returns the state that a log begins with that has no checkpoint there.
+	// Outline returns the initial state of a log that does not begin with a checkpoint.
 	Outline func() Checkpoint
-	// Retained returns what is to be read where nothing is logged; nil: nothing is.
+	// Retained returns the output of a terminal without a log; nil: there is none.
 	Retained func() (Retained, error)
-	// Ended returns how the terminal has ended; nil: it runs. A nil function: the log says that.
+	// Ended returns how the terminal has ended; nil: it runs. If the function is nil, the log has
+	// that.
 	Ended func() *End
 
 	// Index keeps keyframes of the log; nil: none are kept.
@@ -50,17 +51,17 @@ type Records func(
 	from func(start termlog.Spot) termlog.Spot, visit func(termlog.Record) bool,
 ) error
 
-// ErrNotLogged says that there is no log of what a terminal printed.
+// ErrNotLogged says that a terminal has no log.
 var ErrNotLogged = errors.New("history: what the terminal printed is not in its log")
 
-// errEnded says that a log cannot be read any more.
+// errEnded says that a log has become unreadable.
 var errEnded = errors.New("history: the log has ended while it was read")
 
 // Format decodes what the host has written into a log.
 type Format interface {
 	Checkpoint(payload []byte) (c Checkpoint, ok bool)
-	// Event returns an action; nil: none that is known. parsed: the output before it has brought
-	// it, and brings it again.
+	// Event returns an action; nil: an unknown one. parsed: it was parsed from the output before
+	// it, and parsing that again yields it again.
 	Event(payload []byte) (a ahp.Action, parsed bool)
 	Exit(payload []byte) *End // nil: it is none
 }
@@ -68,7 +69,7 @@ type Format interface {
 // Checkpoint is a state from which the records behind it can be followed.
 type Checkpoint struct {
 	Cols, Rows int
-	Commands   int                          // how many the shell has told of
+	Commands   int                          // number of commands reported by the shell
 	Running    *ahp.TerminalCommandExecuted // the command that runs; nil: none does
 	Marks      string                       // brings a parser to the state of shell integration
 	Redraw     []byte                       // draws the screen on a blank one of that size
@@ -80,21 +81,21 @@ type End struct {
 	ExitCode *int // nil: unknown
 }
 
-// Retained is what a host knows of a terminal's output without a log.
+// Retained is a terminal's output that a host has without a log.
 type Retained struct {
 	State           ahp.TerminalState
 	Truncated       bool // the beginning is gone
 	Created, Exited time.Time
 }
 
-// Work is what a request costs that takes long. It is done in pieces.
+// Work is the cost of a long request, which is done in pieces.
 type Work interface {
-	// Step is called before each piece of work, which may take some milliseconds, and may wait for
-	// a turn. An error says why the work ends.
+	// Step is called before each piece of work, which may take some milliseconds. It may block
+	// until it is the request's turn. An error ends the work.
 	Step() error
-	// Rest gives the turn back. It is called in the end.
+	// Rest ends the turn. It is called at the end.
 	Rest()
 }
 
-// goesOn is Step for those who need not know why it is not to go on.
+// goesOn is Step as a condition, without the reason.
 func goesOn(w Work) func() bool { return func() bool { return w.Step() == nil } }

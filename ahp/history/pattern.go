@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern finds lines in text. It is made for much text and few matches: whole blocks are
-// looked through for what must be in every match, and only lines that have it are looked at. It may
-// be used concurrently.
+// Pattern finds lines in text. It is made for much text and few matches: blocks are searched for a
+// text that every match must contain, and only lines with it are matched. It may be used
+// concurrently.
 type Pattern struct {
 	line *regexp.Regexp // for one line
 	size int            // of line, in instructions
@@ -88,8 +88,8 @@ func foldable(s string) (longest string) {
 	return strings.ToLower(longest)
 }
 
-// crossesLines makes the ends of the text in a pattern those of a line, and reports whether a match
-// may go beyond one.
+// crossesLines changes a pattern's anchors of the text to those of a line, and reports whether a
+// match may cross lines.
 func crossesLines(tree *syntax.Regexp) (crosses bool) {
 	switch tree.Op {
 	case syntax.OpBeginText:

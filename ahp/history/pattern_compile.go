@@ -10,9 +10,9 @@ import (
 const (
 	// maxPattern bounds a regular expression, in bytes: far more than anybody types.
 	maxPattern = 1 << 10
-	// maxInstructions bounds what it is compiled to. As many steps are made for each byte of
-	// output in the worst case, and some 100 bytes are kept for each. Repetitions such as
-	// \pL{1000} make a short expression large.
+	// maxInstructions bounds the compiled program. In the worst case each byte of output costs as
+	// many steps, and each instruction some 100 bytes of memory. Repetitions such as \pL{1000} make
+	// a short expression large.
 	maxInstructions = 5000
 )
 

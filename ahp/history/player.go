@@ -27,7 +27,7 @@ type Player struct {
 	played
 	begin  played
 	frames keyframes[played]
-	goOn   func() bool
+	more   func() bool
 }
 
 // played is where a Player is.
@@ -66,15 +66,15 @@ func NewPlayer(h Header, events []Event, idle time.Duration) *Player {
 	return p
 }
 
-// While has goOn called before each event that is played or looked through. A method during which
-// it returns false does nothing more, and leaves the Player at any moment.
-func (p *Player) While(goOn func() bool) { p.goOn = goOn }
+// While sets a function that is called before each event is played or searched. A method during
+// which it returns false ends early.
+func (p *Player) While(more func() bool) { p.more = more }
 
 // goesOn reports whether the next event may be played.
-func (p *Player) goesOn() bool { return p.goOn == nil || p.goOn() }
+func (p *Player) goesOn() bool { return p.more == nil || p.more() }
 
-// Screen returns the screen as it is at the present moment. It is the Player's, and another one
-// after each call of its other methods.
+// Screen returns the present screen. It is the Player's, and may be another one after each call of
+// a method.
 func (p *Player) Screen() *vt.Screen { return p.screen }
 
 // Length returns the time of the last event.
@@ -115,7 +115,7 @@ func (p *Player) Advance(at time.Duration) {
 	p.goTo(n)
 }
 
-// Step plays the next frame: output, or a new size, with what comes before it. At the end it does
+// Step plays the next frame: output or a new size, and the events before it. At the end it does
 // nothing.
 func (p *Player) Step() {
 	for p.next < len(p.events) {

@@ -7,9 +7,9 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// Find goes to where text is printed next, on one line, or if it is not printed any more, to where
-// it is printed first. It reports whether it ever is. Capitals count if there are any in text. It
-// is found though there are escape sequences between its characters, or pauses.
+// Find goes to the next place where text is printed, on one line, or if there is none, to the
+// first. It reports whether there is any. Case matters if text has capitals. Escape sequences and
+// pauses between the characters do not matter.
 func (p *Player) Find(text string) bool {
 	return text != "" && (p.find(text, p.next, len(p.events)) || p.find(text, 0, p.next))
 }
@@ -19,7 +19,7 @@ func (p *Player) find(text string, from, to int) bool {
 	want := []byte(text)
 	fold := strings.ToLower(text) == text
 	var strip vt.Stripper
-	var line []byte // the end of what was printed on the line
+	var line []byte // the end of the line so far
 	for i := from; i < to && p.goesOn(); i++ {
 		if p.events[i].Kind != Output {
 			continue

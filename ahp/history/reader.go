@@ -11,11 +11,10 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// Read calls visit with what the log holds, in order, until visit returns false. What is not
-// followed by anything yet, such as half a character, is left out as long as the terminal runs. If
-// the log's beginning is gone the items after the first begin with output that draws the screen as
-// it was, and truncated is true. It returns what [Log.Allowed] does, and the error of the work's
-// end. The terminal goes on meanwhile.
+// Read calls visit with the log's items, in order, until visit returns false. While the terminal
+// runs, a partial character or sequence at the end is left out. truncated: the log's beginning is
+// gone, and the items after the first begin with output that draws the screen as it was. Errors are
+// those of [Log.Allowed], of Records and of the work. The terminal may run meanwhile.
 func (l *Log) Read(w Work, visit func(*Item) bool) (truncated bool, err error) {
 	r := newReader(l, w, visit)
 	err = r.read(nil)
@@ -56,7 +55,7 @@ type state struct {
 	truncated bool
 	commands  int // how many the shell has told of
 	running   *Command
-	began     time.Time // when that was, more exactly than it is told
+	began     time.Time // its time, more exact than reported
 
 	first int64 // the position of the first item; -1: none has come
 	place Place // behind the last item
@@ -69,7 +68,7 @@ func newReader(l *Log, w Work, visit func(*Item) bool) *reader {
 		state: state{first: -1, place: Place{At: -1}}}
 }
 
-// clone returns a state that goes on by itself.
+// clone returns an independent copy of the state.
 func (s state) clone() state {
 	if s.screen != nil {
 		s.screen = s.screen.Clone()
@@ -98,14 +97,14 @@ func (r *reader) read(usable func(*state) bool) error {
 	return err
 }
 
-// readLogged is read for what is logged.
+// readLogged is read for a log.
 func (r *reader) readLogged(usable func(*state) bool) error {
 	if err := r.look(); err != nil {
 		return err
 	}
 	r.walk.cleared, r.walk.Blind = r.survey.cleared, !r.survey.followed
 	var keep *chain
-	var frame *state // to go on from; nil: none, or that is done
+	var frame *state // where to start; nil: nowhere, or done
 	resume := func() {
 		if frame != nil {
 			r.state, frame = frame.clone(), nil
@@ -188,13 +187,13 @@ func (r *reader) Begin(payload []byte) bool {
 func (r *reader) Passed([]byte)     {}
 func (r *reader) Unfollowed([]byte) {}
 
-// Gap ends whatever sequence was begun, with CAN.
+// Gap ends a partial sequence with CAN.
 func (r *reader) Gap(n int64, why string) {
 	r.screen.Feed([]byte{0x18}, nil)
 	r.emit(Item{Kind: Gap, Missing: n, Reason: why})
 }
 
-// Clear has what follows handed out.
+// Clear starts the visit of items.
 func (r *reader) Clear() {
 	if r.running != nil {
 		r.emit(Item{Kind: Began, Command: r.running})

@@ -19,7 +19,7 @@ func (r *reader) readRetained() error {
 	return nil
 }
 
-// visit calls visit with what is retained, until that returns false.
+// visit calls visit with the retained items until that returns false.
 func (ret *Retained) visit(visit func(*Item) bool) {
 	st, at, over := &ret.State, ret.Created, false
 	emit := func(i Item) {

@@ -11,10 +11,11 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// Search is what to look for in a log.
+// Search says what to search a log for.
 type Search struct {
 	Pattern *Pattern
-	// Command has only the output of commands looked at whose line contains it; "": all output.
+	// Command restricts the search to the output of commands whose line contains it; "": all
+	// output.
 	Command string
 	Context int // how many lines before and behind one that matches are found as well
 }
@@ -30,9 +31,9 @@ type Line struct {
 // searchBlock is how much text is looked through at a time, in bytes.
 const searchBlock = 256 << 10
 
-// Search calls found with the lines of what a terminal has printed, in order, until found returns
-// false. Lines are as [vt.Lines] makes them of what is in the log, or if there is none, of what is
-// retained. It returns an error as [Log.Read] does. found must not wait for anybody.
+// Search calls found with the matching lines of a terminal's output, and their context, in order,
+// until found returns false. Lines are those of [vt.Lines] for what is logged, or if there is no
+// log, retained. Errors are those of [Log.Read]. found must not block.
 func (l *Log) Search(w Work, s Search, found func(*Line) bool) error {
 	if err := l.allowed(); err != nil {
 		return err
@@ -55,7 +56,7 @@ func (l *Log) Search(w Work, s Search, found func(*Line) bool) error {
 	return err
 }
 
-// whole has all records of a log read.
+// whole reads all records of a log.
 func whole(start termlog.Spot) termlog.Spot { return start }
 
 // searcher searches one log. As a Visitor it does so without parsing it.
@@ -65,7 +66,7 @@ type searcher struct {
 	log   *Log
 	work  Work
 	found func(*Line) bool
-	over  bool  // found has returned false, or nobody waits any more
+	over  bool  // found has returned false, or the work has ended
 	err   error // of the work
 
 	lines *vt.Lines
@@ -89,8 +90,8 @@ type lineTimes struct {
 	at  time.Time
 }
 
-// survey looks for what has to be known before: the log says at its end what was cleared. byItem:
-// there are commands that are looked for, so the log has to be parsed.
+// survey reads the log for what must be known before: what was cleared, which stands behind it, and
+// byItem: there are commands to search, so the log must be parsed.
 func (sr *searcher) survey() (byItem bool, err error) {
 	err = sr.log.Records(whole, func(r termlog.Record) bool {
 		if r.Kind == termlog.Event {
@@ -104,7 +105,7 @@ func (sr *searcher) survey() (byItem bool, err error) {
 	return byItem, err
 }
 
-// names reports whether an event is the begin of a command that is looked for.
+// names reports whether an event is the begin of a command to search.
 func (sr *searcher) names(payload []byte) bool {
 	a, _ := sr.log.Format.Event(payload)
 	begun, ok := a.(ahp.TerminalCommandExecuted)
@@ -182,7 +183,7 @@ func (sr *searcher) data(p []byte, at time.Time) {
 	}
 }
 
-// mark notes when the lines of the block were ended.
+// mark records when the lines of the block were ended.
 func (sr *searcher) mark() {
 	if n := len(sr.ends); n > 0 && sr.ends[n-1].at.Equal(sr.at) {
 		sr.ends[n-1].end = len(sr.block)
@@ -191,21 +192,21 @@ func (sr *searcher) mark() {
 	}
 }
 
-// rest looks at what has not been looked at.
+// rest searches what is left.
 func (sr *searcher) rest() {
 	sr.block = sr.lines.AppendRest(sr.block)
 	sr.mark()
 	sr.look()
 }
 
-// cut comes where output does not follow what was before it.
+// cut is called where output does not continue the output before it.
 func (sr *searcher) cut() {
 	sr.rest()
 	*sr.lines = vt.Lines{}
 	sr.before, sr.after, sr.apart = sr.before[:0], 0, true
 }
 
-// look looks through the block, and empties it.
+// look searches the block and empties it.
 func (sr *searcher) look() {
 	sr.text.Set(sr.block)
 	for from := 0; from < len(sr.block) && !sr.stopped(); {
@@ -228,7 +229,7 @@ func (sr *searcher) look() {
 	sr.block, sr.ends = sr.block[:0], sr.ends[:0]
 }
 
-// pass takes lines that do not match.
+// pass handles lines that do not match.
 func (sr *searcher) pass(from, to int) {
 	for sr.after > 0 && from < to {
 		line, _, _ := bytes.Cut(sr.block[from:to], []byte{'\n'})

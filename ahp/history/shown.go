@@ -22,15 +22,15 @@ type Shown struct {
 // AllLines keeps all lines of a [Shown] that have left its screen.
 const AllLines = math.MaxInt32
 
-// DefaultCols and DefaultRows are the size of a screen of which nothing is known.
+// DefaultCols and DefaultRows are the size of a screen of unknown size.
 const (
 	DefaultCols = 80
 	DefaultRows = 24
 )
 
-// Show returns what the log shows up to a place, or if that is nil, to its end. At most lines of
-// what has left the screen are kept. What is made of the Shown later is the work's, too: it is not
-// whole after an end of that. Show returns an error as [Log.Read] does, and a Shown in any case.
+// Show returns the screen at a place of the log; nil: at its end. It keeps at most lines of the
+// scrollback. Methods of the Shown belong to the work, too: after its end they are incomplete.
+// Errors are those of [Log.Read]; there is a Shown in any case.
 func (l *Log) Show(w Work, until *Place, lines int) (*Shown, error) {
 	within := func(p Place) bool { return until == nil || !p.behind(*until) }
 	r := newReader(l, w, nil)
@@ -49,8 +49,8 @@ func (l *Log) Show(w Work, until *Place, lines int) (*Shown, error) {
 // Size returns the screen's size in cells.
 func (s *Shown) Size() (cols, rows int) { return s.screen.Size() }
 
-// Redraw returns what draws the screen, with what is kept of the lines before it, on a terminal of
-// its size that is blank.
+// Redraw returns a sequence that draws the screen, and the kept scrollback, on a blank terminal of
+// its size.
 func (s *Shown) Redraw() []byte {
 	return s.screen.AppendRedraw(nil,
 		vt.Redraw{Update: true, Scrollback: s.screen.HistoryLines()})

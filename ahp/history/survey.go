@@ -8,17 +8,17 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// survey is what has to be known of a log before it is read for good.
+// survey is what a reader must know of a log before it reads it.
 type survey struct {
 	start termlog.Spot // where the log starts
-	end   *End         // how the log says that the terminal has ended; nil: it does not
+	end   *End         // the terminal's end, according to the log; nil: it has none
 	// begun are the commands, by their IDs. The map is shared.
 	begun   map[string]ahp.TerminalCommandExecuted
 	cleared *clearing // where the terminal was cleared last; nil: nowhere
 	// followed: the log has its beginning, or a checkpoint: see [Walker.Blind].
 	followed bool
 
-	spot  termlog.Spot // what stands there and later has not been looked at
+	spot  termlog.Spot // records from here on have not been surveyed
 	bytes int          // about what the commands take, in bytes
 	own   bool         // begun may be changed
 }

@@ -7,23 +7,23 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// Walker knows what the records of a log mean together. The zero Walker is at a log's beginning;
-// a copy goes on by itself.
+// Walker interprets the records of a log. The zero Walker is at a log's beginning; copies are
+// independent.
 //
 // A log whose first record is at position 0 is followed from there. Where its beginning is gone it
-// is followed from its first checkpoint on, or if there is none, as it is. Behind a gap the next
-// checkpoint says what the screen is; other checkpoints say nothing new.
+// is followed from its first checkpoint on, or if there is none, as it is. After a gap the next
+// checkpoint has the screen; other checkpoints add nothing.
 type Walker struct {
-	// At is the record that is taken.
+	// At is the present record.
 	At termlog.Record
-	// Blind: the log's beginning is gone, and it has no checkpoint: more was printed while no host
-	// was there than the log holds.
+	// Blind: the log's beginning is gone, and it has no checkpoint: while no host was there, more
+	// was printed than the log holds.
 	Blind bool
 
 	next    int64     // where output is expected
 	begun   bool      // the log is followed
-	lost    bool      // output is missing, and the next checkpoint says what the screen is
-	cleared *clearing // the last one that is to come; nil: none is
+	lost    bool      // output is missing: the next checkpoint has the screen
+	cleared *clearing // the last clearing that is still to come; nil: none
 }
 
 // clearing is the Event of a terminal that was cleared.
@@ -48,19 +48,19 @@ func (c *clearing) same(o *clearing) bool {
 	return c.pos == o.pos && c.time.Equal(o.time)
 }
 
-// Visitor is told what a log holds. [Ignore] has methods that do nothing.
+// Visitor gets the content of a log. [Ignore] has methods that do nothing.
 type Visitor interface {
-	// Begin says where the log is followed from: a checkpoint, nil at the beginning of a log that
-	// has none. It comes first, and behind gaps. It returns false if the payload is no checkpoint.
+	// Begin is the place from which the log is followed: a checkpoint, nil at the beginning of a
+	// log that has none. It comes first, and after gaps. It returns false if the payload is no
+	// checkpoint.
 	Begin(checkpoint []byte) bool
 	// Passed is a checkpoint where nothing is missing.
 	Passed(checkpoint []byte)
-	// Unfollowed is output before the place where the log is followed from.
+	// Unfollowed is output before the place from which the log is followed.
 	Unfollowed(p []byte)
-	// Gap says that n bytes of output are missing, and why, as it may be shown to people. 0: nobody
-	// knows how many.
+	// Gap: n bytes of output are missing (0: unknown), and why, for display.
 	Gap(n int64, why string)
-	// Clear comes where the terminal was cleared: what came before counts no more.
+	// Clear comes where the terminal was cleared: all before is void.
 	Clear()
 	Data(p []byte)
 	Resize(cols, rows int)
@@ -80,7 +80,7 @@ func (Ignore) Data([]byte)       {}
 func (Ignore) Resize(int, int)   {}
 func (Ignore) Event([]byte)      {}
 
-// Take tells v what the next record of the log means.
+// Take passes the next record of the log to v.
 func (w *Walker) Take(rec termlog.Record, v Visitor) {
 	if rec.Kind == termlog.Description {
 		return

@@ -14,8 +14,8 @@ import (
 	"termhost/ptypool/statefile"
 )
 
-// Format is the format of descriptions, events and checkpoints, and of those of recordings. No
-// other one is read.
+// Format is the format of descriptions, events and checkpoints, also in recordings. No other format
+// is read.
 const Format = 1
 
 // Description describes a terminal. It is written when the terminal is made, when its guard is
@@ -50,7 +50,7 @@ type Description struct {
 	Tag     string  `json:"tag,omitempty"`    // of the door that made it
 	Outline Outline `json:"outline"`
 	End     *Ending `json:"end,omitempty"` // nil: it runs
-	// Damage says what of the log is lost, for people; "": nothing.
+	// Damage says what of the log is lost, for display; "": nothing.
 	Damage string `json:"damage,omitempty"`
 }
 
@@ -60,7 +60,7 @@ func (d Description) Encode() []byte {
 	return append(encode(&d), '\n')
 }
 
-// encode returns the JSON of what has only plain fields.
+// encode returns the JSON of a value with plain fields only.
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *Description) check() error {
 	return nil
 }
 
-// ErrNotTerminal says that a description has what no terminal has.
+// ErrNotTerminal says that a description is not a terminal's.
 var ErrNotTerminal = errors.New("its description is no terminal's")
 
 // readDescription reads the description in a terminal's folder.

@@ -1,6 +1,6 @@
 // Package journal is what a host keeps on disk of its terminals and its clients, for the next host.
-// It stores, and reads what this or an older version has stored. What comes of that is for the host
-// to decide: see package host.
+// It writes, and reads what this or an older version has written. The host decides what to do with
+// it: see package host.
 //
 // In the state folder there are
 //
@@ -13,11 +13,11 @@
 //
 // The records of a terminal's log are what it printed and its sizes, as package termlog has them,
 // and between them an [Event] for each action, a [Snapshot] in each checkpoint, and at the end an
-// [Ending]. What listings show of a terminal is the [Outline]: the description has it as it was
-// when that was written, and the log what has changed it since then. [Restore] puts both together.
+// [Ending]. The [Outline] is what listings show of a terminal: the description has it as of its
+// writing, and the log has the changes since. [Restore] combines both.
 //
-// What is logged is in the kernel's hands before anybody sees what comes of it, so that a host that
-// is killed loses nothing that was seen. A disk that is full or fails holds no terminal up: a Gap
-// in the log says how much is missing, and why. A log that was cut, overwritten or replaced by
-// something else while nobody looked is shown as far as it is whole, with a Gap where the rest was.
+// Output is handed to the kernel before anybody sees it, so a host that is killed loses nothing
+// that was seen. A disk that is full or fails does not block a terminal: a Gap in the log says how
+// much is missing, and why. A log that was cut, overwritten or replaced is shown as far as it is
+// whole, with a Gap for the rest.
 package journal

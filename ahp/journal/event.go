@@ -13,14 +13,14 @@ import (
 // Event is an action in the log.
 type Event struct {
 	Action json.RawMessage `json:"action,omitempty"`
-	// Parsed says that the action was made of the output that comes before it in the log. Whoever
-	// parses that output again gets it again, in its place.
+	// Parsed: the action was parsed from the output before it in the log. Parsing that output again
+	// yields the action again.
 	Parsed  bool    `json:"parsed,omitempty"`
 	Renamed bool    `json:"renamed,omitempty"` // of a title: a person has given it
 	Holder  *Holder `json:"holder,omitempty"`  // of a claim: who holds the terminal then
 	Loans   *Loans  `json:"loans,omitempty"`   // likewise
-	// Owner comes with what the owner of a client-executed terminal does. There need be no action:
-	// then it is output that follows.
+	// Owner is set for what the owner of a client-executed terminal does. Without an action, the
+	// next output is the owner's.
 	Owner *OwnerMark `json:"owner,omitempty"`
 }
 
@@ -46,8 +46,8 @@ func ParseEvent(payload []byte) (ev Event, a ahp.Action) {
 // Ending is how a terminal ended: the payload of an Exit record, and the file "exit".
 type Ending struct {
 	termlog.Status
-	Untold bool   `json:"untold,omitempty"` // readers are told no code
-	Why    string `json:"why,omitempty"`    // for people, if its program did not exit by itself
+	Untold bool   `json:"untold,omitempty"` // readers get no code
+	Why    string `json:"why,omitempty"`    // for display, if the program did not exit by itself
 }
 
 // Encode returns the payload of an Exit record.
@@ -67,7 +67,7 @@ func (e *Ending) ExitStatus() ptypool.ExitStatus {
 	return ptypool.ExitStatus{Code: e.Code, Signal: syscall.Signal(e.Signal)}
 }
 
-// Told returns what readers are told.
+// Told returns the exit code that readers get.
 func (e *Ending) Told() ahp.TerminalExited {
 	if e.Untold {
 		return ahp.TerminalExited{}
@@ -79,7 +79,7 @@ func (e *Ending) Told() ahp.TerminalExited {
 type Snapshot struct {
 	Outline  Outline `json:"outline"`
 	Position int64   `json:"position"` // in the channel
-	// Redraw brings a blank screen of the outline's size to what the program had drawn, without the
+	// Redraw draws the program's screen on a blank one of the outline's size, without the
 	// scrollback. It follows the JSON.
 	Redraw []byte `json:"-"`
 	// Marks do the same for shell integration.

@@ -15,12 +15,12 @@ const (
 	exitFile        = "exit"  // likewise: how the terminal ended
 
 	// goneSuffix and damagedSuffix end the names of folders of terminals that are being removed,
-	// and that cannot be read; the latter also those of other files that cannot be.
+	// and of folders and files that cannot be read.
 	goneSuffix    = ".gone"
 	damagedSuffix = ".damaged"
 
-	// scratchPrefix begins the names of scratch files, for the moment until they have no name any
-	// more. No terminal's folder begins so.
+	// scratchPrefix begins the names of scratch files, until these are unlinked a moment later. No
+	// terminal's folder begins so.
 	scratchPrefix = ".spill-"
 )
 
@@ -40,11 +40,11 @@ func (f Folders) New() string { return f.Of(rand.Text()) }
 // Of returns the folder of a terminal by its ID.
 func (f Folders) Of(id string) string { return filepath.Join(string(f), id) }
 
-// Left is what stands in Folders when a host starts.
+// Left is the content of Folders when a host starts.
 type Left struct {
 	Terminals []string // the IDs of those that an earlier host has left
 	Removed   []string // and of those that it had removed; their folders are deleted
-	Others    []string // the paths of what is no folder
+	Others    []string // the paths of other files
 }
 
 // Left looks through the folders. It deletes what an earlier host had no time to delete.

@@ -31,7 +31,7 @@ type HighWater struct {
 
 // Begin returns the serverSeq to begin after. It is the time in microseconds, which no run
 // overtakes, or the high-water mark, if the clock was set back. An error says that the file could
-// not be used: the serverSeq is right all the same, unless the clock was set back or will be.
+// not be used: the serverSeq is still right, unless the clock is ever set back.
 func (hw *HighWater) Begin(now time.Time) (uint64, error) {
 	first := uint64(max(now.UnixMicro(), 0))
 	if hw.Dir == "" {

@@ -15,12 +15,12 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// Journal is what is kept of one terminal: a folder of its own with a description and a log.
+// Journal keeps one terminal on disk: a folder with a description and a log.
 //
-// The methods that write fail with what has gone wrong, but only once for each reason; they have
-// taken the rest on, and [Journal.Retry] writes it when the disk takes something again. All methods
-// may be called concurrently, but for Begin, Continue and Conclude: nobody else knows the journal
-// yet. The zero Journal keeps nothing.
+// The methods that write fail only once for each reason; they keep what could not be written, and
+// [Journal.Retry] writes it when the disk works again. All methods may be called concurrently, but
+// for Begin, Continue and Conclude, which come before the journal is shared. The zero Journal keeps
+// nothing.
 type Journal struct {
 	dir    string // "": nothing is kept
 	size   int64  // of the log in bytes, at most; 0: only the description is kept
@@ -38,7 +38,7 @@ type Journal struct {
 	removed     bool
 }
 
-// Place is where a log is. The zero Place says that there is none.
+// Place is where a log is kept. The zero Place: nowhere.
 type Place struct {
 	Size   int64 // in bytes, at most
 	Memory bool  // it is in memory, which a keeper has as well, and not on disk
@@ -63,22 +63,21 @@ func (j *Journal) Begin(dir string, log Place, spares *Spares, d *Description) e
 	return j.fail(j.resume(d.Created))
 }
 
-// Continue takes over what [Restore] has found of a terminal that goes on. log is for a new log,
-// where none was found that can be read. One that cannot be read is set aside for it; the error
-// says that this has failed.
+// Continue takes over what [Restore] has found of a running terminal. log is for a new log if none
+// could be read. An unreadable one is set aside; the error says that this has failed.
 func (j *Journal) Continue(r *Remains, log Place) (err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if r.Log == nil {
 		err = setLogAside(r.Dir)
 		if log.Memory {
-			log.Size = 0 // the keeper could not be told of another one
+			log.Size = 0 // the keeper could not be told of a new one
 		}
 	} else {
 		j.printed = r.Log.End()
 	}
 	j.dir, j.size, j.memory = r.Dir, log.Size, r.Memory
-	j.log, j.due = r.Log, r.Damaged // what a damaged log holds does not lead to what the screen is
+	j.log, j.due = r.Log, r.Damaged // the screen does not follow from a damaged log
 	return err
 }
 
@@ -131,7 +130,7 @@ func (j *Journal) newLog() (*termlog.Log, error) {
 	return termlog.Create(j.dir, j.size)
 }
 
-// fail notes how a write went, and returns err if it is the first that failed.
+// fail records the result of a write, and returns err if it is the first of its kind.
 func (j *Journal) fail(err error) error {
 	if err == nil {
 		j.failing.Store(nil)
@@ -147,7 +146,7 @@ func (j *Journal) fail(err error) error {
 	return fmt.Errorf("what a terminal prints is not kept, because of its journal: %w", err)
 }
 
-// Keep returns what a keeper is to know of the journal, so that it can go on with the log.
+// Keep returns what a keeper needs to continue the log.
 func (j *Journal) Keep() ptypool.Keep {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -199,12 +198,12 @@ func (j *Journal) Retry(at time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.failing.Load() != nil {
-		_ = j.fail(j.resume(at)) // it was told when it began
+		_ = j.fail(j.resume(at)) // it got it at the start
 	}
 }
 
-// Remove has the next host not know of the terminal any more. It returns the folder that is to be
-// deleted; "": there is none.
+// Remove removes the terminal for the next host. It returns the folder to delete; "": there is
+// none.
 func (j *Journal) Remove() (folder string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

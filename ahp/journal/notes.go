@@ -64,14 +64,14 @@ type Spent struct {
 	N    int    `json:"n"`
 }
 
-// Guarded says whether a NAME stays guarded.
+// Guarded records whether a NAME stays guarded.
 type Guarded struct {
 	Name string `json:"name"`
 	On   bool   `json:"on"`
 }
 
-// ReadNotes calls visit with what an earlier host has noted. A file that is damaged is moved aside;
-// the error says so, and what is whole has been visited. stateDir "": there are none.
+// ReadNotes calls visit with an earlier host's notes. It moves a damaged file aside and returns an
+// error, after visiting what is whole. stateDir "": there are none.
 func ReadNotes(stateDir string, visit func(Note)) error {
 	if stateDir == "" {
 		return nil
@@ -101,8 +101,8 @@ func ReadNotes(stateDir string, visit func(Note)) error {
 	return err
 }
 
-// Rewrite writes the file anew with what each adds, and opens it for more. What is added elsewhere
-// meanwhile waits, and comes behind. It fails only once: see Add. stateDir "": nothing is kept.
+// Rewrite writes the file anew with what each adds, and opens it for more. Concurrent additions
+// wait and come behind. It fails only once: see Add. stateDir "": nothing is kept.
 func (ns *Notes) Rewrite(stateDir string, each func(add func(Note))) error {
 	if stateDir == "" {
 		return nil

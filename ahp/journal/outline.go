@@ -17,7 +17,7 @@ type Outline struct {
 	Loans     *Loans     `json:"loans,omitempty"` // nil: the holder has it as its own
 	Owner     *OwnerMark `json:"owner,omitempty"` // of a client-executed terminal; nil: not yet
 	Detection bool       `json:"detection,omitempty"`
-	Commands  int        `json:"commands,omitempty"` // how many the shell has told of
+	Commands  int        `json:"commands,omitempty"` // number of commands reported by the shell
 	Last      *Command   `json:"last,omitempty"`     // nil: there was none
 }
 
@@ -29,11 +29,11 @@ type Holder struct {
 	Agent     string `json:"agent,omitempty"`
 }
 
-// Claim is a claim as it is, while AHP's encoding fills in what a version requires.
+// Claim is a claim as stored; AHP's encoding adds what a version requires.
 type Claim ahp.Claim
 
-// Loans are whom the claim goes back to: when its holder hands it back, and by itself. The last one
-// who lent it comes first.
+// Loans are the lenders of the claim, the last one first: its holder hands it back to the first of
+// them, and so does the host.
 type Loans struct {
 	Prior []Holder `json:"prior,omitempty"`
 	Lent  []Holder `json:"lent,omitempty"`

@@ -8,16 +8,16 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// ErrNotLogged says that there is no log of what a terminal printed.
+// ErrNotLogged says that a terminal has no log, or not of its last output.
 var ErrNotLogged = errors.New("journal: what the terminal printed is not in its log")
 
-// WholeLog has all records of a log read: see [Journal.Records].
+// WholeLog reads all records of a log: see [Journal.Records].
 func WholeLog(start termlog.Spot) termlog.Spot { return start }
 
-// Records calls visit with what the log holds, oldest first, until visit returns false. from, which
-// is given where the log starts, says where to begin; it is called with the journal's lock held.
-// The terminal may go on meanwhile: what it prints then is left out. Payloads are valid only during
-// the call. It fails with ErrNotLogged if the log does not hold what the terminal printed last.
+// Records calls visit with the log's records, oldest first, until visit returns false. from gets
+// the log's start and returns where to begin; it is called with the journal's lock held. The
+// terminal may run meanwhile; its later output is left out. Payloads are valid only during the
+// call. It fails with ErrNotLogged if the log does not hold the terminal's last output.
 func (j *Journal) Records(
 	from func(start termlog.Spot) termlog.Spot, visit func(termlog.Record) bool,
 ) error {

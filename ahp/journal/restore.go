@@ -23,8 +23,8 @@ type Remains struct {
 	Damaged     bool         // the log is, and the description that says so is not on disk yet
 }
 
-// Restore reads the folder of a terminal; kept is what a keeper has of it, or nil. at is the time
-// now. An error says why it is no terminal's. Nobody else writes to the log any more; the caller
+// Restore reads the folder of a terminal; kept is the keeper's child, or nil. at is the present
+// time. An error says why it is no terminal's folder. Nobody else writes to the log; the caller
 // closes it, or has [Journal.Continue] take it over.
 func Restore(dir string, kept *keeper.Child, at time.Time) (*Remains, error) {
 	d, err := readDescription(dir)
@@ -149,7 +149,7 @@ func (r *Remains) findDamage(err error, kept bool, at time.Time) {
 		return
 	}
 	r.Damaged, d.Damage = true, damage
-	if r.Log != nil { // a disk that takes nothing is told elsewhere
+	if r.Log != nil { // a full disk is reported elsewhere
 		if r.Log.End() == 0 { // so that the beginning is what is missing
 			size := termlog.SizePayload(d.Outline.Cols, d.Outline.Rows)
 			_, _ = r.Log.Append(termlog.Resize, at, size)

@@ -14,8 +14,8 @@ import (
 
 const (
 	sparesDir = "spare" // in the state folder
-	// spareFolders is how many there are: as many terminals as people and agents make at once. More
-	// at a time get folders that are made while they wait.
+	// spareFolders is the number of spares: as many terminals as people and agents create at once.
+	// Further ones wait for a new folder.
 	spareFolders = 4
 )
 
@@ -67,9 +67,8 @@ func (s *Spares) Open(stateDir string) error {
 	return nil
 }
 
-// Fill makes the spares that are missing, and those anew whose logs are of another size, in bytes;
-// 0: they have none. Where that fails, such as on a full disk, terminals get folders that are made
-// for them, which tells why.
+// Fill makes missing spares, and replaces those whose logs have another size, in bytes; 0: they
+// have none. Where it fails, as on a full disk, terminals get new folders, which report why.
 func (s *Spares) Fill(size int64) {
 	for s.wanting(size) {
 		made, err := makeSpare(s.dir, size)

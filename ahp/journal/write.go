@@ -31,7 +31,7 @@ func (j *Journal) Output(p []byte, at time.Time) error {
 	return j.fail(err)
 }
 
-// logs reports whether there is, or ought to be, a log that goes on.
+// logs reports whether there is, or should be, a growing log.
 func (j *Journal) logs() bool { return !j.over && (j.size > 0 || j.log != nil) }
 
 func (j *Journal) append(kind termlog.Kind, at time.Time, payload []byte) error {
@@ -40,8 +40,8 @@ func (j *Journal) append(kind termlog.Kind, at time.Time, payload []byte) error 
 	return err
 }
 
-// Record logs something else at its place in the output. If it cannot be written it is left out:
-// the next checkpoint has what comes of it.
+// Record logs another record at its place in the output. If it cannot be written it is dropped: the
+// next checkpoint has its effect.
 func (j *Journal) Record(kind termlog.Kind, at time.Time, payload []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -80,8 +80,8 @@ func (j *Journal) Checkpoint(s *Snapshot, at time.Time) error {
 	return err
 }
 
-// End closes the log of a terminal that has exited, with e as its last record. Where that cannot be
-// logged the description, which describe makes, says how the terminal ended.
+// End closes the log of a terminal that has exited, with e as its last record. If that cannot be
+// logged, the description, which describe returns, has the end.
 func (j *Journal) End(e *Ending, describe func() *Description) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 //go:embed static vendor
 var files embed.FS
 
-// asset is one file of the page, as it is sent.
+// asset is one file of the page, as sent.
 type asset struct {
 	contentType string
 	address     string // below the page's own; "": the page itself

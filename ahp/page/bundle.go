@@ -26,7 +26,7 @@ type bundle struct {
 	out   bytes.Buffer
 }
 
-// moduleState says how far a module has come; 0: it is not begun.
+// moduleState is the progress of a module; 0: it is not begun.
 type moduleState int
 
 const (

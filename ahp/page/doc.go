@@ -14,12 +14,12 @@
 // comes. The answer of page/check, which says why a WebSocket was refused, is signed in the same
 // way.
 //
-// So a program that takes the port while the host is down gets no session, and is not believed: the
-// page says that this is not the host that it was opened for. It can keep the page from the host,
-// which whoever has the port can do in any case. A page which that program itself has served, after
-// a reload or in a new tab, is beyond this: it may look like any other, and what is typed there is
-// its own. It has neither the token's key nor a session with the host. Nor is it against a program
-// that reaches the host and passes everything on, as proxies do.
+// So a program that takes the port while the host is down gets no session, and is not trusted: the
+// page says that this is not the host that it was opened for. It can cut the page off from the
+// host, as any owner of the port can. A page that this program has served itself, after a reload or
+// in a new tab, is not protected: it may look like any other, and gets what is typed there. It has
+// neither the token's key nor a session with the host. Nor is it against a program that reaches the
+// host and passes everything on, as proxies do.
 //
 // # Files
 //

@@ -22,11 +22,11 @@ type Authority interface {
 	EnterPage(ticket, origin string, browser []byte, remote net.Addr) (string, keys.Token, error)
 	// PageHostKey returns the key with which the host proves itself to the page.
 	PageHostKey() []byte
-	// ProveHost signs what a page is told.
+	// ProveHost signs the answer to a page.
 	ProveHost(proof authz.PageProof, status int, reason string) string
 	// PageChallenge returns what a page signs when it connects.
 	PageChallenge() string
-	// AuthenticatePage tells whether a page may connect.
+	// AuthenticatePage checks whether a page may connect.
 	AuthenticatePage(secret string, proof authz.PageProof, remote net.Addr) (authz.Grant, error)
 }
 
@@ -57,8 +57,8 @@ func Routes(cfg Config) []ws.Route {
 
 type door struct{ Config }
 
-// policy is what the page's documents may do (CSP level 3): load and connect to what this host
-// serves, and nothing else. Styles stand in files or are made through the CSSOM.
+// policy restricts the page's documents (CSP level 3): they load from and connect to this host
+// only. Styles are in files or made through the CSSOM.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
 	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
@@ -86,7 +86,7 @@ func (d *door) file(w http.ResponseWriter, r *http.Request, _ ws.Peer) error {
 	return nil
 }
 
-// challenge answers with what the page has to sign.
+// challenge answers with what the page must sign.
 func (d *door) challenge(w http.ResponseWriter, _ *http.Request, _ ws.Peer) error {
 	return reply(w, d.next())
 }
@@ -118,8 +118,8 @@ func receive(w http.ResponseWriter, r *http.Request, v any) error {
 	return nil
 }
 
-// check tells a page whose WebSocket was refused why, which browsers keep to themselves. The answer
-// is signed, so that no other program can tell the page that it is not let in any more.
+// check tells a page why its WebSocket was refused, which browsers hide. The answer is signed, so
+// that no other program can tell the page that it is refused.
 func (d *door) check(w http.ResponseWriter, r *http.Request, p ws.Peer) error {
 	var ask struct{ Token, Challenge, Signature, Nonce string }
 	if err := receive(w, r, &ask); err != nil {
@@ -178,7 +178,7 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, p ws.Peer) error {
 	return reply(w, answer)
 }
 
-// explain returns what a page is told that is not let in. It then says what to do.
+// explain returns what a refused page is told, and what to do.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, authz.ErrBadTicket), errors.Is(err, authz.ErrTicketOrigin):

@@ -116,9 +116,9 @@ func (s *Store) sortedLocked(compare func(a, b *Recording) int) []*Recording {
 	return all
 }
 
-// Excess returns the recordings that have to go so that all take at most so many bytes (0: no
-// bound), as long as they take more: the oldest of whoever has most comes first, and one that goes
-// on behind those that have ended. The caller ends and removes them, or passes one over.
+// Excess returns the recordings to remove so that all take at most so many bytes (0: no bound): the
+// oldest of the owner with the most comes first, and recordings in progress last. The caller ends
+// and removes them, or skips one.
 func (s *Store) Excess(most int64) iter.Seq[*Recording] {
 	return func(yield func(*Recording) bool) {
 		s.mu.Lock()
@@ -159,7 +159,7 @@ func (s *Store) Bytes(r *Recording) int64 {
 	return r.bytes
 }
 
-// Ended returns when a recording has ended; zero: it goes on.
+// Ended returns when a recording has ended; zero: it is in progress.
 func (s *Store) Ended(r *Recording) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,8 +174,8 @@ func (s *Store) grown(r *Recording, bytes int64) {
 	r.bytes = bytes
 }
 
-// End ends a recording; nobody adds to it any more. at zero: it has ended when its file was written
-// last.
+// End ends a recording; no Writer may add to it afterwards. at zero: it ended with the last write
+// to its file.
 func (s *Store) End(r *Recording, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,9 +211,9 @@ func (s *Store) Remove(r *Recording) error {
 	return nil
 }
 
-// Records calls visit with the records of a recording until visit returns false. from, which is
-// given where it starts, says where to begin. Payloads are valid only during the call. What has
-// been cut off in the middle of a record ends before it, with a Gap.
+// Records calls visit with the records of a recording until visit returns false. from gets its
+// start and returns where to begin. Payloads are valid only during the call. A partial last record
+// becomes a Gap.
 func (s *Store) Records(
 	r *Recording, from func(start termlog.Spot) termlog.Spot, visit func(termlog.Record) bool,
 ) error {

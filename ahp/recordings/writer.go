@@ -11,8 +11,8 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// Writer adds to a recording that goes on. Its methods are called one at a time. The caller ends
-// the recording when it has closed the Writer: see [Store.End].
+// Writer adds to a recording in progress. Its methods are called one at a time. The caller ends the
+// recording when it has closed the Writer: see [Store.End].
 type Writer struct {
 	*Recording
 	store *Store
@@ -56,7 +56,7 @@ func (s *Store) Create(about About, size, first int64) (*Writer, error) {
 	return &Writer{r, s, log}, nil
 }
 
-// Reopen returns a Writer for a recording that goes on and that nobody adds to.
+// Reopen returns a Writer for a recording in progress that has none.
 func (s *Store) Reopen(r *Recording) (*Writer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,15 +10,15 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// ExplainTooLong returns a ResponseWriter to give to a WebSocket upgrader instead
-// of w, so that a peer whose message is longer than max bytes is told the limit. max
-// must be what [NewWebSocket] is given. Without it gorilla sends a close frame that
-// has no reason, and no other may follow it (RFC 6455 section 5.5.1).
+// ExplainTooLong returns a ResponseWriter to give to a WebSocket upgrader instead of w, so that the
+// sender of a message longer than max bytes is told the limit. max must be that of [NewWebSocket].
+// Without it gorilla sends a close frame that has no reason, and no other may follow it (RFC 6455
+// section 5.5.1).
 func ExplainTooLong(w http.ResponseWriter, max int) http.ResponseWriter {
 	return explaining{ResponseWriter: w, max: max}
 }
 
-// errTooLong is what the peer is told.
+// errTooLong is what the peer reads.
 func errTooLong(max int64) error {
 	return fmt.Errorf("a message was longer than %d bytes", max)
 }

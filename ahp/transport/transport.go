@@ -5,17 +5,15 @@ import "time"
 // Transport carries messages, each a JSON text. Read and Write are called by
 // one goroutine each; Close may be called at any time and makes both return.
 type Transport interface {
-	// Read returns the next message, which is the caller's. io.EOF is a peer
-	// that went away in good order, or with a [HalfCloser] one that will send no
-	// more. A [*MessageError] is a message that could not be read; the next one
-	// may be.
+	// Read returns the next message, which the caller owns. io.EOF: the peer has closed in good
+	// order, or with a [HalfCloser] sends no more. A [*MessageError] is an unreadable message; the
+	// next one may be readable.
 	Read() ([]byte, error)
 	// Write sends a message. It does not keep p, but may use its spare capacity. It
 	// fails if the peer takes no byte for [Stall].
 	Write(p []byte) error
-	// Close ends the transport and tells the peer the reason where that is
-	// possible. [Goodbye] and [InternalError] are reasons that a transport may
-	// know a code for.
+	// Close ends the transport and tells the peer the reason where possible. For [Goodbye] and
+	// [InternalError] a transport may have a code.
 	Close(reason string) error
 }
 
@@ -23,7 +21,7 @@ type Transport interface {
 // what it has asked for is answered before the transport is closed.
 type HalfCloser interface {
 	Transport
-	// HalfCloses does nothing; it tells the two kinds of transport apart.
+	// HalfCloses does nothing; it marks such transports.
 	HalfCloses()
 }
 

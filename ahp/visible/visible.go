@@ -1,10 +1,10 @@
-// Package visible is the one rule by which people are shown a text that somebody else wants to
-// type: in the dialogs of ssh and of the page, in `asks`, and in what they are told afterwards.
+// Package visible is the one rule for showing people a text that somebody else wants to type: in
+// the dialogs of ssh and of the page, in `asks`, and in messages about it.
 //
 // What is shown acts on no terminal, hides nothing and does not look like another text. So each
-// byte of the text is there: as itself, or as a sign where it would not be seen, would not be seen
-// as what it is, or would act. A sign is told apart from the same characters meant literally, since
-// it is a part of its own ([ahp.AskPart]); who shows it gives it another style.
+// byte of the text is shown: as itself, or as a sign if it would be invisible, look like something
+// else, or act. A sign differs from the same characters meant literally: it is a part of its own
+// ([ahp.AskPart]), and is shown in another style.
 //
 // What is left out deliberately: letters of different alphabets that look alike, and letters that
 // are written from right to left, whose order some terminals change. Both can be seen.
@@ -23,7 +23,7 @@ import (
 
 const (
 	// maxBlanks is how many spaces in a row are shown as themselves: as many as programs are
-	// indented by. More could push what comes next out of sight.
+	// indented by. More could push what follows out of the window.
 	maxBlanks = 16
 	// maxMarks is how many marks may combine with one character: as many as Thai and Vietnamese
 	// need. More are written over each other.
@@ -57,7 +57,7 @@ func Lines(text string) (lines [][]ahp.AskPart, hidden int) {
 	return w.lines, w.hidden
 }
 
-// endsLine reports whether nothing comes before the end of the line any more.
+// endsLine reports whether the line ends here.
 func endsLine(rest string) bool { return rest == "" || rest[0] == '\r' || rest[0] == '\n' }
 
 // writer makes the lines of one text.
@@ -124,9 +124,9 @@ func control(r rune) string { return "^" + string(r^0x40) }
 
 func number(r rune) string { return fmt.Sprintf("<U+%04X>", r) }
 
-// unseen reports whether a character, which is no ASCII control character, is not seen as what it
-// is: it shows nothing, looks like a blank and is none, or changes the look of another one. A
-// character that this program does not know may be any of these.
+// unseen reports whether a character, other than an ASCII control character, is not shown as what
+// it is: it is invisible, looks like a blank, or changes the look of another one. A character that
+// this program does not know may be any of these.
 func unseen(r rune) bool {
 	return vt.Invisible(r) || !unicode.IsPrint(r) || unicode.Is(unicode.Inherited, r) || blank(r)
 }
@@ -162,7 +162,7 @@ func Plain(line []ahp.AskPart) string {
 // ^N ^P ^T ^U ^W ^Y and DEL. A tab may run what completes words.
 const editing = "\x01\x02\x05\x06\x08\x0b\x0c\x0e\x10\x14\x15\x17\x19\x7f"
 
-// Does says what comes of a text that is typed into a line: [ahp.AskRuns] if it has an Enter, or
+// Does returns the effect of typing a text into a line: [ahp.AskRuns] if it has an Enter, or
 // anything else that can end a line or act by itself in a usual shell or editor, such as ^O, ^D, a
 // tab, Escape and bytes that are not UTF-8; else [ahp.AskTypes].
 func Does(text string) string {

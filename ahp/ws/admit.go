@@ -120,7 +120,7 @@ func isLoopback(name string) bool {
 	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// refuse answers a request that is not let in, or that could not be answered.
+// refuse answers a request that is refused, or that could not be answered.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, d *door, err error) {
 	log := s.log.With("door", d.name, "remote", d.remote.String())
 	var re *Refusal

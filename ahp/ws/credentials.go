@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	// errNoToken says that a peer has shown no credentials.
+	// errNoToken says that a peer has sent no credentials.
 	errNoToken = &Refusal{http.StatusUnauthorized, "a token is needed: " +
 		"get one with ssh HOST token, and send it as Authorization: Bearer TOKEN"}
 	errPenalty = &Refusal{http.StatusTooManyRequests,
@@ -45,16 +45,16 @@ func (s *Server) peer(access Access, r *http.Request, d *door) (Peer, error) {
 	if secret == "" && s.isOwnPage(r, d) {
 		return Peer{}, errPageNeedsToken
 	}
-	// A token is used even where the connection already proves who the peer is:
-	// a peer that sends one wants no more rights than the token has.
+	// A token is used even where the connection already proves who the peer is: a peer that sends
+	// one wants only its rights.
 	if secret == "" {
 		return d.peer()
 	}
 	return s.bearer(secret, pageProof(r), d)
 }
 
-// penalized returns why a request is refused that has no good credentials, for err. A source of
-// many bad tokens has to wait before it is told more; what has a good one is answered all the same.
+// penalized returns why a request without good credentials is refused, for err. A source of many
+// bad tokens must wait before it learns more; a request with good ones is answered all the same.
 func (s *Server) penalized(err error, d *door) error {
 	if d.name != host.DoorWebSocket {
 		return err
@@ -88,7 +88,7 @@ func (s *Server) bearer(secret string, proof authz.PageProof, d *door) (Peer, er
 		proof: follow, lost: lostToken}, nil
 }
 
-// throughDoor returns what a grant is worth that comes by a door.
+// throughDoor returns a grant as limited by its door.
 func throughDoor(g authz.Grant, door string) authz.Grant {
 	if door == host.DoorForward {
 		return g.AtMost(authz.Operator)
@@ -96,8 +96,7 @@ func throughDoor(g authz.Grant, door string) authz.Grant {
 	return g
 }
 
-// lostToken returns what a peer is told whose token is over. The log has the
-// details.
+// lostToken returns what a peer reads whose token has ended. The log has the details.
 func lostToken(err error) error {
 	if errors.Is(err, authz.ErrChanged) {
 		return errors.New("your rights have changed: connect again")
@@ -115,8 +114,8 @@ func fromHere(r *http.Request, d *door) bool {
 	return err == nil && isLoopback(addr) && !proxied(r)
 }
 
-// proxied reports whether a request has a header with which proxies say that they pass it on (RFC
-// 9110 section 7.6.3, RFC 7239, and what was in use before).
+// proxied reports whether a request has a header that proxies add (RFC 9110 section 7.6.3, RFC
+// 7239, and older ones).
 func proxied(r *http.Request) bool {
 	for name := range r.Header {
 		switch name {
@@ -175,8 +174,8 @@ func token(r *http.Request) (string, error) {
 }
 
 const (
-	// subprotocol is what a WebSocket that is opened with subprotocols speaks (RFC 6455 section
-	// 1.9). A browser fails a WebSocket of which the server selects none.
+	// subprotocol is the protocol of a WebSocket that is opened with subprotocols (RFC 6455 section
+	// 1.9). A browser fails a WebSocket for which the server selects none.
 	subprotocol = "termhost.ahp"
 	// tokenSubprotocol begins the item that carries a token: the only place for one that a page
 	// can fill and that nobody writes to a log.

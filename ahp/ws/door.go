@@ -17,7 +17,7 @@ import (
 	"termhost/authz/admit"
 )
 
-// door is what is known of a connection before its first request.
+// door is what the host knows of a connection before its first request.
 type door struct {
 	name   string // one of package host's
 	remote net.Addr
@@ -33,7 +33,7 @@ type door struct {
 	// inside is whether the peer of a TCP connection is a process inside a terminal of the host's.
 	// It is looked up once, when it matters.
 	inside func() bool
-	// refusal is why the connection is not let in at all; nil: it is.
+	// refusal is why the connection is refused; nil: it is not.
 	refusal error
 	// admission is set before the first request; nil: nobody counts the connection.
 	admission *admit.Admission
@@ -43,7 +43,7 @@ func newDoor(name string, remote net.Addr) *door {
 	return &door{name: name, remote: remote, source: authz.NewSource(remote, name)}
 }
 
-// peer returns whom the connection itself proves the peer to be.
+// peer returns the peer's identity as proven by the connection itself.
 func (d *door) peer() (Peer, error) {
 	if d.principal.ID == "" {
 		return Peer{}, errNoToken
@@ -95,8 +95,7 @@ func (c *conn) Close() error {
 
 type doorKey struct{}
 
-// withDoor puts a connection's door into the context of its requests, which is
-// the way that net/http offers. It does not change from then on.
+// withDoor stores a connection's door, which does not change, in the context of its requests.
 func withDoor(ctx context.Context, c net.Conn) context.Context {
 	if c := connBelow(c); c != nil {
 		return context.WithValue(ctx, doorKey{}, c.door)
@@ -112,7 +111,7 @@ func doorOf(r *http.Request) *door {
 	return newDoor(host.DoorWebSocket, textAddr(r.RemoteAddr))
 }
 
-// textAddr is an address of which only the text is known.
+// textAddr is an address that is known as text only.
 type textAddr string
 
 func (a textAddr) Network() string { return "tcp" }

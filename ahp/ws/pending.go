@@ -14,8 +14,8 @@ const (
 	// maxPending bounds the connections of one door that are not WebSockets, or not yet. Beyond it
 	// one that waits is closed for each new one: silent connections keep nobody out.
 	maxPending = 256
-	// maxPerSource bounds those of one address, or of one account that comes through an SSH
-	// forward: a browser opens six.
+	// maxPerSource bounds the pending connections of one address, or of one account through SSH
+	// forwards: a browser opens six.
 	maxPerSource = 64
 )
 
@@ -32,7 +32,7 @@ func newGates() map[string]*admit.Gate {
 	return gates
 }
 
-// connState follows what becomes of a connection.
+// connState follows the state of a connection.
 func (s *Server) connState(c net.Conn, state http.ConnState) {
 	below := connBelow(c)
 	if below == nil {
@@ -59,7 +59,7 @@ func (s *Server) admit(d *door, c net.Conn) {
 	a.OnDrop(func() { c.Close() })
 }
 
-// answering says that a request of the connection is being answered, until done is called.
+// answering marks the connection as being answered, until done is called.
 func (d *door) answering() (done func()) {
 	if d.admission == nil {
 		return func() {}

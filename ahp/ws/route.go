@@ -26,23 +26,23 @@ type Route struct {
 	Handle func(w http.ResponseWriter, r *http.Request, p Peer) error
 }
 
-// Access is what a route needs to know of a peer. Whatever it is, the Host and
-// Origin headers have been checked, as far as Public does not say otherwise.
+// Access is what a route requires of a peer. The Host and Origin headers are checked for all, but
+// see Public.
 type Access int
 
 const (
 	// Authenticated: the peer has a token, or its connection proves who it is.
 	Authenticated Access = iota
-	// UnixPeer: it is a peer of the unix socket, and whom the kernel says it is.
-	// A token is not looked at. For all others the path does not exist.
+	// UnixPeer: a peer of the unix socket, as the kernel identifies it. A token is ignored. For
+	// others the path does not exist.
 	UnixPeer
 	// ThisMachine: it is a TCP peer on this machine, or else authenticated.
 	ThisMachine
 	// Anyone: no credentials are needed or looked at.
 	Anyone
-	// Public: as Anyone, for files of the program. A page may load them whose Origin
-	// is not known if its browser says that it came from where they do: behind a
-	// proxy that changes the Host header it can then tell what is wrong.
+	// Public: as Anyone, for files of the program. A page with an unknown Origin may load them if
+	// its browser says that they have the same one: behind a proxy that changes the Host header it
+	// can then explain the fault.
 	Public
 )
 
@@ -58,7 +58,7 @@ type Peer struct {
 	source authz.Source
 	inside func() bool       // see Inside; nil: Principal says it
 	proof  host.Proof        // nil: it lasts as long as the connection
-	lost   func(error) error // what the peer is told when the proof ends
+	lost   func(error) error // what the peer reads when the proof ends
 }
 
 // Inside reports whether the peer is a process inside one of the host's terminals, which may be an

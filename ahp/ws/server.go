@@ -19,13 +19,13 @@ import (
 	"termhost/authz/admit"
 )
 
-// Authenticator checks tokens and users, and tells when they end; it is *authz.Authority.
+// Authenticator authenticates tokens and users, and reports when they end; it is *authz.Authority.
 type Authenticator interface {
 	// AuthenticateToken returns what a token grants, if it may be used from remote.
 	AuthenticateToken(secret string, remote net.Addr) (authz.Grant, error)
 	// AuthenticatePage does the same for a web page's token, which needs a proof beside it.
 	AuthenticatePage(secret string, proof authz.PageProof, remote net.Addr) (authz.Grant, error)
-	// ProveHost signs what a web page is told, for one that asks; "": it has not asked.
+	// ProveHost signs what a web page is told, if it asks for that; "": it has not.
 	ProveHost(proof authz.PageProof, status int, reason string) (signature string)
 	// AuthenticateUID returns what a user id grants to a peer of the unix socket.
 	AuthenticateUID(uid uint32) authz.Grant
@@ -33,8 +33,8 @@ type Authenticator interface {
 	Track(g authz.Grant, end func(error)) (release func())
 }
 
-// Config is what a Server is made from. Host is required; zero values of the
-// others take what config.example.toml documents as the default.
+// Config configures a Server. Host is required; zero values of the others take what
+// config.example.toml documents as the default.
 type Config struct {
 	Host *host.Host
 	// Authority checks tokens and users; nil: no token is good, and no user has a name.
@@ -68,7 +68,7 @@ type Config struct {
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, reason string) bool
 	// NoPenalties lets a source that has shown many bad tokens try again at once.
 	NoPenalties bool
-	// Log gets who came, who was refused and why; nil: dropped.
+	// Log gets logins and refusals with their reasons; nil: none are logged.
 	Log *slog.Logger
 
 	// For tests, which cannot wait as long as transport.Stall and headerTimeout,
@@ -111,7 +111,7 @@ type Server struct {
 	running sync.WaitGroup // one for each of open
 }
 
-// settings are a configuration that is in force, with what is made from it.
+// settings are the configuration in force, and what is derived from it.
 type settings struct {
 	Config
 	origins map[string]struct{}
@@ -122,8 +122,8 @@ type settings struct {
 // cfg returns the configuration that is in force.
 func (s *Server) cfg() *settings { return s.live.Load() }
 
-// Configure puts another configuration in force, in which Host, Authority, Log, and whether there
-// is TLS, must be the same. WebSockets that are open keep their limits.
+// Configure puts another configuration into force; Host, Authority, Log, and whether there is TLS,
+// must be the same. Open WebSockets keep their limits.
 func (s *Server) Configure(cfg Config) {
 	if cfg.Path == "" {
 		cfg.Path = defaultPath
@@ -158,8 +158,8 @@ func New(cfg Config) *Server {
 		WriteBufferSize:  writeBuffer,
 		WriteBufferPool:  new(sync.Pool),
 		Subprotocols:     []string{subprotocol},
-		// checkSource has done it. gorilla's own check would let in a page whose
-		// Origin equals the Host, which a rebound name makes so.
+		// checkSource has checked it. gorilla's own check would accept a page whose Origin equals
+		// the Host, as with a rebound name.
 		CheckOrigin:       func(*http.Request) bool { return true },
 		EnableCompression: false, // a few bytes could become gigabytes
 	}
@@ -220,7 +220,7 @@ func (s *Server) ServeConn(nc net.Conn, p authz.Principal) error {
 	return stopped(err)
 }
 
-// Stop takes no more connections. WebSockets stay open.
+// Stop accepts no more connections. WebSockets stay open.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	s.closed = true
@@ -230,8 +230,8 @@ func (s *Server) Stop() {
 	_ = s.http.Shutdown(ctx)
 }
 
-// Shutdown takes no more connections and ends the WebSockets. It waits for them,
-// and, until ctx ends, for requests that are being answered.
+// Shutdown accepts no more connections and ends the WebSockets. It waits for them, and, until ctx
+// ends, for requests that are being answered.
 //
 // For an orderly end call Stop, then [host.Host.Shutdown], which lets all peers
 // read to the end, then Shutdown.

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// ssh lets a peer of the unix socket go on with SSH on the same connection (RFC
-// 9110 section 7.8), which `termhost attach` does: the kernel says who the peer
-// is, so it needs no key. Those who come over TCP have the SSH door.
+// ssh switches a connection on the unix socket to SSH (RFC 9110 section 7.8), for `termhost
+// attach`: the kernel identifies the peer, so it needs no key. TCP has the SSH door.
 func (s *Server) ssh(w http.ResponseWriter, r *http.Request, p Peer) error {
 	if r.Header.Get("Upgrade") != "ssh" {
 		return &Refusal{http.StatusUpgradeRequired, "this is SSH: ask for an upgrade to it"}
@@ -30,7 +29,7 @@ func (s *Server) ssh(w http.ResponseWriter, r *http.Request, p Peer) error {
 	return nil
 }
 
-// readAhead is a connection of which something has been read already.
+// readAhead is a connection of which a part was read already.
 type readAhead struct {
 	net.Conn
 	r *bufio.Reader

@@ -79,8 +79,8 @@ var (
 		"open a new one")
 )
 
-// lostProof returns what a peer of the unix socket is told when the proof of who it is is no longer
-// good: that of its own rights or, inside a terminal, the credentials of the terminal's creator.
+// lostProof returns what a peer of the unix socket reads when the proof of its identity has ended:
+// its own rights or, inside a terminal, the credentials of the terminal's creator.
 func lostProof(err error) error {
 	switch {
 	case errors.Is(err, errOwnChanged):
@@ -108,9 +108,9 @@ func ended(proof host.Proof) error {
 
 // unixPeer returns who is at the other end of a unix socket. A process of the host's own user or of
 // root is that user, an admin if no [[principal]] says otherwise. But one inside one of the host's
-// terminals, or that such a terminal has left running, counts as the terminal's creator; proof, if
-// not nil, is then the creator's. This keeps honest programs apart and stops no malicious one,
-// which has the host's user id and other ways.
+// terminals, or left running by one, counts as the terminal's creator; proof, if not nil, is then
+// the creator's. This keeps honest programs apart, but stops no malicious one, which has the host's
+// user id and other ways.
 func (s *Server) unixPeer(c *net.UnixConn, source authz.Source) (
 	p authz.Principal, proof host.Proof, err error) {
 	raw, err := c.SyscallConn()

@@ -1,5 +1,5 @@
-// Package foreground tells whether the programs in the foreground of a terminal wait for somebody
-// to type, by what Linux says of them in /proc.
+// Package foreground finds out from /proc whether the programs in the foreground of a terminal wait
+// for somebody to type (Linux).
 //
 // # What counts as waiting
 //

@@ -7,8 +7,8 @@ type Terminal struct {
 	Canonical bool // the kernel edits lines: ICANON of termios(3)
 	Echo      bool // what is typed is shown by the kernel: ECHO of termios(3)
 
-	// Text is what stands before the cursor on its line, without blanks at the end. Typed: a part
-	// of it may have been typed.
+	// Text is the text before the cursor on its line, without trailing blanks. Typed: a part of it
+	// may have been typed.
 	Text  string
 	Typed bool
 	// FullScreen: the program shows the alternate screen. CursorKeys: it has the cursor keys send
@@ -25,8 +25,8 @@ const (
 	// Busy programs do something, or wait for something else than for somebody to type. They may
 	// begin to wait for that without a sign.
 	Busy State = iota
-	// Idle is a shell at its prompt, or a program that fills the screen: as long as nothing is
-	// typed and nothing is shown, it goes on being that.
+	// Idle is a shell at its prompt, or a program that fills the screen: it stays so as long as
+	// nothing is typed and nothing is shown.
 	Idle
 	// Input: a program waits for somebody to type.
 	Input
@@ -83,8 +83,8 @@ func look(t Terminal) (state State, reads Reads, by Reader) {
 	return state, reads, by
 }
 
-// AtPrompt reports whether a shell with a line editor is at its prompt, for what stands on the
-// screen and the line's settings may tell: told means that it tells of its commands.
+// AtPrompt reports whether a shell with a line editor is at its prompt, as far as the screen and
+// the line's settings show it. told: it reports its commands.
 func AtPrompt(t Terminal, told bool) bool {
 	p := readProcess(t.Group)
 	return p != nil && !t.Canonical && p.isShell() && t.atPrompt(p) &&

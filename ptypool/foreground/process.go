@@ -133,7 +133,7 @@ func (p *process) isTerminal(fd int) bool {
 	return st.Mode&unix.S_IFMT == unix.S_IFCHR && (st.Rdev == p.tty || st.Rdev == devTTY)
 }
 
-// devTTY is /dev/tty, which stands for the controlling terminal of whoever opens it: tty(4).
+// devTTY is /dev/tty, the controlling terminal of the process that opens it: tty(4).
 var devTTY = unix.Mkdev(5, 0)
 
 // writesTerminal reports whether the standard output is the terminal.

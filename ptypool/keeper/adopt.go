@@ -14,8 +14,8 @@ import (
 )
 
 // A host whose keeper dies still has the descriptors of all terminals. It hands them to the next
-// keeper, so that they outlive the host again. Their programs are no children of that keeper: it
-// sees by a pidfd that one has ended, and learns how only where the system tells (see
+// keeper, so that they outlive the host again. Their programs are no children of that keeper: a
+// pidfd reports that one has ended, but its status is known only where the system tells it (see
 // statusOfEnded).
 
 const (
@@ -29,8 +29,8 @@ const (
 	lastPause  = 5 * time.Second
 )
 
-// Watch sees to it that there is a keeper, and that it has all terminals of those that have died,
-// until ctx ends. It is called when all terminals of the keeper have been taken.
+// Watch makes sure, until ctx ends, that there is a keeper, and that it has adopted the terminals
+// of dead ones. Call it when all terminals of the keeper have been taken.
 func (l *Link) Watch(ctx context.Context) {
 	told, wait := false, firstPause
 	for ; ctx.Err() == nil; wait = min(2*wait, lastPause) {
@@ -112,7 +112,7 @@ func (l *Link) handOver(c *Client) {
 	}
 }
 
-// errOver: a terminal has ended, and needs no keeper any more.
+// errOver: a terminal has ended, and needs no keeper.
 var errOver = errors.New("keeper: the terminal has ended")
 
 // takeTerms returns the terminals of a keeper that has died, which are the caller's to look after.
@@ -189,8 +189,8 @@ func (h *session) adopt(m *message) error {
 	return h.answer(m, message{})
 }
 
-// checkAdopted returns the pidfd of a terminal that is handed over, and what is wrong with what
-// comes with it.
+// checkAdopted returns the pidfd of a terminal that is handed over, or what is wrong with its
+// descriptors.
 func checkAdopted(i Info, files []file) (pidfd int, err error) {
 	pidfd = -1
 	for _, f := range files {

@@ -51,7 +51,7 @@ func (c *Child) TakeFD(name string) int {
 	return -1
 }
 
-// dups returns further descriptors for those of that name, which are the caller's.
+// dups returns duplicates of the descriptors of that name, which the caller owns.
 func (c *Child) dups(name string) (fds []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

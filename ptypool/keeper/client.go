@@ -30,14 +30,14 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("keeper: another host is connected: process %d", e.Pid)
 }
 
-// VersionError says that this program and the keeper that runs do not understand each other.
+// VersionError says that this program and the running keeper do not understand each other.
 type VersionError struct {
 	Version string // the keeper's
 	Why     string
 	Pid     int // the keeper's process
 }
 
-// Error says what to do about it.
+// Error also says what to do.
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("the keeper of the running terminals (version %s) does not go with this "+
 		"program: %s; run that version, or end its terminals with `termhost stop`",
@@ -96,7 +96,7 @@ func Dial(folder, version string) (*Client, error) {
 	return c, nil
 }
 
-// hello says who we are and learns who the keeper is.
+// hello introduces this host and returns the keeper's introduction.
 func (c *Client) hello(version string) error {
 	_ = c.conn.SetDeadline(time.Now().Add(helloTime))
 	err := c.conn.send(message{
@@ -155,7 +155,7 @@ func (c *Client) receive() {
 	c.waiting = nil
 }
 
-// exited says that a terminal's program has ended.
+// exited records that a terminal's program has ended.
 func (c *Client) exited(i Info) {
 	c.mu.Lock()
 	t := c.terms[i.ID]
@@ -166,7 +166,7 @@ func (c *Client) exited(i Info) {
 }
 
 // ask sends a request and calls each with every message of the answer. It fails with ErrGone, or
-// with what the keeper says, which unwraps to the system's error if it is one.
+// with the keeper's error, which unwraps to the system's error if it is one.
 func (c *Client) ask(m message, each func(message)) error {
 	answers, err := c.request(m)
 	if err != nil {
@@ -361,7 +361,7 @@ func (c *Client) obtain(t *Child, id string, request message) (*Child, error) {
 	return t, nil
 }
 
-// drop says that t is not awaited any more.
+// drop stops waiting for t's end.
 func (c *Client) drop(t *Child) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -389,8 +389,8 @@ func (c *Client) Stop() error {
 	return nil
 }
 
-// Close ends the connection. The keeper reads the terminals from then on: their descriptors must
-// not be used any more.
+// Close ends the connection. The keeper then reads the terminals: their descriptors must not be
+// used any more.
 func (c *Client) Close() {
 	c.left.Store(true)
 	c.conn.Close()

@@ -84,7 +84,7 @@ func (s *server) newDrain(t *kept) *drain {
 	return d
 }
 
-// run drains until everything has been read and the program has ended, or stop is called.
+// run drains until all output has been read and the program has ended, or stop is called.
 func (d *drain) run() {
 	defer close(d.done)
 	d.salvage()
@@ -111,7 +111,7 @@ func (d *drain) run() {
 	}
 }
 
-// programEnded has the drain end when what is left to read has been read.
+// programEnded ends the drain when the remaining output has been read.
 func (d *drain) programEnded() {
 	for _, o := range d.outputs {
 		_ = o.f.SetReadDeadline(time.Unix(1, 0)) // wakes it; a closed one is awake
@@ -237,8 +237,8 @@ func (o *drainOutput) readSome(fd int) (more bool) {
 	}
 }
 
-// openLog sees to it that there is a log to write to. Where that is damaged it gets a gap, unless
-// the host may have been killed in the middle of a record: see salvage. busy is held.
+// openLog makes sure that there is a log to write to. A damaged one gets a gap, unless the host may
+// have been killed in the middle of a record: see salvage. busy is held.
 func (d *drain) openLog() bool {
 	if d.log != nil || d.noLog {
 		return d.log != nil
@@ -297,8 +297,8 @@ func (d *drain) append(p []byte) {
 	}
 }
 
-// closeLog closes the log, and tells it what is missing at its end if it can, and how the program
-// has ended: this process may have ended itself when the next host asks.
+// closeLog closes the log. If it can, it first logs what is missing at the end, and how the program
+// has ended: this process may have ended when the next host asks.
 func (d *drain) closeLog() {
 	d.busy.Lock()
 	defer d.busy.Unlock()
@@ -333,7 +333,7 @@ func (d *drain) closeLog() {
 	d.log, d.noLog = nil, true
 }
 
-// reason says for people why output could not be logged.
+// reason says, for display, why output could not be logged.
 func reason(err error) string {
 	var errno unix.Errno
 	switch {

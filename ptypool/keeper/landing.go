@@ -24,14 +24,14 @@ const (
 	landingSize   = landingHeader + Halves*HalfSize
 )
 
-// Landing is where a host reads a terminal's output into before it is in the log. It is memory
-// that the keeper has mapped as well, so what read(2) has delivered is not lost when the host is
-// killed, be it in the middle of that very call.
+// Landing is a buffer into which a host reads a terminal's output before it is in the log. The
+// keeper has the memory mapped as well, so what read(2) has delivered is not lost when the host is
+// killed, even in the middle of that call.
 //
-// That needs a trick, for then nobody has said how much was read. Space that is free holds bytes
-// that no UTF-8 text contains, another at each place (see [poison]); the keeper takes what differs
-// from them for output. Output that is no text may end in such a byte by chance and then loses it,
-// once in 256 times that a host is killed in the middle of a read.
+// The length of such a read is unknown. So free space holds bytes that no UTF-8 text contains, a
+// different one at each place (see [poison]), and what differs from them is output. Binary output
+// may end in such a byte by chance and then loses it, once in 256 times that a host is killed in
+// the middle of a read.
 //
 // The output of a shell with a nonce is sealed in place as soon as it has been read. The Sealer's
 // state stands with the length of what it has sealed, in one word. What a host has read and not
@@ -99,13 +99,14 @@ func (f filling) size() int64 { return within(int64(f) & (1<<fillBits - 1)) }
 
 func (f filling) state() nonce.State { return nonce.State(f >> fillBits) }
 
-// Seal has the output sealed that is read from now on, for the shell with that secret. It goes on
-// where the last process has left off; "": the output is not sealed.
+// Seal has further output sealed for the shell with that secret, from the last process's state on;
+// "": the output is not sealed.
 func (l *Landing) Seal(secret string) {
 	l.sealer = nonce.NewSealer(secret, l.fill(l.order()[1]).state())
 }
 
-// Leave notes how the Sealer of one stands who has read on without the Landing, which is empty.
+// Leave records the Sealer's state of a process that has read on without the Landing, which is
+// empty.
 func (l *Landing) Leave(st nonce.State) { l.setFill(l.order()[1], 0, st) }
 
 // order returns the halves, that of the older batch first.
@@ -140,12 +141,12 @@ func (l *Landing) Begin() int {
 	return -1
 }
 
-// Place says that half k, which is read to its end, is about to be logged at position pos.
+// Place records that half k, which has been read to its end, is about to be logged at position pos.
 func (l *Landing) Place(k int, pos int64) { atomic.StoreInt64(l.base(k), pos) }
 
 // Read has read take more output into half k, which Begin has taken, and returns all of the half's
-// output so far, of which n bytes are new. A half that is full returns n == 0. read gets the memory
-// that is free and returns how much of it it has written.
+// output so far, of which n bytes are new. A full half returns n == 0. read gets the free memory
+// and returns how much of it it has written.
 func (l *Landing) Read(k int, read func(p []byte) (int, error)) (all []byte, n int, err error) {
 	half := l.half(k)
 	at := int(l.fill(k).size())
@@ -166,7 +167,7 @@ func (l *Landing) Read(k int, read func(p []byte) (int, error)) (all []byte, n i
 	return half[:at+n], n, err
 }
 
-// Free gives half k back once its output is in the log and nobody needs it any more.
+// Free releases half k once its output is in the log and unused.
 func (l *Landing) Free(k int) { atomic.StoreInt64(l.base(k), free) }
 
 // Salvage returns, oldest first, the output that a host has read and that is not in the log, which
@@ -193,7 +194,7 @@ func (l *Landing) Salvage(end int64) (left []byte) {
 	return left
 }
 
-// Sealed returns how the Sealer stands behind what has been read or salvaged.
+// Sealed returns the Sealer's state behind what has been read or salvaged.
 func (l *Landing) Sealed() nonce.State { return l.sealer.State() }
 
 // within makes a count that another process has written one of a half's bytes.

@@ -19,18 +19,18 @@ import (
 const (
 	// startTime bounds how long a new keeper may take to listen.
 	startTime = 10 * time.Second
-	// launches is how many keepers are started, one after the other, of which none answers.
+	// launches bounds the keepers that are started in turn while none answers.
 	launches = 2
-	// goneTime is how long a host that has ended may still count as connected: its last thread
-	// leaves the kernel after whoever has killed it goes on.
+	// goneTime is how long an ended host may still count as connected: its last thread may leave
+	// the kernel after its killer has continued.
 	goneTime = 2 * time.Second
-	// dyingTime is how long a keeper may take to end that says nothing any more, on a busy machine.
+	// dyingTime is how long an unresponsive keeper may take to end, on a busy machine.
 	dyingTime = 10 * time.Second
 	gonePoll  = 5 * time.Millisecond
 	// maxLogFile, in bytes, is how long the keeper's log may be when it is begun anew. A keeper
 	// writes a few lines in its life.
 	maxLogFile = 1 << 20
-	// ReadyFD is the descriptor on which a keeper that Link has started says that it listens, by
+	// ReadyFD is the descriptor on which a keeper that Link has started reports that it listens, by
 	// closing it, or what is wrong.
 	ReadyFD = 3
 )

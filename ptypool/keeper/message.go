@@ -16,9 +16,8 @@ import (
 )
 
 const (
-	// Protocol is the version of what host and keeper say to each other. It rises only when an
-	// older side would misunderstand: fields and operations that one side does not know are no
-	// reason, because it skips the former and refuses the latter.
+	// Protocol is the version of the protocol between host and keeper. It rises only when an older
+	// side would misunderstand it: unknown fields are skipped, and unknown operations refused.
 	Protocol = 2
 	// sealing is the version from which on a keeper gives shells their nonces, and seals.
 	sealing = 2
@@ -120,7 +119,7 @@ type Exit struct {
 	Status syscall.WaitStatus `json:"status"`
 	// Ticks is when its process id was given back: clock ticks since boot, as in /proc/PID/stat.
 	Ticks uint64 `json:"ticks"`
-	// At is the same moment for people.
+	// At is the same moment as a time, for display.
 	At time.Time `json:"at,omitzero"`
 	// Unknown: the program was no child of the keeper's, which has adopted it, and the system does
 	// not say how it ended. Status is unknownStatus then.
@@ -143,7 +142,7 @@ func (e *Exit) Ended() termlog.Status {
 	return st
 }
 
-// Program says what to start.
+// Program describes a program to start.
 type Program struct {
 	ID     string   `json:"id"`     // names the terminal in everything that follows; not empty
 	Marker string   `json:"marker"` // of the processes, also as a proctag.Tag
@@ -159,8 +158,8 @@ type Program struct {
 	// Log is the folder of the terminal's log, absolute; "": it is in memory, or there is none.
 	Log string `json:"log,omitempty"`
 	// Exit is the file that gets the program's status, as a log has it, if the program ends while
-	// no host is there: for what has its log in memory, which may be gone when the next host comes.
-	// It is absolute; "": there is none.
+	// no host is there: for a program whose log is in memory, which may be gone when the next host
+	// comes. It is absolute; "": there is none.
 	Exit string `json:"exit,omitempty"`
 	// Note is the host's own: see [Child.Note].
 	Note []byte `json:"note,omitempty"`

@@ -51,9 +51,9 @@ func awaitOrphan(pid, pidfd int) (Exit, error) {
 	return unknown, ErrUnknownExit
 }
 
-// statusOfEnded returns how a process that has ended, and is no child of ours, has done so. The
-// system tells as long as nobody has collected its status (/proc/PID/stat, see proc(5)) and, since
-// Linux 6.15, to whoever has a pidfd afterwards.
+// statusOfEnded returns the exit status of an ended process that is no child of ours. The system
+// tells it until somebody has collected it (/proc/PID/stat, see proc(5)) and, since Linux 6.15,
+// afterwards to the holder of a pidfd.
 func statusOfEnded(pid, pidfd int) (status syscall.WaitStatus, ok bool) {
 	status, ok = statusOfZombie(pid)
 	if ok && unix.PidfdSendSignal(pidfd, 0, nil, 0) == nil {

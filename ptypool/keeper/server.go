@@ -26,24 +26,24 @@ const (
 	// lockPatience is how long a new keeper waits for one that is about to end.
 	lockPatience = 2 * time.Second
 	lockPoll     = 10 * time.Millisecond
-	// helloTime bounds how long somebody who has connected may take to say who it is.
+	// helloTime bounds how long a new connection may take to introduce itself.
 	helloTime = 5 * time.Second
 	// DefaultLinger is how long a keeper without terminals waits for another host: a restart of
 	// one is much quicker.
 	DefaultLinger = 10 * time.Second
 )
 
-// Config says how a keeper is run.
+// Config configures a keeper.
 type Config struct {
 	// Dir is the keeper's folder, which must exist and which nobody else may enter.
 	Dir string
-	// Version is that of the program, for people.
+	// Version is the program's version, for display.
 	Version string
-	// Linger is how long the keeper goes on without a terminal and a host; 0: DefaultLinger.
+	// Linger is how long the keeper stays without a terminal and a host; 0: DefaultLinger.
 	Linger time.Duration
 	// Ready is called when hosts can connect.
 	Ready func()
-	// Log is told what goes wrong, never what programs print or are given.
+	// Log gets errors, never what programs print or are given.
 	Log *log.Logger
 }
 
@@ -64,9 +64,9 @@ type server struct {
 	idle  *time.Timer
 }
 
-// Serve runs a keeper until nobody needs it any more, a host stops it, or ctx ends. What is left of
-// its terminals then is hung up by the system, because nobody has them open any more. It fails when
-// there is a keeper in the folder already.
+// Serve runs a keeper until nobody needs it any more, a host stops it, or ctx ends. The system then
+// hangs up its remaining terminals, because nobody has them open. It fails if the folder has a
+// keeper already.
 func Serve(ctx context.Context, cfg Config) error {
 	if cfg.Linger == 0 {
 		cfg.Linger = DefaultLinger
@@ -228,8 +228,8 @@ func (s *server) serve(c *conn) {
 	_ = c.send(answer)
 }
 
-// admit makes h the host, unless another one is there, which it returns. One of a version that is
-// not understood is not let in.
+// admit makes h the host, unless there is another one, which it returns. It refuses one of an
+// incompatible version.
 func (s *server) admit(h *session, protocol int) (other *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,7 +241,8 @@ func (s *server) admit(h *session, protocol int) (other *session) {
 	return s.host
 }
 
-// hostGone has the keeper read on in the host's place. The connection is closed: nobody else reads.
+// hostGone has the keeper read the terminals in the host's place. The connection is closed: the
+// host does not read.
 func (s *server) hostGone(h *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -306,7 +307,7 @@ func (s *server) watch(t *kept, pidfd int) {
 	s.settle()
 	s.mu.Unlock()
 	if h != nil {
-		// A host that is gone is told by the list.
+		// A later host learns of it by the list.
 		_ = h.conn.send(message{Op: opExited, Terms: []Info{t.info()}})
 	}
 }
@@ -328,7 +329,7 @@ func (s *server) list() (all []Info) {
 	return all
 }
 
-// forget lets go of the terminal with that id.
+// forget releases the child with that id.
 func (s *server) forget(id string) {
 	s.mu.Lock()
 	t := s.terms[id]
@@ -347,7 +348,7 @@ func (s *server) forget(id string) {
 	}
 }
 
-// abandon lets go of everything.
+// abandon releases all children.
 func (s *server) abandon() {
 	for _, t := range s.list() {
 		s.forget(t.ID)

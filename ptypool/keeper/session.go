@@ -64,7 +64,7 @@ func (h *session) answer(request *message, a message) error {
 	return h.conn.send(a)
 }
 
-// refuse says what is wrong with a request.
+// refuse answers a request with an error.
 func (h *session) refuse(request *message, why error) error {
 	a := message{Error: why.Error()}
 	errors.As(why, &a.Errno)

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// maxHeldAnswer bounds what Answers holds back, in bytes. What goes on for longer was not
-	// typed: it is dropped up to its end.
+	// maxHeldAnswer bounds what Answers holds back, in bytes. A longer one was not typed: it is
+	// dropped up to its end.
 	maxHeldAnswer = 1 << 10
-	// maxHeldKeys is the same for what does not look like an answer of a terminal. Nobody types so
-	// much without a pause after Alt-].
+	// maxHeldKeys is the same for input that does not look like an answer. Nobody types so much
+	// without a pause after Alt-].
 	maxHeldKeys = 64
 	// escapeTime is how long Escape is held back: too short to be noticed, and enough for the next
 	// packet.
@@ -26,8 +26,8 @@ const (
 	restBytes = 3
 )
 
-// Answers takes out of what a viewer's terminal sends the answers to queries, whenever they come:
-// they are for whoever asked, and never keys. These are
+// Answers removes answers to queries from a viewer's terminal's input, whenever they come: they are
+// for the host, and never keys. These are
 //
 //   - the strings OSC, DCS, APC, PM and SOS, which end with ST or BEL;
 //   - control sequences with a private marker (CSI ? or > or =, with parameters), such as those to
@@ -39,8 +39,8 @@ const (
 // that is in them.
 //
 // An answer may come in pieces, so its beginning is held back for as long as Wait says. Escape, and
-// Escape with the character that begins an answer, are keys, too: they are passed on soon. If what
-// follows turns out to be the rest of an answer, that is taken out.
+// Escape with the character that begins an answer, are keys, too: they are passed on soon. If the
+// rest of an answer follows, it is removed.
 type Answers struct {
 	// Found, if not nil, gets every answer, whole. p is valid during the call only.
 	Found func(p []byte)
@@ -90,7 +90,7 @@ func (a *Answers) Take(p []byte) (typed []byte) {
 }
 
 // hold holds back p, which may be the beginning of an answer and of which skip bytes were passed
-// on. It returns what of it does not wait.
+// on. It returns the part of it that is not held.
 func (a *Answers) hold(p []byte, skip int, stale bool) (typed []byte) {
 	if stale && len(p)-skip < restBytes {
 		typed, skip = bytes.Clone(p[skip:]), len(p)
@@ -123,8 +123,8 @@ func (a *Answers) Wait() time.Duration {
 	return beginTime
 }
 
-// Release returns what was held back and is no answer after all, for nothing has followed. Wait
-// tells when it is to be called next.
+// Release returns what was held back and proved to be no answer, because nothing has followed. Wait
+// says when to call it next.
 func (a *Answers) Release() (typed []byte) {
 	if !a.swallows && !certain(a.held, a.passed) {
 		typed = a.held[a.passed:]

@@ -11,8 +11,8 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// Filter finds the prefix key in what a person types, and the key that follows it. In text that is
-// pasted in brackets nothing is a key.
+// Filter finds the prefix key in what a person types, and the key that follows it. A bracketed
+// paste contains no keys.
 //
 // A terminal whose program asked for it sends the prefix as a sequence: CSI 92;5u (kitty keyboard
 // protocol, "Disambiguate escape codes") or CSI 27;5;92~ (xterm's modifyOtherKeys). Of a sequence
@@ -37,7 +37,7 @@ type Filter struct {
 type Handler interface {
 	// Typed is for the program.
 	Typed(p []byte)
-	// Prefixed tells that the prefix key was pressed.
+	// Prefixed: the prefix key was pressed.
 	Prefixed()
 	// Commanded is the key after the prefix: what it types, the prefix itself if it was pressed
 	// again, or 0 for a key that types nothing. form is the prefix as it was sent, raw this key.
@@ -47,7 +47,7 @@ type Handler interface {
 // Pasting reports whether what the Handler was given last begins or continues a paste.
 func (f *Filter) Pasting() bool { return f.paste }
 
-// Feed takes what was read. p is not kept.
+// Feed handles input. p is not kept.
 func (f *Filter) Feed(p []byte, h Handler) {
 	if len(f.held) > 0 {
 		p = append(f.held, p...)
@@ -119,7 +119,7 @@ func (f *Filter) scanEscape(p []byte, h Handler) int {
 	return n
 }
 
-// press notes that the prefix was pressed.
+// press records that the prefix was pressed.
 func (f *Filter) press(form []byte, h Handler) {
 	f.pending, f.form = true, bytes.Clone(form)
 	h.Prefixed()

@@ -69,8 +69,8 @@ func (g *Grant) Give(pid int) {
 	go g.offer(pid) // ends with offerTime, or with the shell
 }
 
-// offer writes the nonce into the FIFO when the shell has opened it. Nobody can open it any more
-// then. If somebody else was there first, nobody gets anything.
+// offer writes the nonce into the FIFO when the shell has opened it, and nobody can open it any
+// more. If somebody else was there first, nobody gets it.
 func (g *Grant) offer(pid int) {
 	defer os.Remove(g.FIFO)
 	var w *os.File

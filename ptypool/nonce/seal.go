@@ -7,9 +7,8 @@ import (
 )
 
 const (
-	// prefix is what every nonce begins with. Its first byte is rare in what programs print, and
-	// does not occur in it again, so that to look for it costs little and no match overlaps another
-	// one.
+	// prefix begins every nonce. Its first byte is rare in output, and occurs in it only once, so
+	// that searching for it costs little and no matches overlap.
 	prefix = "~termhost:"
 	// secretLen, in bytes, is the length of rand.Text: 130 bits of A to Z and 2 to 7.
 	secretLen = 26
@@ -29,10 +28,10 @@ func NewSecret() string { return rand.Text() }
 // Of returns the nonce with which a shell vouches that has the secret.
 func Of(secret string) string { return prefix + secret }
 
-// Sealer takes the secret out of a shell's output. Whatever follows a nonce's prefix, and could be
-// a secret by its alphabet, is masked byte by byte; behind the last byte of the secret itself, and
-// nowhere else, the mask says that it was genuine. So the length stays, nothing is held back where
-// reads cut it, and what a program tries to guess or to forge tells it nothing.
+// Sealer removes the secret from a shell's output. It masks, byte by byte, all that follows a
+// nonce's prefix and is in a secret's alphabet; only behind the last byte of the secret itself does
+// the mask say that it was genuine. So the length stays, nothing is held back where reads cut it,
+// and a program that guesses or forges a secret learns nothing.
 //
 // A nil Sealer changes nothing. Methods must not be called concurrently.
 type Sealer struct {
@@ -112,7 +111,7 @@ func (s *Sealer) mask(p []byte) []byte {
 	return p[1:]
 }
 
-// State is where a Sealer stands, for another one that goes on with the output. It fits into seven
+// State is a Sealer's state, for another one that continues with the output. It fits into seven
 // bits.
 type State uint8
 
@@ -130,7 +129,7 @@ func (s *Sealer) State() State {
 	return st
 }
 
-// SetState has s go on where another Sealer stands.
+// SetState continues from another Sealer's state.
 func (s *Sealer) SetState(st State) {
 	if s == nil {
 		return

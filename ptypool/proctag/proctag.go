@@ -1,5 +1,5 @@
-// Package proctag tags processes so that they and all that descends from them can be recognised,
-// whatever they do to their environment, process session and parents.
+// Package proctag tags processes so that they and all their descendants can be recognised, whatever
+// they do to their environment, process session and parents.
 //
 // The tag is a value of the resource limit RLIMIT_RTTIME (getrlimit(2)): the CPU time that a
 // process with a real-time policy may use without sleeping, in microseconds. The values that are
@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tag is what a process is recognised by; 0: nothing.
+// Tag identifies processes; 0: none.
 type Tag uint64
 
 // A tag is, from the top: one bit that tells the nesting, 16 bits of the realm, and the rest of the

@@ -1,6 +1,6 @@
-// Package statefile opens files that a program keeps for itself, of which anybody may have made
-// something else: where a pipe, a folder or a link that leads nowhere stands in place of a file, it
-// says so at once. Opening a pipe as [os.Open] does would wait for its other end, for ever.
+// Package statefile opens a program's own files, which may have been replaced: if there is a pipe,
+// a folder or a dangling link instead of a file, it fails at once. [os.Open] would wait for a
+// pipe's other end, for ever.
 //
 // Files are replaced in one step: see [Replace], and [Save] for what must outlive the machine's
 // crash.
@@ -16,11 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxBytes is the most that Read returns: more than any file of a state folder has that is read
-// whole.
+// maxBytes bounds what Read returns: more than any file of a state folder that is read whole.
 const maxBytes = 64 << 20
 
-// ErrNoFile is wrapped by the errors for what is something else than a file.
+// ErrNoFile is wrapped by the errors for what is no regular file.
 var ErrNoFile = errors.New("move it away")
 
 // Open opens a file as [os.OpenFile] does, and waits for nobody. It refuses what is neither a file
@@ -73,7 +72,7 @@ func Read(path string) ([]byte, error) {
 	return text, err
 }
 
-// explain says what stands in place of a file that could not be opened, if something does.
+// explain says what there is instead of a file that could not be opened.
 func explain(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return err

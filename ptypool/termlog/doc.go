@@ -14,9 +14,8 @@
 // checksum covers the segment's generation, so what an earlier round left behind the end is no
 // record either.
 //
-// Positions are counts of bytes printed since the terminal began: the position of a record is how
-// much had been printed before it. They stay the same when the head of the log is overwritten and
-// when a host is restarted.
+// The position of a record is how many bytes the terminal had printed before it. It stays the same
+// when the head of the log is overwritten and when a host is restarted.
 //
-// The package does not know what a record says. It never parses output.
+// The package does not interpret records, and never parses output.
 package termlog

@@ -34,7 +34,7 @@ const (
 var (
 	// ErrTooLarge refuses a record that no segment can hold.
 	ErrTooLarge = errors.New("termlog: the record is larger than a segment")
-	// ErrClosed refuses what comes after Close.
+	// ErrClosed refuses calls after Close.
 	ErrClosed = errors.New("termlog: the log is closed")
 )
 
@@ -125,8 +125,8 @@ func CheckFormat(dir string) error {
 	return nil
 }
 
-// Damage says for people what of the log was found to be lost when it was opened, and in which
-// files; "": nothing. What was no segment is left aside, under a name that ends in ".damaged".
+// Damage says, for display, what of the log was found to be lost when it was opened, and in which
+// files; "": nothing. Files that are no segments are renamed to end in ".damaged".
 func (l *Log) Damage() string { return strings.Join(l.damage, ", ") }
 
 // Torn reports whether nothing is damaged but the output at the very end: the writer may have been
@@ -145,8 +145,8 @@ func New(files []*os.File, size int64) (*Log, error) { return new(Buffer).New(fi
 func (b *Buffer) New(files []*os.File, size int64) (*Log, error) { return b.open("", files, size) }
 
 // NewAt makes a log of at most size bytes in an empty file, which is the Log's from then on, also
-// when NewAt fails. It begins at the position first. It has one segment: before what [Log.Room] has
-// no room for, everything else would be overwritten.
+// when NewAt fails. It begins at the position first. It has one segment: a record that exceeds
+// [Log.Room] would overwrite everything else.
 func NewAt(f *os.File, size, first int64) (*Log, error) {
 	l := &Log{segments: []segment{{f: f}}, size: size, buf: new(Buffer)}
 	if err := l.begin(0, 1, first); err != nil {
@@ -156,8 +156,8 @@ func NewAt(f *os.File, size, first int64) (*Log, error) {
 	return l, nil
 }
 
-// Room returns how many bytes there is room for in the segment that is written, each record with
-// RecordOverhead.
+// Room returns how many bytes fit into the present segment; each record takes RecordOverhead as
+// well.
 func (l *Log) Room() int64 { return l.size - l.offset }
 
 // Size returns how many bytes of the segment that is written are in use.
@@ -268,7 +268,7 @@ func (l *Log) find() error {
 // with its last record.
 func (l *Log) firstRound(i int) bool { return l.segments[i].generation <= uint64(len(l.segments)) }
 
-// damaged notes that segment i is damaged.
+// damaged records that segment i is damaged.
 func (l *Log) damaged(i int, at int64) {
 	l.damage = append(l.damage, fmt.Sprintf("%s is damaged at byte %d", segmentName(i), at))
 }
@@ -302,8 +302,7 @@ func (l *Log) findMissing(newest int) {
 	}
 }
 
-// findTorn notes if the newest segment, which is of the first round, ends in what is no whole
-// record.
+// findTorn records if the newest segment, which is of the first round, ends in a partial record.
 func (l *Log) findTorn() error {
 	s := &l.segments[l.newest]
 	length, err := s.length()
@@ -355,7 +354,7 @@ func (l *Log) makeFile(i int) (err error) {
 	return err
 }
 
-// Moved says that the folder that the log was made in is now called dir.
+// Moved sets the name of the log's folder after it was renamed.
 func (l *Log) Moved(dir string) { l.dir = dir }
 
 // End returns the position behind the last record: how much the terminal has printed.
@@ -385,8 +384,7 @@ func (l *Log) Append(kind Kind, at time.Time, payload []byte) (turned bool, err 
 	return turned, nil
 }
 
-// Skip says that n bytes of output were printed which are not in the log, and why. It writes a Gap
-// behind them.
+// Skip records that n bytes of output are not in the log, and why, as a Gap.
 func (l *Log) Skip(n int64, at time.Time, why string) error {
 	before := l.end
 	_, err := l.write(Record{Kind: Gap, Pos: l.end + n, Time: at, Payload: []byte(why)})

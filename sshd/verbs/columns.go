@@ -9,11 +9,11 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// columnGap is how many cells are between two columns.
+// columnGap is the space between two columns, in cells.
 const columnGap = 2
 
-// writeTable aligns the columns. Whatever the cells hold, nothing in them acts on a terminal. Lines
-// are cut at cols cells, if it is not 0.
+// writeTable aligns the columns. No cell's content acts on a terminal. Lines are cut at cols cells,
+// if it is not 0.
 func writeTable(w io.Writer, rows [][]string, cols int) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -26,7 +26,7 @@ func (v Verb) Command() Command {
 	return c
 }
 
-// takesNames reports whether a usage has NAME other than as the value of a flag.
+// takesNames reports whether a usage has NAME as an operand, not only as the value of a flag.
 func takesNames(usage string) bool {
 	before := ""
 	for word := range strings.FieldsSeq(usage) {
@@ -46,16 +46,16 @@ func Shells() []string { return []string{"bash", "fish", "zsh"} }
 //go:embed completion.tmpl
 var completionText string
 
-// completion is what the template gets.
+// completion is the data of the template.
 type completion struct {
 	Commands []Command
 	Aliases  []string // what ssh calls the host; none: it is the program termhost
 }
 
-// WriteCompletion writes a script by which a shell, one of Shells, completes the commands of the
-// program termhost or, if there are aliases, the verbs behind `ssh ALIAS`. Names of terminals are
-// asked for when they are needed. The script never evaluates what a host answers: NAMEs other than
-// of plain characters are left out.
+// WriteCompletion writes a script with which a shell, one of Shells, completes the commands of the
+// program termhost or, if there are aliases, the verbs behind `ssh ALIAS`. The script fetches names
+// of terminals when it needs them. It never evaluates a host's answer: NAMEs with other than plain
+// characters are left out.
 func WriteCompletion(w io.Writer, shell string, commands []Command, aliases []string) error {
 	t, err := template.New("").Funcs(template.FuncMap{
 		"join":  strings.Join,
@@ -84,7 +84,7 @@ func (c completion) Names(ofTerminals bool) string {
 	return strings.Join(names, " ")
 }
 
-// aliasForm is what may be an alias of a host in the scripts.
+// aliasForm matches what may be a host's alias in the scripts.
 var aliasForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$`)
 
 func defineCompletion(*flag.FlagSet) func(*invocation) int { return (*invocation).complete }

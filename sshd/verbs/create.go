@@ -12,8 +12,8 @@ import (
 	"termhost/sshd/viewer"
 )
 
-// Shell is what `ssh HOST` without a command runs: a new terminal with the user's shell. Without a
-// terminal at the peer's end the shell runs on pipes. For ctx and the result see Exec.
+// Shell runs `ssh HOST` without a command: a new terminal with the user's shell. Without a terminal
+// at the peer's end the shell runs on pipes. For ctx and the result see Exec.
 func (r *Runner) Shell(ctx context.Context, c Caller) int {
 	v := r.invoke(ctx, c)
 	if v.principal().Command != "" {
@@ -31,8 +31,8 @@ func (r *Runner) Shell(ctx context.Context, c Caller) int {
 	return v.create(o, viewer.Options{Greet: true, Greeting: detached})
 }
 
-// guestShell shows a guest a terminal that it was invited to, read-only where it has no terminal of
-// its own. A guest makes none.
+// guestShell shows a guest a terminal that it was invited to, read-only if it has no terminal of
+// its own. Guests create no terminals.
 func (v *invocation) guestShell() int {
 	t := v.Host.LastUsed(v.principal())
 	if t == nil {
@@ -49,8 +49,8 @@ func (v *invocation) guestShell() int {
 
 var errNothingHere = errors.New("what you were invited to has ended")
 
-// forced runs the only command that the key may run. What the peer asked for is in
-// SSH_ORIGINAL_COMMAND, as sshd has it.
+// forced runs the only command that the key may run. As with sshd, SSH_ORIGINAL_COMMAND has the one
+// that the peer asked for.
 func (v *invocation) forced(original string) int {
 	o := v.createOptions()
 	o.Line = v.principal().Command
@@ -74,8 +74,8 @@ func (v *invocation) runToEnd(o host.CreateOptions, keep bool) int {
 	return v.stream(o, keep)
 }
 
-// createOptions returns what the peer's terminal and environment say about a new terminal. Where
-// the peer came from is in SSH_CONNECTION and SSH_CLIENT, as with sshd; bash reads .bashrc for a
+// createOptions returns the options of a new terminal from the peer's terminal and environment. As
+// with sshd, SSH_CONNECTION and SSH_CLIENT have the peer's address; bash reads .bashrc for a
 // command that finds the latter.
 func (v *invocation) createOptions() host.CreateOptions {
 	o := host.CreateOptions{ClientEnv: v.Env(), Held: v.startHeld}
@@ -94,15 +94,15 @@ func (v *invocation) createOptions() host.CreateOptions {
 	return o
 }
 
-// startHeld says that what the peer, an agent, starts waits for a person's yes. It is withdrawn
-// when the peer leaves.
+// startHeld tells the peer, an agent, that what it starts waits for a person's approval. It is
+// withdrawn when the peer leaves.
 func (v *invocation) startHeld(s *host.Starting) {
 	name := s.Terminal().Name()
 	fmt.Fprintf(v.stderr, "termhost: %s waits for a person's approval before it starts\n", name)
 	context.AfterFunc(v.ctx, func() { s.Withdraw(context.Cause(v.ctx)) })
 }
 
-// folder returns the folder that -C names, from where the peer is if that is on this machine.
+// folder returns the folder that -C names, relative to the peer's if that is on this machine.
 func (c *Caller) folder(dir string) string {
 	if c.Dir == "" || dir == "~" || strings.HasPrefix(dir, "~/") || filepath.IsAbs(dir) {
 		return dir
@@ -119,11 +119,11 @@ func (v *invocation) create(o host.CreateOptions, shown viewer.Options) int {
 	return v.show(a, first, shown)
 }
 
-// maxDetached is how many detached terminals are named: as many as fit into a line.
+// maxDetached bounds the detached terminals that are named: as many as fit into a line.
 const maxDetached = 5
 
-// namesDetached names the peer's running terminals that nobody looks at, in a sentence; "": there
-// are none.
+// namesDetached names, in a sentence, the peer's running terminals that nobody is attached to; "":
+// there are none.
 func (v *invocation) namesDetached() string {
 	list, err := v.Host.List(v.principal())
 	if err != nil {

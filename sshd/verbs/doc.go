@@ -1,15 +1,15 @@
 // Package verbs is what people type behind `ssh HOST`: ls, attach, run and the rest. It reads the
-// command line, calls the host's method of that name and prints what comes of it. It decides
-// nothing: the host does.
+// command line, calls a method of the host and prints the result. It decides nothing: the host
+// does.
 //
-// A verb does not know how its peer came. It runs against an [IO], which is what a program has of
-// its streams, its terminal and its environment, and a [Caller], which is who the peer has proven
-// to be. Package sshd makes both of an SSH session.
+// A verb does not know how its peer is connected. It runs against an [IO], the peer's streams,
+// terminal and environment, and a [Caller], the peer's identity. Package sshd makes both from an
+// SSH session.
 //
-// The table of verbs is the one place where a verb's name, usage, flags and help stand. What
-// `help` prints and what is said after a mistake come from it.
+// The table of verbs is the one place for a verb's name, usage, flags and help. `help`, and the
+// messages after a mistake, are made from it.
 //
-// A terminal, or a recording, is shown by package viewer, which knows nothing of verbs: see
+// Package viewer, which knows nothing of verbs, shows terminals and recordings: see
 // invocation.session.
 //
 // # Running a program without a terminal

@@ -43,7 +43,7 @@ func (v *invocation) notStarted(err error) int {
 	return status
 }
 
-// explain returns an error in the words for people.
+// explain returns an error's text for people.
 func (v *invocation) explain(err error) string { return viewer.Explain(err, v.Prefix) }
 
 func (v *invocation) hintFor(err error) string {

@@ -11,13 +11,12 @@ import (
 // cut reports whether the peer's connection is being ended, or its streams have ended.
 func (v *invocation) cut() bool { return v.ctx.Err() != nil || v.Conn.Context().Err() != nil }
 
-// cutShort tells a peer whose connection the host ends, in a line, why, which of the terminals that
-// it asked about go on, and which command takes up again what is cut short. It returns the exit
-// status.
+// cutShort tells a peer whose connection the host ends, in one line, why, which of its terminals
+// keep running, and the command that continues what it did. It returns the exit status.
 func (v *invocation) cutShort(terminals ...*host.Terminal) int {
 	why := v.ended()
 	if why == nil {
-		return StatusLost // the peer has gone, and reads nothing
+		return StatusLost // the peer has gone
 	}
 	var running []string
 	for _, t := range terminals {
@@ -41,7 +40,7 @@ func (v *invocation) cutShort(terminals ...*host.Terminal) int {
 	return StatusLost
 }
 
-// whyLost says why the host ends a connection, but not what becomes of its terminals.
+// whyLost says why the host ends a connection, but not what happens to its terminals.
 func whyLost(why error) string {
 	if errors.Is(why, host.ErrLeaving) {
 		return "the host restarts"
@@ -49,7 +48,7 @@ func whyLost(why error) string {
 	return host.Printable(why.Error())
 }
 
-// again returns the command line that the peer has given, for the peer to give it again.
+// again returns the peer's command line, for the peer to repeat.
 func (v *invocation) again() string {
 	text := "ssh HOST " + v.verb.name
 	if len(v.from) > 0 {
@@ -58,7 +57,7 @@ func (v *invocation) again() string {
 	return v.told(text)
 }
 
-// lastLine writes a line where a person sees it but no program that reads a stream does.
+// lastLine writes a line that a person sees, but no program that reads a stream.
 func (v *invocation) lastLine(format string, args ...any) {
 	fmt.Fprintf(v.stderr, format+"\n", args...)
 }

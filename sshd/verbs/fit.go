@@ -5,15 +5,15 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// dispensable are the columns of the list of terminals that a narrow window may do without, the
-// least important first.
+// dispensable are the columns of the list of terminals that a narrow window leaves out, the least
+// important first.
 var dispensable = [...]int{host.ColumnExecutor, host.ColumnSize, host.ColumnViewers,
 	host.ColumnTitle, host.ColumnAge, host.ColumnClaim}
 
-// How many cells columns need to say something.
+// The least useful widths of columns, in cells.
 const (
 	leastState = len("running !")
-	leastLast  = len(". failed 137") // with a sign for the command's line
+	leastLast  = len(". failed 137") // with one character of the command's line
 	leastOther = 8                   // of a holder or a title
 )
 
@@ -24,10 +24,10 @@ type fit struct {
 	shown  []bool
 }
 
-// fitted returns the list of terminals with what a window of cols cells has room for; 0: all.
-// Columns are left out until each of the others has a sensible width, and then the widest are cut.
-// NAMEs, which people type, are cut last, and stay different. If even that is not enough, lines are
-// longer than the window.
+// fitted returns the list of terminals, fitted to a window of cols cells; 0: unbounded. It leaves
+// out columns until the others have a sensible width, and then cuts the widest. NAMEs, which people
+// type, are cut last, and stay different. If even that is not enough, lines are longer than the
+// window.
 func fitted(table [][]host.Cell, cols int) [][]string {
 	f := fit{cols: cols, widths: make([]int, len(table[0])), shown: make([]bool, len(table[0]))}
 	for i := range f.widths {
@@ -53,7 +53,7 @@ func fitted(table [][]host.Cell, cols int) [][]string {
 	return rows
 }
 
-// least returns to how many cells a column may be cut. In 80 cells there is room for the state
+// least returns the width to which a column may be cut. In 80 cells there is room for the state
 // "waits: secret".
 func (f *fit) least(column int) int {
 	whole := f.widths[column]
@@ -68,7 +68,7 @@ func (f *fit) least(column int) int {
 	return whole
 }
 
-// needs returns how many cells a line takes if each column takes what size says.
+// needs returns the width of a line whose columns have the widths that size returns.
 func (f *fit) needs(size func(column int) int) int {
 	total := -columnGap
 	for i, shown := range f.shown {
@@ -89,8 +89,8 @@ func (f *fit) leaveOut() {
 	}
 }
 
-// shorten cuts the NAMEs if there is no room for them, and leaves out the last commands if the
-// NAMEs do not differ otherwise.
+// shorten cuts the NAMEs if there is no room for them, and leaves out the last commands if cut
+// NAMEs would be equal otherwise.
 func (f *fit) shorten(table [][]host.Cell) {
 	var names []string
 	for _, row := range table[1:] {
@@ -111,7 +111,7 @@ func (f *fit) shorten(table [][]host.Cell) {
 	}
 }
 
-// share takes from the widest columns what the line is too long by.
+// share takes the excess width of the line from the widest columns.
 func (f *fit) share() {
 	width := func(column int) int { return f.widths[column] }
 	for over := f.needs(width) - f.cols; over > 0; over-- {
@@ -129,7 +129,7 @@ func (f *fit) share() {
 	}
 }
 
-// cut returns what fits of a cell into most cells.
+// cut returns a cell cut to most cells.
 func cut(c host.Cell, most int) string {
 	end := width.String(c.End)
 	if width.String(c.Text)+end <= most || end >= most {
@@ -138,8 +138,8 @@ func cut(c host.Cell, most int) string {
 	return width.Cut(c.Text, most-end, "…") + c.End
 }
 
-// distinct returns names cut to room cells each, or to as few more as it takes for them to differ,
-// and to how many. Their ends are cut off if they differ then, or else what is in the middle.
+// distinct returns names cut to room cells each, or to as few more as keep them different, and that
+// width. It cuts their ends if they differ then, else their middles.
 func distinct(names []string, room int) (short []string, most int) {
 	longest := 0
 	for _, name := range names {
@@ -155,8 +155,7 @@ func distinct(names []string, room int) (short []string, most int) {
 	return names, longest
 }
 
-// cutAll returns names cut to room cells each, of which tail are their ends; nil: two become the
-// same.
+// cutAll returns names cut to room cells each, of which tail are their ends; nil: two become equal.
 func cutAll(names []string, room, tail int) (short []string) {
 	seen := map[string]bool{}
 	for _, name := range names {

@@ -9,9 +9,9 @@ import (
 	"termhost/ahp/host"
 )
 
-// Flags and other words may come in any order, up to "--", behind which nothing is a flag. What is
-// run ends the flags as well: see parseRun. The functions here report done
-// when the verb is over before it has begun, with the exit status.
+// Flags and other words may come in any order, up to "--", behind which nothing is a flag. A
+// command to run ends the flags as well: see parseRun. The functions here return done and the exit
+// status if the verb must not run.
 
 // parse reads the verb's flags and other words.
 func (v *invocation) parse() (status int, done bool) {
@@ -22,8 +22,8 @@ func (v *invocation) parse() (status int, done bool) {
 	return v.parseWords(v.verb.least, v.verb.most)
 }
 
-// keepBackslashes gives the value of the flag, or the word, that is a regular expression its
-// backslashes back: the quotes around it were for the shell at the peer's end.
+// keepBackslashes restores the backslashes of the flag's value, or the word, that is a regular
+// expression: the quotes around it were for the shell at the peer's end.
 func (v *invocation) keepBackslashes() {
 	if v.verb.patternFirst {
 		if i := knownFlags(v.fs, v.words); i < len(v.words) {
@@ -41,8 +41,8 @@ func (v *invocation) keepBackslashes() {
 	}
 }
 
-// flagName returns the name of the flag that a word is, and what follows its "=", if it has one;
-// "": the word is no flag.
+// flagName returns the name of the flag that a word is, and the value behind its "="; "": the word
+// is no flag.
 func flagName(word string) (name, value string, valued bool) {
 	name, dashed := strings.CutPrefix(word, "-")
 	if !dashed {
@@ -94,8 +94,8 @@ func (v *invocation) flagsAtHead(words []string) (rest []string, status int, don
 	return v.fs.Args(), StatusOK, false
 }
 
-// FlagMeantBy guesses, in brackets behind a blank, which flag is meant by the one that fs does not
-// have, as err from its Parse says; "": there is no guess, or err is another one.
+// FlagMeantBy guesses which flag was meant instead of an unknown one, from the err of fs.Parse. The
+// guess is in brackets behind a blank; "": there is none, or err is another one.
 func FlagMeantBy(fs *flag.FlagSet, err error) (guess string) {
 	_, word, unknown := strings.Cut(err.Error(), "flag provided but not defined: -")
 	if !unknown {
@@ -117,7 +117,7 @@ func Dashed(name string) string {
 	return "--" + name
 }
 
-// counted keeps args for the verb, unless they are too few or too many.
+// counted sets v.args, unless there are too few or too many.
 func (v *invocation) counted(args []string, least, most int) (status int, done bool) {
 	switch {
 	case len(args) < least:

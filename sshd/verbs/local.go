@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Verb is what a program on the host's own machine needs to know of a verb, which it has the host
-// run: see Caller.Local.
+// Verb describes a verb to a program on the host's own machine, which has the host run it: see
+// Caller.Local.
 type Verb struct {
 	Name  string
 	Usage string // what follows the name

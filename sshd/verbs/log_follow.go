@@ -14,8 +14,8 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// followLog prints a part of a terminal's log and what follows, until the terminal, the command
-// whose output it is, or the connection ends, or the peer has had enough.
+// followLog prints a part of a terminal's log and what follows, until the end of the terminal, of
+// the command whose output it is, or of the connection, or until the peer interrupts it.
 func (v *invocation) followLog(t *host.Terminal, f logFlags) int {
 	release, err := v.Conn.WaitReading(v.ctx)
 	if err != nil {
@@ -63,8 +63,7 @@ func (v *invocation) followLog(t *host.Terminal, f logFlags) int {
 	return StatusOK
 }
 
-// followedTo ends what follows t's log, and returns the exit status. why is io.EOF at the
-// terminal's end.
+// followedTo ends followLog and returns the exit status. why is io.EOF at the terminal's end.
 func (v *invocation) followedTo(ctx context.Context, t *host.Terminal, w logWriter, why error) int {
 	err := w.end()
 	switch {
@@ -93,19 +92,19 @@ func endsCommand(a ahp.Action, id string) bool {
 	return false
 }
 
-// logWriter writes a log that goes on, in one of its forms.
+// logWriter writes a growing log in one of its forms.
 type logWriter interface {
 	begin(*history.Excerpt) error
 	action(ahp.Action) error
-	lost() error  // some actions are, and others come next
-	flush() error // what has been written is to be seen
+	lost() error  // some actions are lost, and others come next
+	flush() error // shows what has been written
 	end() error   // nothing more comes
 }
 
 func (v *invocation) logWriter(f logFlags) logWriter {
 	switch {
 	case f.raw:
-		return &rawWriter{w: v.Stdout(), tail: f.tail} // no line end of it is converted
+		return &rawWriter{w: v.Stdout(), tail: f.tail} // raw: line ends are not converted
 	case f.commands:
 		return &commandWriter{w: v.stdout, json: f.json, tail: f.tail,
 			running: map[string]*ahp.Command{}}
@@ -189,7 +188,7 @@ func (t *textWriter) end() error {
 	return t.flush()
 }
 
-// actionWriter writes the state and then the actions, as AHP has them, each on a line.
+// actionWriter writes the state and then the actions as AHP's JSON, one a line.
 type actionWriter struct {
 	w   io.Writer
 	buf []byte
@@ -220,7 +219,7 @@ type commandWriter struct {
 	w       io.Writer
 	json    bool
 	tail    int
-	running map[string]*ahp.Command // by their IDs: one, unless actions are lost
+	running map[string]*ahp.Command // by ID; more than one if actions are lost
 }
 
 func (c *commandWriter) begin(e *history.Excerpt) error {
@@ -266,8 +265,7 @@ func (c *commandWriter) action(a ahp.Action) error {
 	return nil
 }
 
-// row writes a command. The columns are as wide as what is in them: of those that come nothing is
-// known.
+// row writes a command. The columns are as wide as their content: later commands are not known yet.
 func (c *commandWriter) row(cmd *history.Command) error {
 	var line []byte
 	if c.json {

@@ -19,21 +19,20 @@ import (
 // concurrently.
 type Runner struct {
 	Host *host.Host
-	// Prefix is the control character that begins a command while attached; 0: nothing that is
-	// typed is a command.
+	// Prefix is the control character that begins a command while attached; 0: there are no
+	// commands.
 	Prefix byte
-	// Quiet reports whether viewers are not told that other terminals want them; nil: they are
-	// told, over the screen and by a notification.
+	// Quiet reports whether viewers are not told that other terminals need attention; nil: they
+	// are, on the screen and by a notification.
 	Quiet func() bool
 	// Version is termhost's own, for `help`.
 	Version string
 	// Address returns where the host listens for SSH, "host:port"; nil: it is not known.
 	Address func() string
-	// HostKey returns the fingerprint of the key that clients are shown first, and its line for
-	// known_hosts for a host that is reached at addr, "host:port"; "" without one. nil: nobody
-	// knows.
+	// HostKey returns the fingerprint of the host key that clients see first, and its known_hosts
+	// line for a host at addr, "host:port"; "" without one. nil: neither is known.
 	HostKey func(addr string) (fingerprint, knownHosts string)
-	// GitHub is where the keys of guests are fetched from.
+	// GitHub is the source of guests' keys.
 	GitHub keys.GitHub
 	// FileServer is the command line of a program that serves SFTP.
 	FileServer []string
@@ -55,26 +54,26 @@ const (
 	StatusLost          = 255 // as ssh itself, for a lost connection
 )
 
-// ErrHungUp is the cause of a context that ends because the peer has closed its end: there is
-// nobody left to tell why.
+// ErrHungUp is the cause of a context that ends because the peer has closed its end: nobody is left
+// to read why.
 var ErrHungUp = errors.New("the channel was closed by the peer")
 
 // invocation is one run of a verb.
 type invocation struct {
 	*Runner
 	Caller
-	ctx context.Context // ends with the peer's streams; the cause may be shown
+	ctx context.Context // ends with the peer's streams; its cause may be shown
 	line
 	verb   verb
 	fs     *flag.FlagSet // of the verb
-	args   []string      // besides the flags
-	run    program       // what follows them, of a verb that runs something
-	typing typing        // what `send` is told
+	args   []string      // words that are no flags
+	run    program       // the command, of a verb that runs one
+	typing typing        // what `send` types
 	stdout io.Writer     // for text: on a terminal, which is in raw mode, \n becomes \r\n
 	stderr io.Writer     // likewise
 }
 
-// invoke returns an invocation whose verb is still to be found.
+// invoke returns an invocation without a verb.
 func (r *Runner) invoke(ctx context.Context, c Caller) *invocation {
 	v := &invocation{Runner: r, Caller: c, ctx: ctx, stdout: c.Stdout(), stderr: c.Stderr()}
 	if v.onTerminal() {
@@ -83,8 +82,8 @@ func (r *Runner) invoke(ctx context.Context, c Caller) *invocation {
 	return v
 }
 
-// Exec runs a command line and returns the exit status. A peer that may run one command only gets
-// that one. ctx must end with the peer's streams, with a cause that the peer may be shown, or with
+// Exec runs a command line and returns the exit status. A peer with a forced command only gets that
+// one. ctx must end with the peer's streams, with a cause that the peer may be shown, or with
 // ErrHungUp.
 func (r *Runner) Exec(ctx context.Context, c Caller, text string) int {
 	v := r.invoke(ctx, c)
@@ -124,14 +123,14 @@ func (r *Runner) Exec(ctx context.Context, c Caller, text string) int {
 	return run(v)
 }
 
-// ownName before a verb says that it is one, as in `ssh HOST termhost ls`.
+// ownName marks a verb as such, as in `ssh HOST termhost ls`.
 const ownName = "termhost"
 
-// ordinaryToo reports whether a command that is no verb is run as sshd would run it. Whoever runs
-// termhost on this machine has a shell already.
+// ordinaryToo reports whether a command that is no verb is run as sshd would run it. A local peer
+// has a shell already.
 func (v *invocation) ordinaryToo() bool { return !v.Local && v.Ordinary != nil && v.Ordinary() }
 
-// take finds the verb that a line begins with.
+// take finds the verb at the beginning of a line.
 func (v *invocation) take(l line) bool {
 	all := table()
 	i := slices.IndexFunc(all, func(c verb) bool { return c.name == l.words[0] })
@@ -151,8 +150,8 @@ func (v *invocation) onTerminal() bool {
 	return ok
 }
 
-// ended returns why the peer's connection is being ended, for the peer to read; nil if it is not,
-// or if the peer itself has hung up.
+// ended returns why the host ends the peer's connection, for the peer to read; nil if it does not,
+// or if the peer has hung up.
 func (v *invocation) ended() error {
 	switch why := context.Cause(v.ctx); {
 	case errors.Is(why, ErrHungUp):
@@ -163,7 +162,7 @@ func (v *invocation) ended() error {
 	return context.Cause(v.Conn.Context())
 }
 
-// told puts a text that speaks of ssh HOST into words for a peer that runs termhost instead.
+// told rewrites a text about ssh HOST for a peer that runs termhost instead.
 func (c *Caller) told(text string) string {
 	if !c.Local {
 		return text
@@ -176,11 +175,10 @@ func (c *Caller) told(text string) string {
 		"ssh HOST ", program).Replace(text)
 }
 
-// comeBack returns the command by which a peer that came as this one did sees a terminal again.
+// comeBack returns the command line with which the peer attaches to a terminal again.
 func (c *Caller) comeBack(name string) string { return c.command("attach", name) }
 
-// dashesBefore returns a NAME as it stands on a command line, where it must not be taken for a
-// flag.
+// dashesBefore returns a NAME for a command line, where it must not be taken for a flag.
 func dashesBefore(name string) string {
 	if strings.HasPrefix(name, "-") {
 		return "-- " + name
@@ -188,7 +186,7 @@ func dashesBefore(name string) string {
 	return name
 }
 
-// command returns a command line with a terminal's NAME, for a peer that came as this one did.
+// command returns a command line with a terminal's NAME for the peer.
 func (c *Caller) command(verb, name string) string {
 	name = dashesBefore(name)
 	if verb == "attach" {
@@ -197,7 +195,7 @@ func (c *Caller) command(verb, name string) string {
 	return c.told("ssh HOST " + verb + " " + name)
 }
 
-// needsTerminal refuses what makes no sense without a terminal at the peer's end.
+// needsTerminal refuses a verb that needs a terminal at the peer's end.
 func (v *invocation) needsTerminal(instead string) int {
 	fmt.Fprintf(v.stderr, "termhost: error: %s needs a terminal at your end\n", v.verb.name)
 	how := "ssh -t HOST " + v.verb.name + " ..."
@@ -208,8 +206,7 @@ func (v *invocation) needsTerminal(instead string) int {
 	return StatusUsage
 }
 
-// Fail tells a peer why what it asked for cannot be done, as a verb would, and returns the exit
-// status.
+// Fail tells a peer why a request failed, as a verb would, and returns the exit status.
 func (r *Runner) Fail(ctx context.Context, c Caller, err error) int {
 	return r.invoke(ctx, c).failed(err)
 }
@@ -233,7 +230,7 @@ func (v *invocation) findAll(names []string) (list []*host.Terminal, err error) 
 	return list, nil
 }
 
-// printed writes to w what the host has given, or says why it has given nothing.
+// printed writes pieces to w, or reports err, and returns the exit status.
 func (v *invocation) printed(w io.Writer, err error, pieces ...[]byte) int {
 	if err != nil {
 		return v.failed(err)

@@ -6,7 +6,7 @@ import (
 	"termhost/sshd/viewer"
 )
 
-// session returns what a viewer gets of the peer.
+// session returns the viewer's view of the peer.
 func (v *invocation) session() *viewer.Session {
 	return &viewer.Session{IO: v.IO, Host: v.Host, Conn: v.Conn, Prefix: v.Prefix, Quiet: v.Quiet,
 		Buffers: &v.buffers, CreateOptions: v.createOptions, ComeBack: v.comeBack,
@@ -14,16 +14,16 @@ func (v *invocation) session() *viewer.Session {
 		Ended:  v.ended, Taken: v.Taken}
 }
 
-// attachOptions says how the peer looks at a terminal.
+// attachOptions returns how the peer attaches to a terminal.
 func (v *invocation) attachOptions() host.AttachOptions {
 	size := v.Window()
 	return host.AttachOptions{Cols: size.Cols, Rows: size.Rows}
 }
 
 // show shows a terminal until its program exits, the viewer detaches or the peer is gone, and
-// returns the exit status. If the viewer has gone to others, it is that of the one shown last.
+// returns the exit status. If the viewer has switched terminals, it is that of the last one.
 func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
-	o.Unasked = v.verb.name == "run" // what it runs may be over at once
+	o.Unasked = v.verb.name == "run" // its command may end at once
 	end, code := viewer.Attach(v.ctx, v.session(), a, first, o)
 	switch end {
 	case viewer.Detached:
@@ -39,8 +39,8 @@ func (v *invocation) show(a *host.Attach, first []byte, o viewer.Options) int {
 // statusOf is a terminal's status as an exit status of SSH.
 func statusOf(st ptypool.ExitStatus) int { return shownStatus(st.Code) }
 
-// shownStatus brings a code into what SSH's clients show. The status has 32 bits, of which they
-// take eight: what an owner on another system calls 256 must not come out as success.
+// shownStatus converts a code to what SSH's clients show. SSH's status has 32 bits, of which they
+// take eight: what an owner on another system calls 256 must not look like success.
 func shownStatus(code int) int {
 	const most = 255
 	if code < 0 || code > most {

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// readBytes is how much input is read at a time at first; also what an idle stream holds.
+	// readBytes is how much input is read at a time at first, and the buffer of an idle stream.
 	readBytes = 4 << 10
 	// maxInputRead, in bytes, is the most input that is read at a time: two full packets.
 	maxInputRead = 64 << 10
-	// halfClose is how long a program must go on after it has closed its outputs before the peer is
-	// told of that. Most programs end then, and there may be a last word about how.
+	// halfClose is how long a program must run on after closing its outputs before the peer is told
+	// that they have ended. Most programs end at once, and their exit may need a last message.
 	halfClose = 100 * time.Millisecond
-	// refusedPatience is how long the last errors of a program may take to reach a peer that has
-	// said that it reads no more output. It may have stopped taking anything.
+	// refusedPatience is how long the last errors of a program may take to reach a peer that reads
+	// no more output. It may read nothing at all any more.
 	refusedPatience = 250 * time.Millisecond
 )
 
@@ -34,10 +34,10 @@ type streams interface {
 	Done() <-chan struct{}
 }
 
-// stream runs a program on pipes, and joins them with those of the peer until all that it prints
-// has been passed on and it has ended. When the peer is lost before that, the program is hung up,
-// unless keep is true; then the peer is told the program's NAME at once, because later it cannot
-// be.
+// stream runs a program on pipes, and joins them with the peer's until the program has ended and
+// all its output has been passed on. If the peer is lost before, the program is hung up, unless
+// keep is true; then the peer is told the program's NAME at the start, since it could not be told
+// later.
 func (v *invocation) stream(o host.CreateOptions, keep bool) int {
 	o.Detached = keep
 	s, err := v.Conn.CreatePiped(o)
@@ -57,8 +57,8 @@ func (v *invocation) stream(o host.CreateOptions, keep bool) int {
 	return v.streamed(t)
 }
 
-// join joins the streams of a program with those of the peer until all that it prints has been
-// passed on and it has ended. It returns false when the peer is lost before that.
+// join joins the streams of a program with the peer's until the program has ended and all its
+// output has been passed on. It returns false if the peer is lost before.
 func (v *invocation) join(s streams) (ended bool) {
 	v.Go("passing on input", func() { v.passInput(s) })
 	if !v.passOutput(s) {
@@ -80,8 +80,8 @@ func (v *invocation) join(s streams) (ended bool) {
 	}
 }
 
-// passOutput passes on what the program prints, and the signals that come meanwhile. It returns
-// false when the peer is lost before the end of it.
+// passOutput passes on the program's output, and signals to the program. It returns false if the
+// peer is lost before the end.
 func (v *invocation) passOutput(s streams) bool {
 	stdout := v.passing(s.CopyStdout, v.Stdout())
 	stderr := v.passing(s.CopyStderr, v.Stderr())
@@ -94,10 +94,10 @@ func (v *invocation) passOutput(s streams) bool {
 			if stdout = nil; err != nil {
 				s.CloseStdout()
 			}
-		case <-stderr: // a peer that is there takes its errors
+		case <-stderr: // a live peer reads its errors
 			stderr = nil
 		case <-refused:
-			// What is on its way may wait for ever for a peer that has stopped taking it.
+			// Output on its way may block for ever on a peer that has stopped reading.
 			s.CloseStdout()
 			stdout, refused, ended = nil, nil, s.Done()
 		case <-ended:
@@ -113,18 +113,18 @@ func (v *invocation) passOutput(s streams) bool {
 	return true
 }
 
-// passing copies an output to w, and returns a channel that gets the error at its end.
+// passing copies an output to w and returns a channel that gets the final error.
 func (v *invocation) passing(copyTo func(io.Writer) error, w io.Writer) <-chan error {
 	done := make(chan error, 1)
 	v.Go("passing on output", func() { done <- copyTo(w) })
 	return done
 }
 
-// passInput gives the program what the peer sends, to its end. The end of a peer that is lost is
-// not passed on: what came of its input is not all of it.
+// passInput passes the peer's input to the program, to its end. If the peer is lost, the program
+// does not see an end: its input is incomplete.
 func (v *invocation) passInput(s streams) {
 	in := v.Stdin()
-	buf := make([]byte, readBytes) // little while nothing comes
+	buf := make([]byte, readBytes) // small while the stream is idle
 	for {
 		n, err := in.Read(buf)
 		if n > 0 {
@@ -146,7 +146,7 @@ func (v *invocation) passInput(s streams) {
 	}
 }
 
-// streamed returns the exit status of a program, and tells the peer if somebody ended it.
+// streamed returns the exit status of a program, and tells the peer if somebody has ended it.
 func (v *invocation) streamed(t *host.Terminal) int {
 	if why := t.EndedBy(); why != "" {
 		fmt.Fprintf(v.stderr, "[%s was ended %s]\n", t.Name(), host.Printable(why))
@@ -155,7 +155,7 @@ func (v *invocation) streamed(t *host.Terminal) int {
 	return statusOf(st)
 }
 
-// lost tells a peer whose connection is being ended why, and what becomes of its program.
+// lost tells a peer whose connection the host ends why, and what happens to its program.
 func (v *invocation) lost(t *host.Terminal, keep bool) int {
 	why := v.ended()
 	if why == nil {

@@ -7,37 +7,36 @@ import (
 	"termhost/authz"
 )
 
-// verb is one thing that `ssh HOST VERB` does. Everything that is told about a verb, its help as
-// well as what is said after a mistake, comes from here.
+// verb describes `ssh HOST VERB`. Its help, and the messages after a mistake, are made from this.
 type verb struct {
 	name  string
 	group group
 	brief string // what it does, for the list of all verbs: at most briefColumn cells
 	usage string // what follows the name
 	help  string // one line
-	// examples are command lines that do something useful.
+	// examples are useful command lines.
 	examples []string
-	// terminal: what the verb is for needs a terminal at the peer's end, that is ssh -t.
+	// terminal: the verb needs a terminal at the peer's end, that is ssh -t.
 	terminal bool
-	// input: the verb reads standard input. keys: it does so if that is a terminal. What others are
-	// sent is thrown away.
+	// input: the verb reads standard input. keys: it does so if that is a terminal. Other verbs
+	// discard it.
 	input, keys bool
 	// needs is what the peer must be permitted to do, at least; the host decides. Zero: nothing.
 	needs authz.Verb
-	// least and most are how many words may stand beside the flags; most is -1 for any number.
+	// least and most bound the number of words beside the flags; most is -1 for any number.
 	least, most int
 	// pattern is the flag whose value is a regular expression; "": there is none. patternFirst: the
 	// first word beside the flags is one.
 	pattern      string
 	patternFirst bool
-	// parse reads the command line of a verb that has other rules for it; nil: it has not.
+	// parse parses the command line of a verb with rules of its own; nil: the general ones apply.
 	parse func(*invocation) (status int, done bool)
-	// define adds the verb's flags, each with its help, to a set, and returns what runs the verb
-	// when they have been read. run returns the exit status.
+	// define adds the verb's flags, each with its help, to a set, and returns the function that
+	// runs the verb with them and returns the exit status.
 	define func(*flag.FlagSet) (run func(*invocation) int)
 }
 
-// group is what verbs have in common that `help` lists together.
+// group is a heading of `help`.
 type group string
 
 const (
@@ -304,7 +303,7 @@ func table() []verb {
 // synopsis is the verb's command line.
 func (c verb) synopsis() string { return strings.TrimSpace("ssh HOST " + c.name + " " + c.usage) }
 
-// who names the roles that may use the verb; "" if any may.
+// who lists the roles that may use the verb; "": any.
 func (c verb) who() string {
 	if c.needs == 0 {
 		return ""
@@ -312,7 +311,7 @@ func (c verb) who() string {
 	var roles []string
 	for role := authz.Observer; role <= authz.Admin; role++ {
 		p := authz.Principal{ID: "key", Fingerprint: "key", Role: role}
-		// The terminal is the peer's own: nothing is in the way but the role.
+		// The terminal is the peer's own: only the role can refuse.
 		t := authz.Target{Executor: authz.Server, Holds: true, TokenRole: authz.Observer}
 		if authz.Check(p, c.needs, t) == nil {
 			roles = append(roles, role.String()+"s")

@@ -8,9 +8,9 @@ import (
 	"termhost/ahp/host"
 )
 
-// unknown refuses a command that termhost does not have. Many clients send commands of their own
-// making, as `mosh HOST` does, which runs "mosh-server new ..."; they get a hint of their own. text
-// is the whole command line; "": it was said that it is a verb.
+// unknown refuses a command that termhost does not have. Clients that send commands of their own,
+// as `mosh HOST` sends "mosh-server new ...", get a special hint. text is the whole command line;
+// "": it was marked as a verb.
 func (v *invocation) unknown(name, text string) int {
 	shown := host.Printable(name)
 	fmt.Fprintf(v.stderr, "termhost: error: unknown command %q\n", clipped(shown))
@@ -44,9 +44,8 @@ func hintForUnknown(name, text string) string {
 	return "to run a command: " + run + "; " + seeHelp
 }
 
-// meantBy guesses which verb is meant by a word that is none: one that is spelt nearly the same,
-// one that begins with it, or the one that programs such as tmux call so. It returns "" without a
-// guess.
+// meantBy guesses which verb was meant by a word: one that is spelt nearly the same, one that
+// begins with it, or the one that programs such as tmux call so; "": there is no guess.
 func meantBy(word string) string {
 	begins := ""
 	for _, c := range table() {
@@ -81,7 +80,7 @@ func meantBy(word string) string {
 	return ""
 }
 
-// clipped shortens what a peer sent for a message of one line.
+// clipped shortens a peer's text for a message of one line.
 func clipped(s string) string {
 	const most = 80
 	if r := []rune(s); len(r) > most {

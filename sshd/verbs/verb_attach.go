@@ -9,7 +9,7 @@ import (
 	"termhost/sshd/viewer"
 )
 
-// defineAttach shows a terminal that exists, or with -A makes it.
+// defineAttach shows an existing terminal, or with -A creates it.
 func defineAttach(fs *flag.FlagSet) func(*invocation) int {
 	readOnly := fs.Bool("r", false, "show it only; without a terminal, as a plain stream")
 	create := fs.Bool("A", false, "make it if there is none of that name")

@@ -15,7 +15,7 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// defineEvents tells what happens to terminals, until the peer goes.
+// defineEvents prints events of terminals until the peer goes.
 func defineEvents(fs *flag.FlagSet) func(*invocation) int {
 	asJSON := fs.Bool("json", false, "print each as a JSON object on a line of its own")
 	return func(v *invocation) int { return v.watchEvents(*asJSON) }
@@ -69,7 +69,7 @@ func (v *invocation) watchEvents(asJSON bool) int {
 }
 
 // interrupted returns a channel that is closed when ctrl-C is typed at the peer's terminal, which
-// is in raw mode. Without a terminal nothing is read: the end of the input ends nothing.
+// is in raw mode. Without a terminal nothing is read, and the end of the input ends nothing.
 func (v *invocation) interrupted() <-chan struct{} {
 	if !v.onTerminal() {
 		return nil
@@ -98,7 +98,7 @@ func eventJSON(e *host.Event) []byte {
 	return text
 }
 
-// eventLine returns an event for people: when, the terminal, what, who, and what else there is.
+// eventLine formats an event for people: when, the terminal, what, who, and details.
 func eventLine(e *host.Event) []byte {
 	line := []string{e.Time.Format(time.RFC3339)}
 	if e.Terminal != "" {

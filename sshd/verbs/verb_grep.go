@@ -12,14 +12,14 @@ import (
 	"termhost/ahp/host"
 )
 
-// grepFlags are what `grep` is told.
+// grepFlags are the flags of `grep`.
 type grepFlags struct {
 	ignoreCase bool
 	context    int
 	command    string
 }
 
-// maxContext bounds the lines around one that matches: they are kept until one does.
+// maxContext bounds the lines of context, which are kept in memory.
 const maxContext = 1000
 
 // defineGrep searches what terminals have printed.
@@ -32,12 +32,11 @@ func defineGrep(fs *flag.FlagSet) func(*invocation) int {
 	return func(v *invocation) int { return v.grep(f) }
 }
 
-// grepBatch is how much of what is found goes into one write, in bytes: a packet's worth (RFC 4253
-// section 6.1).
+// grepBatch is the size of a write, in bytes: a packet's worth (RFC 4253 section 6.1).
 const grepBatch = 32 << 10
 
-// grep prints the lines that match, with their terminal's NAME and when they were printed. It
-// returns StatusFailed if there are none, and StatusUsage after an error, as grep(1).
+// grep prints the lines that match, each with its terminal's NAME and the time it was printed. As
+// grep(1), it returns StatusFailed if there are none, and StatusUsage after an error.
 func (v *invocation) grep(f grepFlags) int {
 	if f.context < 0 || f.context > maxContext {
 		return v.misused("-C is a number of lines, from 0 to %d", maxContext)
@@ -87,7 +86,7 @@ func (v *invocation) grep(f grepFlags) int {
 	return StatusOK
 }
 
-// searched returns the terminals of the NAMEs, or all that there are.
+// searched returns the terminals of the NAMEs, or all if there are none.
 func (v *invocation) searched(names []string) ([]*host.Terminal, error) {
 	if len(names) == 0 {
 		return v.Host.Terminals(v.principal())
@@ -122,11 +121,11 @@ func (p *grepPrinter) print(l *history.Line) bool {
 	return err == nil
 }
 
-// errInterrupted ends what goes on until the peer has had enough of it.
+// errInterrupted is the cause of a context that the peer has interrupted.
 var errInterrupted = errors.New("interrupted")
 
-// untilInterrupted returns a context that ends when the peer interrupts what goes on, by ctrl-C at
-// its terminal or by a signal, or takes no more output, or is lost. stop must be called.
+// untilInterrupted returns a context that ends when the peer interrupts the verb, by ctrl-C at its
+// terminal or by a signal, reads no more output, or is lost. stop must be called.
 func (v *invocation) untilInterrupted() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(v.ctx)
 	typed := v.interrupted()
@@ -149,10 +148,10 @@ func (v *invocation) untilInterrupted() (ctx context.Context, stop func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// statusInterrupted is a shell's for a program that ctrl-C has ended.
+// statusInterrupted is a shell's status for a program that ctrl-C has ended.
 const statusInterrupted = 128 + int(syscall.SIGINT)
 
-// stopped returns the exit status of what an ended context of untilInterrupted has cut short.
+// stopped returns the exit status after a context of untilInterrupted has ended.
 func (v *invocation) stopped(ctx context.Context) int {
 	if errors.Is(context.Cause(ctx), errInterrupted) {
 		return statusInterrupted

@@ -12,7 +12,7 @@ import (
 	"termhost/sshd/viewer"
 )
 
-// defineGuard has what agents type wait for a person's approval, or no longer.
+// defineGuard turns the guard on or off: whether what agents type waits for a person's approval.
 func defineGuard(*flag.FlagSet) func(*invocation) int { return (*invocation).guard }
 
 func (v *invocation) guard() int {
@@ -66,11 +66,11 @@ func (v *invocation) asks(asJSON bool) int {
 			head = []string{"", "", "", "", ""}
 		}
 	}
-	writeTable(v.stdout, rows, 0) // nothing is cut off
+	writeTable(v.stdout, rows, 0) // nothing is cut
 	return StatusOK
 }
 
-// defineApprove types what an agent wants to type.
+// defineApprove approves what an agent wants to type.
 func defineApprove(*flag.FlagSet) func(*invocation) int {
 	return func(v *invocation) int { return v.decide(host.ApproveOnce) }
 }
@@ -80,7 +80,7 @@ func defineRefuse(*flag.FlagSet) func(*invocation) int {
 	return func(v *invocation) int { return v.decide(host.RefuseOnce) }
 }
 
-// askName is what an ask is called. What else begins with @ is a slip, and no reason.
+// askName matches the name of an ask. Another word with @ is a mistake, not a reason.
 var askName = regexp.MustCompile(`^@[0-9]+$`)
 
 func (v *invocation) decide(d host.Decision) int {

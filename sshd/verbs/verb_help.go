@@ -37,7 +37,7 @@ func defineVersion(*flag.FlagSet) func(*invocation) int {
 	}
 }
 
-// The columns of the list of verbs, in cells: it has two verbs in a row of 80.
+// The columns of the list of verbs, in cells: two verbs fit into 80.
 const (
 	groupColumn = len("agents  ")
 	nameColumn  = len("completion ")
@@ -87,7 +87,7 @@ func (v *invocation) verbsOf(g group) (list []verb) {
 	return list
 }
 
-// explained returns what there is to know about the verb: its usage, flags and examples.
+// explained returns the verb's usage, flags and examples.
 func (c verb) explained() string {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	c.define(flags)
@@ -108,7 +108,7 @@ func (c verb) explained() string {
 	return b.String()
 }
 
-// flagColumn is how wide the column of the flags is, in cells: as the longest one.
+// flagColumn is the width of the flags' column, in cells: the longest flag's.
 const flagColumn = len("--match REGEX")
 
 // dashed writes a flag as people do: -n, --json.

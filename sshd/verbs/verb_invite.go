@@ -19,7 +19,7 @@ import (
 	"termhost/keys"
 )
 
-// inviteFlags are what `invite` is asked for.
+// inviteFlags are the flags of `invite`.
 type inviteFlags struct {
 	authz.InviteRequest
 	role      string
@@ -29,8 +29,8 @@ type inviteFlags struct {
 	revoke    string
 }
 
-// defineInvite lets a guest without a key here see some terminals, or ends that. It prints the ssh
-// line for the guest, alone, on stdout.
+// defineInvite invites a guest without a key here to some terminals, or ends that. It prints the
+// ssh line for the guest, alone, on stdout.
 func defineInvite(fs *flag.FlagSet) func(*invocation) int {
 	var f inviteFlags
 	more := func(name string) error {
@@ -77,7 +77,7 @@ func (v *invocation) invite(f inviteFlags) int {
 			return v.misused("%s", v.explain(err))
 		}
 	}
-	// The policy is asked before anything is fetched or read for somebody who may not invite.
+	// The policy is checked before anything is fetched or read for somebody who may not invite.
 	if _, err := v.Host.Invitations(v.principal()); err != nil {
 		return v.failed(err)
 	}
@@ -151,7 +151,7 @@ func openKeyFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// tellInvited prints the line for the guest, and on stderr what it is good for.
+// tellInvited prints the guest's ssh line, and on stderr what it permits.
 func (v *invocation) tellInvited(secret string, i keys.Invitation) {
 	hostname, port := v.address()
 	fmt.Fprintf(v.stdout, "ssh -p %s %s%s@%s\n", port, keys.InvitePrefix, secret, hostname)
@@ -172,8 +172,8 @@ func (v *invocation) tellInvited(secret string, i keys.Invitation) {
 	fmt.Fprintln(v.stderr, v.told("hint: `ssh HOST invite --revoke "+guest+"` ends it"))
 }
 
-// tellHostKey prints what the guest compares with what ssh asks at the first login, or puts into
-// ~/.ssh/known_hosts.
+// tellHostKey prints the host key's fingerprint, which the guest compares at the first login, and
+// its line for ~/.ssh/known_hosts.
 func (v *invocation) tellHostKey(hostname, port string) {
 	if v.HostKey == nil {
 		return
@@ -185,7 +185,8 @@ func (v *invocation) tellHostKey(hostname, port string) {
 	}
 }
 
-// address returns where the peer has reached this host, or where the host listens.
+// address returns the address at which the peer has reached this host, or at which the host
+// listens.
 func (v *invocation) address() (hostname, port string) {
 	if ends := strings.Fields(v.Endpoints); len(ends) == 4 {
 		return ends[2], ends[3]
@@ -225,7 +226,7 @@ type inviteInfo struct {
 	Role      string    `json:"role"`
 	Terminals []string  `json:"terminals"`
 	Expires   time.Time `json:"expires"`
-	Keys      int       `json:"keys"` // tied to it
+	Keys      int       `json:"keys"` // bound to it
 	Once      bool      `json:"once"`
 	By        string    `json:"by"`
 }

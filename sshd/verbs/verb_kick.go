@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// defineKick ends what somebody else sees of a terminal.
+// defineKick detaches somebody else from a terminal.
 func defineKick(*flag.FlagSet) func(*invocation) int { return (*invocation).kick }
 
 func (v *invocation) kick() int {

@@ -9,7 +9,7 @@ import (
 	"termhost/authz"
 )
 
-// listFlags are what `ls` is asked for.
+// listFlags are the flags of `ls`.
 type listFlags struct {
 	json, wide               bool
 	running, waiting, exited bool
@@ -27,7 +27,7 @@ func defineList(fs *flag.FlagSet) func(*invocation) int {
 	return func(v *invocation) int { return v.list(f) }
 }
 
-// leavesOut reports whether a terminal is not asked for. Of several kinds each one is.
+// leavesOut reports whether the flags leave out a terminal. Each state that they name is shown.
 func (f listFlags) leavesOut(i host.Info) bool {
 	if !f.running && !f.waiting && !f.exited {
 		return false
@@ -36,8 +36,8 @@ func (f listFlags) leavesOut(i host.Info) bool {
 	return !(f.running && runs || f.waiting && i.Waiting != host.WaitingNone || f.exited && !runs)
 }
 
-// wideTable is how many cells a line must have for an agent's session to be in the table besides
-// its name: in fewer it would leave no room for the titles.
+// wideTable is the width from which on the table also shows an agent's session, beside its name: a
+// narrower one would have no room for the titles.
 const wideTable = 120
 
 func (v *invocation) list(f listFlags) int {
@@ -66,7 +66,8 @@ func (v *invocation) list(f listFlags) int {
 	return StatusOK
 }
 
-// howToMakeOne says, behind what there is not, how to make a terminal; "": the peer may not.
+// howToMakeOne says how to make a terminal, after a message that there is none; "": the peer may
+// not.
 func (v *invocation) howToMakeOne() string {
 	if authz.Check(v.principal(), authz.Create, authz.Target{}) != nil {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"termhost/ahp/host"
 )
 
-// logFlags are what `log` is told: the form in which it prints, text without any; which part; and
-// whether it goes on.
+// logFlags are the flags of `log`: the form in which it prints, text by default; which part; and
+// whether it follows.
 type logFlags struct {
 	text, raw, json, commands bool
 
@@ -25,7 +25,7 @@ type logFlags struct {
 	follow  bool
 }
 
-// defineLog prints what a terminal has printed, as far as it is retained.
+// defineLog prints the retained output of a terminal.
 func defineLog(fs *flag.FlagSet) func(*invocation) int {
 	f := logFlags{tail: -1}
 	fs.BoolVar(&f.text, "text", false, "as text, without escape sequences; this is the default")
@@ -69,7 +69,7 @@ func (f *logFlags) readSince(text string) error {
 	return nil
 }
 
-// wrong returns what is wrong with the flags; "": nothing.
+// wrong returns the first error in the flags; "": none.
 func (f *logFlags) wrong() string {
 	state := f.json && !f.commands
 	part := f.last || f.command > 0

@@ -11,7 +11,7 @@ import (
 // recordHelp explains --record.
 const recordHelp = "record all that it shows, from the beginning on"
 
-// defineNew makes a terminal that stays when its program has exited.
+// defineNew makes a terminal that stays after its program's exit.
 func defineNew(fs *flag.FlagSet) func(*invocation) int {
 	name := fs.String("n", "", "its `NAME`; otherwise the host chooses one")
 	dir := fs.String("C", "", "the folder `DIR` that its program starts in")
@@ -24,7 +24,7 @@ func defineNew(fs *flag.FlagSet) func(*invocation) int {
 	}
 }
 
-// parseNew reads the flags; what follows "--" is left as it is.
+// parseNew reads the flags; it does not parse what follows "--".
 func (v *invocation) parseNew() (status int, done bool) {
 	args, status, done := v.parseFlags()
 	if done {
@@ -37,7 +37,7 @@ func (v *invocation) parseNew() (status int, done bool) {
 	return v.counted(args, 0, 0)
 }
 
-// makeNew makes a terminal; as has the options that only say how.
+// makeNew makes a terminal; as has the remaining options.
 func (v *invocation) makeNew(name, dir string, detached bool, as host.CreateOptions) int {
 	if v.tail && v.run.empty() {
 		return v.misused("say what to run after --, or leave it out")

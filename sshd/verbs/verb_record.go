@@ -10,7 +10,7 @@ import (
 	"termhost/ahp/host"
 )
 
-// defineRecord has a terminal recorded, or no longer.
+// defineRecord turns the recording of a terminal on or off.
 func defineRecord(*flag.FlagSet) func(*invocation) int { return (*invocation).record }
 
 // record prints the recording's name alone on stdout.
@@ -95,7 +95,7 @@ func (v *invocation) cast(version int) int {
 	return StatusOK
 }
 
-// tellCut says that the beginning of what is shown is gone.
+// tellCut tells the peer if the beginning is missing.
 func (v *invocation) tellCut(c *history.Cast) {
 	if c.Truncated {
 		fmt.Fprintf(v.stderr, "termhost: the beginning of %s is gone: it printed more than"+

@@ -37,7 +37,7 @@ func (v *invocation) remove(recordings bool) int {
 	return status
 }
 
-// removeExited removes the exited terminals that the peer may remove, and says how many.
+// removeExited removes the exited terminals that the peer may remove, and prints how many.
 func (v *invocation) removeExited() int {
 	list, err := v.Host.List(v.principal())
 	if err != nil {
@@ -50,7 +50,7 @@ func (v *invocation) removeExited() int {
 		}
 		t, err := v.Host.Find(v.principal(), i.URI)
 		if err != nil || !v.Host.MayDispose(v.principal(), t) {
-			continue // it has gone, or is somebody else's
+			continue // it is gone, or somebody else's
 		}
 		if err := v.Conn.DisposeNamed(i.Name); err != nil {
 			status = v.failed(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // defineSend types into a terminal without showing it: first the text, then the keys in the order
-// of the command line, then Enter. What has to come before the text is sent by itself.
+// of the command line, then Enter. Keys before the text need a `send` of their own.
 func defineSend(fs *flag.FlagSet) func(*invocation) int {
 	enter := fs.Bool("enter", false, "press Enter at the end")
 	var keys []keyboard.Key
@@ -29,11 +29,11 @@ func defineSend(fs *flag.FlagSet) func(*invocation) int {
 	}
 }
 
-// typing is what `send` was told to type besides keys.
+// typing is what `send` types besides keys.
 type typing struct {
 	name  string // the terminal's NAME
 	text  string
-	stdin bool // what comes on standard input, instead of text
+	stdin bool // standard input, instead of text
 }
 
 // parseSend reads flags, NAME and the text, whose words are joined with blanks. What follows "--"
@@ -46,7 +46,7 @@ func (v *invocation) parseSend() (status int, done bool) {
 	named, behind := len(args) > 0, v.rest
 	if named {
 		v.typing.name, args = args[0], args[1:]
-	} else { // it is behind "--", as one that begins with "-" has to be
+	} else { // it is behind "--", as a NAME that begins with "-" has to be
 		var err error
 		if v.typing.name, behind, err = takeWord(behind); err != nil {
 			return v.misused("%v", err), true
@@ -71,8 +71,8 @@ func (v *invocation) parseSend() (status int, done bool) {
 	return StatusOK, false
 }
 
-// flagsAmongText reads the flags before "--", and returns the other words. A word of the text that
-// only looks like a flag is none, unless it may be one that is misspelt.
+// flagsAmongText reads the flags before "--", and returns the other words. A word that is no flag
+// is text, unless it may be a misspelt flag.
 func (v *invocation) flagsAmongText() (args []string, status int, done bool) {
 	for words := v.words; len(words) > 0; {
 		if n := knownFlags(v.fs, words); n > 0 {
@@ -127,8 +127,8 @@ func (v *invocation) send(keys []keyboard.Key) int {
 	return StatusOK
 }
 
-// sendStdin types what comes on standard input, to its end, as fast as the program reads it. It
-// returns an error if the peer was lost before that.
+// sendStdin types standard input, to its end, as fast as the program reads it. It returns an error
+// if the peer is lost before that.
 func (v *invocation) sendStdin(t *host.Terminal) error {
 	in, buf := v.Stdin(), make([]byte, host.MaxPiece)
 	for {

@@ -14,7 +14,7 @@ import (
 // shareRead is how much of a shared stream is read at a time, in bytes: two full packets.
 const shareRead = 64 << 10
 
-// defineShare makes standard input the output of a terminal that everybody may watch and nobody
+// defineShare shows standard input as the output of a terminal that everybody may watch and nobody
 // types into.
 func defineShare(fs *flag.FlagSet) func(*invocation) int {
 	var o host.ShareOptions
@@ -25,7 +25,7 @@ func defineShare(fs *flag.FlagSet) func(*invocation) int {
 	return func(v *invocation) int { return v.shareInput(o) }
 }
 
-// parseShare refuses a command, which some expect that `share` runs.
+// parseShare refuses a command: some expect `share` to run one.
 func (v *invocation) parseShare() (status int, done bool) {
 	if v.rest != "" {
 		return v.misused("share runs no command;" +
@@ -55,8 +55,7 @@ func (v *invocation) shareInput(o host.ShareOptions) int {
 	return v.share(sh, o.Pty)
 }
 
-// share shows what the peer sends until it ends. A stream that ends in good order is an exit
-// with 0.
+// share shows what the peer sends until it ends. An orderly end is an exit with status 0.
 func (v *invocation) share(sh *host.Share, raw bool) int {
 	read := make(chan error, 1)
 	v.Go("reading what is shared", func() { read <- v.passOn(sh, raw) })
@@ -91,7 +90,7 @@ func (v *invocation) share(sh *host.Share, raw bool) int {
 	return StatusLost
 }
 
-// passOn makes what the peer sends the terminal's output. It returns nil at the end.
+// passOn makes the peer's input the terminal's output. It returns nil at the end.
 func (v *invocation) passOn(sh *host.Share, raw bool) error {
 	in := v.Stdin()
 	buf, shown := make([]byte, shareRead), []byte(nil)

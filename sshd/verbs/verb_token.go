@@ -8,7 +8,7 @@ import (
 	"termhost/authz"
 )
 
-// tokenFlags are what `token` is asked for.
+// tokenFlags are the flags of `token`.
 type tokenFlags struct {
 	authz.TokenRequest
 	role   string // of the token

@@ -12,7 +12,8 @@ import (
 	"termhost/ahp/host"
 )
 
-// defineWait waits until one of several terminals, or all, have ended, or for what the flags say.
+// defineWait waits until the first of several terminals, or the last, has ended, or for the
+// conditions that the flags set.
 func defineWait(fs *flag.FlagSet) func(*invocation) int {
 	var w host.WaitFor
 	fs.Func("match", "until a line matches `REGEX` (Go's syntax)", func(expr string) (err error) {
@@ -27,7 +28,7 @@ func defineWait(fs *flag.FlagSet) func(*invocation) int {
 	return func(v *invocation) int { return v.wait(w, *all) }
 }
 
-// waited is how the wait for one terminal has ended.
+// waited is the end of a wait for one terminal.
 type waited struct {
 	t   *host.Terminal
 	how host.Waited
@@ -69,14 +70,14 @@ func (v *invocation) wait(w host.WaitFor, all bool) int {
 		if several {
 			fmt.Fprintln(v.stdout, e.t.Name())
 		}
-		if e.how.ExitCode == nil { // a command whose status the shell did not tell is no failure
+		if e.how.ExitCode == nil { // a command of unknown status is no failure
 			return StatusOK
 		}
 		return shownStatus(*e.how.ExitCode)
 	}
 }
 
-// timedOut says what goes on after a wait.
+// timedOut reports what still runs after a wait.
 func (v *invocation) timedOut(pending []*host.Terminal, after time.Duration) int {
 	var names []string
 	for _, t := range pending {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// defineWhoami tells who the peer has proven to be.
+// defineWhoami prints the peer's identity.
 func defineWhoami(fs *flag.FlagSet) func(*invocation) int {
 	asJSON := fs.Bool("json", false, "print a JSON object")
 	return func(v *invocation) int { return v.whoami(*asJSON) }

@@ -41,17 +41,17 @@ func parseLine(s string) (line, error) {
 	}
 }
 
-// program is what a verb is to run or type, as the peer has it: text for a shell, or, if it comes
-// from a command line that a shell has parsed already, words.
+// program is the command that a verb runs, or text to type: a line for a shell or, if a shell has
+// parsed the command line already, words.
 type program struct {
-	line string   // of shell
+	line string   // for a shell
 	argv []string // nil: line
 }
 
 func (p program) empty() bool { return p.line == "" && len(p.argv) == 0 }
 
-// program reads what is to be run or typed at the end of the peer's line. A peer on this machine
-// has quoted each of its arguments, and none of them is parsed once more.
+// program reads the command or text at the end of the peer's line. A local peer has quoted each of
+// its arguments, which are not parsed again.
 func (c *Caller) program(text string) (program, error) {
 	if !c.Local {
 		return program{line: text}, nil

@@ -13,22 +13,22 @@ import (
 const askColors = "\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b]12;?\x1b\\"
 
 const (
-	// answerTime is how long the end of a connection waits for answers.
+	// answerTime is how long the viewer waits for answers before the connection ends.
 	answerTime = 2 * time.Second
-	// expectTime is how long Escape waits a little, because it may begin an answer that has not
-	// come yet: a slow link's. All terminals answer askKind, so mostly it is over at once.
+	// expectTime is how long after the questions Escape is held back a little, because it may begin
+	// a late answer of a slow link. All terminals answer askKind, so mostly it is shorter.
 	expectTime = 10 * time.Second
 	// maxAnswer bounds an answer, in bytes; rgb: with four digits each has 28, and those about
 	// notifications have about a hundred.
 	maxAnswer = 256
 )
 
-// askKind asks a terminal whether it knows kitty's notifications (OSC 99, "Querying for support"),
-// for its name (XTVERSION) and, because every terminal answers that, for its attributes (DA1). Then
-// all answers have come.
+// askKind asks a terminal whether it supports kitty's notifications (OSC 99, "Querying for
+// support"), for its name (XTVERSION) and for its attributes (DA1). Every terminal answers the
+// last, so all answers have come then.
 const askKind = "\x1b]99;i=termhost:p=?;\x1b\\\x1b[>q\x1b[c"
 
-// answers has what a viewer's terminal answers to askColors and askKind. The input loop fills it.
+// answers are the viewer's terminal's answers to askColors and askKind. The input loop fills it.
 type answers struct {
 	since time.Time
 	done  chan struct{} // closed when all have come
@@ -37,11 +37,11 @@ type answers struct {
 	got    [3]bool
 	colors [3]vt.RGB
 
-	kind     bool     // it was asked what it is, and has not answered all of that
+	kind     bool     // askKind was sent, and not all answered
 	notifier notifyBy // how it shows notifications; notifyBell: it has not said
 }
 
-// newAnswers returns what is to have the answers about the colours, and about what the terminal is.
+// newAnswers returns the answers to expect to askColors, askKind or both.
 func newAnswers(now time.Time, colors, kind bool) *answers {
 	return &answers{since: now, done: make(chan struct{}), asked: colors, kind: kind}
 }
@@ -57,7 +57,7 @@ func (c *answers) questions() (text string) {
 	return text
 }
 
-// note keeps what an answer says, and reports whether it is news.
+// note takes an answer, and reports whether it changes anything.
 func (c *answers) note(p []byte) (news bool) {
 	if len(p) > maxAnswer || c.complete() {
 		return false
@@ -74,7 +74,7 @@ func (c *answers) complete() bool {
 	return !c.kind && !(c.asked && slices.Contains(c.got[:], false))
 }
 
-// what keeps an answer to askKind. One about notifications is better than a name.
+// what takes an answer to askKind. Known notifications are better than a name.
 func (c *answers) what(p []byte) bool {
 	switch {
 	case bytes.HasPrefix(p, []byte("\x1b]99;")):
@@ -91,7 +91,7 @@ func (c *answers) what(p []byte) bool {
 	return true
 }
 
-// color keeps an answer to askColors.
+// color takes an answer to askColors.
 func (c *answers) color(p []byte) bool {
 	text, ok := bytes.CutPrefix(p, []byte("\x1b]1"))
 	if !ok || len(text) < 2 || text[1] != ';' {
@@ -118,8 +118,8 @@ func (c *answers) keep(which int, spec []byte) bool {
 	return ok
 }
 
-// theme returns the colours once foreground and background are known. A cursor without a colour of
-// its own has that of the text.
+// theme returns the colours once foreground and background are known. A cursor without a colour has
+// that of the text.
 func (c *answers) theme() (fg, bg, cursor vt.RGB, ok bool) {
 	cursor = c.colors[0]
 	if c.got[2] {

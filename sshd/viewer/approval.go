@@ -7,41 +7,41 @@ import (
 	"termhost/ahp/host"
 )
 
-// approval is the dialog in which a person decides about what an agent wants to type. No key
-// answers that was pressed before the person could read all that it answers: the whole text has
-// been in view, at this size of the window, and the last drawing has the key. Until then keys are
+// approval is the dialog in which a person decides what an agent may type. No key answers that was
+// pressed before the person could read what it answers: the whole text must have been in view, at
+// this size of the window, and the last drawing must have named the key. Until then keys are
 // dropped: one that was meant for the dialog must not act in the program. Only a person who was
-// typing when it appeared goes on typing at the program, until the first pause.
+// typing when it appeared types on at the program, until the first pause.
 type approval struct {
 	a      *host.Attach
 	s      *Session
 	front  *front
 	typing *typing
-	say    func(overlay)    // shows a notice; the loop does not call it
-	later  func(ask string) // the person decides about ask later; the input loop calls it
+	say    func(overlay)    // shows a notice; not to be called by the loop
+	later  func(ask string) // the person puts ask aside; the input loop calls it
 	now    func() time.Time
-	window func() Window // what the viewer's window is now
-	// after calls a function after a while, unless it is stopped before.
+	window func() Window // the viewer's present window
+	// after is time.AfterFunc.
 	after func(time.Duration, func()) (stop func() bool)
 
 	mu    sync.Mutex // a leaf
 	is    host.HeldInput
-	aside bool // the person wants to decide later
+	aside bool // the person has put it aside
 	exposure
-	top int         // the row of the text that is to be drawn first
-	due *time.Timer // draws what changes with the time
+	top int         // the first row of the text to draw
+	due *time.Timer // for the next change of the drawing
 
 	// typesOn: the person was typing when the dialog appeared, and has not paused since; dropped is
-	// when a key was dropped last.
+	// when a key was last dropped.
 	typesOn bool
 	dropped time.Time
-	// stray is when a key was typed last that means nothing here; press is one that answers if no
-	// other follows; nil: there is none.
+	// stray is when a meaningless key was last typed; press is a key that answers unless another
+	// follows; nil: there is none.
 	stray time.Time
 	press *press
 }
 
-// newApproval returns the dialog about is, which is not shown yet.
+// newApproval returns a dialog about is, not shown yet.
 func (w *viewer) newApproval(is host.HeldInput) *approval {
 	return &approval{a: w.a, s: w.s, front: w.front, typing: &w.typing, say: w.say,
 		later: func(ask string) { w.typed.aside = ask }, now: time.Now, window: w.s.Window,
@@ -49,7 +49,7 @@ func (w *viewer) newApproval(is host.HeldInput) *approval {
 		is:    is}
 }
 
-// ask shows what the viewer's person is to decide about, and takes away what is decided.
+// ask shows what the viewer's person has to decide, and removes what is decided.
 func (w *viewer) ask() {
 	if !w.interactive {
 		return
@@ -75,11 +75,11 @@ func (w *viewer) ask() {
 	}
 }
 
-// news keeps what is known now of the same input, and reports whether it is to be shown.
+// news updates the same input, and reports whether the dialog is to be shown.
 func (d *approval) news(is host.HeldInput) (shown bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.is.Does != is.Does || d.is.Warning != is.Warning { // what was on the screen is not true
+	if d.is.Does != is.Does || d.is.Warning != is.Warning { // the screen is out of date
 		d.outdate()
 	}
 	d.is = is
@@ -101,8 +101,7 @@ func (d *approval) leaves() {
 	d.typesOn, d.press = false, nil
 }
 
-// takesKeys reports whether the dialog is on the screen and what is typed does not go to the
-// program.
+// takesKeys reports whether the dialog is on the screen and keys do not go to the program.
 func (d *approval) takesKeys() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,13 +9,13 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// The parts of an approval are all to be seen, or none: nothing is cut. So they are set for a wide
-// window, else more tersely for a narrow one, and what is too long is read in pieces.
+// The parts of an approval are all visible, or none is: nothing is cut. In a narrow window they are
+// terser, and a long text is read in pages.
 
 const (
 	// narrowest is the least width in cells in which keys can be named.
 	narrowest = 10
-	// leastPage is how many rows of a long text are in view at least, before the words around it
+	// leastPage is how many rows of a long text must be in view; for less the words around it
 	// become terse.
 	leastPage = 4
 )
@@ -24,7 +24,7 @@ const (
 var tooSmall = [...]string{"window too small: enlarge it, or `ssh host asks`",
 	"window too small: enlarge it", "window too small", "too small", "ask", "?"}
 
-// These are shown as long as keys do not answer: the first two to a person who types on.
+// These are shown while keys do not answer: the first two to a person who types on.
 const (
 	early        = "what you type still goes to the program; pause to answer"
 	earlyTerse   = "pause to answer"
@@ -32,21 +32,21 @@ const (
 	waitingTerse = "wait a moment"
 )
 
-// setting is an approval set for a window.
+// setting is the layout of an approval in a window.
 type setting struct {
 	head, keys []string
-	height     int // of the keys, whichever there are: the text stays where it is
-	where      int // how many lines say which rows are in view; 0: all are
-	page       int // how many rows of the text fit
+	height     int // of the keys, for any offer: the text must not move
+	where      int // lines that say which rows are in view; 0: all are
+	page       int // rows of the text that fit
 }
 
-// draw shows the text, each line numbered, so that none of it looks like another one.
+// draw shows the text with line numbers, so that no text can imitate another line.
 func (d *approval) draw(full, part Window) overlay {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sent = d.now()
 	switch resized := d.view.full != full; {
-	case d.view == view{}: // it appears
+	case d.view == view{}: // it appears now
 		d.typesOn = d.typing.goesOn(d.now())
 	case resized && d.pauseLeft() == 0:
 		d.typesOn = false
@@ -78,7 +78,7 @@ func (d *approval) draw(full, part Window) overlay {
 	return o
 }
 
-// drawn records that what was drawn last is on the screen.
+// drawn records that the last drawing is on the screen.
 func (d *approval) drawn() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,7 +96,7 @@ func (d *approval) drawn() {
 	}
 }
 
-// drawAgain has the dialog drawn when keys do something else than now. d.mu is held.
+// drawAgain schedules a drawing for when keys mean something else. d.mu is held.
 func (d *approval) drawAgain() {
 	wait := d.early()
 	if !d.read.IsZero() {
@@ -111,7 +111,7 @@ func (d *approval) drawAgain() {
 	}
 }
 
-// saidTooSmall says in a window that an approval does not fit into it, in as many words as do.
+// saidTooSmall says that the window is too small, in as many words as fit.
 func saidTooSmall(w Window) (lines []string) {
 	room := lineRoom(w)
 	for _, text := range tooSmall {
@@ -131,7 +131,7 @@ func fill(lines []string, height int) []string {
 	return append(lines, make([]string, max(height-len(lines), 0))...)
 }
 
-// offersIn returns what keys do once the dialog is drawn in a window of this size. d.mu is held.
+// offersIn returns what keys will do once the dialog is drawn in this window. d.mu is held.
 func (d *approval) offersIn(full, part Window) offer {
 	switch {
 	case d.view.full != full, d.view.part != part, d.early() > 0:
@@ -142,7 +142,7 @@ func (d *approval) offersIn(full, part Window) offer {
 	return offersAll
 }
 
-// set sets the dialog for a window, or returns that it does not fit.
+// set lays the dialog out for a window, or returns that it does not fit.
 func (d *approval) set(w Window, rows []row) (s setting, fits bool) {
 	room := lineRoom(w)
 	if room < narrowest || room < gutter(len(d.is.Lines))+2 {
@@ -168,7 +168,7 @@ func (d *approval) set(w Window, rows []row) (s setting, fits bool) {
 	return s, false
 }
 
-// setIn returns the words around the text, at a width.
+// setIn lays out the words around the text for a width.
 func (d *approval) setIn(room int, terse bool) (s setting) {
 	head, on, wait := "termhost: "+d.is.By+" wants to "+d.nature(), early, waiting
 	if terse {

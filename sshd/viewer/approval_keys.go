@@ -8,23 +8,22 @@ import (
 )
 
 const (
-	// pressPause is how long no key must have been dropped before one answers: that of a key which
-	// is held down, and repeats, is shorter. No other may follow an answer for as long: a word has
-	// letters that answer.
+	// pressPause is how long after a dropped key another one may answer: longer than the repeat of
+	// a held key. An answer counts if no key follows for as long: words contain letters that
+	// answer.
 	pressPause = 300 * time.Millisecond
-	// wordPause is the same after a key that means nothing here, as the letters of a word do.
+	// wordPause is the pause after a meaningless key, such as the letters of a word.
 	wordPause = time.Second
 )
 
-// early returns how long it takes until keys answer, if the person types nothing; 0: they do. d.mu
-// is held.
+// early returns how long until keys answer, if the person types nothing; 0: they do. d.mu is held.
 func (d *approval) early() time.Duration {
 	now := d.now()
 	return max(readIn(d.since, now), d.pauseLeft(), pressPause-now.Sub(d.dropped),
 		wordPause-now.Sub(d.stray))
 }
 
-// pauseLeft returns how long the person must type nothing before keys answer. d.mu is held.
+// pauseLeft returns how long the person must still type nothing. d.mu is held.
 func (d *approval) pauseLeft() time.Duration {
 	if !d.typesOn {
 		return 0
@@ -32,8 +31,7 @@ func (d *approval) pauseLeft() time.Duration {
 	return d.typing.pauseLeft(d.now())
 }
 
-// offered returns what keys do now: what the screen says, unless that is true no more. d.mu is
-// held.
+// offered returns what keys do now: what the screen says, unless that is out of date. d.mu is held.
 func (d *approval) offered() offer {
 	now := d.now()
 	switch {
@@ -42,15 +40,15 @@ func (d *approval) offered() offer {
 	case d.view == view{}: // it comes to the screen just now
 		return offersEarly
 	case d.view.full != d.window():
-		return offersNothing // the window has changed, and nobody knows what is to be seen in it
+		return offersNothing // the window has changed: what it shows is unknown
 	case now.Sub(d.stray) < wordPause, now.Sub(d.dropped) < pressPause:
 		return min(d.onScreen(now).offers, offersEarly)
 	}
 	return d.onScreen(now).offers
 }
 
-// pressed returns what is asked and what keys do now, and whether k is typed at the program: the
-// interrupt key is, and what somebody types on. A key that follows an answer takes it back.
+// pressed returns the question, what keys do now, and whether k goes to the program: the interrupt
+// key does, and the keys of a person who types on. A key that follows an answer cancels it.
 func (d *approval) pressed(k keyboard.Key) (is host.HeldInput, offers offer, typed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,7 +65,7 @@ func (d *approval) pressed(k keyboard.Key) (is host.HeldInput, offers offer, typ
 	return d.is, offers, typed
 }
 
-// key answers, if no other key follows, unless the person cannot have read the question yet.
+// key answers unless another key follows, or the person cannot have read the question yet.
 func (d *approval) key(k keyboard.Key) verdict {
 	is, offers, typed := d.pressed(k)
 	switch {
@@ -90,7 +88,7 @@ func (d *approval) key(k keyboard.Key) verdict {
 	return dialogStays
 }
 
-// decisionOf returns what a key decides about what is asked, if it is an answer.
+// decisionOf returns the decision that a key makes, if any.
 func decisionOf(k keyboard.Key, is host.HeldInput, offers offer) (d host.Decision, ok bool) {
 	all := offers == offersAll
 	switch {
@@ -115,7 +113,7 @@ type press struct {
 	stop     func() bool
 }
 
-// answersWith decides about what is asked when no other key has followed for pressPause.
+// answersWith decides when no other key has followed for pressPause.
 func (d *approval) answersWith(decision host.Decision, is host.HeldInput) {
 	p := &press{decision: decision, is: is}
 	d.mu.Lock()
@@ -124,7 +122,7 @@ func (d *approval) answersWith(decision host.Decision, is host.HeldInput) {
 	p.stop = d.after(pressPause, func() { d.decide(p) })
 }
 
-// decide decides as p says, if that is still the answer to what is on the screen.
+// decide makes the decision p, if that still answers what is on the screen.
 func (d *approval) decide(p *press) {
 	d.mu.Lock()
 	stands := d.press == p && d.is.Ask == p.is.Ask && d.is.Does == p.is.Does &&
@@ -157,15 +155,15 @@ func (d *approval) decide(p *press) {
 	}
 }
 
-// strays records that a key was typed that means nothing here.
+// strays records a meaningless key.
 func (d *approval) strays() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stray = d.now()
 }
 
-// scroll moves through the text, and never past what has not been on the screen. It reports whether
-// k is a key for that.
+// scroll scrolls the text, and never past what has not been on the screen. It reports whether k is
+// a key for that.
 func (d *approval) scroll(k keyboard.Key) bool {
 	if k.Mods != 0 && k.Mods != keyboard.Shift {
 		return false

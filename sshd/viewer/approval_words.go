@@ -8,7 +8,7 @@ import (
 	"termhost/ahp/host"
 )
 
-// nature says what is asked: how much, what comes of it, and what its lines do not tell clearly.
+// nature describes the input: how much, its effect, and what its lines do not show clearly.
 func (d *approval) nature() string {
 	text := "type " + host.Counted(len(d.is.Lines), "line")
 	switch {
@@ -31,10 +31,10 @@ func (d *approval) nature() string {
 
 func (d *approval) natureTersely() string { return d.is.DoesText() + " " + d.is.Ask }
 
-// editable reports whether somebody may type something else instead.
+// editable reports whether the person may type something else instead.
 func editable(is host.HeldInput) bool { return is.Does != ahp.AskStarts }
 
-// keys says which keys answer.
+// keys lists the keys that answer.
 func (d *approval) keys(offers offer, terse bool) string {
 	var list []string
 	add := func(key, does, tersely string) {

@@ -2,8 +2,8 @@ package viewer
 
 import "time"
 
-// mayAsk reports whether the peer's terminal may be asked for its colours and what it is. A console
-// shows questions that it does not know, or has no colours to choose.
+// mayAsk reports whether the peer's terminal may be sent askColors and askKind. A console prints
+// unknown questions, or has no colours to report.
 func (s *Session) mayAsk() bool {
 	term, ok := s.Terminal()
 	if !ok {
@@ -16,8 +16,8 @@ func (s *Session) mayAsk() bool {
 	return true
 }
 
-// noteAnswer keeps what an answer of the viewer's terminal says, which may come at any time. The
-// input loop's lock is held.
+// noteAnswer takes an answer of the viewer's terminal, which may come at any time. The input loop's
+// lock is held.
 func (w *viewer) noteAnswer(p []byte) {
 	c := w.answers
 	if c == nil || !c.note(p) {
@@ -29,8 +29,7 @@ func (w *viewer) noteAnswer(p []byte) {
 	}
 }
 
-// setTheme has the terminal that is shown know the colours of the viewer's, if they are known. The
-// input loop's lock is held.
+// setTheme tells the terminal the colours of the viewer's, if known. The input loop's lock is held.
 func (w *viewer) setTheme() {
 	if w.answers == nil {
 		return
@@ -40,15 +39,15 @@ func (w *viewer) setTheme() {
 	}
 }
 
-// expectsAnswer reports whether the viewer's terminal was asked just now and has not answered. The
+// expectsAnswer reports whether the viewer's terminal was asked recently and has not answered. The
 // input loop's lock is held.
 func (w *viewer) expectsAnswer() bool {
 	c := w.answers
 	return c != nil && !c.complete() && time.Since(c.since) < expectTime
 }
 
-// awaitAnswers waits a little for answers that are on their way. If they came after the end, they
-// would be typed at the viewer's own shell.
+// awaitAnswers waits a little for late answers: after the end they would be typed at the viewer's
+// own shell.
 func (w *viewer) awaitAnswers() {
 	if w.answers == nil {
 		return
@@ -63,8 +62,7 @@ func (w *viewer) awaitAnswers() {
 	}
 }
 
-// waits lets time pass, and reports false if the peer's streams end first. Any goroutine may call
-// it.
+// waits waits, and returns false if the peer's streams end first. Any goroutine may call it.
 func (w *viewer) waits(wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -8,20 +8,20 @@ import (
 
 // Options say how a terminal is shown.
 type Options struct {
-	// Greet has the viewer begin with a notice of Greeting, if it is not "", and of the terminals
-	// that want the person.
+	// Greet: begin with a notice of Greeting, if it is not "", and of the terminals that need
+	// attention.
 	Greet    bool
 	Greeting string
-	// Came: the terminal was there before. If Greeting is "", the notice says since when its owner
-	// is away, or what to do about a keyboard that another holds.
+	// Came: the terminal is not new. If Greeting is "", the notice says since when its owner is
+	// away, or what to do if another holds the keyboard.
 	Came bool
-	// Over: the program had exited when the person came. The last line says how.
+	// Over: the program had exited before. The last line says how.
 	Over bool
-	// Unasked: the peer's terminal is not asked for its colours and what it is. The program may be
-	// over before the answers come, which would then be typed at the user's shell.
+	// Unasked: do not send askColors and askKind. The program may end before the answers come,
+	// which would then be typed at the user's shell.
 	Unasked bool
-	// Again is the command line that a peer without a terminal gives again if the host restarts;
-	// "": what Session.ComeBack returns.
+	// Again is the command line for a peer without a terminal to repeat if the host restarts; "":
+	// what Session.ComeBack returns.
 	Again string
 }
 
@@ -30,15 +30,14 @@ type Ending int
 
 const (
 	Exited   Ending = iota // the program has exited, and all of its output is shown
-	Detached               // the viewer has left by its own wish
-	Kicked                 // somebody else has ended the viewer
+	Detached               // the viewer has detached
+	Kicked                 // somebody else has detached the viewer
 	Lost                   // the peer's streams have ended
 )
 
 // Attach shows a's terminal until its program exits, the viewer detaches, or ctx, which ends with
-// the peer's streams, is done. first shows what is on the screen already. It returns how that ended
-// and the exit code of the terminal that was shown last: the viewer may have gone to others. It
-// closes a.
+// the peer's streams, is done. first draws the present screen. It returns how that ended and the
+// exit code of the last terminal: the viewer may have switched. It closes a.
 func Attach(ctx context.Context, s *Session, a *host.Attach, first []byte, o Options) (
 	end Ending, code int) {
 	w := newViewer(ctx, s, a, o)

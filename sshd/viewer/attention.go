@@ -8,37 +8,35 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// attention is what a viewer's loop knows of the terminals that want its person.
+// attention is the loop's knowledge of the terminals that need the person's attention.
 type attention struct {
-	due   time.Time // when they are to be looked at; zero: nothing has changed
-	known time.Time // what they have wanted up to then is no news
-	// count is how many want the person, as the mark and the title of the viewer's terminal have
-	// it.
+	due   time.Time // when to look at them; zero: nothing has changed
+	known time.Time // what they needed before is no news
+	// count is how many need attention, as shown by the mark and the title of the viewer's
+	// terminal.
 	count int
 
 	titled  bool      // the title of the viewer's terminal is the viewer's, see appendTitle
 	marked  bool      // the mark is in the top right corner
-	risen   time.Time // until when it is there, whatever is printed: the number has risen
-	printed time.Time // when there was output last; zero: none yet
+	risen   time.Time // the count has risen: show it until then, even over output
+	printed time.Time // time of the last output; zero: none yet
 }
 
 const (
-	// attentionPause is how often a viewer looks at all terminals, at most.
+	// attentionPause is the least time between two looks at all terminals.
 	attentionPause = 250 * time.Millisecond
-	// markPause is how long nothing is printed before the mark comes again. To put it over the
-	// screen and to take it away costs a drawing each, so it does not come between two keys, nor
-	// into what top prints every three seconds.
+	// markPause is how long nothing is printed before the mark comes again. Showing and removing it
+	// costs a drawing each, so it does not appear between two keys, nor between the updates of top
+	// every three seconds.
 	markPause = 5 * time.Second
 )
 
-// marks reports whether the mark is to be shown now. always: every output is drawn anyway, so that
-// it stays.
+// marks reports whether to show the mark now. always: every output is drawn anyway, so it stays.
 func (a *attention) marks(now time.Time, always bool) bool {
 	return a.count > 0 && (now.Before(a.risen) || now.Sub(a.printed) >= markPause || always)
 }
 
-// markDue returns when the mark comes or goes by itself; zero: it does not. Output that comes takes
-// it away.
+// markDue returns when the mark appears or disappears by itself; zero: never. Output removes it.
 func (a *attention) markDue(now time.Time) time.Time {
 	switch {
 	case a.count > 0 && !a.marked:
@@ -49,19 +47,19 @@ func (a *attention) markDue(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// unmark takes the mark away until nothing has been printed for a while.
+// unmark removes the mark until nothing has been printed for a while.
 func (a *attention) unmark() {
 	a.marked, a.risen, a.printed = false, time.Time{}, time.Now()
 }
 
-// called has the loop look soon at what wants the person.
+// called has the loop look soon at what needs attention.
 func (a *attention) called(now time.Time) {
 	if soon := now.Add(attentionPause); a.due.IsZero() || soon.Before(a.due) {
 		a.due = soon
 	}
 }
 
-// update counts what wants the person, and reports whether there are more or fewer than before.
+// update counts what needs attention, and reports whether the count has changed.
 func (a *attention) update(list []host.Wanted, now time.Time) (changed bool) {
 	changed = len(list) != a.count
 	a.due, a.count = time.Time{}, len(list)
@@ -77,7 +75,8 @@ func (a *attention) update(list []host.Wanted, now time.Time) (changed bool) {
 	return changed
 }
 
-// attend counts the terminals that want the viewer's person, and notifies that one of what is new.
+// attend counts the terminals that need the person's attention, and notifies the person of new
+// ones.
 func (w *viewer) attend() {
 	list := w.s.wanting()
 	if w.att.update(list, time.Now()) {
@@ -94,7 +93,7 @@ func (w *viewer) attend() {
 	for _, x := range news {
 		if x.Why == host.WantKeyboard && w.overlay.givesWay() && w.helpAt.IsZero() {
 			text := wants(x)
-			if len(list) == 1 { // else the key goes first to what has wanted longer
+			if len(list) == 1 { // else the key goes to the one that has waited longest
 				text += w.s.goesThere()
 			}
 			w.cover(notice("%s", text).longer())
@@ -102,8 +101,8 @@ func (w *viewer) attend() {
 	}
 }
 
-// appendTitle appends what puts the number of terminals that want the person before the title of
-// the viewer's terminal; without any, what gives the title back (xterm ctlseqs, OSC 2).
+// appendTitle appends a sequence that puts the count before the title of the viewer's terminal, or
+// if it is 0, restores the title (xterm ctlseqs, OSC 2).
 func (w *viewer) appendTitle(dst []byte) []byte {
 	title := host.Printable(w.t.Info(w.s.Conn.Principal()).Title)
 	if w.att.count > 0 {
@@ -113,7 +112,8 @@ func (w *viewer) appendTitle(dst []byte) []byte {
 	return fmt.Appendf(dst, "\x1b]2;%s\x1b\\", title)
 }
 
-// appendMark appends what draws a mark in the top right corner, over a screen that was just drawn.
+// appendMark appends a sequence that draws a mark in the top right corner, over a screen just
+// drawn.
 func appendMark(dst []byte, text string, w Window) []byte {
 	text = width.Cut(" "+text+" ", lineRoom(w), "")
 	x := lineRoom(w) - width.String(text) + 1

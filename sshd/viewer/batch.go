@@ -8,8 +8,8 @@ import (
 // batchBytes is how much output goes into one write: two full packets of SSH.
 const batchBytes = 64 << 10
 
-// Buffers are for output on its way. Viewers borrow them while there is some, so that an idle one
-// holds none. The zero value is ready; it may be used concurrently.
+// Buffers are shared by viewers, which borrow one while they have output, so that an idle one holds
+// none. The zero value is ready; it may be used concurrently.
 type Buffers struct{ pool sync.Pool } // of *[]byte of batchBytes
 
 // batch joins pieces of output into large writes.

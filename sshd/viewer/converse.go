@@ -6,8 +6,9 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// converse gives the keys in p to the dialog that has the keyboard, if there is one, and returns
-// what is for the program. What a terminal sends by itself is. p is as [keyboard.Handler] has it.
+// converse passes the keys in p to the dialog that has the keyboard, if there is one, and returns
+// the rest, which is for the program: with a dialog only what a terminal sends by itself. p is as
+// in [keyboard.Handler].
 func (l *inputLoop) converse(p []byte) (rest []byte) {
 	d := l.w.front.hasKeys()
 	if d == nil {
@@ -51,7 +52,7 @@ func (l *inputLoop) toDialog(d dialog, k keyboard.Key) verdict {
 	return v
 }
 
-// keyIn returns the key that p is, and nothing else.
+// keyIn returns the key if p is exactly one key.
 func keyIn(p []byte) keyboard.Key {
 	k, n := keyboard.Read(p)
 	if n != len(p) {

@@ -9,28 +9,26 @@ import (
 	"termhost/ahp/host"
 )
 
-// maxHeld bounds what is kept, in bytes, of what was typed at a program that does not read, beyond
-// the terminal's own queue. Up to there the peer is still read from, so that an interrupt key
-// behind it gets through.
+// maxHeld bounds, in bytes, the typed input that is kept beyond the terminal's own queue for a
+// program that does not read. Up to it the peer is still read from, so that a later interrupt key
+// gets through.
 const maxHeld = 256 << 10
 
-// interruptKeys are what a terminal line usually turns into signals: VINTR, VQUIT, VSUSP. Whether
-// it does so now, the host knows.
+// interruptKeys are the keys that a terminal line usually turns into signals: VINTR, VQUIT, VSUSP.
+// The host knows whether it does now.
 const interruptKeys = "\x03\x1c\x1a"
 
-// delivery gives one terminal what is typed at it, in order, as its program reads.
+// delivery passes typed input to one terminal, in order, as its program reads.
 type delivery struct {
 	a  *host.Attach
-	io IO // has the goroutine that feeds
-	// dropped is called without mu, with what was held and nobody will ever take, whether it may be
-	// shown, and why.
+	io IO // runs feed
+	// dropped is called without mu with held input that was lost, whether it may be shown, and why.
 	dropped func(p []byte, shown bool, err error)
 	// ctx ends with the peer's streams, or when the viewer shows another terminal.
 	ctx context.Context
 	end context.CancelFunc
 
-	// mu is held over host.Attach.Input, so it comes before the Term's lock; Input does not wait
-	// for the program.
+	// mu is held over host.Attach.Input, so it comes before the Term's lock; Input does not block.
 	mu      sync.Mutex
 	held    []byte // what the terminal's queue has no room for
 	feeding bool   // feed runs
@@ -45,8 +43,8 @@ func newDelivery(ctx context.Context, io IO, a *host.Attach,
 	return d
 }
 
-// give gives the host p, or keeps it until there is room. rest says that p continues what was given
-// last. typed says that the host has p already.
+// give passes p to the host, or keeps it until there is room. rest: p continues the input before
+// it. typed: the host has p already.
 func (d *delivery) give(p []byte, rest bool) (typed bool, err error) {
 	input := d.a.Input
 	if rest {
@@ -62,8 +60,8 @@ func (d *delivery) give(p []byte, rest bool) (typed bool, err error) {
 	}
 	d.held = append(d.held, p...)
 	if bytes.ContainsAny(p, interruptKeys) {
-		// What is held did not fit before. So either it fits now, in order, or the interrupt key
-		// discards what is before it: see ptypool.Term.Input.
+		// What is held did not fit before. Either it fits now, in order, or the interrupt key
+		// discards it: see ptypool.Term.Input.
 		if d.a.InputLater(d.held) == nil {
 			d.held = nil
 		}
@@ -84,7 +82,7 @@ func (d *delivery) empty() bool {
 	return len(d.held) == 0
 }
 
-// waitRoom returns when little enough is held to read on.
+// waitRoom waits until little enough is held to read on.
 func (d *delivery) waitRoom() {
 	for {
 		d.mu.Lock()
@@ -101,7 +99,7 @@ func (d *delivery) waitRoom() {
 	}
 }
 
-// feed hands over what is held as the program reads.
+// feed passes on what is held as the program reads.
 func (d *delivery) feed() {
 	for {
 		err := d.a.WaitRoom(d.ctx)
@@ -113,7 +111,7 @@ func (d *delivery) feed() {
 			}
 		}
 		busy, lost := errors.Is(err, host.ErrBusy), d.held
-		if !busy { // all of it is gone, or nobody will ever take it
+		if !busy { // all of it is passed on, or lost
 			d.held = nil
 			d.feeding = false
 		}

@@ -6,7 +6,7 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// dropping is what is left to be dropped of a key that closed something.
+// dropping is the rest of a key that closed something, which is to be dropped.
 type dropping int
 
 const (
@@ -15,10 +15,9 @@ const (
 	dropPaste            // a paste, up to the bracket that ends it
 )
 
-// dismissing takes from p what closes the help or the list, if they are shown, and returns what is
-// left for the program. The key that closes them is not typed. Neither is a paste: nobody meant it
-// for the help, and a part of it must never be typed. What a terminal sends by itself closes
-// nothing.
+// dismissing removes from p the key that closes the help or the list, if they are shown, and
+// returns the rest for the program. A paste is removed as well: it was not meant for the help, and
+// must not be typed in part. What a terminal sends by itself closes nothing.
 func (l *inputLoop) dismissing(p []byte) []byte {
 	switch l.drop {
 	case dropPaste:

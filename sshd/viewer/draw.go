@@ -2,18 +2,18 @@ package viewer
 
 import "time"
 
-// canvas is what the viewer's loop knows of what it has drawn.
+// canvas is the state of the loop's drawing.
 type canvas struct {
 	window  Window
-	drawn   bool      // the viewer was drawn for, not sent the output
+	drawn   bool      // the screen was drawn, not the output sent
 	dirty   bool      // a drawing is due
 	last    time.Time // of the last drawing
 	resized bool      // the window has changed since
-	resize  bool      // the window has changed, and the host does not know
-	fitted  time.Time // when the host learnt of a change last
+	resize  bool      // and the host has not been told
+	fitted  time.Time // when the host was last told of a change
 }
 
-// show brings the viewer up to date. more says that there is, or may be, more to show at once.
+// show brings the viewer up to date. more: there is, or may be, more to show at once.
 func (w *viewer) show() (more bool, err error) {
 	if w.interactive {
 		w.tellWindow()
@@ -44,7 +44,7 @@ func (w *viewer) show() (more bool, err error) {
 }
 
 // tellWindow tells the host of the newest window, at most once per frame: each change interrupts
-// the program and is shown to everybody who watches.
+// the program and is shown to all who watch.
 func (w *viewer) tellWindow() {
 	if !w.resize || time.Since(w.fitted) < frame {
 		return
@@ -55,8 +55,8 @@ func (w *viewer) tellWindow() {
 	w.dirty, w.resized = true, true
 }
 
-// mustDraw reports whether the viewer cannot be sent the program's output as it is: because
-// something lies over it, or because the window is of another size than the terminal.
+// mustDraw reports whether the viewer cannot be sent the program's output as it is: there is an
+// overlay, or the window and the terminal differ in size.
 func (w *viewer) mustDraw() bool {
 	return w.overlay.lines != nil || w.att.marked || w.front.dialog() != nil ||
 		w.differs()
@@ -84,8 +84,8 @@ func (w *viewer) cover(o overlay) {
 	}
 }
 
-// draw draws the screen and what lies over it, at most once per frame. covered says that the next
-// output will be drawn, too.
+// draw draws the screen and what lies over it, at most once per frame. covered: the next output
+// will be drawn, too.
 func (w *viewer) draw(covered bool) error {
 	if !w.dirty || time.Since(w.last) < frame {
 		return nil
@@ -107,7 +107,7 @@ func (w *viewer) draw(covered bool) error {
 		o, above, below = w.drawDialog(d)
 		o.brackets = true
 		free = above.Rows - len(o.fitted(above))
-		if asks { // no program may make it unreadable
+		if asks { // programs must not make it unreadable
 			screen = append(screen, w.a.OwnColors()...)
 		}
 		screen = append(o.appendTo(screen, above), hideCursor...)
@@ -128,8 +128,8 @@ func (w *viewer) draw(covered bool) error {
 	return nil
 }
 
-// drawDialog draws a dialog above what lies over the screen besides, so that neither covers the
-// other. Where there is no room for both, a question comes before a notice.
+// drawDialog draws a dialog above the other overlay, so that neither covers the other. Without room
+// for both, a question comes before a notice.
 func (w *viewer) drawDialog(d dialog) (o overlay, above Window, below overlay) {
 	above, below = w.window, w.overlay
 	n := len(below.fitted(w.window))
@@ -142,12 +142,11 @@ func (w *viewer) drawDialog(d dialog) (o overlay, above Window, below overlay) {
 	return d.draw(w.window, above), above, below
 }
 
-// hideCursor takes away the cursor, which stands where the program has it, until the screen is
-// drawn again (DECTCEM).
+// hideCursor hides the program's cursor until the screen is drawn again (DECTCEM).
 const hideCursor = "\x1b[?25l"
 
-// drawing returns what draws the screen. It is nil if the terminal has been disposed; then its end
-// is the next thing that the loop sees. Before a viewer is covered, it is sent the output that it
+// drawing returns a sequence that draws the screen, or nil if the terminal has been disposed; its
+// end is the next thing that the loop sees. Before a viewer is covered, it gets the output that it
 // still lacks.
 func (w *viewer) drawing(covered bool) (screen []byte, err error) {
 	switch {
@@ -171,7 +170,7 @@ func (w *viewer) drawing(covered bool) (screen []byte, err error) {
 	return screen, nil
 }
 
-// enter has what was drawn for the terminal's size drawn for the window, if that is of another one.
+// enter replaces a drawing for the terminal's size by one for the window, if they differ.
 func (w *viewer) enter() {
 	w.drawn = w.interactive && w.differs()
 	w.resized = w.drawn

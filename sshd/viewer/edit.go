@@ -6,7 +6,7 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// edited returns what becomes of a line when k is typed at its end.
+// edited returns a line after k is typed at its end.
 func edited(line string, k keyboard.Key) string {
 	switch {
 	case k.Code == keyboard.Backspace:

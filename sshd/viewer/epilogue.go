@@ -6,12 +6,12 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// ended decides what comes after the last output of a terminal that the viewer has gone to. It runs
-// in the viewer's loop. A terminal of the person's own ends like a shell. One that somebody has
-// removed cannot be shown any longer. Any other is looked at for as long as the person wants.
+// ended decides what follows the last output of a terminal that the viewer has switched to. It runs
+// in the viewer's loop. A terminal of the person's own ends like a shell. A removed one cannot be
+// shown any longer. Others stay on the screen for as long as the person wants.
 func (w *viewer) ended() {
 	if w.t.EndedBy() == "" && !w.a.Fleeting() {
-		w.front.open(&epilogue{w: w}) // what is typed goes nowhere else
+		w.front.open(&epilogue{w: w}) // which gets what is typed
 		return
 	}
 	text := ""
@@ -21,8 +21,8 @@ func (w *viewer) ended() {
 	w.goBack(text)
 }
 
-// goBack leaves a terminal that has ended, or ends the connection if there is no other one. Both
-// loops may call it.
+// goBack leaves an ended terminal, or ends the connection if there is no other one. Both loops may
+// call it.
 func (w *viewer) goBack(before string) {
 	from := w.t
 	w.s.Go("going back", func() {
@@ -38,7 +38,7 @@ func (w *viewer) goBack(before string) {
 	})
 }
 
-// epilogue is the dialog at a terminal that has ended.
+// epilogue is the dialog at an ended terminal.
 type epilogue struct{ w *viewer }
 
 func (e *epilogue) draw(_, _ Window) overlay {

@@ -14,26 +14,26 @@ type eventKind int
 const (
 	showOverlay  eventKind = iota
 	awaitCommand           // the prefix key was pressed
-	dismiss                // whatever is shown has been read
+	dismiss                // what is shown has been read
 	interrupted            // an interrupt key was pressed
 	switchTo
 	leave
-	askAgain    // for what the person has put aside
+	askAgain    // what the person has put aside
 	nothingLeft // the terminal has ended, and there is no other to go to
 )
 
-// eventBacklog is how many events wait for a loop that is writing.
+// eventBacklog is the capacity for events while the loop is writing.
 const eventBacklog = 16
 
 // helpDelay is how long after the prefix key its help is shown, if no other key is pressed: longer
-// than anybody takes who knows the keys.
+// than people take who know the keys.
 const helpDelay = 500 * time.Millisecond
 
-// farBehind is how much output, in bytes, may still come after an interrupt key before the viewer
-// is shown the screen instead.
+// farBehind is how much output, in bytes, may still follow an interrupt key before the viewer gets
+// the screen instead.
 const farBehind = 128 << 10
 
-// handle does what the input loop asks for.
+// handle handles an event from the input loop.
 func (w *viewer) handle(e event) error {
 	switch e.kind {
 	case showOverlay:
@@ -61,7 +61,7 @@ func (w *viewer) handle(e event) error {
 	return nil
 }
 
-// post gives the loop an event, unless the peer's streams end first. Any goroutine but the loop's
+// post sends the loop an event, unless the peer's streams end first. Any goroutine but the loop's
 // may call it.
 func (w *viewer) post(e event) {
 	select {
@@ -70,10 +70,10 @@ func (w *viewer) post(e event) {
 	}
 }
 
-// say has the loop show o. It may be called as post.
+// say has the loop show o. The rules of post apply.
 func (w *viewer) say(o overlay) { w.post(event{kind: showOverlay, overlay: o}) }
 
-// hint gives the loop an event that does no harm if it is lost. Any goroutine may call it.
+// hint sends the loop an event that may be lost. Any goroutine may call it.
 func (w *viewer) hint(e event) {
 	select {
 	case w.events <- e:

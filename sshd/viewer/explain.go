@@ -10,7 +10,7 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// Explain returns an error in the words for people: a refusal says who holds the terminal and what
+// Explain returns the text of an error for people: a refusal says who holds the terminal and what
 // to do, and no error names a package. prefix is as in [Session].
 func Explain(err error, prefix byte) string {
 	var held *host.HeldError
@@ -31,7 +31,7 @@ func Explain(err error, prefix byte) string {
 
 func (s *Session) explain(err error) string { return Explain(err, s.Prefix) }
 
-// key names what is typed for the key k behind the prefix.
+// key names the keys to press for the key k behind the prefix.
 func (s *Session) key(k rune) string { return keyName(s.Prefix, k) }
 
 func keyName(prefix byte, k rune) string { return keyboard.ControlName(prefix) + " " + string(k) }

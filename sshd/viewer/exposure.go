@@ -3,36 +3,36 @@ package viewer
 import "time"
 
 const (
-	// answerDelay is how long the whole of what is to be approved stands on the screen before a key
-	// answers: nobody reads faster, so it was meant for something else. Every door keeps to it.
+	// answerDelay is how long an approval must be on the screen in full before a key answers:
+	// nobody reads faster, so an earlier key was meant for something else. Every door keeps to it.
 	answerDelay = 700 * time.Millisecond
-	// promptly is how long a drawing may be on its way to the person, who may answer before the
-	// host has seen it taken. A peer that takes longer does not read.
+	// promptly is how long a drawing may be under way: the person may answer before the host knows
+	// that the peer has read it. A peer that takes longer does not read.
 	promptly = 50 * time.Millisecond
 )
 
-// exposure is what of an approval the person could read so far.
+// exposure is what the person could have read of an approval.
 type exposure struct {
 	next view // what was drawn last
 	view view // what is on the screen
-	// sent is when next was given to the peer's connection; zero: it has been taken.
+	// sent is when next was written to the peer's connection; zero: the peer has read it.
 	sent time.Time
-	// since is when what is on the screen came there, at the present size of the window, and read
-	// since when all rows of the text have been in view; zero: they were not.
+	// since is since when the present view is on the screen, at the present size of the window, and
+	// read since when all rows of the text have been in view; zero: they were not.
 	since, read time.Time
-	seen        []bool // which rows have been
+	seen        []bool // the rows that have been in view
 }
 
 // view is one drawing of an approval.
 type view struct {
-	full, part  Window // the viewer's window, and what of it nothing else covers
+	full, part  Window // the viewer's window, and its part that nothing else covers
 	first, last int    // the rows of the text that are in view: from first, up to last
-	rows        int    // how many there are
-	page        int    // how many fit
+	rows        int    // rows of the text
+	page        int    // rows that fit
 	offers      offer
 }
 
-// offer is what keys do, as a drawing of an approval says.
+// offer is what keys do, according to a drawing of an approval.
 type offer int
 
 const (
@@ -42,7 +42,7 @@ const (
 	offersAll
 )
 
-// arrive records that what was drawn last is on the screen now.
+// arrive records that the last drawing is on the screen.
 func (e *exposure) arrive(now time.Time) {
 	was, is := e.view, e.next
 	e.view, e.sent = is, time.Time{}
@@ -54,7 +54,7 @@ func (e *exposure) arrive(now time.Time) {
 		e.since, e.read = now, time.Time{}
 	}
 	if len(e.seen) != is.rows || was.part.Cols != is.part.Cols {
-		e.seen = make([]bool, is.rows) // the rows are others
+		e.seen = make([]bool, is.rows) // other rows
 	}
 	all := true
 	for i := range e.seen {
@@ -66,13 +66,13 @@ func (e *exposure) arrive(now time.Time) {
 	}
 }
 
-// outdate records that what is on the screen is not true any more: no key answers that.
+// outdate records that the screen is out of date: no key answers it.
 func (e *exposure) outdate() {
 	e.since, e.read = time.Time{}, time.Time{}
 	e.view.offers, e.next.offers = offersNothing, offersNothing
 }
 
-// onScreen returns what is on the screen, or comes there now.
+// onScreen returns the view that is on the screen, or has just arrived.
 func (e *exposure) onScreen(now time.Time) view {
 	if !e.sent.IsZero() && e.next.part == e.view.part && now.Sub(e.sent) < promptly {
 		return e.next
@@ -80,8 +80,8 @@ func (e *exposure) onScreen(now time.Time) view {
 	return e.view
 }
 
-// readIn returns how long it takes until what has been on the screen since then has been there for
-// long enough; zero: it is not there.
+// readIn returns how long a view that is on the screen since since must still stay; zero: it is not
+// there.
 func readIn(since, now time.Time) time.Duration {
 	if since.IsZero() {
 		return answerDelay

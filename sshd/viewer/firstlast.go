@@ -17,8 +17,8 @@ const (
 	giveTitleBack = "\x1b[23;2t"
 )
 
-// begin writes what comes before live output. The redraw, first, comes last: it may end in the
-// middle of a sequence that the program goes on with.
+// begin writes what precedes live output. The redraw, first, comes last: it may end in the middle
+// of a sequence that the program continues.
 func (w *viewer) begin(first []byte) error {
 	var before string
 	if w.interactive {
@@ -61,7 +61,7 @@ func (w *viewer) finish(end Ending) {
 func (w *viewer) lastLineOfLost() {
 	name := w.t.Name()
 	switch why := w.s.Ended(); {
-	case why == nil: // the peer has gone, and reads nothing
+	case why == nil: // the peer has gone
 	case errors.Is(why, host.ErrLeaving):
 		command := w.s.ComeBack(name)
 		if !w.interactive && w.o.Again != "" {
@@ -73,8 +73,7 @@ func (w *viewer) lastLineOfLost() {
 	}
 }
 
-// leaving returns what puts the viewer's terminal back as it was before the program. What lies over
-// the screen goes first.
+// leaving returns a sequence that restores the viewer's terminal. It removes overlays first.
 func (w *viewer) leaving() (sane []byte) {
 	covered := w.drawn && (w.overlay.lines != nil || w.att.marked || w.front.dialog() != nil)
 	w.overlay, w.att.marked = overlay{}, false
@@ -86,15 +85,15 @@ func (w *viewer) leaving() (sane []byte) {
 	}
 	sane = append(sane, w.a.Restore()...)
 	if w.mustDraw() {
-		// That put the cursor below the program's text; what the viewer saw of it reaches down to
+		// That put the cursor below the program's text; but the viewer's part of it reaches down to
 		// the last row.
 		sane = fmt.Appendf(sane, "\x1b[%d;1H\r\n", w.window.Rows)
 	}
 	return append(sane, giveTitleBack...)
 }
 
-// howItEnded says, to a person who comes after the terminal's end, how and when it ended, and how
-// to remove it.
+// howItEnded tells a person who comes after the terminal's end how and when it ended, and how to
+// remove it.
 func (w *viewer) howItEnded() string {
 	how := "exited"
 	if why := w.t.EndedBy(); why != "" {
@@ -111,7 +110,7 @@ func (w *viewer) howItEnded() string {
 	return text
 }
 
-// lastLine writes a line where a person sees it but no program that reads a stream does.
+// lastLine writes a line that a person sees, but no program that reads a stream.
 func (w *viewer) lastLine(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if w.interactive {

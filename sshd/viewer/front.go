@@ -7,24 +7,24 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// dialog is what is shown over a viewer's screen and has the keyboard meanwhile. Help and notices
-// may come over it.
+// dialog is shown over a viewer's screen and has the keyboard meanwhile. Help and notices may cover
+// it.
 //
 // Its methods are called by two goroutines, so it has a lock of its own, which it must not hold
-// while it uses the viewer or the input loop.
+// while it calls the viewer or the input loop.
 type dialog interface {
-	// draw returns what is shown in part: what nothing else covers of the full window. The viewer's
-	// loop calls it for each drawing, at least every dialogFrame. There must be a line.
+	// draw returns the overlay for part, the uncovered part of the full window. The viewer's loop
+	// calls it for each drawing, at least every dialogFrame. It must have a line.
 	draw(full, part Window) overlay
-	// key is called by the input loop with each key that is typed. What is pasted is no key.
+	// key is called by the input loop with each key that is typed. Pastes are no keys.
 	key(k keyboard.Key) verdict
 }
 
-// asking is a dialog that the person must be able to read: it comes before notices, it has colours
-// that no program changes, and it is told when it is on the screen.
+// asking is a dialog that the person must be able to read: it comes before notices, no program
+// changes its colours, and it is told when it is on the screen.
 type asking interface {
 	dialog
-	// drawn is called by the viewer's loop when what draw returned last has been written.
+	// drawn is called by the viewer's loop when the last result of draw has been written.
 	drawn()
 }
 
@@ -38,12 +38,11 @@ const (
 	notMine
 )
 
-// dialogFrame is how long what a dialog shows may be out of date: ages, and states that nobody
-// tells the viewer of.
+// dialogFrame is how long a dialog may be out of date: nobody reports changes of ages and states.
 const dialogFrame = time.Second / 2
 
-// front has the dialog of a viewer. There is one at a time, and none without a person. Its methods
-// may be called concurrently.
+// front holds a viewer's dialog. There is at most one, and none without a person. Its methods may
+// be called concurrently.
 type front struct {
 	interactive bool
 	stale       chan struct{} // 1 deep: see repaint
@@ -57,7 +56,7 @@ func newFront(interactive bool) *front {
 	return &front{interactive: interactive, stale: make(chan struct{}, 1)}
 }
 
-// dialog returns what is to be drawn; nil: there is none.
+// dialog returns the dialog to draw, or nil.
 func (f *front) dialog() dialog {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,15 +73,15 @@ func (f *front) hasKeys() dialog {
 	return f.shown
 }
 
-// setDrawn gives d, which has been drawn, the keyboard.
+// setDrawn gives the keyboard to d, which has been drawn.
 func (f *front) setDrawn(d dialog) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drawn = f.drawn || f.shown == d
 }
 
-// raise shows a dialog that nobody has asked for at this moment. What is typed before it is drawn
-// goes to the program. It reports false, and does nothing, while there is another one.
+// raise shows a dialog that the person has not asked for just now. What is typed before it is drawn
+// goes to the program. It returns false, and does nothing, while there is another one.
 func (f *front) raise(d dialog) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,14 +101,14 @@ func (f *front) open(d dialog) {
 	f.repaint()
 }
 
-// clear takes away whatever is shown.
+// clear removes the dialog.
 func (f *front) clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.shown = nil
 }
 
-// end takes d away if it is shown.
+// end removes d if it is shown.
 func (f *front) end(d dialog) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,7 +118,7 @@ func (f *front) end(d dialog) {
 	}
 }
 
-// repaint has what lies over the screen drawn anew. Any goroutine may call it, with any lock held.
+// repaint has the overlays drawn anew. Any goroutine may call it, with any lock held.
 func (f *front) repaint() {
 	select {
 	case f.stale <- struct{}{}:

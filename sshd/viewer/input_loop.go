@@ -10,28 +10,28 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// readBytes is how much is read of what is typed at a time; also what an idle viewer holds for it.
+// readBytes is how much typed input is read at a time, and the buffer of an idle viewer.
 const readBytes = 4 << 10
 
-// inputLoop passes on what is typed at a terminal. Its run method has a goroutine of its own. What
-// a peer without a terminal sends is dropped: it only looks.
+// inputLoop passes on what is typed at a terminal. Its run method has a goroutine of its own. It
+// drops the input of a peer without a terminal, which only watches.
 type inputLoop struct {
 	w  *viewer
 	in io.Reader
 
-	// input is held over all that is done about what was read: over the delivery's lock, over the
-	// host's locks and the IO's, and over waiting for the viewer's loop, for room and for the peer
-	// to take a notice. None of those ever waits for it.
+	// input is held while input is handled: while taking the delivery's, the host's and the IO's
+	// locks, and while waiting for the viewer's loop, for room, and for the peer to read a notice.
+	// None of those ever waits for it.
 	input   sync.Mutex
-	reads   int              // how often something was read
-	answers keyboard.Answers // takes out what the viewer's terminal answers
+	reads   int              // number of reads
+	answers keyboard.Answers // takes out the answers of the viewer's terminal
 	filter  keyboard.Filter  // takes out the keys behind the prefix
-	modal   bool             // something is shown that the next key closes
-	drop    dropping         // what is left to be dropped of the key that closed it
-	cut     []byte           // the beginning of a character that is typed at a dialog
-	pasting bool             // what was typed last begins or continues a paste
+	modal   bool             // the next key closes what is shown
+	drop    dropping         // the rest of that key
+	cut     []byte           // the beginning of a character typed at a dialog
+	pasting bool             // the last input begins or continues a paste
 	leaving bool             // the viewer detaches
-	aside   string           // the ask that the person decides later; "": none
+	aside   string           // the ask that the person has put aside; "": none
 
 	to      *delivery // to the terminal that is shown
 	refused refusals
@@ -50,7 +50,7 @@ func newInputLoop(w *viewer, in io.Reader) *inputLoop {
 	return l
 }
 
-// giveTo has what is typed go to another terminal.
+// giveTo directs typed input to another terminal.
 func (l *inputLoop) giveTo(a *host.Attach) {
 	l.to = newDelivery(l.w.ctx, l.w.s, a, l.w.tellLost)
 	l.w.taken.to.Store(l.to)
@@ -71,8 +71,8 @@ func (l *inputLoop) run() {
 	}
 }
 
-// take deals with what was read; leaving says that nothing more is to be read. end: the input has
-// ended. The peer's terminal is gone then, and the connection ends next.
+// take handles what was read, and returns true if the loop is to stop. end: the input has ended.
+// The peer's terminal is gone then, and the connection ends next.
 func (l *inputLoop) take(p []byte, end bool) (leaving bool) {
 	l.input.Lock()
 	defer l.input.Unlock()
@@ -85,8 +85,8 @@ func (l *inputLoop) take(p []byte, end bool) (leaving bool) {
 	return end || l.leaving
 }
 
-// keys passes on what is typed, without the answers in p, and sees to it that what is held back of
-// it is typed in time.
+// keys passes on what is typed, without the answers in p, and makes sure that what is held back is
+// typed in time.
 func (l *inputLoop) keys(p []byte) {
 	l.reads++
 	if typed := l.answers.Take(p); len(typed) > 0 {
@@ -102,8 +102,8 @@ func (l *inputLoop) keys(p []byte) {
 	}
 }
 
-// typeHeld types what was held back as the beginning of an answer, unless something was read since
-// reads were. It is to be called again after wait; 0: it is not.
+// typeHeld types what was held back as the possible beginning of an answer, unless there was
+// another read since. Call it again after wait; 0: do not.
 func (l *inputLoop) typeHeld(reads int) (wait time.Duration) {
 	l.input.Lock()
 	defer l.input.Unlock()
@@ -144,12 +144,12 @@ func (l *inputLoop) Typed(p []byte) {
 	}
 }
 
-// late reports whether p is dropped because it answers a question that is not on the screen.
+// late reports whether to drop p because it answers a question that is no longer on the screen.
 func (l *inputLoop) late(p []byte) bool {
 	return !l.filter.Pasting() && l.w.typing.late(p, l.asked)
 }
 
-// asked reports whether the person is to decide about something, and has not put that aside.
+// asked reports whether the person has to decide something that is not put aside.
 func (l *inputLoop) asked() bool {
 	is, ok := l.w.a.Asking()
 	return ok && is.Ask != l.aside

@@ -6,11 +6,11 @@ import "io"
 // worth (RFC 4253 section 6.1).
 const keptBytes = 32 << 10
 
-// fromCRLF takes the \r off line ends, wherever the pieces are split, so that a program's output on
+// fromCRLF removes the \r of line ends, however the output is split, so that a program's output on
 // a pty reads as if it had been on a pipe.
 type fromCRLF struct {
 	w    io.Writer
-	held bool // a \r at the end of what came last
+	held bool // the last write ended with \r
 	buf  []byte
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxMissing bounds what is kept of what was lost, in bytes: more than a notice has room for.
+	// maxMissing bounds, in bytes, what is kept of lost input: more than a notice has room for.
 	maxMissing = 256
 	// shownMissing is how much of it a notice shows, in cells.
 	shownMissing = 60
@@ -21,23 +21,23 @@ const (
 // refusalPause ends a burst of refused keys: the next refusal is shown again.
 const refusalPause = 2 * time.Second
 
-// refusals are the keys that nobody has taken. What is shown of one depends on those before.
+// refusals are the keys that were refused. How one is shown depends on earlier ones.
 type refusals struct {
-	at   time.Time // when a key was refused last
+	at   time.Time // time of the last refusal
 	lost missing
 }
 
-// missing is what a person has typed and nobody has taken, from the first lost key on: see
-// [host.LostError]. The next key that is taken begins another one.
+// missing is typed input that was lost, from the first lost key on: see [host.LostError]. The next
+// accepted key starts a new one.
 type missing struct {
-	typed  time.Time // when a key was taken last; zero: none was
+	typed  time.Time // time of the last accepted key; zero: none
 	text   []byte    // its beginning
-	bytes  int       // how many there are
+	bytes  int       // its length
 	hidden bool      // some of it may not be shown
-	alone  bool      // what is lost is no rest of a line that was being typed
+	alone  bool      // it is not the rest of a line that was being typed
 }
 
-// lose says that nobody has taken p, and shows what is lost if it is the rest of something.
+// lose handles p, which was lost, and shows it if it is the rest of something.
 func (l *inputLoop) lose(p []byte, err error) {
 	if !isLoss(err) {
 		l.over = true // the connection has ended, or the program
@@ -62,8 +62,7 @@ func (l *inputLoop) lose(p []byte, err error) {
 	l.w.say(notice("%s; not typed: %s", text, m).longer().kept())
 }
 
-// isLoss reports whether err means that keys were not taken, and not that there is no program any
-// more that could take them.
+// isLoss reports whether err means that input was lost, not that the program has ended.
 func isLoss(err error) bool {
 	var denied *authz.Denied
 	var lost *host.LostError
@@ -80,7 +79,7 @@ func (l *inputLoop) refuse(err error) {
 	}
 }
 
-// reason returns why a key was refused, for the person who typed it; "": that is plain to see.
+// reason returns why a key was refused, for the person who typed it; "": that is obvious.
 func (l *inputLoop) reason(err error) string {
 	var denied *authz.Denied
 	if !errors.As(err, &denied) {
@@ -100,14 +99,14 @@ func (l *inputLoop) reason(err error) string {
 	return denied.Rule
 }
 
-// add adds what is lost. shown: it may be shown.
+// add adds lost input. shown: it may be shown.
 func (m *missing) add(p []byte, shown bool) {
 	m.bytes += len(p)
 	m.text = append(m.text, p[:min(len(p), maxMissing-len(m.text))]...)
 	m.hidden = m.hidden || !shown
 }
 
-// String returns what is lost as people may type it again, or how much of it there is.
+// String returns the lost input for people to type again, or its length.
 func (m *missing) String() string {
 	if m.hidden {
 		return "what followed; type it again"
@@ -115,8 +114,8 @@ func (m *missing) String() string {
 	return width.Quote(m.text, m.bytes, shownMissing)
 }
 
-// tellLost says that nobody will ever take p, which had waited for the program. shown: it may be
-// shown. It may be called by any goroutine, while the input loop's lock is held, too.
+// tellLost shows that p, which had waited for the program, was lost. shown: it may be shown. Any
+// goroutine may call it, also with the input loop's lock held.
 func (w *viewer) tellLost(p []byte, shown bool, err error) {
 	if !isLoss(err) {
 		return // the program has ended

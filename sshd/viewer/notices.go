@@ -8,10 +8,10 @@ import (
 	"termhost/ahp/host"
 )
 
-// noticeTime is how long a notice stays: about as long as it takes to read a line.
+// noticeTime is how long a notice is shown: about the time to read a line.
 const noticeTime = 3 * time.Second
 
-// notice returns a line that is shown for a while.
+// notice returns a line to be shown for noticeTime.
 func notice(format string, args ...any) overlay {
 	return overlay{
 		lines: []string{"termhost: " + fmt.Sprintf(format, args...)},
@@ -19,20 +19,20 @@ func notice(format string, args ...any) overlay {
 	}
 }
 
-// longer has a notice stay for longer: it comes while its reader does something else.
+// longer has a notice shown for longer: its reader is busy with something else.
 func (o overlay) longer() overlay {
 	o.until = o.until.Add(noticeTime)
 	return o
 }
 
-// kept has a notice stay for its time, whatever becomes of the keyboard meanwhile: what it says is
-// not said again.
+// kept has a notice shown for its whole time, whatever happens to the keyboard: it will not be
+// repeated.
 func (o overlay) kept() overlay {
 	o.keeps = true
 	return o
 }
 
-// welcome shows what there is to say when a person comes, and which terminals want that person.
+// welcome shows the first notice, and the terminals that need attention.
 func (w *viewer) welcome() {
 	text := w.o.Greeting
 	if text == "" && w.o.Came && !w.over {
@@ -49,14 +49,14 @@ func (w *viewer) welcome() {
 	}
 }
 
-// tellTook says from whom a key has taken the keyboard, if it has.
+// tellTook says from whom a key has taken the keyboard, if from anybody.
 func (l *inputLoop) tellTook() {
 	if name := host.Printable(l.w.a.Took()); name != "" {
 		l.w.say(notice("you took the keyboard from %s%s", name, l.w.s.handsBack()))
 	}
 }
 
-// handsBack says how a keyboard is handed back.
+// handsBack says how to hand the keyboard back.
 func (s *Session) handsBack() string {
 	if s.Prefix == 0 {
 		return ""
@@ -64,7 +64,7 @@ func (s *Session) handsBack() string {
 	return "; " + s.key('r') + " hands it back"
 }
 
-// entering says what a viewer can do about a keyboard that another holds; "": there is none such.
+// entering says what a viewer can do if another holds the keyboard; "": nobody does.
 func (s *Session) entering(a *host.Attach) string {
 	kind, name := a.Keyboard()
 	name = host.Printable(name)
@@ -79,7 +79,7 @@ func (s *Session) entering(a *host.Attach) string {
 	return ""
 }
 
-// noted returns the notice of what became of the keyboard, or of what an agent wanted to type.
+// noted returns the notice of a change of the keyboard, or of an ask.
 func (w *viewer) noted(n host.Note) overlay {
 	who, to := host.Printable(n.Who), host.Printable(n.To)
 	switch n.Kind {
@@ -123,7 +123,7 @@ func (w *viewer) noted(n host.Note) overlay {
 	return notice("%s gave %s the keyboard", who, to)
 }
 
-// approvalNote says what became of what an agent wanted to type.
+// approvalNote returns the notice of a decision about an ask.
 func approvalNote(n host.Note) overlay {
 	who, agent := host.Printable(n.Who), host.Printable(n.Agent)
 	switch n.Kind {
@@ -150,7 +150,7 @@ func awayText(a *host.Attach) string {
 		host.ClockText(since))
 }
 
-// asked returns the notice that who asks for the keyboard, which first gets first.
+// asked returns the notice that who, queued behind first, asks for the keyboard.
 func (w *viewer) asked(who, first string) overlay {
 	switch {
 	case w.s.Prefix == 0:

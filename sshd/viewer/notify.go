@@ -13,15 +13,14 @@ import (
 type notifyBy int
 
 const (
-	notifyBell notifyBy = iota // it does not; it rings
+	notifyBell notifyBy = iota // none; it rings the bell
 	notify9                    // OSC 9 ; text (iTerm2)
 	notify777                  // OSC 777 ; notify ; title ; text (rxvt-unicode)
 	notify99                   // OSC 99 (kitty, "Desktop notifications")
 )
 
-// notifiers are the terminals that are known to show notifications, by how their name begins: TERM,
-// which SSH passes on, or what they answer to XTVERSION. Others that speak OSC 9 mean a progress
-// bar by it, as ConEmu does.
+// notifiers are terminals known to show notifications, by the beginning of their name: TERM, which
+// SSH passes on, or the answer to XTVERSION. Others use OSC 9 for a progress bar, as ConEmu does.
 var notifiers = []struct {
 	name string
 	by   notifyBy
@@ -33,7 +32,7 @@ var notifiers = []struct {
 	{"iterm2", notify9},
 }
 
-// notifierOf returns how a terminal shows notifications that says what it is.
+// notifierOf returns how the terminal of that name shows notifications.
 func notifierOf(name string) notifyBy {
 	for _, n := range notifiers {
 		if strings.HasPrefix(strings.ToLower(name), n.name) {
@@ -43,9 +42,8 @@ func notifierOf(name string) notifyBy {
 	return notifyBell
 }
 
-// ownNotifier returns how the viewer's terminal shows notifications, by what SSH says of it. iTerm2
-// says what it is in LC_TERMINAL, which programs in it pass on, too; a multiplexer in between shows
-// none.
+// ownNotifier returns how the viewer's terminal shows notifications, according to SSH. iTerm2 names
+// itself in LC_TERMINAL, which programs in it pass on, too; a multiplexer in between shows none.
 func (s *Session) ownNotifier() notifyBy {
 	term, _ := s.Terminal()
 	if strings.HasPrefix(term, "xterm") && slices.Contains(s.Env(), "LC_TERMINAL=iTerm2") {
@@ -59,7 +57,7 @@ type notifier struct{ by atomic.Int32 } // a notifyBy
 
 func (n *notifier) set(by notifyBy) { n.by.Store(int32(by)) }
 
-// sequence returns what notifies the person of text.
+// sequence returns a sequence that notifies the person of text.
 func (n *notifier) sequence(text string) []byte {
 	text = strings.ReplaceAll(host.Printable(text), ";", ",")
 	switch notifyBy(n.by.Load()) {

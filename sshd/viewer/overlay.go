@@ -9,29 +9,29 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// overlay is what lies over the bottom of a viewer's screen for a while. The screen below is the
-// host's; nothing is lost by covering it.
+// overlay is some lines over the bottom of a viewer's screen for a while. The host has the screen
+// below, so covering it loses nothing.
 type overlay struct {
 	lines []string  // nil: nothing
 	until time.Time // zero: until a key is pressed
-	// brackets has the viewer's terminal put what is pasted in brackets, so that it can be told
-	// from keys, whether or not the program wants them.
+	// brackets: turn on bracketed paste, so that pastes can be told from keys, whether or not the
+	// program wants that.
 	brackets bool
-	// keeps: notices of what becomes of the keyboard wait until it has gone.
+	// keeps: notices about the keyboard wait until it is gone.
 	keeps   bool
-	table   bool // a line that is too long is cut; those of text are wrapped
-	current int  // of a table: the line, counted from 1, that stands out; 0: none does
-	// signs are the pieces of a table's lines that stand out; a line without any may be missing.
+	table   bool // long lines are cut; those of text are wrapped
+	current int  // the highlighted line of a table, counted from 1; 0: none
+	// signs are the highlighted pieces of a table's lines; it may be shorter than lines.
 	signs [][]span
 }
 
-// untilKey makes an overlay one that the next key closes.
+// untilKey makes the next key close the overlay.
 func (o overlay) untilKey() overlay {
 	o.until, o.brackets = time.Time{}, true
 	return o
 }
 
-// givesWay reports whether a notice may take the overlay's place: there is none, or one that goes
+// givesWay reports whether a notice may replace the overlay: there is none, or one that disappears
 // by itself.
 func (o overlay) givesWay() bool {
 	return o.lines == nil || !o.until.IsZero() && !o.keeps
@@ -41,19 +41,19 @@ func (o overlay) expired() bool {
 	return o.lines != nil && !o.until.IsZero() && !time.Now().Before(o.until)
 }
 
-// together is the space between words that stay on one line: U+00A0, no-break space.
+// together is a space at which lines are not broken: U+00A0, no-break space.
 const together = "\u00a0"
 
-// appendTo appends what draws the overlay over a screen that was just drawn. The cursor goes back
-// to where the drawing left it (DECSC, DECRC), and with it the character sets and origin mode;
-// scroll margins stay as they are.
+// appendTo appends a sequence that draws the overlay over a screen just drawn. It restores the
+// cursor, and with it the character sets and origin mode (DECSC, DECRC), and does not change scroll
+// margins.
 func (o overlay) appendTo(dst []byte, w Window) []byte {
 	if len(o.lines) == 0 {
 		return dst
 	}
 	lines := o.fitted(w)
 	dst = append(dst, overBegin...)
-	// A character ends what SS2 and SS3 have begun.
+	// The character ends SS2 and SS3.
 	dst = fmt.Appendf(dst, "\x1b[%d;1H ", w.Rows-len(lines)+1)
 	for i, text := range lines {
 		row := w.Rows - len(lines) + 1 + i
@@ -78,16 +78,16 @@ func (o overlay) appendTo(dst []byte, w Window) []byte {
 	return append(dst, "\x1b[m\x1b8"...)
 }
 
-// overBegin ends what the program has begun and what would change how the overlay looks: a sequence
-// (CAN), a synchronized update, a hyperlink, origin mode, a character set.
+// overBegin ends what would change how the overlay looks: a sequence (CAN), a synchronized update,
+// a hyperlink, origin mode, a character set.
 const overBegin = "\x18\x1b[?2026l\x1b7\x1b]8;;\x1b\\\x1b[?6l\x0f\x1b(B"
 
-// lineRoom is how many cells a line takes: one less than there are, because a full last line would
+// lineRoom is the width of a line: one less than the window's, because a full last line would
 // scroll the screen on some terminals.
 func lineRoom(w Window) int { return max(w.Cols-1, 0) }
 
 // fitted returns the lines, wrapped and cut to fit the window. The last line of an overlay that a
-// key closes tells so, and is always kept.
+// key closes says so, and is always kept.
 func (o overlay) fitted(w Window) (lines []string) {
 	last := 0 // where the last one begins
 	for _, text := range o.lines {
@@ -109,9 +109,9 @@ func (o overlay) fitted(w Window) (lines []string) {
 	return lines[:w.Rows]
 }
 
-// wrap appends text to dst as lines of at most room cells. It is broken between words; a word is
-// broken only if it is longer than a line. What follows the first line of an entry of a list, which
-// is indented, stands below the entry's text.
+// wrap appends text to dst as lines of at most room cells, broken between words; a word is broken
+// only if it is longer than a line. In an indented entry of a list, lines after the first align
+// with the entry's text.
 func wrap(dst []string, text string, room int) []string {
 	body := strings.TrimLeft(text, " ")
 	indent := len(text) - len(body)

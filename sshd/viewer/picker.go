@@ -12,7 +12,7 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// picker is the dialog that lists the terminals and goes to one of them.
+// picker is the dialog that lists the terminals and switches to one.
 type picker struct {
 	s     *Session
 	front *front
@@ -27,13 +27,13 @@ type picker struct {
 	current string    // the URI of the line that the keys act on
 	filter  string
 	typing  bool      // letters go to the filter
-	form    form      // what is asked below the list
-	subject host.Info // about which terminal
-	answer  string    // what has been typed as the new title
-	rows    int       // how many lines of the list were drawn last
+	form    form      // the question below the list
+	subject host.Info // its terminal
+	answer  string    // the new title so far
+	rows    int       // lines of the list in the last drawing
 }
 
-// form is what the last line of a picker asks for.
+// form is the question in the last line of a picker.
 type form int
 
 const (
@@ -42,7 +42,7 @@ const (
 	formTitle      // a title
 )
 
-// listAge is how old a list may be: what is drawn changes with every output below it.
+// listAge is how old a list may be: each output below it causes a drawing.
 const listAge = 400 * time.Millisecond
 
 // pick shows a picker.
@@ -89,8 +89,8 @@ func (p *picker) refresh() {
 	}
 }
 
-// columns returns a terminal's line: a star at the one that is shown, a mark at those that want the
-// person, NAME, state, holder, last command and its age.
+// columns returns a terminal's row: a star for the one that is shown, a mark for those that need
+// attention, NAME, state, holder, last command and its age.
 func (p *picker) columns(t host.Info) []string {
 	star, age := " ", ""
 	if t.URI == p.here {
@@ -108,7 +108,7 @@ func (p *picker) columns(t host.Info) []string {
 	return []string{star + " " + t.Name, t.StateText(), t.HolderText(false), age, t.AboutText()}
 }
 
-// aligned returns rows as lines whose columns begin one below the other.
+// aligned returns rows as lines with aligned columns.
 func aligned(rows [][]string) (lines []string) {
 	var widths []int
 	for _, row := range rows {
@@ -132,7 +132,7 @@ func aligned(rows [][]string) (lines []string) {
 	return lines
 }
 
-// prompt is the last line: what is asked, or the filter and the keys.
+// prompt is the last line: the question, or the filter and the keys.
 func (p *picker) prompt() string {
 	name := p.subject.Name
 	switch {
@@ -148,7 +148,7 @@ func (p *picker) prompt() string {
 	return "Enter goes, j/k move, x ends, r renames, Esc returns; / or a name filters."
 }
 
-// matching returns the terminals in whose line each word of the filter is.
+// matching returns the terminals whose row contains each word of the filter.
 func (p *picker) matching() []host.Info {
 	words := strings.Fields(strings.ToLower(p.filter))
 	return slices.DeleteFunc(slices.Clone(p.list), func(t host.Info) bool {

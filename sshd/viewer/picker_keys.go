@@ -5,11 +5,11 @@ import (
 	"termhost/ptypool/keyboard"
 )
 
-// The keys of a picker. As long as nothing is typed, j, k, x and r are keys like the arrows, as in
-// tmux's lists; any other letter, or /, begins a filter, as in fzf, and so do those after it. The
-// arrows go back to the list, with its keys, and leave the filter as it is.
+// The keys of a picker. At first j, k, x and r are keys like the arrows, as in tmux's lists; any
+// other letter, or /, begins a filter, as in fzf, and all letters after it continue it. The arrows
+// return to the list and its keys, and keep the filter.
 
-// key does what a key stands for. What it does with the viewer it does without the lock.
+// key handles a key. It calls the viewer without the lock.
 func (p *picker) key(k keyboard.Key) verdict {
 	p.mu.Lock()
 	p.refresh()
@@ -20,7 +20,7 @@ func (p *picker) key(k keyboard.Key) verdict {
 		p.current = t.URI
 	}
 	then := p.react(k, list, t)
-	p.listed = p.listed.Add(-listAge) // what was done may be seen at once
+	p.listed = p.listed.Add(-listAge) // shows the effect at once
 	p.mu.Unlock()
 	if then == nil {
 		return dialogStays
@@ -28,7 +28,7 @@ func (p *picker) key(k keyboard.Key) verdict {
 	return then()
 }
 
-// react takes the key in and returns what is to be done without the lock; nil: nothing.
+// react handles a key and returns what is to be done without the lock, or nil.
 func (p *picker) react(k keyboard.Key, list []host.Info, t host.Info) (then func() verdict) {
 	some, subject := len(list) > 0, p.subject
 	switch p.form {
@@ -67,7 +67,7 @@ func (p *picker) react(k keyboard.Key, list []host.Info, t host.Info) (then func
 	return nil
 }
 
-// moved makes another terminal the current one, and reports whether that is what the key does.
+// moved selects another terminal, and reports whether the key does that.
 func (p *picker) moved(k keyboard.Key, list []host.Info) bool {
 	by, ctrl := 0, k.Mods == keyboard.Ctrl
 	switch c := k.Code; {
@@ -92,7 +92,7 @@ func (p *picker) moved(k keyboard.Key, list []host.Info) bool {
 	return true
 }
 
-// edit takes in a key of the new title.
+// edit handles a key of the new title.
 func (p *picker) edit(k keyboard.Key) (then func() verdict) {
 	switch {
 	case k.Code == keyboard.Enter:
@@ -141,7 +141,7 @@ func (p *picker) rename(i host.Info, title string) verdict {
 }
 
 // find returns the terminal of a line; nil, with a notice, if it is gone. Another one may have its
-// NAME by now.
+// NAME now.
 func (p *picker) find(i host.Info) *host.Terminal {
 	who := p.s.Conn.Principal()
 	t, err := p.s.Host.Find(who, i.URI)

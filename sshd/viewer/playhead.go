@@ -6,25 +6,25 @@ import (
 	"termhost/ahp/history"
 )
 
-// The bounds of a speed: beyond them a recording stands still, or is over at once.
+// The bounds of the speed: beyond them a recording stands still, or ends at once.
 const (
 	MinSpeed = 1.0 / 16
 	MaxSpeed = 1024.0
 )
 
-// previousMargin is how long after the begin of a command `p` goes to the one before.
+// previousMargin is how long after a command's begin `p` goes to the command before.
 const previousMargin = time.Second
 
-// playhead moves through a recording as time passes, and from place to place.
+// playhead is the position in a recording that is played.
 type playhead struct {
 	p      *history.Player
 	speed  float64
 	paused bool
-	base   time.Duration // where in the recording it was at the time since
+	base   time.Duration // the position at the time since
 	since  time.Time
 }
 
-// now returns where in the recording it is.
+// now returns the present position.
 func (h *playhead) now() time.Duration {
 	if h.paused {
 		return h.base
@@ -33,10 +33,10 @@ func (h *playhead) now() time.Duration {
 	return min(h.base+played, h.p.Length())
 }
 
-// goOnAt goes on from a place in the recording.
-func (h *playhead) goOnAt(at time.Duration) { h.base, h.since = at, time.Now() }
+// continueAt continues from a position.
+func (h *playhead) continueAt(at time.Duration) { h.base, h.since = at, time.Now() }
 
-// advance plays what is due.
+// advance plays up to the present position.
 func (h *playhead) advance() {
 	if !h.paused {
 		h.p.Advance(h.now())
@@ -49,7 +49,7 @@ func (h *playhead) ended() bool {
 	return !more
 }
 
-// nextChange returns in what time the screen changes by itself; false: it does not.
+// nextChange returns when the screen changes next; false: never.
 func (h *playhead) nextChange() (wait time.Duration, changes bool) {
 	due, more := h.p.Due()
 	if h.paused || !more {
@@ -58,24 +58,24 @@ func (h *playhead) nextChange() (wait time.Duration, changes bool) {
 	return max(time.Duration(float64(due-h.now())/h.speed), 0), true
 }
 
-// pause stops, or goes on.
+// pause stops, or continues.
 func (h *playhead) pause() {
 	at := h.now()
 	h.paused = !h.paused
-	h.goOnAt(at)
+	h.continueAt(at)
 }
 
 // seek goes forward, or back if by is negative.
 func (h *playhead) seek(by time.Duration) {
 	at := max(min(h.now()+by, h.p.Length()), 0)
 	h.p.Seek(at)
-	h.goOnAt(at)
+	h.continueAt(at)
 }
 
 // nextCommand goes to the begin of the next command, and reports whether there is one.
 func (h *playhead) nextCommand() bool {
 	found := h.p.NextCommand()
-	h.goOnAt(h.p.At())
+	h.continueAt(h.p.At())
 	return found
 }
 
@@ -86,29 +86,29 @@ func (h *playhead) previousCommand() {
 		margin = 0
 	}
 	h.p.PreviousCommand(margin)
-	h.goOnAt(h.p.At())
+	h.continueAt(h.p.At())
 }
 
 // scale multiplies the speed.
 func (h *playhead) scale(by float64) {
-	h.goOnAt(h.now())
+	h.continueAt(h.now())
 	h.speed = min(max(h.speed*by, MinSpeed), MaxSpeed)
 }
 
-// step plays one frame and stands still.
+// step plays one frame and stops.
 func (h *playhead) step() {
 	h.paused = true
 	h.p.Step()
-	h.goOnAt(h.p.At())
+	h.continueAt(h.p.At())
 }
 
-// find goes to where text is shown next and stands still there. It reports false if it is nowhere.
+// find goes to where text is shown next and stops there. It returns false if it is not found.
 func (h *playhead) find(text string) bool {
 	h.advance()
 	if !h.p.Find(text) {
 		return false
 	}
 	h.paused = true
-	h.goOnAt(h.p.At())
+	h.continueAt(h.p.At())
 	return true
 }

@@ -16,7 +16,7 @@ func (l *inputLoop) Prefixed() {
 	l.w.post(event{kind: awaitCommand})
 }
 
-// Commanded does what the key after the prefix stands for.
+// Commanded handles the key after the prefix.
 func (l *inputLoop) Commanded(k rune, form, raw []byte) {
 	if l.leaving {
 		return
@@ -26,7 +26,7 @@ func (l *inputLoop) Commanded(k rune, form, raw []byte) {
 	switch {
 	case k == rune(l.filter.Prefix):
 		l.Typed(form)
-	case keyIn(raw) == keyboard.Key{Code: keyboard.Escape}: // the person has thought better of it
+	case keyIn(raw) == keyboard.Key{Code: keyboard.Escape}: // the person has changed their mind
 	case k == 'd':
 		l.leaving = true
 		l.w.post(event{kind: leave})
@@ -71,8 +71,7 @@ func (l *inputLoop) claim() {
 	l.w.say(notice("you have the keyboard"))
 }
 
-// handBack gives the keyboard to the first person who has asked for it, or else back to its former
-// holder.
+// handBack hands the keyboard to the first who has asked for it, or else back to its former holder.
 func (l *inputLoop) handBack() {
 	name, err := l.w.a.GiveAsked()
 	if name != "" {
@@ -103,8 +102,8 @@ func (l *inputLoop) ask() {
 	}
 }
 
-// nextWanted goes to the terminal whose turn it is, of those that want the person, or shows again
-// what the person is to decide about here.
+// nextWanted switches to the next terminal that needs attention, or shows again what the person has
+// to decide here.
 func (l *inputLoop) nextWanted() {
 	list, err := l.w.s.Host.Wanting(l.w.s.Conn.Principal())
 	switch {
@@ -123,7 +122,7 @@ func (l *inputLoop) nextWanted() {
 	}
 }
 
-// held reports whether the person is to decide about something where the viewer is.
+// held reports whether the person has to decide something about this terminal.
 func (l *inputLoop) held() bool {
 	_, ok := l.w.a.Asking()
 	return ok
@@ -139,7 +138,7 @@ func (l *inputLoop) guard() {
 	l.w.say(notice("%s", GuardText(l.w.t, on)))
 }
 
-// GuardText tells a person that t's guard was turned on or off, and what that means.
+// GuardText says that t's guard was turned on or off, and what that means.
 func GuardText(t *host.Terminal, on bool) string {
 	if on {
 		return t.Name() + " is guarded: what agents type waits for your yes"

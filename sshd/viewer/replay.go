@@ -19,9 +19,9 @@ type Recording struct {
 	Speed  float64    // how many times as fast as it was, from MinSpeed to MaxSpeed
 }
 
-// replay plays a recording in the peer's terminal, on its alternate screen, so that what was there
-// comes back. The screen of the recording is drawn anew for each frame: the program's own output
-// would set modes of the viewer's terminal, and needs a window of the very size.
+// replay plays a recording on the alternate screen of the peer's terminal, so that the main one
+// comes back. It draws the recording's screen anew for each frame: the program's own output would
+// set modes of the viewer's terminal, and need a window of the same size.
 type replay struct {
 	playhead
 	io    IO
@@ -29,9 +29,9 @@ type replay struct {
 	typed chan []byte
 	done  chan struct{} // closed when the replay is over
 
-	keys   []byte // the beginning of a key that a read has cut
-	asking bool   // for what is to be found; the keys go there
-	text   string // what is to be found
+	keys   []byte // the beginning of a partial key
+	asking bool   // for the text to find; keys go there
+	text   string // the text to find
 	note   string // shown instead of the progress until the next key
 	quit   bool
 }
@@ -45,7 +45,7 @@ const (
 )
 
 // Replay plays a recording in the peer's terminal until the person quits. It returns ErrLost if
-// ctx, which ends with the peer's streams, is done before, and otherwise what writing failed with.
+// ctx, which ends with the peer's streams, is done before, or the error of a write.
 func Replay(ctx context.Context, io IO, rec Recording) error {
 	r := &replay{playhead: playhead{p: rec.Player, speed: rec.Speed, since: time.Now()},
 		io: io, work: rec.Work, typed: make(chan []byte), done: make(chan struct{})}
@@ -83,7 +83,7 @@ func (r *replay) run(ctx context.Context) error {
 			timer.Reset(wait)
 		} else {
 			r.advance()
-			r.work.Rest() // the peer may take its time
+			r.work.Rest() // a write may block
 			if _, err := out.Write(r.draw()); err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func (r *replay) run(ctx context.Context) error {
 		case <-timer.C:
 		case <-r.io.Resized():
 		case <-ctx.Done():
-			_, _ = out.Write([]byte(endReplay)) // it may be there still
+			_, _ = out.Write([]byte(endReplay)) // the peer may still be there
 			return ErrLost
 		}
 	}
@@ -107,7 +107,7 @@ func (r *replay) run(ctx context.Context) error {
 	return err
 }
 
-// nextDrawing returns in what time the screen or the progress changes by itself.
+// nextDrawing returns when the screen or the progress changes next.
 func (r *replay) nextDrawing() time.Duration {
 	wait, changes := r.nextChange()
 	if !changes {

@@ -8,7 +8,7 @@ import (
 
 const seekStep = 5 * time.Second
 
-// take does what keys stand for.
+// take handles keys.
 func (r *replay) take(p []byte) {
 	p = append(r.keys, p...)
 	r.keys = nil
@@ -31,7 +31,7 @@ func (r *replay) take(p []byte) {
 	}
 }
 
-// key does what a key stands for.
+// key handles a key.
 func (r *replay) key(k keyboard.Key) {
 	switch {
 	case k.Mods&keyboard.Ctrl != 0:
@@ -63,7 +63,7 @@ func (r *replay) key(k keyboard.Key) {
 	}
 }
 
-// ask takes a key of the text that is to be found. What is found is shown standing still.
+// ask handles a key of the text to find. The replay stops where it is found.
 func (r *replay) ask(k keyboard.Key) {
 	switch {
 	case k.Code == keyboard.Enter:

@@ -17,12 +17,12 @@ type row struct {
 // span is a piece of a text, in bytes.
 type span struct{ from, to int }
 
-// gutter is how many cells are before the text of a row, if there are so many lines.
+// gutter is the width of the line numbers, if there are so many lines.
 func gutter(lines int) int { return len(fmt.Sprint(lines)) + 1 }
 
-// numbered breaks lines into rows of at most room cells, at whatever character but, if possible,
-// not within a sign. Before the first row of each line is its number, and before the others there
-// are blanks, where no text comes.
+// numbered breaks lines into rows of at most room cells, at any character but, if possible, not
+// within a sign. The first row of each line begins with its number, and the others with as many
+// blanks: text never does.
 func numbered(lines [][]ahp.AskPart, room int) (rows []row) {
 	digits := gutter(len(lines)) - 1
 	room = max(room-digits-1, 2)

@@ -7,13 +7,12 @@ import (
 	"termhost/ahp/host"
 )
 
-// IO is what a viewer has of its peer's streams and terminal. Its methods may be called
+// IO is the peer's streams and terminal, as a viewer uses them. Its methods may be called
 // concurrently.
 type IO interface {
-	// Stdin is what the peer sends. It ends in the same way when the peer has no more to send and
-	// when the peer is lost.
+	// Stdin is what the peer sends. It ends also when the peer is lost.
 	Stdin() io.Reader
-	// Stdout and Stderr wait for a peer that takes its time, and fail once it has hung up.
+	// Stdout and Stderr block while the peer is slow, and fail once it has hung up.
 	Stdout() io.Writer
 	Stderr() io.Writer
 
@@ -26,46 +25,43 @@ type IO interface {
 	Resized() <-chan struct{}
 	// Signals gets the signals that the peer sends. Those that nobody receives may be dropped.
 	Signals() <-chan syscall.Signal
-	// Env returns the variables that the peer sets, as NAME=value, without those that the way in
-	// does not accept.
+	// Env returns the variables that the peer sets, as NAME=value, as far as its door accepts them.
 	Env() []string
 
-	// Go runs f on a goroutine that may go on when the viewer has ended, until the streams are
-	// closed; then it is waited for. If f panics, the connection ends; doing says in the log what
-	// f was doing.
+	// Go runs f on a goroutine that may outlive the viewer, until the streams are closed, which
+	// wait for it. If f panics, the connection ends; doing says in the log what f did.
 	Go(doing string, f func())
 }
 
 // Window is the size of a terminal in cells.
 type Window struct{ Cols, Rows int }
 
-// Session is a peer that looks at terminals. Its fields do not change while it does.
+// Session is a peer that watches terminals. Its fields do not change meanwhile.
 type Session struct {
 	IO
 	Host *host.Host
 	Conn *host.Conn // the peer's connection to Host
-	// Prefix is the control character that begins a command; 0: nothing that is typed is one.
+	// Prefix is the control character that begins a command; 0: there are no commands.
 	Prefix byte
 	// Quiet reports whether the person gets no notice, mark or notification of other terminals that
-	// want them; nil: they get all of these.
+	// need attention; nil: they get them.
 	Quiet func() bool
 	// Buffers are shared by all viewers of a host.
 	Buffers *Buffers
-	// CreateOptions returns what the peer's terminal and environment say about a new terminal.
+	// CreateOptions returns the options of a new terminal from the peer's terminal and environment.
 	CreateOptions func() host.CreateOptions
-	// ComeBack and Remove return the command line by which the peer sees the terminal of a NAME
-	// again, such as "ssh -t HOST attach NAME", and by which it removes that.
+	// ComeBack and Remove return the command lines with which the peer attaches to the terminal of
+	// a NAME, such as "ssh -t HOST attach NAME", and removes it.
 	ComeBack, Remove func(name string) string
 	// Ended returns why the host ends the peer's connection; nil if it does not, or if the peer has
 	// hung up and reads nothing more.
 	Ended func() error
-	// Taken tells the peer that the first bytes of Stdin cannot be lost any more, and whether what
-	// is typed next at the program is shown. It may wait for the peer. nil: the peer does not want
-	// to know.
+	// Taken tells the peer that the first bytes of Stdin cannot be lost any more, and whether the
+	// program shows what is typed next. It may block. nil: the peer does not need it.
 	Taken func(bytes uint64, shown bool)
 }
 
-// interactive reports whether there is a person with a window. Otherwise what is shown is a stream.
+// interactive reports whether there is a person with a window. Otherwise the output is a stream.
 func (s *Session) interactive() bool {
 	_, ok := s.Terminal()
 	return ok

@@ -6,35 +6,34 @@ import (
 	"termhost/ahp/host"
 )
 
-// A viewer goes from one terminal to another without a new connection. The input loop attaches to
-// the other one, has the viewer's loop show that instead, and waits until it does. So whatever the
-// input loop does is about one terminal, and each key goes to the one that was shown when it was
-// read. All else is as if the person had detached and attached again: the keyboard that was taken
-// goes back, windows count anew, and the person's terminal is left by one program before another
-// has it.
+// A viewer switches terminals without a new connection. The input loop attaches to the other one,
+// has the viewer's loop show that instead, and waits until it does. So all that the input loop does
+// is about one terminal, and each key goes to the one that was shown when it was read. All else is
+// as if the person had detached and attached again: the keyboard is handed back, the windows' sizes
+// count anew, and the first program's terminal modes are reset before the second one's are set.
 
-// showing is what a viewer has of the terminal that it shows, all of which is replaced when it goes
-// to another one. The viewer's loop sets it while the input loop waits.
+// showing is the state of the terminal that a viewer shows, all of which is replaced by a switch.
+// The viewer's loop sets it while the input loop waits.
 type showing struct {
 	a    *host.Attach
 	t    *host.Terminal
-	over bool // the program had exited when the viewer came to the terminal
-	away bool // the viewer came from another terminal: its end is not that of the connection
+	over bool // the program had exited before the viewer attached
+	away bool // after a switch: the terminal's end does not end the connection
 
 	exited  bool // the program has
 	settled bool // and what becomes of the viewer has been decided
 }
 
-// next is a terminal to go to.
+// next is a terminal to switch to.
 type next struct {
 	showing
-	first  []byte // what shows it
-	window Window // that it was attached with
+	first  []byte // draws it
+	window Window // with which it was attached
 	notice overlay
 	shown  chan struct{} // closed when the viewer shows it
 }
 
-// goTo shows t, and reports whether it does. text says so to the person.
+// goTo switches to t, and reports whether it has. text tells the person.
 func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
 	w := l.w
 	if t == w.t {
@@ -53,9 +52,8 @@ func (l *inputLoop) goTo(t *host.Terminal, text string) bool {
 	return true
 }
 
-// switchHistory is how many lines of a terminal's history are shown above it when a viewer comes to
-// it from another one: what a person scrolls back to see what has happened. It goes over the
-// network each time.
+// switchHistory is how many lines of a terminal's history a switch shows above it, for the person
+// to scroll back to. They go over the network each time.
 const switchHistory = 1000
 
 // another makes a terminal and shows it.

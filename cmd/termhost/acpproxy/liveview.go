@@ -85,9 +85,8 @@ func (p *Proxy) giveBack(session json.RawMessage, id string) {
 	_, _ = p.ask(wire.MethodRelease, editorParams{session, id}).wait(ctx)
 }
 
-// beginView notes that a tool call shows a terminal, and returns true if it is the first one that
-// does. A terminal that has been released gets no live view: nobody would give it back. viewMu is
-// held.
+// beginView records that a tool call shows a terminal, and returns true if it is the first one. A
+// terminal that has been released gets no live view: nobody would give it back. viewMu is held.
 func (p *Proxy) beginView(t *remote) bool {
 	if t.decided != nil || t.text.final {
 		return false
@@ -314,7 +313,7 @@ func (p *Proxy) switchToText(t *remote) bool {
 	return true
 }
 
-// settleLive notes that a live view has shown everything.
+// settleLive records that a live view has shown everything.
 func (p *Proxy) settleLive(t *remote) {
 	p.viewMu.Lock()
 	defer p.viewMu.Unlock()

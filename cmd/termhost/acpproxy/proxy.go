@@ -21,7 +21,7 @@ type Stream struct {
 	Out io.WriteCloser
 }
 
-// Config is what a Proxy is made from. Attach, Away and Notice are required.
+// Config configures a Proxy. Attach, Away and Notice are required.
 type Config struct {
 	Editor, Agent Stream
 	// AgentName is what the agent is called until it tells its own name.

@@ -114,7 +114,7 @@ func (p *Proxy) exit(ctx context.Context, t *remote) (json.RawMessage, *ahp.Erro
 	}
 }
 
-// reason returns an error for people, to whom the names of packages mean nothing.
+// reason returns an error's text without names of packages.
 func reason(err error) string {
 	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "client: "), "acp: ")
 }

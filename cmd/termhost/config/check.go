@@ -67,7 +67,7 @@ func roleNames() []string {
 	return names
 }
 
-// check reports every value that is out of bounds, contradicts another one, or would let in more
+// check reports every value that is out of bounds, contradicts another one, or would admit more
 // people than the file's author has explicitly allowed. uid is the user who would run the host.
 func (c *Config) check(uid int, r *report) {
 	c.checkSSH(uid, r)

@@ -131,7 +131,7 @@ const (
 	ForwardingAny      = "any"
 )
 
-// The values of ssh.exec: what a command is that ssh asks for.
+// The values of ssh.exec: how ssh's commands are run.
 const (
 	ExecVerbs = "verbs" // one of termhost's verbs
 	ExecShell = "shell" // one of them, or else for the shell, as with sshd

@@ -44,7 +44,7 @@ func (t *tee) drawLastLine(text string) {
 	_, _ = fmt.Fprintf(t.out, "\x1b7\x1b[%d;1H\x1b[0m\x1b[2K%s\x1b[0m\x1b8", rows, text)
 }
 
-// uncover draws what a notice has covered.
+// uncover redraws what a notice has covered.
 func (t *tee) uncover() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

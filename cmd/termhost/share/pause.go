@@ -12,13 +12,13 @@ const (
 	resumedText = "\x1b[0m\r\n[termhost: goes on]\r\n"
 )
 
-// toggle pauses sharing, or goes on with it. During a pause nothing is sent.
+// toggle pauses sharing, or ends the pause, during which nothing is sent.
 func (t *tee) toggle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.between(func() {
 		if t.paused {
-			t.goOn()
+			t.unpause()
 		} else {
 			t.pause()
 			t.notifyLocked(`sharing is paused: others see nothing; Ctrl-\ p goes on`)
@@ -32,8 +32,8 @@ func (t *tee) pause() {
 	t.paused = true
 }
 
-// goOn ends a pause.
-func (t *tee) goOn() {
+// unpause ends a pause.
+func (t *tee) unpause() {
 	t.paused = false
 	t.resizeLocked()
 	t.finishCommand()

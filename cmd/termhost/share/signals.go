@@ -41,7 +41,7 @@ func (s *sharing) attend(ctx context.Context, signals <-chan os.Signal) {
 			stop = nil
 			switch {
 			case s.user.Foreground(): // a shell does not signal a job that runs already
-				s.goOn()
+				s.resumeAfterStop()
 			case !s.hungUp.Load():
 				// In the background share can neither read keys nor make the terminal raw. It
 				// stops as any such program does, which its shell notices.
@@ -60,7 +60,7 @@ func (s *sharing) handle(sig os.Signal) {
 		s.giveBack()
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case syscall.SIGCONT:
-		s.goOn()
+		s.resumeAfterStop()
 	case syscall.SIGINT, syscall.SIGQUIT: // for the program, as if the keys had been typed
 		_ = syscall.Kill(-s.program.cmd.Process.Pid, sig.(syscall.Signal))
 	default:
@@ -78,9 +78,9 @@ func (s *sharing) giveBack() {
 	s.user.Restore()
 }
 
-// goOn takes the terminal after a stop, in which the shell may have used it and its size may have
-// changed.
-func (s *sharing) goOn() {
+// resumeAfterStop takes the terminal after a stop, in which the shell may have used it and its size
+// may have changed.
+func (s *sharing) resumeAfterStop() {
 	if !s.user.Foreground() || s.hungUp.Load() {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"termhost/ahp/host"
 )
 
-// tag is what the next host is to know of an agent's terminal.
+// tag is what the next host must know of an agent's terminal.
 type tag struct {
 	Client   string `json:"client"` // the clientId of the agent's connection
 	Session  string `json:"session"`
@@ -22,22 +22,22 @@ type tag struct {
 // text returns the tag as the host keeps it.
 func (g tag) text() string { return string(ahp.Encode(g)) }
 
-// owner is whose agent has a terminal, from one connection to the next. A clientId belongs to its
-// principal for at least as long as the host waits for the agent.
+// owner identifies the agent of a terminal, across connections. A clientId belongs to its principal
+// for at least as long as the host waits for the agent.
 type owner struct {
 	principal string // its ID
 	client    string // the clientId
 }
 
-// recall finds the terminals that an earlier host has left. Their agents have some time to come
-// back for them.
-func (m *Methods) recall() {
+// restore finds the terminals of an earlier host. Their agents have some time to come back for
+// them.
+func (m *Methods) restore() {
 	for _, ht := range m.host.Tagged() {
 		var g tag
 		if json.Unmarshal([]byte(ht.Tag()), &g) != nil || g.Client == "" {
 			continue // it is not of this package
 		}
-		t := recalled(ht, g)
+		t := restored(ht, g)
 		whose := owner{ht.Creator().ID, g.Client}
 		if _, over := ht.Exit(); over && g.Released {
 			m.shelve(ht.Creator(), exited{ht, m.nextRelease()}, false)
@@ -52,8 +52,8 @@ func (m *Methods) recall() {
 	}
 }
 
-// recalled returns a terminal of an earlier host. Its output is read when it is asked for.
-func recalled(ht *host.Terminal, g tag) *terminal {
+// restored returns a terminal of an earlier host. Its output is read when it is asked for.
+func restored(ht *host.Terminal, g tag) *terminal {
 	t := newTerminal(g)
 	t.host, t.id, t.old = ht, idOf(ht.ID(), g.Key), true
 	return t
@@ -69,7 +69,7 @@ func (s *Terminals) Begin() {
 	}
 }
 
-// take returns the terminals that wait for an agent, which is there now.
+// take returns the terminals that wait for an agent, which has come back.
 func (m *Methods) take(whose owner) []*terminal {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -113,7 +113,7 @@ func (m *Methods) finish(list []*terminal) {
 	s.Close()
 }
 
-// fillTail reads the output that an earlier host has logged, and has what comes added.
+// fillTail reads the output that an earlier host has logged, and follows the terminal.
 func (s *Terminals) fillTail(t *terminal) {
 	if !t.old {
 		return
