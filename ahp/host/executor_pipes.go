@@ -20,7 +20,7 @@ func (e *pipesExecutor) start(t *Terminal, o CreateOptions) error {
 	s := e.streams
 	return e.startBy(t, o, func(spec ptypool.Spec) error {
 		_, piped, err := t.host.pool.StartPiped(spec, s.stdout, s.stderr, events{t})
-		if s.input = piped; err != nil { // the program may have started all the same, and is being killed
+		if s.input = piped; err != nil { // it may have started all the same, and is being killed
 			s.stop()
 		}
 		return err

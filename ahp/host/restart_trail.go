@@ -63,8 +63,8 @@ func (l *terminalLog) endTrail() {
 	}
 }
 
-// keepTrail keeps what was recorded with the log of a program that has ended, which no keeper has any
-// more. The Term's lock is held.
+// keepTrail keeps what was recorded with the log of a program that has ended, which no keeper has
+// any more. The Term's lock is held.
 func (l *terminalLog) keepTrail() {
 	if l.trail != nil {
 		l.journal.KeepTrail(l.t.ch.Trail())

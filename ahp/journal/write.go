@@ -101,8 +101,8 @@ func (j *Journal) End(e *Ending, describe func() *Description) error {
 // trailFile is kept with a log.
 const trailFile = "trail"
 
-// KeepTrail keeps which serverSeqs the log's records had: see [store.Trail]. Without it, as on a full
-// disk, those who followed the terminal are resynchronised after a restart.
+// KeepTrail keeps which serverSeqs the log's records had: see [store.Trail]. Without it, as on a
+// full disk, those who followed the terminal are resynchronised after a restart.
 func (j *Journal) KeepTrail(trail []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

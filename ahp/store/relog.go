@@ -7,9 +7,9 @@ import (
 )
 
 // relog returns a restored log with the serverSeqs that its entries had, and cut as they were. What
-// the trail does not have is left out at the beginning; what follows it, which nobody has seen, keeps
-// its new serverSeqs. last is the last one that the trail has. relog returns false if the trail does
-// not fit the log.
+// the trail does not have is left out at the beginning; what follows it, which nobody has seen,
+// keeps its new serverSeqs. last is the last one that the trail has. relog returns false if the
+// trail does not fit the log.
 func (t *Trail) relog(old *log, uri string, limit int) (now log, last uint64, ok bool) {
 	marks := t.marks()
 	r := relogger{entries: contiguous(old), end: old.position}
@@ -77,8 +77,8 @@ func (r *relogger) until(pos int64) int64 {
 	return r.end
 }
 
-// take returns an entry of its own for the positions from pos to end; nil: they are not those of one
-// action.
+// take returns an entry of its own for the positions from pos to end; nil: they are not those of
+// one action.
 func (r *relogger) take(pos, end int64) *Entry {
 	for len(r.entries) > 0 && r.entries[0].position+r.entries[0].places() <= pos {
 		r.entries = r.entries[1:]

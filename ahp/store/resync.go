@@ -62,8 +62,8 @@ func (c *Channel) rebuildLocked() []*Entry {
 // ctlseqs: ED 2, ED 3, CUP).
 const clearScreen = "\x1b[2J\x1b[3J\x1b[H"
 
-// clearsLocked has the first data of list from an index on begin with clearScreen: some clients hand
-// data on to an emulator, and take no notice of terminal/cleared.
+// clearsLocked has the first data of list from an index on begin with clearScreen: some clients
+// hand data on to an emulator, and take no notice of terminal/cleared.
 func (c *Channel) clearsLocked(list []*Entry, from int) []*Entry {
 	for _, e := range list[from:] {
 		if d, ok := e.action.(ahp.TerminalData); ok {

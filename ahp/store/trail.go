@@ -7,13 +7,13 @@ import (
 )
 
 // Trail records which serverSeqs a terminal's entries had, and up to which serverSeq each client
-// knows the terminal's state. It lives in memory that outlives the process, so that the next one can
-// give a log that it restores its old serverSeqs: see [Channel.Adopt]. A client that reconnects then
-// gets what it has missed, and nothing twice.
+// knows the terminal's state. It lives in memory that outlives the process, so that the next one
+// can give a log that it restores its old serverSeqs: see [Channel.Adopt]. A client that reconnects
+// then gets what it has missed, and nothing twice.
 //
-// The latest entries and clients are kept. A nil Trail records nothing. The memory is used under the
-// store's lock only, from [Channel.Record] or [Channel.Adopt] on until [Channel.Remove], or until
-// the channel records no more.
+// The latest entries and clients are kept. A nil Trail records nothing. The memory is used under
+// the store's lock only, from [Channel.Record] or [Channel.Adopt] on until [Channel.Remove], or
+// until the channel records no more.
 type Trail struct{ mem []byte }
 
 // TrailSize is the size of a Trail's memory, in bytes.

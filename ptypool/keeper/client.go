@@ -235,14 +235,15 @@ func (c *Client) List() (all []Info, err error) {
 	return all, err
 }
 
-// Memory is what the keeper holds for a child, so that the next host gets it: see [Child.Memory] and
-// [Child.Trail].
+// Memory is what the keeper holds for a child, so that the next host gets it: see [Child.Memory]
+// and [Child.Trail].
 type Memory struct {
 	Log   []*os.File // the segments of its log, if that is in memory only
 	Trail *os.File   // of a Shared that hosts use as they like; nil: there is none
 }
 
-// Start starts a program. The files of m stay the caller's. It fails with ErrGone, or with the system's error (syscall.Errno) of execve(2).
+// Start starts a program. The files of m stay the caller's. It fails with ErrGone, or with the
+// system's error (syscall.Errno) of execve(2).
 func (c *Client) Start(p Program, m Memory) (*Child, error) {
 	fd, err := programFile(p)
 	if err != nil {

@@ -38,7 +38,7 @@ const (
 const (
 	opHello  = "hello"  // Protocol, Oldest, Version, Pid; the answer has the same, and Boot
 	opList   = "list"   // answered with Terms, in messages of which all but the last say More
-	opStart  = "start"  // files: program, landings, memory, trail; answered with Terms[0] and its own
+	opStart  = "start"  // files: see Client.Start; answered with Terms[0] and its own
 	opTake   = "take"   // ID; answered with Terms[0] and all its descriptors
 	opAdopt  = "adopt"  // Terms[0], Log, ExitFile and all a take has; answered: see session.adopt
 	opClose  = "close"  // ID, Name: the keeper closes its descriptor of that name; not answered

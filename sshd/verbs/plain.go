@@ -14,8 +14,8 @@ func (r *Runner) Files(ctx context.Context, c Caller) int {
 }
 
 // ordinary runs a command as sshd would: with the shell's -c, on a terminal if the peer has one,
-// else on pipes. On pipes it is no terminal of the host's: its output is for programs, such as rsync
-// and git, and nobody can watch it. On a terminal others can.
+// else on pipes. On pipes it is no terminal of the host's: its output is for programs, such as
+// rsync and git, and nobody can watch it. On a terminal others can.
 func (v *invocation) ordinary(o host.CreateOptions) int {
 	if v.onTerminal() {
 		return v.exact(o)
