@@ -250,10 +250,12 @@ func (s *Terminals) end(t *terminal, release uint64) {
 		return
 	}
 	t.host.SetTag(text)
+	t.host.SetOver(true) // before its program ends
 	if err := s.host.Hangup(s.principal, t.host, killGrace); err != nil {
 		name := t.host.Name()
 		s.log.Info("an agent's terminal stays with its holder", "name", name, "reason", err)
 		t.host.SetTag("")
+		t.host.SetOver(false)
 		close(t.kept)
 	}
 }

@@ -55,6 +55,7 @@ type sights struct {
 	others sight             // those that have never looked
 	by     map[string]*sight // by [authz.Person]: a page's is its key's
 	waits  time.Time         // since when it has waited for what it waits for now
+	over   bool              // it wants nobody, see [Terminal.SetOver]
 }
 
 // maxSights is how many that have looked a terminal remembers: more than there are people. Somebody
@@ -120,7 +121,7 @@ func (t *Terminal) wants(p authz.Principal) (w Wanted, ok bool) {
 			return w, false // the end of what others run, and p has never looked at
 		}
 	}
-	if s.looking > 0 || t.fleeting || t.EndedBy() != "" {
+	if s.looking > 0 || t.fleeting || t.sights.over || t.EndedBy() != "" {
 		return w, false
 	}
 	w = Wanted{Terminal: t, Why: s.want, Since: s.since, At: s.since}
@@ -141,6 +142,15 @@ func (t *Terminal) wants(p authz.Principal) (w Wanted, ok bool) {
 		w.At = time.Time{}
 	}
 	return w, w.Why != ""
+}
+
+// SetOver says whether whoever made the terminal is done with it, as an agent is with a command that
+// it has released. Such a terminal wants nobody: not for what has happened, nor for its end.
+func (t *Terminal) SetOver(over bool) {
+	t.term.Lock()
+	defer t.term.Unlock()
+	t.sights.over = over
+	t.host.people.tell()
 }
 
 // also has the terminal want something else, too, since a time; that is why it does now.
