@@ -215,15 +215,15 @@ func (p *Proxy) toEditorLocked(messages ...[]byte) {
 // fromEditor returns what the agent gets for a message of the editor's; nil: nothing.
 func (p *Proxy) fromEditor(line []byte) []byte {
 	mode := p.mode.Load()
-	if mode == transparent {
+	if mode == transparent && !bytes.Contains(line, []byte(methodInitialize)) {
 		return line
 	}
 	m, ok := parse(line)
 	switch {
 	case !ok:
 	case m.isRequest() && m.method == methodInitialize:
-		return p.initialize(&m)
-	case mode == undecided:
+		return p.initialize(&m) // also one that follows, with an earlier version
+	case mode == transparent, mode == undecided && m.isResponse():
 	case m.isResponse():
 		if p.takeAnswer(&m) {
 			return nil
