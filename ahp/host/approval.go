@@ -23,8 +23,11 @@ type HeldInput struct {
 // DoesText returns what comes of it in a few words: "runs", "types, 2 hidden".
 func (h *HeldInput) DoesText() string {
 	text := h.Does
-	if h.Secret {
+	switch {
+	case h.Secret:
 		text = "answers"
+	case h.Does == ahp.AskElsewhere:
+		text = "asks in its editor"
 	}
 	if h.Hidden > 0 {
 		text += fmt.Sprintf(", %d hidden", h.Hidden)
@@ -80,6 +83,11 @@ func (t *Terminal) asksFor(c *Conn) (list []HeldInput) {
 			k.listedFor(c)
 			list = append(list, is)
 			ids = append(ids, k.id)
+		}
+	}
+	for _, k := range t.guard.permissions {
+		if reads.May(k.told) {
+			list = append(list, HeldInput{Terminal: t.Name(), URI: t.uri, TerminalAsk: k.told})
 		}
 	}
 	if t.mayDecide(c) == nil {
@@ -254,6 +262,9 @@ func (t *Terminal) decided(c *Conn, ask string) (k *heldInput, is HeldInput, err
 	}
 	if shown := t.guard.shown[c.principal.ID]; ask == "" && len(shown) > 0 {
 		ask = shown[0]
+	}
+	if err := t.elsewhere(ask); err != nil {
+		return nil, is, err
 	}
 	i := slices.IndexFunc(t.guard.held, func(k *heldInput) bool { return k.id == ask })
 	switch {

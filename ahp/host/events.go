@@ -256,6 +256,7 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	t.exited = true
 	t.endTrust(errTrustEnded)
 	t.dropHeld(nil, ErrExited, anyHeld)
+	t.dropPermissions(func(*permission) bool { return true })
 	t.typist.reacts()
 	t.endLookout()
 	t.endQuiet()

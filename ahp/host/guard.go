@@ -48,6 +48,8 @@ type guard struct {
 	// that one has decided since. Nobody approves by NAME what came afterwards.
 	shown map[string][]string
 	last  string // how the last decision went, for those who come too late
+	// permissions are asked for elsewhere; only listings of asks have them.
+	permissions []*permission
 }
 
 // asker is one agent: a client of AHP, or a principal that types in another way.
@@ -216,7 +218,7 @@ func (t *Terminal) dropHeldOf(was, next holder) {
 // asksChanged tells all who want to know that something else is held than before, or that the guard
 // was turned on or off. The Term's lock is held.
 func (t *Terminal) asksChanged() {
-	t.setWaits(func(w *waits) { w.approval = len(t.guard.held) > 0 }, "")
+	t.setWaits(func(w *waits) { w.approval = len(t.guard.held)+len(t.guard.permissions) > 0 }, "")
 	var asks []ahp.TerminalAsk
 	for _, k := range t.guard.held {
 		asks = append(asks, t.askOf(k))

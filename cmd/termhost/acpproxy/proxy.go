@@ -93,6 +93,8 @@ type Proxy struct {
 	asked     map[string]*question               // the proxy's own requests to the editor, by id
 	lastID    int                                // the number of the latest of these
 
+	permissions map[string]chan struct{} // closed when decided; by the agent's id of the request
+
 	lost     error                   // why there is no connection to the host; nil: there is one
 	giveUp   *time.Timer             // calls hostGone; nil: the host has not been away
 	known    context.Context         // ends when the host has been away for too long
@@ -123,6 +125,8 @@ func New(cfg Config) *Proxy {
 		answering:  map[string]context.CancelCauseFunc{},
 		asked:      map[string]*question{},
 		calls:      map[callKey]*toolCall{},
+
+		permissions: map[string]chan struct{}{},
 	}
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	p.known, p.endKnown = context.WithCancelCause(p.ctx)
@@ -228,6 +232,7 @@ func (p *Proxy) fromEditor(line []byte) []byte {
 		if p.takeAnswer(&m) {
 			return nil
 		}
+		p.permissionDecided(&m)
 	case m.isRequest() && bytes.HasPrefix([]byte(m.method), []byte("session/")):
 		p.sessionAsked(&m)
 	}
