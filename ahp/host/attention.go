@@ -144,8 +144,8 @@ func (t *Terminal) wants(p authz.Principal) (w Wanted, ok bool) {
 	return w, w.Why != ""
 }
 
-// SetOver says whether whoever made the terminal is done with it, as an agent is with a command that
-// it has released. Such a terminal wants nobody: not for what has happened, nor for its end.
+// SetOver sets whether the terminal's creator is done with it, as an agent is with a command that
+// it has released. Such a terminal wants nobody. It may be called concurrently.
 func (t *Terminal) SetOver(over bool) {
 	t.term.Lock()
 	defer t.term.Unlock()

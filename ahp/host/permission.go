@@ -20,10 +20,10 @@ type permission struct {
 }
 
 // AskPermission tells people that c's agent waits for its editor's user to permit something that is
-// about t. It is listed among what agents ask, and t waits for an approval, until [Conn.EndPermission]
-// is called with the same key, t exits, or the connection ends. Nobody decides about it here. title
-// says in the agent's words what it is for. AskPermission returns ErrExited, or *authz.Denied if too
-// much waits already.
+// about t. It is among the asks, and t waits for an approval, until [Conn.EndPermission] is called
+// with the same key, t exits, or the connection ends. Nobody decides about it here. title says in
+// the agent's words what it is for. AskPermission returns ErrExited, *authz.Denied if too much
+// waits already, or why the connection has ended. It may be called concurrently.
 func (c *Conn) AskPermission(t *Terminal, key, title string) error {
 	t.term.Lock()
 	defer t.term.Unlock()
@@ -78,7 +78,8 @@ func (t *Terminal) dropPermissions(which func(*permission) bool) {
 func (t *Terminal) elsewhere(ask string) error {
 	for _, k := range t.guard.permissions {
 		if k.told.Ask == ask || ask == "" && len(t.guard.held) == 0 {
-			return fmt.Errorf("%s is asked in the editor of %s: answer it there", k.told.Ask, k.told.By)
+			return fmt.Errorf("%s is asked in the editor of %s: answer it there", k.told.Ask,
+				k.told.By)
 		}
 	}
 	return nil
