@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// Source is the connection by which something comes, as the audit log has it. The zero Source is
-// none.
+// Source is a connection, as the audit log describes it. The zero Source is none.
 type Source struct {
-	ID   string // no other connection has it, or has had it
+	ID   string // no other connection ever has it
 	From string // the peer's address
-	Door string // as package host names it
+	Door string // one of package host's names of doors
 }
 
-// sourceID is how many letters and digits (base32) tell connections apart: 50 bits.
+// sourceID is the length of a Source's ID, in base32: 50 bits.
 const sourceID = 10
 
 // NewSource returns the Source of a new connection.
@@ -22,7 +21,7 @@ func NewSource(from net.Addr, door string) Source {
 	return Source{ID: strings.ToLower(rand.Text()[:sourceID]), From: from.String(), Door: door}
 }
 
-// Attrs returns the attributes of what p does by the connection; p may be nobody yet.
+// Attrs returns the attributes of an event that p causes on the connection; p may be nobody yet.
 func (s Source) Attrs(p Principal) []any {
 	var attrs []any
 	add := func(key, value string) {
@@ -31,7 +30,7 @@ func (s Source) Attrs(p Principal) []any {
 		}
 	}
 	key := p.ID
-	if p.Guest != "" { // whose ID is no key's
+	if p.Guest != "" { // a guest's ID is no key's
 		key = p.Fingerprint
 	}
 	add("key", key)
@@ -44,20 +43,20 @@ func (s Source) Attrs(p Principal) []any {
 	return attrs
 }
 
-// The events of the audit log, which is a *slog.Logger: an event is a record's message, and its
-// attributes are who (the principal's name), terminal (its NAME), token (a token's name, never its
-// secret), reason and others, as far as they apply. Whatever a connection causes has key (its
-// fingerprint, with a token's name behind it, or the user's id), from (the peer's address), door,
-// connection (its id), and inside if it is a process inside a terminal: see [Source.Attrs]. Nothing
-// of what is typed or printed is among them.
+// The events of the audit log, which is a *slog.Logger. An event is a record's message. Its
+// attributes, as far as they apply, are who (the principal's name), terminal (its NAME), token (its
+// name, never its secret), reason and others. What a connection causes also has key (its
+// fingerprint, followed by a token's name, or the user's id), from (the peer's address), door,
+// connection (its id), and inside for a process inside a terminal: see [Source.Attrs]. Nothing that
+// is typed or printed is logged.
 const (
-	// AuditLogin: who has come in, from somewhere and by a door. token: with which token.
+	// AuditLogin: who has logged in, from where, by which door, and with which token.
 	AuditLogin = "login"
-	// AuditLogout: who has left, or why the connection was ended.
+	// AuditLogout: who has disconnected, or why the connection was ended.
 	AuditLogout = "logout"
-	// AuditRefused: somebody was not let in, for a reason.
+	// AuditRefused: a login was refused, and why.
 	AuditRefused = "refused"
-	// AuditDropped: connections were dropped before they could log in, because there were too many.
+	// AuditDropped: too many connections were waiting to log in, and some were dropped.
 	AuditDropped = "startup-dropped"
 	// AuditTokenMinted, AuditTokenRevoked: who has made or ended a token.
 	AuditTokenMinted  = "token-minted"
@@ -71,14 +70,14 @@ const (
 	// AuditCreate, AuditDispose: who has made or removed a terminal.
 	AuditCreate  = "create"
 	AuditDispose = "dispose"
-	// AuditRename: who has given a terminal, which was called so, another NAME.
+	// AuditRename: who has renamed a terminal.
 	AuditRename = "rename"
-	// AuditAttach, AuditDetach: who looks at a terminal from now on, or no longer.
+	// AuditAttach, AuditDetach: who attaches to a terminal, or detaches.
 	AuditAttach = "attach"
 	AuditDetach = "detach"
-	// AuditKick: who has ended what "to" sees of a terminal.
+	// AuditKick: who has detached "to" from a terminal.
 	AuditKick = "kick"
-	// AuditTakeOver: who has taken a terminal's keyboard for itself.
+	// AuditTakeOver: who has taken a terminal's keyboard.
 	AuditTakeOver = "take-over"
 	// AuditHandBack: who has given a terminal's keyboard to somebody.
 	AuditHandBack = "hand-back"
@@ -86,24 +85,23 @@ const (
 	AuditAskKeyboard = "ask-keyboard"
 	// AuditGuard: who has turned a terminal's guard on or off.
 	AuditGuard = "guard"
-	// AuditAsk: which agent wants to type, or to start a program, and a person has to decide.
+	// AuditAsk: which agent waits for approval of what it wants to type or start.
 	AuditAsk = "ask"
-	// AuditApprove, AuditRefuse: who lets an agent type what it asked to, or does not.
+	// AuditApprove, AuditRefuse: who has approved or refused that.
 	AuditApprove = "approve"
 	AuditRefuse  = "refuse"
 	// AuditForward: who has opened a forwarded port or socket.
 	AuditForward = "forward"
-	// AuditRun: who runs a command that is in no terminal, as sshd would.
+	// AuditRun: who runs a command outside of any terminal, as sshd would.
 	AuditRun = "run"
 	// AuditFiles: who transfers files.
 	AuditFiles = "files"
-	// AuditPage: who has had a ticket for a web page made.
+	// AuditPage: who has requested a ticket for a web page.
 	AuditPage = "page"
 	// AuditDeleteRecording: who has deleted a recording.
 	AuditDeleteRecording = "delete-recording"
-	// AuditDenied: who has asked for what they may not do, with a terminal or without; reason says
-	// why not.
+	// AuditDenied: who was denied something, of a terminal or not, and the reason.
 	AuditDenied = "denied"
-	// AuditLimit: who has run into a limit.
+	// AuditLimit: who has reached a limit.
 	AuditLimit = "limit"
 )

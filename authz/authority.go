@@ -15,8 +15,8 @@ import (
 	"termhost/keys"
 )
 
-// Authority authenticates keys and tokens, and ends what it granted when the proof goes. Its
-// methods may be called concurrently.
+// Authority authenticates keys and tokens, and ends its grants when their proof is no longer valid.
+// Its methods may be called concurrently.
 type Authority struct {
 	ring        *keys.Ring
 	tokens      *keys.Tokens
@@ -25,30 +25,29 @@ type Authority struct {
 	clock       func() time.Time
 	log, audit  *slog.Logger
 
-	mu      sync.Mutex // guards tracked; nothing is called while it is held, no end function either
+	mu      sync.Mutex // guards tracked; no function, end included, is called under it
 	tracked map[*tracking]struct{}
 
 	pages *pages
 	seen  roles
 
-	wake    chan struct{} // capacity 1: something is tracked that may expire before all else
+	wake    chan struct{} // capacity 1: a new grant may expire before all others
 	renewed chan struct{} // capacity 1: the directory was replaced
 	stop    context.CancelFunc
 	done    chan struct{} // closed when the goroutine has ended
 }
 
-// AuthorityOptions are the parts of an Authority; those that are not said to be nil at times
-// are required.
+// AuthorityOptions are the parts of an Authority. Those that may be nil say so.
 type AuthorityOptions struct {
 	Ring   *keys.Ring
 	Tokens *keys.Tokens
-	// Invitations may be nil: then nobody is invited.
+	// Invitations may be nil: there are none.
 	Invitations *keys.Invitations
 	Directory   *Directory
-	// PageKey proves this host to web pages: an ECDSA key on P-256; see [keys.PageKey]. With nil
-	// there is a new one, and pages do not know the host after a restart.
+	// PageKey proves this host to web pages: an ECDSA key on P-256; see [keys.PageKey]. nil: a new
+	// one is made, and pages do not recognise the host after a restart.
 	PageKey *ecdsa.PrivateKey
-	// Clock tells the time; time.Now outside tests.
+	// Clock is time.Now outside tests.
 	Clock func() time.Time
 	// Log gets one record per token that ends with its key, and per key and user whose role becomes
 	// a higher one; nil discards them.
@@ -57,8 +56,8 @@ type AuthorityOptions struct {
 	Audit *slog.Logger
 }
 
-// NewAuthority ends the tokens whose keys went while the host was down, and begins to follow the
-// ring and the tokens. Close must be called; the ring and the tokens stay the caller's.
+// NewAuthority ends the tokens of keys that were removed while the host was down, and starts to
+// follow the ring and the tokens, which stay the caller's. Close must be called.
 func NewAuthority(o AuthorityOptions) *Authority {
 	a := &Authority{
 		ring: o.Ring, tokens: o.Tokens, invitations: o.Invitations, clock: o.Clock, log: o.Log,
@@ -86,14 +85,14 @@ func NewAuthority(o AuthorityOptions) *Authority {
 	return a
 }
 
-// Close stops following and waits for that. Nothing that is tracked is ended afterwards.
+// Close stops following and waits for that. It ends no grant.
 func (a *Authority) Close() error {
 	a.stop()
 	<-a.done
 	return nil
 }
 
-// SetDirectory replaces the directory. Every grant ends that d would not give in the same way.
+// SetDirectory replaces the directory, and ends each grant that d would not give in the same way.
 func (a *Authority) SetDirectory(d *Directory) {
 	a.directory.Store(d)
 	select {
@@ -102,8 +101,8 @@ func (a *Authority) SetDirectory(d *Directory) {
 	}
 }
 
-// AuthenticateKey returns what a key or certificate grants; see keys.Ring.Authenticate, also for
-// the errors. The caller verifies that the peer holds the private key.
+// AuthenticateKey returns what a key or certificate grants. Errors are those of
+// [keys.Ring.Authenticate]. The caller verifies that the peer holds the private key.
 func (a *Authority) AuthenticateKey(user string, key ssh.PublicKey, remote net.Addr) (
 	Grant, error) {
 	now := a.clock()
@@ -114,14 +113,14 @@ func (a *Authority) AuthenticateKey(user string, key ssh.PublicKey, remote net.A
 	return a.keyGrant(id, now)
 }
 
-// AuthenticateToken returns what a token grants. Its key must still be authorised, from remote too,
-// and have the role that it had when it minted the token. Errors match keys.ErrBadToken or say,
-// for the log, why the key is refused.
+// AuthenticateToken returns what a token grants. Its key must still be authorised, also from
+// remote, and have the role that it had when it minted the token. Errors match keys.ErrBadToken, or
+// say, for the log, why the key is refused.
 func (a *Authority) AuthenticateToken(secret string, remote net.Addr) (Grant, error) {
 	return a.AuthenticatePage(secret, PageProof{}, remote)
 }
 
-// AuthenticatePage is AuthenticateToken with what a page's token needs beside its secret.
+// AuthenticatePage is AuthenticateToken with the proof that a page's token needs beside its secret.
 func (a *Authority) AuthenticatePage(secret string, proof PageProof, remote net.Addr) (
 	Grant, error) {
 	now := a.clock()
@@ -142,7 +141,7 @@ func (a *Authority) AuthenticatePage(secret string, proof PageProof, remote net.
 }
 
 // AuthenticateUID returns what a user id grants to a peer of the unix socket; see
-// [Directory.UIDPrincipal]. The caller has it from the kernel and compares it first.
+// [Directory.UIDPrincipal]. The caller has checked it against the kernel's peer credentials.
 func (a *Authority) AuthenticateUID(uid uint32) Grant {
 	return Grant{Principal: a.directory.Load().UIDPrincipal(uid), user: true, uid: uid}
 }

@@ -10,14 +10,13 @@ import (
 type Denied struct {
 	// Rule is the sentence that names the rule, lower case, without full stop.
 	Rule string
-	// Verb is what was asked for.
+	// Verb is what was denied.
 	Verb Verb
-	// Terminal is the NAME of the terminal of which it was asked for, for the audit log; "": of
-	// none.
+	// Terminal is the terminal's NAME, for the audit log; "": the verb is not about one.
 	Terminal string
 }
 
-// Is makes refusals by the same rule match with errors.Is, whatever terminal they are about.
+// Is makes refusals by the same rule match with errors.Is, whatever the terminal.
 func (d *Denied) Is(target error) bool {
 	other, ok := target.(*Denied)
 	return ok && d.Rule == other.Rule && d.Verb == other.Verb
@@ -26,8 +25,8 @@ func (d *Denied) Is(target error) bool {
 // Error returns "not permitted: " and the rule.
 func (d *Denied) Error() string { return "not permitted: " + d.Rule }
 
-// The rules, each a sentence for the refused peer. The rules that begin with a
-// verb ("input needs the claim") are made in the conditions below.
+// The rules, each a sentence for the refused peer. Those that begin with a verb ("input needs the
+// claim") are in the conditions below.
 const (
 	ruleNobody     = "nobody is authenticated"
 	ruleNoVerb     = "the verb is unknown"
@@ -59,15 +58,15 @@ const (
 	ruleApprove    = "only the holder, the key of its token, or an admin may approve"
 )
 
-// RulePipes refuses keys for a program on pipes, whose input comes from the connection that started
-// it and reaches it byte by byte.
+// RulePipes refuses input to a program on pipes: only the connection that started it may send it.
 const RulePipes = "it runs on pipes: only the connection that started it sends it input"
 
-// RuleAgent refuses agents to decide about what agents type. It is for tokens other than pages' and
-// for processes inside a terminal; a peer of AHP is refused by the host, which knows the door.
+// RuleAgent refuses approvals by agents: by tokens other than pages', and by processes inside a
+// terminal. The host, which knows the door, refuses those of AHP peers.
 const RuleAgent = "a person decides that: no token, no peer of AHP and no process inside a terminal"
 
-// RuleInside refuses a process inside a terminal what is a person's: an agent may have started it.
+// RuleInside refuses a process inside a terminal what only a person may do: an agent may have
+// started it.
 const RuleInside = "you are inside a terminal of this host, where anybody may be an agent; " +
 	"do it from outside of it"
 
@@ -80,8 +79,8 @@ func Check(p Principal, v Verb, t Target) error {
 	return nil
 }
 
-// refusal returns the rule that refuses, or "" if p may. What a key's options take away comes
-// before the tables: no role gives it back. A forced command outranks ReadOnly, because
+// refusal returns the rule that refuses, or "" if p may. The restrictions of a key's options come
+// before the tables: no role lifts them. A forced command outranks ReadOnly, because
 // "restrict,command=..." means that this command may be run.
 func refusal(p Principal, v Verb, t Target) string {
 	switch {
@@ -209,7 +208,7 @@ func hostOnly(_ Principal, v Verb, _ Target) string {
 	return v.String() + " of a server-executed terminal comes from the host only"
 }
 
-// holds lets the holder of the claim.
+// holds permits the holder of the claim.
 func holds(_ Principal, v Verb, t Target) string {
 	if t.Holds {
 		return ""
@@ -228,7 +227,7 @@ func types(p Principal, v Verb, t Target) string {
 	return holds(p, v, t)
 }
 
-// seizes lets an admin take the keyboard of a terminal that has one.
+// seizes permits an admin to take the claim, unless the program runs on pipes.
 func seizes(_ Principal, _ Verb, t Target) string {
 	if t.Piped {
 		return RulePipes
@@ -236,9 +235,9 @@ func seizes(_ Principal, _ Verb, t Target) string {
 	return ""
 }
 
-// passesOn lets the holder give the claim to somebody else, and a person take it from another of
-// their windows, such as a page from an SSH session. A page may take it from its person's agents,
-// too: it is where they are supervised, and the person could revoke their tokens.
+// passesOn permits the holder to pass the claim on, and a person to take it from another of their
+// windows, such as a page from an SSH session. A page may also take it from its person's agents,
+// which it supervises: the person could revoke their tokens.
 func passesOn(p Principal, _ Verb, t Target) string {
 	if t.Holds || t.Yours || p.IsPage() && t.HoldsByToken {
 		return ""
@@ -246,8 +245,9 @@ func passesOn(p Principal, _ Verb, t Target) string {
 	return ruleClaim
 }
 
-// approves lets those who may type, or whose own token types, decide about what agents type. A page
-// is its person: only a key, or a user of this machine outside of the host's terminals, opens one.
+// approves permits those who may type, or whose own token holds the claim, to approve what agents
+// type. A page counts as its person: only a key, or a user of this machine outside of the host's
+// terminals, opens one.
 func approves(p Principal, _ Verb, t Target) string {
 	switch {
 	case t.Piped && !t.Unstarted:
@@ -262,7 +262,7 @@ func approves(p Principal, _ Verb, t Target) string {
 	return ruleApprove
 }
 
-// owns lets only the owning connection speak for a client-executed terminal.
+// owns permits only the owning connection to act for a client-executed terminal.
 func owns(_ Principal, v Verb, t Target) string {
 	if t.Owner {
 		return ""
@@ -294,7 +294,7 @@ func recordsOwn(_ Principal, _ Verb, t Target) string {
 	return ruleRecord
 }
 
-// recorder lets those delete a recording who had it made.
+// recorder permits those who had the recording made to delete it.
 func recorder(_ Principal, _ Verb, t Target) string {
 	if t.Recorder {
 		return ""
@@ -310,7 +310,7 @@ func asKey(p Principal, _ Verb, _ Target) string {
 	return ""
 }
 
-// asOwner is asKey that lets users of this machine in, who may have pages.
+// asOwner is asKey that permits users of this machine, too: they may have pages.
 func asOwner(p Principal, _ Verb, _ Target) string {
 	if p.owner() == "" || p.Token != "" {
 		return ruleTokenKey
@@ -318,7 +318,7 @@ func asOwner(p Principal, _ Verb, _ Target) string {
 	return ""
 }
 
-// opensPage lets a key, or a user of this machine, open a page of at most its own role.
+// opensPage permits a key, or a user of this machine, to open a page of at most its own role.
 func opensPage(p Principal, v Verb, t Target) string {
 	if rule := asOwner(p, v, t); rule != "" {
 		return rule
@@ -332,7 +332,7 @@ func opensPage(p Principal, v Verb, t Target) string {
 	return ""
 }
 
-// invites lets a key, or a user of this machine, invite guests of at most its own role.
+// invites permits a key, or a user of this machine, to invite guests of at most its own role.
 func invites(p Principal, _ Verb, t Target) string {
 	switch {
 	case p.Token != "":
@@ -345,7 +345,7 @@ func invites(p Principal, _ Verb, t Target) string {
 	return ""
 }
 
-// upToOwnRole lets a key mint a token of at most its own role.
+// upToOwnRole permits a key to mint a token of at most its own role.
 func upToOwnRole(p Principal, v Verb, t Target) string {
 	if rule := asKey(p, v, t); rule != "" {
 		return rule
@@ -376,7 +376,7 @@ func permitted(p Principal, permits keys.Permits, t Target) string {
 		return rulePermits
 	case t.Private && p.Role < Admin:
 		return rulePrivate
-	case t.Private && p.Inside: // behind it nobody could tell
+	case t.Private && p.Inside: // the host could not tell any more that it is
 		return RuleInside
 	}
 	return ""
@@ -390,7 +390,7 @@ func agent(p Principal, _ Verb, _ Target) string {
 	return ""
 }
 
-// reads reports whether v is left to a key with restrict or no-pty. Subsystem and Forward are among
+// reads reports whether a key with restrict or no-pty may do v. Subsystem and Forward are among
 // these verbs because opening a connection gives no right by itself: every verb on it is checked.
 func reads(v Verb) bool {
 	switch v {
@@ -401,7 +401,7 @@ func reads(v Verb) bool {
 	}
 }
 
-// forwardsPorts reports whether v is left to a key with restrict or no-pty whose options name port
+// forwardsPorts reports whether a key with restrict or no-pty may do v if its options name port
 // forwarding.
 func forwardsPorts(v Verb) bool { return v == ForwardOpen || v == ForwardListen }
 

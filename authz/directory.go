@@ -22,9 +22,9 @@ type Entry struct {
 	Name string
 	// Role is the role of its keys.
 	Role Role
-	// Limits are those of its account.
+	// Limits are the limits of its account.
 	Limits Limits
-	// UIDs are users of this machine, who come by the unix socket.
+	// UIDs are users of this machine, who connect to the unix socket.
 	UIDs []uint32
 	// Keys are "SHA256:..." fingerprints, which name keys that are authorised elsewhere, or
 	// authorized_keys lines, which need no other place to be authorised.
@@ -104,7 +104,7 @@ func fingerprintOf(key string) (string, error) {
 	return line.Fingerprint(), nil
 }
 
-// addUsers makes the entry's users one person with its first key.
+// addUsers maps the entry's users to its first key: they are one person.
 func (d *Directory) addUsers(e Entry) error {
 	for _, uid := range e.UIDs {
 		if other, ok := d.byUID[uid]; ok {
@@ -125,8 +125,8 @@ func (d *Directory) addUsers(e Entry) error {
 	return nil
 }
 
-// UIDPrincipal returns the principal of a peer of the unix socket, proven by its user id: that of
-// an entry which names it, with the ID of the entry's first key, or else that of [ForUID].
+// UIDPrincipal returns the principal of a peer of the unix socket, by its user id: of the entry
+// that names it, with the ID of the entry's first key, or else [ForUID].
 func (d *Directory) UIDPrincipal(uid uint32) Principal {
 	if p, ok := d.byUID[uid]; ok {
 		return p
@@ -202,15 +202,15 @@ func (d *Directory) TokenPrincipal(key Principal, token keys.Token) (Principal, 
 	return p, nil
 }
 
-// nameOf returns a key's name as people see it: its comment, or else its fingerprint. A slash in
-// the comment would make it look like a token's name.
+// nameOf returns a key's display name: its comment, or else its fingerprint. It replaces slashes,
+// which would make the name look like a token's.
 func nameOf(id keys.Identity) string {
 	if id.Comment == "" {
 		return id.Fingerprint
 	}
 	name := strings.ReplaceAll(id.Comment, "/", "_")
 	if rest, ok := strings.CutPrefix(name, guestPrefix); ok {
-		name = "guest_" + rest // the colon is a guest's
+		name = "guest_" + rest // only guests' names have the colon
 	}
 	return name
 }

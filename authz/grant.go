@@ -8,10 +8,10 @@ import (
 	"termhost/keys"
 )
 
-// Grant is a principal together with what proved it, so that the proof can be checked again. It is
-// a value; the zero Grant is nobody.
+// Grant is a principal with the proof of its identity, so that the proof can be checked again. It
+// is a value; the zero Grant is nobody.
 type Grant struct {
-	// Principal is whom the proof stands for.
+	// Principal is who was authenticated.
 	Principal Principal
 	// Identity is the key, or the key of the token, as it was when it was authenticated. A user of
 	// this machine has none.
@@ -26,30 +26,30 @@ type Grant struct {
 	guestKey   string
 
 	limit Role // see AtMost; NoRole: none
-	user  bool // uid is what was proved, not a key
+	user  bool // the proof is uid, not a key
 	uid   uint32
 }
 
-// AtMost returns g with its principal's role lowered to limit if it was above, now and whenever its
-// proof is checked again.
+// AtMost returns g with its principal's role lowered to limit, also whenever the proof is checked
+// again.
 func (g Grant) AtMost(limit Role) Grant {
 	g.limit = limit
 	g.Principal = g.Principal.AtMost(limit)
 	return g
 }
 
-// audit records what the grant's principal does, or what happens to it.
+// audit logs an event of the grant's principal.
 func (g Grant) audit(log *slog.Logger, event string, attrs ...any) {
 	attrs = append([]any{"who", g.Principal.Name}, attrs...)
 	log.Info(event, append(attrs, g.From.Attrs(g.Principal)...)...)
 }
 
-// ErrChanged ends a connection whose principal is not what it was: its role or its key's
-// restrictions have changed. A new connection gets the new ones.
+// ErrChanged ends a connection whose principal has changed: its role or its key's restrictions. A
+// new connection gets the new ones.
 var ErrChanged = errors.New("authz: the rights of this key have changed; connect again")
 
-// again checks a grant's proof once more and returns the grant as it is now. An error says why it
-// is over: the key or token is gone or has expired, or ErrChanged.
+// again checks a grant's proof again and returns the grant as it is now. The error says why it has
+// ended: the key or token is gone or has expired, or ErrChanged.
 func (a *Authority) again(g Grant) (Grant, error) {
 	if g.user {
 		if now := a.directory.Load().UIDPrincipal(g.uid); now.ID != g.Principal.ID ||
@@ -83,8 +83,8 @@ func (a *Authority) again(g Grant) (Grant, error) {
 	if g.limit != NoRole {
 		renewed = renewed.AtMost(g.limit)
 	}
-	// A new comment is no reason to end anything: the name is for people. New limits are for what
-	// is opened from now on.
+	// A new comment ends nothing: the name is for display. New limits apply to what is opened from
+	// now on.
 	before := g.Principal
 	before.Inside = false // the proof is the same, inside a terminal and out of it
 	before.Name, before.Limits = renewed.Principal.Name, renewed.Principal.Limits

@@ -20,8 +20,8 @@ const guestPrefix = "guest:"
 // IsGuestID reports whether the ID of a [Principal] is a guest's.
 func IsGuestID(id string) bool { return strings.HasPrefix(id, guestPrefix) }
 
-// Reach is which terminals a guest sees: each by NAME and by when it was made, so that another one
-// that gets the NAME later is not among them. It is a string, so that Principals can be compared.
+// Reach is the set of terminals that a guest sees, each by NAME and creation time, so that another
+// one that gets the NAME later is not in it. It is a string, so that Principals can be compared.
 type Reach string
 
 // reachOf returns the Reach of an invitation.
@@ -33,7 +33,7 @@ func reachOf(terminals []keys.InvitedTerminal) Reach {
 	return Reach(b.String())
 }
 
-// ReachOf returns the Reach of one terminal. A NAME has neither of the signs.
+// ReachOf returns the Reach of one terminal. No NAME contains "," or "@".
 func ReachOf(name string, created time.Time) Reach {
 	return Reach("," + name + "@" + strconv.FormatInt(created.UnixNano(), 10) + ",")
 }
@@ -43,14 +43,14 @@ func (r Reach) Has(name string, created time.Time) bool {
 	return name != "" && strings.Contains(string(r), string(ReachOf(name, created)))
 }
 
-// Sees reports whether a terminal exists for p. What p may do to it is for [Check].
+// Sees reports whether a terminal exists for p. [Check] decides what p may do to it.
 func (p Principal) Sees(name string, created time.Time) bool {
 	return p.Guest == "" || p.Reach.Has(name, created)
 }
 
-// guestRefusal returns why a guest may not do v at all, whatever its role; "": the tables decide.
-// It names what a guest may, so that a new verb is refused. Every verb about a terminal needs one
-// within the guest's reach; a door hides the others before it comes to this.
+// guestRefusal returns why a guest may not do v, whatever its role; "": the tables decide. It lists
+// what guests may do, so that a new verb is refused. A verb about a terminal needs one within the
+// guest's reach; doors hide the others before they call Check.
 func guestRefusal(p Principal, v Verb, t Target) string {
 	switch v {
 	case List, Subsystem:
@@ -61,7 +61,7 @@ func guestRefusal(p Principal, v Verb, t Target) string {
 		}
 		return ""
 	case Approve:
-		return ruleGuestAsks // nor is it shown that
+		return ruleGuestAsks // nor sees it
 	}
 	return ruleGuest
 }
@@ -77,7 +77,7 @@ func (a *Authority) guestGrant(i keys.Invitation, key ssh.PublicKey, now time.Ti
 		return Grant{}, err
 	}
 	fingerprint := ssh.FingerprintSHA256(key)
-	sum := sha256.Sum256([]byte(i.ID + " " + fingerprint)) // another one for each key
+	sum := sha256.Sum256([]byte(i.ID + " " + fingerprint)) // differs for each key
 	p := Principal{
 		ID:          guestPrefix + i.Guest + ":" + hex.EncodeToString(sum[:12]),
 		Name:        guestPrefix + i.Guest,
@@ -95,8 +95,8 @@ func (a *Authority) guestGrant(i keys.Invitation, key ssh.PublicKey, now time.Ti
 	return Grant{Principal: p, guestKey: line, invitation: i}, p.Valid(now)
 }
 
-// stillInvites returns the role of whoever made an invitation, if it is what it was then, and the
-// limits that its guests share.
+// stillInvites returns the role of an invitation's creator, if it has not changed, and the limits
+// that its guests share.
 func (a *Authority) stillInvites(i keys.Invitation, now time.Time) (Role, Limits, error) {
 	role, err := ParseRole(i.ByRole)
 	if err != nil || i.By.Key == "" { // a user of this machine needs no key
@@ -116,9 +116,9 @@ func (a *Authority) stillInvites(i keys.Invitation, now time.Time) (Role, Limits
 	return role, p.Limits, nil
 }
 
-// AuthenticateGuest returns what the secret of an invitation grants to a key. bind says that the
-// peer has proven that it holds the private key; the first time, that ties the key to the
-// invitation. Errors are for the log: they match keys.ErrBadInvite or say why the key is refused.
+// AuthenticateGuest returns what the secret of an invitation grants to a key. bind: the peer has
+// proven that it holds the private key; the first time, this binds the invitation to the key.
+// Errors are for the log: they match keys.ErrBadInvite or say why the key is refused.
 func (a *Authority) AuthenticateGuest(secret string, key ssh.PublicKey, bind bool) (Grant, error) {
 	if a.invitations == nil {
 		return Grant{}, keys.ErrBadInvite
@@ -138,7 +138,7 @@ func (a *Authority) AuthenticateGuest(secret string, key ssh.PublicKey, bind boo
 	return g, err
 }
 
-// guestAgain checks a guest's proof once more.
+// guestAgain is again for a guest.
 func (a *Authority) guestAgain(g Grant, now time.Time) (Grant, error) {
 	if !a.invitations.Current(g.invitation.ID, g.guestKey, now) {
 		return Grant{}, keys.ErrBadInvite
@@ -150,7 +150,7 @@ func (a *Authority) guestAgain(g Grant, now time.Time) (Grant, error) {
 	return g, err
 }
 
-// InviteRequest says whom to invite to what.
+// InviteRequest describes an invitation to make.
 type InviteRequest struct {
 	Guest     string // "": a name is chosen
 	Role      Role   // NoRole: observer
@@ -161,7 +161,7 @@ type InviteRequest struct {
 }
 
 // Invite makes an invitation. The secret is returned once and kept nowhere. Errors are *Denied, why
-// the grant is over, or those of [keys.Invitations.Invite].
+// the grant has ended, or those of [keys.Invitations.Invite].
 func (a *Authority) Invite(g Grant, r InviteRequest) (
 	secret string, made keys.Invitation, err error) {
 	p := g.Principal
@@ -214,8 +214,8 @@ func (a *Authority) Invitations(p Principal) (list []keys.Invitation, err error)
 	return list, nil
 }
 
-// Uninvite ends the invitation of a guest, which p has made or p is an admin, and the connections
-// that use it. Errors are *Denied, keys.ErrNoInvite, or come from the disk.
+// Uninvite ends a guest's invitation and the connections that use it. Only its creator and admins
+// may. Errors are *Denied, keys.ErrNoInvite, or come from the disk.
 func (a *Authority) Uninvite(p Principal, guest string) error {
 	list, err := a.Invitations(p)
 	if err != nil {
@@ -229,7 +229,7 @@ func (a *Authority) Uninvite(p Principal, guest string) error {
 	return keys.ErrNoInvite
 }
 
-// UninviteID is Uninvite for the Guest of a Principal.
+// UninviteID is Uninvite by the Guest of a Principal.
 func (a *Authority) UninviteID(p Principal, id string) error {
 	if err := Check(p, Kick, Target{}); err != nil {
 		return err

@@ -20,38 +20,37 @@ import (
 	"termhost/keys"
 )
 
-// A web page gets in with a ticket, which somebody with a key asks for and opens in a browser. The
-// page exchanges it for a token that belongs to that key, and to a key pair that the browser makes
-// and never gives away: whoever reads the token elsewhere cannot use it. A cookie would not do,
-// because a browser sends those of 127.0.0.1 to every port.
+// A web page logs in with a ticket, which somebody with a key requests and opens in a browser. The
+// page exchanges it for a token that is bound to that key, and to a key pair that never leaves the
+// browser: a stolen token is useless elsewhere. A cookie would not do, because a browser sends
+// those of 127.0.0.1 to every port.
 
 const (
-	// TicketTTL is how long a ticket is good for: a browser starts in less.
+	// TicketTTL is how long a ticket is valid: a browser starts in less.
 	TicketTTL = 60 * time.Second
-	// pageTTL is how long a page stays in: a working day, as a token.
+	// pageTTL is how long a page stays logged in: a working day, as a token.
 	pageTTL = keys.DefaultTokenTTL
 	// challengeTTL is how long a page may take to sign a challenge and to connect.
 	challengeTTL = 30 * time.Second
-	// maxTickets bounds the tickets of one key that wait to be used; the oldest makes room.
+	// maxTickets bounds the unused tickets of one key; the oldest is dropped.
 	maxTickets = 16
 
-	// A ticket is a secret and what is known of the host's key, each in base64url that needs no
-	// padding: the page takes the latter from the end.
+	// A ticket is a secret followed by a mark of the host's key, each in base64url of a length that
+	// needs no padding.
 	secretBytes = 33
-	hostMark    = 15 // of a hash: nobody finds another key with the same 120 bits
+	hostMark    = 15 // of a hash, in bytes: nobody finds another key with the same 120 bits
 	nonceBytes  = 16
 	maxNonce    = 128 // of a page's nonce, in base64url: more than anybody needs
 	macBytes    = 16
 )
 
 var (
-	// ErrBadTicket says that no ticket has this secret. It does not tell apart those that are
-	// unknown, used and expired.
+	// ErrBadTicket says that no ticket has this secret: it is unknown, used or expired.
 	ErrBadTicket = errors.New("authz: the ticket has been used, or is older than 60 seconds")
 	// ErrTicketOrigin says that the ticket was made for a page at another address.
 	ErrTicketOrigin = errors.New("authz: the ticket is for a page at another address")
-	// ErrPageName says that a bearer token may not have the name, because a page is taken for the
-	// person who has opened it.
+	// ErrPageName says that a bearer token may not have the name: pages count as the person who
+	// opened them.
 	ErrPageName = errors.New("authz: this name is for the tokens of web pages; choose another")
 	// ErrPageKey says that a browser's public key cannot be read.
 	ErrPageKey = errors.New("authz: the browser's key is not a point on P-256")
@@ -60,14 +59,14 @@ var (
 		keys.ErrBadToken)
 )
 
-// PageProof is what a page shows beside its token; zero: nothing.
+// PageProof is what a page sends beside its token; zero: nothing.
 type PageProof struct {
-	// Origin is where the browser says that the page is from.
+	// Origin is the page's origin as the browser reports it.
 	Origin string
 	// Challenge is one of [Authority.PageChallenge]; Signature signs [SignedByPage] with the page's
 	// key: ECDSA with SHA-256, as r and s, in unpadded base64url.
 	Challenge, Signature string
-	// Nonce is what the host has to sign in turn, see [Authority.ProveHost]: 16 bytes or more in
+	// Nonce is what the host signs in turn, see [Authority.ProveHost]: at least 16 bytes in
 	// unpadded base64url, new for each connection. "": the page wants no proof.
 	Nonce string
 }
@@ -78,13 +77,13 @@ func SignedByPage(origin, challenge string) []byte {
 }
 
 // SignedByHost returns what the host signs for a page: what the page has signed, the page's nonce,
-// and what the page is told, as the status of an HTTP answer and the reason that is with it.
+// and the status and reason of the HTTP answer to the page.
 func SignedByHost(proof PageProof, status int, reason string) []byte {
 	return fmt.Appendf(nil, "termhost host\n%s\n%s\n%s\n%d %s", proof.Origin, proof.Challenge,
 		proof.Nonce, status, reason)
 }
 
-// ticket is a ticket that waits to be used.
+// ticket is an unused ticket.
 type ticket struct {
 	hash    [sha256.Size]byte
 	grant   Grant
@@ -100,7 +99,7 @@ type pages struct {
 
 	mu      sync.Mutex
 	tickets []ticket
-	used    map[string]time.Time // challenges, with their expiry: each is good for one connection
+	used    map[string]time.Time // challenges with their expiry: each is valid for one connection
 }
 
 func newPages(host *ecdsa.PrivateKey) *pages {
@@ -112,10 +111,10 @@ func newPages(host *ecdsa.PrivateKey) *pages {
 	return &pages{secret: secret, host: host, used: map[string]time.Time{}}
 }
 
-// OpenPage makes a ticket with which a page of that origin gets in once, as g's. NoRole asks for
-// operator, or for g's own role if that is lower. The last 20 characters of the ticket stand for
-// the first 15 bytes of the SHA-256 hash of [Authority.PageHostKey], by which the page knows the
-// host; the others are a secret. Errors are *Denied, or why the grant is over.
+// OpenPage makes a ticket with which a page of that origin may log in once, on behalf of g. NoRole
+// asks for operator, or for g's own role if that is lower. The last 20 characters of the ticket are
+// the first 15 bytes of the SHA-256 hash of [Authority.PageHostKey], by which the page recognises
+// the host; the others are a secret. Errors are *Denied, or why the grant has ended.
 func (a *Authority) OpenPage(g Grant, role Role, origin string) (string, error) {
 	if role == NoRole {
 		role = min(Operator, g.Principal.Role)
@@ -154,7 +153,7 @@ func (p *pages) add(t ticket, now time.Time) {
 	p.tickets = append(p.tickets, t)
 }
 
-// take returns a ticket and forgets it. Whose mark is at the end of the text does not matter here.
+// take returns a ticket and forgets it. It ignores the mark at the end of the text.
 func (p *pages) take(text string, now time.Time) (ticket, bool) {
 	secret := text[:min(len(text), base64.RawURLEncoding.EncodedLen(secretBytes))]
 	hash := sha256.Sum256([]byte(secret))
@@ -169,9 +168,9 @@ func (p *pages) take(text string, now time.Time) (ticket, bool) {
 	return t, now.Before(t.expires)
 }
 
-// EnterPage takes the text of a ticket from a page and gives it a token for its key: 65 bytes, an
-// uncompressed point on P-256. Errors match ErrBadTicket, ErrTicketOrigin, ErrPageKey or those of
-// MintToken.
+// EnterPage exchanges the text of a ticket for a token that is bound to the page's key: 65 bytes,
+// an uncompressed point on P-256. Errors match ErrBadTicket, ErrTicketOrigin, ErrPageKey or those
+// of MintToken.
 func (a *Authority) EnterPage(text, origin string, browser []byte, remote net.Addr) (
 	string, keys.Token, error) {
 	if _, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), browser); err != nil {
@@ -233,16 +232,18 @@ func (a *Authority) PageHostKey() []byte {
 	return point
 }
 
-// pageHostMark returns what a ticket ends with: it is told by a way that is authenticated.
+// pageHostMark returns the suffix of tickets, which identifies the host's key. The person gets it
+// over SSH or the unix socket, which authenticate the host.
 func (a *Authority) pageHostMark() string {
 	hash := sha256.Sum256(a.PageHostKey())
 	return base64.RawURLEncoding.EncodeToString(hash[:hostMark])
 }
 
-// ProveHost signs [SignedByHost] for a page, as pages sign. It returns "" if the page has not asked
-// for it. The proof's signature is not looked at: the page's rights are not what is told.
+// ProveHost signs [SignedByHost] for a page, in the format of a page's signature; "": the page has
+// not asked for it. It does not check the page's own signature, because what it signs needs no
+// right.
 func (a *Authority) ProveHost(proof PageProof, status int, reason string) string {
-	// No part that is signed may contain a line feed, or it could be taken for two.
+	// No part may contain a line feed: the parts could not be told apart.
 	nonce, err := base64.RawURLEncoding.DecodeString(proof.Nonce)
 	_, bad := base64.RawURLEncoding.DecodeString(proof.Challenge)
 	if err != nil || bad != nil || len(nonce) < nonceBytes || len(proof.Nonce) > maxNonce ||
@@ -258,8 +259,8 @@ func (a *Authority) ProveHost(proof PageProof, status int, reason string) string
 		append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...))
 }
 
-// PageChallenge returns what a page signs to connect once, within challengeTTL. Nothing is kept of
-// it before that, so nobody can take up memory by asking.
+// PageChallenge returns what a page signs to connect once, within challengeTTL. Nothing is stored
+// before that, so requests for challenges cost no memory.
 func (a *Authority) PageChallenge() string {
 	raw := make([]byte, 8+nonceBytes, 8+nonceBytes+macBytes)
 	binary.BigEndian.PutUint64(raw, uint64(a.clock().Add(challengeTTL).UnixMilli()))
@@ -273,7 +274,7 @@ func (p *pages) mac(message []byte) []byte {
 	return m.Sum(nil)[:macBytes]
 }
 
-// prove returns an error if a token needs a proof and this is none for it.
+// prove fails if a token needs a proof and this is not it.
 func (p *pages) prove(token keys.Token, proof PageProof, now time.Time) error {
 	if token.Browser == "" && !isPageName(token.Name) {
 		return nil
@@ -317,7 +318,7 @@ func signedBy(browser string, proof PageProof) bool {
 }
 
 // stillOwned returns the key of a token as still finds it. The token of a user of this machine has
-// none; what the user may is looked up in the directory.
+// none; the directory knows what the user may do.
 func (a *Authority) stillOwned(token keys.Token, still func() (keys.Identity, error)) (
 	keys.Identity, error) {
 	if _, ok := token.OfUser(); ok {

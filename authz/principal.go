@@ -8,9 +8,9 @@ import (
 	"termhost/keys"
 )
 
-// Principal is an authenticated identity. It travels as a value; nothing in it
-// is secret. The zero Principal is nobody and is denied everything. Its JSON is
-// what is kept on disk: see [Principal.UnmarshalJSON].
+// Principal is an authenticated identity. It travels as a value; nothing in it is secret. The zero
+// Principal is nobody and is denied everything. It is stored as JSON: see
+// [Principal.UnmarshalJSON].
 type Principal struct {
 	// ID is unique and stable: "SHA256:..." for a key or certificate (the
 	// fingerprint of the key), "SHA256:.../NAME" for a token minted with that
@@ -18,8 +18,8 @@ type Principal struct {
 	// ownership are bound to it.
 	ID string `json:"id"`
 	// Name is what people see: the [[principal]] name or the key's comment, and KEYNAME/NAME for a
-	// token. It is printable, without control characters, and not unique. That of a key is at most
-	// keys.MaxCommentBytes long; a token's name comes on top of it.
+	// token. It is printable, without control characters, and not unique. A key's name is at most
+	// keys.MaxCommentBytes long; a token's name is added to it.
 	Name string `json:"name"`
 	// Role bounds every verb; see Check.
 	Role Role `json:"role"`
@@ -41,7 +41,7 @@ type Principal struct {
 	// NoForward refuses all port forwarding, the HTTP door's included (authorized_keys option
 	// no-port-forwarding).
 	NoForward bool `json:"noForward,omitempty"`
-	// Forwards lets a ReadOnly principal forward ports all the same: its key's options say so.
+	// Forwards lets a ReadOnly principal forward ports: its key's options permit it.
 	Forwards bool `json:"forwards,omitempty"`
 	// Opens is what forwards may connect to, and Listens where they may listen (authorized_keys
 	// options permitopen and permitlisten).
@@ -53,27 +53,26 @@ type Principal struct {
 	Limits Limits `json:"limits,omitzero"`
 	// Inviter is the Account of whoever invited a guest; "": it is no guest.
 	Inviter string `json:"inviter,omitempty"`
-	// UID is the user id, in decimal, of a peer of the unix socket, and of its pages; "": another
-	// proof than that was given.
+	// UID is the user id, in decimal, of a peer of the unix socket, and of its pages; "": it was
+	// authenticated otherwise.
 	UID string `json:"uid,omitempty"`
 	// Guest is the ID of the invitation that a guest came with; "": it is no guest. The ID of a
-	// guest's Principal begins with "guest:", and it sees what Reach names and nothing else.
+	// guest's Principal begins with "guest:", and it sees only what Reach contains.
 	Guest string `json:"guest,omitempty"`
 	Reach Reach  `json:"reach,omitempty"`
-	// Inside: it is a process inside one of the host's own terminals, and may be an agent's. By the
-	// unix socket it comes in as the terminal's creator, by TCP with a key or token.
+	// Inside: it is a process inside one of the host's own terminals, and may be an agent. On the
+	// unix socket it is authenticated as the terminal's creator, on TCP by a key or token.
 	Inside bool `json:"inside,omitempty"`
 }
 
-// Limits bound what an account, see [Principal.Account], has at once; 0: what everybody of its role
-// may have.
+// Limits bound what an account, see [Principal.Account], has at once; 0: the default of its role.
 type Limits struct {
 	Connections int // SSH connections, and as many other ones
 	Terminals   int
 }
 
-// Account returns whose limits p counts for: those of its key, which its tokens share, or for a
-// guest those of whoever invited it.
+// Account returns the account whose limits p counts against: its key, shared by the key's tokens;
+// for a guest the account of its inviter.
 func (p Principal) Account() string {
 	switch {
 	case p.Inviter != "":
@@ -85,16 +84,16 @@ func (p Principal) Account() string {
 }
 
 // ForUID returns the principal of a user of this machine whom no [[principal]] names. It is an
-// admin, because a process that runs as the host's user, or as root, can do all that the host can
-// do without asking it. The caller compares the uid first.
+// admin, because a process of the host's user, or of root, can do all that the host can do without
+// asking it. The caller has checked the uid.
 func ForUID(uid uint32) Principal {
 	text := strconv.FormatUint(uint64(uid), 10)
 	id := keys.UserPrefix + text
 	return Principal{ID: id, Name: id, Role: Admin, UID: text}
 }
 
-// owner returns what the principal's tokens are kept under: its key's fingerprint, or a user's id.
-// "": it has none.
+// owner returns the owner of the principal's tokens: its key's fingerprint, or a user's id; "": it
+// has none.
 func (p Principal) owner() string {
 	if p.Fingerprint == "" && p.UID != "" {
 		return keys.UserPrefix + p.UID
@@ -102,8 +101,8 @@ func (p Principal) owner() string {
 	return p.Fingerprint
 }
 
-// AtMost returns p with its role lowered to limit if it was above; it never
-// raises a role. The door behind a port forward uses it.
+// AtMost returns p with its role lowered to limit; it never raises a role. The door behind a port
+// forward uses it.
 func (p Principal) AtMost(limit Role) Principal {
 	p.Role = min(p.Role, limit)
 	return p

@@ -8,15 +8,15 @@ import (
 	"termhost/keys"
 )
 
-// maxRoles bounds the keys and users whose roles are remembered that have none any more.
+// maxRoles bounds the roles that are remembered, also of keys and users that are gone.
 const maxRoles = 4096
 
-// roles has what keys and users were allowed when that was last looked at, by their fingerprints
-// and ids. Only the Authority's goroutine uses it after the start.
+// roles are the principals of keys and users when they were last looked up, by fingerprint or id.
+// After the start only the Authority's goroutine uses it.
 type roles map[string]Principal
 
-// roles returns what keys and users may do now. A key of a certificate counts if the configuration
-// names it or did so.
+// roles looks them up. Keys that only a certificate authorises are included if the configuration
+// names them, or did.
 func (a *Authority) roles() roles {
 	d, now := a.directory.Load(), roles{}
 	add := func(id keys.Identity) {
@@ -36,15 +36,15 @@ func (a *Authority) roles() roles {
 			add(keys.Identity{Fingerprint: p.Fingerprint})
 		}
 	}
-	for _, uid := range []int{0, os.Geteuid()} { // the unix socket lets nobody else in
+	for _, uid := range []int{0, os.Geteuid()} { // the unix socket accepts nobody else
 		p := d.UIDPrincipal(uint32(uid))
 		now[keys.UserPrefix+p.UID] = p
 	}
 	return now
 }
 
-// warnOfRaised logs which keys and users may do more than when they were last seen. Who takes a
-// principal out of the configuration may not know that its key is an admin's then.
+// warnOfRaised logs which keys and users have a higher role than when they were last looked up. Who
+// removes a [[principal]] may not know that its key is an admin's then.
 func (a *Authority) warnOfRaised() {
 	now := a.roles()
 	for _, id := range slices.Sorted(maps.Keys(now)) {
@@ -57,5 +57,5 @@ func (a *Authority) warnOfRaised() {
 	if len(a.seen) > maxRoles {
 		a.seen = roles{}
 	}
-	maps.Copy(a.seen, now) // a key may be away for a moment: its line and its entry are two changes
+	maps.Copy(a.seen, now) // keys that are gone stay: line and entry may change one by one
 }

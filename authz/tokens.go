@@ -7,18 +7,17 @@ import (
 	"termhost/keys"
 )
 
-// TokenRequest is what a token is asked for with.
+// TokenRequest describes a token to mint.
 type TokenRequest struct {
 	Name string        // "": [keys.DefaultTokenName]
 	Role Role          // NoRole: operator, or the key's own role if that is lower
 	TTL  time.Duration // 0: [keys.DefaultTokenTTL]
-	// TypesSecrets lets it type where a program asks for a secret, as people do. Only people mint
-	// tokens.
+	// TypesSecrets lets it type where a program asks for a secret, as people do.
 	TypesSecrets bool
 }
 
-// MintToken makes a token for the grant's key. Errors are *Denied, why the grant is over, or those
-// of keys.Tokens.Mint. The secret is returned once and kept nowhere.
+// MintToken makes a token for the grant's key. Errors are *Denied, why the grant has ended, or
+// those of keys.Tokens.Mint. The secret is returned once and kept nowhere.
 func (a *Authority) MintToken(g Grant, r TokenRequest) (
 	secret string, token keys.Token, err error) {
 	role := r.Role
@@ -69,7 +68,7 @@ func (a *Authority) RevokeToken(g Grant, name string) error {
 
 // endTokens ends the tokens whose key is gone or refused, or has another role than when it minted
 // them. A key may also be withdrawn, as long as its file cannot be trusted: it keeps its tokens,
-// which are refused meanwhile.
+// which do not authenticate meanwhile.
 func (a *Authority) endTokens() {
 	now := a.clock()
 	for _, token := range a.tokens.List("", now) {

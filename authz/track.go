@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// tracking is one grant that ends when its proof does.
+// tracking is a grant that is to end with its proof.
 type tracking struct {
 	grant Grant
 	end   func(error)
 }
 
-// Track calls end once when the grant is over: its key or token is removed, revoked or expired, or
-// its rights changed. The error says why, for the log; only ErrChanged may be told to the peer.
+// Track calls end once when the grant ends: its key or token is removed, revoked or expired, or its
+// rights have changed. The error says why, for the log; only ErrChanged may be shown to the peer.
 //
-// end runs on a goroutine of the Authority, or inside Track if the grant is over already. It must
-// neither block nor call the Authority; it should cancel the connection. release forgets the grant;
-// an end that has begun may still be running when release returns.
+// end runs on a goroutine of the Authority, or inside Track if the grant has ended already. It must
+// neither block nor call the Authority; it should cancel the connection. release stops tracking; an
+// end that has begun may still be running when release returns.
 func (a *Authority) Track(g Grant, end func(error)) (release func()) {
 	t := &tracking{grant: g, end: end}
 	a.mu.Lock()
 	a.tracked[t] = struct{}{}
 	a.mu.Unlock()
-	// Nobody has told t of a change between the authentication and this moment.
+	// A change between the authentication and this moment was not reported to t.
 	if _, err := a.again(g); err != nil {
 		a.finish(t, err)
 	} else if !g.Principal.Expires.IsZero() {
@@ -38,7 +38,7 @@ func (a *Authority) Track(g Grant, end func(error)) (release func()) {
 	}
 }
 
-// finish forgets t and calls its end function, unless somebody else has.
+// finish stops tracking t and calls its end function, unless that has been done.
 func (a *Authority) finish(t *tracking, err error) {
 	a.mu.Lock()
 	_, ours := a.tracked[t]

@@ -24,15 +24,6 @@ func AtRest(paths ...string) {
 	_ = atRest(context.Background(), restTime, paths) // which does not end
 }
 
-// AtRest is [AtRest] for the files that o names.
-func (o *Options) AtRest() {
-	var paths []string
-	for _, f := range o.files() {
-		paths = append(paths, f.path)
-	}
-	AtRest(paths...)
-}
-
 // atRest waits for rest, a few times at most. It returns the cause of ctx's end.
 func atRest(ctx context.Context, rest time.Duration, paths []string) error {
 	for range maxRests {

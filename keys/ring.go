@@ -112,9 +112,17 @@ func (o *Options) files() (files []*watched) {
 	return files
 }
 
+// Paths returns the paths of all files that o names.
+func (o *Options) Paths() (paths []string) {
+	for _, f := range o.files() {
+		paths = append(paths, f.path)
+	}
+	return paths
+}
+
 // SetFiles replaces the files that Options name; other fields of o are not used. If a file that
-// exists is refused, it returns why, and nothing has changed; otherwise the change has taken
-// effect.
+// exists is refused, it returns why and changes nothing; otherwise the change has taken effect. As
+// by Reload, the last keys of a file that was emptied, and is still named, stay in force.
 func (r *Ring) SetFiles(o Options) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,8 +133,17 @@ func (r *Ring) SetFiles(o Options) error {
 			return f.err
 		}
 	}
+	var changes []change
 	for _, f := range files {
 		f.tell(r.log, watched{})
+		for _, old := range r.files {
+			if old.path == f.path && old.kind == f.kind {
+				changes = append(changes, change{f, *old})
+			}
+		}
+	}
+	if r.locksOut(files) {
+		r.keepKeys(changes)
 	}
 	r.files = files
 	r.replaceLocked()
@@ -210,11 +227,8 @@ func (r *Ring) Reload() {
 			changes = append(changes, change{f, before})
 		}
 	}
-	if !first && len(changes) > 0 {
-		was, now := r.current.Load(), newSnapshot(r.fixed, r.files, r.user)
-		if now.keyless() && !was.keyless() || r.leaderless(now) && !r.leaderless(was) {
-			changes = r.keepKeys(changes)
-		}
+	if !first && len(changes) > 0 && r.locksOut(r.files) {
+		changes = r.keepKeys(changes)
 	}
 	for _, c := range changes {
 		c.file.tell(r.log, c.before)
@@ -222,6 +236,12 @@ func (r *Ring) Reload() {
 	if first || len(changes) > 0 {
 		r.replaceLocked()
 	}
+}
+
+// locksOut reports whether with files nobody could log in any more, or no admin.
+func (r *Ring) locksOut(files []*watched) bool {
+	was, now := r.current.Load(), newSnapshot(r.fixed, files, r.user)
+	return now.keyless() && !was.keyless() || r.leaderless(now) && !r.leaderless(was)
 }
 
 // leaderless reports whether no key lets somebody in who may do everything.

@@ -17,7 +17,7 @@ import (
 type child struct {
 	processTree *processTree
 	reaper      *reaper
-	kept        *keeper.Terminal // nil: it is a child of this process
+	kept        *keeper.Child // nil: it is a child of this process
 
 	reaped chan struct{} // closed when the leader has ended and its status was collected
 	status ExitStatus    // valid once reaped is closed

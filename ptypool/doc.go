@@ -2,7 +2,7 @@
 // screen that they have painted.
 //
 // A [Pool] starts a [Term], which is made of a backend that runs the program and carries its bytes,
-// a reader that takes the output in batches, a bounded queue for the input, and a [vt.Terminal]
+// a reader that takes the output in batches, a bounded queue for the input, and a [vt.Screen]
 // that parses the output. What the parser finds goes, in order, to the Term's [Handler], with the
 // Term's lock held. A Term without a process ([Pool.Virtual]) is fed by its owner instead. One
 // whose program runs on pipes ([Pool.StartPiped]) gives its output, exact, to readers that may slow

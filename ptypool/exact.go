@@ -14,9 +14,9 @@ const showPatience = 50 * time.Millisecond
 // readExact carries an output to its exact reader and to the handler, neither of which waits for
 // the other to get a piece. more: there is nobody who reads it exactly any more, and it goes on.
 //
-// A peer may take what a program prints faster than the screen does. Text waits for the screen.
-// Binary data, which are no more than noise there, do not: a screen that is behind is told how much
-// of them it does not get.
+// A peer may take what a program prints faster than the screen does. What a program prints on a pty
+// waits for the screen, and so does text on pipes. Binary data on pipes, which are no more than
+// noise there, do not: a screen that is behind is told how much of them it does not get.
 func (t *Term) readExact(out output) (more bool) {
 	s := shower{t: t, turn: make(chan struct{}, 1)}
 	defer s.finish()
@@ -66,7 +66,7 @@ type shower struct {
 
 // show delivers p, which is done with afterwards, without waiting for that.
 func (s *shower) show(p *piece) {
-	if bytes.IndexByte(p.data, 0) < 0 {
+	if s.t.lines == nil || bytes.IndexByte(p.data, 0) < 0 {
 		s.turn <- struct{}{}
 	} else if !s.turnSoon(len(p.data)) {
 		s.skipped += len(p.data)

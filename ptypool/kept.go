@@ -19,7 +19,7 @@ import (
 type Starter interface {
 	// Start starts p. memory are the segments of its log, if that is in memory only. It fails with
 	// the system's error (syscall.Errno) where the program cannot be executed.
-	Start(p keeper.Program, memory []*os.File) (*keeper.Terminal, error)
+	Start(p keeper.Program, memory []*os.File) (*keeper.Child, error)
 }
 
 // Keep says what the process that keeps a terminal is told of it, so that it can go on without this
@@ -71,7 +71,7 @@ func (p *Pool) startPipes(s *Spec) (*pipeBackend, error) {
 }
 
 // startKept has the keeper start s. It fails with a *StartError.
-func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Terminal, error) {
+func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Child, error) {
 	path, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Terminal, error) {
 // what of it this process must know: Marker, size, VT and Keep. There may be more terminals than
 // Config.MaxTerminals then. It fails with ErrShutdown, or if there is no pty to read from any more;
 // k is closed then.
-func (p *Pool) Take(k *keeper.Terminal, s Spec, h Handler) (*Term, error) {
+func (p *Pool) Take(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 	if s.VT.Nonce == nonce.Genuine && k.Secret == "" {
 		k.Secret = nonce.NewSecret() // nobody has it: no mark is genuine from now on
 	}
@@ -129,7 +129,7 @@ func (p *Pool) Take(k *keeper.Terminal, s Spec, h Handler) (*Term, error) {
 
 // TakePiped is Take for a program on pipes. Nobody reads its output exactly any more, and its input
 // has ended, for nobody knows what has got lost of it.
-func (p *Pool) TakePiped(k *keeper.Terminal, s Spec, h Handler) (*Term, error) {
+func (p *Pool) TakePiped(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 	return p.take(k, &s, func() (*Term, error) {
 		b, err := newKeptPipes(k, s.Marker, p.reaper)
 		if err != nil {
@@ -144,7 +144,7 @@ func (p *Pool) TakePiped(k *keeper.Terminal, s Spec, h Handler) (*Term, error) {
 
 // take is Take, with a Term that makeTerm makes.
 func (p *Pool) take(
-	k *keeper.Terminal, s *Spec, makeTerm func() (*Term, error),
+	k *keeper.Child, s *Spec, makeTerm func() (*Term, error),
 ) (*Term, error) {
 	p.mu.Lock()
 	closed := p.closed
@@ -169,7 +169,7 @@ func (p *Pool) take(
 
 // EndKept ends a terminal of an earlier process, which the keeper has handed over, with all that it
 // has started: SIGHUP and, after a grace, SIGKILL. It waits until nothing is left.
-func (p *Pool) EndKept(k *keeper.Terminal) {
+func (p *Pool) EndKept(k *keeper.Child) {
 	c := keptChild(k, k.Marker, p.reaper, func() {})
 	<-c.Hangup(shutdownGrace)
 	c.letGo()
@@ -191,7 +191,7 @@ func (p *Pool) EndLeft(marker string) {
 const nobody = -1
 
 // newKeptPTY returns a backend for k's pty. When it fails, k is closed.
-func newKeptPTY(k *keeper.Terminal, marker string, r *reaper) (*ptyBackend, error) {
+func newKeptPTY(k *keeper.Child, marker string, r *reaper) (*ptyBackend, error) {
 	master, err := ownFD(k, keeper.Master)
 	var b *ptyBackend
 	if err == nil {
@@ -210,7 +210,7 @@ func newKeptPTY(k *keeper.Terminal, marker string, r *reaper) (*ptyBackend, erro
 
 // newKeptPipes returns a backend for k's pipes, of which some may have been closed. When it fails,
 // k is closed.
-func newKeptPipes(k *keeper.Terminal, marker string, r *reaper) (*pipeBackend, error) {
+func newKeptPipes(k *keeper.Child, marker string, r *reaper) (*pipeBackend, error) {
 	b := &pipeBackend{}
 	var err error
 	if b.stdin.end, err = ownFD(k, keeper.Stdin); err == nil {
@@ -241,7 +241,7 @@ var errNoEnd = errors.New("the keeper has it no more")
 
 // ownFD returns k's descriptor of that name as a file that does not block. It is not in the
 // runtime's poller: see watch.
-func ownFD(k *keeper.Terminal, name string) (*os.File, error) {
+func ownFD(k *keeper.Child, name string) (*os.File, error) {
 	fd := k.TakeFD(name)
 	if fd < 0 {
 		return nil, fmt.Errorf("%s: %w", name, errNoEnd)
@@ -262,7 +262,7 @@ func ownFD(k *keeper.Terminal, name string) (*os.File, error) {
 
 // keptChild returns the child for a program of the keeper's. onExit is called, on a goroutine of
 // its own, when it has ended and Wait no longer blocks.
-func keptChild(k *keeper.Terminal, marker string, r *reaper, onExit func()) *child {
+func keptChild(k *keeper.Child, marker string, r *reaper, onExit func()) *child {
 	c := &child{
 		processTree: newProcessTree(k.Pid, marker), reaper: r, kept: k,
 		reaped: make(chan struct{}),

@@ -70,7 +70,7 @@ func hostFlood(dir, logDir string) error {
 	if len(all) == 0 {
 		_, err = p.Start(spec, logging{log: log})
 	} else {
-		var k *keeper.Terminal
+		var k *keeper.Child
 		if k, err = client.Take(floodID); err == nil {
 			// The keeper may have written meanwhile.
 			if log, err = termlog.Open(logDir); err == nil {

@@ -165,7 +165,7 @@ func BenchmarkIdleTerminal(b *testing.B) {
 		base := memory()
 		terms := startIdle(b, p, idleTerminals)
 		all := memory() - base
-		screens := make([]*vt.Terminal, idleTerminals)
+		screens := make([]*vt.Screen, idleTerminals)
 		base = memory()
 		for i := range screens {
 			screens[i] = vt.New(80, 24, vt.Options{})

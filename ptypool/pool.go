@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -124,7 +125,14 @@ type Spec struct {
 // Start runs a program on a new pty, in a process session of its own. It fails with a *StartError,
 // a *LimitError or ErrShutdown. From then on h is called; when Shutdown came in between, h may be
 // called although Start failed.
-func (p *Pool) Start(s Spec, h Handler) (*Term, error) {
+func (p *Pool) Start(s Spec, h Handler) (*Term, error) { return p.StartExact(s, nil, h) }
+
+// StartExact is Start for a program whose output somebody reads byte by byte, beside the Term's
+// screen: every byte goes to exact first, in pieces that are not kept. A Write may block, which
+// stops the program when the pty is full. When one fails, exact is given nothing more. It is closed
+// at the end of the output, before the exit is reported, but not when the program does not start.
+// nil: nobody reads so.
+func (p *Pool) StartExact(s Spec, exact io.WriteCloser, h Handler) (*Term, error) {
 	if err := p.reserve(); err != nil {
 		return nil, err
 	}
@@ -134,6 +142,7 @@ func (p *Pool) Start(s Spec, h Handler) (*Term, error) {
 		p.release(nil)
 		return nil, err
 	}
+	b.exact = exact
 	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
 	t.in.to, t.logEnd = b, s.Keep.LogEnd
 	return p.run(t)

@@ -50,11 +50,18 @@ func (p *Pool) Prepare(s Spec, piped bool, h Handler) (*Prepared, error) {
 // Start starts the program, with the size that the terminal has by now. note replaces that of
 // Spec.Keep. The Term's lock must be held. It fails with a *StartError, and then it may be called
 // again; and with ErrExited when the Term has ended.
-func (p *Prepared) Start(note []byte) error {
+func (p *Prepared) Start(note []byte) error { return p.StartExact(note, nil) }
+
+// StartExact is Start for a program whose output is read exactly; see [Pool.StartExact].
+func (p *Prepared) StartExact(note []byte, exact io.WriteCloser) error {
 	s := p.current(note)
 	return p.backend.start(func() (backend, programInput, error) {
 		b, err := p.t.pool.startPTY(s)
-		return b, b, err
+		if err != nil {
+			return nil, nil, err
+		}
+		b.exact = exact
+		return b, b, nil
 	})
 }
 

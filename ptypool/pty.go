@@ -2,6 +2,7 @@ package ptypool
 
 import (
 	"errors"
+	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -26,6 +27,8 @@ type ptyBackend struct {
 
 	// sealer seals what is not read into a landing; nil: the shell has no nonce.
 	sealer *nonce.Sealer
+
+	exact io.WriteCloser // see Pool.StartExact; nil: nobody reads every byte
 }
 
 // startPTY runs s on a new pty. It fails with a *StartError.
@@ -63,7 +66,7 @@ func startPTY(s *Spec, r *reaper) (*ptyBackend, error) {
 
 // outputs is the pty's one output.
 func (b *ptyBackend) outputs() []output {
-	return []output{{programOutput: b.fdReader, landing: b.landing(0), sealer: b.sealer}}
+	return []output{{b.fdReader, b.exact, b.landing(0), b.sealer}}
 }
 
 // newPTYBackend returns a backend without a child for a master that ownMaster or ownFD has

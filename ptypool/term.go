@@ -37,7 +37,7 @@ type Term struct {
 	// may take its own locks (the store's), and this package those of the input queues, the Pool
 	// and the reaper. None of these is held while mu is taken.
 	mu      sync.Mutex
-	screen  *vt.Terminal
+	screen  *vt.Screen
 	lines   *vt.LineEnds // of a program on pipes, for the screen; nil: it has a terminal's already
 	flusher *time.Timer  // runs flush; made on first use
 	flushAt time.Time    // when the held-back bytes are due; flush does nothing before that
@@ -63,7 +63,7 @@ func (t *Term) Lock() { t.mu.Lock() }
 func (t *Term) Unlock() { t.mu.Unlock() }
 
 // Screen returns the parser and screen, to be used with the lock held only.
-func (t *Term) Screen() *vt.Terminal { return t.screen }
+func (t *Term) Screen() *vt.Screen { return t.screen }
 
 // Resize sets the window of program and screen, clamped to 1..MaxCols and 1..MaxRows. The lock must
 // be held. After the end it fails with ErrExited.

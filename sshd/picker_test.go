@@ -14,7 +14,7 @@ type window struct {
 	*person
 	cols, rows int
 	fed        int
-	own        *vt.Terminal
+	own        *vt.Screen
 }
 
 func (r *rig) window(name string, cols, rows int, command string) *window {

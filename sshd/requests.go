@@ -9,6 +9,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/sshd/verbs"
+	"termhost/sshd/wire"
 )
 
 const (
@@ -61,7 +62,7 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() int) {
 		return s.setEnv(req.Payload), nil
 	case agentRequest:
 		return s.agentReq(), nil
-	case Taken:
+	case wire.InputTaken:
 		s.counts = s.c.proven != nil
 		return s.counts, nil
 	case "shell":
@@ -126,17 +127,6 @@ func (s *sshSession) endOfWrite() bool {
 	return true
 }
 
-// Taken is the request on a channel by which a client on this machine asks to be told how much of
-// what is typed the terminals have taken. It is told by global requests of the same name, whose
-// payload is an InputTaken.
-const Taken = "taken@termhost"
-
-// InputTaken is the payload of a [Taken].
-type InputTaken struct {
-	Bytes uint64 // of the channel's input, from its beginning, that cannot be lost any more
-	Shown bool   // what is typed next is shown at the program
-}
-
 // windowChange notes the newest window. Nobody needs the older ones that have not been read.
 func (s *sshSession) windowChange(payload []byte) bool {
 	var msg struct{ Cols, Rows, Width, Height uint32 }
@@ -163,14 +153,9 @@ func (s *sshSession) setWindow(cols, rows uint32) {
 	s.window = w
 }
 
-// ConfigVariable is the environment variable by which a peer on this machine says which
-// configuration its -c names, as a shell has it, so that commands that it is told to type have
-// that, too.
-const ConfigVariable = "TERMHOST_CONFIG"
-
 // setEnv takes the variables that sshd_config's AcceptEnv usually names: the locale and COLORTERM.
 // Others are refused, which clients do not complain about. A peer on this machine also says where
-// it is, with PWD, and which configuration it names, with [ConfigVariable].
+// it is, with PWD, and which configuration it names, with [wire.ConfigVariable].
 func (s *sshSession) setEnv(payload []byte) bool {
 	var msg struct{ Name, Value string }
 	switch {
@@ -181,7 +166,8 @@ func (s *sshSession) setEnv(payload []byte) bool {
 	case msg.Name == "PWD" && s.c.proven != nil && filepath.IsAbs(msg.Value):
 		s.dir = msg.Value
 		return true
-	case msg.Name == ConfigVariable && s.c.proven != nil && msg.Value == host.Printable(msg.Value):
+	case msg.Name == wire.ConfigVariable && s.c.proven != nil &&
+		msg.Value == host.Printable(msg.Value):
 		s.config = msg.Value
 		return true
 	case msg.Name != "LANG" && msg.Name != "COLORTERM" && !strings.HasPrefix(msg.Name, "LC_"):

@@ -30,7 +30,7 @@ type sshSession struct {
 	pty     *ptyRequest // nil: none
 	env     []string    // NAME=value, accepted ones only
 	dir     string      // where the peer is on this machine; "": elsewhere, or it has not said
-	config  string      // see ConfigVariable; likewise
+	config  string      // see wire.ConfigVariable; likewise
 	agent   string      // the socket of the peer's agent; "": it is not forwarded
 	counts  bool        // the peer wants to know what of its input has been taken
 	started bool        // a shell, a command or a subsystem

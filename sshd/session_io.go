@@ -10,6 +10,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/sshd/verbs"
+	"termhost/sshd/wire"
 )
 
 // An sshSession is the verbs.IO of the verb that its peer runs.
@@ -27,7 +28,8 @@ func (s *sshSession) caller() verbs.Caller {
 
 // taken is [verbs.Caller.Taken].
 func (s *sshSession) taken(bytes uint64, shown bool) {
-	_, _, _ = s.sc.SendRequest(Taken, false, gossh.Marshal(&InputTaken{bytes, shown}))
+	_, _, _ = s.sc.SendRequest(wire.InputTaken, false,
+		gossh.Marshal(&wire.Taken{Bytes: bytes, Shown: shown}))
 }
 
 // endpoints returns both ends of the connection as sshd's SSH_CONNECTION has them, by which

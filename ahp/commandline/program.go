@@ -1,5 +1,5 @@
-// Package commandline guesses which program a command is about, from the words of a command or a
-// line of shell. It runs nothing.
+// Package commandline reads commands, as words or as a line of shell, and guesses which program
+// they are about. It also writes words as a line of shell. It runs nothing.
 package commandline
 
 import (

@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -29,5 +30,18 @@ func TestInteractiveShells(t *testing.T) {
 	}
 	if got := Words("a " + strings.Repeat("b ", 1<<20)); got != nil {
 		t.Error("words of a huge line")
+	}
+}
+
+// TestAShellReadsTheWordsThatWereJoined has a real shell split the line.
+func TestAShellReadsTheWordsThatWereJoined(t *testing.T) {
+	words := []string{"printf", "%s,", "plain-1.2/x", "", "a b", "it's", "$HOME", "`x`", "~", "*", "a\nb", "-n", "ä", "\\"}
+	want := strings.Join(words[2:], ",") + ","
+	got, err := exec.Command("sh", "-c", Join(words)).Output()
+	if err != nil || string(got) != want {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+	if line := Join(words[:3]); line != "printf %s, plain-1.2/x" {
+		t.Errorf("words without need of quotes are %s", line)
 	}
 }

@@ -50,7 +50,7 @@ func (e Excerpt) Part(of ExcerptOf) (Excerpt, error) {
 	case len(commands) == 0:
 		return Excerpt{}, ErrNoCommandYet
 	case n > len(commands):
-		return Excerpt{}, fmt.Errorf("host: there is no command %d: its log has %d",
+		return Excerpt{}, fmt.Errorf("history: there is no command %d: its log has %d",
 			n, len(commands))
 	}
 	i := commands[n-1]
@@ -59,8 +59,9 @@ func (e Excerpt) Part(of ExcerptOf) (Excerpt, error) {
 	return e, nil
 }
 
-// Since returns what was printed at a time or later, with the state of all, which is what is
-// retained; of output only what comes before a position. It returns an error as [Log.Read] does.
+// Since returns what was printed at since or later and before the log position before. Its State is
+// that of all, an excerpt of the same terminal, but for the content. Errors are those of
+// [Log.Read].
 func (l *Log) Since(w Work, all Excerpt, since time.Time, before int64) (Excerpt, error) {
 	e := Excerpt{State: all.State}
 	content := sinceContent{since: since}

@@ -66,7 +66,7 @@ type written struct {
 	log      *termlog.Log
 	rand     *rand.Rand
 	at       time.Time
-	screen   *vt.Terminal // what checkpoints are made of
+	screen   *vt.Screen // what checkpoints are made of
 	commands int
 }
 

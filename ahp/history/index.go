@@ -30,7 +30,7 @@ type Cache struct {
 	bytes int        // what all hold
 }
 
-// Spill saves the scrollback of keyframes: see [vt.Terminal.SpillHistory]. It need not be safe for
+// Spill saves the scrollback of keyframes: see [vt.Screen.SpillHistory]. It need not be safe for
 // concurrent use.
 type Spill func(p []byte) (from io.ReaderAt, at int64, err error)
 

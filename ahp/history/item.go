@@ -63,7 +63,7 @@ func (p Place) next(at int64) Place {
 }
 
 // draw draws the item on a screen.
-func (i *Item) draw(screen *vt.Terminal) {
+func (i *Item) draw(screen *vt.Screen) {
 	switch i.Kind {
 	case Data:
 		screen.Feed(i.Data, nil)

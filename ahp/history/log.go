@@ -51,10 +51,10 @@ type Records func(
 ) error
 
 // ErrNotLogged says that there is no log of what a terminal printed.
-var ErrNotLogged = errors.New("host: what the terminal printed is not in its log")
+var ErrNotLogged = errors.New("history: what the terminal printed is not in its log")
 
 // errEnded says that a log cannot be read any more.
-var errEnded = errors.New("host: the log has ended while it was read")
+var errEnded = errors.New("history: the log has ended while it was read")
 
 // Format decodes what the host has written into a log.
 type Format interface {

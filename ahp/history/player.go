@@ -34,7 +34,7 @@ type Player struct {
 type played struct {
 	next   int   // events[:next] have been played
 	bytes  int64 // how much output they have
-	screen *vt.Terminal
+	screen *vt.Screen
 }
 
 func (p played) clone() played {
@@ -75,7 +75,7 @@ func (p *Player) goesOn() bool { return p.goOn == nil || p.goOn() }
 
 // Screen returns the screen as it is at the present moment. It is the Player's, and another one
 // after each call of its other methods.
-func (p *Player) Screen() *vt.Terminal { return p.screen }
+func (p *Player) Screen() *vt.Screen { return p.screen }
 
 // Length returns the time of the last event.
 func (p *Player) Length() time.Duration {

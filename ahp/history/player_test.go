@@ -14,7 +14,7 @@ import (
 
 // screenState is all that the screen of a recording is, for comparisons, and what it shows when it has
 // grown.
-func screenState(s *vt.Terminal) []string {
+func screenState(s *vt.Screen) []string {
 	drawn := string(s.AppendRedraw(nil, vt.Redraw{}))
 	cols, rows := s.Size()
 	s.Resize(cols+20, rows+30)

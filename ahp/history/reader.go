@@ -51,8 +51,8 @@ type reader struct {
 // state is where a reader is in its log, which makes a keyframe.
 type state struct {
 	walk      Walker
-	screen    *vt.Terminal // the parser; nil: nothing has come yet that could be followed
-	lines     vt.LineEnds  // of a program on pipes
+	screen    *vt.Screen  // the parser; nil: nothing has come yet that could be followed
+	lines     vt.LineEnds // of a program on pipes
 	truncated bool
 	commands  int // how many the shell has told of
 	running   *Command

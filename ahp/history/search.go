@@ -79,8 +79,8 @@ type searcher struct {
 	apart  bool   // the next line does not follow the line found before
 
 	walk   Walker
-	next   int64 // where output is expected before the log can be followed
-	within bool  // the output is that of a command which is looked at
+	next   int64 // where output is expected
+	within bool  // the output is that of a command which is searched
 }
 
 // lineTimes says when the lines up to a place in the block were ended.
@@ -117,25 +117,23 @@ func (sr *searcher) record(r termlog.Record) bool {
 	return !sr.stopped()
 }
 
-// Data takes output that the terminal was not cleared after.
+// Data searches output, unless the terminal was cleared after it.
 func (sr *searcher) Data(p []byte) {
+	sr.next = sr.walk.At.Pos + int64(len(p))
 	if sr.walk.cleared == nil {
 		sr.data(p, sr.walk.At.Time)
 	}
 }
 
-// Unfollowed takes what can be searched, though no screen can be made of it.
+// Unfollowed searches output of which no screen can be made.
 func (sr *searcher) Unfollowed(p []byte) {
-	if sr.walk.At.Pos != sr.next {
-		sr.cut()
-	}
-	sr.next = sr.walk.At.Pos + int64(len(p))
+	sr.Begin(nil)
 	sr.Data(p)
 }
 
-// Begin goes on behind that.
-func (sr *searcher) Begin(checkpoint []byte) bool {
-	if checkpoint == nil && sr.walk.At.Pos != sr.next {
+// Begin comes before output, and behind what is Unfollowed.
+func (sr *searcher) Begin([]byte) bool {
+	if sr.walk.At.Pos != sr.next {
 		sr.cut()
 	}
 	return true

@@ -14,7 +14,7 @@ type Shown struct {
 	Place     Place     // up to the last item
 	Time      time.Time // of that item
 	Truncated bool      // the history's beginning is gone
-	screen    *vt.Terminal
+	screen    *vt.Screen
 	work      Work
 	lines     int // see Lines; -1: they have not been counted
 }
@@ -70,7 +70,7 @@ func (s *Shown) Lines() int {
 func (s *Shown) Cut() bool { return s.Truncated || s.screen.HistoryCut() }
 
 // Styled returns lines from one, counted from 0, to another one (exclusively), with their styles:
-// see [vt.Terminal.AppendHistoryLines]. Each ends with a line feed.
+// see [vt.Screen.AppendHistoryLines]. Each ends with a line feed.
 func (s *Shown) Styled(from, to int) []byte {
 	to = min(to, s.Lines())
 	defer s.work.Rest()
@@ -101,15 +101,15 @@ func (s *Shown) Find(pattern *Pattern, most int) (lines []int, more bool) {
 
 // canvas is a screen that items are drawn on. A nil canvas shows nothing.
 type canvas struct {
-	screen *vt.Terminal // nil: no item has come
-	keeps  int          // lines that have left the screen, at most
+	screen *vt.Screen // nil: no item has come
+	keeps  int        // lines that have left the screen, at most
 }
 
 // shownBytes bounds what lines take that have left the screen of a canvas, in bytes. More than the
 // log has they are only if the program repeats itself on purpose.
 const shownBytes = 64 << 20
 
-func (c *canvas) blank(cols, rows int) *vt.Terminal {
+func (c *canvas) blank(cols, rows int) *vt.Screen {
 	return vt.New(cols, rows, vt.Options{ScrollbackLines: c.keeps, ScrollbackBytes: shownBytes})
 }
 

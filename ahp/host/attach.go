@@ -2,16 +2,12 @@ package host
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"slices"
 	"sync/atomic"
+	"syscall"
 	"time"
 
-	"termhost/ahp"
 	"termhost/ahp/store"
 	"termhost/authz"
-	"termhost/ptypool/keyboard"
 	"termhost/ptypool/vt"
 )
 
@@ -53,91 +49,12 @@ type Attach struct {
 	notes  chan Note              // see Notes
 	asking chan struct{}          // see AskingChanged
 
-	calls    chan struct{} // 1 deep: see Calls
-	onlooker *onlooker     // nil: there is no window
-}
-
-// Attach shows t. first is to be written before anything that is pulled: it is a redraw for a
-// window, or the retained output for a stream. What is pulled follows it exactly, with nothing lost
-// and nothing twice. Attach returns *authz.Denied if the principal may not look, *ahp.Error if the
-// terminal has been disposed, or why the connection has ended. The Attach must be closed.
-func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, err error) {
-	h := c.host
-	if c.ctx.Err() != nil {
-		return nil, nil, context.Cause(c.ctx)
-	}
-	if h.lookup(t.uri) != t {
-		return nil, nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
-	}
-	a = &Attach{
-		conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: h.store.NewSubscriber(true),
-		notes: make(chan Note, noteBacklog), asking: make(chan struct{}, 1), since: h.now(),
-		kicked: make(chan struct{}), calls: make(chan struct{}, 1),
-	}
-	if first, err = a.begin(); err != nil {
-		return nil, nil, err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.attaches[a] = struct{}{}
-	if a.hasWindow() {
-		h.people.join(a, a.since)
-	}
-	if h.terminals[t.uri] == t && !o.quiet {
-		h.lastUsed[c.principal.ID] = lastUse{t, h.now()}
-		h.noteUse(c.principal.ID, h.lastUsed[c.principal.ID])
-	}
-	return a, first, nil
-}
-
-func (a *Attach) begin() (first []byte, err error) {
-	t := a.t
-	t.load()
-	t.term.Lock()
-	defer t.term.Unlock()
-	target := t.target(a.step())
-	if err := authz.Check(a.conn.principal, attachVerb(a.opts, target), target); err != nil {
-		return nil, err
-	}
-	a.activeLocked()
-	if !a.opts.blind {
-		first, err = a.redrawLocked()
-	}
-	if err != nil {
-		t.windows = slices.DeleteFunc(t.windows, a.is)
-		return nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
-	}
-	if a.byCreator() {
-		t.watching++
-	}
-	if a.hasWindow() {
-		t.audience = append(t.audience, a)
-		t.looks(a.conn.principal)
-	}
-	a.tellAskedLocked()
-	if !a.opts.quiet {
-		t.emit(Event{Kind: EventAttached, By: a.conn.Name(), from: a.conn})
-	}
-	a.wakeLocked()
-	return first, nil
+	calls   chan struct{} // 1 deep: see Calls
+	watcher *watcher      // nil: there is no window
 }
 
 // hasWindow reports whether there is a person who sees the whole screen.
 func (a *Attach) hasWindow() bool { return a.opts.Cols > 0 }
-
-// byCreator reports whether it is the terminal's creator that watches.
-func (a *Attach) byCreator() bool {
-	return a.t.creator.ID == a.conn.principal.ID && !a.opts.quiet
-}
-
-// attachVerb returns what the policy is asked when an attach begins. The right to look is enough:
-// those who may not type are told so with their first key.
-func attachVerb(o AttachOptions, target authz.Target) authz.Verb {
-	if target.Forced && !o.ReadOnly {
-		return authz.Subscribe
-	}
-	return authz.AttachReadOnly
-}
 
 // Redraw returns what shows the present state. What is pulled next follows it. It is for a reader
 // that Pull said has fallen behind.
@@ -159,7 +76,7 @@ func (a *Attach) redrawLocked() ([]byte, error) {
 		}
 		return out, nil
 	}
-	a.scrolled, a.rung = a.t.scrolled(), a.t.bells
+	a.scrolled, a.rung = a.t.viewers.scrolled(), a.t.attention.bells
 	return a.drawLocked(nil, vt.Redraw{Scrollback: cmp.Or(a.opts.History, -1)})
 }
 
@@ -178,7 +95,7 @@ func (a *Attach) ReadOnly() bool { return a.opts.ReadOnly }
 func (a *Attach) Fleeting() bool {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return a.t.fleeting && a.byCreator()
+	return a.t.life.fleeting && a.byCreator()
 }
 
 // Terminal returns what is shown.
@@ -186,163 +103,6 @@ func (a *Attach) Terminal() *Terminal { return a.t }
 
 // Signal returns the channel that is sent to when there is something to pull.
 func (a *Attach) Signal() <-chan struct{} { return a.sub.Signal() }
-
-// Pull appends what comes next to dst; see [store.Subscriber.Pull]. It leaves out every
-// [store.Clipboard] and [store.Notification] unless this viewer holds the claim.
-func (a *Attach) Pull(dst []store.Item, limit int) []store.Item {
-	given := len(dst)
-	dst = a.sub.Pull(dst, limit)
-	if slices.ContainsFunc(dst[given:], isHolderOnly) {
-		a.t.term.Lock()
-		defer a.t.term.Unlock()
-		return a.mayReadLocked(dst, given)
-	}
-	return dst
-}
-
-func isHolderOnly(it store.Item) bool {
-	_, ok := it.HolderOnly()
-	return ok
-}
-
-// Close ends the attach. It may be called again. A transient terminal that has exited while its
-// creator watched is forgotten with the last of the creator's attaches; one that runs a key's
-// forced command ends with it. With the last viewer of a person who has taken the claim, it goes
-// back to whom it was taken from.
-func (a *Attach) Close() {
-	t, h := a.t, a.conn.host
-	t.term.Lock()
-	last := !a.closed && a.byCreator() && t.watching == 1
-	if !a.closed && a.byCreator() {
-		t.watching--
-	}
-	if !a.closed && !a.opts.quiet {
-		t.emit(Event{Kind: EventDetached, By: a.conn.Name(), from: a.conn})
-	}
-	if !a.closed && a.hasWindow() {
-		t.looksAway(a.conn.principal)
-		t.audience = slices.DeleteFunc(t.audience, a.is)
-	}
-	a.closed = true
-	t.dropAsks()
-	a.leaveLocked()
-	gone, left := last && t.fleeting, t.abandonedLocked()
-	// Its key may not attach again.
-	stranded := last && t.forced && !t.exited
-	t.term.Unlock()
-	if left {
-		h.returnClaim(t, NoteLeft, t.abandonedLocked)
-	}
-	a.sub.Close()
-	h.people.leave(a)
-	h.mu.Lock()
-	delete(h.attaches, a)
-	h.mu.Unlock()
-	switch {
-	case gone:
-		h.forget(t, "")
-	case stranded:
-		go h.remove(t, "") // which waits for the program's end
-	}
-}
-
-// Errors of Input that a door treats in its own way. All others are refusals, to be shown to the
-// person who types.
-var (
-	// ErrBusy: the program does not read, or is not to yet, because the key has changed its size.
-	// Wait for room and try again.
-	ErrBusy = errors.New("the program is not reading its input")
-	// ErrExited: there is no program any more.
-	ErrExited = errors.New(reasonExited)
-)
-
-// Input types p, which is not kept. An admin that does not hold the claim takes it with a key. What
-// the viewer's terminal sends by itself, a report, does not take it, and is dropped unless the
-// viewer may type anyway. Input returns *authz.Denied, *LostError, ErrBusy, ErrExited or why the
-// connection has ended; then nothing was typed.
-func (a *Attach) Input(p []byte) error { return a.input(p, false) }
-
-func (a *Attach) input(p []byte, later bool) error {
-	t := a.t
-	t.term.Lock()
-	defer t.term.Unlock()
-	if t.exited {
-		return ErrExited
-	}
-	if t.unstarted() {
-		return t.denied(errUnstarted)
-	}
-	who := a.conn.principal
-	err := a.mayActLocked()
-	seize := err == nil && authz.Check(who, authz.Seize, t.target(a.step())) == nil
-	if err == nil {
-		err = t.check(a.step(), authz.Input)
-	}
-	if lost := a.losesLocked(p, err == nil || seize, later); lost != nil {
-		return lost
-	}
-	guarded := (err == nil || seize) && t.guards(a.step(), p)
-	p = slices.Concat(a.held, p)
-	if err == nil && !guarded {
-		a.used()
-		return a.typeLocked(p, func() { a.typedLocked(p) })
-	}
-	keys, rest := keyboard.HasKeys(p)
-	if !keys {
-		a.held = slices.Clone(rest)
-		return nil
-	}
-	if guarded {
-		a.held = nil
-		_, err := t.holdBack(a.step(), p, seize, func(error) {})
-		return err
-	}
-	if !seize {
-		a.held = nil
-		return err
-	}
-	return a.typeLocked(p, a.seizeLocked)
-}
-
-// mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
-func (a *Attach) mayActLocked() error {
-	switch {
-	case a.opts.ReadOnly:
-		return a.t.denied(errReadOnly)
-	case a.conn.ctx.Err() != nil:
-		return context.Cause(a.conn.ctx)
-	}
-	select {
-	case <-a.kicked:
-		return a.kickedBy
-	default:
-		return nil
-	}
-}
-
-var errReadOnly = &authz.Denied{Verb: authz.Input, Rule: "this attach is read-only"}
-
-// WaitRoom returns when the terminal takes input again, or ErrExited, or ctx's cause.
-func (a *Attach) WaitRoom(ctx context.Context) error {
-	a.t.term.Lock()
-	fitted := a.fitted
-	a.t.term.Unlock()
-	if fitted != nil {
-		select {
-		case <-fitted:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	select {
-	case <-a.t.room(a.step()):
-		return nil
-	case <-a.t.done:
-		return ErrExited
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
 
 // Resize says that the viewer's window is now cols x rows. The terminal gets that size if this
 // viewer holds the claim.
@@ -373,8 +133,29 @@ func (a *Attach) Holds() bool {
 // holdsLocked reports whether the viewer's principal holds the claim. The claim of a
 // client-executed terminal belongs to its owner's connection, so no viewer holds it.
 func (a *Attach) holdsLocked() bool {
-	return !a.t.Client() && a.t.holder.principal == a.conn.principal.ID
+	return !a.t.Client() && a.t.keyboard.holder.principal == a.conn.principal.ID
 }
 
 // step returns the viewer as the one who asks.
 func (a *Attach) step() step { return step{conn: a.conn, principal: a.conn.principal} }
+
+// SendSignal sends sig to the program in the foreground. Those who may type may also signal. It
+// returns *authz.Denied, ErrExited or why the connection has ended.
+func (a *Attach) SendSignal(sig syscall.Signal) error {
+	t := a.t
+	t.term.Lock()
+	defer t.term.Unlock()
+	if t.life.exited {
+		return ErrExited
+	}
+	if err := a.mayActLocked(); err != nil {
+		return err
+	}
+	if err := t.check(a.step(), authz.Input); err != nil {
+		return err
+	}
+	if err := t.term.SignalForeground(sig); err != nil {
+		return ErrExited
+	}
+	return nil
+}

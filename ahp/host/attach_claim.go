@@ -21,7 +21,7 @@ func (a *Attach) Claim() error {
 	if err := t.check(a.step(), authz.Claim); err != nil {
 		return err
 	}
-	if t.holder.claim == ahp.ClientClaim(id) {
+	if t.keyboard.holder.claim == ahp.ClientClaim(id) {
 		a.activeLocked()
 		return nil
 	}
@@ -32,11 +32,11 @@ func (a *Attach) Claim() error {
 // seizeLocked makes the viewer the holder.
 func (a *Attach) seizeLocked() {
 	t, p := a.t, a.conn.principal
-	prior := t.holder
+	prior := t.keyboard.holder
 	a.activeLocked()
-	t.lend(sshHolder(p), a.step(), true)
-	if prior.named() != t.holder.named() {
-		t.tell(a, Note{Kind: NoteHas})
+	t.keyboard.lend(sshHolder(p), a.step(), true)
+	if prior.named() != t.keyboard.holder.named() {
+		t.keyboard.tell(a, Note{Kind: NoteHas})
 	}
 	if prior.principal != p.ID {
 		name := prior.text()
@@ -49,35 +49,38 @@ func (a *Attach) seizeLocked() {
 // nobody to give it back to.
 func (a *Attach) HandBack() (name string, err error) {
 	t := a.t
-	prior, known := t.lender()
+	prior, known := t.keyboard.lender()
 	t.term.Lock()
 	defer t.term.Unlock()
 	if err := a.mayPassOnLocked(); err != nil {
 		return "", err
 	}
-	return t.handBack(prior, known, a.step(), a)
+	return t.keyboard.handBack(prior, known, a.step(), a)
 }
 
 // lender returns the loan that the holder may end by handing the claim back, and whether the one
 // who has lent it is still known. It takes Host.mu.
-func (t *Terminal) lender() (prior *loan, known bool) {
+func (kb *keyboardClaim) lender() (prior *loan, known bool) {
+	t := kb.t
 	t.term.Lock()
-	prior = t.prior
+	prior = kb.prior
 	t.term.Unlock()
 	return prior, prior != nil && t.host.stillKnown(prior.from)
 }
 
 // handBack gives the claim to the lender, which lender has returned. The viewer but is not told.
 // The Term's lock is held.
-func (t *Terminal) handBack(prior *loan, known bool, s step, but *Attach) (name string, err error) {
+func (kb *keyboardClaim) handBack(
+	prior *loan, known bool, s step, but *Attach,
+) (name string, err error) {
 	switch {
-	case t.prior == nil, t.prior != prior: // the claim changed hands since it was looked at
+	case kb.prior == nil, kb.prior != prior: // the claim changed hands since it was looked at
 		return "", errNoPrior
 	case !known:
 		return "", fmt.Errorf("%s is not here any more", prior.from.text())
 	}
-	t.lend(prior.from, s, false)
-	t.tell(but, Note{Kind: NoteHandedBack, Who: s.name()})
+	kb.lend(prior.from, s, false)
+	kb.tell(but, Note{Kind: NoteHandedBack, Who: s.name()})
 	return prior.from.text(), nil
 }
 
@@ -90,15 +93,15 @@ func (a *Attach) mayPassOnLocked() error {
 		return err
 	}
 	if !a.holdsLocked() {
-		return a.t.heldElsewhere()
+		return a.t.keyboard.heldElsewhere()
 	}
 	return nil
 }
 
 // heldElsewhere refuses what only the holder may do to one who is not. The Term's lock is held.
-func (t *Terminal) heldElsewhere() error {
-	rule := "you do not hold the claim; " + t.holder.text() + " does"
-	return t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})
+func (kb *keyboardClaim) heldElsewhere() error {
+	rule := "you do not hold the claim; " + kb.holder.text() + " does"
+	return kb.t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})
 }
 
 var errNoPrior = errors.New("nobody held it before you")
@@ -107,7 +110,7 @@ var errNoPrior = errors.New("nobody held it before you")
 func (a *Attach) Holder() (name string, c ahp.Claim) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return a.t.holder.text(), a.t.holder.claim
+	return a.t.keyboard.holder.text(), a.t.keyboard.holder.claim
 }
 
 // Took returns the name of the holder from whom this viewer has taken the claim since Took was
@@ -126,7 +129,7 @@ func (a *Attach) Took() string {
 func (a *Attach) HeldByOther() (name string, other bool) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	h := &a.t.holder
+	h := &a.t.keyboard.holder
 	return h.text(), h.principal != "" && h.principal != a.conn.principal.ID
 }
 
@@ -161,10 +164,10 @@ func (a *Attach) Keyboard() (k Keyboard, holder string) {
 		k = KeyboardHere
 	case authz.Check(p, authz.Seize, target) == nil:
 		k = KeyboardTakes
-	case t.holder.claim.Kind == ahp.ClaimSession:
+	case t.keyboard.holder.claim.Kind == ahp.ClaimSession:
 		k = KeyboardWaits
 	default:
 		k = KeyboardAsks
 	}
-	return k, t.holder.text()
+	return k, t.keyboard.holder.text()
 }

@@ -32,7 +32,7 @@ func (a *Attach) Cover(dst []store.Item) (missed []store.Item, screen []byte, er
 	for more := true; more; {
 		dst, more = a.pullLocked(dst)
 	}
-	a.scrolled, a.rung = a.t.scrolled(), a.t.bells
+	a.scrolled, a.rung = a.t.viewers.scrolled(), a.t.attention.bells
 	screen, err = a.drawLocked(nil, vt.Redraw{})
 	return dst, screen, err
 }
@@ -53,7 +53,7 @@ func (a *Attach) Covered(update bool) ([]byte, error) {
 func (a *Attach) Uncover() ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	missed := int(a.t.scrolled() - a.scrolled)
+	missed := int(a.t.viewers.scrolled() - a.scrolled)
 	r := vt.Redraw{Update: true, Scrollback: max(missed, 0)}
 	return a.drawLocked(a.bellLocked(a.asideLocked(nil)), r)
 }
@@ -100,16 +100,12 @@ func (a *Attach) asideLocked(dst []byte) []byte {
 
 // bellLocked appends a bell if the program has rung since the viewer's bell was rung last.
 func (a *Attach) bellLocked(dst []byte) []byte {
-	if a.rung != a.t.bells {
-		a.rung = a.t.bells
+	if a.rung != a.t.attention.bells {
+		a.rung = a.t.attention.bells
 		dst = append(dst, 0x07)
 	}
 	return dst
 }
-
-// scrolled returns how many lines have left the main screen at its top and have not come back: it
-// counts up as the history grows, whatever is dropped from that. The Term's lock is held.
-func (t *Terminal) scrolled() uint64 { return t.term.Screen().Scrolled() - t.pulledBack }
 
 // pullLocked appends to dst a piece of what has not been pulled yet. more: there may be another
 // piece. A viewer that has fallen behind gets none.

@@ -50,7 +50,7 @@ func TestLinesThatScrolledOffWhileCoveredComeOnce(t *testing.T) {
 }
 
 // checkNumbers checks that a terminal's lines are the numbers up to last, each once.
-func checkNumbers(t *testing.T, own *vt.Terminal, first, last int) {
+func checkNumbers(t *testing.T, own *vt.Screen, first, last int) {
 	t.Helper()
 	next := first
 	for line := range strings.Lines(string(own.AppendHistoryText(nil))) {

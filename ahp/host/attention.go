@@ -2,14 +2,12 @@ package host
 
 import (
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"termhost/authz"
 )
 
-// Want is why a terminal wants somebody: what it waits for, or what has happened since that one
+// Want is why a terminal wants a person: what it waits for, or what has happened since the person
 // looked at it last.
 type Want string
 
@@ -22,118 +20,127 @@ const (
 	WantKeyboard Want = "keyboard" // somebody asks for the keyboard, which the person has
 )
 
-// longCommand is how long a command takes at least for its end to be of interest: nobody looks away
-// for less.
+// longCommand is how long a command must have run for its end to be told: nobody looks away from a
+// shorter one.
 const longCommand = 10 * time.Second
 
-// Wanted is a terminal that wants somebody.
+// Wanted is a terminal that wants a person.
 type Wanted struct {
 	Terminal *Terminal
 	Why      Want
-	Since    time.Time // since when it has wanted something of that one
-	At       time.Time // when it has begun to want something more; zero: that one has seen all
-	By       string    // of WantKeyboard: who asks, the first one; for people
+	Since    time.Time // since when it has wanted the person
+	At       time.Time // when the newest reason came up; zero: the person has seen all
+	By       string    // of WantKeyboard: the name of the first who asks
 }
 
-// sight is what somebody has seen of a terminal.
-type sight struct {
+// viewed is what a person has seen of a terminal.
+type viewed struct {
 	looking int       // how many windows show the terminal now
-	want    Want      // the first that has happened since; "": nothing
-	since   time.Time // when
-	seen    time.Time // when the last window has gone
+	want    Want      // the first thing that has happened since; "": nothing
+	since   time.Time // when it happened
+	seen    time.Time // when the last window was closed
 }
 
-// happened notes what somebody who does not look at the terminal has missed.
-func (s *sight) happened(why Want, now time.Time) {
+// happened records why, unless the person looks at the terminal or has missed something already.
+func (s *viewed) happened(why Want, now time.Time) {
 	if s.looking == 0 && s.want == "" {
 		s.want, s.since = why, now
 	}
 }
 
-// sights is what a terminal's viewers have seen of it. It is guarded by the Term's lock.
-type sights struct {
-	others sight             // those that have never looked
-	by     map[string]*sight // by [authz.Person]: a page's is its key's
-	waits  time.Time         // since when it has waited for what it waits for now
-	over   bool              // it wants nobody, see [Terminal.SetOver]
+// attention is what people have seen of a terminal, and so whom it wants. The Term's lock guards
+// it.
+type attention struct {
+	t      *Terminal
+	others viewed             // of those who have never looked
+	by     map[string]*viewed // by [authz.Person]: a page is the person of its key
+	waits  time.Time          // since when the terminal has waited for what it waits for now
+	over   bool               // it wants nobody, see [Terminal.SetOver]
+
+	bells    uint64    // how often the program rang
+	rang     time.Time // when the last bell was told in the feed
+	notified time.Time // when the last notification was passed on
 }
 
-// maxSights is how many that have looked a terminal remembers: more than there are people. Somebody
-// who is forgotten has missed what those have that have never looked.
-const maxSights = 256
+// maxViewed is how many people a terminal remembers: more than there are. A person who is forgotten
+// counts as one who has never looked.
+const maxViewed = 256
 
-// happened notes something that is of interest to whoever did not see it, and tells those who look
-// at other terminals. The Term's lock is held.
-func (t *Terminal) happened(why Want) {
-	if t.replay != nil {
-		return // it is no news
+// happened records something that those who do not look should know, and calls them. The Term's
+// lock is held.
+func (n *attention) happened(why Want) {
+	t := n.t
+	if t.kept.replay != nil {
+		return // it happened long ago
 	}
 	now := t.host.now()
-	t.sights.others.happened(why, now)
-	for _, s := range t.sights.by {
+	n.others.happened(why, now)
+	for _, s := range n.by {
 		s.happened(why, now)
 	}
-	t.host.people.tell()
+	t.host.watchers.tell()
 }
 
-// looks notes that a window shows the terminal from now on, and looksAway that one does not any
-// more. The Term's lock is held.
-func (t *Terminal) looks(p authz.Principal) {
-	s := t.sights.by[authz.Person(p.ID)]
+// viewBegins records that a window of p's begins to show the terminal. The Term's lock is held.
+func (n *attention) viewBegins(p authz.Principal) {
+	s := n.by[authz.Person(p.ID)]
 	if s == nil {
-		t.sights.forget()
-		if t.sights.by == nil {
-			t.sights.by = map[string]*sight{}
+		n.forget()
+		if n.by == nil {
+			n.by = map[string]*viewed{}
 		}
-		s = &sight{}
-		t.sights.by[authz.Person(p.ID)] = s
+		s = &viewed{}
+		n.by[authz.Person(p.ID)] = s
 	}
-	*s = sight{looking: s.looking + 1}
-	t.host.people.tell()
+	*s = viewed{looking: s.looking + 1}
+	n.t.host.watchers.tell()
 }
 
-func (t *Terminal) looksAway(p authz.Principal) {
-	if s := t.sights.by[authz.Person(p.ID)]; s != nil {
-		*s = sight{looking: s.looking - 1, seen: t.host.now()}
-		t.host.people.tell() // what it waits for wants them again
+// viewEnds records that a window of p's no longer shows the terminal. The Term's lock is held.
+func (n *attention) viewEnds(p authz.Principal) {
+	if s := n.by[authz.Person(p.ID)]; s != nil {
+		*s = viewed{looking: s.looking - 1, seen: n.t.host.now()}
+		n.t.host.watchers.tell() // if it waits for something, it wants p again
 	}
 }
 
-// forget makes room for one more.
-func (v *sights) forget() {
-	for id, s := range v.by {
-		if len(v.by) < maxSights {
+// forget makes room for one more person.
+func (n *attention) forget() {
+	for id, s := range n.by {
+		if len(n.by) < maxViewed {
 			return
 		}
 		if s.looking == 0 {
-			delete(v.by, id)
+			delete(n.by, id)
 		}
 	}
 }
 
-// wants returns whether the terminal wants p, and why. What p has to answer comes before what p has
-// only missed. The Term's lock is held.
-func (t *Terminal) wants(p authz.Principal) (w Wanted, ok bool) {
-	s := t.sights.by[authz.Person(p.ID)]
+// wants returns whether the terminal wants p, and why. A question comes before what p has missed.
+// The Term's lock is held.
+func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
+	t := n.t
+	s := n.by[authz.Person(p.ID)]
 	if s == nil {
-		s = &t.sights.others
-		if s.want == WantExited && authz.Person(t.creator.ID) != authz.Person(p.ID) {
-			return w, false // the end of what others run, and p has never looked at
+		s = &n.others
+		if s.want == WantExited && authz.Person(t.origin.creator.ID) != authz.Person(p.ID) {
+			return w, false // others run it, and p has never looked at it
 		}
 	}
-	if s.looking > 0 || t.fleeting || t.sights.over || t.EndedBy() != "" {
+	if s.looking > 0 || n.over || t.life.fleeting || t.EndedBy() != "" {
 		return w, false
 	}
 	w = Wanted{Terminal: t, Why: s.want, Since: s.since, At: s.since}
-	if t.waits.shown != WaitingNone && !t.exited {
-		w.also(Want(t.waits.shown), t.sights.waits)
+	if t.waiting.needs.shown != WaitingNone && !t.life.exited {
+		w.also(Want(t.waiting.needs.shown), n.waits)
 	}
-	if len(t.asks) > 0 && authz.Person(t.holder.principal) == authz.Person(p.ID) {
+	kb := &t.keyboard
+	if len(kb.requests) > 0 && authz.Person(kb.holder.principal) == authz.Person(p.ID) {
 		why := w.Why
-		for _, k := range t.asks {
+		for _, k := range kb.requests {
 			w.also(WantKeyboard, k.at)
 		}
-		w.By = t.asks[0].to.text()
+		w.By = t.keyboard.requests[0].to.text()
 		if why == Want(WaitingApproval) { // which comes first
 			w.Why = why
 		}
@@ -149,11 +156,11 @@ func (t *Terminal) wants(p authz.Principal) (w Wanted, ok bool) {
 func (t *Terminal) SetOver(over bool) {
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.sights.over = over
-	t.host.people.tell()
+	t.attention.over = over
+	t.host.watchers.tell()
 }
 
-// also has the terminal want something else, too, since a time; that is why it does now.
+// also adds a reason, which comes before the one so far, and since when there is that reason.
 func (w *Wanted) also(why Want, since time.Time) {
 	switch {
 	case w.Why == "":
@@ -178,143 +185,11 @@ func (h *Host) Wanting(p authz.Principal) ([]Wanted, error) {
 	var list []Wanted
 	for _, t := range order {
 		t.term.Lock()
-		if w, ok := t.wants(p); ok {
+		if w, ok := t.attention.wants(p); ok {
 			list = append(list, w)
 		}
 		t.term.Unlock()
 	}
 	slices.SortStableFunc(list, func(a, b Wanted) int { return a.Since.Compare(b.Since) })
 	return list, nil
-}
-
-// people are the principals that look at terminals in windows, where one notification at a time
-// goes to each, whichever of its windows that is, or by other connections.
-type people struct {
-	mu    sync.Mutex // a leaf
-	by    map[string]*onlooker
-	conns map[*Conn]struct{} // those whose peers tell what is looked at: see [Conn.Looking]
-}
-
-// onlooker is one of them.
-type onlooker struct {
-	active atomic.Pointer[Attach] // the window that was used last; nil: it is closed
-
-	// Guarded by people.mu.
-	windows  map[*Attach]struct{}
-	told     time.Time // what the terminals have wanted up to then is known
-	notified time.Time // when there was the last notification
-}
-
-// notifyPause is how much time is between two notifications at least: what happens meanwhile is
-// told together.
-const notifyPause = 5 * time.Second
-
-// join adds a window, which is called at once.
-func (p *people) join(a *Attach, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.by == nil {
-		p.by = map[string]*onlooker{}
-	}
-	id := a.conn.principal.ID
-	if p.by[id] == nil {
-		p.by[id] = &onlooker{windows: map[*Attach]struct{}{}, told: now}
-	}
-	a.onlooker = p.by[id]
-	a.onlooker.windows[a] = struct{}{}
-	a.onlooker.active.Store(a)
-	a.call()
-}
-
-// leave removes it.
-func (p *people) leave(a *Attach) {
-	if a.onlooker == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	o := a.onlooker
-	delete(o.windows, a)
-	o.active.CompareAndSwap(a, nil)
-	if id := a.conn.principal.ID; len(o.windows) == 0 && p.by[id] == o {
-		delete(p.by, id)
-	}
-}
-
-// tell tells all that a terminal wants somebody more, or less. Any lock may be held.
-func (p *people) tell() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, o := range p.by {
-		for a := range o.windows {
-			a.call()
-		}
-	}
-	p.tellConnsLocked()
-}
-
-// here reports whether a person looks at some terminal, in a window or by another connection. Any
-// lock may be held.
-func (p *people) here(person string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for id := range p.by {
-		if authz.Person(id) == person {
-			return true
-		}
-	}
-	for c := range p.conns {
-		if authz.Person(c.principal.ID) == person {
-			return true
-		}
-	}
-	return false
-}
-
-// used notes that the viewer's window is the one that is used.
-func (a *Attach) used() {
-	if o := a.onlooker; o != nil && o.active.Load() != a {
-		o.active.Store(a)
-	}
-}
-
-// call has the viewer look at what wants its person.
-func (a *Attach) call() {
-	select {
-	case a.calls <- struct{}{}:
-	default:
-	}
-}
-
-// Calls gets a value at first, and whenever what wants the viewer's person may have changed: see
-// [Host.Wanting]. Nothing is sent to a viewer without a window.
-func (a *Attach) Calls() <-chan struct{} { return a.calls }
-
-// News returns those of list that the viewer's person is to be notified of now, at this viewer and
-// no other. With none, after says when to ask again; 0: when there is another call.
-func (a *Attach) News(list []Wanted) (fresh []Wanted, after time.Duration) {
-	h, o := a.conn.host, a.onlooker
-	if o == nil {
-		return nil, 0
-	}
-	h.people.mu.Lock()
-	defer h.people.mu.Unlock()
-	latest := o.told
-	for _, w := range list {
-		if w.At.After(o.told) {
-			fresh = append(fresh, w)
-		}
-		if w.At.After(latest) {
-			latest = w.At
-		}
-	}
-	now := h.now()
-	if len(fresh) == 0 || !o.active.CompareAndSwap(nil, a) && o.active.Load() != a {
-		return nil, 0
-	}
-	if wait := notifyPause - now.Sub(o.notified); wait > 0 {
-		return nil, wait
-	}
-	o.told, o.notified = latest, now
-	return fresh, 0
 }

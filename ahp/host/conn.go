@@ -35,7 +35,7 @@ type Conn struct {
 	expiry    *time.Timer
 	proof     Proof // see Prove; nil: none
 	pace      *Pace // of its account; nil: none
-	gaze      gaze
+	looking   looking
 	since     time.Time
 
 	// Set once, with initialize or reconnect, by the reader, which holds Host.mu then. Others read
@@ -166,7 +166,7 @@ func (c *Conn) Close() {
 			leave()
 			h.awaitClient(id)
 			for _, t := range h.all() {
-				t.withdrawAsks()
+				t.keyboard.withdrawRequests()
 			}
 		}
 	}

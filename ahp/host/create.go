@@ -1,11 +1,8 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,68 +11,7 @@ import (
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
-	"termhost/ptypool/vt"
 )
-
-// The size of a terminal that nobody gave one (VT100; AHP's clients send theirs).
-const (
-	defaultCols = 80
-	defaultRows = 24
-)
-
-// CreateOptions say what to run and how.
-type CreateOptions struct {
-	URI   string // normalized, with a legal NAME; "": made from Name
-	Name  string // "": the host chooses; ignored if there is a URI
-	Base  string // what a NAME that the host chooses begins with; "": the program's name
-	Fresh bool   // a NAME that the host chooses is never given to another terminal
-	Title string // "": the NAME
-	// KeepTitle makes the title stay when the program sets another.
-	KeepTitle bool
-	// Dir may begin with ~/ and is relative to the home directory; "": the home directory.
-	Dir string
-
-	// What runs: Argv, or else Line by the shell with -c, or else the shell.
-	Argv  []string
-	Line  string
-	Login *bool // run the shell as a login shell; nil: as configured
-
-	Cols, Rows int    // 0: 80x24; otherwise clamped to 1..MaxCols and 1..MaxRows
-	Term       string // the creator's TERM, which is used if this host's terminfo has it
-
-	// ClientEnv is what a client asked for, "NAME=value" each, of which LANG, LC_* and COLORTERM
-	// are set. Env is set as it is and overrides all else, the configuration included.
-	ClientEnv []string
-	Env       []string
-	TTYVar    string // a variable to be set to the terminal's device; "": none
-
-	Claim     ahp.Claim // the zero Claim: the clientId of the principal's SSH sessions
-	Agent     string    // what the agent of a session's claim calls itself; "": it has not said
-	By        string    // how the one who makes it is called, see [Conn.Name]; "": as its principal
-	Transient bool      // forgotten once it has exited while its creator watches
-	Detached  bool      // of one on pipes: it goes on when the connection ends, see Streams.Detach
-	Guarded   bool      // what agents type waits for approval, whatever the configuration
-	Forced    bool      // it runs the principal's forced command
-	Record    bool      // what it shows is recorded, whatever the configuration
-
-	// DoorEnv is as Env, which overrides it: what the door adds by itself. Held, if not nil, is
-	// called when the start waits for a person's yes.
-	DoorEnv []string
-	Held    func(*Starting)
-
-	// Tap, if not nil, gets all visible output exactly once, as it comes. It is called with the
-	// Term's lock held, so it must not block; nor may it keep p.
-	Tap func(p []byte)
-	// Tag is kept with the terminal, for a door that asks for it: see [Host.Tagged].
-	Tag string
-
-	conn  *Conn    // whose peer asks; nil: the host itself does, for a principal
-	exec  executor // nil: a serverExecutor
-	piped bool     // it runs on pipes, see CreatePiped
-}
-
-// by returns how the one who makes the terminal is called.
-func (o *CreateOptions) by(p authz.Principal) string { return cmp.Or(o.By, nameOf(p)) }
 
 // Create starts a terminal for p, who is no agent. It returns once the process runs. Errors are
 // *authz.Denied,
@@ -129,7 +65,7 @@ func (c *Conn) Begin(o CreateOptions) (t *Terminal, starting *Starting, err erro
 		return nil, nil, err
 	}
 	c.host.open(t)
-	return t, t.starting, nil
+	return t, t.approvals.starting, nil
 }
 
 // start is Host.start for the connection's principal. It waits for a person's yes if the start
@@ -137,13 +73,13 @@ func (c *Conn) Begin(o CreateOptions) (t *Terminal, starting *Starting, err erro
 func (c *Conn) start(o CreateOptions) (*Terminal, error) {
 	o.conn = c
 	t, err := c.host.start(c.principal, o)
-	if err != nil || t.starting == nil {
+	if err != nil || t.approvals.starting == nil {
 		return t, err
 	}
 	if o.Held != nil {
-		o.Held(t.starting)
+		o.Held(t.approvals.starting)
 	}
-	return t, t.starting.Wait(c.ctx)
+	return t, t.approvals.starting.Wait(c.ctx)
 }
 
 // start makes a terminal and starts its process. Its output is not read before open is called.
@@ -153,17 +89,16 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 		return nil, err
 	}
 	t := &Terminal{
-		host: h, created: h.now(), creator: p, transient: o.Transient, forced: o.Forced,
-		exec: o.exec, tap: o.Tap, tag: o.Tag, recorded: o.Record, holder: owner,
-		renamed: o.KeepTitle,
-		started: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
-		createdBy: o.by(p),
+		host: h, exec: o.exec, tap: o.Tap, tag: o.Tag, renamed: o.KeepTitle,
+		origin: origin{created: h.now(), creator: p, createdBy: o.by(p), forced: o.Forced},
 	}
+	t.begin()
+	t.life.transient, t.recorder.recorded, t.keyboard.holder = o.Transient, o.Record, owner
 	if owner.agent != "" {
-		t.createdBy = owner.name
+		t.origin.createdBy = owner.name
 	}
 	if len(o.Argv) > 0 || o.Line != "" {
-		t.typist.last = t.createdBy // of what the program begins by itself
+		t.commands.typist.last = t.origin.createdBy // of what the program begins by itself
 	}
 	if t.exec == nil {
 		t.exec = &serverExecutor{}
@@ -218,13 +153,13 @@ func (h *Host) complete(p authz.Principal, o *CreateOptions) (owner holder, err 
 // run starts the Term of a registered terminal, for by, which may be nil. From then on others find
 // the terminal; if it fails, the registration is taken back.
 func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
-	t.keep()
+	t.log.keep()
 	if err := start(); err != nil {
-		close(t.started) // a process that started during a shutdown is read to its end
+		close(t.life.started) // a process that started during a shutdown is read to its end
 		h.mu.Lock()
 		h.forgetLocked(t)
 		h.mu.Unlock()
-		h.janitor.sweep(t.journal.Remove())
+		h.janitor.sweep(t.log.journal.Remove())
 		t.ch.Remove()
 		if errors.Is(err, ptypool.ErrShutdown) {
 			if t.term != nil {
@@ -234,7 +169,7 @@ func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 		}
 		return err
 	}
-	t.emit(Event{Kind: EventCreated, By: t.createdBy, from: by}) // nobody else knows t yet
+	t.emit(Event{Kind: EventCreated, By: t.origin.createdBy, from: by}) // nobody else knows t yet
 	h.mu.Lock()
 	h.order = append(h.order, t)
 	h.terminals[t.uri] = t
@@ -250,29 +185,11 @@ func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 
 // open has the output of a terminal read that start has made.
 func (h *Host) open(t *Terminal) {
-	close(t.started)
+	close(t.life.started)
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.stir()
-	t.stirQuiet()
-}
-
-// defaultScrollbackBytes is how much output is retained unless the configuration says otherwise:
-// ten thousand lines of text.
-const defaultScrollbackBytes = 1 << 20
-
-// defaultLogBytes is the size of a log unless the configuration says otherwise.
-const defaultLogBytes = 4 << 20
-
-func (h *Host) logBytes() int { return cmp.Or(h.cfg().LogBytes, defaultLogBytes) }
-
-// screen returns the options of a screen for programs that have term as their TERM. Its history is
-// bounded in bytes like the content, so that both reach back about as far.
-func (h *Host) screen(term string) vt.Options {
-	most := cmp.Or(h.cfg().ScrollbackBytes, defaultScrollbackBytes)
-	return vt.Options{
-		Version: h.cfg().Version, Term: term, ScrollbackLines: most, ScrollbackBytes: most,
-	}
+	t.waiting.noteActivity()
+	t.waiting.noteOutput()
 }
 
 // register gives t its NAME, URI and channel. cwd is the directory that it starts in, a file URI,
@@ -301,7 +218,7 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 	}
 	t.id, _ = ahp.TerminalName(t.uri)
 	t.naming.Store(&naming{name: name})
-	if err := h.mayCreateLocked(t.creator); err != nil {
+	if err := h.mayCreateLocked(t.origin.creator); err != nil {
 		return err
 	}
 	title := CleanTitle(o.Title)
@@ -312,10 +229,10 @@ func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
 		Title: title, Cwd: cwd, Cols: o.Cols, Rows: o.Rows, Claim: o.Claim,
 		Client: t.Client(), IsPty: t.exec.isPty(),
 	}
-	t.lastCwd = st.Cwd
+	t.output.lastCwd = st.Cwd
 	keyboard := t.exec.kind() == authz.Server && !t.Piped()
 	h.guardNewLocked(t, o, keyboard)
-	st.Termhost.Guarded, st.Termhost.Holder = t.guard.on, t.holder.text()
+	st.Termhost.Guarded, st.Termhost.Holder = t.approvals.on, t.keyboard.holder.text()
 	st.Termhost.Name = t.otherName()
 	ch, err := h.store.Add(t.uri, st)
 	if errors.Is(err, store.ErrExists) {
@@ -337,7 +254,10 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 		login = *o.Login
 	}
 	term := ""
-	if !o.piped {
+	switch {
+	case o.exact && o.Term != "":
+		term = o.Term
+	case !o.piped:
 		term = h.termFor(o.Term)
 	}
 	s = ptypool.Spec{
@@ -359,25 +279,9 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 			s.Argv0 = "-" + base
 		}
 	}
-	if !o.piped { // a shell that reads a pipe has no prompt and no commands to tell of
+	// A shell that reads a pipe has no prompt and no commands to tell of.
+	if !o.piped && !o.exact {
 		h.integrate(&s, o, login)
 	}
 	return s, base
-}
-
-// checkDir returns a *DirError unless dir is "" or a directory of this host.
-func checkDir(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	st, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return &DirError{dir, "there is no such directory on this host"}
-	case err != nil:
-		return &DirError{dir, "it cannot be read"}
-	case !st.IsDir():
-		return &DirError{dir, "it is not a directory"}
-	}
-	return nil
 }

@@ -89,9 +89,9 @@ func (h *Host) recordOf(p authz.Principal) json.RawMessage {
 	return nil
 }
 
-// recalled returns the creator of a terminal of an earlier host. What it came in with is followed
-// again. If that cannot be, nobody comes in as the creator any more.
-func (h *Host) recalled(p authz.Principal, record json.RawMessage) creator {
+// restoredProof returns the creator of a terminal of an earlier host. What it came in with is
+// followed again. If that cannot be, nobody comes in as the creator any more.
+func (h *Host) restoredProof(p authz.Principal, record json.RawMessage) creator {
 	c := creator{principal: p, record: record}
 	a := h.cfg().Authority
 	if p.Fingerprint == "" && p.Token == "" {
@@ -102,7 +102,7 @@ func (h *Host) recalled(p authz.Principal, record json.RawMessage) creator {
 			end(errNotRecalled)
 			return func() {}
 		}
-		g, err := a.Recall(p, record)
+		g, err := a.Restore(p, record)
 		if err != nil {
 			end(err)
 			return func() {}

@@ -1,31 +1,8 @@
 package host
 
 import (
-	"cmp"
-	"errors"
-
 	"termhost/ahp"
 	"termhost/authz"
-)
-
-// The bounds of a terminal's size, in cells.
-const (
-	MaxCols = 1000
-	MaxRows = 500
-)
-
-// The reasons for which an action is rejected, whoever sends it.
-const (
-	reasonURI     = "channel is not a valid URI"
-	reasonExited  = "terminal has exited"
-	reasonUnknown = "there is no such terminal; it may have been disposed"
-	reasonSize    = "cols must be 1 to 1000 and rows 1 to 500"
-	reasonClaim   = "the claim names a clientId that nobody here uses"
-	reasonNoClaim = "the claim names neither a clientId nor a session of at most 256 bytes"
-	reasonTitle   = "the title is empty"
-	reasonQueue   = "the terminal's input queue is full; " +
-		"send it again when the program has read some"
-	reasonReadOnly = "this channel takes no actions from clients"
 )
 
 // Dispatch is AHP's dispatchAction. The answer comes through the connection's Subscriber: an echo
@@ -72,30 +49,10 @@ func (c *Conn) Reject(ref string, clientSeq int64, a ahp.Unknown, reason string)
 	t.reject(s, a, reason)
 }
 
-// step says who asks for a change of a terminal.
-type step struct {
-	conn      *Conn // its Subscriber gets the answer; nil: there is no connection, but a principal
-	principal authz.Principal
-	by        *Conn       // whose principal asks, without its clientId; nil: see conn
-	origin    *ahp.Origin // of the action; nil: it is the host's own
-	notice    string      // goes with the answer to terminal/output; "": nothing
-	approved  bool        // a person has agreed to exactly this
-	answers   *question   // that is all it may answer; nil: anything
-}
-
-// source returns the connection that the audit log has; nil: there is none.
-func (s step) source() *Conn { return cmp.Or(s.conn, s.by) }
-
-// step returns the connection's client as the one who asks, with an action of the given clientSeq.
-func (c *Conn) step(clientSeq int64) step {
-	origin := &ahp.Origin{ClientID: c.client.id, ClientSeq: clientSeq}
-	return step{conn: c, principal: c.principal, origin: origin}
-}
-
 // dispatch is the one place where a client's action changes a terminal. The check, the side effect
 // and the append are one step under the Term's lock.
 func (t *Terminal) dispatch(s step, a ahp.Action) (taken bool) {
-	t.load()
+	t.kept.load()
 	var next holder
 	if cl, ok := a.(ahp.TerminalClaimed); ok {
 		// Asked before the lock is taken: it takes Host.mu.
@@ -141,29 +98,13 @@ func (t *Terminal) apply(s step, a ahp.Action, next holder) (reason string) {
 		case next.principal == "":
 			return reasonClaim
 		}
-		return t.claim(s, next)
+		return t.keyboard.claim(s, next)
 	case ahp.TerminalCleared:
 		return t.clear(s, a)
 	default:
 		return t.exec.take(s, a)
 	}
 	return ""
-}
-
-// reasonOf returns a refusal, or why something cannot be typed, as the reason of a rejection.
-func reasonOf(err error) string {
-	if err == ErrBusy {
-		return reasonQueue
-	}
-	var denied *authz.Denied
-	if !errors.As(err, &denied) {
-		return err.Error()
-	}
-	var held *HeldError
-	if errors.As(err, &held) {
-		return denied.Rule + "; claimed by " + held.Holder
-	}
-	return denied.Rule
 }
 
 // verbOf returns the policy's verb for an action, if clients may dispatch such actions at all.
@@ -194,44 +135,10 @@ func verbOf(a ahp.Action) (authz.Verb, bool) {
 // accept appends a client's action. A sender that does not subscribe to the terminal gets its echo
 // all the same. The Term's lock is held.
 func (t *Terminal) accept(s step, a ahp.Action) {
-	t.append(a, s.origin)
+	t.log.append(a, s.origin)
 	if !s.conn.sub.Subscribed(t.ch) {
 		s.conn.sub.Answer(t.uri, a, s.origin, "")
 	}
-}
-
-// input gives keys to the program. They are not sent back with the acknowledgement: keys may be a
-// password.
-func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
-	switch reason := t.inputs.follows(s, a.After); {
-	case t.exited:
-		return reasonExited
-	case s.over():
-		return reasonOver
-	case reason != "":
-		return reason
-	}
-	answer := func(err error) {
-		if err != nil {
-			t.reject(s, a, reasonOf(err))
-			return
-		}
-		s.conn.sub.Answer(t.uri, ahp.TerminalInput{}, s.origin, "")
-	}
-	if t.guards(s, a.Data) {
-		if _, err := t.holdBack(s, a.Data, false, answer); err != nil {
-			return reasonOf(err)
-		}
-		t.inputs.take(s)
-		return ""
-	}
-	err := t.typeFor(s, a.Data, false)
-	if err != nil {
-		return reasonOf(err)
-	}
-	t.inputs.take(s)
-	answer(nil)
-	return ""
 }
 
 // resize gives the program and the screen a size; the caller appends the action. The Term's lock is
@@ -240,7 +147,7 @@ func (t *Terminal) resize(a ahp.TerminalResized) (reason string) {
 	if a.Cols < 1 || a.Cols > MaxCols || a.Rows < 1 || a.Rows > MaxRows {
 		return reasonSize
 	}
-	if t.exited {
+	if t.life.exited {
 		return reasonExited
 	}
 	err := t.resizeBy(func() error { return t.exec.resize(a.Cols, a.Rows) })
@@ -257,8 +164,8 @@ func (t *Terminal) resizeBy(resize func() error) error {
 	if err := resize(); err != nil {
 		return err
 	}
-	t.pulledBack += screen.Scrolled() - before + uint64(lines-screen.HistoryLines())
-	t.content.resized()
+	t.viewers.pulledBack += screen.Scrolled() - before + uint64(lines-screen.HistoryLines())
+	t.output.content.resized()
 	return nil
 }
 

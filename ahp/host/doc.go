@@ -5,6 +5,19 @@
 // AHP. An [Attach] shows one terminal to an SSH session; a [Share] is a terminal that an SSH
 // session feeds; [Streams] are the pipes of a program that an SSH session runs without a terminal.
 //
+// A [Terminal] is made of components, each with its own files, which begin with its name:
+//
+//   - keyboard: who holds the claim, from whom, and who asks for it
+//   - approvals: holds back what agents type until a person has said yes
+//   - viewers: the windows that show the terminal, and its size
+//   - attention: what people have seen of it, and so whom it wants
+//   - waiting: what its program waits for, and who waits for its output
+//   - commands: what its shell reports, and who typed it
+//   - output: what it has printed, as it is in memory
+//   - log: its journal; kept: the log of an earlier host; recorder: its recording
+//
+// input.go has the whole way of a key, and restart.go the whole restart.
+//
 // A change of a terminal is one step under that terminal's lock: authz.Check, the side effect on
 // the program, the action appended to the store. So of two racing claims exactly one wins, and
 // nobody types after losing the claim.
@@ -41,7 +54,7 @@
 //     at which it may be cut; its preamble draws what came before.
 //   - journal: what is kept of a terminal on disk, a description and a log: see package journal.
 //   - recording: a file with what a terminal has shown, which outlives the terminal: see package
-//     recordings. A tape is a recording that is being made.
+//     recordings. The recorder makes it.
 //   - cast: what a log or a recording holds, to be played.
 //   - outline: what a listing needs of a terminal: title, size, holder, last command and so on.
 //   - replay: reading a terminal's log, so that screen and content become what they were.
@@ -50,7 +63,8 @@
 //   - origin: AHP's record of which client an action came from; nothing else.
 //   - proof: what says who a peer is, such as its key. When it is withdrawn, everything ends that
 //     was allowed because of it.
-//   - streams: what a program on pipes reads and writes, byte by byte, as opposed to its terminal.
+//   - streams: what a program on pipes reads and writes, byte by byte, as opposed to its terminal;
+//     or one on a pty that runs as under sshd.
 //   - backpressure: holding a program back while the reader of its streams is behind.
 //   - janitor: the goroutine that forgets exited terminals.
 //   - feed: the latest events of all terminals, such as that one was made, for those who watch

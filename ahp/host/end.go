@@ -10,9 +10,6 @@ import (
 	"termhost/authz"
 )
 
-// hangupGrace is how long the processes of a disposed terminal have from SIGHUP to SIGKILL.
-const hangupGrace = 2 * time.Second
-
 // Dispose ends a terminal's processes and takes it out of the host. When it returns, the program
 // has ended and neither NAME nor URI find the terminal any more; processes that the program left
 // behind may still have to be killed. The exit reaches the channel first, then the root's list
@@ -75,57 +72,6 @@ func (c *Conn) DisposeTerminal(ref string) *ahp.Error {
 	return c.ProtocolError(c.host.dispose(t, step{conn: c, principal: c.principal}))
 }
 
-// remove ends t with all its processes and forgets it. by is the name of whoever wants that; "":
-// nobody does. It may be called by several at a time; each call returns when t cannot be found any
-// more.
-func (h *Host) remove(t *Terminal, by string) { h.removeFor(t, by, nil) }
-
-// removeFor is remove; from is the connection of by, or nil.
-func (h *Host) removeFor(t *Terminal, by string, from *Conn) {
-	notice := ""
-	if by != "" {
-		notice = "disposed by " + Printable(by)
-	}
-	t.exec.end(hangupGrace, notice)
-	<-t.done
-	h.forgetFor(t, by, from)
-}
-
-// forget takes an exited terminal out of the host, for by as in remove. Processes that it left in
-// the background go on, as they do after a logout from OpenSSH's sshd: nobody has asked for their
-// end.
-func (h *Host) forget(t *Terminal, by string) { h.forgetFor(t, by, nil) }
-
-// forgetFor is forget; from is the connection of by, or nil.
-func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
-	t.term.Lock()
-	t.endTape() // it may have been behind
-	t.usage.forgotten = true
-	t.countMemory()
-	guarded := t.guard.on && t.guard.named
-	t.term.Unlock()
-	h.indexes.Drop(t)
-	h.mu.Lock()
-	first := h.terminals[t.uri] == t
-	if first {
-		h.forgetLocked(t)
-		if guarded && !h.cfg().GuardAgents {
-			h.noteGuardedLocked(t.Name(), true)
-		}
-		t.ch.Retire()
-		h.janitor.sweep(t.journal.Remove()) // before another terminal may get the NAME
-	}
-	h.mu.Unlock()
-	if first {
-		h.people.tell() // it wants nobody any more
-		t.emit(Event{Kind: EventDisposed, By: by, from: from})
-		h.list.changedThen(func() {
-			t.ch.Remove()
-			close(t.gone)
-		})
-	}
-}
-
 // Signal sends sig to every process of t; a program that waits for a yes is never started then.
 // Those who may dispose of t may signal it. It returns *authz.Denied or ErrExited.
 func (h *Host) Signal(p authz.Principal, t *Terminal, sig syscall.Signal) error {
@@ -135,7 +81,7 @@ func (h *Host) Signal(p authz.Principal, t *Terminal, sig syscall.Signal) error 
 	if t.exitedNow() {
 		return ErrExited
 	}
-	if t.withdrawStart("it was signalled by " + Printable(p.Name)) {
+	if t.approvals.withdrawStart("it was signalled by " + Printable(p.Name)) {
 		return nil
 	}
 	if t.term.Signal(sig) != nil {
@@ -164,8 +110,8 @@ func (h *Host) Forget(p authz.Principal, t *Terminal) error {
 	}
 	by := nameOf(p)
 	t.term.Lock()
-	if t.holder.agent != "" && t.holder.principal == p.ID {
-		by = t.holder.text() // its agent, which has no more use for it
+	if t.keyboard.holder.agent != "" && t.keyboard.holder.principal == p.ID {
+		by = t.keyboard.holder.text() // its agent, which has no more use for it
 	}
 	t.term.Unlock()
 	if t.exitedNow() {

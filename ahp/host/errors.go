@@ -108,3 +108,56 @@ func startProblem(err *ptypool.StartError, field string) *ahp.Error {
 	short.Name = clip(err.Name)
 	return ahp.NewError(ahp.CodeInvalidParams, short.Error(), "field", field)
 }
+
+// Errors of Input that a door treats in its own way. All others are refusals, to be shown to the
+// person who types.
+var (
+	// ErrBusy: the program does not read, or is not to yet, because the key has changed its size.
+	// Wait for room and try again.
+	ErrBusy = errors.New("the program is not reading its input")
+	// ErrExited: there is no program any more.
+	ErrExited = errors.New(reasonExited)
+)
+
+var errReadOnly = &authz.Denied{Verb: authz.Input, Rule: "this attach is read-only"}
+
+// The bounds of a terminal's size, in cells.
+const (
+	MaxCols = 1000
+	MaxRows = 500
+)
+
+// The reasons for which an action is rejected, whoever sends it.
+const (
+	reasonURI     = "channel is not a valid URI"
+	reasonExited  = "terminal has exited"
+	reasonUnknown = "there is no such terminal; it may have been disposed"
+	reasonSize    = "cols must be 1 to 1000 and rows 1 to 500"
+	reasonClaim   = "the claim names a clientId that nobody here uses"
+	reasonNoClaim = "the claim names neither a clientId nor a session of at most 256 bytes"
+	reasonTitle   = "the title is empty"
+	reasonQueue   = "the terminal's input queue is full; " +
+		"send it again when the program has read some"
+	reasonReadOnly = "this channel takes no actions from clients"
+)
+
+// reasonOf returns a refusal, or why something cannot be typed, as the reason of a rejection.
+func reasonOf(err error) string {
+	if err == ErrBusy {
+		return reasonQueue
+	}
+	var denied *authz.Denied
+	if !errors.As(err, &denied) {
+		return err.Error()
+	}
+	var held *HeldError
+	if errors.As(err, &held) {
+		return denied.Rule + "; claimed by " + held.Holder
+	}
+	return denied.Rule
+}
+
+const (
+	reasonOrder = "the input before it was not taken"
+	reasonOver  = "its connection has ended"
+)

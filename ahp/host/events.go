@@ -20,34 +20,34 @@ func (e events) Started(term *ptypool.Term) {
 }
 
 // Ready waits until the output may be read.
-func (e events) Ready() { <-e.t.started }
+func (e events) Ready() { <-e.t.life.started }
 
 // Output comes before what is made of it, which nobody sees before it is logged.
 func (e events) Output(p []byte) {
 	t := e.t
-	t.loadLocked()
-	t.outputAt = t.host.now()
-	t.warn(t.journal.Output(p, t.outputAt))
-	t.tapeOutput(p, t.outputAt)
+	t.kept.loadLocked()
+	t.log.outputAt = t.host.now()
+	t.warn(t.log.journal.Output(p, t.log.outputAt))
+	t.recorder.output(p, t.log.outputAt)
 }
 
 // Data collects small pieces, such as those between queries that were taken out, so that the log
 // does not fill up with single bytes.
 func (e events) Data(p []byte) {
 	t := e.t
-	t.countOutput(len(p))
+	t.output.countOutput(len(p))
 	if t.tap != nil {
 		t.tap(p)
 	}
-	if t.waitlist != nil && t.replay == nil {
-		t.waitlist.output(p)
+	if t.waiting.waitlist != nil && t.kept.replay == nil {
+		t.waiting.waitlist.output(p)
 	}
-	if len(p) < smallData && len(t.small)+len(p) <= maxSmall {
-		t.small = append(t.small, p...)
+	if len(p) < smallData && len(t.output.small)+len(p) <= maxSmall {
+		t.output.small = append(t.output.small, p...)
 		return
 	}
 	e.flushSmall()
-	t.content.data(t.channel(), p)
+	t.output.content.data(t.channel(), p)
 }
 
 const (
@@ -61,9 +61,9 @@ const (
 // flushSmall appends the output that was collected. It is called before anything is appended that
 // has its place in the output.
 func (e events) flushSmall() {
-	if t := e.t; len(t.small) > 0 {
-		t.content.data(t.channel(), t.small)
-		t.small = t.small[:0]
+	if t := e.t; len(t.output.small) > 0 {
+		t.output.content.data(t.channel(), t.output.small)
+		t.output.small = t.output.small[:0]
 	}
 }
 
@@ -71,22 +71,23 @@ func (e events) flushSmall() {
 func (e events) Fed() {
 	e.flushSmall()
 	e.tell()
-	e.t.content.fed(e.t.channel(), e.t.term.Screen())
-	e.t.keepCheckpoint()
-	e.t.keepTape()
-	if e.t.replay == nil {
-		e.t.stir()
-		e.t.stirQuiet()
-		e.t.dropForSecret()
-		e.t.boundOutput()
-		e.t.dropUnasked()
+	e.t.output.content.fed(e.t.channel(), e.t.term.Screen())
+	e.t.log.keepCheckpoint()
+	e.t.recorder.keep()
+	if e.t.kept.replay == nil {
+		e.t.waiting.noteActivity()
+		e.t.waiting.noteOutput()
+		e.t.approvals.dropForSecret()
+		e.t.output.boundOutput()
+		e.t.approvals.dropUnasked()
 	}
 }
 
 // Reply answers a query of the program's. A program that does not read gets no answer, and one that
-// has been answered before gets no other.
+// has been answered before gets no other. The peer's own terminal answers a program whose output
+// goes there byte by byte.
 func (e events) Reply(p []byte) {
-	if e.t.replay == nil {
+	if e.t.kept.replay == nil && !e.t.exact() {
 		_ = e.t.exec.input(p, typesNow)
 	}
 }
@@ -94,7 +95,7 @@ func (e events) Reply(p []byte) {
 // Clipboard comes with what the program puts on the clipboard. Only the holder's viewers get it:
 // see [Attach.Pull].
 func (e events) Clipboard(p []byte) {
-	if e.t.replay != nil {
+	if e.t.kept.replay != nil {
 		return
 	}
 	e.flushSmall()
@@ -110,10 +111,10 @@ const notifyEvery = time.Second
 func (e events) Notification(p []byte) {
 	t := e.t
 	now := t.host.now()
-	if t.replay != nil || now.Sub(t.notified) < notifyEvery {
+	if t.kept.replay != nil || now.Sub(t.attention.notified) < notifyEvery {
 		return
 	}
-	t.notified = now
+	t.attention.notified = now
 	e.flushSmall()
 	t.ch.Notify(p)
 }
@@ -122,11 +123,11 @@ func (e events) Notification(p []byte) {
 // The feed is told of the first within bellEvery.
 func (e events) Bell() {
 	t := e.t
-	t.bells++
-	if now := t.host.now(); now.Sub(t.rang) >= bellEvery {
-		t.rang = now
+	t.attention.bells++
+	if now := t.host.now(); now.Sub(t.attention.rang) >= bellEvery {
+		t.attention.rang = now
 		t.emitLive(Event{Kind: EventBell})
-		t.happened(WantBell)
+		t.attention.happened(WantBell)
 	}
 }
 
@@ -136,38 +137,38 @@ const bellEvery = time.Second
 
 // Title notes a title that the program has set. Of several in one piece of output the last one
 // counts.
-func (e events) Title(s string) { e.t.newTitle = CleanTitle(s) }
+func (e events) Title(s string) { e.t.output.newTitle = CleanTitle(s) }
 
 // Cwd notes the working directory, which shells tell with every prompt.
-func (e events) Cwd(uri string) { e.t.newCwd = uri }
+func (e events) Cwd(uri string) { e.t.output.newCwd = uri }
 
 // tell appends the title and the directory that the piece of output has brought, if they are new.
 func (e events) tell() {
 	t := e.t
-	if s := t.newTitle; s != "" && s != t.lastTitle && !t.renamed {
-		t.lastTitle = s
-		t.appendParsed(ahp.TerminalTitleChanged{Title: s})
+	if s := t.output.newTitle; s != "" && s != t.output.lastTitle && !t.renamed {
+		t.output.lastTitle = s
+		t.log.appendParsed(ahp.TerminalTitleChanged{Title: s})
 		t.listChanged()
 	}
-	if uri := t.newCwd; uri != "" && uri != t.lastCwd {
-		t.lastCwd = uri
-		t.appendParsed(ahp.TerminalCwdChanged{Cwd: uri})
+	if uri := t.output.newCwd; uri != "" && uri != t.output.lastCwd {
+		t.output.lastCwd = uri
+		t.log.appendParsed(ahp.TerminalCwdChanged{Cwd: uri})
 	}
-	t.newTitle, t.newCwd = "", ""
+	t.output.newTitle, t.output.newCwd = "", ""
 }
 
 // CommandDetection comes once, when shell integration is noticed.
 func (e events) CommandDetection() {
 	e.flushSmall()
-	e.t.tellsCommands()
-	e.t.appendParsed(ahp.TerminalCommandDetectionAvailable{})
+	e.t.approvals.tellsCommands()
+	e.t.log.appendParsed(ahp.TerminalCommandDetectionAvailable{})
 }
 
 // PromptStart comes with a prompt: a command that has not told its end is over.
 func (e events) PromptStart() {
 	e.finish(nil)
-	e.t.endTrust(errTrustEnded)
-	e.t.typist.prompts()
+	e.t.approvals.endTrust(errTrustEnded)
+	e.t.commands.typist.prompts()
 }
 
 // CommandExecuted comes when the shell begins to run a command.
@@ -175,16 +176,17 @@ func (e events) CommandExecuted(line string) {
 	t := e.t
 	e.flushSmall()
 	e.finish(nil)
-	t.commands++
-	t.running = t.id + "-" + strconv.Itoa(t.commands)
-	t.runningAt = t.when()
+	t.commands.executed++
+	t.commands.running = t.id + "-" + strconv.Itoa(t.commands.executed)
+	t.commands.startedAt = t.log.when()
 	begun := ahp.TerminalCommandExecuted{
-		CommandID: t.running, CommandLine: line, Timestamp: t.runningAt.UnixMilli(),
-		By: t.begunBy(), Cwd: cmp.Or(t.newCwd, t.lastCwd),
+		CommandID: t.commands.running, CommandLine: line,
+		Timestamp: t.commands.startedAt.UnixMilli(),
+		By:        t.commands.begunBy(), Cwd: cmp.Or(t.output.newCwd, t.output.lastCwd),
 	}
-	t.appendParsed(begun)
-	t.content.command(t.channel(), begun)
-	t.began(begun.By)
+	t.log.appendParsed(begun)
+	t.output.content.command(t.channel(), begun)
+	t.commands.began(begun.By)
 }
 
 // CommandFinished comes when a command has ended; known: with code.
@@ -199,84 +201,57 @@ func (e events) CommandFinished(code int, known bool) {
 // finish ends the command that is running, if there is one. code is nil if it is unknown.
 func (e events) finish(code *int) {
 	t := e.t
-	if t.running == "" {
+	if t.commands.running == "" {
 		return
 	}
 	e.flushSmall()
-	ms := max(t.when().Sub(t.runningAt).Milliseconds(), 0)
-	over := ahp.TerminalCommandFinished{CommandID: t.running, ExitCode: code, DurationMs: &ms}
-	t.appendParsed(over)
-	t.over(over)
+	ms := max(t.log.when().Sub(t.commands.startedAt).Milliseconds(), 0)
+	over := ahp.TerminalCommandFinished{
+		CommandID: t.commands.running, ExitCode: code, DurationMs: &ms}
+	t.log.appendParsed(over)
+	t.commands.over(over)
 }
 
 // shellReplaced comes when another shell, which tells nothing, is at its prompt in the place of the
 // one that told of its commands: nobody knows how the command ended by which it came there.
 func (e events) shellReplaced() {
 	e.finish(nil)
-	e.t.replaced.Store(true)
-	e.t.guard.tells = false
-	e.t.asksChanged()
-}
-
-// began notes that the command that is running now was begun by by.
-func (t *Terminal) began(by string) {
-	t.runningBy = by
-	t.listChanged()
-	t.emitLive(Event{Kind: EventCommandStarted, By: by})
-}
-
-// over notes that the command that was running is over.
-func (t *Terminal) over(a ahp.TerminalCommandFinished) {
-	t.running = ""
-	t.listChanged()
-	t.emitLive(Event{Kind: EventCommandFinished, By: t.runningBy, ExitCode: a.ExitCode,
-		DurationMs: a.DurationMs})
-	t.endTrust(errTrustEnded)
-	if t.waitlist != nil && t.replay == nil {
-		t.waitlist.finished(a.ExitCode)
-	}
-	ms := a.DurationMs
-	failed := a.ExitCode != nil && *a.ExitCode != 0
-	switch {
-	case ms == nil:
-	case failed && *ms > t.host.cfg().AttentionAfter.Milliseconds():
-		t.happened(WantFailed)
-	case *ms >= longCommand.Milliseconds():
-		t.happened(WantCommand)
-	}
+	e.t.commands.replaced.Store(true)
+	e.t.approvals.tells = false
+	e.t.approvals.asksChanged()
 }
 
 // Exited comes last, when the program has ended.
 func (e events) Exited(st ptypool.ExitStatus) {
 	t := e.t
-	t.loadLocked()
+	t.kept.loadLocked()
 	e.flushSmall() // it is left if the parser panicked
 	e.tell()
 	e.finishLast(st.Code)
-	t.exited = true
-	t.endTrust(errTrustEnded)
-	t.dropHeld(nil, ErrExited, anyHeld)
-	t.dropPermissions(func(*permission) bool { return true })
-	t.typist.reacts()
-	t.endLookout()
-	t.endQuiet()
-	t.fleeting = t.transient && t.watching > 0
-	t.exitedAt = t.host.now()
+	t.life.exited = true
+	t.approvals.endTrust(errTrustEnded)
+	t.approvals.dropHeld(nil, ErrExited, anyHeld)
+	t.approvals.dropPermissions(func(*permission) bool { return true })
+	t.commands.typist.reacts()
+	t.waiting.endLookout()
+	t.waiting.endQuiet()
+	t.life.fleeting = t.life.transient && t.life.watching > 0
+	t.life.exitedAt = t.host.now()
 	if st.Code == ptypool.UnknownExit && t.host.cfg().Keeper != nil && !t.Client() {
 		why := endedUnseen
-		t.ended.CompareAndSwap(nil, &why)
+		t.life.ended.CompareAndSwap(nil, &why)
 	}
 	told, origin := t.exec.exited(st.Code)
-	t.keepEnd(st, told)
-	t.endTape()
-	t.exit.Store(&st) // before the action: its readers may ask for it
+	t.log.keepEnd(st, told)
+	t.recorder.finish()
+	t.life.exit.Store(&st) // before the action: its readers may ask for it
 	t.ch.Append(told, origin)
-	if t.waitlist != nil {
-		t.waitlist.exited(st.Code)
+	if t.waiting.waitlist != nil {
+		t.waiting.waitlist.exited(st.Code)
 	}
 	t.emit(Event{Kind: EventExited, ExitCode: &st.Code})
-	t.happened(WantExited)
-	close(t.done)
+	t.attention.happened(WantExited)
+	close(t.life.done)
 	t.host.list.changed()
 	t.host.janitor.exited()
 }

@@ -29,7 +29,9 @@ var errPast = errors.New("host: a terminal that has ended cannot be started")
 func (e *pastExecutor) start(*Terminal, CreateOptions) error { return errPast }
 
 // owner goes by the key alone: the connection that ran the program is gone.
-func (e *pastExecutor) owner(s step) bool { return e.client && s.principal.ID == e.t.creator.ID }
+func (e *pastExecutor) owner(s step) bool {
+	return e.client && s.principal.ID == e.t.origin.creator.ID
+}
 
 func (e *pastExecutor) heard(step) {}
 
@@ -68,7 +70,7 @@ func (h *Host) giveWay(p authz.Principal, o CreateOptions) {
 	if t == nil {
 		return
 	}
-	if e, past := t.exec.(*pastExecutor); past && e.client && t.creator.ID == p.ID {
+	if e, past := t.exec.(*pastExecutor); past && e.client && t.origin.creator.ID == p.ID {
 		h.forget(t, "")
 	}
 }

@@ -18,16 +18,16 @@ type pipesExecutor struct {
 func (e *pipesExecutor) isPty() bool { return false }
 
 func (e *pipesExecutor) start(t *Terminal, o CreateOptions) error {
-	return e.startBy(t, o, func(spec ptypool.Spec) (err error) {
-		s := e.streams
-		_, s.piped, err = t.host.pool.StartPiped(spec, s.stdout, s.stderr, events{t})
-		if err != nil { // it may have started all the same, and is being killed
+	s := e.streams
+	return e.startBy(t, o, func(spec ptypool.Spec) error {
+		_, piped, err := t.host.pool.StartPiped(spec, s.stdout, s.stderr, events{t})
+		if s.input = piped; err != nil { // it may have started all the same, and is being killed
 			s.stop()
 		}
 		return err
-	}, func(x *ptypool.Prepared, note []byte) (err error) {
-		s := e.streams
-		s.piped, err = x.StartPiped(note, s.stdout, s.stderr)
+	}, func(x *ptypool.Prepared, note []byte) error {
+		piped, err := x.StartPiped(note, s.stdout, s.stderr)
+		s.input = piped
 		return err
 	})
 }

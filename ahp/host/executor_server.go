@@ -34,25 +34,26 @@ func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypoo
 	if err := h.register(t, o, ahp.FileURI(spec.Dir), cmp.Or(o.Base, base)); err != nil {
 		return err
 	}
-	e.t, t.marker, t.screen = t, h.pool.NewMarker(), spec.VT
-	spec.Marker = t.marker
+	e.t, t.origin.marker, t.origin.screen = t, h.pool.NewMarker(), spec.VT
+	spec.Marker = t.origin.marker
 	spec.Env = append(spec.Env, nameVariable+"="+t.Name(), uriVariable+"="+t.uri)
-	t.proof = h.recordOf(t.creator)
-	h.creators.add(t.marker, creator{t.creator, h.proofOf(t.creator), t.proof})
-	t.integrated = spec.VT.Nonce != ""
+	t.origin.proof = h.recordOf(t.origin.creator)
+	by := t.origin.creator
+	h.creators.add(t.origin.marker, creator{by, h.proofOf(by), t.origin.proof})
+	t.commands.integrated = spec.VT.Nonce != ""
 	err := h.run(t, o.conn, func() error {
-		spec.Keep = t.journal.Keep()
-		spec.Keep.Note = t.describe().Encode()
-		if t.starting != nil {
-			return t.starting.prepare(spec, late)
+		spec.Keep = t.log.journal.Keep()
+		spec.Keep.Note = t.log.describe().Encode()
+		if t.approvals.starting != nil {
+			return t.approvals.starting.prepare(spec, late)
 		}
 		return start(spec)
 	})
 	if err != nil {
-		h.creators.end(t.marker)
+		h.creators.end(t.origin.marker)
 		return err
 	}
-	if t.starting != nil {
+	if t.approvals.starting != nil {
 		argv := spec.Argv[:1] // what follows is shell integration's
 		switch {
 		case len(o.Argv) > 0:
@@ -60,7 +61,7 @@ func (e *serverExecutor) startBy(t *Terminal, o CreateOptions, start func(ptypoo
 		case o.Line != "":
 			argv = []string{h.userShell(), "-c", o.Line}
 		}
-		err = t.starting.hold(o.conn, commandText(&spec, argv, o.Env))
+		err = t.approvals.starting.hold(o.conn, commandText(&spec, argv, o.Env))
 		if err != nil {
 			h.remove(t, "")
 		}
@@ -104,7 +105,7 @@ func (e *serverExecutor) clear() (redrawn bool, reason string) { return false, "
 func (e *serverExecutor) end(grace time.Duration, _ string) { e.t.term.Hangup(grace) }
 
 func (e *serverExecutor) exited(code int) (ahp.TerminalExited, *ahp.Origin) {
-	e.t.host.creators.end(e.t.marker)
+	e.t.host.creators.end(e.t.origin.marker)
 	return ahp.TerminalExited{ExitCode: &code}, nil
 }
 

@@ -29,11 +29,11 @@ func Tend(h *Host) (again bool) {
 	h.janitor.exited()
 	h.forgetAbsent()
 	for _, t := range h.all() {
-		t.withdrawAsks()
-		t.lookQuiet()
+		t.keyboard.withdrawRequests()
+		t.waiting.checkQuiet()
 		h.returnIdle(t)
 	}
-	tapes, journals := h.tendTapes(), h.retryJournals()
+	tapes, journals := h.tendRecorders(), h.retryJournals()
 	return tapes || journals
 }
 
@@ -67,7 +67,7 @@ func EndCreators(h *Host, n int) {
 func SetWaiting(t *Terminal, now Waiting) {
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.setWaits(func(w *waits) { w.program = now }, "")
+	t.waiting.set(func(w *needs) { w.program = now }, "")
 }
 
 // Looked reports whether the lookout has seen what there is to see: it has looked three times since
@@ -75,7 +75,7 @@ func SetWaiting(t *Terminal, now Waiting) {
 func Looked(t *Terminal) bool {
 	t.term.Lock()
 	defer t.term.Unlock()
-	l := &t.lookout
+	l := &t.waiting.lookout
 	return l.looks >= 3 && l.signs == l.seen || l.atRest || l.signs > 100
 }
 
@@ -83,8 +83,8 @@ func Looked(t *Terminal) bool {
 func LookSeldom(t *Terminal) {
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.lookout.looks = 100
-	t.lookIn(time.Hour)
+	t.waiting.lookout.looks = 100
+	t.waiting.checkIn(time.Hour)
 }
 
 // LookAtHeld says whether what agents have asked to type is looked at now and then, as it is
@@ -92,9 +92,9 @@ func LookSeldom(t *Terminal) {
 func LookAtHeld(t *Terminal, on bool) {
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.guard.looks = !on
+	t.approvals.looks = !on
 	if on {
-		t.lookAtHeldLater()
+		t.approvals.lookAtHeldLater()
 	}
 }
 
@@ -103,7 +103,7 @@ func LookAtHeld(t *Terminal, on bool) {
 func Question(t *Terminal) string {
 	t.term.Lock()
 	defer t.term.Unlock()
-	if q := t.asksNow(); q != nil {
+	if q := t.approvals.asksNow(); q != nil {
 		return q.text
 	}
 	return ""
@@ -117,7 +117,7 @@ func Queued(t *Terminal) (held int, shown bool) { return t.term.Held(), t.term.Q
 func TrustBegan(t *Terminal) bool {
 	t.term.Lock()
 	defer t.term.Unlock()
-	tr := &t.guard.trust
+	tr := &t.approvals.trust
 	return tr.group != 0 || tr.agent == (asker{})
 }
 
@@ -125,7 +125,7 @@ func TrustBegan(t *Terminal) bool {
 func EndTrust(t *Terminal) {
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.guard.trust.end = time.Now()
+	t.approvals.trust.end = time.Now()
 }
 
 // Pid returns the ID of a terminal's program, which no peer is told.
@@ -143,8 +143,8 @@ type Holding struct {
 func HolderOf(t *Terminal) Holding {
 	t.term.Lock()
 	defer t.term.Unlock()
-	is := Holding{Claim: t.holder.claim, Principal: t.holder.principal, Name: t.holder.name,
-		ClaimedAt: t.last.seq, Lenders: t.lent.chain(), Priors: t.prior.chain()}
+	is := Holding{Claim: t.keyboard.holder.claim, Principal: t.keyboard.holder.principal, Name: t.keyboard.holder.name,
+		ClaimedAt: t.keyboard.last.seq, Lenders: t.keyboard.lent.chain(), Priors: t.keyboard.prior.chain()}
 	return is
 }
 
@@ -194,7 +194,7 @@ func WaitsLeft(h *Host, t *Terminal) (left string) {
 		h.lookers.waits.Leave(anybody)
 	}
 	t.term.Lock()
-	if t.waitlist != nil {
+	if t.waiting.waitlist != nil {
 		left += " a terminal that hands out what it prints"
 	}
 	t.term.Unlock()
@@ -229,7 +229,7 @@ func CatchUp(p *PendingWait) {
 func Memory(t *Terminal) int {
 	t.term.Lock()
 	defer t.term.Unlock()
-	return t.countMemory()
+	return t.output.countMemory()
 }
 
 // GiveBack has a terminal give memory back as if the host's were used up, and reports whether it
@@ -237,7 +237,7 @@ func Memory(t *Terminal) int {
 func GiveBack(t *Terminal) bool {
 	t.term.Lock()
 	defer t.term.Unlock()
-	return t.giveBack()
+	return t.output.giveBack()
 }
 
 // Relieve has the host's terminals give memory back until they keep no more than limit bytes.
@@ -247,7 +247,7 @@ func Relieve(h *Host, limit int64) {
 }
 
 // LogRead reports whether the log has been read that an earlier host has left of a terminal.
-func LogRead(t *Terminal) bool { return t.past.Load() == nil }
+func LogRead(t *Terminal) bool { return t.kept.past.Load() == nil }
 
 // TakePart has the host die, as far as its files tell, when it has kept only p of size bytes that
 // the owner of a client-executed terminal has sent at once.
@@ -256,6 +256,6 @@ func TakePart(t *Terminal, size int, p []byte) {
 	t.term.Lock()
 	defer t.term.Unlock()
 	e.taken++
-	t.recordEvent(journal.Event{Owner: e.mark(size, 0)}, time.Now())
+	t.log.recordEvent(journal.Event{Owner: e.mark(size, 0)}, time.Now())
 	e.feed(p)
 }

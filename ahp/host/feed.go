@@ -94,7 +94,7 @@ func (t *Terminal) emit(e Event) {
 	if f.readers.Load() == 0 {
 		return
 	}
-	e.Terminal, e.id, e.created, e.Time = t.Name(), t.id, t.created, t.host.now().UTC()
+	e.Terminal, e.id, e.created, e.Time = t.Name(), t.id, t.origin.created, t.host.now().UTC()
 	if e.By == ahp.Nobody {
 		e.By = ""
 	}
@@ -105,7 +105,7 @@ func (t *Terminal) emit(e Event) {
 // emitLive is emit for what output has brought: when it is read from the log it is no news. The
 // Term's lock is held.
 func (t *Terminal) emitLive(e Event) {
-	if t.replay == nil {
+	if t.kept.replay == nil {
 		t.emit(e)
 	}
 }
@@ -211,7 +211,7 @@ func (r *EventReader) wants(e *Event) bool {
 		return r.by.Sees(e.id, e.created)
 	}
 	return slices.ContainsFunc(r.only, func(t *Terminal) bool {
-		return t.id == e.id && t.created.Equal(e.created)
+		return t.id == e.id && t.origin.created.Equal(e.created)
 	})
 }
 

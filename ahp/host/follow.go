@@ -55,10 +55,10 @@ func (f *LogFollower) start() (all history.Excerpt, end int64, err error) {
 	f.pos = t.ch.Position()
 	all.State, _ = t.ch.Terminal()
 	all.Truncated = t.ch.Trimmed()
-	if t.exited {
+	if t.life.exited {
 		return all, math.MaxInt64, nil
 	}
-	return all, t.journal.Position(), nil
+	return all, t.log.journal.Position(), nil
 }
 
 // Followed is what follows in a log: an action, or that some are lost.
@@ -72,7 +72,7 @@ type Followed struct {
 // Next returns what comes next, as soon as there is something. It returns io.EOF at the terminal's
 // end, or the cause of ctx or of the connection's end.
 func (f *LogFollower) Next(ctx context.Context) (list []Followed, err error) {
-	done := f.a.t.done
+	done := f.a.t.life.done
 	for {
 		f.items = f.a.Pull(f.items[:0], pullPiece)
 		for i := range f.items {

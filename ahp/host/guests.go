@@ -16,11 +16,11 @@ import (
 // happens, but not what. And a clientId that is refused tells it that somebody else has that one.
 
 // sees reports whether t exists for p.
-func (t *Terminal) sees(p authz.Principal) bool { return p.Sees(t.id, t.created) }
+func (t *Terminal) sees(p authz.Principal) bool { return p.Sees(t.id, t.origin.created) }
 
 // seen are the facts by which the policy knows t for a verb that needs no others.
 func (t *Terminal) seen() authz.Target {
-	return authz.Target{Name: t.id, Created: t.created, Called: t.Name()}
+	return authz.Target{Name: t.id, Created: t.origin.created, Called: t.Name()}
 }
 
 // lookupFor returns the terminal of a normalized URI if it exists for p, or nil.
@@ -92,7 +92,8 @@ func (c *Conn) Invite(g authz.Grant, r authz.InviteRequest, names []string) (
 		if err != nil {
 			return "", made, err
 		}
-		r.Terminals = append(r.Terminals, keys.InvitedTerminal{Name: t.id, Created: t.created})
+		r.Terminals = append(r.Terminals,
+			keys.InvitedTerminal{Name: t.id, Created: t.origin.created})
 		called = append(called, t.Name())
 	}
 	secret, made, err = h.cfg().Authority.Invite(g, r)
@@ -119,8 +120,9 @@ func (h *Host) Invitations(p authz.Principal) ([]keys.Invitation, error) {
 		var here []keys.InvitedTerminal
 		for _, t := range h.order {
 			for _, it := range list[i].Terminals {
-				if t.id == it.Name && t.created.Equal(it.Created) {
-					here = append(here, keys.InvitedTerminal{Name: t.Name(), Created: t.created})
+				if t.id == it.Name && t.origin.created.Equal(it.Created) {
+					here = append(here,
+						keys.InvitedTerminal{Name: t.Name(), Created: t.origin.created})
 				}
 			}
 		}

@@ -137,7 +137,7 @@ func (c *Conn) younger(ref string, then time.Time) bool {
 	}
 	uri, _ := ahp.NormalizeChannel(ref)
 	t := c.host.lookup(uri)
-	return t != nil && t.created.After(then)
+	return t != nil && t.origin.created.After(then)
 }
 
 // reborn reports whether a client means an earlier terminal of ch's URI, which is gone. synced is
@@ -160,7 +160,7 @@ func (c *Conn) channel(ref string) *store.Channel {
 	if t == nil || authz.Check(c.principal, authz.Subscribe, t.seen()) != nil {
 		return nil
 	}
-	t.load()
+	t.kept.load()
 	return t.ch
 }
 

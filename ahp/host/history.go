@@ -17,7 +17,7 @@ import (
 func (h *Host) History(w *Work, t *Terminal) *history.Log {
 	id, _ := ahp.TerminalName(t.uri)
 	return &history.Log{
-		ID: id, Nonce: t.screen.Nonce, Piped: t.Piped(),
+		ID: id, Nonce: t.origin.screen.Nonce, Piped: t.Piped(),
 		Format: logFormat{}, Index: h.indexes.Index(t),
 		Allowed: func() error { return authz.Check(w.principal, authz.Read, t.seen()) },
 		Records: t.records,
@@ -37,7 +37,7 @@ func (h *Host) History(w *Work, t *Terminal) *history.Log {
 func (t *Terminal) records(
 	from func(start termlog.Spot) termlog.Spot, visit func(termlog.Record) bool,
 ) error {
-	err := t.journal.Records(from, visit)
+	err := t.log.journal.Records(from, visit)
 	if errors.Is(err, journal.ErrNotLogged) {
 		return history.ErrNotLogged
 	}
@@ -46,9 +46,9 @@ func (t *Terminal) records(
 
 // retainedHistory returns a state of t as a history.
 func (t *Terminal) retainedHistory(st ahp.TerminalState, truncated bool) history.Retained {
-	r := history.Retained{State: st, Truncated: truncated, Created: t.created}
+	r := history.Retained{State: st, Truncated: truncated, Created: t.origin.created}
 	if st.Exited {
-		r.Exited = t.exitedAt
+		r.Exited = t.life.exitedAt
 	}
 	return r
 }
@@ -60,14 +60,14 @@ func (t *Terminal) howEnded() *history.End {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	return endOf(t.end)
+	return endOf(t.log.end)
 }
 
 // outlineNow returns what listings need of the terminal.
 func (t *Terminal) outlineNow() journal.Outline {
 	t.term.Lock()
 	defer t.term.Unlock()
-	return t.outline
+	return t.log.outline
 }
 
 // recorded returns what is read of a recording by the work's principal.
@@ -108,7 +108,8 @@ func (h *Host) Cast(w *Work, ref string) (*history.Cast, error) {
 // castTerminal returns what the log of t holds.
 func (h *Host) castTerminal(w *Work, t *Terminal) (*history.Cast, error) {
 	return h.History(w, t).Cast(w, t.Name(),
-		history.Header{Term: t.screen.Term, Title: t.outlineNow().Title, Began: t.created})
+		history.Header{Term: t.origin.screen.Term, Title: t.outlineNow().Title,
+			Began: t.origin.created})
 }
 
 // castRecording returns what a recording holds.

@@ -81,7 +81,7 @@ func (h *Host) tidy() {
 		}
 		h.forgetAbsent()
 		h.shortenNotes()
-		if again := h.retryJournals(); h.tendTapes() || again {
+		if again := h.retryJournals(); h.tendRecorders() || again {
 			next = min(next, journalRetry)
 		}
 		h.trimRecordings()
@@ -111,20 +111,20 @@ func (h *Host) forgetExited() (next time.Duration) {
 		}
 	}
 	slices.SortStableFunc(exited, func(a, b *Terminal) int {
-		return a.exitedAt.Compare(b.exitedAt)
+		return a.life.exitedAt.Compare(b.life.exitedAt)
 	})
 	if ttl := h.cfg().ExitedTTL; ttl > 0 {
-		for len(exited) > 0 && now.Sub(exited[0].exitedAt) >= ttl {
+		for len(exited) > 0 && now.Sub(exited[0].life.exitedAt) >= ttl {
 			due, exited = append(due, exited[0]), exited[1:]
 		}
 	}
-	account := func(t *Terminal) string { return t.creator.Account() }
+	account := func(t *Terminal) string { return t.origin.creator.Account() }
 	for len(exited) > h.cfg().MaxExited {
 		i := admit.OldestOfLargest(exited, account, func(*Terminal) int64 { return 1 })
 		due, exited = append(due, exited[i]), slices.Delete(exited, i, i+1)
 	}
 	if ttl := h.cfg().ExitedTTL; ttl > 0 && len(exited) > 0 {
-		next = ttl - now.Sub(exited[0].exitedAt)
+		next = ttl - now.Sub(exited[0].life.exitedAt)
 	}
 	h.mu.Unlock()
 	for _, t := range due {

@@ -37,7 +37,7 @@ func (h *Host) Leave(ctx context.Context) (left int, err error) {
 	}
 	for _, t := range ending {
 		select {
-		case <-t.done:
+		case <-t.life.done:
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		}

@@ -81,11 +81,11 @@ func (h *Host) List(p authz.Principal) ([]Info, error) {
 func (t *Terminal) Info(p authz.Principal) Info {
 	t.term.Lock()
 	s := t.ch.Summary()
-	holder, viewers := t.holder, s.Readers
-	_, wanted := t.wants(p)
-	recording, quiet := t.tape != nil, t.quiet.on
+	holder, viewers := t.keyboard.holder, s.Readers
+	_, wanted := t.attention.wants(p)
+	recording, quiet := t.recorder.recording != nil, t.waiting.quiet.on
 	var askedBy []string
-	for _, k := range t.asks {
+	for _, k := range t.keyboard.requests {
 		askedBy = append(askedBy, k.to.text())
 	}
 	if t.streams != nil {
@@ -95,8 +95,10 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	info := Info{
 		Name: t.Name(), URI: t.uri, Title: s.Title, State: StateRunning,
 		Executor: ahp.ExecutorServer,
-		Claim:    s.Claim, Cols: s.Cols, Rows: s.Rows, Viewers: viewers, CreatedAt: t.created.UTC(),
-		IsPty: t.exec.isPty(), Waiting: Waiting(s.Termhost.Waiting), Guarded: s.Termhost.Guarded,
+		Claim:    s.Claim, Cols: s.Cols, Rows: s.Rows, Viewers: viewers,
+		CreatedAt: t.origin.created.UTC(),
+		IsPty:     t.exec.isPty(), Waiting: Waiting(s.Termhost.Waiting),
+		Guarded:  s.Termhost.Guarded,
 		WantsYou: wanted, Recording: recording,
 		Quiet: quiet, AskedBy: askedBy,
 		Holder: holder.text(), Mine: holder.yours(p), Cwd: Printable(s.Cwd),
@@ -104,7 +106,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	if s.LastCommand != nil {
 		info.LastCommand = history.NewCommand(s.LastCommand)
 	}
-	info.NotKept, info.LogDamaged = t.journal.NotKept(), t.damage != ""
+	info.NotKept, info.LogDamaged = t.log.journal.NotKept(), t.log.damage != ""
 	if at := t.AwaySince(); !at.IsZero() {
 		info.AwaySince = at.UTC()
 	}

@@ -122,23 +122,6 @@ func (cl *client) base() string {
 // Name returns how the connection's peer is called. It is for the goroutine that calls the verbs.
 func (c *Conn) Name() string { return Printable(c.name) }
 
-// name returns how the one who asks is called.
-func (s step) name() string {
-	if s.conn != nil {
-		return s.conn.Name()
-	}
-	return Printable(nameOf(s.principal))
-}
-
-// person returns the ID of the principal if a person asks with its own hands; "": somebody else
-// does.
-func (s step) person() string {
-	if s.conn == nil || s.conn.door == DoorSSH && !s.conn.agent() {
-		return s.principal.ID
-	}
-	return ""
-}
-
 // yours reports whether it is p, a person, who holds the terminal by its own hands: with an SSH
 // session. Other programs that come in with p's key are somebody else for people.
 func (h holder) yours(p authz.Principal) bool {

@@ -60,14 +60,14 @@ func (c *Conn) GiveName(t *Terminal, name string) (was string, err error) {
 	}
 	t.term.Lock()
 	if guarded && !t.Client() && !t.Piped() {
-		t.guard.on, t.guard.named = true, true
+		t.approvals.on, t.approvals.named = true, true
 	}
-	stays := t.guard.on && t.guard.named
+	stays := t.approvals.on && t.approvals.named
 	if !t.renamed && t.ch.Summary().Title == was {
-		t.append(ahp.TerminalTitleChanged{Title: name}, nil)
+		t.log.append(ahp.TerminalTitleChanged{Title: name}, nil)
 	}
-	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Name, m.Guarded = t.otherName(), t.guard.on })
-	t.keepDescription()
+	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Name, m.Guarded = t.otherName(), t.approvals.on })
+	t.log.keepDescription()
 	t.emit(Event{Kind: EventRenamed, By: c.Name(), Was: was, from: c})
 	t.term.Unlock()
 	if stays && !c.host.cfg().GuardAgents {
@@ -82,7 +82,7 @@ func (c *Conn) GiveName(t *Terminal, name string) (was string, err error) {
 
 // mayName returns why the connection's principal may not give t another NAME.
 func (c *Conn) mayName(t *Terminal) error {
-	t.load()
+	t.kept.load()
 	t.term.Lock()
 	defer t.term.Unlock()
 	if c.ctx.Err() != nil {
@@ -90,7 +90,7 @@ func (c *Conn) mayName(t *Terminal) error {
 	}
 	// The owner of a client-executed terminal is known by its key: see Dispose.
 	err := t.check(step{principal: c.principal}, authz.Name)
-	if err == nil && t.guard.on && c.agent() {
+	if err == nil && t.approvals.on && c.agent() {
 		return t.denied(&authz.Denied{Verb: authz.Name, Rule: reasonGuardedName})
 	}
 	return err
@@ -146,6 +146,6 @@ func (h *Host) freeURILocked(name string) string {
 }
 
 // keepDescription writes the terminal's description anew. The Term's lock is held.
-func (t *Terminal) keepDescription() {
-	t.warn(t.journal.Describe(t.describe(), t.host.now()))
+func (l *terminalLog) keepDescription() {
+	l.t.warn(l.journal.Describe(l.describe(), l.t.host.now()))
 }

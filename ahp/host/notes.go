@@ -32,7 +32,7 @@ func (h *Host) noteUse(principal string, use lastUse) { h.note(use.note(principa
 
 func (u lastUse) note(principal string) journal.Note {
 	return journal.Note{Used: &journal.Used{Principal: principal, Terminal: u.terminal.uri,
-		Created: u.terminal.created, At: u.at}}
+		Created: u.terminal.origin.created, At: u.at}}
 }
 
 // readNotes reads what an earlier host has noted. New calls it before it restores the terminals,
@@ -75,7 +75,7 @@ func (h *Host) readNote(n journal.Note) {
 func (h *Host) restoreUses(used []*journal.Used) {
 	for _, u := range used {
 		delete(h.lastUsed, u.Principal)
-		if t := h.terminals[u.Terminal]; t != nil && t.created.Equal(u.Created) {
+		if t := h.terminals[u.Terminal]; t != nil && t.origin.created.Equal(u.Created) {
 			h.lastUsed[u.Principal] = lastUse{t, u.At}
 		}
 	}

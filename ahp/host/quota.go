@@ -46,7 +46,8 @@ func (h *Host) mayCreateLocked(p authz.Principal) error {
 	var running admit.Places
 	for _, t := range h.names {
 		if !t.exitedNow() {
-			_ = running.Take(t.creator, admit.Limit{}) // no limit refuses what is there already
+			// No limit refuses what is there already.
+			_ = running.Take(t.origin.creator, admit.Limit{})
 		}
 	}
 	return running.Take(p, h.terminalLimit(p, "terminals"))

@@ -20,7 +20,7 @@ func (h *Host) Read(p authz.Principal, t *Terminal) (ahp.TerminalState, error) {
 	if err := authz.Check(p, authz.Read, t.seen()); err != nil {
 		return ahp.TerminalState{}, err
 	}
-	t.load()
+	t.kept.load()
 	st, _ := t.ch.Terminal()
 	return st, nil
 }
@@ -29,7 +29,7 @@ func (h *Host) Read(p authz.Principal, t *Terminal) (ahp.TerminalState, error) {
 func (h *Host) readLog(p authz.Principal, t *Terminal) (
 	st ahp.TerminalState, truncated bool, err error,
 ) {
-	t.load()
+	t.kept.load()
 	t.term.Lock() // nothing is appended meanwhile
 	defer t.term.Unlock()
 	st, err = h.Read(p, t)
@@ -74,9 +74,9 @@ func (h *Host) LogText(w *Work, t *Terminal) (text []byte, truncated bool, err e
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.loadLocked()
+	t.kept.loadLocked()
 	screen := t.term.Screen()
-	return screen.AppendHistoryText(nil), t.cut || screen.HistoryCut(), nil
+	return screen.AppendHistoryText(nil), t.log.cut || screen.HistoryCut(), nil
 }
 
 // Peek returns the screen as it is, one line per row down to the last one that shows something;
@@ -87,7 +87,7 @@ func (h *Host) Peek(p authz.Principal, t *Terminal, ansi bool) ([]byte, error) {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	t.loadLocked()
+	t.kept.loadLocked()
 	screen := bytes.TrimRight(t.term.Screen().AppendText(nil, ansi), "\n")
 	if len(screen) == 0 {
 		return nil, nil
@@ -138,11 +138,11 @@ func (t *Terminal) excerpt(w *Work, all history.Excerpt, of history.ExcerptOf, e
 		}
 		return log.Since(w, all, of.Since, end)
 	}
-	if of.Last && t.replaced.Load() {
+	if of.Last && t.commands.replaced.Load() {
 		return history.Excerpt{}, ErrNoCommands
 	}
 	e, err := all.Part(of)
-	if errors.Is(err, history.ErrNoCommandYet) && !all.State.Detection && !t.integrated {
+	if errors.Is(err, history.ErrNoCommandYet) && !all.State.Detection && !t.commands.integrated {
 		err = ErrNoCommands
 	}
 	return e, err

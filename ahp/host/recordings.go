@@ -23,15 +23,16 @@ func (h *Host) recordsNew(t *Terminal) bool {
 	case RecordAll:
 		return true
 	case RecordAgents:
-		return t.madeByAgent()
+		return t.recorder.madeByAgent()
 	}
 	return false
 }
 
 // madeByAgent reports whether an agent has made t: with a token, from inside a terminal, or as a
 // peer of AHP or ACP. Who shares a terminal of its own is no agent because of that.
-func (t *Terminal) madeByAgent() bool {
-	p, c := t.creator, t.holder.claim
+func (rc *recorder) madeByAgent() bool {
+	t := rc.t
+	p, c := t.origin.creator, t.keyboard.holder.claim
 	switch {
 	case p.IsPage() && !p.Inside:
 		return false
@@ -67,19 +68,20 @@ func (h *Host) endRecording(r *recordings.Recording) {
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	if t.tape != nil && t.tape.rec == r && !t.tape.behind {
-		t.turnTape(t.drawnTape())
+	rec := t.recorder.recording
+	if rec != nil && rec.rec == r && !rec.behind {
+		t.recorder.turn(t.recorder.outline())
 	}
 }
 
-// resumeRecordings has the recordings go on that went on with the last host, where the terminals
+// restoreRecordings has the recordings go on that went on with the last host, where the terminals
 // are still there. New calls it when those are known.
-func (h *Host) resumeRecordings() {
+func (h *Host) restoreRecordings() {
 	for _, r := range h.recordings.All() {
 		if !h.recordings.Ended(r).IsZero() {
 			continue
 		}
-		if t := h.recordedBy(r); t == nil || !t.goesOnWith(r) {
+		if t := h.recordedBy(r); t == nil || !t.recorder.restore(r) {
 			h.recordings.End(r, time.Time{})
 		}
 	}
@@ -87,7 +89,7 @@ func (h *Host) resumeRecordings() {
 
 // recordedBy returns the terminal that a recording is of; nil: it is gone.
 func (h *Host) recordedBy(r *recordings.Recording) *Terminal {
-	if t := h.lookup(r.About().URI); t != nil && t.created.Equal(r.About().Created) {
+	if t := h.lookup(r.About().URI); t != nil && t.origin.created.Equal(r.About().Created) {
 		return t
 	}
 	return nil
@@ -102,14 +104,14 @@ func (h *Host) recordedName(r *recordings.Recording) string {
 	return r.About().Terminal
 }
 
-// goesOnWith has a recording of t go on. It returns false if another one does.
-func (t *Terminal) goesOnWith(r *recordings.Recording) bool {
-	t.term.Lock()
-	defer t.term.Unlock()
-	if t.tape != nil {
+// restore has a recording of t go on. It returns false if another one does.
+func (rc *recorder) restore(r *recordings.Recording) bool {
+	rc.t.term.Lock()
+	defer rc.t.term.Unlock()
+	if rc.recording != nil {
 		return false
 	}
-	t.tape = &tape{rec: r, behind: true}
+	rc.recording = &recording{rec: r, behind: true}
 	return true
 }
 

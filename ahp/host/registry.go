@@ -90,7 +90,7 @@ func (h *Host) LastUsed(p authz.Principal) *Terminal {
 		return last
 	}
 	for _, t := range slices.Backward(order) {
-		if !t.exitedNow() && !t.Client() && (t.creator.ID == p.ID || t.heldBy(p)) {
+		if !t.exitedNow() && !t.Client() && (t.origin.creator.ID == p.ID || t.keyboard.heldBy(p)) {
 			return t
 		}
 	}
@@ -112,10 +112,10 @@ func newest(order []*Terminal) *Terminal {
 	return order[len(order)-1]
 }
 
-func (t *Terminal) heldBy(p authz.Principal) bool {
-	t.term.Lock()
-	defer t.term.Unlock()
-	return t.holder.principal == p.ID
+func (kb *keyboardClaim) heldBy(p authz.Principal) bool {
+	kb.t.term.Lock()
+	defer kb.t.term.Unlock()
+	return kb.holder.principal == p.ID
 }
 
 // freeNameLocked returns base-N with the lowest N that is free. fresh: it is given to no other

@@ -25,7 +25,7 @@ func (c *Conn) Rename(t *Terminal, title string) error {
 		return err
 	}
 	t.renamed = true
-	t.append(ahp.TerminalTitleChanged{Title: title}, nil)
+	t.log.append(ahp.TerminalTitleChanged{Title: title}, nil)
 	t.host.list.changed()
 	return nil
 }

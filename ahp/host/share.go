@@ -71,7 +71,7 @@ func (s *Share) output(p []byte) error {
 	t := s.e.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	if t.exited {
+	if t.life.exited {
 		return ErrExited
 	}
 	if err := authz.Check(s.c.principal, authz.Output, t.target(s.step())); err != nil {
@@ -88,7 +88,7 @@ func (s *Share) Exit(code int) {
 	t := s.e.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	if !t.exited && authz.Check(s.c.principal, authz.Exited, t.target(s.step())) == nil {
+	if !t.life.exited && authz.Check(s.c.principal, authz.Exited, t.target(s.step())) == nil {
 		s.e.finish(code, nil)
 	}
 }

@@ -9,20 +9,30 @@ import (
 	"time"
 
 	"termhost/authz"
-	"termhost/ptypool"
 )
 
-// Streams are the standard streams of a program that runs on pipes, for the connection that made
-// its terminal. They carry every byte as it is, and a reader that takes its time slows the program
-// down. The methods may be called concurrently.
+// Streams are the standard streams of a program, for the connection that made its terminal. They
+// carry every byte as it is, and a reader that takes its time slows the program down. The methods
+// may be called concurrently.
 //
-// The terminal shows both outputs, as they come, to everybody else.
+// The program runs on pipes, and the terminal shows both outputs, as they come, to everybody else;
+// or it runs on a pty: see [Conn.CreateExact].
 type Streams struct {
 	conn           *Conn
 	t              *Terminal
-	piped          *ptypool.Piped
+	input          streamInput
 	stdout, stderr *relay
 	close          sync.Once
+}
+
+// streamInput is what differs between a program on pipes and one on a pty: see the methods of
+// Streams.
+type streamInput interface {
+	io.Writer
+	CloseInput()
+	// StopInput has every Write fail, also one that waits. The program does not see its input end.
+	StopInput()
+	CloseStdout()
 }
 
 // ErrNoKeyboard refuses what is typed at a program that runs on pipes.
@@ -32,12 +42,22 @@ var ErrNoKeyboard = errors.New(authz.RulePipes)
 // shell starts without integration, because nobody types into it, and TERM is not set. The Streams
 // must be closed.
 func (c *Conn) CreatePiped(o CreateOptions) (*Streams, error) {
+	s := c.newStreams()
+	o.exec, o.piped = &pipesExecutor{streams: s, detached: o.Detached}, true
+	return s.start(o)
+}
+
+func (c *Conn) newStreams() *Streams {
+	pieces := &c.host.pieces
+	return &Streams{conn: c, stdout: newRelay(pieces), stderr: newRelay(pieces)}
+}
+
+// start starts the program. After an error there is nothing to be closed.
+func (s *Streams) start(o CreateOptions) (*Streams, error) {
+	c, h := s.conn, s.conn.host
 	if c.ctx.Err() != nil {
 		return nil, context.Cause(c.ctx)
 	}
-	h := c.host
-	s := &Streams{conn: c, stdout: newRelay(&h.pieces), stderr: newRelay(&h.pieces)}
-	o.exec, o.piped = &pipesExecutor{streams: s, detached: o.Detached}, true
 	t, err := c.start(o)
 	if err != nil {
 		s.stop()
@@ -46,7 +66,7 @@ func (c *Conn) CreatePiped(o CreateOptions) (*Streams, error) {
 	s.t = t
 	t.term.Lock()
 	t.streams = s
-	t.watching++
+	t.life.watching++
 	t.term.Unlock()
 	h.mu.Lock()
 	h.streams[s] = struct{}{}
@@ -64,11 +84,12 @@ func (s *Streams) Terminal() *Terminal { return s.t }
 func (s *Streams) Done() <-chan struct{} { return s.t.Done() }
 
 // Write gives the program p as input, and waits until it has taken all of it. It returns
-// [ptypool.ErrInputClosed] when the program takes no more.
-func (s *Streams) Write(p []byte) (n int, err error) { return s.piped.Write(p) }
+// [ptypool.ErrInputClosed] when the program takes no more. On a pty it returns what [Conn.Type]
+// does.
+func (s *Streams) Write(p []byte) (n int, err error) { return s.input.Write(p) }
 
-// CloseInput ends the input.
-func (s *Streams) CloseInput() { s.piped.CloseInput() }
+// CloseInput ends the input. On a pty it does nothing.
+func (s *Streams) CloseInput() { s.input.CloseInput() }
 
 // CopyStdout writes the standard output to w. It returns nil at its end, or w's error.
 func (s *Streams) CopyStdout(w io.Writer) error { return s.stdout.copyTo(w) }
@@ -77,9 +98,9 @@ func (s *Streams) CopyStdout(w io.Writer) error { return s.stdout.copyTo(w) }
 func (s *Streams) CopyStderr(w io.Writer) error { return s.stderr.copyTo(w) }
 
 // CloseStdout says that nobody reads the standard output any more: the program gets SIGPIPE when it
-// writes to it.
+// writes to it. On a pty it is hung up.
 func (s *Streams) CloseStdout() {
-	s.piped.CloseStdout()
+	s.input.CloseStdout()
 	s.stdout.stop()
 }
 
@@ -100,7 +121,7 @@ func (s *Streams) Signal(sig syscall.Signal) error {
 // again.
 func (s *Streams) Close() {
 	s.close.Do(func() {
-		s.piped.StopInput()
+		s.input.StopInput()
 		if !s.t.exitedNow() {
 			s.t.ending("with the connection that it was started on")
 			s.t.exec.end(hangupGrace, "")
@@ -113,7 +134,7 @@ func (s *Streams) Close() {
 // terminal only.
 func (s *Streams) Detach() {
 	s.close.Do(func() {
-		s.piped.CloseInput()
+		s.input.CloseInput()
 		s.leave()
 	})
 }
@@ -124,8 +145,8 @@ func (s *Streams) leave() {
 	t, h := s.t, s.conn.host
 	t.term.Lock()
 	t.streams = nil
-	t.watching--
-	gone := t.fleeting && t.watching == 0
+	t.life.watching--
+	gone := t.life.fleeting && t.life.watching == 0
 	t.term.Unlock()
 	h.mu.Lock()
 	delete(h.streams, s)

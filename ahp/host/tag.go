@@ -38,7 +38,7 @@ func (t *Terminal) SetTag(tag string) {
 	t.term.Lock()
 	defer t.term.Unlock()
 	t.tag = tag
-	t.warn(t.journal.Describe(t.describe(), t.host.now()))
+	t.warn(t.log.journal.Describe(t.log.describe(), t.host.now()))
 }
 
 // Tap has tap get all visible output of a terminal that an earlier host has started, once and in
@@ -51,7 +51,7 @@ func (h *Host) Tap(p authz.Principal, t *Terminal, tap func(p []byte)) (whole bo
 	}
 	t.term.Lock() // nothing is printed meanwhile
 	defer t.term.Unlock()
-	t.loadLocked()
+	t.kept.loadLocked()
 	if whole, err = t.printed(tap); errors.Is(err, journal.ErrNotLogged) {
 		st, _ := t.ch.Terminal()
 		for i := range st.Content {
@@ -69,9 +69,10 @@ func (h *Host) Tap(p authz.Principal, t *Terminal, tap func(p []byte)) (whole bo
 // log as it was parsed when it came. The Term's lock is held.
 func (t *Terminal) printed(tap func(p []byte)) (whole bool, err error) {
 	r := tapReader{tap: tap, whole: true,
-		screen: vt.New(t.outline.Cols, t.outline.Rows, vt.Options{Nonce: t.screen.Nonce})}
+		screen: vt.New(t.log.outline.Cols, t.log.outline.Rows,
+			vt.Options{Nonce: t.origin.screen.Nonce})}
 	walk := &r.walk
-	err = t.journal.Records(journal.WholeLog, func(rec termlog.Record) bool {
+	err = t.log.journal.Records(journal.WholeLog, func(rec termlog.Record) bool {
 		walk.Take(rec, &r)
 		return true
 	})
@@ -85,7 +86,7 @@ func (t *Terminal) printed(tap func(p []byte)) (whole bool, err error) {
 type tapReader struct {
 	history.Ignore
 	tap    func(p []byte)
-	screen *vt.Terminal
+	screen *vt.Screen
 	walk   history.Walker
 	begun  bool
 	whole  bool
@@ -148,5 +149,6 @@ func (c *Conn) Holds(channel string) bool {
 	c.host.mu.Unlock()
 	t.term.Lock()
 	defer t.term.Unlock()
-	return !t.Client() && t.holder.principal == c.principal.ID && t.holder.claim.ClientID == id
+	by := t.keyboard.holder
+	return !t.Client() && by.principal == c.principal.ID && by.claim.ClientID == id
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"termhost/ahp"
-	"termhost/ahp/journal"
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
@@ -18,93 +17,74 @@ import (
 // Terminal is one terminal of the host. Its methods may be called concurrently.
 type Terminal struct {
 	// Never changed once others know the terminal.
-	host      *Host
-	uri       string
-	id        string // the last segment of the URI
-	ch        *store.Channel
+	host   *Host
+	uri    string
+	id     string // the last segment of the URI
+	ch     *store.Channel
+	term   *ptypool.Term
+	exec   executor
+	origin origin
+
+	// Guarded by the Term's lock.
+	life      life
+	keyboard  keyboardClaim
+	approvals approvals
+	viewers   viewers
+	attention attention
+	waiting   waiting
+	commands  commands
+	output    output
+	log       terminalLog
+	kept      keptLog
+	recorder  recorder
+	inputs    inputMarks     // what was taken of clients last
+	renamed   bool           // a person has given it a title, which stays
+	streams   *Streams       // of a program on pipes, while its creator's connection has them
+	tap       func(p []byte) // see CreateOptions; nil: none
+	tag       string         // see CreateOptions; "": none
+
+	naming atomic.Pointer[naming]    // changed with Host.mu held
+	away   atomic.Pointer[time.Time] // see AwaySince; changed with Host.mu held
+}
+
+// origin is what a terminal was created with. It never changes once others know the terminal.
+type origin struct {
 	created   time.Time
 	creator   authz.Principal
 	proof     json.RawMessage // what the creator came in with: see Host.recordOf; nil: unknown
 	createdBy string          // the creator's name, or that of its agent
-	// transient: if it exits while its creator watches, it is forgotten when the last of the
-	// creator's attaches ends.
-	transient bool
-	forced    bool // it runs a key's forced command
-	// integrated: its shell will tell of its commands, once it has started.
-	integrated bool
-	replaced   atomic.Bool // another shell is in its place, which tells nothing
-	exec       executor
-	term       *ptypool.Term
-	recorded   bool      // from the beginning, because its creator has asked for it
-	damage     string    // what an earlier host has left of its log is damaged so; "": it is not
-	starting   *Starting // nil: its program needs no yes of a person to start
+	forced    bool            // it runs a key's forced command
+	marker    string          // of its processes; "": it has none here
+	screen    vt.Options      // of its Term
+}
 
+// life is whether a terminal runs, and how it ended. What is not said to be of another lock is
+// guarded by the Term's.
+type life struct {
 	started chan struct{} // closed when the output may be read
 	done    chan struct{} // closed when it has exited
 	gone    chan struct{} // closed when it has been forgotten
 
-	// Guarded by the Term's lock.
-	holder     holder
-	prior      *loan       // from whom the holder took the claim, to hand it back; nil: from nobody
-	lent       *loan       // to whom it goes back by itself; nil: it is the holder's own
-	typist     typist      // who typed the next command
-	typed      time.Time   // when the holder of a claim on loan typed last
-	inputs     inputMarks  // what was taken of clients last
-	idle       *time.Timer // returns a claim on loan; nil: none, or it is never returned
-	asks       []ask       // who wants the keyboard, the first one first; see setAsks
-	asksEnd    *time.Timer // drops those that are too old; nil: there are none
-	waits      waits       // what a person has to do
-	guard      guard       // holds back what agents type
-	lookout    lookout     // finds out what the program waits for
-	waitlist   *waitlist   // of those who wait for output; nil: nobody does
-	ahead      ahead       // what agents typed before the program reads
-	windows    []*Attach   // those that may type and have a window, the last active one at the end
-	audience   []*Attach   // all that have a window
-	sights     sights
-	quiet      quiet     // that the program prints nothing
-	bells      uint64    // how often the program rang
-	rang       time.Time // when the feed was told of the bell last
-	notified   time.Time // when the program's last notification was passed on
-	pulledBack uint64    // lines of scrollback that resizes brought back to the screen
-	last       claimed
-	renamed    bool // a person has given it a title, which stays
-	exited     bool
-	watching   int      // attaches and streams of the creator
-	streams    *Streams // of a program on pipes, while its creator's connection has them
-	fleeting   bool     // transient, and has exited while its creator watched
-	commands   int      // how many were executed
-	running    string
-	runningAt  time.Time
-	runningBy  string // who typed it
-	lastTitle  string // the last one that a program set
-	lastCwd    string
-	content    checkpoints
-	tap        func(p []byte)  // see CreateOptions; nil: none
-	tag        string          // see CreateOptions; "": none
-	outline    journal.Outline // what listings need, for the journal
-	outputAt   time.Time       // when the output that is being handled came; zero: none is
-	replay     *replay         // its log is being read; nil: it is not
-	end        *journal.Ending // nil: it runs
-	cut        bool            // what it printed first is gone from the log that it was read from
-	spills     *spills         // nil: nothing was spilled yet
-	usage      usage           // of memory, by what it has printed
-
-	// What the piece of output that is being handled has brought so far: see events.
-	small            []byte
-	newTitle, newCwd string
-
-	tape    *tape                  // nil: it is not recorded
-	journal journal.Journal        // has a lock of its own
-	marker  string                 // of its processes; "": it has none here
-	screen  vt.Options             // of its Term
-	past    atomic.Pointer[past]   // its log, if that is still to be read: see load
-	wanted  atomic.Bool            // there are asks; read without the Term's lock, too
-	naming  atomic.Pointer[naming] // changed with Host.mu held
+	// transient: if it exits while its creator watches, it is forgotten when the last of the
+	// creator's attaches ends. It never changes.
+	transient bool
+	watching  int  // attaches and streams of the creator
+	fleeting  bool // transient, and has exited while its creator watched
+	exited    bool
 
 	exit     atomic.Pointer[ptypool.ExitStatus] // nil: running
 	exitedAt time.Time                          // set before exit is
-	away     atomic.Pointer[time.Time]          // see AwaySince; changed with Host.mu held
 	ended    atomic.Pointer[string]             // see EndedBy
+}
+
+// begin makes the channels, and has the components know their terminal.
+func (t *Terminal) begin() *Terminal {
+	t.life.started = make(chan struct{})
+	t.life.done, t.life.gone = make(chan struct{}), make(chan struct{})
+	t.keyboard.t, t.approvals.t, t.viewers.t, t.attention.t = t, t, t, t
+	t.waiting.t, t.commands.t, t.output.t = t, t, t
+	t.log.t, t.kept.t, t.recorder.t = t, t, t
+	return t
 }
 
 // holder is a claim and the principal that it is bound to.
@@ -123,7 +103,7 @@ func (h holder) named() holder { return holder{principal: h.principal, name: h.n
 func (t *Terminal) URI() string { return t.uri }
 
 // Creator returns who made the terminal.
-func (t *Terminal) Creator() authz.Principal { return t.creator }
+func (t *Terminal) Creator() authz.Principal { return t.origin.creator }
 
 // Client reports whether the terminal is client-executed. Such a terminal takes no input.
 func (t *Terminal) Client() bool { return t.exec.kind() == authz.Client }
@@ -140,26 +120,26 @@ func (t *Terminal) Piped() bool {
 }
 
 // Done is closed when the terminal has exited and its last output is in the log.
-func (t *Terminal) Done() <-chan struct{} { return t.done }
+func (t *Terminal) Done() <-chan struct{} { return t.life.done }
 
 // Gone is closed when the host has forgotten the terminal.
-func (t *Terminal) Gone() <-chan struct{} { return t.gone }
+func (t *Terminal) Gone() <-chan struct{} { return t.life.gone }
 
 // Exit returns the exit status once Done is closed.
 func (t *Terminal) Exit() (ptypool.ExitStatus, bool) {
-	if st := t.exit.Load(); st != nil {
+	if st := t.life.exit.Load(); st != nil {
 		return *st, true
 	}
 	return ptypool.ExitStatus{}, false
 }
 
 // ExitedAt returns when the terminal exited, once Done is closed.
-func (t *Terminal) ExitedAt() time.Time { return t.exitedAt }
+func (t *Terminal) ExitedAt() time.Time { return t.life.exitedAt }
 
 // EndedBy returns, for people, who or what ended a terminal whose program did not exit by itself:
 // "by ann", "because the host is shutting down". Otherwise it is "".
 func (t *Terminal) EndedBy() string {
-	if why := t.ended.Load(); why != nil {
+	if why := t.life.ended.Load(); why != nil {
 		return *why
 	}
 	return ""
@@ -168,28 +148,28 @@ func (t *Terminal) EndedBy() string {
 // ending notes why the terminal is about to be ended. The first reason counts.
 func (t *Terminal) ending(why string) {
 	if !t.exitedNow() {
-		t.ended.CompareAndSwap(nil, &why)
+		t.life.ended.CompareAndSwap(nil, &why)
 	}
 }
 
-func (t *Terminal) exitedNow() bool { return t.exit.Load() != nil }
+func (t *Terminal) exitedNow() bool { return t.life.exit.Load() != nil }
 
 // target returns the facts about t that the policy decides by, if s asks. The Term's lock is held.
 func (t *Terminal) target(s step) authz.Target {
 	person := authz.Person(s.principal.ID)
 	return authz.Target{
 		Name:         t.id,
-		Created:      t.created,
+		Created:      t.origin.created,
 		Called:       t.Name(),
 		Executor:     t.exec.kind(),
-		Holds:        t.holder.principal == s.principal.ID,
-		Yours:        authz.Person(t.holder.principal) == person,
-		HoldsByToken: strings.HasPrefix(t.holder.principal, person+"/"),
+		Holds:        t.keyboard.holder.principal == s.principal.ID,
+		Yours:        authz.Person(t.keyboard.holder.principal) == person,
+		HoldsByToken: strings.HasPrefix(t.keyboard.holder.principal, person+"/"),
 		Owner:        t.exec.owner(s),
 		Piped:        t.Piped(),
-		Unstarted:    t.unstarted(),
+		Unstarted:    t.approvals.unstarted(),
 		InputShared:  t.host.cfg().InputShared,
-		Forced:       t.forced && t.creator.ID == s.principal.ID,
+		Forced:       t.origin.forced && t.origin.creator.ID == s.principal.ID,
 	}
 }
 
@@ -206,8 +186,8 @@ func (t *Terminal) check(s step, v authz.Verb) error {
 	if authz.Check(s.principal, v, target) != nil {
 		return err // not even a holder may
 	}
-	return &HeldError{Terminal: t.Name(), Holder: t.holder.text(),
-		Agent: t.holder.claim.Kind == ahp.ClaimSession, Denied: denied}
+	return &HeldError{Terminal: t.Name(), Holder: t.keyboard.holder.text(),
+		Agent: t.keyboard.holder.claim.Kind == ahp.ClaimSession, Denied: denied}
 }
 
 // denied returns a refusal as one that is about t.

@@ -82,7 +82,7 @@ func (h *Host) viewers(t *Terminal) []Viewer {
 	t.term.Lock()
 	defer t.term.Unlock()
 	if t.streams != nil {
-		list = append(list, Viewer{Since: t.created, conn: t.streams.conn,
+		list = append(list, Viewer{Since: t.origin.created, conn: t.streams.conn,
 			Name: t.streams.conn.Name()})
 	}
 	for i := range list {
@@ -90,8 +90,8 @@ func (h *Host) viewers(t *Terminal) []Viewer {
 		v.principal = v.conn.principal
 		v.Role, v.Connection = v.principal.Role.String(), v.conn.source.ID
 		v.How, v.Since = howOf(v.conn.door), v.Since.UTC()
-		claim := t.holder.claim
-		v.Holds = t.holder.principal == v.principal.ID &&
+		claim := t.keyboard.holder.claim
+		v.Holds = t.keyboard.holder.principal == v.principal.ID &&
 			(claim.Kind != ahp.ClaimClient || v.client == "" || v.client == claim.ClientID)
 		if v.attach != nil {
 			v.ReadOnly = v.attach.opts.ReadOnly
@@ -219,10 +219,10 @@ func (a *Attach) KickedBy() error { return a.kickedBy }
 func (c *Conn) kick(t *Terminal, cause error) {
 	c.sub.Unsubscribe(t.ch)
 	t.term.Lock()
-	lent, holds := t.lent, c.holds(t)
+	lent, holds := t.keyboard.lent, c.holds(t)
 	t.term.Unlock()
 	if holds {
-		t.endLoan(lent)
+		t.keyboard.endLoan(lent)
 	}
 	note := ahp.AppendNotification(nil, ahp.MethodUnsubscribed, struct {
 		Channel string `json:"channel"`

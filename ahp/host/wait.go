@@ -115,7 +115,7 @@ func (p *PendingWait) begin() (err error) {
 	if p.Match == nil && !p.Command && p.Idle <= 0 {
 		return nil
 	}
-	return t.join(p)
+	return t.waiting.join(p)
 }
 
 // endLocked ends the wait, unless it has ended.
@@ -137,7 +137,7 @@ func (p *PendingWait) End(ctx context.Context) (Waited, error) {
 	idle, late := startTimer(0), startTimer(p.Timeout)
 	defer idle.Stop()
 	defer late.Stop()
-	done := p.a.t.done
+	done := p.a.t.life.done
 	if p.list != nil {
 		done = nil // the end has its place in the output
 	}
@@ -158,7 +158,7 @@ func (p *PendingWait) End(ctx context.Context) (Waited, error) {
 		case <-p.reacted:
 			p.commandNow()
 		case <-done:
-			code := p.a.t.exit.Load().Code
+			code := p.a.t.life.exit.Load().Code
 			return Waited{Reason: WaitExit, ExitCode: &code}, nil
 		case <-late.C:
 			return Waited{Reason: WaitTimeout}, nil
@@ -229,11 +229,11 @@ func (p *PendingWait) commandNow() {
 func (p *PendingWait) lastCommandLocked() (*Waited, error) {
 	t := p.a.t
 	st, _ := t.ch.Terminal()
-	p.reacted = t.typist.reaction()
+	p.reacted = t.commands.typist.reaction()
 	switch {
-	case !st.Detection && !t.integrated, t.replaced.Load():
+	case !st.Detection && !t.commands.integrated, t.commands.replaced.Load():
 		return nil, ErrNoCommands
-	case st.Running() != nil, t.typist.entered:
+	case st.Running() != nil, t.commands.typist.entered:
 		return nil, nil
 	}
 	for i := len(st.Content) - 1; i >= 0; i-- {
@@ -253,10 +253,10 @@ func (p *PendingWait) program() (Waiting, <-chan struct{}) {
 	t := p.a.t
 	t.term.Lock()
 	defer t.term.Unlock()
-	if t.waits.unsure {
-		return WaitingNone, t.waitsChange()
+	if t.waiting.needs.unsure {
+		return WaitingNone, t.waiting.changes()
 	}
-	return t.waits.program, t.waitsChange()
+	return t.waiting.needs.program, t.waiting.changes()
 }
 
 // startTimer returns a timer that fires after d; for 0, one that does not run.

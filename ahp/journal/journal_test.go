@@ -201,6 +201,7 @@ func TestWhatIsRemovedIsNotRestored(t *testing.T) {
 	}
 	must(t, gone.Output([]byte("late"), now))
 	must(t, gone.Describe(describe("x"), now))
+	must(t, gone.Output([]byte("later"), now))
 	for _, name := range []string{".spill-1", "file", "bad/meta"} {
 		must(t, os.MkdirAll(filepath.Dir(all.Of(name)), 0o700))
 		must(t, os.WriteFile(all.Of(name), nil, 0o600))

@@ -25,7 +25,7 @@ type Remains struct {
 // Restore reads the folder of a terminal; kept is what a keeper has of it, or nil. at is the time
 // now. An error says why it is no terminal's. Nobody else writes to the log any more; the caller
 // closes it, or has [Journal.Continue] take it over.
-func Restore(dir string, kept *keeper.Terminal, at time.Time) (*Remains, error) {
+func Restore(dir string, kept *keeper.Child, at time.Time) (*Remains, error) {
 	d, err := readDescription(dir)
 	fromKeeper := err != nil && kept != nil && len(kept.Note) > 0
 	if fromKeeper {
@@ -65,7 +65,7 @@ func (r *Remains) Close() {
 }
 
 // openLog opens the log of a terminal, which a keeper may have in its memory.
-func openLog(dir string, kept *keeper.Terminal) (log *termlog.Log, memory bool, err error) {
+func openLog(dir string, kept *keeper.Child) (log *termlog.Log, memory bool, err error) {
 	if kept != nil {
 		if segments := kept.Memory(); len(segments) > 0 {
 			log, err = termlog.New(segments, termlog.MinSize)

@@ -108,11 +108,11 @@ func (j *Journal) Logged() int64 {
 	return j.log.End()
 }
 
-// Describe replaces the description.
+// Describe replaces the description. That of a removed journal stays as it is.
 func (j *Journal) Describe(d *Description, at time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.dir == "" {
+	if j.dir == "" || j.removed {
 		return nil
 	}
 	j.over, j.description = d.End != nil, d.Encode()

@@ -11,17 +11,17 @@ import (
 
 // Acknowledged flow control is an extension (termhost/ack) for a peer that shows output more slowly
 // than the transport carries it, as a browser does: TCP would buffer seconds of it, all of it old
-// by the time it is shown. The peer says in initialize how much it wants to be sent ahead, and then
-// how much it has shown. When too much is owed, the writer does not pull: the peer's cursors stand
-// still, and if they fall off their logs they are resynchronised, as those of any slow peer.
+// by the time it is shown. The peer sets a window in initialize, and then acknowledges what it has
+// shown. While the window is used up, the writer does not pull: the peer's cursors stand still, and
+// if they fall off their logs they are resynchronised, as those of any slow peer.
 
 const (
-	// maxWindow bounds what a peer may ask for, in bytes. More is no flow control.
+	// maxWindow bounds a peer's window, in bytes. A larger one controls nothing.
 	maxWindow = 64 << 20
-	// leastPull is what the writer takes at a time when the window is nearly used up, in bytes.
+	// leastPull is how many bytes the writer takes at a time when the window is nearly used up.
 	leastPull = 4 << 10
-	// ackWait is how long a peer that acknowledges nothing is waited for before it is sent another
-	// window. So a peer that forgets to is slow, and not stuck, and its requests are answered.
+	// ackWait is how long the writer waits for an acknowledgement before it sends another window.
+	// So a peer that forgets to acknowledge is slow but not stuck, and its requests are answered.
 	ackWait = 10 * time.Second
 )
 
@@ -32,7 +32,7 @@ type ackWindow struct {
 	acked  chan struct{} // 1 deep: something was acknowledged
 }
 
-// capabilities are what a peer says in the _meta of initialize and reconnect.
+// capabilities are what a peer announces in the _meta of initialize and reconnect.
 type capabilities struct {
 	Meta struct {
 		Ack *struct {
@@ -44,7 +44,7 @@ type capabilities struct {
 	} `json:"_meta"`
 }
 
-// wants puts into force what a peer that begins says it can do.
+// wants applies a peer's capabilities.
 func (p *peer) wants(c capabilities) *ahp.Error {
 	if c.Meta.Clipboard != nil {
 		p.conn.Subscriber().WantClipboards()
@@ -66,7 +66,7 @@ func (p *peer) wants(c capabilities) *ahp.Error {
 	return nil
 }
 
-// acknowledged is the notification of what the peer has shown.
+// acknowledged handles a notification of how much the peer has shown.
 func (p *peer) acknowledged(r *request) *ahp.Error {
 	var params struct {
 		Bytes int64 `json:"bytes"`
@@ -77,7 +77,8 @@ func (p *peer) acknowledged(r *request) *ahp.Error {
 	if params.Bytes < 0 {
 		return ahp.FieldProblem("bytes", "must not be negative")
 	}
-	// A peer may count more than the host has: what was no text has become U+FFFD.
+	// A peer may count more bytes than the host, which counted invalid UTF-8 as such and not as
+	// U+FFFD.
 	for {
 		owed := p.acks.owed.Load()
 		if p.acks.owed.CompareAndSwap(owed, max(owed-params.Bytes, 0)) {

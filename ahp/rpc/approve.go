@@ -11,10 +11,10 @@ type approveParams struct {
 	Channel  string `json:"channel"`
 	Ask      string `json:"ask"`
 	Decision string `json:"decision"` // "yes", "no", "all" or "edit"
-	Reason   string `json:"reason"`   // told to the agent with a no
+	Reason   string `json:"reason"`   // for the agent, with "no"
 }
 
-// approve answers termhost/approve: a person decides about what an agent wants to type.
+// approve answers termhost/approve: a person decides what an agent may type.
 func (p *peer) approve(r *request) *ahp.Error {
 	var params approveParams
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
@@ -52,7 +52,7 @@ func (p *peer) appendAsks(dst []byte, channel string) []byte {
 	}{channel, append([]ahp.TerminalAsk{}, asks...)})
 }
 
-// appendTrustOver appends the notification that a yes to all has ended.
+// appendTrustOver appends the notification that the approval of all has ended.
 func appendTrustOver(dst []byte, channel string, over store.TrustOver) []byte {
 	return ahp.AppendNotification(dst, ahp.MethodTrustOver, struct {
 		Channel string `json:"channel"`

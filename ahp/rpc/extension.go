@@ -16,11 +16,11 @@ type Extension interface {
 	Begin()
 	// Has reports whether the Extension has a method.
 	Has(method string) bool
-	// Handle answers a request of such a method. The connection's reader calls it
-	// for one request after the other; params belongs to the Extension then.
+	// Handle answers a request of such a method. The connection's reader calls it for one request
+	// after the other; params belongs to the Extension.
 	Handle(method string, params json.RawMessage) Reply
-	// Announcement is a member of _meta in the result of initialize that tells the
-	// peer of the methods. It is always the same.
+	// Announcement is a member of _meta in the result of initialize that announces the methods to
+	// the peer. It never changes.
 	Announcement() (key string, value json.RawMessage)
 	// Close is called once, after the connection and all Waits have ended.
 	Close()
@@ -29,8 +29,8 @@ type Extension interface {
 // Reply is the answer to a request: one of Error, Result and, if the answer takes
 // time, Wait.
 type Reply struct {
-	// Result appends the result as JSON. It is called when the answer is about to be
-	// written, so that large results take no memory while a slow peer reads others.
+	// Result appends the result as JSON. It is called when the answer is about to be written, so
+	// that large results take no memory while a slow peer reads earlier ones.
 	Result func(dst []byte) []byte
 	Error  *ahp.Error
 	// Wait is called on a goroutine of its own and returns the answer. ctx ends with
@@ -38,11 +38,10 @@ type Reply struct {
 	Wait func(ctx context.Context) (result json.RawMessage, e *ahp.Error)
 }
 
-// maxWaits is how many requests of an Extension one peer may have waiting; more are
-// refused. A peer that waits for so many things is doing something wrong.
+// maxWaits bounds the unanswered requests of an Extension per peer; more are refused.
 const maxWaits = 1024
 
-// extended has the connection's Extension answer a request, if that has the method.
+// extended has the connection's Extension answer a request, if it knows the method.
 func (p *peer) extended(r *request) bool {
 	if p.extension == nil || !p.conn.Initialized() || !p.extension.Has(r.method) {
 		return false

@@ -10,8 +10,8 @@ import (
 	"termhost/authz"
 )
 
-// onRoot checks a channel that can only be the root's. One that is missing is the root's, too: VS
-// Code's client reconnects without it.
+// onRoot refuses a channel that is not the root's. A missing one is accepted: VS Code's client
+// reconnects without it.
 func onRoot(channel string) *ahp.Error {
 	if channel == "" {
 		return nil
@@ -28,14 +28,14 @@ func (p *peer) tooMany() *ahp.Error {
 }
 
 const (
-	// accountSubscriptions is how many connections of one account may follow as many channels as
-	// one connection may.
+	// accountSubscriptions times the subscriptions of one connection is what all connections of an
+	// account may have.
 	accountSubscriptions = 4
-	// freeSubscriptions is how many a connection may follow whatever others of its account do.
+	// freeSubscriptions is what a connection may have in any case.
 	freeSubscriptions = 64
 )
 
-// full reports whether the peer follows too much to follow more channels.
+// full reports whether the peer has too many subscriptions for more.
 func (p *peer) full(more int) bool {
 	own := p.conn.Subscriptions() + more
 	switch most := p.opts.MaxSubscriptions; {
@@ -83,7 +83,7 @@ func (p *peer) initialize(r *request) *ahp.Error {
 	return nil
 }
 
-// helloResult returns what encodes the result of initialize.
+// helloResult returns the encoder of initialize's result.
 func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 	shape := p.conn.Shape()
 	return func(dst []byte) []byte {
@@ -106,8 +106,7 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 	}
 }
 
-// announcement returns what stands in the _meta of the result of initialize: what this host has
-// beyond AHP.
+// announcement returns the _meta of initialize's result: what this host has beyond AHP.
 func (p *peer) announcement() map[string]any {
 	has := map[string]any{}
 	for _, name := range ahp.Announced() {
@@ -169,7 +168,7 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 	return nil
 }
 
-// replayResult returns what encodes the result of reconnect.
+// replayResult returns the encoder of reconnect's result.
 func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
 	shape := p.conn.Shape()
 	return func(dst []byte) []byte {

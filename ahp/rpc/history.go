@@ -10,11 +10,11 @@ import (
 	"termhost/ahp/host"
 )
 
-// The bounds of termhost/history. Each request reads the log, and holds its answer in memory.
+// The bounds of termhost/history. Each request reads the log and holds its answer in memory.
 const (
-	maxHistories     = 4       // of one peer at the same time
-	historyBytes     = 1 << 20 // about how long an answer is, unless the peer asks for less
-	historyItemBytes = 100     // what an item counts besides its data
+	maxHistories     = 4       // per peer at a time
+	historyBytes     = 1 << 20 // approximate size of an answer, unless the peer asks for less
+	historyItemBytes = 100     // weight of an item besides its data
 )
 
 // historyParams are those of termhost/history.
@@ -22,19 +22,19 @@ type historyParams struct {
 	host.Source
 	From     int64  `json:"from"`     // items at this position and later
 	Before   *int64 `json:"before"`   // and before this one
-	MaxBytes int    `json:"maxBytes"` // about how long the answer may be; 0: historyBytes
+	MaxBytes int    `json:"maxBytes"` // approximate size of the answer; 0: historyBytes
 	Outline  bool   `json:"outline"`  // see historyAnswer.leftOut
 }
 
-// historyResult is the result of termhost/history. Items that have the same position are in one
-// answer, so that Next goes on exactly where it ends.
+// historyResult is the result of termhost/history. Items with the same position are in one answer,
+// so that Next continues exactly where it ends.
 type historyResult struct {
 	Items []historyItem `json:"items"`
 	Next  *int64        `json:"next,omitempty"` // the next From; nil: there is no more
 	First *int64        `json:"first"`          // where the log begins; null: it is empty
 }
 
-// historyItem is a [history.Item] as a peer gets it.
+// historyItem is a [history.Item] on the wire.
 type historyItem struct {
 	At         int64        `json:"at"`
 	Time       time.Time    `json:"time"`
@@ -74,7 +74,7 @@ func (p *peer) history(r *request) *ahp.Error {
 	return p.readHistory(r, params.Source, params.answer)
 }
 
-// readHistory answers a request with what read makes of a log.
+// readHistory answers a request with what read returns of a log.
 func (p *peer) readHistory(r *request, s host.Source,
 	read func(*host.Work, *history.Log) (result any, err error),
 ) *ahp.Error {
@@ -91,8 +91,9 @@ func (p *peer) readHistory(r *request, s host.Source,
 	})
 }
 
-// readLater answers a request with what is read of a log. That it is read counts until the answer
-// is written, so that few results of an account are in memory at once, whoever takes none.
+// readLater answers a request with the result of reading a log. Until the answer is written it
+// counts as being read, which bounds the results of an account in memory, even if peers do not
+// read.
 func (p *peer) readLater(r *request,
 	read func(*host.Work) (json.RawMessage, *ahp.Error),
 ) *ahp.Error {
@@ -103,8 +104,8 @@ func (p *peer) readLater(r *request,
 	}
 	p.background.Go(func() {
 		release, err := p.conn.WaitReading(p.ctx)
-		// over lets the next one begin: before the answer is sent, so that whoever waits for that
-		// is not refused.
+		// over admits the next one, before the answer is sent: a peer that waits for the answer
+		// must not be refused.
 		over := sync.OnceFunc(func() {
 			p.histories.Add(-1)
 			if err == nil {
@@ -184,20 +185,19 @@ func (p *peer) recordings(r *request) *ahp.Error {
 	return e
 }
 
-// outlineEvery is how far apart the pieces of output in an outline are. Nobody who moves in it
-// sees a shorter time.
+// outlineEvery is the least time between pieces of output in an outline: finer steps are not seen.
 const outlineEvery = 100 * time.Millisecond
 
-// historyAnswer is the answer to a termhost/history that is being made.
+// historyAnswer is an answer to termhost/history in the making.
 type historyAnswer struct {
 	*historyParams
 	result historyResult
-	left   int       // how much may be added, in bytes
+	left   int       // bytes that may be added
 	last   int64     // the position of the last item
-	nth    int       // how many items of that position there were before it
-	drawn  time.Time // when the last output came that is in an outline
+	nth    int       // number of items at that position before it
+	drawn  time.Time // time of the last output in the outline
 
-	omitted *historyItem // output that came later, and is not in it
+	omitted *historyItem // later output, which is not in it
 }
 
 // answer reads what the params ask for.

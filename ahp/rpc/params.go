@@ -8,8 +8,7 @@ type field struct {
 	there bool
 }
 
-// require returns the refusal of a request in which one of the fields is missing; nil: they are all
-// there.
+// require refuses a request that lacks one of the fields; nil: all are there.
 func require(fields ...field) *ahp.Error {
 	for _, f := range fields {
 		if !f.there {

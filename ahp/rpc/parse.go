@@ -11,16 +11,15 @@ import (
 	"termhost/ahp"
 )
 
-// request is a request or notification whose outer form is right.
+// request is a well-formed request or notification.
 type request struct {
 	id     []byte // nil: a notification
 	method string
 	params json.RawMessage
 }
 
-// parse takes a message apart, of which the request's params are a part. For a response it returns
-// nil and no error. Beside an error it returns a request if the id is known that the error is
-// about.
+// parse takes a message apart; the request's params are a part of it. For a response it returns nil
+// and no error. With an error it returns a request if the id of the bad message is known.
 func parse(msg []byte) (*request, *ahp.Error) {
 	var version, method, answer []byte
 	var r request
@@ -29,7 +28,7 @@ func parse(msg []byte) (*request, *ahp.Error) {
 		case "jsonrpc":
 			version = value
 		case "id":
-			r.id = bytes.Clone(value) // an answer that waits keeps it, and not the message
+			r.id = bytes.Clone(value) // a waiting answer keeps it, but not the message
 		case "method":
 			method = value
 		case "params":
@@ -63,7 +62,7 @@ func parse(msg []byte) (*request, *ahp.Error) {
 
 func invalid(reason string) *ahp.Error { return ahp.NewError(ahp.CodeInvalidRequest, reason) }
 
-// isText reports whether a value is a string, and sets text to it.
+// isText reports whether a value is a string, and stores it in text.
 func isText(value []byte, text *string) bool {
 	if len(value) == 0 || value[0] != '"' {
 		return false
@@ -73,8 +72,8 @@ func isText(value []byte, text *string) bool {
 	return err == nil
 }
 
-// salvage finds the id of a message that scan has refused, so that the answer can name it. nil: the
-// message has none, or more than one.
+// salvage finds the id of a message that scan has refused, so that the answer can name it; nil:
+// there is none, or more than one.
 func salvage(msg []byte) *request {
 	var id []byte
 	n := 0
@@ -92,11 +91,11 @@ func salvage(msg []byte) *request {
 	return &request{id: bytes.Clone(id)}
 }
 
-// maxID bounds an id, in bytes: the answer repeats it.
+// maxID bounds an id, in bytes, because the answer repeats it.
 const maxID = 256
 
-// isID reports whether raw may be the id of a request (JSON-RPC 2.0 section 4). null
-// may not: the answer to it would look like one to a message without an id.
+// isID reports whether raw may be the id of a request (JSON-RPC 2.0 section 4). null may not: its
+// answer would look like one to a message without an id.
 func isID(raw json.RawMessage) bool {
 	return len(raw) <= maxID && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }

@@ -8,8 +8,7 @@ import (
 	"termhost/authz/admit"
 )
 
-// rateLimit bounds how fast messages are read. As many as it allows in a second may come all at
-// once.
+// rateLimit bounds how fast messages are read. Its burst is what it allows in a second.
 type rateLimit struct {
 	rate   int // messages per second; negative: no limit
 	bucket admit.Bucket
@@ -20,11 +19,11 @@ func (l *rateLimit) wait(ctx context.Context) error {
 	return admit.Pause(ctx, l.take(host.MessageParts))
 }
 
-// discount makes the last message count less because it was output by the owner of a
+// discount makes the last message count less because it was output from the owner of a
 // client-executed terminal: see [host.MessageParts].
 func (l *rateLimit) discount() { l.take(-outputDiscount) }
 
-// outputDiscount is how many parts such a message counts less.
+// outputDiscount is how many parts less such a message counts.
 const outputDiscount = host.MessageParts - 1
 
 func (l *rateLimit) take(parts int) time.Duration {

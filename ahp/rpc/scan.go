@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxDepth bounds how deeply a message may nest: AHP's own nest to 8.
+	// maxDepth bounds the nesting of a message: AHP's own nest to 8.
 	maxDepth = 32
 	// maxKeys bounds the keys of one object: the environment of a terminal has some hundred.
 	maxKeys = 1024
@@ -25,22 +25,22 @@ var (
 	errKeys  = fmt.Errorf("an object has more than %d keys", maxKeys)
 )
 
-// maxKeyName is how much of a key's name is repeated, in bytes.
+// maxKeyName bounds, in bytes, how much of a key's name an error repeats.
 const maxKeyName = 64
 
-// duplicateError says that two keys of one object are equal, or differ in case only. Some decoders
-// take either for the same field, while a proxy that has checked the message may have looked at the
-// other one. So such a message is refused.
+// duplicateError refuses two keys of one object that are equal, or differ in case only. Some
+// decoders take either for the same field, so a proxy that has checked the message may have seen
+// the other value.
 type duplicateError struct{ key string }
 
 func (e *duplicateError) Error() string {
 	return fmt.Sprintf("the key %q stands twice in one object, perhaps in another case", e.key)
 }
 
-// scan looks in a message for what this host does not accept: what is no JSON, invalid UTF-8, deep
-// nesting, very many keys, and duplicate ones. Such a message is refused as a whole, and the
-// connection goes on with the next one. It calls member, while the message is an object, with each
-// of its keys, as they are written between quotes, and their values, which are parts of msg.
+// scan refuses what this host does not accept in a message: invalid JSON or UTF-8, deep nesting,
+// very many keys, and duplicate ones. The message is refused as a whole, and the connection
+// continues. While the message is an object, it calls member with each of its keys, as written
+// between the quotes, and their values, which are parts of msg.
 func scan(msg []byte, member func(key, value []byte)) error {
 	if !utf8.Valid(msg) {
 		return errUTF8
@@ -66,7 +66,7 @@ type scanner struct {
 	member func(key, value []byte)
 }
 
-// place is where in a message an object is.
+// place is where an object is in a message.
 type place int
 
 const (
@@ -75,9 +75,8 @@ const (
 	data                  // in the env of a _meta: its keys are data
 )
 
-// in returns the place of an object that is the value of a key. _meta holds parameters that are
-// this host's own. One is env, an object of environment variables, in which http_proxy and
-// HTTP_PROXY are two different keys.
+// in returns the place of the value of a key. _meta holds this host's own parameters. One is env,
+// an object of environment variables, in which http_proxy and HTTP_PROXY are different keys.
 func (p place) in(key []byte) place {
 	switch {
 	case p == protocol && bytes.EqualFold(key, []byte("_meta")):
@@ -121,7 +120,7 @@ func (s *scanner) value(depth int, at place) error {
 	return nil
 }
 
-// object reads an object whose brace has been read.
+// object reads an object after its brace.
 func (s *scanner) object(depth int, at place) error {
 	keys := keySet{data: at == data}
 	for n := 0; s.PeekKind() == '"'; n++ {
@@ -129,7 +128,7 @@ func (s *scanner) object(depth int, at place) error {
 		if _, err := s.ReadToken(); err != nil {
 			return errJSON
 		}
-		key := s.msg[before:s.InputOffset()] // with a comma and space before it
+		key := s.msg[before:s.InputOffset()] // with the comma and space before it
 		key = key[bytes.IndexByte(key, '"')+1 : len(key)-1]
 		if n == maxKeys {
 			return errKeys
@@ -147,13 +146,13 @@ func (s *scanner) object(depth int, at place) error {
 			s.member(name, bytes.TrimLeft(value, ": \t\r\n"))
 		}
 	}
-	if _, err := s.ReadToken(); err != nil { // the brace, or what is wrong
+	if _, err := s.ReadToken(); err != nil { // the brace, or an error
 		return errJSON
 	}
 	return nil
 }
 
-// unescape returns the key that stands as key between quotes in JSON.
+// unescape returns the key whose JSON, without quotes, is key.
 func unescape(key []byte) []byte {
 	if bytes.IndexByte(key, '\\') < 0 {
 		return key

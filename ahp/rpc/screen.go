@@ -12,13 +12,13 @@ import (
 // The bounds of what a terminal has shown.
 const (
 	maxScrollback = 10_000  // of termhost/screen, in lines
-	linesBytes    = 1 << 20 // about how long the lines of an answer are
+	linesBytes    = 1 << 20 // approximate size of the lines of an answer
 	lineBytes     = 64 << 10
 	linesAtOnce   = 100
 	mostFound     = 10_000 // lines in an answer of termhost/find
 )
 
-// moment is where in a history what is asked for was shown. Without a position, that is its end.
+// moment is a place in a history. Without a position, it is the end.
 type moment struct {
 	At    *int64 `json:"at"`
 	Items int    `json:"items"`
@@ -58,8 +58,8 @@ func (p *peer) screen(r *request) *ahp.Error {
 	})
 }
 
-// linesResult is what the answers of termhost/lines and termhost/find begin with: the place whose
-// lines they are of, and how many there are.
+// linesResult begins the answers of termhost/lines and termhost/find: the place, and how many lines
+// there are at it.
 type linesResult struct {
 	history.Place
 	Total     int  `json:"total"`
@@ -96,7 +96,7 @@ func (p *peer) lines(r *request) *ahp.Error {
 	})
 }
 
-// linesOf returns lines, as many as an answer may have.
+// linesOf returns as many lines as an answer may have.
 func linesOf(s *history.Shown, from, count int) []string {
 	lines, left := []string{}, linesBytes
 	for end := min(from+count, s.Lines()); from < end && left > 0; {
@@ -113,7 +113,7 @@ func linesOf(s *history.Shown, from, count int) []string {
 	return lines
 }
 
-// cutLine cuts a line that is too long. CAN ends the sequence that it may be cut in.
+// cutLine cuts a line that is too long. CAN ends a sequence that is cut.
 func cutLine(line string) string {
 	if len(line) <= lineBytes {
 		return line

@@ -20,12 +20,12 @@ import (
 type Options struct {
 	// MaxSubscriptions bounds the channels that are followed; default 1000.
 	MaxSubscriptions int
-	// RequestsPerSecond bounds the messages that are read, on average; default
-	// 1000; negative: no limit. More are not refused but read later.
+	// RequestsPerSecond bounds the messages that are read, on average; default 1000; negative: no
+	// limit. Excess messages are not refused but read later.
 	RequestsPerSecond int
 	// InitializeWait is how long a peer may take to initialize or reconnect; default 20 s.
 	InitializeWait time.Duration
-	// Log gets what went wrong, never payloads; nil: it is dropped.
+	// Log gets errors, never payloads; nil: none are logged.
 	Log *slog.Logger
 	// Extend, if not nil, gives a connection methods beside AHP's.
 	Extend func(*host.Conn) Extension
@@ -34,7 +34,7 @@ type Options struct {
 const (
 	defaultSubscriptions = 1000
 	defaultRequests      = 1000
-	// defaultWait is many round trips on the slowest of lines.
+	// defaultWait is many round trips on the slowest line.
 	defaultWait = 20 * time.Second
 )
 
@@ -50,7 +50,7 @@ type peer struct {
 
 	initialized func() // called when the peer has initialized or reconnected
 
-	closing error // set by a request after whose answer the connection ends
+	closing error // set by a request whose answer ends the connection
 
 	extension Extension    // nil: none
 	waits     atomic.Int64 // requests of the extension that are waiting
@@ -59,12 +59,11 @@ type peer struct {
 	histories     atomic.Int64 // requests termhost/history and termhost/log that are read
 
 	background sync.WaitGroup // requests that are answered later
-	disposals  chan struct{}  // holds one for each disposal that is going on
+	disposals  chan struct{}  // has an element for each running disposal
 }
 
-// Serve answers the peer until the transport or the connection's context ends,
-// then closes the transport. It returns nil if the peer ended the connection
-// normally, and otherwise why it ended.
+// Serve answers the peer until the transport or the connection's context ends, then closes the
+// transport. It returns nil if the peer ended the connection normally, else why it ended.
 func Serve(t transport.Transport, c *host.Conn, o Options) error {
 	if o.MaxSubscriptions <= 0 {
 		o.MaxSubscriptions = defaultSubscriptions
@@ -105,7 +104,7 @@ func Serve(t transport.Transport, c *host.Conn, o Options) error {
 		cancel(p.writeLoop())
 	}()
 	closed := make(chan struct{})
-	// Nobody has to wait for ctx: that would cost an idle peer a third goroutine.
+	// No goroutine waits for ctx: that would cost an idle peer a third one.
 	context.AfterFunc(ctx, func() {
 		defer close(closed)
 		t.Close(reasonOf(context.Cause(ctx)))
@@ -120,7 +119,7 @@ func Serve(t transport.Transport, c *host.Conn, o Options) error {
 	return nil
 }
 
-// reasonOf returns what the peer is told.
+// reasonOf returns what the peer may read of an error.
 func reasonOf(err error) string {
 	if err == nil || errors.Is(err, io.EOF) {
 		return transport.Goodbye
@@ -138,8 +137,8 @@ func (p *peer) contain(err *error) {
 	}
 }
 
-// logPanic logs where a panic happened, and not its value, which may contain what
-// the peer has sent.
+// logPanic logs where a panic happened, but not its value, which may contain what the peer has
+// sent.
 func (p *peer) logPanic(v any) {
 	p.log.Error("panic in a connection", "kind", fmt.Sprintf("%T", v),
 		"stack", string(debug.Stack()))
@@ -171,8 +170,8 @@ func (p *peer) readLoop() (err error) {
 	}
 }
 
-// waitToRead returns when the peer's next message may be read: when there is room
-// for the answer, and the peer is within its rates.
+// waitToRead waits until the peer's next message may be read: there is room for the answer, and the
+// peer is within its rates.
 func (p *peer) waitToRead() error {
 	if err := p.conn.Subscriber().WaitRoom(p.ctx); err != nil {
 		return err
@@ -188,16 +187,16 @@ func (p *peer) waitToRead() error {
 	return p.conn.WaitOutput(p.ctx)
 }
 
-// lastRequestsWait is how long the requests of a peer that sends no more may take. A
-// disposal needs its two seconds of grace and little more. A wait for a program can
-// take for ever, and the peer may have gone.
+// lastRequestsWait is how long open requests may take after the peer has closed its sending side. A
+// disposal needs its two seconds of grace and little more. A wait for a program can take for ever,
+// and the peer may have gone.
 const lastRequestsWait = 10 * time.Second
 
-// answerTheRest waits for the requests that are not answered yet, after the peer has
-// sent all that it will. It returns why the connection then ends.
+// answerTheRest waits for the open requests of a peer that sends no more. It returns why the
+// connection then ends.
 func (p *peer) answerTheRest(end error) error {
 	done := make(chan struct{})
-	go func() { // Serve waits for the same, so that this ends before it
+	go func() { // Serve waits for these too, so this ends before it
 		defer close(done)
 		p.background.Wait()
 	}()
@@ -211,8 +210,8 @@ func (p *peer) answerTheRest(end error) error {
 	return p.flush(end)
 }
 
-// flushWait is how long a peer may take to read the rest, once the connection only
-// waits for that: 8 MiB, the most that a reconnect is answered with, at 110 kbit/s.
+// flushWait is how long a peer may take to read the rest when only that is left: 8 MiB, the largest
+// answer to reconnect, at 110 kbit/s.
 const flushWait = 10 * time.Minute
 
 // errUnread ends a connection whose peer does not read the rest.

@@ -12,15 +12,15 @@ import (
 	"termhost/ahp/host"
 )
 
-// maxTerminalWaits is how many termhost/wait one peer may have waiting; more are refused. Each
-// keeps a regular expression, some 100 KiB at most, and a goroutine.
+// maxTerminalWaits bounds the termhost/wait of one peer; more are refused. Each keeps a regular
+// expression, some 100 KiB at most, and a goroutine.
 const maxTerminalWaits = 256
 
 // waitParams are those of termhost/wait.
 type waitParams struct {
 	Channel string `json:"channel"`
 	For     *struct {
-		Exit    bool     `json:"exit"` // said or not: the end of the terminal ends every wait
+		Exit    bool     `json:"exit"` // redundant: the end of the terminal ends every wait
 		Command bool     `json:"command"`
 		Match   *string  `json:"match"`
 		IdleMs  *float64 `json:"idleMs"`
@@ -38,8 +38,8 @@ type waitResult struct {
 	Waiting  host.Waiting    `json:"waiting,omitempty"`
 }
 
-// wait answers termhost/wait when one of its conditions holds. What the peer asks for next, such as
-// to type something, comes after the wait has begun.
+// wait answers termhost/wait when one of its conditions holds. The wait has begun before the peer's
+// next request, such as to type something, is handled.
 func (p *peer) wait(r *request) *ahp.Error {
 	var params waitParams
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
@@ -64,8 +64,8 @@ func (p *peer) wait(r *request) *ahp.Error {
 	return nil
 }
 
-// waited returns how a wait has ended. An error is that somebody has ended it: the connection's
-// view of the terminal, or the connection.
+// waited returns the result of a wait. It fails if the connection, or its view of the terminal, has
+// ended.
 func (p *peer) waited(ctx context.Context, pending *host.PendingWait) (
 	json.RawMessage, *ahp.Error,
 ) {
@@ -81,7 +81,7 @@ func (p *peer) waited(ctx context.Context, pending *host.PendingWait) (
 		Line: got.Line, Waiting: got.Waiting}), nil
 }
 
-// waitFor returns what is waited for, or which param is wrong.
+// waitFor returns the conditions, or which param is wrong.
 func (w *waitParams) waitFor() (f host.WaitFor, e *ahp.Error) {
 	if e := require(field{"channel", w.Channel != ""}, field{"for", w.For != nil}); e != nil {
 		return f, e

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// pullBytes is how much output the writer takes at a time: enough to make
-	// large frames of, and little enough to hold.
+	// pullBytes is how much output the writer takes at a time: enough for large frames, and little
+	// enough to hold.
 	pullBytes = 256 << 10
 
 	// A writer that has had nothing to write for quietTime keeps a buffer of at
@@ -24,7 +24,7 @@ const (
 	quietTime  = time.Second
 )
 
-// writeLoop writes what there is to write, in order, until the context ends.
+// writeLoop writes all items in order until the context ends.
 func (p *peer) writeLoop() (err error) {
 	defer p.contain(&err)
 	sub := p.conn.Subscriber()
@@ -60,7 +60,7 @@ func (p *peer) writeLoop() (err error) {
 }
 
 // write writes an item, and returns the buffer for the next one. A large answer stays in memory
-// while the peer takes it; so few of an account are written at once.
+// until the peer has read it, so only few of an account are written at once.
 func (p *peer) write(buf []byte, it store.Item) ([]byte, error) {
 	if it.Large {
 		release, err := p.conn.WaitLarge(p.ctx)
@@ -101,7 +101,7 @@ func (p *peer) encode(buf []byte, it store.Item) []byte {
 	return append(buf, '}')
 }
 
-// respond answers a request; result appends the result as JSON, and keeps little in memory.
+// respond answers a request; result appends the result as JSON, and should keep little in memory.
 func (p *peer) respond(id []byte, result func(dst []byte) []byte) {
 	p.conn.Subscriber().Post(func(dst []byte) []byte {
 		return append(result(append(appendHead(dst, id), `,"result":`...)), '}')
@@ -113,17 +113,17 @@ func appendResult(dst, id, result []byte) []byte {
 	return append(append(dst, result...), '}')
 }
 
-// refuse answers with an error; id is nil if it is not known.
+// refuse answers with an error; a nil id is unknown.
 func (p *peer) refuse(id []byte, e *ahp.Error) {
 	p.conn.Subscriber().Post(func(dst []byte) []byte { return appendError(dst, id, e) }, 0)
 }
 
-// work does what a request asks for and returns the result, as JSON.
+// work handles a request and returns the result as JSON.
 type work func() (result json.RawMessage, e *ahp.Error)
 
-// answerLater answers a request with what do returns. do runs on a goroutine of its
-// own, so that further messages are answered meanwhile. done is called when that is done, before
-// the peer can know of it: it may ask for the next thing at once.
+// answerLater answers a request with the result of do, which runs on its own goroutine while
+// further messages are handled. done is called before the peer can read the answer: it may send its
+// next request at once.
 func (p *peer) answerLater(id []byte, do work, done func()) {
 	p.background.Go(func() {
 		result, e := p.contained(do)
@@ -148,10 +148,10 @@ func (p *peer) contained(do work) (result json.RawMessage, e *ahp.Error) {
 	return do()
 }
 
-// snapshots answers a request whose result holds snapshots, or what a reconnecting peer
-// missed. The answer takes its place in the order before take subscribes, and the writer
-// stops there until take has returned. So all that the result does not contain follows
-// the answer. channels is how many it may be about.
+// snapshots answers a request whose result holds snapshots, or what a reconnecting peer missed. The
+// answer takes its place in the order before take subscribes, and the writer stops there until take
+// has returned. So all that the result does not contain follows the answer. channels is the most it
+// may be about.
 func (p *peer) snapshots(id []byte, channels int,
 	take func() (result func(dst []byte) []byte, e *ahp.Error)) {
 	var result func(dst []byte) []byte
@@ -186,7 +186,7 @@ func appendError(dst, id []byte, e *ahp.Error) []byte {
 	return append(dst, "}}"...)
 }
 
-// appendHead appends the beginning of a response, up to its id.
+// appendHead appends a response up to and including its id.
 func appendHead(dst, id []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	if id == nil {

@@ -19,7 +19,7 @@ func (c *Channel) lostLocked(index int64, e *Entry) {
 	}
 }
 
-// answerLostLocked answers e, which the reader will not get, if its client dispatched it.
+// answerLostLocked answers e, which the reader will not read, if its client dispatched it.
 func (sub *Subscriber) answerLostLocked(e *Entry) {
 	if sub.dispatchedLocked(e) {
 		sub.pushAnswerLocked(e.answerLocked(sub.store))

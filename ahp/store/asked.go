@@ -2,24 +2,24 @@ package store
 
 import "termhost/ahp"
 
-// Asked says that others ask for a terminal's keyboard than before. Who they are is looked up when
-// it is written. Subscribers that have asked for it read it as an action among the others. It is
-// not an action of AHP, changes no state and is in no log.
+// Asked says that the list of those who ask for a terminal's keyboard has changed. The list is
+// looked up when the message is written. Subscribers that want it read it as an action among the
+// others. It is not an action of AHP, changes no state and is in no log.
 type Asked struct {
-	By string // who asks now, for people; "": nobody does, or did before
+	By string // display name of who has just asked; "": nobody has
 }
 
-// Type returns its name in the host's own log. It has none on the wire.
+// Type returns the action's name inside the host. It has none on the wire.
 func (Asked) Type() string { return "termhost/asked" }
 
-// WantAsked has a subscriber get every [Asked].
+// WantAsked subscribes to every [Asked].
 func (sub *Subscriber) WantAsked() {
 	sub.store.mu.Lock()
 	defer sub.store.mu.Unlock()
 	sub.asked = true
 }
 
-// TellAsked gives an [Asked] about c to a client, if it gets such and follows c or the root.
+// TellAsked sends an [Asked] about c to a client, if it wants them and follows c or the root.
 func (c *Channel) TellAsked(client, by string) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
@@ -28,15 +28,15 @@ func (c *Channel) TellAsked(client, by string) {
 	}
 }
 
-// TellsAsked reports whether TellAsked reaches a client.
+// TellsAsked reports whether TellAsked would reach a client.
 func (c *Channel) TellsAsked(client string) bool {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	return c.wantsAskedLocked(client) != nil
 }
 
-// wantsAskedLocked returns the subscriber of a client that gets every [Asked] about c; nil: there
-// is none. Nobody has the clientId "".
+// wantsAskedLocked returns the subscriber of a client that gets every [Asked] about c, or nil.
+// Nobody has the clientId "".
 func (c *Channel) wantsAskedLocked(client string) *Subscriber {
 	if client == "" {
 		return nil
@@ -51,14 +51,14 @@ func (c *Channel) wantsAskedLocked(client string) *Subscriber {
 	return nil
 }
 
-// TellAsked gives an [Asked] to one subscriber, if it gets such.
+// TellAsked sends an [Asked] to one subscriber, if it wants them.
 func (sub *Subscriber) TellAsked(c *Channel, by string) {
 	sub.store.mu.Lock()
 	defer sub.store.mu.Unlock()
 	sub.tellAskedLocked(c, by)
 }
 
-// tellAskedLocked replaces the one that waits.
+// tellAskedLocked replaces the unread one.
 func (sub *Subscriber) tellAskedLocked(c *Channel, by string) {
 	if !sub.asked {
 		return

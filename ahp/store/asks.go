@@ -6,15 +6,15 @@ import (
 	"termhost/ahp"
 )
 
-// Asks says that agents want to type other things into a terminal than before. What that is is
-// looked up when it is written. Subscribers that have asked for it read it as an action among the
+// Asks says that the list of what agents want to type into a terminal has changed. The list is
+// looked up when the message is written. Subscribers that want it read it as an action among the
 // others. It is not an action of AHP, changes no state that others see, and is in no log.
 type Asks struct{}
 
-// Type returns its name in the host's own log. It has none on the wire.
+// Type returns the action's name inside the host. It has none on the wire.
 func (Asks) Type() string { return ahp.MethodAsks }
 
-// AsksReader says which asks somebody may read. The zero value reads none.
+// AsksReader is which asks a subscriber may read. The zero value reads none.
 type AsksReader struct {
 	All bool
 	// Asker: those of the principal of this ID; "": of nobody.
@@ -40,22 +40,22 @@ func (r AsksReader) Of(list []ahp.TerminalAsk) []ahp.TerminalAsk {
 	return own
 }
 
-// ReadAsks says what a subscriber reads of asks. It is called before anything is subscribed to.
+// ReadAsks sets which asks the subscriber may read. Call it before anything is subscribed to.
 func (sub *Subscriber) ReadAsks(r AsksReader) {
 	sub.store.mu.Lock()
 	defer sub.store.mu.Unlock()
 	sub.reads = r
 }
 
-// WantAsks has a subscriber get every [Asks] about what it subscribes to and may read.
+// WantAsks subscribes to every [Asks] about the subscriber's channels that it may read.
 func (sub *Subscriber) WantAsks() {
 	sub.store.mu.Lock()
 	defer sub.store.mu.Unlock()
 	sub.asks = true
 }
 
-// SetAsks replaces the asks of a terminal's state and tells those of its subscribers for whom that
-// changes anything. The list must not be modified afterwards.
+// SetAsks replaces the asks of a terminal's state, and tells the subscribers for whom anything
+// changes. The list must not be modified afterwards.
 func (c *Channel) SetAsks(list []ahp.TerminalAsk) {
 	s := c.store
 	s.mu.Lock()
@@ -72,7 +72,7 @@ func (c *Channel) SetAsks(list []ahp.TerminalAsk) {
 	}
 }
 
-// sameAsk compares what can differ: an ask of one name changes in nothing else.
+// sameAsk compares what can differ: an ask's other fields never change.
 func sameAsk(a, b ahp.TerminalAsk) bool { return a.Ask == b.Ask && a.All == b.All }
 
 // Asks returns those of a terminal's asks that r may read. The list must not be modified.
@@ -83,8 +83,8 @@ func (c *Channel) Asks(r AsksReader) []ahp.TerminalAsk {
 	return r.Of(c.state.Asks)
 }
 
-// TellAsks gives an [Asks] to a subscriber that has begun to read c, if it gets such and there are
-// asks that it may read. again: its client may know of earlier ones, so it is told of none, too.
+// TellAsks sends an [Asks] to a subscriber that has begun to read c, if it wants them and may read
+// one. again: its client may know of earlier ones, so it is also told that there are none.
 func (sub *Subscriber) TellAsks(c *Channel, again bool) {
 	s := sub.store
 	s.mu.Lock()
@@ -97,7 +97,7 @@ func (sub *Subscriber) TellAsks(c *Channel, again bool) {
 	}
 }
 
-// tellAsksLocked replaces the one that waits.
+// tellAsksLocked replaces the unread one.
 func (sub *Subscriber) tellAsksLocked(c *Channel) {
 	if !sub.asks {
 		return

@@ -6,9 +6,9 @@ import (
 	"termhost/ahp"
 )
 
-// AddRoot returns another root channel, for readers who see only the given terminals. Its list has
-// those of them that the root's list has, and it gets an action only when that changes, so that it
-// does not tell of the others. [Channel.Remove] ends it.
+// AddRoot returns another root channel, for readers who see only the given terminals. Its list is
+// the part of the root's list that they see. It gets an action only when that changes, which
+// reveals nothing of the others. [Channel.Remove] ends it.
 func (s *Store) AddRoot(within []*Channel) *Channel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -22,7 +22,7 @@ func (s *Store) AddRoot(within []*Channel) *Channel {
 	return c
 }
 
-// inListLocked returns the listed terminals that the readers of such a root channel see.
+// inListLocked returns the listed terminals that the channel's readers see.
 func (c *Channel) inListLocked() (list []*Channel) {
 	for _, t := range c.store.listed {
 		if slices.Contains(c.within, t) {
@@ -32,7 +32,7 @@ func (c *Channel) inListLocked() (list []*Channel) {
 	return list
 }
 
-// publishLocked appends root/terminalsChanged if the list has changed for these readers.
+// publishLocked appends root/terminalsChanged if that list has changed.
 func (c *Channel) publishLocked() {
 	list := c.store.infosLocked(c.inListLocked())
 	if slices.EqualFunc(list, c.rootState.Terminals, sameInfo) {
@@ -49,7 +49,7 @@ func sameInfo(a, b ahp.TerminalInfo) bool {
 	return sameCode && a == b
 }
 
-// removeRootLocked forgets a root channel of AddRoot's.
+// removeRootLocked removes a root channel of AddRoot's.
 func (s *Store) removeRootLocked(c *Channel) {
 	s.roots = slices.DeleteFunc(s.roots, func(other *Channel) bool { return other == c })
 }

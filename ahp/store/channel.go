@@ -8,9 +8,9 @@ import (
 
 // Channel is the state and the log of the root or of one terminal.
 //
-// A terminal's content is trimmed from its head at checkpoints: places where the output may
-// be cut, because the checkpoint's preamble says what a fresh terminal must be told in place
-// of what is cut. Whoever appends output makes checkpoints when it is asked to.
+// A terminal's content is trimmed from its head at checkpoints: places where the output may be cut,
+// because the checkpoint's preamble brings a fresh terminal into the state that the cut output did.
+// The writer of output makes checkpoints when asked to.
 type Channel struct {
 	store *Store
 	uri   string
@@ -41,9 +41,8 @@ func (c *Channel) LogBytes() int {
 	return c.store.logBytes
 }
 
-// Append applies an action, which must not be modified afterwards, and returns its
-// serverSeq, or 0 if the channel has been removed. origin may be nil. The root takes no
-// other action than root/terminalsChanged.
+// Append applies an action, which must not be modified afterwards, and returns its serverSeq, or 0
+// if the channel has been removed. origin may be nil. The root accepts root/terminalsChanged only.
 func (c *Channel) Append(a ahp.Action, origin *ahp.Origin) uint64 {
 	s := c.store
 	s.mu.Lock()
@@ -76,10 +75,9 @@ func (c *Channel) AppendData(p []byte) (checkpoint bool) {
 	return c.checkpointDueLocked()
 }
 
-// Echo shows the owner of a client-executed terminal, and nobody else, the action by which
-// it added output. The state contains that output already, as terminal/data. Like the rest
-// of the log, the echo is replayed to an owner that reconnects, once. a must not be
-// modified afterwards.
+// Echo sends the owner of a client-executed terminal, and nobody else, the action by which it added
+// output. The state contains that output already, as terminal/data. Like the rest of the log, the
+// echo is replayed once to an owner that reconnects. a must not be modified afterwards.
 func (c *Channel) Echo(a ahp.TerminalOutput, origin *ahp.Origin) {
 	s := c.store
 	s.mu.Lock()
@@ -92,8 +90,8 @@ func (c *Channel) Echo(a ahp.TerminalOutput, origin *ahp.Origin) {
 	c.logLocked(e)
 }
 
-// CheckpointDue returns what [Channel.AppendData] does. Call it after appending commands:
-// they take room as well, even without output.
+// CheckpointDue returns what [Channel.AppendData] does. Call it after appending commands, which
+// count as well, even without output.
 func (c *Channel) CheckpointDue() bool {
 	s := c.store
 	s.mu.Lock()
@@ -105,8 +103,8 @@ func (c *Channel) checkpointDueLocked() bool {
 	return !c.closed && c.content.sinceCheckpoint >= c.store.chunkBytes()*3/4
 }
 
-// Checkpoint says that the content may be cut at its present end, if preamble then takes
-// the place of what is cut. preamble must not be modified afterwards.
+// Checkpoint makes the present end of the content a place where it may be cut; preamble then
+// replaces what is cut. preamble must not be modified afterwards.
 func (c *Channel) Checkpoint(preamble []byte) {
 	s := c.store
 	s.mu.Lock()
@@ -116,8 +114,8 @@ func (c *Channel) Checkpoint(preamble []byte) {
 	}
 }
 
-// Terminal returns a copy of a terminal's state and the serverSeq that it is of. It must
-// not be called on the root.
+// Terminal returns a copy of a terminal's state and its serverSeq. It must not be called on the
+// root.
 func (c *Channel) Terminal() (ahp.TerminalState, uint64) {
 	s := c.store
 	s.mu.Lock()
@@ -125,8 +123,8 @@ func (c *Channel) Terminal() (ahp.TerminalState, uint64) {
 	return c.state.Clone(), s.seq
 }
 
-// Trimmed reports whether the beginning of a terminal's content has been cut off to keep within the
-// bound, since it was cleared.
+// Trimmed reports whether the beginning of a terminal's content has been trimmed since it was
+// cleared.
 func (c *Channel) Trimmed() bool {
 	s := c.store
 	s.mu.Lock()
@@ -134,9 +132,8 @@ func (c *Channel) Trimmed() bool {
 	return c.content.trimmed
 }
 
-// Retire takes a terminal out of the root's list, from the next [Store.PublishTerminals]
-// on, and frees its URI for another one. Its subscribers go on reading until
-// [Channel.Remove].
+// Retire removes a terminal from the root's list with the next [Store.PublishTerminals], and frees
+// its URI. Its subscribers can read on until [Channel.Remove].
 func (c *Channel) Retire() {
 	s := c.store
 	s.mu.Lock()
@@ -154,8 +151,8 @@ func (c *Channel) retireLocked() {
 	}
 }
 
-// Remove takes the channel out of the store. Its subscribers read the rest of the log and
-// are released at its end.
+// Remove removes the channel from the store. Its subscribers read the rest of the log and are
+// released at its end.
 func (c *Channel) Remove() {
 	s := c.store
 	s.mu.Lock()
@@ -171,8 +168,8 @@ func (c *Channel) Remove() {
 	}
 }
 
-// appendLocked makes every change of a channel's state. reduced is e's action, except that
-// the output in it may have room to grow in place.
+// appendLocked makes every change of a channel's state. reduced is e's action, but the output in it
+// may have room to grow in place.
 func (c *Channel) appendLocked(e *Entry, reduced ahp.Action) uint64 {
 	if c.state != nil {
 		c.content.apply(c.state, reduced, c.store.contentBytes)

@@ -7,10 +7,9 @@ import (
 	"termhost/ahp"
 )
 
-// Clipboard is what a program asks its viewer to put on the clipboard: a whole OSC 52 write
-// (xterm ctlseqs, "Operating System Commands"). Raw subscribers, and those that have asked
-// for it, read it as an action among the others. It is not an action of AHP, changes no
-// state and is in no log.
+// Clipboard is a program's request to set the viewer's clipboard: a whole OSC 52 write (xterm
+// ctlseqs, "Operating System Commands"). Raw subscribers, and others that want it, read it as an
+// action among the others. It is not an action of AHP, changes no state and is in no log.
 type Clipboard struct{ Sequence []byte }
 
 // Type returns its name in the host's own log. It has none on the wire.
@@ -20,15 +19,15 @@ func (Clipboard) Type() string { return "termhost/clipboard" }
 // the primary and secondary selection, and programs set two of them at a time.
 const maxSelections = 3
 
-// WantClipboards has a subscriber that is not raw get every [Clipboard], too.
+// WantClipboards has a subscriber that is not raw get every [Clipboard].
 func (sub *Subscriber) WantClipboards() {
 	sub.store.mu.Lock()
 	defer sub.store.mu.Unlock()
 	sub.clipboards = true
 }
 
-// SetClipboard gives p, which is copied, to the subscribers that read c now and get such. It
-// replaces what waits for the same selection, as it would on the viewer's clipboard.
+// SetClipboard sends p, which is copied, to the subscribers that read c now and get clipboards. It
+// replaces an unread one for the same selection, as it would on the viewer's clipboard.
 func (c *Channel) SetClipboard(p []byte) {
 	s := c.store
 	s.mu.Lock()
@@ -69,23 +68,23 @@ func selection(seq []byte) string {
 	return pc
 }
 
-// Parts returns which selection is set, such as "c", and to what, in base64: Pc and Pd of
-// ESC ] 52 ; Pc ; Pd.
+// Parts returns the selection, such as "c", and its new content in base64: Pc and Pd of ESC ] 52 ;
+// Pc ; Pd.
 func (c Clipboard) Parts() (pc, pd string) {
 	_, rest, _ := bytes.Cut(c.Sequence, []byte{';'})
 	of, data, _ := bytes.Cut(rest, []byte{';'})
 	return string(of), string(bytes.TrimRight(data, "\a\x1b\\\x9c"))
 }
 
-// Notification is a desktop notification that a program asks its viewer for: a whole OSC 9 or
-// OSC 777 sequence. Like a [Clipboard] it is for raw subscribers only and is not kept.
+// Notification is a program's desktop notification: a whole OSC 9 or OSC 777 sequence. Like a
+// [Clipboard] it is not kept, and only raw subscribers get it.
 type Notification struct{ Sequence []byte }
 
 // Type returns its name in the host's own log. It has none on the wire.
 func (Notification) Type() string { return "termhost/notification" }
 
-// Notify gives p, which is copied, to the raw subscribers that read c now. It replaces one that
-// still waits.
+// Notify sends p, which is copied, to the raw subscribers that read c now. It replaces an unread
+// one.
 func (c *Channel) Notify(p []byte) {
 	s := c.store
 	s.mu.Lock()
@@ -100,7 +99,7 @@ func (c *Channel) Notify(p []byte) {
 	}
 }
 
-// dropNotification drops the notification of c that waits, if one does.
+// dropNotification drops the unread notification of c, if there is one.
 func (o *outbox) dropNotification(c *Channel) {
 	o.drop(c, func(a ahp.Action) bool {
 		_, ok := a.(Notification)
@@ -108,7 +107,7 @@ func (o *outbox) dropNotification(c *Channel) {
 	})
 }
 
-// drop drops the first message about c that which selects, if there is one.
+// drop drops the first message about c for which which is true, if there is one.
 func (o *outbox) drop(c *Channel, which func(ahp.Action) bool) {
 	for i, it := range o.items {
 		e := it.item.Entry

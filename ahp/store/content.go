@@ -2,16 +2,15 @@ package store
 
 import "termhost/ahp"
 
-// content keeps the output in a terminal's state within a bound. start, end and a
-// checkpoint's at are offsets: they count what all output and commands that there ever were
-// weighed.
+// content keeps the output in a terminal's state within a bound. start, end and a checkpoint's at
+// are offsets: sums of the weights of all output and commands that ever came before.
 type content struct {
 	arena           arena
-	start           int64        // of what is still there
-	end             int64        // of what is still there
-	trimmed         bool         // something has been cut off since the content was cleared
+	start           int64        // of the retained part
+	end             int64        // of the retained part
+	trimmed         bool         // something has been cut since the content was cleared
 	checkpoints     []checkpoint // oldest first
-	sinceCheckpoint int          // what has been added after the newest checkpoint
+	sinceCheckpoint int          // weight added after
 }
 
 // checkpoint is a place where the content may be cut. preamble is what a fresh terminal must
@@ -21,13 +20,13 @@ type checkpoint struct {
 	preamble ahp.Text
 }
 
-// partOverhead is what a part weighs besides the bytes that it carries, so that a million
-// empty commands do not stay for ever.
+// partOverhead is the weight of a part besides its bytes, so that a million empty commands do not
+// stay for ever.
 const partOverhead = 128
 
 func partWeight(p *ahp.Part) int { return partFixed(p) + p.Text.Len() }
 
-// partFixed returns what a part weighs besides its text.
+// partFixed returns the weight of a part without its text.
 func partFixed(p *ahp.Part) int {
 	if p.Command == nil {
 		return partOverhead
@@ -36,7 +35,7 @@ func partFixed(p *ahp.Part) int {
 		len(p.Command.Cwd)
 }
 
-// size returns what the content weighs.
+// size returns the weight of the content.
 func (c *content) size() int { return int(c.end - c.start) }
 
 // apply reduces an action into the state and trims the content if it is then too large.
@@ -61,8 +60,8 @@ func (c *content) apply(st *ahp.TerminalState, a ahp.Action, limit int) {
 	c.trim(st, limit)
 }
 
-// trim cuts at the oldest checkpoint that leaves no more than the limit, or if there is
-// none, at the newest one that leaves something.
+// trim cuts at the oldest checkpoint that leaves no more than the limit, or if there is none, at
+// the newest one that leaves anything.
 func (c *content) trim(st *ahp.TerminalState, limit int) {
 	if c.size() <= limit {
 		return
@@ -104,7 +103,7 @@ func (c *content) cut(st *ahp.TerminalState, cp checkpoint) {
 	c.start -= int64(cp.preamble.Len())
 }
 
-// checkpoint notes that the content may be cut at its present end.
+// checkpoint records that the content may be cut at its present end.
 func (c *content) checkpoint(preamble []byte) {
 	if n := len(c.checkpoints); n > 0 && c.checkpoints[n-1].at == c.end {
 		c.checkpoints = c.checkpoints[:n-1]

@@ -37,16 +37,16 @@ type cursor struct {
 	pos  int64 // of the next entry to read; or fallen, or unstarted
 	done int64 // entries before this one have been written
 
-	// starts are the subscriptions that are still to start the cursor, oldest first; anew
-	// if it has been reading. See [Subscription.Start].
+	// starts are the subscriptions that are still to start the cursor, oldest first; if it has been
+	// reading, it starts anew. See [Subscription.Start].
 	starts []*Subscription
-	// since is the end of the log when the cursor was last subscribed to or made fallen.
-	// If the cursor falls off the log, its client gets answers in place of the echoes from
-	// this index on. Earlier ones have been answered, or the snapshot takes their place.
+	// since is the end of the log when the cursor was last subscribed to or made fallen. If the
+	// cursor falls off the log, its client gets answers in place of the echoes from this index on.
+	// Earlier ones have been answered, or are part of the snapshot.
 	since int64
 
-	// key orders the cursor in sub.ready. It is what keyLocked returned at some time: now
-	// that may return more, but never less.
+	// key orders the cursor in sub.ready. It is an earlier result of keyLocked, which never
+	// decreases.
 	key   uint64
 	index int // in sub.ready, or notReady
 	// fellAt is 0 unless the cursor was found to have fallen off the log.
@@ -58,8 +58,7 @@ const (
 
 	// fallen is the pos of a cursor that must be resynchronised before it reads.
 	fallen = -1
-	// unstarted is the pos of a cursor that does not read before its subscription
-	// starts it.
+	// unstarted is the pos of a cursor whose subscription has not started it.
 	unstarted = -2
 )
 
@@ -94,9 +93,8 @@ func (cur *cursor) wakeLocked() {
 	cur.sub.notify()
 }
 
-// laggingLocked reports whether the cursor fell off its log, or is fallen or unstarted. No
-// cursor falls off the root's log: what is left there is the whole list, and to read that is
-// enough.
+// laggingLocked reports whether the cursor fell off its log, or is fallen or unstarted. No cursor
+// falls off the root's log: its newest entry has the whole list.
 func (cur *cursor) laggingLocked() bool {
 	if cur.pos < cur.ch.log.base && cur.ch.isRoot() && cur.pos != unstarted {
 		cur.pos = cur.ch.log.base
@@ -122,7 +120,7 @@ func (cur *cursor) pendingLocked() bool {
 	return cur.pos < log.end()
 }
 
-// keyLocked returns the serverSeq at which it is the cursor's turn.
+// keyLocked returns the cursor's present key: the serverSeq of what it reads next.
 func (cur *cursor) keyLocked() uint64 {
 	switch {
 	case cur.laggingLocked():
@@ -136,30 +134,29 @@ func (cur *cursor) keyLocked() uint64 {
 	return cur.ch.store.seq
 }
 
-// postponeLocked makes a cursor that fell off its log wait until everything that is in the
-// outbox now has been read.
+// postponeLocked makes a cursor that fell off its log wait until the present outbox has been read.
 func (cur *cursor) postponeLocked() {
 	cur.fellAt = cur.ch.store.seq + 1
 	cur.key = cur.fellAt
 	heap.Fix(&cur.sub.ready, cur.index)
 }
 
-// parkLocked makes a cursor that fell off its log wait for its subscription to start it. The
-// snapshot then takes the place of what it has not read.
+// parkLocked makes a cursor that fell off its log wait for its subscription, whose snapshot
+// replaces what it has not read.
 func (cur *cursor) parkLocked() {
 	cur.unreadyLocked()
 	cur.startLocked(unstarted)
 }
 
-// unreadyLocked takes the cursor out of sub.ready.
+// unreadyLocked removes the cursor from sub.ready.
 func (cur *cursor) unreadyLocked() {
 	if cur.index != notReady {
 		heap.Remove(&cur.sub.ready, cur.index)
 	}
 }
 
-// takeLocked reads entries with a serverSeq below the given one, at least one, until they
-// weigh limit bytes.
+// takeLocked reads at least one entry, and more while their serverSeq is below the given one and
+// they weigh less than limit bytes.
 func (cur *cursor) takeLocked(dst []Item, below uint64, limit int) (items []Item, taken int) {
 	log := &cur.ch.log
 	cur.sub.taken = append(cur.sub.taken, cur)
@@ -179,7 +176,7 @@ func (cur *cursor) takeLocked(dst []Item, below uint64, limit int) (items []Item
 	return dst, taken
 }
 
-// writtenLocked notes that everything that was taken has been written.
+// writtenLocked records that everything that was taken has been written.
 func (cur *cursor) writtenLocked() {
 	if cur.done == cur.pos || cur.pos == unstarted {
 		return // it was taken from twice, or moved since
@@ -235,7 +232,7 @@ func (r *readyCursors) Pop() any {
 	return cur
 }
 
-// second returns a key that no cursor but the first is below.
+// second returns the lowest key of all cursors but the first.
 func (r readyCursors) second() uint64 {
 	key := uint64(math.MaxUint64)
 	for _, cur := range r[min(1, len(r)):min(3, len(r))] {

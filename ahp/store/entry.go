@@ -8,7 +8,7 @@ import (
 	"termhost/ahp"
 )
 
-// Entry is an action at its place in the order of everything. It never changes.
+// Entry is an action with its place in the order of all actions. It never changes.
 type Entry struct {
 	seq       uint64
 	position  int64 // 0 where it is in no channel's log
@@ -17,24 +17,23 @@ type Entry struct {
 	origin    *ahp.Origin
 	rejection string
 
-	// audience says who reads the entry. Unless everybody does, owner is the clientId of
-	// the terminal's owner.
+	// audience is who reads the entry. Unless everybody does, owner is the clientId of the
+	// terminal's owner.
 	owner    string
 	audience audience
 
-	// shared says that more than one reader will need the encoding, which is then kept
-	// in encoded.
+	// shared: more than one reader will need the encoding, which is then kept in encoded.
 	shared  atomic.Bool
 	encoded [ahp.Shapes]atomic.Pointer[[]byte]
 
 	// Guarded by store.mu, and used only while the entry is in its channel's log.
-	before  int64 // what all earlier entries of the log weighed
+	before  int64 // the weight of all earlier entries of the log
 	weight  int   // what the entry counts against the log's bound without its encodings
 	counted int   // what its encodings count against it
 }
 
-// audience is who reads an entry of a client-executed terminal: its owner reads
-// terminal/output, as it sent it, and everybody else the terminal/data that was made of it.
+// audience is who reads an entry of a client-executed terminal: its owner reads terminal/output, as
+// it sent it, and everybody else the terminal/data made from it.
 type audience uint8
 
 const (
@@ -43,20 +42,20 @@ const (
 	ownerOnly
 )
 
-// entryOverhead is what an entry weighs besides the bytes that its action carries.
+// entryOverhead is the weight of an entry besides the bytes of its action.
 const entryOverhead = 192
 
 // Seq returns the serverSeq.
 func (e *Entry) Seq() uint64 { return e.seq }
 
-// Position returns where the entry stands in its channel's log, counted from 0 when the
-// channel was added. Every byte of output takes one place, every other action one, and the
-// echo that the owner of a client-executed terminal gets of its output none.
+// Position returns where the entry stands in its channel's log, counted from 0 when the channel was
+// added. Every byte of output takes one place, and so does every other action. The echo of output
+// to the owner of a client-executed terminal takes none.
 //
-// So a position depends neither on how the output was cut into entries nor on what the log
-// has dropped since. A log that is built again from a record of the same output and actions
-// gives each byte and each action the position that it had. Entries that only one
-// connection reads, such as answers, have no position: it is 0.
+// So a position depends neither on how the output was cut into entries nor on what the log has
+// dropped since. A log that is restored from a record of the same output and actions gives each
+// byte and each action its old position. Entries that only one connection reads, such as answers,
+// have position 0.
 func (e *Entry) Position() int64 { return e.position }
 
 // places returns how many places in its log an entry takes.
@@ -82,9 +81,8 @@ func (e *Entry) Origin() *ahp.Origin { return e.origin }
 // Rejection returns why the action was refused, or "" if it was not.
 func (e *Entry) Rejection() string { return e.rejection }
 
-// AppendEnvelope appends the envelope as a JSON object. If several readers need it, the
-// first one makes the encoding, and all that need the same shape share it. The serverSeq is
-// not in the shared encoding but appended to it.
+// AppendEnvelope appends the envelope as a JSON object. Readers that need the same shape share one
+// encoding, which the first of them makes. The serverSeq is not part of it but appended.
 func (e *Entry) AppendEnvelope(dst []byte, shape ahp.Shape) []byte {
 	dst = append(dst, '{')
 	dst = e.appendBody(dst, shape)
@@ -94,7 +92,7 @@ func (e *Entry) AppendEnvelope(dst []byte, shape ahp.Shape) []byte {
 }
 
 // appendBody appends the envelope without its serverSeq. If two callers encode at once, one
-// encoding is kept and the other one dropped.
+// encoding is kept and the other dropped.
 func (e *Entry) appendBody(dst []byte, shape ahp.Shape) []byte {
 	if !e.shared.Load() {
 		return e.encode(dst, shape)
@@ -124,8 +122,8 @@ func (e *Entry) slot(shape ahp.Shape) ahp.Shape {
 	return 0
 }
 
-// encodedSize returns how much room is enough for most encodings. Bytes that are not
-// printable grow; in a terminal's output that is mostly ESC, from 1 byte to 6.
+// encodedSize returns a buffer size that suffices for most encodings. Bytes that are not printable
+// grow; in a terminal's output that is mostly ESC, from 1 byte to 6.
 func (e *Entry) encodedSize() int {
 	n := e.roughEncodedSize()
 	if d, ok := e.action.(ahp.TerminalData); ok {
@@ -159,7 +157,7 @@ func (e *Entry) dropEncoded() {
 	}
 }
 
-// weigh returns what an entry counts against a log's bound without its encodings.
+// weigh returns the weight of an entry without its encodings.
 func (e *Entry) weigh() int {
 	n := entryOverhead + payload(e.action) + len(e.rejection)
 	if e.origin != nil {

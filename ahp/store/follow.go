@@ -1,6 +1,6 @@
 package store
 
-// Follow starts reading c's log at its end. The caller knows the state there.
+// Follow starts reading c's log at its end. The caller must know the state there.
 func (sub *Subscriber) Follow(c *Channel) error {
 	s := sub.store
 	s.mu.Lock()
@@ -14,10 +14,10 @@ func (sub *Subscriber) Follow(c *Channel) error {
 	return nil
 }
 
-// Inherit subscribes to channels that an earlier connection of the same client read, as far
-// as they are not being read here already. Each is resynchronised first, because nothing is
-// known of the state that the client has of it. The answer to initialize is posted before
-// Inherit is called, and waits for it: what is pulled later then follows the answer.
+// Inherit subscribes to the channels of an earlier connection of the same client, unless they are
+// being read already. Each is resynchronised first, because the client's state is unknown. The
+// answer to initialize must be posted before, and wait for Inherit: what is pulled later then
+// follows it.
 func (sub *Subscriber) Inherit(channels []*Channel) {
 	s := sub.store
 	s.mu.Lock()
@@ -58,9 +58,9 @@ func (sub *Subscriber) cursorOnLocked(c *Channel) *cursor {
 	return nil
 }
 
-// openLocked returns the cursor on c's log. If there was none, it is a new and unstarted one.
-// A cursor on the log of an earlier channel of the same URI is dropped: the peer would take
-// what is left to read there for actions of this channel.
+// openLocked returns the cursor on c's log. If there was none, it is a new and unstarted one. A
+// cursor on the log of an earlier channel of the same URI is dropped: the peer would mistake the
+// rest of it for actions of this channel.
 func (sub *Subscriber) openLocked(c *Channel) *cursor {
 	cur := sub.cursors[c.uri]
 	if cur != nil && cur.ch == c {

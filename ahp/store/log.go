@@ -2,9 +2,8 @@ package store
 
 // log is the newest entries of a channel, bounded in bytes.
 //
-// An entry has an index, which is how many entries of the channel came before it. Indexes
-// are for cursors, and mean nothing in the next process. An entry's position does: it
-// stands in the entry itself, see [Entry.Position].
+// An entry has an index, which is how many entries of the channel came before it. Indexes are for
+// cursors, and change with each process. Positions do not: see [Entry.Position].
 type log struct {
 	entries  []*Entry
 	base     int64 // the index of entries[0]
@@ -14,17 +13,16 @@ type log struct {
 	// at which the channel was added.
 	dropped uint64
 
-	bytes   int   // what the entries weigh
-	encoded int   // what their encodings take
-	total   int64 // what all entries that there ever were weighed
+	bytes   int   // weight of the entries
+	encoded int   // bytes of their encodings
+	total   int64 // weight of all entries there ever were
 
 	// Only entries at indexes [encodedFrom, end) may have encodings.
 	encodedFrom int64
 }
 
-// encodedShare divides the bound of a log: encodings may take that part of it, and the rest
-// is for entries alone. An encoding can be made again, while an entry that is gone costs
-// its readers a resynchronisation.
+// encodedShare: encodings may take 1/encodedShare of a log's bound. An encoding can be made again,
+// while a lost entry costs its readers a resynchronisation.
 const encodedShare = 4
 
 func (l *log) end() int64 { return l.base + int64(len(l.entries)) }
@@ -69,14 +67,14 @@ func (l *log) dropAll() {
 	l.drop(len(l.entries))
 }
 
-// forget subtracts an entry that is about to be dropped from the totals.
+// forget subtracts an entry that is about to be dropped from the sums.
 func (l *log) forget(e *Entry) {
 	l.bytes -= e.weight
 	l.encoded -= e.counted
 	e.counted = 0
 }
 
-// drop drops the n oldest entries, which forget has been called for.
+// drop drops the n oldest entries, which have been forgotten.
 func (l *log) drop(n int) {
 	if n == 0 {
 		return
@@ -88,7 +86,7 @@ func (l *log) drop(n int) {
 	l.encodedFrom = max(l.encodedFrom, l.base)
 }
 
-// behind returns what the entries from an index on weigh, without those that were dropped.
+// behind returns the weight of the entries from an index on, without dropped ones.
 func (l *log) behind(index int64) int64 {
 	index = max(index, l.base)
 	if index >= l.end() {
@@ -97,7 +95,7 @@ func (l *log) behind(index int64) int64 {
 	return l.total - l.at(index).before
 }
 
-// share has an entry keep its encoding, which a reader is about to make, for the others.
+// share has an entry keep the encoding that a reader is about to make, for other readers.
 func (l *log) share(index int64) {
 	if e := l.at(index); e.counted == 0 && index >= l.encodedFrom {
 		e.counted = e.roughEncodedSize()
@@ -106,8 +104,7 @@ func (l *log) share(index int64) {
 	}
 }
 
-// recount replaces what the encodings at indexes [from, to) were expected to take by what
-// they do take.
+// recount replaces the expected sizes of the encodings at indexes [from, to) by the real ones.
 func (l *log) recount(from, to int64) {
 	for i := max(from, l.encodedFrom); i < to; i++ {
 		e := l.at(i)

@@ -6,22 +6,21 @@ import (
 	"termhost/ahp"
 )
 
-// Post is a message of a connection's own, such as a response, that has its place among the
-// actions. It appends the message to dst, and is called once, by the connection's writer.
+// Post is a message of one connection, such as a response, with a place among the actions. It
+// appends the message to dst, and is called once, by the connection's writer.
 type Post func(dst []byte) []byte
 
-// outbox holds a connection's own messages until its writer takes them: answers to what its
-// peer said, and the actions that rebuild a state. Each has a place among the entries of the
-// channels.
+// outbox holds a connection's own messages until its writer takes them: answers to its peer, and
+// the actions that rebuild a state. Each has a place among the entries of the channels.
 type outbox struct {
 	items []outboxItem
 
-	// answers and held are how many answers wait and how many bytes they keep in memory.
-	// When it is too much, the connection's reader stops: see [Subscriber.WaitRoom].
+	// answers and held are the number of unwritten answers and the bytes they keep in memory. When
+	// they reach their bounds, the connection's reader stops: see [Subscriber.WaitRoom].
 	answers, held int
 	blocked       bool // a reader waits for room
 
-	rebuilding int // how many items are not answers
+	rebuilding int // number of items that are not answers
 }
 
 // outboxItem is a message and its place, which is the serverSeq of its entry, or for a post
@@ -34,17 +33,17 @@ type outboxItem struct {
 }
 
 const (
-	// maxAnswers is how many answers may wait; each is for one message of the peer.
+	// maxAnswers bounds the unwritten answers; each is for one message of the peer.
 	maxAnswers = 1024
-	// maxHeld is how many bytes the answers that wait may keep in memory: as many as the
-	// content of a terminal has by default. An answer that is larger may wait alone.
+	// maxHeld bounds the bytes that they keep in memory: as many as the content of a terminal has
+	// by default. A single larger answer is accepted.
 	maxHeld = 1 << 20
 )
 
 func (o *outbox) full() bool { return o.answers >= maxAnswers || o.held >= maxHeld }
 
-// roomy reports whether so much room is there that a reader which waited for some can go on
-// for a while.
+// roomy reports whether half of the outbox is free, so that a reader which waited can continue for
+// a while.
 func (o *outbox) roomy() bool { return o.answers <= maxAnswers/2 && o.held <= maxHeld/2 }
 
 // push adds a message behind all others.
@@ -67,7 +66,7 @@ func (o *outbox) pop() outboxItem {
 	return it
 }
 
-// forget subtracts a message that is no longer there from the totals.
+// forget subtracts a removed message from the sums.
 func (o *outbox) forget(it outboxItem) {
 	if it.answer {
 		o.answers--
@@ -77,8 +76,8 @@ func (o *outbox) forget(it outboxItem) {
 	}
 }
 
-// Answer adds an entry that only this subscriber reads: a rejection, or if rejection is "",
-// an acknowledgement. It takes a serverSeq of its own. a must not be modified afterwards.
+// Answer adds an entry that only this subscriber reads: a rejection, or if rejection is "", an
+// acknowledgement. It takes a serverSeq. a must not be modified afterwards.
 func (sub *Subscriber) Answer(channel string, a ahp.Action, origin *ahp.Origin,
 	rejection string) {
 	s := sub.store
@@ -92,8 +91,8 @@ func (sub *Subscriber) Answer(channel string, a ahp.Action, origin *ahp.Origin,
 	sub.pushAnswerLocked(e)
 }
 
-// Post adds a message that comes after everything that has happened so far. held is about how
-// many bytes p keeps in memory until it is called.
+// Post adds a message behind everything that has happened so far. held is about how many bytes p
+// keeps in memory until it is called.
 func (sub *Subscriber) Post(p Post, held int) {
 	s := sub.store
 	s.mu.Lock()
@@ -114,7 +113,7 @@ func (sub *Subscriber) postLocked(p Post, held int, large bool) {
 		answer: true})
 }
 
-// pushAnswerLocked adds an answer to what the peer said.
+// pushAnswerLocked adds an answer to the peer.
 func (sub *Subscriber) pushAnswerLocked(e *Entry) {
 	sub.pushLocked(outboxItem{seq: e.seq, item: Item{Entry: e}, held: e.weigh(), answer: true})
 }
@@ -138,8 +137,8 @@ func (sub *Subscriber) takeOutboxLocked() (it Item, weight int) {
 	return next.item, answer
 }
 
-// WaitRoom returns when the outbox has room for more answers or the subscriber is closed. If
-// ctx ends before, it returns the cause. A connection's reader calls it before it reads.
+// WaitRoom returns when the outbox has room for more answers or the subscriber is closed, or with
+// ctx's cause if that ends first. A connection's reader calls it before it reads.
 func (sub *Subscriber) WaitRoom(ctx context.Context) error {
 	for {
 		sub.store.mu.Lock()

@@ -2,8 +2,8 @@ package store
 
 import "termhost/ahp"
 
-// A channel whose state is known from a record of what happened, such as a log on disk, is built
-// again in a draft. Nobody can find or read a draft; when it is done, the channel takes it over.
+// A channel can be restored from a record such as a log on disk: it is built in a draft, which
+// nobody can find or read, and which the channel then adopts.
 
 // Draft returns a channel with c's URI that nobody can find or read. The state must have no
 // content.
@@ -16,9 +16,9 @@ func (c *Channel) Draft(state ahp.TerminalState) *Channel {
 	return d
 }
 
-// Resume says that at least position places came before what is appended to a draft from now on
-// (see [Entry.Position]), and whether output came before it that the draft's content does not have.
-func (c *Channel) Resume(position int64, trimmed bool) {
+// StartAt raises the position of a draft's next entry to at least position (see [Entry.Position]).
+// trimmed: there was earlier output that the draft's content does not have.
+func (c *Channel) StartAt(position int64, trimmed bool) {
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,7 +26,7 @@ func (c *Channel) Resume(position int64, trimmed bool) {
 	c.content.trimmed = c.content.trimmed || trimmed
 }
 
-// Position returns the position of what is appended next: see [Entry.Position].
+// Position returns the position of the next entry: see [Entry.Position].
 func (c *Channel) Position() int64 {
 	s := c.store
 	s.mu.Lock()
@@ -34,8 +34,8 @@ func (c *Channel) Position() int64 {
 	return c.log.position
 }
 
-// Adopt replaces c's state and log by those of a draft, which must not be used any more. Readers of
-// c are resynchronised.
+// Adopt replaces c's state and log by those of a draft, which must not be used afterwards. Readers
+// of c are resynchronised.
 func (c *Channel) Adopt(d *Channel) {
 	s := c.store
 	s.mu.Lock()

@@ -5,22 +5,21 @@ import (
 	"slices"
 )
 
-// ReplayLimit is how much the answer to a reconnect may carry, in bytes. Channels for which
-// there is no room left are resynchronised after it.
+// ReplayLimit bounds the answer to a reconnect, in bytes. Channels that do not fit are
+// resynchronised after it.
 const ReplayLimit = 8 << 20
 
-// Reconnect subscribes to channels for a client that was connected before and has seen
-// everything up to lastSeen. It returns what the client has missed, in the order of
-// serverSeq. synced is what [Subscriber.Close] of the earlier connection returned. A nil
-// channel and one that has been removed are skipped.
+// Reconnect subscribes to channels for a client that was connected before and has seen everything
+// up to lastSeen. It returns what the client has missed, in the order of serverSeq. synced is the
+// result of the earlier connection's [Subscriber.Close]. It skips nil and removed channels.
 //
-// A channel is rebuilt instead of replayed if nobody can know what state the client has of
-// it: if the log is too short, if a snapshot that was sent after lastSeen may or may not
-// have arrived, and if the earlier connection had fallen off the log.
+// A channel is rebuilt instead of replayed if the client's state of it is unknown: the log is too
+// short, a snapshot that was sent after lastSeen may or may not have arrived, or the earlier
+// connection had fallen off the log.
 //
-// The answer that carries the entries is posted before Reconnect is called, and waits for
-// it: what is pulled later then follows the entries. They stay in memory until the answer
-// is written, which a connection has once.
+// The answer that carries the entries must be posted before, and wait for Reconnect: what is pulled
+// later then follows the entries. They stay in memory until the answer is written, once per
+// connection.
 func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64,
 	synced map[string]uint64) []*Entry {
 	s := sub.store
@@ -40,7 +39,7 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64,
 		cur := sub.openLocked(c)
 		cur.startAtEndLocked()
 		var list []*Entry
-		if lastSeen <= now { // else a crash has undone what the client saw
+		if lastSeen <= now { // else a crash has lost what the client saw
 			list = sub.missedLocked(c, lastSeen, synced)
 		}
 		if list == nil && c.content.size() <= room {
@@ -62,8 +61,8 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64,
 	return replay
 }
 
-// missedLocked returns the entries after lastSeen of c's log, if these are all that the
-// client has missed, and else nil.
+// missedLocked returns the entries after lastSeen of c's log if they are all that the client has
+// missed, else nil.
 func (sub *Subscriber) missedLocked(c *Channel, lastSeen uint64,
 	synced map[string]uint64) []*Entry {
 	at, ok := synced[c.uri]

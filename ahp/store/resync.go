@@ -6,9 +6,9 @@ import (
 	"termhost/ahp"
 )
 
-// resyncLocked moves a cursor that fell off its log to the log's end. Answers to the actions
-// of its client that it has not read, and then the actions that rebuild the state, go into
-// the outbox.
+// resyncLocked moves a cursor that fell off its log to the log's end. Into the outbox it puts
+// answers to the actions of its client that it has not read, and then the actions that rebuild the
+// state.
 func (cur *cursor) resyncLocked() {
 	log := &cur.ch.log
 	for i := max(log.base, cur.since); i < log.end(); i++ {

@@ -7,12 +7,11 @@ import (
 	"termhost/ahp"
 )
 
-// spillLogShare divides the bound of a log: as much of it stays for those who read it when its
-// memory is needed.
+// spillLogShare: ShortenLog leaves 1/spillLogShare of a log's bound to its readers.
 const spillLogShare = 16
 
-// Memory returns how much memory a terminal's log and content take, in bytes. What they share
-// counts twice.
+// Memory returns how much memory a terminal's log and content take, in bytes. It counts shared
+// chunks twice.
 func (c *Channel) Memory() int {
 	s := c.store
 	s.mu.Lock()
@@ -35,9 +34,8 @@ func (c *Channel) Watched() bool {
 	return len(c.cursors) > 0
 }
 
-// ShortenLog drops the entries of a terminal's log that nobody needs who reads it now, but for
-// clients that lose their connection and come back: these get the state anew. Of what its readers
-// have not read yet a part stays; those that are further behind are resynchronised.
+// ShortenLog drops the entries of a terminal's log that its present readers do not need; clients
+// that reconnect later get the state anew. Readers that are far behind are resynchronised.
 func (c *Channel) ShortenLog() {
 	s := c.store
 	s.mu.Lock()
@@ -60,8 +58,8 @@ func (c *Channel) ShortenLog() {
 	l.entries = slices.Clone(l.entries)
 }
 
-// Spill moves a terminal's output out of memory, as far as save takes it: see [ahp.Text.Spill].
-// The state and its snapshots stay the same. Nobody may append meanwhile; readers may read.
+// Spill moves a terminal's output out of memory, as far as save accepts it: see [ahp.Text.Spill].
+// The state and its snapshots do not change. Nobody may append during the call; readers may read.
 func (c *Channel) Spill(
 	save func(p []byte) (from io.ReaderAt, at int64, err error),
 ) (err error) {

@@ -1,21 +1,21 @@
 // Package store holds the state of every channel and the order of everything that happens
 // to it.
 //
-// One mutex guards it all, and no goroutine runs here. [Channel.Append] is one short
-// critical section: it takes the next serverSeq, reduces the action into the channel's
-// state, appends it to the channel's log and wakes the readers of that log. The log is the
-// queue: a [Subscriber], which is a connection's reader, has a cursor on the log of each
-// channel that it subscribed to. So live delivery, the replay after a reconnect and
-// catching up are the same mechanism, and a slow reader costs no memory.
+// One mutex guards it all, and no goroutine runs here. [Channel.Append] is one short critical
+// section: it takes the next serverSeq, reduces the action into the channel's state, appends it to
+// the channel's log and wakes the readers of that log. The log is the queue: a [Subscriber], which
+// is a connection's reader, has a cursor on the log of each channel that it subscribed to. So live
+// delivery, catching up and the replay after a reconnect are one mechanism, and a slow reader costs
+// no memory.
 //
 // A log is bounded in bytes. A reader that falls off it is resynchronised: an AHP
 // subscriber gets the answers to its own actions and then actions that rebuild the state
 // ([Subscriber.Pull]); a raw one, which is an SSH viewer, is told to draw the screen anew.
 // Nobody waits for such a reader, and all it misses is the history in between.
 //
-// A connection's own messages, such as answers and rejections, wait in its outbox and have
-// their places in the same order. A snapshot is taken when the answer that carries it is
-// written, and what the snapshot does not contain follows it: see [Subscription].
+// A connection's own messages, such as answers and rejections, wait in its outbox and have places
+// in the same order. A snapshot is taken when the answer that carries it is written; what it does
+// not contain follows it: see [Subscription].
 //
 // The bytes of output are copied once, into chunks that the log and the content share and
 // that are never written again.
@@ -33,12 +33,12 @@ var ErrExists = errors.New("store: the channel exists")
 
 // Options bound a Store. Zero values take the defaults.
 type Options struct {
-	// FirstSeq is the last serverSeq that an earlier run may have given out.
+	// FirstSeq is the last serverSeq that an earlier run may have used.
 	FirstSeq uint64
 	// LogBytes bounds each channel's log, encodings included; default 4 MiB.
 	LogBytes int
-	// ContentBytes bounds how much of a terminal's output is kept as content; default
-	// 1 MiB. The content may be larger by what lies between two checkpoints.
+	// ContentBytes bounds how much of a terminal's output is kept as content; default 1 MiB. The
+	// content may exceed it by what lies between two checkpoints.
 	ContentBytes int
 }
 
@@ -47,8 +47,8 @@ const (
 	defaultContentBytes = 1 << 20
 )
 
-// Store is the shared state. All methods, and those of the Channels and Subscribers that
-// it returns, may be called concurrently.
+// Store is the state of all channels. All methods, and those of its Channels and Subscribers, may
+// be called concurrently.
 type Store struct {
 	// mu guards everything below, and every field of channels, subscribers, cursors and
 	// subscriptions that is not set once. Callers may hold a Term's lock when they take
@@ -74,8 +74,8 @@ func New(o Options) *Store {
 	return s
 }
 
-// SetBounds replaces Options.LogBytes and Options.ContentBytes. A log or content that has more is
-// trimmed when the next entry comes.
+// SetBounds replaces Options.LogBytes and Options.ContentBytes. What exceeds them is trimmed with
+// the next entry.
 func (s *Store) SetBounds(logBytes, contentBytes int) {
 	if logBytes <= 0 {
 		logBytes = defaultLogBytes
@@ -88,7 +88,7 @@ func (s *Store) SetBounds(logBytes, contentBytes int) {
 	s.logBytes, s.contentBytes = logBytes, contentBytes
 }
 
-// Seq returns the serverSeq that was given out last.
+// Seq returns the last serverSeq.
 func (s *Store) Seq() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,7 +6,7 @@ import "container/heap"
 type Item struct {
 	Entry *Entry
 	Post  Post
-	// Large: the Post appends the state of a terminal, or more.
+	// Large: the Post appends at least the state of a terminal.
 	Large bool
 	// Lagged is set for a raw subscriber that fell off this channel's log. Before it
 	// pulls again, it must draw the state anew and call [Subscriber.Skip] or
@@ -38,19 +38,19 @@ type Subscriber struct {
 
 	reads AsksReader // see ReadAsks
 
-	// pulled and written are the serverSeqs of the last item that Pull returned and of
-	// the last one that is known to be written.
+	// pulled and written are the serverSeqs of the last item that Pull returned, and of the last
+	// one known to be written.
 	pulled, written uint64
 
-	// synced has, by the channel's URI, the serverSeq of the last snapshot or
-	// resynchronisation. A client that has seen this or a later one knows the channel's
-	// state. After a reconnect, a channel that is not in it must be resynchronised.
+	// synced maps a channel's URI to the serverSeq of its last snapshot or resynchronisation. A
+	// client that has seen this or a later one knows the channel's state. After a reconnect, a
+	// channel without an entry must be resynchronised.
 	synced map[string]uint64
 }
 
-// NewSubscriber returns a Subscriber without subscriptions. A raw one, for SSH viewers, is
-// told to draw the state anew instead of being resynchronised by actions, and needs no
-// encodings. The Subscriber must be closed.
+// NewSubscriber returns a Subscriber without subscriptions. A raw one, for SSH viewers, draws the
+// state anew instead of being resynchronised by actions, and needs no encodings. The Subscriber
+// must be closed.
 func (s *Store) NewSubscriber(raw bool) *Subscriber {
 	return &Subscriber{
 		store:   s,
@@ -62,8 +62,7 @@ func (s *Store) NewSubscriber(raw bool) *Subscriber {
 	}
 }
 
-// Identify tells the peer's clientId. The output of a terminal that it owns reaches it as
-// echoes.
+// Identify sets the peer's clientId. The output of a terminal that it owns reaches it as echoes.
 func (sub *Subscriber) Identify(clientID string) {
 	s := sub.store
 	s.mu.Lock()
@@ -76,11 +75,11 @@ func (sub *Subscriber) mayReadLocked(e *Entry) bool {
 	return e.audience == everybody || (e.audience == ownerOnly) == (e.owner == sub.client)
 }
 
-// Signal returns a Go channel that is sent to when there is something to pull. Wait for it
-// only after a [Subscriber.Pull] that returned nothing.
+// Signal returns a Go channel that receives when there is something to pull. Wait for it only after
+// a [Subscriber.Pull] that returned nothing.
 func (sub *Subscriber) Signal() <-chan struct{} { return sub.signal }
 
-// Subscribed reports whether c is being read, or will be when its [Subscription] is started.
+// Subscribed reports whether the subscriber reads c, or will when its [Subscription] is started.
 func (sub *Subscriber) Subscribed(c *Channel) bool {
 	s := sub.store
 	s.mu.Lock()
@@ -100,7 +99,7 @@ func (sub *Subscriber) Channels() []*Channel {
 	return list
 }
 
-// Count returns how many channels that are.
+// Count returns how many channels these are.
 func (sub *Subscriber) Count() int {
 	s := sub.store
 	s.mu.Lock()
@@ -108,9 +107,9 @@ func (sub *Subscriber) Count() int {
 	return len(sub.cursors)
 }
 
-// Lag returns how much of c's log has not been written yet, in bytes of output and what each
-// entry weighs besides: the unit of [Channel.LogBytes]. A reader that fell off the log lags
-// by all of it.
+// Lag returns the weight of what has not been written yet of c's log, in the unit of
+// [Channel.LogBytes]: bytes of output, and a constant per entry. A reader that fell off the log
+// lags by all of it.
 func (sub *Subscriber) Lag(c *Channel) int {
 	s := sub.store
 	s.mu.Lock()
@@ -138,8 +137,8 @@ func (sub *Subscriber) Close() (synced map[string]uint64) {
 	sub.closed = true
 	for uri, cur := range sub.cursors {
 		if cur.laggingLocked() {
-			// The client may have seen later actions of other channels than those
-			// that it missed here: no serverSeq says that it knows the state.
+			// The client may have seen later actions of other channels than it missed here: no
+			// serverSeq proves that it knows the state.
 			sub.synced[uri] = s.seq + 1
 		}
 		cur.dropLocked()
@@ -149,10 +148,10 @@ func (sub *Subscriber) Close() (synced map[string]uint64) {
 	return sub.synced
 }
 
-// Pull appends what comes next to dst, in the order of serverSeq, until there is no more or
-// the items hold about limit bytes of output. A [Post] or a lagged channel is always the last
-// of the items: to write it may start or move cursors, and what is pulled later depends on
-// that. A call of Pull says that what the one before returned has been written.
+// Pull appends the next items to dst, in the order of serverSeq, until there are no more or they
+// hold about limit bytes of output. A [Post] or a lagged channel is always the last item: writing
+// it may start or move cursors, on which later items depend. A call of Pull means that the items of
+// the one before have been written.
 func (sub *Subscriber) Pull(dst []Item, limit int) []Item {
 	s := sub.store
 	s.mu.Lock()
@@ -204,8 +203,8 @@ func (sub *Subscriber) pullLocked(dst []Item, limit int) []Item {
 	return dst
 }
 
-// nextLocked returns the cursor whose turn it is, with its key up to date, or nil if none has
-// anything to read. It drops a cursor that has read a removed channel to the end.
+// nextLocked returns the cursor whose turn it is, with its key up to date, or nil if there is
+// nothing to read. It drops a cursor that has read a removed channel to the end.
 func (sub *Subscriber) nextLocked() *cursor {
 	for len(sub.ready) > 0 {
 		cur := sub.ready[0]

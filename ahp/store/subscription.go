@@ -11,28 +11,28 @@ var ErrGone = errors.New("store: the channel is gone")
 // Subscription is a subscription to one or more channels whose snapshots have not been sent
 // to the peer yet.
 //
-// The snapshots are taken and the cursors start when the connection's writer gets to the
-// answer that carries the snapshots. So an answer that waits for a slow peer keeps no output
-// in memory, however many of them there are, and the peer is sent the newest state.
+// The snapshots are taken and the cursors start when the connection's writer reaches the answer
+// that carries them. So an answer that waits for a slow peer keeps no output in memory, however
+// many of them there are, and the peer is sent the newest state.
 type Subscription struct {
 	sub     *Subscriber
 	cursors []*cursor
 
 	// Guarded by store.mu.
-	taken bool    // the views have been taken
+	taken bool    // the views are taken
 	seq   uint64  // of the views
 	views []View  // until the subscription is started
 	ends  []int64 // the end of each cursor's log when its view was taken
-	held  int     // how many bytes views that were taken early keep in memory, at most
+	held  int     // upper bound of the bytes that views taken early keep in memory
 }
 
-// largeState is the size of a terminal's content, in bytes, from which on a snapshot of it is
-// large: many times what other answers take.
+// largeState is the size of a terminal's content, in bytes, from which on its snapshot counts as
+// large: many times other answers.
 const largeState = 128 << 10
 
-// Subscribe subscribes to c, again if it is being read already, and posts the answer, which
-// answer appends to dst. Until the answer is written, the cursor reads nothing, except if it was
-// reading before: then it goes on. It returns [ErrGone] if c has been removed or sub closed.
+// Subscribe subscribes to c, or again if it is subscribed to, and posts the answer, which answer
+// appends to dst. Until the answer is written the cursor does not start; one that was reading
+// continues. It returns [ErrGone] if c has been removed or sub closed.
 func (sub *Subscriber) Subscribe(c *Channel, answer func(dst []byte, v View) []byte) error {
 	s := sub.store
 	s.mu.Lock()
@@ -49,9 +49,9 @@ func (sub *Subscriber) Subscribe(c *Channel, answer func(dst []byte, v View) []b
 	return nil
 }
 
-// SubscribeAll subscribes to channels for a connection that reads nothing yet. Those that have
-// been removed are left out. The answer is posted before SubscribeAll is called, waits for it, and
-// calls [Subscription.Start]; until then, nothing is read.
+// SubscribeAll subscribes to channels for a connection that reads nothing yet, and skips removed
+// ones. The answer must be posted before, wait for SubscribeAll, and call [Subscription.Start];
+// until then, nothing is read.
 func (sub *Subscriber) SubscribeAll(channels []*Channel) *Subscription {
 	s := sub.store
 	s.mu.Lock()
@@ -72,9 +72,9 @@ func (sn *Subscription) addLocked(c *Channel) {
 	sn.cursors = append(sn.cursors, cur)
 }
 
-// Start returns the states of the channels, all at the serverSeq seq, and starts the cursors
-// there: of these channels, exactly the actions with a higher serverSeq are read from now on.
-// It is called once, while the answer is being written.
+// Start returns the states of the channels, all at the serverSeq seq, and starts the cursors there:
+// of these channels, exactly the actions with a higher serverSeq are read from now on. Call it
+// once, while the answer is being written.
 //
 // Actions of other channels that are still to be read may have a lower serverSeq than seq.
 func (sn *Subscription) Start() (views []View, seq uint64) {
@@ -101,8 +101,8 @@ func (sn *Subscription) Start() (views []View, seq uint64) {
 	return views, sn.seq
 }
 
-// takeLocked takes the views, unless they have been taken. They get a serverSeq of their own:
-// a client that has seen this or a later one has got them.
+// takeLocked takes the views unless they are taken. They get a serverSeq: a client that has seen
+// this or a later one has received them.
 func (sn *Subscription) takeLocked() {
 	if sn.taken {
 		return
@@ -119,10 +119,9 @@ func (sn *Subscription) takeLocked() {
 	}
 }
 
-// takeEarlyLocked takes the views that the cursor is to be started with before the writer gets
-// to the answers. This is done when the reader's client is about to get the echo of an action
-// on the channel. If the state in a snapshot were newer than the echo that follows, the echo
-// would undo later changes in the client's copy.
+// takeEarlyLocked takes the cursor's views before the writer reaches the answers. It is called when
+// the reader's client is about to get the echo of an action on the channel: if the snapshot were
+// newer than the echo that follows it, the echo would undo later changes in the client's copy.
 func (cur *cursor) takeEarlyLocked() {
 	first := len(cur.starts)
 	for first > 0 && !cur.starts[first-1].taken {
@@ -142,7 +141,7 @@ func (cur *cursor) takeEarlyLocked() {
 	}
 }
 
-// holdLocked counts what the views keep in memory until the subscription is started.
+// holdLocked counts the memory that the views keep until the subscription is started.
 func (sn *Subscription) holdLocked() {
 	for _, cur := range sn.cursors {
 		sn.held += cur.ch.content.size()
@@ -150,8 +149,8 @@ func (sn *Subscription) holdLocked() {
 	sn.sub.outbox.held += sn.held
 }
 
-// shareLocked takes the same view as a subscription to the same channel that is started earlier,
-// and from now on counts what it keeps in memory.
+// shareLocked takes the view of an earlier subscription to the same channel, and takes over the
+// count of its memory.
 func (sn *Subscription) shareLocked(earlier *Subscription) {
 	sn.taken, sn.seq, sn.views, sn.ends = true, earlier.seq, earlier.views, earlier.ends
 	sn.held, earlier.held = earlier.held, 0
@@ -170,8 +169,8 @@ func (c *Channel) takeViewsBeforeLocked(e *Entry) {
 	}
 }
 
-// concernsLocked reports whether the reader's client dispatched e, or the output that e is a
-// part of.
+// concernsLocked reports whether the reader's client dispatched e, or the output that e is a part
+// of.
 func (sub *Subscriber) concernsLocked(e *Entry) bool {
 	switch {
 	case sub.raw:

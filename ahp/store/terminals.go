@@ -6,7 +6,7 @@ import (
 	"termhost/ahp"
 )
 
-// List puts a terminal into the root's list, from the next [Store.PublishTerminals] on.
+// List adds a terminal to the root's list, with the next [Store.PublishTerminals].
 func (c *Channel) List() {
 	s := c.store
 	s.mu.Lock()
@@ -16,7 +16,7 @@ func (c *Channel) List() {
 	}
 }
 
-// PublishTerminals appends root/terminalsChanged with the listed terminals as they are now.
+// PublishTerminals appends root/terminalsChanged with the present list of terminals.
 func (s *Store) PublishTerminals() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +35,7 @@ func (s *Store) infosLocked(terminals []*Channel) []ahp.TerminalInfo {
 	return list
 }
 
-// Terminals returns the list of a root channel as it was published last. It must not be modified.
+// Terminals returns the last published list of a root channel. It must not be modified.
 func (c *Channel) Terminals() []ahp.TerminalInfo {
 	s := c.store
 	s.mu.Lock()
@@ -60,7 +60,7 @@ func (c *Channel) infoLocked() ahp.TerminalInfo {
 	return info
 }
 
-// lastCommandLocked returns the last command that is retained; nil: none is.
+// lastCommandLocked returns the last retained command, or nil.
 func (c *Channel) lastCommandLocked() *ahp.Command {
 	for i := len(c.state.Content) - 1; i >= 0; i-- {
 		if cmd := c.state.Content[i].Command; cmd != nil {
@@ -70,8 +70,8 @@ func (c *Channel) lastCommandLocked() *ahp.Command {
 	return nil
 }
 
-// SetMeta changes what the terminal's _meta says, in its state and in the root's list when that is
-// published next. No action tells of it.
+// SetMeta changes a terminal's _meta, in its state and in the next published root list. No action
+// reports it.
 func (c *Channel) SetMeta(change func(*ahp.TerminalMeta)) {
 	s := c.store
 	s.mu.Lock()
@@ -86,7 +86,7 @@ type Summary struct {
 	ahp.TerminalInfo
 	Cwd         string
 	Cols, Rows  int
-	LastCommand *ahp.Command // nil: none is retained; it must not be modified
+	LastCommand *ahp.Command // nil: none; it must not be modified
 	Readers     int          // how many subscribers it has
 }
 

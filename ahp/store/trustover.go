@@ -2,19 +2,19 @@ package store
 
 import "termhost/ahp"
 
-// TrustOver says that a person's yes to all that an agent types has ended. Subscribers that get
-// [Asks], and may read all of them, read it as an action among the others. It is not an action of
-// AHP, changes no state and is in no log.
+// TrustOver says that a person's approval of all that an agent types has ended. Subscribers that
+// get [Asks], and may read all of them, read it as an action among the others. It is not an action
+// of AHP, changes no state and is in no log.
 type TrustOver struct {
-	By  string // the agent, for people
+	By  string // the agent's display name
 	Why string
 }
 
 // Type returns its name in the host's own log. It has none on the wire.
 func (TrustOver) Type() string { return ahp.MethodTrustOver }
 
-// TellTrustOver gives those of c's subscribers a [TrustOver] who get such. For a subscriber that
-// does not read, it replaces the one before.
+// TellTrustOver sends a [TrustOver] to those of c's subscribers that get them. It replaces an
+// unread one.
 func (c *Channel) TellTrustOver(over TrustOver) {
 	s := c.store
 	s.mu.Lock()

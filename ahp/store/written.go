@@ -1,7 +1,7 @@
 package store
 
-// Written reports whether c's actions up to a serverSeq have been written to sub's peer,
-// which could then know of them. It is false if sub does not read c.
+// Written reports whether c's actions up to a serverSeq have been written to sub's peer, which may
+// then know of them. It is false if sub does not read c.
 func (sub *Subscriber) Written(c *Channel, seq uint64) bool {
 	s := sub.store
 	s.mu.Lock()
@@ -11,7 +11,7 @@ func (sub *Subscriber) Written(c *Channel, seq uint64) bool {
 	case cur == nil:
 		return false
 	case sub.written < sub.synced[c.uri] && (sub.writing || len(sub.outbox.items) > 0):
-		return false // the snapshot or the rebuilding actions may still have to be written
+		return false // the snapshot or the rebuilding actions may be unwritten
 	case cur.done >= c.log.end():
 		return true
 	case cur.done < c.log.base: // it fell off the log, or has not been started

@@ -8,20 +8,21 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rate is how much may be taken, in any unit: PerSecond on average, and Burst at once. If PerSecond
-// is not positive, there is no limit.
+// Rate limits how much may be taken, in any unit: PerSecond on average, and Burst at once. If
+// PerSecond is not positive, there is no limit.
 type Rate struct{ PerSecond, Burst int }
 
-// Bucket is a token bucket that goes into debt: whoever takes more than is in it gets that, but is
-// to wait until the debt is paid. The zero Bucket is full. Its methods may be called concurrently.
+// Bucket is a token bucket that goes into debt: a request for more than it contains is granted, but
+// the caller must wait until the debt is paid. The zero Bucket is full. Its methods may be called
+// concurrently.
 type Bucket struct {
 	mu      sync.Mutex // held over the limiter's own
 	rate    Rate
 	limiter *rate.Limiter // nil: nothing has been taken
 }
 
-// Take takes n out and returns how long to wait before more is taken. The rate may be another one
-// each time. A negative n is a refund.
+// Take takes n out and returns how long to wait before the next Take. The rate may differ between
+// calls. A negative n is a refund.
 func (b *Bucket) Take(r Rate, n int, now time.Time) (wait time.Duration) {
 	if r.PerSecond <= 0 {
 		return 0
@@ -43,7 +44,7 @@ func (b *Bucket) Take(r Rate, n int, now time.Time) (wait time.Duration) {
 	return b.limiter.ReserveN(now, n).DelayFrom(now)
 }
 
-// Full reports whether the Bucket is as if nothing had ever been taken.
+// Full reports whether the Bucket is back to the state of a new one.
 func (b *Bucket) Full(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

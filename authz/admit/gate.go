@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// Startups bounds the connections that have not authenticated yet and stand still, as sshd's
-// MaxStartups does: up to Start there is room for a new one; from there on Rate percent of the new
-// ones are one too many, rising to all of them at Full. Unlike sshd, the host then drops not the
-// new one but one of the source that has most: strangers who come in masses drop one another.
+// Startups bounds the idle connections that have not authenticated yet, as sshd's MaxStartups does:
+// below Start there is room for a new one; from there on Rate percent of the new ones are one too
+// many, rising to all of them at Full. Unlike sshd, the host then drops not the new one but one of
+// the source that has most: strangers who come in masses drop one another.
 type Startups struct{ Start, Rate, Full int }
 
-// percent returns how many of a hundred new startups are one too many beside n, of Start to Full.
+// percent returns how many percent of new startups are one too many while n, from Start to Full,
+// are idle.
 func (s Startups) percent(n int) int {
 	return s.Rate + (100-s.Rate)*(n-s.Start)/(s.Full-s.Start)
 }
@@ -23,18 +24,18 @@ type Stage int
 // GateOptions are what a [Gate] is made from.
 type GateOptions struct {
 	Startups Startups
-	// PerSource bounds the startups of one source, unless that is shared: then it is no crowd
-	// until it has more.
+	// PerSource bounds the startups of one source. A shared source may have more, but weighs more
+	// then.
 	PerSource int
-	// Grace is how long a peer may do nothing before it stands still: clients that are started
+	// Grace is how long a peer may do nothing before it counts as idle: clients that are started
 	// together, a busy machine and a slow network are no attack.
 	Grace time.Duration
-	// Burst is how many times Startups.Full there may be for less than Grace; at least 1.
+	// Burst times Startups.Full is how many startups there may be for less than Grace; at least 1.
 	Burst int
-	// Stages is how many stages there are; at least 1. A peer at the last is never to blame for
-	// being in the way.
+	// Stages is how many stages there are; at least 1. A peer that is dropped at the last earns no
+	// penalty.
 	Stages int
-	// Penalties are earned by those in the way, and earlier ones make a source weigh more.
+	// Penalties get one for each source that a startup was dropped of, and make it weigh more.
 	Penalties *Penalties
 	// Now is time.Now, and Rand, a number in [0, n), is math/rand/v2.IntN outside tests.
 	Now  func() time.Time
@@ -45,16 +46,16 @@ type GateOptions struct {
 // startups. Its methods may be called concurrently.
 type Gate struct {
 	opts GateOptions // does not change
-	// later calls a function after a while.
+	// later is time.AfterFunc outside tests.
 	later func(time.Duration, func())
 
 	mu       sync.Mutex // nothing is locked under it but the Penalties
 	startups Startups
 	pending  int
-	rooms    []room // where the startups are, by their stages
+	stages   []stageList // the startups
 	sources  counts[Source]
 	known    known // sources that have logged in
-	sweeping bool  // sweep is going to be called
+	sweeping bool  // a call of sweep is due
 }
 
 // NewGate returns a Gate without startups.
@@ -63,12 +64,12 @@ func NewGate(o GateOptions) *Gate {
 		opts:     o,
 		later:    func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		startups: o.Startups,
-		rooms:    make([]room, o.Stages),
+		stages:   make([]stageList, o.Stages),
 		sources:  counts[Source]{},
 		known:    known{},
 	}
-	for i := range g.rooms {
-		g.rooms[i].sources = counts[Source]{}
+	for i := range g.stages {
+		g.stages[i].sources = counts[Source]{}
 	}
 	return g
 }
@@ -87,26 +88,26 @@ func (g *Gate) Pending() int {
 	return g.pending
 }
 
-// Admission is that of one connection. Its methods may be called concurrently.
+// Admission is the admission of one connection. Its methods may be called concurrently.
 type Admission struct {
 	gate   *Gate
 	source Source // zero: that of a peer that was proven elsewhere
 
 	// Guarded by gate.mu.
 	stage   Stage
-	place   *list.Element // in the room of the stage; nil: it is no startup, or no longer
-	since   time.Time     // when it reached the stage, or did something else that brings it on
+	place   *list.Element // in the list of its stage; nil: it is no startup, or no longer
+	since   time.Time     // idle since: when it reached the stage, or made other progress
 	waiting bool          // for its turn: it is not its fault that nothing happens
 	held    bool          // it must not be dropped
-	drop    func()        // closes the connection; it does not wait. nil: not known yet
+	drop    func()        // closes the connection without waiting; nil: not known yet
 }
 
 // Proven returns the admission of a peer that another door has identified, such as a user of this
-// machine by its uid. It has nothing to guess: it counts neither as a startup nor for a source.
+// machine by its uid. It has nothing to guess: it counts as no startup, and for no source.
 func (g *Gate) Proven() *Admission { return &Admission{gate: g} }
 
-// Admit lets a connection in, which must [Admission.Leave], or says why not. If there are too many
-// startups, another one is dropped.
+// Admit admits a connection, which must [Admission.Leave], or returns why not. If there are too
+// many startups, it drops another one.
 func (g *Gate) Admit(source Source) (a *Admission, refusal string) {
 	if g.opts.Penalties.Refused(source) {
 		return nil, "too many failed logins from this address; wait a little"
@@ -130,17 +131,17 @@ func (g *Gate) Admit(source Source) (a *Admission, refusal string) {
 	return a, ""
 }
 
-// makeRoomLocked takes out a startup if another one from source is one too many, and returns what
-// closes its connection. ok is false if there is no room, and none that may be dropped.
+// makeRoomLocked removes a startup if a new one of source is one too many, and returns the function
+// that closes its connection. ok is false if there is no room and none may be dropped.
 func (g *Gate) makeRoomLocked(source Source) (drop func(), ok bool) {
 	full := g.pending >= g.startups.Full*g.opts.Burst
 	var victim *Admission
 	switch {
 	case !source.shared() && int(g.sources[source]) >= g.opts.PerSource:
-		victim = g.victimLocked(search{only: source}) // it is in the way of its own source only
+		victim = g.victimLocked(search{only: source}) // it costs its own source only
 	case full:
 		victim = g.blameLocked(0)
-	case g.crowdedLocked():
+	case g.overLocked():
 		victim = g.blameLocked(g.opts.Grace)
 	}
 	switch {
@@ -153,18 +154,19 @@ func (g *Gate) makeRoomLocked(source Source) (drop func(), ok bool) {
 	return func() {}, true
 }
 
-// crowdedLocked reports whether a new startup is one too many, by those that stand still and a roll
+// overLocked reports whether a new startup is one too many, by the number of idle ones and a roll
 // of the dice.
-func (g *Gate) crowdedLocked() bool {
-	s, n := g.startups, g.stillLocked()
+func (g *Gate) overLocked() bool {
+	s, n := g.startups, g.idleLocked()
 	return n >= s.Full || n >= s.Start && g.opts.Rand(100) < s.percent(n)
 }
 
-// sweep drops those that stand still while there are more than may be, until there are no more.
+// sweep drops idle startups until no more than Full are left, and calls itself later while there
+// are more than Full of any kind.
 func (g *Gate) sweep() {
 	var drops []func()
 	g.mu.Lock()
-	for n := g.stillLocked(); n > g.startups.Full; n-- {
+	for n := g.idleLocked(); n > g.startups.Full; n-- {
 		victim := g.blameLocked(g.opts.Grace)
 		if victim == nil {
 			break
@@ -181,11 +183,11 @@ func (g *Gate) sweep() {
 	}
 }
 
-// blameLocked returns the startup that is most in others' way of those that have done nothing for
-// so long, and has its source pay for it: whoever comes from many addresses has them refused before
-// long. nil: there is none.
-func (g *Gate) blameLocked(long time.Duration) *Admission {
-	a := g.victimLocked(g.anyLocked(long))
+// blameLocked returns the startup to drop, of those that have been idle for at least so long, and
+// gives its source a penalty: an attacker with many addresses has them refused before long. nil:
+// there is none.
+func (g *Gate) blameLocked(idle time.Duration) *Admission {
+	a := g.victimLocked(g.anyLocked(idle))
 	if a != nil && int(a.stage) < g.opts.Stages-1 {
 		g.opts.Penalties.Add(a.source, DroppedPenalty)
 	}
@@ -195,28 +197,28 @@ func (g *Gate) blameLocked(long time.Duration) *Admission {
 // Source returns where the connection comes from; the zero Source if its peer was proven elsewhere.
 func (a *Admission) Source() Source { return a.source }
 
-// OnDrop says how the connection is closed if there is no room for it any more.
+// OnDrop sets the function that closes the connection if it is dropped. It must not block.
 func (a *Admission) OnDrop(drop func()) {
 	a.gate.mu.Lock()
 	defer a.gate.mu.Unlock()
 	a.drop = drop
 }
 
-// Advance says that the peer has got to a stage, or on within one.
+// Advance records that the peer has reached a stage, or made progress within its own.
 func (a *Admission) Advance(to Stage) {
 	a.gate.mu.Lock()
 	defer a.gate.mu.Unlock()
 	a.moveLocked(max(a.stage, to), false)
 }
 
-// Wait says that the peer waits for its turn from now on, or no longer.
+// Wait records whether the peer waits for its turn.
 func (a *Admission) Wait(waiting bool) {
 	a.gate.mu.Lock()
 	defer a.gate.mu.Unlock()
 	a.moveLocked(a.stage, waiting)
 }
 
-// Hold says that the peer is being answered from now on, and is not to be dropped, or no longer.
+// Hold records whether the peer is being answered, and so must not be dropped.
 func (a *Admission) Hold(held bool) {
 	a.gate.mu.Lock()
 	defer a.gate.mu.Unlock()
@@ -224,7 +226,7 @@ func (a *Admission) Hold(held bool) {
 	a.moveLocked(a.stage, false)
 }
 
-// moveLocked has the peer be at a stage from now on.
+// moveLocked moves the peer to the end of a stage's list.
 func (a *Admission) moveLocked(to Stage, waiting bool) {
 	if a.place == nil {
 		return
@@ -234,8 +236,8 @@ func (a *Admission) moveLocked(to Stage, waiting bool) {
 	a.gate.enterLocked(a)
 }
 
-// Authenticated says that the peer has proven who it is: it is no startup any more. Its source owes
-// nothing, and is known from now on.
+// Authenticated records that the peer has proven its identity: it is no startup any more, and its
+// source is known and has no penalty.
 func (a *Admission) Authenticated() {
 	g := a.gate
 	g.mu.Lock()
@@ -245,10 +247,10 @@ func (a *Admission) Authenticated() {
 	g.known.add(a.source, g.opts.Now())
 }
 
-// Penalize has the source wait for d, in addition to what it has earned before.
+// Penalize adds d to the penalty of the source.
 func (a *Admission) Penalize(d time.Duration) { a.gate.opts.Penalties.Add(a.source, d) }
 
-// Leave gives the place up. It may be called again.
+// Leave ends the admission. It may be called again.
 func (a *Admission) Leave() {
 	a.gate.mu.Lock()
 	defer a.gate.mu.Unlock()

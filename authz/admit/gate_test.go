@@ -351,6 +351,27 @@ func TestWhoWaitsForATurnIsDroppedLast(t *testing.T) {
 	}
 }
 
+// Where all that have stood still are held, none that has just come goes for them.
+func TestWhoHasJustComeIsNotDroppedForWhoIsHeld(t *testing.T) {
+	t.Parallel()
+	g, now := newTestGate(func(c *GateOptions) { c.Startups = Startups{4, 100, 4} })
+	s := &startups{t: t, gate: g, now: now}
+	for range 4 {
+		s.admit("192.0.2.1").Hold(true)
+	}
+	*now = now.Add(startupGrace)
+	s.admit("192.0.2.1")
+	s.admit("192.0.2.1")
+	if len(s.dropped) > 0 {
+		t.Errorf("%v went within the grace", s.dropped)
+	}
+	*now = now.Add(startupGrace)
+	s.admit("192.0.2.1")
+	if !slices.Equal(s.dropped, []int{4}) {
+		t.Errorf("%v went after it", s.dropped)
+	}
+}
+
 // A shared source weighs only what is more than another one may have.
 func TestASharedSourceIsNoCrowd(t *testing.T) {
 	t.Parallel()

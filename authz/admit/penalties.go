@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// What a source earns, as with sshd's PerSourcePenalties. It adds up while it runs.
+// The penalties of a source, as sshd's PerSourcePenalties. They add up.
 const (
-	DroppedPenalty = 1 * time.Second  // it stood in the way of others who wanted to log in
-	NoAuthPenalty  = 1 * time.Second  // it went away without trying to log in
-	AuthPenalty    = 5 * time.Second  // its keys or its token are not good
-	TimeoutPenalty = 10 * time.Second // it let the handshake time out
+	DroppedPenalty = 1 * time.Second  // it was dropped because others wanted to log in
+	NoAuthPenalty  = 1 * time.Second  // it disconnected without trying to log in
+	AuthPenalty    = 5 * time.Second  // its keys or its token were refused
+	TimeoutPenalty = 10 * time.Second // its handshake timed out
 )
 
 const (
-	// MinPenalty is what a source must have earned to be refused until that has passed: two
+	// MinPenalty is the penalty from which on a source is refused, until it has passed: two
 	// failures are a person's mistake.
 	MinPenalty = 15 * time.Second
-	// maxPenalty is the longest that a source waits.
+	// maxPenalty bounds a source's penalty.
 	maxPenalty = 10 * time.Minute
 	// maxPenalized bounds the sources that are remembered, 100 bytes each.
 	maxPenalized = 10_000
 )
 
-// Penalties are what sources have earned by failing to log in. A source that many people share is
-// never refused, and one without an address earns nothing. The methods may be called concurrently.
+// Penalties are the penalties of sources whose logins have failed. A shared source is never
+// refused, and one without an address gets none. The methods may be called concurrently.
 type Penalties struct {
 	now func() time.Time
 
@@ -33,18 +33,18 @@ type Penalties struct {
 	sources map[Source]earned
 }
 
-// earned is what a source has earned.
+// earned is the penalty of a source.
 type earned struct {
 	until   time.Time
-	refused bool // it is enough to be refused until then
+	refused bool // it has reached MinPenalty
 }
 
-// NewPenalties returns Penalties that nobody has earned yet. now is time.Now outside tests.
+// NewPenalties returns Penalties without any. now is time.Now outside tests.
 func NewPenalties(now func() time.Time) *Penalties {
 	return &Penalties{now: now, sources: map[Source]earned{}}
 }
 
-// SetOff has the Penalties forget everything and take nothing down, or take it down again.
+// SetOff turns the Penalties off, which clears them, or on again.
 func (p *Penalties) SetOff(off bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +53,7 @@ func (p *Penalties) SetOff(off bool) {
 	}
 }
 
-// Refused reports whether a source has to wait.
+// Refused reports whether the source is refused now.
 func (p *Penalties) Refused(source Source) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,14 +65,14 @@ func (p *Penalties) Refused(source Source) bool {
 	return e.refused && !source.shared()
 }
 
-// Owes returns for how long what a source has earned will run.
+// Owes returns how long the source's penalty still lasts.
 func (p *Penalties) Owes(source Source) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return max(p.sources[source].until.Sub(p.now()), 0)
 }
 
-// Add has the source wait for d, in addition to what it has earned before.
+// Add adds d to the source's penalty.
 func (p *Penalties) Add(source Source, d time.Duration) {
 	if d == 0 || !source.addr.IsValid() {
 		return
@@ -98,14 +98,14 @@ func (p *Penalties) Add(source Source, d time.Duration) {
 	p.sources[source] = e
 }
 
-// Forgive forgets what a source has earned.
+// Forgive clears the source's penalty.
 func (p *Penalties) Forgive(source Source) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.sources, source)
 }
 
-// forgetLocked makes room. What has passed goes; if there is nothing, any source does.
+// forgetLocked makes room: it deletes expired penalties, or if there are none, any one.
 func (p *Penalties) forgetLocked(now time.Time) {
 	var victim Source
 	for source, e := range p.sources {

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// share is the part of all places that one account may have, below an admin.
+	// share: one account below an admin may have 1/share of all places.
 	share = 4
-	// leastShare is how many it may have in any case, so that small limits are not made smaller.
+	// leastShare is what an account may have in any case, so that small limits are not divided.
 	leastShare = 16
-	// reserve is the part that is for admins only.
+	// reserve: 1/reserve of all places is for admins only.
 	reserve = 16
 )
 
-// Places are things of one kind that accounts have at once, such as terminals. In the zero Places
-// none is taken. Its methods may be called concurrently.
+// Places counts things of one kind, such as terminals, that accounts have at once. In the zero
+// Places none is taken. Its methods may be called concurrently.
 type Places struct {
 	mu       sync.Mutex // nothing is locked under it
 	all      int
@@ -27,27 +27,27 @@ type Places struct {
 // taken is how many places an account has.
 type taken struct{ all, admins int }
 
-// Limit says how many places there are for a principal.
+// Limit is how many places there are for a principal.
 type Limit struct {
-	What string // as it is counted, such as "terminals"
-	// Most is how many there are in all, the last of which are for admins; 0: any number.
+	What string // a plural noun, such as "terminals"
+	// Most is how many there are for all accounts, the last of which are for admins; 0: any number.
 	Most int
-	// Bound has Places refuse what is beyond Most. Otherwise something else does, and only the
-	// reserve is kept.
+	// Bound: Places refuses what exceeds Most. Otherwise something else does, and Places only keeps
+	// the reserve.
 	Bound bool
 	// Each is how many one account may have; 0: as many as there are. An admin may have more, and
-	// what it has does not count against its tokens and guests.
+	// its own do not count against its tokens and guests.
 	Each int
-	// Own, if not 0, takes the place of Each, for an admin as well: what the configuration says of
+	// Own, if not 0, replaces Each, for an admin as well: the limit that the configuration sets for
 	// the account.
 	Own int
 }
 
-// QuotaError says that somebody has as many of something as one account may have.
+// QuotaError says that an account has as many of something as it may have.
 type QuotaError struct {
-	What  string // as it is counted, such as "terminals"
+	What  string // a plural noun, such as "terminals"
 	Limit int
-	// Own: it is the account's own limit. Otherwise others have the rest, but for what admins need.
+	// Own: it is the account's own limit. Otherwise only the admins' reserve is left.
 	Own bool
 }
 
@@ -69,7 +69,7 @@ func (e *FullError) Error() string {
 		e.Limit, e.What)
 }
 
-// Share returns how many of most places one account may have: the Each of a [Limit].
+// Share returns how many of most places one account may have, for Limit.Each.
 func Share(most int) int {
 	if limit := max(leastShare, most/share); limit < most {
 		return limit
@@ -77,8 +77,8 @@ func Share(most int) int {
 	return 0
 }
 
-// Open returns how many of most places principals of a role may take before they are refused: all,
-// or what is left without the reserve.
+// Open returns how many of most places may be taken before a principal of that role is refused:
+// all, or all but the reserve.
 func Open(most int, role authz.Role) int {
 	if role < authz.Admin {
 		return most - most/reserve
@@ -86,8 +86,7 @@ func Open(most int, role authz.Role) int {
 	return most
 }
 
-// Take gives p a place, which it must [Places.Leave], unless the limit refuses that: then the error
-// is a *QuotaError or a *FullError.
+// Take takes a place for p, which must [Places.Leave], or fails with a *QuotaError or a *FullError.
 func (s *Places) Take(p authz.Principal, l Limit) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +104,7 @@ func (s *Places) Leave(p authz.Principal) {
 	s.addLocked(p, -1)
 }
 
-// roomLocked returns why there is no place for p; nil: there is one.
+// roomLocked returns why there is no place for p, or nil.
 func (s *Places) roomLocked(p authz.Principal, l Limit) error {
 	have := s.accounts[p.Account()]
 	own, most := have.all-have.admins, l.Each

@@ -10,29 +10,29 @@ import (
 // customer (RFC 6177).
 const sourceBits6 = 64
 
-// Source is where connections come from that are counted together. It can be compared.
+// Source is an origin of connections that are counted together. It is comparable.
 type Source struct {
 	addr netip.Addr            // invalid: it has none
-	name unique.Handle[string] // of a source without an address; quicker to hash than a string
+	name unique.Handle[string] // of a source without an address; hashes faster than a string
 }
 
-// ThisMachine returns the source of peers that only this machine can have, such as those of a unix
-// socket. Like loopback it stands for many people.
+// ThisMachine returns the source of peers on this machine, such as those of a unix socket. Like
+// loopback it is shared.
 func ThisMachine() Source { return named("local", "") }
 
-// AccountSource returns the source of connections that come on behalf of an account.
+// AccountSource returns the source of connections on behalf of an account.
 func AccountSource(account string) Source { return named("account", account) }
 
 func named(kind, name string) Source { return Source{name: unique.Make(kind + " " + name)} }
 
-// shared reports whether many people have the source.
+// shared reports whether many people may share the source.
 func (s Source) shared() bool {
 	return s.addr.IsLoopback() || !s.addr.IsValid() && s == ThisMachine()
 }
 
-// SourceOf returns the source of a remote address. An IPv4 address is one source, and so is an
-// IPv6 prefix of 64 bits. A loopback address is shared by everybody who uses this machine, is
-// forwarded through it, or comes by a proxy on it.
+// SourceOf returns the source of a remote address. An IPv4 address is a source, and so is an IPv6
+// prefix of 64 bits. A loopback address is shared by everybody who uses this machine, forwards
+// through it, or connects through a proxy on it.
 func SourceOf(remote net.Addr) Source {
 	tcp, ok := remote.(*net.TCPAddr)
 	if !ok {

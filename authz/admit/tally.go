@@ -2,7 +2,7 @@ package admit
 
 import "sync"
 
-// Tally is how much each account uses of something, such as bytes of memory. The zero Tally is
+// Tally counts how much each account uses of something, such as bytes of memory. The zero Tally is
 // empty. Its methods may be called concurrently.
 type Tally struct {
 	mu       sync.Mutex // nothing is locked under it
@@ -10,15 +10,15 @@ type Tally struct {
 	accounts counts[string]
 }
 
-// Add adds n, which may be negative, to what an account uses, and returns what it uses then, and
-// what all use together.
+// Add adds n, which may be negative, to what an account uses. It returns the account's new total,
+// and that of all accounts.
 func (t *Tally) Add(account string, n int64) (own, all int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.addLocked(account, n)
 }
 
-// AddUpTo adds n, unless the account would then use more than most: then it returns false.
+// AddUpTo adds n unless the account would then use more than most. It reports whether it has.
 func (t *Tally) AddUpTo(most int64, account string, n int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -37,7 +37,7 @@ func (t *Tally) addLocked(account string, n int64) (own, all int64) {
 	return t.accounts.add(account, n), t.all
 }
 
-// counts are numbers by key. Keys of zero are forgotten.
+// counts are numbers by key. Keys with 0 are deleted.
 type counts[K comparable] map[K]int64
 
 // add adds n to the number of a key and returns the sum.
@@ -59,9 +59,9 @@ func (c counts[K]) sum() (n int64) {
 	return n
 }
 
-// OldestOfLargest returns the index of what goes first where not everything has room: the first of
-// what the owner has that has most. So nobody pushes out what others have left behind, and want to
-// read, with things of their own. items must not be empty; the oldest comes first.
+// OldestOfLargest returns the index of the item to evict: the oldest of the owner whose items are
+// largest in sum. So nobody's items push out what others have left behind. items must not be empty;
+// the oldest comes first.
 func OldestOfLargest[T any](items []T, owner func(T) string, size func(T) int64) int {
 	sizes := map[string]int64{}
 	for _, x := range items {

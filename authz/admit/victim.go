@@ -2,71 +2,71 @@ package admit
 
 import (
 	"container/list"
+	"iter"
 	"time"
 )
 
-// When there are too many startups, the one to be dropped is looked for where most of them wait: at
-// the stage that has most, and there among those of the source that has most. So strangers who all
-// stop at the same point, or come from the same place, drop one another, and somebody who passes by
-// is safe. Of equals the one that has done nothing for longest goes.
+// When there are too many startups, one is dropped: of the stage with the most startups, and there
+// of the source with the most. So peers that all stop at the same point, or come from the same
+// place, drop one another, and somebody who gets on is safe. Of equals the one that has been idle
+// for longest goes.
 
-// room is the startups at one stage.
-type room struct {
-	members list.List // of *Admission, the one that has done nothing for longest first
+// stageList is the startups at one stage.
+type stageList struct {
+	members list.List // of *Admission, the longest idle first
 	sources counts[Source]
 }
 
-// enterLocked puts a startup into the room of its stage.
+// enterLocked adds a startup to the list of its stage.
 func (g *Gate) enterLocked(a *Admission) {
-	r := &g.rooms[a.stage]
+	r := &g.stages[a.stage]
 	a.since = g.opts.Now()
 	a.place = r.members.PushBack(a)
 	r.sources.add(a.source, 1)
 }
 
-// exitLocked takes it out of there.
+// exitLocked removes a startup from the list of its stage.
 func (g *Gate) exitLocked(a *Admission) {
-	r := &g.rooms[a.stage]
+	r := &g.stages[a.stage]
 	r.members.Remove(a.place)
 	r.sources.add(a.source, -1)
 }
 
-// stillLocked returns how many startups stand still.
-func (g *Gate) stillLocked() (n int) {
-	for i := range g.rooms {
-		n += int(g.rooms[i].count(g.opts.Now(), g.opts.Grace).sum())
+// idleLocked returns how many startups have been idle for longer than Grace.
+func (g *Gate) idleLocked() (n int) {
+	for i := range g.stages {
+		n += int(g.stages[i].count(g.opts.Now(), g.opts.Grace).sum())
 	}
 	return n
 }
 
 // search says which startups may be dropped.
 type search struct {
-	long time.Duration // those that have done nothing for so long
-	only Source        // those of this source; zero: of any
-	// spare: not those of known sources.
-	spare bool
+	idle  time.Duration // those that have been idle for at least so long
+	only  Source        // those of this source; zero: of any
+	spare bool          // not those of known sources
 }
 
-// victimLocked returns the startup to be dropped; nil: there is none.
+// victimLocked returns the startup to drop; nil: there is none.
 func (g *Gate) victimLocked(s search) *Admission {
-	var crowded *room
+	var largest *stageList
 	var sources counts[Source]
-	most := 0
-	for i := range g.rooms {
-		r := &g.rooms[i]
-		c := r.count(g.opts.Now(), s.long)
+	most, now := 0, g.opts.Now()
+	for i := range g.stages {
+		r := &g.stages[i]
+		c := r.count(now, s.idle)
 		n := r.members.Len()
 		switch {
 		case s.only != Source{}:
 			n = int(c[s.only])
-		case s.long > 0:
+		case s.idle > 0:
 			n = int(c.sum())
 		}
 		if n > most {
-			crowded, sources, most = r, c, n
+			largest, sources, most = r, c, n
 		}
 	}
-	if crowded == nil {
+	if largest == nil {
 		return nil
 	}
 	weight := func(source Source) int { return g.weightLocked(source, int(sources[source]), s) }
@@ -74,16 +74,17 @@ func (g *Gate) victimLocked(s search) *Admission {
 	for source, n := range sources {
 		heaviest = max(heaviest, g.weightLocked(source, int(n), s))
 	}
-	return crowded.first(weight, heaviest)
+	return largest.pick(now, s.idle, weight, heaviest)
 }
 
-// first returns whom to drop among those whose sources weigh most: the first that does not wait for
-// its turn, or else the last that does, because the others have waited for longer. heaviest is the
-// most that any source weighs, of which all may be held. nil: there is nobody.
-func (r *room) first(weight func(Source) int, heaviest int) (found *Admission) {
+// pick returns the startup to drop, of those that have been idle for at least so long and whose
+// sources weigh most: the first that does not wait for its turn, or else the last that does,
+// because the others have waited for longer. heaviest is the most that any source weighs, whose
+// startups may all be held. nil: there is none.
+func (r *stageList) pick(now time.Time, idle time.Duration, weight func(Source) int,
+	heaviest int) (found *Admission) {
 	most := 1
-	for e := r.members.Front(); e != nil; e = e.Next() {
-		a := e.Value.(*Admission)
+	for a := range r.idle(now, idle) {
 		if a.drop == nil || a.held {
 			continue
 		}
@@ -98,25 +99,33 @@ func (r *room) first(weight func(Source) int, heaviest int) (found *Admission) {
 	return found
 }
 
-// count returns how many in the room have done nothing for so long, by source.
-func (r *room) count(now time.Time, long time.Duration) counts[Source] {
-	if long == 0 {
+// idle returns those that have been idle for at least so long, the longest first.
+func (r *stageList) idle(now time.Time, atLeast time.Duration) iter.Seq[*Admission] {
+	return func(yield func(*Admission) bool) {
+		for e := r.members.Front(); e != nil; e = e.Next() {
+			a := e.Value.(*Admission)
+			if now.Sub(a.since) < atLeast || !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// count returns how many of a source have been idle for at least so long.
+func (r *stageList) count(now time.Time, idle time.Duration) counts[Source] {
+	if idle == 0 {
 		return r.sources
 	}
 	c := counts[Source]{}
-	for e := r.members.Front(); e != nil; e = e.Next() {
-		a := e.Value.(*Admission)
-		if now.Sub(a.since) < long {
-			break
-		}
+	for a := range r.idle(now, idle) {
 		c[a.source]++
 	}
 	return c
 }
 
-// weightLocked returns how much of a crowd n startups of a source are; 0: they are not to be
-// dropped. Each counts, and so does what the source owes for earlier ones, in seconds. A shared
-// source stands for many people: it is no crowd until it has more than any other source may have.
+// weightLocked returns the weight of n startups of a source; 0: they must not be dropped. Each
+// counts 1, and so does each second of the source's penalty. A shared source stands for many
+// people: only what it has beyond PerSource counts, and at least 1.
 func (g *Gate) weightLocked(source Source, n int, s search) int {
 	switch {
 	case n == 0, s.only != Source{} && source != s.only, s.spare && g.known.has(source):
@@ -127,28 +136,28 @@ func (g *Gate) weightLocked(source Source, n int, s search) int {
 	return n + int(g.opts.Penalties.Owes(source)/time.Second)
 }
 
-// knownShare is the part of all startups that known sources have for themselves.
+// knownShare is the part of all startups that is reserved for known sources.
 const knownShare = 4
 
-// anyLocked returns the search for one among all that have done nothing for so long. Known sources
-// are spared unless they have more than their share.
-func (g *Gate) anyLocked(long time.Duration) search {
+// anyLocked returns the search for startups of any source that have been idle for at least so long.
+// It spares known sources unless they have more than their share.
+func (g *Gate) anyLocked(idle time.Duration) search {
 	n := 0
 	for source, count := range g.sources {
 		if g.known.has(source) {
 			n += int(count)
 		}
 	}
-	return search{long: long, spare: n <= g.startups.Full/knownShare}
+	return search{idle: idle, spare: n <= g.startups.Full/knownShare}
 }
 
-// known is the sources from which somebody has logged in lately, with the last login.
+// known are the sources of recent logins, with the time of the last.
 type known map[Source]time.Time
 
-// maxKnown bounds them, 100 bytes each: more than an office has.
+// maxKnown bounds known, 100 bytes each: more sources than an office has.
 const maxKnown = 1000
 
-// add notes a login. One from a shared source says nothing about others there.
+// add records a login. One from a shared source says nothing about others there.
 func (k known) add(source Source, now time.Time) {
 	if !source.addr.IsValid() || source.shared() {
 		return

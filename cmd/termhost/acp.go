@@ -98,7 +98,7 @@ func (w hostWay) hint() string {
 	if w.local {
 		return "start it with: termhost serve"
 	}
-	return "see whether this works: ssh DEST ls"
+	return hintRemote
 }
 
 // runAgent runs the agent between the standard streams and the host, and returns the agent's exit

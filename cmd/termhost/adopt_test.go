@@ -12,6 +12,7 @@ import (
 
 	"termhost/ahp/hosttest"
 	"termhost/cmd/termhost/bench"
+	"termhost/cmd/termhost/hostlock"
 )
 
 // adoptedBy kills the keeper of a state folder and returns the next one, which has n ptys.
@@ -228,7 +229,7 @@ func TestAKeeperThatDiesWhileAHostTakesTheTerminals(t *testing.T) {
 
 // lockHolder returns the process that a state folder's lock names; 0: none.
 func lockHolder(state string) (pid int) {
-	text, _ := os.ReadFile(filepath.Join(state, lockName)) // there is none yet
+	text, _ := os.ReadFile(filepath.Join(state, hostlock.FileName)) // there is none yet
 	_, _ = fmt.Sscan(string(text), &pid)
 	return pid
 }

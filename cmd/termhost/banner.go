@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"strings"
+
+	"termhost/ahp/commandline"
 )
 
 // greeting is what serve prints when the host can be connected to.
@@ -74,12 +76,8 @@ func configQuote(path string) string {
 func (g greeting) print(out io.Writer) {
 	w := new(strings.Builder)
 	defer func() { io.WriteString(out, w.String()) }() // a reader that has gone does not matter
-	var words []string
-	for _, a := range g.sshArgs() {
-		words = append(words, shellQuote(a))
-	}
 	fmt.Fprintf(w, "termhost %s is running. Log in with:\n\n  %s\n\n",
-		version(), strings.Join(words, " "))
+		version(), commandline.Join(g.sshArgs()))
 	fmt.Fprintf(w, "This in ~/.ssh/config makes that `ssh th`:\n\n%s\n", indent(g.sshConfig()))
 	fmt.Fprintf(w, "Host key: %s\n", g.fingerprint)
 	if g.webSocket != "" {
@@ -104,13 +102,4 @@ func (g greeting) print(out io.Writer) {
 // indent puts two spaces before each line.
 func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
-}
-
-// shellQuote quotes s as one word of a shell command.
-func shellQuote(s string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
-	if s != "" && strings.Trim(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"termhost/cmd/termhost/access"
 	"termhost/cmd/termhost/config"
 )
 
@@ -82,17 +83,17 @@ func TestOnlyTheFirstRunSaysThatAKeyWasMade(t *testing.T) {
 	cfg.StateDir = filepath.Join(dir, "state")
 	cfg.SSH.AuthorizedKeysFiles = []string{filepath.Join(dir, "none")}
 	for _, first := range []bool{true, false, false} {
-		a, err := openAccess(cfg, slog.New(slog.DiscardHandler))
+		a, err := access.Open(cfg, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		greeting{ssh: "127.0.0.1:22", identity: a.identity, first: a.first}.print(&b)
-		if err := a.close(); err != nil {
+		greeting{ssh: "127.0.0.1:22", identity: a.Identity, first: a.First}.print(&b)
+		if err := a.Close(); err != nil {
 			t.Error(err)
 		}
-		says := strings.Contains(b.String(), "a first key was made: "+a.identity+"\n")
-		if says != first || !strings.Contains(b.String(), " -i "+a.identity+" ") {
+		says := strings.Contains(b.String(), "a first key was made: "+a.Identity+"\n")
+		if says != first || !strings.Contains(b.String(), " -i "+a.Identity+" ") {
 			t.Errorf("first run %v: %s", first, b.String())
 		}
 	}

@@ -69,16 +69,23 @@ func mayImport() map[string][]string {
 		"ahp/acp/wire":          {"ahp"},
 		"ahp/page":              with(door, "ahp/ws", "keys"),
 		"ahp/ws":                door,
-		"sshd":                  with(door, "keys", "sshd/verbs"),
+		"sshd":                  with(door, "keys", "sshd/verbs", "sshd/wire"),
 		"sshd/verbs":            with(below, "ahp/host", "sshd/viewer"),
 		"sshd/viewer":           {"ahp", "ahp/history", "ahp/host", "ahp/store", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt"},
 		"sshd/viewertest":       {"ahp/hosttest", "sshd/viewer"},
+		"sshd/wire":             nil,
+		"cmd/termhost/access":   {"authz", "cmd/termhost/config", "cmd/termhost/logs", "keys"},
 		"cmd/termhost/acpproxy": with(outside, "ahp/acp/wire", "cmd/termhost/sshcmd", "ptypool", "ptypool/vt"),
 		"cmd/termhost/bench":    nil,
 		"cmd/termhost/config":   {"authz", "ptypool/statefile"},
+		"cmd/termhost/hostlock": {"ptypool/statefile"},
+		"cmd/termhost/local":    {"ahp/commandline", "cmd/termhost/tty", "ptypool/keyboard", "ptypool/vt", "sshd/wire"},
 		"cmd/termhost/logs":     {"authz", "ptypool/statefile"},
-		"cmd/termhost/share":    with(outside, "ptypool", "ptypool/keyboard", "ptypool/nonce", "ptypool/vt"),
+		"cmd/termhost/man":      {"sshd/verbs"},
+		"cmd/termhost/service":  nil,
+		"cmd/termhost/share":    with(outside, "cmd/termhost/tty", "ptypool", "ptypool/keyboard", "ptypool/nonce", "ptypool/vt"),
 		"cmd/termhost/sshcmd":   nil,
+		"cmd/termhost/tty":      nil,
 
 		// A program of its own, which only packages are made with.
 		"cmd/termhost/dist/sbom": nil,
@@ -95,7 +102,7 @@ func knowNoSSH() []string { return []string{"ahp/host", "sshd/verbs", "sshd/view
 func outsiders() map[string][]string {
 	return map[string][]string{
 		"ahp/transport": nil, "ahp/client": nil, "cmd/termhost/acpproxy": {"ptypool"},
-		"cmd/termhost/share": {"ptypool"}, "cmd/termhost/sshcmd": nil,
+		"cmd/termhost/local": nil, "cmd/termhost/share": {"ptypool"}, "cmd/termhost/sshcmd": nil,
 	}
 }
 

@@ -16,7 +16,7 @@
 //
 //  1. A program writes to its pty. ptypool's reader wakes up (fdReader.WaitReadable) and takes
 //     what is there, at most 64 KiB (readBatch).
-//  2. Under the terminal's lock (Term.deliver) the batch goes through vt.Terminal.Feed: it paints
+//  2. Under the terminal's lock (Term.deliver) the batch goes through vt.Screen.Feed: it paints
 //     the screen, takes out shell-integration marks and queries, and hands the rest to the host's
 //     events.Data. The host answers the queries itself (events.Reply).
 //  3. store.Channel.AppendData copies it, gives it a serverSeq, adds it to the terminal's content

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"time"
@@ -20,15 +19,17 @@ import (
 	"termhost/sshd"
 )
 
-// noLimit is how the doors are told of a limit that is turned off. In the configuration that is 0,
-// by which the doors mean their default.
+// noLimit turns a limit of the doors off. In the configuration that is 0, which the doors take for
+// their default.
 const noLimit = -1
 
-// hostConfig returns the host's part of the configuration.
-func hostConfig(cfg config.Config, a *access, log *slog.Logger) host.Config {
+// hostConfig returns the host's part of the configuration that is in force.
+func (s *server) hostConfig() host.Config {
+	cfg := s.cfg
 	return host.Config{
 		StateDir:          cfg.StateDir,
 		Version:           version(),
+		PageURL:           s.pageURL(),
 		Shell:             cfg.Terminal.Shell,
 		Login:             cfg.Terminal.Login,
 		Term:              cfg.Terminal.Term,
@@ -53,17 +54,10 @@ func hostConfig(cfg config.Config, a *access, log *slog.Logger) host.Config {
 		GuardAgents:       cfg.Terminal.GuardAgents,
 		AgentsTypeSecrets: cfg.Terminal.Secrets == config.SecretsAll,
 		ClientOutputRate:  int(cfg.Terminal.ClientOutputRate),
-		Authority:         a.authority,
-		Log:               log,
-		Audit:             a.audit.Logger,
+		Authority:         s.access.Authority,
+		Log:               s.log,
+		Audit:             s.access.Audit.Logger,
 	}
-}
-
-// hostConfig returns the host's part of the configuration that is in force.
-func (s *server) hostConfig() host.Config {
-	cfg := hostConfig(s.cfg, s.access, s.log)
-	cfg.PageURL = s.pageURL()
-	return cfg
 }
 
 // pageURL returns where a browser on this machine finds the web page; "": nowhere.
@@ -113,7 +107,7 @@ func (s *server) webConfig() ws.Config {
 	cfg := s.cfg.HTTP
 	web := ws.Config{
 		Host:              s.host,
-		Authority:         s.access.authority,
+		Authority:         s.access.Authority,
 		Path:              cfg.Path,
 		AllowedOrigins:    cfg.AllowedOrigins,
 		AllowedHosts:      append(hostName(cfg.Listen), cfg.AllowedHosts...),
@@ -124,7 +118,7 @@ func (s *server) webConfig() ws.Config {
 		Extend:            s.extend,
 		SSH:               func(c net.Conn, p authz.Principal) { s.ssh.ServeConn(c, p) },
 		Routes: page.Routes(page.Config{
-			Authority: s.access.authority, AHPPath: cfg.Path, Log: s.log,
+			Authority: s.access.Authority, AHPPath: cfg.Path, Log: s.log,
 			Room: func(g authz.Grant, p ws.Peer) error { return s.web.Room(g, p) },
 		}),
 		Refuse:      page.Refuse,
@@ -151,8 +145,8 @@ func (s *server) sshConfig() sshd.Config {
 	}
 	return sshd.Config{
 		Host:      s.host,
-		Authority: s.access.authority,
-		HostKeys:  s.access.signers,
+		Authority: s.access.Authority,
+		HostKeys:  s.access.Signers,
 		Forward: func(c net.Conn, p authz.Principal) {
 			if err := s.web.ServeConn(c, p); err != nil {
 				s.log.Debug("forward ended", "principal", p.Name, "reason", err)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/service"
 	"termhost/ptypool/keeper"
 	"termhost/ptypool/nonce"
 )
@@ -29,7 +30,7 @@ func runKeeper(c *call) int {
 		return code
 	}
 	ready := func() {
-		if err := notifyReady(); err != nil {
+		if err := service.NotifyReady(); err != nil {
 			fmt.Fprintln(std.err, "termhost: telling the service manager:", err)
 		}
 	}
@@ -38,7 +39,7 @@ func runKeeper(c *call) int {
 		if err != nil {
 			return fail(std, exitFailure, err.Error(), "")
 		}
-		*dir = keeperFolder(cfg)
+		*dir = cfg.KeeperFolder()
 		if err := os.MkdirAll(*dir, 0o700); err != nil {
 			return fail(std, exitFailure, err.Error(), "")
 		}
@@ -64,8 +65,18 @@ func runKeeper(c *call) int {
 	return exitOK
 }
 
-// keeperFolder returns the folder of the keeper's socket, lock and log.
-func keeperFolder(cfg config.Config) string { return filepath.Join(cfg.StateDir, keeperName) }
+// superviseHost runs `termhost serve` with args as process 1 of a container does.
+func superviseHost(std stdio, args []string) int {
+	self, err := os.Executable()
+	if err != nil {
+		return fail(std, exitFailure, "this program does not know where it is: "+err.Error(), "")
+	}
+	code, err := service.Supervise(append([]string{self}, args...), stopSignal, std.err)
+	if err != nil {
+		return fail(std, exitFailure, err.Error(), "")
+	}
+	return code
+}
 
 // newKeeperLink returns the host's way to the keeper of its state folder.
 func newKeeperLink(cfg config.Config, log *slog.Logger) (*keeper.Link, error) {
@@ -73,7 +84,7 @@ func newKeeperLink(cfg config.Config, log *slog.Logger) (*keeper.Link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this program does not know where it is: %w", err)
 	}
-	dir, err := filepath.Abs(keeperFolder(cfg))
+	dir, err := filepath.Abs(cfg.KeeperFolder())
 	if err != nil {
 		return nil, err
 	}

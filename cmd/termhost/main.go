@@ -167,6 +167,12 @@ func fail(std stdio, code int, message, hint string) int {
 	return code
 }
 
+// The hints for a host that cannot be reached.
+const (
+	hintLocal  = "is termhost serve running, with the same configuration?"
+	hintRemote = "see whether this works: ssh DEST ls"
+)
+
 // call is one run of a command.
 type call struct {
 	command

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"termhost/cmd/termhost/man"
 )
 
 // The topics of README.md's list are those that there are, and each is printed as it stands.
@@ -14,7 +16,7 @@ func TestTheManualHasTheTopicsOfTheReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, titles := topics()
+	names, titles := man.Topics()
 	for i, name := range names {
 		var out strings.Builder
 		if code := run([]string{"man", name}, stdio{out: &out}); code != exitOK ||
@@ -50,7 +52,7 @@ func TestTheManualPageIsWellFormed(t *testing.T) {
 		t.Fatal(code)
 	}
 	for _, c := range commands() {
-		if name := roff(c.name); !strings.Contains(page.String(), name+`\fR`) {
+		if name := strings.ReplaceAll(c.name, "-", `\-`); !strings.Contains(page.String(), name+`\fR`) {
 			t.Errorf("the page lacks %s", c.name)
 		}
 	}

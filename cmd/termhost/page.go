@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,7 +13,9 @@ import (
 	"syscall"
 
 	"termhost/ahp"
+	"termhost/ahp/commandline"
 	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/local"
 	"termhost/cmd/termhost/sshcmd"
 )
 
@@ -75,12 +75,9 @@ func parsePage(args []string) (a pageArgs, err error) {
 func (a pageArgs) verb(flags ...string) string {
 	words := append([]string{"page"}, flags...)
 	if a.role != "" {
-		words = append(words, "--role", shellQuote(a.role))
+		words = append(words, "--role", a.role)
 	}
-	for _, name := range a.names {
-		words = append(words, shellQuote(name))
-	}
-	return strings.Join(words, " ")
+	return commandline.Join(append(words, a.names...))
 }
 
 // openLocal opens the page of a host on this machine, which listens for browsers itself.
@@ -89,15 +86,13 @@ func (a pageArgs) openLocal(std stdio) int {
 	if err != nil {
 		return fail(std, exitUsage, err.Error(), "")
 	}
-	client, err := dialSocket(cfg.SocketPath())
+	client, err := local.Dial(cfg.SocketPath())
 	if err != nil {
-		return fail(std, exitFailure, err.Error(),
-			"is termhost serve running, with the same configuration?")
+		return fail(std, exitFailure, err.Error(), hintLocal)
 	}
 	defer client.Close()
 	var url, told bytes.Buffer
-	status, err := runRemote(client, remoteCommand{line: a.verb()},
-		stdio{strings.NewReader(""), &url, &told})
+	status, err := client.Run(local.Command{Line: a.verb(), Out: &url, Err: &told})
 	switch {
 	case err != nil:
 		return fail(std, exitFailure, err.Error(), "")
@@ -112,45 +107,22 @@ func (a pageArgs) openLocal(std stdio) int {
 // openFar opens the page of a host that ssh reaches, through a port of this machine that is
 // forwarded until the user presses Ctrl-C.
 func (a pageArgs) openFar(std stdio) int {
-	port, err := freePort()
-	if err != nil {
-		return fail(std, exitFailure, err.Error(), "")
-	}
-	argv := a.target.Page(port, a.verb("--stay", "--url",
-		fmt.Sprintf("http://127.0.0.1:%d/", port)))
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM,
 		syscall.SIGHUP)
 	defer release()
-	ssh := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	ssh.Cancel = func() error { return ssh.Process.Signal(syscall.SIGTERM) }
-	ssh.Stderr = std.err
-	out, err := ssh.StdoutPipe()
-	if err == nil {
-		err = ssh.Start()
-	}
-	if err != nil {
-		return fail(std, exitFailure, "cannot run ssh: "+err.Error(), "")
-	}
-	lines := bufio.NewReader(out)
-	if url, err := lines.ReadString('\n'); err == nil {
-		show(std, strings.TrimSpace(url))
+	command := func(at string) string { return a.verb("--stay", "--url", at) }
+	err := a.target.Page(ctx, command, func(url string) {
+		show(std, url)
 		fmt.Fprintln(std.err, "termhost: the page works until Ctrl-C is pressed here")
-		_, _ = io.Copy(io.Discard, lines)
+	}, std.err)
+	var ended *exec.ExitError
+	switch {
+	case errors.As(err, &ended):
+		return fail(std, exitFailure, err.Error(), hintRemote)
+	case err != nil:
+		return fail(std, exitFailure, err.Error(), "")
 	}
-	if err = ssh.Wait(); err == nil || ctx.Err() != nil {
-		return exitOK
-	}
-	return fail(std, exitFailure, "ssh ended: "+err.Error(), "see whether this works: ssh DEST ls")
-}
-
-// freePort returns a port of this machine on which nobody listens.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("there is no free port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return exitOK
 }
 
 // show prints the page's URL, and opens it in a browser if there is one.

@@ -2,57 +2,29 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
 
+	"termhost/cmd/termhost/access"
 	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/service"
 	"termhost/keys"
 )
 
 // configInterval is how often the configuration file is checked for changes, like the key files.
 const configInterval = time.Second
 
-// configFile is the file that the host's configuration is in.
-type configFile struct {
-	path string // "": there is none
-	seen fileVersion
-}
-
-// fileVersion tells one version of a file from another.
-type fileVersion struct {
-	modified time.Time
-	size     int64
-}
-
-func openConfig(path string) *configFile {
-	f := &configFile{path: path}
-	f.changed()
-	return f
-}
-
-// changed reports whether the file is another than when changed was last called.
-func (f *configFile) changed() bool {
-	if f.path == "" {
-		return false
-	}
-	var now fileVersion
-	if st, err := os.Stat(f.path); err == nil {
-		now = fileVersion{st.ModTime(), st.Size()}
-	}
-	was := f.seen
-	f.seen = now
-	return now != was
-}
-
 // reload reads the configuration file and puts what has changed into force. It logs what that is,
-// and what has to wait for a restart. A file with mistakes changes nothing.
-func (s *server) reload(f *configFile) {
-	keys.AtRest(f.path)
-	f.changed()
-	loaded, err := config.LoadAgain(f.path, s.cfg)
+// and what has to wait for a restart. A file with mistakes changes nothing. One that is refused
+// because of the files that it names is read again when one of these changes.
+func (s *server) reload(f *config.File) {
+	if f.Path() != "" {
+		keys.AtRest(f.Path())
+	}
+	f.Changed()
+	loaded, err := config.LoadAgain(f.Path(), s.cfg)
 	if err != nil {
 		// An error of the file's author has a line for each mistake.
 		for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -61,12 +33,14 @@ func (s *server) reload(f *configFile) {
 		return
 	}
 	next, taken, waiting := config.Reload(s.cfg, loaded)
-	files := s.access.files(next.SSH)
-	files.AtRest()
+	files := s.access.Files(next.SSH)
+	keys.AtRest(files...)
+	f.Await(files...)
 	if err := s.configure(next); err != nil {
 		s.log.Error("the configuration stays as it was", "err", err)
 		return
 	}
+	f.Await()
 	if len(taken) > 0 {
 		s.log.Info("the configuration has changed", "keys", taken)
 	}
@@ -77,10 +51,10 @@ func (s *server) reload(f *configFile) {
 }
 
 // reloadAll does what SIGHUP asks for: it also reads the keys and certificates again.
-func (s *server) reloadAll(f *configFile) {
-	s.log.Info("reading configuration, keys and certificates again", "file", f.path)
-	s.access.ring.ReloadAtRest()
-	if err := s.access.audit.Reopen(); err != nil {
+func (s *server) reloadAll(f *config.File) {
+	s.log.Info("reading configuration, keys and certificates again", "file", f.Path())
+	s.access.Ring.ReloadAtRest()
+	if err := s.access.Audit.Reopen(); err != nil {
 		s.log.Error("the audit log stays where it was", "err", err)
 	}
 	s.reload(f)
@@ -89,10 +63,10 @@ func (s *server) reloadAll(f *configFile) {
 // configure puts a configuration in force whose listeners and state folder are the same. After an
 // error nothing has changed. It must not be called concurrently.
 func (s *server) configure(next config.Config) error {
-	if err := s.access.staysOpen(s.cfg, next); err != nil {
+	if err := s.access.StaysOpen(s.cfg, next); err != nil {
 		return err
 	}
-	signers, err := hostKeys(next)
+	signers, err := access.HostKeys(next)
 	if err != nil {
 		return err
 	}
@@ -100,13 +74,13 @@ func (s *server) configure(next config.Config) error {
 	if err != nil {
 		return err
 	}
-	old, oldSigners := s.cfg, s.access.signers
-	s.cfg, s.access.signers = next, signers
+	old, oldSigners := s.cfg, s.access.Signers
+	s.cfg, s.access.Signers = next, signers
 	if err = s.ssh.Configure(s.sshConfig()); err == nil {
-		err = s.access.configure(old, next)
+		err = s.access.Configure(old, next)
 	}
 	if err != nil {
-		s.cfg, s.access.signers = old, oldSigners
+		s.cfg, s.access.Signers = old, oldSigners
 		if undo := s.ssh.Configure(s.sshConfig()); undo != nil {
 			return fmt.Errorf("%w; and then: %w", err, undo)
 		}
@@ -115,9 +89,9 @@ func (s *server) configure(next config.Config) error {
 	s.certificate.Store(certificate)
 	s.host.Configure(s.hostConfig())
 	s.web.Configure(s.webConfig())
-	setMemoryLimit(next.MemoryLimit, s.log)
+	service.SetMemoryLimit(int64(next.MemoryLimit), s.log)
 	if !sameKeys(oldSigners, signers) {
-		s.access.writeKnownHosts(next.StateDir, reachable(s.sshListener.Addr()))
+		s.access.WriteKnownHosts(next.StateDir, reachable(s.sshListener.Addr()))
 		s.log.Info("the host keys have changed",
 			"key", gossh.FingerprintSHA256(signers[0].PublicKey()))
 	}

@@ -50,7 +50,7 @@ func TestReloadTakesAnotherCertificateAndHostKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.shutdown(t.Context())
-	watched := openConfig(file)
+	watched := config.WatchFile(file)
 	expect := func(serial int64, hostKey string) {
 		t.Helper()
 		if got := serialOf(t, s.httpListener.Addr()); got != serial {
@@ -133,8 +133,8 @@ func TestAConfigurationThatLetsNobodyInIsRefused(t *testing.T) {
 	s, log := aServer(t, file, noKeys+
 		fmt.Sprintf("[[principal]]\nname = \"ann\"\nrole = \"admin\"\nkeys = [%q]\n", line))
 	writeFile(t, file, listeners+noKeys)
-	s.reloadAll(openConfig(file))
-	if s.access.ring.Empty() || !strings.Contains(log.String(), "nobody could log in") {
+	s.reloadAll(config.WatchFile(file))
+	if s.access.Ring.Empty() || !strings.Contains(log.String(), "nobody could log in") {
 		t.Errorf("nobody can log in; the log says %s", log.String())
 	}
 }
@@ -155,7 +155,7 @@ func TestAConfigurationThatIsEmptiedMakesNobodyAnAdmin(t *testing.T) {
 	s, log := aServer(t, file, principal("operator"))
 	for _, text := range []string{"", "# nothing\n"} {
 		writeFile(t, file, text)
-		s.reloadAll(openConfig(file))
+		s.reloadAll(config.WatchFile(file))
 		if len(s.cfg.Principals) != 1 {
 			t.Fatalf("the principals are %v", s.cfg.Principals)
 		}
@@ -165,7 +165,7 @@ func TestAConfigurationThatIsEmptiedMakesNobodyAnAdmin(t *testing.T) {
 		t.Errorf("the log says %s", log.String())
 	}
 	writeFile(t, file, listeners)
-	s.reloadAll(openConfig(file))
+	s.reloadAll(config.WatchFile(file))
 	hosttest.Eventually(t, "the admin is told of", func() bool {
 		return strings.Contains(log.String(), "higher than it was\" key="+fingerprint+
 			" principal=ann was=operator role=admin")
@@ -182,19 +182,69 @@ func TestAKeyFileThatIsEmptiedKeepsItsKeys(t *testing.T) {
 	s, log := aServer(t, file, fmt.Sprintf("ssh.authorized_keys_files = [%q]\n", keyFile))
 	expect := func(when string, keys int) {
 		t.Helper()
-		if got := len(s.access.ring.Identities()); got != keys {
+		if got := len(s.access.Ring.Identities()); got != keys {
 			t.Errorf("%s: %d keys; the log says %s", when, got, log.String())
 		}
 	}
 	writeFile(t, keyFile, "")
-	s.reloadAll(openConfig(file))
+	s.reloadAll(config.WatchFile(file))
 	expect("emptied", 2)
-	if !strings.Contains(log.String(), "stop the host") {
+	if !strings.Contains(log.String(), "stay in force") {
 		t.Errorf("the log says %s", log.String())
 	}
 	writeFile(t, keyFile, bob+"\n")
-	s.reloadAll(openConfig(file))
+	s.reloadAll(config.WatchFile(file))
 	expect("one of two", 1)
+}
+
+// TestARefusedConfigurationIsReadAgainWhenItsKeyFileChanges: the file of keys that it names is filled
+// after the configuration was written.
+func TestARefusedConfigurationIsReadAgainWhenItsKeyFileChanges(t *testing.T) {
+	dir := hosttest.Dir(t)
+	file, keyFile := filepath.Join(dir, "c.toml"), filepath.Join(dir, "keys")
+	line, _ := authorizedKey(t)
+	const noFiles = "ssh.authorized_keys_files = []\n"
+	s, log := aServer(t, file, noFiles+
+		fmt.Sprintf("[[principal]]\nname = \"ann\"\nrole = \"admin\"\nkeys = [%q]\n", line))
+	watched := config.WatchFile(file)
+	writeFile(t, keyFile, "")
+	writeFile(t, file, listeners+fmt.Sprintf("ssh.authorized_keys_files = [%q]\n", keyFile))
+	s.reloadAll(watched)
+	if !strings.Contains(log.String(), "nobody could log in") || watched.Changed() {
+		t.Fatalf("the log says %s", log.String())
+	}
+	writeFile(t, keyFile, line+"\n")
+	if !watched.Changed() {
+		t.Fatal("the key file has changed, and the configuration is not read again")
+	}
+	s.reload(watched)
+	if len(s.cfg.SSH.AuthorizedKeysFiles) != 1 {
+		t.Errorf("the configuration is not in force; the log says %s", log.String())
+	}
+	writeFile(t, keyFile, line+"\n# again\n")
+	if watched.Changed() {
+		t.Error("the configuration in force is read again whenever its key file changes")
+	}
+}
+
+// TestWithoutAConfigurationFileNothingIsWaitedFor changes the working directory, which is no file of
+// the configuration. A machine that takes long for a reload gets another try.
+func TestWithoutAConfigurationFileNothingIsWaitedFor(t *testing.T) {
+	file := filepath.Join(hosttest.Dir(t), "c.toml")
+	line, _ := authorizedKey(t)
+	s, log := aServer(t, file, "ssh.authorized_keys_files = []\n"+
+		fmt.Sprintf("[[principal]]\nname = \"ann\"\nrole = \"admin\"\nkeys = [%q]\n", line))
+	t.Chdir(t.TempDir())
+	const tries, enough = 20, 150 * time.Millisecond // AtRest would wait for 200 ms at least
+	for i := range tries {
+		writeFile(t, fmt.Sprint(i), "")
+		began := time.Now()
+		s.reload(config.WatchFile(""))
+		if time.Since(began) < enough {
+			return
+		}
+	}
+	t.Errorf("a reload takes longer than %v; the log says %s", enough, log.String())
 }
 
 func writeFile(t *testing.T, path, text string) {

@@ -15,6 +15,7 @@ import (
 
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/logs"
+	"termhost/cmd/termhost/service"
 	"termhost/ptypool/nonce"
 )
 
@@ -36,7 +37,7 @@ func serve(c *call) int {
 	if code, ok := c.parse(fs, 0); !ok {
 		return code
 	}
-	watched := openConfig(*file) // what is changed while the host starts counts, too
+	watched := config.WatchFile(*file) // what is changed while the host starts counts, too
 	cfg, err := config.Load(*file)
 	if err != nil {
 		var bad *config.Error
@@ -54,7 +55,7 @@ func serve(c *call) int {
 	sigs := catchSignals(isTerminal(std.in))
 	defer sigs.release()
 	defer flush() // while the end of the log's reader is no reason to die
-	setMemoryLimit(cfg.MemoryLimit, log)
+	service.SetMemoryLimit(int64(cfg.MemoryLimit), log)
 	s, err := startServer(cfg, log)
 	if err != nil {
 		return fail(std, exitFailure, err.Error(), hintFor(err))
@@ -131,7 +132,7 @@ func (s signals) release() {
 
 // untilStopped puts changes of the configuration in force until the host is to end, and says how
 // many terminals end with it. It returns the signal that ends the host, or why it cannot go on.
-func (s *server) untilStopped(sigs signals, file *configFile, std stdio) (os.Signal, error) {
+func (s *server) untilStopped(sigs signals, file *config.File, std stdio) (os.Signal, error) {
 	tick := time.NewTicker(configInterval)
 	defer tick.Stop()
 	interactive := isTerminal(std.in)
@@ -139,7 +140,7 @@ func (s *server) untilStopped(sigs signals, file *configFile, std stdio) (os.Sig
 	for {
 		select {
 		case <-tick.C:
-			if file.changed() {
+			if file.Changed() {
 				s.reload(file)
 			}
 		case <-sigs.reload:

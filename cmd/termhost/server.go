@@ -19,7 +19,9 @@ import (
 	"termhost/ahp/host"
 	"termhost/ahp/journal"
 	"termhost/ahp/ws"
+	"termhost/cmd/termhost/access"
 	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/hostlock"
 	"termhost/ptypool/keeper"
 	"termhost/sshd"
 )
@@ -29,7 +31,7 @@ type server struct {
 	cfg    config.Config // in force; configure changes it
 	log    *slog.Logger
 	lock   *os.File
-	access *access
+	access *access.Keys
 	keeper *keeper.Link // nil: this process is the parent of what runs in terminals
 	host   *host.Host
 	acp    *acp.Methods
@@ -58,10 +60,10 @@ func startServer(cfg config.Config, log *slog.Logger) (_ *server, err error) {
 			s.abandon()
 		}
 	}()
-	if s.access, err = openAccess(cfg, log); err != nil {
+	if s.access, err = access.Open(cfg, log); err != nil {
 		return nil, err
 	}
-	if s.lock, err = lockState(cfg.StateDir, log); err != nil {
+	if s.lock, err = hostlock.Lock(cfg.StateDir, log); err != nil {
 		return nil, err
 	}
 	if err = journal.CheckFormats(cfg.StateDir); err != nil {
@@ -104,7 +106,7 @@ func (s *server) abandon() {
 		}
 	}
 	if s.access != nil {
-		s.access.close()
+		s.access.Close()
 	}
 	if s.lock != nil {
 		s.lock.Close()
@@ -155,7 +157,7 @@ func (s *server) run(name string, serve func() error) {
 func (s *server) shutdown(ctx context.Context) error {
 	s.closeDoors()
 	err := s.host.Shutdown(ctx)
-	return errors.Join(err, s.closeConnections(ctx), s.endKeeper(), s.access.close(),
+	return errors.Join(err, s.closeConnections(ctx), s.endKeeper(), s.access.Close(),
 		s.lock.Close())
 }
 
@@ -172,7 +174,7 @@ func (s *server) leave(ctx context.Context, out io.Writer) error {
 	} else {
 		err = errors.Join(err, s.endKeeper())
 	}
-	return errors.Join(err, s.closeConnections(ctx), s.access.close(), s.lock.Close())
+	return errors.Join(err, s.closeConnections(ctx), s.access.Close(), s.lock.Close())
 }
 
 // closeDoors lets nobody in any more.
@@ -197,10 +199,10 @@ func (s *server) greeting() greeting {
 	ssh := reachable(s.sshListener.Addr())
 	g := greeting{
 		ssh:         ssh,
-		identity:    s.access.identity,
-		first:       s.access.first,
-		knownHosts:  s.access.writeKnownHosts(s.cfg.StateDir, ssh),
-		fingerprint: gossh.FingerprintSHA256(s.access.signers[0].PublicKey()),
+		identity:    s.access.Identity,
+		first:       s.access.First,
+		knownHosts:  s.access.WriteKnownHosts(s.cfg.StateDir, ssh),
+		fingerprint: gossh.FingerprintSHA256(s.access.Signers[0].PublicKey()),
 		page:        s.pageURL(),
 	}
 	if at, ok := strings.CutPrefix(g.page, "http"); ok {

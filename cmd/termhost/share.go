@@ -96,9 +96,9 @@ func shareHint(err error, local bool) string {
 	case errors.As(err, &refused) || !errors.Is(err, share.ErrUnreachable):
 		return ""
 	case local:
-		return "is termhost serve running, with the same configuration?"
+		return hintLocal
 	}
-	return "see whether this works: ssh DEST ls"
+	return hintRemote
 }
 
 // startStatus returns a shell's exit status for a program that cannot be started.

@@ -16,6 +16,7 @@ import (
 
 	"termhost/ahp/hosttest"
 	"termhost/cmd/termhost/bench"
+	"termhost/cmd/termhost/local"
 )
 
 // hostAtTTY is `termhost serve` as a person runs it in a terminal.
@@ -217,7 +218,7 @@ func TestTheEndOfTheLogsReaderDoesNotEndTheHost(t *testing.T) {
 			t.Fatal(err)
 		}
 		hosttest.Eventually(t, "the host answers", func() bool {
-			client, err := dialSocket(socket)
+			client, err := local.Dial(socket)
 			if err == nil {
 				client.Close()
 			}
@@ -249,7 +250,7 @@ func TestTheUmaskOfTerminalsIsAtLeast022(t *testing.T) {
 			t.Fatal(err)
 		}
 		hosttest.Eventually(t, "the host answers", func() bool {
-			client, err := dialSocket(filepath.Join(dir, ".local/state/termhost/ahp.sock"))
+			client, err := local.Dial(filepath.Join(dir, ".local/state/termhost/ahp.sock"))
 			if err == nil {
 				client.Close()
 			}

@@ -16,16 +16,16 @@ import (
 	"termhost/cmd/termhost/bench"
 )
 
-// service is a process as the service manager has it: in a group of its own.
-type service struct {
+// unit is a process as the service manager has it: in a group of its own.
+type unit struct {
 	cmd  *exec.Cmd
 	said hosttest.Log
 	gone chan struct{} // closed when it has ended
 }
 
-func startService(t *testing.T, env []string, args ...string) *service {
+func startService(t *testing.T, env []string, args ...string) *unit {
 	t.Helper()
-	s := &service{cmd: exec.Command("termhost", args...), gone: make(chan struct{})}
+	s := &unit{cmd: exec.Command("termhost", args...), gone: make(chan struct{})}
 	s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = env, &s.said, io.Discard
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := s.cmd.Start(); err != nil {
@@ -39,8 +39,8 @@ func startService(t *testing.T, env []string, args ...string) *service {
 	return s
 }
 
-// end sends a signal to all of the service, and waits until it has ended.
-func (s *service) end(t *testing.T, sig syscall.Signal) {
+// end sends a signal to all of the unit, and waits until it has ended.
+func (s *unit) end(t *testing.T, sig syscall.Signal) {
 	t.Helper()
 	_ = syscall.Kill(-s.cmd.Process.Pid, sig) // it may have ended
 	select {
@@ -73,7 +73,7 @@ func TestTheUnitsProcesses(t *testing.T) {
 		t.Fatalf("the keeper says %q, %v", said[:n], err)
 	}
 	do := localVerbs(t, env, file)
-	startHost := func() *service {
+	startHost := func() *unit {
 		host := startService(t, env, "serve", "-c", file)
 		hosttest.Eventually(t, "the host is up", func() bool {
 			return strings.Contains(host.said.String(), "Socket:")

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"termhost/ahp/commandline"
 	"termhost/cmd/termhost/config"
+	"termhost/cmd/termhost/local"
 	"termhost/cmd/termhost/share"
 	"termhost/sshd/verbs"
 )
@@ -39,42 +41,34 @@ func (c *call) runVerb(verb verbs.Verb) int {
 	if err != nil {
 		return fail(c.std, exitUsage, err.Error(), "")
 	}
-	client, err := dialSocket(cfg.SocketPath())
+	client, err := local.Dial(cfg.SocketPath())
 	if err != nil {
-		return fail(c.std, exitFailure, err.Error(),
-			"is termhost serve running, with the same configuration?")
+		return fail(c.std, exitFailure, err.Error(), hintLocal)
 	}
 	defer client.Close()
 	if verb.Name == "attach" && len(args) > 0 {
-		if name := share.Within(client.Client, args[len(args)-1]); name != "" {
+		ls := func() ([]byte, error) { return client.Output("ls --json") }
+		if name := share.Within(ls, args[len(args)-1]); name != "" {
 			return fail(c.std, exitFailure,
 				name+" is the terminal you are in, which would be shown inside itself",
 				"attach to it from another window")
 		}
 	}
-	words := []string{verb.Name}
-	for _, a := range args {
-		words = append(words, shellQuote(a))
-	}
-	status, err := runRemote(client, remoteCommand{
-		line:     strings.Join(words, " "),
-		terminal: verb.Terminal || verb.Name == "run",
-		input:    verb.Input && (verb.Name != "send" && verb.Name != "invite" || namesInput(args)),
-		dir:      workingDirectory(),
-		config:   file,
-	}, c.std)
+	status, err := client.Run(local.Command{
+		Line:     commandline.Join(slices.Concat([]string{verb.Name}, args)),
+		Terminal: verb.UsesTerminal(),
+		Input:    verb.ReadsInput(args),
+		Dir:      workingDirectory(),
+		Config:   file,
+		In:       c.std.in, Out: c.std.out, Err: c.std.err,
+	})
 	switch {
-	case errors.Is(err, errHostGone): // as ssh for a lost connection: 1 may be a program's own
-		return fail(c.std, verbs.StatusLost, err.Error(), "")
+	case errors.Is(err, local.ErrHostGone): // exit code 1 may be a program's own
+		return fail(c.std, local.StatusLost, err.Error(), "")
 	case err != nil:
 		return fail(c.std, exitFailure, err.Error(), "")
 	}
 	return status
-}
-
-// namesInput reports whether standard input stands among a verb's arguments.
-func namesInput(args []string) bool {
-	return slices.ContainsFunc(args, func(a string) bool { return a == "-" || a == "--key=-" })
 }
 
 // cutConfig takes `-c FILE` out of the flags at the head of a verb's arguments.

@@ -116,7 +116,7 @@ func (l *Link) handOver(c *Client) {
 var errOver = errors.New("keeper: the terminal has ended")
 
 // takeTerms returns the terminals of a keeper that has died, which are the caller's to look after.
-func (c *Client) takeTerms() (all []*Terminal) {
+func (c *Client) takeTerms() (all []*Child) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for id, t := range c.terms {
@@ -127,7 +127,7 @@ func (c *Client) takeTerms() (all []*Terminal) {
 }
 
 // adopt hands t to the keeper, whose it is then.
-func (c *Client) adopt(t *Terminal) error {
+func (c *Client) adopt(t *Child) error {
 	t.mu.Lock()
 	if t.over || t.ID == "" {
 		t.mu.Unlock()

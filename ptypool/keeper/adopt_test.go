@@ -218,7 +218,7 @@ func TestAnUnknownExitIsToldAsSuch(t *testing.T) {
 	if st := e.Ended(); st.Code != -1 || st.Signal != 0 {
 		t.Errorf("it is noted as %+v", st)
 	}
-	term := &Terminal{client: &Client{done: make(chan struct{})}, exitKnown: make(chan struct{})}
+	term := &Child{client: &Client{done: make(chan struct{})}, exitKnown: make(chan struct{})}
 	term.ended(e)
 	if _, err := term.Wait(); err != ErrUnknownExit {
 		t.Errorf("the host hears %v", err)

@@ -58,7 +58,7 @@ type Client struct {
 	mu      sync.Mutex // guards the fields below
 	seq     uint64
 	waiting map[uint64]chan message
-	terms   map[string]*Terminal
+	terms   map[string]*Child
 }
 
 // answerPage is how many messages of one answer may wait to be read: more than a list has.
@@ -86,7 +86,7 @@ func Dial(folder, version string) (*Client, error) {
 	}
 	c := &Client{
 		conn: &conn{UnixConn: nc}, done: make(chan struct{}),
-		waiting: map[uint64]chan message{}, terms: map[string]*Terminal{},
+		waiting: map[uint64]chan message{}, terms: map[string]*Child{},
 	}
 	if err := c.hello(version); err != nil {
 		nc.Close()
@@ -237,14 +237,14 @@ func (c *Client) List() (all []Info, err error) {
 
 // Start starts a program. memory are the segments of its log, if that is in memory only; they stay
 // the caller's. It fails with ErrGone, or with the system's error (syscall.Errno) of execve(2).
-func (c *Client) Start(p Program, memory []*os.File) (*Terminal, error) {
+func (c *Client) Start(p Program, memory []*os.File) (*Child, error) {
 	fd, err := programFile(p)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
 	files := []file{{fdProgram, fd}}
-	t := &Terminal{
+	t := &Child{
 		client: c, exitKnown: make(chan struct{}), Secret: p.secret(), Note: p.Note,
 		place: place{p.Log, p.Exit},
 	}
@@ -301,13 +301,13 @@ func programFile(p Program) (fd int, err error) {
 }
 
 // Take returns the terminal with that id, whose output is this process's to read from then on.
-func (c *Client) Take(id string) (*Terminal, error) {
-	t := &Terminal{client: c, exitKnown: make(chan struct{})}
+func (c *Client) Take(id string) (*Child, error) {
+	t := &Child{client: c, exitKnown: make(chan struct{})}
 	return c.obtain(t, id, message{Op: opTake, ID: id})
 }
 
 // obtain makes t of the answer to a request.
-func (c *Client) obtain(t *Terminal, id string, request message) (*Terminal, error) {
+func (c *Client) obtain(t *Child, id string, request message) (*Child, error) {
 	c.mu.Lock()
 	c.terms[id] = t // its end may be told right behind the answer
 	c.mu.Unlock()
@@ -345,7 +345,7 @@ func (c *Client) obtain(t *Terminal, id string, request message) (*Terminal, err
 }
 
 // drop says that t is not awaited any more.
-func (c *Client) drop(t *Terminal) {
+func (c *Client) drop(t *Child) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.terms[t.ID] == t {

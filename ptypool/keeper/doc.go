@@ -21,7 +21,7 @@
 //
 // # The host's side
 //
-// A [Link] connects to the keeper and starts one where none answers; [Terminal] is what it starts
+// A [Link] connects to the keeper and starts one where none answers; [Child] is what it starts
 // or takes. If the keeper dies the host goes on with the descriptors it has, starts another keeper
 // and has that adopt the terminals ([Link.Watch]). A keeper is told how its children end; of an
 // adopted program it learns that only where the system tells whoever has a pidfd.

@@ -77,7 +77,7 @@ func shell(id, script string) Program {
 	}
 }
 
-func begun(t *testing.T, c *Client, p Program) *Terminal {
+func begun(t *testing.T, c *Client, p Program) *Child {
 	t.Helper()
 	term, err := c.Start(p, nil)
 	if err != nil {
@@ -88,7 +88,7 @@ func begun(t *testing.T, c *Client, p Program) *Terminal {
 }
 
 // output reads a pty until no process has it open.
-func output(t *testing.T, term *Terminal) string {
+func output(t *testing.T, term *Child) string {
 	t.Helper()
 	return readAll(t, term.TakeFD(Master))
 }
@@ -118,7 +118,7 @@ func readAll(t *testing.T, fd int) string {
 	}
 }
 
-func exit(t *testing.T, term *Terminal) syscall.WaitStatus {
+func exit(t *testing.T, term *Child) syscall.WaitStatus {
 	t.Helper()
 	e, err := term.Wait()
 	if err != nil {

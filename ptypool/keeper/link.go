@@ -46,10 +46,10 @@ type Link struct {
 	Command []string
 	Log     *slog.Logger
 
-	mu      sync.Mutex  // guards the fields below; held while connecting
-	client  *Client     // nil: not connected
-	own     int         // the process id of the keeper that was started last; 0: none was
-	orphans []*Terminal // of keepers that have died, that no other has adopted yet
+	mu      sync.Mutex // guards the fields below; held while connecting
+	client  *Client    // nil: not connected
+	own     int        // the process id of the keeper that was started last; 0: none was
+	orphans []*Child   // of keepers that have died, that no other has adopted yet
 }
 
 // Connect returns the connection to a keeper, which it makes if there is none. It fails with a
@@ -117,7 +117,7 @@ func (l *Link) dial() (*Client, error) {
 
 // Start starts a program, see [Client.Start]. A keeper that dies meanwhile has started nothing that
 // is left: its ptys are gone with it.
-func (l *Link) Start(p Program, memory []*os.File) (*Terminal, error) {
+func (l *Link) Start(p Program, memory []*os.File) (*Child, error) {
 	for again := true; ; again = false {
 		c, err := l.Connect()
 		if err != nil {
@@ -162,7 +162,7 @@ func (l *Link) List() ([]Info, error) {
 }
 
 // Take returns the terminal with that id, see [Client.Take].
-func (l *Link) Take(id string) (*Terminal, error) {
+func (l *Link) Take(id string) (*Child, error) {
 	c, err := l.Connect()
 	if err != nil {
 		return nil, err

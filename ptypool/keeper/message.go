@@ -161,7 +161,7 @@ type Program struct {
 	// no host is there: for what has its log in memory, which may be gone when the next host comes.
 	// It is absolute; "": there is none.
 	Exit string `json:"exit,omitempty"`
-	// Note is the host's own: see [Terminal.Note].
+	// Note is the host's own: see [Child.Note].
 	Note []byte `json:"note,omitempty"`
 	// Grant is the nonce of a shell on a pty; nil: it gets none.
 	Grant *nonce.Grant `json:"grant,omitempty"`

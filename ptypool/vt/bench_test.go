@@ -194,7 +194,7 @@ func BenchmarkMemory(b *testing.B) {
 				var before, after runtime.MemStats
 				runtime.GC()
 				runtime.ReadMemStats(&before)
-				vs := make([]*Terminal, n)
+				vs := make([]*Screen, n)
 				for i := range vs {
 					vs[i] = New(benchCols, benchRows, Options{ScrollbackLines: 10_000})
 					vs[i].Feed(c.in, nil)

@@ -2,26 +2,26 @@ package vt
 
 // drawClipped draws the part of the screen around the cursor that a window of another size has room
 // for.
-func (s *screen) drawClipped(w *writer, r *Redraw) {
-	x, y := s.drawPart(w, r.Cols, r.Rows)
-	w.drawKeyboard(kittyStack{s.grid.kitty.flags()})
+func (m *model) drawClipped(w *writer, r *Redraw) {
+	x, y := m.drawPart(w, r.Cols, r.Rows)
+	w.drawKeyboard(kittyStack{m.grid.kitty.flags()})
 	w.csi("H", y, x)
 }
 
 // drawPart draws the part of the screen that a window of another size shows, and returns where in
 // that the cursor is, counted from 1.
-func (s *screen) drawPart(w *writer, cols, rows int) (x, y int) {
-	x0, y0 := max(0, s.cur.x-cols+1), max(0, s.cur.y-rows+1)
+func (m *model) drawPart(w *writer, cols, rows int) (x, y int) {
+	x0, y0 := max(0, m.cur.x-cols+1), max(0, m.cur.y-rows+1)
 	w.over = true
 	for y := range rows {
 		w.csi("H", y+1)
 		var cells []cell
-		if y0+y < s.height() {
-			cells = s.grid.rows[y0+y].cells
+		if y0+y < m.height() {
+			cells = m.grid.rows[y0+y].cells
 		}
 		if len(cells) > x0 {
 			cells = cells[x0:min(len(cells), x0+cols)]
-			w.aligned = y0+y == s.cur.y
+			w.aligned = y0+y == m.cur.y
 			w.cells(cells, 0, false)
 		} else {
 			cells = nil
@@ -34,20 +34,20 @@ func (s *screen) drawPart(w *writer, cols, rows int) (x, y int) {
 			w.str("\x1b[K")
 		}
 	}
-	w.str(modeString(s.modes.has(modeReverse), 5))
-	return s.cur.x - x0 + 1, s.cur.y - y0 + 1
+	w.str(modeString(m.modes.has(modeReverse), 5))
+	return m.cur.x - x0 + 1, m.cur.y - y0 + 1
 }
 
 // AppendPicture appends what draws the screen in a window of cols by rows cells: its top left part,
 // or if it is larger than that the part around the cursor. No mode is set that concerns input, nor
 // is the title: the viewer's keys are not the program's. The window must be that of a terminal on
 // which nothing else was drawn, in the default modes.
-func (t *Terminal) AppendPicture(dst []byte, cols, rows int) []byte {
-	s := &t.screen
-	w := writer{tb: &s.table, dst: dst}
+func (s *Screen) AppendPicture(dst []byte, cols, rows int) []byte {
+	m := &s.model
+	w := writer{tb: &m.table, dst: dst}
 	w.str("\x1b[?2026h\x1b[0m\x1b[?2027h")
-	x, y := s.drawPart(&w, cols, rows)
+	x, y := m.drawPart(&w, cols, rows)
 	w.csi("H", y, x)
-	w.str(modeString(s.modes.has(modeCursor), 25) + "\x1b[?2026l")
+	w.str(modeString(m.modes.has(modeCursor), 25) + "\x1b[?2026l")
 	return w.dst
 }

@@ -5,51 +5,51 @@ import (
 	"slices"
 )
 
-// Clone returns a Terminal that is as t is now, in the middle of a sequence too, and goes on by
+// Clone returns a Screen that is as s is now, in the middle of a sequence too, and goes on by
 // itself. The scrollback that is in memory is copied; both read what has been spilled (see
-// [Terminal.SpillHistory]) from where it is.
-func (t *Terminal) Clone() *Terminal {
-	c := *t
+// [Screen.SpillHistory]) from where it is.
+func (s *Screen) Clone() *Screen {
+	c := *s
 	c.flood.line = nil
-	c.parser.held = slices.Clone(t.parser.held)
+	c.parser.held = slices.Clone(s.parser.held)
 	c.output.repl = nil
-	c.titles.stack = slices.Clone(t.titles.stack)
-	c.colors.palette = maps.Clone(t.colors.palette)
-	c.screen.copyParts()
-	if t.screen.altShown() {
-		c.screen.grid = &c.screen.alt
+	c.titles.stack = slices.Clone(s.titles.stack)
+	c.colors.palette = maps.Clone(s.colors.palette)
+	c.model.copyParts()
+	if s.model.altShown() {
+		c.model.grid = &c.model.alt
 	} else {
-		c.screen.grid = &c.screen.main
+		c.model.grid = &c.model.main
 	}
 	return &c
 }
 
-// Memory returns about how much memory t takes, in bytes.
-func (t *Terminal) Memory() int {
+// Memory returns about how much memory s takes, in bytes.
+func (s *Screen) Memory() int {
 	const (
-		base      = 8 << 10 // of the Terminal itself, with some of the smaller parts
+		base      = 8 << 10 // of the Screen itself, with some of the smaller parts
 		styleSize = 96      // of a style, with its place in the index
 		textSize  = 64      // of a cluster, besides its text
 		blockSize = 64      // of a block of scrollback, besides its lines
 	)
-	s := &t.screen
-	n := base + cap(t.parser.held) + s.table.hyperlinkBytes + styleSize*len(s.table.styles) +
-		textSize*len(s.table.clusters) + blockSize*len(s.history.blocks) + t.HistoryMemory()
-	s.eachRow(func(cells []cell) { n += 8 * len(cells) })
+	m := &s.model
+	n := base + cap(s.parser.held) + m.table.hyperlinkBytes + styleSize*len(m.table.styles) +
+		textSize*len(m.table.clusters) + blockSize*len(m.history.blocks) + s.HistoryMemory()
+	m.eachRow(func(cells []cell) { n += 8 * len(cells) })
 	return n
 }
 
 // copyParts has a copied screen share nothing that changes with the one it is a copy of.
-func (s *screen) copyParts() {
-	s.main.copyParts()
-	s.alt.copyParts()
-	s.tabs = slices.Clone(s.tabs)
-	tb := &s.table
+func (m *model) copyParts() {
+	m.main.copyParts()
+	m.alt.copyParts()
+	m.tabs = slices.Clone(m.tabs)
+	tb := &m.table
 	tb.styles, tb.styleIndex = slices.Clone(tb.styles), maps.Clone(tb.styleIndex)
 	tb.clusters, tb.clusterIndex = slices.Clone(tb.clusters), maps.Clone(tb.clusterIndex)
 	tb.hyperlinks = slices.Clone(tb.hyperlinks)
 	tb.hyperlinkIndex = maps.Clone(tb.hyperlinkIndex)
-	s.history.copyParts()
+	m.history.copyParts()
 }
 
 func (g *grid) copyParts() {

@@ -9,8 +9,8 @@ import (
 	"termhost/ptypool/smalldisk"
 )
 
-// everything is all that can be seen of a Terminal, now and when it has grown.
-func everything(t *Terminal) string {
+// everything is all that can be seen of a Screen, now and when it has grown.
+func everything(t *Screen) string {
 	r := t.AppendRedraw(nil, Redraw{Scrollback: -1})
 	c := t.Clone()
 	cols, rows := c.Size()
@@ -18,7 +18,7 @@ func everything(t *Terminal) string {
 	return string(c.AppendText(append(r, c.AppendMarks(nil)...), true))
 }
 
-// A clone goes on exactly as the Terminal that it is of, wherever that was, and neither changes
+// A clone goes on exactly as the Screen that it is of, wherever that was, and neither changes
 // the other.
 func TestAClone(t *testing.T) {
 	for seed := range uint64(150) {

@@ -18,7 +18,7 @@ const setColor = 1 << 24
 type colors struct {
 	dynamic [3]uint32        // foreground, background, cursor
 	palette map[uint8]uint32 // changed entries only
-	theme   [3]uint32        // what the viewer's terminal has; see Terminal.SetTheme
+	theme   [3]uint32        // what the viewer's terminal has; see Screen.SetTheme
 	touched bool             // the program has changed some, so viewers' are reset with the rest
 }
 
@@ -27,9 +27,9 @@ func (cs *colors) reset() { *cs = colors{theme: cs.theme, touched: cs.touched} }
 
 // SetTheme tells the colours of the claim holder's terminal, with which OSC 10 to 12 are answered
 // unless the program has set its own. Until it is called they are light grey on black.
-func (t *Terminal) SetTheme(fg, bg, cursor RGB) {
+func (s *Screen) SetTheme(fg, bg, cursor RGB) {
 	for i, c := range [...]RGB{fg, bg, cursor} {
-		t.colors.theme[i] = setColor | uint32(c)
+		s.colors.theme[i] = setColor | uint32(c)
 	}
 }
 

@@ -87,7 +87,7 @@ func (r *lineReader) readStyle(b []byte) []byte {
 
 // decodeRow appends the cells of a scrollback line. They are in no grid yet, so the tables must not
 // be swept meanwhile: see keepTables.
-func (s *screen) decodeRow(cells []cell, b []byte) []cell {
+func (m *model) decodeRow(cells []cell, b []byte) []cell {
 	r := readLine(b)
 	id, was, wasHyperlink := uint32(0), style{}, hyperlink{}
 	for {
@@ -99,15 +99,15 @@ func (s *screen) decodeRow(cells []cell, b []byte) []cell {
 			was, wasHyperlink = r.st, r.hyperlink
 			st := r.st
 			if r.hyperlink != (hyperlink{}) {
-				st.hyperlink = s.hyperlinkID(r.hyperlink)
+				st.hyperlink = m.hyperlinkID(r.hyperlink)
 			}
-			id = s.styleID(&st)
+			id = m.styleID(&st)
 		}
 		pen := cell(id) << cellStyleShift
 		ch, n := utf8.DecodeRune(text)
 		c := cell(ch)
 		if n < len(text) {
-			if k, ok := s.clusterID(text); ok {
+			if k, ok := m.clusterID(text); ok {
 				c = cellCluster | cell(k)
 			}
 		}
@@ -121,8 +121,8 @@ func (s *screen) decodeRow(cells []cell, b []byte) []cell {
 
 // keepTables keeps the tables from being swept while cells are held outside the grids, where a
 // sweep would not find them. It returns what ends that.
-func (s *screen) keepTables() func() {
-	tb := &s.table
+func (m *model) keepTables() func() {
+	tb := &m.table
 	styles, clusters, links := tb.styleQuota, tb.clusterQuota, tb.hyperlinkQuota
 	never := quota{sweepAt: math.MaxInt}
 	tb.styleQuota, tb.clusterQuota, tb.hyperlinkQuota = never, never, never

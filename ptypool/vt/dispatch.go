@@ -2,47 +2,47 @@ package vt
 
 // apply applies a complete sequence, which begins with ESC in any case, and returns what becomes of
 // it in Data. What viewers do not get does not come between a character and its repetition (REP).
-func (t *Terminal) apply(seq []byte) verdict {
-	last := t.screen.last
-	t.screen.last = 0
+func (s *Screen) apply(seq []byte) verdict {
+	last := s.model.last
+	s.model.last = 0
 	v := drop
 	switch seq[1] {
 	case '[':
-		switch c := &t.csi; { // what programs draw with comes first
+		switch c := &s.csi; { // what programs draw with comes first
 		case len(seq) > maxCSI || !c.parse(seq[2:]):
 		case !c.plain():
-			v = t.control2(c)
+			v = s.control2(c)
 		case c.final == 'm':
-			t.screen.sgr(c)
+			s.model.sgr(c)
 			v = keep
-		case t.screen.control(c):
+		case s.model.control(c):
 			v = keep
 		default:
-			v = t.control1(c, last)
+			v = s.control1(c, last)
 		}
-		if v == keep && t.csi.reduced { // viewers get no more than the screen
-			t.output.repl = t.csi.appendTo(t.output.repl[:0])
+		if v == keep && s.csi.reduced { // viewers get no more than the screen
+			s.output.repl = s.csi.appendTo(s.output.repl[:0])
 			v = replace
 		}
 	case ']':
 		if len(seq) <= maxOSC {
-			v = t.osc(seq)
+			v = s.osc(seq)
 		}
 	case 'P':
 		if len(seq) <= maxDCS {
-			t.queries.dcs(&t.output, &t.screen, trimString(seq))
+			s.queries.dcs(&s.output, &s.model, trimString(seq))
 		}
 	case 'X', '^', '_':
 	case 'Z': // DECID
-		t.output.reply("\x1b[" + primaryDA)
+		s.output.reply("\x1b[" + primaryDA)
 	case 'c': // RIS
-		t.fullReset()
+		s.fullReset()
 		v = keep
 	default:
-		v = keepIf(t.screen.escapeSeq(seq))
+		v = keepIf(s.model.escapeSeq(seq))
 	}
 	if v == drop {
-		t.screen.last = last
+		s.model.last = last
 	}
 	return v
 }
@@ -57,64 +57,64 @@ func keepIf(known bool) verdict {
 
 // control1 applies a control function without a prefix or intermediate that concerns more than the
 // screen, or the character last that it follows.
-func (t *Terminal) control1(c *csiSeq, last rune) verdict {
+func (s *Screen) control1(c *csiSeq, last rune) verdict {
 	switch c.final {
 	case 'b':
-		t.screen.repeat(last, c.count())
+		s.model.repeat(last, c.count())
 		return keep
 	case 'h', 'l':
-		return t.setModes(c, c.final == 'h')
+		return s.setModes(c, c.final == 'h')
 	case 't':
-		return t.windowOp(c)
+		return s.windowOp(c)
 	case 'c', 'n':
-		t.queries.csi(&t.output, &t.screen, c)
+		s.queries.csi(&s.output, &s.model, c)
 	}
 	return drop
 }
 
 // control2 applies a control function with a prefix or intermediate.
-func (t *Terminal) control2(c *csiSeq) verdict {
-	s := &t.screen
+func (s *Screen) control2(c *csiSeq) verdict {
+	m := &s.model
 	switch c.key() {
 	case csiKey('?', 0, 'h'), csiKey('?', 0, 'l'):
-		return t.setModes(c, c.final == 'h')
+		return s.setModes(c, c.final == 'h')
 	case csiKey('>', 0, 'm'):
-		return keepIf(s.modes.modifyKeys(c))
+		return keepIf(m.modes.modifyKeys(c))
 	case csiKey('>', 0, 'n'):
 		if c.arg(0, 2) != 4 {
 			return drop
 		}
-		s.modes.modifyOther = 0
+		m.modes.modifyOther = 0
 		return keep
 	case csiKey('>', 0, 'u'), csiKey('<', 0, 'u'), csiKey('=', 0, 'u'):
-		s.modes.kittyUsed = true
-		s.grid.kitty.apply(c)
+		m.modes.kittyUsed = true
+		m.grid.kitty.apply(c)
 		return keep
 	}
-	if s.extendedControl(c) {
+	if m.extendedControl(c) {
 		return keep
 	}
-	t.queries.csi(&t.output, s, c)
+	s.queries.csi(&s.output, m, c)
 	return drop
 }
 
 // windowOp is XTWINOPS: sizes are answered, the title stack is kept here, and everything else
 // (moving, resizing, reading the title) is not for programs.
-func (t *Terminal) windowOp(c *csiSeq) verdict {
+func (s *Screen) windowOp(c *csiSeq) verdict {
 	switch n := c.arg(0, 0); n {
 	case 14, 16, 18:
-		t.queries.size(&t.output, &t.screen, n)
+		s.queries.size(&s.output, &s.model, n)
 	case 22:
 		if c.arg(1, 0) != 1 { // 1 is the icon name alone
-			t.titles.push()
+			s.titles.push()
 		}
 	case 23:
 		if c.arg(1, 0) == 1 {
 			break
 		}
-		if title, ok := t.titles.pop(); ok {
-			t.output.event().Title(title)
-			t.output.repl = appendTitle(t.output.repl[:0], 2, title)
+		if title, ok := s.titles.pop(); ok {
+			s.output.event().Title(title)
+			s.output.repl = appendTitle(s.output.repl[:0], 2, title)
 			return replace
 		}
 	}
@@ -122,8 +122,8 @@ func (t *Terminal) windowOp(c *csiSeq) verdict {
 }
 
 // fullReset is RIS. The title stays.
-func (t *Terminal) fullReset() {
-	t.screen.fullReset()
-	t.titles.stack = nil
-	t.colors.reset()
+func (s *Screen) fullReset() {
+	s.model.fullReset()
+	s.titles.stack = nil
+	s.colors.reset()
 }

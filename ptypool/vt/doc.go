@@ -3,24 +3,24 @@
 //
 // # The parts
 //
-// Terminal puts these together; each has a small surface and does not know the others, unless it
-// is said here:
+// Screen puts these together. Each has a small surface and does not know the others, unless it
+// says so here:
 //
 //   - parser finds where escape sequences and strings end, and keeps those that a chunk cuts.
 //   - output is what viewers get of the program's output, and the way to the Sink: events come
 //     after the output that was before them.
-//   - screen is what the program has drawn: two grids of cells, the cursor, the modes, the tables
+//   - model is what the program has drawn: two grids of cells, the cursor, the modes, the tables
 //     that cells refer to, and the scrollback (history).
-//   - titles, colors and shell are what the program has told of its window's title, its colours
+//   - titles, colors and shell are what the program has reported: its window's title, its colours
 //     and, by shell-integration marks, its commands.
-//   - queries answers what programs ask, from the screen.
-//   - fastScroll takes floods of lines past the screen into the scrollback.
+//   - queries answers what programs ask, from the model.
+//   - fastScroll moves floods of lines straight into the scrollback.
 //
 // What is drawn for viewers (AppendRedraw and the like) is made by writer from these states.
 //
 // # One pass
 //
-// Terminal.Feed reads a program's output once. Printable runs go straight into the screen's cells
+// Screen.Feed reads a program's output once. Printable runs go straight into the screen's cells
 // and extend a span of the caller's buffer that is handed to Sink.Data without a copy. A control
 // sequence is found whole, applied to the screen, and then kept in the span, removed from it, or
 // replaced. A rune or sequence cut by the end of a chunk is held back until it is complete, so any

@@ -1,24 +1,24 @@
 package vt
 
 // blankRow makes row y blank on the pen's background.
-func (s *screen) blankRow(y int) {
-	r := &s.grid.rows[y]
-	if e := s.eraseCell(); e != 0 {
+func (m *model) blankRow(y int) {
+	r := &m.grid.rows[y]
+	if e := m.eraseCell(); e != 0 {
 		r.wrapped = false
-		fill(s.line(y), e)
+		fill(m.line(y), e)
 		return
 	}
-	s.grid.blank(r)
+	m.grid.blank(r)
 }
 
 // scrollUp moves the lines of the region up by n; those that leave the top of the main screen
 // become scrollback.
-func (s *screen) scrollUp(n int) {
-	g := s.grid
+func (m *model) scrollUp(n int) {
+	g := m.grid
 	n = min(n, g.bottom-g.top+1)
 	for range n {
-		if g.top == 0 && g == &s.main {
-			s.history.push(&s.table, &g.rows[0])
+		if g.top == 0 && g == &m.main {
+			m.history.push(&m.table, &g.rows[0])
 		}
 		if g.top == 0 && g.bottom == len(g.rows)-1 {
 			cells := g.shift()
@@ -28,7 +28,7 @@ func (s *screen) scrollUp(n int) {
 			copy(g.rows[g.top:g.bottom], g.rows[g.top+1:g.bottom+1])
 			g.rows[g.bottom] = first
 		}
-		s.blankRow(g.bottom)
+		m.blankRow(g.bottom)
 	}
 	if g.top > 0 {
 		g.rows[g.top-1].wrapped = false
@@ -36,48 +36,48 @@ func (s *screen) scrollUp(n int) {
 }
 
 // scrollDown moves the lines of the region down by n.
-func (s *screen) scrollDown(n int) { s.insertLines(s.grid.top, n) }
+func (m *model) scrollDown(n int) { m.insertLines(m.grid.top, n) }
 
 // insertLines moves the lines from y to the bottom of the region down by n.
-func (s *screen) insertLines(y, n int) {
-	g := s.grid
+func (m *model) insertLines(y, n int) {
+	g := m.grid
 	for range min(n, g.bottom-y+1) {
 		last := g.rows[g.bottom]
 		copy(g.rows[y+1:g.bottom+1], g.rows[y:g.bottom])
 		g.rows[y] = last
-		s.blankRow(y)
+		m.blankRow(y)
 	}
 	g.rows[g.bottom].wrapped = false
-	s.breakBefore(y)
+	m.breakBefore(y)
 }
 
 // deleteLines moves the lines below y up by n, to the bottom of the region.
-func (s *screen) deleteLines(y, n int) {
-	g := s.grid
+func (m *model) deleteLines(y, n int) {
+	g := m.grid
 	g.rows[g.bottom].wrapped = false
 	for range min(n, g.bottom-y+1) {
 		first := g.rows[y]
 		copy(g.rows[y:g.bottom], g.rows[y+1:g.bottom+1])
 		g.rows[g.bottom] = first
-		s.blankRow(g.bottom)
+		m.blankRow(g.bottom)
 	}
-	s.breakBefore(y)
+	m.breakBefore(y)
 }
 
 // breakBefore ends the line before row y: what it went on in has been replaced.
-func (s *screen) breakBefore(y int) {
+func (m *model) breakBefore(y int) {
 	switch {
 	case y > 0:
-		s.grid.rows[y-1].wrapped = false
-	case s.grid == &s.main:
-		s.history.breakLine()
+		m.grid.rows[y-1].wrapped = false
+	case m.grid == &m.main:
+		m.history.breakLine()
 	}
 }
 
 // inRegion reports whether the cursor is in the scroll region: IL, DL and the like do nothing
 // outside it.
-func (s *screen) inRegion() bool {
-	return s.cur.y >= s.grid.top && s.cur.y <= s.grid.bottom
+func (m *model) inRegion() bool {
+	return m.cur.y >= m.grid.top && m.cur.y <= m.grid.bottom
 }
 
 // insertCells moves cells[x:] right by n, leaving blanks.
@@ -114,31 +114,31 @@ func fill(cells []cell, c cell) {
 }
 
 // erase blanks columns [from,to) of row y; selective spares protected cells (DECSEL, DECSED).
-func (s *screen) erase(y, from, to int, selective bool) {
-	r := &s.grid.rows[y]
+func (m *model) erase(y, from, to int, selective bool) {
+	r := &m.grid.rows[y]
 	if from == 0 {
-		s.breakBefore(y)
+		m.breakBefore(y)
 	}
-	if to == s.width {
+	if to == m.width {
 		r.wrapped = false
 	}
 	switch {
-	case r.cells == nil && s.eraseID == 0 || from >= to:
+	case r.cells == nil && m.eraseID == 0 || from >= to:
 		return
-	case !selective && from == 0 && to == s.width:
-		s.blankRow(y)
+	case !selective && from == 0 && to == m.width:
+		m.blankRow(y)
 		return
 	}
-	cells := s.line(y)
+	cells := m.line(y)
 	if !selective {
-		splitWide(cells, from, s.eraseCell())
-		splitTail(cells, to, s.eraseCell())
-		fill(cells[from:to], s.eraseCell())
+		splitWide(cells, from, m.eraseCell())
+		splitTail(cells, to, m.eraseCell())
+		fill(cells[from:to], m.eraseCell())
 		return
 	}
-	e := s.eraseCell()
+	e := m.eraseCell()
 	for x := from; x < to; x++ {
-		if s.table.at(cells[x].style()).attrs&attrProtected == 0 {
+		if m.table.at(cells[x].style()).attrs&attrProtected == 0 {
 			splitWide(cells, x, e)
 			splitTail(cells, x+1, e)
 			cells[x] = e
@@ -147,66 +147,66 @@ func (s *screen) erase(y, from, to int, selective bool) {
 }
 
 // eraseLine is EL and DECSEL.
-func (s *screen) eraseLine(mode int, selective bool) {
-	y, x := s.cur.y, s.cur.x
+func (m *model) eraseLine(mode int, selective bool) {
+	y, x := m.cur.y, m.cur.x
 	switch mode {
 	case 0:
-		s.erase(y, x, s.width, selective)
+		m.erase(y, x, m.width, selective)
 	case 1:
-		s.erase(y, 0, x+1, selective)
+		m.erase(y, 0, x+1, selective)
 	case 2:
-		s.erase(y, 0, s.width, selective)
+		m.erase(y, 0, m.width, selective)
 	}
-	s.cur.wrap = false
+	m.cur.wrap = false
 }
 
 // eraseDisplay is ED and DECSED.
-func (s *screen) eraseDisplay(mode int, selective bool) {
-	y := s.cur.y
+func (m *model) eraseDisplay(mode int, selective bool) {
+	y := m.cur.y
 	from, to := 0, 0
 	switch mode {
 	case 0:
-		s.eraseLine(0, selective)
-		from, to = y+1, s.height()
+		m.eraseLine(0, selective)
+		from, to = y+1, m.height()
 	case 1:
-		s.eraseLine(1, selective)
+		m.eraseLine(1, selective)
 		to = y
 	case 2:
-		to = s.height()
+		to = m.height()
 	case 3:
-		s.history.clear() // on the alternate screen too, like xterm
+		m.history.clear() // on the alternate screen too, like xterm
 		return
 	}
 	for i := from; i < to; i++ {
-		s.erase(i, 0, s.width, selective)
+		m.erase(i, 0, m.width, selective)
 	}
-	s.cur.wrap = false
+	m.cur.wrap = false
 }
 
 // alignment is DECALN: the screen full of E.
-func (s *screen) alignment() {
-	s.grid.top, s.grid.bottom = 0, s.height()-1
-	s.cur.originMode = false
-	s.moveTo(0, 0)
-	for y := range s.grid.rows {
-		s.grid.rows[y].wrapped = false
-		fill(s.line(y), 'E')
+func (m *model) alignment() {
+	m.grid.top, m.grid.bottom = 0, m.height()-1
+	m.cur.originMode = false
+	m.moveTo(0, 0)
+	for y := range m.grid.rows {
+		m.grid.rows[y].wrapped = false
+		fill(m.line(y), 'E')
 	}
 }
 
 // shiftColumns is SL (left) and SR: every line of the region by n columns.
-func (s *screen) shiftColumns(n int, left bool) {
-	for y := s.grid.top; y <= s.grid.bottom; y++ {
-		s.columns(y, 0, n, left)
+func (m *model) shiftColumns(n int, left bool) {
+	for y := m.grid.top; y <= m.grid.bottom; y++ {
+		m.columns(y, 0, n, left)
 	}
 }
 
 // columns deletes or inserts n columns at x in row y (DECDC, DECIC, SL, SR).
-func (s *screen) columns(y, x, n int, del bool) {
-	s.grid.rows[y].wrapped = false
+func (m *model) columns(y, x, n int, del bool) {
+	m.grid.rows[y].wrapped = false
 	if del {
-		deleteCells(s.line(y), x, n, s.eraseCell())
+		deleteCells(m.line(y), x, n, m.eraseCell())
 	} else {
-		insertCells(s.line(y), x, n, s.eraseCell())
+		insertCells(m.line(y), x, n, m.eraseCell())
 	}
 }

@@ -44,7 +44,7 @@ type lineStart struct {
 }
 
 // scroll is called after a line feed, with in[i:] to come, and returns where drawing goes on.
-func (f *fastScroll) scroll(s *screen, in []byte, i int) int {
+func (f *fastScroll) scroll(s *model, in []byte, i int) int {
 	if f.wait > 0 {
 		f.wait--
 		return i
@@ -88,17 +88,17 @@ func (f *fastScroll) tried(n, height int) {
 
 // mayScrollFast reports whether the screen is where a flood of lines brings it: at the beginning of
 // a blank last line, with nothing out of the ordinary.
-func (s *screen) mayScrollFast() bool {
-	g, last := s.grid, s.height()-1
-	return g == &s.main && g.top == 0 && g.bottom == last &&
-		s.cur.y == last && s.cur.x == 0 && g.rows[last].cells == nil &&
-		s.plain && s.modes.has(modeWrap) && s.width > 1 && s.history.limit > 0 &&
-		s.pen.hyperlink == 0 // which would make the scrollback much longer than the chunk
+func (m *model) mayScrollFast() bool {
+	g, last := m.grid, m.height()-1
+	return g == &m.main && g.top == 0 && g.bottom == last &&
+		m.cur.y == last && m.cur.x == 0 && g.rows[last].cells == nil &&
+		m.plain && m.modes.has(modeWrap) && m.width > 1 && m.history.limit > 0 &&
+		m.pen.hyperlink == 0 // which would make the scrollback much longer than the chunk
 }
 
 // lines writes whole lines from in[i] on and returns how many. The newest of the places where they
 // began, and the next one will, are in starts, line n's at n modulo their number.
-func (f *fastScroll) lines(s *screen, in []byte, i int, starts []lineStart) (n int) {
+func (f *fastScroll) lines(s *model, in []byte, i int, starts []lineStart) (n int) {
 	h := &s.history
 	most := h.bytes + fastBytes
 	for {
@@ -117,7 +117,7 @@ func (f *fastScroll) lines(s *screen, in []byte, i int, starts []lineStart) (n i
 
 // oneLine writes the line that begins at p[i] and returns where the next one begins. It reports
 // false if the chunk ends before, or something is in it that needs drawing.
-func (f *fastScroll) oneLine(s *screen, p []byte, i int) (next int, ok bool) {
+func (f *fastScroll) oneLine(s *model, p []byte, i int) (next int, ok bool) {
 	f.begin()
 	for i < len(p) {
 		switch b := p[i]; {
@@ -164,7 +164,7 @@ func (f *fastScroll) begin() {
 }
 
 // endRow ends a row. It reports false if the next one would not be blank.
-func (f *fastScroll) endRow(s *screen, kind byte) bool {
+func (f *fastScroll) endRow(s *model, kind byte) bool {
 	f.line[0] = kind
 	s.history.append(f.line)
 	f.begin()
@@ -172,7 +172,7 @@ func (f *fastScroll) endRow(s *screen, kind byte) bool {
 }
 
 // text writes text of some columns, which fit in the row.
-func (f *fastScroll) text(s *screen, text []byte, columns int) {
+func (f *fastScroll) text(s *model, text []byte, columns int) {
 	f.fillGap(s)
 	if st := s.table.at(s.penID); *st != f.st {
 		f.st = *st
@@ -183,7 +183,7 @@ func (f *fastScroll) text(s *screen, text []byte, columns int) {
 }
 
 // fillGap writes the blanks that something follows.
-func (f *fastScroll) fillGap(s *screen) {
+func (f *fastScroll) fillGap(s *model) {
 	if f.gap == 0 {
 		return
 	}
@@ -198,7 +198,7 @@ func (f *fastScroll) fillGap(s *screen) {
 
 // char writes the character at the beginning of p and returns its length; 0 if it is none that
 // stands by itself.
-func (f *fastScroll) char(s *screen, p []byte) int {
+func (f *fastScroll) char(s *model, p []byte) int {
 	r, n := utf8.DecodeRune(p)
 	c := width.Of(r)
 	switch {
@@ -222,7 +222,7 @@ func (f *fastScroll) char(s *screen, p []byte) int {
 
 // changeStyle applies the change of style at the beginning of p and returns its length; 0 if it is
 // something else.
-func (f *fastScroll) changeStyle(s *screen, p []byte) int {
+func (f *fastScroll) changeStyle(s *model, p []byte) int {
 	if len(p) < 3 || p[1] != '[' {
 		return 0
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // historyBytes is the scrollback as it is kept.
-func historyBytes(v *Terminal) string {
+func historyBytes(v *Screen) string {
 	var b strings.Builder
-	for l := range v.screen.history.newest(v.screen.history.lines) {
+	for l := range v.model.history.newest(v.model.history.lines) {
 		fmt.Fprintf(&b, "%q\n", l)
 	}
 	return b.String()

@@ -4,30 +4,30 @@ import "unicode/utf8"
 
 // Feed applies a chunk of the program's output to the screen and tells s what it found; a nil s
 // wants only the screen. p is read during the call and not kept.
-func (t *Terminal) Feed(p []byte, s Sink) {
-	if s == nil {
-		s = Discard{}
+func (s *Screen) Feed(p []byte, sink Sink) {
+	if sink == nil {
+		sink = Discard{}
 	}
-	t.output.sink, t.output.in, t.output.start = s, p, 0
+	s.output.sink, s.output.in, s.output.start = sink, p, 0
 	for i := 0; i < len(p); {
-		switch t.parser.state {
+		switch s.parser.state {
 		case inGround:
-			i = t.ground(i)
+			i = s.ground(i)
 		case inRune:
-			i = t.resumeRune(i)
+			i = s.resumeRune(i)
 		default:
-			i = t.resume(i)
+			i = s.resume(i)
 		}
 	}
-	t.output.flush(len(p))
-	t.output.sink, t.output.in = nil, nil
+	s.output.flush(len(p))
+	s.output.sink, s.output.in = nil, nil
 }
 
 // InSequence reports whether the output so far ends in the middle of a rune, an escape sequence or
 // a string (OSC, DCS and the like), whether or not a part of it has been released. What anybody but
 // the program fed or wrote there would become a part of it, or end it so that its rest is taken for
 // text.
-func (t *Terminal) InSequence() bool { return t.parser.state != inGround }
+func (s *Screen) InSequence() bool { return s.parser.state != inGround }
 
 // Pending reports whether Flush would release something: a partial rune, or a partial escape or
 // control sequence, that Data has not been given.
@@ -35,44 +35,44 @@ func (t *Terminal) InSequence() bool { return t.parser.state != inGround }
 // A partial string (OSC, DCS and the like) does not count. It shows nothing before its end, and its
 // beginning may turn out to be a shell-integration mark, a query or a clipboard, none of which a
 // viewer may see.
-func (t *Terminal) Pending() bool { return t.parser.pending() }
+func (s *Screen) Pending() bool { return s.parser.pending() }
 
 // PendingRune reports whether what Flush would release is the beginning of a UTF-8 sequence. For
 // AHP, which carries text, that would destroy the rune, so there is reason to wait longer.
-func (t *Terminal) PendingRune() bool { return t.parser.state == inRune && t.Pending() }
+func (s *Screen) PendingRune() bool { return s.parser.state == inRune && s.Pending() }
 
-// Flush gives a held-back partial rune or sequence to s.Data, so that it is not held for ever (the
-// caller's timer) or lost (the end of the output). The parser stays in the middle of it: what
-// follows completes it on the screen, and if it then proves to be something that viewers must not
-// see, Data gets CAN, which makes their terminals forget what they were given.
-func (t *Terminal) Flush(s Sink) {
-	if !t.Pending() || s == nil {
+// Flush passes a held-back partial rune or sequence to sink.Data. Callers do that on a timer and at
+// the end of the output. The parser stays in the middle of the sequence: what follows completes it
+// on the screen, and if it then proves to be something that viewers must not see, Data gets CAN,
+// which cancels it in their terminals.
+func (s *Screen) Flush(sink Sink) {
+	if !s.Pending() || sink == nil {
 		return
 	}
-	p := t.parser.unreleased()
-	t.parser.released = len(t.parser.held)
-	t.output.sink = s
-	t.output.data(p)
-	t.output.sink = nil
+	p := s.parser.unreleased()
+	s.parser.released = len(s.parser.held)
+	s.output.sink = sink
+	s.output.data(p)
+	s.output.sink = nil
 }
 
 // ground handles in[i:] outside any sequence, until the end or until a sequence is cut off, and
 // returns how far it came.
-func (t *Terminal) ground(i int) int {
-	p := t.output.in
-	for i < len(p) && t.parser.state == inGround {
+func (s *Screen) ground(i int) int {
+	p := s.output.in
+	for i < len(p) && s.parser.state == inGround {
 		switch b := p[i]; {
 		case b >= 0x20 && b < del:
-			i += t.screen.printASCII(p[i:])
+			i += s.model.printASCII(p[i:])
 		case b == esc:
-			i = t.escape(i)
+			i = s.escape(i)
 		case b >= 0x80:
-			i = t.decode(i)
+			i = s.decode(i)
 		case b == '\n':
-			t.control(i)
-			i = t.flood.scroll(&t.screen, p, i+1)
+			s.control(i)
+			i = s.flood.scroll(&s.model, p, i+1)
 		default:
-			t.control(i)
+			s.control(i)
 			i++
 		}
 	}
@@ -80,27 +80,27 @@ func (t *Terminal) ground(i int) int {
 }
 
 // control applies the control character at in[i].
-func (t *Terminal) control(i int) {
-	switch b := t.output.in[i]; b {
+func (s *Screen) control(i int) {
+	switch b := s.output.in[i]; b {
 	case enq: // a query (answerback); xterm's default answer is empty
-		t.output.cut(i, i+1)
+		s.output.cut(i, i+1)
 	case bel:
-		t.output.flush(i + 1)
-		t.output.sink.Bell()
+		s.output.flush(i + 1)
+		s.output.sink.Bell()
 	default:
-		t.screen.execute(b)
+		s.model.execute(b)
 	}
 }
 
 // escape handles the sequence that begins with ESC at in[i].
-func (t *Terminal) escape(i int) int {
-	o := &t.output
-	n, f := t.parser.scan(o.in[i:])
+func (s *Screen) escape(i int) int {
+	o := &s.output
+	n, f := s.parser.scan(o.in[i:])
 	end := i + n
 	switch f {
 	case complete:
 		o.at = i
-		switch t.apply(o.in[i:end]) {
+		switch s.apply(o.in[i:end]) {
 		case keep:
 		case drop:
 			o.cut(i, end)
@@ -111,7 +111,7 @@ func (t *Terminal) escape(i int) int {
 	case unfinished:
 		o.flush(i)
 		o.start = end
-		if !t.parser.collecting() {
+		if !s.parser.collecting() {
 			o.removed()
 		}
 	default:
@@ -121,18 +121,18 @@ func (t *Terminal) escape(i int) int {
 }
 
 // resume continues the sequence that the parser keeps with in[i:].
-func (t *Terminal) resume(i int) int {
-	o := &t.output
-	n, f := t.parser.resume(o.in[i:])
+func (s *Screen) resume(i int) int {
+	o := &s.output
+	n, f := s.parser.resume(o.in[i:])
 	end := i + n
 	o.start = end
 	switch f {
 	case complete:
-		t.complete(end)
+		s.complete(end)
 	case dropped, retracted:
 		o.retracted(f == retracted)
 	case interrupted:
-		t.control(end)
+		s.control(end)
 		end++
 		o.flush(end)
 	}
@@ -140,10 +140,10 @@ func (t *Terminal) resume(i int) int {
 }
 
 // complete applies the sequence that the parser keeps and that ends before in[end].
-func (t *Terminal) complete(end int) {
-	o, ps := &t.output, &t.parser
+func (s *Screen) complete(end int) {
+	o, ps := &s.output, &s.parser
 	o.at = end
-	v := t.apply(ps.held)
+	v := s.apply(ps.held)
 	switch v {
 	case keep:
 		o.data(ps.unreleased())
@@ -158,25 +158,25 @@ func (t *Terminal) complete(end int) {
 
 // decode handles the UTF-8 sequence at in[i]. A malformed one is one U+FFFD per maximal subpart, as
 // Unicode recommends (section 3.9), and stays in Data.
-func (t *Terminal) decode(i int) int {
-	p := t.output.in[i:]
+func (s *Screen) decode(i int) int {
+	p := s.output.in[i:]
 	r, n := utf8.DecodeRune(p)
 	if r == utf8.RuneError && n == 1 {
 		n = subpart(p)
 		if n == len(p) && !utf8.FullRune(p) {
-			t.parser.keep(inRune, p)
-			t.output.flush(i)
-			t.output.start = i + n
+			s.parser.keep(inRune, p)
+			s.output.flush(i)
+			s.output.start = i + n
 			return i + n
 		}
 	}
 	if r < 0xa0 {
-		t.output.flush(i)
-		t.output.start = i + n
-		t.control8(r)
+		s.output.flush(i)
+		s.output.start = i + n
+		s.control8(r)
 		return i + n
 	}
-	t.screen.printRune(r)
+	s.model.printRune(r)
 	return i + n
 }
 
@@ -195,14 +195,14 @@ func subpart(p []byte) int {
 
 // control8 handles a C1 control as its seven-bit form, ESC and a byte of @ to _; in[:start] has
 // been dealt with.
-func (t *Terminal) control8(r rune) {
+func (s *Screen) control8(r rune) {
 	seq := [2]byte{esc, byte(r) - 0x40}
-	if t.parser.begin(seq[:]) {
+	if s.parser.begin(seq[:]) {
 		return
 	}
-	o := &t.output
+	o := &s.output
 	o.at = o.start
-	switch t.apply(seq[:]) {
+	switch s.apply(seq[:]) {
 	case keep:
 		o.data(seq[:])
 	case drop:
@@ -213,8 +213,8 @@ func (t *Terminal) control8(r rune) {
 }
 
 // resumeRune continues the partial rune that the parser keeps with in[i:].
-func (t *Terminal) resumeRune(i int) int {
-	o, ps := &t.output, &t.parser
+func (s *Screen) resumeRune(i int) int {
+	o, ps := &s.output, &s.parser
 	r, n, ok := ps.resumeRune(o.in[i:])
 	i += n
 	o.start = i
@@ -222,13 +222,13 @@ func (t *Terminal) resumeRune(i int) int {
 	case !ok:
 	case r < 0xa0:
 		ps.clear()
-		t.control8(r)
+		s.control8(r)
 	default:
 		if len(ps.unreleased()) > 0 {
 			o.data(ps.unreleased())
 		}
 		ps.clear()
-		t.screen.printRune(r)
+		s.model.printRune(r)
 	}
 	return i
 }

@@ -43,7 +43,7 @@ func (r *recorder) String() string {
 	return fmt.Sprintf("%q %s", r.data.String(), strings.Join(r.events, ", "))
 }
 
-func newTest() *Terminal {
+func newTest() *Screen {
 	return New(20, 5, Options{Nonce: "n0nce", ScrollbackLines: 100, Version: "1.0"})
 }
 

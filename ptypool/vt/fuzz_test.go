@@ -5,7 +5,7 @@ import (
 )
 
 // chunks feeds in, cut where the bits of cuts say, and checks what must hold in between.
-func chunks(t *testing.T, v *Terminal, in []byte, cuts uint64, s Sink) {
+func chunks(t *testing.T, v *Screen, in []byte, cuts uint64, s Sink) {
 	for len(in) > 0 {
 		n := 1 + int(cuts&7)
 		cuts = cuts>>3 | cuts<<61
@@ -22,9 +22,9 @@ func chunks(t *testing.T, v *Terminal, in []byte, cuts uint64, s Sink) {
 }
 
 // checkGrid fails if a wide character has lost a half or a cell refers to nothing.
-func checkGrid(t *testing.T, v *Terminal) {
+func checkGrid(t *testing.T, v *Screen) {
 	t.Helper()
-	s := &v.screen
+	s := &v.model
 	for _, g := range []*grid{&s.main, &s.alt} {
 		for y := range g.rows {
 			cells := g.rows[y].cells
@@ -87,7 +87,7 @@ func FuzzFeed(f *testing.F) {
 			t.Fatalf("scrollback in one\n%s\nin chunks\n%s", x, y)
 		}
 		checkGrid(t, one)
-		if one.screen.history.lines > 20 || len(one.parser.held) > maxOSC {
+		if one.model.history.lines > 20 || len(one.parser.held) > maxOSC {
 			t.Fatal("grows")
 		}
 

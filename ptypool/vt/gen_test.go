@@ -149,8 +149,8 @@ func newGenerator(seed uint64, safe bool) *generator {
 //   - an ESC inside an OSC ends and applies it; ours drops it
 //   - modes 12, 66, 67, 1007 and 1016, DECSTR's and RIS's treatment of the kitty stack,
 //     and the sequences that we remove for viewers (see the package comment)
-func (g *generator) xtermOutput(v *Terminal, n int) []string {
-	s := &v.screen
+func (g *generator) xtermOutput(v *Screen, n int) []string {
+	s := &v.model
 	var pieces []string
 	for range n {
 		p := g.next()

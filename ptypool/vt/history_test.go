@@ -24,7 +24,7 @@ func TestTheScrollbackIsBoundedInBytesAndHoldsAboutWhatWasPrinted(t *testing.T) 
 			v.Feed(p, &recorder{})
 			printed += len(p)
 			lines++
-			if n := v.screen.history.bytes; n > most {
+			if n := v.model.history.bytes; n > most {
 				t.Fatalf("%s: %d bytes are kept, want at most %d", name, n, most)
 			}
 		}
@@ -34,7 +34,7 @@ func TestTheScrollbackIsBoundedInBytesAndHoldsAboutWhatWasPrinted(t *testing.T) 
 				name, kept, lines, share)
 		}
 		held := 0
-		for _, b := range v.screen.history.blocks {
+		for _, b := range v.model.history.blocks {
 			held += cap(b.buf) + 4*cap(b.ends)
 		}
 		if held > 3*most { // the shortest lines take as much again for their places
@@ -45,7 +45,7 @@ func TestTheScrollbackIsBoundedInBytesAndHoldsAboutWhatWasPrinted(t *testing.T) 
 
 func TestAScrollbackThatHoldsNothingCostsNothing(t *testing.T) {
 	const n = 100
-	vs := make([]*Terminal, n)
+	vs := make([]*Screen, n)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

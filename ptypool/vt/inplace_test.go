@@ -10,7 +10,7 @@ import (
 
 // viewerWith returns a viewer's terminal that shows lines of its own, and what is in its scrollback
 // and on its screen.
-func viewerWith(cols, rows, lines int) *Terminal {
+func viewerWith(cols, rows, lines int) *Screen {
 	v := New(cols, rows, Options{ScrollbackLines: 1000})
 	for i := range lines {
 		v.Feed(fmt.Appendf(nil, "own %d\r\n", i), nil)
@@ -40,7 +40,7 @@ func TestFirstRedrawKeepsTheViewersOwnLines(t *testing.T) {
 
 // checkOwnLines draws v for a viewer whose terminal shows some lines of its own and then last, of
 // which line is a line.
-func checkOwnLines(t *testing.T, v *Terminal, window [2]int, own int, last, line string) {
+func checkOwnLines(t *testing.T, v *Screen, window [2]int, own int, last, line string) {
 	t.Helper()
 	viewer := viewerWith(window[0], window[1], own)
 	viewer.Feed([]byte(last), nil)
@@ -55,7 +55,7 @@ func checkOwnLines(t *testing.T, v *Terminal, window [2]int, own int, last, line
 	}
 	want = append(want, "h1", "h2")
 	got := strings.Fields(strings.ReplaceAll(unwrapped(viewer), "|false", ""))
-	n := viewer.screen.history.lines
+	n := viewer.model.history.lines
 	if !slices.Equal(got, strings.Fields(strings.Join(want, " "))) || n != len(want) {
 		t.Fatalf("%d own lines, then %q, in a window of %v: %d lines of scrollback %q, want %q",
 			own, last, window, n, got, want)
@@ -68,7 +68,7 @@ func TestRedrawInPlaceScrollsNothing(t *testing.T) {
 	for seed := range uint64(500) {
 		g := newGenerator(seed, false)
 		v := New(g.cols, g.rows, Options{ScrollbackLines: 50})
-		cols, rows := v.screen.width, v.screen.height()
+		cols, rows := v.model.width, v.model.height()
 		if seed%3 == 0 {
 			cols, rows = 1+g.IntN(40), 1+g.IntN(14)
 		}
@@ -89,8 +89,8 @@ func TestRedrawInPlaceScrollsNothing(t *testing.T) {
 	}
 }
 
-func sameMainText(a, b *Terminal) bool {
-	text := func(v *Terminal) string {
+func sameMainText(a, b *Screen) bool {
+	text := func(v *Screen) string {
 		return strings.TrimRight(string(v.AppendText(nil, true)), "\n")
 	}
 	return text(a) == text(b)
@@ -127,7 +127,7 @@ func TestRedrawWithTheMissedLines(t *testing.T) {
 
 // unwrapped is the scrollback's text; where lines go on may be lost while others are drawn below
 // them.
-func unwrapped(v *Terminal) string {
+func unwrapped(v *Screen) string {
 	return strings.ReplaceAll(historyText(v), "|true", "|false")
 }
 

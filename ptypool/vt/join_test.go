@@ -18,8 +18,8 @@ func TestClusters(t *testing.T) {
 			v := New(20, 2, Options{})
 			v.Feed([]byte(c.text[:i]), nil)
 			v.Feed([]byte(c.text[i:]), nil)
-			if v.screen.cur.x != c.x {
-				t.Errorf("%+q: cursor at %d, want %d", c.text, v.screen.cur.x, c.x)
+			if v.model.cur.x != c.x {
+				t.Errorf("%+q: cursor at %d, want %d", c.text, v.model.cur.x, c.x)
 			}
 			if got := string(v.AppendText(nil, false)); got != c.text+"\n\n" {
 				t.Errorf("%+q: text %+q", c.text, got)
@@ -28,8 +28,8 @@ func TestClusters(t *testing.T) {
 	}
 	v := New(20, 2, Options{})
 	v.Feed([]byte("\x1b[?2027l👩\u200d👧❤️"), nil)
-	if v.screen.cur.x != 5 {
-		t.Errorf("without mode 2027: cursor at %d", v.screen.cur.x)
+	if v.model.cur.x != 5 {
+		t.Errorf("without mode 2027: cursor at %d", v.model.cur.x)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestClustersAreBounded(t *testing.T) {
 		cluster := []rune{'a' + r%26, 0x300 + r%112, 0x300 + r/112%112}
 		v.Feed([]byte("\r\n"+string(cluster)), nil)
 	}
-	if n := len(v.screen.table.clusters); n > 2*minClusters {
+	if n := len(v.model.table.clusters); n > 2*minClusters {
 		t.Errorf("%d clusters kept", n)
 	}
 }

@@ -1,6 +1,6 @@
 package vt
 
-// Bounds on what a program can make a Terminal remember. None of them is reached by an ordinary
+// Bounds on what a program can make a Screen remember. None of them is reached by an ordinary
 // program.
 const (
 	// MaxCols and MaxRows bound the size of a screen, in cells. The host accepts no larger window;

@@ -12,7 +12,7 @@ import (
 // A line is what is shown when its line feed comes: what was typed over, erased or put in between
 // has been. It is as long as the program made it, however wide the terminal is. The cursor moves
 // within its line only: where a program moves it to another one, a new line begins. What is shown
-// on the alternate screen is left out, as by [Terminal.AppendHistoryText].
+// on the alternate screen is left out, as by [Screen.AppendHistoryText].
 type Lines struct {
 	state seqState
 	seq   []byte // the sequence so far, without its ESC

@@ -168,12 +168,12 @@ func (m *modes) keyboard(kitty uint8) keyboard.Modes {
 
 // setModes is SM, RM, DECSET and DECRST. A sequence with modes that we do not know goes on without
 // them.
-func (t *Terminal) setModes(c *csiSeq, on bool) verdict {
-	repl := append(append(t.output.repl[:0], "\x1b["...), c.prefixText()...)
+func (s *Screen) setModes(c *csiSeq, on bool) verdict {
+	repl := append(append(s.output.repl[:0], "\x1b["...), c.prefixText()...)
 	known := 0
 	for i := range c.n {
 		n := c.arg(i, 0)
-		if !t.screen.setMode(n, c.prefix == '?', on) {
+		if !s.model.setMode(n, c.prefix == '?', on) {
 			continue
 		}
 		if known > 0 {
@@ -182,8 +182,8 @@ func (t *Terminal) setModes(c *csiSeq, on bool) verdict {
 		repl = strconv.AppendInt(repl, int64(n), 10)
 		known++
 	}
-	t.screen.updatePlain()
-	t.output.repl = append(repl, c.final)
+	s.model.updatePlain()
+	s.output.repl = append(repl, c.final)
 	switch known {
 	case c.n:
 		return keep
@@ -194,52 +194,52 @@ func (t *Terminal) setModes(c *csiSeq, on bool) verdict {
 }
 
 // setMode sets or resets a mode, and reports whether it is known.
-func (s *screen) setMode(n int, private, on bool) (known bool) {
+func (m *model) setMode(n int, private, on bool) (known bool) {
 	if !private {
-		return s.modes.setANSI(n, on)
+		return m.modes.setANSI(n, on)
 	}
 	switch n {
 	case 6:
-		s.cur.originMode = on
-		s.moveTo(0, 0)
+		m.cur.originMode = on
+		m.moveTo(0, 0)
 	case 7:
 		if !on {
-			s.cur.wrap = false
+			m.cur.wrap = false
 		}
-		return s.modes.setPrivate(n, on)
+		return m.modes.setPrivate(n, on)
 	case 47, 1047:
-		s.switchScreen(on)
+		m.switchScreen(on)
 	case 1048:
 		if on {
-			s.saveCursor()
+			m.saveCursor()
 		} else {
-			s.restoreCursor()
+			m.restoreCursor()
 		}
 	case 1049:
 		if on {
-			s.saveCursor()
-			s.switchScreen(true)
+			m.saveCursor()
+			m.switchScreen(true)
 			break
 		}
-		s.switchScreen(false)
-		s.restoreCursor()
+		m.switchScreen(false)
+		m.restoreCursor()
 	default:
-		return s.modes.setPrivate(n, on)
+		return m.modes.setPrivate(n, on)
 	}
 	return true
 }
 
 // modeState is a mode's DECRQM value: 0 unknown, 1 set, 2 reset.
-func (s *screen) modeState(n int, private bool) int {
-	on, known := s.modes.state(n, private)
+func (m *model) modeState(n int, private bool) int {
+	on, known := m.modes.state(n, private)
 	if private {
 		switch n {
 		case 6:
-			on, known = s.cur.originMode, true
+			on, known = m.cur.originMode, true
 		case 47, 1047, 1049:
-			on, known = s.altShown(), true
+			on, known = m.altShown(), true
 		case 1048:
-			on, known = s.grid.hasSaved, true
+			on, known = m.grid.hasSaved, true
 		}
 	}
 	switch {

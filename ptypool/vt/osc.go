@@ -19,10 +19,10 @@ func trimString(seq []byte) []byte {
 
 // osc applies an operating system command. What is passed on is free of control characters and ends
 // with BEL or ESC \.
-func (t *Terminal) osc(seq []byte) verdict {
+func (s *Screen) osc(seq []byte) verdict {
 	body := trimString(seq)
 	if printable(body) && seq[len(seq)-1] != 0x9c {
-		return t.oscBody(seq, body)
+		return s.oscBody(seq, body)
 	}
 	clean := []byte("\x1b]")
 	for i, b := range body {
@@ -30,13 +30,13 @@ func (t *Terminal) osc(seq []byte) verdict {
 			clean = append(clean, b)
 		}
 	}
-	if !t.shell.sameNonce(body, clean) {
+	if !s.shell.sameNonce(body, clean) {
 		return drop
 	}
 	clean = append(clean, esc, '\\')
-	v := t.oscBody(clean, trimString(clean))
+	v := s.oscBody(clean, trimString(clean))
 	if v == keep {
-		t.output.repl = clean
+		s.output.repl = clean
 		return replace
 	}
 	return v
@@ -44,66 +44,66 @@ func (t *Terminal) osc(seq []byte) verdict {
 
 // oscBody applies the body of an operating system command. Those not listed are removed; see the
 // package comment.
-func (t *Terminal) oscBody(seq, body []byte) verdict {
+func (s *Screen) oscBody(seq, body []byte) verdict {
 	num, rest, _ := bytes.Cut(body, []byte{';'})
 	n, err := strconv.Atoi(string(num))
 	if err != nil || len(num) > 4 {
 		return drop
 	}
-	o := &t.output
+	o := &s.output
 	switch n {
 	case 0, 1, 2:
-		return t.oscTitle(n, rest)
+		return s.oscTitle(n, rest)
 	case 4:
-		return t.colors.oscPalette(o, seq, rest)
+		return s.colors.oscPalette(o, seq, rest)
 	case 104:
-		t.colors.resetPalette(rest)
+		s.colors.resetPalette(rest)
 		return keep
 	case 10, 11, 12:
-		return t.colors.oscDynamic(o, n, seq, rest)
+		return s.colors.oscDynamic(o, n, seq, rest)
 	case 110, 111, 112:
-		t.colors.dynamic[n-110] = 0
+		s.colors.dynamic[n-110] = 0
 		return keep
 	case 7:
 		return oscCwd(o, rest)
 	case 8:
-		return t.oscHyperlink(rest)
+		return s.oscHyperlink(rest)
 	case 9:
-		return t.oscNotify(seq, rest)
+		return s.oscNotify(seq, rest)
 	case 22:
 		if bytes.IndexByte(rest, '?') >= 0 {
 			return drop
 		}
-		t.pointerUsed = true
+		s.pointerUsed = true
 		return keep
 	case 777:
 		o.notify(seq)
 	case 52:
 		oscClipboard(o, seq, rest)
 	case 133:
-		t.shell.finalTerm(o, string(rest))
+		s.shell.finalTerm(o, string(rest))
 	case 633:
-		t.shell.vscode(o, string(rest))
+		s.shell.vscode(o, string(rest))
 	}
 	return drop
 }
 
 // oscTitle sets the title (0 and 2) or the icon name (1, passed on only).
-func (t *Terminal) oscTitle(n int, text []byte) verdict {
+func (s *Screen) oscTitle(n int, text []byte) verdict {
 	title := CleanTitle(string(text))
 	if n != 1 {
-		t.titles.change(title)
-		t.output.event().Title(title)
+		s.titles.change(title)
+		s.output.event().Title(title)
 	}
 	if title == string(text) {
 		return keep
 	}
-	t.output.repl = appendTitle(t.output.repl[:0], n, title)
+	s.output.repl = appendTitle(s.output.repl[:0], n, title)
 	return replace
 }
 
 // oscHyperlink is OSC 8: params ; URI. The text that follows is linked until the next.
-func (t *Terminal) oscHyperlink(rest []byte) verdict {
+func (s *Screen) oscHyperlink(rest []byte) verdict {
 	params, uri, ok := bytes.Cut(rest, []byte{';'})
 	if !ok {
 		return drop
@@ -117,23 +117,23 @@ func (t *Terminal) oscHyperlink(rest []byte) verdict {
 			l.id = string(id)
 		}
 	}
-	t.screen.setHyperlink(l)
+	s.model.setHyperlink(l)
 	if len(rest) > 1 && len(uri) == 0 {
-		t.output.repl = append(t.output.repl[:0], "\x1b]8;;\x1b\\"...)
+		s.output.repl = append(s.output.repl[:0], "\x1b]8;;\x1b\\"...)
 		return replace
 	}
 	return keep
 }
 
 // setHyperlink links the text that follows; with an empty URI nothing is linked.
-func (s *screen) setHyperlink(l hyperlink) {
+func (m *model) setHyperlink(l hyperlink) {
 	id := uint32(0)
 	if l.uri != "" {
-		id = s.hyperlinkID(l)
+		id = m.hyperlinkID(l)
 	}
-	st := s.pen
+	st := m.pen
 	st.hyperlink = id
-	s.setPen(st)
+	m.setPen(st)
 }
 
 // oscCwd is OSC 7, a file:// URI.
@@ -147,13 +147,13 @@ func oscCwd(o *output, uri []byte) verdict {
 
 // oscNotify is OSC 9: a notification, or one of ConEmu's functions, of which only progress (4) is
 // harmless.
-func (t *Terminal) oscNotify(seq, rest []byte) verdict {
+func (s *Screen) oscNotify(seq, rest []byte) verdict {
 	if bytes.HasPrefix(rest, []byte("4;")) {
-		t.progressUsed = true
+		s.progressUsed = true
 		return keep
 	}
 	if !conEmu(rest) {
-		t.output.notify(seq)
+		s.output.notify(seq)
 	}
 	return drop
 }

@@ -7,7 +7,7 @@ import "unicode/utf8"
 type parser struct {
 	state    seqState
 	held     []byte // the beginning of a rune or sequence that has not ended
-	released int    // how many bytes of held viewers have been given already; see Terminal.Flush
+	released int    // how many bytes of held viewers have been given already; see Screen.Flush
 }
 
 // found is what the parser has made of some bytes.

@@ -11,20 +11,20 @@ func appendRune(dst []byte, r rune) []byte { return utf8.AppendRune(dst, r) }
 
 // printASCII writes the printable ASCII at the beginning of p to the screen and returns how many
 // bytes that was, at least one.
-func (s *screen) printASCII(p []byte) int {
-	if !s.plain || s.lastClass == width.Prepended { // which joins p[0]
-		s.printRune(rune(p[0]))
+func (m *model) printASCII(p []byte) int {
+	if !m.plain || m.lastClass == width.Prepended { // which joins p[0]
+		m.printRune(rune(p[0]))
 		return 1
 	}
-	s.lastClass = width.Narrow
+	m.lastClass = width.Narrow
 	total := 0
-	pen := cell(s.penID) << cellStyleShift
+	pen := cell(m.penID) << cellStyleShift
 	for {
-		if s.cur.wrap {
-			s.wrapLine()
+		if m.cur.wrap {
+			m.wrapLine()
 		}
-		x := s.cur.x
-		cells := s.line(s.cur.y)
+		x := m.cur.x
+		cells := m.line(m.cur.y)
 		splitWide(cells, x, pen)
 		dst := cells[x:]
 		if len(dst) > len(p) {
@@ -43,16 +43,16 @@ func (s *screen) printASCII(p []byte) int {
 		if n == 0 {
 			return total
 		}
-		s.last = rune(src[n-1])
+		m.last = rune(src[n-1])
 		total += n
 		x += n
 		if x < len(cells) {
 			splitTail(cells, x, pen)
-			s.cur.x = x
+			m.cur.x = x
 			return total
 		}
-		s.cur.x = len(cells) - 1
-		s.cur.wrap = s.modes.has(modeWrap)
+		m.cur.x = len(cells) - 1
+		m.cur.wrap = m.modes.has(modeWrap)
 		p = p[n:]
 		if len(p) == 0 || p[0]-0x20 >= del-0x20 {
 			return total
@@ -77,55 +77,55 @@ func splitTail(cells []cell, x int, blank cell) {
 }
 
 // wrapLine does the line break that a character in the last column put off.
-func (s *screen) wrapLine() {
-	s.cur.wrap = false
-	s.line(s.cur.y) // a wrapped row has cells, even if its text has been scrolled away meanwhile
-	s.grid.rows[s.cur.y].wrapped = true
-	s.cur.x = 0
-	s.index()
+func (m *model) wrapLine() {
+	m.cur.wrap = false
+	m.line(m.cur.y) // a wrapped row has cells, even if its text has been scrolled away meanwhile
+	m.grid.rows[m.cur.y].wrapped = true
+	m.cur.x = 0
+	m.index()
 }
 
 // printRune writes one character to the screen.
-func (s *screen) printRune(r rune) {
-	if r < del && r >= 0x20 || s.single != 0 {
-		r = s.translate(r)
+func (m *model) printRune(r rune) {
+	if r < del && r >= 0x20 || m.single != 0 {
+		r = m.translate(r)
 	}
 	c := width.Of(r)
-	last := s.lastClass
-	s.lastClass = c
+	last := m.lastClass
+	m.lastClass = c
 	w := c.Cells()
-	if (w == 0 || c.MayJoin(last)) && s.join(r, w) {
+	if (w == 0 || c.MayJoin(last)) && m.join(r, w) {
 		return
 	}
 	if w == 0 {
 		return // a combining character with nothing before it
 	}
-	s.last = r
-	s.put(cell(r), w)
+	m.last = r
+	m.put(cell(r), w)
 }
 
 // put writes a cell of width w at the cursor and advances it.
-func (s *screen) put(c cell, w int) {
-	if w > s.width {
+func (m *model) put(c cell, w int) {
+	if w > m.width {
 		return
 	}
-	if s.cur.wrap {
-		s.wrapLine()
+	if m.cur.wrap {
+		m.wrapLine()
 	}
-	if s.cur.x+w > s.width { // a wide character in the last column
-		if s.modes.has(modeWrap) {
-			cells := s.line(s.cur.y)
-			splitWide(cells, s.cur.x, cell(s.penID)<<cellStyleShift)
-			cells[s.cur.x] = cell(s.penID)<<cellStyleShift | cellFill
-			s.wrapLine()
+	if m.cur.x+w > m.width { // a wide character in the last column
+		if m.modes.has(modeWrap) {
+			cells := m.line(m.cur.y)
+			splitWide(cells, m.cur.x, cell(m.penID)<<cellStyleShift)
+			cells[m.cur.x] = cell(m.penID)<<cellStyleShift | cellFill
+			m.wrapLine()
 		} else {
-			s.cur.x = s.width - w
+			m.cur.x = m.width - w
 		}
 	}
-	x := s.cur.x
-	cells := s.line(s.cur.y)
-	pen := cell(s.penID) << cellStyleShift
-	if s.modes.has(modeInsert) {
+	x := m.cur.x
+	cells := m.line(m.cur.y)
+	pen := cell(m.penID) << cellStyleShift
+	if m.modes.has(modeInsert) {
 		insertCells(cells, x, w, pen)
 	}
 	splitWide(cells, x, pen)
@@ -137,20 +137,20 @@ func (s *screen) put(c cell, w int) {
 	}
 	splitTail(cells, x+w, pen)
 	x += w
-	if x >= s.width {
-		x = s.width - 1
-		s.cur.wrap = s.modes.has(modeWrap)
+	if x >= m.width {
+		x = m.width - 1
+		m.cur.wrap = m.modes.has(modeWrap)
 	}
-	s.cur.x = x
+	m.cur.x = x
 }
 
 // repeat prints r, the last character, n more times (REP); 0 is none.
-func (s *screen) repeat(r rune, n int) {
+func (m *model) repeat(r rune, n int) {
 	if r == 0 {
 		return
 	}
-	n = min(n, s.width) // more would be work out of proportion to the output
+	n = min(n, m.width) // more would be work out of proportion to the output
 	for range n {
-		s.put(cell(r), width.Of(r).Cells())
+		m.put(cell(r), width.Of(r).Cells())
 	}
 }

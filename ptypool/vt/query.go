@@ -32,7 +32,7 @@ func newQueries(o *Options) queries {
 }
 
 // csi answers the control functions that ask something; what is not listed is not answered.
-func (q *queries) csi(o *output, s *screen, c *csiSeq) {
+func (q *queries) csi(o *output, s *model, c *csiSeq) {
 	n := c.arg(0, 0)
 	switch c.key() {
 	case csiKey(0, 0, 'c'): // DA1
@@ -74,7 +74,7 @@ func (q *queries) csi(o *output, s *screen, c *csiSeq) {
 
 // size answers CSI 14 t and 18 t, the screen's size in pixels and in cells, and 16 t, a cell's
 // size.
-func (q *queries) size(o *output, s *screen, n int) {
+func (q *queries) size(o *output, s *model, n int) {
 	switch n {
 	case 14:
 		o.reply(fmt.Sprintf("\x1b[4;%d;%dt", s.height()*q.cellHeight, s.width*q.cellWidth))
@@ -86,7 +86,7 @@ func (q *queries) size(o *output, s *screen, n int) {
 }
 
 // dcs answers the device control strings that ask something: DECRQSS and XTGETTCAP.
-func (q *queries) dcs(o *output, s *screen, body []byte) {
+func (q *queries) dcs(o *output, s *model, body []byte) {
 	switch {
 	case bytes.HasPrefix(body, []byte("$q")):
 		if value, ok := s.setting(string(body[2:])); ok {
@@ -102,16 +102,16 @@ func (q *queries) dcs(o *output, s *screen, body []byte) {
 }
 
 // setting returns the control sequence, without CSI, that restores what DECRQSS asks for.
-func (s *screen) setting(what string) (string, bool) {
+func (m *model) setting(what string) (string, bool) {
 	switch what {
 	case "m":
-		return string(appendSGR(nil, &s.pen)) + "m", true
+		return string(appendSGR(nil, &m.pen)) + "m", true
 	case "r":
-		return fmt.Sprintf("%d;%dr", s.grid.top+1, s.grid.bottom+1), true
+		return fmt.Sprintf("%d;%dr", m.grid.top+1, m.grid.bottom+1), true
 	case " q":
-		return strconv.Itoa(int(s.modes.cursorStyle)) + " q", true
+		return strconv.Itoa(int(m.modes.cursorStyle)) + " q", true
 	case "\"q":
-		if s.pen.attrs&attrProtected != 0 {
+		if m.pen.attrs&attrProtected != 0 {
 			return "1\"q", true
 		}
 		return "0\"q", true

@@ -31,19 +31,19 @@ type Redraw struct {
 // history.
 //
 // Nothing in it makes a terminal answer.
-func (t *Terminal) AppendRedraw(dst []byte, r Redraw) []byte {
-	s := &t.screen
+func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
+	m := &s.model
 	if r.Cols <= 0 {
-		r.Cols = s.width
+		r.Cols = m.width
 	}
 	if r.Rows <= 0 {
-		r.Rows = s.height()
+		r.Rows = m.height()
 	}
-	w := writer{tb: &s.table, dst: dst}
+	w := writer{tb: &m.table, dst: dst}
 	w.str("\x18\x1b[?2026h") // see Flush for CAN; no flicker where mode 2026 is known
-	exact := r.Cols == s.width && r.Rows == s.height()
+	exact := r.Cols == m.width && r.Rows == m.height()
 	if exact || !r.Update {
-		t.resetViewer(&w, func() {
+		s.resetViewer(&w, func() {
 			if r.Scrollback != 0 && !r.Update {
 				w.scrollOwn(r.Cols, r.Rows)
 			}
@@ -51,98 +51,98 @@ func (t *Terminal) AppendRedraw(dst []byte, r Redraw) []byte {
 		w.str("\x1b[H \r") // a character ends what SS2 and SS3 have begun
 	} else {
 		w.str("\x1b[0m" + resetInput)
-		s.modes.resetKeys(&w)
+		m.modes.resetKeys(&w)
 	}
 	w.str("\x1b[?2027h")
 	w.over = true
 	if exact {
-		_, joined := s.drawHistory(&w, &r, printsFirst(&s.main.rows[0]))
-		s.drawExact(&w, joined)
+		_, joined := m.drawHistory(&w, &r, printsFirst(&m.main.rows[0]))
+		m.drawExact(&w, joined)
 	} else {
 		if !r.Update {
-			lines, _ := s.drawHistory(&w, &r, false)
+			lines, _ := m.drawHistory(&w, &r, false)
 			w.scrollOff(lines, r.Rows)
 		}
-		s.drawClipped(&w, &r)
+		m.drawClipped(&w, &r)
 	}
-	if t.titles.set {
-		w.dst = appendTitle(w.dst, 2, t.titles.current)
+	if s.titles.set {
+		w.dst = appendTitle(w.dst, 2, s.titles.current)
 	}
-	return t.endRedraw(&w)
+	return s.endRedraw(&w)
 }
 
 // AppendAlternate is AppendRedraw, in a window of the screen's size, for a program on the alternate
 // screen and a viewer's terminal that is on it already: the main screen, its scrollback and the
 // title stay as the viewer has them.
-func (t *Terminal) AppendAlternate(dst []byte) []byte {
-	s := &t.screen
-	w := writer{tb: &s.table, dst: dst}
+func (s *Screen) AppendAlternate(dst []byte) []byte {
+	m := &s.model
+	w := writer{tb: &m.table, dst: dst}
 	w.str("\x18\x1b[?2026h")
-	s.modes.resetKeys(&w)
-	t.resetShown(&w, nil)
+	m.modes.resetKeys(&w)
+	s.resetShown(&w, nil)
 	w.str("\x1b[H \r\x1b[?2027h")
 	w.over = true
-	s.drawRows(&w, &s.alt, false)
-	w.drawKeyboard(s.alt.kitty)
-	s.drawState(&w)
-	return t.endRedraw(&w)
+	m.drawRows(&w, &m.alt, false)
+	w.drawKeyboard(m.alt.kitty)
+	m.drawState(&w)
+	return s.endRedraw(&w)
 }
 
 // endRedraw appends what ends every redraw.
-func (t *Terminal) endRedraw(w *writer) []byte {
-	t.colors.draw(w)
-	t.screen.modes.drawInput(w)
-	if !t.screen.modes.has(modeGraphemes) {
+func (s *Screen) endRedraw(w *writer) []byte {
+	s.colors.draw(w)
+	s.model.modes.drawInput(w)
+	if !s.model.modes.has(modeGraphemes) {
 		w.str("\x1b[?2027l")
 	}
 	w.str("\x1b[?2026l")
-	return append(w.dst, t.parser.given()...) // what Flush has begun for all viewers
+	return append(w.dst, s.parser.given()...) // what Flush has begun for all viewers
 }
 
 // drawExact draws both screens, beginning at the cursor, and leaves the terminal in the program's
 // state. For joined see drawRows.
-func (s *screen) drawExact(w *writer, joined bool) {
-	s.drawRows(w, &s.main, joined)
-	w.drawKeyboard(s.main.kitty)
-	if s.altShown() {
-		s.leaveMain(w)
+func (m *model) drawExact(w *writer, joined bool) {
+	m.drawRows(w, &m.main, joined)
+	w.drawKeyboard(m.main.kitty)
+	if m.altShown() {
+		m.leaveMain(w)
 		w.str("\x1b[r\x1b[H")
-		s.drawRows(w, &s.alt, false)
-		w.drawKeyboard(s.alt.kitty)
+		m.drawRows(w, &m.alt, false)
+		w.drawKeyboard(m.alt.kitty)
 	}
-	s.drawState(w)
+	m.drawState(w)
 }
 
 // drawState leaves a terminal that shows the screen in the program's state.
-func (s *screen) drawState(w *writer) {
-	s.drawTabs(w)
-	w.drawSaved(s.grid, 0, "\x1b7")
-	w.region(s.grid)
-	w.drawCursor(s.grid, &s.cur, s.grid.top)
-	for _, m := range [...]struct {
+func (m *model) drawState(w *writer) {
+	m.drawTabs(w)
+	w.drawSaved(m.grid, 0, "\x1b7")
+	w.region(m.grid)
+	w.drawCursor(m.grid, &m.cur, m.grid.top)
+	for _, mode := range [...]struct {
 		flag modeSet
 		seq  string
 	}{
 		{modeReverse, "\x1b[?5h"}, {modeReverseWrap, "\x1b[?45h"},
 		{modeInsert, "\x1b[4h"}, {modeNewline, "\x1b[20h"},
 	} {
-		if s.modes.has(m.flag) {
-			w.str(m.seq)
+		if m.modes.has(mode.flag) {
+			w.str(mode.seq)
 		}
 	}
-	if !s.modes.has(modeWrap) {
+	if !m.modes.has(modeWrap) {
 		w.str("\x1b[?7l")
 	}
-	w.style(s.pen, s.table.hyperlinkOf(&s.pen))
-	if s.single != 0 {
-		w.dst = append(w.dst, esc, 'N'+s.single-2)
+	w.style(m.pen, m.table.hyperlinkOf(&m.pen))
+	if m.single != 0 {
+		w.dst = append(w.dst, esc, 'N'+m.single-2)
 	}
 }
 
 // leaveMain gives the main screen its scroll region and saved cursor, and goes to the alternate
 // screen.
-func (s *screen) leaveMain(w *writer) {
-	g := &s.main
+func (m *model) leaveMain(w *writer) {
+	g := &m.main
 	if c := &g.saved; g.hasSaved && c.originMode && (c.y < g.top || c.y > g.bottom) {
 		// It was saved before there was a region, and cannot be reached within it.
 		w.drawSaved(g, 0, "\x1b7")
@@ -157,11 +157,11 @@ func (s *screen) leaveMain(w *writer) {
 // drawRows draws a grid over what a terminal shows, from its first row on, where the cursor is. It
 // draws with text and line breaks only, so that the viewer's terminal wraps the lines that the
 // program has wrapped. joined tells that the first row goes on from the line before.
-func (s *screen) drawRows(w *writer, g *grid, joined bool) {
+func (m *model) drawRows(w *writer, g *grid, joined bool) {
 	last := len(g.rows) - 1
 	defer func() { w.aligned = false }()
 	for y := range g.rows {
-		w.aligned = g == s.grid && y == s.cur.y // typing goes on where the cursor is
+		w.aligned = g == m.grid && y == m.cur.y // typing goes on where the cursor is
 		r := &g.rows[y]
 		goesOn := r.wrapped && y < last
 		cells := r.cells
@@ -186,7 +186,7 @@ func (s *screen) drawRows(w *writer, g *grid, joined bool) {
 		switch {
 		case filled:
 			w.drawFill(r.cells[len(cells)], g.rows[y+1].cells[0])
-		case !goesOn && max(r.used(), x) < s.width:
+		case !goesOn && max(r.used(), x) < m.width:
 			w.style(style{}, hyperlink{})
 			w.str("\x1b[K")
 		}
@@ -292,17 +292,17 @@ func (w *writer) region(g *grid) {
 }
 
 // drawTabs sets the tab stops if they are not the usual ones.
-func (s *screen) drawTabs(w *writer) {
+func (m *model) drawTabs(w *writer) {
 	usual := true
-	for x := range s.width {
-		usual = usual && s.tabAt(x) == (x > 0 && x%8 == 0)
+	for x := range m.width {
+		usual = usual && m.tabAt(x) == (x > 0 && x%8 == 0)
 	}
 	if usual {
 		return
 	}
 	w.str("\x1b[3g")
-	for x := range s.width {
-		if s.tabAt(x) {
+	for x := range m.width {
+		if m.tabAt(x) {
 			w.csi("G", x+1)
 			w.str("\x1bH")
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // redrawn feeds v's redraw into another terminal, which may be used already.
-func redrawn(t *testing.T, v, into *Terminal, r Redraw) *recorder {
+func redrawn(t *testing.T, v, into *Screen, r Redraw) *recorder {
 	t.Helper()
 	var rec recorder
 	into.Feed(v.AppendRedraw(nil, r), &rec)
@@ -46,8 +46,8 @@ func TestRedrawIsExact(t *testing.T) {
 		used := New(g.cols, g.rows, Options{ScrollbackLines: 50})
 		other := g.output(60)
 		used.Feed([]byte(other), nil)
-		used.screen.modes.set(modeBackarrow|modeAltScroll, false) // as AppendRestore does
-		used.screen.modes.modifyOther, used.screen.main.kitty, used.screen.alt.kitty = 0, nil, nil
+		used.model.modes.set(modeBackarrow|modeAltScroll, false) // as AppendRestore does
+		used.model.modes.modifyOther, used.model.main.kitty, used.model.alt.kitty = 0, nil, nil
 		used.titles.current = v.titles.current
 		redrawn(t, v, used, Redraw{})
 		used.colors, fresh.colors = v.colors, v.colors // touched only by v's own programs
@@ -114,7 +114,7 @@ func TestRedrawClipped(t *testing.T) {
 			if cols == g.cols && rows == g.rows {
 				continue
 			}
-			cur, got := v.screen.cur, viewer.screen.cur
+			cur, got := v.model.cur, viewer.model.cur
 			x0, y0 := max(0, cur.x-cols+1), max(0, cur.y-rows+1)
 			if got.x != cur.x-x0 || got.y != cur.y-y0 {
 				t.Fatalf("seed %d: cursor %d,%d", seed, got.x, got.y)
@@ -134,16 +134,16 @@ func TestRedrawClipped(t *testing.T) {
 }
 
 // clipText returns columns [from,from+n) of a row, half characters as blanks.
-func clipText(v *Terminal, y, from, n int) string {
+func clipText(v *Screen, y, from, n int) string {
 	var b []byte
-	cells := v.screen.grid.rows[y].cells
+	cells := v.model.grid.rows[y].cells
 	for x := from; x < min(len(cells), from+n); x++ {
 		c := cells[x]
 		switch {
 		case c&cellTail != 0 && x == from, c&cellWide != 0 && x+1 == min(len(cells), from+n):
 			b = append(b, ' ')
 		default:
-			b = v.screen.table.text(b, c)
+			b = v.model.table.text(b, c)
 		}
 	}
 	return strings.TrimRight(string(b), " ")
@@ -157,7 +157,7 @@ func TestRestoreLeavesTheTerminalSane(t *testing.T) {
 		viewer := New(g.cols, g.rows, Options{})
 		redrawn(t, v, viewer, Redraw{})
 		viewer.Feed(v.AppendRestore(nil), nil)
-		s := &viewer.screen
+		s := &viewer.model
 		s.modes.set(modeAltScroll|modeGraphemes, true)
 		want := modes{on: defaultModes | modeAltScroll, touched: s.modes.touched,
 			kittyUsed: s.modes.kittyUsed, modifyUsed: s.modes.modifyUsed}
@@ -233,11 +233,11 @@ func TestMemoryIsBounded(t *testing.T) {
 	v := New(80, 24, Options{ScrollbackLines: lines})
 	v.Feed(coloredText(4<<20), nil)
 	size := 0
-	for _, b := range v.screen.history.blocks {
+	for _, b := range v.model.history.blocks {
 		size += cap(b.buf) + 4*cap(b.ends)
 	}
-	if v.screen.history.lines != lines || size > lines*256 {
-		t.Errorf("%d lines of scrollback in %d bytes", v.screen.history.lines, size)
+	if v.model.history.lines != lines || size > lines*256 {
+		t.Errorf("%d lines of scrollback in %d bytes", v.model.history.lines, size)
 	}
 	uri := "\x1b]8;;http://" + strings.Repeat("x", 2000)
 	for i := range 20_000 {
@@ -245,7 +245,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		v.Feed(fmt.Appendf(nil, "\x1b[38;2;%d;%d;%dmlinked\r\n", i&255, i>>8, i&15), nil)
 	}
 	size = 0
-	for _, b := range v.screen.history.blocks {
+	for _, b := range v.model.history.blocks {
 		size += cap(b.buf) + 4*cap(b.ends)
 	}
 	if size > 2*lines*historyLineBytes {
@@ -255,12 +255,12 @@ func TestMemoryIsBounded(t *testing.T) {
 	for i := range 10_000 {
 		wide.Feed(fmt.Appendf(nil, "%s%d\x1b\\x", uri, i), nil)
 	}
-	for _, v := range []*Terminal{v, wide} {
+	for _, v := range []*Screen{v, wide} {
 		cols, rows := v.Size()
-		if n := v.screen.table.hyperlinkBytes; n > maxHyperlinks+maxURI+100 {
+		if n := v.model.table.hyperlinkBytes; n > maxHyperlinks+maxURI+100 {
 			t.Errorf("%d bytes of hyperlinks on a screen of %d by %d", n, cols, rows)
 		}
-		if n := len(v.screen.table.styles); n > 2*minStyles+cols*rows {
+		if n := len(v.model.table.styles); n > 2*minStyles+cols*rows {
 			t.Errorf("%d styles on a screen of %d by %d", n, cols, rows)
 		}
 	}
@@ -276,8 +276,8 @@ func TestRedrawOfTheColumnBeforeAWideCharacter(t *testing.T) {
 		v.Feed([]byte(in), nil)
 		redrawn(t, v, viewer, Redraw{})
 		sameState(t, viewer, v, in)
-		bg := func(v *Terminal) color {
-			return v.screen.table.at(v.screen.main.rows[0].cells[4].style()).bg
+		bg := func(v *Screen) color {
+			return v.model.table.at(v.model.main.rows[0].cells[4].style()).bg
 		}
 		if bg(viewer) != bg(v) {
 			t.Errorf("%q: background %x, want %x", in, bg(viewer), bg(v))
@@ -308,8 +308,8 @@ func TestAlternateIsRedrawnExactly(t *testing.T) {
 			}
 		}
 		used.Feed([]byte(missed.String()), nil)
-		used.screen.modes.set(modeBackarrow|modeAltScroll, false)
-		used.titles.current, used.screen.modes.modifyOther, used.screen.alt.kitty = "kept", 0, nil
+		used.model.modes.set(modeBackarrow|modeAltScroll, false)
+		used.titles.current, used.model.modes.modifyOther, used.model.alt.kitty = "kept", 0, nil
 		used.Feed(v.AppendAlternate(nil), nil)
 		if used.titles.current != "kept" {
 			t.Errorf("seed %d: the title is sent", seed)

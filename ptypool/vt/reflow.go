@@ -3,21 +3,21 @@ package vt
 import "slices"
 
 // reflow gives the main screen a new size.
-func (s *screen) reflow(cols, rows int) {
-	defer s.keepTables()()
-	anchors := []anchor{{cur: &s.main.saved}}
-	if !s.altShown() {
-		anchors = append(anchors, anchor{cur: &s.cur})
+func (m *model) reflow(cols, rows int) {
+	defer m.keepTables()()
+	anchors := []anchor{{cur: &m.main.saved}}
+	if !m.altShown() {
+		anchors = append(anchors, anchor{cur: &m.cur})
 	}
 	active := &anchors[len(anchors)-1]
-	last := s.lastRow(active.cur.y)
-	full := last == len(s.main.rows)-1
+	last := m.lastRow(active.cur.y)
+	full := last == len(m.main.rows)-1
 
-	pulled := s.pullWrapped(nil)
-	lines := joinRows(append(pulled, s.main.rows[:last+1]...), anchors, len(pulled))
+	pulled := m.pullWrapped(nil)
+	lines := joinRows(append(pulled, m.main.rows[:last+1]...), anchors, len(pulled))
 	out := wrapLines(lines, cols, anchors)
-	for full && len(out) < rows && s.history.lines > 0 {
-		front := wrapLines(joinRows(s.pullLine(), nil, 0), cols, nil)
+	for full && len(out) < rows && m.history.lines > 0 {
+		front := wrapLines(joinRows(m.pullLine(), nil, 0), cols, nil)
 		out = append(front, out...)
 		for i := range anchors {
 			anchors[i].row += len(front)
@@ -25,38 +25,38 @@ func (s *screen) reflow(cols, rows int) {
 	}
 	from := max(0, min(len(out)-rows, active.row))
 	for i := range from {
-		s.history.push(&s.table, &out[i])
+		m.history.push(&m.table, &out[i])
 	}
 	fresh := make([]row, rows)
 	copy(fresh, out[from:])
-	s.main.setRows(fresh)
+	m.main.setRows(fresh)
 	for i := range anchors {
 		a := &anchors[i]
-		a.cur.x, a.cur.y, a.cur.wrap = a.col, a.row-from, a.wrap && s.modes.has(modeWrap)
+		a.cur.x, a.cur.y, a.cur.wrap = a.col, a.row-from, a.wrap && m.modes.has(modeWrap)
 		a.cur.clampTo(cols, rows)
 	}
 }
 
 // lastRow returns the main screen's last row with text, or the cursor's if that is further down.
-func (s *screen) lastRow(y int) int {
-	last := len(s.main.rows) - 1
-	for last > y && s.main.rows[last].used() == 0 {
+func (m *model) lastRow(y int) int {
+	last := len(m.main.rows) - 1
+	for last > y && m.main.rows[last].used() == 0 {
 		last--
 	}
 	return last
 }
 
 // pullLine takes the last line of the scrollback, at most MaxRows rows of it.
-func (s *screen) pullLine() []row {
-	return s.pullWrapped([]row{{cells: s.decodeRow(nil, s.history.pop())}})
+func (m *model) pullLine() []row {
+	return m.pullWrapped([]row{{cells: m.decodeRow(nil, m.history.pop())}})
 }
 
 // pullWrapped takes what the scrollback has of the line that goes on in rows.
-func (s *screen) pullWrapped(rows []row) []row {
-	h := &s.history
+func (m *model) pullWrapped(rows []row) []row {
+	h := &m.history
 	first := len(rows)
 	for len(rows) < MaxRows && h.lines > 0 && h.last()[0] != lineEnds {
-		rows = append(rows, row{cells: s.decodeRow(nil, h.pop()), wrapped: true})
+		rows = append(rows, row{cells: m.decodeRow(nil, h.pop()), wrapped: true})
 	}
 	slices.Reverse(rows[first:])
 	if first == 0 {

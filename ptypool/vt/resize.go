@@ -1,30 +1,30 @@
 package vt
 
-// resize is Terminal.Resize, for a size within the bounds.
-func (s *screen) resize(cols, rows int) {
-	if cols == s.width && rows == s.height() {
+// resize is Screen.Resize, for a size within the bounds.
+func (m *model) resize(cols, rows int) {
+	if cols == m.width && rows == m.height() {
 		return
 	}
-	s.reflow(cols, rows)
-	s.crop(cols, rows)
-	s.width = cols
-	s.last = 0
+	m.reflow(cols, rows)
+	m.crop(cols, rows)
+	m.width = cols
+	m.last = 0
 }
 
 // crop gives the alternate screen a new size. Rows that do not fit are dropped at the bottom, but
 // for those that must go at the top to keep the cursor on the screen.
-func (s *screen) crop(cols, rows int) {
+func (m *model) crop(cols, rows int) {
 	from := 0
-	if s.altShown() {
-		from = max(0, s.cur.y-rows+1)
-		s.cur.y -= from
-		if s.cur.x >= cols || s.cur.wrap && s.cur.x != cols-1 {
-			s.cur.wrap = false
+	if m.altShown() {
+		from = max(0, m.cur.y-rows+1)
+		m.cur.y -= from
+		if m.cur.x >= cols || m.cur.wrap && m.cur.x != cols-1 {
+			m.cur.wrap = false
 		}
-		s.cur.x = min(s.cur.x, cols-1)
+		m.cur.x = min(m.cur.x, cols-1)
 	}
 	lines := make([]row, rows)
-	copy(lines, s.alt.rows[from:])
+	copy(lines, m.alt.rows[from:])
 	for i := range lines {
 		if lines[i].cells != nil {
 			cells := make([]cell, cols)
@@ -34,8 +34,8 @@ func (s *screen) crop(cols, rows int) {
 			lines[i].cells = cells
 		}
 	}
-	s.alt.setRows(lines)
-	s.alt.saved.clampTo(cols, rows)
+	m.alt.setRows(lines)
+	m.alt.saved.clampTo(cols, rows)
 }
 
 // clampTo keeps a saved cursor on a screen of a new size.

@@ -4,7 +4,7 @@ package vt
 // concerns keys, mouse and paste, those on that most terminals begin with and the host sets (1007:
 // the wheel scrolls full-screen programs; 2027: grapheme clusters), default style and charsets, the
 // cursor shown on a new last line (xterm ctlseqs; kitty keyboard protocol). It is for callers that
-// do not know the state; for those that do there is [Terminal.AppendRestore].
+// do not know the state; for those that do there is [Screen.AppendRestore].
 //
 // Each screen has keyboard flags of its own, so they are reset on both. Mode 1049, and for a
 // terminal that does not know kitty's protocol CSI u as well, restores the saved cursor, so ESC 7

@@ -1,122 +1,176 @@
 package vt
 
-import "termhost/ptypool/vt/width"
+import (
+	"bytes"
 
-// cursor is what DECSC saves: the position and how text is written.
-type cursor struct {
-	x, y       int
-	wrap       bool // the last column was written; the next character goes to the next line
-	originMode bool // DECOM, kept here as it is saved and restored
-	pen        style
-	charsets   [4]byte // G0 to G3: the final byte of the designation
-	gl         uint8   // which of them is in GL
+	"termhost/ptypool/keyboard"
+)
+
+// Options configures a Screen. The zero value is usable: no scrollback, no trusted command lines,
+// default colours.
+type Options struct {
+	// Nonce is the secret that the injected shell integration was given: marks of commands (OSC
+	// 633 and 133) count only if they carry it as their last parameter. With an empty Nonce those
+	// of any program count, except that no command line (OSC 633;E) is believed.
+	Nonce string
+
+	// ScrollbackLines bounds the lines kept after they scroll off the main screen; 0 or less keeps
+	// none.
+	ScrollbackLines int
+
+	// ScrollbackBytes bounds the memory of these lines, in bytes: about as many as the program
+	// printed for them. 0 or less means 1 KiB a line.
+	ScrollbackBytes int
+
+	// Version is the host's version, for XTVERSION.
+	Version string
+
+	// Term is the terminal's TERM value, for XTGETTCAP's TN; empty means xterm-256color.
+	Term string
+
+	// CellWidth and CellHeight are a cell's size in pixels, for CSI 14 t and CSI 16 t; 0 means 8 by
+	// 16.
+	CellWidth, CellHeight int
 }
 
-// powerUpCursor is the cursor of a new terminal. It is never changed.
-var powerUpCursor = cursor{charsets: [4]byte{'B', 'B', 'B', 'B'}}
+// Screen emulates one terminal: parser, shell-integration filter and screen model. It passes text
+// to the model, and each sequence that the parser finds to the part that handles it. It is not safe
+// for concurrent use; the caller locks.
+type Screen struct {
+	parser  parser  // finds where sequences end
+	output  output  // what viewers get, and events
+	model   model   // what the program has drawn, and the modes
+	titles  titles  // the window's title
+	colors  colors  // that the program has changed
+	shell   shell   // shell integration
+	queries queries // answers
 
-// screen is what the program has drawn, and everything that decides how it goes on drawing: the two
-// grids, the cursor, the modes and the scrollback. Its methods are the functions of a terminal that
-// act on the screen alone; it knows nothing of sequences held back, viewers or answers.
-type screen struct {
-	main, alt grid
-	grid      *grid // the one shown
-	width     int   // columns
-	cur       cursor
-	pen       style  // the style of new text (cursor.pen is used in saved ones only)
-	penID     uint32 // its number
-	eraseID   uint32 // the number of the style of erased cells: the pen's background alone
-	single    uint8  // G2 or G3 for the next character only (SS2, SS3)
-	plain     bool   // printASCII may take its fast path
+	pointerUsed  bool // the program has ever set the pointer's shape (OSC 22)
+	progressUsed bool // or shown progress (OSC 9;4)
 
-	last      rune        // the last character printed, for REP; 0 after anything else
-	lastClass width.Class // of the last character printed, also if that joined another
-
-	modes   modes
-	tabs    []uint64 // a bit per column
-	table   table
-	history history
+	flood fastScroll // takes lines past the screen that nobody will see
+	csi   csiSeq     // the control sequence that is being applied
 }
 
-// init makes a blank screen.
-func (s *screen) init(cols, rows int, o *Options) {
-	*s = screen{width: cols}
-	s.table.init()
-	s.main.init(rows)
-	s.alt.init(rows)
-	s.grid = &s.main
-	s.history.limit, s.history.most = max(0, o.ScrollbackLines), o.ScrollbackBytes
-	if o.ScrollbackBytes <= 0 {
-		s.history.most = s.history.limit * historyLineBytes
+// New returns a blank Screen of cols by rows cells, each clamped to 1..MaxCols and
+// 1..MaxRows.
+func New(cols, rows int, o Options) *Screen {
+	t := &Screen{queries: newQueries(&o), shell: shell{nonce: o.Nonce}}
+	t.model.init(clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows), &o)
+	return t
+}
+
+// Resize changes the screen's size, clamped as in New. The main screen's text is wrapped anew:
+// lines that no longer fit at the top become scrollback, and when there is room below the text's
+// end scrollback comes back. The alternate screen is cut or extended; its programs repaint it.
+func (s *Screen) Resize(cols, rows int) {
+	s.model.resize(clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows))
+}
+
+// Size returns the screen's size in cells.
+func (s *Screen) Size() (cols, rows int) { return s.model.width, s.model.height() }
+
+// Title returns the title last set by OSC 0 or 2, at most MaxTitle bytes, free of control
+// and invisible characters.
+func (s *Screen) Title() string { return s.titles.current }
+
+// Cursor returns the cursor's position, counted from 0, and whether the program shows it.
+func (s *Screen) Cursor() (x, y int, visible bool) {
+	return s.model.cur.x, s.model.cur.y, s.model.modes.has(modeCursor)
+}
+
+// maxLineText, in bytes, bounds what LineText returns: more than a question takes.
+const maxLineText = 1 << 10
+
+// LineText returns the text before the cursor on its line, which may begin in wrapped rows above;
+// of a very long line, its end.
+func (s *Screen) LineText() string {
+	m := &s.model
+	y := m.cur.y
+	for y > 0 && m.grid.rows[y-1].wrapped && (m.cur.y-y)*m.width < maxLineText {
+		y--
 	}
-	s.resetState()
-}
-
-// resetState sets everything but the grids' contents to its power-up value.
-func (s *screen) resetState() {
-	s.cur = powerUpCursor
-	s.setPen(style{})
-	s.single = 0
-	s.last, s.lastClass = 0, width.Narrow
-	s.modes.reset()
-	s.resetTabs()
-	s.updatePlain()
-}
-
-// height returns the number of rows.
-func (s *screen) height() int { return len(s.grid.rows) }
-
-// altShown reports whether the alternate screen is shown.
-func (s *screen) altShown() bool { return s.grid == &s.alt }
-
-// switchScreen goes to the alternate screen, which is then blank, or back to the main one.
-func (s *screen) switchScreen(alt bool) {
-	if alt == s.altShown() {
-		return
-	}
-	s.cur.wrap = false
-	if alt {
-		s.grid = &s.alt
-		for y := range s.grid.rows {
-			s.blankRow(y)
+	var text []byte
+	for ; y <= m.cur.y; y++ {
+		cells := m.grid.rows[y].cells
+		if y == m.cur.y {
+			cells = cells[:min(m.cur.x, len(cells))]
 		}
-		return
+		for _, c := range cells {
+			text = m.table.text(text, c)
+		}
 	}
-	s.alt.init(len(s.alt.rows))
-	s.grid = &s.main
-	if s.cur.originMode { // the screens' scroll regions differ
-		s.cur.y = clamp(s.cur.y, s.grid.top, s.grid.bottom)
-	}
+	text = bytes.TrimRight(text, " ")
+	return string(text[max(0, len(text)-maxLineText):])
 }
 
-// line returns row y's cells, allocated.
-func (s *screen) line(y int) []cell {
-	r := &s.grid.rows[y]
-	if r.cells == nil {
-		r.cells = s.grid.take(s.width)
-	}
-	return r.cells
+// Margins returns the first and the last row of the scroll region, counted from 0, and whether the
+// rows of cursor positions count from its top (DECSTBM, DECOM).
+func (s *Screen) Margins() (top, bottom int, originMode bool) {
+	return s.model.grid.top, s.model.grid.bottom, s.model.cur.originMode
 }
 
-// setPen makes st the style of new text and its background that of erased cells.
-func (s *screen) setPen(st style) {
-	bg := s.pen.bg
-	s.pen = st
-	s.penChanged(bg)
+// KeyModes returns the modes that say how a terminal sends keys.
+func (s *Screen) KeyModes() keyboard.Modes {
+	return s.model.modes.keyboard(s.model.grid.kitty.flags())
 }
 
-// penChanged is called when pen has changed; bg is the background it had.
-func (s *screen) penChanged(bg color) {
-	if s.pen.bg != bg {
-		s.eraseID = s.styleID(&style{bg: s.pen.bg})
-	}
-	s.penID = s.styleID(&s.pen)
+// ReportsFocus returns whether the program has asked for reports of the focus.
+func (s *Screen) ReportsFocus() bool { return s.model.modes.has(modeFocus) }
+
+// AltScreen reports whether the program is on the alternate screen.
+func (s *Screen) AltScreen() bool { return s.model.altShown() }
+
+// HistoryLines returns how many lines of scrollback are kept. Resize may take some of them back to
+// the screen.
+func (s *Screen) HistoryLines() int { return s.model.history.lines }
+
+// Scrolled returns how many lines have ever become scrollback. The difference of two readings is
+// what a viewer missed in between, unless Resize was called.
+func (s *Screen) Scrolled() uint64 { return s.model.history.pushed }
+
+// HistoryCut reports whether the oldest lines of scrollback have been dropped to keep within the
+// bounds, since it was cleared.
+func (s *Screen) HistoryCut() bool { return s.model.history.cut }
+
+// AppendText appends what the screen shows now, one line per row, without the blanks at the end of
+// a line. With ansi it carries colours and other styles as SGR sequences and hyperlinks as OSC 8,
+// and nothing else that acts on a terminal.
+func (s *Screen) AppendText(dst []byte, ansi bool) []byte {
+	return s.model.appendText(dst, ansi)
 }
 
-// eraseCell is what erasing leaves: nothing, on the pen's background.
-func (s *screen) eraseCell() cell { return cell(s.eraseID) << cellStyleShift }
-
-// updatePlain recomputes whether ASCII may be copied into cells as it is.
-func (s *screen) updatePlain() {
-	s.plain = s.single == 0 && !s.modes.has(modeInsert) && s.cur.charsets[s.cur.gl] == 'B'
+// AppendHistoryText appends the scrollback and the main screen as plain text. A line that was
+// wrapped at the right margin is one line again; blanks at the end of a line and blank lines at the
+// end are left out. Every line ends with a line feed. What a program shows on the alternate screen
+// is not part of it.
+func (s *Screen) AppendHistoryText(dst []byte) []byte {
+	return s.model.appendHistoryText(dst, nil)
 }
+
+// AppendHistoryTextWhile is AppendHistoryText for a scrollback that takes long: it calls more every
+// few hundred rows, and returns what it has so far when that returns false.
+func (s *Screen) AppendHistoryTextWhile(dst []byte, more func() bool) []byte {
+	return s.model.appendHistoryText(dst, more)
+}
+
+// HistoryTextLines returns how many lines [Screen.AppendHistoryText] appends. It calls more,
+// unless that is nil, as AppendHistoryTextWhile does.
+func (s *Screen) HistoryTextLines(more func() bool) int {
+	return s.model.historyTextLines(more)
+}
+
+// AppendHistoryLines appends the lines from (counted from 0) to to (exclusively) of what
+// [Screen.AppendHistoryText] appends, with their styles as SGR sequences and hyperlinks as OSC 8.
+// Each begins and ends without any.
+func (s *Screen) AppendHistoryLines(dst []byte, from, to int) []byte {
+	return s.model.appendHistoryLines(dst, from, to, nil)
+}
+
+// AppendHistoryLinesWhile is to AppendHistoryLines what AppendHistoryTextWhile is to
+// AppendHistoryText.
+func (s *Screen) AppendHistoryLinesWhile(dst []byte, from, to int, more func() bool) []byte {
+	return s.model.appendHistoryLines(dst, from, to, more)
+}
+
+func clamp(n, lo, hi int) int { return max(lo, min(n, hi)) }

@@ -23,14 +23,14 @@ type historyWriter struct {
 // drawHistory draws scrollback, from the cursor on, which is at the top left, and returns how many
 // lines of the window that takes. With join the caller draws the screen's first row next, so a last
 // line that goes on in that row is left without a line break; joined reports that there was one.
-func (s *screen) drawHistory(w *writer, r *Redraw, join bool) (lines int, joined bool) {
+func (m *model) drawHistory(w *writer, r *Redraw, join bool) (lines int, joined bool) {
 	n := r.Scrollback
 	if n < 0 {
-		n = s.history.lines
+		n = m.history.lines
 	}
-	n = min(n, s.history.lines)
+	n = min(n, m.history.lines)
 	h := historyWriter{writer: w, cols: r.Cols, rows: r.Rows}
-	for b := range s.history.newest(n) {
+	for b := range m.history.newest(n) {
 		h.draw(b)
 		n--
 		full := h.x == h.cols || h.filled && h.x == h.cols-1
@@ -38,7 +38,7 @@ func (s *screen) drawHistory(w *writer, r *Redraw, join bool) (lines int, joined
 			h.newline()
 		}
 	}
-	if joined = h.x > 0; joined && h.filled && !s.main.rows[0].startsWide() {
+	if joined = h.x > 0; joined && h.filled && !m.main.rows[0].startsWide() {
 		w.str(" ")
 	}
 	return h.lines, joined

@@ -2,8 +2,8 @@ package vt
 
 // sgr applies CSI m: the style of what is written next (ECMA-48 8.3.117, xterm ctlseqs, ITU T.416
 // for colours with colons, kitty's underline styles).
-func (s *screen) sgr(c *csiSeq) {
-	st := &s.pen // changed in its place: copies of what has just been written in parts are slow
+func (m *model) sgr(c *csiSeq) {
+	st := &m.pen // changed in its place: copies of what has just been written in parts are slow
 	bg := st.bg
 	if c.n == 0 {
 		st.reset()
@@ -36,7 +36,7 @@ func (s *screen) sgr(c *csiSeq) {
 			st.apply(p)
 		}
 	}
-	s.penChanged(bg)
+	m.penChanged(bg)
 }
 
 // reset is SGR 0, which leaves hyperlink and protection alone.

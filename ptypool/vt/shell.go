@@ -21,11 +21,11 @@ type shell struct {
 	line      string // the trusted OSC 633;E since the last C
 }
 
-// AppendMarks appends the marks after which a new Terminal follows the shell as this one does: it
+// AppendMarks appends the marks after which a new Screen follows the shell as this one does: it
 // knows whether the shell tells of its commands, and whether one is running. They are for a feed
 // whose events nobody wants.
-func (t *Terminal) AppendMarks(dst []byte) []byte {
-	sh := &t.shell
+func (s *Screen) AppendMarks(dst []byte) []byte {
+	sh := &s.shell
 	if !sh.detected {
 		return dst
 	}

@@ -1,7 +1,7 @@
 package vt
 
 // Sink receives what Feed and Flush find, in the order of the output. Slices are valid only during
-// the call. The methods are called from inside Feed and must not call the Terminal.
+// the call. The methods are called from inside Feed and must not call the Screen.
 type Sink interface {
 	// Data is output for viewers: queries and shell-integration marks removed, cut at rune and
 	// sequence boundaries only. Invalid UTF-8 stays as it is.

@@ -19,17 +19,17 @@ const endBytes = 4 // of an end in a spilled block
 
 // SpillHistory moves scrollback out of memory, as far as save takes it: save says from where, and
 // from which offset on, p can be read for as long as anybody has that reader. p is valid only
-// during the call. The Terminal reads it back when it is needed. What save fails with,
+// during the call. The Screen reads it back when it is needed. What save fails with,
 // SpillHistory returns, and what is left stays in memory.
-func (t *Terminal) SpillHistory(save func(p []byte) (from io.ReaderAt, at int64, err error)) error {
-	return t.screen.history.spill(save)
+func (s *Screen) SpillHistory(save func(p []byte) (from io.ReaderAt, at int64, err error)) error {
+	return s.model.history.spill(save)
 }
 
 // HistoryMemory returns how much memory the scrollback takes, in bytes.
-func (t *Terminal) HistoryMemory() int {
+func (s *Screen) HistoryMemory() int {
 	n := 0
-	for i := range t.screen.history.blocks {
-		b := &t.screen.history.blocks[i]
+	for i := range s.model.history.blocks {
+		b := &s.model.history.blocks[i]
 		n += cap(b.buf) + endBytes*cap(b.ends)
 	}
 	return n

@@ -24,7 +24,7 @@ func TestAScrollbackThatIsSpilledIsTheSame(t *testing.T) {
 			out.WriteString(g.next())
 			fmt.Fprintf(&out, "\x1b[%dm%s\r\n", 30+i%8, strings.Repeat("some text ", rng.IntN(30)))
 		}
-		for _, v := range []*Terminal{want, is} {
+		for _, v := range []*Screen{want, is} {
 			v.Feed([]byte(out.String()), &recorder{})
 		}
 		switch rng.IntN(8) {
@@ -88,7 +88,7 @@ func TestAScrollbackThatCannotBeReadBackIsBlankThereAndGoesOn(t *testing.T) {
 	}
 	v.Feed([]byte(strings.Repeat("another line\r\n", 40000)), &recorder{})
 	if text := v.AppendHistoryText(nil); bytes.Contains(text, []byte("a line")) ||
-		len(text) < 128<<10 || v.screen.history.bytes > 256<<10 {
-		t.Errorf("it holds %d bytes of text, %d are counted", len(text), v.screen.history.bytes)
+		len(text) < 128<<10 || v.model.history.bytes > 256<<10 {
+		t.Errorf("it holds %d bytes of text, %d are counted", len(text), v.model.history.bytes)
 	}
 }

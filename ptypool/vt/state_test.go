@@ -10,8 +10,8 @@ import (
 
 // state writes down everything about a screen that a redraw must reproduce. An erased cell and a
 // space of the same style are the same.
-func state(v *Terminal) string {
-	s := &v.screen
+func state(v *Screen) string {
+	s := &v.model
 	var b strings.Builder
 	dumpGrid(&b, v, &s.main, "main")
 	if s.altShown() {
@@ -46,7 +46,7 @@ func styleText(s style) string {
 
 func noHyperlink(s style) style { s.hyperlink = 0; return s }
 
-func dumpGrid(b *strings.Builder, v *Terminal, g *grid, name string) {
+func dumpGrid(b *strings.Builder, v *Screen, g *grid, name string) {
 	fmt.Fprintf(b, "%s kitty=%v", name, strings.Trim(fmt.Sprint(g.kitty), "[0]"))
 	c := powerUpCursor
 	if g.hasSaved {
@@ -59,7 +59,7 @@ func dumpGrid(b *strings.Builder, v *Terminal, g *grid, name string) {
 	}
 }
 
-func dumpRow(b *strings.Builder, v *Terminal, g *grid, y int) {
+func dumpRow(b *strings.Builder, v *Screen, g *grid, y int) {
 	r := &g.rows[y]
 	fmt.Fprintf(b, "%3d|", y)
 	n := r.used()
@@ -72,12 +72,12 @@ func dumpRow(b *strings.Builder, v *Terminal, g *grid, y int) {
 	last := style{}
 	lastHyperlink := hyperlink{}
 	for _, c := range r.cells[:n] {
-		st := v.screen.table.at(c.style())
-		if l := v.screen.table.hyperlinkOf(st); noHyperlink(*st) != last || l != lastHyperlink {
+		st := v.model.table.at(c.style())
+		if l := v.model.table.hyperlinkOf(st); noHyperlink(*st) != last || l != lastHyperlink {
 			last, lastHyperlink = noHyperlink(*st), l
 			fmt.Fprintf(b, "{%x %x %x %x %s}", last.fg, last.bg, last.ul, last.attrs, l.uri)
 		}
-		b.Write(v.screen.table.text(nil, c))
+		b.Write(v.model.table.text(nil, c))
 		if c&cellWide != 0 {
 			b.WriteByte('>')
 		}
@@ -90,7 +90,7 @@ func dumpRow(b *strings.Builder, v *Terminal, g *grid, y int) {
 }
 
 // sameState fails the test if two screens differ, showing the first lines that do.
-func sameState(t *testing.T, got, want *Terminal, what string) bool {
+func sameState(t *testing.T, got, want *Screen, what string) bool {
 	t.Helper()
 	a, b := strings.Split(state(got), "\n"), strings.Split(state(want), "\n")
 	var diff []string
@@ -115,10 +115,10 @@ func sameState(t *testing.T, got, want *Terminal, what string) bool {
 
 // historyText writes down the scrollback's text. Whether the last line goes on is seen only if the
 // screen begins with a character.
-func historyText(v *Terminal) string {
+func historyText(v *Screen) string {
 	var b strings.Builder
-	n := v.screen.history.lines
-	for l := range v.screen.history.newest(v.screen.history.lines) {
+	n := v.model.history.lines
+	for l := range v.model.history.newest(v.model.history.lines) {
 		r := readLine(l)
 		var line []byte
 		for {
@@ -129,7 +129,7 @@ func historyText(v *Terminal) string {
 			line = append(line, text...)
 		}
 		n--
-		goesOn := r.kind != lineEnds && (n > 0 || printsFirst(&v.screen.main.rows[0]))
+		goesOn := r.kind != lineEnds && (n > 0 || printsFirst(&v.model.main.rows[0]))
 		fmt.Fprintf(&b, "%s|%v\n", strings.TrimRight(string(line), " "), goesOn)
 	}
 	return b.String()

@@ -4,7 +4,7 @@ package vt
 type Stripper struct{ state seqState }
 
 // Append appends what of p is text or a control character by itself. A sequence may go on from one
-// call to the next. The output is expected to be a Terminal's Data, which has no C1 controls.
+// call to the next. The output is expected to be a Screen's Data, which has no C1 controls.
 func (s *Stripper) Append(dst, p []byte) []byte {
 	for i := 0; i < len(p); i++ {
 		if s.state == inGround && p[i] != esc {

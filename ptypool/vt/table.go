@@ -94,11 +94,11 @@ func (tb *table) text(dst []byte, c cell) []byte {
 
 // styleID returns the number of st, which it adds if it is new. It may sweep, which changes the
 // numbers in the screen, so callers must not hold another number meanwhile.
-func (s *screen) styleID(st *style) uint32 {
+func (m *model) styleID(st *style) uint32 {
 	if *st == (style{}) {
 		return 0
 	}
-	tb := &s.table
+	tb := &m.table
 	slot := &tb.recent[st.hash()]
 	if int(*slot) < len(tb.styles) && tb.styles[*slot] == *st {
 		return *slot
@@ -107,7 +107,7 @@ func (s *screen) styleID(st *style) uint32 {
 		*slot = id
 		return id
 	}
-	if tb.styleQuota.refuses(len(tb.styles), maxStyles, s.sweepStyles) {
+	if tb.styleQuota.refuses(len(tb.styles), maxStyles, m.sweepStyles) {
 		return 0
 	}
 	if tb.styleIndex == nil {
@@ -121,8 +121,8 @@ func (s *screen) styleID(st *style) uint32 {
 }
 
 // eachRow calls f with every allocated row's cells.
-func (s *screen) eachRow(f func([]cell)) {
-	for _, g := range [...]*grid{&s.main, &s.alt} {
+func (m *model) eachRow(f func([]cell)) {
+	for _, g := range [...]*grid{&m.main, &m.alt} {
 		for i := range g.rows {
 			if g.rows[i].cells != nil {
 				f(g.rows[i].cells)
@@ -132,15 +132,15 @@ func (s *screen) eachRow(f func([]cell)) {
 }
 
 // sweepStyles drops the styles that neither a cell nor the pen has.
-func (s *screen) sweepStyles() int {
-	tb := &s.table
+func (m *model) sweepStyles() int {
+	tb := &m.table
 	to := make([]uint32, len(tb.styles))
-	s.eachRow(func(cells []cell) {
+	m.eachRow(func(cells []cell) {
 		for _, c := range cells {
 			to[c.style()] = 1
 		}
 	})
-	to[s.penID], to[s.eraseID] = 1, 1
+	to[m.penID], to[m.eraseID] = 1, 1
 	n := uint32(1)
 	clear(tb.styleIndex)
 	to[0] = 0
@@ -154,22 +154,22 @@ func (s *screen) sweepStyles() int {
 		n++
 	}
 	tb.styles = tb.styles[:n]
-	s.eachRow(func(cells []cell) {
+	m.eachRow(func(cells []cell) {
 		for i, c := range cells {
 			cells[i] = c.withStyle(to[c.style()])
 		}
 	})
-	s.penID, s.eraseID = to[s.penID], to[s.eraseID]
+	m.penID, m.eraseID = to[m.penID], to[m.eraseID]
 	return tb.styleQuota.swept(int(n), minStyles, maxStyles)
 }
 
 // clusterID returns the number of a cluster, or false if there are too many.
-func (s *screen) clusterID(text []byte) (uint32, bool) {
-	tb := &s.table
+func (m *model) clusterID(text []byte) (uint32, bool) {
+	tb := &m.table
 	if id, ok := tb.clusterIndex[string(text)]; ok {
 		return id, true
 	}
-	if tb.clusterQuota.refuses(len(tb.clusters), maxClusters, s.sweepClusters) {
+	if tb.clusterQuota.refuses(len(tb.clusters), maxClusters, m.sweepClusters) {
 		return 0, false
 	}
 	if tb.clusterIndex == nil {
@@ -183,8 +183,8 @@ func (s *screen) clusterID(text []byte) (uint32, bool) {
 }
 
 // sweepClusters drops the clusters that no cell shows.
-func (s *screen) sweepClusters() int {
-	tb := &s.table
+func (m *model) sweepClusters() int {
+	tb := &m.table
 	const unused = ^uint32(0)
 	to := make([]uint32, len(tb.clusters))
 	for i := range to {
@@ -192,7 +192,7 @@ func (s *screen) sweepClusters() int {
 	}
 	kept := tb.clusters[:0:0]
 	clear(tb.clusterIndex)
-	s.eachRow(func(cells []cell) {
+	m.eachRow(func(cells []cell) {
 		for i, c := range cells {
 			if c&cellCluster == 0 {
 				continue
@@ -211,12 +211,12 @@ func (s *screen) sweepClusters() int {
 }
 
 // hyperlinkID returns the number of a hyperlink, or 0 if there are too many.
-func (s *screen) hyperlinkID(l hyperlink) uint32 {
-	tb := &s.table
+func (m *model) hyperlinkID(l hyperlink) uint32 {
+	tb := &m.table
 	if id, ok := tb.hyperlinkIndex[l]; ok {
 		return id
 	}
-	if tb.hyperlinkQuota.refuses(tb.hyperlinkBytes, maxHyperlinks, s.sweepHyperlinks) {
+	if tb.hyperlinkQuota.refuses(tb.hyperlinkBytes, maxHyperlinks, m.sweepHyperlinks) {
 		return 0
 	}
 	if tb.hyperlinkIndex == nil {
@@ -234,9 +234,9 @@ func (s *screen) hyperlinkID(l hyperlink) uint32 {
 func (l hyperlink) size() int { return len(l.id) + len(l.uri) + 64 }
 
 // sweepHyperlinks drops the hyperlinks that no style has that is in use.
-func (s *screen) sweepHyperlinks() int {
-	s.sweepStyles()
-	tb := &s.table
+func (m *model) sweepHyperlinks() int {
+	m.sweepStyles()
+	tb := &m.table
 	to := make([]uint32, len(tb.hyperlinks))
 	kept := make([]hyperlink, 1, 16)
 	clear(tb.hyperlinkIndex)
@@ -262,7 +262,7 @@ func (s *screen) sweepHyperlinks() int {
 			tb.styleIndex[*st] = uint32(i)
 		}
 	}
-	s.pen.hyperlink = keep(s.pen.hyperlink)
+	m.pen.hyperlink = keep(m.pen.hyperlink)
 	tb.hyperlinks = kept
 	return tb.hyperlinkQuota.swept(tb.hyperlinkBytes, minHyperlinks, maxHyperlinks)
 }

@@ -6,21 +6,21 @@ import (
 	"math"
 )
 
-// appendText is Terminal.AppendText.
-func (s *screen) appendText(dst []byte, ansi bool) []byte {
-	w := writer{tb: &s.table, dst: dst}
-	for y := range s.grid.rows {
-		r := &s.grid.rows[y]
+// appendText is Screen.AppendText.
+func (m *model) appendText(dst []byte, ansi bool) []byte {
+	w := writer{tb: &m.table, dst: dst}
+	for y := range m.grid.rows {
+		r := &m.grid.rows[y]
 		n := r.used()
-		for n > 0 && r.cells[n-1].blank() && (!ansi || !s.table.visible(r.cells[n-1])) {
+		for n > 0 && r.cells[n-1].blank() && (!ansi || !m.table.visible(r.cells[n-1])) {
 			n--
 		}
 		for _, c := range r.cells[:n] {
 			if ansi {
-				st := s.table.at(c.style())
-				w.shown(*st, s.table.hyperlinkOf(st))
+				st := m.table.at(c.style())
+				w.shown(*st, m.table.hyperlinkOf(st))
 			}
-			w.dst = s.table.text(w.dst, c)
+			w.dst = m.table.text(w.dst, c)
 		}
 		w.style(style{}, hyperlink{})
 		w.str("\n")
@@ -34,34 +34,34 @@ func (tb *table) visible(c cell) bool {
 	return st.bg != 0 || st.attrs&(attrInverse|attrStrike|attrOverline|attrUnderline) != 0
 }
 
-// rowsBetween is how many rows are appended between two calls of goOn: some ten microseconds'
+// rowsBetween is how many rows are appended between two calls of more: some ten microseconds'
 // worth, a millisecond's if they are very long.
 const rowsBetween = 256
 
-// newestWhile returns the newest rows of the scrollback, until goOn, unless it is nil, returns
+// newestWhile returns the newest rows of the scrollback, until more, unless it is nil, returns
 // false.
-func (s *screen) newestWhile(rows int, goOn func() bool) iter.Seq[[]byte] {
+func (m *model) newestWhile(rows int, more func() bool) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		n := 0
-		for b := range s.history.newest(rows) {
-			if n++; goOn != nil && n%rowsBetween == 0 && !goOn() || !yield(b) {
+		for b := range m.history.newest(rows) {
+			if n++; more != nil && n%rowsBetween == 0 && !more() || !yield(b) {
 				return
 			}
 		}
 	}
 }
 
-// historyTextLines is Terminal.HistoryTextLines.
-func (s *screen) historyTextLines(goOn func() bool) int {
-	ended, _ := s.history.skipLines(math.MaxInt)
-	if n := s.mainLines(); n > 0 {
+// historyTextLines is Screen.HistoryTextLines.
+func (m *model) historyTextLines(more func() bool) int {
+	ended, _ := m.history.skipLines(math.MaxInt)
+	if n := m.mainLines(); n > 0 {
 		return ended + n
 	}
 	// The last line that is not blank is in the scrollback, and most likely near its end.
 	for rows := rowsBetween; ; rows *= 8 {
-		rows = min(rows, s.history.lines)
+		rows = min(rows, m.history.lines)
 		shown, after := false, 0 // after: the lines that have ended from the last one shown on
-		for b := range s.newestWhile(rows, goOn) {
+		for b := range m.newestWhile(rows, more) {
 			if showsText(b) {
 				shown, after = true, 0
 			}
@@ -72,7 +72,7 @@ func (s *screen) historyTextLines(goOn func() bool) int {
 		switch {
 		case shown:
 			return ended - after + 1
-		case rows == s.history.lines:
+		case rows == m.history.lines:
 			return 0
 		}
 	}
@@ -80,10 +80,10 @@ func (s *screen) historyTextLines(goOn func() bool) int {
 
 // mainLines returns how many lines there are on the main screen, down to the last one with text.
 // The first may go on from the scrollback.
-func (s *screen) mainLines() (n int) {
+func (m *model) mainLines() (n int) {
 	line := 1
-	for y := range s.main.rows {
-		r := &s.main.rows[y]
+	for y := range m.main.rows {
+		r := &m.main.rows[y]
 		for _, c := range r.cells {
 			if !c.blank() {
 				n = line
@@ -113,18 +113,18 @@ func showsText(b []byte) bool {
 	}
 }
 
-// appendHistoryLines is Terminal.AppendHistoryLinesWhile.
-func (s *screen) appendHistoryLines(dst []byte, from, to int, goOn func() bool) []byte {
+// appendHistoryLines is Screen.AppendHistoryLinesWhile.
+func (m *model) appendHistoryLines(dst []byte, from, to int, more func() bool) []byte {
 	if from >= to {
 		return dst
 	}
-	w := writer{tb: &s.table, dst: dst}
-	n, rows := s.history.skipLines(from) // n: of the line that comes
+	w := writer{tb: &m.table, dst: dst}
+	n, rows := m.history.skipLines(from) // n: of the line that comes
 	end := func() {
 		w.style(style{}, hyperlink{})
 		w.str("\n")
 	}
-	for b := range s.newestWhile(rows, goOn) {
+	for b := range m.newestWhile(rows, more) {
 		if n >= from && n < to {
 			w.historyRow(b)
 		}
@@ -138,12 +138,12 @@ func (s *screen) appendHistoryLines(dst []byte, from, to int, goOn func() bool) 
 			return w.dst
 		}
 	}
-	for y := range s.main.rows {
-		r := &s.main.rows[y]
+	for y := range m.main.rows {
+		r := &m.main.rows[y]
 		if n >= from {
 			w.plainRow(r)
 		}
-		if r.wrapped && y < len(s.main.rows)-1 {
+		if r.wrapped && y < len(m.main.rows)-1 {
 			continue
 		}
 		if n >= from {
@@ -193,8 +193,8 @@ func (w *writer) shown(st style, l hyperlink) {
 	w.style(st, l)
 }
 
-// appendHistoryText is Terminal.AppendHistoryTextWhile.
-func (s *screen) appendHistoryText(dst []byte, goOn func() bool) []byte {
+// appendHistoryText is Screen.AppendHistoryTextWhile.
+func (m *model) appendHistoryText(dst []byte, more func() bool) []byte {
 	start := len(dst) // of the current line
 	end := len(dst)   // after the last line that is not blank
 	line := func(wrapped bool) {
@@ -209,7 +209,7 @@ func (s *screen) appendHistoryText(dst []byte, goOn func() bool) []byte {
 			end = start
 		}
 	}
-	for b := range s.newestWhile(s.history.lines, goOn) {
+	for b := range m.newestWhile(m.history.lines, more) {
 		for r := readLine(b); ; {
 			text := r.ascii(len(r.b))
 			if len(text) == 0 {
@@ -222,14 +222,14 @@ func (s *screen) appendHistoryText(dst []byte, goOn func() bool) []byte {
 		}
 		line(b[0] != lineEnds)
 	}
-	for y := range s.main.rows {
-		r := &s.main.rows[y]
+	for y := range m.main.rows {
+		r := &m.main.rows[y]
 		for _, c := range r.cells {
 			if c&cellFill == 0 {
-				dst = s.table.text(dst, c)
+				dst = m.table.text(dst, c)
 			}
 		}
-		line(r.wrapped && y < len(s.main.rows)-1)
+		line(r.wrapped && y < len(m.main.rows)-1)
 	}
 	return dst[:end]
 }

@@ -31,25 +31,25 @@ const (
 // AppendRestore appends what leaves a viewer's terminal as a shell expects it: main screen, modes
 // off, default style and colours, cursor shown, in the first column below the text; pointer shape
 // and progress bar as before the program if it has used them.
-func (t *Terminal) AppendRestore(dst []byte) []byte {
-	s := &t.screen
-	w := writer{tb: &s.table, dst: append(dst, can)}
-	if t.pointerUsed {
+func (s *Screen) AppendRestore(dst []byte) []byte {
+	m := &s.model
+	w := writer{tb: &m.table, dst: append(dst, can)}
+	if s.pointerUsed {
 		w.str(resetPointer) // in kitty each screen has a pointer of its own
 	}
-	t.resetViewer(&w, nil)
-	if t.pointerUsed {
+	s.resetViewer(&w, nil)
+	if s.pointerUsed {
 		w.str(resetPointer)
 	}
-	if t.progressUsed {
+	if s.progressUsed {
 		w.str(resetProgress)
 	}
-	w.csi("H", s.lastRow(s.cursorOnMain().y)+1)
+	w.csi("H", m.lastRow(m.cursorOnMain().y)+1)
 	w.str("\r\n\x1b[?25h\x1b[0 q\x1b[?2026l")
-	if s.modes.touched&modeAltScroll != 0 {
+	if m.modes.touched&modeAltScroll != 0 {
 		w.str("\x1b[?1007h") // on is what most terminals begin with
 	}
-	if s.modes.touched&modeGraphemes != 0 {
+	if m.modes.touched&modeGraphemes != 0 {
 		w.str("\x1b[?2027h")
 	}
 	return w.dst
@@ -57,11 +57,11 @@ func (t *Terminal) AppendRestore(dst []byte) []byte {
 
 // cursorOnMain returns the cursor's place on the main screen, now or after the program has left the
 // alternate one.
-func (s *screen) cursorOnMain() *cursor {
-	if s.altShown() {
-		return &s.main.saved
+func (m *model) cursorOnMain() *cursor {
+	if m.altShown() {
+		return &m.main.saved
 	}
-	return &s.cur
+	return &m.cur
 }
 
 // resetViewer brings a terminal of unknown state to the main screen with every mode, region and
@@ -69,36 +69,36 @@ func (s *screen) cursorOnMain() *cursor {
 // has changed it. The alternate screen is left with the cursor saved first, so that DECRC, which is
 // part of mode 1049, finds it where it was if the main screen is shown already. then, unless nil,
 // is called while the cursor is still where it was on the main screen, in the default style.
-func (t *Terminal) resetViewer(w *writer, then func()) {
-	t.screen.modes.resetKeys(w)
+func (s *Screen) resetViewer(w *writer, then func()) {
+	s.model.modes.resetKeys(w)
 	w.str("\x1b7\x1b[?1049l")
-	t.screen.modes.resetKeys(w)
-	t.resetShown(w, then)
+	s.model.modes.resetKeys(w)
+	s.resetShown(w, then)
 }
 
 // resetShown is resetViewer for the screen that the viewer's terminal shows, once the keys are
 // reset.
-func (t *Terminal) resetShown(w *writer, then func()) {
+func (s *Screen) resetShown(w *writer, then func()) {
 	w.str(resetInput + resetDrawing)
 	if then != nil {
 		then()
 	}
 	w.str(resetMargins)
-	touched := t.screen.modes.touched
+	touched := s.model.modes.touched
 	if touched&modeBackarrow != 0 {
 		w.str("\x1b[?67l")
 	}
 	if touched&modeAltScroll != 0 {
 		w.str("\x1b[?1007l")
 	}
-	w.dst = t.AppendOwnColors(w.dst)
+	w.dst = s.AppendOwnColors(w.dst)
 	w.st, w.hyperlink, w.last = style{}, hyperlink{}, 0
 }
 
 // AppendOwnColors appends what gives a viewer's terminal its own colours back, if the program has
 // changed some.
-func (t *Terminal) AppendOwnColors(dst []byte) []byte {
-	if !t.colors.touched {
+func (s *Screen) AppendOwnColors(dst []byte) []byte {
+	if !s.colors.touched {
 		return dst
 	}
 	return append(dst, "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"...)

@@ -135,10 +135,10 @@ func (x *xterm) run(t *testing.T, job xtermJob) xtermScreen {
 }
 
 // xtermView returns our screen in the same form.
-func xtermView(v *Terminal) xtermScreen {
-	cur, m := v.screen.cur, &v.screen.modes
+func xtermView(v *Screen) xtermScreen {
+	cur, m := v.model.cur, &v.model.modes
 	mouse := map[uint16]string{0: "none", 9: "x10", 1000: "vt200", 1002: "drag", 1003: "any"}
-	s := xtermScreen{X: cur.x, Y: cur.y, Alt: v.AltScreen(), cols: v.screen.width}
+	s := xtermScreen{X: cur.x, Y: cur.y, Alt: v.AltScreen(), cols: v.model.width}
 	s.Modes = xtermModes{
 		AppCursor: m.has(modeCursorKeys), AppKeypad: m.has(modeKeypad), Paste: m.has(modePaste),
 		Insert: m.has(modeInsert), Origin: cur.originMode, Focus: m.has(modeFocus),
@@ -146,12 +146,12 @@ func xtermView(v *Terminal) xtermScreen {
 	}
 	s.Private = xtermPrivateView(v)
 	if cur.wrap {
-		s.X = v.screen.width
+		s.X = v.model.width
 	}
-	for y := range v.screen.grid.rows {
-		s.Rows = append(s.Rows, xtermRow(v, &v.screen.grid.rows[y]))
+	for y := range v.model.grid.rows {
+		s.Rows = append(s.Rows, xtermRow(v, &v.model.grid.rows[y]))
 	}
-	for b := range v.screen.history.newest(v.screen.history.lines) {
+	for b := range v.model.history.newest(v.model.history.lines) {
 		var text []byte
 		for r := readLine(b); ; {
 			p, _, ok := r.next()
@@ -165,8 +165,8 @@ func xtermView(v *Terminal) xtermScreen {
 	return s
 }
 
-func xtermPrivateView(v *Terminal) xtermPrivate {
-	m := &v.screen.modes
+func xtermPrivateView(v *Screen) xtermPrivate {
+	m := &v.model.modes
 	encoding := map[uint16]string{0: "DEFAULT", 1006: "SGR", 1016: "SGR_PIXELS"}
 	s := xtermPrivate{
 		Hidden: !m.has(modeCursor),
@@ -176,8 +176,8 @@ func xtermPrivateView(v *Terminal) xtermPrivate {
 		Encoding: encoding[m.mouseEncoding],
 	}
 	var tabs, palette []string
-	for x := 1; x < v.screen.width; x++ {
-		if v.screen.tabAt(x) {
+	for x := 1; x < v.model.width; x++ {
+		if v.model.tabAt(x) {
 			tabs = append(tabs, fmt.Sprint(x))
 		}
 	}
@@ -196,10 +196,10 @@ func xtermPrivateView(v *Terminal) xtermPrivate {
 	return s
 }
 
-func xtermRow(v *Terminal, r *row) string {
+func xtermRow(v *Screen, r *row) string {
 	var b strings.Builder
 	last := "- - "
-	for x := range v.screen.width {
+	for x := range v.model.width {
 		var c cell
 		if r.cells != nil {
 			c = r.cells[x]
@@ -207,7 +207,7 @@ func xtermRow(v *Terminal, r *row) string {
 		if c&cellTail != 0 {
 			continue
 		}
-		st := v.screen.table.at(c.style())
+		st := v.model.table.at(c.style())
 		s := xtermColor(st.fg) + " " + xtermColor(st.bg) + " "
 		for i, name := range "bfikrvso" {
 			if st.attrs&(1<<i) != 0 {
@@ -220,12 +220,12 @@ func xtermRow(v *Terminal, r *row) string {
 				s += xtermColor(st.ul)
 			}
 		}
-		s += v.screen.table.hyperlinkOf(st).uri
+		s += v.model.table.hyperlinkOf(st).uri
 		if s != last {
 			b.WriteString("{" + s + "}")
 		}
 		last = s
-		b.Write(v.screen.table.text(nil, c))
+		b.Write(v.model.table.text(nil, c))
 		if c&cellWide != 0 {
 			b.WriteByte('>')
 		}

@@ -15,5 +15,6 @@
 // # Running a program without a terminal
 //
 // A peer without a terminal gets the program's pipes instead of a viewer, joined with its own
-// streams: see stream.
+// streams: see stream. Where a command that is no verb runs as under sshd, a peer with a terminal
+// gets its output byte by byte instead: see exact.
 package verbs

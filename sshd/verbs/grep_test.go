@@ -47,6 +47,7 @@ func TestGrepFindsLinesOfAllTerminals(t *testing.T) {
 		{`grep ^55\d$ -C 0 other colour`, "other:T:550\nother:T:551\nother:T:552\nother:T:553\n" +
 			"other:T:554\nother:T:555\nother:T:556\nother:T:557\nother:T:558\nother:T:559\n", 0},
 		{`grep -- ^1\d00$`, "other:T:1000\n", 0},
+		{`grep ^1\d00$ other other`, "other:T:1000\n", 0}, // searched once
 		{`grep -C 1 '^(1|4|501|1000)$'`, "other:T:1\nother-T-2\nother-T-3\nother:T:4\nother-T-5\n--\n" +
 			"other-T-500\nother:T:501\nother-T-502\n--\nother-T-999\nother:T:1000\n", 0},
 		{`grep -C 1 '^(2|4|7)$' other`, "other-T-1\nother:T:2\nother-T-3\nother:T:4\nother-T-5\n" +

@@ -3,6 +3,7 @@ package verbs
 import (
 	"flag"
 	"io"
+	"slices"
 )
 
 // Verb is what a program on the host's own machine needs to know of a verb, which it has the host
@@ -35,6 +36,19 @@ func Verbs() []Verb {
 			c.examples})
 	}
 	return all
+}
+
+// UsesTerminal reports whether the verb uses its user's terminal, if there is one. The program of
+// `run` may need one, even though run itself does not.
+func (v Verb) UsesTerminal() bool { return v.Terminal || v.Name == "run" }
+
+// ReadsInput reports whether the verb reads standard input when it has these arguments. `send` and
+// `invite` do only if an argument names it.
+func (v Verb) ReadsInput(args []string) bool {
+	if v.Name != "send" && v.Name != "invite" {
+		return v.Input
+	}
+	return slices.ContainsFunc(args, func(a string) bool { return a == "-" || a == "--key=-" })
 }
 
 func flagsOf(fs *flag.FlagSet) (list []Flag) {

@@ -15,10 +15,10 @@ func (r *Runner) Files(ctx context.Context, c Caller) int {
 
 // ordinary runs a command as sshd would: with the shell's -c, on a terminal if the peer has one,
 // else on pipes. On pipes it is no terminal of the host's: what it speaks is for programs, such as
-// rsync and git, and nobody reads along.
+// rsync and git, and nobody reads along. On a terminal others may.
 func (v *invocation) ordinary(o host.CreateOptions) int {
 	if v.onTerminal() {
-		return v.runToEnd(o, false)
+		return v.exact(o)
 	}
 	return v.plain(authz.Create, o)
 }

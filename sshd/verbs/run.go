@@ -219,6 +219,20 @@ func (v *invocation) find(name string) (*host.Terminal, error) {
 	return v.Host.Find(v.principal(), name)
 }
 
+// findAll returns the terminals of NAMEs, each once.
+func (v *invocation) findAll(names []string) (list []*host.Terminal, err error) {
+	for _, name := range names {
+		t, err := v.find(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return list, nil
+}
+
 // printed writes to w what the host has given, or says why it has given nothing.
 func (v *invocation) printed(w io.Writer, err error, pieces ...[]byte) int {
 	if err != nil {

@@ -25,13 +25,9 @@ func defineEvents(fs *flag.FlagSet) func(*invocation) int {
 const eventsPulled = 100
 
 func (v *invocation) watchEvents(asJSON bool) int {
-	var only []*host.Terminal
-	for _, name := range v.args {
-		t, err := v.find(name)
-		if err != nil {
-			return v.failed(err)
-		}
-		only = append(only, t)
+	only, err := v.findAll(v.args)
+	if err != nil {
+		return v.failed(err)
 	}
 	r, err := v.Conn.Events(only...)
 	if err != nil {

@@ -88,18 +88,11 @@ func (v *invocation) grep(f grepFlags) int {
 }
 
 // searched returns the terminals of the NAMEs, or all that there are.
-func (v *invocation) searched(names []string) (list []*host.Terminal, err error) {
+func (v *invocation) searched(names []string) ([]*host.Terminal, error) {
 	if len(names) == 0 {
 		return v.Host.Terminals(v.principal())
 	}
-	for _, name := range names {
-		t, err := v.find(name)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, t)
-	}
-	return list, nil
+	return v.findAll(names)
 }
 
 // grepPrinter prints lines as grep(1) does, with "--" between those that do not follow each other

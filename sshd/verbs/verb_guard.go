@@ -40,13 +40,9 @@ func defineAsks(fs *flag.FlagSet) func(*invocation) int {
 }
 
 func (v *invocation) asks(asJSON bool) int {
-	var only []*host.Terminal
-	for _, name := range v.args {
-		t, err := v.find(name)
-		if err != nil {
-			return v.failed(err)
-		}
-		only = append(only, t)
+	only, err := v.findAll(v.args)
+	if err != nil {
+		return v.failed(err)
 	}
 	list, err := v.Conn.Asks(only...)
 	switch {

@@ -38,15 +38,9 @@ func (v *invocation) wait(w host.WaitFor, all bool) int {
 	if w.Timeout < 0 || w.Idle < 0 {
 		return v.misused("a duration must be positive")
 	}
-	var pending []*host.Terminal
-	for _, name := range v.args {
-		t, err := v.find(name)
-		if err != nil {
-			return v.failed(err)
-		}
-		if !slices.Contains(pending, t) { // it may be named by a part of its name, too
-			pending = append(pending, t)
-		}
+	pending, err := v.findAll(v.args)
+	if err != nil {
+		return v.failed(err)
 	}
 	ctx, cancel := context.WithCancel(v.ctx)
 	defer cancel()

@@ -23,7 +23,7 @@ func Explain(err error, prefix byte) string {
 			held.Holder, held.Terminal, keyName(prefix, 'a'))
 	}
 	text := err.Error()
-	for _, prefix := range []string{"ptypool: ", "keys: ", "authz: ", "host: "} {
+	for _, prefix := range []string{"ptypool: ", "keys: ", "authz: ", "host: ", "history: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	return text

@@ -3,7 +3,6 @@ package viewer
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"termhost/ahp/host"
@@ -113,17 +112,7 @@ func (m *missing) String() string {
 	if m.hidden {
 		return "what followed; type it again"
 	}
-	return QuoteKeys(m.text, m.bytes, shownMissing)
-}
-
-// QuoteKeys returns keys as people may type them again, or how much of them there is beside what
-// has room in cells. p is their beginning, and bytes is how many there are.
-func QuoteKeys(p []byte, bytes, cells int) string {
-	text := strconv.QuoteToGraphic(string(p))
-	if width.String(text) > cells || bytes > len(p) {
-		text = width.Cut(text, cells, "…") + " (" + host.Counted(bytes, "byte") + ")"
-	}
-	return text
+	return width.Quote(m.text, m.bytes, shownMissing)
 }
 
 // tellLost says that nobody will ever take p, which had waited for the program. shown: it may be

@@ -41,12 +41,12 @@ func (p *Proxy) renderOutput(t *remote, out *wire.OutputResult) string {
 	return plain(screen, out.Truncated)
 }
 
-func newScreen(cols, rows int) *vt.Terminal {
+func newScreen(cols, rows int) *vt.Screen {
 	return vt.New(max(cols, 1), max(rows, 1), vt.Options{ScrollbackLines: maxTextLines})
 }
 
 // plain returns a screen, and what has left it, as text. cut: output before that is missing.
-func plain(screen *vt.Terminal, cut bool) string {
+func plain(screen *vt.Screen, cut bool) string {
 	text := strings.TrimRight(string(screen.AppendHistoryText(nil)), " \n")
 	if n := screen.HistoryLines(); n >= maxTextLines && screen.Scrolled() > uint64(n) {
 		cut = true

@@ -159,6 +159,9 @@ const (
 // SocketPath returns where the host's unix socket is, if there is one.
 func (c *Config) SocketPath() string { return filepath.Join(c.StateDir, SocketName) }
 
+// KeeperFolder returns the folder of the keeper's socket, lock and log.
+func (c *Config) KeeperFolder() string { return filepath.Join(c.StateDir, "keeper") }
+
 // Load reads and checks the file at path; "" means no file, only the defaults. An error that the
 // file's author can mend is an *Error, which lists every mistake of the file; any other error says
 // why the file cannot be read.

@@ -25,6 +25,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/client"
 	"termhost/cmd/termhost/sshcmd"
+	"termhost/cmd/termhost/tty"
 	"termhost/ptypool/nonce"
 	"termhost/ptypool/vt"
 )
@@ -106,7 +107,7 @@ func machineName() string {
 // sharing is one run of share.
 type sharing struct {
 	cfg       Config
-	user      *userTerminal
+	user      *tty.Terminal
 	program   *program
 	dialer    *patientDialer
 	notices   *notices
@@ -116,7 +117,7 @@ type sharing struct {
 }
 
 func newSharing(c Config) *sharing {
-	s := &sharing{cfg: c, user: newUserTerminal(c.In, c.Out), program: newProgram(c.Argv),
+	s := &sharing{cfg: c, user: tty.New(c.In, c.Out), program: newProgram(c.Argv),
 		notices: newNotices()}
 	s.dialer = newPatientDialer(c.Target, c.Err, func(why string) {
 		s.notices.show(c.Target.Dest + " refuses the login, and others see nothing new: " + why +
@@ -127,13 +128,13 @@ func newSharing(c Config) *sharing {
 
 // connect reaches the host and makes the terminal there.
 func (s *sharing) connect() error {
-	size := s.user.size()
+	size := s.user.Size()
 	b := newOutbox()
 	options := vt.Options{Version: s.cfg.Version}
 	if s.program.grant != nil {
 		options.Nonce = nonce.Genuine
 	}
-	s.tee = newTee(s.user.out, b, int(size.Col), int(size.Row), options)
+	s.tee = newTee(s.user, b, int(size.Col), int(size.Row), options)
 	p := newPublisher(b, s.tee, s.notices, s.dialer)
 	s.publisher = p
 	name := s.cfg.Name
@@ -178,16 +179,16 @@ func (s *sharing) run() (status int, err error) {
 	arriving := make(chan os.Signal, 16)
 	signal.Notify(arriving, handledSignals()...) // before the terminal is changed
 	defer signal.Stop(arriving)
-	defer s.user.restore()
-	if err := s.user.raw(); err != nil {
+	defer s.user.Restore()
+	if err := s.user.Raw(); err != nil {
 		return 0, fmt.Errorf("cannot use the terminal: %w", err)
 	}
 	s.dialer.stderr.hide()
-	if err := s.program.start(s.user.size()); err != nil {
-		s.user.restore()
+	if err := s.program.start(s.user.Size()); err != nil {
+		s.user.Restore()
 		return 0, &StartError{err}
 	}
-	if !s.user.shown {
+	if !s.user.HasOutput() {
 		s.tee.answer = func(p []byte) { _, _ = s.program.pty.Write(p) }
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -222,11 +223,11 @@ func (s *sharing) readKeys() {
 	}
 	buf := make([]byte, 4<<10)
 	for {
-		s.user.awaitKeys()
-		n, err := s.user.in.Read(buf)
+		s.user.AwaitInput()
+		n, err := s.user.Read(buf)
 		k.take(buf[:n])
 		if err != nil {
-			if errors.Is(err, io.EOF) && !s.user.tty {
+			if errors.Is(err, io.EOF) && !s.user.HasInput() {
 				const endOfInput = 4 // VEOF of termios(3)
 				k.program([]byte{endOfInput})
 			}
@@ -238,7 +239,7 @@ func (s *sharing) readKeys() {
 // display returns a function that shows the user a notice while the program runs, and reports
 // whether it stays to be read.
 func (s *sharing) display() func(text string) (stays bool) {
-	if s.user.shown {
+	if s.user.HasOutput() {
 		return s.tee.notify
 	}
 	return func(text string) bool {
@@ -264,7 +265,7 @@ func (s *sharing) guarded(f func()) func() {
 	return func() {
 		defer func() {
 			if v := recover(); v != nil {
-				s.user.restore()
+				s.user.Restore()
 				panic(v)
 			}
 		}()
@@ -275,7 +276,7 @@ func (s *sharing) guarded(f func()) func() {
 // farewell prints the notices that are still to be told. told says whether the host knows of the
 // program's end.
 func (s *sharing) farewell(told bool) {
-	s.user.restore()
+	s.user.Restore()
 	select {
 	case <-s.publisher.ended: // the user knows why
 	default:

@@ -5,15 +5,13 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"termhost/cmd/termhost/tty"
 )
 
 // backgroundTime is how long share runs in the background before it stops itself. A shell's kill
 // sends SIGCONT to a stopped job together with SIGTERM, which must be handled first.
 const backgroundTime = 200 * time.Millisecond
-
-// writeTime is how long share waits for a terminal that takes no output, before it goes on to end
-// the program.
-const writeTime = time.Second
 
 // handledSignals returns the signals that share handles.
 func handledSignals() []os.Signal {
@@ -36,13 +34,13 @@ func (s *sharing) attend(ctx context.Context, signals <-chan os.Signal) {
 			}
 		case sig := <-signals:
 			s.handle(sig)
-			if sig == syscall.SIGCONT && !s.user.foreground() {
+			if sig == syscall.SIGCONT && !s.user.Foreground() {
 				stop = time.After(backgroundTime)
 			}
 		case <-stop:
 			stop = nil
 			switch {
-			case s.user.foreground(): // a shell does not signal a job that runs already
+			case s.user.Foreground(): // a shell does not signal a job that runs already
 				s.goOn()
 			case !s.hungUp.Load():
 				// In the background share can neither read keys nor make the terminal raw. It
@@ -74,19 +72,19 @@ func (s *sharing) handle(sig os.Signal) {
 // giveBack leaves the user's terminal as it was, without modes that the program may have set. In
 // the background the terminal is the shell's.
 func (s *sharing) giveBack() {
-	if s.user.foreground() {
+	if s.user.Foreground() {
 		s.tee.restore()
 	}
-	s.user.restore()
+	s.user.Restore()
 }
 
 // goOn takes the terminal after a stop, in which the shell may have used it and its size may have
 // changed.
 func (s *sharing) goOn() {
-	if !s.user.foreground() || s.hungUp.Load() {
+	if !s.user.Foreground() || s.hungUp.Load() {
 		return
 	}
-	_ = s.user.raw() // this has worked before
+	_ = s.user.Raw() // this has worked before
 	s.resize()
 	s.tee.reappear()
 }
@@ -94,7 +92,7 @@ func (s *sharing) goOn() {
 // resize tells watchers and the program the size of the user's terminal, in this order: what the
 // program prints from then on is for the new size.
 func (s *sharing) resize() {
-	size := s.user.size()
+	size := s.user.Size()
 	s.tee.resized(int(size.Col), int(size.Row))
 	s.program.resize(size)
 }
@@ -105,7 +103,7 @@ func (s *sharing) endProgram(reason string) {
 	s.hungUp.Store(true)
 	select {
 	case <-s.notices.show("the terminal was " + reason + ", and the program is hung up"):
-	case <-time.After(writeTime):
+	case <-time.After(tty.WriteTime):
 	}
 	s.program.end()
 }

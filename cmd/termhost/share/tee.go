@@ -28,8 +28,8 @@ type tee struct {
 
 	// mu guards what follows. It is held over writes to out, and while the outbox's mu is taken.
 	mu       sync.Mutex
-	screen   *vt.Terminal // what the user sees
-	watched  *vt.Terminal // what watchers see
+	screen   *vt.Screen // what the user sees
+	watched  *vt.Screen // what watchers see
 	flusher  *time.Timer
 	flushAt  time.Time // when what the parser keeps is due; zero: it keeps nothing
 	due      []func()  // to be called at the next boundary between two sequences, with mu held

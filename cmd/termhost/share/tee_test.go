@@ -154,7 +154,7 @@ func TestANoticeLeavesAFullScreenAsItWas(t *testing.T) {
 		tee := newTee(&user, newOutbox(), 20, 5, vt.Options{})
 		defer tee.close()
 		tee.Write([]byte("\x1b[?1049h\x1b[H" + strings.Repeat("0123456789", 2*5) + "\x1b[2;3H"))
-		seen := func() *vt.Terminal {
+		seen := func() *vt.Screen {
 			tee.mu.Lock()
 			defer tee.mu.Unlock()
 			v := vt.New(20, 5, vt.Options{})

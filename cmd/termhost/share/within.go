@@ -5,26 +5,20 @@ import (
 	"os"
 	"strings"
 
-	gossh "golang.org/x/crypto/ssh"
-
 	"termhost/ahp"
 )
 
 // Within returns the name of the terminal that `attach NAME` would show, if this process runs in
 // that very terminal: shown inside itself, it would never stop printing. It returns "" if this
 // process does not, or if that is unknown. Share detects the remaining cases, such as ssh to the
-// host, when they happen: see selfView.
-func Within(client *gossh.Client, name string) string {
+// host, when they happen: see selfView. The function ls returns what the host prints for
+// `ls --json`; it is called only by a process that runs in a shared terminal.
+func Within(ls func() ([]byte, error), name string) string {
 	owner := os.Getenv(Variable)
 	if owner == "" || name == "" {
 		return ""
 	}
-	s, err := client.NewSession()
-	if err != nil {
-		return ""
-	}
-	defer s.Close()
-	out, err := s.Output("ls --json")
+	out, err := ls()
 	if err != nil {
 		return ""
 	}

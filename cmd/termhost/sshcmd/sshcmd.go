@@ -67,15 +67,6 @@ func (t *Target) takeOption(args []string) (rest []string, err error) {
 	return args[2:], nil
 }
 
-// Page returns the command line that makes the host's HTTP door a port of this machine, and keeps
-// it there while command runs on the host. The user's own forwardings come with it, because ssh
-// clears all or none.
-func (t Target) Page(port int, command string) []string {
-	argv := append(append([]string{}, t.program...), "-T", "-o", "RemoteCommand=none")
-	argv = append(append(argv, t.options...), "-S", "none", "-o", "ServerAliveInterval=15")
-	return append(argv, "-L", fmt.Sprintf("127.0.0.1:%d:ahp:80", port), t.Dest, command)
-}
-
 // optionTakesValue reports whether the word after word, which is one or several of ssh's options,
 // is the value of the last one (ssh(1), SYNOPSIS). It fails for options with which ssh does not
 // run a command on the host.

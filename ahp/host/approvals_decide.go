@@ -1,0 +1,349 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"termhost/ahp"
+	"termhost/ahp/visible"
+	"termhost/authz"
+)
+
+// HeldInput is what an agent wants to type into a guarded terminal; its JSON is an element of
+// `asks --json`. By is free of control characters.
+type HeldInput struct {
+	Terminal string `json:"terminal"` // its NAME
+	URI      string `json:"uri"`
+	ahp.TerminalAsk
+
+	Behind int `json:"-"` // how many wait behind it
+}
+
+// DoesText returns what comes of it in a few words: "runs", "types, 2 hidden".
+func (h *HeldInput) DoesText() string {
+	text := h.Does
+	switch {
+	case h.Secret:
+		text = "answers"
+	case h.Does == ahp.AskElsewhere:
+		text = "asks in its editor"
+	}
+	if h.Hidden > 0 {
+		text += fmt.Sprintf(", %d hidden", h.Hidden)
+	}
+	return text
+}
+
+// Decision is what a person says to what an agent wants to type.
+type Decision int
+
+const (
+	// ApproveOnce: it is typed.
+	ApproveOnce Decision = iota
+	// ApproveAll: it is typed, and so is what the agent types until the command that runs, or that
+	// it begins, has ended.
+	ApproveAll
+	// RefuseOnce: it is not typed.
+	RefuseOnce
+	// EditIt: it is not typed. The person takes the keyboard instead, and its text, without the end
+	// of the line, is typed for them, so that they can change it before they press Enter.
+	EditIt
+)
+
+// Asks returns what is held in some terminals, or if none is named in all that c's principal sees,
+// as far as it may read it, the oldest terminal first and in the order in which it will be decided.
+// From then on the principal decides by NAME only about what it was shown. Asks returns
+// *authz.Denied if it may not list.
+func (c *Conn) Asks(only ...*Terminal) ([]HeldInput, error) {
+	if err := authz.Check(c.principal, authz.List, authz.Target{}); err != nil {
+		return nil, err
+	}
+	c.host.mu.Lock()
+	order := c.host.visibleLocked(c.principal)
+	c.host.mu.Unlock()
+	list := []HeldInput{}
+	for _, t := range order {
+		if len(only) == 0 || slices.Contains(only, t) {
+			list = append(list, t.approvals.asksFor(c)...)
+		}
+	}
+	return list, nil
+}
+
+// asksFor returns what is held in a terminal, and notes that c's principal was shown it.
+func (ap *approvals) asksFor(c *Conn) (list []HeldInput) {
+	ap.t.term.Lock()
+	defer ap.t.term.Unlock()
+	ap.dropUnasked()
+	reads := asksReader(c.principal)
+	var ids []string
+	for i, k := range ap.held {
+		if is := ap.shownLocked(i); reads.May(is.TerminalAsk) {
+			k.listedFor(c)
+			list = append(list, is)
+			ids = append(ids, k.id)
+		}
+	}
+	for _, k := range ap.permissions {
+		if reads.May(k.told) {
+			list = append(list, HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri, TerminalAsk: k.told})
+		}
+	}
+	if ap.mayDecide(c) == nil {
+		if ap.shown == nil {
+			ap.shown = map[string][]string{}
+		}
+		ap.shown[c.principal.ID] = ids
+	}
+	return list
+}
+
+// shownLocked returns the held input of an index.
+func (ap *approvals) shownLocked(i int) HeldInput {
+	return HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri, TerminalAsk: ap.askOf(ap.held[i]),
+		Behind: len(ap.held) - i - 1}
+}
+
+// Decide decides about what an agent wants to type into t. ask names it; "" is the first of what
+// the principal was shown last (see [Conn.Asks]) and has not decided since. If that is held no
+// more, nothing else is decided instead. reason, if not empty, is told to the agent with a refusal.
+// Decide returns what was decided about; its errors are *authz.Denied, [*GoneError], why it cannot
+// be typed, and why the connection has ended.
+func (c *Conn) Decide(t *Terminal, ask string, d Decision, reason string) (HeldInput, error) {
+	return c.decide(t, nil, ask, d, reason)
+}
+
+// decide is Decide for somebody who looks at the terminal at a viewer; nil: at none.
+func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason string) (
+	HeldInput, error,
+) {
+	if d == EditIt && c.client == nil {
+		c.host.sshClient(c.principal)
+	}
+	t.term.Lock()
+	defer t.term.Unlock()
+	if a != nil {
+		if err := a.mayActLocked(); err != nil {
+			return HeldInput{}, err
+		}
+	}
+	t.approvals.dropUnasked()
+	k, is, err := t.approvals.decided(c, ask)
+	if err != nil {
+		return is, err
+	}
+	if d <= ApproveAll && (t.approvals.actsUnseen(k) || a == nil && k.listedOtherwise(c)) {
+		return is, errActsNow
+	}
+	defer t.approvals.seenDecided(c, slices.Clone(t.approvals.held))
+	who := c.Name()
+	note := Note{Kind: NoteApproved, Who: who, Agent: is.By}
+	event := Event{Kind: EventApproved, Ask: k.id, asker: is.Asker, By: who, To: is.By}
+	switch {
+	case d == EditIt && k.starts != nil:
+		return is, errEditStart
+	case d == EditIt:
+		return is, t.approvals.edit(c, a, k)
+	case d == RefuseOnce:
+		why := "refused by " + who
+		if reason = Printable(clip(reason)); reason != "" {
+			why += ": " + reason
+		}
+		t.approvals.last, note.Kind = why, NoteRefused
+		event.Kind, event.Reason = EventRefused, reason
+		t.approvals.settle(k, errors.New(why))
+	case d == ApproveAll && !t.approvals.mayTrust(k):
+		return is, errUntold
+	default:
+		t.approvals.last = "approved by " + who
+		err = t.approvals.approve(k, d == ApproveAll)
+	}
+	t.approvals.tellDeciders(c, note)
+	event.from = c
+	t.emit(event)
+	t.host.log.Info("held input decided", "name", t.Name(), "ask", k.id, "agent", k.by,
+		"refused", d == RefuseOnce, "principal", c.principal.Name)
+	return is, err
+}
+
+var errEditStart = errors.New("a program that is to be started cannot be edited; refuse it")
+
+// edit refuses k, takes the keyboard for whoever decides so, at a viewer unless that is nil, and
+// types the text for that one. The Term's lock is held.
+func (ap *approvals) edit(c *Conn, a *Attach, k *heldInput) error {
+	t := ap.t
+	s := step{conn: c, principal: c.principal}
+	if err := t.check(s, authz.Claim); err != nil {
+		return err
+	}
+	if err := ap.refusesSecret(k.s, k.text); err != nil { // it is still the agent's text
+		return err
+	}
+	who := c.Name()
+	ap.last = "taken by " + who + ", who edits it"
+	ap.settle(k, errors.New(ap.last))
+	ap.tellDeciders(c, Note{Kind: NoteEdited, Who: who, Agent: k.by})
+	t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, By: who, To: k.by,
+		Reason: "edits it", from: c})
+	to := sshHolder(c.principal)
+	if c.client != nil {
+		to.claim = ahp.ClientClaim(c.client.id)
+	}
+	switch {
+	case t.keyboard.holder.claim == to.claim:
+	case a != nil:
+		a.seizeLocked()
+	default:
+		t.keyboard.lend(to, s, true)
+		t.keyboard.tell(nil, Note{Kind: NoteHas})
+	}
+	if k.question != nil {
+		return nil // nobody is shown it
+	}
+	return t.typeKeys(s, visible.Editable(string(k.text)))
+}
+
+// Approve is termhost/approve: [Conn.Decide] about what [ahp.TerminalAsk] names.
+func (c *Conn) Approve(ref, ask string, d Decision, reason string) *ahp.Error {
+	if e := c.Ended(); e != nil {
+		return e
+	}
+	uri, _ := ahp.NormalizeChannel(ref)
+	t := c.host.lookupFor(c.principal, uri)
+	if t == nil {
+		return unknownChannel(ref)
+	}
+	_, err := c.Decide(t, ask, d, reason)
+	return c.refusal(err)
+}
+
+// refusal is ProtocolError where every error is a reason that the peer may be told.
+func (c *Conn) refusal(err error) *ahp.Error {
+	var denied *authz.Denied
+	if err != nil && !errors.As(err, &denied) {
+		return ahp.NewError(ahp.CodeNotPermitted, err.Error(), "rule", err.Error())
+	}
+	return c.ProtocolError(err)
+}
+
+// GoneError says that what somebody decides about is not held any more, or never was.
+type GoneError struct {
+	Terminal string // its NAME
+	Ask      string // what it was; "": nothing is held, and the one who decides named nothing
+	Last     string // how the last decision went; "": there was none
+	Newer    bool   // something else is held
+}
+
+func (e *GoneError) Error() string {
+	text := "nothing is held in " + e.Terminal
+	if e.Ask != "" {
+		text = e.Ask + " is not held in " + e.Terminal
+	}
+	if e.Last != "" {
+		text += "; the last was " + e.Last
+	}
+	if e.Newer {
+		text += "; something else is held now"
+	}
+	return text
+}
+
+// UnseenError says that somebody who decides by NAME was not shown what is held there.
+type UnseenError struct{ Terminal string }
+
+func (e *UnseenError) Error() string {
+	return "you have not been shown what is held in " + e.Terminal + ": run asks first"
+}
+
+// decided returns the held input that c decides about. The Term's lock is held.
+func (ap *approvals) decided(c *Conn, ask string) (k *heldInput, is HeldInput, err error) {
+	if err := ap.mayDecide(c); err != nil {
+		return nil, is, err
+	}
+	if shown := ap.shown[c.principal.ID]; ask == "" && len(shown) > 0 {
+		ask = shown[0]
+	}
+	if err := ap.elsewhere(ask); err != nil {
+		return nil, is, err
+	}
+	i := slices.IndexFunc(ap.held, func(k *heldInput) bool { return k.id == ask })
+	switch {
+	case ask == "" && len(ap.held) > 0:
+		return nil, is, &UnseenError{ap.t.Name()}
+	case i < 0:
+		return nil, is, &GoneError{ap.t.Name(), ask, ap.last, len(ap.held) > 0}
+	case i > 0:
+		return nil, is, fmt.Errorf("%s is held before %s, and has to be decided first",
+			ap.held[0].id, ask)
+	}
+	return ap.held[0], ap.shownLocked(0), nil
+}
+
+// seenDecided takes what c has decided out of what it was shown, so that by NAME it decides about
+// the next ask. before is what was held before the decision. The Term's lock is held.
+func (ap *approvals) seenDecided(c *Conn, before []*heldInput) {
+	if shown := ap.shown[c.principal.ID]; len(shown) > 0 {
+		ap.shown[c.principal.ID] = slices.DeleteFunc(shown, func(ask string) bool {
+			is := func(k *heldInput) bool { return k.id == ask }
+			return slices.ContainsFunc(before, is) && !slices.ContainsFunc(ap.held, is)
+		})
+	}
+}
+
+// typeHeld types or starts k, if it may still be typed. approved: a person has agreed to it, rather
+// than to all. The Term's lock is held.
+func (ap *approvals) typeHeld(k *heldInput, approved bool) error {
+	var err error
+	if k.starts != nil {
+		err = k.starts.approved()
+	} else {
+		s := k.s
+		if s.approved = approved; approved {
+			s.answers = k.question
+		}
+		err = ap.t.typeAs(s, k.text, k.lends)
+	}
+	ap.settle(k, err)
+	return err
+}
+
+// Asking returns what the viewer's person is to decide about; ok is false if there is nothing, or
+// if somebody else has to.
+func (a *Attach) Asking() (is HeldInput, ok bool) {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	ap := &a.t.approvals
+	if len(ap.held) == 0 || a.mayActLocked() != nil || ap.mayDecide(a.conn) != nil {
+		return is, false
+	}
+	return a.t.approvals.shownLocked(0), true
+}
+
+// AskingChanged gets a value when Asking may return something else. It is for viewers that have a
+// window.
+func (a *Attach) AskingChanged() <-chan struct{} { return a.asking }
+
+// wakeLocked has the viewer call Asking.
+func (a *Attach) wakeLocked() {
+	select {
+	case a.asking <- struct{}{}:
+	default:
+	}
+}
+
+// Decide is [Conn.Decide] for the viewer's person.
+func (a *Attach) Decide(ask string, d Decision) error {
+	_, err := a.conn.decide(a.t, a, ask, d, "")
+	return err
+}
+
+// tellDeciders tells the viewers of those who decide what became of an ask, except who decided. The
+// Term's lock is held.
+func (ap *approvals) tellDeciders(but *Conn, n Note) {
+	for _, a := range ap.t.viewers.windows {
+		if a.conn != but && ap.mayDecide(a.conn) == nil {
+			a.noteLocked(n)
+		}
+	}
+}

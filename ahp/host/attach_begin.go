@@ -1,0 +1,148 @@
+package host
+
+import (
+	"context"
+	"slices"
+
+	"termhost/ahp"
+	"termhost/ahp/store"
+	"termhost/authz"
+)
+
+// Attach shows t. first is to be written before anything that is pulled: it is a redraw for a
+// window, or the retained output for a stream. What is pulled follows it exactly, with nothing lost
+// and nothing twice. Attach returns *authz.Denied if the principal may not look, *ahp.Error if the
+// terminal has been disposed, or why the connection has ended. The Attach must be closed.
+func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, err error) {
+	h := c.host
+	if c.ctx.Err() != nil {
+		return nil, nil, context.Cause(c.ctx)
+	}
+	if h.lookup(t.uri) != t {
+		return nil, nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
+	}
+	a = &Attach{
+		conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: h.store.NewSubscriber(true),
+		notes: make(chan Note, noteBacklog), asking: make(chan struct{}, 1), since: h.now(),
+		kicked: make(chan struct{}), calls: make(chan struct{}, 1),
+	}
+	if first, err = a.begin(); err != nil {
+		return nil, nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.attaches[a] = struct{}{}
+	if a.hasWindow() {
+		h.watchers.join(a, a.since)
+	}
+	if h.terminals[t.uri] == t && !o.quiet {
+		h.lastUsed[c.principal.ID] = lastUse{t, h.now()}
+		h.noteUse(c.principal.ID, h.lastUsed[c.principal.ID])
+	}
+	return a, first, nil
+}
+
+func (a *Attach) begin() (first []byte, err error) {
+	t := a.t
+	t.kept.load()
+	t.term.Lock()
+	defer t.term.Unlock()
+	target := t.target(a.step())
+	if err := authz.Check(a.conn.principal, attachVerb(a.opts, target), target); err != nil {
+		return nil, err
+	}
+	a.activeLocked()
+	if !a.opts.blind {
+		first, err = a.redrawLocked()
+	}
+	if err != nil {
+		t.viewers.windows = slices.DeleteFunc(t.viewers.windows, a.is)
+		return nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
+	}
+	if a.byCreator() {
+		t.life.watching++
+	}
+	if a.hasWindow() {
+		t.viewers.open = append(t.viewers.open, a)
+		t.attention.viewBegins(a.conn.principal)
+	}
+	a.tellAskedLocked()
+	if !a.opts.quiet {
+		t.emit(Event{Kind: EventAttached, By: a.conn.Name(), from: a.conn})
+	}
+	a.wakeLocked()
+	return first, nil
+}
+
+// byCreator reports whether it is the terminal's creator that watches.
+func (a *Attach) byCreator() bool {
+	return a.t.origin.creator.ID == a.conn.principal.ID && !a.opts.quiet
+}
+
+// attachVerb returns what the policy is asked when an attach begins. The right to look is enough:
+// those who may not type are told so with their first key.
+func attachVerb(o AttachOptions, target authz.Target) authz.Verb {
+	if target.Forced && !o.ReadOnly {
+		return authz.Subscribe
+	}
+	return authz.AttachReadOnly
+}
+
+// Pull appends what comes next to dst; see [store.Subscriber.Pull]. It leaves out every
+// [store.Clipboard] and [store.Notification] unless this viewer holds the claim.
+func (a *Attach) Pull(dst []store.Item, limit int) []store.Item {
+	given := len(dst)
+	dst = a.sub.Pull(dst, limit)
+	if slices.ContainsFunc(dst[given:], isHolderOnly) {
+		a.t.term.Lock()
+		defer a.t.term.Unlock()
+		return a.mayReadLocked(dst, given)
+	}
+	return dst
+}
+
+func isHolderOnly(it store.Item) bool {
+	_, ok := it.HolderOnly()
+	return ok
+}
+
+// Close ends the attach. It may be called again. A transient terminal that has exited while its
+// creator watched is forgotten with the last of the creator's attaches; one that runs a key's
+// forced command ends with it. With the last viewer of a person who has taken the claim, it goes
+// back to whom it was taken from.
+func (a *Attach) Close() {
+	t, h := a.t, a.conn.host
+	t.term.Lock()
+	last := !a.closed && a.byCreator() && t.life.watching == 1
+	if !a.closed && a.byCreator() {
+		t.life.watching--
+	}
+	if !a.closed && !a.opts.quiet {
+		t.emit(Event{Kind: EventDetached, By: a.conn.Name(), from: a.conn})
+	}
+	if !a.closed && a.hasWindow() {
+		t.attention.viewEnds(a.conn.principal)
+		t.viewers.open = slices.DeleteFunc(t.viewers.open, a.is)
+	}
+	a.closed = true
+	t.keyboard.dropRequests()
+	a.leaveLocked()
+	gone, left := last && t.life.fleeting, t.keyboard.abandonedLocked()
+	// Its key may not attach again.
+	stranded := last && t.origin.forced && !t.life.exited
+	t.term.Unlock()
+	if left {
+		h.returnClaim(t, NoteLeft, t.keyboard.abandonedLocked)
+	}
+	a.sub.Close()
+	h.watchers.leave(a)
+	h.mu.Lock()
+	delete(h.attaches, a)
+	h.mu.Unlock()
+	switch {
+	case gone:
+		h.forget(t, "")
+	case stranded:
+		go h.remove(t, "") // which waits for the program's end
+	}
+}

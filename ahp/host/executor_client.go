@@ -1,0 +1,276 @@
+package host
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"termhost/ahp"
+	"termhost/ahp/journal"
+	"termhost/authz"
+	"termhost/ptypool"
+)
+
+// clientExecutor is for a client-executed terminal: a client, its owner, runs the program elsewhere
+// and sends what the program prints. Nobody but the owner changes the terminal. The owner is the
+// clientId that created it, used by the principal that created it, and speaks through its newest
+// connection only. The claim names that clientId and never changes.
+type clientExecutor struct {
+	t      *Terminal
+	client *client       // the owner's
+	cwd    string        // a file URI of the owner's machine; "": unknown
+	stream bool          // the output is no terminal's, but a plain stream
+	grace  time.Duration // how long the owner may be away
+
+	// Guarded by Host.mu.
+	away *absence // nil: the owner is here
+
+	// Guarded by the Term's lock.
+	taken  int64       // the clientSeq of the owner's last action
+	half   rune        // the first half of a character that is cut between two actions; 0: none
+	untold bool        // the owner has not told its program's exit code
+	ending *ahp.Origin // of the owner's terminal/exited; nil: it is not the owner that ends it
+	notice string      // what the owner is told if others end it; "": nothing
+	// again: that many bytes of the output of the action again.Seq are in the log already, which
+	// an earlier host that was killed has written.
+	again journal.OwnerMark
+}
+
+// mark returns what the log is to know of the owner's last action, of which n bytes of output
+// follow, and before which e.half was was. The Term's lock is held.
+func (e *clientExecutor) mark(n int, was rune) *journal.OwnerMark {
+	m := &journal.OwnerMark{Seq: e.taken, Half: e.half, Was: was, N: int64(n)}
+	if n > 0 {
+		m.End = e.t.log.journal.Position() + m.N
+	}
+	return m
+}
+
+// baseClient begins the NAME that the host chooses for a client-executed terminal.
+const baseClient = "shared"
+
+func (e *clientExecutor) kind() authz.Executor { return authz.Client }
+
+func (e *clientExecutor) isPty() bool { return !e.stream }
+
+// start fails if the owner has left meanwhile, for then nobody knows of the terminal.
+func (e *clientExecutor) start(t *Terminal, o CreateOptions) error {
+	e.t = t
+	h := t.host
+	h.giveWay(t.origin.creator, o)
+	if err := h.register(t, o, e.cwd, baseClient); err != nil {
+		return err
+	}
+	t.origin.screen = h.screen("")
+	err := h.run(t, o.conn, func() error {
+		_, err := h.pool.Virtual(o.Cols, o.Rows, t.origin.screen, events{t})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	delete(e.client.ended, t.uri)
+	left := e.client.conn == nil
+	h.mu.Unlock()
+	if left {
+		h.remove(t, "")
+		return ErrClosed
+	}
+	return nil
+}
+
+// owner looks at the context because of several connections of one clientId only the newest has not
+// ended. Without a connection the key alone says who asks.
+func (e *clientExecutor) owner(s step) bool {
+	if s.principal.ID != e.client.principal {
+		return false
+	}
+	return s.conn == nil || s.conn.client == e.client && s.conn.ctx.Err() == nil
+}
+
+// heard notes which of the owner's actions have come, to tell the owner when it comes back.
+func (e *clientExecutor) heard(s step) {
+	if e.owner(s) {
+		e.taken = s.origin.ClientSeq
+	}
+}
+
+// input refuses: the owner types where the program runs. The policy refuses before it comes to
+// this.
+func (e *clientExecutor) input([]byte, typing) error { return ptypool.ErrNoProcess }
+
+func (e *clientExecutor) resize(cols, rows int) error { return e.t.resizeTerm(cols, rows) }
+
+// clear trusts the owner to have cleared its own screen. After the exit the content stays, as the
+// record of what was shown.
+func (e *clientExecutor) clear() (redrawn bool, reason string) {
+	if e.t.life.exited {
+		return false, reasonExited
+	}
+	e.half = 0
+	return true, ""
+}
+
+// end tells the owner, so that it can end its program.
+func (e *clientExecutor) end(_ time.Duration, notice string) {
+	t := e.t
+	t.term.Lock()
+	running := !t.life.exited
+	if running {
+		e.notice = notice
+		e.finish(ptypool.UnknownExit, nil)
+	}
+	t.term.Unlock()
+	if running && notice != "" {
+		e.tellOwner()
+	}
+}
+
+// finish ends the terminal. origin is that of the owner's action; nil: it is not the owner that
+// ends it. The Term's lock is held.
+func (e *clientExecutor) finish(code int, origin *ahp.Origin) {
+	e.releaseHalf()
+	e.ending = origin
+	e.t.term.End(ptypool.ExitStatus{Code: code})
+}
+
+func (e *clientExecutor) exited(code int) (a ahp.TerminalExited, origin *ahp.Origin) {
+	a.Notice = e.notice
+	if !e.untold {
+		a.ExitCode = &code
+	}
+	return a, e.ending
+}
+
+// forget ends the wait for the owner. The clientId of a [Share] goes as well, for nobody else can
+// use it.
+func (e *clientExecutor) forget() {
+	e.presentLocked()
+	h, cl := e.t.host, e.client
+	if strings.HasPrefix(cl.id, sshPrefix) && cl.conn == nil && h.clients[cl.id] == cl {
+		delete(h.clients, cl.id)
+	}
+}
+
+// The bounds of what an owner tells of its commands, in bytes: of an id as of a clientId, and of a
+// line as the parser bounds those of the host's own shells.
+const (
+	maxCommandID   = 256
+	maxCommandLine = 64 << 10
+)
+
+// The reasons for which an owner's action is rejected.
+const (
+	reasonPanic = "the output could not be handled, and the terminal was ended; " +
+		"the host's log says more"
+	reasonCommandID   = "the commandId must be 1 to 256 bytes long"
+	reasonCommandLine = "the commandLine is longer than 64 KiB"
+	reasonRunning     = "a command of this commandId is running"
+	reasonNotRunning  = "no command of this commandId is running"
+)
+
+// take does what the owner asks for, or returns why not.
+func (e *clientExecutor) take(s step, a ahp.Action) (reason string) {
+	t := e.t
+	if t.life.exited {
+		return reasonExited
+	}
+	switch a := a.(type) {
+	case ahp.TerminalOutput:
+		return e.takeOutput(s, a)
+	case ahp.TerminalExited:
+		code := ptypool.UnknownExit
+		if a.ExitCode != nil {
+			code = *a.ExitCode
+		}
+		e.untold = a.ExitCode == nil
+		e.finish(code, s.origin)
+		if !s.conn.sub.Subscribed(t.ch) {
+			s.conn.sub.Answer(t.uri, ahp.TerminalExited{ExitCode: a.ExitCode}, s.origin, "")
+		}
+	case ahp.TerminalCommandExecuted:
+		return e.takeExecuted(s, a)
+	case ahp.TerminalCommandFinished:
+		if t.commands.running == "" || t.commands.running != a.CommandID {
+			return reasonNotRunning
+		}
+		e.releaseHalf()
+		t.accept(s, a)
+		t.commands.over(a)
+	}
+	return ""
+}
+
+// takeOutput feeds what the owner's program printed. An owner that follows the terminal gets the
+// whole action back, through the terminal's log. One that does not gets it without the output: its
+// answer waits in the connection's outbox, which would soon be full of large ones.
+func (e *clientExecutor) takeOutput(s step, a ahp.TerminalOutput) (reason string) {
+	t := e.t
+	var p []byte
+	was := e.half
+	p, e.half = a.Surrogates.Join(e.half, a.Data)
+	if e.again.N > 0 && e.again.Seq == s.origin.ClientSeq {
+		p = p[min(e.again.N, int64(len(p))):]
+	}
+	e.again = journal.OwnerMark{}
+	t.log.outline.Owner = e.mark(len(p), was)
+	t.log.recordEvent(journal.Event{Owner: t.log.outline.Owner}, t.log.when())
+	if !e.feed(p) {
+		return reasonPanic
+	}
+	a.Notice = s.notice
+	if s.conn.sub.Subscribed(t.ch) {
+		t.ch.Echo(a, s.origin)
+	} else {
+		s.conn.sub.Answer(t.uri, ahp.TerminalOutput{Notice: s.notice}, s.origin, "")
+	}
+	return ""
+}
+
+// feedBytes is how much output is parsed at a time, so that the log and the content get it in
+// pieces as large as those that are read from a pty.
+const feedBytes = 64 << 10
+
+// feed gives output to the parser. It is false if the terminal has ended because of it. p is not
+// kept.
+func (e *clientExecutor) feed(p []byte) bool {
+	for len(p) > 0 {
+		n := min(len(p), feedBytes)
+		e.t.term.Feed(p[:n])
+		p = p[n:]
+	}
+	return !e.t.life.exited
+}
+
+// releaseHalf shows half a character whose other half does not come, as U+FFFD.
+func (e *clientExecutor) releaseHalf() {
+	if e.half != 0 {
+		e.half = 0
+		e.feed(utf8.AppendRune(nil, utf8.RuneError))
+	}
+}
+
+// takeExecuted begins a command. If another one is still running, it is over.
+func (e *clientExecutor) takeExecuted(s step, a ahp.TerminalCommandExecuted) (reason string) {
+	t := e.t
+	switch {
+	case a.CommandID == "" || len(a.CommandID) > maxCommandID:
+		return reasonCommandID
+	case len(a.CommandLine) > maxCommandLine:
+		return reasonCommandLine
+	case a.CommandID == t.commands.running:
+		return reasonRunning
+	}
+	e.releaseHalf()
+	events{t}.finish(nil)
+	t.commands.startedAt = t.host.now()
+	t.commands.running = a.CommandID
+	a.By, a.Cwd = s.name(), t.ch.Summary().Cwd // whatever the owner says
+	t.accept(s, a)
+	t.commands.began(a.By)
+	t.output.content.command(t.ch, a)
+	t.output.content.fed(t.ch, t.term.Screen())
+	t.log.keepCheckpoint()
+	return ""
+}

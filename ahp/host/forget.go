@@ -1,0 +1,59 @@
+package host
+
+import (
+	"time"
+)
+
+// hangupGrace is how long the processes of a disposed terminal have from SIGHUP to SIGKILL.
+const hangupGrace = 2 * time.Second
+
+// remove ends t with all its processes and forgets it. by is the name of whoever wants that; "":
+// nobody does. It may be called by several at a time; each call returns when t cannot be found any
+// more.
+func (h *Host) remove(t *Terminal, by string) { h.removeFor(t, by, nil) }
+
+// removeFor is remove; from is the connection of by, or nil.
+func (h *Host) removeFor(t *Terminal, by string, from *Conn) {
+	notice := ""
+	if by != "" {
+		notice = "disposed by " + Printable(by)
+	}
+	t.exec.end(hangupGrace, notice)
+	<-t.life.done
+	h.forgetFor(t, by, from)
+}
+
+// forget takes an exited terminal out of the host, for by as in remove. Processes that it left in
+// the background go on, as they do after a logout from OpenSSH's sshd: nobody has asked for their
+// end.
+func (h *Host) forget(t *Terminal, by string) { h.forgetFor(t, by, nil) }
+
+// forgetFor is forget; from is the connection of by, or nil.
+func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
+	t.term.Lock()
+	t.recorder.finish() // it may have been behind
+	t.output.usage.forgotten = true
+	t.output.countMemory()
+	guarded := t.approvals.on && t.approvals.named
+	t.term.Unlock()
+	h.indexes.Drop(t)
+	h.mu.Lock()
+	first := h.terminals[t.uri] == t
+	if first {
+		h.forgetLocked(t)
+		if guarded && !h.cfg().GuardAgents {
+			h.noteGuardedLocked(t.Name(), true)
+		}
+		t.ch.Retire()
+		h.janitor.sweep(t.log.journal.Remove()) // before another terminal may get the NAME
+	}
+	h.mu.Unlock()
+	if first {
+		h.watchers.tell() // it wants nobody any more
+		t.emit(Event{Kind: EventDisposed, By: by, from: from})
+		h.list.changedThen(func() {
+			t.ch.Remove()
+			close(t.life.gone)
+		})
+	}
+}

@@ -1,0 +1,179 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"termhost/ahp/history"
+	"termhost/ahp/store"
+	"termhost/ptypool"
+)
+
+// New returns a Host with the terminals that an earlier one has left in the state folder. It must
+// be shut down.
+func New(cfg Config) (*Host, error) {
+	h := &Host{
+		log: cfg.Log, auditLog: cfg.Audit, now: cfg.Now,
+		terminals: map[string]*Terminal{}, names: map[string]*Terminal{},
+		former:  map[string]*Terminal{},
+		clients: map[string]*client{}, conns: map[*Conn]struct{}{},
+		attaches: map[*Attach]struct{}{}, streams: map[*Streams]struct{}{},
+		lastUsed: map[string]lastUse{}, paces: map[string]*Pace{},
+		creators: creators{byMarker: map[string]creator{}}, approvalTime: approvalTime,
+		turns:     newTurns(),
+		trustTime: trustTime, guarded: guardedNames{},
+	}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	if h.auditLog == nil {
+		h.auditLog = slog.New(slog.DiscardHandler)
+	}
+	if h.now == nil {
+		h.now = time.Now
+	}
+	h.highWater.Dir = cfg.StateDir
+	first, err := h.highWater.Begin(h.now())
+	if err != nil { // a full disk keeps nobody out
+		h.log.Warn("serverSeq follows the clock alone: do not set it back", "err", err)
+	}
+	h.first = first
+	h.lookUpAccount()
+	h.live.Store(h.settle(cfg))
+	h.store = store.New(store.Options{
+		FirstSeq: first, LogBytes: cfg.LogBytes, ContentBytes: cfg.ScrollbackBytes,
+	})
+	pool := ptypool.Config{
+		MaxTerminals: cfg.MaxTerminals, Realm: realm(cfg.StateDir), Log: cfg.Log,
+	}
+	if cfg.Keeper != nil {
+		pool.Starter = cfg.Keeper
+	}
+	h.pool = ptypool.New(pool)
+	h.list.publish = h.store.PublishTerminals
+	if err := h.recordings.Open(cfg.StateDir); err != nil {
+		h.log.Warn("some recordings cannot be read, and are left aside", "err", err)
+	}
+	used := h.readNotes()
+	h.restore()
+	keyframes := &spills{folders: h.folders, log: h.log, size: spillFileSize}
+	h.indexes = history.NewCache(func(p []byte) (io.ReaderAt, int64, error) {
+		if !h.maySpill() {
+			return nil, 0, errNoSpill
+		}
+		return keyframes.save(p)
+	})
+	h.restoreUses(used)
+	h.noteAllLocked()
+	h.restoreRecordings()
+	h.openRestored()
+	h.janitor.begin(h)
+	h.memory.begin(h)
+	return h, nil
+}
+
+// Configure puts another configuration in force, in which StateDir, Version, Authority, Log and Now
+// must be the same; Keeper does not count. What the programs of running terminals were started
+// with stays as it is.
+func (h *Host) Configure(cfg Config) {
+	h.live.Store(h.settle(cfg))
+	h.store.SetBounds(cfg.LogBytes, cfg.ScrollbackBytes)
+	h.pool.SetMaxTerminals(cfg.MaxTerminals)
+	h.janitor.exited() // fewer may stay now
+}
+
+// Shutdown refuses new terminals and connections and hangs up every terminal. It waits until all
+// have ended, and until the readers have the last output. When ctx ends, what is left is killed and
+// no reader is waited for. Then it ends the connections. Called again, it does nothing.
+func (h *Host) Shutdown(ctx context.Context) error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	h.closed = true
+	for _, t := range h.order {
+		t.ending("because " + ErrClosed.Error())
+		t.exec.forget()
+	}
+	h.mu.Unlock()
+	err := h.pool.Shutdown(ctx)
+	h.waking.Wait()
+	h.janitor.end()
+	h.memory.end()
+	h.spares.Remove()
+	h.list.stop()
+	h.drain(ctx)
+	for _, c := range h.connections() {
+		c.End(ErrClosed)
+	}
+	h.lookers.running.Wait()
+	h.notes.Close()
+	return errors.Join(err, h.highWater.End(h.store.Seq()))
+}
+
+// drainPoll is how often drain looks.
+const drainPoll = 10 * time.Millisecond
+
+// drain waits until connections and attaches have written all there is, or ctx ends.
+func (h *Host) drain(ctx context.Context) {
+	tick := time.NewTicker(drainPoll)
+	defer tick.Stop()
+	for h.pendingReaders() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (h *Host) pendingReaders() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.conns {
+		if c.sub.Pending() {
+			return true
+		}
+	}
+	for a := range h.attaches {
+		if a.sub.Pending() || a.opts.blind && a.t.exitedNow() { // a wait is about to end
+			return true
+		}
+	}
+	for s := range h.streams {
+		if s.pending() {
+			return true
+		}
+	}
+	return false
+}
+
+// Stats are the figures of /metrics.
+type Stats struct {
+	Terminals, Exited int            // running; exited and still listed
+	Connections       map[string]int // by door
+	ServerSeq         uint64
+	Clients           int // clientIds that belong to a principal
+}
+
+// Stats returns the host's present figures.
+func (h *Host) Stats() Stats {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	st := Stats{Connections: map[string]int{}, ServerSeq: h.store.Seq(), Clients: len(h.clients)}
+	for _, t := range h.order {
+		if t.exitedNow() {
+			st.Exited++
+		} else {
+			st.Terminals++
+		}
+	}
+	for c := range h.conns {
+		st.Connections[c.door]++
+	}
+	return st
+}

@@ -1,0 +1,225 @@
+package host
+
+import (
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/journal"
+	"termhost/ahp/store"
+	"termhost/ptypool"
+	"termhost/ptypool/termlog"
+	"termhost/ptypool/vt"
+)
+
+// terminalLog writes a terminal's journal: each action before anybody is shown it, and checkpoints,
+// from which a reader can start when the log's beginning is gone. The Term's lock guards it, and is
+// held when its methods are called, unless they say otherwise.
+type terminalLog struct {
+	t        *Terminal
+	journal  journal.Journal // has a lock of its own
+	outline  journal.Outline // what listings need, for the journal
+	outputAt time.Time       // when the output that is being handled came; zero: none is
+	end      *journal.Ending // nil: it runs
+	damage   string          // of what an earlier host has left of its log; "": there is none
+	cut      bool            // the beginning of the log that it was restored from is gone
+}
+
+// keep begins the terminal's journal, and its recording if there is to be one. It is called without
+// the lock, before others know the terminal.
+func (l *terminalLog) keep() {
+	t := l.t
+	h := t.host
+	s := t.ch.Summary()
+	l.outline = journal.Outline{
+		Title: s.Title, Renamed: t.renamed, Cwd: s.Cwd, Cols: s.Cols, Rows: s.Rows,
+		Holder: storedHolder(t.keyboard.holder),
+	}
+	if h.folders == "" {
+		return
+	}
+	log := h.logPlace()
+	if log.Memory && t.Client() { // which no keeper has
+		log = journal.Place{}
+	}
+	t.warn(l.journal.Begin(h.folders.New(), log, &h.spares, l.describe()))
+	l.checkpoint(nil, "")
+	if t.recorder.recorded || h.recordsNew(t) {
+		begin := journal.Snapshot{Outline: l.outline}
+		if err := t.recorder.begin(t.origin.creator.ID, begin); err != nil {
+			h.log.Warn("a terminal is not recorded", "name", t.Name(), "err", err)
+		}
+	}
+}
+
+// logPlace returns where logs are written. A log in memory is of use only with a keeper, which
+// shares that memory and outlives the host.
+func (h *Host) logPlace() journal.Place {
+	switch cfg := h.cfg(); {
+	case cfg.Persist:
+		return journal.Place{Size: int64(h.logBytes())}
+	case cfg.Keeper != nil:
+		return journal.Place{Size: int64(h.logBytes()), Memory: true}
+	}
+	return journal.Place{}
+}
+
+// append logs an action, applies it to the terminal's channel, and returns its serverSeq.
+func (l *terminalLog) append(a ahp.Action, origin *ahp.Origin) uint64 {
+	l.record(a, journal.Event{})
+	return l.t.channel().Append(a, origin)
+}
+
+// appendParsed is append for an action that was parsed from the output being handled.
+func (l *terminalLog) appendParsed(a ahp.Action) {
+	l.record(a, journal.Event{Parsed: true})
+	l.t.channel().Append(a, nil)
+}
+
+// record logs an action, unless it comes from the log.
+func (l *terminalLog) record(a ahp.Action, ev journal.Event) {
+	t := l.t
+	if t.kept.replay != nil {
+		return
+	}
+	at := l.when()
+	switch a := a.(type) {
+	case ahp.TerminalTitleChanged:
+		ev.Renamed = t.renamed
+	case ahp.TerminalClaimed:
+		holder := storedHolder(t.keyboard.holder)
+		ev.Holder, ev.Loans = &holder, storedLoans(t.keyboard.prior, t.keyboard.lent)
+	case ahp.TerminalResized:
+		l.outline.Apply(a, ev, at)
+		size := termlog.SizePayload(a.Cols, a.Rows)
+		t.warn(l.journal.Record(termlog.Resize, at, size))
+		t.recorder.write(termlog.Resize, at, size)
+		return
+	}
+	l.outline.Apply(a, ev, at)
+	if e, ok := t.exec.(*clientExecutor); ok {
+		ev.Owner = e.mark(0, e.half)
+		l.outline.Owner = ev.Owner
+	}
+	if t.life.exited {
+		t.warn(l.journal.Describe(l.describe(), at))
+		return
+	}
+	ev.Action = ahp.AppendAction(nil, a, ahp.ShapeLifecycle)
+	l.recordEvent(ev, at)
+	if t.recorder.recording != nil && isCommand(a) {
+		shown := journal.Event{Action: ev.Action, Parsed: ev.Parsed}
+		t.recorder.write(termlog.Event, at, shown.Encode())
+	}
+}
+
+func (l *terminalLog) recordEvent(ev journal.Event, at time.Time) {
+	l.t.warn(l.journal.Record(termlog.Event, at, ev.Encode()))
+}
+
+// keepCheckpoint logs a checkpoint if one is due, once all output so far has been handled. In the
+// middle of an escape sequence it waits: a redraw cannot express half a sequence.
+func (l *terminalLog) keepCheckpoint() {
+	l.outputAt = time.Time{}
+	if l.t.kept.replay != nil || !l.journal.CheckpointDue() {
+		return
+	}
+	if screen := l.t.term.Screen(); !screen.InSequence() {
+		l.checkpoint(screen.AppendRedraw(nil, vt.Redraw{}), string(screen.AppendMarks(nil)))
+	}
+}
+
+func (l *terminalLog) checkpoint(redraw []byte, marks string) {
+	t := l.t
+	s := journal.Snapshot{Outline: l.outline, Position: t.ch.Position(), Marks: marks,
+		Redraw: redraw}
+	t.warn(l.journal.Checkpoint(&s, t.host.now()))
+}
+
+// keepEnd logs how the program has ended, and what readers are told of it.
+func (l *terminalLog) keepEnd(st ptypool.ExitStatus, told ahp.TerminalExited) {
+	t := l.t
+	l.end = &journal.Ending{
+		Status: termlog.Status{Code: st.Code, Signal: int(st.Signal), At: t.life.exitedAt,
+			Logged: l.journal.Logged()},
+		Untold: told.ExitCode == nil, Why: t.EndedBy(),
+	}
+	t.warn(l.journal.End(l.end, l.describe))
+}
+
+// describe returns the description for the journal.
+func (l *terminalLog) describe() *journal.Description {
+	t := l.t
+	grace, detached := time.Duration(0), false
+	switch e := t.exec.(type) {
+	case *clientExecutor:
+		grace = e.grace
+	case *pipesExecutor:
+		detached = e.detached
+	}
+	return &journal.Description{
+		Proof: t.origin.proof, Grace: grace, Detached: detached,
+		Boot: t.host.boot, URI: t.uri, Created: t.origin.created,
+		Name: t.Name(), Former: t.naming.Load().former,
+		Creator: t.origin.creator, CreatedBy: t.origin.createdBy, Transient: t.life.transient,
+		Forced: t.origin.forced, Client: t.Client(), IsPty: t.exec.isPty(), Piped: t.Piped(),
+		Guarded: t.approvals.on, Unstarted: t.approvals.unstarted(),
+		Term: t.origin.screen.Term, Tag: t.tag,
+		Nonce: t.origin.screen.Nonce, Marker: t.origin.marker, Outline: l.outline, End: l.end,
+		Damage: l.damage,
+	}
+}
+
+// channel returns where the terminal's actions go: a draft while its log is read.
+func (t *Terminal) channel() *store.Channel {
+	if t.kept.replay != nil {
+		return t.kept.replay.draft
+	}
+	return t.ch
+}
+
+// when returns the time of what happens now: of the log's record during a replay, of the output
+// that is being handled, or else the host's.
+func (l *terminalLog) when() time.Time {
+	t := l.t
+	switch {
+	case t.kept.replay != nil:
+		return t.kept.replay.at
+	case !l.outputAt.IsZero():
+		return l.outputAt
+	}
+	return t.host.now()
+}
+
+// listChanged has the root's list published anew.
+func (t *Terminal) listChanged() {
+	if t.kept.replay == nil {
+		t.host.list.changed()
+	}
+}
+
+// warn logs an error of the journal, if there is one, and has the janitor retry the write. It is
+// called with or without the lock.
+func (t *Terminal) warn(err error) {
+	if err != nil {
+		t.host.log.Warn("a terminal is not kept on disk", "name", t.Name(), "err", err)
+		t.host.janitor.exited()
+	}
+}
+
+// journalRetry is how long the janitor waits between two attempts to write a journal.
+const journalRetry = time.Second
+
+// retryJournals writes what could not be written before, and reports whether some still cannot.
+func (h *Host) retryJournals() (again bool) {
+	for _, t := range h.all() {
+		if t.log.journal.NotKept() == "" {
+			continue
+		}
+		t.term.Lock()
+		t.log.journal.Retry(h.now())
+		t.log.keepCheckpoint()
+		t.term.Unlock()
+		again = again || t.log.journal.NotKept() != ""
+	}
+	return again
+}

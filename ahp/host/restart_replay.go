@@ -1,0 +1,257 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"termhost/ahp"
+	"termhost/ahp/history"
+	"termhost/ahp/journal"
+	"termhost/ahp/store"
+	"termhost/ptypool/termlog"
+)
+
+// A terminal of an earlier host is listed at once, from its description. Its log is read when
+// somebody wants to see it, or when it prints more: the output is parsed again, and the journal's
+// actions are applied in between. So the screen, the content and the commands are as they were, and
+// every byte and action has the position that it had.
+
+// past is a log that has not been read yet.
+type past struct {
+	open  func() (*termlog.Log, error)
+	close bool // the log is closed when it has been read: nothing will be added to it
+}
+
+// replay rebuilds a terminal from its log, as a [history.Visitor]. The Term's lock guards it.
+type replay struct {
+	history.Ignore
+	t     *Terminal
+	draft *store.Channel    // the channel's new content; nil: no checkpoint has been read yet
+	by    map[string]string // who typed the commands, by their IDs
+	at    time.Time         // of the record
+	walk  history.Walker
+}
+
+// keptLog is the log of a terminal of an earlier host, until it has been read.
+type keptLog struct {
+	t      *Terminal
+	past   atomic.Pointer[past] // its log, if that is still to be read: see load
+	replay *replay              // its log is being read; nil: it is not
+}
+
+// load reads the terminal's log unless it has been read. It must be called before the content or
+// the screen is looked at, without the Term's lock.
+func (p *keptLog) load() {
+	if p.past.Load() == nil {
+		return
+	}
+	p.t.term.Lock()
+	defer p.t.term.Unlock()
+	p.loadLocked()
+}
+
+// loadLocked is load with the Term's lock held.
+func (p *keptLog) loadLocked() {
+	t := p.t
+	l := p.past.Load()
+	if l == nil {
+		return
+	}
+	defer p.past.Store(nil) // load returns at once from then on
+	log, err := l.open()
+	if err == nil {
+		err = p.read(log)
+		if l.close {
+			log.Close()
+		}
+	}
+	if err != nil {
+		t.host.log.Warn("the log of a terminal cannot be read, and is left aside",
+			"name", t.Name(), "err", err)
+	}
+	t.output.boundOutput()
+}
+
+// read builds the terminal's screen and channel from its log.
+func (p *keptLog) read(log *termlog.Log) error {
+	t := p.t
+	rp := &replay{t: t, by: map[string]string{}}
+	from, err := rp.survey(log, int64(t.origin.screen.ScrollbackBytes))
+	if err != nil {
+		return err
+	}
+	p.replay = rp
+	defer func() { p.replay = nil }()
+	if err := log.Read(from, rp.visit); err != nil {
+		return err
+	}
+	if rp.draft == nil {
+		return nil // the log is empty
+	}
+	rp.finish()
+	t.ch.Adopt(rp.draft)
+	return nil
+}
+
+// survey returns the position at which to begin to read: the last checkpoint before the retained
+// output, or else the log's beginning, or else the first checkpoint, or else what there is. It also
+// collects who typed the commands.
+func (rp *replay) survey(log *termlog.Log, retained int64) (from int64, err error) {
+	from = -1
+	err = log.Read(0, func(r termlog.Record) bool {
+		if from < 0 && r.Pos == 0 {
+			from = 0
+		}
+		switch r.Kind {
+		case termlog.Checkpoint:
+			if from < 0 || r.Pos <= log.End()-retained {
+				from = r.Pos
+			}
+		case termlog.Event:
+			_, a := journal.ParseEvent(r.Payload)
+			if begun, ok := a.(ahp.TerminalCommandExecuted); ok {
+				rp.by[begun.CommandID] = begun.By
+			}
+		}
+		return true
+	})
+	rp.walk.Blind = from < 0
+	return max(from, 0), err
+}
+
+// visit takes a record.
+func (rp *replay) visit(r termlog.Record) bool {
+	rp.at = r.Time
+	rp.walk.Take(r, rp)
+	return true
+}
+
+// Begin starts from a checkpoint, at the beginning or where output is missing.
+func (rp *replay) Begin(checkpoint []byte) bool {
+	s, ok := journal.Snapshot{Outline: rp.t.log.outline}, true
+	if checkpoint != nil {
+		s, ok = journal.ParseSnapshot(checkpoint)
+	}
+	if ok {
+		rp.begin(s, rp.walk.At.Pos)
+	}
+	return ok
+}
+
+// Passed takes the channel's position from a checkpoint.
+func (rp *replay) Passed(checkpoint []byte) {
+	if s, ok := journal.ParseSnapshot(checkpoint); ok {
+		rp.draft.StartAt(s.Position, false)
+	}
+}
+
+// Data parses output.
+func (rp *replay) Data(p []byte) { rp.t.term.Replay(p) }
+
+func (rp *replay) begin(s journal.Snapshot, pos int64) {
+	t, o := rp.t, &s.Outline
+	first := rp.draft == nil
+	if first {
+		rp.draft = t.ch.Draft(ahp.TerminalState{
+			Title: o.Title, Cwd: o.Cwd, Cols: o.Cols, Rows: o.Rows,
+			Claim: ahp.Claim(o.Holder.Claim), Client: t.Client(), IsPty: t.exec.isPty(),
+			Detection: o.Detection,
+		})
+		t.output.content = checkpoints{}
+		t.log.cut = pos > 0
+	}
+	rp.Resize(o.Cols, o.Rows)
+	t.renamed, t.commands.executed = o.Renamed, o.Commands
+	t.output.lastTitle, t.output.lastCwd = "", o.Cwd
+	if pos > 0 && !o.Renamed {
+		t.output.lastTitle = o.Title
+	}
+	screen := t.term.Screen()
+	screen.Feed([]byte(s.Marks), nil)
+	screen.Feed(s.Redraw, nil)
+	if last := o.Last; first && last != nil && !last.Over {
+		t.commands.running, t.commands.startedAt = last.ID, last.Began
+		rp.draft.Append(last.Executed(), nil)
+	}
+	t.output.content.data(rp.draft, s.Redraw)
+	rp.draft.StartAt(s.Position, t.log.cut)
+}
+
+// Gap prints what is missing and scrolls the screen away, which the next checkpoint draws anew. CAN
+// ends an escape sequence that was begun.
+func (rp *replay) Gap(n int64, why string) {
+	term := rp.t.term
+	term.Replay([]byte("\x18\x1b[m"))
+	_, rows := term.Screen().Size()
+	_, row, _ := term.Screen().Cursor()
+	term.Replay(fmt.Appendf(nil, // not in a scrolling region, which ends with the cursor at home
+		"\x1b[r\x1b[%dH\r\n%s\r\n\x1b[%dH%s",
+		row+1, history.GapText(n, why), rows, strings.Repeat("\n", min(row+2, rows))))
+}
+
+// Resize resizes the screen.
+func (rp *replay) Resize(cols, rows int) {
+	t := rp.t
+	if c, r := t.term.Screen().Size(); c == cols && r == rows {
+		return
+	}
+	_ = t.resizeBy(func() error { t.term.Screen().Resize(cols, rows); return nil })
+	rp.draft.Append(ahp.TerminalResized{Cols: cols, Rows: rows}, nil)
+}
+
+// Event applies an action, unless parsing the output brings it again.
+func (rp *replay) Event(payload []byte) {
+	t := rp.t
+	ev, a := journal.ParseEvent(payload)
+	if ev.Parsed || a == nil {
+		return
+	}
+	switch a := a.(type) {
+	case ahp.TerminalClaimed:
+		if ev.Holder != nil {
+			rp.draft.Append(ahp.TerminalClaimed{Claim: ahp.Claim(ev.Holder.Claim)}, nil)
+		}
+		return
+	case ahp.TerminalTitleChanged:
+		t.renamed = ev.Renamed
+	case ahp.TerminalCommandExecuted:
+		events{t}.finish(nil)
+		t.commands.running, t.commands.startedAt = a.CommandID, rp.at
+		rp.draft.Append(a, nil)
+		t.output.content.command(rp.draft, a)
+		return
+	case ahp.TerminalCommandFinished:
+		t.commands.running = ""
+	}
+	rp.draft.Append(a, nil)
+	if _, ok := a.(ahp.TerminalCleared); ok {
+		t.output.empty(t.Client())
+	}
+}
+
+// finish brings the draft to what the terminal is now.
+func (rp *replay) finish() {
+	t, o := rp.t, &rp.t.log.outline
+	if t.life.exited {
+		rp.at = t.log.end.At
+		t.term.Screen().Flush(events{t})
+		events{t}.Fed()
+		events{t}.finishLast(t.log.end.Code)
+	}
+	t.renamed, t.output.lastTitle, t.output.lastCwd = o.Renamed, o.Title, o.Cwd
+	now, _ := rp.draft.Terminal()
+	if now.Title != o.Title {
+		rp.draft.Append(ahp.TerminalTitleChanged{Title: o.Title}, nil)
+	}
+	if now.Cwd != o.Cwd {
+		rp.draft.Append(ahp.TerminalCwdChanged{Cwd: o.Cwd}, nil)
+	}
+	if now.Claim != t.keyboard.holder.claim {
+		rp.draft.Append(ahp.TerminalClaimed{Claim: t.keyboard.holder.claim}, nil)
+	}
+	if t.life.exited {
+		rp.draft.Append(t.log.end.Told(), nil)
+	}
+}

@@ -1,0 +1,57 @@
+package host
+
+import (
+	"slices"
+
+	"termhost/ahp"
+)
+
+// viewers is who looks at a terminal through a window. It is guarded by the Term's lock.
+type viewers struct {
+	t          *Terminal
+	windows    []*Attach // those that may type and have a window, the last active one at the end
+	open       []*Attach // all that have a window
+	pulledBack uint64    // lines of scrollback that resizes brought back to the screen
+}
+
+// followed returns the viewer whose window the terminal follows: of the holder's viewers the one
+// that was active last, or nil. A terminal whose size its Streams give follows no window.
+func (v *viewers) followed() *Attach {
+	if v.t.exact() {
+		return nil
+	}
+	for _, a := range slices.Backward(v.windows) {
+		if a.holdsLocked() && a.cols > 0 && a.rows > 0 {
+			return a
+		}
+	}
+	return nil
+}
+
+// fit gives the terminal the size of the window of the viewer that it follows, and the colours, if
+// they are known. If it follows none it stays as it is. The Term's lock is held.
+func (v *viewers) fit() {
+	t := v.t
+	a := v.followed()
+	if a == nil {
+		return
+	}
+	screen := t.term.Screen()
+	if a.theme != nil {
+		screen.SetTheme(a.theme[0], a.theme[1], a.theme[2])
+	}
+	t.giveSize(a.cols, a.rows)
+}
+
+// giveSize gives the terminal a size, if it has another. The Term's lock is held.
+func (t *Terminal) giveSize(cols, rows int) {
+	size := ahp.TerminalResized{Cols: min(cols, MaxCols), Rows: min(rows, MaxRows)}
+	c, r := t.term.Screen().Size()
+	if (c != size.Cols || r != size.Rows) && t.resize(size) == "" {
+		t.log.append(size, nil)
+	}
+}
+
+// scrolled returns how many lines have left the main screen at its top and have not come back: it
+// counts up as the history grows, whatever is dropped from that. The Term's lock is held.
+func (v *viewers) scrolled() uint64 { return v.t.term.Screen().Scrolled() - v.pulledBack }

@@ -1,0 +1,183 @@
+package host
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"termhost/ptypool"
+	"termhost/ptypool/foreground"
+)
+
+// When the lookout looks, counted from the last activity: output, or something typed. Most programs
+// print a question and read the answer at once, so the first look finds them. The second and the
+// third find those that take a while before they read. A program may also begin to wait without any
+// activity, so the looks continue, less and less often; but not while a shell is at its prompt,
+// which it leaves only with activity. So a terminal in which nothing runs costs nothing.
+const (
+	firstLook  = 50 * time.Millisecond
+	secondLook = 200 * time.Millisecond
+	thirdLook  = time.Second
+	// seldomLook is the longest time between two looks: with a command running silently in each of
+	// 500 terminals there are 17 looks in a second.
+	seldomLook = 30 * time.Second
+)
+
+// lookout finds out whether the program of a terminal waits for somebody to type. Its fields are
+// guarded by the Term's lock.
+type lookout struct {
+	timer  *time.Timer // of the next look, if it is armed; nil: there was no activity yet
+	armed  bool
+	due    time.Time // when the timer fires
+	signs  int       // of activity, so far
+	seen   int       // of these, at the last look
+	last   time.Time // of the last sign
+	looks  int       // since then
+	atRest bool      // the last look found a shell at its prompt, or a full-screen program
+	asked  string    // the text before the cursor when the last look found a question; "": none
+	typed  bool      // a line was begun and not ended
+	typist string    // who typed last
+}
+
+// noteActivity has the lookout look soon, because something was printed or typed. The Term's lock
+// is held.
+func (w *waiting) noteActivity() {
+	if w.t.host.cfg().NoLookout {
+		return
+	}
+	l := &w.lookout
+	l.signs++
+	l.last = time.Now()
+	if !l.armed || l.due.Sub(l.last) > firstLook {
+		w.checkIn(firstLook)
+	}
+}
+
+// typedBy records that user typed p.
+func (l *lookout) typedBy(user string, p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	l.typist, l.typed = user, bytes.IndexByte([]byte(answers), p[len(p)-1]) < 0
+	if bytes.ContainsAny(p, answers) {
+		l.asked = ""
+	}
+}
+
+// checkIn has check called after d. The Term's lock is held.
+func (w *waiting) checkIn(d time.Duration) {
+	l := &w.lookout
+	l.armed, l.due = true, time.Now().Add(d)
+	if l.timer == nil {
+		l.timer = time.AfterFunc(d, w.check)
+	} else {
+		l.timer.Reset(d)
+	}
+}
+
+// check looks at what the program does, or defers that if there was activity just now.
+func (w *waiting) check() {
+	t := w.t
+	t.term.Lock()
+	defer t.term.Unlock()
+	l := &w.lookout
+	l.armed = false
+	if t.life.exited {
+		return
+	}
+	t.kept.loadLocked()
+	if wait := firstLook - time.Since(l.last); wait > 0 {
+		w.checkIn(wait)
+		return
+	}
+	line, err := t.term.Line()
+	if err != nil {
+		return // it has no terminal, or is about to end
+	}
+	at, signs := w.foregroundLocked(line), l.signs
+	suspect := at.Command && t.commands.integrated && at.Group == at.Leader
+	t.term.Unlock() // reading /proc takes time
+	replaced := suspect && ptypool.Replaced(at.Leader)
+	at.Command = at.Command && !replaced
+	state := foreground.Look(at)
+	t.term.Lock()
+	after, err := t.term.Line()
+	switch {
+	case t.life.exited, err != nil:
+	case signs != l.signs, after != line, // it changed during the look
+		after.Unread && state != foreground.Busy && state != foreground.Idle: // more output comes
+		w.checkIn(firstLook)
+	case (state == foreground.Input || state == foreground.Secret) && !t.term.InputRead():
+		w.checkIn(firstLook) // it is about to read the answer
+	default:
+		if replaced && state == foreground.Idle && foreground.RunsShell(at.Group) {
+			events{t}.shellReplaced()
+		}
+		w.found(state, at.Text)
+	}
+}
+
+// foregroundLocked returns what [foreground.Look] has to know of the terminal.
+func (w *waiting) foregroundLocked(line ptypool.Line) foreground.Terminal {
+	t := w.t
+	screen := t.term.Screen()
+	at := foreground.Terminal{
+		Leader: t.term.Pid(), Group: line.Foreground, Canonical: line.Canonical, Echo: line.Echo,
+		Text: screen.LineText(), Typed: w.lookout.typed, FullScreen: screen.AltScreen(),
+		CursorKeys: screen.KeyModes().CursorKeys,
+		Command:    t.commands.running != "",
+	}
+	if asked := w.lookout.asked; asked != "" && strings.HasPrefix(at.Text, asked) {
+		at.Text = asked // without the answer so far
+	}
+	return at
+}
+
+// found records what a look has found, and schedules the next one. The Term's lock is held.
+func (w *waiting) found(state foreground.State, text string) {
+	l := &w.lookout
+	if l.seen != l.signs {
+		l.seen, l.looks = l.signs, 0
+	}
+	l.looks++
+	program := WaitingNone
+	switch state {
+	case foreground.Input:
+		program = WaitingInput
+	case foreground.Secret:
+		program = WaitingSecret
+	}
+	if l.asked = ""; program != WaitingNone {
+		l.asked = text
+	}
+	by := ""
+	if w.needs.unsure {
+		by = l.typist
+	}
+	w.set(func(w *needs) { w.program, w.unsure = program, false }, by)
+	w.t.approvals.dropForSecret()
+	w.t.approvals.dropUnasked()
+	if l.atRest = state == foreground.Idle; l.atRest {
+		return
+	}
+	w.checkIn(l.pause())
+}
+
+// pause returns the time until the next look. There was a look since the last activity.
+func (l *lookout) pause() time.Duration {
+	switch l.looks {
+	case 1:
+		return secondLook - firstLook
+	case 2:
+		return thirdLook - secondLook
+	}
+	return min(thirdLook<<min(l.looks-3, 10), seldomLook)
+}
+
+// endLookout ends the looks. The Term's lock is held.
+func (w *waiting) endLookout() {
+	if w.lookout.timer != nil {
+		w.lookout.timer.Stop()
+	}
+	w.set(func(w *needs) { w.program, w.unsure = WaitingNone, false }, "")
+}

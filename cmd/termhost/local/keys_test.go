@@ -1,0 +1,189 @@
+package local
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"termhost/sshd/wire"
+)
+
+// hostUntil takes what is typed until it has got some bytes, as a host that is killed then. It says
+// what it has taken, up to said.
+type hostUntil struct {
+	got        bytes.Buffer
+	most, said int
+	taken      *taken
+}
+
+func (h *hostUntil) Write(p []byte) (int, error) {
+	if h.got.Len()+len(p) > h.most {
+		return 0, errors.New("gone")
+	}
+	n, err := h.got.Write(p)
+	if h.said > 0 {
+		h.says(min(h.said, h.got.Len()), true)
+	}
+	return n, err
+}
+
+func (h *hostUntil) says(bytes int, shown bool) {
+	h.taken.mu.Lock()
+	defer h.taken.mu.Unlock()
+	h.taken.known, h.taken.last = true, wire.Taken{Bytes: uint64(bytes), Shown: shown}
+}
+
+func newHostUntil(most int) *hostUntil {
+	return &hostUntil{most: most, taken: &taken{ended: make(chan struct{})}}
+}
+
+// typist types at typedKeys whose host is h.
+type typist struct {
+	t *testing.T
+	*typedKeys
+	keyboard *io.PipeWriter
+}
+
+func newTypist(t *testing.T, h *hostUntil) *typist {
+	in, keyboard := io.Pipe()
+	k := newTypedKeys(in, true, h.taken)
+	go k.passTo(h)
+	t.Cleanup(func() { keyboard.Close() })
+	return &typist{t, k, keyboard}
+}
+
+func (k *typist) types(text string) {
+	k.t.Helper()
+	for _, key := range []byte(text) {
+		if _, err := k.keyboard.Write([]byte{key}); err != nil {
+			k.t.Fatalf("a key was left to the shell: %v", err)
+		}
+	}
+}
+
+// The rest of a line whose host has gone must not be read by the shell behind this program, however
+// long somebody goes on with it.
+func TestTheRestOfALineIsDroppedWhenTheHostHasGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const line, most = "rm -rf /srv/projects/old; touch here\r", 15
+		h := newHostUntil(most)
+		k := newTypist(t, h)
+		k.types(line[:20])
+		var told, settled time.Duration
+		began := time.Now()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if sig := k.settle(nil, func() { told = time.Since(began) + 1 }); sig != nil {
+				t.Errorf("it ends with %v", sig)
+			}
+			settled = time.Since(began)
+		}()
+		for _, key := range line[20:] {
+			time.Sleep(typingPause - time.Millisecond)
+			k.types(string(key))
+		}
+		<-done
+		typed := time.Duration(len(line)-20) * (typingPause - time.Millisecond)
+		if settled != typed+typingPause {
+			t.Errorf("the shell reads %v after the loss, and the line ends after %v", settled, typed)
+		}
+		if told != 1 {
+			t.Errorf("the user is told after %v", told)
+		}
+		if got := h.got.String(); got != line[:most] {
+			t.Errorf("the host has got %q", got)
+		}
+	})
+}
+
+// Whoever was not typing when the host went, and begins at once, is told before the shell reads.
+func TestAKeyJustAfterTheLossIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newTypist(t, newHostUntil(0))
+		time.Sleep(time.Hour)
+		told := 0
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			k.settle(nil, func() { told++ })
+		}()
+		time.Sleep(typingPause / 2)
+		synctest.Wait()
+		if told > 0 {
+			t.Error("it is said that keys are dropped, and there are none")
+		}
+		k.types("x\r")
+		synctest.Wait()
+		if told != 1 {
+			t.Errorf("the user is told %d times", told)
+		}
+		<-done
+	})
+}
+
+func TestASignalEndsTheWaitForTheEndOfTheTyping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newTypist(t, newHostUntil(0))
+		k.types("x")
+		signals := make(chan os.Signal, 1)
+		signals <- syscall.SIGTERM
+		if sig := k.settle(signals, func() {}); sig != syscall.SIGTERM {
+			t.Errorf("it ends with %v", sig)
+		}
+	})
+}
+
+func TestALostLineIsShownFromTheFirstKeyThatTheHostHasNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const line = "make deploy && rm -rf old\r"
+		for _, c := range []struct {
+			most, said int // see hostUntil
+			hidden     bool
+			typed      string
+			want       string
+		}{
+			{20, 20, false, line, `said: "f old\r"` + "\n"},
+			{20, 5, false, line, `said: "deploy && rm -rf old\r"` + "\n"}, // some waited in the socket
+			{99, 5, false, line, `said: "deploy && rm -rf old\r"` + "\n"}, // all that was left did
+			{99, 99, false, line, ""},
+			{20, 20, true, line, "termhost: what you typed last is dropped; type it again\n"},
+			{20, 0, false, line, "termhost: what you typed last is dropped; type it again\n"},
+			{20, 20, false, line[:20] + "\x1b[I\x1b[O", ""}, // the terminal's own
+			{20, 20, false, line[:20] + strings.Repeat("y", 5000), "(5000 bytes)\n"},
+		} {
+			h := newHostUntil(c.most)
+			h.said = c.said
+			if c.said > 0 {
+				h.says(0, true)
+			}
+			k := newTypist(t, h)
+			k.types(c.typed)
+			synctest.Wait()
+			if c.hidden {
+				h.says(c.said, false)
+			}
+			k.settle(nil, func() {})
+			close(h.taken.ended)
+			if got := k.notTyped(); !strings.HasSuffix(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("%+v: %q", c, got)
+			}
+		}
+	})
+}
+
+// What is no terminal is not read to its end for a host that has gone.
+func TestAFileIsNotReadOnForAHostThatHasGone(t *testing.T) {
+	in := bytes.NewReader(bytes.Repeat([]byte("x"), 100<<10))
+	h := newHostUntil(40 << 10)
+	newTypedKeys(in, false, h.taken).passTo(h)
+	if in.Len() == 0 {
+		t.Error("all of it was read")
+	}
+}
