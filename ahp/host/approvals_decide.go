@@ -87,7 +87,8 @@ func (ap *approvals) asksFor(c *Conn) (list []HeldInput) {
 	}
 	for _, k := range ap.permissions {
 		if reads.May(k.told) {
-			list = append(list, HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri, TerminalAsk: k.told})
+			list = append(list, HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri,
+				TerminalAsk: k.told})
 		}
 	}
 	if ap.mayDecide(c) == nil {
