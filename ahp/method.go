@@ -53,6 +53,10 @@ const (
 // sent the same key for, and whose answer may have been lost.
 const MethodACPCreated = extension + "created"
 
+// MethodACPPermission tells that the user of the agent's editor is asked to permit something about
+// a terminal of ACP's, and that it is decided.
+const MethodACPPermission = extension + "permission"
+
 // Keys in the _meta of [InitializeResult] that are no methods.
 const (
 	// MetaClientExecuted is also a key in the _meta of [ReconnectResult], and is about

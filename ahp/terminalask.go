@@ -12,6 +12,8 @@ const (
 	AskActs = "acts"
 	// AskStarts: it is the program of a new terminal.
 	AskStarts = "starts"
+	// AskElsewhere: it is what the agent wants to do, which its editor's user has to permit there.
+	AskElsewhere = "elsewhere"
 )
 
 // TerminalAsk is what an agent wants to type into a guarded terminal. The text may be what others
@@ -20,7 +22,7 @@ type TerminalAsk struct {
 	Ask   string    `json:"ask"` // what termhost/approve calls it: "@7"
 	By    string    `json:"by"`
 	Since time.Time `json:"since"`
-	Does  string    `json:"does"` // AskRuns, AskTypes, AskActs or AskStarts
+	Does  string    `json:"does"` // AskRuns, AskTypes, AskActs, AskStarts or AskElsewhere
 	Text  string    `json:"text"` // exactly what will be typed; "" if it is a secret
 	// Secret: the program reads a secret, so Text and Lines are left out.
 	Secret bool `json:"secret,omitempty"`

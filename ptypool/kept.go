@@ -25,9 +25,9 @@ type Starter interface {
 // Keep is what the keeper of a terminal must know to continue without this process. The zero value
 // is for a terminal without a log.
 type Keep struct {
-	ID     string     // by which it is found again; "": the marker
-	Note   []byte     // for the host that takes it; at most some KiB
-	Log    string     // the folder of its log, absolute; "": there is none there
+	ID     string // by which it is found again; "": the marker
+	Note   []byte // for the host that takes it; at most some KiB
+	Log    string // the folder of its log, absolute; "": there is none there
 	Memory keeper.Memory
 	Exit   string // of a log in memory: see keeper.Program
 	// LogEnd returns the position behind the last record of the log. It is called with the Term's

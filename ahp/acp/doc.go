@@ -10,6 +10,11 @@
 // all the same. The command waits; it may be killed or released. If it is refused, or nobody has
 // answered in ten minutes, it has exited with 126, and its output says why.
 //
+// While an agent's editor asks its user for a permission that is about a terminal, the proxy
+// between them sends termhost/permission {sessionId, terminalId, request, title, over}. Then the
+// terminal waits for an approval, and the question is among the asks, until the same is sent with
+// over. It is answered in the editor only.
+//
 // A terminal belongs to the connection that made it. No other connection knows its ACP id, and when
 // the connection ends the terminal is killed and released. But if the host ends, or is killed, the
 // terminal is restored by the next host and belongs to the next connection of the same principal

@@ -41,5 +41,5 @@ func (m *Methods) Terminals(c *host.Conn) *Terminals {
 func (m *Methods) Announcement() (key string, value json.RawMessage) {
 	return ahp.MetaACPTerminals, ahp.Encode(struct {
 		Methods []string `json:"methods"`
-	}{append(wire.TerminalMethods(), ahp.MethodACPCreated)})
+	}{append(wire.TerminalMethods(), ahp.MethodACPCreated, ahp.MethodACPPermission)})
 }

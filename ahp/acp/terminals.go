@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"sync"
 	"syscall"
@@ -25,6 +26,9 @@ const (
 	// maxTerminals bounds the terminals of one connection that are not released. Each keeps its
 	// output. An agent has a handful.
 	maxTerminals = 128
+	// maxRequest, in bytes, bounds the id of a request for a permission, which is kept while it is
+	// asked. Agents count, or take 36 characters.
+	maxRequest = 256
 )
 
 // Terminals answers ACP's terminal methods on one AHP connection, with that connection's rights. It
@@ -64,7 +68,8 @@ func newTerminal(g tag) *terminal {
 
 // Has reports whether a method is one of ACP's terminal methods, or termhost/created.
 func (s *Terminals) Has(method string) bool {
-	return wire.IsTerminalMethod(method) || method == ahp.MethodACPCreated
+	return wire.IsTerminalMethod(method) || method == ahp.MethodACPCreated ||
+		method == ahp.MethodACPPermission
 }
 
 // Handle answers one request.
@@ -77,6 +82,9 @@ func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
 		return creation(params, s.create)
 	case ahp.MethodACPCreated:
 		return creation(params, s.created)
+	}
+	if method == ahp.MethodACPPermission {
+		return s.permission(params)
 	}
 	var p wire.TerminalParams
 	if e := ahp.DecodeParams(params, &p); e != nil {
@@ -100,6 +108,31 @@ func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
 	}
 	if e != nil {
 		return rpc.Reply{Error: e}
+	}
+	return resultReply(json.RawMessage("{}"))
+}
+
+// permission is termhost/permission. A command that has ended needs none any more.
+func (s *Terminals) permission(params json.RawMessage) rpc.Reply {
+	var p wire.PermissionParams
+	if e := ahp.DecodeParams(params, &p); e != nil {
+		return rpc.Reply{Error: e}
+	}
+	if p.Request == "" || len(p.Request) > maxRequest {
+		return rpc.Reply{Error: ahp.FieldProblem("request", "must have 1 to 256 bytes")}
+	}
+	t, e := s.find(&p.TerminalParams)
+	switch {
+	case e != nil:
+		return rpc.Reply{Error: e}
+	case t.host == nil:
+	case p.Over:
+		s.conn.EndPermission(t.host, p.Request)
+	default:
+		err := s.conn.AskPermission(t.host, p.Request, p.Title)
+		if err != nil && !errors.Is(err, host.ErrExited) {
+			return rpc.Reply{Error: s.conn.ProtocolError(err)}
+		}
 	}
 	return resultReply(json.RawMessage("{}"))
 }
@@ -250,10 +283,12 @@ func (s *Terminals) end(t *terminal, release uint64) {
 		return
 	}
 	t.host.SetTag(text)
+	t.host.SetOver(true) // before its program ends
 	if err := s.host.Hangup(s.principal, t.host, killGrace); err != nil {
 		name := t.host.Name()
 		s.log.Info("an agent's terminal stays with its holder", "name", name, "reason", err)
 		t.host.SetTag("")
+		t.host.SetOver(false)
 		close(t.kept)
 	}
 }

@@ -49,6 +49,9 @@ type approvals struct {
 	answers    *question // what bound input answers; nil: it is for the trusted command
 	ahead      ahead     // what agents typed before the program reads
 	agentTyped bool      // an agent has typed since dropUnread or beginTrust
+
+	// permissions are asked for elsewhere; only listings of asks have them.
+	permissions []*permission
 }
 
 // agentID identifies an agent: a client of AHP, or a principal that types in another way.

@@ -23,8 +23,11 @@ type HeldInput struct {
 // DoesText returns its effect in a few words: "runs", "types, 2 hidden".
 func (h *HeldInput) DoesText() string {
 	text := h.Does
-	if h.Secret {
+	switch {
+	case h.Secret:
 		text = "answers"
+	case h.Does == ahp.AskElsewhere:
+		text = "asks in its editor"
 	}
 	if h.Hidden > 0 {
 		text += fmt.Sprintf(", %d hidden", h.Hidden)
@@ -80,6 +83,12 @@ func (ap *approvals) listFor(c *Conn) (list []HeldInput) {
 			k.recordListed(c)
 			list = append(list, is)
 			ids = append(ids, k.id)
+		}
+	}
+	for _, k := range ap.permissions {
+		if reads.May(k.told) {
+			list = append(list, HeldInput{Terminal: ap.t.Name(), URI: ap.t.uri,
+				TerminalAsk: k.told})
 		}
 	}
 	if ap.mayDecide(c) == nil {
@@ -256,6 +265,9 @@ func (ap *approvals) findHeld(c *Conn, ask string) (k *heldInput, is HeldInput, 
 	}
 	if shown := ap.shown[c.principal.ID]; ask == "" && len(shown) > 0 {
 		ask = shown[0]
+	}
+	if err := ap.elsewhere(ask); err != nil {
+		return nil, is, err
 	}
 	i := slices.IndexFunc(ap.held, func(k *heldInput) bool { return k.id == ask })
 	switch {

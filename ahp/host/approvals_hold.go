@@ -131,7 +131,7 @@ func (ap *approvals) dropHeldOf(was, next holder) {
 // Term's lock is held.
 func (ap *approvals) publishHeld() {
 	t := ap.t
-	t.waiting.set(func(w *needs) { w.approval = len(ap.held) > 0 }, "")
+	t.waiting.set(func(w *needs) { w.approval = len(ap.held)+len(ap.permissions) > 0 }, "")
 	var asks []ahp.TerminalAsk
 	for _, k := range ap.held {
 		asks = append(asks, ap.terminalAsk(k))

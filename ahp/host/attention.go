@@ -55,6 +55,7 @@ type attention struct {
 	others viewed             // of those who have never looked
 	by     map[string]*viewed // by [authz.Person]: a page is the person of its key
 	waits  time.Time          // since when the terminal has waited for what it waits for now
+	over   bool               // it wants nobody, see [Terminal.SetOver]
 
 	bells    uint64    // how often the program rang
 	rang     time.Time // when the last bell was told in the feed
@@ -126,7 +127,7 @@ func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
 			return w, false // others run it, and p has never looked at it
 		}
 	}
-	if s.looking > 0 || t.life.fleeting || t.EndedBy() != "" {
+	if s.looking > 0 || n.over || t.life.fleeting || t.EndedBy() != "" {
 		return w, false
 	}
 	w = Wanted{Terminal: t, Why: s.want, Since: s.since, At: s.since}
@@ -148,6 +149,15 @@ func (n *attention) wants(p authz.Principal) (w Wanted, ok bool) {
 		w.At = time.Time{}
 	}
 	return w, w.Why != ""
+}
+
+// SetOver sets whether the terminal's creator is done with it, as an agent is with a command that
+// it has released. Such a terminal wants nobody. It may be called concurrently.
+func (t *Terminal) SetOver(over bool) {
+	t.term.Lock()
+	defer t.term.Unlock()
+	t.attention.over = over
+	t.host.watchers.tell()
 }
 
 // also adds a reason, which comes before the one so far, and since when there is that reason.

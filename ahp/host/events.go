@@ -231,6 +231,7 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	t.life.exited = true
 	t.approvals.endTrust(errTrustEnded)
 	t.approvals.dropHeld(nil, ErrExited, anyHeld)
+	t.approvals.dropPermissions(func(*permission) bool { return true })
 	t.commands.typist.reacts()
 	t.waiting.endLookout()
 	t.waiting.endQuiet()

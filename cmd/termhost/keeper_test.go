@@ -41,6 +41,23 @@ type verbRunner func(args ...string) string
 // keptHost starts a host and returns it with its state folder. do runs a local verb.
 func keptHost(t testing.TB, more string) (start func() *bench.Host, state string, do verbRunner) {
 	t.Helper()
+	serve, state, do := keptHosts(t, more)
+	start = func() *bench.Host {
+		h, err := serve("termhost")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	return start, state, do
+}
+
+// keptHosts is keptHost for hosts of several versions. serve runs a program; where that does not
+// serve, the error has what the programs have logged.
+func keptHosts(t testing.TB, more string) (
+	serve func(program string) (*bench.Host, error), state string, do verbRunner,
+) {
+	t.Helper()
 	dir := hosttest.Dir(t)
 	file := filepath.Join(dir, "c.toml")
 	config := bench.Config(dir) + more
@@ -49,15 +66,16 @@ func keptHost(t testing.TB, more string) (start func() *bench.Host, state string
 	}
 	env := append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME=")
 	log := hosttest.LogFile(t)
-	start = func() *bench.Host {
-		h, err := bench.StartHost("termhost", file, env, log)
+	serve = func(program string) (*bench.Host, error) {
+		h, err := bench.StartHost(program, file, env, log)
 		if err != nil {
-			t.Fatal(err)
+			text, _ := os.ReadFile(log.Name()) // for people
+			return nil, fmt.Errorf("%w: %s", err, text)
 		}
 		t.Cleanup(h.Kill)
-		return h
+		return h, nil
 	}
-	return start, filepath.Join(dir, ".local/state/termhost"), localVerbs(t, env, file)
+	return serve, filepath.Join(dir, ".local/state/termhost"), localVerbs(t, env, file)
 }
 
 // localVerbs returns what runs commands with an environment and a configuration.

@@ -34,6 +34,14 @@ type CreatedParams struct {
 	Key       string `json:"key"`
 }
 
+// PermissionParams are the params of [ahp.MethodACPPermission]. Its result is {}.
+type PermissionParams struct {
+	TerminalParams
+	Request string `json:"request"` // names it on this connection
+	Title   string `json:"title"`   // what it is for, for people
+	Over    bool   `json:"over"`    // it has been decided
+}
+
 // TerminalMethods returns the names of all terminal methods.
 func TerminalMethods() []string {
 	return []string{MethodCreate, MethodOutput, MethodWait, MethodKill, MethodRelease}

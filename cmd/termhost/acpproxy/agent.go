@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,11 +16,14 @@ import (
 	"termhost/ptypool"
 )
 
-// agentProcess is the agent. It runs in a process group of its own, so that signals reach all
-// that a launcher has started. Its methods are for one goroutine.
+// agentProcess is the agent. It runs in a process group of its own, so that signals reach what a
+// launcher has started, and gets SIGTERM when this process is killed. Its methods are for one
+// goroutine.
 type agentProcess struct {
 	cmd     *exec.Cmd
 	in, out *os.File // our ends of its standard input and output
+	family  family
+	ended   chan struct{} // closed when it has ended
 }
 
 // prepareAgent finds the agent's program, which start then starts.
@@ -28,7 +32,7 @@ func prepareAgent(argv []string, stderr io.Writer) (*agentProcess, error) {
 	if cmd.Err != nil {
 		return nil, cmd.Err
 	}
-	a := &agentProcess{cmd: cmd}
+	a := &agentProcess{cmd: cmd, family: newFamily(), ended: make(chan struct{})}
 	var err error
 	a.in, a.out, err = sshcmd.Pipes(cmd)
 	a.adopt(cmd, stderr)
@@ -38,13 +42,40 @@ func prepareAgent(argv []string, stderr io.Writer) (*agentProcess, error) {
 // adopt makes cmd the command to run, with the streams that a has.
 func (a *agentProcess) adopt(cmd *exec.Cmd, stderr io.Writer) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.cmd.Stdin, a.cmd.Stdout, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Env = append(os.Environ(), a.family.mark)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	cmd.WaitDelay = agentDrain
 	a.cmd = cmd
 }
 
-// start starts the agent. A script that names no interpreter is run by a shell, as execvp does.
+// start starts the agent. Until reap is called no other process group gets the same number, so
+// signals are safe.
 func (a *agentProcess) start() error {
+	started := make(chan error)
+	go func() { // ends with the agent
+		// Pdeathsig is sent at the end of the thread that has started the agent (prctl(2)).
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := a.execute()
+		started <- err
+		if err != nil {
+			return
+		}
+		for err = unix.EINTR; err == unix.EINTR; {
+			err = unix.Waitid(unix.P_PID, a.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		}
+		close(a.ended)
+	}()
+	err := <-started
+	if err == nil {
+		a.family.group = a.cmd.Process.Pid
+	}
+	return err
+}
+
+// execute starts the agent's program. A script that names no interpreter is run by a shell, as
+// execvp does.
+func (a *agentProcess) execute() error {
 	defer a.cmd.Stdin.(*os.File).Close()
 	defer a.cmd.Stdout.(*os.File).Close()
 	path := a.cmd.Path
@@ -71,22 +102,6 @@ func (a *agentProcess) close() {
 	// The agent's ends are still open if it was never started.
 	a.cmd.Stdin.(*os.File).Close()
 	a.cmd.Stdout.(*os.File).Close()
-}
-
-// ended returns a channel that is closed when the agent has ended. Until reap is called no other
-// process group gets the same number, so signals are safe.
-func (a *agentProcess) ended() <-chan struct{} {
-	done := make(chan struct{})
-	go func() { // ends with the agent
-		defer close(done)
-		for {
-			err := unix.Waitid(unix.P_PID, a.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-			if err != unix.EINTR {
-				return
-			}
-		}
-	}()
-	return done
 }
 
 // signal sends sig to the agent and to what it has started. It fails only if they are all gone.

@@ -27,8 +27,7 @@ func (p *Proxy) initialize(m *message) []byte {
 	if !m.params.isObject(m.line) {
 		return m.line
 	}
-	var offered float64 // 0 if there is none
-	_ = json.Unmarshal(m.params.get("protocolVersion").of(m.line), &offered)
+	offered := m.params.get("protocolVersion")
 	caps := m.params.get("clientCapabilities")
 	terminal := caps.get("terminal")
 	own := string(terminal.of(m.line)) == "true"
@@ -36,7 +35,7 @@ func (p *Proxy) initialize(m *message) []byte {
 	p.initializing = string(m.id)
 	p.editorTerminals = own
 	p.mu.Unlock()
-	if offered > protocolVersion {
+	if offered.exists() && isLater(offered.of(m.line)) {
 		p.mode.Store(undecided)
 		return m.line
 	}
@@ -55,6 +54,13 @@ func (p *Proxy) initialize(m *message) []byte {
 		change = edit{terminal.span, []byte("true")}
 	}
 	return apply(m.line, []edit{change})
+}
+
+// isLater reports whether a protocol version is a later one than has client terminals. Versions are
+// numbers; what is none is a draft's, which nobody here understands.
+func isLater(version []byte) bool {
+	var n float64
+	return json.Unmarshal(version, &n) != nil || n > protocolVersion
 }
 
 // maxSessions bounds how many sessions' directories are remembered, and how many requests that
@@ -114,20 +120,20 @@ func (p *Proxy) agentAnswered(m *message) {
 // initialized takes note of the agent's answer to initialize.
 func (p *Proxy) initialized(m *message) {
 	var r struct {
-		ProtocolVersion int `json:"protocolVersion"`
+		ProtocolVersion json.RawMessage `json:"protocolVersion"`
 		AgentInfo       struct {
 			Name string `json:"name"`
 		} `json:"agentInfo"`
 	}
-	if json.Unmarshal(m.result.of(m.line), &r) != nil {
-		return
-	}
+	err := json.Unmarshal(m.result.of(m.line), &r)
 	const without = ": the agent's commands do not run in termhost"
 	switch {
-	case r.ProtocolVersion > protocolVersion:
+	case r.ProtocolVersion != nil && isLater(r.ProtocolVersion):
 		p.mode.Store(transparent)
-		const why = "editor and agent speak version %d of ACP, which has no client terminals"
+		const why = "editor and agent speak version %s of ACP, which has no client terminals"
 		p.cfg.Notice(fmt.Sprintf(why+without, r.ProtocolVersion))
+		return
+	case err != nil:
 		return
 	case p.mode.Load() == undecided && !p.canShow():
 		p.mode.Store(transparent)

@@ -93,6 +93,8 @@ type Proxy struct {
 	asked     map[string]*question               // the proxy's own requests to the editor, by id
 	lastID    int                                // the number of the latest of these
 
+	permissions map[string]chan struct{} // closed when decided; by the agent's id of the request
+
 	lost     error                   // why there is no connection to the host; nil: there is one
 	giveUp   *time.Timer             // calls hostGone; nil: the host has not been away
 	known    context.Context         // ends when the host has been away for too long
@@ -123,6 +125,8 @@ func New(cfg Config) *Proxy {
 		answering:  map[string]context.CancelCauseFunc{},
 		asked:      map[string]*question{},
 		calls:      map[callKey]*toolCall{},
+
+		permissions: map[string]chan struct{}{},
 	}
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	p.known, p.endKnown = context.WithCancelCause(p.ctx)
@@ -215,19 +219,20 @@ func (p *Proxy) toEditorLocked(messages ...[]byte) {
 // fromEditor returns what the agent gets for a message of the editor's; nil: nothing.
 func (p *Proxy) fromEditor(line []byte) []byte {
 	mode := p.mode.Load()
-	if mode == transparent {
+	if mode == transparent && !bytes.Contains(line, []byte(methodInitialize)) {
 		return line
 	}
 	m, ok := parse(line)
 	switch {
 	case !ok:
 	case m.isRequest() && m.method == methodInitialize:
-		return p.initialize(&m)
-	case mode == undecided:
+		return p.initialize(&m) // also one that follows, with an earlier version
+	case mode == transparent, mode == undecided && m.isResponse():
 	case m.isResponse():
 		if p.takeAnswer(&m) {
 			return nil
 		}
+		p.permissionDecided(&m)
 	case m.isRequest() && bytes.HasPrefix([]byte(m.method), []byte("session/")):
 		p.sessionAsked(&m)
 	}

@@ -1,6 +1,7 @@
 package acpproxy
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -127,6 +128,52 @@ func TestALaterVersionIsNotTouched(t *testing.T) {
 	st.editor.sends(first)
 	st.agent.gets(first)
 	st.saidOnce("version 2")
+}
+
+// TestADraftsVersionIsNotTouched is about versions that are no numbers, as drafts may have them.
+func TestADraftsVersionIsNotTouched(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	first := strings.Replace(fmt.Sprintf(newest, ""), ":2", `:"2-draft"`, 1)
+	st.editor.sends(first)
+	st.agent.gets(first)
+	for _, m := range []string{
+		`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2-draft","agentInfo":[]}}` + "\n",
+		requestLine("1", wire.MethodCreate, command("true")),
+		embed("tool_call", "c", "t"),
+	} {
+		st.agent.sends(m)
+		st.editor.gets(m)
+		st.editor.sends(m)
+		st.agent.gets(m)
+	}
+	st.saidOnce(`version "2-draft"`)
+	// The editor does not know that version either, and begins anew with an earlier one.
+	st.handshake(false)
+	st.creates(command("true"))
+}
+
+// TestADirectoryIsKnownThoughTheVersionIsNot: an editor need not wait for the answer to initialize
+// before it begins a session.
+func TestADirectoryIsKnownThoughTheVersionIsNot(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	first := fmt.Sprintf(newest, `,"clientCapabilities":{"terminal":true}`) +
+		requestLine("1", "session/new", params{"cwd": "/usr", "mcpServers": []any{}})
+	go st.editor.pours(first)
+	st.agent.gets(first[:strings.IndexByte(first, '\n')+1])
+	st.agent.line()
+	answers := `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}` + "\n" +
+		responseLine(json.RawMessage("1"), `{"sessionId":"s"}`)
+	go st.agent.pours(answers)
+	st.editor.line()
+	st.editor.line()
+	c := st.creates(command("pwd"))
+	st.agent.asks(8, wire.MethodWait, of(c.TerminalID))
+	r := st.agent.asks(9, wire.MethodOutput, of(c.TerminalID))
+	if !strings.Contains(string(r.Result), `/usr\r\n`) {
+		t.Errorf("it prints %s", r.Result)
+	}
 }
 
 func TestWhatAnEditorOffersIsNotChangedUntilTheAgentAnswers(t *testing.T) {

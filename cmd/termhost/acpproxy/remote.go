@@ -47,6 +47,7 @@ type remote struct {
 	live      liveView
 	wantsLive bool          // it gets a live view, if the editor makes one
 	decided   chan struct{} // closed when it is known which view it has; nil: it has not been shown
+	shownIn   callKey       // the tool call that has shown it last
 }
 
 // params names t in a request to the host.

@@ -98,18 +98,17 @@ func Run(a Agent) (status int, err error) {
 }
 
 // attend carries messages until the agent has ended, and returns its exit status. It brings the end
-// about when the editor has gone or a signal comes. Processes that the agent leaves behind are hung
-// up.
+// about when the editor has gone or a signal comes. What the agent leaves behind ends with it.
 func attend(
 	agent *agentProcess, proxy *Proxy, host *client.Client, signals <-chan os.Signal,
 ) int {
-	ended, carried := agent.ended(), make(chan error, 1)
+	carried := make(chan error, 1)
 	go func() { carried <- proxy.Run(host) }()
 	gone, next := proxy.EditorGone(), syscall.SIGTERM
 	var due <-chan time.Time
 	for running := true; running; {
 		select {
-		case <-ended:
+		case <-agent.ended:
 			running = false
 		case <-gone:
 			gone, due = nil, time.After(agentLeave)
@@ -121,8 +120,7 @@ func attend(
 			next, due = syscall.SIGKILL, time.After(agentLeave)
 		}
 	}
-	agent.signal(syscall.SIGHUP)
-	agent.signal(syscall.SIGCONT) // what is stopped cannot be hung up
+	agent.family.end()
 	status := agent.reap()
 	select {
 	case <-carried:

@@ -50,6 +50,9 @@ func (p *Proxy) update(m *message) {
 		p.toEditor(m.line)
 		return
 	}
+	if m.method == methodPermission && m.isRequest() {
+		p.permissionAsked(m, call, key)
+	}
 	content := call.get("content")
 	places, ok := items(content.of(m.line))
 	if !ok {
@@ -63,7 +66,12 @@ func (p *Proxy) update(m *message) {
 	delete(p.calls, key) // this message replaces its content
 	var first []*remote
 	for i := range tc.elements {
-		if t := tc.elements[i].terminal; t != nil && p.beginView(t) {
+		t := tc.elements[i].terminal
+		if t == nil {
+			continue
+		}
+		t.shownIn = key
+		if p.beginView(t) {
 			first = append(first, t)
 		}
 	}
