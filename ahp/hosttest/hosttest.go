@@ -7,7 +7,9 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,7 +42,16 @@ func Main(m *testing.M, programs ...Program) {
 		}
 	}
 	slowtest.Overlap()
+	handleSignals()
 	testhome.Main(m)
+}
+
+// handleSignals has the runtime start what handles signals. Otherwise the first host that is made
+// starts it if a signal is ignored, as below nohup, and in a synctest bubble that is fatal.
+func handleSignals() {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGWINCH)
+	signal.Stop(c)
 }
 
 // Principal returns the principal of a person's key.

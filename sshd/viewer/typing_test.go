@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"termhost/ahp/history"
 	"termhost/ahp/host"
@@ -70,29 +72,31 @@ func TestAnAnswerIsNotTypedWhileTheNextQuestionIsOnItsWay(t *testing.T) {
 
 // Two people answer at once, or one presses a key twice: at the program it would be typed.
 func TestAnAnswerThatComesTooLateIsNotTyped(t *testing.T) {
-	// There is no program to type at, so what is not dropped fails.
-	l := &inputLoop{w: &viewer{ctx: t.Context(), front: newFront(true)}}
-	k := &l.w.typing
-	k.answered()
-	for _, keys := range []string{"l", "yes", "\x1by", "\x1b[A", "\xc3"} {
-		if l.late([]byte(keys)) {
-			t.Errorf("%q is dropped, and is no answer", keys)
+	synctest.Test(t, func(t *testing.T) { // in which a slow machine is not late itself
+		// There is no program to type at, so what is not dropped fails.
+		l := &inputLoop{w: &viewer{ctx: t.Context(), front: newFront(true)}}
+		k := &l.w.typing
+		k.answered()
+		for _, keys := range []string{"l", "yes", "\x1by", "\x1b[A", "\xc3"} {
+			if l.late([]byte(keys)) {
+				t.Errorf("%q is dropped, and is no answer", keys)
+			}
 		}
-	}
-	for _, key := range []string{"y", "n", "e", "a", " ", "\r", "\x1b", "\x1b[110u", "yy", "y \r"} {
-		l.Typed([]byte(key))
-	}
-	k.answeredAt.Add(-int64(lateAnswer))
-	k.typed([]byte("x"))
-	if l.late([]byte("y")) {
-		t.Error("keys are dropped for ever")
-	}
-	d := newAsked(t, "make\r")
-	d.types(9, 0)
-	d.typing.answeredAt.Store(d.clock.UnixNano())
-	if got := d.shows(); !strings.Contains(got, waiting) || d.press('y') != "nothing" {
-		t.Errorf("after an answer, what was typed before it counts:\n%s", got)
-	}
+		for _, key := range []string{"y", "n", "e", "a", " ", "\r", "\x1b", "\x1b[110u", "yy", "y \r"} {
+			l.Typed([]byte(key))
+		}
+		time.Sleep(lateAnswer)
+		k.typed([]byte("x"))
+		if l.late([]byte("y")) {
+			t.Error("keys are dropped for ever")
+		}
+		d := newAsked(t, "make\r")
+		d.types(9, 0)
+		d.typing.answeredAt.Store(d.clock.UnixNano())
+		if got := d.shows(); !strings.Contains(got, waiting) || d.press('y') != "nothing" {
+			t.Errorf("after an answer, what was typed before it counts:\n%s", got)
+		}
+	})
 }
 
 func TestALineIsHalfTypedUntilItsEnd(t *testing.T) {
