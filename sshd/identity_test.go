@@ -213,7 +213,7 @@ func TestAReadOnlyKeyListsAndLooks(t *testing.T) {
 func TestAnExpiringCertificateEndsItsConnection(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	end := now.Add(3 * time.Second).UTC().Format("20060102150405Z")
+	end := now.Add(8 * time.Second).UTC().Format("20060102150405Z")
 	r := newRig(t, rigOptions{people: map[string]string{"brief": `expiry-time="` + end + `"`}})
 	c := r.dial("brief")
 	ended := make(chan error, 1)

@@ -95,7 +95,7 @@ func TestUnreadInputKeepsToItsBudget(t *testing.T) {
 // Whoever sends fast to a program that is slow, but reads, loses nothing.
 func TestASlowReaderGetsAll(t *testing.T) {
 	t.Parallel()
-	r := newRigBeforeServe(t, rigOptions{}, func(r *rig) { r.server.patience = time.Second })
+	r := newRigBeforeServe(t, rigOptions{}, func(r *rig) { r.server.patience = 20 * time.Second }) // all eight have begun by then
 	const parts, much = 8, 4 << 20
 	c := r.dial("alice")
 	var sending sync.WaitGroup

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termhost/ahp/hosttest"
 )
 
 func TestOpenSSHIsOfferedTheCheaperCipher(t *testing.T) {
@@ -79,11 +81,14 @@ func TestGarbageInsteadOfAHandshake(t *testing.T) {
 		}
 		nc.Close()
 	}
-	if c, err := r.tryDial("alice"); err != nil {
-		t.Error(err)
-	} else {
-		c.Close()
-	}
+	// A machine that is too slow for the short handshake gets another try.
+	hosttest.Eventually(t, "somebody real gets in", func() bool {
+		c, err := r.tryDial("alice")
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
 	if strings.Contains(r.log.String(), "panic") {
 		t.Error("something panicked")
 	}

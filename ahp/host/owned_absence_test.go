@@ -137,7 +137,7 @@ func TestAnExpiryEndsTheWait(t *testing.T) {
 	t.Parallel()
 	h := newClientHost(t)
 	p := carol
-	p.Expires = time.Now().Add(200 * time.Millisecond)
+	p.Expires = time.Now().Add(2 * time.Second)
 	owner := connect(t, h, p, "owner")
 	_, term := owner.share("laptop", "1h")
 	owner.c.Close()

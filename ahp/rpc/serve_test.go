@@ -294,7 +294,7 @@ func TestTinyOutputsOfAnOwnerAreNotHeldUp(t *testing.T) {
 // A connection that says nothing, or everything but who it is, does not stay.
 func TestAPeerMustInitialize(t *testing.T) {
 	h := hosttest.New(t)
-	o := rpc.Options{InitializeWait: 100 * time.Millisecond, RequestsPerSecond: -1}
+	o := rpc.Options{InitializeWait: 2 * time.Second, RequestsPerSecond: -1}
 	silent, pings := serve(t, h, principals()["alice"], o), serve(t, h, principals()["alice"], o)
 	pings.sendf(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	pings.next(t)

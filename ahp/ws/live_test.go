@@ -32,7 +32,7 @@ func TestATokenThatExpiresEndsItsConnections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	secret, _, err := w.authority.MintToken(w.grant,
-		authz.TokenRequest{Name: "short", Role: authz.Operator, TTL: 4 * time.Second})
+		authz.TokenRequest{Name: "short", Role: authz.Operator, TTL: 10 * time.Second})
 	check(t, err)
 	s := w.dial(secret)
 	s.initialize("agent")
@@ -75,7 +75,7 @@ func TestShutdownSaysGoodbye(t *testing.T) {
 
 func TestAStalledPeerIsClosedAndSlowsNobody(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *Config) { c.stall = 2 * time.Second })
+	w := newWorld(t, func(c *Config) { c.stall = 5 * time.Second })
 	token := w.token(authz.Operator, "agent")
 	s := w.dial(token)
 	s.initialize("healthy")

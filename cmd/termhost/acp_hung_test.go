@@ -63,7 +63,7 @@ func TestAHostThatHangsDoesNotHangTheAgent(t *testing.T) {
 	if way.keepalive != acpproxy.Keepalive || way.away != acpproxy.Away {
 		t.Fatalf("it is asked for a sign of life every %s, for %s", way.keepalive, way.away)
 	}
-	way.keepalive, way.away = 250*time.Millisecond, time.Millisecond
+	way.keepalive, way.away = time.Second, time.Millisecond
 	editorIn, fromEditor := io.Pipe()
 	toEditor, editorOut := io.Pipe()
 	var notes strings.Builder

@@ -247,7 +247,7 @@ func TestACommandThatStartsTooLateIsEnded(t *testing.T) {
 			t.Parallel()
 			st := newStage(t, func(p *Proxy) {
 				if name == "no answer" {
-					p.answerWait = 100 * time.Millisecond
+					p.answerWait = 2 * time.Second // also for the end
 				}
 			})
 			st.handshake(false)

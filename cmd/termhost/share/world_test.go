@@ -248,7 +248,7 @@ func commands(m *client.Mirror) string {
 }
 
 func TestAConnectionThatHangsIsMadeAgain(t *testing.T) {
-	w := newWorld(t, 100*time.Millisecond)
+	w := newWorld(t, time.Second/2)
 	m := w.watch()
 	old := <-w.ssh
 	if err := syscall.Kill(old, syscall.SIGSTOP); err != nil {
