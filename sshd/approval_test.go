@@ -58,8 +58,7 @@ func TestPeopleApproveWhatAnAgentTypes(t *testing.T) {
 	if strings.Contains(e.out.all(), "wants to type") {
 		t.Error("an observer is asked")
 	}
-	b.typeIn("xn") // may be letters of a word: they go nowhere
-	b.sees(waiting)
+	b.typesTooSoon("xn") // may be letters of a word: they go nowhere
 	b.sees("y types it")
 	b.typeIn("n")
 	if err := <-answer; err == nil || err.Error() != "refused by alice" {

@@ -110,7 +110,12 @@ func (tr *transcript) Write(p []byte) (int, error) {
 
 // await consumes up to and including text.
 func (tr *transcript) await(text string) (rest string, ok bool) {
-	deadline := time.After(patience)
+	return tr.awaitFor(text, patience)
+}
+
+// awaitFor is await for some time only.
+func (tr *transcript) awaitFor(text string, most time.Duration) (rest string, ok bool) {
+	deadline := time.After(most)
 	for {
 		tr.mu.Lock()
 		changed := tr.changed

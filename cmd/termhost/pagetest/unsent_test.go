@@ -156,11 +156,13 @@ func TestWhatIsTypedBehindTheWishForTheKeyboardArrives(t *testing.T) {
 	other.takes("work")
 	e.until(`document.querySelector('.pane:not(.held)')`)
 	e.run(chromedp.Evaluate[chromedp.Void](`(() => { const send = WebSocket.prototype.send; window.late = [];
-		WebSocket.prototype.send = function (m) { late.push(() => send.call(this, m)) };
-		window.release = () => { WebSocket.prototype.send = send; for (const f of late) f() } })()`))
+		WebSocket.prototype.send = function (m) { late.push({ text: m, go: () => send.call(this, m) }) };
+		window.release = () => { WebSocket.prototype.send = send; for (const m of late) m.go() } })()`))
 	e.run(chromedp.Focus(chromedp.CSS(`[data-terminal=work] textarea`)))
 	e.prefix()
-	e.keys("cls -la")
+	e.keys("c")
+	e.until(`late.some((m) => m.text.includes('terminal/claimed'))`)
+	e.keys("ls -la")
 	e.run(chromedp.Evaluate[chromedp.Void](`release()`))
 	e.until(held("work"))
 	e.has("ls -la")
