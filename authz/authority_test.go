@@ -132,7 +132,7 @@ func (h *house) ended(ends <-chan error) error {
 	select {
 	case err := <-ends:
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(90 * time.Second):
 		h.t.Fatal("still alive")
 		return nil
 	}

@@ -270,7 +270,7 @@ func TestTheFilesAreWatched(t *testing.T) {
 	}
 	select {
 	case <-changed:
-	case <-time.After(20 * time.Second):
+	case <-time.After(90 * time.Second):
 		t.Fatal("no change was noticed")
 	}
 	if err := try(r, "a", alice); err != nil {

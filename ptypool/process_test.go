@@ -37,7 +37,7 @@ func TestAProcessIsLimitedFoundAndEnded(t *testing.T) {
 		t.Errorf("it ended with %+v, %v", st, err)
 	}
 	var second *Process
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for second == nil && time.Now().Before(deadline) { // the slot comes back just after the end
 		second, _ = p.StartProcess(s)
 	}
@@ -45,7 +45,7 @@ func TestAProcessIsLimitedFoundAndEnded(t *testing.T) {
 		t.Fatal("its slot was not given back")
 	}
 	defer second.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := p.Shutdown(ctx); err != nil {
 		t.Fatal(err)

@@ -175,10 +175,10 @@ func (g *guarded) asksForIt(command, answer string) (seq int64) {
 func TestAnAnswerIsRefusedWhenItsQuestionIsOver(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]string{
-		"at the prompt":      `read -t 1 -s -p "Password: " x`,
-		"without a sign":     `sh -c 'stty -echo; printf "Password: "; sleep 0.3; stty echo; sleep 1000'`,
-		"for another":        `sh -c 'stty -echo; printf "Password: "; sleep 0.3; printf "\nOther: "; sleep 1000'`,
-		"behind the command": `bash -c 'read -t 1 -s -p "Password: " x'`,
+		"at the prompt":      `read -t 4 -s -p "Password: " x`,
+		"without a sign":     `sh -c 'stty -echo; printf "Password: "; sleep 4; stty echo; sleep 1000'`,
+		"for another":        `sh -c 'stty -echo; printf "Password: "; sleep 4; printf "\nOther: "; sleep 1000'`,
+		"behind the command": `bash -c 'read -t 4 -s -p "Password: " x'`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

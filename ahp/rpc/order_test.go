@@ -28,7 +28,7 @@ func TestNothingOvertakesTheSnapshotThatLacksIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 		defer cancel()
 		if err := h.Shutdown(ctx); err != nil {
 			t.Error(err)

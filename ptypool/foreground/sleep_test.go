@@ -54,7 +54,7 @@ func TestHowAProgramWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, c.argv[0], c.argv[1:]...)
-			deadline := time.Now().Add(20 * time.Second)
+			deadline := time.Now().Add(90 * time.Second)
 			for p.waitsFor() != c.want {
 				if time.Now().After(deadline) {
 					t.Fatalf("it waits in way %d, not %d", p.waitsFor(), c.want)

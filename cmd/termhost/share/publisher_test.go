@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"termhost/ahp/client"
+	"termhost/ahp/hosttest"
 )
 
 // TestAConnectionThatChangesWhileSharingBeginsHoldsNothingUp lets the first connection be lost, and
@@ -24,7 +25,7 @@ func TestAConnectionThatChangesWhileSharingBeginsHoldsNothingUp(t *testing.T) {
 		go func() { both.Wait(); close(done) }()
 		select {
 		case <-done:
-		case <-time.After(10 * time.Second):
+		case <-time.After(hosttest.Patience):
 			t.Fatal("it is held up")
 		}
 		if s := p.state; s == nil || s.Conn != 2 || p.conn != 0 {
