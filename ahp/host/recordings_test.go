@@ -209,7 +209,7 @@ func TestARecordingIsWhatItWasUpToACut(t *testing.T) {
 	}
 	state := t.TempDir()
 	hosttest.Check(t, os.Mkdir(filepath.Join(state, "recordings"), 0o700))
-	cut := func(n int) string { return fmt.Sprintf("%s-%d", name, n) }
+	cut := func(n int) string { return fmt.Sprintf("%s-%06d", name, n) } // none begins another one
 	for n := range len(text) + 1 {
 		writeFile(t, filepath.Join(state, "recordings", cut(n)+".live"), string(text[:n]))
 	}

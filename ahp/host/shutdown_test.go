@@ -104,7 +104,7 @@ func TestAShutdownDoesNotWaitForADeadReaderBeyondItsDeadline(t *testing.T) {
 	v := attach(t, h, carol, "x", host.AttachOptions{}) // never pulls
 	hosttest.Check(t, h.Hangup(carol, term, 0))         // it may take longer than the deadline
 	wait(t, "its end", term.Done())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // for what is not the reader's
 	defer cancel()
 	if err := h.Shutdown(ctx); err != nil {
 		t.Error(err)
