@@ -25,7 +25,7 @@ func ownNetwork(t testing.TB) (inside bool) {
 		hosttest.Check(t, setUpNetwork())
 		return true
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 4*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 8*patience)
 	defer cancel()
 	args := []string{"-test.run=^" + t.Name() + "$", "-test.v"}
 	if _, ok := t.(*testing.B); ok {

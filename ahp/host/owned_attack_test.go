@@ -309,7 +309,7 @@ func TestAKeyThatIsRemovedEndsItsTerminalsAtOnce(t *testing.T) {
 				select {
 				case end := <-gone:
 					end(authz.ErrChanged)
-				case <-time.After(hosttest.Patience):
+				case <-time.After(hosttest.AtOnce):
 					t.Fatal("nobody follows the key of an owner that is away")
 				}
 			}

@@ -25,6 +25,10 @@ import (
 // only what never comes fails.
 const Patience = 90 * time.Second
 
+// AtOnce is how long a test waits for what this process does by itself, without a program or a
+// browser that a busy machine is long in starting.
+const AtOnce = 30 * time.Second
+
 // Program is another program that the test binary can be: it is run in place of the tests where the
 // environment variable is set.
 type Program struct {
