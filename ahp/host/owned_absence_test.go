@@ -234,10 +234,9 @@ func delayed(t *testing.T, c *host.Conn) bool {
 
 func TestAnOwnerThatFloodsIsReadLaterAndTold(t *testing.T) {
 	t.Parallel()
-	clock := time.Now()
+	clock := newClock()
 	const rate = 1 << 20
-	h := hosttest.New(t,
-		func(c *host.Config) { c.ClientOutputRate = rate; c.Now = func() time.Time { return clock } })
+	h := hosttest.New(t, withClock(clock), func(c *host.Config) { c.ClientOutputRate = rate })
 	owner := connect(t, h, carol, "owner")
 	uri, _ := owner.share("laptop", "")
 	told := 0
@@ -258,14 +257,14 @@ func TestAnOwnerThatFloodsIsReadLaterAndTold(t *testing.T) {
 	for range 3 {
 		print(rate / 2)
 	}
-	clock = clock.Add(3*time.Second/2 - time.Millisecond)
+	clock.advance(3*time.Second/2 - time.Millisecond)
 	if !delayed(t, owner.c) {
 		t.Error("1.5 s beyond the burst it is delayed by less")
 	}
 	if told != 1 {
 		t.Errorf("the owner was told %d times", told)
 	}
-	clock = clock.Add(2 * time.Millisecond)
+	clock.advance(2 * time.Millisecond)
 	if delayed(t, owner.c) {
 		t.Error("after its debt is paid it is delayed")
 	}
@@ -277,7 +276,7 @@ func TestAnOwnerThatFloodsIsReadLaterAndTold(t *testing.T) {
 		time time.Duration
 		told int // in all, after a burst and more
 	}{{time.Second, 1}, {time.Minute, 2}} { // only after the longer one a burst passes again
-		clock = clock.Add(rest.time)
+		clock.advance(rest.time)
 		for range outputBurst + 1 {
 			print(rate)
 		}
@@ -289,7 +288,7 @@ func TestAnOwnerThatFloodsIsReadLaterAndTold(t *testing.T) {
 
 func TestNothingThatIsShownPassesByTheRate(t *testing.T) {
 	t.Parallel()
-	clock := time.Now()
+	clock := newClock()
 	const rate, size = 64 << 10, 32 << 10
 	text := strings.Repeat("x", size)
 	for name, action := range map[string]func(n int) ahp.Action{
@@ -301,8 +300,7 @@ func TestNothingThatIsShownPassesByTheRate(t *testing.T) {
 		"ids of ended": func(int) ahp.Action { return ahp.TerminalCommandFinished{CommandID: text} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := hosttest.New(t,
-				func(c *host.Config) { c.ClientOutputRate = rate; c.Now = func() time.Time { return clock } })
+			h := hosttest.New(t, withClock(clock), func(c *host.Config) { c.ClientOutputRate = rate })
 			owner := connect(t, h, carol, "owner")
 			uri, _ := owner.share("laptop", "")
 			const burst = outputBurst * rate / size
@@ -310,7 +308,7 @@ func TestNothingThatIsShownPassesByTheRate(t *testing.T) {
 				owner.seq++
 				owner.c.Dispatch(uri, owner.seq, action(n))
 			}
-			clock = clock.Add(time.Second - time.Millisecond)
+			clock.advance(time.Second - time.Millisecond)
 			if !delayed(t, owner.c) {
 				t.Error("a second beyond the burst it is delayed by less")
 			}

@@ -155,6 +155,10 @@ func TestMalformedFramesCloseTheirConnectionOnly(t *testing.T) {
 	healthy := w.dial(token)
 	healthy.initialize("healthy")
 	before := w.state()
+	unharmed := func() { // it must also read now and then, or it is closed as one whose network is gone
+		healthy.send(`{"jsonrpc":"2.0","id":7,"method":"ping"}`)
+		healthy.until(`"id":7,"result":null`)
+	}
 	const fin, text = 0x80, websocket.TextMessage
 	half := frame(text, true, 40<<10, bytes.Repeat([]byte(" "), 40<<10))
 	rest := append([]byte{0}, half[1:]...) // as a continuation
@@ -188,10 +192,12 @@ func TestMalformedFramesCloseTheirConnectionOnly(t *testing.T) {
 				t.Fatalf("%s, the %dth: closed with %d, want %d", c.name, i, code, c.code)
 			}
 			conn.Close()
+			if i%50 == 0 {
+				unharmed()
+			}
 		}
 	}
-	healthy.send(`{"jsonrpc":"2.0","id":7,"method":"ping"}`)
-	healthy.until(`"id":7,"result":null`)
+	unharmed()
 	if after := w.state(); after != before {
 		t.Errorf("it was %s and is %s", before, after)
 	}

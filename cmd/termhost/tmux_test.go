@@ -43,7 +43,7 @@ var programs = map[string]program{
 	"prompt":    {"bash", cleanEnv + `PS1='\[\e[1;32m\]user\[\e[0m\]:\[\e[34m\]dir\[\e[0m\]> ' bash --norc --noprofile -i`, `dir.*>`},
 	"dialog":    {"dialog", cleanEnv + `dialog --title Title --menu 'Choose one' 15 50 5 a First b Second c Third`, `Second`},
 	"margins":   {"bash", cleanEnv + `bash --norc -c 'stty -echo; cat DIR/colors; printf "\033[5;20r\033[?6h\033[3;7H\033[?1002;1006hx\033[4h\033[35m"; read x'`, `indexed`},
-	"mc":        {"mc", `mkdir -p DIR/mc/config/mc; cp DIR/mc.ini DIR/mc/config/mc/ini; cd DIR/listed; exec env -i HOME=DIR/mc XDG_CONFIG_HOME=DIR/mc/config PATH="$PATH" TERM=xterm-256color LANG=C.UTF-8 mc -u DIR/listed DIR/listed`, `Quit`},
+	"mc":        {"mc", `own=$(mktemp -d DIR/mc.XXXXXX); mkdir $own/mc; cp DIR/mc.ini $own/mc/ini; cd DIR/listed; exec env -i HOME=$own XDG_CONFIG_HOME=$own PATH="$PATH" TERM=xterm-256color LANG=C.UTF-8 mc -u DIR/listed DIR/listed`, `Quit`},
 }
 
 // mcConfig turns off what changes by itself on the screen of mc.
