@@ -124,7 +124,7 @@ func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 	t.Parallel()
 	kills := 20
 	if slowtest.On() {
-		kills = 200
+		kills = 100
 	}
 	link, logDir := newLink(t), t.TempDir()
 	next := int64(1) // the number of the line that has not been seen whole
