@@ -56,7 +56,7 @@ const signalBacklog = 8
 func (c *conn) sessionChannel(_ *ssh.Server, sc *gossh.ServerConn, nch gossh.NewChannel,
 	_ ssh.Context) {
 	defer c.recovered("serving an SSH session")
-	c.keepalive(sc)
+	c.established(sc)
 	if refusal := c.enter(&c.sessions, c.cfg.MaxSessions, true); refusal != "" {
 		_ = nch.Reject(gossh.ResourceShortage, refusal)
 		return
@@ -98,6 +98,7 @@ func (s *sshSession) finish(status int) {
 	if s.finishing.Swap(true) {
 		return
 	}
+	s.awaitProofs()
 	payload := struct{ Status uint32 }{uint32(status)}
 	_, _ = s.ch.SendRequest("exit-status", false, gossh.Marshal(&payload))
 	s.EndOutput()

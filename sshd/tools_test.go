@@ -64,7 +64,7 @@ func TestExpectDrivesACommand(t *testing.T) {
 	r := asSSHD(t, nil)
 	r.write("script", fmt.Sprintf(`set timeout 60
 proc no {} { puts "never came: $::expect_out(buffer)"; exit 9 }
-spawn ssh -tt {*}{%s} {printf 'Password: '; stty -echo; read p; stty echo; echo; echo "got $p"; exec sh}
+spawn ssh -tt {*}{%s} {stty -echo; printf 'Password: '; read p; stty echo; echo; echo "got $p"; exec sh}
 expect "Password: " {} timeout no
 send "hunter2\r"
 expect -re "^\r\ngot hunter2\r\n" {} timeout no
