@@ -30,8 +30,8 @@ var errDropped = errors.New("too many logins at once; try again")
 const exchangeShare = 2
 
 const (
-	// startupsPerSource bounds the connections of one source that have not authenticated: more
-	// than any person opens at once.
+	// startupsPerSource bounds the connections of one source that have not authenticated and stand
+	// still: more than any person has.
 	startupsPerSource = 10
 	// startupGrace is how long a peer may do nothing before it stands still.
 	startupGrace = time.Second

@@ -15,6 +15,6 @@
 // # Running a program without a terminal
 //
 // A peer without a terminal gets the program's pipes instead of a viewer, joined with its own
-// streams: see stream. Where what is no verb runs as under sshd, a peer with a terminal gets that of
-// its command byte by byte instead: see exact.
+// streams: see stream. Where what is no verb runs as under sshd, a peer with a terminal gets that
+// of its command byte by byte instead: see exact.
 package verbs
