@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/crypto/ssh"
 
@@ -29,7 +30,7 @@ type HostKeyOptions struct {
 	// StateDir is where the host key is made if Files is empty.
 	StateDir string
 	// Files are private keys in a format that ssh-keygen writes: ed25519, ecdsa, or rsa of at
-	// least MinRSABits, without a passphrase, and one of each type.
+	// least MinRSABits, without a passphrase.
 	Files []string
 	// CertificateFiles are host certificates, each for one of the keys.
 	CertificateFiles []string
@@ -52,17 +53,16 @@ func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
 		files = []string{path}
 	}
 	var signers []ssh.Signer
-	types := map[string]bool{}
 	for _, path := range files {
 		signer, err := loadPrivateKey(path, "the host key", advice)
 		if err != nil {
 			return nil, err
 		}
-		if kind := signer.PublicKey().Type(); types[kind] {
-			return nil, fmt.Errorf(
-				"keys: %s is a second host key of type %s; a host has one of each", path, kind)
+		if slices.ContainsFunc(signers, func(s ssh.Signer) bool {
+			return bytes.Equal(s.PublicKey().Marshal(), signer.PublicKey().Marshal())
+		}) {
+			return nil, fmt.Errorf("keys: the host key %s is named twice", path)
 		}
-		types[signer.PublicKey().Type()] = true
 		signers = append(signers, signer)
 	}
 	for _, path := range o.CertificateFiles {

@@ -94,8 +94,11 @@ func TestUnsafeOrUnusableHostKeysAreRefused(t *testing.T) {
 		}
 	}
 	two := []string{filepath.Join(dir, "good"), filepath.Join(dir, "good2")}
-	if _, err := HostKeys(HostKeyOptions{Files: two}); !says(err, "second host key") {
-		t.Errorf("two keys of one type: %v", err)
+	if signers, err := HostKeys(HostKeyOptions{Files: two}); len(signers) != 2 || err != nil {
+		t.Errorf("two keys of one type: %v, %v", signers, err)
+	}
+	if _, err := HostKeys(HostKeyOptions{Files: append(two, two[0])}); !says(err, "named twice") {
+		t.Errorf("a key that is named twice: %v", err)
 	}
 }
 

@@ -39,8 +39,7 @@ func configLines(lines []string) (keyFile, error) {
 // parseKeyFile reads a key file of any kind.
 func parseKeyFile(path string, kind kind, data []byte) (keyFile, error) {
 	if kind == revokedKeys {
-		revoked, err := parseRevoked(data)
-		return keyFile{revoked: revoked}, err
+		return parseRevoked(path, data)
 	}
 	return parseKeyLines(path, kind, data), nil
 }
@@ -60,7 +59,12 @@ func parseKeyLines(path string, kind kind, data []byte) keyFile {
 			if line.keyKnown {
 				file.spoilt[string(line.Key.Marshal())] = fmt.Sprintf("%s: %v", source, err)
 			}
-			file.notes = append(file.notes, fmt.Sprintf("%s is refused: %v", source, err))
+			what := "refused"
+			var unknown *unknownTypeError
+			if errors.As(err, &unknown) {
+				what = "skipped"
+			}
+			file.notes = append(file.notes, fmt.Sprintf("%s is %s: %v", source, what, err))
 			continue
 		}
 		blob := string(line.Key.Marshal())
@@ -78,28 +82,34 @@ func parseKeyLines(path string, kind kind, data []byte) keyFile {
 
 // parseRevoked reads a revoked_keys_file, which has one fingerprint ("SHA256:...") or public key
 // per line. A line that is neither is an error for the whole file: it may be there to revoke a key.
-func parseRevoked(data []byte) (map[string]bool, error) {
+// A key of an unknown type needs no revoking.
+func parseRevoked(path string, data []byte) (keyFile, error) {
 	if bytes.HasPrefix(data, []byte("SSHKRL\n\x00")) {
-		return nil, errors.New("it is a binary KRL, which is not supported; " +
+		return keyFile{}, errors.New("it is a binary KRL, which is not supported; " +
 			"list the public keys or SHA256 fingerprints as text")
 	}
-	revoked := map[string]bool{}
+	file := keyFile{revoked: map[string]bool{}}
 	for number, text := range textLines(data) {
 		if word, _ := cutField(text); IsFingerprint(word) {
-			revoked[word] = true
+			file.revoked[word] = true
 			continue
 		}
 		key, _, err := parseKeyFields(text)
+		var unknown *unknownTypeError
+		if errors.As(err, &unknown) {
+			file.notes = append(file.notes, fmt.Sprintf("%s:%d is skipped: %v", path, number, err))
+			continue
+		}
 		if err != nil {
-			return nil, fmt.Errorf(
+			return keyFile{}, fmt.Errorf(
 				"line %d is neither a public key nor a SHA256 fingerprint", number)
 		}
 		if cert, ok := key.(*ssh.Certificate); ok {
 			key = cert.Key
 		}
-		revoked[ssh.FingerprintSHA256(key)] = true
+		file.revoked[ssh.FingerprintSHA256(key)] = true
 	}
-	return revoked, nil
+	return file, nil
 }
 
 // textLines yields the lines of a file that are neither empty nor comments, without the blanks

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -73,7 +74,11 @@ func parseLine(text string) (parsedLine, error) {
 	key, comment, err := parseKeyFields(text)
 	options := noOptions()
 	var optionsErr error
-	hasOptions := err != nil
+	var unknown *unknownTypeError
+	hasOptions := err != nil && !errors.As(err, &unknown)
+	if err != nil && !hasOptions {
+		return parsedLine{}, err
+	}
 	if hasOptions {
 		field, rest := cutOptions(text)
 		if rest == "" {
@@ -112,6 +117,9 @@ func parseKeyFields(text string) (ssh.PublicKey, string, error) {
 		return nil, "", errors.New("the line holds no readable key: its base64 is damaged")
 	}
 	key, err := ssh.ParsePublicKey(blob)
+	if err != nil && isUnknownType(kind, blob) {
+		return nil, "", &unknownTypeError{kind}
+	}
 	if err != nil {
 		return nil, "", fmt.Errorf("the line holds no usable key: %w", err)
 	}
@@ -120,6 +128,35 @@ func parseKeyFields(text string) (ssh.PublicKey, string, error) {
 	}
 	return key, comment, nil
 }
+
+// unknownTypeError is for a key of a type that is too new, or too old, for the SSH library. Nobody
+// can log in with one.
+type unknownTypeError struct{ kind string }
+
+func (e *unknownTypeError) Error() string {
+	return fmt.Sprintf("keys of type %s are not known here", clean(e.kind))
+}
+
+// isUnknownType reports whether a blob is one of the type that its line names (RFC 4253 section
+// 6.6), and the SSH library does not know that type.
+func isUnknownType(kind string, blob []byte) bool {
+	var key struct {
+		Type string
+		Rest []byte `ssh:"rest"`
+	}
+	if ssh.Unmarshal(blob, &key) != nil || key.Type != kind || kind == "" {
+		return false
+	}
+	known := ssh.SupportedAlgorithms().PublicKeyAuths
+	known = append(known, ssh.InsecureAlgorithms().PublicKeyAuths...)
+	known = append(known, ssh.SupportedAlgorithms().HostKeys...) // with those of certificates
+	known = append(known, ssh.InsecureAlgorithms().HostKeys...)
+	plain := strings.TrimSuffix(kind, certSuffix)
+	return !slices.Contains(known, kind) && !slices.Contains(known, plain)
+}
+
+// certSuffix ends the type of a certificate (OpenSSH's PROTOCOL.certkeys).
+const certSuffix = "-cert-v01@openssh.com"
 
 // cutField splits the first field off s.
 func cutField(s string) (field, rest string) {

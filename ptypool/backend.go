@@ -124,6 +124,8 @@ type ExitStatus struct {
 	Code int
 	// Signal is the signal that ended it; 0: it exited by itself.
 	Signal syscall.Signal
+	// Core: the signal has left a core dump, as far as is known.
+	Core bool
 }
 
 // UnknownExit is the Code of a process whose status nobody could learn, and of a virtual terminal
@@ -133,7 +135,7 @@ const UnknownExit = -1
 // ExitStatusOf translates the kernel's wait status.
 func ExitStatusOf(ws syscall.WaitStatus) ExitStatus {
 	if ws.Signaled() {
-		return ExitStatus{Code: 128 + int(ws.Signal()), Signal: ws.Signal()}
+		return ExitStatus{Code: 128 + int(ws.Signal()), Signal: ws.Signal(), Core: ws.CoreDump()}
 	}
 	return ExitStatus{Code: ws.ExitStatus()}
 }

@@ -36,7 +36,10 @@ func (c *conn) leave(count *int) {
 // section 2.2). It says so right after it has opened the one that it wants. x/crypto hands requests
 // and channels to different goroutines, so that one may come here first; therefore the first SSH
 // session is let in all the same.
-func (c *conn) noMoreSessions(ssh.Context, *ssh.Server, *gossh.Request) (bool, []byte) {
+func (c *conn) noMoreSessions(ctx ssh.Context, _ *ssh.Server, _ *gossh.Request) (bool, []byte) {
+	if sc, ok := ctx.Value(ssh.ContextKeyConn).(*gossh.ServerConn); ok {
+		c.established(sc) // `ssh -N` may ask for nothing else
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sealed = true

@@ -22,8 +22,9 @@ import (
 type Config struct {
 	Host      *host.Host
 	Authority *authz.Authority
-	// HostKeys prove the host to its clients. Of several keys of one type the last is used. The
-	// signer of a certificate is listed in addition to that of its key.
+	// HostKeys prove the host to its clients. Of several keys of one type the first is used in key
+	// exchanges, and clients are told the others for later. The signer of a certificate is listed
+	// in addition to that of its key.
 	HostKeys []gossh.Signer
 
 	// Forward serves, for the given principal, a connection to ahp:80 that came through an SSH

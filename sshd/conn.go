@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"charm.land/ssh"
@@ -45,7 +46,11 @@ type conn struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	alive sync.Once // starts keepalive
+	begun sync.Once // see established
+
+	awaited atomic.Bool // see awaitProofs
+	proving sync.Mutex  // held while host keys are proven; the locks of x/crypto are taken under it
+	proofs  int         // how many the peer has asked for; guarded by proving
 
 	agentMu sync.Mutex // held while the socket is made; no other lock is taken under it
 	agent   string     // the path of the socket of the peer's agent; "": there is none
@@ -133,6 +138,7 @@ func (c *conn) sshServer(deadline time.Time) *ssh.Server {
 			"direct-streamlocal@openssh.com": c.directSocket,
 		},
 		RequestHandlers: map[string]ssh.RequestHandler{
+			proveRequest:                             c.proveHostKeys,
 			"no-more-sessions@openssh.com":           c.noMoreSessions,
 			"tcpip-forward":                          c.listenTCP,
 			"cancel-tcpip-forward":                   c.cancelTCP,
@@ -140,7 +146,7 @@ func (c *conn) sshServer(deadline time.Time) *ssh.Server {
 			"cancel-streamlocal-forward@openssh.com": c.cancelUnix,
 		},
 	}
-	for _, k := range c.cfg.HostKeys {
+	for _, k := range c.cfg.exchangeKeys() {
 		server.AddHostKey(k)
 	}
 	return server

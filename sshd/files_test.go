@@ -235,7 +235,8 @@ func TestOrdinaryCommandsRunAsUnderSSHD(t *testing.T) {
 	}{
 		{"echo out; echo err >&2; exit 3", "", outcome{"out\n", "err\n", 3}},
 		{"cat", string(all), outcome{string(all), "", 0}},
-		{"kill -TERM $$", "", outcome{"", "", 143}},
+		{"kill -TERM $$", "", outcome{"", "", 255}}, // as with sshd: the client has no status
+		{"run -- kill -TERM $$", "", outcome{"", "", 143}},
 		{"no-such-program 2>/dev/null", "", outcome{"", "", 127}},
 		{`sh -c 'echo "$0 $HOME"'`, "", outcome{"sh " + r.dir + "\n", "", 0}},
 		{"echo 'an unclosed", "", outcome{status: 2}},

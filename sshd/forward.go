@@ -82,7 +82,7 @@ func (c *conn) directSocket(_ *ssh.Server, sc *gossh.ServerConn, nch gossh.NewCh
 func (c *conn) direct(sc *gossh.ServerConn, nch gossh.NewChannel, to endpoint,
 	connect func() (net.Conn, error)) {
 	defer c.recovered("serving a forward")
-	c.keepalive(sc)
+	c.established(sc)
 	if refusal := c.enterForward(); refusal != "" {
 		_ = nch.Reject(gossh.ResourceShortage, refusal)
 		return

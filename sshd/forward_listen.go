@@ -126,7 +126,7 @@ func (c *conn) listen(ctx ssh.Context, at endpoint, open func() ([]net.Listener,
 	if !ok {
 		return 0, false
 	}
-	c.keepalive(sc)
+	c.established(sc)
 	if refusal := c.enter(&c.listens, maxListening, false); refusal != "" {
 		c.refuseListening(at, errors.New(refusal))
 		return 0, false

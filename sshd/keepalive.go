@@ -10,12 +10,11 @@ import (
 // interval a dead one is gone within a minute.
 const keepaliveMisses = 3
 
-// keepalive begins to ask the peer for signs of life. It is started with the first channel, because
-// charm.land/ssh does not say when a handshake has ended. A connection without channels is watched
-// by TCP's own keepalive.
+// keepalive begins to ask the peer for signs of life: see established. A connection without
+// channels and requests is watched by TCP's own keepalive.
 func (c *conn) keepalive(sc *gossh.ServerConn) {
 	if c.cfg.KeepaliveInterval > 0 {
-		c.alive.Do(func() { c.askLater(sc) })
+		c.askLater(sc)
 	}
 }
 

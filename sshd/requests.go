@@ -3,7 +3,6 @@ package sshd
 import (
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	gossh "golang.org/x/crypto/ssh"
 
@@ -38,9 +37,9 @@ func (s *sshSession) requests(reqs <-chan *gossh.Request) {
 	}
 }
 
-// request decides about one request. run, if not nil, is what it starts; it returns the exit
-// status.
-func (s *sshSession) request(req *gossh.Request) (ok bool, run func() int) {
+// request decides about one request. run, if not nil, is what it starts; it returns how that
+// ended.
+func (s *sshSession) request(req *gossh.Request) (ok bool, run func() verbs.Exit) {
 	if s.ctx.Err() != nil {
 		return false, nil // the connection is being closed
 	}
@@ -67,14 +66,14 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() int) {
 		return s.counts, nil
 	case "shell":
 		if len(req.Payload) == 0 {
-			return true, func() int {
+			return true, func() verbs.Exit {
 				s.showRefusals()
 				return s.c.cfg.verbs.Shell(s.ctx, s.caller())
 			}
 		}
 	case "exec":
 		if command, ok := stringPayload(req.Payload); ok {
-			return true, func() int {
+			return true, func() verbs.Exit {
 				s.showRefusals()
 				return s.c.cfg.verbs.Exec(s.ctx, s.caller(), command)
 			}
@@ -82,7 +81,7 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() int) {
 	case "subsystem":
 		name, ok := stringPayload(req.Payload)
 		if sub, known := subsystemNamed(name); ok && known {
-			return true, func() int { return s.subsystem(sub) }
+			return true, func() verbs.Exit { return verbs.Exit{Status: s.subsystem(sub)} }
 		}
 	}
 	return false, nil // X11 forwarding among them
@@ -201,37 +200,4 @@ func stringPayload(payload []byte) (value string, ok bool) {
 	}
 	value = msg.Value
 	return value, len(value) <= maxLine && !strings.Contains(value, "\x00")
-}
-
-// signalNumber returns the signal that RFC 4254 section 6.10 names.
-func signalNumber(name string) (sig syscall.Signal, ok bool) {
-	switch name {
-	case "ABRT":
-		return syscall.SIGABRT, true
-	case "ALRM":
-		return syscall.SIGALRM, true
-	case "FPE":
-		return syscall.SIGFPE, true
-	case "HUP":
-		return syscall.SIGHUP, true
-	case "ILL":
-		return syscall.SIGILL, true
-	case "INT":
-		return syscall.SIGINT, true
-	case "KILL":
-		return syscall.SIGKILL, true
-	case "PIPE":
-		return syscall.SIGPIPE, true
-	case "QUIT":
-		return syscall.SIGQUIT, true
-	case "SEGV":
-		return syscall.SIGSEGV, true
-	case "TERM":
-		return syscall.SIGTERM, true
-	case "USR1":
-		return syscall.SIGUSR1, true
-	case "USR2":
-		return syscall.SIGUSR2, true
-	}
-	return 0, false
 }

@@ -30,8 +30,8 @@ var errDropped = errors.New("too many logins at once; try again")
 const exchangeShare = 2
 
 const (
-	// startupsPerSource bounds the connections of one source that have not authenticated: more
-	// than any person opens at once.
+	// startupsPerSource bounds the connections of one source that have not authenticated and stand
+	// still: more than any person has.
 	startupsPerSource = 10
 	// startupGrace is how long a peer may do nothing before it stands still.
 	startupGrace = time.Second
@@ -120,11 +120,8 @@ func (s *Server) set(cfg Config) {
 // hostKey is [verbs.Runner.HostKey]: of the first of the keys that is no certificate.
 func (c *Config) hostKey(addr string) (fingerprint, knownHosts string) {
 	key := c.HostKeys[0].PublicKey()
-	for _, s := range c.HostKeys {
-		if _, certificate := s.PublicKey().(*gossh.Certificate); !certificate {
-			key = s.PublicKey()
-			break
-		}
+	if plain := c.plainKeys(); len(plain) > 0 {
+		key = plain[0].PublicKey()
 	}
 	knownHosts, err := keys.KnownHostsLine(addr, key)
 	if err != nil {

@@ -56,7 +56,7 @@ const signalBacklog = 8
 func (c *conn) sessionChannel(_ *ssh.Server, sc *gossh.ServerConn, nch gossh.NewChannel,
 	_ ssh.Context) {
 	defer c.recovered("serving an SSH session")
-	c.keepalive(sc)
+	c.established(sc)
 	if refusal := c.enter(&c.sessions, c.cfg.MaxSessions, true); refusal != "" {
 		_ = nch.Reject(gossh.ResourceShortage, refusal)
 		return
@@ -91,16 +91,32 @@ func newSSHSession(c *conn, ch gossh.Channel) *sshSession {
 	return s
 }
 
-// finish ends the channel: the exit status, the end of the output, the close, in this order (RFC
-// 4254 sections 6.10 and 5.3). OpenSSH's client exits with 255 if the close comes before the
-// status. Only the first call counts. It is called on a goroutine of the SSH session.
-func (s *sshSession) finish(status int) {
+// finish ends the channel: the exit status or signal, the end of the output, the close, in this
+// order (RFC 4254 sections 6.10 and 5.3). OpenSSH's client exits with 255 if the close comes before
+// the status, or if there is a signal. Only the first call counts. It is called on a goroutine of
+// the SSH session.
+func (s *sshSession) finish(end verbs.Exit) {
 	if s.finishing.Swap(true) {
 		return
 	}
-	payload := struct{ Status uint32 }{uint32(status)}
-	_, _ = s.ch.SendRequest("exit-status", false, gossh.Marshal(&payload))
+	s.awaitProofs()
+	s.sendExit(end)
 	s.EndOutput()
 	_ = s.ch.Close()
 	s.DiscardInput() // until the peer has closed its side as well
+}
+
+// sendExit tells the peer how what it has run has ended.
+func (s *sshSession) sendExit(end verbs.Exit) {
+	if end.Signal == 0 {
+		payload := struct{ Status uint32 }{uint32(end.Status)}
+		_, _ = s.ch.SendRequest("exit-status", false, gossh.Marshal(&payload))
+		return
+	}
+	payload := struct {
+		Name           string
+		Core           bool
+		Text, Language string
+	}{Name: signalName(end.Signal), Core: end.Core}
+	_, _ = s.ch.SendRequest("exit-signal", false, gossh.Marshal(&payload))
 }

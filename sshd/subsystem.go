@@ -95,7 +95,7 @@ func (s *sshSession) serveAHP() int {
 			_, _ = s.stderr.Write([]byte("termhost: " + host.Printable(reason) + "\n"))
 		}
 		// The reader wakes when the peer has closed its side.
-		s.finish(status)
+		s.finish(verbs.Exit{Status: status})
 		return nil
 	}
 	stop := context.AfterFunc(s.ctx, hc.Close)

@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/hosttest"
 	"termhost/ahp/hosttest/slowtest"
@@ -64,7 +67,7 @@ func TestExpectDrivesACommand(t *testing.T) {
 	r := asSSHD(t, nil)
 	r.write("script", fmt.Sprintf(`set timeout 60
 proc no {} { puts "never came: $::expect_out(buffer)"; exit 9 }
-spawn ssh -tt {*}{%s} {printf 'Password: '; stty -echo; read p; stty echo; echo; echo "got $p"; exec sh}
+spawn ssh -tt {*}{%s} {stty -echo; printf 'Password: '; read p; stty echo; echo; echo "got $p"; exec sh}
 expect "Password: " {} timeout no
 send "hunter2\r"
 expect -re "^\r\ngot hunter2\r\n" {} timeout no
@@ -127,5 +130,83 @@ func TestWhatIsPrintedOnATerminalMayBePiped(t *testing.T) {
 		strings.Join(r.sshArgs("alice", "-tt"), "' '"), copied, copied)
 	if got, err := r.other("bash", "-c", script); got != "100000\r\n" || err != nil {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// What a signal has ended is told to programs as sshd tells it; verbs have statuses of their own.
+func TestClientsLearnOfASignalThatEndedACommand(t *testing.T) {
+	t.Parallel()
+	r := asSSHD(t, map[string]string{"alice": "", "forced": `command="kill -USR1 $$"`})
+	for _, c := range []struct {
+		key, command string
+		signal       string
+		status       int
+	}{
+		{"alice", "kill -TERM $$", "TERM", 0},
+		{"alice", "kill -KILL $$", "KILL", 0},
+		{"alice", "kill -BUS $$", "SIG@openssh.com", 0},
+		{"alice", "sh -c 'kill -TERM $$'; exit 5", "", 5},
+		{"alice", "run -- kill -TERM $$", "", 143},
+		{"alice", "termhost run -- kill -TERM $$", "", 143},
+		{"forced", "ls", "USR1", 0},
+	} {
+		for _, onTerminal := range []bool{false, true} {
+			s, err := r.dial(c.key).NewSession()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if onTerminal {
+				if err := s.RequestPty("xterm", 24, 80, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var exit *gossh.ExitError
+			if err := s.Run(c.command); !errors.As(err, &exit) {
+				t.Fatalf("%s: %v", c.command, err)
+			}
+			if exit.Signal() != c.signal || c.signal == "" && exit.ExitStatus() != c.status {
+				t.Errorf("%s, on a terminal %v: %v", c.command, onTerminal, exit)
+			}
+		}
+	}
+	if got := r.onTTY("", "kill -TERM $$"); got.status != 255 {
+		t.Errorf("ssh -tt: %+v", got)
+	}
+}
+
+func TestPythonsClientsLearnOfASignal(t *testing.T) {
+	t.Parallel()
+	slowtest.Skip(t)
+	r := asSSHD(t, nil)
+	_, port, _ := net.SplitHostPort(r.addr)
+	for module, script := range map[string]string{
+		"asyncssh": `
+async def main():
+    async with asyncssh.connect("127.0.0.1", port=%s, username="me", client_keys=[%q], known_hosts=None,
+            agent_path=None, config=None) as c:
+        for term in (None, "xterm"):
+            got = await c.run("echo up; kill -TERM $$", term_type=term)
+            assert got.exit_signal[0] == "TERM" and got.returncode == -15 and "up" in got.stdout, got
+            got = await c.run("exit 3", term_type=term)
+            assert got.exit_status == 3 and got.exit_signal is None, got
+import asyncio, asyncssh
+asyncio.run(main())
+`, "paramiko": `
+import paramiko
+c = paramiko.SSHClient()
+c.set_missing_host_key_policy(paramiko.AutoAddPolicy())
+c.connect("127.0.0.1", port=%s, username="me", key_filename=%q, allow_agent=False, look_for_keys=False)
+for pty in (False, True):
+    _, out, _ = c.exec_command("echo up; kill -TERM $$", get_pty=pty)
+    assert out.read().strip() == b"up" and out.channel.recv_exit_status() == -1
+    _, out, _ = c.exec_command("exit 3", get_pty=pty)
+    assert out.channel.recv_exit_status() == 3
+`,
+	} {
+		python := pythonWith(t, module)
+		r.write(module+"_test.py", fmt.Sprintf(script, port, r.path("alice")))
+		if out, err := r.other(python, r.path(module+"_test.py")); err != nil {
+			t.Errorf("%s: %v\n%s", module, err, out)
+		}
 	}
 }

@@ -24,8 +24,9 @@ type Stage int
 // GateOptions are what a [Gate] is made from.
 type GateOptions struct {
 	Startups Startups
-	// PerSource bounds the startups of one source. A shared source may have more, but weighs more
-	// then.
+	// PerSource bounds the startups of one source that stand still. A shared source may have more,
+	// but weighs more then. For less than Grace a source may have sourceBurst times as many, if Burst
+	// allows that many.
 	PerSource int
 	// Grace is how long a peer may do nothing before it counts as idle: clients that are started
 	// together, a busy machine and a slow network are no attack.
@@ -41,6 +42,10 @@ type GateOptions struct {
 	Now  func() time.Time
 	Rand func(n int) int
 }
+
+// sourceBurst is how many times GateOptions.PerSource a source may have for less than Grace: a
+// script or `make -j` starts a few dozen clients at once, and none of them is to be lost.
+const sourceBurst = 4
 
 // Gate decides which connections may stay while their peers have not proven who they are: the
 // startups. Its methods may be called concurrently.
@@ -135,10 +140,9 @@ func (g *Gate) Admit(source Source) (a *Admission, refusal string) {
 // that closes its connection. ok is false if there is no room and none may be dropped.
 func (g *Gate) makeRoomLocked(source Source) (drop func(), ok bool) {
 	full := g.pending >= g.startups.Full*g.opts.Burst
-	var victim *Admission
+	victim := g.ownVictimLocked(source)
 	switch {
-	case !source.shared() && int(g.sources[source]) >= g.opts.PerSource:
-		victim = g.victimLocked(search{only: source}) // it costs its own source only
+	case victim != nil: // it costs its own source only
 	case full:
 		victim = g.blameLocked(0)
 	case g.overLocked():
@@ -152,6 +156,19 @@ func (g *Gate) makeRoomLocked(source Source) (drop func(), ok bool) {
 		return nil, false
 	}
 	return func() {}, true
+}
+
+// ownVictimLocked returns the startup that source has to give up for another one of its own; nil:
+// none.
+func (g *Gate) ownVictimLocked(source Source) *Admission {
+	n := int(g.sources[source])
+	switch {
+	case source.shared() || n < g.opts.PerSource:
+		return nil
+	case n >= g.opts.PerSource*min(sourceBurst, g.opts.Burst):
+		return g.victimLocked(search{only: source})
+	}
+	return g.victimLocked(search{only: source, idle: g.opts.Grace})
 }
 
 // overLocked reports whether a new startup is one too many, by the number of idle ones and a roll

@@ -250,8 +250,40 @@ func TestOneSourceDropsItsOwnStartups(t *testing.T) {
 			a.OnDrop(func() { dropped[ip]++ })
 		}
 	}
-	if dropped["192.0.2.1"] != 50-startupsPerSource || dropped["127.0.0.1"] != 0 {
+	if dropped["192.0.2.1"] != 50-sourceBurst*startupsPerSource || dropped["127.0.0.1"] != 0 {
 		t.Errorf("dropped: %v", dropped)
+	}
+}
+
+func TestClientsThatOneSourceStartsTogetherAllStay(t *testing.T) {
+	t.Parallel()
+	g, now := newTestGate(nil)
+	dropped := 0
+	come := func() *Admission {
+		t.Helper()
+		a, refusal := g.Admit(SourceOf(addr("192.0.2.1")))
+		if refusal != "" {
+			t.Fatal(refusal)
+		}
+		a.OnDrop(func() { dropped++ })
+		return a
+	}
+	var together []*Admission
+	for range 30 {
+		together = append(together, come())
+	}
+	if dropped != 0 {
+		t.Fatalf("%d of those that came together were dropped", dropped)
+	}
+	for _, a := range together[startupsPerSource:] {
+		a.Authenticated()
+	}
+	*now = now.Add(2 * time.Second) // the rest stand still now
+	for range 3 {
+		come()
+	}
+	if dropped != 3 {
+		t.Errorf("%d of those that stand still were dropped for 3 others", dropped)
 	}
 }
 

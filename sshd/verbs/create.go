@@ -14,8 +14,13 @@ import (
 
 // Shell runs `ssh HOST` without a command: a new terminal with the user's shell. Without a terminal
 // at the peer's end the shell runs on pipes. For ctx and the result see Exec.
-func (r *Runner) Shell(ctx context.Context, c Caller) int {
+func (r *Runner) Shell(ctx context.Context, c Caller) Exit {
 	v := r.invoke(ctx, c)
+	return v.exit(v.shell())
+}
+
+// shell is Shell; it returns the status.
+func (v *invocation) shell() int {
 	if v.principal().Command != "" {
 		return v.forced("")
 	}

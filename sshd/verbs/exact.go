@@ -22,7 +22,9 @@ func (v *invocation) exact(o host.CreateOptions) int {
 	x := &exactStreams{Streams: s, v: v}
 	v.Go("following a window", x.followWindow)
 	if v.join(x) {
-		return v.streamed(s.Terminal())
+		status := v.streamed(s.Terminal())
+		v.died, _ = s.Terminal().Exit()
+		return status
 	}
 	switch why := v.ended(); {
 	case errors.Is(why, host.ErrLeaving):

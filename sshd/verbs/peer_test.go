@@ -46,7 +46,7 @@ func (r *Runner) run(t *testing.T, stdin, text string) outcome {
 	p := &viewertest.Peer{In: strings.NewReader(stdin), Out: &out, Err: &errs}
 	ctx, cancel := context.WithTimeout(t.Context(), hosttest.Patience)
 	defer cancel()
-	status := r.Exec(ctx, r.connect(t, p), text)
+	status := r.Exec(ctx, r.connect(t, p), text).Status
 	p.Wait()
 	return outcome{out.String(), errs.String(), status}
 }
@@ -55,7 +55,7 @@ func (r *Runner) run(t *testing.T, stdin, text string) outcome {
 func (r *Runner) sits(t *testing.T, w Window, text string) *viewertest.Person {
 	t.Helper()
 	return viewertest.Sit(t, w, func(ctx context.Context, p *viewertest.Peer) int {
-		return r.Exec(ctx, r.connect(t, p), text)
+		return r.Exec(ctx, r.connect(t, p), text).Status
 	})
 }
 

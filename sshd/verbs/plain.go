@@ -5,6 +5,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/authz"
+	"termhost/ptypool"
 )
 
 // Files serves SFTP on the peer's streams. For ctx and the result see Exec.
@@ -23,6 +24,12 @@ func (v *invocation) ordinary(o host.CreateOptions) int {
 	return v.plain(authz.Create, o)
 }
 
+// ordinaryEnd returns the status of a command that has run as under sshd, and notes how it ended.
+func (v *invocation) ordinaryEnd(st ptypool.ExitStatus) int {
+	v.died = st
+	return statusOf(st)
+}
+
 // plain runs a program on pipes, without a terminal, and joins them with those of the peer. When
 // the peer is lost before the program's end, the program is hung up.
 func (v *invocation) plain(needs authz.Verb, o host.CreateOptions) int {
@@ -32,7 +39,7 @@ func (v *invocation) plain(needs authz.Verb, o host.CreateOptions) int {
 	}
 	defer s.Close()
 	if v.join(s) {
-		return statusOf(s.Exit())
+		return v.ordinaryEnd(s.Exit())
 	}
 	if why := v.ended(); why != nil {
 		v.lastLine("[%s; the program ends with its connection]", whyLost(why))

@@ -8,10 +8,12 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"syscall"
 
 	"termhost/ahp/host"
 	"termhost/authz"
 	"termhost/keys"
+	"termhost/ptypool"
 	"termhost/sshd/viewer"
 )
 
@@ -71,6 +73,22 @@ type invocation struct {
 	typing typing        // what `send` types
 	stdout io.Writer     // for text: on a terminal, which is in raw mode, \n becomes \r\n
 	stderr io.Writer     // likewise
+
+	died ptypool.ExitStatus // how a command ended that ran as under sshd; zero: none did
+}
+
+// Exit is what a peer is told of the end of what it has run.
+type Exit struct {
+	Status int // 0 to 255
+	// Signal ended a command that ran as under sshd, and counts instead of the Status; 0: none did.
+	Signal syscall.Signal
+	Core   bool // it has left a core dump
+}
+
+// exit returns what the peer is told when a verb, or what else has run, ends with a status. Verbs
+// say 128+n for signal n, as shells do.
+func (v *invocation) exit(status int) Exit {
+	return Exit{Status: status, Signal: v.died.Signal, Core: v.died.Core}
 }
 
 // invoke returns an invocation without a verb.
@@ -82,11 +100,16 @@ func (r *Runner) invoke(ctx context.Context, c Caller) *invocation {
 	return v
 }
 
-// Exec runs a command line and returns the exit status. A peer with a forced command only gets that
+// Exec runs a command line and returns how it ended. A peer with a forced command only gets that
 // one. ctx must end with the peer's streams, with a cause that the peer may be shown, or with
 // ErrHungUp.
-func (r *Runner) Exec(ctx context.Context, c Caller, text string) int {
+func (r *Runner) Exec(ctx context.Context, c Caller, text string) Exit {
 	v := r.invoke(ctx, c)
+	return v.exit(v.execute(text))
+}
+
+// execute is Exec; it returns the status.
+func (v *invocation) execute(text string) int {
 	if v.principal().Command != "" {
 		return v.forced(text)
 	}

@@ -92,7 +92,8 @@ func table() []verb {
 			name: "run", group: typeGroup, brief: "a command on pipes",
 			usage: "[-n NAME] [-C DIR] [--keep] [--record] [--] CMD ARGS...",
 			help: "run a command on pipes, or with ssh -t in a terminal, and exit with its" +
-				" status; it ends with the connection; 255: that or the host is lost",
+				" status (128+n for signal n); it ends with the connection; 255: that or the" +
+				" host is lost",
 			input: true, needs: authz.Create,
 			parse: (*invocation).parseRun, define: defineRun,
 			examples: []string{
