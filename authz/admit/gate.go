@@ -24,9 +24,9 @@ type Stage int
 // GateOptions are what a [Gate] is made from.
 type GateOptions struct {
 	Startups Startups
-	// PerSource bounds the startups of one source that stand still. A shared source may have more,
-	// but weighs more then. For less than Grace a source may have sourceBurst times as many, if Burst
-	// allows that many.
+	// PerSource bounds the idle startups of one source. A shared source may have more, but weighs
+	// more then. Of startups that have been idle for less than Grace a source may have sourceBurst
+	// times as many, if Burst allows that many.
 	PerSource int
 	// Grace is how long a peer may do nothing before it counts as idle: clients that are started
 	// together, a busy machine and a slow network are no attack.
