@@ -3,6 +3,7 @@ package host_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +15,12 @@ import (
 	"termhost/authz"
 )
 
-// codeText returns an exit code as tables show it.
+// codeText returns an exit code; "?": nobody knows it.
 func codeText(code *int) string {
-	return host.CommandTable([]*history.Command{{ExitCode: code}})[1][2]
+	if code == nil {
+		return "?"
+	}
+	return strconv.Itoa(*code)
 }
 
 // items returns what a terminal's log holds, as text: one item a line, output joined.

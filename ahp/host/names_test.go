@@ -60,8 +60,8 @@ func TestAProgramOnAPersonsKeyIsNotThePerson(t *testing.T) {
 	term := lookup(h, uri)
 	v, boss := attach(t, h, carol, "x", window), attach(t, h, alice, "x", window)
 
-	if info := term.Info(carol); info.Mine || info.HolderText(true) != name {
-		t.Errorf("its person lists it as held by %q", info.HolderText(true))
+	if info := term.Info(carol); info.Mine || info.Holder != name {
+		t.Errorf("its person lists it as held by %q, its own: %t", info.Holder, info.Mine)
 	}
 	var listed struct {
 		Claim struct{ Kind, ClientID, Holder string }
@@ -199,7 +199,7 @@ func TestNamesAreTheSameAfterARestart(t *testing.T) {
 	want := [3]string{"alice/bot#2", "carol/claude_infra", "carol/gemini"}
 	holders := func(h *host.Host) (got [3]string) {
 		for i, name := range []string{"held", "mine", "work"} {
-			got[i] = find(t, h, name).Info(carol).HolderText(false)
+			got[i] = find(t, h, name).Info(carol).Holder
 		}
 		return got
 	}
@@ -236,15 +236,15 @@ func TestAProcessInsideATerminalIsNotYou(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := term.Info(carol).HolderText(true); got != name {
-		t.Errorf("it is held by %q", got)
+	if got := term.Info(carol); got.Mine || got.Holder != name {
+		t.Errorf("it is held by %q", got.Holder)
 	}
 	v := attach(t, h, carol, "x", window)
 	if err := v.a.Claim(); err != nil {
 		t.Fatal(err)
 	}
-	if got := term.Info(carol).HolderText(true); got != "you" {
-		t.Errorf("its person took it, and it is held by %q", got)
+	if got := term.Info(carol); !got.Mine {
+		t.Errorf("its person took it, and it is held by %q", got.Holder)
 	}
 	if to, err := v.a.HandBack(); to != name || err != nil {
 		t.Errorf("handed back to %q, %v", to, err)

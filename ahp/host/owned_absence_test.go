@@ -51,8 +51,8 @@ func TestATerminalWaitsForItsOwner(t *testing.T) {
 	}
 	info := term.Info(eve)
 	if info.AwaySince.Before(left.UTC()) || info.AwaySince.After(time.Now().UTC()) ||
-		info.StateText() != "running (away since "+host.ClockText(info.AwaySince)+")" {
-		t.Errorf("it is %s, since %s", info.StateText(), info.AwaySince)
+		info.State != host.StateRunning {
+		t.Errorf("it is %s, and its owner away since %s", info.State, info.AwaySince)
 	}
 	if n := viewer.noted(); n != (host.Note{Kind: host.NoteAway, Who: "carol/owner"}) {
 		t.Errorf("who watches is told %+v", n)

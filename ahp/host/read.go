@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math"
-	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/history"
@@ -146,21 +145,4 @@ func (t *Terminal) excerpt(w *Work, all history.Excerpt, of history.ExcerptOf, e
 		err = ErrNoCommands
 	}
 	return e, err
-}
-
-// CommandTable returns commands for people: a row of column names, then one for each.
-func CommandTable(list []*history.Command) [][]string {
-	rows := [][]string{{"STARTED", "TOOK", "STATUS", "WHO", "COMMAND"}}
-	for _, c := range list {
-		took, status := "-", StateRunning
-		if c.DurationMs != nil {
-			took = (time.Duration(*c.DurationMs) * time.Millisecond).String()
-		}
-		if !c.Running {
-			status = codeText(c.ExitCode)
-		}
-		rows = append(rows,
-			[]string{c.StartedAt.Format(time.RFC3339), took, status, Printable(c.By), c.LineText()})
-	}
-	return rows
 }

@@ -295,9 +295,6 @@ func (h *Host) retryJournals() (again bool) {
 	return again
 }
 
-// damagedLog is what listings say of a terminal whose log is.
-const damagedLog = "log damaged"
-
 // tellDamage says in the host's log that t's is damaged, if it is.
 func (l *terminalLog) tellDamage(r *remains) {
 	if r.Damaged {

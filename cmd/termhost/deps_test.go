@@ -70,8 +70,9 @@ func mayImport() map[string][]string {
 		"ahp/page":              with(door, "ahp/ws", "keys"),
 		"ahp/ws":                door,
 		"sshd":                  with(door, "keys", "sshd/verbs"),
-		"sshd/verbs":            with(below, "ahp/host", "sshd/viewer"),
-		"sshd/viewer":           {"ahp", "ahp/history", "ahp/host", "ahp/store", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt"},
+		"sshd/verbs":            with(below, "ahp/host", "sshd/viewer", "sshd/wording"),
+		"sshd/viewer":           {"ahp", "ahp/history", "ahp/host", "ahp/store", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt", "sshd/wording"},
+		"sshd/wording":          {"ahp", "ahp/history", "ahp/host", "ptypool/vt"},
 		"sshd/viewertest":       {"ahp/hosttest", "sshd/viewer"},
 		"cmd/termhost/acpproxy": with(outside, "ahp/acp/wire", "cmd/termhost/sshcmd", "ptypool", "ptypool/vt"),
 		"cmd/termhost/bench":    nil,
@@ -84,7 +85,7 @@ func mayImport() map[string][]string {
 
 // knowNoSSH are the packages that may be reached by other ways in than SSH, and
 // must not care which.
-func knowNoSSH() []string { return []string{"ahp/host", "sshd/verbs", "sshd/viewer"} }
+func knowNoSSH() []string { return []string{"ahp/host", "sshd/verbs", "sshd/viewer", "sshd/wording"} }
 
 // outsiders are the packages that run on the other side of a connection to the
 // host, with what each of them may reach of the server's packages: share runs its
@@ -101,6 +102,7 @@ func serverSide() []string {
 	return []string{
 		"ahp/acp", "ahp/host", "ahp/journal", "ahp/recordings", "ahp/rpc", "ahp/store", "ahp/ws",
 		"authz", "authz/admit", "keys", "ptypool", "sshd", "sshd/verbs", "sshd/viewer",
+		"sshd/wording",
 	}
 }
 

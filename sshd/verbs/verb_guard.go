@@ -10,6 +10,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/sshd/viewer"
+	"termhost/sshd/wording"
 )
 
 // defineGuard has what agents type wait for a person's approval, or no longer.
@@ -64,7 +65,7 @@ func (v *invocation) asks(asJSON bool) int {
 		if k.Warning != "" {
 			does += "; " + k.Warning
 		}
-		head := []string{k.Terminal, k.Ask, k.By, host.Age(time.Since(k.Since)), does}
+		head := []string{k.Terminal, k.Ask, k.By, wording.Age(time.Since(k.Since)), does}
 		for i, text := range plainLines(k) {
 			rows = append(rows, append(head, fmt.Sprint(i+1), text))
 			head = []string{"", "", "", "", ""}

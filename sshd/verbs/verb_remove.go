@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"termhost/ahp/host"
+	"termhost/sshd/wording"
 )
 
 // defineRemove disposes terminals, or deletes recordings, by their whole names.
@@ -58,6 +59,6 @@ func (v *invocation) removeExited() int {
 		}
 		removed++
 	}
-	fmt.Fprintf(v.stderr, "%s removed\n", host.Counted(removed, "exited terminal"))
+	fmt.Fprintf(v.stderr, "%s removed\n", wording.Counted(removed, "exited terminal"))
 	return status
 }

@@ -10,6 +10,7 @@ import (
 	"termhost/authz"
 	"termhost/ptypool/keyboard"
 	"termhost/ptypool/vt/width"
+	"termhost/sshd/wording"
 )
 
 const (
@@ -121,7 +122,7 @@ func (m *missing) String() string {
 func QuoteKeys(p []byte, bytes, cells int) string {
 	text := strconv.QuoteToGraphic(string(p))
 	if width.String(text) > cells || bytes > len(p) {
-		text = width.Cut(text, cells, "…") + " (" + host.Counted(bytes, "byte") + ")"
+		text = width.Cut(text, cells, "…") + " (" + wording.Counted(bytes, "byte") + ")"
 	}
 	return text
 }
