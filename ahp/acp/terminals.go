@@ -69,8 +69,8 @@ func (s *Terminals) Has(method string) bool {
 
 // Handle answers one request.
 func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
-	if e := s.conn.Ended(); e != nil {
-		return rpc.Reply{Error: e}
+	if err := s.conn.Ended(); err != nil {
+		return rpc.Reply{Error: rpc.Error(s.conn, err)}
 	}
 	switch method {
 	case wire.MethodCreate:
@@ -199,7 +199,7 @@ func (s *Terminals) kill(t *terminal) *ahp.Error {
 	case err == host.ErrExited:
 		return nil
 	case err != nil:
-		return s.conn.ProtocolError(err)
+		return rpc.Error(s.conn, err)
 	}
 	s.mu.Lock()
 	first := t.killer == nil && s.byID[t.id] == t

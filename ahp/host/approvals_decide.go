@@ -99,15 +99,11 @@ func (ap *approvals) shownLocked(i int) HeldInput {
 
 // Decide decides about what an agent wants to type into t. ask names it; "" is the first of what
 // the principal was shown last (see [Conn.Asks]) and has not decided since. If that is held no
-// more, nothing else is decided instead. reason, if not empty, is told to the agent with a refusal.
-// Decide returns what was decided about; its errors are *authz.Denied, [*GoneError], why it cannot
-// be typed, and why the connection has ended.
-func (c *Conn) Decide(t *Terminal, ask string, d Decision, reason string) (HeldInput, error) {
-	return c.decide(t, nil, ask, d, reason)
-}
-
-// decide is Decide for somebody who looks at the terminal at a viewer; nil: at none.
-func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason string) (
+// more, nothing else is decided instead. a is the viewer of t at which somebody has looked at it;
+// nil: at none. reason, if not empty, is told to the agent with a refusal. Decide returns what was
+// decided about; its errors are *authz.Denied, [*GoneError], why it cannot be typed, and why the
+// connection has ended.
+func (c *Conn) Decide(t *Terminal, a *Attach, ask string, d Decision, reason string) (
 	HeldInput, error,
 ) {
 	if d == EditIt && c.client == nil {
@@ -115,10 +111,8 @@ func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	if a != nil {
-		if err := a.mayActLocked(); err != nil {
-			return HeldInput{}, err
-		}
+	if err := a.mayActLocked(); err != nil {
+		return HeldInput{}, err
 	}
 	t.approvals.dropUnasked()
 	k, is, err := t.approvals.decided(c, ask)
@@ -194,29 +188,6 @@ func (ap *approvals) edit(c *Conn, a *Attach, k *heldInput) error {
 		return nil // nobody is shown it
 	}
 	return t.typeKeys(s, visible.Editable(string(k.text)))
-}
-
-// Approve is termhost/approve: [Conn.Decide] about what [ahp.TerminalAsk] names.
-func (c *Conn) Approve(ref, ask string, d Decision, reason string) *ahp.Error {
-	if e := c.Ended(); e != nil {
-		return e
-	}
-	uri, _ := ahp.NormalizeChannel(ref)
-	t := c.host.lookupFor(c.principal, uri)
-	if t == nil {
-		return unknownChannel(ref)
-	}
-	_, err := c.Decide(t, ask, d, reason)
-	return c.refusal(err)
-}
-
-// refusal is ProtocolError where every error is a reason that the peer may be told.
-func (c *Conn) refusal(err error) *ahp.Error {
-	var denied *authz.Denied
-	if err != nil && !errors.As(err, &denied) {
-		return ahp.NewError(ahp.CodeNotPermitted, err.Error(), "rule", err.Error())
-	}
-	return c.ProtocolError(err)
 }
 
 // GoneError says that what somebody decides about is not held any more, or never was.
@@ -319,12 +290,6 @@ func (a *Attach) wakeLocked() {
 	case a.asking <- struct{}{}:
 	default:
 	}
-}
-
-// Decide is [Conn.Decide] for the viewer's person.
-func (a *Attach) Decide(ask string, d Decision) error {
-	_, err := a.conn.decide(a.t, a, ask, d, "")
-	return err
 }
 
 // tellDeciders tells the viewers of those who decide what became of an ask, except who decided. The

@@ -58,12 +58,12 @@ func (s *Starting) Wait(ctx context.Context) error {
 
 // startsByYes reports whether what o starts must wait for a person's yes. guarded: the NAME is.
 func (h *Host) startsByYes(o CreateOptions, guarded bool) bool {
-	program := len(o.Argv) > 0 || o.Line != "" || len(o.Env) > 0 || o.piped
+	program := len(o.Argv) > 0 || o.Line != "" || len(o.Env) > 0 || o.Piped
 	return o.byAgent() && program && !o.Forced && (guarded || h.cfg().GuardAgents)
 }
 
 // byAgent reports whether it is an agent that creates the terminal.
-func (o *CreateOptions) byAgent() bool { return o.conn != nil && o.conn.agent() }
+func (o *CreateOptions) byAgent() bool { return o.conn.agent() }
 
 // prepare makes the Term without its program, which begin starts then.
 func (s *Starting) prepare(

@@ -4,14 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"termhost/ahp"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
 
 // Attach shows t. first is to be written before anything that is pulled: it is a redraw for a
 // window, or the retained output for a stream. What is pulled follows it exactly, with nothing lost
-// and nothing twice. Attach returns *authz.Denied if the principal may not look, *ahp.Error if the
+// and nothing twice. Attach returns *authz.Denied if the principal may not look, [ErrGone] if the
 // terminal has been disposed, or why the connection has ended. The Attach must be closed.
 func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, err error) {
 	h := c.host
@@ -19,7 +18,7 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 		return nil, nil, context.Cause(c.ctx)
 	}
 	if h.lookup(t.uri) != t {
-		return nil, nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
+		return nil, nil, ErrGone
 	}
 	a = &Attach{
 		conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: h.store.NewSubscriber(true),
@@ -57,7 +56,7 @@ func (a *Attach) begin() (first []byte, err error) {
 	}
 	if err != nil {
 		t.viewers.windows = slices.DeleteFunc(t.viewers.windows, a.is)
-		return nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
+		return nil, ErrGone
 	}
 	if a.byCreator() {
 		t.life.watching++

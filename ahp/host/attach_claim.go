@@ -44,20 +44,6 @@ func (a *Attach) seizeLocked() {
 	}
 }
 
-// HandBack gives the claim back to the holder that it was taken from, and returns that one's name.
-// It returns *authz.Denied if the viewer does not hold the claim, and another error if there is
-// nobody to give it back to.
-func (a *Attach) HandBack() (name string, err error) {
-	t := a.t
-	prior, known := t.keyboard.lender()
-	t.term.Lock()
-	defer t.term.Unlock()
-	if err := a.mayPassOnLocked(); err != nil {
-		return "", err
-	}
-	return t.keyboard.handBack(prior, known, a.step(), a)
-}
-
 // lender returns the loan that the holder may end by handing the claim back, and whether the one
 // who has lent it is still known. It takes Host.mu.
 func (kb *keyboardClaim) lender() (prior *loan, known bool) {
@@ -75,7 +61,7 @@ func (kb *keyboardClaim) handBack(
 ) (name string, err error) {
 	switch {
 	case kb.prior == nil, kb.prior != prior: // the claim changed hands since it was looked at
-		return "", errNoPrior
+		return "", ErrNoPrior
 	case !known:
 		return "", fmt.Errorf("%s is not here any more", prior.from.text())
 	}
@@ -84,27 +70,14 @@ func (kb *keyboardClaim) handBack(
 	return prior.from.text(), nil
 }
 
-// mayPassOnLocked returns why the viewer may not give the claim to somebody else.
-func (a *Attach) mayPassOnLocked() error {
-	if err := a.mayActLocked(); err != nil {
-		return err
-	}
-	if err := a.t.check(a.step(), authz.Claim); err != nil {
-		return err
-	}
-	if !a.holdsLocked() {
-		return a.t.keyboard.heldElsewhere()
-	}
-	return nil
-}
-
 // heldElsewhere refuses what only the holder may do to one who is not. The Term's lock is held.
 func (kb *keyboardClaim) heldElsewhere() error {
 	rule := "you do not hold the claim; " + kb.holder.text() + " does"
 	return kb.t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})
 }
 
-var errNoPrior = errors.New("nobody held it before you")
+// ErrNoPrior says that there is nobody to hand the keyboard back to.
+var ErrNoPrior = errors.New("nobody held it before you")
 
 // Holder returns the holder's name and the claim.
 func (a *Attach) Holder() (name string, c ahp.Claim) {

@@ -75,15 +75,6 @@ func (c *Conn) lookAway() {
 	c.turnLocked(nil)
 }
 
-// Calls gets a value when what wants the connection's person may have changed: see [Host.Wanting].
+// Calls gets a value when what wants the connection's person may have changed: see [Conn.Wanting].
 // Looking must have been called.
 func (c *Conn) Calls() <-chan struct{} { return c.looking.calls }
-
-// Wanting returns the terminals that want the connection's person, the longest first.
-func (c *Conn) Wanting() []Wanted {
-	list, err := c.host.Wanting(c.principal)
-	if err != nil || c.ctx.Err() != nil {
-		return nil
-	}
-	return list
-}

@@ -104,7 +104,7 @@ func (a *Attach) call() {
 }
 
 // Calls gets a value at first, and whenever what wants the viewer's person may have changed: see
-// [Host.Wanting]. Nothing is sent to a viewer without a window.
+// [Conn.Wanting]. Nothing is sent to a viewer without a window.
 func (a *Attach) Calls() <-chan struct{} { return a.calls }
 
 // News returns those of list that the viewer's person is to be notified of now, at this viewer and

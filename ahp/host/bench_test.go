@@ -18,7 +18,7 @@ import (
 func BenchmarkCreateUntilExit(b *testing.B) {
 	h := hosttest.New(b)
 	for b.Loop() {
-		term, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
+		term, err := hosttest.Create(h, carol, host.CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func BenchmarkCreate(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			h := hosttest.New(b, func(cfg *host.Config) { cfg.StateDir = c.state() })
 			for b.Loop() {
-				term, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
+				term, err := hosttest.Create(h, carol, host.CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -28,7 +28,7 @@ func items(t testing.TB, h *host.Host, term *host.Terminal) (text string, trunca
 	t.Helper()
 	var b strings.Builder
 	var last history.Item
-	truncated, err := h.History(workOf(t, h, carol), term).Read(workOf(t, h, carol), func(i *history.Item) bool {
+	truncated, err := hosttest.Conn(t, h, carol).History(workOf(t, h, carol), host.Source{Terminal: term}).Read(workOf(t, h, carol), func(i *history.Item) bool {
 		if i.At < last.At {
 			t.Errorf("%+v follows %+v", i, last)
 		}
@@ -64,7 +64,7 @@ func items(t testing.TB, h *host.Host, term *host.Terminal) (text string, trunca
 func TestHistoryHasOutputWithCommandsAndSizesInTheirPlaces(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	term, err := h.Create(carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30,
+	term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30,
 		Argv: sh("stty -echo; printf '" + strings.ReplaceAll(told, "\x1b", `\033`) +
 			"'; read x; printf more; exit 4")})
 	if err != nil {
@@ -136,7 +136,7 @@ func TestHistoryIsForThoseWhoMayReadTheTerminal(t *testing.T) {
 	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "echo hello")
 	guest := authz.Principal{ID: "g", Name: "g", Role: authz.Observer, Guest: "g"}
-	_, err := h.History(workOf(t, h, guest), term).Read(workOf(t, h, guest), func(*history.Item) bool { t.Error("it reads"); return true })
+	_, err := hosttest.Conn(t, h, guest).History(workOf(t, h, guest), host.Source{Terminal: term}).Read(workOf(t, h, guest), func(*history.Item) bool { t.Error("it reads"); return true })
 	var denied *authz.Denied
 	if !errors.As(err, &denied) {
 		t.Errorf("got %v", err)

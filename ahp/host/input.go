@@ -211,8 +211,11 @@ func (a *Attach) input(p []byte, later bool) error {
 }
 
 // mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
+// nil is no viewer, and may act.
 func (a *Attach) mayActLocked() error {
 	switch {
+	case a == nil:
+		return nil
 	case a.opts.ReadOnly:
 		return a.t.denied(errReadOnly)
 	case a.conn.ctx.Err() != nil:

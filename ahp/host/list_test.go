@@ -44,7 +44,7 @@ func TestFind(t *testing.T) {
 	for _, name := range []string{"build", "builder", "web", "x1"} {
 		run(t, h, carol, name, "exec cat")
 	}
-	titled, err := h.Create(carol,
+	titled, err := hosttest.Create(h, carol,
 		host.CreateOptions{Name: "shell", Title: "Logs of today", Argv: []string{"/bin/cat"}})
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestLastUsed(t *testing.T) {
 	if h.LastUsed(carol) != first {
 		t.Error("not the last used")
 	}
-	if err := h.Dispose(carol, first); err != nil {
+	if err := hosttest.Dispose(h, carol, first); err != nil {
 		t.Fatal(err)
 	}
 	if h.LastUsed(carol) != second {
@@ -164,7 +164,7 @@ func TestAFreshNameIsNeverAnothers(t *testing.T) {
 	h := hosttest.New(t)
 	run := func(fresh bool) *host.Terminal {
 		t.Helper()
-		term, err := h.Create(alice, host.CreateOptions{Argv: []string{"true"}, Fresh: fresh})
+		term, err := hosttest.Create(h, alice, host.CreateOptions{Argv: []string{"true"}, Fresh: fresh})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestATerminalIsFoundExactlyByItsURI(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	for _, name := range []string{"sleep-10", "sleep-2"} {
-		if _, err := h.Create(alice, host.CreateOptions{Name: name, Argv: []string{"cat"}}); err != nil {
+		if _, err := hosttest.Create(h, alice, host.CreateOptions{Name: name, Argv: []string{"cat"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -46,7 +46,7 @@ const reasonGuardedName = "the terminal is guarded: only a person renames it"
 // old NAME leads to t as long as no other terminal has it. A title that is the old NAME becomes the
 // new one. An agent may not rename a guarded terminal, and one to which it gives a guarded NAME is
 // guarded. GiveName returns the old NAME, *authz.Denied, *HeldError, *NameError, *ExistsError,
-// *ahp.Error if the terminal is gone, or why the connection has ended.
+// [ErrGone], or why the connection has ended.
 func (c *Conn) GiveName(t *Terminal, name string) (was string, err error) {
 	if !ahp.ValidName(name) {
 		return "", &NameError{name}
@@ -106,7 +106,7 @@ func (h *Host) changeName(t *Terminal, name string, byAgent bool) (
 	was = t.Name()
 	switch {
 	case h.terminals[t.uri] != t:
-		return was, false, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
+		return was, false, ErrGone
 	case was == name:
 		return was, false, nil
 	case h.names[name] != nil:

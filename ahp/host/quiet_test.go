@@ -105,13 +105,13 @@ func TestARequestForTheKeyboardWantsItsHolder(t *testing.T) {
 	elsewhere := attach(t, h, carol, "y", window)
 	asker := attach(t, h, dave, "x", window)
 	clock.advance(time.Second)
-	if _, here, err := asker.a.Ask(); !here || err != nil {
+	if _, here, err := asker.ask(); !here || err != nil {
 		t.Fatalf("she is not told: %v", err)
 	}
 	if e := heard.until(host.EventAsksKeyboard); e.Terminal != "x" || e.By != "dave" || e.To != "carol" {
 		t.Errorf("the event is %+v", e)
 	}
-	list, err := h.Wanting(carol)
+	list, err := hosttest.Conn(t, h, carol).Wanting()
 	if err != nil || len(list) != 1 || list[0].Why != host.WantKeyboard || list[0].By != "dave" {
 		t.Errorf("she is wanted by %+v, %v", list, err)
 	}

@@ -72,7 +72,7 @@ func TestWhoMayTypeASecret(t *testing.T) {
 			t.Parallel()
 			h := hosttest.New(t, func(cfg *host.Config) { cfg.AgentsTypeSecrets = c.all })
 			owner := connect(t, h, c.p, "owner")
-			term, err := h.Create(c.p, host.CreateOptions{Name: "x", Argv: sh(askSecret)})
+			term, err := hosttest.Create(h, c.p, host.CreateOptions{Name: "x", Argv: sh(askSecret)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,8 +1,6 @@
 package host
 
 import (
-	"cmp"
-
 	"termhost/ahp"
 	"termhost/authz"
 )
@@ -20,15 +18,11 @@ func (s step) asker() asker {
 type step struct {
 	conn      *Conn // its Subscriber gets the answer; nil: there is no connection, but a principal
 	principal authz.Principal
-	by        *Conn       // whose principal asks, without its clientId; nil: see conn
 	origin    *ahp.Origin // of the action; nil: it is the host's own
 	notice    string      // goes with the answer to terminal/output; "": nothing
 	approved  bool        // a person has agreed to exactly this
 	answers   *question   // that is all it may answer; nil: anything
 }
-
-// source returns the connection that the audit log has; nil: there is none.
-func (s step) source() *Conn { return cmp.Or(s.conn, s.by) }
 
 // step returns the connection's client as the one who asks, with an action of the given clientSeq.
 func (c *Conn) step(clientSeq int64) step {

@@ -28,33 +28,23 @@ type Streams struct {
 // ErrNoKeyboard refuses what is typed at a program that runs on pipes.
 var ErrNoKeyboard = errors.New(authz.RulePipes)
 
-// CreatePiped is [Host.Create] for the connection's principal and a program that runs on pipes. A
-// shell starts without integration, because nobody types into it, and TERM is not set. The Streams
-// must be closed.
-func (c *Conn) CreatePiped(o CreateOptions) (*Streams, error) {
-	if c.ctx.Err() != nil {
-		return nil, context.Cause(c.ctx)
-	}
-	h := c.host
-	s := &Streams{conn: c, stdout: newRelay(&h.pieces), stderr: newRelay(&h.pieces)}
-	o.exec, o.piped = &pipesExecutor{streams: s, detached: o.Detached}, true
-	t, err := c.start(o)
-	if err != nil {
-		s.stop()
-		return nil, err
-	}
+func (c *Conn) newStreams() *Streams {
+	return &Streams{conn: c, stdout: newRelay(&c.host.pieces), stderr: newRelay(&c.host.pieces)}
+}
+
+// join makes the streams those of a terminal that was made.
+func (s *Streams) join(t *Terminal) {
+	h, p := t.host, s.conn.principal
 	s.t = t
 	t.term.Lock()
 	t.streams = s
 	t.life.watching++
 	t.term.Unlock()
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.streams[s] = struct{}{}
-	h.lastUsed[c.principal.ID] = lastUse{t, h.now()}
-	h.noteUse(c.principal.ID, h.lastUsed[c.principal.ID])
-	h.mu.Unlock()
-	h.open(t)
-	return s, nil
+	h.lastUsed[p.ID] = lastUse{t, h.now()}
+	h.noteUse(p.ID, h.lastUsed[p.ID])
 }
 
 // Terminal returns the program's terminal.

@@ -64,7 +64,7 @@ func mayImport() map[string][]string {
 		"ahp/journal":           {"ahp", "authz", "ptypool", "ptypool/keeper", "ptypool/statefile", "ptypool/termlog"},
 		"ahp/recordings":        {"ahp", "ahp/journal", "authz", "authz/admit", "ptypool/statefile", "ptypool/termlog"},
 		"ahp/host":              with(below, "ahp/journal", "ahp/recordings", "authz/admit", "ptypool/keeper", "ptypool/nonce", "ptypool/termlog"),
-		"ahp/rpc":               {"ahp", "ahp/history", "ahp/host", "ahp/store", "ahp/transport", "authz", "authz/admit"},
+		"ahp/rpc":               {"ahp", "ahp/history", "ahp/host", "ahp/store", "ahp/transport", "authz", "authz/admit", "ptypool"},
 		"ahp/acp":               with(door, "ahp/acp/wire", "ahp/commandline", "ptypool"),
 		"ahp/acp/wire":          {"ahp"},
 		"ahp/page":              with(door, "ahp/ws", "keys"),

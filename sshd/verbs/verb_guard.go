@@ -103,7 +103,7 @@ func (v *invocation) decide(d host.Decision) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	k, err := v.Conn.Decide(t, ask, d, strings.Join(reason, " "))
+	k, err := v.Conn.Decide(t, nil, ask, d, strings.Join(reason, " "))
 	if err != nil {
 		return v.failed(err)
 	}

@@ -119,7 +119,7 @@ func (v *invocation) log(f logFlags) int {
 	work := v.Conn.Work(v.ctx)
 	defer work.Rest()
 	if f.part() == (history.ExcerptOf{}) && !f.raw && !f.json && !f.commands {
-		text, truncated, err := v.Host.LogText(work, t)
+		text, truncated, err := v.Conn.LogText(work, t)
 		if err == nil {
 			v.tellTruncated(t, truncated && f.tail < 0)
 		}
