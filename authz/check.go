@@ -98,13 +98,13 @@ func refusal(p Principal, v Verb, t Target) string {
 			return rule
 		}
 	}
-	r := generalTable()[v]
+	r := &general[v]
 	if r.admin == nil {
 		switch t.Executor {
 		case Server:
-			r = serverTable()[v]
+			r = &server[v]
 		case Client:
-			r = clientTable()[v]
+			r = &client[v]
 		default:
 			return ruleExecutor
 		}
@@ -127,6 +127,9 @@ type row struct{ admin, operator, observer condition }
 
 // table has one row per verb; a verb that is not in it has an empty row.
 type table [endOfVerbs]row
+
+// The tables, which nobody changes.
+var general, server, client = generalTable(), serverTable(), clientTable()
 
 // generalTable holds the verbs whose answer does not depend on the executor.
 func generalTable() table {

@@ -11,6 +11,7 @@ import (
 	"termhost/ahp/acp/wire"
 	"termhost/ahp/commandline"
 	"termhost/ahp/host"
+	"termhost/ahp/rpc"
 	"termhost/ptypool"
 )
 
@@ -40,7 +41,7 @@ func (s *Terminals) create(p *wire.CreateParams) (*wire.CreateResult, *ahp.Error
 	var err error
 	if t.host, err = s.start(p, &o); err != nil && !t.fail(err) {
 		s.unreserve()
-		return nil, s.conn.ProtocolError(err)
+		return nil, rpc.Error(s.conn, err)
 	}
 	return s.add(t, o.Base), nil
 }
@@ -48,18 +49,18 @@ func (s *Terminals) create(p *wire.CreateParams) (*wire.CreateResult, *ahp.Error
 // start runs the command of p. Without arguments, and if there is no program of that name, the
 // command is taken for a command line, which sh runs; o is changed accordingly.
 func (s *Terminals) start(p *wire.CreateParams, o *host.CreateOptions) (*host.Terminal, error) {
-	t, _, err := s.conn.Begin(*o)
+	made, err := s.conn.Create(*o)
 	var start *ptypool.StartError
 	if !errors.As(err, &start) || start.Kind != ptypool.ErrNotFound || start.Interpreter != "" {
-		return t, err
+		return made.Terminal, err
 	}
 	if !isLine(p) {
 		return nil, err
 	}
 	o.Argv = []string{"/bin/sh", "-c", p.Command}
 	o.Base = commandline.Program(o.Argv)
-	t, _, err = s.conn.Begin(*o)
-	return t, err
+	made, err = s.conn.Create(*o)
+	return made.Terminal, err
 }
 
 // isLine reports whether p's command may be a command line.
@@ -106,7 +107,7 @@ func (s *Terminals) options(p *wire.CreateParams) (o host.CreateOptions, bad *ah
 		Env:       env,
 		Claim:     ahp.Claim{Kind: ahp.ClaimSession, Session: session},
 		Agent:     agent,
-		By:        s.conn.Name(),
+		Later:     true,
 	}, nil
 }
 

@@ -257,8 +257,8 @@ func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
 	}
 	a.refused(wire.MethodKill, of(id), ahp.CodeNotPermitted) // a person holds it
 	a.sees(id, func(s string) bool { return s == "sure? yes\r\nyou said yes\r\n" })
-	if who, err := at.HandBack(); err != nil || who != bot.Name {
-		t.Fatalf("handed back to %q, %v", who, err)
+	if back, err := person.HandBack(at.Terminal(), at, false); err != nil || back.To != bot.Name {
+		t.Fatalf("handed back to %+v, %v", back, err)
 	}
 	check(t, os.WriteFile(filepath.Join(dir, "go"), []byte("go\n"), 0))
 	wantCode(t, a.wait(id), 5)

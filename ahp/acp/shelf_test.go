@@ -58,7 +58,7 @@ func TestWhatIsNotReleasedStaysListedBesideWhatIs(t *testing.T) {
 func TestExitedTerminalsOfAnAgentDoNotPushOthersOut(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t) // in whose list there is room for fewer than the agents run
-	theirs, err := h.Create(carol, host.CreateOptions{Name: "carols", Argv: []string{"true"}})
+	theirs, err := hosttest.Create(h, carol, host.CreateOptions{Name: "carols", Argv: []string{"true"}})
 	check(t, err)
 	<-theirs.Done()
 	m := NewMethods(h, nil)

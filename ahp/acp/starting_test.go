@@ -39,7 +39,7 @@ func TestAnAgentsCommandWaitsForAYes(t *testing.T) {
 		is := asked(t, person, name)
 		term, err := h.Find(alice, name)
 		check(t, err)
-		_, err = person.Decide(term, is.Ask, d, reason)
+		_, err = person.Decide(term, nil, is.Ask, d, reason)
 		check(t, err)
 	}
 	create := func() (id, name string) {

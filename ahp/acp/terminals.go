@@ -74,8 +74,8 @@ func (s *Terminals) Has(method string) bool {
 
 // Handle answers one request.
 func (s *Terminals) Handle(method string, params json.RawMessage) rpc.Reply {
-	if e := s.conn.Ended(); e != nil {
-		return rpc.Reply{Error: e}
+	if err := s.conn.Ended(); err != nil {
+		return rpc.Reply{Error: rpc.Error(s.conn, err)}
 	}
 	switch method {
 	case wire.MethodCreate:
@@ -131,7 +131,7 @@ func (s *Terminals) permission(params json.RawMessage) rpc.Reply {
 	default:
 		err := s.conn.AskPermission(t.host, p.Request, p.Title)
 		if err != nil && !errors.Is(err, host.ErrExited) {
-			return rpc.Reply{Error: s.conn.ProtocolError(err)}
+			return rpc.Reply{Error: rpc.Error(s.conn, err)}
 		}
 	}
 	return resultReply(json.RawMessage("{}"))
@@ -232,7 +232,7 @@ func (s *Terminals) kill(t *terminal) *ahp.Error {
 	case err == host.ErrExited:
 		return nil
 	case err != nil:
-		return s.conn.ProtocolError(err)
+		return rpc.Error(s.conn, err)
 	}
 	s.mu.Lock()
 	first := t.killer == nil && s.byID[t.id] == t

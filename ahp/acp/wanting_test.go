@@ -11,7 +11,7 @@ import (
 // wanting returns why terminals want alice, by NAME.
 func wanting(t *testing.T, h *host.Host) map[string]host.Want {
 	t.Helper()
-	list, err := h.Wanting(alice)
+	list, err := hosttest.Conn(t, h, alice).Wanting()
 	check(t, err)
 	why := map[string]host.Want{}
 	for _, w := range list {

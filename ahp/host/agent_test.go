@@ -16,7 +16,7 @@ var sessionClaim = ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1"}
 func TestAnAgentsTerminalGoesByItsNameUntilAPersonTakesItAndAgainAfterwards(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	term, err := h.Create(bot, host.CreateOptions{Name: "work", Argv: []string{"cat"},
+	term, err := hosttest.Create(h, bot, host.CreateOptions{Name: "work", Argv: []string{"cat"},
 		Claim: sessionClaim, Agent: "gem\x1bini"})
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestAnAgentsTerminalGoesByItsNameUntilAPersonTakesItAndAgainAfterwards(t *t
 	if got := term.Info(alice); !got.Mine || got.Holder != alice.Name {
 		t.Fatalf("a person holds it, and it is %+v", got)
 	}
-	if who, err := v.a.HandBack(); err != nil || who != "alice/bot/gem_ini" {
+	if who, err := v.handBack(); err != nil || who != "alice/bot/gem_ini" {
 		t.Fatalf("handed back to %q, %v", who, err)
 	}
 	agents()
@@ -49,7 +49,7 @@ func TestAnAgentsTerminalGoesByItsNameUntilAPersonTakesItAndAgainAfterwards(t *t
 func TestAnExitedTerminalIsForgottenByWhoMayDisposeIt(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	term, err := h.Create(bot, host.CreateOptions{Name: "work", Argv: []string{"cat"}, Claim: sessionClaim})
+	term, err := hosttest.Create(h, bot, host.CreateOptions{Name: "work", Argv: []string{"cat"}, Claim: sessionClaim})
 	if err != nil {
 		t.Fatal(err)
 	}

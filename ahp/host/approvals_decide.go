@@ -106,17 +106,13 @@ func (ap *approvals) shownLocked(i int) HeldInput {
 		Behind: len(ap.held) - i - 1}
 }
 
-// Decide decides about a held input of t. ask is its ID; "" is the first of those that the
-// principal was shown last (see [Conn.Asks]) and has not decided since. If that one is not held any
-// more, Decide does not decide about another one. reason, if not empty, is told to the agent with a
-// refusal. Decide returns the held input; its errors are *authz.Denied, [*GoneError], why the input
-// cannot be typed, and why the connection has ended.
-func (c *Conn) Decide(t *Terminal, ask string, d Decision, reason string) (HeldInput, error) {
-	return c.decide(t, nil, ask, d, reason)
-}
-
-// decide is Decide for a person at viewer a; nil: at no viewer.
-func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason string) (
+// Decide decides about what an agent wants to type into t. ask names it; "" is the first of what
+// the principal was shown last (see [Conn.Asks]) and has not decided since. If that is held no
+// more, nothing else is decided instead. a is the viewer of t at which somebody has looked at it;
+// nil: at none. reason, if not empty, is told to the agent with a refusal. Decide returns what was
+// decided about; its errors are *authz.Denied, [*GoneError], why it cannot be typed, and why the
+// connection has ended.
+func (c *Conn) Decide(t *Terminal, a *Attach, ask string, d Decision, reason string) (
 	HeldInput, error,
 ) {
 	if d == EditIt && c.client == nil {
@@ -124,10 +120,8 @@ func (c *Conn) decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	if a != nil {
-		if err := a.mayActLocked(); err != nil {
-			return HeldInput{}, err
-		}
+	if err := a.mayActLocked(); err != nil {
+		return HeldInput{}, err
 	}
 	t.approvals.dropStaleAnswers()
 	k, is, err := t.approvals.findHeld(c, ask)
@@ -205,30 +199,7 @@ func (ap *approvals) edit(c *Conn, a *Attach, k *heldInput) error {
 	return t.typeKeys(s, visible.Editable(string(k.text)))
 }
 
-// Approve is termhost/approve: [Conn.Decide] about what [ahp.TerminalAsk] names.
-func (c *Conn) Approve(ref, ask string, d Decision, reason string) *ahp.Error {
-	if e := c.Ended(); e != nil {
-		return e
-	}
-	uri, _ := ahp.NormalizeChannel(ref)
-	t := c.host.lookupFor(c.principal, uri)
-	if t == nil {
-		return unknownChannel(ref)
-	}
-	_, err := c.Decide(t, ask, d, reason)
-	return c.refusal(err)
-}
-
-// refusal is ProtocolError for errors that the peer may all be told.
-func (c *Conn) refusal(err error) *ahp.Error {
-	var denied *authz.Denied
-	if err != nil && !errors.As(err, &denied) {
-		return ahp.NewError(ahp.CodeNotPermitted, err.Error(), "rule", err.Error())
-	}
-	return c.ProtocolError(err)
-}
-
-// GoneError says that the input that somebody decides about is not held any more, or never was.
+// GoneError says that what somebody decides about is not held any more, or never was.
 type GoneError struct {
 	Terminal string // its NAME
 	Ask      string // the ID; "": none was given, and nothing is held
@@ -334,14 +305,8 @@ func (a *Attach) wakeLocked() {
 	}
 }
 
-// Decide is [Conn.Decide] for the viewer's person.
-func (a *Attach) Decide(ask string, d Decision) error {
-	_, err := a.conn.decide(a.t, a, ask, d, "")
-	return err
-}
-
-// tellDeciders shows n at the viewers of those who may decide, except but's. The Term's lock is
-// held.
+// tellDeciders tells the viewers of those who decide what became of an ask, except who decided. The
+// Term's lock is held.
 func (ap *approvals) tellDeciders(but *Conn, n Note) {
 	for _, a := range ap.t.viewers.windows {
 		if a.conn != but && ap.mayDecide(a.conn) == nil {

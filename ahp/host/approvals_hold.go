@@ -149,10 +149,12 @@ func (ap *approvals) wakeDeciders() {
 	}
 }
 
-// SetGuard turns a terminal's guard on or off, for a person who may decide. It rejects what is
-// held, because nobody has approved it. SetGuard returns *authz.Denied, ErrExited or why the
-// connection has ended.
+// SetGuard turns a terminal's guard on or off, for a person who may decide. What is held when it is
+// turned off is rejected: nobody has seen it and agreed. When SetGuard returns, the root's list
+// says so. It returns *authz.Denied, ErrExited or why the connection has ended.
 func (c *Conn) SetGuard(t *Terminal, on bool) error {
+	t.kept.load()
+	defer c.host.list.flush()
 	t.term.Lock()
 	defer t.term.Unlock()
 	if err := t.approvals.mayDecide(c); err != nil {

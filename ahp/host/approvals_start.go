@@ -60,12 +60,12 @@ func (s *Starting) Wait(ctx context.Context) error {
 // startNeedsApproval reports whether what o starts waits for approval. guarded: its NAME is
 // guarded.
 func (h *Host) startNeedsApproval(o CreateOptions, guarded bool) bool {
-	program := len(o.Argv) > 0 || o.Line != "" || len(o.Env) > 0 || o.piped
+	program := len(o.Argv) > 0 || o.Line != "" || len(o.Env) > 0 || o.Piped
 	return o.byAgent() && program && !o.Forced && (guarded || h.cfg().GuardAgents)
 }
 
 // byAgent reports whether an agent creates the terminal.
-func (o *CreateOptions) byAgent() bool { return o.conn != nil && o.conn.agent() }
+func (o *CreateOptions) byAgent() bool { return o.conn.agent() }
 
 // prepare makes the Term without its program, which begin starts later.
 func (s *Starting) prepare(

@@ -23,12 +23,12 @@ func page(p authz.Principal) authz.Principal {
 func TestClientsAskAsSSHDoes(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	run(t, h, carol, "x", "exec cat")
+	term := run(t, h, carol, "x", "exec cat")
 	holder := attach(t, h, carol, "x", window)
 	p := connect(t, h, page(dave), "p")
 	uri := ahp.TerminalURI("x")
 	p.subscribe(uri)
-	asked, e := p.c.Ask(uri)
+	asked, e := p.c.Ask(term, nil)
 	if e != nil || asked != (host.Asked{Holder: "carol", Here: true}) {
 		t.Fatalf("asked %+v, %v", asked, e)
 	}
@@ -36,19 +36,19 @@ func TestClientsAskAsSSHDoes(t *testing.T) {
 	if got := holder.noted(); got != want {
 		t.Errorf("the holder is told %+v", got)
 	}
-	if name, err := holder.a.GiveAsked(); name != "dave/page" || err != nil {
+	if name, err := holder.giveAsked(); name != "dave/page" || err != nil {
 		t.Fatalf("given to %q, %v", name, err)
 	}
-	if _, e := p.c.Ask(uri); e == nil || !strings.Contains(e.Message, "you have the keyboard") {
-		t.Errorf("the holder asks: %v", e)
+	if _, err := p.c.Ask(term, nil); !strings.Contains(message(err), "you have the keyboard") {
+		t.Errorf("the holder asks: %v", err)
 	}
 	// The lender's leaving takes it from nobody who is there.
 	again := attach(t, h, carol, "x", window)
 	holder.a.Close()
-	if _, _, err := again.a.Ask(); err != nil {
+	if _, _, err := again.ask(); err != nil {
 		t.Fatal(err)
 	}
-	back, e := p.c.HandBack(uri, false)
+	back, e := p.c.HandBack(lookup(h, uri), nil, false)
 	if e != nil || back != (host.HandedBack{To: "carol", Asked: true}) {
 		t.Errorf("handed %+v, %v", back, e)
 	}
@@ -68,10 +68,10 @@ func TestALoanToAClientThatStaysAwayEnds(t *testing.T) {
 	for range 2 {
 		p := connect(t, h, page(dave), "p")
 		p.subscribe(uri)
-		if _, e := p.c.Ask(uri); e != nil {
+		if _, e := p.c.Ask(term, nil); e != nil {
 			t.Fatal(e)
 		}
-		if name, err := holder.a.GiveAsked(); name != "dave/page" || err != nil {
+		if name, err := holder.giveAsked(); name != "dave/page" || err != nil {
 			t.Fatalf("given to %q, %v", name, err)
 		}
 		p.c.Close()
@@ -83,19 +83,18 @@ func TestPagesGuardAndAgentsDoNot(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "exec cat")
-	uri := ahp.TerminalURI("x")
 	token := carol
 	token.ID, token.Name, token.Token = carol.ID+"/bot", "carol/bot", "bot"
 	for name, p := range map[string]authz.Principal{
 		"an agent": token, "its key by AHP": carol, "an observer": eve, "a stranger's page": page(dave),
 	} {
-		if e := connect(t, h, p, name).c.Guard(uri, true); e == nil || e.Code != ahp.CodeNotPermitted {
-			t.Errorf("%s: %v", name, e)
+		if err := connect(t, h, p, name).c.SetGuard(term, true); !isDenied(err) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	own := connect(t, h, page(carol), "own")
 	for _, on := range []bool{true, false} {
-		if e := own.c.Guard(uri, on); e != nil || term.Guarded() != on {
+		if e := own.c.SetGuard(term, on); e != nil || term.Guarded() != on {
 			t.Errorf("the person's page sets it to %v: %v", on, e)
 		}
 	}
@@ -116,7 +115,7 @@ func TestARequestIsToldToAClientThatSubscribesMeanwhile(t *testing.T) {
 		}
 		asked := make(chan error, 1)
 		ask := func() {
-			_, _, err := asker.a.Ask()
+			_, _, err := asker.ask()
 			asked <- err
 		}
 		if i == 0 {
@@ -146,7 +145,7 @@ func TestARequestEndsWithItsPage(t *testing.T) {
 	run(t, h, carol, "x", "exec cat")
 	holder := attach(t, h, carol, "x", window)
 	p := connect(t, h, page(dave), "p")
-	if _, e := p.c.Ask(ahp.TerminalURI("x")); e != nil {
+	if _, e := p.c.Ask(find(t, h, "x"), nil); e != nil {
 		t.Fatal(e)
 	}
 	if got := holder.noted(); got.Kind != host.NoteAsked {
@@ -156,7 +155,7 @@ func TestARequestEndsWithItsPage(t *testing.T) {
 	if got := holder.noted(); got != (host.Note{Kind: host.NoteUnasked, Who: "dave/page"}) {
 		t.Errorf("the holder is told %+v", got)
 	}
-	if name, err := holder.a.GiveAsked(); name != "" || err != nil {
+	if name, err := holder.giveAsked(); name != "" || err != nil {
 		t.Errorf("given to %q, %v", name, err)
 	}
 }
@@ -178,7 +177,7 @@ func TestARequestEndsWithItsViewer(t *testing.T) {
 		"too old": func(*viewer) { clock.advance(requestTime); host.Tend(h) },
 	} {
 		asker := attach(t, h, dave, "x", window)
-		if _, _, err := asker.a.Ask(); err != nil {
+		if _, _, err := asker.ask(); err != nil {
 			t.Fatal(err)
 		}
 		told := func(by string) {
@@ -194,7 +193,7 @@ func TestARequestEndsWithItsViewer(t *testing.T) {
 		if names, _ := p.c.AskedBy(uri); len(names) > 0 {
 			t.Errorf("%s: it is still asked by %q", what, names)
 		}
-		if back, e := p.c.HandBack(uri, true); e != nil || back != (host.HandedBack{}) {
+		if back, e := p.c.HandBack(lookup(h, uri), nil, true); e != nil || back != (host.HandedBack{}) {
 			t.Errorf("%s: handed %+v, %v", what, back, e)
 		}
 	}
@@ -228,7 +227,7 @@ func TestAPageTakesTheKeyboardOnLoan(t *testing.T) {
 			break
 		}
 		p = connect(t, h, page(carol), "p")
-		if back, e := p.c.HandBack(uri, false); e != nil || back != (host.HandedBack{To: "carol"}) {
+		if back, e := p.c.HandBack(lookup(h, uri), nil, false); e != nil || back != (host.HandedBack{To: "carol"}) {
 			t.Errorf("handed %+v, %v", back, e)
 		}
 		if lender() != "" {
@@ -272,7 +271,7 @@ func TestPagesOfOnePersonAreToldApart(t *testing.T) {
 	if names(); holder != "carol/page#2" {
 		t.Errorf("%q holds it", holder)
 	}
-	asked, e := pages[0].c.Ask(uri)
+	asked, e := pages[0].c.Ask(lookup(h, uri), nil)
 	if e != nil || asked.Holder != "carol/page#2" {
 		t.Errorf("asked %+v, %v", asked, e)
 	}

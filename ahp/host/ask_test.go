@@ -19,7 +19,7 @@ func TestTheHolderIsAskedAndGives(t *testing.T) {
 	admin, operator := attach(t, h, alice, "x", window), attach(t, h, bot, "x", window)
 	asks := func(v *viewer) {
 		t.Helper()
-		if name, here, err := v.a.Ask(); name != "carol" || !here || err != nil {
+		if name, here, err := v.ask(); name != "carol" || !here || err != nil {
 			t.Fatalf("%s asks %q, here %v, %v", v.c.Principal().Name, name, here, err)
 		}
 	}
@@ -41,7 +41,7 @@ func TestTheHolderIsAskedAndGives(t *testing.T) {
 	if got := holder.noted(); got.Who != "alice/bot" {
 		t.Errorf("after a while the holder is told %+v", got)
 	}
-	if name, err := holder.a.GiveAsked(); name != "alice/bot" || err != nil {
+	if name, err := holder.giveAsked(); name != "alice/bot" || err != nil {
 		t.Fatalf("given to %q, %v", name, err)
 	}
 	want := host.Note{Kind: host.NoteGiven, Who: "carol", To: "alice/bot", Yours: true}
@@ -49,7 +49,7 @@ func TestTheHolderIsAskedAndGives(t *testing.T) {
 		t.Errorf("who asked is told %+v", got)
 	}
 	operator.types("k")
-	if name, err := operator.a.GiveAsked(); name != "" || err != nil {
+	if name, err := operator.giveAsked(); name != "" || err != nil {
 		t.Errorf("a wish that was for another holder: %q, %v", name, err)
 	}
 	operator.a.Close()
@@ -61,7 +61,7 @@ func TestWhoMayAsk(t *testing.T) {
 	h := hosttest.New(t)
 	run(t, h, carol, "x", "exec cat")
 	own := attach(t, h, carol, "x", window)
-	if _, _, err := own.a.Ask(); message(err) != haveIt {
+	if _, _, err := own.ask(); message(err) != haveIt {
 		t.Errorf("the holder asks: %v", err)
 	}
 	var denied *authz.Denied
@@ -69,16 +69,16 @@ func TestWhoMayAsk(t *testing.T) {
 		"observer":  attach(t, h, eve, "x", window),
 		"read-only": attach(t, h, alice, "x", host.AttachOptions{Cols: 80, Rows: 24, ReadOnly: true}),
 	} {
-		if _, _, err := v.a.Ask(); !errors.As(err, &denied) {
+		if _, _, err := v.ask(); !errors.As(err, &denied) {
 			t.Errorf("%s asks: %v", name, err)
 		}
-		if _, err := v.a.GiveAsked(); !errors.As(err, &denied) {
+		if _, err := v.giveAsked(); !errors.As(err, &denied) {
 			t.Errorf("%s gives: %v", name, err)
 		}
 	}
 	for i := range maxRequests + 1 {
 		p := authz.Principal{ID: fmt.Sprint("op", i), Name: "op", Role: authz.Operator}
-		_, _, err := attach(t, h, p, "x", window).a.Ask()
+		_, _, err := attach(t, h, p, "x", window).ask()
 		if full := i == maxRequests; (message(err) == manyAsk) != full || !full && err != nil {
 			t.Errorf("number %d asks: %v", i, err)
 		}
@@ -92,7 +92,7 @@ func TestAWishEndsWithTheOneWhoHasItAndAwaitsAHolderWhoIsAway(t *testing.T) {
 	run(t, h, carol, "x", "exec cat")
 	operator, gone := attach(t, h, bot, "x", window), attach(t, h, alice, "x", window)
 	for _, v := range []*viewer{gone, operator} {
-		if name, here, err := v.a.Ask(); name != "carol" || here || err != nil {
+		if name, here, err := v.ask(); name != "carol" || here || err != nil {
 			t.Fatalf("asks %q, here %v, %v", name, here, err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestAWishEndsWithTheOneWhoHasItAndAwaitsAHolderWhoIsAway(t *testing.T) {
 		t.Errorf("who comes is told %+v", got)
 	}
 	clock.advance(requestTime)
-	if name, err := holder.a.GiveAsked(); name != "" || err != nil {
+	if name, err := holder.giveAsked(); name != "" || err != nil {
 		t.Errorf("an old wish: given to %q, %v", name, err)
 	}
 }
@@ -116,7 +116,7 @@ func TestARefusalSaysWhoHoldsATerminal(t *testing.T) {
 		"types":    v.a.Input([]byte("k")),
 		"claims":   v.a.Claim(),
 		"sends":    v.c.Send(t.Context(), term, []byte("k")),
-		"disposes": h.Dispose(bot, term),
+		"disposes": hosttest.Dispose(h, bot, term),
 	} {
 		var held *host.HeldError
 		var denied *authz.Denied
@@ -126,10 +126,10 @@ func TestARefusalSaysWhoHoldsATerminal(t *testing.T) {
 		}
 	}
 	var held *host.HeldError
-	if err := h.Dispose(eve, term); err == nil || errors.As(err, &held) {
+	if err := hosttest.Dispose(h, eve, term); err == nil || errors.As(err, &held) {
 		t.Errorf("one who would not be let if it held it, either: %v", err)
 	}
-	agents, err := h.Create(bot, host.CreateOptions{Name: "y", Argv: []string{"cat"}, Claim: sessionClaim,
+	agents, err := hosttest.Create(h, bot, host.CreateOptions{Name: "y", Argv: []string{"cat"}, Claim: sessionClaim,
 		Agent: "gem\x1bini"})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestARefusalSaysWhoHoldsATerminal(t *testing.T) {
 			t.Errorf("%s: %v, want %v", v.c.Principal().Name, k, want)
 		}
 	}
-	if err := h.Dispose(bot, agents); err != nil {
+	if err := hosttest.Dispose(h, bot, agents); err != nil {
 		t.Error(err)
 	}
 }

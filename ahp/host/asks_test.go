@@ -85,22 +85,22 @@ func TestByNameAPersonDecidesInTheOrderInWhichItWasShown(t *testing.T) {
 	g := newGuarded(t, "exec cat")
 	var unseen *host.UnseenError
 	var gone *host.GoneError
-	if _, err := g.bob.Decide(g.term, "", host.ApproveOnce, ""); !errors.As(err, &gone) || gone.Newer {
+	if _, err := g.bob.Decide(g.term, nil, "", host.ApproveOnce, ""); !errors.As(err, &gone) || gone.Newer {
 		t.Errorf("nothing is held: %v", err)
 	}
 	g.asks("one\r")
-	if _, err := g.bob.Decide(g.term, "", host.RefuseOnce, ""); !errors.As(err, &unseen) {
+	if _, err := g.bob.Decide(g.term, nil, "", host.RefuseOnce, ""); !errors.As(err, &unseen) {
 		t.Fatalf("one who was shown nothing decides: %v", err)
 	}
 	g.asks("two\r")
 	g.holds("one\r", "two\r") // bob looks
 	g.asks("three\r")
 	for _, want := range []string{"one\r", "two\r"} {
-		if is, err := g.bob.Decide(g.term, "", host.RefuseOnce, ""); err != nil || is.Text != want {
+		if is, err := g.bob.Decide(g.term, nil, "", host.RefuseOnce, ""); err != nil || is.Text != want {
 			t.Fatalf("decided about %q: %v", is.Text, err)
 		}
 	}
-	if _, err := g.bob.Decide(g.term, "", host.ApproveOnce, ""); !errors.As(err, &unseen) {
+	if _, err := g.bob.Decide(g.term, nil, "", host.ApproveOnce, ""); !errors.As(err, &unseen) {
 		t.Fatalf("what came after he had looked: %v", err)
 	}
 	// What is withdrawn is not replaced by what was shown behind it.
@@ -108,22 +108,22 @@ func TestByNameAPersonDecidesInTheOrderInWhichItWasShown(t *testing.T) {
 	g.asks("four\r")
 	g.holds("three\r", "four\r")
 	g.decides(g.ann, g.first(), host.RefuseOnce, "")
-	if _, err := g.bob.Decide(g.term, "", host.ApproveOnce, ""); !errors.As(err, &gone) || gone.Ask !=
+	if _, err := g.bob.Decide(g.term, nil, "", host.ApproveOnce, ""); !errors.As(err, &gone) || gone.Ask !=
 		"@3" || !gone.Newer {
 		t.Fatalf("the first of what he was shown is gone: %v", err)
 	}
-	if _, err := g.bob.Decide(g.term, "@9", host.ApproveOnce, ""); !errors.As(err, &gone) {
+	if _, err := g.bob.Decide(g.term, nil, "@9", host.ApproveOnce, ""); !errors.As(err, &gone) {
 		t.Errorf("one that never was: %v", err)
 	}
 	g.agent.pending()
 	g.asks("five\r")
-	if _, err := g.bob.Decide(g.term, "@5", host.ApproveOnce, ""); err == nil ||
+	if _, err := g.bob.Decide(g.term, nil, "@5", host.ApproveOnce, ""); err == nil ||
 		err.Error() != "@4 is held before @5, and has to be decided first" {
 		t.Errorf("out of order: %v", err)
 	}
 	g.holds("four\r", "five\r")
 	g.decides(g.bob, "@4", host.RefuseOnce, "") // by its name, which counts as well
-	if is, err := g.bob.Decide(g.term, "", host.RefuseOnce, ""); err != nil || is.Ask != "@5" {
+	if is, err := g.bob.Decide(g.term, nil, "", host.RefuseOnce, ""); err != nil || is.Ask != "@5" {
 		t.Errorf("the next one: %+v, %v", is, err)
 	}
 }
@@ -299,12 +299,11 @@ func TestAPageDecides(t *testing.T) {
 	g := newGuarded(t, "exec cat")
 	p := connect(t, g.h, pageOf(alice, authz.Operator), "page")
 	first := g.asks("rm all\r")
-	if e := p.c.Approve(g.term.URI(), "@1", host.ApproveAll, ""); e == nil ||
-		e.Message != untold {
-		t.Errorf("yes to all where nothing tells of commands: %v", e)
+	if _, err := p.c.Decide(g.term, nil, "@1", host.ApproveAll, ""); message(err) != untold {
+		t.Errorf("yes to all where nothing tells of commands: %v", err)
 	}
-	if e := p.c.Approve(g.term.URI(), "@1", host.EditIt, ""); e != nil {
-		t.Fatal(e)
+	if _, err := p.c.Decide(g.term, nil, "@1", host.EditIt, ""); err != nil {
+		t.Fatal(err)
 	}
 	g.rejected(first, "taken by alice, who edits it")
 	if c := g.term.Info(alice).Claim; c != ahp.ClientClaim("page") {
@@ -315,8 +314,8 @@ func TestAPageDecides(t *testing.T) {
 		t.Errorf("the page types: %s", why)
 	}
 	awaitOutput(t, g.h, g.term, "rm all but this\r\n")
-	if e := p.c.Approve(g.term.URI(), "@1", host.EditIt, ""); e == nil || !strings.Contains(e.Message,
+	if _, err := p.c.Decide(g.term, nil, "@1", host.EditIt, ""); !strings.Contains(message(err),
 		"@1 is not held in x") {
-		t.Errorf("edited twice: %v", e)
+		t.Errorf("edited twice: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ func (g *guarded) unlooked() {
 func (g *guarded) refusesYes(ask string) {
 	g.t.Helper()
 	for range 2 {
-		if _, err := g.ann.Decide(g.term, ask, host.ApproveOnce, ""); message(err) != actsNow {
+		if _, err := g.ann.Decide(g.term, nil, ask, host.ApproveOnce, ""); message(err) != actsNow {
 			g.t.Fatalf("a yes to what is true no more: %v", err)
 		}
 	}
@@ -109,10 +109,10 @@ func TestAsksOfOneTerminalShowNoOther(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Terminal != "y" {
 		t.Fatalf("asks y: %+v, %v", list, err)
 	}
-	if _, err := c.Decide(g.term, "", host.ApproveOnce, ""); err == nil {
+	if _, err := c.Decide(g.term, nil, "", host.ApproveOnce, ""); err == nil {
 		t.Error("what was not shown is approved")
 	}
-	if _, err := c.Decide(second.term, "", host.ApproveOnce, ""); err != nil {
+	if _, err := c.Decide(second.term, nil, "", host.ApproveOnce, ""); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"termhost/ahp"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -19,7 +18,7 @@ func (c *Conn) Attach(t *Terminal, o AttachOptions) (a *Attach, first []byte, er
 		return nil, nil, context.Cause(c.ctx)
 	}
 	if h.lookup(t.uri) != t {
-		return nil, nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
+		return nil, nil, ErrGone
 	}
 	a = &Attach{
 		conn: c, t: t, opts: o, cols: o.Cols, rows: o.Rows, sub: h.store.NewSubscriber(true),
@@ -57,7 +56,7 @@ func (a *Attach) begin() (first []byte, err error) {
 	}
 	if err != nil {
 		t.viewers.windows = slices.DeleteFunc(t.viewers.windows, a.is)
-		return nil, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
+		return nil, ErrGone
 	}
 	if a.byCreator() {
 		t.life.watching++

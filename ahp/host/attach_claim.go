@@ -40,33 +40,6 @@ func (a *Attach) seizeLocked() {
 	}
 }
 
-// HandBack returns the claim to its lender, whose name it returns. It returns *authz.Denied if the
-// viewer does not hold the claim, and another error if there is no lender.
-func (a *Attach) HandBack() (name string, err error) {
-	t := a.t
-	prior, known := t.keyboard.lender()
-	t.term.Lock()
-	defer t.term.Unlock()
-	if err := a.mayPassOnLocked(); err != nil {
-		return "", err
-	}
-	return t.keyboard.handBack(prior, known, a.step(), a)
-}
-
-// mayPassOnLocked returns why the viewer may not pass the claim on.
-func (a *Attach) mayPassOnLocked() error {
-	if err := a.mayActLocked(); err != nil {
-		return err
-	}
-	if err := a.t.check(a.step(), authz.Claim); err != nil {
-		return err
-	}
-	if !a.holdsLocked() {
-		return a.t.keyboard.heldElsewhere()
-	}
-	return nil
-}
-
 // Holder returns the holder's name and the claim.
 func (a *Attach) Holder() (name string, c ahp.Claim) {
 	a.t.term.Lock()

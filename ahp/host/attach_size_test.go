@@ -92,7 +92,7 @@ func TestTheWindowIsThatOfTheHoldersViewerThatWasActiveLast(t *testing.T) {
 	fits("an admin claims", 87)
 	first.a.Resize(88, 24)
 	fits("the former holder resizes", 87)
-	if name, err := admin.a.HandBack(); err != nil || name != "carol" {
+	if name, err := admin.handBack(); err != nil || name != "carol" {
 		t.Fatal(name, err)
 	}
 	fits("it hands back", 88)

@@ -210,7 +210,7 @@ func TestHandBack(t *testing.T) {
 	uri := agent.create("x", "/bin/cat")
 	v := attach(t, h, alice, "x", window)
 	var denied *authz.Denied
-	if _, err := v.a.HandBack(); !errors.As(err, &denied) {
+	if _, err := v.handBack(); !errors.As(err, &denied) {
 		t.Errorf("without holding it: %v", err)
 	}
 	if err := v.a.Claim(); err != nil {
@@ -222,7 +222,7 @@ func TestHandBack(t *testing.T) {
 	if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); got == "" {
 		t.Error("the agent types while the person holds it")
 	}
-	if name, err := v.a.HandBack(); err != nil || name != "alice/bot" {
+	if name, err := v.handBack(); err != nil || name != "alice/bot" {
 		t.Errorf("handed back to %q, %v", name, err)
 	}
 	if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); got != "" {
@@ -234,11 +234,11 @@ func TestHandBack(t *testing.T) {
 	agent.c.Close()
 	clock.advance(time.Hour)
 	connect(t, h, carol, "agent") // the clientId is another's by now
-	if name, err := v.a.HandBack(); err == nil {
+	if name, err := v.handBack(); err == nil {
 		t.Errorf("handed back to %q, who has left", name)
 	}
 	mine := run(t, h, alice, "mine", "exec cat")
-	if name, err := attach(t, h, alice, mine.Name(), window).a.HandBack(); err == nil {
+	if name, err := attach(t, h, alice, mine.Name(), window).handBack(); err == nil {
 		t.Errorf("handed back to %q, who never held it", name)
 	}
 }
@@ -361,7 +361,7 @@ func TestWaitRoom(t *testing.T) {
 	if err := v.a.Input(piece); err != nil {
 		t.Errorf("after there is room: %v", err)
 	}
-	if err := h.Dispose(carol, term); err != nil {
+	if err := hosttest.Dispose(h, carol, term); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.a.Input(piece); err != host.ErrExited {

@@ -173,9 +173,13 @@ func (w *Wanted) also(why Want, since time.Time) {
 	w.Why = why
 }
 
-// Wanting returns the terminals that want p, the longest first, of those that p sees. It returns
-// *authz.Denied if p may not list.
-func (h *Host) Wanting(p authz.Principal) ([]Wanted, error) {
+// Wanting returns the terminals that want the connection's person, the longest first, of those that
+// its principal sees. It returns *authz.Denied if that may not list, or an [*EndedError].
+func (c *Conn) Wanting() ([]Wanted, error) {
+	if err := c.Ended(); err != nil {
+		return nil, err
+	}
+	h, p := c.host, c.principal
 	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
 		return nil, err
 	}

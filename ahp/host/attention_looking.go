@@ -76,12 +76,3 @@ func (c *Conn) lookAway() {
 
 // Calls receives a value when [Conn.Wanting] may have changed. Looking must have been called.
 func (c *Conn) Calls() <-chan struct{} { return c.looking.calls }
-
-// Wanting returns the terminals that want the connection's person, the longest first.
-func (c *Conn) Wanting() []Wanted {
-	list, err := c.host.Wanting(c.principal)
-	if err != nil || c.ctx.Err() != nil {
-		return nil
-	}
-	return list
-}

@@ -14,7 +14,7 @@ import (
 // wanted returns the NAMEs of what wants p, each with why.
 func wanted(t *testing.T, h *host.Host, p authz.Principal) (list []string) {
 	t.Helper()
-	all, err := h.Wanting(p)
+	all, err := hosttest.Conn(t, h, p).Wanting()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestATerminalWantsWhoeverDoesNotLookAtIt(t *testing.T) {
 	want(alice, "b secret")
 	attach(t, h, alice, "b", window).a.Close() // which still waits
 	want(alice, "b secret")
-	if err := h.Dispose(carol, b.term); err != nil {
+	if err := hosttest.Dispose(h, carol, b.term); err != nil {
 		t.Fatal(err)
 	}
 	want(alice)
@@ -100,11 +100,11 @@ func TestAWindowIsCalledWhenWhatWantsItsPersonChanges(t *testing.T) {
 	waits(host.WaitingSecret) // which that person sees
 	other.a.Close()
 	called("the person looks away", "over exited", "asks secret")
-	list, err := h.Wanting(alice)
+	list, err := hosttest.Conn(t, h, alice).Wanting()
 	if news, _ := v.a.News(list); err != nil || len(news) != 0 {
 		t.Errorf("what was seen is news: %v, %v", news, err)
 	}
-	if err := h.Dispose(alice, over); err != nil {
+	if err := hosttest.Dispose(h, alice, over); err != nil {
 		t.Fatal(err)
 	}
 	called("one that has exited is removed", "asks secret")
@@ -112,7 +112,7 @@ func TestAWindowIsCalledWhenWhatWantsItsPersonChanges(t *testing.T) {
 	called("a program goes on")
 	waits(host.WaitingInput)
 	called("a program waits", "asks input")
-	if err := h.Dispose(carol, asks); err != nil {
+	if err := hosttest.Dispose(h, carol, asks); err != nil {
 		t.Fatal(err)
 	}
 	called("one that waits is removed")
@@ -137,7 +137,11 @@ func TestAPeerTellsWhatItsPersonLooksAt(t *testing.T) {
 			}
 		})
 		var got []string
-		for _, w := range c.Wanting() {
+		list, err := c.Wanting()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, w := range list {
 			got = append(got, w.Terminal.Name()+" "+string(w.Why))
 		}
 		if !slices.Equal(got, names) {
@@ -164,7 +168,7 @@ func TestAPeerTellsWhatItsPersonLooksAt(t *testing.T) {
 	called("a failed")
 	c.Looking([]string{a.term.URI()})
 	c.Close()
-	if c.Looking([]string{b.term.URI()}) || c.Wanting() != nil {
+	if list, err := c.Wanting(); c.Looking([]string{b.term.URI()}) || list != nil || err == nil {
 		t.Error("a connection that is closed still looks")
 	}
 	a.rings(clock)

@@ -28,6 +28,11 @@ func (c *Conn) Denied(err error) {
 	}
 }
 
+// LogFailure records in the host's log why a request failed, where that is not for the peer.
+func (c *Conn) LogFailure(err error) {
+	c.host.log.Error("a request failed", "principal", c.principal.Name, "err", err)
+}
+
 // audit records an event of the feed in the audit log, if it is one that says who disturbed whom.
 // Somebody reads the record long after, so it is written whether or not somebody reads the feed.
 func (t *Terminal) audit(e Event) {

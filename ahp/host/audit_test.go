@@ -10,6 +10,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/authz"
 )
 
@@ -52,7 +53,7 @@ func TestWhatAConnectionDoesIsFoundByIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	agent.c.Dispatch(uri, 1, ahp.TerminalInput{Data: []byte("ls\r")})
-	if e := c.DisposeTerminal(uri); e != nil {
+	if e := rpc.DisposeTerminal(c, uri); e != nil {
 		t.Fatal(e)
 	}
 	var events []string
@@ -79,7 +80,7 @@ func TestADenialNamesItsTerminalAndItsConnection(t *testing.T) {
 	var log bytes.Buffer
 	h := hosttest.New(t, func(c *host.Config) { c.Audit = slog.New(slog.NewJSONHandler(&log, nil)) })
 	ann := door(t, h, alice, host.DoorSSH)
-	term, err := h.Create(alice, host.CreateOptions{Name: "old", Argv: []string{"/bin/cat"}})
+	term, err := hosttest.Create(h, alice, host.CreateOptions{Name: "old", Argv: []string{"/bin/cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,15 +107,15 @@ func TestADenialNamesItsTerminalAndItsConnection(t *testing.T) {
 	}
 	viewer := attach(t, h, eve, term.Name(), window)
 	for name, try := range map[string]func(){
-		"dispose":           func() { observer.DisposeTerminal(term.URI()) },
-		"dispose, by name":  func() { observer.Denied(observer.DisposeNamed("work")) },
+		"dispose":           func() { rpc.DisposeTerminal(observer, term.URI()) },
+		"dispose, by name":  func() { observer.Denied(observer.Dispose(term)) },
 		"input":             func() { observer.Denied(observer.Send(t.Context(), term, []byte("x"))) },
 		"input, read-only":  func() { observer.Denied(viewer.a.SendSignal(2)) },
 		"rename":            func() { observer.Dispatch(term.URI(), 1, ahp.TerminalTitleChanged{Title: "x"}) },
 		"name":              func() { _, err := observer.GiveName(term, "x"); observer.Denied(err) },
 		"kick":              func() { _, _, err := observer.Kick(term, "ann"); observer.Denied(err) },
 		"approve":           func() { observer.Denied(observer.SetGuard(term, false)) },
-		"claim":             func() { _, _ = observer.HandBack(term.URI(), false) },
+		"claim":             func() { _, err := observer.HandBack(term, nil, false); observer.Denied(err) },
 		"approve, an agent": func() { agent.Denied(agent.SetGuard(term, false)) },
 		"input, too much": func() {
 			agent.Denied(agent.Send(t.Context(), term, make([]byte, maxHeldText+1)))

@@ -16,13 +16,13 @@ import (
 )
 
 func BenchmarkCreateUntilExit(b *testing.B) {
-	h := hosttest.New(b)
+	c := hosttest.Conn(b, hosttest.New(b), carol)
 	for b.Loop() {
-		term, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
+		made, err := c.Create(host.CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
 		if err != nil {
 			b.Fatal(err)
 		}
-		<-term.Done()
+		<-made.Terminal.Done()
 	}
 }
 
@@ -199,13 +199,14 @@ func BenchmarkCreate(b *testing.B) {
 	}{{"without a journal", func() string { return "" }}, {"with one", b.TempDir}} {
 		b.Run(c.name, func(b *testing.B) {
 			h := hosttest.New(b, func(cfg *host.Config) { cfg.StateDir = c.state() })
+			conn := hosttest.Conn(b, h, carol)
 			for b.Loop() {
-				term, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
+				made, err := conn.Create(host.CreateOptions{Argv: []string{"/bin/true"}, Transient: true})
 				if err != nil {
 					b.Fatal(err)
 				}
 				b.StopTimer()
-				<-term.Done()
+				<-made.Terminal.Done()
 				b.StartTimer()
 			}
 		})

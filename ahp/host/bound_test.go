@@ -186,14 +186,14 @@ func TestAnAnswerIsRefusedWhenItsQuestionIsOver(t *testing.T) {
 			v := attach(t, g.h, alice, "x", window)
 			seq := g.asksForIt(command, "touch F0\r")
 			name := g.first()
-			if _, err := g.ann.Decide(g.term, name, host.ApproveAll, ""); message(err) != untold {
+			if _, err := g.ann.Decide(g.term, nil, name, host.ApproveAll, ""); message(err) != untold {
 				t.Errorf("yes to all: %v", err)
 			}
 			g.rejected(seq, "the question that it was to answer is over")
 			if is, ok := v.a.Asking(); ok {
 				t.Errorf("the viewer is asked %+v", is)
 			}
-			if _, err := g.ann.Decide(g.term, name, host.ApproveOnce, ""); err == nil {
+			if _, err := g.ann.Decide(g.term, nil, name, host.ApproveOnce, ""); err == nil {
 				t.Error("approved when it was over")
 			}
 		})
@@ -217,7 +217,7 @@ func TestAnAnswerIsForItsQuestionOnly(t *testing.T) {
 			if c.person != "" {
 				g.person(c.person)
 			}
-			_, err := g.ann.Decide(g.term, name, host.ApproveOnce, "")
+			_, err := g.ann.Decide(g.term, nil, name, host.ApproveOnce, "")
 			if c.person == "" && err != nil {
 				t.Fatal(err)
 			}
@@ -299,11 +299,11 @@ func TestAYesIsToWhatAnAskWasShownToDo(t *testing.T) {
 		return !canonical(g.term)
 	})
 	name := g.first()
-	if _, err := g.ann.Decide(g.term, name, host.ApproveOnce, ""); message(err) != actsNow {
+	if _, err := g.ann.Decide(g.term, nil, name, host.ApproveOnce, ""); message(err) != actsNow {
 		t.Fatalf("it acts now: %v", err)
 	}
 	// By name, too, when the change was seen meanwhile.
-	if _, err := g.ann.Decide(g.term, name, host.ApproveOnce, ""); message(err) != actsNow {
+	if _, err := g.ann.Decide(g.term, nil, name, host.ApproveOnce, ""); message(err) != actsNow {
 		t.Fatalf("it was listed as what only types: %v", err)
 	}
 	g.awaitDoes(ahp.AskActs)

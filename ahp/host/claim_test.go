@@ -9,6 +9,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/authz"
 )
 
@@ -89,7 +90,7 @@ func TestAnAdminSeizesAndTheFormerHolderTypesNoMore(t *testing.T) {
 	if got := agent.dispatch(uri, typed); !strings.Contains(got, "needs the claim") {
 		t.Errorf("the former holder's input: %q", got)
 	}
-	if got := agent.c.DisposeTerminal(uri); got == nil || got.Code != ahp.CodeNotPermitted ||
+	if got := rpc.DisposeTerminal(agent.c, uri); got == nil || got.Code != ahp.CodeNotPermitted ||
 		!strings.Contains(string(got.Data), "rule") {
 		t.Errorf("the former holder's dispose: %+v", got)
 	}
@@ -163,7 +164,7 @@ func TestOfTwoRacingClaimsExactlyOneWins(t *testing.T) {
 		if got := lookup(h, uri).Info(alice).Claim; got != ahp.ClientClaim(winner) {
 			t.Fatalf("%s won, but it is held by %+v", winner, got)
 		}
-		if e := h.Dispose(bot, lookup(h, uri)); e != nil {
+		if e := hosttest.Dispose(h, bot, lookup(h, uri)); e != nil {
 			t.Fatal(e)
 		}
 	}
@@ -218,7 +219,7 @@ func TestASessionsClaimIsHeldByThePrincipalThatMadeIt(t *testing.T) {
 	h := hosttest.New(t)
 	agent, thief := connect(t, h, bot, "agent"), connect(t, h, carol, "thief")
 	uri := ahp.TerminalURI("x")
-	if e := created(agent.c.CreateTerminal(ahp.CreateTerminalParams{Channel: uri, Claim: &session})); e != nil {
+	if e := created(rpc.CreateTerminal(agent.c, ahp.CreateTerminalParams{Channel: uri, Claim: &session})); e != nil {
 		t.Fatal(e)
 	}
 	if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte("\n")}); got != "" {

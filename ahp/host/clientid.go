@@ -1,7 +1,6 @@
 package host
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -73,23 +72,21 @@ type heritage struct {
 }
 
 // seat binds the connection to a clientId, and ends another connection of this clientId.
-func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.Error) {
+func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, err error) {
 	if id == "" || len(id) > maxClientID {
-		return from, ahp.FieldProblem("clientId", "must be 1 to 256 bytes long")
+		return from, ErrClientID
 	}
 	if len(id) >= len(sshPrefix) && strings.EqualFold(id[:len(sshPrefix)], sshPrefix) {
-		return from, ahp.NewError(ahp.CodeNotPermitted,
-			`a clientId that begins with "ssh:" belongs to SSH sessions; choose another`,
-			"rule", "clientIds that begin with ssh: are reserved")
+		return from, errReservedClient
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if e := c.Ended(); e != nil {
-		return from, e
+	if err := c.Ended(); err != nil {
+		return from, err
 	}
-	cl, bad := h.clientLocked(id, c.principal)
-	if bad != nil {
-		return from, bad
+	cl, err := h.clientLocked(id, c.principal)
+	if err != nil {
+		return from, err
 	}
 	if old := cl.conn; old != nil && old != c {
 		// The client has not left, so the terminals that it owns go on.
@@ -112,7 +109,7 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, bad *ahp.
 
 // clientLocked returns the record of p's clientId id, and creates it if the clientId belongs to
 // nobody.
-func (h *Host) clientLocked(id string, p authz.Principal) (*client, *ahp.Error) {
+func (h *Host) clientLocked(id string, p authz.Principal) (*client, error) {
 	cl := h.knownLocked(id)
 	if cl != nil && cl.principal != p.ID {
 		return nil, errForeignClient
@@ -132,9 +129,7 @@ func (h *Host) clientLocked(id string, p authz.Principal) (*client, *ahp.Error) 
 		most = maxObserverClients
 	}
 	if mine >= most {
-		return nil, ahp.NewError(ahp.CodeLimit,
-			fmt.Sprintf("this key has %d clientIds in use; close some connections or "+
-				"wait ten minutes", most), "limit", "clientIds per principal")
+		return nil, &ClientsError{most}
 	}
 	cl = &client{id: id, principal: p.ID, name: clientBase(p, id)}
 	h.clients[id] = cl

@@ -11,6 +11,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -23,8 +24,8 @@ func initialize(t *testing.T, h *host.Host, p authz.Principal, id string) (*host
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	_, e := c.Initialize(initParams("0.5.0", id))
-	return c, e
+	_, err = c.Initialize(initParams("0.5.0", id))
+	return c, rpc.Error(c, err)
 }
 
 func TestAForeignClientIDIsRefusedAndNothingReplayed(t *testing.T) {
@@ -40,9 +41,9 @@ func TestAForeignClientIDIsRefusedAndNothingReplayed(t *testing.T) {
 		if e == nil || e.Code != ahp.CodeNotPermitted || !strings.Contains(string(e.Data), "rule") {
 			t.Errorf("initialize: %+v", e)
 		}
-		r, e := c.Reconnect(ahp.ReconnectParams{ClientID: "owner",
+		r, err := c.Reconnect(ahp.ReconnectParams{ClientID: "owner",
 			Subscriptions: []ahp.SubscriptionRef{ahp.SubscriptionRef(uri), ahp.RootURI}})
-		if e == nil || e.Code != ahp.CodeNotPermitted || len(r.Actions) > 0 {
+		if e := rpc.Error(c, err); e == nil || e.Code != ahp.CodeNotPermitted || len(r.Actions) > 0 {
 			t.Errorf("reconnect: %+v with %d actions", e, len(r.Actions))
 		}
 		if c.Initialized() || c.Subscriptions() > 0 {
@@ -140,7 +141,7 @@ func TestAClientIDIsBoundForTenMinutesOrAsLongAsItHoldsAClaim(t *testing.T) {
 	if _, e := initialize(t, h, bot, "holder"); e == nil {
 		t.Error("free although it holds a claim")
 	}
-	if err := h.Dispose(carol, lookup(h, uri)); err != nil {
+	if err := hosttest.Dispose(h, carol, lookup(h, uri)); err != nil {
 		t.Fatal(err)
 	}
 	if _, e := initialize(t, h, bot, "holder"); e != nil {
@@ -167,12 +168,12 @@ func TestANewerConnectionTakesOver(t *testing.T) {
 	old.c.Dispatch(uri, 77, ahp.TerminalTitleChanged{Title: "from the grave"})
 	old.c.Dispatch(uri, 78, ahp.TerminalInput{Data: []byte("from the grave\n")})
 	old.c.Reject(uri, 79, ahp.Unknown{Name: "x"}, "x")
-	if got := old.c.DisposeTerminal(uri); got == nil {
+	if got := rpc.DisposeTerminal(old.c, uri); got == nil {
 		t.Error("the older connection disposes")
 	}
 	claim := ahp.ClientClaim("c")
 	params := ahp.CreateTerminalParams{Channel: "ahp-terminal:/y", Claim: &claim}
-	if got := created(old.c.CreateTerminal(params)); got == nil {
+	if got := created(rpc.CreateTerminal(old.c, params)); got == nil {
 		t.Error("the older connection creates")
 	}
 	if got := old.c.Subscribe(uri, nil); got == nil {

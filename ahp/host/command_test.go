@@ -133,7 +133,7 @@ func TestAShellThatIsAskedForTellsOfItsCommands(t *testing.T) {
 			writeFile(t, filepath.Join(home, ".zshrc"), "")
 			p := connect(t, h, carol, "c")
 			for _, o := range []host.CreateOptions{{Line: line}, {Argv: words}} {
-				term, err := h.Create(carol, o)
+				term, err := hosttest.Create(h, carol, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -160,7 +160,7 @@ func TestAShellThatIsAskedForTellsOfItsCommands(t *testing.T) {
 	for _, o := range []host.CreateOptions{{Line: "bash -c 'read x'"}, {Line: "bash --norc"},
 		{Line: "bash; :"}, {Line: own}, {Argv: []string{own}},
 		{Argv: []string{"bash"}, Env: []string{"PATH=" + filepath.Dir(own)}}} {
-		term, err := h.Create(carol, o)
+		term, err := hosttest.Create(h, carol, o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -132,12 +132,12 @@ func (c *Conn) Initialized() bool { return c.client != nil }
 // shown to the peer; that of the first call counts.
 func (c *Conn) End(cause error) { c.cancel(cause) }
 
-// Ended returns the refusal of a connection whose context has ended; nil: it has not.
-func (c *Conn) Ended() *ahp.Error {
+// Ended returns an [*EndedError] if the connection's context has ended; nil: it has not.
+func (c *Conn) Ended() error {
 	if c.ctx.Err() == nil {
 		return nil
 	}
-	return ahp.EndedError(ahp.CodeNotPermitted, context.Cause(c.ctx).Error())
+	return &EndedError{context.Cause(c.ctx)}
 }
 
 // Close ends the connection. Its clientId stays bound to the principal for a while. It may be

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -13,84 +12,57 @@ import (
 	"termhost/ptypool"
 )
 
-// Create starts a terminal for p, who is no agent. It returns once the process runs. Errors are
-// *authz.Denied,
-// *ExistsError, *NameError, *DirError, *ahp.Error for a claim that names nobody,
-// *admit.QuotaError, *ptypool.LimitError, *ptypool.StartError, and ErrClosed while the host shuts
-// down.
-func (h *Host) Create(p authz.Principal, o CreateOptions) (*Terminal, error) {
-	t, err := h.start(p, o)
+// Create makes a terminal for the connection's principal and returns once its program runs. If that
+// is an agent whose program needs a person's yes, Create waits for it, unless o says otherwise, and
+// fails with a [*NotStartedError] without it. Other errors are [*EndedError], *authz.Denied,
+// [*ClaimError], [*ExistsError], [*NameError], [*DirError], *admit.QuotaError, *ptypool.LimitError,
+// *ptypool.StartError, and [ErrClosed] while the host shuts down.
+func (c *Conn) Create(o CreateOptions) (made Created, err error) {
+	if err := c.Ended(); err != nil {
+		return Created{}, err
+	}
+	made.Terminal, made.Streams, err = c.start(o)
 	if err != nil {
-		return nil, err
+		return Created{}, err
 	}
-	h.open(t)
-	return t, nil
-}
-
-// CreateAttached is [Host.Create] for the connection's principal, and then [Conn.Attach] before
-// anything has been printed. If the second fails, the terminal is disposed.
-func (c *Conn) CreateAttached(o CreateOptions, ao AttachOptions) (
-	a *Attach, first []byte, err error,
-) {
-	if c.ctx.Err() != nil {
-		return nil, nil, context.Cause(c.ctx)
+	t := made.Terminal
+	if made.Starting = t.approvals.starting; made.Starting != nil && !o.Later {
+		if o.Held != nil {
+			o.Held(made.Starting)
+		}
+		if err := made.Starting.Wait(c.ctx); err != nil {
+			if made.Streams != nil {
+				made.Streams.stop()
+			}
+			return Created{}, err
+		}
 	}
-	t, err := c.start(o)
-	if err != nil {
-		return nil, nil, err
+	if made.Streams != nil {
+		made.Streams.join(t)
 	}
-	a, first, err = c.Attach(t, ao)
+	if o.Attach != nil {
+		made.Attach, made.First, err = c.Attach(t, *o.Attach)
+	}
 	c.host.open(t)
 	if err != nil {
 		c.host.remove(t, "")
+		return Created{}, err
 	}
-	return a, first, err
+	return made, nil
 }
 
-// Create is [Host.Create] for the connection's principal. If that is an agent whose program needs
-// a person's yes, it waits for that, and fails with a [*NotStartedError] without it.
-func (c *Conn) Create(o CreateOptions) (*Terminal, error) {
-	t, err := c.start(o)
-	if err != nil {
-		return nil, err
-	}
-	c.host.open(t)
-	return t, nil
-}
-
-// Begin is Create without the wait: starting, if not nil, says how the program's start goes.
-func (c *Conn) Begin(o CreateOptions) (t *Terminal, starting *Starting, err error) {
+// start makes a terminal and starts its process, unless a person has to agree first. Its output is
+// not read before open is called.
+func (c *Conn) start(o CreateOptions) (t *Terminal, s *Streams, err error) {
+	h, p := c.host, c.principal
 	o.conn = c
-	if t, err = c.host.start(c.principal, o); err != nil {
+	owner, err := c.complete(&o)
+	if err != nil {
 		return nil, nil, err
 	}
-	c.host.open(t)
-	return t, t.approvals.starting, nil
-}
-
-// start is Host.start for the connection's principal. It waits for a person's yes if the start
-// needs one.
-func (c *Conn) start(o CreateOptions) (*Terminal, error) {
-	o.conn = c
-	t, err := c.host.start(c.principal, o)
-	if err != nil || t.approvals.starting == nil {
-		return t, err
-	}
-	if o.Held != nil {
-		o.Held(t.approvals.starting)
-	}
-	return t, t.approvals.starting.Wait(c.ctx)
-}
-
-// start makes a terminal and starts its process. Its output is not read before open is called.
-func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
-	owner, err := h.complete(p, &o)
-	if err != nil {
-		return nil, err
-	}
-	t := &Terminal{
-		host: h, exec: o.exec, tap: o.Tap, tag: o.Tag, renamed: o.KeepTitle,
-		origin: origin{created: h.now(), creator: p, createdBy: o.by(p), forced: o.Forced},
+	t = &Terminal{
+		host: h, tap: o.Tap, tag: o.Tag, renamed: o.KeepTitle,
+		origin: origin{created: h.now(), creator: p, createdBy: c.Name(), forced: o.Forced},
 	}
 	t.begin()
 	t.life.transient, t.recorder.recorded, t.keyboard.holder = o.Transient, o.Record, owner
@@ -100,20 +72,37 @@ func (h *Host) start(p authz.Principal, o CreateOptions) (*Terminal, error) {
 	if len(o.Argv) > 0 || o.Line != "" {
 		t.commands.typist.last = t.origin.createdBy // of what the program begins by itself
 	}
-	if t.exec == nil {
+	switch {
+	case o.Client != nil:
+		t.exec = &clientExecutor{client: c.client, cwd: o.Client.Cwd, stream: o.Client.Stream,
+			grace: min(o.Client.Grace, h.cfg().ClientGrace)}
+	case o.Exact:
+		s = c.newExactStreams()
+		t.exec = &exactExecutor{streams: s}
+	case o.Piped:
+		s = c.newStreams()
+		t.exec = &pipesExecutor{streams: s, detached: o.Detached}
+	default:
 		t.exec = &serverExecutor{}
 	}
 	if err := t.exec.start(t, o); err != nil {
-		return nil, err
+		if s != nil {
+			s.stop()
+		}
+		return nil, nil, err
 	}
 	h.log.Info("terminal created", "name", t.Name(), "principal", p.Name)
-	return t, nil
+	return t, s, nil
 }
 
 // complete checks the options, fills in what they leave out, and returns who is to hold the
 // terminal.
-func (h *Host) complete(p authz.Principal, o *CreateOptions) (owner holder, err error) {
-	if err := authz.Check(p, authz.Create, authz.Target{Forced: o.Forced}); err != nil {
+func (c *Conn) complete(o *CreateOptions) (owner holder, err error) {
+	h := c.host
+	if owner, err = c.claim(o); err != nil {
+		return owner, err
+	}
+	if err := authz.Check(c.principal, authz.Create, authz.Target{Forced: o.Forced}); err != nil {
 		return owner, err
 	}
 	if o.URI == "" && o.Name != "" && !ahp.ValidName(o.Name) {
@@ -129,23 +118,39 @@ func (h *Host) complete(p authz.Principal, o *CreateOptions) (owner holder, err 
 		return owner, err
 	}
 	if o.Cols == 0 || o.Rows == 0 {
-		o.Cols, o.Rows = defaultCols, defaultRows
+		o.Cols, o.Rows = DefaultCols, DefaultRows
 	}
 	o.Cols, o.Rows = ptypool.ClampSize(o.Cols, o.Rows)
-	if o.Claim.Kind == "" {
-		o.Claim = ahp.ClientClaim(h.sshClient(p))
+	return owner, nil
+}
+
+// claim checks who is to hold a new terminal, and returns it: the client that makes it, or a
+// session. A client-executed terminal is its owner's.
+func (c *Conn) claim(o *CreateOptions) (holder, error) {
+	own := ""
+	if c.client != nil {
+		own = c.client.id
+	} else {
+		own = c.host.sshClient(c.principal)
+		if o.Claim.Kind == "" {
+			o.Claim = ahp.ClientClaim(own)
+		}
 	}
-	if !validClaim(o.Claim) {
-		return owner, ahp.FieldProblem("claim",
-			"must name a clientId or a session of at most 256 bytes")
+	mine := o.Claim.Kind == ahp.ClaimClient && o.Claim.ClientID == own
+	switch {
+	case o.Client != nil && !mine:
+		return holder{}, &ClaimError{Executes: true, Reason: "a client-executed terminal is held " +
+			"by the client that runs it: the claim must name your own clientId"}
+	case !validClaim(o.Claim):
+		return holder{}, &ClaimError{
+			Reason: "must name a clientId or a session of at most 256 bytes"}
+	case o.Claim.Kind == ahp.ClaimClient && !mine:
+		return holder{}, &ClaimError{Reason: "must name your own clientId"}
 	}
-	owner, ok := h.holderOf(o.Claim, p, o.by(p))
-	if !ok {
-		return owner, ahp.FieldProblem("claim", "names a clientId that nobody here uses")
-	}
+	owner, _ := c.host.holderOf(o.Claim, c.principal, c.Name())
 	if o.Agent != "" {
 		owner.agent = label(o.Agent)
-		owner.name = agentName(p, o.Agent)
+		owner.name = agentName(c.principal, o.Agent)
 	}
 	return owner, nil
 }
@@ -256,9 +261,9 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 	}
 	term := ""
 	switch {
-	case o.exact && o.Term != "":
+	case o.Exact && o.Term != "":
 		term = o.Term
-	case !o.piped:
+	case !o.Piped:
 		term = h.termFor(o.Term)
 	}
 	s = ptypool.Spec{
@@ -281,7 +286,7 @@ func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
 		}
 	}
 	// A shell that reads a pipe has no prompt and no commands to tell of.
-	if !o.piped && !o.exact {
+	if !o.Piped && !o.Exact {
 		h.integrate(&s, o, login)
 	}
 	return s, base

@@ -5,16 +5,16 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"termhost/ahp"
-	"termhost/authz"
 	"termhost/ptypool/vt"
 )
 
 // The size of a terminal that nobody gave one (VT100; AHP's clients send theirs).
 const (
-	defaultCols = 80
-	defaultRows = 24
+	DefaultCols = 80
+	DefaultRows = 24
 )
 
 // CreateOptions say what to run and how.
@@ -45,17 +45,35 @@ type CreateOptions struct {
 
 	Claim     ahp.Claim // the zero Claim: the clientId of the principal's SSH sessions
 	Agent     string    // what the agent of a session's claim calls itself; "": it has not said
-	By        string    // how the one who makes it is called, see [Conn.Name]; "": as its principal
 	Transient bool      // forgotten once it has exited while its creator watches
-	Detached  bool      // of one on pipes: it goes on when the connection ends, see Streams.Detach
 	Guarded   bool      // what agents type waits for approval, whatever the configuration
 	Forced    bool      // it runs the principal's forced command
 	Record    bool      // what it shows is recorded, whatever the configuration
 
-	// DoorEnv is as Env, which overrides it: what the door adds by itself. Held, if not nil, is
-	// called when the start waits for a person's yes.
+	// DoorEnv is as Env, which overrides it: what the door adds by itself.
 	DoorEnv []string
-	Held    func(*Starting)
+
+	// Held, if not nil, is called when the start waits for a person's yes. With Later, Create does
+	// not wait for it: see [Created.Starting].
+	Held  func(*Starting)
+	Later bool
+
+	// Client, if not nil, has the connection's own client run the program elsewhere. Otherwise it
+	// runs on this host: on a pty, or with Piped on pipes, see [Created.Streams]. Detached then has
+	// it go on when the connection ends, see [Streams.Detach]. On pipes a shell starts without
+	// integration, because nobody types into it, and TERM is not set.
+	Client   *ClientOptions
+	Piped    bool
+	Detached bool
+	// Exact runs the program on a pty as sshd would run it: the Streams carry every byte that it
+	// prints, and its queries are for the peer's own terminal to answer. While they are open the
+	// host answers none, and the terminal has the size that [Streams.Resize] gives it, whoever else
+	// looks at it. TERM is the peer's, a shell starts without integration, and there is no error
+	// output apart.
+	Exact bool
+	// Attach, if not nil, has the terminal attached before anything has been printed, see
+	// [Created.Attach]. If that fails, the terminal is disposed.
+	Attach *AttachOptions
 
 	// Tap, if not nil, gets all visible output exactly once, as it comes. It is called with the
 	// Term's lock held, so it must not block; nor may it keep p.
@@ -63,14 +81,28 @@ type CreateOptions struct {
 	// Tag is kept with the terminal, for a door that asks for it: see [Host.Tagged].
 	Tag string
 
-	conn  *Conn    // whose peer asks; nil: the host itself does, for a principal
-	exec  executor // nil: a serverExecutor
-	piped bool     // it runs on pipes, see CreatePiped
-	exact bool     // see CreateExact
+	conn *Conn // whose peer asks
 }
 
-// by returns how the one who makes the terminal is called.
-func (o *CreateOptions) by(p authz.Principal) string { return cmp.Or(o.By, nameOf(p)) }
+// ClientOptions say how a client runs the program of its terminal.
+type ClientOptions struct {
+	Cwd    string        // a file URI of the client's machine; "": unknown
+	Stream bool          // the output is no terminal's, but a plain stream
+	Grace  time.Duration // how long the client may be away, at most client_grace
+}
+
+// Created is a terminal that was made.
+type Created struct {
+	Terminal *Terminal
+	// Starting says how the start of a program goes that needs a person's yes; nil: it needs none.
+	Starting *Starting
+	// Attach shows the terminal, and First is to be written before anything that is pulled: see
+	// [Conn.Attach]. nil without [CreateOptions.Attach].
+	Attach *Attach
+	First  []byte
+	// Streams must be closed; nil without [CreateOptions.Piped] and [CreateOptions.Exact].
+	Streams *Streams
+}
 
 // defaultScrollbackBytes is how much output is retained unless the configuration says otherwise:
 // ten thousand lines of text.

@@ -11,6 +11,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
@@ -66,7 +67,7 @@ func TestCreateTerminalsErrors(t *testing.T) {
 	} {
 		params := params{Channel: "ahp-terminal:/fresh", Claim: claim(ahp.ClientClaim("c"))}
 		c.change(&params)
-		e := created(p.c.CreateTerminal(params))
+		e := created(rpc.CreateTerminal(p.c, params))
 		if e == nil || e.Code != c.code || !strings.Contains(string(e.Data), c.data) {
 			t.Errorf("%s: %+v", name, e)
 		}
@@ -76,17 +77,17 @@ func TestCreateTerminalsErrors(t *testing.T) {
 	}
 	looker := connect(t, h, eve, "looker")
 	own := params{Channel: "ahp-terminal:/l", Claim: claim(ahp.ClientClaim("looker"))}
-	if e := created(looker.c.CreateTerminal(own)); e == nil || e.Code != -32009 {
+	if e := created(rpc.CreateTerminal(looker.c, own)); e == nil || e.Code != -32009 {
 		t.Errorf("an observer: %+v", e)
 	}
 	// Neither names nor places are taken by what could not be created.
 	p.create("fresh", "/bin/cat")
-	e := created(p.c.CreateTerminal(params{Channel: "ahp-terminal:/third", Claim: claim(ahp.ClientClaim("c"))}))
+	e := created(rpc.CreateTerminal(p.c, params{Channel: "ahp-terminal:/third", Claim: claim(ahp.ClientClaim("c"))}))
 	if e == nil || e.Code != ahp.CodeLimit ||
 		!strings.Contains(string(e.Data), "terminal.max_terminals") {
 		t.Errorf("beyond the limit: %+v", e)
 	}
-	_, err := h.Create(carol, host.CreateOptions{})
+	_, err := hosttest.Create(h, carol, host.CreateOptions{})
 	var limit *ptypool.LimitError
 	if !errors.As(err, &limit) || limit.Limit != 2 {
 		t.Errorf("beyond the limit: %v", err)
@@ -98,11 +99,11 @@ func TestAShellThatDoesNotExistIsTheHostsFault(t *testing.T) {
 	h := hosttest.New(t, func(c *host.Config) { c.Shell = "/no/such/shell" })
 	p := connect(t, h, carol, "c")
 	claim := ahp.ClientClaim("c")
-	e := created(p.c.CreateTerminal(ahp.CreateTerminalParams{Channel: "ahp-terminal:/x", Claim: &claim}))
+	e := created(rpc.CreateTerminal(p.c, ahp.CreateTerminalParams{Channel: "ahp-terminal:/x", Claim: &claim}))
 	if e == nil || e.Code != ahp.CodeInternal || strings.Contains(e.Message, "/") {
 		t.Errorf("%+v", e)
 	}
-	_, err := h.Create(carol, host.CreateOptions{})
+	_, err := hosttest.Create(h, carol, host.CreateOptions{})
 	if !errors.Is(err, ptypool.ErrNotFound) {
 		t.Errorf("over SSH it is %v", err)
 	}
@@ -113,13 +114,13 @@ func TestCreateNamesClampsAndClaims(t *testing.T) {
 	h := hosttest.New(t)
 	for _, name := range []string{"a b", "..", strings.Repeat("x", 65), "ä"} {
 		var bad *host.NameError
-		if _, err := h.Create(carol, host.CreateOptions{Name: name}); !errors.As(err, &bad) {
+		if _, err := hosttest.Create(h, carol, host.CreateOptions{Name: name}); !errors.As(err, &bad) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	var names []string
 	for range 3 {
-		term, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/cat"}, Cols: 4000, Rows: 4000})
+		term, err := hosttest.Create(h, carol, host.CreateOptions{Argv: []string{"/bin/cat"}, Cols: 4000, Rows: 4000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,15 +136,15 @@ func TestCreateNamesClampsAndClaims(t *testing.T) {
 	if !slices.Equal(names, []string{"cat-1", "cat-2", "cat-3"}) {
 		t.Errorf("names %q", names)
 	}
-	if _, err := h.Create(carol, host.CreateOptions{Claim: ahp.ClientClaim("nobody")}); err == nil {
+	if _, err := hosttest.Create(h, carol, host.CreateOptions{Claim: ahp.ClientClaim("nobody")}); err == nil {
 		t.Error("claimed by nobody")
 	}
 	var denied *authz.Denied
 	for _, p := range []authz.Principal{
-		eve, {},
+		eve,
 		{ID: "x", Role: authz.Admin, Command: "date"}, {ID: "x", Role: authz.Admin, ReadOnly: true},
 	} {
-		if _, err := h.Create(p, host.CreateOptions{}); !errors.As(err, &denied) {
+		if _, err := hosttest.Create(h, p, host.CreateOptions{}); !errors.As(err, &denied) {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
@@ -183,12 +184,11 @@ func TestInitialSubscriptionsThatDoNotExistAreLeftOut(t *testing.T) {
 	if hello.Version.String() != "0.9.0" || hello.DefaultDirectory == "" {
 		t.Errorf("%+v", hello)
 	}
-	if _, e := c.Initialize(initParams("0.9.0", "e")); e == nil || e.Code != ahp.CodeInvalidRequest {
-		t.Errorf("a second initialize: %+v", e)
+	if _, err := c.Initialize(initParams("0.9.0", "e")); err != host.ErrInitialized {
+		t.Errorf("a second initialize: %v", err)
 	}
-	if _, e := c.Reconnect(ahp.ReconnectParams{ClientID: "e"}); e == nil ||
-		e.Code != ahp.CodeInvalidRequest {
-		t.Errorf("reconnect after initialize: %+v", e)
+	if _, err := c.Reconnect(ahp.ReconnectParams{ClientID: "e"}); err != host.ErrInitialized {
+		t.Errorf("reconnect after initialize: %v", err)
 	}
 }
 
@@ -201,10 +201,10 @@ func TestAVersionThatNobodySpeaks(t *testing.T) {
 	}
 	defer c.Close()
 	versions := []string{"2.0.0", "0.2.0", "x"}
-	_, e := c.Initialize(ahp.InitializeParams{ProtocolVersions: versions, ClientID: "c"})
-	if e == nil || e.Code != ahp.CodeVersion ||
+	_, err = c.Initialize(ahp.InitializeParams{ProtocolVersions: versions, ClientID: "c"})
+	if e := rpc.Error(c, err); e == nil || e.Code != ahp.CodeVersion ||
 		!strings.Contains(string(e.Data), `"supportedVersions":["1.0.0"`) {
-		t.Errorf("%+v", e)
+		t.Errorf("%v", err)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestAForcedCommandsTerminalIsItsOwnOnly(t *testing.T) {
 	defer c.Close()
 	other := run(t, h, carol, "other", "exec cat")
 	var denied *authz.Denied
-	if _, _, err := c.CreateAttached(host.CreateOptions{Line: "sh"}, window); !errors.As(err, &denied) {
+	if _, _, err := createAttached(c, host.CreateOptions{Line: "sh"}, window); !errors.As(err, &denied) {
 		t.Errorf("another command: %v", err)
 	}
 	if _, _, err := c.Attach(other, host.AttachOptions{ReadOnly: true}); !errors.As(err, &denied) {
@@ -299,7 +299,7 @@ func TestAForcedCommandsTerminalIsItsOwnOnly(t *testing.T) {
 	if err := c.Send(t.Context(), other, []byte("x")); !errors.As(err, &denied) {
 		t.Errorf("input to another's terminal: %v", err)
 	}
-	a, _, err := c.CreateAttached(host.CreateOptions{Line: forced.Command, Forced: true}, window)
+	a, _, err := createAttached(c, host.CreateOptions{Line: forced.Command, Forced: true}, window)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestCreateAttachedMissesNothingFromTheFirstByteOn(t *testing.T) {
 	defer c.Close()
 	for range 30 {
 		o := host.CreateOptions{Argv: []string{"/bin/echo", "hello"}, Transient: true}
-		a, first, err := c.CreateAttached(o, host.AttachOptions{})
+		a, first, err := createAttached(c, o, host.AttachOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +341,7 @@ func TestCreateAttachedMissesNothingFromTheFirstByteOn(t *testing.T) {
 		t.Errorf("left: %v %v", list, err)
 	}
 	c.End(errors.New("enough"))
-	if _, _, err := c.CreateAttached(host.CreateOptions{}, window); err == nil || err.Error() != "enough" {
+	if _, _, err := createAttached(c, host.CreateOptions{}, window); err == nil || err.Error() != "enough" {
 		t.Errorf("an ended connection creates: %v", err)
 	}
 }

@@ -71,7 +71,7 @@ func TestTheCreatorOfAnEndedTerminalIsForgottenAndNotMistaken(t *testing.T) {
 			t.Errorf("%s: it is %+v, %v", name, p, inside)
 		}
 	}
-	if err := h.Dispose(bot, term); err != nil {
+	if err := hosttest.Dispose(h, bot, term); err != nil {
 		t.Error(err)
 	}
 }

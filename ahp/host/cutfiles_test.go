@@ -41,7 +41,7 @@ func TestTheHostsOwnFilesCutAnywhereKeepNoHostFromStarting(t *testing.T) {
 			if list, err := later.List(carol); err != nil || len(list) != 1 {
 				t.Errorf("%s cut at %d: %d terminals, %v", filepath.Base(file), n, len(list), err)
 			}
-			if _, err := later.Recordings(carol); err != nil {
+			if _, err := hosttest.Conn(t, later, carol).Recordings(); err != nil {
 				t.Errorf("%s cut at %d: %v", filepath.Base(file), n, err)
 			}
 			if err := later.Shutdown(t.Context()); err != nil {

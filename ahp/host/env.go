@@ -169,7 +169,7 @@ func (h *Host) hasTerminfo(term string) bool {
 	})
 }
 
-// validEnv reports whether a variable may be set in a child's environment.
-func validEnv(name, value string) bool {
+// ValidEnv reports whether a variable may be set in a child's environment.
+func ValidEnv(name, value string) bool {
 	return name != "" && !strings.ContainsAny(name, "=\x00") && strings.IndexByte(value, 0) < 0
 }

@@ -18,7 +18,7 @@ import (
 func variables(t *testing.T, h *host.Host, o host.CreateOptions) map[string]string {
 	t.Helper()
 	o.Argv = []string{"/usr/bin/env", "-0"}
-	term, err := h.Create(carol, o)
+	term, err := hosttest.Create(h, carol, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestTermIsTheCreatorsIfTheHostKnowsIt(t *testing.T) {
 	h := hosttest.New(t, func(c *host.Config) { c.Term = "vt100" })
 	termFor := func(h *host.Host, theirs string) string {
 		t.Helper()
-		term, err := h.Create(carol, host.CreateOptions{Term: theirs, Argv: []string{"printenv", "TERM"}})
+		term, err := hosttest.Create(h, carol, host.CreateOptions{Term: theirs, Argv: []string{"printenv", "TERM"}})
 		hosttest.Check(t, err)
 		wait(t, "its end", term.Done())
 		return strings.TrimSpace(text(state(t, h, term)))
@@ -124,7 +124,7 @@ func TestTermIsTheCreatorsIfTheHostKnowsIt(t *testing.T) {
 func TestALineRunsInTheShellAndNotInALoginShell(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t, func(c *host.Config) { c.Shell, c.Login = "/bin/bash", true })
-	term, err := h.Create(carol,
+	term, err := hosttest.Create(h, carol,
 		host.CreateOptions{Line: `X=1 echo "$0" "$-" $(shopt -q login_shell && echo login); cat <<<"a  b"`})
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestAShellStartsAtHomeOrAtTheRoot(t *testing.T) {
 		t.Errorf("it starts in %q, said to be %s", text(st), st.Cwd)
 	}
 	dir := t.TempDir()
-	term, err := h.Create(carol, host.CreateOptions{Dir: dir, Argv: []string{"pwd"}})
+	term, err := hosttest.Create(h, carol, host.CreateOptions{Dir: dir, Argv: []string{"pwd"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,17 +4,45 @@ import (
 	"errors"
 	"fmt"
 
-	"termhost/ahp"
 	"termhost/authz"
-	"termhost/authz/admit"
-	"termhost/ptypool"
 )
+
+// ErrGone says that a terminal was disposed.
+var ErrGone = errors.New(reasonUnknown)
+
+// EndedError refuses what a peer asks for when its connection, or what it has asked for, has ended.
+type EndedError struct{ Cause error } // the cause may be shown to the peer
+
+func (e *EndedError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *EndedError) Unwrap() error { return e.Cause }
+
+// UnknownChannelError says that a connection's principal sees no channel of a name.
+type UnknownChannelError struct{ Channel string } // cut to what an answer may repeat
+
+func (e *UnknownChannelError) Error() string {
+	return "there is no channel " + Printable(e.Channel) + "; it may have been disposed"
+}
 
 // ExistsError says that another terminal has the NAME or the URI.
 type ExistsError struct{ Name string }
 
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("a terminal named %q exists; choose another name, or attach to it", e.Name)
+}
+
+// ClaimError says that nobody can hold a new terminal by a claim.
+type ClaimError struct {
+	Executes bool // it is that of a client-executed terminal
+	Reason   string
+}
+
+func (e *ClaimError) Error() string {
+	if e.Executes {
+		return e.Reason
+	}
+	return "claim " + e.Reason
 }
 
 // NameError says that a NAME is illegal.
@@ -56,57 +84,6 @@ type DirError struct {
 
 func (e *DirError) Error() string {
 	return fmt.Sprintf("cannot start in %s: %s", Printable(clip(e.Dir)), e.Reason)
-}
-
-// ProtocolError returns the error that a peer of AHP or ACP gets where the host has returned err;
-// nil for nil. An error that is not for peers is logged instead.
-func (c *Conn) ProtocolError(err error) *ahp.Error {
-	var (
-		proto  *ahp.Error
-		denied *authz.Denied
-		exists *ExistsError
-		name   *NameError
-		dir    *DirError
-		limit  *ptypool.LimitError
-		quota  *admit.QuotaError
-		start  *ptypool.StartError
-		never  *NotStartedError
-	)
-	c.Denied(err)
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &proto):
-		return proto
-	case errors.As(err, &denied):
-		return ahp.NewError(ahp.CodeNotPermitted, denied.Error(), "rule", denied.Rule)
-	case errors.As(err, &exists):
-		return ahp.NewError(ahp.CodeTerminalExists, err.Error())
-	case errors.As(err, &name):
-		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "channel")
-	case errors.As(err, &dir):
-		return ahp.NewError(ahp.CodeInvalidParams, err.Error(), "field", "cwd")
-	case errors.As(err, &start) && start.Kind == ptypool.ErrBadDir:
-		return startProblem(start, "cwd")
-	case errors.As(err, &never):
-		return ahp.NewError(ahp.CodeNotPermitted, err.Error(), "rule", err.Error())
-	case errors.As(err, &limit):
-		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "terminal.max_terminals")
-	case errors.As(err, &quota):
-		return ahp.NewError(ahp.CodeLimit, err.Error(), "limit", "principal.max_terminals")
-	case errors.Is(err, ErrClosed):
-		return ahp.EndedError(ahp.CodeInternal, ErrClosed.Error())
-	}
-	c.host.log.Error("a request failed", "principal", c.principal.Name, "err", err)
-	return ahp.NewError(ahp.CodeInternal, "it could not be done; the host's log says why")
-}
-
-// startProblem says that the program or directory that a param names cannot be run or entered. The
-// name may be a megabyte long, and answers wait in memory, so it is clipped.
-func startProblem(err *ptypool.StartError, field string) *ahp.Error {
-	short := *err
-	short.Name = clip(err.Name)
-	return ahp.NewError(ahp.CodeInvalidParams, short.Error(), "field", field)
 }
 
 // Errors of Input that a door treats in its own way. All others are refusals, to be shown to the

@@ -11,7 +11,7 @@ import (
 // the screen, the log and the claim; its executor has what differs:
 //
 //	serverExecutor  the program runs on a pty of this host
-//	exactExecutor   so it does, and the connection that made it has every byte: see CreateExact
+//	exactExecutor   so it does, and the connection that made it has every byte: see Exact
 //	pipesExecutor   the program runs on pipes of this host
 //	clientExecutor  a client, the owner, runs the program elsewhere and sends what it prints
 //	pastExecutor    the program ran under an earlier host and has ended

@@ -90,7 +90,7 @@ func TestTheFeedTellsWhatHappensAndByWhom(t *testing.T) {
 	told("commandFinished x alice exit 3")
 	told("commandStarted x")
 	told("commandFinished x exit 4")
-	if _, err := v.a.HandBack(); err != nil {
+	if _, err := v.handBack(); err != nil {
 		t.Fatal(err)
 	}
 	told("holderChanged x alice carol")
@@ -102,7 +102,7 @@ func TestTheFeedTellsWhatHappensAndByWhom(t *testing.T) {
 	v.a.Close()
 	v.a.Close()
 	told("detached x alice")
-	if err := h.Dispose(alice, term); err != nil {
+	if err := hosttest.Dispose(h, alice, term); err != nil {
 		t.Fatal(err)
 	}
 	told("disposed x alice")

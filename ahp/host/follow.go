@@ -50,7 +50,7 @@ func (f *LogFollower) start() (all history.Excerpt, end int64, err error) {
 	t.term.Lock() // nothing is appended meanwhile
 	defer t.term.Unlock()
 	if err := f.a.sub.Follow(t.ch); err != nil {
-		return all, 0, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
+		return all, 0, ErrGone
 	}
 	f.pos = t.ch.Position()
 	all.State, _ = t.ch.Terminal()

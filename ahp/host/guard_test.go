@@ -14,6 +14,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/authz"
 )
 
@@ -79,7 +80,7 @@ func (g *guarded) decides(c *host.Conn, ask string, d host.Decision, reason stri
 			g.t.Fatal(err)
 		}
 	}
-	is, err := c.Decide(g.term, ask, d, reason)
+	is, err := c.Decide(g.term, nil, ask, d, reason)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -208,7 +209,7 @@ func TestWhoMayApprove(t *testing.T) {
 		"a guest of another one":     door(t, g.h, hidden, host.DoorSSH),
 	} {
 		var denied *authz.Denied
-		_, err := c.Decide(g.term, g.first(), host.ApproveOnce, "")
+		_, err := c.Decide(g.term, nil, g.first(), host.ApproveOnce, "")
 		if !errors.As(err, &denied) {
 			t.Errorf("%s approves: %v", name, err)
 		}
@@ -236,20 +237,20 @@ func TestNobodyApprovesWhatTheyWereNotShown(t *testing.T) {
 	g.rejected(harmless, "refused by alice")
 	other.c.Dispatch(g.term.URI(), 1, ahp.TerminalInput{Data: []byte("rm -rf /\r")})
 	var gone *host.GoneError
-	if _, err := g.bob.Decide(g.term, "", host.ApproveOnce, ""); !errors.As(err, &gone) || !gone.Newer ||
+	if _, err := g.bob.Decide(g.term, nil, "", host.ApproveOnce, ""); !errors.As(err, &gone) || !gone.Newer ||
 		gone.Last != "refused by alice" {
 		t.Fatalf("bob approves what he has not seen: %v", err)
 	}
 	var unseen *host.UnseenError
-	if _, err := g.ann.Decide(g.term, "", host.ApproveOnce, ""); !errors.As(err, &unseen) {
+	if _, err := g.ann.Decide(g.term, nil, "", host.ApproveOnce, ""); !errors.As(err, &unseen) {
 		t.Fatalf("ann approves what she has not seen: %v", err)
 	}
-	if _, err := g.bob.Decide(g.term, "nosuch", host.ApproveOnce, ""); !errors.As(err, &gone) {
+	if _, err := g.bob.Decide(g.term, nil, "nosuch", host.ApproveOnce, ""); !errors.As(err, &gone) {
 		t.Fatalf("an ask that never was: %v", err)
 	}
 	g.holds("rm -rf /\r") // now he has
 	g.decides(g.bob, "", host.RefuseOnce, "")
-	if _, err := g.bob.Decide(g.term, "", host.ApproveOnce, ""); !errors.As(err, &gone) || gone.Newer {
+	if _, err := g.bob.Decide(g.term, nil, "", host.ApproveOnce, ""); !errors.As(err, &gone) || gone.Newer {
 		t.Fatalf("approving nothing: %v", err)
 	}
 }
@@ -277,7 +278,7 @@ func TestOneOfTwoDecisionsCounts(t *testing.T) {
 		var racing sync.WaitGroup
 		errs := make([]error, 2)
 		for i, c := range []*host.Conn{g.ann, g.bob} {
-			racing.Go(func() { _, errs[i] = c.Decide(g.term, list[0].Ask, host.Decision(2*i), "") })
+			racing.Go(func() { _, errs[i] = c.Decide(g.term, nil, list[0].Ask, host.Decision(2*i), "") })
 		}
 		racing.Wait()
 		var gone *host.GoneError
@@ -297,7 +298,7 @@ func TestWhatEndsTheWaitForApproval(t *testing.T) {
 		end  func(*guarded)
 		want string
 	}{
-		"the program ends": {func(g *guarded) { _ = g.h.Dispose(alice, g.term) }, reasonExited},
+		"the program ends": {func(g *guarded) { _ = hosttest.Dispose(g.h, alice, g.term) }, reasonExited},
 		"a person takes the keyboard": {func(g *guarded) {
 			v := attach(g.t, g.h, alice, "x", window)
 			if err := v.a.Input([]byte("k")); err != nil {
@@ -403,13 +404,16 @@ func TestWhatCannotBeGuarded(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t, func(c *host.Config) { c.GuardAgents = true })
 	ann := door(t, h, alice, host.DoorSSH)
-	if term := run(t, h, bot, "server", "exec cat"); !term.Info(alice).Guarded {
+	term, starting, err := begin(door(t, h, bot, host.DoorSSH),
+		host.CreateOptions{Name: "server", Argv: sh("exec cat")})
+	hosttest.Check(t, err)
+	if !term.Info(alice).Guarded || starting == nil {
 		t.Error("guard_agents does not guard a new terminal")
 	}
 	owner := connect(t, h, carol, "owner")
 	claim := ahp.ClientClaim("owner")
 	uri := ahp.TerminalURI("client")
-	if e := created(owner.c.CreateTerminal(ahp.CreateTerminalParams{Channel: uri, Claim: &claim,
+	if e := created(rpc.CreateTerminal(owner.c, ahp.CreateTerminalParams{Channel: uri, Claim: &claim,
 		ExecutionTarget: ahp.ExecutorClient})); e != nil {
 		t.Fatal(e)
 	}
@@ -435,7 +439,7 @@ func TestAPersonEditsWhatAnAgentWants(t *testing.T) {
 	if !ok || is.Behind != 1 || is.All {
 		t.Fatalf("asked %+v %v", is, ok)
 	}
-	if err := v.a.Decide(is.Ask, host.EditIt); err != nil {
+	if err := v.decide(is.Ask, host.EditIt); err != nil {
 		t.Fatal(err)
 	}
 	g.rejected(first, "taken by alice, who edits it")
@@ -444,7 +448,7 @@ func TestAPersonEditsWhatAnAgentWants(t *testing.T) {
 		t.Errorf("held by %s", who)
 	}
 	v.shows("rm all")
-	if err := v.a.Decide(is.Ask, host.EditIt); err == nil {
+	if err := v.decide(is.Ask, host.EditIt); err == nil {
 		t.Error("edited twice")
 	}
 }
@@ -469,7 +473,7 @@ func TestNobodyEditsWhatAnAgentWantsIntoASecret(t *testing.T) {
 	if !ok {
 		t.Fatal("nothing is asked")
 	}
-	if err := v.a.Decide(is.Ask, host.EditIt); ruleIn(err) != "a person must type this" {
+	if err := v.decide(is.Ask, host.EditIt); ruleIn(err) != "a person must type this" {
 		t.Errorf("edited: %v", err)
 	}
 }

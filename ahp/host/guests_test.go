@@ -7,6 +7,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -42,7 +43,7 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	create := func(name string) *host.Terminal {
-		term, err := h.Create(alice, host.CreateOptions{Name: name, Argv: sh("sleep 1000")})
+		term, err := hosttest.Create(h, alice, host.CreateOptions{Name: name, Argv: sh("sleep 1000")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 	// What happens to others does not reach it, what happens to its own does.
 	third := create("third")
 	host.FlushList(h)
-	if err := h.Dispose(alice, third); err != nil {
+	if err := hosttest.Dispose(h, alice, third); err != nil {
 		t.Fatal(err)
 	}
 	host.FlushList(h)
@@ -101,13 +102,13 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 		}
 		return e.Message + string(e.Data)
 	}
-	same("subscribe", func(uri string) string { return text(p.c.Subscribe(uri, answer)) })
-	same("disposeTerminal", func(uri string) string { return text(p.c.DisposeTerminal(uri)) })
+	same("subscribe", func(uri string) string { return text(rpc.Error(p.c, p.c.Subscribe(uri, answer))) })
+	same("disposeTerminal", func(uri string) string { return text(rpc.DisposeTerminal(p.c, uri)) })
 	for _, a := range everyAction("gwen-client") {
 		same(a.Type(), func(uri string) string { return p.dispatch(uri, a) })
 	}
 	same("createTerminal", func(uri string) string {
-		return text(created(p.c.CreateTerminal(ahp.CreateTerminalParams{Channel: uri,
+		return text(created(rpc.CreateTerminal(p.c, ahp.CreateTerminalParams{Channel: uri,
 			Claim: &ahp.Claim{Kind: ahp.ClaimClient, ClientID: "gwen-client"}})))
 	})
 	p.c.Reject(secret.URI(), 99, ahp.Unknown{Name: "root/terminalsChanged"}, "unreadable")
@@ -118,7 +119,7 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 
 	// A connection that takes over, and one that reconnects, see no more.
 	again := connect(t, h, guest, "gwen-client")
-	if err := h.Dispose(alice, secret); err != nil {
+	if err := hosttest.Dispose(h, alice, secret); err != nil {
 		t.Fatal(err)
 	}
 	host.FlushList(h)
@@ -149,7 +150,7 @@ func TestAGuestsPeerIsToldOfNothingElse(t *testing.T) {
 func TestAGuestTypesWhereItHoldsTheKeyboard(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	build, err := h.Create(alice, host.CreateOptions{Name: "build", Argv: sh("exec cat")})
+	build, err := hosttest.Create(h, alice, host.CreateOptions{Name: "build", Argv: sh("exec cat")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,14 +173,14 @@ func TestAGuestTypesWhereItHoldsTheKeyboard(t *testing.T) {
 	if why := gwen.dispatch(build.URI(), type1); why != "" {
 		t.Errorf("the guest that was given the keyboard: %s", why)
 	}
-	if e := gwen.c.DisposeTerminal(build.URI()); e == nil {
+	if e := rpc.DisposeTerminal(gwen.c, build.URI()); e == nil {
 		t.Error("a guest disposes a terminal")
 	}
 	// A terminal that gets the NAME later is another one.
-	if err := h.Dispose(alice, build); err != nil {
+	if err := hosttest.Dispose(h, alice, build); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Create(alice, host.CreateOptions{Name: "build", Argv: sh("exec cat")}); err != nil {
+	if _, err := hosttest.Create(h, alice, host.CreateOptions{Name: "build", Argv: sh("exec cat")}); err != nil {
 		t.Fatal(err)
 	}
 	if why := gwen.dispatch(build.URI(), type1); why != reasonUnknown {
@@ -195,7 +196,7 @@ func TestTheKeyboardDoesNotComeBackToAGuestThatIsGone(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []bool{false, true} {
 		h := hosttest.New(t)
-		build, err := h.Create(alice, host.CreateOptions{Name: "build", Argv: sh("exec cat")})
+		build, err := hosttest.Create(h, alice, host.CreateOptions{Name: "build", Argv: sh("exec cat")})
 		if err != nil {
 			t.Fatal(err)
 		}

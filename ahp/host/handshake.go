@@ -1,8 +1,8 @@
 package host
 
 import (
-	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,10 +13,44 @@ import (
 
 var (
 	errTakenOver     = errors.New("another connection of this clientId has taken over")
-	errForeignClient = ahp.NewError(ahp.CodeNotPermitted,
+	errForeignClient = &ForeignClientError{
 		"this clientId belongs to somebody else; choose another",
-		"rule", "a clientId belongs to the principal that first used it")
+		"a clientId belongs to the principal that first used it"}
+	errReservedClient = &ForeignClientError{
+		`a clientId that begins with "ssh:" belongs to SSH sessions; choose another`,
+		"clientIds that begin with ssh: are reserved"}
 )
+
+// Errors of Initialize and Reconnect.
+var (
+	ErrInitialized = errors.New("already initialized: a connection is initialized once")
+	ErrVersion     = errors.New("no offered protocol version is supported; " +
+		"termhost speaks 0.3 to 0.10 and 1.x")
+	ErrClientID = fmt.Errorf("clientId must be 1 to %d bytes long", maxClientID)
+)
+
+// ForeignClientError refuses a clientId that belongs to somebody else.
+type ForeignClientError struct {
+	text string
+	Rule string
+}
+
+func (e *ForeignClientError) Error() string { return e.text }
+
+// UnknownClientError says that a clientId belongs to nobody any more.
+type UnknownClientError struct{ ID string } // cut to what an answer may repeat
+
+func (e *UnknownClientError) Error() string {
+	return "this clientId is not known here any more; initialize instead"
+}
+
+// ClientsError refuses another clientId of a principal that has too many.
+type ClientsError struct{ Most int }
+
+func (e *ClientsError) Error() string {
+	return fmt.Sprintf("this key has %d clientIds in use; close some connections or "+
+		"wait ten minutes", e.Most)
+}
 
 // Hello is the answer to initialize, whatever it looks like on the wire.
 type Hello struct {
@@ -31,20 +65,17 @@ type Hello struct {
 // Initialize is AHP's initialize. Initial subscriptions that do not exist are left out. If the
 // connection takes over from another one of its clientId, it also follows what that one followed,
 // beginning with the state.
-func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
+func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, error) {
 	if c.Initialized() {
-		return Hello{}, errInitialized
+		return Hello{}, ErrInitialized
 	}
 	v, ok := ahp.Negotiate(p.ProtocolVersions)
 	if !ok {
-		e := ahp.NewError(ahp.CodeVersion,
-			"no offered protocol version is supported; termhost speaks 0.3 to 0.10 and 1.x")
-		e.Data, _ = json.Marshal(map[string][]string{"supportedVersions": ahp.SupportedVersions()})
-		return Hello{}, e
+		return Hello{}, ErrVersion
 	}
-	from, bad := c.host.seat(c, p.ClientID, v)
-	if bad != nil {
-		return Hello{}, bad
+	from, err := c.host.seat(c, p.ClientID, v)
+	if err != nil {
+		return Hello{}, err
 	}
 	var channels []*store.Channel
 	for _, ref := range p.InitialSubscriptions {
@@ -66,9 +97,6 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, *ahp.Error) {
 	return hello, nil
 }
 
-var errInitialized = ahp.NewError(ahp.CodeInvalidRequest,
-	"already initialized: a connection is initialized once")
-
 // Replay is the answer to reconnect.
 type Replay struct {
 	Actions []*store.Entry
@@ -79,9 +107,9 @@ type Replay struct {
 
 // Reconnect is AHP's reconnect: the connection goes on as the clientId, with the version that the
 // last connection had, and gets what that one missed. With an unknown clientId nothing changes.
-func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
+func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, error) {
 	if c.Initialized() {
-		return Replay{}, errInitialized
+		return Replay{}, ErrInitialized
 	}
 	h := c.host
 	h.mu.Lock()
@@ -96,13 +124,11 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, *ahp.Error) {
 	case foreign:
 		return Replay{}, errForeignClient
 	case v == ahp.Version{}:
-		return Replay{}, ahp.NewError(ahp.CodeNotFound,
-			"this clientId is not known here any more; initialize instead",
-			"clientId", clip(p.ClientID))
+		return Replay{}, &UnknownClientError{clip(p.ClientID)}
 	}
-	from, bad := h.seat(c, p.ClientID, v)
-	if bad != nil {
-		return Replay{}, bad
+	from, err := h.seat(c, p.ClientID, v)
+	if err != nil {
+		return Replay{}, err
 	}
 	r := Replay{Missing: []string{}, Owned: h.standing(c.client)}
 	var channels []*store.Channel
@@ -166,12 +192,12 @@ func (c *Conn) channel(ref string) *store.Channel {
 
 // Subscribe is AHP's subscribe. If it returns no error, the answer is posted: answer appends it to
 // dst, with the snapshot, which is taken when the answer is written.
-func (c *Conn) Subscribe(ref string, answer func(dst []byte, v store.View) []byte) *ahp.Error {
-	if e := c.Ended(); e != nil {
-		return e
+func (c *Conn) Subscribe(ref string, answer func(dst []byte, v store.View) []byte) error {
+	if err := c.Ended(); err != nil {
+		return err
 	}
 	if err := authz.Check(c.principal, authz.List, authz.Target{}); err != nil {
-		return c.ProtocolError(err)
+		return err
 	}
 	ch := c.channel(ref)
 	if ch == nil {
@@ -204,8 +230,18 @@ func (c *Conn) Unsubscribe(ref string) {
 // Subscriptions returns how many channels the connection follows.
 func (c *Conn) Subscriptions() int { return c.sub.Count() }
 
-func unknownChannel(ref string) *ahp.Error {
-	return ahp.NewError(ahp.CodeNotFound,
-		"there is no channel "+Printable(clip(ref))+"; it may have been disposed",
-		"channel", clip(ref))
+// Lookup returns the terminal of a channel, however its URI is spelled, if it exists for the
+// connection's principal. It returns an [*EndedError] or an [*UnknownChannelError].
+func (c *Conn) Lookup(ref string) (*Terminal, error) {
+	if err := c.Ended(); err != nil {
+		return nil, err
+	}
+	if uri, ok := ahp.NormalizeChannel(ref); ok {
+		if t := c.host.lookupFor(c.principal, uri); t != nil {
+			return t, nil
+		}
+	}
+	return nil, unknownChannel(ref)
 }
+
+func unknownChannel(ref string) error { return &UnknownChannelError{clip(ref)} }

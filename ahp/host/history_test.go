@@ -3,6 +3,7 @@ package host_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +15,12 @@ import (
 	"termhost/authz"
 )
 
-// codeText returns an exit code as tables show it.
+// codeText returns an exit code; "?": nobody knows it.
 func codeText(code *int) string {
-	return host.CommandTable([]*history.Command{{ExitCode: code}})[1][2]
+	if code == nil {
+		return "?"
+	}
+	return strconv.Itoa(*code)
 }
 
 // items returns what a terminal's log holds, as text: one item a line, output joined.
@@ -24,7 +28,7 @@ func items(t testing.TB, h *host.Host, term *host.Terminal) (text string, trunca
 	t.Helper()
 	var b strings.Builder
 	var last history.Item
-	truncated, err := h.History(workOf(t, h, carol), term).Read(workOf(t, h, carol), func(i *history.Item) bool {
+	truncated, err := hosttest.Conn(t, h, carol).History(workOf(t, h, carol), host.Source{Terminal: term}).Read(workOf(t, h, carol), func(i *history.Item) bool {
 		if i.At < last.At {
 			t.Errorf("%+v follows %+v", i, last)
 		}
@@ -60,7 +64,7 @@ func items(t testing.TB, h *host.Host, term *host.Terminal) (text string, trunca
 func TestHistoryHasOutputWithCommandsAndSizesInTheirPlaces(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	term, err := h.Create(carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30,
+	term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30,
 		Argv: sh("stty -echo; printf '" + strings.ReplaceAll(told, "\x1b", `\033`) +
 			"'; read x; printf more; exit 4")})
 	if err != nil {
@@ -132,7 +136,7 @@ func TestHistoryIsForThoseWhoMayReadTheTerminal(t *testing.T) {
 	h := hosttest.New(t)
 	term := run(t, h, carol, "x", "echo hello")
 	guest := authz.Principal{ID: "g", Name: "g", Role: authz.Observer, Guest: "g"}
-	_, err := h.History(workOf(t, h, guest), term).Read(workOf(t, h, guest), func(*history.Item) bool { t.Error("it reads"); return true })
+	_, err := hosttest.Conn(t, h, guest).History(workOf(t, h, guest), host.Source{Terminal: term}).Read(workOf(t, h, guest), func(*history.Item) bool { t.Error("it reads"); return true })
 	var denied *authz.Denied
 	if !errors.As(err, &denied) {
 		t.Errorf("got %v", err)

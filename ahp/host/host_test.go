@@ -12,6 +12,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -169,7 +170,7 @@ func (p *peer) create(name, command string, args ...string) string {
 		extras := &ahp.CreateTerminalExtras{Command: command, Args: args}
 		params.Meta = &ahp.CreateTerminalMeta{Termhost: extras}
 	}
-	if e := created(p.c.CreateTerminal(params)); e != nil {
+	if e := created(rpc.CreateTerminal(p.c, params)); e != nil {
 		p.t.Fatalf("createTerminal: %v", e)
 	}
 	return uri
@@ -211,6 +212,33 @@ type viewer struct {
 	// notifications are the OSC 9 and OSC 777 sequences that came.
 	notifications []string
 	lagged        int
+}
+
+// handBack hands the keyboard back at the viewer, and returns to whom.
+func (v *viewer) handBack() (name string, err error) {
+	back, err := v.c.HandBack(v.a.Terminal(), v.a, false)
+	if err == nil && back.To == "" {
+		err = host.ErrNoPrior
+	}
+	return back.To, err
+}
+
+// giveAsked gives the keyboard to the first who has asked for it, and returns to whom.
+func (v *viewer) giveAsked() (name string, err error) {
+	back, err := v.c.HandBack(v.a.Terminal(), v.a, true)
+	return back.To, err
+}
+
+// ask asks for the keyboard at the viewer.
+func (v *viewer) ask() (holder string, here bool, err error) {
+	asked, err := v.c.Ask(v.a.Terminal(), v.a)
+	return asked.Holder, asked.Here, err
+}
+
+// decide decides at the viewer about what an agent wants to type.
+func (v *viewer) decide(ask string, d host.Decision) error {
+	_, err := v.c.Decide(v.a.Terminal(), v.a, ask, d, "")
+	return err
 }
 
 // attach attaches p to a terminal by NAME, from a connection of its own.
@@ -286,7 +314,7 @@ func (v *viewer) shows(text string) {
 // run creates a terminal that runs a command line, for p.
 func run(t testing.TB, h *host.Host, p authz.Principal, name, line string) *host.Terminal {
 	t.Helper()
-	term, err := h.Create(p, host.CreateOptions{Name: name, Argv: sh(line)})
+	term, err := hosttest.Create(h, p, host.CreateOptions{Name: name, Argv: sh(line)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +400,7 @@ func exited(term *host.Terminal) bool {
 // dispose disposes of a terminal, as an admin.
 func dispose(tb testing.TB, h *host.Host, term *host.Terminal) {
 	tb.Helper()
-	hosttest.Check(tb, h.Dispose(alice, term))
+	hosttest.Check(tb, hosttest.Dispose(h, alice, term))
 }
 
 // send types text for carol, as ssh HOST send does.
@@ -408,9 +436,36 @@ func awaitState(tb testing.TB, h *host.Host, term *host.Terminal, what string,
 }
 
 // created returns why a terminal was not made.
-func created(pending *host.PendingStart, e *ahp.Error) *ahp.Error {
+func created(pending *rpc.PendingStart, e *ahp.Error) *ahp.Error {
 	if pending != nil {
 		return pending.End(context.Background())
 	}
 	return e
+}
+
+// begin creates a terminal without waiting for a person's yes; starting, if not nil, says how its
+// program's start goes.
+func begin(c *host.Conn, o host.CreateOptions) (*host.Terminal, *host.Starting, error) {
+	o.Later = true
+	if c.Initialized() {
+		o.Claim = ahp.ClientClaim(c.ClientID())
+	}
+	made, err := c.Create(o)
+	return made.Terminal, made.Starting, err
+}
+
+// createAttached creates a terminal that is attached from the beginning on.
+func createAttached(c *host.Conn, o host.CreateOptions, as host.AttachOptions) (
+	*host.Attach, []byte, error,
+) {
+	o.Attach = &as
+	made, err := c.Create(o)
+	return made.Attach, made.First, err
+}
+
+// createPiped creates a terminal whose program runs on pipes.
+func createPiped(c *host.Conn, o host.CreateOptions) (*host.Streams, error) {
+	o.Piped = true
+	made, err := c.Create(o)
+	return made.Streams, err
 }

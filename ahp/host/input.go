@@ -41,11 +41,11 @@ func (a *Attach) input(p []byte, later bool) error {
 	if t.approvals.unstarted() {
 		return t.denied(errUnstarted)
 	}
-	who := a.conn.principal
-	err := a.mayActLocked()
-	seize := err == nil && authz.Check(who, authz.Seize, t.target(a.step())) == nil
+	seize, err := false, a.mayActLocked()
 	if err == nil {
-		err = t.check(a.step(), authz.Input)
+		if err = t.check(a.step(), authz.Input); err != nil {
+			seize = a.maySeizeLocked()
+		}
 	}
 	if lost := a.losesLocked(p, err == nil || seize, later); lost != nil {
 		return lost
@@ -63,7 +63,8 @@ func (a *Attach) input(p []byte, later bool) error {
 	}
 	if guarded {
 		a.held = nil
-		_, err := t.approvals.holdBack(a.step(), p, seize, func(error) {})
+		lends := seize || a.maySeizeLocked()
+		_, err := t.approvals.holdBack(a.step(), p, lends, func(error) {})
 		return err
 	}
 	if !seize {
@@ -73,9 +74,17 @@ func (a *Attach) input(p []byte, later bool) error {
 	return a.typeLocked(p, a.seizeLocked)
 }
 
-// mayActLocked returns why this viewer may only look, whatever the policy allows its principal.
+// maySeizeLocked reports whether a key at this viewer takes the claim.
+func (a *Attach) maySeizeLocked() bool {
+	return authz.Check(a.conn.principal, authz.Seize, a.t.target(a.step())) == nil
+}
+
+// mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
+// nil is no viewer, and may act.
 func (a *Attach) mayActLocked() error {
 	switch {
+	case a == nil:
+		return nil
 	case a.opts.ReadOnly:
 		return a.t.denied(errReadOnly)
 	case a.conn.ctx.Err() != nil:
@@ -189,8 +198,7 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 		t.inputs.take(s)
 		return ""
 	}
-	err := t.typeAs(s, a.Data, false)
-	if err != nil {
+	if err := t.typeChecked(s, a.Data, false); err != nil {
 		return reasonOf(err)
 	}
 	t.inputs.take(s)
@@ -283,7 +291,8 @@ func (c *Conn) typeOrHold(t *Terminal, text []byte, keys []keyboard.Key, answer 
 	case c.ctx.Err() != nil:
 		return nil, context.Cause(c.ctx)
 	}
-	if err := t.mayType(s, true); err != nil {
+	borrows, err := t.mayType(s, true)
+	if err != nil {
 		return nil, err
 	}
 	p, modes := slices.Clone(text), t.term.Screen().KeyModes()
@@ -293,30 +302,36 @@ func (c *Conn) typeOrHold(t *Terminal, text []byte, keys []keyboard.Key, answer 
 	if t.approvals.needsApproval(s, p) {
 		return t.approvals.holdBack(s, p, true, answer)
 	}
-	return nil, t.typeAs(s, p, true)
+	return nil, t.typeChecked(s, p, borrows)
 }
 
-// mayType returns why s may not type; lends: an admin may even without the claim. The Term's lock
-// is held.
-func (t *Terminal) mayType(s step, lends bool) error {
-	refused := t.check(s, authz.Input)
-	if lends && authz.Check(s.principal, authz.Seize, t.target(s)) == nil {
-		return nil
+// mayType returns why s may not type. lends: an admin may without the claim, and borrows it then. The
+// Term's lock is held.
+func (t *Terminal) mayType(s step, lends bool) (borrows bool, err error) {
+	err = t.check(s, authz.Input)
+	if err != nil && lends && authz.Check(s.principal, authz.Seize, t.target(s)) == nil {
+		return true, nil
 	}
-	return refused
+	return false, err
 }
 
 // typeAs types p, which is not kept, if s may type. lends: an admin without the claim takes it, and
 // hands it back at once. typeAs returns *authz.Denied, ErrExited or ErrBusy. The Term's lock is
 // held.
 func (t *Terminal) typeAs(s step, p []byte, lends bool) error {
-	if err := t.mayType(s, lends); err != nil {
+	borrows, err := t.mayType(s, lends)
+	if err != nil {
 		return err
 	}
+	return t.typeChecked(s, p, borrows)
+}
+
+// typeChecked is typeAs for an s that mayType permits. The Term's lock is held.
+func (t *Terminal) typeChecked(s step, p []byte, borrows bool) error {
 	if err := t.typeKeys(s, p); err != nil {
 		return err
 	}
-	if t.check(s, authz.Input) == nil {
+	if !borrows {
 		t.keyboard.lastTyped = t.host.now()
 		return nil
 	}

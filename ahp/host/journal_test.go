@@ -70,7 +70,7 @@ func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
 			t.Errorf("cut at %d the log is %q", n, raw)
 		}
 		if info := term.Info(carol); gap != info.LogDamaged || info.State != host.StateExited {
-			t.Errorf("cut at %d it is listed as %s, and the log is %q", n, info.StateText(), raw)
+			t.Errorf("cut at %d it is listed as %s, and the log is %q", n, info.State, raw)
 		}
 		if gap {
 			damaged++

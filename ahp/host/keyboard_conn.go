@@ -6,95 +6,88 @@ import (
 	"termhost/authz"
 )
 
-// Asked is the answer to termhost/ask.
+// Asked is whom somebody has asked for the keyboard.
 type Asked struct {
-	Holder string `json:"holder"` // for people
-	Here   bool   `json:"here"`   // the holder is told now
+	Holder string // for people
+	Here   bool   // the holder is told now
 }
 
-// Ask is termhost/ask: [Attach.Ask] for a client of AHP. It may request the keyboard from another
-// client of the same principal.
-func (c *Conn) Ask(ref string) (Asked, *ahp.Error) {
-	t, e := c.loadedTerminal(ref)
-	if e != nil {
-		return Asked{}, e
+// Ask asks the holder for the keyboard: for a client of AHP, or if a is not nil, for the person at
+// that viewer of t. A holder that has a viewer or a client here is told now; otherwise its first
+// one within askTime is told. A client may ask another one of the same principal. Ask returns
+// *authz.Denied for those who may never type, ErrExited, why the connection has ended, or why there
+// is nobody to ask.
+func (c *Conn) Ask(t *Terminal, a *Attach) (Asked, error) {
+	k := request{conn: c}
+	if a != nil {
+		c.host.sshClient(c.principal)
+		k.to, k.left = sshHolder(c.principal), func() bool { return a.closed }
+	} else {
+		t.kept.load()
+		k.to = holder{claim: ahp.ClientClaim(c.client.id), principal: c.principal.ID, name: c.name}
+		k.left = func() bool { return false }
 	}
 	t.term.Lock()
 	defer t.term.Unlock()
-	mine := t.keyboard.holder.principal == c.principal.ID
-	switch {
-	case t.life.exited:
-		return Asked{}, c.refusal(ErrExited)
-	case mine && (t.keyboard.holder.claim.Kind != ahp.ClaimClient || c.holds(t)):
-		return Asked{}, c.refusal(errHaveIt)
+	if t.life.exited {
+		return Asked{}, ErrExited
 	}
-	to := holder{claim: ahp.ClientClaim(c.client.id), principal: c.principal.ID,
-		name: c.name}
-	k := request{conn: c, to: to, left: func() bool { return false }}
+	if err := a.mayActLocked(); err != nil {
+		return Asked{}, err
+	}
+	if c.hasKeyboard(t, a) {
+		return Asked{}, errHaveIt
+	}
 	if err := t.keyboard.request(k); err != nil {
-		return Asked{}, c.refusal(err)
+		return Asked{}, err
 	}
 	return Asked{Holder: t.keyboard.holder.text(), Here: t.keyboard.reachable()}, nil
 }
 
-// HandedBack is the answer to termhost/handBack. To is empty if nobody has requested the keyboard
-// and nobody has lent it.
-type HandedBack struct {
-	To    string `json:"to,omitempty"` // for people
-	Asked bool   `json:"asked,omitempty"`
+// hasKeyboard reports whether who asks needs not ask for the keyboard: see Ask. The Term's lock is
+// held.
+func (c *Conn) hasKeyboard(t *Terminal, a *Attach) bool {
+	if a != nil {
+		return authz.Check(c.principal, authz.Input, t.target(a.step())) == nil
+	}
+	by := t.keyboard.holder
+	return by.principal == c.principal.ID && (by.claim.Kind != ahp.ClaimClient || c.holds(t))
 }
 
-// HandBack is termhost/handBack: [Attach.GiveAsked] or, if nobody has requested the keyboard and
-// onlyAsked is false, [Attach.HandBack].
-func (c *Conn) HandBack(ref string, onlyAsked bool) (HandedBack, *ahp.Error) {
-	t, e := c.loadedTerminal(ref)
-	if e != nil {
-		return HandedBack{}, e
-	}
+// HandedBack is who was given the keyboard. To is empty if nobody has asked for it and nobody has
+// lent it.
+type HandedBack struct {
+	To    string // for people
+	Asked bool   // that one has asked
+}
+
+// HandBack gives the keyboard to the first who has asked for it, or if nobody has, back to the
+// holder that it was taken from; onlyAsked: not the latter. It is for a client of AHP, or if a is
+// not nil, for the person at that viewer. HandBack returns *authz.Denied if that one does not
+// hold the claim, that the former holder is gone, or why the connection has ended.
+func (c *Conn) HandBack(t *Terminal, a *Attach, onlyAsked bool) (HandedBack, error) {
+	t.kept.load()
 	prior, known := t.keyboard.lender()
 	t.term.Lock()
 	defer t.term.Unlock()
 	s := step{conn: c, principal: c.principal}
+	if err := a.mayActLocked(); err != nil {
+		return HandedBack{}, err
+	}
 	if err := t.check(s, authz.Claim); err != nil {
-		return HandedBack{}, c.refusal(err)
+		return HandedBack{}, err
 	}
-	if !c.holds(t) {
-		return HandedBack{}, c.refusal(t.keyboard.heldElsewhere())
+	if a != nil && !a.holdsLocked() || a == nil && !c.holds(t) {
+		return HandedBack{}, t.keyboard.heldElsewhere()
 	}
-	if name := t.keyboard.giveToRequester(s, nil); name != "" {
+	if name := t.keyboard.giveToRequester(s, a); name != "" {
 		return HandedBack{To: name, Asked: true}, nil
 	}
 	if t.keyboard.prior == nil || onlyAsked {
 		return HandedBack{}, nil
 	}
-	name, err := t.keyboard.handBack(prior, known, s, nil)
-	return HandedBack{To: name}, c.refusal(err)
-}
-
-// Guard is termhost/guard: [Conn.SetGuard]. The root's list has the change before the answer is
-// sent.
-func (c *Conn) Guard(ref string, on bool) *ahp.Error {
-	t, e := c.loadedTerminal(ref)
-	if e != nil {
-		return e
-	}
-	err := c.SetGuard(t, on)
-	c.host.list.flush()
-	return c.refusal(err)
-}
-
-// loadedTerminal returns the terminal of a channel, with its log read.
-func (c *Conn) loadedTerminal(ref string) (*Terminal, *ahp.Error) {
-	if e := c.Ended(); e != nil {
-		return nil, e
-	}
-	uri, _ := ahp.NormalizeChannel(ref)
-	t := c.host.lookupFor(c.principal, uri)
-	if t == nil {
-		return nil, unknownChannel(ref)
-	}
-	t.kept.load()
-	return t, nil
+	name, err := t.keyboard.handBack(prior, known, s, a)
+	return HandedBack{To: name}, err
 }
 
 // holds reports whether the connection's client holds t's claim. The Term's lock is held.

@@ -64,7 +64,7 @@ func (kb *keyboardClaim) handBack(
 ) (name string, err error) {
 	switch {
 	case kb.prior == nil, kb.prior != prior: // the claim has changed hands meanwhile
-		return "", errNoPrior
+		return "", ErrNoPrior
 	case !known:
 		return "", fmt.Errorf("%s is not here any more", prior.from.text())
 	}
@@ -73,7 +73,8 @@ func (kb *keyboardClaim) handBack(
 	return prior.from.text(), nil
 }
 
-var errNoPrior = errors.New("nobody held it before you")
+// ErrNoPrior says that there is nobody to hand the keyboard back to.
+var ErrNoPrior = errors.New("nobody held it before you")
 
 // stillKnown reports whether the claim may return to a former holder. The clientId of an AHP client
 // may belong to somebody else now, or to nobody. That of SSH sessions stays their key's. A guest

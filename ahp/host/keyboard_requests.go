@@ -28,32 +28,6 @@ type request struct {
 	at   time.Time
 }
 
-// Ask requests the keyboard from the holder, and returns the holder's name. here: the holder is
-// told now; otherwise it is told at its next viewer, within requestTime. Ask returns *authz.Denied
-// for those who may never type, ErrExited, why the connection has ended, or why no request is
-// needed or possible.
-func (a *Attach) Ask() (holder string, here bool, err error) {
-	t := a.t
-	a.conn.host.sshClient(a.conn.principal)
-	t.term.Lock()
-	defer t.term.Unlock()
-	if t.life.exited {
-		return "", false, ErrExited
-	}
-	if err := a.mayActLocked(); err != nil {
-		return "", false, err
-	}
-	if authz.Check(a.conn.principal, authz.Input, t.target(a.step())) == nil {
-		return "", false, errHaveIt
-	}
-	k := request{conn: a.conn, to: sshHolder(a.conn.principal),
-		left: func() bool { return a.closed }}
-	if err := t.keyboard.request(k); err != nil {
-		return "", false, err
-	}
-	return t.keyboard.holder.text(), t.keyboard.reachable(), nil
-}
-
 // request adds a request and tells the holder, if that one is here. It returns *authz.Denied for
 // those who may never type. The Term's lock is held.
 func (kb *keyboardClaim) request(k request) error {
@@ -159,19 +133,6 @@ func (a *Attach) tellRequestsLocked() {
 	for _, k := range a.t.keyboard.requests {
 		a.noteLocked(a.t.keyboard.requestNote(k))
 	}
-}
-
-// GiveAsked gives the keyboard to the first who has requested it, and returns that one's name; "":
-// nobody has. It returns *authz.Denied if the viewer does not hold the claim, or why the connection
-// has ended.
-func (a *Attach) GiveAsked() (name string, err error) {
-	t := a.t
-	t.term.Lock()
-	defer t.term.Unlock()
-	if err := a.mayPassOnLocked(); err != nil {
-		return "", err
-	}
-	return t.keyboard.giveToRequester(a.step(), a), nil
 }
 
 // giveToRequester gives the keyboard to the first who has requested it, and returns that one's

@@ -2,13 +2,11 @@ package host
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/authz"
-	"termhost/ptypool/vt/width"
 )
 
 // The states of a terminal in listings.
@@ -98,8 +96,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 		Claim:    s.Claim, Cols: s.Cols, Rows: s.Rows, Viewers: viewers,
 		CreatedAt: t.origin.created.UTC(),
 		IsPty:     t.exec.isPty(), Waiting: Waiting(s.Termhost.Waiting),
-		Guarded:  s.Termhost.Guarded,
-		WantsYou: wanted, Recording: recording,
+		Guarded: s.Termhost.Guarded, WantsYou: wanted, Recording: recording,
 		Quiet: quiet, AskedBy: askedBy,
 		Holder: holder.text(), Mine: holder.yours(p), Cwd: Printable(s.Cwd),
 	}
@@ -119,21 +116,6 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	return info
 }
 
-// maxSession is how much of an agent session's URI is shown, in cells: enough to tell the sessions
-// of one agent apart.
-const maxSession = 32
-
-// HolderText returns who holds the terminal; wide: an agent with its session's URI.
-func (i Info) HolderText(wide bool) string {
-	switch {
-	case i.Mine:
-		return "you"
-	case i.Claim.Kind == ahp.ClaimSession && wide:
-		return i.Holder + " " + width.Cut(Printable(i.Claim.Session), maxSession, "…")
-	}
-	return i.Holder
-}
-
 // MarshalJSON adds the holder's name to the claim.
 func (i Info) MarshalJSON() ([]byte, error) {
 	type info Info // without this method
@@ -144,27 +126,6 @@ func (i Info) MarshalJSON() ([]byte, error) {
 		info
 		Claim json.RawMessage `json:"claim"`
 	}{info(i), claim})
-}
-
-// Counted returns a number with a noun: "1 line", "2 lines".
-func Counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// Age writes a duration in its largest unit.
-func Age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", max(0, int(d.Seconds())))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
 // Terminals returns the terminals, oldest first, that exist for p. It returns *authz.Denied if p

@@ -3,13 +3,10 @@ package host_test
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"termhost/ahp"
-	"termhost/ahp/history"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
 	"termhost/ahp/store"
@@ -47,7 +44,7 @@ func TestFind(t *testing.T) {
 	for _, name := range []string{"build", "builder", "web", "x1"} {
 		run(t, h, carol, name, "exec cat")
 	}
-	titled, err := h.Create(carol,
+	titled, err := hosttest.Create(h, carol,
 		host.CreateOptions{Name: "shell", Title: "Logs of today", Argv: []string{"/bin/cat"}})
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +105,7 @@ func TestLastUsed(t *testing.T) {
 	if h.LastUsed(carol) != first {
 		t.Error("not the last used")
 	}
-	if err := h.Dispose(carol, first); err != nil {
+	if err := hosttest.Dispose(h, carol, first); err != nil {
 		t.Fatal(err)
 	}
 	if h.LastUsed(carol) != second {
@@ -140,7 +137,7 @@ func TestListingsHoldNoControlCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, i := range infos {
-		for _, s := range []string{i.Title, i.Cwd, i.AboutText(), i.Holder} {
+		for _, s := range []string{i.Title, i.Cwd, i.Holder} {
 			if s != host.Printable(s) {
 				t.Errorf("%q", s)
 			}
@@ -167,7 +164,7 @@ func TestAFreshNameIsNeverAnothers(t *testing.T) {
 	h := hosttest.New(t)
 	run := func(fresh bool) *host.Terminal {
 		t.Helper()
-		term, err := h.Create(alice, host.CreateOptions{Argv: []string{"true"}, Fresh: fresh})
+		term, err := hosttest.Create(h, alice, host.CreateOptions{Argv: []string{"true"}, Fresh: fresh})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +189,7 @@ func TestATerminalIsFoundExactlyByItsURI(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	for _, name := range []string{"sleep-10", "sleep-2"} {
-		if _, err := h.Create(alice, host.CreateOptions{Name: name, Argv: []string{"cat"}}); err != nil {
+		if _, err := hosttest.Create(h, alice, host.CreateOptions{Name: name, Argv: []string{"cat"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -213,75 +210,9 @@ func TestATerminalIsFoundExactlyByItsURI(t *testing.T) {
 func TestAnUnknownExitCodeIsListedAsSuch(t *testing.T) {
 	t.Parallel()
 	info := host.Info{Name: "laptop", State: host.StateExited, Executor: ahp.ExecutorClient}
-	if got := info.StateText(); got != "exited ?" {
-		t.Errorf("it is listed as %q", got)
-	}
 	b, err := json.Marshal([]host.Info{info})
 	if err != nil || strings.Contains(string(b), "exitCode") ||
 		!strings.Contains(string(b), `"state":"exited"`) {
 		t.Errorf("%s, %v", b, err)
-	}
-}
-
-func TestTheTableTellsWhatIsRecordedAndGuarded(t *testing.T) {
-	t.Parallel()
-	h := hosttest.New(t)
-	for want, info := range map[string]host.Info{
-		"running":                      {State: host.StateRunning},
-		"running (recorded)":           {State: host.StateRunning, Recording: true},
-		"running (guarded) !":          {State: host.StateRunning, Guarded: true, WantsYou: true},
-		"waits (recorded, guarded)":    {State: host.StateRunning, Waiting: host.WaitingInput, Recording: true, Guarded: true},
-		"running (disk full, guarded)": {State: host.StateRunning, NotKept: "disk full", Guarded: true},
-		"exited ?":                     {State: host.StateExited, Guarded: true},
-		"exited -1 (log damaged)":      {State: host.StateExited, ExitCode: new(-1), LogDamaged: true},
-		"running (log damaged, disk full)": {
-			State: host.StateRunning, LogDamaged: true, NotKept: "disk full",
-		},
-	} {
-		if got := h.Table([]host.Info{info}, true)[1][host.ColumnState].String(); got != want {
-			t.Errorf("it is listed as %q, want %q", got, want)
-		}
-	}
-}
-
-func TestTheTableShowsFirstWhatWantsYouAndHowTheLastCommandsWent(t *testing.T) {
-	t.Parallel()
-	h := hosttest.New(t)
-	code := func(n int) *int { return &n }
-	started := time.Now().Add(-90 * time.Second)
-	rows := h.Table([]host.Info{
-		{Name: "gone", State: host.StateExited, LastCommand: &history.Command{Line: "exit"}},
-		{Name: "busy", State: host.StateRunning,
-			LastCommand: &history.Command{Line: "make all", StartedAt: started, Running: true}},
-		{Name: "idle", State: host.StateRunning, LastCommand: &history.Command{
-			Line: "git log --oneline --all --graph", ExitCode: code(0)}},
-		{Name: "bare", State: host.StateRunning},
-		{Name: "sad", State: host.StateRunning, WantsYou: true,
-			LastCommand: &history.Command{Line: "make", ExitCode: code(2)}},
-	}, false)
-	var got []string
-	for _, row := range rows[1:] {
-		got = append(got, row[host.ColumnName].Text+": "+row[host.ColumnLast].String())
-	}
-	want := []string{"sad: make failed 2", "busy: make all 1m", "idle: git log --oneline --all --graph ok",
-		"bare: -", "gone: exit"}
-	if !slices.Equal(got, want) {
-		t.Errorf("the table shows %q", got)
-	}
-}
-
-func TestAnAgentSessionsTerminalIsListedWithItsSessionAndItsAgent(t *testing.T) {
-	t.Parallel()
-	info := host.Info{Name: "make-1", Holder: "uid:0/gemini",
-		Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: "ahp-session:/s1"}}
-	if got := info.HolderText(true); got != "uid:0/gemini ahp-session:/s1" {
-		t.Errorf("it is held by %q", got)
-	}
-	if got := info.HolderText(false); got != "uid:0/gemini" {
-		t.Errorf("in a narrow table it is held by %q", got)
-	}
-	info.Claim.Session = "ahp-session:/0199d3a1-7c2b-7f00-8000-1234567890ab"
-	if got := info.HolderText(true); got != "uid:0/gemini ahp-session:/0199d3a1-7c2b-7f00…" {
-		t.Errorf("it is held by %q", got)
 	}
 }

@@ -87,7 +87,7 @@ func TestProgramsThatWaitForSomebody(t *testing.T) {
 			if c.needs == "git" {
 				repository(t, dir)
 			}
-			term, err := h.Create(carol, host.CreateOptions{Name: "x", Argv: sh(c.line), Dir: dir})
+			term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Argv: sh(c.line), Dir: dir})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func TestProgramsThatDoNotWait(t *testing.T) {
 			if c.needs == "git" {
 				repository(t, dir)
 			}
-			term, err := h.Create(carol, host.CreateOptions{Name: "x", Argv: sh(c.line), Dir: dir,
+			term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Argv: sh(c.line), Dir: dir,
 				Env: []string{"HOME=" + dir, "LESS="}})
 			if err != nil {
 				t.Fatal(err)
@@ -196,7 +196,7 @@ func TestAShellsPromptIsNoQuestionAndItsReadIs(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := hosttest.New(t, func(c *host.Config) { c.Shell, c.ShellIntegration = path, true })
-			term, err := h.Create(alice, host.CreateOptions{Name: "x",
+			term, err := hosttest.Create(h, alice, host.CreateOptions{Name: "x",
 				Env: []string{"HOME=" + t.TempDir(), "ZDOTDIR="}})
 			if err != nil {
 				t.Fatal(err)

@@ -30,7 +30,7 @@ func lineTaken(t *testing.T) (clock *laterClock, term *host.Terminal, line *view
 	h, clock, term, line := lineUnderWay(t)
 	boss := attach(t, h, alice, "x", window)
 	boss.types("|")
-	if _, err := boss.a.HandBack(); err != nil {
+	if _, err := boss.handBack(); err != nil {
 		t.Fatal(err)
 	}
 	return clock, term, line
@@ -60,7 +60,7 @@ func TestALineGoesOnOnlyAfterAPauseWhenTheKeyboardWasTakenInItsMiddle(t *testing
 		boss.types("|")
 		awaitOutput(t, h, term, "|")
 		if name == "by somebody else" {
-			if _, err := boss.a.HandBack(); err != nil {
+			if _, err := boss.handBack(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -91,7 +91,7 @@ func TestKeysThatWereRefusedInAPieceAreNotGoneOnWith(t *testing.T) {
 	}
 	back := func() {
 		t.Helper()
-		if _, err := boss.a.HandBack(); err != nil {
+		if _, err := boss.handBack(); err != nil {
 			t.Fatal(err)
 		}
 	}

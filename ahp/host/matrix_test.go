@@ -9,6 +9,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -295,7 +296,7 @@ func TestARefusalHoldsLittleOfWhatWasRefused(t *testing.T) {
 		{Channel: long, Claim: &claim},
 		{Channel: ahp.TerminalURI("y"), Claim: &claim, ExecutionTarget: long},
 	} {
-		e := created(p.c.CreateTerminal(params))
+		e := created(rpc.CreateTerminal(p.c, params))
 		if e == nil || len(e.Message)+len(e.Data) > 4<<10 {
 			t.Errorf("createTerminal: %.100v", e)
 		}

@@ -14,6 +14,7 @@ import (
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
 	"termhost/ahp/hosttest/slowtest"
+	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -50,7 +51,7 @@ func (m *hostModel) create(c *modelConn) {
 		}
 		params.ExecutionTarget, params.Meta = ahp.ExecutorClient, &ahp.CreateTerminalMeta{Termhost: x}
 	}
-	bad := created(c.c.CreateTerminal(params))
+	bad := created(rpc.CreateTerminal(c.c, params))
 	own := claim == ahp.ClientClaim(c.client.id)
 	may := p.Role >= authz.Operator && p.Guest == "" && m.at(uri) == nil && validClaim(claim) &&
 		(own || claim.Kind == ahp.ClaimSession && tm.owner == nil)
@@ -188,7 +189,7 @@ func (m *hostModel) receive(c *modelConn, e *store.Entry) {
 func (m *hostModel) dispose(c *modelConn) {
 	uri := m.uri()
 	tm, p := m.at(uri), c.client.principal
-	bad := c.c.DisposeTerminal(uri)
+	bad := rpc.DisposeTerminal(c.c, uri)
 	m.did("%s disposes of %s: %v", c.client.id, uri, bad)
 	may := tm != nil && tm.sees(p) && p.Guest == "" && p.Role >= authz.Operator &&
 		(p.Role == authz.Admin || tm.owner == c.client || tm.owner == nil && tm.holder.principal == p.ID)

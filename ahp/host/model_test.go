@@ -179,7 +179,7 @@ func (m *hostModel) connect() {
 	cl := m.clients[id]
 	again := cl != nil && m.c.N(3) > 0
 	m.did("%s connects as %s, again: %v", p.Name, id, again)
-	var bad *ahp.Error
+	var bad error
 	var replay host.Replay
 	if again {
 		params := ahp.ReconnectParams{Channel: ahp.RootURI, ClientID: id, LastSeenServerSeq: cl.seen}

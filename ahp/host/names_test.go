@@ -11,6 +11,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/authz"
 	"termhost/keys"
 )
@@ -60,8 +61,8 @@ func TestAProgramOnAPersonsKeyIsNotThePerson(t *testing.T) {
 	term := lookup(h, uri)
 	v, boss := attach(t, h, carol, "x", window), attach(t, h, alice, "x", window)
 
-	if info := term.Info(carol); info.Mine || info.HolderText(true) != name {
-		t.Errorf("its person lists it as held by %q", info.HolderText(true))
+	if info := term.Info(carol); info.Mine || info.Holder != name {
+		t.Errorf("its person lists it as held by %q, its own: %t", info.Holder, info.Mine)
 	}
 	var listed struct {
 		Claim struct{ Kind, ClientID, Holder string }
@@ -87,7 +88,7 @@ func TestAProgramOnAPersonsKeyIsNotThePerson(t *testing.T) {
 	if got := v.noted(); got != (host.Note{Kind: host.NoteHas, To: "alice"}) {
 		t.Errorf("told %+v", got)
 	}
-	if to, err := boss.a.HandBack(); to != name || err != nil {
+	if to, err := boss.handBack(); to != name || err != nil {
 		t.Errorf("handed back to %q, %v", to, err)
 	}
 	if got := v.noted(); got != (host.Note{Kind: host.NoteHandedBack, Who: "alice", To: name}) {
@@ -95,20 +96,20 @@ func TestAProgramOnAPersonsKeyIsNotThePerson(t *testing.T) {
 	}
 	boss.types("k")
 	v.noted()
-	if asked, e := agent.c.Ask(uri); e != nil || asked.Holder != "alice" {
+	if asked, e := agent.c.Ask(term, nil); e != nil || asked.Holder != "alice" {
 		t.Fatal(asked, e)
 	}
 	if got := boss.noted(); got != (host.Note{Kind: host.NoteAsked, Who: name, First: name, To: ""}) {
 		t.Errorf("the holder is told %+v", got)
 	}
-	if to, err := boss.a.GiveAsked(); to != name || err != nil {
+	if to, err := boss.giveAsked(); to != name || err != nil {
 		t.Errorf("given to %q, %v", to, err)
 	}
 	if got := v.noted(); got != (host.Note{Kind: host.NoteGiven, Who: "alice", To: name}) {
 		t.Errorf("told %+v", got)
 	}
 
-	if e := agent.c.DisposeTerminal(uri); e != nil {
+	if e := rpc.DisposeTerminal(agent.c, uri); e != nil {
 		t.Fatal(e)
 	}
 	if got := term.EndedBy(); got != "by "+name {
@@ -188,7 +189,7 @@ func TestNamesAreTheSameAfterARestart(t *testing.T) {
 	held := second.create("held", "/bin/sh", "-c", "exec cat")
 	agent.create("mine", "/bin/sh", "-c", "exec cat")
 	made := listen(t, h, eve)
-	_, err := h.Create(carol, host.CreateOptions{Name: "work", Argv: []string{"cat"},
+	_, err := hosttest.Create(h, carol, host.CreateOptions{Name: "work", Argv: []string{"cat"},
 		Claim: sessionClaim, Agent: "gemini"})
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +200,7 @@ func TestNamesAreTheSameAfterARestart(t *testing.T) {
 	want := [3]string{"alice/bot#2", "carol/claude_infra", "carol/gemini"}
 	holders := func(h *host.Host) (got [3]string) {
 		for i, name := range []string{"held", "mine", "work"} {
-			got[i] = find(t, h, name).Info(carol).HolderText(false)
+			got[i] = find(t, h, name).Info(carol).Holder
 		}
 		return got
 	}
@@ -232,21 +233,21 @@ func TestAProcessInsideATerminalIsNotYou(t *testing.T) {
 	inside := carol
 	inside.Inside = true
 	const name = "carol (inside a terminal)"
-	term, err := h.Create(inside, host.CreateOptions{Name: "x", Argv: []string{"cat"}})
+	term, err := hosttest.Create(h, inside, host.CreateOptions{Name: "x", Argv: []string{"cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := term.Info(carol).HolderText(true); got != name {
-		t.Errorf("it is held by %q", got)
+	if got := term.Info(carol); got.Mine || got.Holder != name {
+		t.Errorf("it is held by %q", got.Holder)
 	}
 	v := attach(t, h, carol, "x", window)
 	if err := v.a.Claim(); err != nil {
 		t.Fatal(err)
 	}
-	if got := term.Info(carol).HolderText(true); got != "you" {
-		t.Errorf("its person took it, and it is held by %q", got)
+	if got := term.Info(carol); !got.Mine {
+		t.Errorf("its person took it, and it is held by %q", got.Holder)
 	}
-	if to, err := v.a.HandBack(); to != name || err != nil {
+	if to, err := v.handBack(); to != name || err != nil {
 		t.Errorf("handed back to %q, %v", to, err)
 	}
 }

@@ -106,7 +106,7 @@ func (h *Host) changeName(t *Terminal, name string, byAgent bool) (
 	was = t.Name()
 	switch {
 	case h.terminals[t.uri] != t:
-		return was, false, ahp.NewError(ahp.CodeNotFound, reasonUnknown)
+		return was, false, ErrGone
 	case was == name:
 		return was, false, nil
 	case h.names[name] != nil:

@@ -62,11 +62,11 @@ func TestARenamedTerminalIsFoundByBothNames(t *testing.T) {
 	if o := find(t, next, "old"); o.URI() != other.URI() {
 		t.Errorf("the old NAME leads to %s", o.URI())
 	}
-	if err := next.Dispose(alice, find(t, next, "old")); err != nil {
+	if err := hosttest.Dispose(next, alice, find(t, next, "old")); err != nil {
 		t.Fatal(err)
 	}
 	leads(t, next, again, "old", "new")
-	if err := door(t, next, alice, host.DoorSSH).DisposeNamed("old"); err != nil {
+	if err := hosttest.Dispose(next, alice, find(t, next, "old")); err != nil {
 		t.Error(err)
 	}
 	if _, err := next.Find(alice, "new"); err == nil {
@@ -78,7 +78,7 @@ func TestANameThatTheHostChoosesLeadsNowhereElse(t *testing.T) {
 	h := hosttest.New(t)
 	make := func() *host.Terminal {
 		t.Helper()
-		term, err := h.Create(alice, host.CreateOptions{Argv: sh("exec sleep 1000"), Base: "x"})
+		term, err := hosttest.Create(h, alice, host.CreateOptions{Argv: sh("exec sleep 1000"), Base: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,14 +165,14 @@ func TestAGuardIsNotLostByRenaming(t *testing.T) {
 	g.asks("ls\r")
 
 	// The NAMEs stay guarded for agents: the former one and those of terminals that are gone.
-	again, starting, err := agent.Begin(host.CreateOptions{Name: "x", Argv: sh("exec cat")})
+	again, starting, err := begin(agent, host.CreateOptions{Name: "x", Argv: sh("exec cat")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if starting == nil || !again.Guarded() {
 		t.Error("an agent has the old NAME without a guard")
 	}
-	if err := g.h.Dispose(alice, g.term); err != nil {
+	if err := hosttest.Dispose(g.h, alice, g.term); err != nil {
 		t.Fatal(err)
 	}
 	g.agent.create("loose", "/bin/sh", "-c", "exec cat")

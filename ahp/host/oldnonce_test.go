@@ -20,7 +20,7 @@ func TestTheLogOfAnOlderVersionIsReadWithTheNonceInIt(t *testing.T) {
 	const old = "OLDOLDOLDOLDOLDOLDOLDOLDOL"
 	h := hosttest.New(t)
 	mark := func(text, nonce string) string { return `\033]633;` + text + ";" + nonce + `\a` }
-	term, err := h.Create(carol, host.CreateOptions{Name: "x", Argv: sh("printf '" +
+	term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Argv: sh("printf '" +
 		mark("A", old) + "$ " + mark("E;make all", old) + mark("C", old) + `made\r\n` +
 		mark("D;9", nonce.Genuine) + mark("D;3", old) + "'")})
 	if err != nil {
@@ -42,7 +42,7 @@ func TestTheLogOfAnOlderVersionIsReadWithTheNonceInIt(t *testing.T) {
 	}
 	next := after(t, dir)
 	var commands []string
-	_, err = next.History(workOf(t, next, carol), find(t, next, "x")).Read(workOf(t, next, carol), func(i *history.Item) bool {
+	_, err = hosttest.Conn(t, next, carol).History(workOf(t, next, carol), host.Source{Terminal: find(t, next, "x")}).Read(workOf(t, next, carol), func(i *history.Item) bool {
 		if i.Kind == history.Finished {
 			commands = append(commands, i.Command.LineText())
 			if i.Command.ExitCode == nil || *i.Command.ExitCode != 3 {

@@ -10,6 +10,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 )
 
 func TestAnOwnerThatIsGoneTakesItsTerminalAlong(t *testing.T) {
@@ -51,8 +52,8 @@ func TestATerminalWaitsForItsOwner(t *testing.T) {
 	}
 	info := term.Info(eve)
 	if info.AwaySince.Before(left.UTC()) || info.AwaySince.After(time.Now().UTC()) ||
-		info.StateText() != "running (away since "+host.ClockText(info.AwaySince)+")" {
-		t.Errorf("it is %s, since %s", info.StateText(), info.AwaySince)
+		info.State != host.StateRunning {
+		t.Errorf("it is %s, and its owner away since %s", info.State, info.AwaySince)
 	}
 	if n := viewer.noted(); n != (host.Note{Kind: host.NoteAway, Who: "carol/owner"}) {
 		t.Errorf("who watches is told %+v", n)
@@ -65,7 +66,7 @@ func TestATerminalWaitsForItsOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if e := h.Dispose(alice, lookup(h, other)); e != nil {
+	if e := hosttest.Dispose(h, alice, lookup(h, other)); e != nil {
 		t.Fatal(e)
 	}
 	r, e := c.Reconnect(ahp.ReconnectParams{ClientID: "owner", LastSeenServerSeq: 1,
@@ -153,7 +154,7 @@ func TestWhoDisposesATerminalIsToldToItsOwner(t *testing.T) {
 		if follows {
 			owner.subscribe(uri)
 		}
-		if e := admin.c.DisposeTerminal(uri); e != nil {
+		if e := rpc.DisposeTerminal(admin.c, uri); e != nil {
 			t.Fatal(e)
 		}
 		ends := 0
@@ -176,10 +177,10 @@ func TestAnSSHSessionOfTheKeyMayDispose(t *testing.T) {
 	h := newClientHost(t)
 	owner := connect(t, h, carol, "owner")
 	_, term := owner.share("laptop", "")
-	if err := h.Dispose(bot, term); !isDenied(err) {
+	if err := hosttest.Dispose(h, bot, term); !isDenied(err) {
 		t.Errorf("another operator: %v", err)
 	}
-	if err := h.Dispose(carol, term); err != nil {
+	if err := hosttest.Dispose(h, carol, term); err != nil {
 		t.Error(err)
 	}
 }
@@ -192,6 +193,7 @@ func TestAShareEndsWithItsSSHSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	hosttest.Conn(t, h, alice) // who disposes below
 	clients := h.Stats().Clients
 	for _, proper := range []bool{true, false} {
 		s, err := c.Share(host.ShareOptions{})
@@ -207,7 +209,7 @@ func TestAShareEndsWithItsSSHSession(t *testing.T) {
 		if listed := lookup(h, term.URI()) != nil; !ok || listed != proper || (st.Code == 0) != proper {
 			t.Errorf("proper=%v: it ended with %d and is listed: %v", proper, st.Code, listed)
 		}
-		if err := h.Dispose(carol, term); err != nil {
+		if err := hosttest.Dispose(h, carol, term); err != nil {
 			t.Error(err)
 		}
 	}

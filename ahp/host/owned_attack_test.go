@@ -11,6 +11,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/authz"
 )
 
@@ -122,14 +123,14 @@ func TestAttackTheOwnersClientIdWithAnotherKey(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, e := c.Initialize(initParams("1.0.0", v.owner.id))
-			if e == nil || e.Code != ahp.CodeNotPermitted {
-				t.Fatalf("%s may use the owner's clientId: %v", p.Name, e)
+			_, err = c.Initialize(initParams("1.0.0", v.owner.id))
+			if e := rpc.Error(c, err); e == nil || e.Code != ahp.CodeNotPermitted {
+				t.Fatalf("%s may use the owner's clientId: %v", p.Name, err)
 			}
-			_, e = c.Reconnect(ahp.ReconnectParams{Channel: ahp.RootURI, ClientID: v.owner.id,
+			_, err = c.Reconnect(ahp.ReconnectParams{Channel: ahp.RootURI, ClientID: v.owner.id,
 				Subscriptions: []ahp.SubscriptionRef{ahp.SubscriptionRef(v.uri)}})
-			if e == nil || e.Code != ahp.CodeNotPermitted {
-				t.Fatalf("%s may reconnect as the owner: %v", p.Name, e)
+			if e := rpc.Error(c, err); e == nil || e.Code != ahp.CodeNotPermitted {
+				t.Fatalf("%s may reconnect as the owner: %v", p.Name, err)
 			}
 			c.Close()
 		}
@@ -169,7 +170,7 @@ func TestAttackByAnObserver(t *testing.T) {
 	v := newVictim(t, h)
 	observer := connect(t, h, hosttest.Principal("oscar", authz.Observer), "oscar")
 	v.attack(t, observer)
-	if e := observer.c.DisposeTerminal(v.uri); e == nil {
+	if e := rpc.DisposeTerminal(observer.c, v.uri); e == nil {
 		t.Error("an observer disposed it")
 	}
 	v.unharmed(t)
@@ -184,7 +185,7 @@ func TestAttackByTheSameKeyWithAnotherClientId(t *testing.T) {
 	other := connect(t, h, carol, "other-machine")
 	v.attack(t, other)
 	for range tries {
-		if e := other.c.DisposeTerminal(v.uri); e == nil || e.Code != ahp.CodeNotPermitted {
+		if e := rpc.DisposeTerminal(other.c, v.uri); e == nil || e.Code != ahp.CodeNotPermitted {
 			t.Fatalf("another clientId of the key disposes it: %v", e)
 		}
 	}
@@ -226,7 +227,7 @@ func TestAttackFromAConnectionThatWasTakenOver(t *testing.T) {
 			stale.c.Dispatch(v.uri, 1, a)
 		}
 	}
-	if e := stale.c.DisposeTerminal(v.uri); e == nil {
+	if e := rpc.DisposeTerminal(stale.c, v.uri); e == nil {
 		t.Error("a stale connection disposed the terminal")
 	}
 	v.unharmed(t)

@@ -10,6 +10,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
 )
@@ -22,7 +23,7 @@ func (p *peer) share(name, grace string) (uri string, t *host.Terminal) {
 	params := ahp.CreateTerminalParams{Channel: uri, Claim: &claim,
 		ExecutionTarget: ahp.ExecutorClient,
 		Meta:            &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Grace: grace}}}
-	if e := created(p.c.CreateTerminal(params)); e != nil {
+	if e := created(rpc.CreateTerminal(p.c, params)); e != nil {
 		p.t.Fatalf("createTerminal: %v", e)
 	}
 	return uri, lookup(p.h, uri)

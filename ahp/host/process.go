@@ -25,7 +25,7 @@ type Process struct {
 // StartProcess runs o's command for the connection's principal. It is a forced one, one for files,
 // or else the shell's. what is the verb that the principal must be permitted. The options that
 // concern a terminal are ignored. The program is hung up when the connection ends. The Process must
-// be closed. Errors are those of [Host.Create], and *admit.FullError.
+// be closed. Errors are those of [Conn.Create], and *admit.FullError.
 func (c *Conn) StartProcess(what authz.Verb, o CreateOptions) (*Process, error) {
 	h := c.host
 	if c.ctx.Err() != nil {
@@ -34,7 +34,7 @@ func (c *Conn) StartProcess(what authz.Verb, o CreateOptions) (*Process, error) 
 	if err := authz.Check(c.principal, what, authz.Target{Forced: o.Forced}); err != nil {
 		return nil, err
 	}
-	if o.conn, o.piped = c, true; what == authz.Create && h.startNeedsApproval(o, false) {
+	if o.conn, o.Piped = c, true; what == authz.Create && h.startNeedsApproval(o, false) {
 		return nil, errStartsUnlisted
 	}
 	places, limit := h.processPlaces(c.principal, what)

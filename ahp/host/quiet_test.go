@@ -33,8 +33,8 @@ func TestAProgramThatPrintsNothingIsMarked(t *testing.T) {
 		t.Error("it is quiet too early")
 	}
 	silence(h, clock, time.Second)
-	if i := busy.term.Info(eve); !i.Quiet || i.StateText() != "running (quiet)" {
-		t.Errorf("it is %s", i.StateText())
+	if i := busy.term.Info(eve); !i.Quiet || i.State != host.StateRunning {
+		t.Errorf("it is %+v", i)
 	}
 	if e := heard.until(host.EventQuiet); e.Terminal != "busy" {
 		t.Errorf("the event is %+v", e)
@@ -105,13 +105,13 @@ func TestARequestForTheKeyboardWantsItsHolder(t *testing.T) {
 	elsewhere := attach(t, h, carol, "y", window)
 	asker := attach(t, h, dave, "x", window)
 	clock.advance(time.Second)
-	if _, here, err := asker.a.Ask(); !here || err != nil {
+	if _, here, err := asker.ask(); !here || err != nil {
 		t.Fatalf("she is not told: %v", err)
 	}
 	if e := heard.until(host.EventAsksKeyboard); e.Terminal != "x" || e.By != "dave" || e.To != "carol" {
 		t.Errorf("the event is %+v", e)
 	}
-	list, err := h.Wanting(carol)
+	list, err := hosttest.Conn(t, h, carol).Wanting()
 	if err != nil || len(list) != 1 || list[0].Why != host.WantKeyboard || list[0].By != "dave" {
 		t.Errorf("she is wanted by %+v, %v", list, err)
 	}
@@ -121,8 +121,8 @@ func TestARequestForTheKeyboardWantsItsHolder(t *testing.T) {
 	if got := wanted(t, h, alice); got != nil {
 		t.Errorf("somebody else is wanted by %q", got)
 	}
-	if text := find(t, h, "x").Info(carol).StateText(); text != "running (dave asks for the keyboard)" {
-		t.Errorf("it is %s", text)
+	if got := find(t, h, "x").Info(carol).AskedBy; !slices.Equal(got, []string{"dave"}) {
+		t.Errorf("%q ask for the keyboard", got)
 	}
 	asker.a.Close()
 	if got := wanted(t, h, carol); got != nil {

@@ -80,8 +80,10 @@ func TestLimitsOfAPrincipal(t *testing.T) {
 	h := hosttest.New(t)
 	boss := chief
 	boss.Limits = authz.Limits{Connections: 2, Terminals: 1}
+	var c *host.Conn
 	for range 2 {
-		c, err := h.Connect(boss, host.DoorSSH)
+		var err error
+		c, err = h.Connect(boss, host.DoorSSH)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,15 +93,15 @@ func TestLimitsOfAPrincipal(t *testing.T) {
 	if _, err := h.Connect(boss, host.DoorSSH); !errors.As(err, &quota) || quota.Limit != 2 {
 		t.Errorf("a third connection: %v", err)
 	}
-	first, err := h.Create(boss, host.CreateOptions{Argv: []string{"/bin/cat"}})
+	first, err := c.Create(host.CreateOptions{Argv: []string{"/bin/cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Create(boss, host.CreateOptions{Argv: []string{"/bin/cat"}}); !errors.As(err, &quota) {
+	if _, err := c.Create(host.CreateOptions{Argv: []string{"/bin/cat"}}); !errors.As(err, &quota) {
 		t.Errorf("a second terminal: %v", err)
 	}
-	dispose(t, h, first)
-	if _, err := h.Create(boss, host.CreateOptions{Argv: []string{"/bin/cat"}}); err != nil {
+	dispose(t, h, first.Terminal)
+	if _, err := c.Create(host.CreateOptions{Argv: []string{"/bin/cat"}}); err != nil {
 		t.Errorf("when the first is gone: %v", err)
 	}
 }
@@ -115,16 +117,16 @@ func TestTerminalsAreKeptForAdmins(t *testing.T) {
 			p.ID, p.Fingerprint = "SHA256:other", "SHA256:other"
 		}
 		for range 2 {
-			if _, err := h.Create(p, cat); err != nil {
+			if _, err := hosttest.Create(h, p, cat); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	var quota *admit.QuotaError
-	if _, err := h.Create(worker, cat); !errors.As(err, &quota) || quota.Own {
+	if _, err := hosttest.Create(h, worker, cat); !errors.As(err, &quota) || quota.Own {
 		t.Errorf("an operator's: %v", err)
 	}
-	if _, err := h.Create(chief, cat); err != nil {
+	if _, err := hosttest.Create(h, chief, cat); err != nil {
 		t.Errorf("an admin's: %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math"
-	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/history"
@@ -52,10 +51,8 @@ func (h *Host) LogJSON(p authz.Principal, t *Terminal) (text []byte, truncated b
 
 // LogRaw returns the output as the program wrote it. The pieces are shared: they must not be
 // modified.
-func (h *Host) LogRaw(p authz.Principal, t *Terminal) (
-	pieces [][]byte, truncated bool, err error,
-) {
-	st, truncated, err := h.readLog(p, t)
+func (c *Conn) LogRaw(t *Terminal) (pieces [][]byte, truncated bool, err error) {
+	st, truncated, err := c.host.readLog(c.principal, t)
 	for i := range st.Content {
 		pieces = append(pieces, st.Content[i].Text.Chunks()...)
 	}
@@ -64,7 +61,7 @@ func (h *Host) LogRaw(p authz.Principal, t *Terminal) (
 
 // LogText returns the lines that have left the screen, and the main screen, as plain text. Lines
 // that were wrapped are joined.
-func (h *Host) LogText(w *Work, t *Terminal) (text []byte, truncated bool, err error) {
+func (c *Conn) LogText(w *Work, t *Terminal) (text []byte, truncated bool, err error) {
 	if err := authz.Check(w.principal, authz.Read, t.seen()); err != nil {
 		return nil, false, err
 	}
@@ -132,7 +129,7 @@ func (t *Terminal) excerpt(w *Work, all history.Excerpt, of history.ExcerptOf, e
 	history.Excerpt, error,
 ) {
 	if !of.Since.IsZero() {
-		log := t.host.History(w, t)
+		log := t.host.history(w, t)
 		log.Retained = func() (history.Retained, error) {
 			return t.retainedHistory(all.State, all.Truncated), nil
 		}
@@ -146,21 +143,4 @@ func (t *Terminal) excerpt(w *Work, all history.Excerpt, of history.ExcerptOf, e
 		err = ErrNoCommands
 	}
 	return e, err
-}
-
-// CommandTable returns commands for people: a row of column names, then one for each.
-func CommandTable(list []*history.Command) [][]string {
-	rows := [][]string{{"STARTED", "TOOK", "STATUS", "WHO", "COMMAND"}}
-	for _, c := range list {
-		took, status := "-", StateRunning
-		if c.DurationMs != nil {
-			took = (time.Duration(*c.DurationMs) * time.Millisecond).String()
-		}
-		if !c.Running {
-			status = codeText(c.ExitCode)
-		}
-		rows = append(rows,
-			[]string{c.StartedAt.Format(time.RFC3339), took, status, Printable(c.By), c.LineText()})
-	}
-	return rows
 }

@@ -7,6 +7,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 )
 
@@ -53,7 +54,7 @@ func TestReconnectReplaysWhatWasMissed(t *testing.T) {
 	p.dispatch(uri, ahp.TerminalInput{Data: []byte("\r")})
 	awaitOutput(t, h, term, "two") // is on its way when the connection is lost
 	p.c.Close()
-	if err := h.Dispose(carol, lookup(h, other)); err != nil {
+	if err := hosttest.Dispose(h, carol, lookup(h, other)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -121,9 +122,9 @@ func TestReconnectOfAnUnknownClientLeavesTheConnectionOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, e := c.Reconnect(ahp.ReconnectParams{ClientID: "who"}); e == nil ||
-		e.Code != ahp.CodeNotFound {
-		t.Errorf("%+v", e)
+	_, err = c.Reconnect(ahp.ReconnectParams{ClientID: "who"})
+	if e := rpc.Error(c, err); e == nil || e.Code != ahp.CodeNotFound {
+		t.Errorf("%+v", err)
 	}
 	if _, e := c.Initialize(initParams("1.2.3", "who")); e != nil {
 		t.Errorf("initialize afterwards: %v", e)
@@ -166,7 +167,7 @@ func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T)
 	if c.Subscriptions() != 0 {
 		t.Error("a key with a forced command subscribes")
 	}
-	if e := c.Subscribe(uri, nil); e == nil || e.Code != ahp.CodeNotPermitted {
+	if e := rpc.Error(c, c.Subscribe(uri, nil)); e == nil || e.Code != ahp.CodeNotPermitted {
 		t.Errorf("%+v", e)
 	}
 	if _, err := h.List(forced); err == nil {
@@ -177,7 +178,7 @@ func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T)
 func TestNothingIsReplayedToWhoHasSeenTheSnapshotsOfInitialize(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t, withoutLookout) // that the program waits would be news
-	term, err := h.Create(carol, host.CreateOptions{Name: "x", Argv: sh("echo ready; cat")})
+	term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Argv: sh("echo ready; cat")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +226,7 @@ func TestReconnectMissesATerminalWhoseURIIsAnothersNow(t *testing.T) {
 			}
 			seen := h.Stats().ServerSeq
 			p.c.Close()
-			if err := h.Dispose(carol, lookup(h, uri)); err != nil {
+			if err := hosttest.Dispose(h, carol, lookup(h, uri)); err != nil {
 				t.Fatal(err)
 			}
 			owner.share("x", "")

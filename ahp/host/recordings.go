@@ -125,9 +125,10 @@ type RecordingInfo struct {
 	Bytes     int64      `json:"bytes"`
 }
 
-// Recordings returns the recordings of terminals that p sees or saw, the oldest first. It returns
-// *authz.Denied if p may not list. It does not return nil.
-func (h *Host) Recordings(p authz.Principal) ([]RecordingInfo, error) {
+// Recordings returns the recordings of terminals that the connection's principal sees or saw, the
+// oldest first. It returns *authz.Denied if that may not list. It does not return nil.
+func (c *Conn) Recordings() ([]RecordingInfo, error) {
+	h, p := c.host, c.principal
 	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
 		return nil, err
 	}
@@ -157,13 +158,20 @@ func seesRecording(p authz.Principal) func(*recordings.About) bool {
 	return func(a *recordings.About) bool { return p.Sees(a.TerminalID(), a.Created) }
 }
 
+// NoRecordingError says that a connection's principal sees no recording of a name.
+type NoRecordingError struct{ Name string }
+
+func (e *NoRecordingError) Error() string {
+	return fmt.Sprintf("there is no recording %q", Printable(clip(e.Name)))
+}
+
 // RemoveRecording deletes a recording that has ended, by its whole name. It returns a
-// [*NotFoundError] or *authz.Denied.
+// [*NoRecordingError] or *authz.Denied.
 func (c *Conn) RemoveRecording(name string) error {
 	h, p := c.host, c.principal
 	r := h.findRecording(p, name)
 	if r == nil || r.ID() != name {
-		return fmt.Errorf("there is no recording %q", Printable(clip(name)))
+		return &NoRecordingError{name}
 	}
 	a := r.About()
 	target := a.Seen()

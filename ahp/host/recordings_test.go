@@ -40,9 +40,21 @@ func castText(c *history.Cast) string {
 	return strings.TrimPrefix(b.String(), "|")
 }
 
+// castOf returns what a terminal or a recording holds that p sees.
+func castOf(t testing.TB, h *host.Host, p authz.Principal, ref string) (*history.Cast, error) {
+	t.Helper()
+	c := hosttest.Conn(t, h, p)
+	defer c.Close()
+	from, err := c.FindSource(ref)
+	if err != nil {
+		return nil, err
+	}
+	return c.Cast(workOf(t, h, p), from)
+}
+
 func cast(t testing.TB, h *host.Host, ref string) *history.Cast {
 	t.Helper()
-	c, err := h.Cast(workOf(t, h, carol), ref)
+	c, err := castOf(t, h, carol, ref)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +64,7 @@ func cast(t testing.TB, h *host.Host, ref string) *history.Cast {
 // recorded returns the recordings of a host, which must be n.
 func recorded(t testing.TB, h *host.Host, n int) []host.RecordingInfo {
 	t.Helper()
-	list, err := h.Recordings(carol)
+	list, err := hosttest.Conn(t, h, carol).Recordings()
 	if err != nil || len(list) != n {
 		t.Fatalf("recordings: %+v, %v; want %d", list, err, n)
 	}
@@ -72,7 +84,7 @@ const toldInShell = `stty -echo -onlcr; printf '\033]633;A\a$ \033]633;E;make al
 func TestARecordingHasWhatTheLogHas(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	term, err := h.Create(carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30, Record: true,
+	term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30, Record: true,
 		Argv: sh(toldInShell)})
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +111,7 @@ func TestARecordingHasWhatTheLogHas(t *testing.T) {
 	if of.Cols != 100 || of.Rows != 30 || of.Term == "" || of.Title != "x" {
 		t.Errorf("header: %+v", of.Header)
 	}
-	if err := h.Dispose(carol, term); err != nil {
+	if err := hosttest.Dispose(h, carol, term); err != nil {
 		t.Fatal(err)
 	}
 	if got := castText(cast(t, h, rec.Recording)); got != castText(of) {
@@ -154,15 +166,15 @@ func TestRecordOnAndOff(t *testing.T) {
 		if err := door(t, h, p, host.DoorSSH).RemoveRecording(name); !errors.As(err, &denied) {
 			t.Errorf("%s may delete it: %v", p.Name, err)
 		}
-		if _, err := h.Cast(workOf(t, h, p), name); err != nil {
+		if _, err := castOf(t, h, p, name); err != nil {
 			t.Errorf("%s may not see it: %v", p.Name, err)
 		}
 	}
 	guest := authz.Principal{ID: "g", Name: "g", Fingerprint: "g", Role: authz.Operator, Guest: "g"}
-	if list, err := h.Recordings(guest); err != nil || len(list) != 0 {
+	if list, err := hosttest.Conn(t, h, guest).Recordings(); err != nil || len(list) != 0 {
 		t.Errorf("a guest sees %v, %v", list, err)
 	}
-	if _, err := h.Cast(workOf(t, h, guest), name); err == nil || door(t, h, guest, host.DoorSSH).RemoveRecording(name) == nil {
+	if _, err := castOf(t, h, guest, name); err == nil || door(t, h, guest, host.DoorSSH).RemoveRecording(name) == nil {
 		t.Error("a guest may see or delete what it does not see")
 	}
 	if err := door(t, h, carol, host.DoorSSH).RemoveRecording(name); err != nil {
@@ -194,7 +206,7 @@ func TestWhatIsRecordedByItself(t *testing.T) {
 func TestARecordingIsWhatItWasUpToACut(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	term, err := h.Create(carol, host.CreateOptions{Name: "x", Record: true,
+	term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Record: true,
 		Argv: sh(`for i in 1 2 3 4 5 6 7 8; do printf "line $i é\r\n"; sleep 0.05; done`)})
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +229,7 @@ func TestARecordingIsWhatItWasUpToACut(t *testing.T) {
 	later := hosttest.New(t, func(c *host.Config) { c.StateDir, c.Log = state, log.Logger() })
 	seen := map[string]bool{}
 	for n := range len(text) + 1 {
-		c, err := later.Cast(workOf(t, later, carol), cut(n))
+		c, err := castOf(t, later, carol, cut(n))
 		if told := strings.Contains(log.String(), cut(n)+".live: "); (err != nil) != told {
 			t.Fatalf("cut at %d: %v, of which is told: %v", n, err, told)
 		}
@@ -250,7 +262,7 @@ func TestRecordingsAreBoundInSize(t *testing.T) {
 	awaitOutput(t, h, term, "the end")
 	deadline := time.Now().Add(hosttest.Patience)
 	for {
-		list, err := h.Recordings(carol)
+		list, err := hosttest.Conn(t, h, carol).Recordings()
 		if err != nil {
 			t.Fatal(err)
 		}

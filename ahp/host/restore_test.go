@@ -53,12 +53,14 @@ func find(t testing.TB, h *host.Host, name string) *host.Terminal {
 // logged returns all that `log` and `peek` show of a terminal.
 func logged(t testing.TB, h *host.Host, term *host.Terminal) (all struct{ raw, text, json, screen string }) {
 	t.Helper()
-	pieces, _, err := h.LogRaw(carol, term)
+	c := hosttest.Conn(t, h, carol)
+	defer c.Close()
+	pieces, _, err := c.LogRaw(term)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all.raw = string(bytes.Join(pieces, nil))
-	plain, _, err := h.LogText(workOf(t, h, carol), term)
+	plain, _, err := c.LogText(workOf(t, h, carol), term)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,7 @@ const told = "\x1b]633;A\a$ \x1b]633;E;make all\a\x1b]633;C\amaking\r\n\x1b]633;
 func TestAKilledHostsTerminalsAreListedAsTheyWere(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	term, err := h.Create(carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30,
+	term, err := hosttest.Create(h, carol, host.CreateOptions{Name: "x", Cols: 100, Rows: 30,
 		Argv: sh("printf '" + strings.ReplaceAll(told, "\x1b", `\033`) + "'; exec cat")})
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +156,7 @@ func TestARemovedTerminalStaysAway(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	run(t, h, carol, "x", "exec cat")
-	if err := door(t, h, carol, host.DoorSSH).DisposeNamed("x"); err != nil {
+	if err := hosttest.Dispose(h, carol, find(t, h, "x")); err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := after(t, killed(t, h)).List(carol); len(list) > 0 {
@@ -283,7 +285,7 @@ func TestALongLogEndsAsItDid(t *testing.T) {
 	if tail(is.text) != tail(was.text) {
 		t.Error("the text does not end as before")
 	}
-	if _, truncated, _ := later.LogText(workOf(t, later, carol), term); !truncated {
+	if _, truncated, _ := hosttest.Conn(t, later, carol).LogText(workOf(t, later, carol), term); !truncated {
 		t.Error("nothing says that the beginning is gone")
 	}
 }
@@ -331,7 +333,7 @@ func TestATerminalThatIsSharedIsThereAfterARestart(t *testing.T) {
 	if is := logged(t, later, term); is.raw != was.raw || !term.Client() {
 		t.Errorf("shows %q, want %q", is.raw, was.raw)
 	}
-	if err := later.Dispose(carol, term); err != nil {
+	if err := hosttest.Dispose(later, carol, term); err != nil {
 		t.Error(err)
 	}
 }
@@ -367,7 +369,7 @@ func TestALogIsReadOnlyWhenItIsLookedAt(t *testing.T) {
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%d terminals, %v", len(list), err)
 	}
-	if _, _, err := h.LogText(workOf(t, h, carol), find(t, h, "y-0")); err != nil {
+	if _, _, err := hosttest.Conn(t, h, carol).LogText(workOf(t, h, carol), find(t, h, "y-0")); err != nil {
 		t.Fatal(err)
 	}
 	for name, read := range map[string]bool{"x": false, "y-0": true, "y-1": false} {

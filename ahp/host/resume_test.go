@@ -59,7 +59,7 @@ func TestATerminalThatTookTheNameOfAnotherIsMissing(t *testing.T) {
 	uri := p.create("x", "/bin/cat")
 	seen := h.Stats().ServerSeq
 	later := after(t, killed(t, h))
-	if err := door(t, later, carol, host.DoorSSH).DisposeNamed("x"); err != nil {
+	if err := hosttest.Dispose(later, carol, find(t, later, "x")); err != nil {
 		t.Fatal(err)
 	}
 	run(t, later, carol, "x", "exec cat")
@@ -74,14 +74,14 @@ func TestANameThatWasSpentStaysSpent(t *testing.T) {
 	o := host.CreateOptions{Argv: []string{"/bin/true"}, Base: "job", Fresh: true}
 	dir := ""
 	for _, want := range []string{"job-1", "job-2", "job-3"} {
-		term, err := h.Create(carol, o)
+		term, err := hosttest.Create(h, carol, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if term.Name() != want {
 			t.Errorf("it is called %s, want %s", term.Name(), want)
 		}
-		if err := h.Dispose(carol, term); err != nil {
+		if err := hosttest.Dispose(h, carol, term); err != nil {
 			t.Fatal(err)
 		}
 		dir = killed(t, h)

@@ -24,7 +24,7 @@ func search(t testing.TB, h *host.Host, term *host.Terminal, expr string, s hist
 	if s.Pattern, err = history.NewPattern(expr, false); err != nil {
 		t.Fatal(err)
 	}
-	err = h.History(workOf(t, h, carol), term).Search(workOf(t, h, carol), s, func(l *history.Line) bool {
+	err = hosttest.Conn(t, h, carol).History(workOf(t, h, carol), host.Source{Terminal: term}).Search(workOf(t, h, carol), s, func(l *history.Line) bool {
 		line := string(l.Text)
 		if !l.Matches {
 			line = "-" + line
@@ -83,7 +83,7 @@ func TestASearchIsCutShort(t *testing.T) {
 	pattern, _ := history.NewPattern("1", false)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough, n := errors.New("enough"), 0
-	err := h.History(h.Work(ctx, carol), term).Search(h.Work(ctx, carol), history.Search{Pattern: pattern}, func(*history.Line) bool {
+	err := hosttest.Conn(t, h, carol).History(h.Work(ctx, carol), host.Source{Terminal: term}).Search(h.Work(ctx, carol), history.Search{Pattern: pattern}, func(*history.Line) bool {
 		if n++; n == 5 {
 			cancel(enough)
 		}
@@ -93,7 +93,7 @@ func TestASearchIsCutShort(t *testing.T) {
 		t.Errorf("%v after %d lines", err, n)
 	}
 	n = 0
-	err = h.History(workOf(t, h, carol), term).Search(workOf(t, h, carol), history.Search{Pattern: pattern}, func(*history.Line) bool {
+	err = hosttest.Conn(t, h, carol).History(workOf(t, h, carol), host.Source{Terminal: term}).Search(workOf(t, h, carol), history.Search{Pattern: pattern}, func(*history.Line) bool {
 		n++
 		return n < 3
 	})
@@ -101,7 +101,7 @@ func TestASearchIsCutShort(t *testing.T) {
 		t.Errorf("%v after %d lines", err, n)
 	}
 	guest := authz.Principal{ID: "g", Name: "g", Role: authz.Observer, Guest: "g"}
-	err = h.History(workOf(t, h, guest), term).Search(workOf(t, h, guest), history.Search{Pattern: pattern}, nil)
+	err = hosttest.Conn(t, h, guest).History(workOf(t, h, guest), host.Source{Terminal: term}).Search(workOf(t, h, guest), history.Search{Pattern: pattern}, nil)
 	var denied *authz.Denied
 	if !errors.As(err, &denied) {
 		t.Errorf("a guest of others: %v", err)
@@ -146,7 +146,7 @@ func BenchmarkSearchOf500(b *testing.B) {
 			for b.Loop() {
 				found := 0
 				for _, t := range list {
-					if err := h.History(workOf(b, h, carol), t).Search(workOf(b, h, carol), history.Search{Pattern: pattern},
+					if err := hosttest.Conn(b, h, carol).History(workOf(b, h, carol), host.Source{Terminal: t}).Search(workOf(b, h, carol), history.Search{Pattern: pattern},
 						func(*history.Line) bool { found++; return true }); err != nil {
 						b.Fatal(err)
 					}

@@ -33,7 +33,7 @@ func TestAnAgentDoesNotTypeASecret(t *testing.T) {
 			t.Errorf("%q is answered with %q", keys, got)
 		}
 	}
-	if got := term.Info(alice); got.Waiting != host.WaitingSecret || got.StateText() != "waits: secret" {
+	if got := term.Info(alice); got.Waiting != host.WaitingSecret {
 		t.Errorf("it is listed as %+v", got)
 	}
 	person := attach(t, h, alice, "x", window)
@@ -44,7 +44,7 @@ func TestAnAgentDoesNotTypeASecret(t *testing.T) {
 	if got := waitsFor(t, h, term, agent.c); got != host.WaitingInput {
 		t.Errorf("then it waits for %q", got)
 	}
-	if got := term.Info(alice).StateText(); got != "waits" {
+	if got := term.Info(alice).Waiting; got != host.WaitingInput {
 		t.Errorf("then it is listed as %q", got)
 	}
 }
@@ -72,7 +72,7 @@ func TestWhoMayTypeASecret(t *testing.T) {
 			t.Parallel()
 			h := hosttest.New(t, func(cfg *host.Config) { cfg.AgentsTypeSecrets = c.all })
 			owner := connect(t, h, c.p, "owner")
-			term, err := h.Create(c.p, host.CreateOptions{Name: "x", Argv: sh(askSecret)})
+			term, err := hosttest.Create(h, c.p, host.CreateOptions{Name: "x", Argv: sh(askSecret)})
 			if err != nil {
 				t.Fatal(err)
 			}

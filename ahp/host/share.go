@@ -27,7 +27,7 @@ type Share struct {
 // errShareClosed ends a share whose SSH session is over.
 var errShareClosed = errors.New("the share was closed")
 
-// Share makes a terminal for what the peer is going to show. Errors are those of [Host.Create].
+// Share makes a terminal for what the peer is going to show. Errors are those of [Conn.Create].
 func (c *Conn) Share(o ShareOptions) (*Share, error) {
 	if c.ctx.Err() != nil {
 		return nil, context.Cause(c.ctx)
@@ -42,13 +42,14 @@ func (c *Conn) Share(o ShareOptions) (*Share, error) {
 	own.client = &client{id: id, principal: c.principal.ID, name: c.name, conn: own}
 	h.clients[id] = own.client
 	h.mu.Unlock()
-	s := &Share{c: own, e: &clientExecutor{client: own.client, stream: !o.Pty}}
-	_, err := h.Create(c.principal, CreateOptions{Name: o.Name, Cols: o.Cols, Rows: o.Rows,
-		Claim: ahp.ClientClaim(id), exec: s.e, conn: c})
+	made, err := own.Create(CreateOptions{Name: o.Name, Cols: o.Cols, Rows: o.Rows,
+		Claim: ahp.ClientClaim(id), Client: &ClientOptions{Stream: !o.Pty}})
+	s := &Share{c: own}
 	if err != nil {
 		s.Close()
 		return nil, err
 	}
+	s.e = made.Terminal.exec.(*clientExecutor)
 	return s, nil
 }
 
@@ -108,7 +109,7 @@ func (s *Share) Close() {
 	cl.conn = nil
 	cl.left = h.now()
 	then := h.leaveLocked(s.c)
-	if t := s.e.t; t == nil || h.terminals[t.uri] != t {
+	if s.e == nil || h.terminals[s.e.t.uri] != s.e.t {
 		delete(h.clients, cl.id)
 	}
 	h.mu.Unlock()

@@ -41,7 +41,7 @@ func TestShutdownWithWorkInProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	pressed, err := c.CreatePiped(host.CreateOptions{Argv: []string{"yes"}}) // and nobody reads
+	pressed, err := createPiped(c, host.CreateOptions{Argv: []string{"yes"}}) // and nobody reads
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestShutdownWithWorkInProgress(t *testing.T) {
 
 	wait(t, "the exit", term.Done())
 	// The shutdown waits for its readers, which read only now.
-	if _, err := h.Create(carol, host.CreateOptions{}); !errors.Is(err, host.ErrClosed) {
+	if _, err := hosttest.Create(h, carol, host.CreateOptions{}); !errors.Is(err, host.ErrClosed) {
 		t.Errorf("a terminal can be created during the shutdown: %v", err)
 	}
 	if _, err := h.Connect(carol, host.DoorSSH); !errors.Is(err, host.ErrClosed) {
@@ -124,7 +124,7 @@ func TestTerminalsCreatedDuringAShutdownLeaveNothingBehind(t *testing.T) {
 		go func() {
 			close(begun)
 			for {
-				if _, err := h.Create(carol, host.CreateOptions{Argv: []string{"/bin/cat"}}); err != nil {
+				if _, err := hosttest.Create(h, carol, host.CreateOptions{Argv: []string{"/bin/cat"}}); err != nil {
 					ended <- err
 					return
 				}

@@ -13,6 +13,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/rpc"
 	"termhost/authz"
 	"termhost/ptypool"
 )
@@ -45,7 +46,7 @@ func (s *starter) begins(name, line string) (answer <-chan *ahp.Error) {
 	params := ahp.CreateTerminalParams{Channel: ahp.TerminalURI(name), Claim: &claim,
 		Meta: &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{
 			Command: "/bin/sh", Args: []string{"-c", line}}}}
-	pending, e := s.agent.c.CreateTerminal(params)
+	pending, e := rpc.CreateTerminal(s.agent.c, params)
 	if e != nil || pending == nil {
 		s.t.Fatalf("it does not wait: %v", e)
 	}
@@ -97,7 +98,7 @@ func TestWhatAnAgentStartsRunsWhenAPersonApproves(t *testing.T) {
 	if s.ran("ran") {
 		t.Error("it ran before the yes")
 	}
-	if _, err := s.ann.Decide(s.term, list[0].Ask, host.EditIt, ""); message(err) != "a program that is to be started cannot be edited; refuse it" {
+	if _, err := s.ann.Decide(s.term, nil, list[0].Ask, host.EditIt, ""); message(err) != "a program that is to be started cannot be edited; refuse it" {
 		t.Errorf("edited: %v", err)
 	}
 	s.decides(s.ann, list[0].Ask, host.ApproveOnce, "")
@@ -119,7 +120,7 @@ func TestWhatAnAgentStartsNeverRunsWithoutAYes(t *testing.T) {
 		"a refusal": {func(s *starter) { s.decides(s.bob, "", host.RefuseOnce, "not now") },
 			"not started: refused by bob: not now"},
 		"it is disposed": {func(s *starter) {
-			if err := s.h.Dispose(alice, s.term); err != nil {
+			if err := hosttest.Dispose(s.h, alice, s.term); err != nil {
 				s.t.Error(err)
 			}
 		}, "not started: the terminal was ended by alice"},
@@ -149,7 +150,7 @@ func TestWhatAnAgentStartsNeverRunsWithoutAYes(t *testing.T) {
 // creates makes a terminal for a connection, and returns whether that waits for a yes.
 func creates(t *testing.T, h *host.Host, c *host.Conn, o host.CreateOptions) (waits bool) {
 	t.Helper()
-	term, starting, err := c.Begin(o)
+	term, starting, err := begin(c, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +222,7 @@ func TestKeysForWhatHasNotStartedAreRefused(t *testing.T) {
 	}
 	v.a.Resize(90, 30)
 	is, _ := v.a.Asking()
-	if err := v.a.Decide(is.Ask, host.ApproveOnce); err != nil {
+	if err := v.decide(is.Ask, host.ApproveOnce); err != nil {
 		t.Fatal(err)
 	}
 	if e := <-answer; e != nil {
@@ -240,7 +241,7 @@ func TestAYesToWhatCannotStartIsToldToBoth(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch ran\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	term, starting, err := s.agent.c.Begin(host.CreateOptions{Argv: []string{program}})
+	term, starting, err := begin(s.agent.c, host.CreateOptions{Argv: []string{program}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +250,7 @@ func TestAYesToWhatCannotStartIsToldToBoth(t *testing.T) {
 	}
 	s.term = term
 	var start *ptypool.StartError
-	if _, err := s.ann.Decide(term, s.first(), host.ApproveOnce, ""); !errors.As(err, &start) {
+	if _, err := s.ann.Decide(term, nil, s.first(), host.ApproveOnce, ""); !errors.As(err, &start) {
 		t.Errorf("the person is told %v", err)
 	}
 	wait(t, "its end", term.Done())
@@ -274,7 +275,7 @@ func TestWhatAnAgentRunsOnPipesWaitsForAYes(t *testing.T) {
 	}
 	done := make(chan made, 1)
 	create := func() {
-		streams, err := token.CreatePiped(o)
+		streams, err := createPiped(token, o)
 		done <- made{streams, err}
 	}
 	go create()
@@ -313,7 +314,7 @@ func TestATooLongCommandIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newStarter(t)
 	o := host.CreateOptions{Name: "x", Argv: []string{"true", strings.Repeat("x", maxHeldText)}}
-	if _, _, err := s.agent.c.Begin(o); !strings.Contains(message(err), "at most 16384 bytes long; use a script") {
+	if _, _, err := begin(s.agent.c, o); !strings.Contains(message(err), "at most 16384 bytes long; use a script") {
 		t.Errorf("refused with %v", err)
 	}
 	if lookup(s.h, ahp.TerminalURI("x")) != nil {
@@ -350,12 +351,12 @@ func TestAGuardedNameStaysGuarded(t *testing.T) {
 	again := func(h *host.Host, c *host.Conn, o host.CreateOptions) (*host.Terminal, *host.Starting) {
 		t.Helper()
 		if term := lookup(h, ahp.TerminalURI("x")); term != nil {
-			if err := h.Dispose(alice, term); err != nil {
+			if err := hosttest.Dispose(h, alice, term); err != nil {
 				t.Fatal(err)
 			}
 		}
 		o.Name = "x"
-		term, starting, err := c.Begin(o)
+		term, starting, err := begin(c, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -399,7 +400,7 @@ func TestACommandLineCannotLookLikeAnother(t *testing.T) {
 		{[]string{"A=b", "c=d"}, []string{"X=y z", "Y="}, "X='y z' Y='' 'A=b' c=d"},
 		{[]string{"x;y", "é"}, []string{"LD_PRELOAD=/tmp/x.so"}, "LD_PRELOAD=/tmp/x.so 'x;y' 'é'"},
 	} {
-		_, starting, err := s.agent.c.Begin(host.CreateOptions{Dir: dir, Argv: c.argv, Env: c.env})
+		_, starting, err := begin(s.agent.c, host.CreateOptions{Dir: dir, Argv: c.argv, Env: c.env})
 		hosttest.Check(t, err)
 		list, err := s.ann.Asks(starting.Terminal())
 		hosttest.Check(t, err)

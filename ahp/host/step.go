@@ -1,8 +1,6 @@
 package host
 
 import (
-	"cmp"
-
 	"termhost/ahp"
 	"termhost/authz"
 )
@@ -11,15 +9,11 @@ import (
 type step struct {
 	conn      *Conn // its Subscriber gets the answer; nil: only the principal is known
 	principal authz.Principal
-	by        *Conn       // if conn is nil, the connection for the audit log; nil: none
 	origin    *ahp.Origin // of the action; nil: the action is the host's own
 	notice    string      // goes with the answer to terminal/output; "": none
 	approved  bool        // a person has approved exactly this input
 	answers   *question   // the only question that the input may answer; nil: any
 }
-
-// source returns the connection for the audit log; nil: none.
-func (s step) source() *Conn { return cmp.Or(s.conn, s.by) }
 
 // step returns a step of the connection's client: its action with the given clientSeq.
 func (c *Conn) step(clientSeq int64) step {

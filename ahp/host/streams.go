@@ -16,7 +16,7 @@ import (
 // may be called concurrently.
 //
 // The program runs on pipes, and the terminal shows both outputs, as they come, to everybody else;
-// or it runs on a pty: see [Conn.CreateExact].
+// or it runs on a pty: see [CreateOptions.Exact].
 type Streams struct {
 	conn           *Conn
 	t              *Terminal
@@ -38,43 +38,24 @@ type streamInput interface {
 // ErrNoKeyboard refuses what is typed at a program that runs on pipes.
 var ErrNoKeyboard = errors.New(authz.RulePipes)
 
-// CreatePiped is [Host.Create] for the connection's principal and a program that runs on pipes. A
-// shell starts without integration, because nobody types into it, and TERM is not set. The Streams
-// must be closed.
-func (c *Conn) CreatePiped(o CreateOptions) (*Streams, error) {
-	s := c.newStreams()
-	o.exec, o.piped = &pipesExecutor{streams: s, detached: o.Detached}, true
-	return s.start(o)
-}
-
 func (c *Conn) newStreams() *Streams {
 	pieces := &c.host.pieces
 	return &Streams{conn: c, stdout: newRelay(pieces), stderr: newRelay(pieces)}
 }
 
-// start starts the program. After an error there is nothing to be closed.
-func (s *Streams) start(o CreateOptions) (*Streams, error) {
-	c, h := s.conn, s.conn.host
-	if c.ctx.Err() != nil {
-		return nil, context.Cause(c.ctx)
-	}
-	t, err := c.start(o)
-	if err != nil {
-		s.stop()
-		return nil, err
-	}
+// join makes the streams those of a terminal that was made.
+func (s *Streams) join(t *Terminal) {
+	h, p := t.host, s.conn.principal
 	s.t = t
 	t.term.Lock()
 	t.streams = s
 	t.life.watching++
 	t.term.Unlock()
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.streams[s] = struct{}{}
-	h.lastUsed[c.principal.ID] = lastUse{t, h.now()}
-	h.noteUse(c.principal.ID, h.lastUsed[c.principal.ID])
-	h.mu.Unlock()
-	h.open(t)
-	return s, nil
+	h.lastUsed[p.ID] = lastUse{t, h.now()}
+	h.noteUse(p.ID, h.lastUsed[p.ID])
 }
 
 // Terminal returns the program's terminal.

@@ -7,25 +7,18 @@ import (
 	"termhost/ptypool"
 )
 
-// CreateExact is [Host.Create] for the connection's principal and a program that runs on a pty as
-// sshd would run it: the Streams carry every byte that it prints, and its queries are for the
-// peer's own terminal to answer. While they are open the host answers none, and the terminal has
-// the size that [Streams.Resize] gives it, whoever else looks at it. TERM is the peer's, and a
-// shell starts without integration.
-//
-// There is no error output apart. The Streams must be closed.
-func (c *Conn) CreateExact(o CreateOptions) (*Streams, error) {
+// newExactStreams returns those of [CreateOptions.Exact].
+func (c *Conn) newExactStreams() *Streams {
 	s := c.newStreams()
-	s.stderr.stop()
+	s.stderr.stop() // there is no error output apart
 	in := &ptyInput{streams: s}
 	in.ctx, in.stop = context.WithCancelCause(context.Background())
 	s.input = in
-	o.exec, o.exact = &exactExecutor{streams: s}, true
-	return s.start(o)
+	return s
 }
 
 // exactExecutor runs the program on a pty of this host. The connection that made the terminal has
-// its output byte by byte: see [Conn.CreateExact].
+// its output byte by byte: see [CreateOptions.Exact].
 type exactExecutor struct {
 	serverExecutor
 	streams *Streams

@@ -42,7 +42,7 @@ func piped(t testing.TB, h *host.Host, o host.CreateOptions) (*host.Streams, *ho
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	s, err := c.CreatePiped(o)
+	s, err := createPiped(c, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestAProgramOnPipesIsATerminalForEverybodyElse(t *testing.T) {
 	if st, _ := s.Terminal().Exit(); st.Code != 3 {
 		t.Errorf("exit %v", st)
 	}
-	if shown, _, err := h.LogText(workOf(t, h, alice), s.Terminal()); err != nil || !strings.Contains(string(shown), "err .\n") {
+	if shown, _, err := hosttest.Conn(t, h, alice).LogText(workOf(t, h, alice), s.Terminal()); err != nil || !strings.Contains(string(shown), "err .\n") {
 		t.Errorf("the log is %q: %v", shown, err)
 	}
 	s.Close()
@@ -204,7 +204,7 @@ func TestAReaderThatIsStuckDoesNotHoldUpTheEnd(t *testing.T) {
 	s, _ := piped(t, h, host.CreateOptions{Name: "x", Argv: sh("echo up >&2; exec yes")})
 	go s.CopyStderr(io.Discard) // ends with the terminal
 	awaitOutput(t, h, s.Terminal(), "up")
-	if err := h.Dispose(alice, s.Terminal()); err != nil {
+	if err := hosttest.Dispose(h, alice, s.Terminal()); err != nil {
 		t.Fatal(err)
 	}
 	if st, ok := s.Terminal().Exit(); !ok || st.Code != 129 {
@@ -255,7 +255,7 @@ func TestStreamsNeedTheRightToCreate(t *testing.T) {
 	}
 	defer c.Close()
 	var denied *authz.Denied
-	if _, err := c.CreatePiped(host.CreateOptions{}); !errors.As(err, &denied) {
+	if _, err := createPiped(c, host.CreateOptions{}); !errors.As(err, &denied) {
 		t.Errorf("an observer gets %v", err)
 	}
 	s, _ := piped(t, h, host.CreateOptions{Argv: []string{"cat"}})

@@ -1,11 +1,9 @@
 package host
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"termhost/authz"
 	"termhost/keys"
@@ -90,34 +88,8 @@ type PageURLError struct{ Reason string }
 
 func (e *PageURLError) Error() string { return e.Reason }
 
-// TokenTable returns the live tokens of g's key for people: a row of column names, then one for
-// each token, oldest first. A column tells where web pages are from, if there are any, and another
-// which tokens may type secrets. It returns *authz.Denied if g may not list them.
-func (h *Host) TokenTable(g authz.Grant) ([][]string, error) {
-	list, err := h.cfg().Authority.ListTokens(g)
-	if err != nil {
-		return nil, err
-	}
-	rows := [][]string{{"NAME", "ROLE", "CREATED", "EXPIRES"}}
-	for _, t := range list {
-		rows = append(rows, []string{t.Name, t.Role,
-			t.Created.UTC().Format(time.RFC3339), t.Expires.UTC().Format(time.RFC3339)})
-	}
-	column := func(title string, value func(keys.Token) string) {
-		if !slices.ContainsFunc(list, func(t keys.Token) bool { return value(t) != "" }) {
-			return
-		}
-		rows[0] = append(rows[0], title)
-		for i, t := range list {
-			rows[i+1] = append(rows[i+1], cmp.Or(value(t), "-"))
-		}
-	}
-	column("PAGE AT", func(t keys.Token) string { return t.Origin })
-	column("SECRETS", func(t keys.Token) string {
-		if t.TypesSecrets {
-			return "types them"
-		}
-		return ""
-	})
-	return rows, nil
+// Tokens returns the live tokens of g's key, the oldest first. It returns *authz.Denied if g may
+// not list them.
+func (h *Host) Tokens(g authz.Grant) ([]keys.Token, error) {
+	return h.cfg().Authority.ListTokens(g)
 }

@@ -100,7 +100,7 @@ func TestAYesToAllEndsWithTheCommand(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, "exec cat")
 	g.asks("x")
-	if _, err := g.ann.Decide(g.term, g.first(), host.ApproveAll, ""); message(err) != untold {
+	if _, err := g.ann.Decide(g.term, nil, g.first(), host.ApproveAll, ""); message(err) != untold {
 		t.Errorf("yes to all where nothing tells of commands: %v", err)
 	}
 	g = newGuardedShell(t, true)
@@ -204,7 +204,7 @@ func TestAYesToAllNeedsNoMarksWhileACommandRuns(t *testing.T) {
 	t.Parallel()
 	g := newGuardedShell(t, false)
 	g.asks("cat\r")
-	if _, err := g.ann.Decide(g.term, g.first(), host.ApproveAll, ""); message(err) != untold {
+	if _, err := g.ann.Decide(g.term, nil, g.first(), host.ApproveAll, ""); message(err) != untold {
 		t.Errorf("at the prompt of a shell that tells nothing: %v", err)
 	}
 	l := g.listens()

@@ -117,26 +117,6 @@ func howOf(door string) string {
 	return door
 }
 
-// ViewerTable returns the viewers for people: a row of column names, then one for each.
-func (h *Host) ViewerTable(list []Viewer) [][]string {
-	rows := [][]string{{"NAME", "ROLE", "HOW", "SINCE", "SIZE", "KEYBOARD"}}
-	for _, v := range list {
-		size, keyboard := "-", "-"
-		if v.Cols > 0 {
-			size = fmt.Sprintf("%dx%d", v.Cols, v.Rows)
-		}
-		switch {
-		case v.Holds:
-			keyboard = "holds it"
-		case v.ReadOnly:
-			keyboard = "read-only"
-		}
-		age := Age(h.now().Sub(v.Since))
-		rows = append(rows, []string{v.Name, v.Role, v.How, age, size, keyboard})
-	}
-	return rows
-}
-
 // Kick ends the views of t of the viewers that are named who, and tells them who did it. who is a
 // name of the listing, which may be a guest's without its "guest:", or a principal's ID. They may
 // come back: it is no ban. But the invitation of a guest ends, with all its connections. It returns

@@ -16,7 +16,7 @@ import (
 func TestAKickEndsASubscriptionWithANotice(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	term, err := h.Create(alice, host.CreateOptions{Name: "build", Argv: []string{"sleep", "1000"}})
+	term, err := hosttest.Create(h, alice, host.CreateOptions{Name: "build", Argv: []string{"sleep", "1000"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ type PendingWait struct {
 // StartWait begins to wait until the terminal has ended or a condition of w holds. Whatever happens
 // from now on counts. With Command and no command running, the last one counts if there was one;
 // else the next. An Enter that the shell has not reacted to yet counts as a command. StartWait
-// returns *authz.Denied, [ErrNoCommands], a [*admit.QuotaError], *ahp.Error if the terminal has
+// returns *authz.Denied, [ErrNoCommands], a [*admit.QuotaError], [ErrGone] if the terminal has
 // been disposed, or the cause of the connection's end. The wait must be ended.
 func (c *Conn) StartWait(t *Terminal, w WaitFor) (*PendingWait, error) {
 	if err := authz.Check(c.principal, authz.Wait, t.seen()); err != nil {

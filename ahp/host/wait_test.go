@@ -15,6 +15,7 @@ import (
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
 	"termhost/ahp/hosttest/slowtest"
+	"termhost/ahp/rpc"
 	"termhost/authz"
 )
 
@@ -249,7 +250,7 @@ func TestAFreshMatchIsOfWhatComes(t *testing.T) {
 func TestAWaitLeavesNoTraceOfItsOwn(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	first, err := h.Create(carol, host.CreateOptions{Name: "one", Argv: sh("read x"), Transient: true})
+	first, err := hosttest.Create(h, carol, host.CreateOptions{Name: "one", Argv: sh("read x"), Transient: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,13 +290,13 @@ func TestAWaitForWhatIsHiddenOrGone(t *testing.T) {
 	h := hosttest.New(t)
 	shown, hidden := run(t, h, carol, "shown", "read x"), run(t, h, carol, "hidden", "read x")
 	guest := connect(t, h, guestOf(shown, "gwen", authz.Observer), "g").c
-	_, none := guest.WaitRequest(ahp.TerminalURI("none"), host.WaitFor{})
-	_, e := guest.WaitRequest(hidden.URI(), host.WaitFor{})
+	_, none := rpc.StartWait(guest, ahp.TerminalURI("none"), host.WaitFor{})
+	_, e := rpc.StartWait(guest, hidden.URI(), host.WaitFor{})
 	want := strings.ReplaceAll(none.Message, "none", "hidden")
 	if e == nil || e.Code != none.Code || e.Message != want {
 		t.Errorf("%v, want %v", e, want)
 	}
-	p, e := guest.WaitRequest(shown.URI(), host.WaitFor{})
+	p, e := rpc.StartWait(guest, shown.URI(), host.WaitFor{})
 	if e != nil {
 		t.Fatal(e)
 	}

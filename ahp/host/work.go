@@ -63,12 +63,12 @@ func (w *Work) Step() error {
 	return nil
 }
 
-// over returns the cause of the context's end; nil: it goes on.
-func (w *Work) over() error {
+// Ended returns an [*EndedError] if the work's context has ended; nil: it has not.
+func (w *Work) Ended() error {
 	if w.ctx.Err() == nil {
 		return nil
 	}
-	return context.Cause(w.ctx)
+	return &EndedError{context.Cause(w.ctx)}
 }
 
 // Rest gives the turn back. It is called before whatever may wait for others, and in the end.

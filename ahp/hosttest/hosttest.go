@@ -87,6 +87,37 @@ func New(t testing.TB, changes ...func(*host.Config)) *host.Host {
 	return h
 }
 
+// Conn returns a connection of a principal, as by SSH. It is closed when the test ends, if not
+// before.
+func Conn(t testing.TB, h *host.Host, p authz.Principal) *host.Conn {
+	t.Helper()
+	c, err := h.Connect(p, host.DoorSSH)
+	Check(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// Create makes a terminal for a principal, whose SSH session ends then.
+func Create(h *host.Host, p authz.Principal, o host.CreateOptions) (*host.Terminal, error) {
+	c, err := h.Connect(p, host.DoorSSH)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	made, err := c.Create(o)
+	return made.Terminal, err
+}
+
+// Dispose disposes of a terminal for a principal, whose SSH session ends then.
+func Dispose(h *host.Host, p authz.Principal, t *host.Terminal) error {
+	c, err := h.Connect(p, host.DoorSSH)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Dispose(t)
+}
+
 // maxMessage bounds a message that a test sends to a host, in bytes.
 const maxMessage = 1 << 20
 

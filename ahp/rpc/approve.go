@@ -32,7 +32,12 @@ func (p *peer) approve(r *request) *ahp.Error {
 	case !known:
 		return ahp.FieldProblem("decision", `must be "yes", "no", "all" or "edit"`)
 	}
-	if e := p.conn.Approve(params.Channel, params.Ask, decision, params.Reason); e != nil {
+	t, e := p.lookup(params.Channel)
+	if e != nil {
+		return e
+	}
+	_, err := p.conn.Decide(t, nil, params.Ask, decision, params.Reason)
+	if e := refusal(p.conn, err); e != nil {
 		return e
 	}
 	p.respond(r.id, appendNull)

@@ -13,8 +13,15 @@ func (p *peer) ask(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
-	asked, e := p.conn.Ask(channel)
-	return p.answer(r, asked, e)
+	t, e := p.lookup(channel)
+	if e != nil {
+		return e
+	}
+	asked, err := p.conn.Ask(t, nil)
+	return p.answer(r, struct {
+		Holder string `json:"holder"`
+		Here   bool   `json:"here"`
+	}(asked), refusal(p.conn, err))
 }
 
 // handBack answers termhost/handBack: the holder passes the keyboard on.
@@ -29,8 +36,15 @@ func (p *peer) handBack(r *request) *ahp.Error {
 	if e := require(field{"channel", params.Channel != ""}); e != nil {
 		return e
 	}
-	back, e := p.conn.HandBack(params.Channel, params.Asked)
-	return p.answer(r, back, e)
+	t, e := p.lookup(params.Channel)
+	if e != nil {
+		return e
+	}
+	back, err := p.conn.HandBack(t, nil, params.Asked)
+	return p.answer(r, struct {
+		To    string `json:"to,omitempty"`
+		Asked bool   `json:"asked,omitempty"`
+	}(back), refusal(p.conn, err))
 }
 
 // guard answers termhost/guard: a person turns a terminal's guard on or off.
@@ -46,7 +60,11 @@ func (p *peer) guard(r *request) *ahp.Error {
 		field{"on", params.On != nil}); e != nil {
 		return e
 	}
-	if e := p.conn.Guard(params.Channel, *params.On); e != nil {
+	t, e := p.lookup(params.Channel)
+	if e != nil {
+		return e
+	}
+	if e := refusal(p.conn, p.conn.SetGuard(t, *params.On)); e != nil {
 		return e
 	}
 	p.respond(r.id, appendNull)

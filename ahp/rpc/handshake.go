@@ -70,8 +70,8 @@ func (p *peer) initialize(r *request) *ahp.Error {
 		return e
 	}
 	p.snapshots(r.id, len(params.InitialSubscriptions), func() (func([]byte) []byte, *ahp.Error) {
-		hello, e := p.conn.Initialize(params.InitializeParams)
-		if e != nil {
+		hello, err := p.conn.Initialize(params.InitializeParams)
+		if e := Error(p.conn, err); e != nil {
 			if e.Code == ahp.CodeVersion {
 				p.closing = e
 			}
@@ -155,11 +155,11 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 		return e
 	}
 	p.snapshots(r.id, len(params.Subscriptions), func() (func([]byte) []byte, *ahp.Error) {
-		replay, e := p.conn.Reconnect(ahp.ReconnectParams{
+		replay, err := p.conn.Reconnect(ahp.ReconnectParams{
 			Channel: params.Channel, ClientID: params.ClientID,
 			LastSeenServerSeq: *params.LastSeen, Subscriptions: params.Subscriptions,
 		})
-		if e != nil {
+		if e := Error(p.conn, err); e != nil {
 			return nil, e
 		}
 		p.initialized()

@@ -19,11 +19,18 @@ const (
 
 // historyParams are those of termhost/history.
 type historyParams struct {
-	host.Source
+	source
 	From     int64  `json:"from"`     // items at this position and later
 	Before   *int64 `json:"before"`   // and before this one
 	MaxBytes int    `json:"maxBytes"` // approximate size of the answer; 0: historyBytes
 	Outline  bool   `json:"outline"`  // see historyAnswer.leftOut
+}
+
+// source names what a history is read of: a terminal, by its URI, or if Recording is not empty a
+// recording, by its whole name.
+type source struct {
+	Channel   string `json:"channel"`
+	Recording string `json:"recording"`
 }
 
 // historyResult is the result of termhost/history. Items with the same position are in one answer,
@@ -71,24 +78,38 @@ func (p *peer) history(r *request) *ahp.Error {
 	if params.MaxBytes < 0 {
 		return ahp.FieldProblem("maxBytes", "must not be negative")
 	}
-	return p.readHistory(r, params.Source, params.answer)
+	return p.readHistory(r, params.source, params.answer)
 }
 
 // readHistory answers a request with what read returns of a log.
-func (p *peer) readHistory(r *request, s host.Source,
+func (p *peer) readHistory(r *request, s source,
 	read func(*host.Work, *history.Log) (result any, err error),
 ) *ahp.Error {
-	if s.Channel == "" && s.Recording == "" {
-		return ahp.FieldProblem("channel", "is missing")
-	}
-	log, e := p.conn.History(s)
+	from, e := p.sourceOf(s)
 	if e != nil {
 		return e
 	}
 	return p.readLater(r, func(w *host.Work) (json.RawMessage, *ahp.Error) {
-		result, err := read(w, log(w))
-		return encoded(result, p.conn.WorkError(w, err))
+		result, err := read(w, p.conn.History(w, from))
+		return encoded(result, workError(p.conn, w, err))
 	})
+}
+
+// sourceOf returns a source, if the peer sees it.
+func (p *peer) sourceOf(s source) (host.Source, *ahp.Error) {
+	var (
+		from host.Source
+		err  error
+	)
+	switch {
+	case s.Recording != "":
+		from, err = p.conn.Recording(s.Recording)
+	case s.Channel != "":
+		from.Terminal, err = p.conn.Lookup(s.Channel)
+	default:
+		return from, ahp.FieldProblem("channel", "is missing")
+	}
+	return from, Error(p.conn, err)
 }
 
 // readLater answers a request with the result of reading a log. Until the answer is written it
@@ -140,33 +161,6 @@ func (p *peer) readLater(r *request,
 	return nil
 }
 
-// wholeLog answers termhost/log.
-func (p *peer) wholeLog(r *request) *ahp.Error {
-	var params struct {
-		host.Source
-		Form host.LogForm `json:"form"`
-	}
-	if e := ahp.DecodeParams(r.params, &params); e != nil {
-		return e
-	}
-	switch f := params.Form; {
-	case params.Channel == "" && params.Recording == "":
-		return ahp.FieldProblem("channel", "is missing")
-	case params.Recording != "" && f != host.LogCast:
-		return ahp.FieldProblem("form", `of a recording must be "cast"`)
-	case f != host.LogText && f != host.LogRaw && f != host.LogCast:
-		return ahp.FieldProblem("form", `must be "text", "raw" or "cast"`)
-	}
-	read, e := p.conn.Log(params.Source, params.Form)
-	if e != nil {
-		return e
-	}
-	return p.readLater(r, func(w *host.Work) (json.RawMessage, *ahp.Error) {
-		data, truncated, e := read(w)
-		return encoded(map[string]any{"data": data, "truncated": truncated}, e)
-	})
-}
-
 // encoded returns a result as JSON, unless there is an error.
 func encoded(result any, e *ahp.Error) (json.RawMessage, *ahp.Error) {
 	if e != nil {
@@ -175,17 +169,8 @@ func encoded(result any, e *ahp.Error) (json.RawMessage, *ahp.Error) {
 	return ahp.Encode(result), nil
 }
 
-// recordings answers termhost/recordings.
-func (p *peer) recordings(r *request) *ahp.Error {
-	list, e := p.conn.Recordings()
-	text, e := encoded(map[string]any{"recordings": list}, e)
-	if e == nil {
-		p.respond(r.id, func(dst []byte) []byte { return append(dst, text...) })
-	}
-	return e
-}
-
-// outlineEvery is the least time between pieces of output in an outline: finer steps are not seen.
+// outlineEvery is how far apart the pieces of output in an outline are. Nobody who moves in it
+// sees a shorter time.
 const outlineEvery = 100 * time.Millisecond
 
 // historyAnswer is an answer to termhost/history in the making.

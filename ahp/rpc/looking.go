@@ -41,7 +41,8 @@ func (p *peer) tellWanting() {
 		case <-p.ctx.Done():
 			return
 		}
-		if now := appendWanting(nil, p.conn.Wanting()); !bytes.Equal(now, told) {
+		wanted, _ := p.conn.Wanting() // who may not list is told of none
+		if now := appendWanting(nil, wanted); !bytes.Equal(now, told) {
 			told = now
 			p.conn.Subscriber().Post(func(dst []byte) []byte {
 				written <- struct{}{}

@@ -137,10 +137,10 @@ func (p *peer) subscribe(r *request) *ahp.Error {
 		return p.tooMany()
 	}
 	shape := p.conn.Shape()
-	return p.conn.Subscribe(channel, func(dst []byte, v store.View) []byte {
+	return Error(p.conn, p.conn.Subscribe(channel, func(dst []byte, v store.View) []byte {
 		dst = append(appendHead(dst, r.id), `,"result":{"snapshot":`...)
 		return append(v.AppendJSON(dst, shape), "}}"...)
-	})
+	}))
 }
 
 // checkDelivery checks how long the host may hold actions back for a subscriber, in
@@ -232,39 +232,6 @@ func (p *peer) acknowledge(r *request) {
 	}
 }
 
-func (p *peer) createTerminal(r *request) *ahp.Error {
-	var params struct {
-		ahp.CreateTerminalParams
-		Claim json.RawMessage `json:"claim"`
-	}
-	if e := ahp.DecodeParams(r.params, &params); e != nil {
-		return e
-	}
-	if params.Claim != nil && string(params.Claim) != "null" {
-		var claim ahp.Claim
-		if err := json.Unmarshal(params.Claim, &claim); err != nil {
-			return ahp.FieldProblem("claim", "cannot be read: "+err.Error())
-		}
-		params.CreateTerminalParams.Claim = &claim
-	}
-	if e := require(field{"channel", params.Channel != ""}); e != nil {
-		return e
-	}
-	pending, e := p.conn.CreateTerminal(params.CreateTerminalParams)
-	switch {
-	case e != nil:
-		return e
-	case pending == nil:
-		p.respond(r.id, appendNull)
-	default:
-		started := func() (json.RawMessage, *ahp.Error) {
-			return json.RawMessage("null"), pending.End(p.ctx)
-		}
-		p.answerLater(r.id, started, func() {})
-	}
-	return nil
-}
-
 // maxDisposals is how many disposals one peer may have going on; with more it has to
 // wait.
 const maxDisposals = 32
@@ -282,8 +249,17 @@ func (p *peer) disposeTerminal(r *request) *ahp.Error {
 		return nil
 	}
 	dispose := func() (json.RawMessage, *ahp.Error) {
-		return json.RawMessage("null"), p.conn.DisposeTerminal(channel)
+		return json.RawMessage("null"), DisposeTerminal(p.conn, channel)
 	}
 	p.answerLater(r.id, dispose, func() { <-p.disposals })
 	return nil
+}
+
+// DisposeTerminal is AHP's disposeTerminal on a connection.
+func DisposeTerminal(c *host.Conn, channel string) *ahp.Error {
+	t, e := valid(c, channel)
+	if e != nil {
+		return e
+	}
+	return Error(c, c.Dispose(t))
 }

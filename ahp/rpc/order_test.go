@@ -48,7 +48,7 @@ func TestNothingOvertakesTheSnapshotThatLacksIt(t *testing.T) {
 	extras := &ahp.CreateTerminalExtras{Command: "/bin/sh", Args: []string{"-c", "read x"}}
 	create := ahp.CreateTerminalParams{Channel: "ahp-terminal:/t", Claim: &claim,
 		Meta: &ahp.CreateTerminalMeta{Termhost: extras}}
-	if _, e := c.CreateTerminal(create); e != nil {
+	if _, e := CreateTerminal(c, create); e != nil {
 		t.Fatal(e)
 	}
 	out := make(written, 16)

@@ -35,7 +35,7 @@ func (m moment) until() *history.Place {
 // screen answers termhost/screen.
 func (p *peer) screen(r *request) *ahp.Error {
 	var params struct {
-		host.Source
+		source
 		moment
 		Scrollback int `json:"scrollback"`
 	}
@@ -45,7 +45,7 @@ func (p *peer) screen(r *request) *ahp.Error {
 	if params.Scrollback < 0 || params.Scrollback > maxScrollback {
 		return ahp.FieldProblem("scrollback", "must be from 0 to 10000")
 	}
-	return p.readHistory(r, params.Source, func(w *host.Work, log *history.Log) (any, error) {
+	return p.readHistory(r, params.source, func(w *host.Work, log *history.Log) (any, error) {
 		s, err := log.Show(w, params.until(), params.Scrollback)
 		cols, rows := s.Size()
 		return struct {
@@ -73,7 +73,7 @@ func newLinesResult(s *history.Shown) linesResult {
 // lines answers termhost/lines.
 func (p *peer) lines(r *request) *ahp.Error {
 	var params struct {
-		host.Source
+		source
 		moment
 		From  int `json:"from"`
 		Count int `json:"count"`
@@ -87,7 +87,7 @@ func (p *peer) lines(r *request) *ahp.Error {
 	case params.Count < 0:
 		return ahp.FieldProblem("count", "must not be negative")
 	}
-	return p.readHistory(r, params.Source, func(w *host.Work, log *history.Log) (any, error) {
+	return p.readHistory(r, params.source, func(w *host.Work, log *history.Log) (any, error) {
 		s, err := log.Show(w, params.until(), history.AllLines)
 		return struct {
 			linesResult
@@ -124,7 +124,7 @@ func cutLine(line string) string {
 // find answers termhost/find.
 func (p *peer) find(r *request) *ahp.Error {
 	var params struct {
-		host.Source
+		source
 		moment
 		Pattern    string `json:"pattern"`
 		IgnoreCase bool   `json:"ignoreCase"`
@@ -139,7 +139,7 @@ func (p *peer) find(r *request) *ahp.Error {
 	case err != nil:
 		return ahp.FieldProblem("pattern", "cannot be used: "+err.Error())
 	}
-	return p.readHistory(r, params.Source, func(w *host.Work, log *history.Log) (any, error) {
+	return p.readHistory(r, params.source, func(w *host.Work, log *history.Log) (any, error) {
 		s, err := log.Show(w, params.until(), history.AllLines)
 		found, more := s.Find(pattern, mostFound)
 		return struct {

@@ -10,6 +10,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/ahp/host"
+	"termhost/authz/admit"
 )
 
 // maxTerminalWaits bounds the termhost/wait of one peer; more are refused. Each keeps a regular
@@ -54,7 +55,7 @@ func (p *peer) wait(r *request) *ahp.Error {
 		return ahp.NewError(ahp.CodeLimit, fmt.Sprintf("%d waits of this connection are going on; "+
 			"let some finish", maxTerminalWaits), "limit", "waits")
 	}
-	pending, e := p.conn.WaitRequest(params.Channel, w)
+	pending, e := StartWait(p.conn, params.Channel, w)
 	if e != nil {
 		p.terminalWaits.Add(-1)
 		return e
@@ -64,8 +65,25 @@ func (p *peer) wait(r *request) *ahp.Error {
 	return nil
 }
 
-// waited returns the result of a wait. It fails if the connection, or its view of the terminal, has
-// ended.
+// StartWait is [host.Conn.StartWait] for termhost/wait, with the channel of the terminal.
+func StartWait(c *host.Conn, channel string, w host.WaitFor) (*host.PendingWait, *ahp.Error) {
+	t, e := valid(c, channel)
+	if e != nil {
+		return nil, e
+	}
+	p, err := c.StartWait(t, w)
+	var quota *admit.QuotaError
+	switch {
+	case errors.Is(err, host.ErrNoCommands):
+		return nil, ahp.FieldProblem("for.command", "cannot hold: "+err.Error())
+	case errors.As(err, &quota):
+		return nil, ahp.NewError(ahp.CodeLimit, err.Error()+"; let some finish", "limit", "waits")
+	}
+	return p, Error(c, err)
+}
+
+// waited returns how a wait has ended. An error is that somebody has ended it: the connection's
+// view of the terminal, or the connection.
 func (p *peer) waited(ctx context.Context, pending *host.PendingWait) (
 	json.RawMessage, *ahp.Error,
 ) {

@@ -64,14 +64,15 @@ func mayImport() map[string][]string {
 		"ahp/journal":           {"ahp", "authz", "ptypool", "ptypool/keeper", "ptypool/statefile", "ptypool/termlog"},
 		"ahp/recordings":        {"ahp", "ahp/journal", "authz", "authz/admit", "ptypool/statefile", "ptypool/termlog"},
 		"ahp/host":              with(below, "ahp/journal", "ahp/recordings", "authz/admit", "ptypool/keeper", "ptypool/nonce", "ptypool/termlog"),
-		"ahp/rpc":               {"ahp", "ahp/history", "ahp/host", "ahp/store", "ahp/transport", "authz", "authz/admit"},
+		"ahp/rpc":               {"ahp", "ahp/history", "ahp/host", "ahp/store", "ahp/transport", "authz", "authz/admit", "ptypool"},
 		"ahp/acp":               with(door, "ahp/acp/wire", "ahp/commandline", "ptypool"),
 		"ahp/acp/wire":          {"ahp"},
 		"ahp/page":              with(door, "ahp/ws", "keys"),
 		"ahp/ws":                door,
 		"sshd":                  with(door, "keys", "sshd/verbs", "sshd/wire"),
-		"sshd/verbs":            with(below, "ahp/host", "sshd/viewer"),
-		"sshd/viewer":           {"ahp", "ahp/history", "ahp/host", "ahp/store", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt"},
+		"sshd/verbs":            with(below, "ahp/host", "sshd/viewer", "sshd/wording"),
+		"sshd/viewer":           {"ahp", "ahp/history", "ahp/host", "ahp/store", "authz", "ptypool", "ptypool/keyboard", "ptypool/vt", "sshd/wording"},
+		"sshd/wording":          {"ahp", "ahp/history", "ahp/host", "ptypool/vt"},
 		"sshd/viewertest":       {"ahp/hosttest", "sshd/viewer"},
 		"sshd/wire":             nil,
 		"cmd/termhost/access":   {"authz", "cmd/termhost/config", "cmd/termhost/logs", "keys"},
@@ -94,7 +95,7 @@ func mayImport() map[string][]string {
 
 // knowNoSSH are the packages that may be reached by other ways in than SSH, and
 // must not care which.
-func knowNoSSH() []string { return []string{"ahp/host", "sshd/verbs", "sshd/viewer"} }
+func knowNoSSH() []string { return []string{"ahp/host", "sshd/verbs", "sshd/viewer", "sshd/wording"} }
 
 // outsiders are the packages that run on the other side of a connection to the
 // host, with what each of them may reach of the server's packages: share runs its
@@ -111,6 +112,7 @@ func serverSide() []string {
 	return []string{
 		"ahp/acp", "ahp/host", "ahp/journal", "ahp/recordings", "ahp/rpc", "ahp/store", "ahp/ws",
 		"authz", "authz/admit", "keys", "ptypool", "sshd", "sshd/verbs", "sshd/viewer",
+		"sshd/wording",
 	}
 }
 

@@ -117,11 +117,13 @@ func (c *Caller) folder(dir string) string {
 
 // create makes a terminal and shows it to its end.
 func (v *invocation) create(o host.CreateOptions, shown viewer.Options) int {
-	a, first, err := v.Conn.CreateAttached(o, v.attachOptions())
+	as := v.attachOptions()
+	o.Attach = &as
+	made, err := v.Conn.Create(o)
 	if err != nil {
 		return v.notStarted(err)
 	}
-	return v.show(a, first, shown)
+	return v.show(made.Attach, made.First, shown)
 }
 
 // maxDetached bounds the detached terminals that are named: as many as fit into a line.

@@ -14,10 +14,12 @@ import (
 // it goes on.
 func (v *invocation) exact(o host.CreateOptions) int {
 	o.Transient = true
-	s, err := v.Conn.CreateExact(o)
+	o.Exact = true
+	made, err := v.Conn.Create(o)
 	if err != nil {
 		return v.notStarted(err)
 	}
+	s := made.Streams
 	defer s.Close()
 	x := &exactStreams{Streams: s, v: v}
 	v.Go("following a window", x.followWindow)

@@ -5,10 +5,10 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// dispensable are the columns of the list of terminals that a narrow window leaves out, the least
-// important first.
-var dispensable = [...]int{host.ColumnExecutor, host.ColumnSize, host.ColumnViewers,
-	host.ColumnTitle, host.ColumnAge, host.ColumnClaim}
+// dispensable are the columns of the list of terminals that a narrow window may do without, the
+// least important first.
+var dispensable = [...]int{columnExecutor, columnSize, columnViewers,
+	columnTitle, columnAge, columnClaim}
 
 // The least useful widths of columns, in cells.
 const (
@@ -24,16 +24,16 @@ type fit struct {
 	shown  []bool
 }
 
-// fitted returns the list of terminals, fitted to a window of cols cells; 0: unbounded. It leaves
-// out columns until the others have a sensible width, and then cuts the widest. NAMEs, which people
-// type, are cut last, and stay different. If even that is not enough, lines are longer than the
-// window.
-func fitted(table [][]host.Cell, cols int) [][]string {
+// fitted returns the list of terminals with what a window of cols cells has room for; 0: all.
+// Columns are left out until each of the others has a sensible width, and then the widest are cut.
+// NAMEs, which people type, are cut last, and stay different. If even that is not enough, lines are
+// longer than the window.
+func fitted(table [][]cell, cols int) [][]string {
 	f := fit{cols: cols, widths: make([]int, len(table[0])), shown: make([]bool, len(table[0]))}
 	for i := range f.widths {
 		f.shown[i] = true
 		for _, row := range table {
-			row[i].Text = host.Printable(row[i].Text)
+			row[i].text = host.Printable(row[i].text)
 			f.widths[i] = max(f.widths[i], width.String(row[i].String()))
 		}
 	}
@@ -44,9 +44,9 @@ func fitted(table [][]host.Cell, cols int) [][]string {
 	}
 	rows := make([][]string, len(table))
 	for n, row := range table {
-		for i, cell := range row {
+		for i, c := range row {
 			if f.shown[i] {
-				rows[n] = append(rows[n], cut(cell, f.widths[i]))
+				rows[n] = append(rows[n], cut(c, f.widths[i]))
 			}
 		}
 	}
@@ -58,11 +58,11 @@ func fitted(table [][]host.Cell, cols int) [][]string {
 func (f *fit) least(column int) int {
 	whole := f.widths[column]
 	switch column {
-	case host.ColumnState:
+	case columnState:
 		return min(whole, max(leastState, f.cols/6))
-	case host.ColumnLast:
+	case columnLast:
 		return min(whole, max(leastLast, f.cols/4))
-	case host.ColumnClaim, host.ColumnTitle:
+	case columnClaim, columnTitle:
 		return min(whole, leastOther)
 	}
 	return whole
@@ -89,24 +89,24 @@ func (f *fit) leaveOut() {
 	}
 }
 
-// shorten cuts the NAMEs if there is no room for them, and leaves out the last commands if cut
-// NAMEs would be equal otherwise.
-func (f *fit) shorten(table [][]host.Cell) {
+// shorten cuts the NAMEs if there is no room for them, and leaves out the last commands if the
+// NAMEs do not differ otherwise.
+func (f *fit) shorten(table [][]cell) {
 	var names []string
 	for _, row := range table[1:] {
-		names = append(names, row[host.ColumnName].Text)
+		names = append(names, row[columnName].text)
 	}
 	for f.needs(f.least) > f.cols {
-		room := f.cols - (f.needs(f.least) - f.widths[host.ColumnName])
+		room := f.cols - (f.needs(f.least) - f.widths[columnName])
 		short, most := distinct(names, max(room, len("NAME")))
-		if most > room && f.shown[host.ColumnLast] {
-			f.shown[host.ColumnLast] = false
+		if most > room && f.shown[columnLast] {
+			f.shown[columnLast] = false
 			continue
 		}
 		for i, name := range short {
-			table[1+i][host.ColumnName].Text = name
+			table[1+i][columnName].text = name
 		}
-		f.widths[host.ColumnName] = most
+		f.widths[columnName] = most
 		return
 	}
 }
@@ -129,13 +129,13 @@ func (f *fit) share() {
 	}
 }
 
-// cut returns a cell cut to most cells.
-func cut(c host.Cell, most int) string {
-	end := width.String(c.End)
-	if width.String(c.Text)+end <= most || end >= most {
+// cut returns what fits of a cell into most cells.
+func cut(c cell, most int) string {
+	end := width.String(c.end)
+	if width.String(c.text)+end <= most || end >= most {
 		return width.Cut(c.String(), most, "…")
 	}
-	return width.Cut(c.Text, most-end, "…") + c.End
+	return width.Cut(c.text, most-end, "…") + c.end
 }
 
 // distinct returns names cut to room cells each, or to as few more as keep them different, and that

@@ -47,7 +47,7 @@ func longList() []host.Info {
 func shown(t *testing.T, list []host.Info, cols int) []string {
 	t.Helper()
 	var b strings.Builder
-	writeTable(&b, fitted(newRunner(t).Host.Table(list, cols == 0), cols), 0)
+	writeTable(&b, fitted(terminals(list, cols == 0), cols), 0)
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 

@@ -244,7 +244,7 @@ func (c *commandWriter) begin(e *history.Excerpt) error {
 		return nil
 	}
 	var table bytes.Buffer
-	writeTable(&table, host.CommandTable(list), 0)
+	writeTable(&table, commands(list), 0)
 	_, err := c.w.Write(table.Bytes())
 	return err
 }
@@ -272,7 +272,7 @@ func (c *commandWriter) row(cmd *history.Command) error {
 		line, _ = json.Marshal(cmd) // strings and numbers: it cannot fail
 	} else {
 		var table bytes.Buffer
-		writeTable(&table, host.CommandTable([]*history.Command{cmd})[1:], 0)
+		writeTable(&table, commands([]*history.Command{cmd})[1:], 0)
 		line = bytes.TrimSuffix(table.Bytes(), []byte("\n"))
 	}
 	_, err := c.w.Write(append(line, '\n'))

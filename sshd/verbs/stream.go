@@ -39,12 +39,12 @@ type streams interface {
 // keep is true; then the peer is told the program's NAME at the start, since it could not be told
 // later.
 func (v *invocation) stream(o host.CreateOptions, keep bool) int {
-	o.Detached = keep
-	s, err := v.Conn.CreatePiped(o)
+	o.Piped, o.Detached = true, keep
+	made, err := v.Conn.Create(o)
 	if err != nil {
 		return v.notStarted(err)
 	}
-	t := s.Terminal()
+	s, t := made.Streams, made.Terminal
 	if keep {
 		defer s.Detach()
 		fmt.Fprintln(v.stderr, t.Name())

@@ -68,7 +68,7 @@ func (v *invocation) grep(f grepFlags) int {
 	s := history.Search{Pattern: pattern, Command: f.command, Context: f.context}
 	for _, t := range list {
 		p.t = t
-		err := v.Host.History(work, t).Search(work, s, p.print)
+		err := v.Conn.History(work, host.Source{Terminal: t}).Search(work, s, p.print)
 		failed := p.w.Flush() != nil
 		switch {
 		case ctx.Err() != nil:

@@ -10,6 +10,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/sshd/viewer"
+	"termhost/sshd/wording"
 )
 
 // defineGuard turns the guard on or off: whether what agents type waits for a person's approval.
@@ -60,7 +61,7 @@ func (v *invocation) asks(asJSON bool) int {
 		if k.Warning != "" {
 			does += "; " + k.Warning
 		}
-		head := []string{k.Terminal, k.Ask, k.By, host.Age(time.Since(k.Since)), does}
+		head := []string{k.Terminal, k.Ask, k.By, wording.Age(time.Since(k.Since)), does}
 		for i, text := range plainLines(k) {
 			rows = append(rows, append(head, fmt.Sprint(i+1), text))
 			head = []string{"", "", "", "", ""}
@@ -98,7 +99,7 @@ func (v *invocation) decide(d host.Decision) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	k, err := v.Conn.Decide(t, ask, d, strings.Join(reason, " "))
+	k, err := v.Conn.Decide(t, nil, ask, d, strings.Join(reason, " "))
 	if err != nil {
 		return v.failed(err)
 	}

@@ -61,7 +61,7 @@ func (v *invocation) list(f listFlags) int {
 	if f.wide {
 		cols = 0
 	}
-	table := v.Host.Table(list, cols == 0 || cols >= wideTable)
+	table := terminals(list, cols == 0 || cols >= wideTable)
 	writeTable(v.stdout, fitted(table, cols), 0)
 	return StatusOK
 }

@@ -11,6 +11,7 @@ import (
 
 	"termhost/ahp/history"
 	"termhost/ahp/host"
+	"termhost/sshd/wording"
 )
 
 // logFlags are the flags of `log`: the form in which it prints, text by default; which part; and
@@ -118,7 +119,7 @@ func (v *invocation) log(f logFlags) int {
 	work := v.Conn.Work(v.ctx)
 	defer work.Rest()
 	if f.part() == (history.ExcerptOf{}) && !f.raw && !f.json && !f.commands {
-		text, truncated, err := v.Host.LogText(work, t)
+		text, truncated, err := v.Conn.LogText(work, t)
 		if err == nil {
 			v.tellTruncated(t, truncated && f.tail < 0)
 		}
@@ -153,7 +154,7 @@ func (v *invocation) printCommands(list []*history.Command, f logFlags) int {
 		return v.printed(v.stdout, nil, text, []byte("\n"))
 	}
 	var table bytes.Buffer
-	writeTable(&table, host.CommandTable(list), 0)
+	writeTable(&table, commands(list), 0)
 	return v.printed(v.stdout, nil, table.Bytes())
 }
 
@@ -178,4 +179,21 @@ func tail(text []byte, n int) []byte {
 			return text
 		}
 	}
+}
+
+// commands returns the table of commands: a row of column names, then one for each command.
+func commands(list []*history.Command) [][]string {
+	rows := [][]string{{"STARTED", "TOOK", "STATUS", "WHO", "COMMAND"}}
+	for _, c := range list {
+		took, status := "-", host.StateRunning
+		if c.DurationMs != nil {
+			took = (time.Duration(*c.DurationMs) * time.Millisecond).String()
+		}
+		if !c.Running {
+			status = wording.ExitCode(c.ExitCode)
+		}
+		rows = append(rows, []string{c.StartedAt.Format(time.RFC3339), took, status,
+			host.Printable(c.By), c.LineText()})
+	}
+	return rows
 }

@@ -46,11 +46,11 @@ func (v *invocation) makeNew(name, dir string, detached bool, as host.CreateOpti
 	o.Name, o.Dir, o.Line, o.Argv = name, v.folder(dir), v.run.line, v.run.argv
 	o.Guarded, o.Record = as.Guarded, as.Record
 	if detached {
-		t, err := v.Conn.Create(o)
+		made, err := v.Conn.Create(o)
 		if err != nil {
 			return v.notStarted(err)
 		}
-		fmt.Fprintln(v.stdout, t.Name())
+		fmt.Fprintln(v.stdout, made.Terminal.Name())
 		return StatusOK
 	}
 	if !v.onTerminal() {

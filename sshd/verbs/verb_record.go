@@ -42,7 +42,7 @@ func defineRecordings(fs *flag.FlagSet) func(*invocation) int {
 }
 
 func (v *invocation) recordings(asJSON bool) int {
-	list, err := v.Host.Recordings(v.principal())
+	list, err := v.Conn.Recordings()
 	switch {
 	case err != nil:
 		return v.failed(err)
@@ -84,7 +84,11 @@ func (v *invocation) cast(version int) int {
 	defer release()
 	work := v.Conn.Work(v.ctx)
 	defer work.Rest()
-	c, err := v.Host.Cast(work, v.args[0])
+	from, err := v.Conn.FindSource(v.args[0])
+	if err != nil {
+		return v.failed(err)
+	}
+	c, err := v.Conn.Cast(work, from)
 	if err != nil {
 		return v.failed(err)
 	}

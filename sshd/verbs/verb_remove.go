@@ -1,10 +1,12 @@
 package verbs
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 
 	"termhost/ahp/host"
+	"termhost/sshd/wording"
 )
 
 // defineRemove disposes terminals, or deletes recordings, by their whole names.
@@ -25,7 +27,7 @@ func defineRemove(fs *flag.FlagSet) func(*invocation) int {
 }
 
 func (v *invocation) remove(recordings bool) int {
-	status, remove := StatusOK, v.Conn.DisposeNamed
+	status, remove := StatusOK, v.dispose
 	if recordings {
 		remove = v.Conn.RemoveRecording
 	}
@@ -37,7 +39,26 @@ func (v *invocation) remove(recordings bool) int {
 	return status
 }
 
-// removeExited removes the exited terminals that the peer may remove, and prints how many.
+// dispose ends the terminal of a whole NAME.
+func (v *invocation) dispose(name string) error {
+	t, err := v.Host.Find(v.principal(), name)
+	var missing *host.NotFoundError
+	switch {
+	case errors.As(err, &missing) && len(missing.Candidates) > 0:
+		return fmt.Errorf("there is no terminal named exactly %q; "+
+			"to remove one its whole name is needed", name)
+	case err != nil:
+		return err
+	}
+	err = v.Conn.Dispose(t)
+	var held *host.HeldError
+	if err == nil || errors.As(err, &held) { // which has the name
+		return err
+	}
+	return fmt.Errorf("%s: %w", t.Name(), err)
+}
+
+// removeExited removes the exited terminals that the peer may remove, and says how many.
 func (v *invocation) removeExited() int {
 	list, err := v.Host.List(v.principal())
 	if err != nil {
@@ -52,12 +73,12 @@ func (v *invocation) removeExited() int {
 		if err != nil || !v.Host.MayDispose(v.principal(), t) {
 			continue // it is gone, or somebody else's
 		}
-		if err := v.Conn.DisposeNamed(i.Name); err != nil {
+		if err := v.dispose(i.Name); err != nil {
 			status = v.failed(err)
 			continue
 		}
 		removed++
 	}
-	fmt.Fprintf(v.stderr, "%s removed\n", host.Counted(removed, "exited terminal"))
+	fmt.Fprintf(v.stderr, "%s removed\n", wording.Counted(removed, "exited terminal"))
 	return status
 }

@@ -41,7 +41,11 @@ func (v *invocation) replay(speed float64, idle time.Duration) int {
 	defer release()
 	work := v.Conn.Work(v.ctx)
 	defer work.Rest()
-	c, err := v.Host.Cast(work, v.args[0])
+	from, err := v.Conn.FindSource(v.args[0])
+	if err != nil {
+		return v.failed(err)
+	}
+	c, err := v.Conn.Cast(work, from)
 	if err != nil {
 		return v.failed(err)
 	}

@@ -1,11 +1,14 @@
 package verbs
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"slices"
 	"time"
 
 	"termhost/authz"
+	"termhost/keys"
 )
 
 // tokenFlags are the flags of `token`.
@@ -64,14 +67,41 @@ func (v *invocation) token(f tokenFlags) int {
 func defineTokens(*flag.FlagSet) func(*invocation) int { return (*invocation).tokens }
 
 func (v *invocation) tokens() int {
-	rows, err := v.Host.TokenTable(v.Grant)
+	list, err := v.Host.Tokens(v.Grant)
 	switch {
 	case err != nil:
 		return v.failed(err)
-	case len(rows) == 1: // the column names
+	case len(list) == 0:
 		fmt.Fprintln(v.stderr, v.told("no tokens; `ssh HOST token` makes one"))
 		return StatusOK
 	}
-	writeTable(v.stdout, rows, 0)
+	writeTable(v.stdout, tokens(list), 0)
 	return StatusOK
+}
+
+// tokens returns the table of tokens: a row of column names, then one for each token. A column
+// tells where web pages are from, if there are any, and another which tokens may type secrets.
+func tokens(list []keys.Token) [][]string {
+	rows := [][]string{{"NAME", "ROLE", "CREATED", "EXPIRES"}}
+	for _, t := range list {
+		rows = append(rows, []string{t.Name, t.Role,
+			t.Created.UTC().Format(time.RFC3339), t.Expires.UTC().Format(time.RFC3339)})
+	}
+	column := func(title string, value func(keys.Token) string) {
+		if !slices.ContainsFunc(list, func(t keys.Token) bool { return value(t) != "" }) {
+			return
+		}
+		rows[0] = append(rows[0], title)
+		for i, t := range list {
+			rows[i+1] = append(rows[i+1], cmp.Or(value(t), "-"))
+		}
+	}
+	column("PAGE AT", func(t keys.Token) string { return t.Origin })
+	column("SECRETS", func(t keys.Token) string {
+		if t.TypesSecrets {
+			return "types them"
+		}
+		return ""
+	})
+	return rows
 }

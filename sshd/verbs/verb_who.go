@@ -3,6 +3,10 @@ package verbs
 import (
 	"flag"
 	"fmt"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/sshd/wording"
 )
 
 // defineWho lists who watches a terminal.
@@ -28,6 +32,26 @@ func (v *invocation) who(asJSON bool) int {
 		fmt.Fprintf(v.stderr, "nobody watches %s\n", t.Name())
 		return StatusOK
 	}
-	writeTable(v.stdout, v.Host.ViewerTable(list), v.Window().Cols)
+	writeTable(v.stdout, viewers(list), v.Window().Cols)
 	return StatusOK
+}
+
+// viewers returns the table of who watches: a row of column names, then one for each viewer.
+func viewers(list []host.Viewer) [][]string {
+	rows := [][]string{{"NAME", "ROLE", "HOW", "SINCE", "SIZE", "KEYBOARD"}}
+	for _, v := range list {
+		size, keyboard := "-", "-"
+		if v.Cols > 0 {
+			size = fmt.Sprintf("%dx%d", v.Cols, v.Rows)
+		}
+		switch {
+		case v.Holds:
+			keyboard = "holds it"
+		case v.ReadOnly:
+			keyboard = "read-only"
+		}
+		age := wording.Age(time.Since(v.Since))
+		rows = append(rows, []string{v.Name, v.Role, v.How, age, size, keyboard})
+	}
+	return rows
 }

@@ -140,7 +140,7 @@ func (d *approval) decide(p *press) {
 		d.typing.edits()
 	}
 	said := ""
-	switch err := d.a.Decide(p.is.Ask, p.decision); {
+	switch _, err := d.s.Conn.Decide(d.a.Terminal(), d.a, p.is.Ask, p.decision, ""); {
 	case err != nil:
 		said = d.s.explain(err)
 	case edit:

@@ -6,11 +6,12 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/host"
+	"termhost/sshd/wording"
 )
 
 // nature describes the input: how much, its effect, and what its lines do not show clearly.
 func (d *approval) nature() string {
-	text := "type " + host.Counted(len(d.is.Lines), "line")
+	text := "type " + wording.Counted(len(d.is.Lines), "line")
 	switch {
 	case d.is.Secret:
 		return "answer the question for a secret, which nothing else reads (" + d.is.Ask + ")"
@@ -24,7 +25,7 @@ func (d *approval) nature() string {
 		text += ", which types only, without Enter"
 	}
 	if d.is.Hidden > 0 {
-		text += ", with " + host.Counted(d.is.Hidden, "control or hidden character")
+		text += ", with " + wording.Counted(d.is.Hidden, "control or hidden character")
 	}
 	return text + " (" + d.is.Ask + ")"
 }

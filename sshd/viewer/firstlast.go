@@ -8,6 +8,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ptypool"
+	"termhost/sshd/wording"
 )
 
 const (
@@ -102,7 +103,7 @@ func (w *viewer) howItEnded() string {
 	if st, _ := w.t.Exit(); st.Code != ptypool.UnknownExit {
 		how += fmt.Sprintf(" with status %d", st.Code)
 	}
-	ago := host.Age(time.Since(w.t.ExitedAt()))
+	ago := wording.Age(time.Since(w.t.ExitedAt()))
 	text := fmt.Sprintf("%s %s, %s ago", w.t.Name(), how, ago)
 	if w.s.Host.MayDispose(w.s.Conn.Principal(), w.t) {
 		text += fmt.Sprintf("; `%s` removes it", w.s.Remove(w.t.Name()))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termhost/ahp/host"
+	"termhost/sshd/wording"
 )
 
 // noticeTime is how long a notice is shown: about the time to read a line.
@@ -147,7 +148,7 @@ func awayText(a *host.Attach) string {
 	}
 	owner, _ := a.Holder()
 	return fmt.Sprintf("%s, whose program this is, is away since %s", owner,
-		host.ClockText(since))
+		wording.Clock(since))
 }
 
 // asked returns the notice that who, queued behind first, asks for the keyboard.

@@ -10,6 +10,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ptypool/vt/width"
+	"termhost/sshd/wording"
 )
 
 // picker is the dialog that lists the terminals and switches to one.
@@ -100,12 +101,14 @@ func (p *picker) columns(t host.Info) []string {
 		star = "!"
 	}
 	if c := t.LastCommand; c != nil {
-		age = host.Age(time.Since(c.StartedAt))
+		since := time.Since(c.StartedAt)
 		if c.DurationMs != nil {
-			age = host.Age(time.Since(c.StartedAt) - time.Duration(*c.DurationMs)*time.Millisecond)
+			since -= time.Duration(*c.DurationMs) * time.Millisecond
 		}
+		age = wording.Age(since)
 	}
-	return []string{star + " " + t.Name, t.StateText(), t.HolderText(false), age, t.AboutText()}
+	return []string{star + " " + t.Name, wording.State(t), wording.Holder(t, false), age,
+		wording.About(t)}
 }
 
 // aligned returns rows as lines with aligned columns.

@@ -73,29 +73,28 @@ func (l *inputLoop) claim() {
 
 // handBack hands the keyboard to the first who has asked for it, or else back to its former holder.
 func (l *inputLoop) handBack() {
-	name, err := l.w.a.GiveAsked()
-	if name != "" {
-		l.w.say(notice("you gave %s the keyboard", host.Printable(name)))
-		return
+	back, err := l.w.s.Conn.HandBack(l.w.t, l.w.a, false)
+	if err == nil && back.To == "" {
+		err = host.ErrNoPrior
 	}
-	if err == nil {
-		name, err = l.w.a.HandBack()
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		l.w.say(notice("%s", l.w.s.explain(err)))
-		return
+	case back.Asked:
+		l.w.say(notice("you gave %s the keyboard", host.Printable(back.To)))
+	default:
+		l.w.say(notice("handed back to %s", host.Printable(back.To)))
 	}
-	l.w.say(notice("handed back to %s", host.Printable(name)))
 }
 
 // ask asks the holder for the keyboard.
 func (l *inputLoop) ask() {
-	name, here, err := l.w.a.Ask()
-	name = host.Printable(name)
+	asked, err := l.w.s.Conn.Ask(l.w.t, l.w.a)
+	name := host.Printable(asked.Holder)
 	switch {
 	case err != nil:
 		l.w.say(notice("%s", l.w.s.explain(err)))
-	case here:
+	case asked.Here:
 		l.w.say(notice("you asked %s for the keyboard", name))
 	default:
 		l.w.say(notice("%s is not here, and is asked on coming within ten minutes", name))
@@ -105,7 +104,7 @@ func (l *inputLoop) ask() {
 // nextWanted switches to the next terminal that needs attention, or shows again what the person has
 // to decide here.
 func (l *inputLoop) nextWanted() {
-	list, err := l.w.s.Host.Wanting(l.w.s.Conn.Principal())
+	list, err := l.w.s.Conn.Wanting()
 	switch {
 	case err != nil:
 		l.w.say(notice("%s", l.w.s.explain(err)))

@@ -17,7 +17,9 @@ func (r *room) plays(name string) (*viewertest.Person, *error) {
 	p := viewertest.Sit(r.t, viewer.Window{Cols: 60, Rows: 10}, func(ctx context.Context, p *viewertest.Peer) int {
 		work := r.conn.Work(ctx)
 		defer work.Rest()
-		c, err := r.host.Cast(work, name)
+		from, err := r.conn.FindSource(name)
+		hosttest.Check(r.t, err)
+		c, err := r.conn.Cast(work, from)
 		if err == nil {
 			player := history.NewPlayer(c.Header, c.Events, 0)
 			err = viewer.Replay(ctx, p, viewer.Recording{Player: player, Work: work, Speed: viewer.MaxSpeed})

@@ -66,13 +66,14 @@ func (l *inputLoop) another() {
 	window := w.s.Window()
 	o := w.s.CreateOptions()
 	o.Transient = true
-	a, first, err := w.s.Conn.CreateAttached(o,
-		host.AttachOptions{Cols: window.Cols, Rows: window.Rows})
+	o.Attach = &host.AttachOptions{Cols: window.Cols, Rows: window.Rows}
+	made, err := w.s.Conn.Create(o)
 	if err != nil {
 		w.say(notice("%s", w.s.explain(err)))
 		return
 	}
-	l.swap(&next{showing: showing{a: a}, first: first, window: window}, a.Terminal().Name())
+	l.swap(&next{showing: showing{a: made.Attach}, first: made.First, window: window},
+		made.Terminal.Name())
 }
 
 // swap has the viewer's loop show n, and has what is typed go there. text says so to the person.

@@ -20,8 +20,9 @@ func TestAnAnswerIsNotTypedWhileTheNextQuestionIsOnItsWay(t *testing.T) {
 	me, err := h.Connect(person, host.DoorSSH)
 	hosttest.Check(t, err)
 	t.Cleanup(me.Close)
-	work, err := me.Create(host.CreateOptions{Guarded: true, Line: "stty raw -echo; echo ready; exec cat -v"})
+	made, err := me.Create(host.CreateOptions{Guarded: true, Line: "stty raw -echo; echo ready; exec cat -v"})
 	hosttest.Check(t, err)
+	work := made.Terminal
 	ready, err := history.NewPattern("ready", false)
 	hosttest.Check(t, err)
 	_, err = me.Wait(t.Context(), work, host.WaitFor{Match: ready})

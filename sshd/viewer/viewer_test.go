@@ -47,9 +47,9 @@ func (r *room) connect() *host.Conn {
 // runs makes a terminal called work.
 func (r *room) runs(command string) *host.Terminal {
 	r.t.Helper()
-	t, err := r.conn.Create(host.CreateOptions{Name: "work", Dir: r.dir, Line: command})
+	made, err := r.conn.Create(host.CreateOptions{Name: "work", Dir: r.dir, Line: command})
 	hosttest.Check(r.t, err)
-	return t
+	return made.Terminal
 }
 
 func (r *room) session(p *viewertest.Peer) *viewer.Session {

@@ -12,7 +12,7 @@ func (s *Session) wanting() []host.Wanted {
 	if s.Quiet != nil && s.Quiet() {
 		return nil
 	}
-	list, _ := s.Host.Wanting(s.Conn.Principal()) // a principal that may not list gets none
+	list, _ := s.Conn.Wanting() // a principal that may not list gets none
 	return list
 }
 

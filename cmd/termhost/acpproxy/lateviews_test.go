@@ -13,6 +13,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/acp/wire"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 )
 
 // impatient makes a proxy give the editor no time to make a terminal.
@@ -136,14 +137,14 @@ func TestATerminalThatTheHostHasForgottenShowsWhatItPrinted(t *testing.T) {
 		name := first.Meta.Termhost.Name
 		term, err := st.host.Find(alice, name)
 		check(t, err)
-		check(t, st.host.Dispose(alice, term))
+		check(t, hosttest.Dispose(st.host, alice, term))
 		// The agent's next one has another NAME.
 		other := st.creates(command("echo", "another"))
 		if other.Meta.Termhost.Name == name {
 			t.Fatalf("both are called %s", name)
 		}
 		// A person may ask for the NAME, and the terminal must not be taken for the agent's.
-		_, err = st.host.Create(alice, host.CreateOptions{
+		_, err = hosttest.Create(st.host, alice, host.CreateOptions{
 			Name:  name,
 			Argv:  []string{"echo", "a person's"},
 			Claim: ahp.Claim{Kind: ahp.ClaimSession, Session: wire.SessionURI("s")},
@@ -166,7 +167,7 @@ func TestATerminalThatIsRemovedKeepsItsLastText(t *testing.T) {
 	st.sees("```\nseen\n```")
 	term, err := st.host.Find(alice, c.Meta.Termhost.Name)
 	check(t, err)
-	check(t, st.host.Dispose(alice, term))
+	check(t, hosttest.Dispose(st.host, alice, term))
 	st.agent.sends(embed("tool_call", "c2", c.TerminalID))
 	st.sees("```\nseen\n```")
 	var out wire.OutputResult

@@ -9,6 +9,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/acp/wire"
+	"termhost/ahp/hosttest"
 )
 
 // TestTheTextIsFinalBeforeTheRelease keeps the proxy from following a terminal at the host until
@@ -28,7 +29,7 @@ func TestTheTextIsFinalBeforeTheRelease(t *testing.T) {
 		t.Fatal(r.Error)
 	}
 	st.sees("```\nin time\n```")
-	check(t, st.host.Dispose(alice, term))
+	check(t, hosttest.Dispose(st.host, alice, term))
 	st.sieve.pass(t)
 	st.agent.sends(sentinel)
 	st.editor.gets(sentinel)
@@ -52,7 +53,7 @@ func TestWhatWasReleasedWhileItRanKeepsItsText(t *testing.T) {
 		t.Fatal(r.Error)
 	}
 	<-term.Done()
-	check(t, st.host.Dispose(alice, term))
+	check(t, hosttest.Dispose(st.host, alice, term))
 	st.sieve.pass(t)
 	st.sees("```\nup\n```")
 }

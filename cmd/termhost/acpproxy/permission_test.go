@@ -63,7 +63,7 @@ func TestAPermissionAboutACommandIsAmongTheAsks(t *testing.T) {
 		t.Errorf("the terminal waits for %q", waits)
 	}
 	for _, name := range []string{"", is.Ask} {
-		_, err := person.Decide(term, name, host.ApproveOnce, "")
+		_, err := person.Decide(term, nil, name, host.ApproveOnce, "")
 		if err == nil || !strings.Contains(err.Error(), "answer it there") {
 			t.Errorf("approving %q fails with %v", name, err)
 		}

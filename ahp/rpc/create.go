@@ -1,7 +1,8 @@
-package host
+package rpc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/url"
 	"path"
@@ -9,76 +10,113 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/host"
 	"termhost/ptypool"
 )
 
-// CreateTerminal is AHP's createTerminal. It returns once the program has started, or if that needs
-// a person's yes, once the terminal is there; the answer is then that of PendingStart.End.
-func (c *Conn) CreateTerminal(p ahp.CreateTerminalParams) (*PendingStart, *ahp.Error) {
-	if e := c.Ended(); e != nil {
-		return nil, e
+func (p *peer) createTerminal(r *request) *ahp.Error {
+	var params struct {
+		ahp.CreateTerminalParams
+		Claim json.RawMessage `json:"claim"`
 	}
-	o, bad := c.createOptions(p)
+	if e := ahp.DecodeParams(r.params, &params); e != nil {
+		return e
+	}
+	if params.Claim != nil && string(params.Claim) != "null" {
+		var claim ahp.Claim
+		if err := json.Unmarshal(params.Claim, &claim); err != nil {
+			return ahp.FieldProblem("claim", "cannot be read: "+err.Error())
+		}
+		params.CreateTerminalParams.Claim = &claim
+	}
+	if e := require(field{"channel", params.Channel != ""}); e != nil {
+		return e
+	}
+	pending, e := CreateTerminal(p.conn, params.CreateTerminalParams)
+	switch {
+	case e != nil:
+		return e
+	case pending == nil:
+		p.respond(r.id, appendNull)
+	default:
+		started := func() (json.RawMessage, *ahp.Error) {
+			return json.RawMessage("null"), pending.End(p.ctx)
+		}
+		p.answerLater(r.id, started, func() {})
+	}
+	return nil
+}
+
+// CreateTerminal is AHP's createTerminal on a connection. It returns once the program has started,
+// or if that needs a person's yes, once the terminal is there; the answer is then that of
+// [PendingStart.End].
+func CreateTerminal(c *host.Conn, p ahp.CreateTerminalParams) (*PendingStart, *ahp.Error) {
+	if err := c.Ended(); err != nil {
+		return nil, Error(c, err)
+	}
+	o, bad := createOptions(p)
 	if bad != nil {
 		return nil, bad
 	}
-	_, starting, err := c.Begin(o)
+	o.Later = true
+	named := len(o.Argv) > 0
+	made, err := c.Create(o)
 	if err != nil {
-		return nil, c.startProblem(o, err)
+		return nil, startError(c, named, err)
 	}
-	if starting == nil {
+	if made.Starting == nil {
 		return nil, nil
 	}
-	return &PendingStart{c, o, starting}, nil
+	return &PendingStart{c, named, made.Starting}, nil
 }
 
 // PendingStart is a createTerminal whose program waits for a person's yes.
 type PendingStart struct {
-	conn     *Conn
-	o        CreateOptions
-	starting *Starting
+	conn     *host.Conn
+	named    bool // the peer has named the program
+	starting *host.Starting
 }
 
 // End waits for the decision, once, and returns why the program was not started. Then the terminal
 // is gone.
 func (p *PendingStart) End(ctx context.Context) *ahp.Error {
-	return p.conn.startProblem(p.o, p.starting.Wait(ctx))
+	return startError(p.conn, p.named, p.starting.Wait(ctx))
 }
 
-// startProblem returns what the peer is told when a terminal with o could not be made; nil for nil.
-func (c *Conn) startProblem(o CreateOptions, err error) *ahp.Error {
+// startError is [Error] for a terminal that could not be made. named: the peer has named the
+// program; else it is the host's own shell that does not start.
+func startError(c *host.Conn, named bool, err error) *ahp.Error {
 	var start *ptypool.StartError
-	named := len(o.Argv) > 0 // else it is the host's own shell that does not start
 	if named && errors.As(err, &start) && start.Kind != nil && start.Kind != ptypool.ErrBadDir {
 		return startProblem(start, "_meta.termhost.command")
 	}
-	return c.ProtocolError(err)
+	return Error(c, err)
 }
 
-func (c *Conn) createOptions(p ahp.CreateTerminalParams) (CreateOptions, *ahp.Error) {
+// createOptions returns how a terminal is to be created, or what is wrong with the params.
+func createOptions(p ahp.CreateTerminalParams) (o host.CreateOptions, bad *ahp.Error) {
 	uri, ok := ahp.NormalizeChannel(p.Channel)
 	if !ok {
-		return CreateOptions{}, ahp.FieldProblem("channel",
-			"must be an absolute URI of at most 256 bytes")
+		return o, badURI
 	}
 	if _, ok := ahp.TerminalName(uri); !ok {
-		return CreateOptions{}, ahp.FieldProblem("channel",
+		return o, ahp.FieldProblem("channel",
 			"must be a terminal's: the last path segment is its name, 1 to 64 of A-Z a-z 0-9 . _ -")
 	}
 	switch p.ExecutionTarget {
 	case "", ahp.ExecutorServer, ahp.ExecutorClient:
 	default:
-		return CreateOptions{}, ahp.FieldProblem("executionTarget", `must be "server" or "client"`)
+		return o, ahp.FieldProblem("executionTarget", `must be "server" or "client"`)
 	}
-	if bad := c.checkClaim(p); bad != nil {
-		return CreateOptions{}, bad
+	if p.Claim == nil {
+		return o, ahp.FieldProblem("claim",
+			"is missing: a terminal is always held by a client or a session")
 	}
-	o := CreateOptions{
-		URI: uri, Title: p.Name, Claim: *p.Claim, Cols: defaultCols, Rows: defaultRows,
-		By: c.Name(),
+	o = host.CreateOptions{
+		URI: uri, Title: p.Name, Claim: *p.Claim, Cols: host.DefaultCols, Rows: host.DefaultRows,
 	}
 	if p.ExecutionTarget == ahp.ExecutorClient {
-		return o, c.addClient(&o, p)
+		return o, addClient(&o, p)
 	}
 	if p.Cwd != "" {
 		if o.Dir, ok = ahp.FilePath(p.Cwd); !ok {
@@ -94,29 +132,9 @@ func (c *Conn) createOptions(p ahp.CreateTerminalParams) (CreateOptions, *ahp.Er
 	return o, nil
 }
 
-// checkClaim checks who is to hold the terminal. A client-executed one is its owner's.
-func (c *Conn) checkClaim(p ahp.CreateTerminalParams) *ahp.Error {
-	own := p.Claim != nil && p.Claim.Kind == ahp.ClaimClient && p.Claim.ClientID == c.client.id
-	switch {
-	case p.Claim == nil:
-		return ahp.FieldProblem("claim",
-			"is missing: a terminal is always held by a client or a session")
-	case p.ExecutionTarget == ahp.ExecutorClient && !own:
-		const reason = "a client-executed terminal is held by the client that runs it: " +
-			"the claim must name your own clientId"
-		return ahp.NewError(ahp.CodeInvalidParams, reason, "field", "claim", "reason", reason)
-	case !validClaim(*p.Claim):
-		return ahp.FieldProblem("claim", "must name a clientId or a session of at most 256 bytes")
-	case p.Claim.Kind == ahp.ClaimClient && !own:
-		return ahp.FieldProblem("claim", "must name your own clientId")
-	}
-	return nil
-}
-
 // addClient adds what createTerminal says of a client-executed terminal.
-func (c *Conn) addClient(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
-	e := &clientExecutor{client: c.client, cwd: p.Cwd}
-	o.exec = e
+func addClient(o *host.CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
+	o.Client = &host.ClientOptions{Cwd: p.Cwd}
 	if p.Cwd != "" && !isFileURI(p.Cwd) {
 		return ahp.FieldProblem("cwd", "must be a file:// URI")
 	}
@@ -131,13 +149,13 @@ func (c *Conn) addClient(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Erro
 		return ahp.FieldProblem("_meta.termhost",
 			"says what to run, but the client runs this terminal itself")
 	}
-	e.stream = x.IsPty != nil && !*x.IsPty
+	o.Client.Stream = x.IsPty != nil && !*x.IsPty
 	if x.Grace != "" {
 		grace, err := time.ParseDuration(x.Grace)
 		if err != nil || grace < 0 {
 			return ahp.FieldProblem("_meta.termhost.grace", `must be a duration, such as "30s"`)
 		}
-		e.grace = min(grace, c.host.cfg().ClientGrace)
+		o.Client.Grace = grace
 	}
 	return nil
 }
@@ -152,14 +170,14 @@ func isFileURI(cwd string) bool {
 const maxCwd = 8 << 10
 
 // addSize adds the size that createTerminal asks for.
-func addSize(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
+func addSize(o *host.CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
 	if p.Cols != nil {
-		if o.Cols = *p.Cols; o.Cols < 1 || o.Cols > MaxCols {
+		if o.Cols = *p.Cols; o.Cols < 1 || o.Cols > host.MaxCols {
 			return ahp.FieldProblem("cols", "must be 1 to 1000")
 		}
 	}
 	if p.Rows != nil {
-		if o.Rows = *p.Rows; o.Rows < 1 || o.Rows > MaxRows {
+		if o.Rows = *p.Rows; o.Rows < 1 || o.Rows > host.MaxRows {
 			return ahp.FieldProblem("rows", "must be 1 to 500")
 		}
 	}
@@ -167,7 +185,7 @@ func addSize(o *CreateOptions, p ahp.CreateTerminalParams) *ahp.Error {
 }
 
 // addExtras adds what createTerminal's _meta.termhost says.
-func addExtras(o *CreateOptions, x *ahp.CreateTerminalExtras) *ahp.Error {
+func addExtras(o *host.CreateOptions, x *ahp.CreateTerminalExtras) *ahp.Error {
 	o.Login = x.Login
 	for _, word := range append([]string{x.Command}, x.Args...) {
 		if strings.IndexByte(word, 0) >= 0 {
@@ -180,7 +198,7 @@ func addExtras(o *CreateOptions, x *ahp.CreateTerminalExtras) *ahp.Error {
 		return ahp.FieldProblem("_meta.termhost.args", "needs a command")
 	}
 	for k, v := range x.Env {
-		if !validEnv(k, v) {
+		if !host.ValidEnv(k, v) {
 			return ahp.FieldProblem("_meta.termhost.env",
 				"has a name that is no environment variable's, or a value with a NUL")
 		}
