@@ -1,6 +1,7 @@
 package ahp
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"strconv"
@@ -66,6 +67,33 @@ func (s *TerminalState) Clone() TerminalState {
 		c.Content[n-1].Text = c.Content[n-1].Text.Clone()
 	}
 	return c
+}
+
+// ClearScreen begins the first output of a resynchronisation, behind terminal/cleared: it erases the
+// screen and the scrollback, and moves the cursor to the top left (xterm's ctlseqs: ED 2, ED 3,
+// CUP). Some clients hand output on to an emulator, and take no notice of terminal/cleared.
+const ClearScreen = "\x1b[2J\x1b[3J\x1b[H"
+
+// ApplyCopy is Apply for a client's copy of the state, which holds what the host's does: it leaves
+// out [ClearScreen].
+func (s *TerminalState) ApplyCopy(a Action) {
+	if d, ok := a.(TerminalData); ok && bytes.HasPrefix(d.Data, []byte(ClearScreen)) && s.blank() {
+		if d.Data = d.Data[len(ClearScreen):]; len(d.Data) == 0 {
+			return
+		}
+		a = d
+	}
+	s.Apply(a)
+}
+
+// blank reports whether there is no output.
+func (s *TerminalState) blank() bool {
+	for i := range s.Content {
+		if s.Content[i].Text.Len() > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Apply is the reducer of a terminal channel (AHP, terminal channel, "Actions").

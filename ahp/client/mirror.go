@@ -176,7 +176,7 @@ func (m *Mirror) apply(seq uint64, a ahp.Action) {
 	case m.root != nil:
 		m.root.Apply(a)
 	case m.term != nil:
-		m.term.Apply(m.grow(a))
+		m.term.ApplyCopy(m.grow(a))
 		m.trim()
 	}
 	m.notify()

@@ -23,7 +23,7 @@ func TestASnapshotShowsAReleasedHalfOfARuneAsItWasSent(t *testing.T) {
 		t.Helper()
 		for !strings.HasSuffix(text(seen), end) {
 			e := early.until(what, func(e *store.Entry) bool { return e.Channel() == uri })
-			seen.Apply(decoded(t, e))
+			seen.ApplyCopy(decoded(t, e))
 		}
 	}
 	follow("half a rune", "a\ufffd\ufffd")

@@ -305,8 +305,8 @@ func (c *Conn) typeOrHold(t *Terminal, text []byte, keys []keyboard.Key, answer 
 	return nil, t.typeChecked(s, p, borrows)
 }
 
-// mayType returns why s may not type. lends: an admin may without the claim, and borrows it then. The
-// Term's lock is held.
+// mayType returns why s may not type. lends: an admin may without the claim, and borrows it then.
+// The Term's lock is held.
 func (t *Terminal) mayType(s step, lends bool) (borrows bool, err error) {
 	err = t.check(s, authz.Input)
 	if err != nil && lends && authz.Check(s.principal, authz.Seize, t.target(s)) == nil {

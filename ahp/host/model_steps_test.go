@@ -182,7 +182,7 @@ func (m *hostModel) receive(c *modelConn, e *store.Entry) {
 	if mi.of == nil {
 		mi.root.Apply(a)
 	} else {
-		mi.terminal.Apply(a)
+		mi.terminal.ApplyCopy(a)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func mirror(st ahp.TerminalState, uri string, entries []*store.Entry) ahp.TerminalState {
 	for _, e := range entries {
 		if e.Channel() == uri && e.Rejection() == "" {
-			st.Apply(e.Action())
+			st.ApplyCopy(e.Action())
 		}
 	}
 	return st

@@ -416,9 +416,6 @@ func (t *Terminal) restoreEnded(e *journal.Ending) {
 	close(t.life.done)
 }
 
-// damagedLog is what listings say of a terminal whose log is.
-const damagedLog = "log damaged"
-
 // tellDamage says in the host's log that t's is damaged, if it is.
 func (l *terminalLog) tellDamage(r *remains) {
 	if r.Damaged {

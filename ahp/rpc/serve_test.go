@@ -91,7 +91,7 @@ func TestASnapshotIsFollowedByWhatItLacks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			st.Apply(a)
+			st.ApplyCopy(a)
 		}
 		numbersRise(t, &st)
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -132,16 +131,3 @@ func bodies(list []*Entry) string {
 
 // dataOf returns the output that an item carries.
 func dataOf(it Item) []byte { return it.Entry.Action().(ahp.TerminalData).Data }
-
-// apply does an action to a client's copy of a terminal. The sequence with which a resynchronisation
-// clears emulators' screens is left out: the host's content does not have it.
-func apply(st *ahp.TerminalState, a ahp.Action) {
-	if d, ok := a.(ahp.TerminalData); ok && bytes.HasPrefix(d.Data, []byte(clearScreen)) {
-		rest := d.Data[len(clearScreen):]
-		if len(rest) == 0 {
-			return
-		}
-		a = ahp.TerminalData{Data: rest}
-	}
-	st.Apply(a)
-}

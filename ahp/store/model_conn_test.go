@@ -260,7 +260,7 @@ func (c *conn) receive(e *Entry) {
 	case mi.of == nil:
 		mi.root.Apply(a)
 	default:
-		apply(&mi.terminal, a)
+		mi.terminal.ApplyCopy(a)
 	}
 }
 

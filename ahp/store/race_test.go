@@ -165,7 +165,7 @@ func (c *client) receive(t *testing.T, e *Entry) {
 	if e.Channel() == ahp.RootURI {
 		c.root.Apply(e.Action())
 	} else if st := c.terminals[e.Channel()]; st != nil {
-		apply(st, e.Action())
+		st.ApplyCopy(e.Action())
 	}
 }
 

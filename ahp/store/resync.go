@@ -58,22 +58,18 @@ func (c *Channel) rebuildLocked() []*Entry {
 	return list
 }
 
-// clearScreen erases the screen and the scrollback, and moves the cursor to the top left (xterm's
-// ctlseqs: ED 2, ED 3, CUP).
-const clearScreen = "\x1b[2J\x1b[3J\x1b[H"
-
-// clearsLocked has the first data of list from an index on begin with clearScreen: some clients
+// clearsLocked has the first data of list from an index on begin with ahp.ClearScreen: some clients
 // hand data on to an emulator, and take no notice of terminal/cleared.
 func (c *Channel) clearsLocked(list []*Entry, from int) []*Entry {
 	for _, e := range list[from:] {
 		if d, ok := e.action.(ahp.TerminalData); ok {
-			e.action = ahp.TerminalData{Data: append([]byte(clearScreen), d.Data...)}
+			e.action = ahp.TerminalData{Data: append([]byte(ahp.ClearScreen), d.Data...)}
 			e.weight = e.weigh()
 			return list
 		}
 	}
 	e := &Entry{seq: c.store.nextLocked(), channel: c.uri,
-		action: ahp.TerminalData{Data: []byte(clearScreen)}}
+		action: ahp.TerminalData{Data: []byte(ahp.ClearScreen)}}
 	e.weight = e.weigh()
 	return append(list, e)
 }

@@ -135,7 +135,7 @@ func TestAClientWhoseLogWasShortenedWhileItWasAwayGetsTheState(t *testing.T) {
 	}
 	st := ahp.TerminalState{}
 	for _, e := range sub.Reconnect([]*Channel{c}, seen, synced) {
-		apply(&st, e.Action())
+		st.ApplyCopy(e.Action())
 	}
 	if len(st.Content) != 1 || st.Content[0].Text.String() != "one two" {
 		t.Errorf("it has %+v", st.Content)

@@ -146,7 +146,7 @@ func TestAReaderThatStopsHoldsNobodyUp(t *testing.T) {
 		}
 		read := func(i int) {
 			for _, it := range pullAll(subs[i]) {
-				apply(&mirrors[i], it.Entry.Action())
+				mirrors[i].ApplyCopy(it.Entry.Action())
 			}
 		}
 		for n := 0; n < flood; n += 4 << 10 {
