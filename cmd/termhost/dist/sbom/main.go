@@ -1,5 +1,5 @@
-// Command sbom prints what a binary of termhost is made of, as SPDX 2.3 in JSON: Go's standard library, the
-// modules that the linker has put into it, and what the page has from npm.
+// Command sbom prints what a binary of termhost is made of, as SPDX 2.3 in JSON: Go's standard
+// library, the modules that the linker has put into it, and what the page has from npm.
 //
 //	sbom -version v1.2.3 -arch amd64 -page package.json BINARY
 //
