@@ -69,8 +69,8 @@ func (s *TerminalState) Clone() TerminalState {
 	return c
 }
 
-// ClearScreen begins the first output of a resynchronisation, behind terminal/cleared: it erases the
-// screen and the scrollback, and moves the cursor to the top left (xterm's ctlseqs: ED 2, ED 3,
+// ClearScreen begins the first output of a resynchronisation, behind terminal/cleared: it erases
+// the screen and the scrollback, and moves the cursor to the top left (xterm's ctlseqs: ED 2, ED 3,
 // CUP). Some clients hand output on to an emulator, and take no notice of terminal/cleared.
 const ClearScreen = "\x1b[2J\x1b[3J\x1b[H"
 
