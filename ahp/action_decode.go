@@ -29,11 +29,11 @@ func DecodeAction(raw json.RawMessage) (Action, error) {
 		}
 	})
 	name, _ := unquote(kind)
-	switch string(name) {
-	case "":
+	switch {
+	case len(name) == 0:
 		return nil, &FieldError{Field: "action.type", Reason: "must be a string"}
-	case "terminal/data", "terminal/input", "terminal/output": // they come often, and are long
-		return decodeText(string(name), notNull(data), meta)
+	case HasText(string(name)): // they come often, and are long
+		return DecodeText(string(name), data, meta)
 	}
 	a, err := decodeAction(string(name), raw)
 	if err == nil {
@@ -88,9 +88,19 @@ func missing(field string) error {
 	return &FieldError{Field: "action." + field, Reason: "is missing"}
 }
 
-// decodeText decodes an action with text as its data.
-func decodeText(name string, data, meta []byte) (Action, error) {
-	if data == nil {
+// HasText reports whether actions of a type carry a program's output or input.
+func HasText(name string) bool {
+	switch name {
+	case "terminal/data", "terminal/input", "terminal/output":
+		return true
+	}
+	return false
+}
+
+// DecodeText is [DecodeAction] for an action of a type with text, of whose JSON data and _meta are
+// given; nil: it has none.
+func DecodeText(name string, data, meta []byte) (Action, error) {
+	if data = notNull(data); data == nil {
 		return nil, missing("data")
 	}
 	text, surrogates, ok := cutString(data, name == "terminal/output")

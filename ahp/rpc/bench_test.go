@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"termhost/ahp"
 )
 
 // BenchmarkDecodeOutput takes apart what the owner of a client-executed terminal sends.
@@ -21,12 +19,8 @@ func BenchmarkDecodeOutput(b *testing.B) {
 		if bad != nil {
 			b.Fatal(bad)
 		}
-		var params dispatchParams
-		if e := ahp.DecodeParams(r.params, &params); e != nil {
-			b.Fatal(e)
-		}
-		if _, err := ahp.DecodeAction(params.Action); err != nil {
-			b.Fatal(err)
+		if _, _, ok, err := r.action.text(); !ok || err != nil {
+			b.Fatal(ok, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
@@ -184,16 +185,33 @@ type dispatchParams struct {
 	Action    json.RawMessage `json:"action"`
 }
 
+// text decodes an action with text, such as keys, from its parts, so that no text is scanned again:
+// it was once with the whole message. ok: it is one, and its params have the types that they must
+// have. err is that of [ahp.DecodeAction].
+func (a *actionParts) text() (params dispatchParams, action ahp.Action, ok bool, err error) {
+	var kind string
+	seq, bad := strconv.ParseInt(string(a.clientSeq), 10, 64)
+	if bad != nil || !isText(a.channel, &params.Channel) || params.Channel == "" ||
+		len(a.whole) == 0 || a.whole[0] != '{' || !isText(a.kind, &kind) || !ahp.HasText(kind) {
+		return dispatchParams{}, nil, false, nil
+	}
+	params.ClientSeq, params.Action = &seq, a.whole
+	action, err = ahp.DecodeText(kind, a.data, a.meta)
+	return params, action, true, err
+}
+
 func (p *peer) dispatchAction(r *request) *ahp.Error {
-	var params dispatchParams
-	if e := ahp.DecodeParams(r.params, &params); e != nil {
-		return e
+	params, action, ok, err := r.action.text()
+	if !ok {
+		if e := ahp.DecodeParams(r.params, &params); e != nil {
+			return e
+		}
+		if e := require(field{"channel", params.Channel != ""},
+			field{"clientSeq", params.ClientSeq != nil}); e != nil {
+			return e
+		}
+		action, err = ahp.DecodeAction(params.Action)
 	}
-	if e := require(field{"channel", params.Channel != ""},
-		field{"clientSeq", params.ClientSeq != nil}); e != nil {
-		return e
-	}
-	action, err := ahp.DecodeAction(params.Action)
 	if err != nil {
 		return p.rejectMalformed(params.Channel, *params.ClientSeq, params.Action, err)
 	}

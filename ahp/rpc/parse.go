@@ -16,6 +16,28 @@ type request struct {
 	id     []byte // nil: a notification
 	method string
 	params json.RawMessage
+	action actionParts // of dispatchAction
+}
+
+// actionParts are the values of a dispatchAction's params and of its action; nil: there is none.
+type actionParts struct{ channel, clientSeq, whole, kind, data, meta []byte }
+
+// add takes the value of a key.
+func (a *actionParts) add(of level, key string, value []byte) {
+	switch {
+	case of == ofAction && key == "type":
+		a.kind = value
+	case of == ofAction && key == "data":
+		a.data = value
+	case of == ofAction && key == "_meta":
+		a.meta = value
+	case of == ofParams && key == "channel":
+		a.channel = value
+	case of == ofParams && key == "clientSeq":
+		a.clientSeq = value
+	case of == ofParams && key == "action":
+		a.whole = value
+	}
 }
 
 // parse takes a message apart; the request's params are a part of it. For a response it returns nil
@@ -23,7 +45,11 @@ type request struct {
 func parse(msg []byte) (*request, *ahp.Error) {
 	var version, method, answer []byte
 	var r request
-	err := scan(msg, func(key, value []byte) {
+	err := scan(msg, func(of level, key, value []byte) {
+		if of != ofMessage {
+			r.action.add(of, string(key), value)
+			return
+		}
 		switch string(key) {
 		case "jsonrpc":
 			version = value

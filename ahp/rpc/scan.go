@@ -39,16 +39,16 @@ func (e *duplicateError) Error() string {
 
 // scan refuses what this host does not accept in a message: invalid JSON or UTF-8, deep nesting,
 // very many keys, and duplicate ones. The message is refused as a whole, and the connection
-// continues. While the message is an object, it calls member with each of its keys, as written
-// between the quotes, and their values, which are parts of msg.
-func scan(msg []byte, member func(key, value []byte)) error {
+// continues. It calls member with each key of the objects that a [level] names, without escapes, and
+// the value, which is a part of msg.
+func scan(msg []byte, member func(of level, key, value []byte)) error {
 	if !utf8.Valid(msg) {
 		return errUTF8
 	}
 	// Half of a surrogate pair may stand at the ends of output: see ahp.Surrogates.
 	s := scanner{msg: msg, member: member, Decoder: jsontext.NewDecoder(bytes.NewBuffer(msg),
 		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))}
-	if err := s.value(0, protocol); err != nil {
+	if err := s.value(0, protocol, ofMessage); err != nil {
 		if !jsontext.Value(msg).IsValid(s.Options()) { // further on
 			return errJSON
 		}
@@ -63,7 +63,29 @@ func scan(msg []byte, member func(key, value []byte)) error {
 type scanner struct {
 	*jsontext.Decoder
 	msg    []byte
-	member func(key, value []byte)
+	member func(of level, key, value []byte)
+}
+
+// level names the objects whose members are handed out while a message is scanned, so that nothing
+// of them has to be scanned again.
+type level int
+
+const (
+	ofMessage level = iota
+	ofParams        // of the message's params
+	ofAction        // of the params' action
+	ofOther         // these are not handed out
+)
+
+// in returns the level of the object that is the value of a key.
+func (of level) in(key []byte) level {
+	switch {
+	case of == ofMessage && string(key) == "params":
+		return ofParams
+	case of == ofParams && string(key) == "action":
+		return ofAction
+	}
+	return ofOther
 }
 
 // place is where an object is in a message.
@@ -88,7 +110,7 @@ func (p place) in(key []byte) place {
 }
 
 // value reads a value.
-func (s *scanner) value(depth int, at place) error {
+func (s *scanner) value(depth int, at place, of level) error {
 	kind := s.PeekKind()
 	if kind == '{' || kind == '[' {
 		if depth == maxDepth {
@@ -100,7 +122,7 @@ func (s *scanner) value(depth int, at place) error {
 	}
 	switch kind {
 	case '{':
-		return s.object(depth+1, at)
+		return s.object(depth+1, at, of)
 	case '[':
 		for {
 			switch s.PeekKind() {
@@ -112,7 +134,7 @@ func (s *scanner) value(depth int, at place) error {
 			case 0:
 				return errJSON
 			}
-			if err := s.value(depth+1, at); err != nil {
+			if err := s.value(depth+1, at, ofOther); err != nil {
 				return err
 			}
 		}
@@ -121,7 +143,7 @@ func (s *scanner) value(depth int, at place) error {
 }
 
 // object reads an object after its brace.
-func (s *scanner) object(depth int, at place) error {
+func (s *scanner) object(depth int, at place, of level) error {
 	keys := keySet{data: at == data}
 	for n := 0; s.PeekKind() == '"'; n++ {
 		before := s.InputOffset()
@@ -138,12 +160,12 @@ func (s *scanner) object(depth int, at place) error {
 			return &duplicateError{string(key[:min(len(key), maxKeyName)])}
 		}
 		before = s.InputOffset()
-		if err := s.value(depth, at.in(name)); err != nil {
+		if err := s.value(depth, at.in(name), of.in(name)); err != nil {
 			return err
 		}
-		if depth == 1 && s.member != nil {
+		if of != ofOther && s.member != nil {
 			value := s.msg[before:s.InputOffset()]
-			s.member(name, bytes.TrimLeft(value, ": \t\r\n"))
+			s.member(of, name, bytes.TrimLeft(value, ": \t\r\n"))
 		}
 	}
 	if _, err := s.ReadToken(); err != nil { // the brace, or an error
