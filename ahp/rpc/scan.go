@@ -39,8 +39,8 @@ func (e *duplicateError) Error() string {
 
 // scan refuses what this host does not accept in a message: invalid JSON or UTF-8, deep nesting,
 // very many keys, and duplicate ones. The message is refused as a whole, and the connection
-// continues. It calls member with each key of the objects that a [level] names, without escapes, and
-// the value, which is a part of msg.
+// continues. It calls member with each key of the objects that a [level] names, without escapes,
+// and the value, which is a part of msg.
 func scan(msg []byte, member func(of level, key, value []byte)) error {
 	if !utf8.Valid(msg) {
 		return errUTF8
