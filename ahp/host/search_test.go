@@ -83,7 +83,8 @@ func TestASearchIsCutShort(t *testing.T) {
 	pattern, _ := history.NewPattern("1", false)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough, n := errors.New("enough"), 0
-	err := hosttest.Conn(t, h, carol).History(h.Work(ctx, carol), host.Source{Terminal: term}).Search(h.Work(ctx, carol), history.Search{Pattern: pattern}, func(*history.Line) bool {
+	c := hosttest.Conn(t, h, carol)
+	err := c.History(c.Work(ctx), host.Source{Terminal: term}).Search(c.Work(ctx), history.Search{Pattern: pattern}, func(*history.Line) bool {
 		if n++; n == 5 {
 			cancel(enough)
 		}

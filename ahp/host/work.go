@@ -23,17 +23,6 @@ type Work struct {
 	began     time.Time // when this turn did; zero: there is none
 }
 
-// Work returns the work of a request by p. It ends with ctx.
-func (h *Host) Work(ctx context.Context, p authz.Principal) *Work {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	w := &Work{ctx: ctx, turns: h.turns, principal: p}
-	if p.Role < authz.Admin {
-		w.pace = h.paceLocked(p)
-	}
-	return w
-}
-
 // Work returns the work of a request by the connection's principal. It ends with ctx, which must
 // end with the connection.
 func (c *Conn) Work(ctx context.Context) *Work {

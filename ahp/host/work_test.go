@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
 // workOf returns the work of a request by p, which ends with the test.
 func workOf(tb testing.TB, h *host.Host, p authz.Principal) *host.Work {
-	return h.Work(tb.Context(), p)
+	return hosttest.Conn(tb, h, p).Work(tb.Context())
 }
