@@ -101,6 +101,9 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 			dst = append(dst, `,"defaultDirectory":`...)
 			dst = ahp.AppendJSONString(dst, hello.DefaultDirectory)
 		}
+		if hello.Version.HasEnvironment() {
+			dst = append(dst, `,"environment":{"pathStyle":"posix"}`...)
+		}
 		dst = append(append(dst, `,"_meta":`...), ahp.Encode(p.announcement())...)
 		return append(dst, '}')
 	}
