@@ -225,6 +225,8 @@ type ReconnectMeta struct {
 	// Owned holds, by URI, the client-executed terminals that the clientId owns or
 	// owned when it was last connected.
 	Owned map[string]OwnedTerminal `json:"termhost/clientExecutedTerminals,omitempty"`
+	// ReservedOwned is Owned for a peer that uses reserved names: see [Reserved].
+	ReservedOwned map[string]OwnedTerminal `json:"x-termhost/clientExecutedTerminals,omitempty"`
 	// Termhost is there unless the client was connected to an earlier host only.
 	Termhost *ReconnectExtras `json:"termhost,omitempty"`
 }

@@ -114,11 +114,14 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 func (p *peer) announcement() map[string]any {
 	has := map[string]any{}
 	for _, name := range ahp.Announced() {
-		has[name] = struct{}{}
+		has[name], has[ahp.Reserved(name)] = struct{}{}, struct{}{}
 	}
 	if p.extension != nil {
 		key, value := p.extension.Announcement()
 		has[key] = value
+		if name, own := ahp.Plain(ahp.Reserved(key)); own {
+			has[ahp.Reserved(name)] = value
+		}
 	}
 	return has
 }
@@ -226,7 +229,7 @@ func (p *peer) recoveryResult(recovery host.Recovery) func(dst []byte) []byte {
 			}
 		}
 		dst = append(dst, ']')
-		return append(appendReconnectMeta(dst, recovery.Owned, recovery.Typed), '}')
+		return append(p.appendReconnectMeta(dst, recovery.Owned, recovery.Typed), '}')
 	}
 }
 
@@ -246,12 +249,15 @@ func appendEnvelopes(dst []byte, entries []*store.Entry, shape ahp.Shape) []byte
 }
 
 // appendReconnectMeta appends the _meta of reconnect's result, if there is any.
-func appendReconnectMeta(dst []byte, owned map[string]ahp.OwnedTerminal,
+func (p *peer) appendReconnectMeta(dst []byte, owned map[string]ahp.OwnedTerminal,
 	typed map[string]int64) []byte {
 	if len(owned) == 0 && typed == nil {
 		return dst
 	}
 	m := ahp.ReconnectMeta{Owned: owned}
+	if p.conn.NameOf(ahp.MetaClientExecuted) != ahp.MetaClientExecuted {
+		m.Owned, m.ReservedOwned = nil, owned
+	}
 	if typed != nil {
 		m.Termhost = &ahp.ReconnectExtras{Typed: typed}
 	}
@@ -272,6 +278,6 @@ func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
 			dst = ahp.AppendJSONString(dst, channel)
 		}
 		dst = append(dst, ']')
-		return append(appendReconnectMeta(dst, replay.Owned, replay.Typed), '}')
+		return append(p.appendReconnectMeta(dst, replay.Owned, replay.Typed), '}')
 	}
 }
