@@ -184,6 +184,34 @@ func (p ReconnectParams) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(p))
 }
 
+// ChannelCursor is a channel in the params of a reconnect by cursors, whose lastSeenServerSeq is
+// there for each channel instead of once (AHP, ChannelReplayCursor). 0: the client has no state.
+type ChannelCursor struct {
+	Channel           SubscriptionRef
+	LastSeenServerSeq *uint64 // nil: it is missing
+}
+
+// UnmarshalJSON also accepts a string, as [SubscriptionRef] does, which has no lastSeenServerSeq.
+func (c *ChannelCursor) UnmarshalJSON(b []byte) error {
+	if err := c.Channel.UnmarshalJSON(b); err != nil || b[0] != '{' {
+		return err
+	}
+	var o struct {
+		LastSeenServerSeq *uint64 `json:"lastSeenServerSeq"`
+	}
+	err := unmarshal(b, &o)
+	c.LastSeenServerSeq = o.LastSeenServerSeq
+	return err
+}
+
+// The kinds of answers for a channel in the result of a reconnect by cursors (AHP,
+// ChannelRecoveryKind).
+const (
+	RecoveryReplay   = "replay"   // with the actions that the client has missed
+	RecoverySnapshot = "snapshot" // with a new one
+	RecoveryMissing  = "missing"  // it is gone, or no longer permitted
+)
+
 // ReconnectResult is the result of reconnect; its type is always "replay".
 type ReconnectResult struct {
 	Type    string         `json:"type"`
@@ -197,6 +225,8 @@ type ReconnectMeta struct {
 	// Owned holds, by URI, the client-executed terminals that the clientId owns or
 	// owned when it was last connected.
 	Owned map[string]OwnedTerminal `json:"termhost/clientExecutedTerminals,omitempty"`
+	// ReservedOwned is Owned for a peer that uses reserved names: see [Reserved].
+	ReservedOwned map[string]OwnedTerminal `json:"x-termhost/clientExecutedTerminals,omitempty"`
 	// Termhost is there unless the client was connected to an earlier host only.
 	Termhost *ReconnectExtras `json:"termhost,omitempty"`
 }

@@ -1,5 +1,7 @@
 package ahp
 
+import "strings"
+
 // The methods of AHP (specification, "Messages") that this host answers, and its notification.
 const (
 	MethodInitialize      = "initialize"
@@ -17,6 +19,22 @@ const (
 
 // extension is what the names of all begin with that termhost has beyond AHP.
 const extension = "termhost/"
+
+// reserved precedes them in a second form: AHP keeps what begins with it for names that are not its
+// own.
+const reserved = "x-"
+
+// Reserved returns the form of one of termhost's own names that begins with AHP's reserved prefix,
+// such as "x-termhost/ask" for [MethodAsk]. Both forms mean the same.
+func Reserved(name string) string { return reserved + name }
+
+// Plain returns the form of a name that the constants have, and whether it was the reserved one.
+func Plain(name string) (plain string, wasReserved bool) {
+	if strings.HasPrefix(name, reserved+extension) {
+		return name[len(reserved):], true
+	}
+	return name, false
+}
 
 // Requests of termhost's own, and notifications from the peer. A host announces them with their
 // names as keys in the _meta of [InitializeResult]: see [Announced].
@@ -66,7 +84,7 @@ const (
 )
 
 // Announced returns the keys in the _meta of [InitializeResult] by which a host announces what it
-// has beyond AHP.
+// has beyond AHP, without their reserved forms.
 func Announced() []string {
 	return []string{
 		MetaClientExecuted, MethodWait, MethodApprove, MethodHistory, MethodLog, MethodScreen,

@@ -13,15 +13,15 @@ type Version struct {
 }
 
 // SupportedVersions lists the first version of every minor release that termhost
-// supports, newest first.
+// supports, newest first, each as MAJOR.MINOR.PATCH.
 func SupportedVersions() []string {
 	return []string{
 		"1.0.0", "0.10.0", "0.9.0", "0.8.0", "0.7.0", "0.6.0", "0.5.0", "0.4.0", "0.3.0",
 	}
 }
 
-// ParseVersion parses MAJOR.MINOR or MAJOR.MINOR.PATCH. Pre-releases and
-// anything else that is not such a version are refused.
+// ParseVersion parses MAJOR.MINOR.PATCH, which versions of AHP are written as, and MAJOR.MINOR,
+// which some clients send. Pre-releases and anything else that is not such a version are refused.
 func ParseVersion(s string) (Version, bool) {
 	fields := strings.Split(s, ".")
 	if len(fields) < 2 || len(fields) > 3 {
@@ -79,6 +79,9 @@ func (v Version) Shape() Shape {
 	}
 	return ShapeLifecycle
 }
+
+// HasEnvironment reports whether the result of initialize has an environment in this version.
+func (v Version) HasEnvironment() bool { return v.Major >= 1 }
 
 // Shape is a form that terminals, and the actions that contain them, have on the wire.
 type Shape uint8

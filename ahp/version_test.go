@@ -1,6 +1,7 @@
 package ahp_test
 
 import (
+	"strings"
 	"testing"
 
 	"termhost/ahp"
@@ -47,6 +48,9 @@ func TestEverySupportedVersionIsAccepted(t *testing.T) {
 	for _, s := range ahp.SupportedVersions() {
 		if v, ok := ahp.Negotiate([]string{s}); !ok || v.String() != s {
 			t.Errorf("%s is named as supported and refused", s)
+		}
+		if strings.Count(s, ".") != 2 {
+			t.Errorf("%s is announced without its three parts", s)
 		}
 	}
 }

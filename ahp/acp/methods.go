@@ -39,7 +39,11 @@ func (m *Methods) Terminals(c *host.Conn) *Terminals {
 
 // Announcement is the member of initialize's _meta that names the methods.
 func (m *Methods) Announcement() (key string, value json.RawMessage) {
+	methods := wire.TerminalMethods()
+	for _, name := range []string{ahp.MethodACPCreated, ahp.MethodACPPermission} {
+		methods = append(methods, name, ahp.Reserved(name))
+	}
 	return ahp.MetaACPTerminals, ahp.Encode(struct {
 		Methods []string `json:"methods"`
-	}{append(wire.TerminalMethods(), ahp.MethodACPCreated, ahp.MethodACPPermission)})
+	}{methods})
 }

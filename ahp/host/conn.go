@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"termhost/ahp"
@@ -41,11 +42,24 @@ type Conn struct {
 
 	looking looking // has a lock of its own
 
+	reserved atomic.Bool // see UseReservedNames
+
 	// Set once, by the reader with initialize or reconnect, with Host.mu held. Others read them
 	// with Host.mu held.
 	client  *client
 	version ahp.Version
 	name    string // of the peer, see names.go; until then its principal's
+}
+
+// UseReservedNames has the peer be told in reserved names from now on: see [ahp.Reserved].
+func (c *Conn) UseReservedNames() { c.reserved.Store(true) }
+
+// NameOf returns the form in which the peer is told one of termhost's own names.
+func (c *Conn) NameOf(name string) string {
+	if c.reserved.Load() {
+		return ahp.Reserved(name)
+	}
+	return name
 }
 
 // ErrClosed says that the host shuts down. It refuses connections and terminals, and ends

@@ -108,13 +108,89 @@ type Replay struct {
 // Reconnect is AHP's reconnect: the connection goes on as the clientId, with the version that the
 // last connection had, and gets what that one missed. With an unknown clientId nothing changes.
 func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, error) {
+	from, err := c.goOnAs(p.ClientID)
+	if err != nil {
+		return Replay{}, err
+	}
+	r := Replay{Missing: []string{}, Owned: c.host.standing(c.client)}
+	var channels []*store.Channel
+	for _, ref := range p.Subscriptions {
+		ch := c.sameChannel(string(ref), from)
+		if ch == nil {
+			r.Missing = append(r.Missing, string(ref))
+			continue
+		}
+		channels = append(channels, ch)
+	}
+	r.Typed = c.typed(p.LastSeenServerSeq, from)
+	c.host.list.flush()
+	r.Actions = c.sub.Reconnect(channels, p.LastSeenServerSeq, from.synced)
+	for _, ch := range channels {
+		c.tellAsked(ch)
+		c.sub.TellAsks(ch, true)
+	}
+	return r, nil
+}
+
+// Recovery is the answer to a reconnect by cursors.
+type Recovery struct {
+	Channels  []ChannelRecovery   // each that was asked for, once
+	Snapshots *store.Subscription // of the channels that get one
+	Owned     map[string]ahp.OwnedTerminal
+	Typed     map[string]int64 // both as in [Replay]
+}
+
+// ChannelRecovery is how the client goes on with a channel.
+type ChannelRecovery struct {
+	Ref           string // as the client names it
+	store.Resumed        // zero: it is missing
+}
+
+// ReconnectByCursors is [Conn.Reconnect] for a client that says of each channel what it has seen
+// of it. The cursors have a lastSeenServerSeq each.
+func (c *Conn) ReconnectByCursors(clientID string, cursors []ahp.ChannelCursor) (Recovery, error) {
+	from, err := c.goOnAs(clientID)
+	if err != nil {
+		return Recovery{}, err
+	}
+	r := Recovery{Owned: c.host.standing(c.client)}
+	var seen []store.Seen
+	var last uint64 // what the client has seen of all
+	for _, cur := range cursors {
+		ref, seq := string(cur.Channel), *cur.LastSeenServerSeq
+		last = max(last, seq)
+		ch := c.sameChannel(ref, from)
+		known := func(s store.Seen) bool { return ch != nil && s.Channel == ch }
+		named := func(r ChannelRecovery) bool { return r.Ref == ref }
+		if slices.ContainsFunc(seen, known) || slices.ContainsFunc(r.Channels, named) {
+			continue
+		}
+		seen = append(seen, store.Seen{Channel: ch, Seq: seq})
+		r.Channels = append(r.Channels, ChannelRecovery{Ref: ref})
+	}
+	r.Typed = c.typed(last, from)
+	c.host.list.flush()
+	resumed, snapshots := c.sub.Resume(seen, from.synced)
+	r.Snapshots = snapshots
+	for i, how := range resumed {
+		r.Channels[i].Resumed = how
+		if how.Channel != nil {
+			c.tellAsked(how.Channel)
+			c.sub.TellAsks(how.Channel, true)
+		}
+	}
+	return r, nil
+}
+
+// goOnAs binds the connection to a clientId that is known here.
+func (c *Conn) goOnAs(clientID string) (from heritage, err error) {
 	if c.Initialized() {
-		return Replay{}, ErrInitialized
+		return from, ErrInitialized
 	}
 	h := c.host
 	h.mu.Lock()
 	var v ahp.Version
-	cl := h.knownLocked(p.ClientID)
+	cl := h.knownLocked(clientID)
 	foreign := cl != nil && cl.principal != c.principal.ID
 	if cl != nil && !foreign {
 		v = cl.version
@@ -122,36 +198,32 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, error) {
 	h.mu.Unlock()
 	switch {
 	case foreign:
-		return Replay{}, errForeignClient
+		return from, errForeignClient
 	case v == ahp.Version{}:
-		return Replay{}, &UnknownClientError{clip(p.ClientID)}
+		return from, &UnknownClientError{clip(clientID)}
 	}
-	from, err := h.seat(c, p.ClientID, v)
-	if err != nil {
-		return Replay{}, err
+	return h.seat(c, clientID, v)
+}
+
+// sameChannel returns the channel that a reconnecting client means, if it is still there and the
+// peer may follow it.
+func (c *Conn) sameChannel(ref string, from heritage) *store.Channel {
+	ch := c.channel(ref)
+	// A guest has a root channel of its own with each connection, which is the same to it.
+	another := ch != nil && ch != c.root && reborn(ch, from.synced)
+	if another || c.younger(ref, from.restored) {
+		return nil
 	}
-	r := Replay{Missing: []string{}, Owned: h.standing(c.client)}
-	var channels []*store.Channel
-	for _, ref := range p.Subscriptions {
-		ch := c.channel(string(ref))
-		// A guest has a root channel of its own with each connection, which is the same to it.
-		another := ch != nil && ch != c.root && reborn(ch, from.synced)
-		if ch == nil || another || c.younger(string(ref), from.restored) {
-			r.Missing = append(r.Missing, string(ref))
-			continue
-		}
-		channels = append(channels, ch)
+	return ch
+}
+
+// typed returns what each terminal has taken last of the client, which has seen everything up to
+// lastSeen; nil: nobody knows.
+func (c *Conn) typed(lastSeen uint64, from heritage) map[string]int64 {
+	if lastSeen < c.host.first || !from.restored.IsZero() {
+		return nil
 	}
-	if p.LastSeenServerSeq >= h.first && from.restored.IsZero() {
-		r.Typed = h.typedBy(c.client.id)
-	}
-	h.list.flush()
-	r.Actions = c.sub.Reconnect(channels, p.LastSeenServerSeq, from.synced)
-	for _, ch := range channels {
-		c.tellAsked(ch)
-		c.sub.TellAsks(ch, true)
-	}
-	return r, nil
+	return c.host.typedBy(c.client.id)
 }
 
 // younger reports whether a client of an earlier host, which was connected until then at the

@@ -204,7 +204,7 @@ func (c *Conn) kick(t *Terminal, cause error) {
 	if holds {
 		t.keyboard.endLoan(lent)
 	}
-	note := ahp.AppendNotification(nil, ahp.MethodUnsubscribed, struct {
+	note := ahp.AppendNotification(nil, c.NameOf(ahp.MethodUnsubscribed), struct {
 		Channel string `json:"channel"`
 		Reason  string `json:"reason"`
 	}{t.uri, cause.Error()})

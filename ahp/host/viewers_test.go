@@ -15,12 +15,22 @@ import (
 // A client must be told that its subscription has ended, or it would wait for output for ever.
 func TestAKickEndsASubscriptionWithANotice(t *testing.T) {
 	t.Parallel()
+	t.Run("plain name", func(t *testing.T) { kicked(t, false, "termhost/unsubscribed") })
+	t.Run("reserved name", func(t *testing.T) { kicked(t, true, "x-termhost/unsubscribed") })
+}
+
+// kicked checks a kick of a peer that may use reserved names; method is that of the notice.
+func kicked(t *testing.T, reserved bool, method string) {
+	t.Parallel()
 	h := hosttest.New(t)
 	term, err := hosttest.Create(h, alice, host.CreateOptions{Name: "build", Argv: []string{"sleep", "1000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := connect(t, h, eve, "eve-client").c
+	if reserved {
+		c.UseReservedNames()
+	}
 	answer := func(dst []byte, _ store.View) []byte { return append(dst, "{}"...) }
 	if e := c.Subscribe("ahp-terminal:/build", answer); e != nil {
 		t.Fatal(e)
@@ -61,7 +71,7 @@ func TestAKickEndsASubscriptionWithANotice(t *testing.T) {
 			}
 		}
 	}
-	if notice.Method != "termhost/unsubscribed" || notice.Params.Channel != "ahp-terminal:/build" ||
+	if notice.Method != method || notice.Params.Channel != "ahp-terminal:/build" ||
 		!strings.Contains(notice.Params.Reason, "alice has ended your view of build") {
 		t.Errorf("the notice: %+v", notice)
 	}

@@ -1,9 +1,12 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"termhost/ahp"
 	"termhost/ahp/store"
@@ -35,17 +38,48 @@ type ackWindow struct {
 // capabilities are what a peer announces in the _meta of initialize and reconnect.
 type capabilities struct {
 	Meta struct {
-		Ack *struct {
-			Window int64 `json:"window"`
-		} `json:"termhost/ack"`
-		Clipboard *struct{} `json:"termhost/clipboard"`
-		Asked     *struct{} `json:"termhost/asked"`
-		Asks      *struct{} `json:"termhost/asks"`
+		Ack       *ackCapability `json:"termhost/ack"`
+		Clipboard *struct{}      `json:"termhost/clipboard"`
+		Asked     *struct{}      `json:"termhost/asked"`
+		Asks      *struct{}      `json:"termhost/asks"`
+
+		// Under their reserved names: see ahp.Reserved.
+		ReservedAck       *ackCapability `json:"x-termhost/ack"`
+		ReservedClipboard *struct{}      `json:"x-termhost/clipboard"`
+		ReservedAsked     *struct{}      `json:"x-termhost/asked"`
+		ReservedAsks      *struct{}      `json:"x-termhost/asks"`
+
+		Others jsontext.Value `json:",embed"`
 	} `json:"_meta"`
+}
+
+// ackCapability is how much a peer wants to be sent beyond what it has acknowledged.
+type ackCapability struct {
+	Window int64 `json:"window"`
+}
+
+// plain has the capabilities stand under their plain names, and reports whether there is a reserved
+// name, also of something that is not known.
+func (c *capabilities) plain() (reserved bool) {
+	m := &c.Meta
+	reserved = m.ReservedAck != nil || m.ReservedClipboard != nil || m.ReservedAsked != nil ||
+		m.ReservedAsks != nil
+	m.Ack = cmp.Or(m.ReservedAck, m.Ack)
+	m.Clipboard = cmp.Or(m.ReservedClipboard, m.Clipboard)
+	m.Asked = cmp.Or(m.ReservedAsked, m.Asked)
+	m.Asks = cmp.Or(m.ReservedAsks, m.Asks)
+	ahp.EachMember(m.Others, func(name string, _ []byte) {
+		_, r := ahp.Plain(name)
+		reserved = reserved || r
+	})
+	return reserved
 }
 
 // wants applies a peer's capabilities.
 func (p *peer) wants(c capabilities) *ahp.Error {
+	if c.plain() {
+		p.conn.UseReservedNames()
+	}
 	if c.Meta.Clipboard != nil {
 		p.conn.Subscriber().WantClipboards()
 	}
@@ -59,7 +93,8 @@ func (p *peer) wants(c capabilities) *ahp.Error {
 	case ack == nil:
 		return nil
 	case ack.Window < 1 || ack.Window > maxWindow:
-		return ahp.FieldProblem("_meta."+ahp.MethodAck+".window", "must be 1 to 67108864 bytes")
+		return ahp.FieldProblem("_meta."+p.conn.NameOf(ahp.MethodAck)+".window",
+			"must be 1 to 67108864 bytes")
 	default:
 		p.acks.window.Store(ack.Window)
 	}

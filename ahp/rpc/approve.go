@@ -51,15 +51,15 @@ func (p *peer) appendAsks(dst []byte, channel string) []byte {
 	if !known {
 		return dst
 	}
-	return ahp.AppendNotification(dst, ahp.MethodAsks, struct {
+	return ahp.AppendNotification(dst, p.conn.NameOf(ahp.MethodAsks), struct {
 		Channel string            `json:"channel"`
 		Asks    []ahp.TerminalAsk `json:"asks"`
 	}{channel, append([]ahp.TerminalAsk{}, asks...)})
 }
 
 // appendTrustOver appends the notification that the approval of all has ended.
-func appendTrustOver(dst []byte, channel string, over store.TrustOver) []byte {
-	return ahp.AppendNotification(dst, ahp.MethodTrustOver, struct {
+func (p *peer) appendTrustOver(dst []byte, channel string, over store.TrustOver) []byte {
+	return ahp.AppendNotification(dst, p.conn.NameOf(ahp.MethodTrustOver), struct {
 		Channel string `json:"channel"`
 		By      string `json:"by"`
 		Reason  string `json:"reason"`

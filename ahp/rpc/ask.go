@@ -99,5 +99,5 @@ func (p *peer) appendAsked(dst []byte, channel string, a store.Asked) []byte {
 	if slices.Contains(names, a.By) {
 		n.By = a.By
 	}
-	return ahp.AppendNotification(dst, ahp.MethodAsked, n)
+	return ahp.AppendNotification(dst, p.conn.NameOf(ahp.MethodAsked), n)
 }

@@ -12,7 +12,7 @@ func (p *peer) appendClipboard(dst []byte, channel string, c store.Clipboard) []
 		return dst
 	}
 	selection, data := c.Parts()
-	return ahp.AppendNotification(dst, ahp.MethodClipboard, struct {
+	return ahp.AppendNotification(dst, p.conn.NameOf(ahp.MethodClipboard), struct {
 		Channel   string `json:"channel"`
 		Selection string `json:"selection"`
 		Data      string `json:"data"`

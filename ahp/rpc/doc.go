@@ -10,6 +10,24 @@
 // answered with a JSON-RPC error. A peer that does not read costs no memory and holds nobody up: it
 // is resynchronised when it reads again, and closed when it reads no byte for a minute.
 //
+// # Names
+//
+// Each name termhost/NAME below, of a method, a notification or a key in a _meta, has a second
+// form, x-termhost/NAME, with the prefix that AHP reserves for names that are not its own. Both
+// mean the same, and initialize announces both. A peer that has sent an x-termhost/ name, in the
+// _meta of initialize or reconnect or as a method, is sent such names. The notification
+// termhost/proof, which comes before the peer has sent anything, has the first form only.
+//
+// # Reconnecting with a cursor for each channel
+//
+// reconnect {clientId, subscriptions: [{channel, lastSeenServerSeq}]}, without a lastSeenServerSeq
+// for all, is answered with {channels}, which has each channel once: {kind: "replay", channel,
+// actions} with all that has come on that channel after its lastSeenServerSeq, {kind: "snapshot",
+// channel, snapshot} where the log is too short or the client has no state (0), or {kind:
+// "missing", channel} for one that is gone or not permitted any more. The serverSeq of a channel is
+// that of its last action, or the fromSeq of its snapshot if that is newer. A snapshot replaces the
+// echoes of actions whose fate the client does not know.
+//
 // # What a terminal's log holds
 //
 // These are requests of termhost's own for any client, each announced by its name in the _meta of

@@ -14,7 +14,8 @@ type Extension interface {
 	// Begin is called once, when the peer has initialized or reconnected, before any
 	// request is handled.
 	Begin()
-	// Has reports whether the Extension has a method.
+	// Has reports whether the Extension has a method. It is never asked for a reserved name: see
+	// [ahp.Reserved].
 	Has(method string) bool
 	// Handle answers a request of such a method. The connection's reader calls it for one request
 	// after the other; params belongs to the Extension.
@@ -41,16 +42,16 @@ type Reply struct {
 // maxWaits bounds the unanswered requests of an Extension per peer; more are refused.
 const maxWaits = 1024
 
-// extended has the connection's Extension answer a request, if it knows the method.
-func (p *peer) extended(r *request) bool {
-	if p.extension == nil || !p.conn.Initialized() || !p.extension.Has(r.method) {
+// extended has the connection's Extension answer a request of a method, if it knows that.
+func (p *peer) extended(r *request, method string) bool {
+	if p.extension == nil || !p.conn.Initialized() || !p.extension.Has(method) {
 		return false
 	}
 	if r.id == nil {
 		p.refuse(nil, errNeedsID(r.method))
 		return true
 	}
-	switch reply := p.extension.Handle(r.method, r.params); {
+	switch reply := p.extension.Handle(method, r.params); {
 	case reply.Error != nil:
 		p.refuse(r.id, reply.Error)
 	case reply.Wait != nil:

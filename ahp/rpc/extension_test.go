@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
 	"termhost/ahp/rpc"
@@ -19,6 +20,35 @@ type counting struct {
 func (c counting) Handle(string, json.RawMessage) rpc.Reply {
 	*c.handled++
 	return rpc.Reply{Result: func(dst []byte) []byte { return append(dst, "true"...) }}
+}
+
+// greeter is an Extension that has one of termhost's own names, and answers with the method.
+type greeter struct{ endless }
+
+func (greeter) Has(method string) bool { return method == "termhost/greet" }
+
+func (greeter) Handle(method string, _ json.RawMessage) rpc.Reply {
+	return rpc.Reply{Result: func(dst []byte) []byte { return ahp.AppendJSONString(dst, method) }}
+}
+
+func (greeter) Announcement() (string, json.RawMessage) {
+	return "termhost/greets", json.RawMessage("true")
+}
+
+func TestAnExtensionHasReservedNames(t *testing.T) {
+	extend := func(*host.Conn) rpc.Extension { return greeter{} }
+	text, err := answers(t, hosttest.New(t), &slowSink{}, extend, helloLine,
+		`{"jsonrpc":"2.0","id":2,"method":"termhost/greet"}`,
+		`{"jsonrpc":"2.0","id":3,"method":"x-termhost/greet"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"termhost/greets":true`, `"x-termhost/greets":true`,
+		`"id":2,"result":"termhost/greet"`, `"id":3,"result":"termhost/greet"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s lacks %s", text, want)
+		}
+	}
 }
 
 func TestARequestOfAnExtensionIsNotCarriedOutWithoutAnID(t *testing.T) {

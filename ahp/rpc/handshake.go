@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"termhost/ahp"
@@ -101,6 +102,9 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 			dst = append(dst, `,"defaultDirectory":`...)
 			dst = ahp.AppendJSONString(dst, hello.DefaultDirectory)
 		}
+		if hello.Version.HasEnvironment() {
+			dst = append(dst, `,"environment":{"pathStyle":"posix"}`...)
+		}
 		dst = append(append(dst, `,"_meta":`...), ahp.Encode(p.announcement())...)
 		return append(dst, '}')
 	}
@@ -110,11 +114,14 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 func (p *peer) announcement() map[string]any {
 	has := map[string]any{}
 	for _, name := range ahp.Announced() {
-		has[name] = struct{}{}
+		has[name], has[ahp.Reserved(name)] = struct{}{}, struct{}{}
 	}
 	if p.extension != nil {
 		key, value := p.extension.Announcement()
 		has[key] = value
+		if name, own := ahp.Plain(ahp.Reserved(key)); own {
+			has[ahp.Reserved(name)] = value
+		}
 	}
 	return has
 }
@@ -143,8 +150,12 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 	if e := onRoot(params.Channel); e != nil {
 		return e
 	}
+	cursors, e := cursorsOf(r.params, params.LastSeen == nil && params.Subscriptions != nil)
+	if e != nil {
+		return e
+	}
 	if e := require(field{"clientId", params.ClientID != ""},
-		field{"lastSeenServerSeq", params.LastSeen != nil},
+		field{"lastSeenServerSeq", params.LastSeen != nil || cursors != nil},
 		field{"subscriptions", params.Subscriptions != nil}); e != nil {
 		return e
 	}
@@ -155,6 +166,14 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 		return e
 	}
 	p.snapshots(r.id, len(params.Subscriptions), func() (func([]byte) []byte, *ahp.Error) {
+		if cursors != nil {
+			recovery, err := p.conn.ReconnectByCursors(params.ClientID, cursors)
+			if e := Error(p.conn, err); e != nil {
+				return nil, e
+			}
+			p.initialized()
+			return p.recoveryResult(recovery), nil
+		}
 		replay, err := p.conn.Reconnect(ahp.ReconnectParams{
 			Channel: params.Channel, ClientID: params.ClientID,
 			LastSeenServerSeq: *params.LastSeen, Subscriptions: params.Subscriptions,
@@ -168,17 +187,89 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 	return nil
 }
 
+// cursorsOf returns the subscriptions of a reconnect whose lastSeenServerSeq is there for each of
+// them, if it may be such a one; nil: it is not.
+func cursorsOf(params []byte, may bool) ([]ahp.ChannelCursor, *ahp.Error) {
+	if !may {
+		return nil, nil
+	}
+	var w struct {
+		Subscriptions []ahp.ChannelCursor `json:"subscriptions"`
+	}
+	if e := ahp.DecodeParams(params, &w); e != nil {
+		return nil, e
+	}
+	without := func(c ahp.ChannelCursor) bool { return c.LastSeenServerSeq == nil }
+	if slices.ContainsFunc(w.Subscriptions, without) {
+		return nil, nil
+	}
+	return w.Subscriptions, nil
+}
+
+// recoveryResult returns the encoder of the result of a reconnect by cursors.
+func (p *peer) recoveryResult(recovery host.Recovery) func(dst []byte) []byte {
+	shape := p.conn.Shape()
+	return func(dst []byte) []byte {
+		views, _ := recovery.Snapshots.Start()
+		dst = append(dst, `{"channels":[`...)
+		for i, c := range recovery.Channels {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			switch {
+			case c.Channel == nil:
+				dst = append(appendRecovery(dst, ahp.RecoveryMissing, c.Ref), '}')
+			case c.Snapshot:
+				dst = append(appendRecovery(dst, ahp.RecoverySnapshot, c.Ref), `,"snapshot":`...)
+				dst = append(views[0].AppendJSON(dst, shape), '}')
+				views = views[1:]
+			default:
+				dst = append(appendRecovery(dst, ahp.RecoveryReplay, c.Ref), `,"actions":[`...)
+				dst = append(appendEnvelopes(dst, c.Missed, shape), "]}"...)
+			}
+		}
+		dst = append(dst, ']')
+		return append(p.appendReconnectMeta(dst, recovery.Owned, recovery.Typed), '}')
+	}
+}
+
+func appendRecovery(dst []byte, kind, channel string) []byte {
+	dst = append(dst, `{"kind":"`+kind+`","channel":`...)
+	return ahp.AppendJSONString(dst, channel)
+}
+
+func appendEnvelopes(dst []byte, entries []*store.Entry, shape ahp.Shape) []byte {
+	for i, entry := range entries {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = entry.AppendEnvelope(dst, shape)
+	}
+	return dst
+}
+
+// appendReconnectMeta appends the _meta of reconnect's result, if there is any.
+func (p *peer) appendReconnectMeta(dst []byte, owned map[string]ahp.OwnedTerminal,
+	typed map[string]int64) []byte {
+	if len(owned) == 0 && typed == nil {
+		return dst
+	}
+	m := ahp.ReconnectMeta{Owned: owned}
+	if p.conn.NameOf(ahp.MetaClientExecuted) != ahp.MetaClientExecuted {
+		m.Owned, m.ReservedOwned = nil, owned
+	}
+	if typed != nil {
+		m.Termhost = &ahp.ReconnectExtras{Typed: typed}
+	}
+	return append(append(dst, `,"_meta":`...), ahp.Encode(m)...)
+}
+
 // replayResult returns the encoder of reconnect's result.
 func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
 	shape := p.conn.Shape()
 	return func(dst []byte) []byte {
 		dst = append(dst, `{"type":"replay","actions":[`...)
-		for i, entry := range replay.Actions {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = entry.AppendEnvelope(dst, shape)
-		}
+		dst = appendEnvelopes(dst, replay.Actions, shape)
 		dst = append(dst, `],"missing":[`...)
 		for i, channel := range replay.Missing {
 			if i > 0 {
@@ -187,13 +278,6 @@ func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
 			dst = ahp.AppendJSONString(dst, channel)
 		}
 		dst = append(dst, ']')
-		if len(replay.Owned) > 0 || replay.Typed != nil {
-			m := ahp.ReconnectMeta{Owned: replay.Owned}
-			if replay.Typed != nil {
-				m.Termhost = &ahp.ReconnectExtras{Typed: replay.Typed}
-			}
-			dst = append(append(dst, `,"_meta":`...), ahp.Encode(m)...)
-		}
-		return append(dst, '}')
+		return append(p.appendReconnectMeta(dst, replay.Owned, replay.Typed), '}')
 	}
 }

@@ -42,7 +42,7 @@ func (p *peer) tellWanting() {
 			return
 		}
 		wanted, _ := p.conn.Wanting() // who may not list is told of none
-		if now := appendWanting(nil, wanted); !bytes.Equal(now, told) {
+		if now := p.appendWanting(nil, wanted); !bytes.Equal(now, told) {
 			told = now
 			p.conn.Subscriber().Post(func(dst []byte) []byte {
 				written <- struct{}{}
@@ -69,13 +69,13 @@ type wantedTerminal struct {
 	Since    time.Time `json:"since"`
 }
 
-func appendWanting(dst []byte, list []host.Wanted) []byte {
+func (p *peer) appendWanting(dst []byte, list []host.Wanted) []byte {
 	wanted := []wantedTerminal{}
 	for _, w := range list {
 		since := w.Since.UTC().Truncate(time.Second)
 		wanted = append(wanted, wantedTerminal{w.Terminal.URI(), w.Why, since})
 	}
-	return ahp.AppendNotification(dst, ahp.MethodWanting, struct {
+	return ahp.AppendNotification(dst, p.conn.NameOf(ahp.MethodWanting), struct {
 		Channel   string           `json:"channel"`
 		Terminals []wantedTerminal `json:"terminals"`
 	}{ahp.RootURI, wanted})

@@ -61,9 +61,13 @@ func (p *peer) handle(msg []byte) {
 	if r == nil {
 		return // a response: this host sends no requests
 	}
-	m, known := methods[r.method]
+	name, reserved := ahp.Plain(r.method)
+	if reserved {
+		p.conn.UseReservedNames()
+	}
+	m, known := methods[name]
 	if !known {
-		if !p.extended(r) {
+		if !p.extended(r, name) {
 			p.refuseUnknown(r)
 		}
 		return

@@ -94,7 +94,7 @@ func (p *peer) encode(buf []byte, it store.Item) []byte {
 	case store.Asks:
 		return p.appendAsks(buf, it.Entry.Channel())
 	case store.TrustOver:
-		return appendTrustOver(buf, it.Entry.Channel(), a)
+		return p.appendTrustOver(buf, it.Entry.Channel(), a)
 	}
 	buf = append(buf, `{"jsonrpc":"2.0","method":"`+ahp.MethodAction+`","params":`...)
 	buf = it.Entry.AppendEnvelope(buf, p.conn.Shape())

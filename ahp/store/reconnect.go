@@ -62,6 +62,63 @@ func (sub *Subscriber) Reconnect(channels []*Channel, lastSeen uint64,
 	return replay
 }
 
+// Seen says that a client that was connected before has seen everything of a channel up to the
+// serverSeq Seq.
+type Seen struct {
+	Channel *Channel
+	Seq     uint64
+}
+
+// Resumed is how a client goes on with a channel: with what it has missed, or with a snapshot. It
+// is zero for a channel that is gone.
+type Resumed struct {
+	Channel  *Channel
+	Snapshot bool     // it is one of [Subscription.Start]'s views, which have the order of these
+	Missed   []*Entry // in the order of serverSeq; nil if there is a snapshot
+}
+
+// Resume is [Subscriber.Reconnect] for a client that says of each channel what it has seen of it.
+// Where Reconnect would rebuild a channel, or resynchronise it later, the client gets a snapshot.
+// The result has an element for each of seen, whose channels are nil, which counts as gone, or
+// differ.
+//
+// The answer that carries all this must be posted before, wait for Resume, and call
+// [Subscription.Start]; until then, nothing is read.
+func (sub *Subscriber) Resume(seen []Seen, synced map[string]uint64) ([]Resumed, *Subscription) {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, sn := make([]Resumed, len(seen)), &Subscription{sub: sub}
+	if sub.closed {
+		return list, sn
+	}
+	now, room := s.seq, ReplayLimit
+	for i, was := range seen {
+		c := was.Channel
+		if c == nil || c.closed {
+			continue
+		}
+		var missed []*Entry
+		if was.Seq <= now { // else a crash has lost what the client saw
+			missed = sub.missedLocked(c, was.Seq, synced)
+		}
+		size := 0
+		for _, e := range missed {
+			size += e.weight
+		}
+		if missed == nil || size > room {
+			c.trail.synced(sub.client, 0)
+			sn.addLocked(c)
+			list[i] = Resumed{Channel: c, Snapshot: true}
+			continue
+		}
+		room -= size
+		sub.openLocked(c).startAtEndLocked()
+		list[i] = Resumed{Channel: c, Missed: missed}
+	}
+	return list, sn
+}
+
 // missedLocked returns the entries after lastSeen of c's log if they are all that the client has
 // missed, else nil.
 func (sub *Subscriber) missedLocked(c *Channel, lastSeen uint64,

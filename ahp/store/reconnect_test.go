@@ -317,3 +317,75 @@ func TestAReconnectThatRebuildsAnswersWhatTheLogHolds(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+func TestEachChannelIsResumedFromItsOwnCursor(t *testing.T) {
+	s := New(Options{LogBytes: 8 << 10})
+	fast, slow := newTerminal(t, s, "fast"), newTerminal(t, s, "slow")
+	short, gone := newTerminal(t, s, "short"), newTerminal(t, s, "gone")
+	sub := subscribed(t, s, fast, slow, short, gone)
+	seen := s.Seq()
+	slow.AppendData([]byte("1")) // it never arrives, unlike what comes after it
+	fast.AppendData([]byte("2"))
+	later := s.Seq()
+	for range 20 {
+		short.AppendData(make([]byte, 1<<10))
+	}
+	fast.AppendData([]byte("3"))
+	next, synced := drop(t, sub)
+	gone.Remove()
+	list, snapshots := next.Resume([]Seen{{gone, later}, {fast, later}, {nil, later}, {short, later},
+		{slow, seen}}, synced)
+	if len(list) != 5 || list[0].Channel != nil || list[2].Channel != nil {
+		t.Fatalf("what is gone is resumed: %v", list)
+	}
+	for i, want := range map[int]string{1: "3", 4: "1"} {
+		missed := list[i].Missed
+		if list[i].Snapshot || len(missed) != 1 || string(dataOf(Item{Entry: missed[0]})) != want {
+			t.Errorf("%s missed %v, want %s", list[i].Channel.URI(), missed, want)
+		}
+	}
+	if !list[3].Snapshot || list[3].Missed != nil {
+		t.Errorf("a log that is too short gives %v", list[3])
+	}
+	short.AppendData([]byte("in the snapshot"))
+	views, seq := snapshots.Start()
+	if len(views) != 1 || views[0].URI != short.URI() || views[0].Seq != seq || seq <= later {
+		t.Fatalf("the snapshots are %v, at %d", views, seq)
+	}
+	for _, c := range []*Channel{short, fast, slow} {
+		c.AppendData([]byte("after " + c.URI()))
+	}
+	var got string
+	for _, it := range pullAll(next) {
+		got += string(dataOf(it)) + "; "
+	}
+	want := "after " + short.URI() + "; after " + fast.URI() + "; after " + slow.URI() + "; "
+	if got != want {
+		t.Errorf("then came %q, want %q", got, want)
+	}
+
+	// The snapshot's serverSeq is a cursor.
+	last, synced := drop(t, next)
+	list, _ = last.Resume([]Seen{{short, seq}, {fast, 0}, {slow, s.Seq() + 1}}, synced)
+	if len(list[0].Missed) != 1 || !list[1].Snapshot || !list[2].Snapshot {
+		t.Errorf("from a snapshot, from nothing and from after a crash: %v", list)
+	}
+}
+
+func TestResumedChannelsThatExceedTheReplayGetSnapshots(t *testing.T) {
+	s := New(Options{LogBytes: 2 * ReplayLimit, ContentBytes: 64 << 10})
+	big, small := newTerminal(t, s, "big"), newTerminal(t, s, "small")
+	sub := subscribed(t, s, big, small)
+	seen := s.Seq()
+	for range ReplayLimit/(64<<10) + 1 {
+		if big.AppendData(make([]byte, 64<<10)) {
+			big.Checkpoint(nil)
+		}
+	}
+	small.AppendData([]byte("1"))
+	next, synced := drop(t, sub)
+	list, _ := next.Resume([]Seen{{big, seen}, {small, seen}}, synced)
+	if !list[0].Snapshot || list[0].Missed != nil || len(list[1].Missed) != 1 {
+		t.Errorf("%v", list)
+	}
+}
