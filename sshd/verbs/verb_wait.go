@@ -46,11 +46,22 @@ func (v *invocation) wait(w host.WaitFor, all bool) int {
 	ctx, cancel := context.WithCancel(v.ctx)
 	defer cancel()
 	ended := make(chan waited, len(pending))
+	await := func(t *host.Terminal) {
+		how, err := v.Conn.Wait(ctx, t, w)
+		ended <- waited{t, how, err}
+	}
+	// Those that have ended come first, in the order in which they did.
+	ends := map[*host.Terminal]time.Time{}
 	for _, t := range pending {
-		v.Go("waiting for a terminal", func() {
-			how, err := v.Conn.Wait(ctx, t, w)
-			ended <- waited{t, how, err}
-		})
+		ends[t] = exitedAt(t)
+	}
+	slices.SortStableFunc(pending, func(a, b *host.Terminal) int { return ends[a].Compare(ends[b]) })
+	for _, t := range pending {
+		if ends[t] != never {
+			await(t) // which returns at once
+		} else {
+			v.Go("waiting for a terminal", func() { await(t) })
+		}
 	}
 	several := len(v.args) > 1
 	for {
@@ -74,6 +85,19 @@ func (v *invocation) wait(w host.WaitFor, all bool) int {
 			return StatusOK
 		}
 		return shownStatus(*e.how.ExitCode)
+	}
+}
+
+// never is later than the end of any terminal.
+var never = time.Unix(1<<60, 0)
+
+// exitedAt returns when a terminal has ended; never: it runs.
+func exitedAt(t *host.Terminal) time.Time {
+	select {
+	case <-t.Done():
+		return t.ExitedAt()
+	default:
+		return never
 	}
 }
 
