@@ -55,7 +55,9 @@ func (v *invocation) wait(w host.WaitFor, all bool) int {
 	for _, t := range pending {
 		ends[t] = exitedAt(t)
 	}
-	slices.SortStableFunc(pending, func(a, b *host.Terminal) int { return ends[a].Compare(ends[b]) })
+	slices.SortStableFunc(pending, func(a, b *host.Terminal) int {
+		return ends[a].Compare(ends[b])
+	})
 	for _, t := range pending {
 		if ends[t] != never {
 			await(t) // which returns at once
