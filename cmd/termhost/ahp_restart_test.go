@@ -307,18 +307,25 @@ func TestAnAHPClientSeesEachByteOnceAcrossHosts(t *testing.T) {
 	hosttest.Check(t, runs.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return lines(st) > lines(&seen)+5 }))
 	tap.mu.Lock()
 	defer tap.mu.Unlock()
-	sent := tap.data[p.Channel]
+	sent, resyncs := tap.data[p.Channel], 0
+	for _, r := range tap.replays {
+		for _, a := range r.Actions {
+			if a.Action.Type == "terminal/cleared" {
+				resyncs++
+			}
+		}
+	}
+	// Of hosts that are killed as soon as they have begun, a client may be resynchronised: it has
+	// everything then, from the beginning.
+	if resyncs > hosts/2 {
+		t.Errorf("it was resynchronised %d times by %d hosts", resyncs, hosts)
+	}
+	sent = sent[strings.LastIndex(sent, ahp.ClearScreen)+1:]
+	sent = strings.TrimPrefix(sent, ahp.ClearScreen[1:])
 	if last := consecutive(t, sent); last < hosts*5 {
 		t.Errorf("it was sent %d lines", last)
 	}
 	if raw := do("log", "--raw", "runs"); !strings.Contains(raw, sent) {
 		t.Error("what it was sent is not what the log has")
-	}
-	for _, r := range tap.replays {
-		for _, a := range r.Actions {
-			if a.Action.Type == "terminal/cleared" {
-				t.Error("it was resynchronised")
-			}
-		}
 	}
 }
