@@ -1,6 +1,7 @@
 package host
 
 import (
+	"sync"
 	"time"
 
 	"termhost/ahp"
@@ -24,6 +25,7 @@ type terminalLog struct {
 	damage   string          // of what an earlier host has left of its log; "": there is none
 	shared   *keeper.Shared  // the memory of the trail; nil: no keeper holds it
 	trail    *store.Trail    // of the channel's serverSeqs; nil: they are not recorded
+	trailEnd sync.Once       // see endTrail
 	cut      bool            // the beginning of the log that it was restored from is gone
 }
 

@@ -54,13 +54,14 @@ func (l *terminalLog) restoreTrail(r *remains) {
 	l.shared = m
 }
 
-// endTrail gives the memory back. The channel must not be appended to any more.
+// endTrail gives the memory back, once. It may be called concurrently.
 func (l *terminalLog) endTrail() {
-	l.t.ch.Record(nil)
-	if l.shared != nil {
-		l.shared.Close()
-		l.shared = nil
-	}
+	l.trailEnd.Do(func() {
+		l.t.ch.Record(nil) // nobody uses the memory any more
+		if l.shared != nil {
+			l.shared.Close()
+		}
+	})
 }
 
 // keepTrail keeps what was recorded with the log of a program that has ended, which no keeper has
