@@ -114,7 +114,7 @@ func BenchmarkFlood(b *testing.B) {
 						})
 						continue
 					}
-					p := connect(b, h, eve, fmt.Sprint("reader ", i))
+					p := connect(b, h, carol, fmt.Sprint("reader ", i))
 					p.subscribe(term.URI())
 					wg.Go(func() {
 						readAHP(p)
@@ -151,9 +151,12 @@ func BenchmarkIdleTerminal(b *testing.B) {
 }
 
 func BenchmarkListOf500(b *testing.B) {
-	h := hosttest.New(b, func(c *host.Config) { c.MaxTerminals = 2000 }) // of which one key gets a quarter
+	h := hosttest.New(b, func(c *host.Config) { c.MaxTerminals = 4000 }) // of which one key gets a quarter
+	sharer := door(b, h, carol, host.DoorSSH)
 	for range 500 {
-		sharedTerminal(b, h, 80, 24)
+		s, err := sharer.Share(host.ShareOptions{Cols: 80, Rows: 24, Pty: true})
+		hosttest.Check(b, err)
+		b.Cleanup(s.Close)
 	}
 	p := connect(b, h, carol, "c")
 	uri := p.create("x", "/bin/cat")
