@@ -128,6 +128,7 @@ func BenchmarkSearchOf500(b *testing.B) {
 		total += fillLog(b, folder, n)
 	}
 	h := after(b, dir, func(c *host.Config) { c.MaxExited = 1000 })
+	searcher := hosttest.Conn(b, h, carol)
 	list, err := h.Terminals(carol)
 	if err != nil || len(list) != 500 {
 		b.Fatal(len(list), err)
@@ -147,7 +148,7 @@ func BenchmarkSearchOf500(b *testing.B) {
 			for b.Loop() {
 				found := 0
 				for _, t := range list {
-					if err := hosttest.Conn(b, h, carol).History(workOf(b, h, carol), host.Source{Terminal: t}).Search(workOf(b, h, carol), history.Search{Pattern: pattern},
+					if err := searcher.History(searcher.Work(b.Context()), host.Source{Terminal: t}).Search(searcher.Work(b.Context()), history.Search{Pattern: pattern},
 						func(*history.Line) bool { found++; return true }); err != nil {
 						b.Fatal(err)
 					}
