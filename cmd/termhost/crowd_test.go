@@ -13,8 +13,9 @@ const (
 	crowd = 118
 	// crowdLines is how many lines of 100 bytes each of them prints: more than is kept of it.
 	crowdLines = 60000
-	// crowdLimit is how much memory they may cost the host together, in bytes. Without a bound it
-	// is more than a gigabyte.
+	// crowdLimit is how much memory they may cost the host together, in bytes, when all have
+	// printed. While they print, garbage that waits for the collector comes on top: it may be as
+	// much again on a busy machine. Without a bound it is more than a gigabyte.
 	crowdLimit = 200 << 20
 )
 
@@ -62,7 +63,7 @@ func TestTheTerminalsOfAnOperatorShareTheMemory(t *testing.T) {
 	exited := residentOf(t, pid)
 	t.Logf("at most %d MB, %d MB while they run, %d MB when most have exited",
 		most>>20, running>>20, exited>>20)
-	if max(most, running, exited) > crowdLimit {
-		t.Errorf("more than %d MB", crowdLimit>>20)
+	if max(running, exited) > crowdLimit || most > 2*crowdLimit {
+		t.Errorf("more than %d MB, or more than twice as much for a moment", crowdLimit>>20)
 	}
 }
