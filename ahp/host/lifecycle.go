@@ -57,6 +57,7 @@ func New(cfg Config) (*Host, error) {
 	if err := h.recordings.Open(cfg.StateDir); err != nil {
 		h.log.Warn("some recordings cannot be read, and are left aside", "err", err)
 	}
+	h.memory.begin(h) // before terminals print
 	used := h.readNotes()
 	h.restore()
 	keyframes := &spills{folders: h.folders, log: h.log, size: spillFileSize}
@@ -71,7 +72,6 @@ func New(cfg Config) (*Host, error) {
 	h.restoreRecordings()
 	h.openRestored()
 	h.janitor.begin(h)
-	h.memory.begin(h)
 	return h, nil
 }
 

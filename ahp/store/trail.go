@@ -89,12 +89,16 @@ func (t *Trail) marks() []mark {
 	if n <= trailEntries {
 		list = append(list, mark{seq: t.word(wordBorn)})
 	}
-	for k := n - min(n, trailEntries); k < n; k++ {
+	oldest := n - min(n, trailEntries)
+	for k := oldest; k < n; k++ {
 		i := firstEntry + 2*int(k%trailEntries)
 		m := mark{t.word(i), int64(t.word(i + 1))}
 		if len(list) > 0 {
 			if last := list[len(list)-1]; m.seq <= last.seq || m.end < last.end {
-				return nil // the process ended while it wrote
+				if k != oldest+1 {
+					return nil // nothing that Trail writes
+				}
+				list = list[:0] // the process ended while it wrote a new one over the oldest
 			}
 		}
 		list = append(list, m)

@@ -202,3 +202,29 @@ func TestATrailThatDoesNotFitTheLogIsNotBelieved(t *testing.T) {
 		t.Error("something else is taken for a trail")
 	}
 }
+
+// TestATrailWhoseWriterEndedInTheMiddleKeepsTheRest has a process end while it replaces the oldest
+// entry: with the serverSeq only, and with the position as well.
+func TestATrailWhoseWriterEndedInTheMiddleKeepsTheRest(t *testing.T) {
+	for _, recorded := range []uint64{trailEntries, trailEntries + 5, 3 * trailEntries} {
+		for _, words := range []int{1, 2} {
+			trail, err := NewTrail(make([]byte, TrailSize))
+			if err != nil {
+				t.Fatal(err)
+			}
+			trail.begin(1)
+			for seq := range recorded {
+				trail.add(mark{seq: 10 + seq, end: int64(10 * (1 + seq))})
+			}
+			i := firstEntry + 2*int(recorded%trailEntries)
+			trail.setWord(i, 10+recorded)
+			if words == 2 {
+				trail.setWord(i+1, 10*(1+recorded))
+			}
+			marks := trail.marks()
+			if len(marks) != trailEntries-1 || marks[len(marks)-1].seq != 9+recorded {
+				t.Errorf("of %d entries, %d are left", recorded, len(marks))
+			}
+		}
+	}
+}

@@ -315,13 +315,9 @@ func TestAnAHPClientSeesEachByteOnceAcrossHosts(t *testing.T) {
 			}
 		}
 	}
-	// Of hosts that are killed as soon as they have begun, a client may be resynchronised: it has
-	// everything then, from the beginning.
-	if resyncs > hosts/2 {
+	if resyncs > 0 {
 		t.Errorf("it was resynchronised %d times by %d hosts", resyncs, hosts)
 	}
-	sent = sent[strings.LastIndex(sent, ahp.ClearScreen)+1:]
-	sent = strings.TrimPrefix(sent, ahp.ClearScreen[1:])
 	if last := consecutive(t, sent); last < hosts*5 {
 		t.Errorf("it was sent %d lines", last)
 	}
