@@ -15,6 +15,14 @@ const (
 	MethodListSessions    = "listSessions"
 
 	MethodAction = "action" // an [Envelope], to those who subscribe
+
+	// Notifications of a channel whose subscriber has asked for flow control (AHP 1.1, "Experimental
+	// windowed delivery").
+	MethodChannelFrame    = "channel/frame"    // a piece of a message, in either direction
+	MethodChannelCredit   = "channel/credit"   // how much the receiver has consumed, likewise
+	MethodChannelReset    = "channel/reset"    // ends the subscription, likewise
+	MethodChannelSnapshot = "channel/snapshot" // a [Snapshot], in frames
+	MethodChannelReady    = "channel/ready"    // snapshot or replay have been sent
 )
 
 // extension is what the names of all begin with that termhost has beyond AHP.

@@ -25,6 +25,7 @@ type client struct {
 	restored bool              // an earlier host knew it, and it has not come back yet
 	synced   map[string]uint64 // what the last connection knew: see store.Subscriber.Close
 	ended    map[string]string // by URI, why the host ended terminals that the client owned
+	kept     any               // see Conn.Keep
 }
 
 const (

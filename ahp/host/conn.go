@@ -142,6 +142,22 @@ func (c *Conn) Shape() ahp.Shape { return c.version.Shape() }
 // Initialized reports whether initialize or reconnect has succeeded.
 func (c *Conn) Initialized() bool { return c.client != nil }
 
+// Keep has v returned by Kept, also to the next connection of the clientId, as long as the host
+// remembers that one. The connection must be initialized.
+func (c *Conn) Keep(v any) {
+	c.host.mu.Lock()
+	defer c.host.mu.Unlock()
+	c.client.kept = v
+}
+
+// Kept returns the last value of [Conn.Keep]; nil: there is none. The connection must be
+// initialized.
+func (c *Conn) Kept() any {
+	c.host.mu.Lock()
+	defer c.host.mu.Unlock()
+	return c.client.kept
+}
+
 // End ends the connection's context, so that it is closed and every verb is refused. The cause is
 // shown to the peer; that of the first call counts.
 func (c *Conn) End(cause error) { c.cancel(cause) }

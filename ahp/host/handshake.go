@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -103,11 +104,16 @@ type Replay struct {
 	Missing []string
 	Owned   map[string]ahp.OwnedTerminal // see [ahp.ReconnectMeta]
 	Typed   map[string]int64             // see [ahp.ReconnectExtras]; nil: nobody knows
+
+	// Of channels that go on apart, each with what the client has seen of it.
+	Windows   []ChannelRecovery
+	Snapshots *store.Subscription // of those that get one
 }
 
 // Reconnect is AHP's reconnect: the connection goes on as the clientId, with the version that the
 // last connection had, and gets what that one missed. With an unknown clientId nothing changes.
-func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, error) {
+// windowed are the channels that go on apart; one without a serverSeq gets a snapshot.
+func (c *Conn) Reconnect(p ahp.ReconnectParams, windowed []ahp.ChannelCursor) (Replay, error) {
 	from, err := c.goOnAs(p.ClientID)
 	if err != nil {
 		return Replay{}, err
@@ -129,6 +135,7 @@ func (c *Conn) Reconnect(p ahp.ReconnectParams) (Replay, error) {
 		c.tellAsked(ch)
 		c.sub.TellAsks(ch, true)
 	}
+	r.Windows, r.Snapshots = c.resume(windowed, from)
 	return r, nil
 }
 
@@ -154,32 +161,45 @@ func (c *Conn) ReconnectByCursors(clientID string, cursors []ahp.ChannelCursor) 
 		return Recovery{}, err
 	}
 	r := Recovery{Owned: c.host.standing(c.client)}
-	var seen []store.Seen
 	var last uint64 // what the client has seen of all
 	for _, cur := range cursors {
-		ref, seq := string(cur.Channel), *cur.LastSeenServerSeq
-		last = max(last, seq)
-		ch := c.sameChannel(ref, from)
-		known := func(s store.Seen) bool { return ch != nil && s.Channel == ch }
-		named := func(r ChannelRecovery) bool { return r.Ref == ref }
-		if slices.ContainsFunc(seen, known) || slices.ContainsFunc(r.Channels, named) {
-			continue
-		}
-		seen = append(seen, store.Seen{Channel: ch, Seq: seq})
-		r.Channels = append(r.Channels, ChannelRecovery{Ref: ref})
+		last = max(last, *cur.LastSeenServerSeq)
 	}
 	r.Typed = c.typed(last, from)
 	c.host.list.flush()
+	r.Channels, r.Snapshots = c.resume(cursors, from)
+	return r, nil
+}
+
+// resume has the client go on with channels, each of which is returned once. One without a serverSeq
+// gets a snapshot.
+func (c *Conn) resume(cursors []ahp.ChannelCursor, from heritage) ([]ChannelRecovery,
+	*store.Subscription) {
+	var list []ChannelRecovery
+	var seen []store.Seen
+	for _, cur := range cursors {
+		ref, seq := string(cur.Channel), uint64(math.MaxUint64) // which no client has seen
+		if cur.LastSeenServerSeq != nil {
+			seq = *cur.LastSeenServerSeq
+		}
+		ch := c.sameChannel(ref, from)
+		known := func(s store.Seen) bool { return ch != nil && s.Channel == ch }
+		named := func(r ChannelRecovery) bool { return r.Ref == ref }
+		if slices.ContainsFunc(seen, known) || slices.ContainsFunc(list, named) {
+			continue
+		}
+		seen = append(seen, store.Seen{Channel: ch, Seq: seq})
+		list = append(list, ChannelRecovery{Ref: ref})
+	}
 	resumed, snapshots := c.sub.Resume(seen, from.synced)
-	r.Snapshots = snapshots
 	for i, how := range resumed {
-		r.Channels[i].Resumed = how
+		list[i].Resumed = how
 		if how.Channel != nil {
 			c.tellAsked(how.Channel)
 			c.sub.TellAsks(how.Channel, true)
 		}
 	}
-	return r, nil
+	return list, snapshots
 }
 
 // goOnAs binds the connection to a clientId that is known here.

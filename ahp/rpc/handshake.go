@@ -78,6 +78,7 @@ func (p *peer) initialize(r *request) *ahp.Error {
 			}
 			return nil, e
 		}
+		p.conn.Keep(p.windows.grants)
 		p.initialized()
 		return p.helloResult(hello), nil
 	})
@@ -142,6 +143,7 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 		ClientID      string                `json:"clientId"`
 		LastSeen      *uint64               `json:"lastSeenServerSeq"`
 		Subscriptions []ahp.SubscriptionRef `json:"subscriptions"`
+		Windows       *resumedWindows       `json:"windows"`
 		capabilities
 	}
 	if e := ahp.DecodeParams(r.params, &params); e != nil {
@@ -159,6 +161,10 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 		field{"subscriptions", params.Subscriptions != nil}); e != nil {
 		return e
 	}
+	ordinary, e := params.Windows.check(params.Subscriptions, cursors != nil)
+	if e != nil {
+		return e
+	}
 	if p.full(len(params.Subscriptions)) {
 		return p.tooMany()
 	}
@@ -171,18 +177,21 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 			if e := Error(p.conn, err); e != nil {
 				return nil, e
 			}
+			p.conn.Keep(p.windows.grants)
 			p.initialized()
 			return p.recoveryResult(recovery), nil
 		}
 		replay, err := p.conn.Reconnect(ahp.ReconnectParams{
 			Channel: params.Channel, ClientID: params.ClientID,
-			LastSeenServerSeq: *params.LastSeen, Subscriptions: params.Subscriptions,
-		})
+			LastSeenServerSeq: *params.LastSeen, Subscriptions: ordinary,
+		}, params.Windows.cursors())
 		if e := Error(p.conn, err); e != nil {
 			return nil, e
 		}
+		before, _ := p.conn.Kept().(*grants)
+		p.conn.Keep(p.windows.grants)
 		p.initialized()
-		return p.replayResult(replay), nil
+		return p.replayResult(replay, params.Windows != nil, before), nil
 	})
 	return nil
 }
@@ -265,19 +274,24 @@ func (p *peer) appendReconnectMeta(dst []byte, owned map[string]ahp.OwnedTermina
 }
 
 // replayResult returns the encoder of reconnect's result.
-func (p *peer) replayResult(replay host.Replay) func(dst []byte) []byte {
+func (p *peer) replayResult(replay host.Replay, windowed bool,
+	before *grants) func(dst []byte) []byte {
 	shape := p.conn.Shape()
 	return func(dst []byte) []byte {
+		resumed, missing := p.resumeWindows(replay.Windows, replay.Snapshots, before)
 		dst = append(dst, `{"type":"replay","actions":[`...)
 		dst = appendEnvelopes(dst, replay.Actions, shape)
 		dst = append(dst, `],"missing":[`...)
-		for i, channel := range replay.Missing {
+		for i, channel := range append(replay.Missing, missing...) {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
 			dst = ahp.AppendJSONString(dst, channel)
 		}
 		dst = append(dst, ']')
+		if windowed {
+			dst = append(append(dst, `,"windows":`...), ahp.Encode(resumed)...)
+		}
 		return append(p.appendReconnectMeta(dst, replay.Owned, replay.Typed), '}')
 	}
 }

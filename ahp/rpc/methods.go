@@ -45,6 +45,9 @@ var methods = map[string]method{
 	ahp.MethodHandBack: {answer: (*peer).handBack},
 	ahp.MethodGuard:    {answer: (*peer).guard},
 	ahp.MethodLooking:  {answer: (*peer).looking, notification: true},
+
+	ahp.MethodChannelCredit: {answer: (*peer).credit, notification: true},
+	ahp.MethodChannelReset:  {answer: (*peer).reset, notification: true},
 }
 
 // handle answers one message.
@@ -138,13 +141,16 @@ func (p *peer) subscribe(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
+	limits, windowed, e := offerOf(r.params)
+	if e != nil {
+		return e
+	}
 	if p.full(1) && !p.follows(channel) {
 		return p.tooMany()
 	}
-	shape := p.conn.Shape()
 	return Error(p.conn, p.conn.Subscribe(channel, func(dst []byte, v store.View) []byte {
-		dst = append(appendHead(dst, r.id), `,"result":{"snapshot":`...)
-		return append(v.AppendJSON(dst, shape), "}}"...)
+		dst = append(appendHead(dst, r.id), `,"result":`...)
+		return append(p.appendSubscribed(dst, v, limits, windowed), '}')
 	}))
 }
 
@@ -177,7 +183,7 @@ func (p *peer) unsubscribe(r *request) *ahp.Error {
 	if e != nil {
 		return e
 	}
-	p.conn.Unsubscribe(channel)
+	p.endSubscription(channel)
 	p.acknowledge(r)
 	return nil
 }

@@ -47,6 +47,7 @@ type peer struct {
 	ctx       context.Context
 	rate      rateLimit // used by the reader only
 	acks      ackWindow
+	windows   windows
 
 	initialized func() // called when the peer has initialized or reconnected
 
@@ -82,6 +83,7 @@ func Serve(t transport.Transport, c *host.Conn, o Options) error {
 	p := &peer{transport: t, conn: c, opts: o, log: o.Log, ctx: ctx,
 		rate: rateLimit{rate: o.RequestsPerSecond}, disposals: make(chan struct{}, maxDisposals)}
 	p.acks.acked = make(chan struct{}, 1)
+	p.windows.signal, p.windows.grants = make(chan struct{}, 1), &grants{}
 	late := time.AfterFunc(o.InitializeWait, func() {
 		cancel(fmt.Errorf("not initialized within %s: send initialize or reconnect first",
 			o.InitializeWait))

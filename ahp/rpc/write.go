@@ -35,7 +35,16 @@ func (p *peer) writeLoop() (err error) {
 		if err != nil {
 			return err
 		}
-		items = sub.Pull(items[:0], limit)
+		sent, err := p.sendFrames()
+		if err != nil {
+			return err
+		}
+		if items = items[:0]; p.windows.begun < maxBegun {
+			items = sub.Pull(items, limit)
+		}
+		if len(items) == 0 && sent {
+			continue
+		}
 		if len(items) == 0 {
 			var quiet <-chan time.Time
 			if cap(buf) > keepBuffer || cap(items) > keepItems {
@@ -43,6 +52,7 @@ func (p *peer) writeLoop() (err error) {
 			}
 			select {
 			case <-sub.Signal():
+			case <-p.windows.signal:
 			case <-quiet:
 				buf, items = nil, nil
 			case <-p.ctx.Done():
@@ -51,8 +61,10 @@ func (p *peer) writeLoop() (err error) {
 			continue
 		}
 		for i := range items {
-			if buf, err = p.write(buf[:0], items[i]); err != nil {
-				return err
+			if !p.enqueue(items[i]) {
+				if buf, err = p.write(buf[:0], items[i]); err != nil {
+					return err
+				}
 			}
 			items[i] = store.Item{}
 		}

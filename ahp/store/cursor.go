@@ -51,6 +51,8 @@ type cursor struct {
 	index int // in sub.ready, or notReady
 	// fellAt is 0 unless the cursor was found to have fallen off the log.
 	fellAt uint64
+	// held: it is not in sub.ready, and what was taken counts as unwritten. See [Subscriber.Hold].
+	held bool
 }
 
 const (
@@ -85,7 +87,7 @@ func (cur *cursor) fallLocked() {
 // wakeLocked is called when there may be something to read.
 func (cur *cursor) wakeLocked() {
 	if cur.index == notReady {
-		if cur.pos == unstarted {
+		if cur.pos == unstarted || cur.held {
 			return
 		}
 		cur.key = cur.keyLocked()
@@ -179,8 +181,8 @@ func (cur *cursor) takeLocked(dst []Item, below uint64, limit int) (items []Item
 
 // writtenLocked records that everything that was taken has been written.
 func (cur *cursor) writtenLocked() {
-	if cur.done == cur.pos || cur.pos == unstarted {
-		return // it was taken from twice, or moved since
+	if cur.done == cur.pos || cur.pos == unstarted || cur.held {
+		return // it was taken from twice, or moved since, or is not written yet
 	}
 	from := cur.done
 	cur.done = cur.pos
@@ -199,6 +201,7 @@ func (cur *cursor) dropLocked() {
 		cur.ch.cursors = slices.Delete(cur.ch.cursors, i, i+1)
 	}
 	cur.unreadyLocked()
+	cur.holdLocked(false)
 	if !cur.sub.raw {
 		cur.ch.encoders--
 		cur.ch.releaseLocked()

@@ -31,6 +31,7 @@ type Subscriber struct {
 	outbox  outbox
 	closed  bool
 	writing bool // the last Pull returned something to write
+	held    int  // how many cursors are held
 
 	clipboards bool // see WantClipboards
 	asked      bool // see WantAsked
@@ -132,7 +133,7 @@ func (sub *Subscriber) Pending() bool {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sub.writing || len(sub.outbox.items) > 0 || sub.nextLocked() != nil
+	return sub.writing || sub.held > 0 || len(sub.outbox.items) > 0 || sub.nextLocked() != nil
 }
 
 // Close ends all subscriptions and returns what a later [Subscriber.Reconnect] needs.

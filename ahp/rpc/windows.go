@@ -1,0 +1,327 @@
+package rpc
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"termhost/ahp"
+	"termhost/ahp/store"
+)
+
+// windows are a peer's channels with flow control.
+type windows struct {
+	mu     sync.Mutex
+	byURI  map[string]*window
+	signal chan struct{} // 1 deep: the peer has consumed something
+
+	// Of the writer.
+	turns  []*window // in the order in which they send a frame each
+	begun  int       // bytes of the messages that have begun
+	queued int64     // weight of the messages that have not
+
+	grants *grants
+}
+
+// grants are the limits of a client's channels, for its next connection.
+type grants struct {
+	mu    sync.Mutex
+	byURI map[string]receiveLimits
+}
+
+const (
+	// maxBegun is how many bytes of text may have begun before the writer pulls more. A message that
+	// has begun needs no more credit, so it does not stay there.
+	maxBegun = pullBytes
+	// maxQueued bounds what a peer has not consumed in all its windows, in bytes. The largest queue is
+	// given up then.
+	maxQueued = 8 << 20
+)
+
+// of returns the window of a channel; nil: it has none.
+func (ws *windows) of(uri string) *window {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return ws.byURI[uri]
+}
+
+// drop ends a channel's window, if there is one, and what it has not sent.
+func (ws *windows) drop(uri string) {
+	ws.mu.Lock()
+	w := ws.byURI[uri]
+	if w != nil {
+		w.dropped = true
+		delete(ws.byURI, uri)
+	}
+	ws.mu.Unlock()
+	if w != nil {
+		ws.grants.set(uri, nil)
+	}
+}
+
+// set records a channel's limits; nil: it has none any more.
+func (g *grants) set(uri string, l *receiveLimits) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if l == nil {
+		delete(g.byURI, uri)
+		return
+	}
+	if g.byURI == nil {
+		g.byURI = map[string]receiveLimits{}
+	}
+	g.byURI[uri] = *l
+}
+
+// of returns a channel's limits; false: it had no flow control.
+func (g *grants) of(uri string) (l receiveLimits, ok bool) {
+	if g == nil {
+		return receiveLimits{}, false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l, ok = g.byURI[uri]
+	return l, ok
+}
+
+// openWindow begins the delivery of a channel that the peer has just subscribed to. The writer calls
+// it while it writes the answer.
+func (p *peer) openWindow(uri string, l receiveLimits, first ...queued) *window {
+	ws := &p.windows
+	p.pruneWindows()
+	w := &window{uri: uri, limits: l, queue: first}
+	for i := range first {
+		ws.queued += first[i].weight()
+	}
+	ws.mu.Lock()
+	if ws.byURI == nil {
+		ws.byURI = map[string]*window{}
+	}
+	ws.byURI[uri] = w
+	ws.mu.Unlock()
+	ws.grants.set(uri, &l)
+	ws.turns = append(ws.turns, w)
+	p.conn.Subscriber().Hold(uri, true)
+	return w
+}
+
+// pruneWindows drops the windows of channels that are gone and have been sent.
+func (p *peer) pruneWindows() {
+	followed := map[string]bool{}
+	for _, c := range p.conn.Subscriber().Channels() {
+		followed[c.URI()] = true
+	}
+	for _, w := range p.windows.turns {
+		if w.idle() && !followed[w.uri] && p.windows.of(w.uri) == w {
+			p.windows.drop(w.uri)
+		}
+	}
+}
+
+// idle reports whether everything has been sent.
+func (w *window) idle() bool { return len(w.queue) == 0 && w.text == nil }
+
+// enqueue takes an item that is sent in frames, and reports whether it is one.
+func (p *peer) enqueue(it store.Item) bool {
+	if it.Entry == nil || len(p.windows.turns) == 0 {
+		return false
+	}
+	w := p.windows.of(it.Entry.Channel())
+	if w == nil {
+		return false
+	}
+	if w.idle() {
+		p.conn.Subscriber().Hold(w.uri, true)
+	}
+	q := queued{entry: it}
+	w.queue = append(w.queue, q)
+	p.windows.queued += q.weight()
+	return true
+}
+
+// sendFrames writes a frame of each channel that may be sent one, and reports whether there were
+// any.
+func (p *peer) sendFrames() (sent bool, err error) {
+	ws := &p.windows
+	if len(ws.turns) == 0 {
+		return false, nil
+	}
+	for _, w := range ws.turns {
+		did, err := p.sendFrame(w)
+		if err != nil {
+			return false, err
+		}
+		sent = sent || did
+	}
+	for ws.queued > maxQueued {
+		if err := p.giveUp(slices.MaxFunc(ws.turns, func(a, b *window) int {
+			return len(a.queue) - len(b.queue)
+		})); err != nil {
+			return false, err
+		}
+	}
+	ws.turns = slices.DeleteFunc(ws.turns, p.forgetDropped)
+	return sent, nil
+}
+
+// forgetDropped reports whether a window has been dropped. Its messages do not count any more.
+func (p *peer) forgetDropped(w *window) bool {
+	ws := &p.windows
+	ws.mu.Lock()
+	dropped := w.dropped
+	ws.mu.Unlock()
+	if dropped {
+		ws.begun -= len(w.text)
+		for i := range w.queue {
+			ws.queued -= w.queue[i].weight()
+		}
+		w.queue, w.text = nil, nil
+	}
+	return dropped
+}
+
+// sendFrame writes a frame of a channel, if there is one to write and the peer receives it.
+func (p *peer) sendFrame(w *window) (sent bool, err error) {
+	ws := &p.windows
+	if p.forgetDropped(w) || w.idle() {
+		return false, nil
+	}
+	if w.text == nil {
+		if w.queue[0].ready {
+			err := p.transport.Write(w.queue[0].message(nil))
+			p.shift(w)
+			p.release(w)
+			return true, err
+		}
+		ws.mu.Lock()
+		may := w.mayBegin() && ws.begun < maxBegun
+		ws.mu.Unlock()
+		if !may {
+			return false, nil
+		}
+		text := p.text(&w.queue[0])
+		p.shift(w)
+		if len(text) == 0 {
+			p.release(w)
+			return true, nil // it says nothing to this peer
+		}
+		if err := p.begin(w, text); err != nil {
+			p.log.Debug("a channel is reset", "channel", w.uri, "err", err)
+			return true, p.giveUp(w)
+		}
+	}
+	before := len(w.text)
+	frame := w.appendFrame(nil)
+	ws.begun -= before - len(w.text)
+	if err := p.transport.Write(frame); err != nil {
+		return false, err
+	}
+	p.release(w)
+	return true, nil
+}
+
+// text returns a message.
+func (p *peer) text(q *queued) []byte {
+	if q.message != nil {
+		return q.message(nil)
+	}
+	return p.encode(nil, q.entry)
+}
+
+// begin has the frames of a message follow.
+func (p *peer) begin(w *window, text []byte) error {
+	ws := &p.windows
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if err := w.begin(text); err != nil {
+		return err
+	}
+	ws.begun += len(text)
+	return nil
+}
+
+// shift removes the first of what has not begun.
+func (p *peer) shift(w *window) {
+	p.windows.queued -= w.queue[0].weight()
+	w.queue[0] = queued{}
+	if w.queue = w.queue[1:]; len(w.queue) == 0 {
+		w.queue = nil
+	}
+}
+
+// release has the writer pull more of a channel that has been sent.
+func (p *peer) release(w *window) {
+	if w.idle() && p.windows.of(w.uri) == w {
+		p.conn.Subscriber().Hold(w.uri, false)
+	}
+}
+
+// giveUp ends the subscription to a channel that cannot be delivered. The writer calls it.
+func (p *peer) giveUp(w *window) error {
+	if p.windows.of(w.uri) != w {
+		return nil // it has been ended meanwhile
+	}
+	p.windows.drop(w.uri)
+	p.forgetDropped(w)
+	p.conn.Unsubscribe(w.uri)
+	return p.transport.Write(channelNote(nil, ahp.MethodChannelReset, w.uri))
+}
+
+// channelNote appends a notification that has only its channel.
+func channelNote(dst []byte, method, channel string) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","method":"`+method+`","params":{"channel":`...)
+	return append(ahp.AppendJSONString(dst, channel), `}}`...)
+}
+
+// channelReady is queued behind the first messages of a channel.
+func channelReady(uri string) queued {
+	return queued{ready: true, message: func(dst []byte) []byte {
+		return channelNote(dst, ahp.MethodChannelReady, uri)
+	}}
+}
+
+// channelSnapshot returns the message with a snapshot.
+func channelSnapshot(v store.View, shape ahp.Shape) []byte {
+	dst := append([]byte(nil), `{"jsonrpc":"2.0","method":"`+ahp.MethodChannelSnapshot+
+		`","params":{"channel":`...)
+	dst = append(ahp.AppendJSONString(dst, v.URI), `,"snapshot":`...)
+	return append(v.AppendJSON(dst, shape), `}}`...)
+}
+
+// appendFlowControl appends what is granted for a channel.
+func appendFlowControl(dst []byte, l receiveLimits) []byte {
+	return append(dst, ahp.Encode(flowControl{Client: l, Host: hostReceives})...)
+}
+
+// offerOf returns what a subscriber offers to receive; false: it does not ask for flow control, or
+// its limits are too low.
+func offerOf(params json.RawMessage) (l receiveLimits, ok bool, e *ahp.Error) {
+	var w struct {
+		FlowControl *struct {
+			Receive receiveLimits `json:"receive"`
+		} `json:"flowControl"`
+	}
+	if e := ahp.DecodeParams(params, &w); e != nil || w.FlowControl == nil {
+		return receiveLimits{}, false, e
+	}
+	if e := w.FlowControl.Receive.check("flowControl.receive"); e != nil {
+		return receiveLimits{}, false, e
+	}
+	l, ok = granted(w.FlowControl.Receive)
+	return l, ok, nil
+}
+
+// appendSubscribed appends the result of subscribe. The writer calls it.
+func (p *peer) appendSubscribed(dst []byte, v store.View, l receiveLimits, ok bool) []byte {
+	p.windows.drop(v.URI) // a subscription begins anew
+	p.conn.Subscriber().Hold(v.URI, false)
+	shape := p.conn.Shape()
+	if ok {
+		if text := channelSnapshot(v, shape); sizeUTF16(text) <= l.Message {
+			w := p.openWindow(v.URI, l, channelReady(v.URI))
+			_ = p.begin(w, text) // it fits
+			return append(appendFlowControl(append(dst, `{"flowControl":`...), l), '}')
+		}
+	}
+	return append(v.AppendJSON(append(dst, `{"snapshot":`...), shape), '}')
+}
