@@ -16,8 +16,8 @@ const (
 
 	MethodAction = "action" // an [Envelope], to those who subscribe
 
-	// Notifications of a channel whose subscriber has asked for flow control (AHP 1.1, "Experimental
-	// windowed delivery").
+	// Notifications of a channel whose subscriber has asked for flow control (AHP 1.1,
+	// "Experimental windowed delivery").
 	MethodChannelFrame    = "channel/frame"    // a piece of a message, in either direction
 	MethodChannelCredit   = "channel/credit"   // how much the receiver has consumed, likewise
 	MethodChannelReset    = "channel/reset"    // ends the subscription, likewise

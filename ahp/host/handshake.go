@@ -113,7 +113,7 @@ type Replay struct {
 // Reconnect is AHP's reconnect: the connection goes on as the clientId, with the version that the
 // last connection had, and gets what that one missed. With an unknown clientId nothing changes.
 // windowed are the channels that go on apart; one without a serverSeq gets a snapshot.
-func (c *Conn) Reconnect(p ahp.ReconnectParams, windowed []ahp.ChannelCursor) (Replay, error) {
+func (c *Conn) Reconnect(p ahp.ReconnectParams, windowed ...ahp.ChannelCursor) (Replay, error) {
 	from, err := c.goOnAs(p.ClientID)
 	if err != nil {
 		return Replay{}, err
@@ -171,8 +171,8 @@ func (c *Conn) ReconnectByCursors(clientID string, cursors []ahp.ChannelCursor) 
 	return r, nil
 }
 
-// resume has the client go on with channels, each of which is returned once. One without a serverSeq
-// gets a snapshot.
+// resume has the client go on with channels, each of which is returned once. One without a
+// serverSeq gets a snapshot.
 func (c *Conn) resume(cursors []ahp.ChannelCursor, from heritage) ([]ChannelRecovery,
 	*store.Subscription) {
 	var list []ChannelRecovery

@@ -28,6 +28,29 @@
 // that of its last action, or the fromSeq of its snapshot if that is newer. A snapshot replaces the
 // echoes of actions whose fate the client does not know.
 //
+// # Flow control
+//
+// A peer that subscribes with flowControl {receive: {windowBytes, maximumFrameBytes,
+// maximumMessageBytes}} gets the channel as AHP 1.1 has it ("Experimental windowed delivery"): the
+// answer has what it is granted, {flowControl: {clientReceive, hostReceive}}, and no snapshot. The
+// notifications of the channel, channel/snapshot at first, come as text in pieces, channel/frame
+// {channel, data, final?}, and channel/ready follows the snapshot. A message begins while less than
+// windowBytes are sent and not consumed; channel/credit {channel, consumedBytes} says what the peer
+// has consumed in all, in whole messages. All sizes are those of UTF-16. Other channels and answers
+// go on meanwhile. A peer that falls too far behind gets the present state, as any slow one. The
+// peer may send notifications of the channel in frames, too, and gets credit for them.
+//
+// An offer of less than 4 KiB for frames or 1 MiB for messages, or one into which the snapshot does
+// not fit, is declined: the answer has the snapshot, and what follows comes as usual. The most that
+// is granted is a window of 4 MiB, frames of 64 KiB and messages of 64 MiB. Whoever breaks the
+// rules is sent channel/reset {channel}, which ends the subscription, as it does from the peer.
+//
+// reconnect {..., windows: {items: [{channel, lastAppliedServerSeq?}]}} goes on with such channels,
+// which subscriptions has, too: the answer has windows {items: [{channel, flowControl, recovery}]},
+// and frames with what was missed ("replay") or a snapshot follow it, and then channel/ready. The
+// limits are those of the client's last connection. A channel that has none, because the host was
+// started since, or that is gone is among missing instead.
+//
 // # What a terminal's log holds
 //
 // These are requests of termhost's own for any client, each announced by its name in the _meta of
@@ -92,9 +115,9 @@
 // it is refused by itself when the question that it was to answer is over. A client that has
 // termhost/asks in the _meta of its initialize and reconnect is sent the notification termhost/asks
 // {channel, asks} whenever that list changes in a terminal that it subscribes to, and after the
-// answers to reconnect and, if there are any, to subscribe.
-// If it may read them all, it is also told when a yes to all that an agent types has ended, with
-// the notification termhost/trustOver {channel, by, reason}: by is the agent.
+// answers to reconnect and, if there are any, to subscribe. If it may read them all, it is also
+// told when a yes to all that an agent types has ended, with the notification termhost/trustOver
+// {channel, by, reason}: by is the agent.
 //
 // termhost/approve {channel, ask, decision, reason?} decides about one of them: "yes" types it,
 // "all" also what the agent types until the command ends, "no" refuses it, for a reason that the
@@ -111,7 +134,7 @@
 //
 // A client that has termhost/ack {window} in the _meta of its initialize and reconnect is sent at
 // most so many bytes of terminal/data beyond those that it has acknowledged, with the notification
-// termhost/ack {channel, bytes}.
+// termhost/ack {channel, bytes}. This is for all channels together but those with flow control.
 //
 // # What has been typed
 //

@@ -35,6 +35,12 @@ func FuzzConnection(f *testing.F) {
 		hello + `{"jsonrpc":"2.0","id":3,"method":"createTerminal","params":{"channel":` +
 			`"ahp-terminal:/y","claim":{"kind":"session","session":"s:/1"},"_meta":{"termhost":` +
 			`{"env":{"A":"1","a":"2"},"args":[""],"grace":"1h"}}}}`,
+		hello + `{"jsonrpc":"2.0","id":2,"method":"subscribe","params":{"channel":"ahp-terminal:/x",` +
+			`"flowControl":{"receive":{"windowBytes":1,"maximumFrameBytes":4096,"maximumMessageBytes":` +
+			`1048576}}}}` + "\n" + `{"jsonrpc":"2.0","method":"channel/frame","params":{"channel":` +
+			`"ahp-terminal:/x","data":"{\"jsonrpc\":\"2.0\",\"method\":\"unsubscribe\","}}` + "\n" +
+			`{"jsonrpc":"2.0","method":"channel/credit","params":{"channel":"ahp-terminal:/x",` +
+			`"consumedBytes":1}}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -184,7 +184,7 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 		replay, err := p.conn.Reconnect(ahp.ReconnectParams{
 			Channel: params.Channel, ClientID: params.ClientID,
 			LastSeenServerSeq: *params.LastSeen, Subscriptions: ordinary,
-		}, params.Windows.cursors())
+		}, params.Windows.cursors()...)
 		if e := Error(p.conn, err); e != nil {
 			return nil, e
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // A peer that reconnects goes on with its channels under flow control apart from the others: the
-// answer has their limits, which the client's last connection was granted by this host, and what the
-// client has missed comes in frames.
+// answer has their limits, which the client's last connection was granted by this host, and what
+// the client has missed comes in frames.
 
 // resumedWindows are the channels with flow control that a reconnecting peer names.
 type resumedWindows struct {

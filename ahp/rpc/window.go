@@ -8,11 +8,11 @@ import (
 	"termhost/ahp/store"
 )
 
-// Flow control of a channel (AHP 1.1, specification, "Experimental windowed delivery") is for a peer
-// that bounds what it is sent of each channel. Each message of the channel is text of which the peer
-// gets pieces, in frames. A message may begin while fewer bytes than the window are sent and not
-// consumed; the peer says what it has consumed with credit. All sizes are those of the text in
-// UTF-16.
+// Flow control of a channel (AHP 1.1, specification, "Experimental windowed delivery") is for a
+// peer that bounds what it is sent of each channel. Each message of the channel is text of which
+// the peer gets pieces, in frames. A message may begin while fewer bytes than the window are sent
+// and not consumed; the peer says what it has consumed with credit. All sizes are those of the text
+// in UTF-16.
 //
 // The writer pulls a channel's entries into its window and holds the channel until they are sent.
 // So a window has what one Pull has taken, and the state that is rebuilt for a reader that fell off
@@ -77,7 +77,7 @@ type window struct {
 	// Guarded by windows.mu.
 	dropped        bool    // the subscription has ended
 	sent, consumed int64   // in all, in bytes of UTF-16
-	ends           []int64 // of sent, behind each message that is not consumed
+	ends           []int64 // of sent, behind each whole message that is not consumed
 
 	incoming // of the reader
 }
@@ -112,10 +112,12 @@ func (w *window) begin(text []byte) error {
 		return errTooLarge
 	}
 	w.sent += size
-	w.ends = append(w.ends, w.sent)
 	w.text = text
 	return nil
 }
+
+// end has the peer's credit count the message that has been begun. windows.mu is held.
+func (w *window) end() { w.ends = append(w.ends, w.sent) }
 
 var errCredit = errors.New("credit is the size of whole messages that have been sent")
 
@@ -125,7 +127,7 @@ func (w *window) consume(consumed int64) error {
 		return nil // it was overtaken
 	}
 	for i, end := range w.ends {
-		if end == consumed && (len(w.text) == 0 || i < len(w.ends)-1) {
+		if end == consumed {
 			w.consumed, w.ends = consumed, w.ends[i+1:]
 			return nil
 		}

@@ -226,11 +226,11 @@ func TestFlowControlSendsFramesWithinTheLimits(t *testing.T) {
 // channels go on, and it has the present state when its credit comes.
 func TestAChannelWithoutCreditHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
-	h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 256 << 10 })
+	h := hosttest.New(t, func(c *host.Config) { c.LogBytes, c.ScrollbackBytes = 128<<10, 128<<10 })
 	p, other := serve(t, h, principals()["alice"], rpc.Options{}), serve(t, h, principals()["alice"], rpc.Options{})
 	greet(t, p, "a")
 	greet(t, other, "b")
-	run(t, p, "a", "flood", `stty raw -echo; read -r x; yes | head -c 4000000; echo; echo done; read -r x`)
+	run(t, p, "a", "flood", `stty raw -echo; read -r x; yes | head -c 1000000; echo; echo done; read -r x`)
 	run(t, p, "a", "calm", `stty raw -echo; read -r x; echo calm; read -r x`)
 	flood := subscribed(t, p, "flood")
 	calm := subscribed(t, p, "calm", flood)
@@ -264,7 +264,7 @@ func TestAChannelWithoutCreditHoldsUpNoOther(t *testing.T) {
 	}
 	flood.consume(p)
 	flood.until(p, true, "the present state", func() bool { return strings.HasSuffix(flood.content(), "done\n") })
-	if flood.reset || flood.total > 20_000_000 {
+	if flood.reset || flood.total > 4_000_000 {
 		t.Errorf("it is reset: %v, after %d bytes", flood.reset, flood.total)
 	}
 }
@@ -274,17 +274,17 @@ func TestFlowControlIsDeclinedWhereItIsTooTight(t *testing.T) {
 	h := hosttest.New(t)
 	p := serve(t, h, principals()["alice"], rpc.Options{})
 	greet(t, p, "a")
-	run(t, p, "a", "t", `stty raw -echo; yes '""' | head -c 600000; printf '\ndone\n'; read x`)
+	run(t, p, "a", "t", `stty raw -echo; yes '""' | head -c 300000; printf '\ndone\n'; read x`)
 	awaitShown(t, p, "t", "done")
 	for limits, want := range map[string]string{
-		`{"windowBytes":1,"maximumFrameBytes":4096,"maximumMessageBytes":4194304}`:     `"flowControl"`,
-		`{"windowBytes":1,"maximumFrameBytes":4095,"maximumMessageBytes":4194304}`:     `"result":{"snapshot"`,
-		`{"windowBytes":65536,"maximumFrameBytes":4096,"maximumMessageBytes":1048575}`: `"result":{"snapshot"`,
-		`{"windowBytes":65536,"maximumFrameBytes":4096,"maximumMessageBytes":1048576}`: `"result":{"snapshot"`, // which is larger
-		`{"windowBytes":0,"maximumFrameBytes":4096,"maximumMessageBytes":4194304}`:     `-32602`,
-		`{"windowBytes":1,"maximumFrameBytes":4096,"maximumMessageBytes":9007199254740992}`:        `-32602`,
-		`{"windowBytes":1,"maximumFrameBytes":4096}`:                                   `-32602`,
-		`{"windowBytes":"1","maximumFrameBytes":4096,"maximumMessageBytes":4194304}`:   `-32602`,
+		`{"windowBytes":1,"maximumFrameBytes":4096,"maximumMessageBytes":4194304}`:          `"flowControl"`,
+		`{"windowBytes":1,"maximumFrameBytes":4095,"maximumMessageBytes":4194304}`:          `"result":{"snapshot"`,
+		`{"windowBytes":65536,"maximumFrameBytes":4096,"maximumMessageBytes":1048575}`:      `"result":{"snapshot"`,
+		`{"windowBytes":65536,"maximumFrameBytes":4096,"maximumMessageBytes":1048576}`:      `"result":{"snapshot"`, // which is larger
+		`{"windowBytes":0,"maximumFrameBytes":4096,"maximumMessageBytes":4194304}`:          `-32602`,
+		`{"windowBytes":1,"maximumFrameBytes":4096,"maximumMessageBytes":9007199254740992}`: `-32602`,
+		`{"windowBytes":1,"maximumFrameBytes":4096}`:                                        `-32602`,
+		`{"windowBytes":"1","maximumFrameBytes":4096,"maximumMessageBytes":4194304}`:        `-32602`,
 		`{"windowBytes":1000000000,"maximumFrameBytes":1000000000,"maximumMessageBytes":9007199254740991}`: `"clientReceive":` +
 			`{"windowBytes":4194304,"maximumFrameBytes":65536,"maximumMessageBytes":67108864}`,
 	} {

@@ -30,11 +30,11 @@ type grants struct {
 }
 
 const (
-	// maxBegun is how many bytes of text may have begun before the writer pulls more. A message that
-	// has begun needs no more credit, so it does not stay there.
+	// maxBegun is how many bytes of text may have begun before the writer pulls more. A message
+	// that has begun needs no more credit, so it does not stay there.
 	maxBegun = pullBytes
-	// maxQueued bounds what a peer has not consumed in all its windows, in bytes. The largest queue is
-	// given up then.
+	// maxQueued bounds what a peer has not consumed in all its windows, in bytes. The largest queue
+	// is given up then.
 	maxQueued = 8 << 20
 )
 
@@ -84,8 +84,8 @@ func (g *grants) of(uri string) (l receiveLimits, ok bool) {
 	return l, ok
 }
 
-// openWindow begins the delivery of a channel that the peer has just subscribed to. The writer calls
-// it while it writes the answer.
+// openWindow begins the delivery of a channel that the peer has just subscribed to. The writer
+// calls it while it writes the answer.
 func (p *peer) openWindow(uri string, l receiveLimits, first ...queued) *window {
 	ws := &p.windows
 	p.pruneWindows()
@@ -213,6 +213,11 @@ func (p *peer) sendFrame(w *window) (sent bool, err error) {
 	before := len(w.text)
 	frame := w.appendFrame(nil)
 	ws.begun -= before - len(w.text)
+	if w.text == nil {
+		ws.mu.Lock()
+		w.end()
+		ws.mu.Unlock()
+	}
 	if err := p.transport.Write(frame); err != nil {
 		return false, err
 	}

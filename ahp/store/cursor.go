@@ -201,7 +201,6 @@ func (cur *cursor) dropLocked() {
 		cur.ch.cursors = slices.Delete(cur.ch.cursors, i, i+1)
 	}
 	cur.unreadyLocked()
-	cur.holdLocked(false)
 	if !cur.sub.raw {
 		cur.ch.encoders--
 		cur.ch.releaseLocked()

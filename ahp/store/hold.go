@@ -1,8 +1,8 @@
 package store
 
 // Hold stops what is pulled of a channel, or lets it go on. uri is the channel's; one that is not
-// subscribed to is ignored. While the channel is held, the cursor stands still and falls off the log
-// as a slow reader's does; what has been pulled of the channel counts as unwritten.
+// subscribed to is ignored. While the channel is held, the cursor stands still and falls off the
+// log as a slow reader's does; what has been pulled of the channel counts as unwritten.
 //
 // It is for the goroutine that pulls, which keeps what it has pulled until the peer may be sent it.
 func (sub *Subscriber) Hold(uri string, held bool) {
@@ -13,22 +13,11 @@ func (sub *Subscriber) Hold(uri string, held bool) {
 	if cur == nil || cur.held == held {
 		return
 	}
-	cur.holdLocked(held)
+	cur.held = held
 	if held {
 		cur.unreadyLocked()
 		return
 	}
 	cur.writtenLocked()
 	cur.wakeLocked()
-}
-
-// holdLocked counts the cursors that are held.
-func (cur *cursor) holdLocked(held bool) {
-	switch {
-	case held && !cur.held:
-		cur.sub.held++
-	case !held && cur.held:
-		cur.sub.held--
-	}
-	cur.held = held
 }

@@ -31,7 +31,6 @@ type Subscriber struct {
 	outbox  outbox
 	closed  bool
 	writing bool // the last Pull returned something to write
-	held    int  // how many cursors are held
 
 	clipboards bool // see WantClipboards
 	asked      bool // see WantAsked
@@ -128,12 +127,13 @@ func (sub *Subscriber) Lag(c *Channel) int {
 	return int(c.log.behind(cur.done))
 }
 
-// Pending reports whether there is anything that has not been written yet.
+// Pending reports whether there is anything that has not been written yet, but for channels that
+// are held.
 func (sub *Subscriber) Pending() bool {
 	s := sub.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sub.writing || sub.held > 0 || len(sub.outbox.items) > 0 || sub.nextLocked() != nil
+	return sub.writing || len(sub.outbox.items) > 0 || sub.nextLocked() != nil
 }
 
 // Close ends all subscriptions and returns what a later [Subscriber.Reconnect] needs.

@@ -1,0 +1,94 @@
+package store
+
+import "testing"
+
+// texts returns the output of items.
+func texts(items []Item) (text string) {
+	for _, it := range items {
+		text += string(dataOf(it))
+	}
+	return text
+}
+
+func TestAHeldChannelStandsStillAndOthersGoOn(t *testing.T) {
+	s := New(Options{})
+	a, b := newTerminal(t, s, "a"), newTerminal(t, s, "b")
+	sub := subscribed(t, s, a, b)
+	defer sub.Close()
+	pullAll(sub)
+	a.AppendData([]byte("1"))
+	seq := s.Seq()
+	items := sub.Pull(nil, 100)
+	if got := texts(items); got != "1" {
+		t.Fatalf("it reads %q", got)
+	}
+	sub.Hold(a.URI(), true)
+	a.AppendData([]byte("2"))
+	b.AppendData([]byte("3"))
+	if got := texts(pullAll(sub)); got != "3" {
+		t.Errorf("with one channel held it reads %q", got)
+	}
+	if sub.Written(a, seq) || !sub.Written(b, s.Seq()) {
+		t.Error("what was pulled of the held channel counts as written")
+	}
+	sub.Hold(a.URI(), false)
+	if !sub.Written(a, seq) {
+		t.Error("what was pulled before is still unwritten")
+	}
+	if got := texts(pullAll(sub)); got != "2" {
+		t.Errorf("then it reads %q", got)
+	}
+	if !sub.Written(a, s.Seq()) || sub.Pending() {
+		t.Error("there is something left")
+	}
+}
+
+func TestAHeldChannelThatFallsBehindIsResynchronised(t *testing.T) {
+	s := New(Options{LogBytes: 1 << 10})
+	c := newTerminal(t, s, "a")
+	sub := subscribed(t, s, c)
+	defer sub.Close()
+	pullAll(sub)
+	sub.Hold(c.URI(), true)
+	for range 40 {
+		c.AppendData(make([]byte, 100))
+	}
+	if items := pullAll(sub); len(items) != 0 {
+		t.Fatalf("a held channel is read: %s", types(items))
+	}
+	sub.Hold(c.URI(), false)
+	items := pullAll(sub)
+	if len(items) == 0 || items[0].Entry.Action().Type() != "terminal/cleared" {
+		t.Errorf("it reads %s", types(items))
+	}
+}
+
+func TestAHeldChannelMayEndOrBeginAnew(t *testing.T) {
+	s := New(Options{})
+	c := newTerminal(t, s, "a")
+	sub := subscribed(t, s, c)
+	defer sub.Close()
+	pullAll(sub)
+	sub.Hold(c.URI(), true)
+	sub.Hold("ahp-terminal:/other", true)
+	c.AppendData([]byte("1"))
+	subscribe(t, sub, c) // the snapshot has it
+	c.AppendData([]byte("2"))
+	sub.Hold(c.URI(), false)
+	if got := texts(pullAll(sub)); got != "2" {
+		t.Errorf("after another snapshot it reads %q", got)
+	}
+	sub.Hold(c.URI(), true)
+	sub.Unsubscribe(c)
+	if sub.Pending() {
+		t.Error("a channel that nobody follows is pending")
+	}
+	subscribe(t, sub, c)
+	sub.Hold(c.URI(), true)
+	c.AppendData([]byte("3"))
+	c.Remove()
+	sub.Hold(c.URI(), false)
+	if got := texts(pullAll(sub)); got != "3" || sub.Count() != 0 {
+		t.Errorf("of a channel that was removed it reads %q, and follows %d", got, sub.Count())
+	}
+}
