@@ -22,7 +22,7 @@ func (r *rig) agentOf() (send func(text string) <-chan error) {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(c.Close)
-	work, err := r.host.Find(who, "work")
+	work, err := hosttest.Find(r.host, who, "work")
 	if err != nil {
 		r.t.Fatal(err)
 	}

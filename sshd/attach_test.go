@@ -345,7 +345,7 @@ func TestAClearKeepsThePromptForThoseWhoAreAttached(t *testing.T) {
 	if !hc.Dispatch(ahp.TerminalURI("work"), 1, ahp.TerminalCleared{}) {
 		t.Fatal("the clear was refused")
 	}
-	term, err := r.host.Find(who, "work")
+	term, err := hosttest.Find(r.host, who, "work")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +355,7 @@ func TestAClearKeepsThePromptForThoseWhoAreAttached(t *testing.T) {
 			seen := vt.New(80, 24, vt.Options{})
 			seen.Feed([]byte(p.out.all()), nil)
 			got := strings.TrimRight(string(seen.AppendText(nil, false)), "\n")
-			screen, err := r.host.Peek(who, term, false)
+			screen, err := hosttest.Peek(r.host, who, term, false)
 			return err == nil && got == want && strings.TrimRight(string(screen), "\n") == want
 		})
 	}

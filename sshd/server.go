@@ -108,7 +108,7 @@ func (s *Server) cfg() *settings { return s.live.Load() }
 
 func (s *Server) set(cfg Config) {
 	s.live.Store(&settings{cfg, &verbs.Runner{
-		Host: cfg.Host, Prefix: cfg.DetachPrefix, Version: cfg.Version, FileServer: cfg.FileServer,
+		Prefix: cfg.DetachPrefix, Version: cfg.Version, FileServer: cfg.FileServer,
 		GitHub: cfg.GitHub, Address: s.address, HostKey: cfg.hostKey,
 		Ordinary: func() bool { return s.policy.Load().Shell },
 		Quiet:    func() bool { return s.policy.Load().Quiet },

@@ -177,12 +177,12 @@ func TestIDsAreNotShared(t *testing.T) {
 		a.refused(method, of(id).with("sessionId", "other"), wire.CodeNoSuchTerminal)
 	}
 	// The same session id of another principal gives no right to the terminal.
-	term, err := h.Find(carol, name)
+	term, err := hosttest.Find(h, carol, name)
 	check(t, err)
 	if err := h.Hangup(carol, term, 0); err == nil {
 		t.Error("another principal may end it")
 	}
-	if err := h.Signal(carol, term, syscall.SIGTERM); err == nil {
+	if err := hosttest.Conn(t, h, carol).Signal(term, syscall.SIGTERM); err == nil {
 		t.Error("another principal may signal it")
 	}
 }
@@ -242,7 +242,7 @@ func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
 	person, err := h.Connect(alice, host.DoorSSH)
 	check(t, err)
 	defer person.Close()
-	term, err := h.Find(alice, name)
+	term, err := hosttest.Find(h, alice, name)
 	check(t, err)
 	at, _, err := person.Attach(term, host.AttachOptions{Cols: 100, Rows: 30})
 	check(t, err)

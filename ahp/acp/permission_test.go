@@ -53,7 +53,7 @@ func TestPermissionsAreBoundedAndEndWithTheirConnection(t *testing.T) {
 
 	a.c.Close() // the command still runs, but nobody asks any more
 	listed(0)
-	term, err := h.Find(alice, name)
+	term, err := hosttest.Find(h, alice, name)
 	check(t, err)
 	if _, exited := term.Exit(); exited {
 		t.Error("the command has ended")

@@ -74,7 +74,7 @@ func TestAnAgentFindsItsTerminalsAtTheNextHost(t *testing.T) {
 		t.Errorf("the end of the output is %+v", out)
 	}
 	b.must(wire.MethodKill, of(id), nil)
-	if _, err := h.Find(bot, name); err != nil {
+	if _, err := hosttest.Find(h, bot, name); err != nil {
 		t.Error(err)
 	}
 	b.must(wire.MethodRelease, of(id), nil)

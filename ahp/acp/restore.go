@@ -118,7 +118,7 @@ func (s *Terminals) fillTail(t *terminal) {
 	if !t.old {
 		return
 	}
-	if whole, err := s.host.Tap(s.principal, t.host, t.out.write); err != nil || !whole {
+	if whole, err := s.conn.Tap(t.host, t.out.write); err != nil || !whole {
 		t.out.missed()
 	}
 }

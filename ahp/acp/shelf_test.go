@@ -15,7 +15,7 @@ import (
 func listed(t testing.TB, h *host.Host, n int) {
 	t.Helper()
 	hosttest.Eventually(t, fmt.Sprint(n, " terminals are listed"), func() bool {
-		list, err := h.List(alice)
+		list, err := hosttest.List(h, alice)
 		check(t, err)
 		return len(list) == n
 	})
@@ -45,12 +45,12 @@ func TestWhatIsNotReleasedStaysListedBesideWhatIs(t *testing.T) {
 		a.must(wire.MethodRelease, of(id), nil)
 	}
 	listed(t, h, keepReleased+1)
-	if _, err := h.Find(alice, name); err != nil {
+	if _, err := hosttest.Find(h, alice, name); err != nil {
 		t.Fatalf("the agent still has it: %v", err)
 	}
 	a.must(wire.MethodRelease, of(held), nil)
 	listed(t, h, keepReleased)
-	if _, err := h.Find(alice, name); err != nil {
+	if _, err := hosttest.Find(h, alice, name); err != nil {
 		t.Errorf("it was released last: %v", err)
 	}
 }
@@ -87,7 +87,7 @@ func TestExitedTerminalsOfAnAgentDoNotPushOthersOut(t *testing.T) {
 		listed(t, h, keepReleased+1)
 	}
 	for _, name := range []string{"carols", last, running} {
-		if _, err := h.Find(alice, name); err != nil {
+		if _, err := hosttest.Find(h, alice, name); err != nil {
 			t.Error(err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestOfWhatAnAgentLeavesTheLastToExitStaysListed(t *testing.T) {
 		exited = append(exited, name)
 	}
 	a.leave()
-	list, err := h.List(alice)
+	list, err := hosttest.List(h, alice)
 	check(t, err)
 	want := exited[len(exited)-keepReleased+1:]
 	if len(list) != keepReleased || !strings.HasPrefix(running, list[0].Name+"-") {

@@ -37,7 +37,7 @@ func TestAnAgentsCommandWaitsForAYes(t *testing.T) {
 	decide := func(name string, d host.Decision, reason string) {
 		t.Helper()
 		is := asked(t, person, name)
-		term, err := h.Find(alice, name)
+		term, err := hosttest.Find(h, alice, name)
 		check(t, err)
 		_, err = person.Decide(term, nil, is.Ask, d, reason)
 		check(t, err)

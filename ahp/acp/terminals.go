@@ -228,7 +228,7 @@ func (s *Terminals) kill(t *terminal) *ahp.Error {
 	if t.exit() != nil {
 		return nil
 	}
-	switch err := s.host.Signal(s.principal, t.host, syscall.SIGTERM); {
+	switch err := s.conn.Signal(t.host, syscall.SIGTERM); {
 	case err == host.ErrExited:
 		return nil
 	case err != nil:
@@ -365,7 +365,7 @@ func (s *Terminals) unlisted(t *terminal) bool {
 	if t.host == nil {
 		return false // it has never been there
 	}
-	found, err := s.host.Find(s.principal, t.host.URI())
+	found, err := s.conn.Find(t.host.URI())
 	return err != nil || found != t.host
 }
 

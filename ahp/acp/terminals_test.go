@@ -155,7 +155,7 @@ func TestTheTerminalIsAnOrdinaryOne(t *testing.T) {
 	a := connect(t, h, alice)
 	meta := params{"termhost": params{"agent": "gem\x1b[1mini"}}
 	id, name := a.create(command("bash", "-lc", "cd /tmp && cat").with("_meta", meta))
-	list, err := h.List(alice)
+	list, err := hosttest.List(h, alice)
 	check(t, err)
 	if len(list) != 1 || list[0].Name != name || name != "cat-1" || !strings.HasPrefix(id, name) {
 		t.Fatalf("list %+v, id %s", list, id)
@@ -174,7 +174,7 @@ func TestAProgramDoesNotHideWhoseItIs(t *testing.T) {
 	a := connect(t, h, alice)
 	id, _ := a.sh(`printf '\033]2;mine\007x'`)
 	a.wait(id)
-	list, err := h.List(alice)
+	list, err := hosttest.List(h, alice)
 	check(t, err)
 	if !strings.HasSuffix(list[0].Title, "("+list[0].Holder+")") {
 		t.Fatalf("the title is %q", list[0].Title)

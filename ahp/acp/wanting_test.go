@@ -38,7 +38,7 @@ func TestWhatTheAgentHasReleasedWantsNobody(t *testing.T) {
 	if why, wants := wanting(t, h)[name]; wants {
 		t.Errorf("%s, which is released, wants her for %q", name, why)
 	}
-	term, err := h.Find(alice, running)
+	term, err := hosttest.Find(h, alice, running)
 	check(t, err)
 	a.s.Close() // with the connection all that is left is released
 	<-term.Done()

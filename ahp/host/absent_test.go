@@ -17,7 +17,7 @@ func TestWhoeverHasLeftIsForgotten(t *testing.T) {
 	h := hosttest.New(t, withClock(clock))
 	owner := connect(t, h, carol, "owner")
 	owner.create("x", "/bin/cat")
-	x, err := h.Find(carol, "x")
+	x, err := hosttest.Find(h, carol, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestTheLastUseIsRememberedForAWhile(t *testing.T) {
 	owner := connect(t, h, carol, "owner")
 	owner.create("x", "/bin/cat")
 	owner.create("y", "/bin/cat")
-	x, err := h.Find(carol, "x")
+	x, err := hosttest.Find(h, carol, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestTheLastUseIsRememberedForAWhile(t *testing.T) {
 	owner.c.Close()
 	clock.advance(lastUseMemory / 2)
 	host.Tend(h)
-	if h.LastUsed(carol) != x {
+	if hosttest.Conn(t, h, carol).LastUsed() != x {
 		t.Error("it is forgotten")
 	}
 }

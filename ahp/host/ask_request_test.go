@@ -244,7 +244,7 @@ func TestPagesOfOnePersonAreToldApart(t *testing.T) {
 	uri := ahp.TerminalURI("x")
 	holder := ""
 	names := func() (all []string) {
-		viewers, err := h.Viewers(carol, term)
+		viewers, err := hosttest.Conn(t, h, carol).Viewers(term)
 		if err != nil {
 			t.Fatal(err)
 		}

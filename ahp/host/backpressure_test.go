@@ -39,7 +39,7 @@ func TestAStalledReaderIsResynchronisedAndNineOthersGetEverything(t *testing.T) 
 	if stalled.lagged != 1 {
 		t.Errorf("it was told %d times that it fell behind", stalled.lagged)
 	}
-	want, err := h.Peek(eve, term, true)
+	want, err := hosttest.Peek(h, eve, term, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func prints(tb testing.TB, s *host.Share, p string) {
 func sameScreen(t *testing.T, h *host.Host, term *host.Terminal, content string) bool {
 	t.Helper()
 	st := state(t, h, term)
-	want, err := h.Peek(eve, term, true)
+	want, err := hosttest.Peek(h, eve, term, true)
 	hosttest.Check(t, err)
 	drawn := vt.New(st.Cols, st.Rows, vt.Options{}) // for what is no text
 	v := attach(t, h, eve, term.Name(), host.AttachOptions{Cols: st.Cols, Rows: st.Rows})

@@ -16,7 +16,7 @@ import (
 // screenText returns what a terminal's screen shows, without blank lines at its end.
 func screenText(tb testing.TB, h *host.Host, term *host.Terminal) string {
 	tb.Helper()
-	screen, err := h.Peek(alice, term, false)
+	screen, err := hosttest.Peek(h, alice, term, false)
 	hosttest.Check(tb, err)
 	return strings.TrimRight(string(screen), "\n")
 }

@@ -107,7 +107,7 @@ func TestWhatRunsIsUnknownWhenTheShellWasReplaced(t *testing.T) {
 				t.Errorf("a wait for the next command: %v", err)
 			}
 			last := history.ExcerptOf{Last: true}
-			if _, err := h.Excerpt(p.c.Work(t.Context()), term, last); err != host.ErrNoCommands {
+			if _, err := p.c.Excerpt(p.c.Work(t.Context()), term, last); err != host.ErrNoCommands {
 				t.Errorf("the last command's output: %v", err)
 			}
 			types("echo go''es on")
@@ -165,8 +165,8 @@ func TestAShellThatIsAskedForTellsOfItsCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := history.ExcerptOf{Last: true}
-		w := connect(t, h, carol, "c").c.Work(t.Context())
-		if _, err := h.Excerpt(w, term, last); err != host.ErrNoCommands {
+		c := connect(t, h, carol, "c").c
+		if _, err := c.Excerpt(c.Work(t.Context()), term, last); err != host.ErrNoCommands {
 			t.Errorf("the last command's output: %v", err)
 		}
 	}
@@ -231,11 +231,11 @@ func TestACommandIsOfWhoTypedItsEnter(t *testing.T) {
 	input("\r")
 	awaitOutput(t, h, term, "ran3")
 	var who []string
-	list, _, err := h.LogCommands(alice, term)
+	log, err := hosttest.Retained(h, alice, term)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range list {
+	for _, c := range log.Commands() {
 		who = append(who, c.By)
 	}
 	// Its program began the first one itself, and nobody typed the second.

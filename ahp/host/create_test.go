@@ -72,7 +72,7 @@ func TestCreateTerminalsErrors(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	if infos, err := h.List(carol); err != nil || len(infos) != 1 {
+	if infos, err := hosttest.List(h, carol); err != nil || len(infos) != 1 {
 		t.Errorf("what could not be created is listed: %+v %v", infos, err)
 	}
 	looker := connect(t, h, eve, "looker")
@@ -337,7 +337,7 @@ func TestCreateAttachedMissesNothingFromTheFirstByteOn(t *testing.T) {
 		a.Close()
 		wait(t, "its going", a.Terminal().Gone())
 	}
-	if list, err := h.List(carol); err != nil || len(list) != 0 {
+	if list, err := hosttest.List(h, carol); err != nil || len(list) != 0 {
 		t.Errorf("left: %v %v", list, err)
 	}
 	c.End(errors.New("enough"))

@@ -38,7 +38,7 @@ func TestTheHostsOwnFilesCutAnywhereKeepNoHostFromStarting(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s cut at %d: %v", filepath.Base(file), n, err)
 			}
-			if list, err := later.List(carol); err != nil || len(list) != 1 {
+			if list, err := hosttest.List(later, carol); err != nil || len(list) != 1 {
 				t.Errorf("%s cut at %d: %d terminals, %v", filepath.Base(file), n, len(list), err)
 			}
 			if _, err := hosttest.Conn(t, later, carol).Recordings(); err != nil {

@@ -1,9 +1,10 @@
-// Package host is where the store, the ptys and the policy meet. Every verb that a door can ask for
-// is a method here; doors authenticate and translate, and decide nothing.
+// Package host is where the store, the ptys and the policy meet. Doors authenticate and translate,
+// and decide nothing.
 //
-// A [Host] has the terminals. A [Conn] is one connection of one principal and carries the verbs of
-// AHP. An [Attach] shows one terminal to an SSH session; a [Share] is a terminal that an SSH
-// session feeds; [Streams] are the pipes of a program that an SSH session runs without a terminal.
+// A [Host] has the terminals. A [Conn] is one connection of one principal: every verb that a door
+// can ask for on behalf of its peer is a method of Conn. An [Attach] shows one terminal to an SSH
+// session; a [Share] is a terminal that an SSH session feeds; [Streams] are the pipes of a program
+// that an SSH session runs without a terminal.
 //
 // A [Terminal] is made of components, each with its own files, which begin with its name:
 //

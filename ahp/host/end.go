@@ -30,14 +30,14 @@ func (c *Conn) Dispose(t *Terminal) error {
 
 // Signal sends sig to every process of t; a program that waits for a yes is never started then.
 // Those who may dispose of t may signal it. It returns *authz.Denied or ErrExited.
-func (h *Host) Signal(p authz.Principal, t *Terminal, sig syscall.Signal) error {
-	if err := t.mayEnd(step{principal: p}); err != nil {
+func (c *Conn) Signal(t *Terminal, sig syscall.Signal) error {
+	if err := t.mayEnd(step{principal: c.principal}); err != nil {
 		return err
 	}
 	if t.exitedNow() {
 		return ErrExited
 	}
-	if t.approvals.withdrawStart("it was signalled by " + Printable(p.Name)) {
+	if t.approvals.withdrawStart("it was signalled by " + Printable(c.principal.Name)) {
 		return nil
 	}
 	if t.term.Signal(sig) != nil {
@@ -46,9 +46,10 @@ func (h *Host) Signal(p authz.Principal, t *Terminal, sig syscall.Signal) error 
 	return nil
 }
 
-// Hangup ends t's processes, those in the background included: SIGHUP, and after the grace SIGKILL
-// to what is left. It returns at once. The terminal stays listed as exited. Those who may dispose
-// of t may hang it up. It returns *authz.Denied.
+// Hangup ends t's processes for p, those in the background included: SIGHUP, and after the grace
+// SIGKILL to what is left. It returns at once. The terminal stays listed as exited. Those who may
+// dispose of t may hang it up. It returns *authz.Denied. It is no method of Conn: a door ends the
+// terminals of an agent whose connection has ended, perhaps that to an earlier host.
 func (h *Host) Hangup(p authz.Principal, t *Terminal, grace time.Duration) error {
 	if err := t.mayEnd(step{principal: p}); err != nil {
 		return err
@@ -57,9 +58,9 @@ func (h *Host) Hangup(p authz.Principal, t *Terminal, grace time.Duration) error
 	return nil
 }
 
-// Forget takes a terminal that has exited out of the host, as max_exited does; what its program
-// left in the background goes on. It does nothing to one that runs. Those who may dispose of t may
-// have it forgotten. It returns *authz.Denied.
+// Forget takes a terminal that has exited out of the host for p, as max_exited does; what its
+// program left in the background goes on. It does nothing to one that runs. Those who may dispose
+// of t may have it forgotten. It returns *authz.Denied. It needs no connection, like [Host.Hangup].
 func (h *Host) Forget(p authz.Principal, t *Terminal) error {
 	if err := t.mayEnd(step{principal: p}); err != nil {
 		return err
@@ -76,9 +77,9 @@ func (h *Host) Forget(p authz.Principal, t *Terminal) error {
 	return nil
 }
 
-// MayDispose reports whether p may dispose of t.
-func (h *Host) MayDispose(p authz.Principal, t *Terminal) bool {
-	return t.mayEnd(step{principal: p}) == nil
+// MayDispose reports whether the principal may dispose of t.
+func (c *Conn) MayDispose(t *Terminal) bool {
+	return t.mayEnd(step{principal: c.principal}) == nil
 }
 
 // mayEnd returns *authz.Denied if the one who asks may not dispose of t.

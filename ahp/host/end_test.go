@@ -181,7 +181,7 @@ func TestTransientTerminalsGoWithTheirCreatorsLastLook(t *testing.T) {
 		}
 		return c, a
 	}
-	listed := func(name string) bool { _, err := h.Find(carol, name); return err == nil }
+	listed := func(name string) bool { _, err := hosttest.Find(h, carol, name); return err == nil }
 
 	c, a := create("watched")
 	other := attach(t, h, alice, "watched", host.AttachOptions{})

@@ -19,7 +19,7 @@ type LogFollower struct {
 }
 
 // Follow returns a part of a terminal's log, and what follows the log's end. It returns what
-// [Host.Excerpt] and [Conn.Attach] do. The follower must be closed.
+// [Conn.Excerpt] and [Conn.Attach] do. The follower must be closed.
 func (c *Conn) Follow(w *Work, t *Terminal, of history.ExcerptOf) (
 	*LogFollower, history.Excerpt, error,
 ) {

@@ -81,7 +81,7 @@ func (c *Conn) Invite(g authz.Grant, r authz.InviteRequest, names []string) (
 	h := c.host
 	var called []string
 	for _, name := range names {
-		t, err := h.Find(g.Principal, name)
+		t, err := c.Find(name)
 		if err != nil {
 			return "", made, err
 		}
@@ -103,10 +103,11 @@ func (c *Conn) Invite(g authz.Grant, r authz.InviteRequest, names []string) (
 	return secret, made, err
 }
 
-// Invitations returns the live invitations that p may end, the oldest first, with the terminals
-// that still exist. It returns *authz.Denied if p may not.
-func (h *Host) Invitations(p authz.Principal) ([]keys.Invitation, error) {
-	list, err := h.cfg().Authority.Invitations(p)
+// Invitations returns the live invitations that the principal may end, the oldest first, with the
+// terminals that still exist. It returns *authz.Denied if the principal may not.
+func (c *Conn) Invitations() ([]keys.Invitation, error) {
+	h := c.host
+	list, err := h.cfg().Authority.Invitations(c.principal)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range list {

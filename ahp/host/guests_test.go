@@ -186,7 +186,7 @@ func TestAGuestTypesWhereItHoldsTheKeyboard(t *testing.T) {
 	if why := gwen.dispatch(build.URI(), type1); why != reasonUnknown {
 		t.Errorf("in the new terminal of the NAME: %q", why)
 	}
-	if list, err := h.List(gwen.c.Principal()); err != nil || len(list) != 0 {
+	if list, err := hosttest.List(h, gwen.c.Principal()); err != nil || len(list) != 0 {
 		t.Errorf("the list is %+v, %v", list, err)
 	}
 }

@@ -24,7 +24,7 @@ func (h *Host) history(w *Work, t *Terminal) *history.Log {
 			return checkpoint(&o)
 		},
 		Retained: func() (history.Retained, error) {
-			st, truncated, err := h.readLog(w.principal, t)
+			st, truncated, err := t.read(w.principal)
 			return t.retainedHistory(st, truncated), err
 		},
 		Ended: t.howEnded,
@@ -102,14 +102,14 @@ func (c *Conn) Recording(name string) (Source, error) {
 	return Source{}, &NoRecordingError{name}
 }
 
-// FindSource returns a terminal, by its NAME as for [Host.Find], or a recording, by its name or the
+// FindSource returns a terminal, by its NAME as for [Conn.Find], or a recording, by its name or the
 // beginning of it. It returns a [*NotFoundError] or *authz.Denied.
 func (c *Conn) FindSource(ref string) (Source, error) {
 	r := c.host.findRecording(c.principal, ref)
 	if r != nil && r.ID() == ref {
 		return Source{recording: r}, nil
 	}
-	t, err := c.host.Find(c.principal, ref)
+	t, err := c.Find(ref)
 	var missing *NotFoundError
 	if r != nil && errors.As(err, &missing) {
 		return Source{recording: r}, nil

@@ -249,7 +249,7 @@ func attach(t testing.TB, h *host.Host, p authz.Principal, name string, o host.A
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	term, err := h.Find(p, name)
+	term, err := hosttest.Find(h, p, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func TestInputIsAcknowledgedWithoutItsKeysAndOnlyToItsSender(t *testing.T) {
 
 // lookup returns the terminal of a URI; nil: there is none.
 func lookup(h *host.Host, uri string) *host.Terminal {
-	list, _ := h.Terminals(alice) // an admin may list
+	list, _ := hosttest.As(h, alice, (*host.Conn).Terminals) // an admin may list
 	for _, term := range list {
 		if term.URI() == uri {
 			return term
@@ -386,9 +386,9 @@ func rootList(tb testing.TB, h *host.Host, p authz.Principal) []ahp.TerminalInfo
 // state returns a terminal's state with all output that is retained.
 func state(tb testing.TB, h *host.Host, term *host.Terminal) ahp.TerminalState {
 	tb.Helper()
-	st, err := h.Read(alice, term)
+	log, err := hosttest.Retained(h, alice, term)
 	hosttest.Check(tb, err)
-	return st
+	return log.State
 }
 
 // exited reports whether a terminal has exited.

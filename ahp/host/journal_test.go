@@ -56,7 +56,7 @@ func TestAFileCutAnywhereKeepsNoHostFromStarting(t *testing.T) {
 		cut(string(name), m, log[:n])
 	}
 	later := after(t, dir, func(c *host.Config) { c.MaxExited = 10_000 })
-	list, err := later.List(carol)
+	list, err := hosttest.List(later, carol)
 	if err != nil || len(list) != 1+len(log) {
 		t.Fatalf("%d terminals, want %d: %v", len(list), 1+len(log), err)
 	}
@@ -157,7 +157,7 @@ func TestAClockThatIsSetBackKeepsTerminals(t *testing.T) {
 	dir := killed(t, h)
 	clock.advance(-365 * 24 * time.Hour)
 	later := after(t, dir, func(c *host.Config) { c.Now, c.ExitedTTL = clock.Now, time.Hour })
-	if list, err := later.List(carol); err != nil || len(list) != 2 {
+	if list, err := hosttest.List(later, carol); err != nil || len(list) != 2 {
 		t.Fatalf("listed: %v, %v", list, err)
 	}
 	x := find(t, later, "x")

@@ -59,20 +59,26 @@ type Info struct {
 	Cwd    string `json:"-"`
 }
 
-// List returns the terminals, oldest first, as p sees them. It returns *authz.Denied if p may not
-// list.
-func (h *Host) List(p authz.Principal) ([]Info, error) {
-	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	order := h.visibleLocked(p)
-	h.mu.Unlock()
+// List returns the terminals, oldest first, as the principal sees them. It returns *authz.Denied
+// if the principal may not list.
+func (c *Conn) List() ([]Info, error) {
+	order, err := c.Terminals()
 	list := make([]Info, len(order))
 	for i, t := range order {
-		list[i] = t.Info(p)
+		list[i] = t.Info(c.principal)
 	}
-	return list, nil
+	return list, err
+}
+
+// Terminals returns the terminals, oldest first, that exist for the principal. It returns
+// *authz.Denied if the principal may not list.
+func (c *Conn) Terminals() ([]*Terminal, error) {
+	if err := authz.Check(c.principal, authz.List, authz.Target{}); err != nil {
+		return nil, err
+	}
+	c.host.mu.Lock()
+	defer c.host.mu.Unlock()
+	return c.host.visibleLocked(c.principal), nil
 }
 
 // Info returns t as p sees it in listings.
@@ -126,15 +132,4 @@ func (i Info) MarshalJSON() ([]byte, error) {
 		info
 		Claim json.RawMessage `json:"claim"`
 	}{info(i), claim})
-}
-
-// Terminals returns the terminals, oldest first, that exist for p. It returns *authz.Denied if p
-// may not list.
-func (h *Host) Terminals(p authz.Principal) ([]*Terminal, error) {
-	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.visibleLocked(p), nil
 }

@@ -52,32 +52,34 @@ func TestFind(t *testing.T) {
 	for name, want := range map[string]string{
 		"build": "build", "builde": "builder", "w": "web", "Logs": "shell", "shell": "shell",
 	} {
-		term, err := h.FindBegun(eve, name)
+		term, err := hosttest.Conn(t, h, eve).FindBegun(name)
 		if err != nil || term.Name() != want {
 			t.Errorf("%q: %v %v", name, term, err)
 		}
 		// What only begins so, or has such a title, is not what is named.
-		if term, err := h.Find(eve, name); (err == nil) != (name == want) {
+		if term, err := hosttest.Find(h, eve, name); (err == nil) != (name == want) {
 			t.Errorf("%q finds %v, %v", name, term, err)
 		}
 	}
 	var missing *host.NotFoundError
-	if _, err := h.FindBegun(eve, "bui"); !errors.As(err, &missing) ||
+	if _, err := hosttest.Conn(t, h, eve).FindBegun("bui"); !errors.As(err, &missing) ||
 		strings.Join(missing.Candidates, " ") != "build builder" {
 		t.Errorf("an ambiguous prefix: %v", err)
 	}
 	for _, name := range []string{"", "none", "\x1b[31m"} {
-		if _, err := h.Find(eve, name); !errors.As(err, &missing) ||
+		if _, err := hosttest.Find(h, eve, name); !errors.As(err, &missing) ||
 			strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	var denied *authz.Denied
-	if _, err := h.Find(authz.Principal{}, "web"); !errors.As(err, &denied) {
-		t.Errorf("nobody: %v", err)
+	forced := carol
+	forced.ID, forced.Command = "SHA256:forced", "date"
+	if _, err := hosttest.Find(h, forced, "web"); !errors.As(err, &denied) {
+		t.Errorf("a key with a forced command finds: %v", err)
 	}
-	if _, err := h.List(authz.Principal{}); !errors.As(err, &denied) {
-		t.Errorf("nobody: %v", err)
+	if _, err := hosttest.List(h, forced); !errors.As(err, &denied) {
+		t.Errorf("a key with a forced command lists: %v", err)
 	}
 	if titled.Info(eve).Mine {
 		t.Error("it is eve's")
@@ -87,41 +89,41 @@ func TestFind(t *testing.T) {
 func TestLastUsed(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	if h.LastUsed(carol) != nil {
+	if hosttest.Conn(t, h, carol).LastUsed() != nil {
 		t.Error("there is one where there is none")
 	}
 	first := run(t, h, carol, "first", "exec cat")
-	if h.LastUsed(eve) != first {
+	if hosttest.Conn(t, h, eve).LastUsed() != first {
 		t.Error("the only one there is")
 	}
 	second := run(t, h, carol, "second", "exec cat")
-	if h.LastUsed(eve) != nil {
+	if hosttest.Conn(t, h, eve).LastUsed() != nil {
 		t.Error("somebody else's")
 	}
-	if h.LastUsed(carol) != second {
+	if hosttest.Conn(t, h, carol).LastUsed() != second {
 		t.Error("not the newest")
 	}
 	attach(t, h, carol, "first", host.AttachOptions{}).a.Close()
-	if h.LastUsed(carol) != first {
+	if hosttest.Conn(t, h, carol).LastUsed() != first {
 		t.Error("not the last used")
 	}
 	if err := hosttest.Dispose(h, carol, first); err != nil {
 		t.Fatal(err)
 	}
-	if h.LastUsed(carol) != second {
+	if hosttest.Conn(t, h, carol).LastUsed() != second {
 		t.Error("not the newest after the last used went")
 	}
 	attach(t, h, carol, "second", host.AttachOptions{}).a.Close()
 	third := run(t, h, bot, "third", "exec cat")
 	if got := attach(t, h, alice, "third", host.AttachOptions{}); got.a.Claim() != nil ||
-		h.LastUsed(alice) != third {
+		hosttest.Conn(t, h, alice).LastUsed() != third {
 		t.Error("not the one that alice has taken")
 	}
 	if err := attach(t, h, carol, "second", host.AttachOptions{}).a.Input([]byte("\x04")); err != nil {
 		t.Fatal(err)
 	}
 	wait(t, "exit", second.Done())
-	if h.LastUsed(carol) != second {
+	if hosttest.Conn(t, h, carol).LastUsed() != second {
 		t.Error("the last used has exited, and there is no other")
 	}
 }
@@ -132,7 +134,7 @@ func TestListingsHoldNoControlCharacters(t *testing.T) {
 	term := run(t, h, carol, "x",
 		`printf '\033]0;a\033[31mb\007\033]0;\302\233c\007\033]7;file:///a\001b\007done'`)
 	wait(t, "exit", term.Done())
-	infos, err := h.List(carol)
+	infos, err := hosttest.List(h, carol)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,14 +195,14 @@ func TestATerminalIsFoundExactlyByItsURI(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if term, err := h.FindBegun(alice, "sleep-1"); err != nil || term.Name() != "sleep-10" {
+	if term, err := hosttest.Conn(t, h, alice).FindBegun("sleep-1"); err != nil || term.Name() != "sleep-10" {
 		t.Errorf("a prefix: %v", err)
 	}
-	if term, err := h.Find(alice, "ahp-terminal:/sleep-2"); err != nil || term.Name() != "sleep-2" {
+	if term, err := hosttest.Find(h, alice, "ahp-terminal:/sleep-2"); err != nil || term.Name() != "sleep-2" {
 		t.Errorf("a URI: %v", err)
 	}
 	for _, name := range []string{"ahp-terminal:/sleep-1", "ahp-terminal:/", "ahp-terminal:/sleep-"} {
-		if term, err := h.Find(alice, name); err == nil {
+		if term, err := hosttest.Find(h, alice, name); err == nil {
 			t.Errorf("%s is taken for %s", name, term.Name())
 		}
 	}

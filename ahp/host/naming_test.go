@@ -14,7 +14,7 @@ import (
 func leads(t testing.TB, h *host.Host, term *host.Terminal, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if found, err := h.Find(alice, name); found != term {
+		if found, err := hosttest.Find(h, alice, name); found != term {
 			t.Errorf("%q finds %v, %v instead of %v", name, found, err, term)
 		}
 	}
@@ -69,7 +69,7 @@ func TestARenamedTerminalIsFoundByBothNames(t *testing.T) {
 	if err := hosttest.Dispose(next, alice, find(t, next, "old")); err != nil {
 		t.Error(err)
 	}
-	if _, err := next.Find(alice, "new"); err == nil {
+	if _, err := hosttest.Find(next, alice, "new"); err == nil {
 		t.Error("it is still there")
 	}
 }
@@ -117,14 +117,14 @@ func TestWhoMayNotRename(t *testing.T) {
 			t.Errorf("%s gives the NAME %q: %v", c.who.Name, c.name, err)
 		}
 	}
-	if found, err := h.Find(alice, "-a"); term.Name() != "x" || found != term {
+	if found, err := hosttest.Find(h, alice, "-a"); term.Name() != "x" || found != term {
 		t.Errorf("it is called %s, and -a is %v, %v", term.Name(), found, err)
 	}
 }
 
 // sees reports whether p is shown a terminal.
 func sees(h *host.Host, p authz.Principal, term *host.Terminal) bool {
-	list, _ := h.Terminals(p)
+	list, _ := hosttest.As(h, p, (*host.Conn).Terminals)
 	return slices.Contains(list, term)
 }
 
@@ -137,11 +137,11 @@ func TestARenamedTerminalStaysTheGuests(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := run(t, h, alice, "x", "exec sleep 1000")
-	list, err := h.List(dora)
+	list, err := hosttest.List(h, dora)
 	if err != nil || len(list) != 1 || list[0].Name != "y" {
 		t.Errorf("she sees %+v, %v", list, err)
 	}
-	if found, err := h.Find(dora, "x"); found != term {
+	if found, err := hosttest.Find(h, dora, "x"); found != term {
 		t.Errorf("x is %v for her, %v", found, err)
 	}
 	if sees(h, dora, other) {

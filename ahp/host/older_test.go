@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 )
 
 // TestTheTerminalsOfAnOlderVersionAreThere is about the state folder that a version before package
@@ -20,7 +21,7 @@ func TestTheTerminalsOfAnOlderVersionAreThere(t *testing.T) {
 		}
 	}
 	h := after(t, dir, func(c *host.Config) { c.ClientGrace = 2000 * time.Hour })
-	if list, err := h.List(carol); err != nil || len(list) != 3 {
+	if list, err := hosttest.List(h, carol); err != nil || len(list) != 3 {
 		t.Fatalf("listed: %+v, %v", list, err)
 	}
 	x := find(t, h, "x")
@@ -46,7 +47,7 @@ func TestTheTerminalsOfAnOlderVersionAreThere(t *testing.T) {
 	if laptop := find(t, h, "laptop"); exited(laptop) || logged(t, h, laptop).raw != "before " {
 		t.Errorf("laptop, which waits for its owner, has %q", logged(t, h, laptop).raw)
 	}
-	if got := h.LastUsed(alice); got != x {
+	if got := hosttest.Conn(t, h, alice).LastUsed(); got != x {
 		t.Errorf("alice has used %v", got)
 	}
 	if c := cast(t, h, recorded(t, h, 2)[1].Recording); !strings.Contains(screenOf(c), "done") {

@@ -170,7 +170,7 @@ func TestAnObserversReconnectMissesNothingAndAForcedKeySeesNothing(t *testing.T)
 	if e := rpc.Error(c, c.Subscribe(uri, nil)); e == nil || e.Code != ahp.CodeNotPermitted {
 		t.Errorf("%+v", e)
 	}
-	if _, err := h.List(forced); err == nil {
+	if _, err := hosttest.List(h, forced); err == nil {
 		t.Error("a key with a forced command lists")
 	}
 }

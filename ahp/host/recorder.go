@@ -42,7 +42,8 @@ const (
 
 // Record has a terminal recorded from now on, or no longer, and returns the recording's name; "":
 // it was not recorded anyway. It returns *authz.Denied or ErrExited.
-func (h *Host) Record(p authz.Principal, t *Terminal, on bool) (name string, err error) {
+func (c *Conn) Record(t *Terminal, on bool) (name string, err error) {
+	h, p := c.host, c.principal
 	t.term.Lock()
 	defer t.term.Unlock()
 	if err := t.check(step{principal: p}, authz.Record); err != nil {

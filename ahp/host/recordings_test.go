@@ -132,7 +132,7 @@ func TestRecordOnAndOff(t *testing.T) {
 	awaitOutput(t, h, term, "before")
 	record := func(on bool) string {
 		t.Helper()
-		name, err := h.Record(carol, term, on)
+		name, err := hosttest.Conn(t, h, carol).Record(term, on)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestRecordOnAndOff(t *testing.T) {
 	}
 	for _, p := range []authz.Principal{eve, hosttest.Principal("dora", authz.Operator)} {
 		var denied *authz.Denied
-		if _, err := h.Record(p, term, true); !errors.As(err, &denied) {
+		if _, err := hosttest.Conn(t, h, p).Record(term, true); !errors.As(err, &denied) {
 			t.Errorf("%s may record: %v", p.Name, err)
 		}
 		if err := door(t, h, p, host.DoorSSH).RemoveRecording(name); !errors.As(err, &denied) {
@@ -331,7 +331,7 @@ func TestARecordingSaysWhatAFullDiskHasCost(t *testing.T) {
 	if text := castText(c); !strings.Contains(text, "early") || !strings.Contains(text, "missing here") {
 		t.Errorf("it is %q", text)
 	}
-	screen, _ := h.Peek(carol, term, true)
+	screen, _ := hosttest.Peek(h, carol, term, true)
 	if got := strings.TrimSpace(screenOf(c)); got != strings.TrimSpace(string(screen)) {
 		t.Errorf("it shows\n%q\nwant\n%q", got, screen)
 	}

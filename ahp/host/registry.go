@@ -31,9 +31,9 @@ func (e *NotFoundError) Error() string {
 }
 
 // Find returns the terminal that has the NAME or the URI name, or else the one that had the NAME.
-// It returns a [*NotFoundError], or *authz.Denied if p may not list.
-func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
-	t, missing, err := h.find(p, name)
+// It returns a [*NotFoundError], or *authz.Denied if the principal may not list.
+func (c *Conn) Find(name string) (*Terminal, error) {
+	t, missing, err := c.find(name)
 	if t != nil || err != nil {
 		return t, err
 	}
@@ -41,21 +41,22 @@ func (h *Host) Find(p authz.Principal, name string) (*Terminal, error) {
 	return nil, missing
 }
 
-// FindBegun is [Host.Find], but if no terminal has the NAME, it returns the only one whose NAME or
+// FindBegun is [Conn.Find], but if no terminal has the NAME, it returns the only one whose NAME or
 // title begins with name. It is for callers who show the terminal: programs choose their titles.
-func (h *Host) FindBegun(p authz.Principal, name string) (*Terminal, error) {
-	t, missing, err := h.find(p, name)
+func (c *Conn) FindBegun(name string) (*Terminal, error) {
+	t, missing, err := c.find(name)
 	if t != nil || err != nil {
 		return t, err
 	}
 	if len(missing.Candidates) == 1 {
-		return h.Find(p, missing.Candidates[0])
+		return c.Find(missing.Candidates[0])
 	}
 	return nil, missing
 }
 
 // find is Find, but if no terminal has the name, it returns those that begin with it.
-func (h *Host) find(p authz.Principal, name string) (*Terminal, *NotFoundError, error) {
+func (c *Conn) find(name string) (*Terminal, *NotFoundError, error) {
+	h, p := c.host, c.principal
 	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
 		return nil, nil, err
 	}
@@ -78,11 +79,12 @@ func (h *Host) find(p authz.Principal, name string) (*Terminal, *NotFoundError, 
 	return nil, missing, nil
 }
 
-// LastUsed returns the terminal for an attach that names none: the one that p attached to last, if
-// it runs; else the newest running one that p holds or has created; else the one that p attached to
-// last, which has exited; else the only one there is; else nil. For a guest, who creates none, it
-// is the newest running one, or else the newest.
-func (h *Host) LastUsed(p authz.Principal) *Terminal {
+// LastUsed returns the terminal for an attach that names none: the one that the principal attached
+// to last, if it runs; else the newest running one that it holds or has created; else the one that
+// it attached to last, which has exited; else the only one there is; else nil. For a guest, who
+// creates none, it is the newest running one, or else the newest.
+func (c *Conn) LastUsed() *Terminal {
+	h, p := c.host, c.principal
 	h.mu.Lock()
 	last, order := h.lastUsed[p.ID].terminal, h.visibleLocked(p)
 	h.mu.Unlock()

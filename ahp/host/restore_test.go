@@ -43,7 +43,7 @@ func after(t testing.TB, dir string, change ...func(*host.Config)) *host.Host {
 
 func find(t testing.TB, h *host.Host, name string) *host.Terminal {
 	t.Helper()
-	term, err := h.Find(carol, name)
+	term, err := hosttest.Find(h, carol, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,15 +64,15 @@ func logged(t testing.TB, h *host.Host, term *host.Terminal) (all struct{ raw, t
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, _, err := h.LogJSON(carol, term)
+	log, err := hosttest.Retained(h, carol, term)
 	if err != nil {
 		t.Fatal(err)
 	}
-	screen, err := h.Peek(carol, term, true)
+	screen, err := hosttest.Peek(h, carol, term, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all.text, all.json, all.screen = string(plain), string(state), string(screen)
+	all.text, all.json, all.screen = string(plain), string(log.JSON()), string(screen)
 	return all
 }
 
@@ -114,7 +114,8 @@ func TestAKilledHostsTerminalsAreListedAsTheyWere(t *testing.T) {
 	if got := term.Info(carol); asJSON(t, got) != asJSON(t, want) {
 		t.Errorf("once read it is listed as\n%s\nwant\n%s", asJSON(t, got), asJSON(t, want))
 	}
-	list, _, err := later.LogCommands(carol, term)
+	log, err := hosttest.Retained(later, carol, term)
+	list := log.Commands()
 	if err != nil || len(list) != 1 || *list[0].ExitCode != 3 {
 		t.Errorf("commands %s, %v", asJSON(t, list), err)
 	}
@@ -159,7 +160,7 @@ func TestARemovedTerminalStaysAway(t *testing.T) {
 	if err := hosttest.Dispose(h, carol, find(t, h, "x")); err != nil {
 		t.Fatal(err)
 	}
-	if list, _ := after(t, killed(t, h)).List(carol); len(list) > 0 {
+	if list, _ := hosttest.List(after(t, killed(t, h)), carol); len(list) > 0 {
 		t.Errorf("listed: %v", list)
 	}
 	if err := h.Shutdown(t.Context()); err != nil {
@@ -365,7 +366,7 @@ func manyKilled(t testing.TB, n int) string {
 func TestALogIsReadOnlyWhenItIsLookedAt(t *testing.T) {
 	t.Parallel()
 	h := after(t, manyKilled(t, 3))
-	list, err := h.List(carol)
+	list, err := hosttest.List(h, carol)
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%d terminals, %v", len(list), err)
 	}
@@ -384,7 +385,7 @@ func BenchmarkRestart(b *testing.B) {
 	dir := manyKilled(b, 500)
 	for b.Loop() {
 		h := after(b, dir, func(c *host.Config) { c.MaxExited = 1000 })
-		if list, _ := h.List(carol); len(list) != 500 {
+		if list, _ := hosttest.List(h, carol); len(list) != 500 {
 			b.Fatalf("%d terminals", len(list))
 		}
 		if err := h.Shutdown(b.Context()); err != nil {
@@ -410,7 +411,7 @@ func TestWhoeverSharedATerminalMaySoAgainAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if list, err := later.List(carol); err != nil || len(list) != 1 || list[0].State != host.StateRunning {
+	if list, err := hosttest.List(later, carol); err != nil || len(list) != 1 || list[0].State != host.StateRunning {
 		t.Errorf("listed: %v, %v", list, err)
 	}
 }

@@ -47,7 +47,7 @@ func TestTheNextHostKnowsTheClients(t *testing.T) {
 	if fresh.c.Shape() != p.c.Shape() {
 		t.Error("it speaks another version now")
 	}
-	if got := later.LastUsed(carol); got != lookup(later, uri) {
+	if got := hosttest.Conn(t, later, carol).LastUsed(); got != lookup(later, uri) {
 		t.Errorf("used last: %v", got)
 	}
 }

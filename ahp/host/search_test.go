@@ -129,7 +129,7 @@ func BenchmarkSearchOf500(b *testing.B) {
 	}
 	h := after(b, dir, func(c *host.Config) { c.MaxExited = 1000 })
 	searcher := hosttest.Conn(b, h, carol)
-	list, err := h.Terminals(carol)
+	list, err := searcher.Terminals()
 	if err != nil || len(list) != 500 {
 		b.Fatal(len(list), err)
 	}

@@ -140,10 +140,10 @@ func TestASecretIsNowhere(t *testing.T) {
 	awaitOutput(t, h, term, "got 13")
 	viewer.shows("got 13")
 	st := state(person.t, h, term)
-	list, _ := h.List(alice)
-	commands, _, _ := h.LogCommands(alice, term)
+	list, _ := hosttest.List(h, alice)
+	all, _ := hosttest.Retained(h, alice, term)
 	for what, text := range map[string]any{
-		"the log": text(st), "the list": list, "the commands": commands,
+		"the log": text(st), "the list": list, "the commands": all.Commands(),
 		"the host's log": log.String(), "the viewer": string(viewer.out),
 		"the events": events.Pull(nil, 100),
 	} {

@@ -36,7 +36,7 @@ func TestATerminalsFolderIsMadeAhead(t *testing.T) {
 	if got := logged(t, later, find(t, later, "x")); got.raw != before.raw {
 		t.Errorf("after a restart there are %d bytes, %d before", len(got.raw), len(before.raw))
 	}
-	list, err := later.List(carol)
+	list, err := hosttest.List(later, carol)
 	if err != nil || len(list) != 1 {
 		t.Errorf("after a restart %d terminals are listed, %v", len(list), err)
 	}

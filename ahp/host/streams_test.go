@@ -72,7 +72,7 @@ func TestAProgramOnPipesIsATerminalForEverybodyElse(t *testing.T) {
 	h := hosttest.New(t)
 	s, _ := piped(t, h, host.CreateOptions{Name: "x", Term: "xterm", Transient: true,
 		Argv: sh("cat; echo \"err $TERM.\" >&2; exit 3")})
-	list, err := h.List(carol)
+	list, err := hosttest.List(h, carol)
 	if err != nil || len(list) != 1 || list[0].Viewers != 1 || !list[0].Mine {
 		t.Errorf("it is listed as %+v: %v", list, err)
 	}
@@ -95,7 +95,7 @@ func TestAProgramOnPipesIsATerminalForEverybodyElse(t *testing.T) {
 		t.Errorf("the log is %q: %v", shown, err)
 	}
 	s.Close()
-	if list, _ := h.List(carol); len(list) != 0 {
+	if list, _ := hosttest.List(h, carol); len(list) != 0 {
 		t.Errorf("its terminal stays: %+v", list)
 	}
 }
@@ -178,7 +178,7 @@ func TestAProgramWhoseConnectionIsLostIsHungUpBeforeItsInputEnds(t *testing.T) {
 	if by := s.Terminal().EndedBy(); !strings.Contains(by, "connection") {
 		t.Errorf("it was ended %s", by)
 	}
-	list, _ := h.List(carol)
+	list, _ := hosttest.List(h, carol)
 	if len(list) != 1 || list[0].State != host.StateExited || list[0].Viewers != 0 {
 		t.Errorf("it is listed as %+v", list)
 	}

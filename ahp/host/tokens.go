@@ -11,16 +11,16 @@ import (
 
 // MintToken makes a bearer token for g's key. The secret is returned once and kept nowhere. Errors
 // are those of [authz.Authority.MintToken].
-func (h *Host) MintToken(g authz.Grant, r authz.TokenRequest) (
+func (c *Conn) MintToken(g authz.Grant, r authz.TokenRequest) (
 	secret string, token keys.Token, err error,
 ) {
-	return h.cfg().Authority.MintToken(g, r)
+	return c.host.cfg().Authority.MintToken(g, r)
 }
 
 // RevokeToken ends a token of g's key, and what is connected with it. Errors are those of
 // [authz.Authority.RevokeToken].
-func (h *Host) RevokeToken(g authz.Grant, name string) error {
-	return h.cfg().Authority.RevokeToken(g, name)
+func (c *Conn) RevokeToken(g authz.Grant, name string) error {
+	return c.host.cfg().Authority.RevokeToken(g, name)
 }
 
 // PageRequest is what a web page is asked for with.
@@ -35,7 +35,8 @@ type PageRequest struct {
 
 // OpenPage returns a URL with a ticket: the page that is opened with it, once and soon, gets in as
 // g's. Errors are *PageURLError and those of [authz.Authority.OpenPage].
-func (h *Host) OpenPage(g authz.Grant, r PageRequest) (string, error) {
+func (c *Conn) OpenPage(g authz.Grant, r PageRequest) (string, error) {
+	h := c.host
 	base := r.URL
 	if base == "" {
 		base = h.cfg().PageURL
@@ -64,7 +65,7 @@ func (h *Host) OpenPage(g authz.Grant, r PageRequest) (string, error) {
 	if len(r.Terminals) > 0 {
 		names := slices.Clone(r.Terminals)
 		for i, name := range names { // a page knows terminals by their URIs
-			if t, err := h.Find(g.Principal, name); err == nil {
+			if t, err := c.Find(name); err == nil {
 				names[i] = t.ID()
 			}
 		}
@@ -90,6 +91,6 @@ func (e *PageURLError) Error() string { return e.Reason }
 
 // Tokens returns the live tokens of g's key, the oldest first. It returns *authz.Denied if g may
 // not list them.
-func (h *Host) Tokens(g authz.Grant) ([]keys.Token, error) {
-	return h.cfg().Authority.ListTokens(g)
+func (c *Conn) Tokens(g authz.Grant) ([]keys.Token, error) {
+	return c.host.cfg().Authority.ListTokens(g)
 }

@@ -52,12 +52,13 @@ func (e *NotWatchingError) Error() string {
 	return text
 }
 
-// Viewers returns who watches t, the longest first. It returns *authz.Denied if p may not see t.
-func (h *Host) Viewers(p authz.Principal, t *Terminal) ([]Viewer, error) {
-	if err := authz.Check(p, authz.Read, t.seen()); err != nil {
+// Viewers returns who watches t, the longest first. It returns *authz.Denied if the
+// principal may not see t.
+func (c *Conn) Viewers(t *Terminal) ([]Viewer, error) {
+	if err := authz.Check(c.principal, authz.Read, t.seen()); err != nil {
 		return nil, err
 	}
-	return h.viewers(t), nil
+	return c.host.viewers(t), nil
 }
 
 func (h *Host) viewers(t *Terminal) []Viewer {

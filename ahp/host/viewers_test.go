@@ -35,7 +35,7 @@ func kicked(t *testing.T, reserved bool, method string) {
 	if e := c.Subscribe("ahp-terminal:/build", answer); e != nil {
 		t.Fatal(e)
 	}
-	if list, err := h.Viewers(eve, term); err != nil || len(list) != 1 || list[0].How != "ws" {
+	if list, err := hosttest.Conn(t, h, eve).Viewers(term); err != nil || len(list) != 1 || list[0].How != "ws" {
 		t.Fatalf("viewers: %+v, %v", list, err)
 	}
 	var denied *authz.Denied

@@ -261,14 +261,14 @@ func TestAWaitLeavesNoTraceOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.LastUsed(carol).Name() != "two" {
+	if hosttest.Conn(t, h, carol).LastUsed().Name() != "two" {
 		t.Error("the terminal that is waited for counts as used")
 	}
 	hosttest.Check(t, h.Hangup(alice, first, 2*time.Second))
 	if got, err := p.End(t.Context()); err != nil || got.Reason != host.WaitExit || *got.ExitCode != 129 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := h.Find(carol, "one"); err != nil {
+	if _, err := hosttest.Find(h, carol, "one"); err != nil {
 		t.Errorf("it was forgotten as if its creator had looked: %v", err)
 	}
 }

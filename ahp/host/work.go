@@ -13,8 +13,7 @@ import (
 // Work is what a request costs that takes long: to look for lines, to read a log, to draw it. It is
 // done in pieces, between which others get a turn, and it ends with its context. Below admin an
 // account has a budget of CPU time besides. A Work is used by one goroutine, which must not wait
-// for anybody between Step and Rest, and must call Rest in the end: the Host's methods that take a
-// Work do.
+// for anybody between Step and Rest, and must call Rest in the end: the verbs that take a Work do.
 type Work struct {
 	ctx       context.Context
 	turns     *turns

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/history"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/hosttest/testhome"
@@ -99,23 +100,59 @@ func Conn(t testing.TB, h *host.Host, p authz.Principal) *host.Conn {
 
 // Create makes a terminal for a principal, whose SSH session ends then.
 func Create(h *host.Host, p authz.Principal, o host.CreateOptions) (*host.Terminal, error) {
-	c, err := h.Connect(p, host.DoorSSH)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	made, err := c.Create(o)
+	made, err := once(h, p, host.DoorSSH, func(c *host.Conn) (host.Created, error) {
+		return c.Create(o)
+	})
 	return made.Terminal, err
 }
 
 // Dispose disposes of a terminal for a principal, whose SSH session ends then.
 func Dispose(h *host.Host, p authz.Principal, t *host.Terminal) error {
-	c, err := h.Connect(p, host.DoorSSH)
+	_, err := once(h, p, host.DoorSSH, func(c *host.Conn) (struct{}, error) {
+		return struct{}{}, c.Dispose(t)
+	})
+	return err
+}
+
+// As calls a verb for a principal, which has no SSH session for it.
+func As[T any](
+	h *host.Host, p authz.Principal, verb func(*host.Conn) (T, error),
+) (result T, err error) {
+	return once(h, p, host.DoorUnix, verb)
+}
+
+// List returns the terminals as a principal sees them.
+func List(h *host.Host, p authz.Principal) ([]host.Info, error) {
+	return As(h, p, (*host.Conn).List)
+}
+
+// Find returns the terminal with the NAME or the URI name, for a principal.
+func Find(h *host.Host, p authz.Principal, name string) (*host.Terminal, error) {
+	return As(h, p, func(c *host.Conn) (*host.Terminal, error) { return c.Find(name) })
+}
+
+// Retained returns a terminal's state, and all that is retained of its log, for a principal.
+func Retained(h *host.Host, p authz.Principal, t *host.Terminal) (history.Excerpt, error) {
+	return As(h, p, func(c *host.Conn) (history.Excerpt, error) {
+		return c.Excerpt(c.Work(c.Context()), t, history.ExcerptOf{})
+	})
+}
+
+// Peek returns what a terminal's screen shows, for a principal.
+func Peek(h *host.Host, p authz.Principal, t *host.Terminal, ansi bool) ([]byte, error) {
+	return As(h, p, func(c *host.Conn) ([]byte, error) { return c.Peek(t, ansi) })
+}
+
+// once calls a verb on a connection of a principal, which it closes then.
+func once[T any](
+	h *host.Host, p authz.Principal, door string, verb func(*host.Conn) (T, error),
+) (result T, err error) {
+	c, err := h.Connect(p, door)
 	if err != nil {
-		return err
+		return result, err
 	}
 	defer c.Close()
-	return c.Dispose(t)
+	return verb(c)
 }
 
 // maxMessage bounds a message that a test sends to a host, in bytes.

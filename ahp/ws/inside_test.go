@@ -53,15 +53,15 @@ func TestAPeerOfThePortThatIsInsideATerminalIsToldApart(t *testing.T) {
 	s := w.dial(token)
 	s.initialize("agent")
 	s.create("agent", "outer", "setsid -w "+exe, childSocket, "http://"+w.addr+" "+token)
-	outer, err := w.host.Find(authz.ForUID(0), "outer")
+	outer, err := hosttest.Find(w.host, authz.ForUID(0), "outer")
 	check(t, err)
 	var text string
 	hosttest.Eventually(t, "the child has been answered", func() bool {
-		st, err := w.host.Read(authz.ForUID(0), outer)
+		log, err := hosttest.Retained(w.host, authz.ForUID(0), outer)
 		check(t, err)
 		text = ""
-		for i := range st.Content {
-			text += st.Content[i].Text.String()
+		for i := range log.State.Content {
+			text += log.State.Content[i].Text.String()
 		}
 		return strings.Contains(text, "over")
 	})

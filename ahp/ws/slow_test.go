@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
@@ -59,7 +60,7 @@ func TestWhatWaitsForAPeerThatReadsLittleIsBounded(t *testing.T) {
 // viewers waits until a terminal has as many subscribers and attaches as it should.
 func (w *world) viewers(name string, want int) {
 	w.t.Helper()
-	term, err := w.host.Find(authz.ForUID(0), name)
+	term, err := hosttest.Find(w.host, authz.ForUID(0), name)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"termhost/ahp"
+	"termhost/ahp/hosttest"
 	"termhost/authz"
 )
 
@@ -98,7 +99,7 @@ func (w *world) dialUnix(path string, header http.Header) (*socket, *http.Respon
 // holder returns who holds a terminal.
 func (w *world) holder(name string) string {
 	w.t.Helper()
-	list, err := w.host.List(authz.ForUID(0))
+	list, err := hosttest.List(w.host, authz.ForUID(0))
 	check(w.t, err)
 	for _, info := range list {
 		if info.Name == name {
@@ -175,14 +176,14 @@ func TestAPeerInsideATerminalIsItsCreator(t *testing.T) {
 	}
 	// That ends when its creator may not come in any more.
 	check(t, w.authority.RevokeToken(w.grant, "agent"))
-	outer, err := w.host.Find(authz.ForUID(0), "outer")
+	outer, err := hosttest.Find(w.host, authz.ForUID(0), "outer")
 	check(t, err)
 	told := "ended: websocket: close 1008 (policy violation): " + errDescended.Error()
 	deadline := time.Now().Add(patience)
 	for {
-		st, err := w.host.Read(authz.ForUID(0), outer)
+		log, err := hosttest.Retained(w.host, authz.ForUID(0), outer)
 		check(t, err)
-		text := st.Content[0].Text.String()
+		text := log.State.Content[0].Text.String()
 		first, second, again := strings.Cut(text, "again\r\n")
 		if again && strings.Contains(first, told) &&
 			strings.Contains(second, errDescended.Error()) {
@@ -223,7 +224,7 @@ func (w *world) leftBehind() (let, said func() string) {
 	script := fmt.Sprintf(`trap "" HUP; setsid /bin/sh -c 'read x <%s; exec %s >%s 2>&1' & exit 0`,
 		in.Name(), exe, out.Name())
 	s.create("agent", "outer", script, childSocket, path)
-	outer, err := w.host.Find(authz.ForUID(0), "outer")
+	outer, err := hosttest.Find(w.host, authz.ForUID(0), "outer")
 	check(w.t, err)
 	<-outer.Done()
 	lines := bufio.NewReader(out)
@@ -322,7 +323,7 @@ func TestAUserWhomAPrincipalNamesIsOneWithItsKey(t *testing.T) {
 	check(t, err)
 	s.initialize("me")
 	s.create("me", "mine", "read x")
-	term, err := w.host.Find(w.grant.Principal, "mine")
+	term, err := hosttest.Find(w.host, w.grant.Principal, "mine")
 	check(t, err)
 	if got := term.Info(w.grant.Principal); got.Holder != "ann/me" || got.Mine {
 		t.Errorf("the terminal is %+v", got)

@@ -60,7 +60,7 @@ func mayImport() map[string][]string {
 		"ahp/history":           {"ahp", "ptypool/termlog", "ptypool/vt"},
 		"ahp/visible":           {"ahp", "ptypool/vt"},
 		"ptypool":               {"ptypool/keeper", "ptypool/nonce", "ptypool/proctag", "ptypool/sockdiag", "ptypool/statefile", "ptypool/vt"},
-		"ahp/hosttest":          with(door, "keys", "ptypool/proctag"),
+		"ahp/hosttest":          with(door, "ahp/history", "keys", "ptypool/proctag"),
 		"ahp/journal":           {"ahp", "authz", "ptypool", "ptypool/keeper", "ptypool/statefile", "ptypool/termlog"},
 		"ahp/recordings":        {"ahp", "ahp/journal", "authz", "authz/admit", "ptypool/statefile", "ptypool/termlog"},
 		"ahp/host":              with(below, "ahp/journal", "ahp/recordings", "authz/admit", "ptypool/keeper", "ptypool/nonce", "ptypool/termlog"),

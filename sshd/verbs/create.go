@@ -39,7 +39,7 @@ func (v *invocation) shell() int {
 // guestShell shows a guest a terminal that it was invited to, read-only if it has no terminal of
 // its own. Guests create no terminals.
 func (v *invocation) guestShell() int {
-	t := v.Host.LastUsed(v.principal())
+	t := v.Conn.LastUsed()
 	if t == nil {
 		return v.failed(errNothingHere)
 	}
@@ -132,7 +132,7 @@ const maxDetached = 5
 // namesDetached names, in a sentence, the peer's running terminals that nobody is attached to; "":
 // there are none.
 func (v *invocation) namesDetached() string {
-	list, err := v.Host.List(v.principal())
+	list, err := v.Conn.List()
 	if err != nil {
 		return ""
 	}

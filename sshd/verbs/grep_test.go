@@ -67,8 +67,8 @@ func TestGrepFindsLinesOfAllTerminals(t *testing.T) {
 	}
 }
 
-// newShell returns a runner with a terminal named sh, in which bash has run the lines.
-func newShell(t *testing.T, lines ...string) *Runner {
+// newShell returns a runner on a host with a terminal named sh, in which bash has run the lines.
+func newShell(t *testing.T, lines ...string) *testRunner {
 	t.Helper()
 	home := t.TempDir()
 	const prompt = "ready> "
@@ -76,10 +76,10 @@ func newShell(t *testing.T, lines ...string) *Runner {
 	if err := os.WriteFile(filepath.Join(home, ".bashrc"), rc, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &Runner{Host: hosttest.New(t, func(c *host.Config) {
+	r := newRunner(t, func(c *host.Config) {
 		c.Shell, c.ShellIntegration = "/bin/bash", true
 		c.Env = map[string]string{"HOME": home}
-	})}
+	})
 	r.run(t, "", "new -d -n sh")
 	prompts := func(want int) { // and nothing is printed any more
 		hosttest.Eventually(t, "a prompt", func() bool {

@@ -11,7 +11,7 @@ import (
 
 func TestALogWithoutItsBeginningSaysSo(t *testing.T) {
 	t.Parallel()
-	r := &Runner{Host: hosttest.New(t, func(c *host.Config) { c.ScrollbackBytes = 16 << 10 })}
+	r := newRunner(t, func(c *host.Config) { c.ScrollbackBytes = 16 << 10 })
 	r.run(t, "", "new -d -n short -- echo whole")
 	r.run(t, "", "new -d -n long -- seq 100000")
 	r.run(t, "", "wait --all short long")

@@ -17,9 +17,15 @@ func TestMain(m *testing.M) { hosttest.Main(m) }
 // prefix is the control character of the tests' prefix key, Ctrl-\.
 const prefix = 0x1c
 
-func newRunner(t *testing.T) *Runner {
+// testRunner is a Runner whose callers connect to a host.
+type testRunner struct {
+	Runner
+	host *host.Host
+}
+
+func newRunner(t *testing.T, changes ...func(*host.Config)) *testRunner {
 	t.Helper()
-	return &Runner{Host: hosttest.New(t), Prefix: prefix, Version: "test"}
+	return &testRunner{Runner{Prefix: prefix, Version: "test"}, hosttest.New(t, changes...)}
 }
 
 // outcome is what a verb's run came to.
@@ -29,9 +35,9 @@ type outcome struct {
 }
 
 // connect returns a caller that may do everything.
-func (r *Runner) connect(t *testing.T, p *viewertest.Peer) Caller {
+func (r *testRunner) connect(t *testing.T, p *viewertest.Peer) Caller {
 	t.Helper()
-	c, err := r.Host.Connect(authz.ForUID(1000), host.DoorUnix)
+	c, err := r.host.Connect(authz.ForUID(1000), host.DoorUnix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +46,7 @@ func (r *Runner) connect(t *testing.T, p *viewertest.Peer) Caller {
 }
 
 // run runs a command line on pipes.
-func (r *Runner) run(t *testing.T, stdin, text string) outcome {
+func (r *testRunner) run(t *testing.T, stdin, text string) outcome {
 	t.Helper()
 	var out, errs bytes.Buffer
 	p := &viewertest.Peer{In: strings.NewReader(stdin), Out: &out, Err: &errs}
@@ -52,7 +58,7 @@ func (r *Runner) run(t *testing.T, stdin, text string) outcome {
 }
 
 // sits runs a command line at a terminal.
-func (r *Runner) sits(t *testing.T, w Window, text string) *viewertest.Person {
+func (r *testRunner) sits(t *testing.T, w Window, text string) *viewertest.Person {
 	t.Helper()
 	return viewertest.Sit(t, w, func(ctx context.Context, p *viewertest.Peer) int {
 		return r.Exec(ctx, r.connect(t, p), text).Status

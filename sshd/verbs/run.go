@@ -20,7 +20,6 @@ import (
 // Runner runs verbs. Its fields are set before its first use; its methods may be called
 // concurrently.
 type Runner struct {
-	Host *host.Host
 	// Prefix is the control character that begins a command while attached; 0: there are no
 	// commands.
 	Prefix byte
@@ -236,7 +235,7 @@ func (r *Runner) Fail(ctx context.Context, c Caller, err error) int {
 
 // find returns the terminal of a NAME.
 func (v *invocation) find(name string) (*host.Terminal, error) {
-	return v.Host.Find(v.principal(), name)
+	return v.Conn.Find(name)
 }
 
 // findAll returns the terminals of NAMEs, each once.

@@ -8,7 +8,7 @@ import (
 
 // session returns the viewer's view of the peer.
 func (v *invocation) session() *viewer.Session {
-	return &viewer.Session{IO: v.IO, Host: v.Host, Conn: v.Conn, Prefix: v.Prefix, Quiet: v.Quiet,
+	return &viewer.Session{IO: v.IO, Conn: v.Conn, Prefix: v.Prefix, Quiet: v.Quiet,
 		Buffers: &v.buffers, CreateOptions: v.createOptions, ComeBack: v.comeBack,
 		Remove: func(name string) string { return v.command("rm", name) },
 		Ended:  v.ended, Taken: v.Taken}

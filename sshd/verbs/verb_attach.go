@@ -49,9 +49,9 @@ var errNoTerminal = errors.New("there is no terminal to attach to")
 // which returns the terminal of a NAME, or the last used one.
 func (v *invocation) which() (*host.Terminal, error) {
 	if len(v.args) > 0 {
-		return v.Host.FindBegun(v.principal(), v.args[0])
+		return v.Conn.FindBegun(v.args[0])
 	}
-	if t := v.Host.LastUsed(v.principal()); t != nil {
+	if t := v.Conn.LastUsed(); t != nil {
 		return t, nil
 	}
 	return nil, fmt.Errorf("%w%s", errNoTerminal, v.howToMakeOne())

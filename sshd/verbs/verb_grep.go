@@ -89,7 +89,7 @@ func (v *invocation) grep(f grepFlags) int {
 // searched returns the terminals of the NAMEs, or all if there are none.
 func (v *invocation) searched(names []string) ([]*host.Terminal, error) {
 	if len(names) == 0 {
-		return v.Host.Terminals(v.principal())
+		return v.Conn.Terminals()
 	}
 	return v.findAll(names)
 }

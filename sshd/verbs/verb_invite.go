@@ -78,7 +78,7 @@ func (v *invocation) invite(f inviteFlags) int {
 		}
 	}
 	// The policy is checked before anything is fetched or read for somebody who may not invite.
-	if _, err := v.Host.Invitations(v.principal()); err != nil {
+	if _, err := v.Conn.Invitations(); err != nil {
 		return v.failed(err)
 	}
 	if f.Keys, err = v.guestKeys(f); err != nil {
@@ -232,7 +232,7 @@ type inviteInfo struct {
 }
 
 func (v *invocation) invites(asJSON bool) int {
-	list, err := v.Host.Invitations(v.principal())
+	list, err := v.Conn.Invitations()
 	if err != nil {
 		return v.failed(err)
 	}

@@ -41,7 +41,7 @@ func (f listFlags) leavesOut(i host.Info) bool {
 const wideTable = 120
 
 func (v *invocation) list(f listFlags) int {
-	list, err := v.Host.List(v.principal())
+	list, err := v.Conn.List()
 	if err != nil {
 		return v.failed(err)
 	}

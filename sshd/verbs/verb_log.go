@@ -125,7 +125,7 @@ func (v *invocation) log(f logFlags) int {
 		}
 		return v.printed(work.Writer(v.stdout), err, tail(text, f.tail))
 	}
-	e, err := v.Host.Excerpt(work, t, f.part())
+	e, err := v.Conn.Excerpt(work, t, f.part())
 	if err != nil {
 		return v.failed(err)
 	}

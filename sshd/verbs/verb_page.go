@@ -27,7 +27,7 @@ func (v *invocation) page(r host.PageRequest, role string, stay bool) int {
 		}
 	}
 	r.Terminals = v.args
-	url, err := v.Host.OpenPage(v.Grant, r)
+	url, err := v.Conn.OpenPage(v.Grant, r)
 	if err != nil {
 		return v.failed(err)
 	}

@@ -13,6 +13,6 @@ func (v *invocation) peek(ansi bool) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	screen, err := v.Host.Peek(v.principal(), t, ansi)
+	screen, err := v.Conn.Peek(t, ansi)
 	return v.printed(v.stdout, err, screen)
 }

@@ -23,7 +23,7 @@ func (v *invocation) record() int {
 	if err != nil {
 		return v.failed(err)
 	}
-	name, err := v.Host.Record(v.principal(), t, on)
+	name, err := v.Conn.Record(t, on)
 	switch {
 	case err != nil:
 		return v.failed(err)

@@ -41,7 +41,7 @@ func (v *invocation) remove(recordings bool) int {
 
 // dispose ends the terminal of a whole NAME.
 func (v *invocation) dispose(name string) error {
-	t, err := v.Host.Find(v.principal(), name)
+	t, err := v.Conn.Find(name)
 	var missing *host.NotFoundError
 	switch {
 	case errors.As(err, &missing) && len(missing.Candidates) > 0:
@@ -60,7 +60,7 @@ func (v *invocation) dispose(name string) error {
 
 // removeExited removes the exited terminals that the peer may remove, and says how many.
 func (v *invocation) removeExited() int {
-	list, err := v.Host.List(v.principal())
+	list, err := v.Conn.List()
 	if err != nil {
 		return v.failed(err)
 	}
@@ -69,8 +69,8 @@ func (v *invocation) removeExited() int {
 		if i.State != host.StateExited {
 			continue
 		}
-		t, err := v.Host.Find(v.principal(), i.URI)
-		if err != nil || !v.Host.MayDispose(v.principal(), t) {
+		t, err := v.Conn.Find(i.URI)
+		if err != nil || !v.Conn.MayDispose(t) {
 			continue // it is gone, or somebody else's
 		}
 		if err := v.dispose(i.Name); err != nil {

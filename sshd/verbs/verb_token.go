@@ -35,7 +35,7 @@ func (v *invocation) token(f tokenFlags) int {
 		if f.Name != "" || f.role != "" || f.TTL != 0 || f.TypesSecrets {
 			return v.misused("--revoke stands alone")
 		}
-		if err := v.Host.RevokeToken(v.Grant, f.revoke); err != nil {
+		if err := v.Conn.RevokeToken(v.Grant, f.revoke); err != nil {
 			return v.failed(err)
 		}
 		return StatusOK
@@ -49,7 +49,7 @@ func (v *invocation) token(f tokenFlags) int {
 	if given(v.fs, "ttl") && f.TTL <= 0 {
 		return v.misused("--ttl must be positive")
 	}
-	secret, token, err := v.Host.MintToken(v.Grant, f.TokenRequest)
+	secret, token, err := v.Conn.MintToken(v.Grant, f.TokenRequest)
 	if err != nil {
 		return v.failed(err)
 	}
@@ -67,7 +67,7 @@ func (v *invocation) token(f tokenFlags) int {
 func defineTokens(*flag.FlagSet) func(*invocation) int { return (*invocation).tokens }
 
 func (v *invocation) tokens() int {
-	list, err := v.Host.Tokens(v.Grant)
+	list, err := v.Conn.Tokens(v.Grant)
 	switch {
 	case err != nil:
 		return v.failed(err)

@@ -20,7 +20,7 @@ func (v *invocation) who(asJSON bool) int {
 	if err != nil {
 		return v.failed(err)
 	}
-	list, err := v.Host.Viewers(v.principal(), t)
+	list, err := v.Conn.Viewers(t)
 	switch {
 	case err != nil:
 		return v.failed(err)

@@ -105,7 +105,7 @@ func (w *viewer) howItEnded() string {
 	}
 	ago := wording.Age(time.Since(w.t.ExitedAt()))
 	text := fmt.Sprintf("%s %s, %s ago", w.t.Name(), how, ago)
-	if w.s.Host.MayDispose(w.s.Conn.Principal(), w.t) {
+	if w.s.Conn.MayDispose(w.t) {
 		text += fmt.Sprintf("; `%s` removes it", w.s.Remove(w.t.Name()))
 	}
 	return text

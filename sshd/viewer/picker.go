@@ -84,7 +84,7 @@ func (p *picker) refresh() {
 		return
 	}
 	p.listed, p.failed = time.Now(), ""
-	list, err := p.s.Host.List(p.s.Conn.Principal())
+	list, err := p.s.Conn.List()
 	if p.list = list; err != nil {
 		p.failed = p.s.explain(err)
 	}

@@ -143,9 +143,8 @@ func (p *picker) rename(i host.Info, title string) verdict {
 // find returns the terminal of a line; nil, with a notice, if it is gone. Another one may have its
 // NAME now.
 func (p *picker) find(i host.Info) *host.Terminal {
-	who := p.s.Conn.Principal()
-	t, err := p.s.Host.Find(who, i.URI)
-	if err != nil || !t.Info(who).CreatedAt.Equal(i.CreatedAt) {
+	t, err := p.s.Conn.Find(i.URI)
+	if err != nil || !t.Info(p.s.Conn.Principal()).CreatedAt.Equal(i.CreatedAt) {
 		p.say(notice("%s has gone", i.Name))
 		return nil
 	}

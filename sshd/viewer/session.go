@@ -39,8 +39,7 @@ type Window struct{ Cols, Rows int }
 // Session is a peer that watches terminals. Its fields do not change meanwhile.
 type Session struct {
 	IO
-	Host *host.Host
-	Conn *host.Conn // the peer's connection to Host
+	Conn *host.Conn // the peer's
 	// Prefix is the control character that begins a command; 0: there are no commands.
 	Prefix byte
 	// Quiet reports whether the person gets no notice, mark or notification of other terminals that

@@ -53,7 +53,7 @@ func (r *room) runs(command string) *host.Terminal {
 }
 
 func (r *room) session(p *viewertest.Peer) *viewer.Session {
-	return &viewer.Session{IO: p, Host: r.host, Conn: r.conn, Prefix: prefix[0], Buffers: &r.buffers,
+	return &viewer.Session{IO: p, Conn: r.conn, Prefix: prefix[0], Buffers: &r.buffers,
 		CreateOptions: func() host.CreateOptions { return host.CreateOptions{} },
 		ComeBack:      func(name string) string { return "come back to " + name },
 		Remove:        func(name string) string { return "remove " + name },

@@ -47,7 +47,7 @@ func TestASilentEditorHoldsNothingUpAndIsAskedOnce(t *testing.T) {
 	if q.Method != wire.MethodCreate || next.Method != methodUpdate {
 		t.Fatalf("got %s and %s", q.Method, next.Method)
 	}
-	term, err := st.host.Find(alice, c.Meta.Termhost.Name)
+	term, err := hosttest.Find(st.host, alice, c.Meta.Termhost.Name)
 	check(t, err)
 	st.types(term, "shown as text\r")
 	st.sees("```\nshown as text\nshown as text\n```")
@@ -135,7 +135,7 @@ func TestATerminalThatTheHostHasForgottenShowsWhatItPrinted(t *testing.T) {
 		first := st.creates(command("echo", "the first"))
 		st.agent.asks(8, wire.MethodWait, of(first.TerminalID))
 		name := first.Meta.Termhost.Name
-		term, err := st.host.Find(alice, name)
+		term, err := hosttest.Find(st.host, alice, name)
 		check(t, err)
 		check(t, hosttest.Dispose(st.host, alice, term))
 		// The agent's next one has another NAME.
@@ -165,7 +165,7 @@ func TestATerminalThatIsRemovedKeepsItsLastText(t *testing.T) {
 	c := st.creates(command("sh", "-c", "echo seen; sleep 300"))
 	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
 	st.sees("```\nseen\n```")
-	term, err := st.host.Find(alice, c.Meta.Termhost.Name)
+	term, err := hosttest.Find(st.host, alice, c.Meta.Termhost.Name)
 	check(t, err)
 	check(t, hosttest.Dispose(st.host, alice, term))
 	st.agent.sends(embed("tool_call", "c2", c.TerminalID))

@@ -23,7 +23,7 @@ func TestTheTextIsFinalBeforeTheRelease(t *testing.T) {
 	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
 	st.sees("```\n\n```")
 	st.agent.asks(8, wire.MethodWait, of(c.TerminalID))
-	term, err := st.host.Find(alice, c.Meta.Termhost.Name)
+	term, err := hosttest.Find(st.host, alice, c.Meta.Termhost.Name)
 	check(t, err)
 	if r := st.agent.asks(9, wire.MethodRelease, of(c.TerminalID)); r.Error != nil {
 		t.Fatal(r.Error)
@@ -47,7 +47,7 @@ func TestWhatWasReleasedWhileItRanKeepsItsText(t *testing.T) {
 	for out := (wire.OutputResult{}); out.Output != "up\r\n"; {
 		check(t, json.Unmarshal(st.agent.asks(8, wire.MethodOutput, of(c.TerminalID)).Result, &out))
 	}
-	term, err := st.host.Find(alice, c.Meta.Termhost.Name)
+	term, err := hosttest.Find(st.host, alice, c.Meta.Termhost.Name)
 	check(t, err)
 	if r := st.agent.asks(9, wire.MethodRelease, of(c.TerminalID)); r.Error != nil {
 		t.Fatal(r.Error)
@@ -88,7 +88,7 @@ func TestAViewThatFailsBecomesText(t *testing.T) {
 				check(t, json.Unmarshal(m.Params, &u))
 				text = u.Update.Content[1].Content.Text
 			}
-			term, err := st.host.Find(alice, c.Meta.Termhost.Name)
+			term, err := hosttest.Find(st.host, alice, c.Meta.Termhost.Name)
 			check(t, err)
 			st.types(term, "\r")
 			st.sees("```\none\ntwo\n```")
@@ -109,7 +109,7 @@ func TestAViewThatEndsAsItsCommandStays(t *testing.T) {
 		c := st.creates(command("sh", "-c", "echo text; read x; exit 3"))
 		st.agent.sends(embed("tool_call", "c1", c.TerminalID))
 		_, wait := st.showsLive()
-		term, err := st.host.Find(alice, c.Meta.Termhost.Name)
+		term, err := hosttest.Find(st.host, alice, c.Meta.Termhost.Name)
 		check(t, err)
 		st.types(term, "\r")
 		st.agent.asks(8, wire.MethodWait, of(c.TerminalID))

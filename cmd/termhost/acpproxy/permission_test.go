@@ -95,7 +95,7 @@ func TestAPermissionAboutACommandIsAmongTheAsks(t *testing.T) {
 // waitingOf returns what listings say that a terminal waits for.
 func waitingOf(t *testing.T, st *stage, term *host.Terminal) host.Waiting {
 	t.Helper()
-	list, err := st.host.List(alice)
+	list, err := hosttest.List(st.host, alice)
 	check(t, err)
 	for _, l := range list {
 		if l.URI == term.URI() {

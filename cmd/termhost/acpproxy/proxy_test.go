@@ -10,6 +10,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/acp/wire"
+	"termhost/ahp/hosttest"
 )
 
 // showsUnknown is an update that shows a terminal which is not the host's.
@@ -247,7 +248,7 @@ func TestASessionsDirectoryIsTheCommands(t *testing.T) {
 			t.Errorf("cwd %q: %s", cwd, out)
 		}
 	}
-	list, err := st.host.List(alice)
+	list, err := hosttest.List(st.host, alice)
 	check(t, err)
 	if list[0].Title != "pwd (tester)" {
 		t.Errorf("the title is %q", list[0].Title)

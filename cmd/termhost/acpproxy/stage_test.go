@@ -341,12 +341,12 @@ func embed(kind, call, id string) string {
 func (st *stage) only() (term *host.Terminal) {
 	st.t.Helper()
 	hosttest.Eventually(st.t, "there is one terminal", func() bool {
-		list, err := st.host.List(alice)
+		list, err := hosttest.List(st.host, alice)
 		check(st.t, err)
 		if len(list) != 1 {
 			return false
 		}
-		term, err = st.host.Find(alice, list[0].Name)
+		term, err = hosttest.Find(st.host, alice, list[0].Name)
 		check(st.t, err)
 		return true
 	})
@@ -357,7 +357,7 @@ func (st *stage) only() (term *host.Terminal) {
 func (st *stage) listed(n int) {
 	st.t.Helper()
 	hosttest.Eventually(st.t, fmt.Sprint(n, " terminals are listed"), func() bool {
-		list, err := st.host.List(alice)
+		list, err := hosttest.List(st.host, alice)
 		check(st.t, err)
 		return len(list) == n
 	})

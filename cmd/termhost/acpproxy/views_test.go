@@ -8,6 +8,7 @@ import (
 
 	"termhost/ahp/acp/wire"
 	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
 )
 
 // permission is a request that shows a terminal in tool call c1; %s is the terminal's id.
@@ -166,7 +167,7 @@ func TestAnEditorWithoutTerminalsSeesTextThatIsRenewedAndStays(t *testing.T) {
 	c := st.creates(command("sh", "-c", line))
 	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
 	st.sees("```\none\nprogress 1%\n```")
-	term, err := st.host.Find(alice, c.Meta.Termhost.Name)
+	term, err := hosttest.Find(st.host, alice, c.Meta.Termhost.Name)
 	check(t, err)
 	st.types(term, "\r")
 	u := st.sees("```\none\nprogress 100%\n```")

@@ -132,7 +132,7 @@ func TestTicketsAndSessionsExpire(t *testing.T) {
 		t.Helper()
 		grant, err := authority.AuthenticateKey("alice", key, l.Addr())
 		hosttest.Check(t, err)
-		url, err := h.OpenPage(grant, host.PageRequest{URL: "http://" + l.Addr().String()})
+		url, err := hosttest.Conn(t, h, grant.Principal).OpenPage(grant, host.PageRequest{URL: "http://" + l.Addr().String()})
 		hosttest.Check(t, err)
 		return url
 	}
