@@ -1,15 +1,11 @@
 package host
 
-import "time"
+import (
+	"time"
+)
 
 // Keys and certificates may live for minutes, and a host for years. So the host forgets a principal
 // some time after it has left, if it holds nothing.
-
-// lastUse says which terminal a principal used last.
-type lastUse struct {
-	terminal *Terminal
-	at       time.Time // when the principal attached to it, or was seen last since
-}
 
 // lastUseMemory is how long the last use of a principal that has left is remembered: until the
 // evening of a working day.
@@ -32,16 +28,6 @@ func (h *Host) forgetAbsent() {
 			h.lastUsed[id] = lastUse{last.terminal, now}
 		case now.Sub(last.at) >= lastUseMemory:
 			delete(h.lastUsed, id)
-		}
-	}
-}
-
-// forgetClientsLocked forgets the clientIds that belong to nobody any more.
-func (h *Host) forgetClientsLocked() {
-	claims := h.claimsLocked()
-	for id, cl := range h.clients {
-		if h.leftLocked(cl) && !claims[id] {
-			delete(h.clients, id)
 		}
 	}
 }

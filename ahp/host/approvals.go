@@ -110,3 +110,6 @@ func (t *Terminal) Guarded() bool {
 	defer t.term.Unlock()
 	return t.approvals.on
 }
+
+// unstarted reports whether the program still waits for approval. The Term's lock is held.
+func (ap *approvals) unstarted() bool { return ap.starting != nil && !ap.starting.over }

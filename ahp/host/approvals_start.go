@@ -162,9 +162,6 @@ func (s *Starting) refused(why error) error {
 // notFound is a shell's exit code for a program that does not exist.
 const notFound = 127
 
-// unstarted reports whether the program still waits for approval. The Term's lock is held.
-func (ap *approvals) unstarted() bool { return ap.starting != nil && !ap.starting.over }
-
 // withdrawStart gives up a program that waits for approval. It returns false if there is none.
 func (ap *approvals) withdrawStart(why string) bool {
 	ap.t.term.Lock()

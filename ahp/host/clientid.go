@@ -1,6 +1,8 @@
 package host
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -41,6 +43,35 @@ const (
 	// sshPrefix is the prefix of the clientIds of SSH sessions, which AHP peers may not use.
 	sshPrefix = "ssh:"
 )
+
+// ErrClientID refuses a clientId.
+var ErrClientID = fmt.Errorf("clientId must be 1 to %d bytes long", maxClientID)
+
+var (
+	errTakenOver     = errors.New("another connection of this clientId has taken over")
+	errForeignClient = &ForeignClientError{
+		"this clientId belongs to somebody else; choose another",
+		"a clientId belongs to the principal that first used it"}
+	errReservedClient = &ForeignClientError{
+		`a clientId that begins with "ssh:" belongs to SSH sessions; choose another`,
+		"clientIds that begin with ssh: are reserved"}
+)
+
+// ForeignClientError refuses a clientId that belongs to somebody else.
+type ForeignClientError struct {
+	text string
+	Rule string
+}
+
+func (e *ForeignClientError) Error() string { return e.text }
+
+// ClientsError refuses another clientId of a principal that has too many.
+type ClientsError struct{ Most int }
+
+func (e *ClientsError) Error() string {
+	return fmt.Sprintf("this key has %d clientIds in use; close some connections or "+
+		"wait ten minutes", e.Most)
+}
 
 // SSHClientID returns the clientId that all SSH sessions of a principal share. Each key has one,
 // and each token, which is a principal of its own. Sessions of processes inside terminals have
@@ -194,4 +225,47 @@ func (h *Host) sshRecordLocked(id, principal, name string) *client {
 	}
 	cl.left = h.now()
 	return cl
+}
+
+// nameLocked gives a client of AHP its name, with a number if another client has the name already.
+// A number is free again when its client has left and holds nothing. A client that comes back keeps
+// its number if it is still free. Host.mu is held.
+func (h *Host) nameLocked(cl *client, p authz.Principal) {
+	base := clientBase(p, cl.id)
+	if base != cl.base() {
+		cl.number = 0
+	}
+	taken, holds := map[int]bool{}, h.claimsLocked()
+	for _, other := range h.clients {
+		here := other.conn != nil || holds[other.id] || other.restored && !h.leftLocked(other)
+		if other != cl && here && other.base() == base {
+			taken[max(other.number, 1)] = true
+		}
+	}
+	if cl.number == 0 || taken[cl.number] {
+		for cl.number = 1; taken[cl.number]; cl.number++ {
+		}
+	}
+	cl.name = base
+	if cl.number > 1 {
+		cl.name += fmt.Sprintf("#%d", cl.number)
+	}
+}
+
+// base returns the client's name without its number.
+func (cl *client) base() string {
+	if cl.number > 1 {
+		return strings.TrimSuffix(cl.name, fmt.Sprintf("#%d", cl.number))
+	}
+	return cl.name
+}
+
+// forgetClientsLocked forgets the clientIds that belong to nobody any more.
+func (h *Host) forgetClientsLocked() {
+	claims := h.claimsLocked()
+	for id, cl := range h.clients {
+		if h.leftLocked(cl) && !claims[id] {
+			delete(h.clients, id)
+		}
+	}
 }

@@ -118,6 +118,10 @@ func (h *Host) ConnectFrom(
 // Principal returns whose connection this is.
 func (c *Conn) Principal() authz.Principal { return c.principal }
 
+// Name returns the name of the connection's peer. Only the goroutine that calls the verbs may call
+// it.
+func (c *Conn) Name() string { return Printable(c.name) }
+
 // agent reports whether the connection counts as an agent's rather than a person's. A person comes
 // by the SSH door, with a key or, on this machine, as its user. All peers of AHP and ACP are
 // agents, and so are tokens, except a web page, which a person has opened. A process inside one of

@@ -221,6 +221,9 @@ func (e events) shellReplaced() {
 	e.t.approvals.publishHeld()
 }
 
+// endedUnseen is how a program has ended whose exit status the keeper did not learn.
+const endedUnseen = "unseen, because its keeper had ended"
+
 // Exited comes last, when the program has ended.
 func (e events) Exited(st ptypool.ExitStatus) {
 	t := e.t

@@ -59,6 +59,9 @@ type executor interface {
 	forget()
 }
 
+// hangupGrace is how long the processes of a disposed terminal have from SIGHUP to SIGKILL.
+const hangupGrace = 2 * time.Second
+
 // typing says when input goes to the program.
 type typing int
 

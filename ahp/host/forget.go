@@ -1,12 +1,5 @@
 package host
 
-import (
-	"time"
-)
-
-// hangupGrace is how long the processes of a disposed terminal have from SIGHUP to SIGKILL.
-const hangupGrace = 2 * time.Second
-
 // remove ends t with all its processes and forgets it. by is the name of whoever wants that; "":
 // nobody does. It may be called by several at a time; each call returns when t cannot be found any
 // more.

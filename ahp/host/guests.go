@@ -15,33 +15,6 @@ import (
 // serverSeq: from the gaps a guest can tell that something happens, but not what. And a refused
 // clientId tells a guest that somebody else has it.
 
-// sees reports whether t exists for p.
-func (t *Terminal) sees(p authz.Principal) bool { return p.Sees(t.id, t.origin.created) }
-
-// seen returns t for the policy, without the facts that only some verbs need.
-func (t *Terminal) seen() authz.Target {
-	return authz.Target{Name: t.id, Created: t.origin.created, Called: t.Name()}
-}
-
-// lookupFor returns the terminal of a normalized URI if it exists for p, or nil.
-func (h *Host) lookupFor(p authz.Principal, uri string) *Terminal {
-	if t := h.lookup(uri); t != nil && t.sees(p) {
-		return t
-	}
-	return nil
-}
-
-// visibleLocked returns the terminals that exist for p, oldest first.
-func (h *Host) visibleLocked(p authz.Principal) []*Terminal {
-	list := make([]*Terminal, 0, len(h.order))
-	for _, t := range h.order {
-		if t.sees(p) {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
 // addRootLocked gives a guest's connection a root channel of its own.
 func (c *Conn) addRootLocked() {
 	c.root = c.host.store.Root()

@@ -2,7 +2,6 @@ package host
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -12,45 +11,18 @@ import (
 	"termhost/authz"
 )
 
-var (
-	errTakenOver     = errors.New("another connection of this clientId has taken over")
-	errForeignClient = &ForeignClientError{
-		"this clientId belongs to somebody else; choose another",
-		"a clientId belongs to the principal that first used it"}
-	errReservedClient = &ForeignClientError{
-		`a clientId that begins with "ssh:" belongs to SSH sessions; choose another`,
-		"clientIds that begin with ssh: are reserved"}
-)
-
 // Errors of Initialize and Reconnect.
 var (
 	ErrInitialized = errors.New("already initialized: a connection is initialized once")
 	ErrVersion     = errors.New("no offered protocol version is supported; " +
 		"termhost speaks 0.3 to 0.10 and 1.x")
-	ErrClientID = fmt.Errorf("clientId must be 1 to %d bytes long", maxClientID)
 )
-
-// ForeignClientError refuses a clientId that belongs to somebody else.
-type ForeignClientError struct {
-	text string
-	Rule string
-}
-
-func (e *ForeignClientError) Error() string { return e.text }
 
 // UnknownClientError says that a clientId belongs to nobody any more.
 type UnknownClientError struct{ ID string } // cut to what an answer may repeat
 
 func (e *UnknownClientError) Error() string {
 	return "this clientId is not known here any more; initialize instead"
-}
-
-// ClientsError refuses another clientId of a principal that has too many.
-type ClientsError struct{ Most int }
-
-func (e *ClientsError) Error() string {
-	return fmt.Sprintf("this key has %d clientIds in use; close some connections or "+
-		"wait ten minutes", e.Most)
 }
 
 // Hello is the answer to initialize, whatever it looks like on the wire.

@@ -138,3 +138,15 @@ func (c *Conn) Cast(w *Work, s Source) (*history.Cast, error) {
 	a := s.recording.About()
 	return log.Cast(w, a.Terminal, history.Header{Term: a.Term, Title: a.Title, Began: a.Began})
 }
+
+// read returns the terminal's state for p, with the log as its content.
+func (t *Terminal) read(p authz.Principal) (st ahp.TerminalState, truncated bool, err error) {
+	if err := authz.Check(p, authz.Read, t.seen()); err != nil {
+		return st, false, err
+	}
+	t.term.Lock() // nothing is appended meanwhile
+	defer t.term.Unlock()
+	t.kept.loadLocked()
+	st, _ = t.ch.Terminal()
+	return st, t.ch.Trimmed(), nil
+}

@@ -15,6 +15,7 @@ import (
 	"termhost/authz"
 	"termhost/authz/admit"
 	"termhost/ptypool"
+	"termhost/ptypool/keeper"
 )
 
 // Config is what a Host is made from. Fields that are also keys of the configuration file mean what
@@ -76,6 +77,17 @@ type Config struct {
 	Log   *slog.Logger     // nil: discarded
 	Audit *slog.Logger     // gets [authz.AuditCreate] and others; nil: discarded
 	Now   func() time.Time // nil: time.Now
+}
+
+// Keeper keeps the programs of terminals from one host to the next. A [keeper.Link] is one.
+type Keeper interface {
+	ptypool.Starter
+	// Seals reports whether it gives shells their nonces.
+	Seals() bool
+	// List returns what is kept.
+	List() ([]keeper.Info, error)
+	// Take hands over one of them, which nobody else reads from then on.
+	Take(id string) (*keeper.Child, error)
 }
 
 // Host keeps the terminals. All methods may be called concurrently.

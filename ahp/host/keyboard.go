@@ -50,11 +50,6 @@ func (h *Host) holderOf(c ahp.Claim, by authz.Principal, name string) (holder, b
 	return holder{claim: c, principal: id, name: name}, ok
 }
 
-// sshHolder returns p as the holder of a claim of its SSH sessions.
-func sshHolder(p authz.Principal) holder {
-	return holder{claim: ahp.ClientClaim(SSHClientID(p)), principal: p.ID, name: nameOf(p)}
-}
-
 // validClaim reports whether a claim names a client or an agent session, in parts of bounded size.
 func validClaim(c ahp.Claim) bool {
 	switch c.Kind {

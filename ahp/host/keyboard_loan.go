@@ -104,9 +104,6 @@ func (kb *keyboardClaim) abandonedLocked() bool {
 // is held.
 func (kb *keyboardClaim) onLoan() bool { return kb.lent != nil && !kb.t.life.exited }
 
-// viaSSH reports whether the claim belongs to SSH sessions.
-func (h holder) viaSSH() bool { return strings.HasPrefix(h.claim.ClientID, sshPrefix) }
-
 // reachable reports whether the holder learns at once of a request for the keyboard, whatever it
 // looks at. The Term's lock is held.
 func (kb *keyboardClaim) reachable() bool {

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"termhost/ahp"
 	"termhost/ahp/journal"
@@ -44,4 +46,18 @@ func restoredLoan(list []journal.Holder) (l *loan) {
 		l = &loan{restoredHolder(from), l}
 	}
 	return l
+}
+
+// restoredName returns the name of a holder from a journal. Earlier hosts wrote "gemini (ann)" for
+// an agent and "ann" for other programs that came in with ann's key.
+func restoredName(h journal.Holder) string {
+	claim := ahp.Claim(h.Claim)
+	by, named := strings.CutPrefix(h.Name, h.Agent+" (")
+	switch {
+	case h.Agent != "" && named:
+		return strings.TrimSuffix(by, ")") + "/" + label(h.Agent)
+	case strings.Contains(h.Name, "/"), strings.HasPrefix(claim.ClientID, sshPrefix):
+		return h.Name
+	}
+	return h.Name + "/" + label(cmp.Or(claim.ClientID, "agent"))
 }

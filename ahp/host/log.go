@@ -174,14 +174,6 @@ func (l *terminalLog) describe() *journal.Description {
 	}
 }
 
-// channel returns where the terminal's actions go: a draft while its log is read.
-func (t *Terminal) channel() *store.Channel {
-	if t.kept.replay != nil {
-		return t.kept.replay.draft
-	}
-	return t.ch
-}
-
 // when returns the time of what happens now: of the log's record during a replay, of the output
 // that is being handled, or else the host's.
 func (l *terminalLog) when() time.Time {
@@ -193,13 +185,6 @@ func (l *terminalLog) when() time.Time {
 		return l.outputAt
 	}
 	return t.host.now()
-}
-
-// listChanged has the root's list published anew.
-func (t *Terminal) listChanged() {
-	if t.kept.replay == nil {
-		t.host.list.changed()
-	}
 }
 
 // warn logs an error of the journal, if there is one, and has the janitor retry the write. It is

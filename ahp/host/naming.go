@@ -8,12 +8,6 @@ import (
 	"termhost/authz"
 )
 
-// naming has a terminal's NAMEs. It never changes: a terminal that is renamed gets a new naming.
-type naming struct {
-	name   string
-	former []string // its earlier NAMEs, the latest first
-}
-
 // maxFormer is how many of its earlier NAMEs a terminal is still found by.
 const maxFormer = 8
 
@@ -22,20 +16,6 @@ func (n *naming) renamed(name string) *naming {
 	former := append([]string{n.name}, n.former...)
 	former = slices.DeleteFunc(former, func(was string) bool { return was == name })
 	return &naming{name: name, former: former[:min(len(former), maxFormer)]}
-}
-
-// Name returns the terminal's NAME.
-func (t *Terminal) Name() string { return t.naming.Load().name }
-
-// ID returns the last segment of the terminal's URI, which is its NAME until it is renamed.
-func (t *Terminal) ID() string { return t.id }
-
-// otherName returns the NAME if the URI does not end with it; otherwise "".
-func (t *Terminal) otherName() string {
-	if name := t.Name(); name != t.id {
-		return name
-	}
-	return ""
 }
 
 // reasonGuardedName is why an agent may not rename a guarded terminal: people know it by its NAME.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 
-	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/authz"
 )
@@ -13,18 +12,6 @@ import (
 // A terminal's log is what it has printed, as far as that is retained. These are the forms that it
 // is read in. truncated says that its beginning is not. All return *authz.Denied if the
 // principal may not see it.
-
-// read returns the terminal's state for p, with the log as its content.
-func (t *Terminal) read(p authz.Principal) (st ahp.TerminalState, truncated bool, err error) {
-	if err := authz.Check(p, authz.Read, t.seen()); err != nil {
-		return st, false, err
-	}
-	t.term.Lock() // nothing is appended meanwhile
-	defer t.term.Unlock()
-	t.kept.loadLocked()
-	st, _ = t.ch.Terminal()
-	return st, t.ch.Trimmed(), nil
-}
 
 // LogRaw returns the output as the program wrote it. The pieces are shared: they must not be
 // modified.

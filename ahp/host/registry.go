@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/journal"
@@ -133,6 +134,12 @@ func (h *Host) freeNameLocked(base string, fresh bool) string {
 	}
 }
 
+// lastUse says which terminal a principal used last.
+type lastUse struct {
+	terminal *Terminal
+	at       time.Time // when the principal attached to it, or was seen last since
+}
+
 // maxSpentBases bounds the bases that spent remembers, of some 100 bytes each: far more than agents
 // run programs.
 const maxSpentBases = 4096
@@ -196,4 +203,23 @@ func (h *Host) lookup(uri string) *Terminal {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.terminals[uri]
+}
+
+// lookupFor returns the terminal of a normalized URI if it exists for p, or nil.
+func (h *Host) lookupFor(p authz.Principal, uri string) *Terminal {
+	if t := h.lookup(uri); t != nil && t.sees(p) {
+		return t
+	}
+	return nil
+}
+
+// visibleLocked returns the terminals that exist for p, oldest first.
+func (h *Host) visibleLocked(p authz.Principal) []*Terminal {
+	list := make([]*Terminal, 0, len(h.order))
+	for _, t := range h.order {
+		if t.sees(p) {
+			list = append(list, t)
+		}
+	}
+	return list
 }

@@ -22,7 +22,6 @@ const (
 	endedWithHost    = "because the host was restarted"
 	endedWithMachine = "because the machine was restarted"
 	endedUnstarted   = "before it had started: nobody had approved it when the host ended"
-	endedUnseen      = "unseen, because its keeper had ended"
 	endedDamaged     = "unseen, because its log is damaged"
 )
 
@@ -31,17 +30,6 @@ type remains struct {
 	*journal.Remains
 	id   string        // of the folder, and of the keeper's terminal
 	kept *keeper.Child // nil: no keeper has it
-}
-
-// Keeper keeps the programs of terminals from one host to the next. A [keeper.Link] is one.
-type Keeper interface {
-	ptypool.Starter
-	// Seals reports whether it gives shells their nonces.
-	Seals() bool
-	// List returns what is kept.
-	List() ([]keeper.Info, error)
-	// Take hands over one of them, which nobody else reads from then on.
-	Take(id string) (*keeper.Child, error)
 }
 
 // This is the whole restart: a host lists the terminals that an earlier one has left in the state
@@ -212,7 +200,14 @@ func (h *Host) restoreTerminal(r *remains) error {
 	}
 	close(t.life.started)
 	t.exec = &pastExecutor{t: t, client: m.Client, pty: m.IsPty, piped: m.Piped}
-	t.kept.past.Store(&past{open: open, close: true})
+	t.kept.setPast(func() error {
+		log, err := open()
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		return t.kept.read(log)
+	})
 	h.pool.Restore(ptypool.Restored{Cols: m.Outline.Cols, Rows: m.Outline.Rows, VT: t.origin.screen,
 		Piped: m.Piped}, events{t})
 	t.restoreEnded(m.End)
@@ -372,7 +367,7 @@ func (h *Host) restoreJournal(t *Terminal, r *remains) {
 			"err", err)
 	}
 	if log := r.Log; log != nil {
-		t.kept.past.Store(&past{open: func() (*termlog.Log, error) { return log, nil }})
+		t.kept.setPast(func() error { return t.kept.read(log) })
 	} else {
 		t.ch.Record(t.log.trail)
 	}

@@ -3,13 +3,10 @@ package host
 import (
 	"fmt"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/ahp/journal"
-	"termhost/ahp/store"
 	"termhost/ptypool/termlog"
 )
 
@@ -17,64 +14,6 @@ import (
 // somebody wants to see it, or when it prints more: the output is parsed again, and the journal's
 // actions are applied in between. So the screen, the content and the commands are as they were, and
 // every byte and action has the position that it had.
-
-// past is a log that has not been read yet.
-type past struct {
-	open  func() (*termlog.Log, error)
-	close bool // the log is closed when it has been read: nothing will be added to it
-}
-
-// replay rebuilds a terminal from its log, as a [history.Visitor]. The Term's lock guards it.
-type replay struct {
-	history.Ignore
-	t     *Terminal
-	draft *store.Channel    // the channel's new content; nil: no checkpoint has been read yet
-	by    map[string]string // who typed the commands, by their IDs
-	at    time.Time         // of the record
-	walk  history.Walker
-	// astray: the draft's positions are not those that the entries had, because output is missing.
-	astray bool
-}
-
-// keptLog is the log of a terminal of an earlier host, until it has been read.
-type keptLog struct {
-	t      *Terminal
-	past   atomic.Pointer[past] // its log, if that is still to be read: see load
-	replay *replay              // its log is being read; nil: it is not
-}
-
-// load reads the terminal's log unless it has been read. It must be called before the content or
-// the screen is looked at, without the Term's lock.
-func (p *keptLog) load() {
-	if p.past.Load() == nil {
-		return
-	}
-	p.t.term.Lock()
-	defer p.t.term.Unlock()
-	p.loadLocked()
-}
-
-// loadLocked is load with the Term's lock held.
-func (p *keptLog) loadLocked() {
-	t := p.t
-	l := p.past.Load()
-	if l == nil {
-		return
-	}
-	defer p.past.Store(nil) // load returns at once from then on
-	log, err := l.open()
-	if err == nil {
-		err = p.read(log)
-		if l.close {
-			log.Close()
-		}
-	}
-	if err != nil {
-		t.host.log.Warn("the log of a terminal cannot be read, and is left aside",
-			"name", t.Name(), "err", err)
-	}
-	t.output.boundOutput()
-}
 
 // read builds the terminal's screen and channel from its log.
 func (p *keptLog) read(log *termlog.Log) error {

@@ -77,6 +77,12 @@ type life struct {
 	ended    atomic.Pointer[string]             // see EndedBy
 }
 
+// naming has a terminal's NAMEs. It never changes: a terminal that is renamed gets a new naming.
+type naming struct {
+	name   string
+	former []string // its earlier NAMEs, the latest first
+}
+
 // begin makes the channels, and has the components know their terminal.
 func (t *Terminal) begin() *Terminal {
 	t.life.started = make(chan struct{})
@@ -87,20 +93,22 @@ func (t *Terminal) begin() *Terminal {
 	return t
 }
 
-// holder is a claim and the principal that it is bound to.
-type holder struct {
-	claim     ahp.Claim
-	principal string // its ID
-	name      string // for people: see names.go
-	agent     string // what the agent of a session's claim calls itself; "": it has not said
-}
-
-// named returns a holder as people tell holders apart: whatever the session or the turn is that an
-// agent claims for, it is the same one.
-func (h holder) named() holder { return holder{principal: h.principal, name: h.name} }
-
 // URI returns the terminal's channel.
 func (t *Terminal) URI() string { return t.uri }
+
+// Name returns the terminal's NAME.
+func (t *Terminal) Name() string { return t.naming.Load().name }
+
+// ID returns the last segment of the terminal's URI, which is its NAME until it is renamed.
+func (t *Terminal) ID() string { return t.id }
+
+// otherName returns the NAME if the URI does not end with it; otherwise "".
+func (t *Terminal) otherName() string {
+	if name := t.Name(); name != t.id {
+		return name
+	}
+	return ""
+}
 
 // Creator returns who made the terminal.
 func (t *Terminal) Creator() authz.Principal { return t.origin.creator }
@@ -153,6 +161,14 @@ func (t *Terminal) ending(why string) {
 }
 
 func (t *Terminal) exitedNow() bool { return t.life.exit.Load() != nil }
+
+// sees reports whether t exists for p.
+func (t *Terminal) sees(p authz.Principal) bool { return p.Sees(t.id, t.origin.created) }
+
+// seen returns t for the policy, without the facts that only some verbs need.
+func (t *Terminal) seen() authz.Target {
+	return authz.Target{Name: t.id, Created: t.origin.created, Called: t.Name()}
+}
 
 // target returns the facts about t that the policy decides by, if s asks. The Term's lock is held.
 func (t *Terminal) target(s step) authz.Target {

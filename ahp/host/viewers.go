@@ -211,3 +211,51 @@ func (c *Conn) kick(t *Terminal, cause error) {
 	}{t.uri, cause.Error()})
 	c.sub.Post(func(dst []byte) []byte { return append(dst, note...) }, len(note))
 }
+
+// AmbiguousNameError says that a name is that of a guest, without "guest:", and of somebody else.
+type AmbiguousNameError struct {
+	Name   string
+	Others []string // what names each of them alone: "ann (SHA256:...)", "guest:ann"
+}
+
+func (e *AmbiguousNameError) Error() string {
+	return fmt.Sprintf("%q may be %s; say which", Printable(clip(e.Name)),
+		strings.Join(e.Others, " or "))
+}
+
+// named returns the viewers that who names: by the name in listings, by the principal's ID, or by a
+// guest's name without "guest:". It returns *AmbiguousNameError if who is such a name of a guest,
+// and that of somebody else who is connected.
+func (h *Host) named(list []Viewer, who string) (found []Viewer, err error) {
+	others, guests := map[string]bool{}, false
+	for _, v := range list {
+		switch {
+		case v.principal.ID == who:
+			found = append(found, v)
+		case v.Name == who:
+			found = append(found, v)
+			others[v.Name+" ("+v.principal.ID+")"] = true
+		case v.principal.Guest != "" && v.Name == guestPrefix+who:
+			found = append(found, v)
+			guests = true
+		}
+	}
+	if !guests {
+		return found, nil
+	}
+	for _, c := range h.connections() {
+		if p := c.principal; p.Guest == "" && Printable(p.Name) == who {
+			others[who+" ("+p.ID+")"] = true
+		}
+	}
+	if len(others) > 0 {
+		e := &AmbiguousNameError{Name: who}
+		for name := range others {
+			e.Others = append(e.Others, name)
+		}
+		slices.Sort(e.Others)
+		e.Others = append(e.Others, guestPrefix+who)
+		return nil, e
+	}
+	return found, nil
+}
