@@ -1,12 +1,15 @@
 package host
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
 
 	"termhost/ahp"
 	"termhost/authz"
+	"termhost/ptypool"
+	"termhost/ptypool/keyboard"
 )
 
 // A guarded terminal holds the input of agents (see [Conn.agent]) until a person decides about it:
@@ -92,6 +95,84 @@ type heldInput struct {
 	listed  map[string]toldOf // what each principal was told when it was listed last
 }
 
+// trust is a person's approval of all that an agent types to one command. The command is identified
+// by its process group: the one in the foreground at the time of the approval or, at a shell's
+// prompt, the next one that the shell brings there. Trust ends
+//
+//   - when another group is in the foreground, because the command has ended or stopped, or has
+//     begun one of its own: this is checked before each input, before each piece of it is handed
+//     over, and periodically;
+//   - when the shell tells that the command has ended;
+//   - when the host cannot see whether the program reads, because it is another user's;
+//   - when the claim changes hands, and when the guard is turned on or off;
+//   - after trustTime in any case.
+//
+// A shell's marks alone are not enough, because a file that it sources may turn them off. Nor is
+// its own process group, in which it runs builtins and shows its prompt. So no trust is for a
+// builtin.
+//
+// The agent's input reaches only the trusted command, when that reads: see binds. What no program
+// has read when trust ends is dropped, because it was meant for the command.
+//
+// The fields are guarded by the Term's lock.
+type trust struct {
+	agent  agentID // zero: nobody is trusted
+	by     string  // the agent's name, for people
+	typist string  // the agent as lookout.typist names it
+	// secrets: the agent may type where a program asks for a secret.
+	secrets bool
+	group   int // the process group; 0: the command has not begun
+	begin   time.Time
+	end     time.Time     // when it ends at the latest
+	timer   *time.Timer   // calls lookAtTrust
+	pause   time.Duration // before the next call
+}
+
+// question is a program's question for a secret. An agent's answer is shown to nobody, so a person
+// approves it for this question only: nothing else may read it.
+type question struct {
+	line ptypool.Line
+	text string // before the cursor
+}
+
+// toldOf is what somebody was told about a held input beside its text.
+type toldOf struct{ does, warning string }
+
+// recipient is the program that a held input is meant for: the one that read input when the agent
+// typed it.
+type recipient struct {
+	group int // its process group; 0: unknown
+	name  string
+}
+
+// ahead describes what is typed ahead: input of agents that waits in the Term until the program
+// reads. It is guarded by the Term's lock.
+type ahead struct {
+	by      string // the agent that typed last
+	refused string // why it was dropped; "": it was not, or an agent has typed since
+}
+
+// permission is a question of an agent's about a terminal that somebody answers elsewhere, in the
+// agent's editor. People who look at the host are told that the agent waits, and where.
+type permission struct {
+	s       step
+	key     string // of the agent's connection, names it
+	told    ahp.TerminalAsk
+	unwatch func() bool // the end of that connection
+}
+
+// Starting is a program of an agent that waits for a person's approval. Its methods may be called
+// concurrently.
+type Starting struct {
+	t        *Terminal
+	prepared *ptypool.Prepared
+	begin    func(note []byte) error // starts it; the Term's lock is held
+	held     *heldInput              // its place among the held inputs
+	decided  chan error              // gets, once, why it was not started; nil: it was
+
+	over bool // somebody has decided; guarded by the Term's lock
+}
+
 var (
 	errHeldText = &authz.Denied{Verb: authz.Input, Rule: fmt.Sprintf("the terminal is guarded,"+
 		" and at most %d bytes of yours wait for a person's approval; send less", maxHeldText)}
@@ -113,3 +194,11 @@ func (t *Terminal) Guarded() bool {
 
 // unstarted reports whether the program still waits for approval. The Term's lock is held.
 func (ap *approvals) unstarted() bool { return ap.starting != nil && !ap.starting.over }
+
+// interrupts reports whether p is the interrupt key and nothing else, as ctrl-C or in the encoding
+// that the program has asked for.
+func (ap *approvals) interrupts(p []byte) bool {
+	interrupt := keyboard.Key{Code: 'c', Mods: keyboard.Ctrl}
+	encoded := interrupt.Append(nil, ap.t.term.Screen().KeyModes())
+	return len(p) > 0 && (len(bytes.Trim(p, "\x03")) == 0 || bytes.Equal(p, encoded))
+}

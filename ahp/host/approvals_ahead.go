@@ -85,6 +85,26 @@ func (ap *approvals) dropTypedAhead(why string) {
 	}
 }
 
+// dropForSecret drops what agents typed and the program has not read, if it asks for a secret. The
+// Term's lock is held.
+func (ap *approvals) dropForSecret() {
+	t := ap.t
+	queued, held := t.term.QueuesShown(), t.term.Held() > 0 && !ap.boundSecrets()
+	if !queued && !held || !ap.secretAsked() {
+		return
+	}
+	if queued {
+		t.term.DropQueue()
+	}
+	ap.dropTypedAhead(errSecret.Rule)
+}
+
+// boundSecrets reports whether what is typed ahead may be a secret, because of what it is bound to.
+// The Term's lock is held.
+func (ap *approvals) boundSecrets() bool {
+	return ap.answers != nil || ap.trust.secrets
+}
+
 // aheadRefused tells why what was typed ahead was dropped. The Term's lock is held.
 func (ap *approvals) aheadRefused(why string) {
 	t := ap.t
@@ -92,13 +112,6 @@ func (ap *approvals) aheadRefused(why string) {
 	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Held, m.Refused = t.term.Held(), Printable(why) })
 	t.host.list.changed()
 	t.emit(Event{Kind: EventRefused, To: ap.ahead.by, Reason: why})
-}
-
-// ahead describes what is typed ahead: input of agents that waits in the Term until the program
-// reads. It is guarded by the Term's lock.
-type ahead struct {
-	by      string // the agent that typed last
-	refused string // why it was dropped; "": it was not, or an agent has typed since
 }
 
 // typesAhead records that an agent has typed. The Term's lock is held.

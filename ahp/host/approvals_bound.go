@@ -46,12 +46,6 @@ func (ap *approvals) boundTo() (group int, secrets bool) {
 	return 0, false
 }
 
-// boundSecrets reports whether what is typed ahead may be a secret, because of what it is bound to.
-// The Term's lock is held.
-func (ap *approvals) boundSecrets() bool {
-	return ap.answers != nil || ap.trust.secrets
-}
-
 // LookBound finds out whether the program that the input is bound to reads.
 func (g gate) LookBound(line ptypool.Line) (pass ptypool.Pass, still func() bool) {
 	t := g.t

@@ -264,23 +264,6 @@ func (ap *approvals) forgetDecided(c *Conn, before []*heldInput) {
 	}
 }
 
-// typeHeld types or starts k, if the policy still agrees. approved: a person has approved k itself,
-// rather than all input of its agent. The Term's lock is held.
-func (ap *approvals) typeHeld(k *heldInput, approved bool) error {
-	var err error
-	if k.starts != nil {
-		err = k.starts.approved()
-	} else {
-		s := k.s
-		if s.approved = approved; approved {
-			s.answers = k.question
-		}
-		err = ap.t.typeAs(s, k.text, k.lends)
-	}
-	ap.resolve(k, err)
-	return err
-}
-
 // Asking returns the held input that the viewer's person has to decide about next; ok is false if
 // there is none, or if the person may not decide.
 func (a *Attach) Asking() (is HeldInput, ok bool) {
@@ -296,21 +279,3 @@ func (a *Attach) Asking() (is HeldInput, ok bool) {
 // AskingChanged returns a channel that gets a value when Asking may return something else. It is
 // for viewers that have a window.
 func (a *Attach) AskingChanged() <-chan struct{} { return a.asking }
-
-// wakeLocked makes the viewer call Asking.
-func (a *Attach) wakeLocked() {
-	select {
-	case a.asking <- struct{}{}:
-	default:
-	}
-}
-
-// tellDeciders tells the viewers of those who decide what became of an ask, except who decided. The
-// Term's lock is held.
-func (ap *approvals) tellDeciders(but *Conn, n Note) {
-	for _, a := range ap.t.viewers.windows {
-		if a.conn != but && ap.mayDecide(a.conn) == nil {
-			a.noteLocked(n)
-		}
-	}
-}

@@ -10,15 +10,6 @@ import (
 	"termhost/ahp/visible"
 )
 
-// permission is a question of an agent's about a terminal that somebody answers elsewhere, in the
-// agent's editor. People who look at the host are told that the agent waits, and where.
-type permission struct {
-	s       step
-	key     string // of the agent's connection, names it
-	told    ahp.TerminalAsk
-	unwatch func() bool // the end of that connection
-}
-
 // AskPermission tells people that c's agent waits for its editor's user to permit something that is
 // about t. It is among the asks, and t waits for an approval, until [Conn.EndPermission] is called
 // with the same key, t exits, or the connection ends. Nobody decides about it here. title says in

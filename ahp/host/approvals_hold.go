@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/visible"
 	"termhost/authz"
-	"termhost/ptypool/keyboard"
 )
 
 // needsApproval reports whether p, which s is about to type, has to wait for a person's approval.
@@ -24,14 +22,6 @@ func (ap *approvals) needsApproval(s step, p []byte) bool {
 	}
 	ap.agentTyped = true
 	return false
-}
-
-// interrupts reports whether p is the interrupt key and nothing else, as ctrl-C or in the encoding
-// that the program has asked for.
-func (ap *approvals) interrupts(p []byte) bool {
-	interrupt := keyboard.Key{Code: 'c', Mods: keyboard.Ctrl}
-	encoded := interrupt.Append(nil, ap.t.term.Screen().KeyModes())
-	return len(p) > 0 && (len(bytes.Trim(p, "\x03")) == 0 || bytes.Equal(p, encoded))
 }
 
 // holdBack holds a copy of p, which s types, until a person decides. If it returns an error, p is
@@ -80,39 +70,6 @@ func (ap *approvals) requestDecision(k *heldInput) {
 		"principal", k.by)
 }
 
-// withdraw rejects k if nobody has decided about it yet.
-func (ap *approvals) withdraw(k *heldInput, why error) {
-	ap.t.term.Lock()
-	defer ap.t.term.Unlock()
-	ap.dropHeld(nil, why, func(o *heldInput) bool { return o == k })
-}
-
-// resolve removes k from what is held and tells its agent the outcome; nil: it was typed. The
-// Term's lock is held.
-func (ap *approvals) resolve(k *heldInput, why error) {
-	ap.held = slices.DeleteFunc(ap.held, func(o *heldInput) bool { return o == k })
-	k.expiry.Stop()
-	k.unwatch()
-	k.answer(why)
-	ap.publishHeld()
-}
-
-// dropHeld rejects the held inputs for which which is true, and shows that at the viewers of those
-// who may decide, except by's, whose doing it is. The Term's lock is held.
-func (ap *approvals) dropHeld(by *Conn, why error, which func(*heldInput) bool) {
-	for _, k := range slices.Clone(ap.held) {
-		if which(k) {
-			ap.resolve(k, why)
-			ap.tellDeciders(by, Note{Kind: NoteGone, Agent: k.by, Why: Printable(why.Error())})
-			ap.t.emit(Event{Kind: EventRefused, Ask: k.id, asker: k.s.principal.ID, To: k.by,
-				Reason: why.Error(), from: by})
-		}
-	}
-}
-
-// anyHeld has dropHeld reject all.
-func anyHeld(*heldInput) bool { return true }
-
 // dropHeldOf rejects what is held of a former holder's agents when the claim goes from was to next:
 // they have lost the keyboard. The Term's lock is held.
 func (ap *approvals) dropHeldOf(was, next holder) {
@@ -125,28 +82,6 @@ func (ap *approvals) dropHeldOf(was, next holder) {
 		isNext := k.s.conn.client != nil && next.claim == ahp.ClientClaim(k.s.conn.client.id)
 		return k.s.principal.ID == was.principal && !isNext && k.starts == nil
 	})
-}
-
-// publishHeld shows viewers, clients and listings what is held and whether the guard is on. The
-// Term's lock is held.
-func (ap *approvals) publishHeld() {
-	t := ap.t
-	t.waiting.set(func(w *needs) { w.approval = len(ap.held)+len(ap.permissions) > 0 }, "")
-	var asks []ahp.TerminalAsk
-	for _, k := range ap.held {
-		asks = append(asks, ap.terminalAsk(k))
-	}
-	t.ch.SetAsks(asks)
-	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Guarded = ap.on })
-	t.host.list.changed()
-	ap.wakeDeciders()
-}
-
-// wakeDeciders makes the viewers call [Attach.Asking] again. The Term's lock is held.
-func (ap *approvals) wakeDeciders() {
-	for _, a := range ap.t.viewers.windows {
-		a.wakeLocked()
-	}
 }
 
 // SetGuard turns a terminal's guard on or off, for a person who may decide. What is held when it is
@@ -181,20 +116,5 @@ func (c *Conn) SetGuard(t *Terminal, on bool) error {
 	}
 	c.Audit(authz.AuditGuard, "terminal", t.Name(), "who", c.Name(), "guard", state)
 	t.host.log.Info("guard set", "name", t.Name(), "on", on, "principal", c.principal.Name)
-	return nil
-}
-
-// mayDecide returns why c may not decide about held input. The Term's lock is held.
-func (ap *approvals) mayDecide(c *Conn) error {
-	if c.ctx.Err() != nil {
-		return context.Cause(c.ctx)
-	}
-	target := ap.t.target(step{conn: c, principal: c.principal})
-	if err := authz.Check(c.principal, authz.Approve, target); err != nil {
-		return err
-	}
-	if c.agent() { // a peer of AHP
-		return ap.t.denied(&authz.Denied{Verb: authz.Approve, Rule: authz.RuleAgent})
-	}
 	return nil
 }

@@ -27,17 +27,6 @@ func heldReader(p authz.Principal) store.AsksReader {
 	return store.AsksReader{All: authz.Check(p, authz.Approve, ever) == nil, Asker: p.ID}
 }
 
-// terminalAsk returns k as people and clients are told. The Term's lock is held.
-func (ap *approvals) terminalAsk(k *heldInput) ahp.TerminalAsk {
-	is := ahp.TerminalAsk{Ask: k.id, By: k.by, Since: k.since.UTC(), Does: k.does,
-		Secret: k.question != nil, Lines: k.lines, Hidden: k.hidden,
-		Warning: k.warning, All: ap.mayTrust(k), Asker: k.s.principal.ID}
-	if k.question == nil {
-		is.Text = string(k.text)
-	}
-	return is
-}
-
 // ReadableAsks returns the held inputs of a channel's terminal that the connection's principal may
 // read. known: there is such a terminal. The list must not be modified.
 func (c *Conn) ReadableAsks(channel string) (list []ahp.TerminalAsk, known bool) {

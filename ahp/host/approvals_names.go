@@ -1,7 +1,5 @@
 package host
 
-import "termhost/ahp/journal"
-
 // maxGuardedNames bounds the NAMEs that stay guarded: more than any person guards by hand.
 const maxGuardedNames = 4096
 
@@ -30,27 +28,4 @@ func (g guardedNames) set(name string, guarded bool) (changed bool) {
 		return false
 	}
 	return true
-}
-
-// noteGuardedLocked records whether a NAME stays guarded, for the next host as well. Host.mu is
-// held.
-func (h *Host) noteGuardedLocked(name string, guarded bool) {
-	if h.guarded.set(name, guarded) {
-		h.note(journal.Note{Guarded: &journal.Guarded{Name: name, On: guarded}})
-	}
-}
-
-// guardNewLocked guards t, which is being created, if it has to be, and prepares for a person's
-// approval if its program needs one. keyboard: t takes keys. Host.mu is held.
-func (h *Host) guardNewLocked(t *Terminal, o CreateOptions, keyboard bool) {
-	again := o.byAgent() && h.guarded.has(t.Name())
-	if !o.byAgent() {
-		h.noteGuardedLocked(t.Name(), false)
-	}
-	t.approvals.nameGuarded = keyboard && (again || o.Guarded && !o.byAgent())
-	t.approvals.on = keyboard && (again || o.Guarded || h.cfg().GuardAgents)
-	if h.startNeedsApproval(o, again) {
-		t.approvals.on = true
-		t.approvals.starting = &Starting{t: t, decided: make(chan error, 1)}
-	}
 }

@@ -8,16 +8,8 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/visible"
-	"termhost/ptypool"
 	"termhost/ptypool/foreground"
 )
-
-// question is a program's question for a secret. An agent's answer is shown to nobody, so a person
-// approves it for this question only: nothing else may read it.
-type question struct {
-	line ptypool.Line
-	text string // before the cursor
-}
 
 var (
 	errQuestionOver = errors.New("the question that it was to answer is over")
@@ -122,9 +114,6 @@ func (ap *approvals) updateDoes(keysAct bool) {
 		ap.publishHeld()
 	}
 }
-
-// toldOf is what somebody was told about a held input beside its text.
-type toldOf struct{ does, warning string }
 
 func (k *heldInput) told() toldOf { return toldOf{k.does, k.warning} }
 

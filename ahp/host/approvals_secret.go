@@ -38,19 +38,5 @@ func (ap *approvals) secretAsked() bool {
 	return err == nil && line.Hidden() && foreground.Asks(t.term.Screen().LineText())
 }
 
-// dropForSecret drops what agents typed and the program has not read, if it asks for a secret. The
-// Term's lock is held.
-func (ap *approvals) dropForSecret() {
-	t := ap.t
-	queued, held := t.term.QueuesShown(), t.term.Held() > 0 && !ap.boundSecrets()
-	if !queued && !held || !ap.secretAsked() {
-		return
-	}
-	if queued {
-		t.term.DropQueue()
-	}
-	ap.dropTypedAhead(errSecret.Rule)
-}
-
 // breaksOff reports whether p is ctrl-C or ctrl-D alone, with which anybody may end a question.
 func breaksOff(p []byte) bool { return len(p) == 1 && (p[0] == 0x03 || p[0] == 0x04) }

@@ -21,18 +21,6 @@ import (
 // An agent's shell starts without approval, because input to it is guarded, unless it reads pipes
 // or the agent has set its environment.
 
-// Starting is a program of an agent that waits for a person's approval. Its methods may be called
-// concurrently.
-type Starting struct {
-	t        *Terminal
-	prepared *ptypool.Prepared
-	begin    func(note []byte) error // starts it; the Term's lock is held
-	held     *heldInput              // its place among the held inputs
-	decided  chan error              // gets, once, why it was not started; nil: it was
-
-	over bool // somebody has decided; guarded by the Term's lock
-}
-
 // NotStartedError says that a program was not started because nobody has approved it.
 type NotStartedError struct{ Why string }
 
@@ -172,6 +160,21 @@ func (ap *approvals) withdrawStart(why string) bool {
 	k := ap.starting.held
 	ap.dropHeld(nil, errors.New(why), func(o *heldInput) bool { return o == k })
 	return true
+}
+
+// guardNewLocked guards t, which is being created, if it has to be, and prepares for a person's
+// approval if its program needs one. keyboard: t takes keys. Host.mu is held.
+func (h *Host) guardNewLocked(t *Terminal, o CreateOptions, keyboard bool) {
+	again := o.byAgent() && h.guarded.has(t.Name())
+	if !o.byAgent() {
+		h.noteGuardedLocked(t.Name(), false)
+	}
+	t.approvals.nameGuarded = keyboard && (again || o.Guarded && !o.byAgent())
+	t.approvals.on = keyboard && (again || o.Guarded || h.cfg().GuardAgents)
+	if h.startNeedsApproval(o, again) {
+		t.approvals.on = true
+		t.approvals.starting = &Starting{t: t, decided: make(chan error, 1)}
+	}
 }
 
 var errUnstarted = &authz.Denied{Verb: authz.Input,

@@ -4,42 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"termhost/ahp"
 	"termhost/ahp/store"
 )
-
-// trust is a person's approval of all that an agent types to one command. The command is identified
-// by its process group: the one in the foreground at the time of the approval or, at a shell's
-// prompt, the next one that the shell brings there. Trust ends
-//
-//   - when another group is in the foreground, because the command has ended or stopped, or has
-//     begun one of its own: this is checked before each input, before each piece of it is handed
-//     over, and periodically;
-//   - when the shell tells that the command has ended;
-//   - when the host cannot see whether the program reads, because it is another user's;
-//   - when the claim changes hands, and when the guard is turned on or off;
-//   - after trustTime in any case.
-//
-// A shell's marks alone are not enough, because a file that it sources may turn them off. Nor is
-// its own process group, in which it runs builtins and shows its prompt. So no trust is for a
-// builtin.
-//
-// The agent's input reaches only the trusted command, when that reads: see binds. What no program
-// has read when trust ends is dropped, because it was meant for the command.
-//
-// The fields are guarded by the Term's lock.
-type trust struct {
-	agent  agentID // zero: nobody is trusted
-	by     string  // the agent's name, for people
-	typist string  // the agent as lookout.typist names it
-	// secrets: the agent may type where a program asks for a secret.
-	secrets bool
-	group   int // the process group; 0: the command has not begun
-	begin   time.Time
-	end     time.Time     // when it ends at the latest
-	timer   *time.Timer   // calls lookAtTrust
-	pause   time.Duration // before the next call
-}
 
 const (
 	// trustTime is how long trust lasts at most: as long as an agent waits for a decision.
@@ -75,18 +41,6 @@ func (ap *approvals) shellTellsCommands() {
 	}
 }
 
-// mayTrust reports whether a person may trust k's agent now: while a command runs and, at the
-// prompt of a shell that tells when commands end, if k begins one. The Term's lock is held.
-func (ap *approvals) mayTrust(k *heldInput) bool {
-	t := ap.t
-	line, err := t.term.Line()
-	if err != nil || line.Foreground <= 1 || k.question != nil {
-		return false
-	}
-	atHome := line.Foreground == t.term.Pid()
-	return !atHome || ap.shellTells && t.commands.running == "" && k.does == ahp.AskRuns
-}
-
 // beginTrust trusts the agent of k, which is about to be typed. The Term's lock is held, and
 // mayTrust has returned true.
 func (ap *approvals) beginTrust(k *heldInput) {
@@ -120,6 +74,23 @@ func (ap *approvals) approve(k *heldInput, all bool) error {
 	case ap.trust.group != 0:
 		ap.typeTrusted()
 	}
+	return err
+}
+
+// typeHeld types or starts k, if the policy still agrees. approved: a person has approved k itself,
+// rather than all input of its agent. The Term's lock is held.
+func (ap *approvals) typeHeld(k *heldInput, approved bool) error {
+	var err error
+	if k.starts != nil {
+		err = k.starts.approved()
+	} else {
+		s := k.s
+		if s.approved = approved; approved {
+			s.answers = k.question
+		}
+		err = ap.t.typeAs(s, k.text, k.lends)
+	}
+	ap.resolve(k, err)
 	return err
 }
 

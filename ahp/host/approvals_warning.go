@@ -8,13 +8,6 @@ import (
 	"termhost/ptypool/foreground"
 )
 
-// recipient is the program that a held input is meant for: the one that read input when the agent
-// typed it.
-type recipient struct {
-	group int // its process group; 0: unknown
-	name  string
-}
-
 // readerNow returns the process group that reads input now; 0: unknown. At the prompt of a shell
 // that tells of its commands it is the shell's, even while a hook of the prompt runs. The Term's
 // lock is held.

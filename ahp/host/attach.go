@@ -1,7 +1,7 @@
 package host
 
 import (
-	"cmp"
+	"context"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -53,65 +53,28 @@ type Attach struct {
 	watcher *watcher      // nil: there is no window
 }
 
+// theme has the colours of a viewer's own terminal: foreground, background, cursor.
+type theme [3]vt.RGB
+
+// lostKeys says whether a viewer loses keys. It is guarded by the Term's lock.
+type lostKeys struct {
+	why     *LostError // nil: it loses none
+	at      time.Time  // when a key was typed last, or lost
+	middle  bool       // the last key that reached the program did not end a line
+	refused bool       // the last key was refused
+}
+
 // hasWindow reports whether a person sees the screen in a window.
 func (a *Attach) hasWindow() bool { return a.opts.Cols > 0 }
 
-// Redraw returns what draws the present state; what is pulled next follows it. It is for a reader
-// that has fallen behind, as Pull says. It returns an error if the terminal is gone.
-func (a *Attach) Redraw() ([]byte, error) {
-	a.t.term.Lock()
-	defer a.t.term.Unlock()
-	return a.redrawLocked()
-}
-
-func (a *Attach) redrawLocked() ([]byte, error) {
-	if err := a.sub.Follow(a.t.ch); err != nil {
-		return nil, err
-	}
-	if a.opts.Cols == 0 {
-		st, _ := a.t.ch.Terminal()
-		var out []byte
-		for i := range st.Content {
-			out = st.Content[i].Text.AppendTo(out)
-		}
-		return out, nil
-	}
-	a.scrolled, a.rung = a.t.viewers.scrolled(), a.t.attention.bells
-	return a.drawLocked(nil, vt.Redraw{Scrollback: cmp.Or(a.opts.History, -1)})
-}
-
-// Restore returns what puts the viewer's own terminal back into its usual modes after the attach.
-func (a *Attach) Restore() []byte {
-	a.t.term.Lock()
-	defer a.t.term.Unlock()
-	return a.t.term.Screen().AppendRestore(nil)
-}
-
 // ReadOnly reports whether the viewer may never type.
 func (a *Attach) ReadOnly() bool { return a.opts.ReadOnly }
-
-// Fleeting reports whether the terminal has exited, and this is one of its creator's attaches: the
-// terminal is forgotten when the last of them is closed.
-func (a *Attach) Fleeting() bool {
-	a.t.term.Lock()
-	defer a.t.term.Unlock()
-	return a.t.life.fleeting && a.byCreator()
-}
 
 // Terminal returns the terminal that is shown.
 func (a *Attach) Terminal() *Terminal { return a.t }
 
 // Signal returns a channel that gets a value when there is something to pull.
 func (a *Attach) Signal() <-chan struct{} { return a.sub.Signal() }
-
-// Resize sets the size of the viewer's window, in cells. The terminal gets that size if the viewer
-// holds the claim.
-func (a *Attach) Resize(cols, rows int) {
-	a.t.term.Lock()
-	defer a.t.term.Unlock()
-	a.cols, a.rows = cols, rows
-	a.activeLocked()
-}
 
 // Lag returns how many bytes of output wait to be pulled.
 func (a *Attach) Lag() int { return a.sub.Lag(a.t.ch) }
@@ -158,4 +121,48 @@ func (a *Attach) SendSignal(sig syscall.Signal) error {
 		return ErrExited
 	}
 	return nil
+}
+
+func (a *Attach) is(other *Attach) bool { return a == other }
+
+// mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
+// nil is no viewer, and may act.
+func (a *Attach) mayActLocked() error {
+	switch {
+	case a == nil:
+		return nil
+	case a.opts.ReadOnly:
+		return a.t.denied(errReadOnly)
+	case a.conn.ctx.Err() != nil:
+		return context.Cause(a.conn.ctx)
+	}
+	select {
+	case <-a.kicked:
+		return a.kickedBy
+	default:
+		return nil
+	}
+}
+
+// wakeLocked makes the viewer call Asking.
+func (a *Attach) wakeLocked() {
+	select {
+	case a.asking <- struct{}{}:
+	default:
+	}
+}
+
+// Notes returns the channel of the notes for the viewer's person. A viewer without a window gets
+// none.
+func (a *Attach) Notes() <-chan Note { return a.notes }
+
+// noteBacklog is how many notes wait for a viewer to show them; further ones are lost.
+const noteBacklog = 4
+
+// noteLocked sends a note to the viewer, or drops it if too many wait.
+func (a *Attach) noteLocked(n Note) {
+	select {
+	case a.notes <- n:
+	default: // the person does not read; the viewer can look up the present state
+	}
 }

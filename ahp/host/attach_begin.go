@@ -78,6 +78,14 @@ func (a *Attach) byCreator() bool {
 	return a.t.origin.creator.ID == a.conn.principal.ID && !a.opts.quiet
 }
 
+// Fleeting reports whether the terminal has exited, and this is one of its creator's attaches: the
+// terminal is forgotten when the last of them is closed.
+func (a *Attach) Fleeting() bool {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	return a.t.life.fleeting && a.byCreator()
+}
+
 // attachVerb returns the verb that an attach needs. The right to look is enough: those who may not
 // type are told so with their first key.
 func attachVerb(o AttachOptions, target authz.Target) authz.Verb {
@@ -98,11 +106,6 @@ func (a *Attach) Pull(dst []store.Item, limit int) []store.Item {
 		return a.mayReadLocked(dst, given)
 	}
 	return dst
-}
-
-func isHolderOnly(it store.Item) bool {
-	_, ok := it.HolderOnly()
-	return ok
 }
 
 // Close ends the attach. It may be called again. With the last of its creator's attaches, a

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"slices"
 
 	"termhost/ahp/store"
@@ -9,6 +10,30 @@ import (
 
 // pullPiece, in bytes, is how much output is pulled at a time.
 const pullPiece = 256 << 10
+
+// Redraw returns what draws the present state; what is pulled next follows it. It is for a reader
+// that has fallen behind, as Pull says. It returns an error if the terminal is gone.
+func (a *Attach) Redraw() ([]byte, error) {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	return a.redrawLocked()
+}
+
+func (a *Attach) redrawLocked() ([]byte, error) {
+	if err := a.sub.Follow(a.t.ch); err != nil {
+		return nil, err
+	}
+	if a.opts.Cols == 0 {
+		st, _ := a.t.ch.Terminal()
+		var out []byte
+		for i := range st.Content {
+			out = st.Content[i].Text.AppendTo(out)
+		}
+		return out, nil
+	}
+	a.scrolled, a.rung = a.t.viewers.scrolled(), a.t.attention.bells
+	return a.drawLocked(nil, vt.Redraw{Scrollback: cmp.Or(a.opts.History, -1)})
+}
 
 // Screen returns what draws the present screen, without the lines above it; what is pulled next
 // follows it. It is for a viewer whose window must be drawn anew, but needs no history. The
@@ -65,6 +90,13 @@ func (a *Attach) OwnColors() []byte {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
 	return a.t.term.Screen().AppendOwnColors(nil)
+}
+
+// Restore returns what puts the viewer's own terminal back into its usual modes after the attach.
+func (a *Attach) Restore() []byte {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	return a.t.term.Screen().AppendRestore(nil)
 }
 
 // ReportsFocus reports whether the program has asked for reports of the focus.
@@ -130,4 +162,9 @@ func (a *Attach) mayReadLocked(items []store.Item, given int) []store.Item {
 	}
 	kept := slices.DeleteFunc(items[given:], isHolderOnly)
 	return items[:given+len(kept)]
+}
+
+func isHolderOnly(it store.Item) bool {
+	_, ok := it.HolderOnly()
+	return ok
 }

@@ -35,14 +35,6 @@ func (e *LostError) Error() string {
 	return "you did not have the keyboard while you typed"
 }
 
-// lostKeys says whether a viewer loses keys. It is guarded by the Term's lock.
-type lostKeys struct {
-	why     *LostError // nil: it loses none
-	at      time.Time  // when a key was typed last, or lost
-	middle  bool       // the last key that reached the program did not end a line
-	refused bool       // the last key was refused
-}
-
 // losesLocked returns why p is lost; nil: it is not. may: p is about to be typed, rather than
 // refused. later: p continues earlier input. The Term's lock is held.
 func (a *Attach) losesLocked(p []byte, may, later bool) error {

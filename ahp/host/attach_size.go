@@ -6,8 +6,14 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// theme has the colours of a viewer's own terminal: foreground, background, cursor.
-type theme [3]vt.RGB
+// Resize sets the size of the viewer's window, in cells. The terminal gets that size if the viewer
+// holds the claim.
+func (a *Attach) Resize(cols, rows int) {
+	a.t.term.Lock()
+	defer a.t.term.Unlock()
+	a.cols, a.rows = cols, rows
+	a.activeLocked()
+}
 
 // activeLocked makes the viewer the last active one, unless it has no window or may never type. If
 // the viewer holds the claim, the terminal gets the size of its window.
@@ -34,8 +40,6 @@ func (a *Attach) leaveLocked() {
 		t.viewers.fit()
 	}
 }
-
-func (a *Attach) is(other *Attach) bool { return a == other }
 
 // SetTheme sets the colours of the viewer's own terminal. While the terminal has the size of this
 // viewer, it answers the program's queries with these colours.

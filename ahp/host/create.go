@@ -1,13 +1,10 @@
 package host
 
 import (
-	"errors"
 	"path/filepath"
 	"strings"
 
 	"termhost/ahp"
-	"termhost/ahp/commandline"
-	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
 )
@@ -155,40 +152,6 @@ func (c *Conn) claim(o *CreateOptions) (holder, error) {
 	return owner, nil
 }
 
-// run starts the Term of a registered terminal, for by, which may be nil. From then on others find
-// the terminal; if it fails, the registration is taken back.
-func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
-	t.log.keep()
-	if err := start(); err != nil {
-		close(t.life.started) // a process that started during a shutdown is read to its end
-		h.mu.Lock()
-		h.forgetLocked(t)
-		h.mu.Unlock()
-		h.janitor.sweep(t.log.journal.Remove())
-		t.ch.Remove()
-		t.log.endTrail()
-		if errors.Is(err, ptypool.ErrShutdown) {
-			if t.term != nil {
-				<-t.term.Done() // the pool is killing it
-			}
-			return ErrClosed
-		}
-		return err
-	}
-	t.emit(Event{Kind: EventCreated, By: t.origin.createdBy, from: by}) // nobody else knows t yet
-	h.mu.Lock()
-	h.order = append(h.order, t)
-	h.terminals[t.uri] = t
-	if h.closed {
-		t.exec.forget() // Shutdown did not see this terminal
-	}
-	h.mu.Unlock()
-	t.ch.List()
-	h.list.changed()
-	h.janitor.exited() // it makes another spare
-	return nil
-}
-
 // open has the output of a terminal read that start has made.
 func (h *Host) open(t *Terminal) {
 	close(t.life.started)
@@ -196,98 +159,4 @@ func (h *Host) open(t *Terminal) {
 	defer t.term.Unlock()
 	t.waiting.noteActivity()
 	t.waiting.noteOutput()
-}
-
-// register gives t its NAME, URI and channel. cwd is the directory that it starts in, a file URI,
-// and base what a NAME that the host chooses begins with. Others find t once it has started.
-func (h *Host) register(t *Terminal, o CreateOptions, cwd, base string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return ErrClosed
-	}
-	name := ""
-	switch {
-	case o.URI != "":
-		t.uri = o.URI
-		name, _ = ahp.TerminalName(o.URI)
-	case o.Name != "":
-		name = o.Name
-	default:
-		name = h.freeNameLocked(base, o.Fresh)
-	}
-	if h.names[name] != nil {
-		return &ExistsError{name}
-	}
-	if t.uri == "" {
-		t.uri = h.freeURILocked(name)
-	}
-	t.id, _ = ahp.TerminalName(t.uri)
-	t.naming.Store(&naming{name: name})
-	if err := h.mayCreateLocked(t.origin.creator); err != nil {
-		return err
-	}
-	title := CleanTitle(o.Title)
-	if title == "" {
-		title = name
-	}
-	st := ahp.TerminalState{
-		Title: title, Cwd: cwd, Cols: o.Cols, Rows: o.Rows, Claim: o.Claim,
-		Client: t.Client(), IsPty: t.exec.isPty(),
-	}
-	t.output.lastCwd = st.Cwd
-	keyboard := t.exec.kind() == authz.Server && !t.Piped()
-	h.guardNewLocked(t, o, keyboard)
-	st.Termhost.Guarded, st.Termhost.Holder = t.approvals.on, t.keyboard.holder.text()
-	st.Termhost.Name = t.otherName()
-	ch, err := h.store.Add(t.uri, st)
-	if errors.Is(err, store.ErrExists) {
-		return &ExistsError{name}
-	}
-	if err != nil {
-		return err
-	}
-	t.ch = ch
-	h.names[name] = t
-	return nil
-}
-
-// spec returns what runs on a pty or pipes, and what a NAME made from it begins with.
-func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
-	shell := h.userShell()
-	login := h.cfg().Login
-	if o.Login != nil {
-		login = *o.Login
-	}
-	term := ""
-	switch {
-	case o.Exact && o.Term != "":
-		term = o.Term
-	case !o.Piped:
-		term = h.termFor(o.Term)
-	}
-	s = ptypool.Spec{
-		Dir: o.Dir, Cols: o.Cols, Rows: o.Rows, Env: h.environment(shell, term, o),
-		TTYVar: o.TTYVar, VT: h.screen(term),
-	}
-	if s.Dir == "" {
-		s.Dir = h.homeDir()
-	}
-	switch {
-	case len(o.Argv) > 0:
-		s.Argv, base = o.Argv, commandline.Program(o.Argv)
-	case o.Line != "":
-		s.Argv = []string{shell, "-c", o.Line} // as sshd does; no login shell
-		base = commandline.ProgramOf(o.Line)
-	default:
-		s.Argv, base = []string{shell}, filepath.Base(shell)
-		if login {
-			s.Argv0 = "-" + base
-		}
-	}
-	// A shell that reads a pipe has no prompt and no commands to tell of.
-	if !o.Piped && !o.Exact {
-		h.integrate(&s, o, login)
-	}
-	return s, base
 }

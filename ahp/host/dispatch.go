@@ -132,51 +132,6 @@ func verbOf(a ahp.Action) (authz.Verb, bool) {
 	return 0, false
 }
 
-// accept appends a client's action. A sender that does not subscribe to the terminal gets its echo
-// all the same. The Term's lock is held.
-func (t *Terminal) accept(s step, a ahp.Action) {
-	t.log.append(a, s.origin)
-	if !s.conn.sub.Subscribed(t.ch) {
-		s.conn.sub.Answer(t.uri, a, s.origin, "")
-	}
-}
-
-// resize gives the program and the screen a size; the caller appends the action. The Term's lock is
-// held.
-func (t *Terminal) resize(a ahp.TerminalResized) (reason string) {
-	if a.Cols < 1 || a.Cols > MaxCols || a.Rows < 1 || a.Rows > MaxRows {
-		return reasonSize
-	}
-	if t.life.exited {
-		return reasonExited
-	}
-	err := t.resizeBy(func() error { return t.exec.resize(a.Cols, a.Rows) })
-	if err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// resizeBy has resize give the screen another size.
-func (t *Terminal) resizeBy(resize func() error) error {
-	screen := t.term.Screen()
-	lines, before := screen.HistoryLines(), screen.Scrolled()
-	if err := resize(); err != nil {
-		return err
-	}
-	t.viewers.pulledBack += screen.Scrolled() - before + uint64(lines-screen.HistoryLines())
-	t.output.content.resized()
-	return nil
-}
-
-// resizeTerm resizes the Term, which is its screen and the program's window, if there is one.
-func (t *Terminal) resizeTerm(cols, rows int) error {
-	if t.term.Resize(cols, rows) != nil {
-		return ErrExited
-	}
-	return nil
-}
-
 // rename does a person's or a client's terminal/titleChanged, or returns why not.
 func (t *Terminal) rename(a ahp.TerminalTitleChanged, s step) (reason string) {
 	a.Title = CleanTitle(a.Title)

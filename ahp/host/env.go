@@ -173,3 +173,43 @@ func (h *Host) hasTerminfo(term string) bool {
 func ValidEnv(name, value string) bool {
 	return name != "" && !strings.ContainsAny(name, "=\x00") && strings.IndexByte(value, 0) < 0
 }
+
+// spec returns what runs on a pty or pipes, and what a NAME made from it begins with.
+func (h *Host) spec(o CreateOptions) (s ptypool.Spec, base string) {
+	shell := h.userShell()
+	login := h.cfg().Login
+	if o.Login != nil {
+		login = *o.Login
+	}
+	term := ""
+	switch {
+	case o.Exact && o.Term != "":
+		term = o.Term
+	case !o.Piped:
+		term = h.termFor(o.Term)
+	}
+	s = ptypool.Spec{
+		Dir: o.Dir, Cols: o.Cols, Rows: o.Rows, Env: h.environment(shell, term, o),
+		TTYVar: o.TTYVar, VT: h.screen(term),
+	}
+	if s.Dir == "" {
+		s.Dir = h.homeDir()
+	}
+	switch {
+	case len(o.Argv) > 0:
+		s.Argv, base = o.Argv, commandline.Program(o.Argv)
+	case o.Line != "":
+		s.Argv = []string{shell, "-c", o.Line} // as sshd does; no login shell
+		base = commandline.ProgramOf(o.Line)
+	default:
+		s.Argv, base = []string{shell}, filepath.Base(shell)
+		if login {
+			s.Argv0 = "-" + base
+		}
+	}
+	// A shell that reads a pipe has no prompt and no commands to tell of.
+	if !o.Piped && !o.Exact {
+		h.integrate(&s, o, login)
+	}
+	return s, base
+}

@@ -27,8 +27,10 @@ type executor interface {
 	// isPty reports whether the output is that of a terminal rather than a plain stream. It needs
 	// no lock.
 	isPty() bool
+	// piped reports whether the program runs on pipes of this host. It needs no lock.
+	piped() bool
 	// start registers t and starts its Term. It is called once, before all other methods except
-	// kind and isPty, without a lock.
+	// the above, without a lock.
 	start(t *Terminal, o CreateOptions) error
 
 	// owner reports whether s is taken by who runs the program: see [authz.Target].

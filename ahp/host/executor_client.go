@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -8,6 +9,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/journal"
 	"termhost/authz"
+	"termhost/authz/admit"
 	"termhost/ptypool"
 )
 
@@ -51,6 +53,8 @@ const baseClient = "shared"
 func (e *clientExecutor) kind() authz.Executor { return authz.Client }
 
 func (e *clientExecutor) isPty() bool { return !e.stream }
+
+func (e *clientExecutor) piped() bool { return false }
 
 // start returns ErrClosed if the owner has left meanwhile: nobody would know of the terminal.
 func (e *clientExecutor) start(t *Terminal, o CreateOptions) error {
@@ -272,4 +276,13 @@ func (e *clientExecutor) takeExecuted(s step, a ahp.TerminalCommandExecuted) (re
 	t.output.content.fed(t.ch, t.term.Screen())
 	t.log.keepCheckpoint()
 	return ""
+}
+
+// WaitOutput returns when the connection's reader may read on: at once, unless its peer sends what
+// client-executed terminals show faster than the configuration allows. An error is ctx's cause.
+func (c *Conn) WaitOutput(ctx context.Context) error {
+	if c.client == nil {
+		return nil
+	}
+	return admit.Pause(ctx, c.client.output.delay(c.host.cfg().ClientOutputRate, c.host.now()))
 }

@@ -10,9 +10,9 @@ import (
 
 // pastExecutor is for a terminal whose program ran under an earlier host and has ended.
 type pastExecutor struct {
-	t          *Terminal
-	client     bool // it was client-executed
-	pty, piped bool
+	t            *Terminal
+	client       bool // it was client-executed
+	pty, onPipes bool
 }
 
 func (e *pastExecutor) kind() authz.Executor {
@@ -23,6 +23,8 @@ func (e *pastExecutor) kind() authz.Executor {
 }
 
 func (e *pastExecutor) isPty() bool { return e.pty }
+
+func (e *pastExecutor) piped() bool { return e.onPipes }
 
 var errPast = errors.New("host: a terminal that has ended cannot be started")
 

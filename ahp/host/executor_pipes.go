@@ -16,6 +16,8 @@ type pipesExecutor struct {
 
 func (e *pipesExecutor) isPty() bool { return false }
 
+func (e *pipesExecutor) piped() bool { return true }
+
 func (e *pipesExecutor) start(t *Terminal, o CreateOptions) error {
 	s := e.streams
 	return e.startBy(t, o, func(spec ptypool.Spec) error {

@@ -17,6 +17,8 @@ func (e *serverExecutor) kind() authz.Executor { return authz.Server }
 
 func (e *serverExecutor) isPty() bool { return true }
 
+func (e *serverExecutor) piped() bool { return false }
+
 func (e *serverExecutor) start(t *Terminal, o CreateOptions) error {
 	return e.startBy(t, o, func(spec ptypool.Spec) error {
 		_, err := t.host.pool.Start(spec, events{t})

@@ -79,25 +79,6 @@ func (a *Attach) maySeizeLocked() bool {
 	return authz.Check(a.conn.principal, authz.Seize, a.t.target(a.step())) == nil
 }
 
-// mayActLocked returns why this viewer may only look, whatever the policy lets its principal do.
-// nil is no viewer, and may act.
-func (a *Attach) mayActLocked() error {
-	switch {
-	case a == nil:
-		return nil
-	case a.opts.ReadOnly:
-		return a.t.denied(errReadOnly)
-	case a.conn.ctx.Err() != nil:
-		return context.Cause(a.conn.ctx)
-	}
-	select {
-	case <-a.kicked:
-		return a.kickedBy
-	default:
-		return nil
-	}
-}
-
 // typeLocked types p, which begins with a.held. active is called first and makes this viewer the
 // active one. If that changes the terminal's size, typeLocked returns ErrBusy until the program has
 // had drawTime to draw.

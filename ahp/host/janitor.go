@@ -2,15 +2,8 @@ package host
 
 import (
 	"os"
-	"slices"
 	"sync"
-	"time"
-
-	"termhost/authz/admit"
 )
-
-// highWaterInterval is how often the high-water mark is moved ahead, if need be.
-const highWaterInterval = time.Minute
 
 // janitor is a goroutine of the Host. It forgets exited terminals that are too many or
 // too old and people who are gone, deletes what is left on disk, tries again what could not be
@@ -24,10 +17,10 @@ type janitor struct {
 	rubbish []string   // folders to be deleted
 }
 
-// begin starts the janitor.
-func (j *janitor) begin(h *Host) {
+// begin starts the janitor; tidy is its goroutine.
+func (j *janitor) begin(tidy func()) {
 	j.wake, j.stop, j.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	go h.tidy()
+	go tidy()
 }
 
 // exited has the janitor look at once. It may be called with any lock held.
@@ -64,71 +57,4 @@ func (j *janitor) deleteRubbish() {
 func (j *janitor) end() {
 	close(j.stop)
 	<-j.done
-}
-
-// tidy is the janitor's goroutine.
-func (h *Host) tidy() {
-	defer close(h.janitor.done)
-	timer := time.NewTimer(highWaterInterval)
-	defer timer.Stop()
-	defer h.janitor.deleteRubbish()
-	for {
-		h.spares.Fill(h.logPlace().OnDisk())
-		h.janitor.deleteRubbish()
-		next := highWaterInterval
-		if due := h.forgetExited(); due > 0 {
-			next = min(next, due)
-		}
-		h.forgetAbsent()
-		h.shortenNotes()
-		if again := h.retryJournals(); h.tendRecorders() || again {
-			next = min(next, journalRetry)
-		}
-		h.trimRecordings()
-		if err := h.highWater.Extend(h.store.Seq()); err != nil {
-			h.log.Warn("serverSeq may fall if the clock is set back", "err", err)
-		}
-		timer.Reset(next)
-		select {
-		case <-h.janitor.wake:
-		case <-timer.C:
-		case <-h.janitor.stop:
-			return
-		}
-	}
-}
-
-// forgetExited forgets the exited terminals that are too old, and of those that are too many the
-// oldest of the account that has most. next is in what time another one will be too old; 0: none
-// will.
-func (h *Host) forgetExited() (next time.Duration) {
-	now := h.now()
-	h.mu.Lock()
-	var exited, due []*Terminal
-	for _, t := range h.order {
-		if t.exitedNow() {
-			exited = append(exited, t)
-		}
-	}
-	slices.SortStableFunc(exited, func(a, b *Terminal) int {
-		return a.life.exitedAt.Compare(b.life.exitedAt)
-	})
-	if ttl := h.cfg().ExitedTTL; ttl > 0 {
-		for len(exited) > 0 && now.Sub(exited[0].life.exitedAt) >= ttl {
-			due, exited = append(due, exited[0]), exited[1:]
-		}
-	}
-	account := func(t *Terminal) string { return t.origin.creator.Account() }
-	for len(exited) > h.cfg().MaxExited {
-		i := admit.OldestOfLargest(exited, account, func(*Terminal) int64 { return 1 })
-		due, exited = append(due, exited[i]), slices.Delete(exited, i, i+1)
-	}
-	if ttl := h.cfg().ExitedTTL; ttl > 0 && len(exited) > 0 {
-		next = ttl - now.Sub(exited[0].life.exitedAt)
-	}
-	h.mu.Unlock()
-	for _, t := range due {
-		h.forget(t, "")
-	}
-	return next
 }

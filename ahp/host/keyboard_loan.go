@@ -10,20 +10,42 @@ import (
 	"termhost/authz"
 )
 
-// loan says who lent a claim to its present holder. The claim returns to that one when the holder
-// hands it back, when the last of the holder's viewers is closed, and when the holder types nothing
-// for a while. A loan never changes.
-type loan struct {
-	from    holder
-	earlier *loan // on which from had it; nil: from held it as its own
-}
-
 // lender returns the lender's name for people; "" for a nil loan.
 func (l *loan) lender() string {
 	if l == nil {
 		return ""
 	}
 	return l.from.text()
+}
+
+// hold makes next the holder. If s takes the claim from another principal, hold drops what the
+// former holder typed and the program has not read: nobody types after losing the claim. If the
+// holder itself passes the claim on, its input stays. The Term's lock is held.
+func (kb *keyboardClaim) hold(next holder, s step) { kb.holdOnLoan(next, s, nil, nil) }
+
+// holdOnLoan is hold for a claim on loan: see keyboardClaim's prior and lent.
+func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
+	t := kb.t
+	by, from := s.name(), kb.holder
+	seized := s.principal.ID != kb.holder.principal
+	if seized && next.principal != kb.holder.principal {
+		queued := t.term.InputQueued()
+		t.term.DiscardInput()
+		kb.cutOff(kb.holder, next, queued)
+	}
+	t.approvals.dropHeldOf(kb.holder, next)
+	kb.holder, kb.prior, kb.lent = next, prior, lent
+	kb.setRequests(nil)
+	kb.watchIdle(0)
+	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Holder, m.Lender = next.text(), prior.lender() })
+	seq := t.log.append(ahp.TerminalClaimed{Claim: next.claim}, s.origin)
+	kb.last = claimed{by: s.conn, role: s.principal.Role, at: t.host.now(), seq: seq}
+	t.host.list.changed()
+	if from.named() != next.named() {
+		t.emit(Event{Kind: EventHolderChanged, By: by, To: next.text(), from: s.conn})
+	}
+	t.approvals.wakeDeciders() // others may decide now
+	t.viewers.fit()
 }
 
 // lend makes next the holder, and records to whom the claim returns: because next seizes the claim

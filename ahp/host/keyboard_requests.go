@@ -20,14 +20,6 @@ const (
 	maxOwnRequests = 4
 )
 
-// request is a request for the keyboard of a terminal.
-type request struct {
-	conn *Conn
-	to   holder      // who gets the keyboard
-	left func() bool // reports whether the requester has left; the Term's lock is held
-	at   time.Time
-}
-
 // request adds a request and tells the holder, if that one is here. It returns *authz.Denied for
 // those who may never type. The Term's lock is held.
 func (kb *keyboardClaim) request(k request) error {

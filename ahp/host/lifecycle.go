@@ -71,7 +71,7 @@ func New(cfg Config) (*Host, error) {
 	h.noteAllLocked()
 	h.restoreRecordings()
 	h.openRestored()
-	h.janitor.begin(h)
+	h.janitor.begin(h.tidy)
 	return h, nil
 }
 

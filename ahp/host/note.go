@@ -43,18 +43,3 @@ type Note struct {
 
 	by string // the ID of the person that Who is; "": Mine stays false
 }
-
-// Notes returns the channel of the notes for the viewer's person. A viewer without a window gets
-// none.
-func (a *Attach) Notes() <-chan Note { return a.notes }
-
-// noteBacklog is how many notes wait for a viewer to show them; further ones are lost.
-const noteBacklog = 4
-
-// noteLocked sends a note to the viewer, or drops it if too many wait.
-func (a *Attach) noteLocked(n Note) {
-	select {
-	case a.notes <- n:
-	default: // the person does not read; the viewer can look up the present state
-	}
-}

@@ -116,3 +116,11 @@ func (h *Host) shortenNotes() {
 		h.noteAllLocked()
 	}
 }
+
+// noteGuardedLocked records whether a NAME stays guarded, for the next host as well. Host.mu is
+// held.
+func (h *Host) noteGuardedLocked(name string, guarded bool) {
+	if h.guarded.set(name, guarded) {
+		h.note(journal.Note{Guarded: &journal.Guarded{Name: name, On: guarded}})
+	}
+}

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -64,12 +63,3 @@ func (l *outputRate) charge(n, rate int, now time.Time) time.Duration {
 
 // delay returns for how long nothing more is to be read.
 func (l *outputRate) delay(rate int, now time.Time) time.Duration { return l.charge(0, rate, now) }
-
-// WaitOutput returns when the connection's reader may read on: at once, unless its peer sends what
-// client-executed terminals show faster than the configuration allows. An error is ctx's cause.
-func (c *Conn) WaitOutput(ctx context.Context) error {
-	if c.client == nil {
-		return nil
-	}
-	return admit.Pause(ctx, c.client.output.delay(c.host.cfg().ClientOutputRate, c.host.now()))
-}

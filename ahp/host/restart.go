@@ -199,7 +199,7 @@ func (h *Host) restoreTerminal(r *remains) error {
 		r.Close()
 	}
 	close(t.life.started)
-	t.exec = &pastExecutor{t: t, client: m.Client, pty: m.IsPty, piped: m.Piped}
+	t.exec = &pastExecutor{t: t, client: m.Client, pty: m.IsPty, onPipes: m.Piped}
 	t.kept.setPast(func() error {
 		log, err := open()
 		if err != nil {

@@ -1,6 +1,9 @@
 package host
 
 import (
+	"errors"
+	"strings"
+
 	"termhost/ahp"
 	"termhost/authz"
 )
@@ -39,4 +42,56 @@ func (s step) person() string {
 		return s.principal.ID
 	}
 	return ""
+}
+
+// target returns the facts about t that the policy decides by, if s asks. The Term's lock is held.
+func (t *Terminal) target(s step) authz.Target {
+	person := authz.Person(s.principal.ID)
+	return authz.Target{
+		Name:         t.id,
+		Created:      t.origin.created,
+		Called:       t.Name(),
+		Executor:     t.exec.kind(),
+		Holds:        t.keyboard.holder.principal == s.principal.ID,
+		Yours:        authz.Person(t.keyboard.holder.principal) == person,
+		HoldsByToken: strings.HasPrefix(t.keyboard.holder.principal, person+"/"),
+		Owner:        t.exec.owner(s),
+		Piped:        t.Piped(),
+		Unstarted:    t.approvals.unstarted(),
+		InputShared:  t.host.cfg().InputShared,
+		Forced:       t.origin.forced && t.origin.creator.ID == s.principal.ID,
+	}
+}
+
+// check asks the policy. A refusal for want of the claim says who has it: see [HeldError]. The
+// Term's lock is held.
+func (t *Terminal) check(s step, v authz.Verb) error {
+	target := t.target(s)
+	err := authz.Check(s.principal, v, target)
+	var denied *authz.Denied
+	if !errors.As(err, &denied) || target.Holds {
+		return err
+	}
+	target.Holds = true
+	if authz.Check(s.principal, v, target) != nil {
+		return err // not even a holder may
+	}
+	return &HeldError{Terminal: t.Name(), Holder: t.keyboard.holder.text(),
+		Agent: t.keyboard.holder.claim.Kind == ahp.ClaimSession, Denied: denied}
+}
+
+// denied returns a refusal as one that is about t.
+func (t *Terminal) denied(d *authz.Denied) error {
+	about := *d
+	about.Terminal = t.Name()
+	return &about
+}
+
+// accept appends a client's action. A sender that does not subscribe to the terminal gets its echo
+// all the same. The Term's lock is held.
+func (t *Terminal) accept(s step, a ahp.Action) {
+	t.log.append(a, s.origin)
+	if !s.conn.sub.Subscribed(t.ch) {
+		s.conn.sub.Answer(t.uri, a, s.origin, "")
+	}
 }

@@ -21,6 +21,7 @@ type Streams struct {
 	conn           *Conn
 	t              *Terminal
 	input          streamInput
+	exact          bool // see CreateOptions.Exact
 	stdout, stderr *relay
 	close          sync.Once
 }
@@ -238,4 +239,10 @@ func (r *relay) over() bool {
 	default:
 		return false
 	}
+}
+
+// exact reports whether the connection that made the terminal has its output byte by byte, and the
+// terminal at that peer's end is the one that counts. The Term's lock is held.
+func (t *Terminal) exact() bool {
+	return t.streams != nil && t.streams.exact
 }

@@ -13,7 +13,7 @@ func (c *Conn) newExactStreams() *Streams {
 	s.stderr.stop() // there is no error output apart
 	in := &ptyInput{streams: s}
 	in.ctx, in.stop = context.WithCancelCause(context.Background())
-	s.input = in
+	s.input, s.exact = in, true
 	return s
 }
 
@@ -41,13 +41,6 @@ func (e *exactExecutor) end(grace time.Duration, notice string) {
 }
 
 func (e *exactExecutor) forget() { e.streams.release() }
-
-// exact reports whether the connection that made the terminal has its output byte by byte, and the
-// terminal at that peer's end is the one that counts. The Term's lock is held.
-func (t *Terminal) exact() bool {
-	_, ok := t.exec.(*exactExecutor)
-	return ok && t.streams != nil
-}
 
 // Resize gives the terminal the size of the peer's. Programs on pipes have none.
 func (s *Streams) Resize(cols, rows int) {

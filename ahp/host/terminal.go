@@ -2,12 +2,9 @@ package host
 
 import (
 	"encoding/json"
-	"errors"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"termhost/ahp"
 	"termhost/ahp/store"
 	"termhost/authz"
 	"termhost/ptypool"
@@ -117,15 +114,7 @@ func (t *Terminal) Creator() authz.Principal { return t.origin.creator }
 func (t *Terminal) Client() bool { return t.exec.kind() == authz.Client }
 
 // Piped reports whether the program runs on pipes of this host. Such a terminal takes no keys.
-func (t *Terminal) Piped() bool {
-	switch e := t.exec.(type) {
-	case *pipesExecutor:
-		return true
-	case *pastExecutor:
-		return e.piped
-	}
-	return false
-}
+func (t *Terminal) Piped() bool { return t.exec.piped() }
 
 // Done is closed when the terminal has exited and its last output is in the log.
 func (t *Terminal) Done() <-chan struct{} { return t.life.done }
@@ -168,49 +157,6 @@ func (t *Terminal) sees(p authz.Principal) bool { return p.Sees(t.id, t.origin.c
 // seen returns t for the policy, without the facts that only some verbs need.
 func (t *Terminal) seen() authz.Target {
 	return authz.Target{Name: t.id, Created: t.origin.created, Called: t.Name()}
-}
-
-// target returns the facts about t that the policy decides by, if s asks. The Term's lock is held.
-func (t *Terminal) target(s step) authz.Target {
-	person := authz.Person(s.principal.ID)
-	return authz.Target{
-		Name:         t.id,
-		Created:      t.origin.created,
-		Called:       t.Name(),
-		Executor:     t.exec.kind(),
-		Holds:        t.keyboard.holder.principal == s.principal.ID,
-		Yours:        authz.Person(t.keyboard.holder.principal) == person,
-		HoldsByToken: strings.HasPrefix(t.keyboard.holder.principal, person+"/"),
-		Owner:        t.exec.owner(s),
-		Piped:        t.Piped(),
-		Unstarted:    t.approvals.unstarted(),
-		InputShared:  t.host.cfg().InputShared,
-		Forced:       t.origin.forced && t.origin.creator.ID == s.principal.ID,
-	}
-}
-
-// check asks the policy. A refusal for want of the claim says who has it: see [HeldError]. The
-// Term's lock is held.
-func (t *Terminal) check(s step, v authz.Verb) error {
-	target := t.target(s)
-	err := authz.Check(s.principal, v, target)
-	var denied *authz.Denied
-	if !errors.As(err, &denied) || target.Holds {
-		return err
-	}
-	target.Holds = true
-	if authz.Check(s.principal, v, target) != nil {
-		return err // not even a holder may
-	}
-	return &HeldError{Terminal: t.Name(), Holder: t.keyboard.holder.text(),
-		Agent: t.keyboard.holder.claim.Kind == ahp.ClaimSession, Denied: denied}
-}
-
-// denied returns a refusal as one that is about t.
-func (t *Terminal) denied(d *authz.Denied) error {
-	about := *d
-	about.Terminal = t.Name()
-	return &about
 }
 
 // String names the terminal in logs.

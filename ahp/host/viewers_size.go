@@ -55,3 +55,39 @@ func (t *Terminal) giveSize(cols, rows int) {
 // scrolled returns how many lines have left the main screen at its top and have not come back: it
 // counts up as the history grows, whatever is dropped from that. The Term's lock is held.
 func (v *viewers) scrolled() uint64 { return v.t.term.Screen().Scrolled() - v.pulledBack }
+
+// resize gives the program and the screen a size; the caller appends the action. The Term's lock is
+// held.
+func (t *Terminal) resize(a ahp.TerminalResized) (reason string) {
+	if a.Cols < 1 || a.Cols > MaxCols || a.Rows < 1 || a.Rows > MaxRows {
+		return reasonSize
+	}
+	if t.life.exited {
+		return reasonExited
+	}
+	err := t.resizeBy(func() error { return t.exec.resize(a.Cols, a.Rows) })
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// resizeBy has resize give the screen another size.
+func (t *Terminal) resizeBy(resize func() error) error {
+	screen := t.term.Screen()
+	lines, before := screen.HistoryLines(), screen.Scrolled()
+	if err := resize(); err != nil {
+		return err
+	}
+	t.viewers.pulledBack += screen.Scrolled() - before + uint64(lines-screen.HistoryLines())
+	t.output.content.resized()
+	return nil
+}
+
+// resizeTerm resizes the Term, which is its screen and the program's window, if there is one.
+func (t *Terminal) resizeTerm(cols, rows int) error {
+	if t.term.Resize(cols, rows) != nil {
+		return ErrExited
+	}
+	return nil
+}

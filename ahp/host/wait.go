@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"termhost/ahp/history"
-	"termhost/authz"
 )
 
 // WaitFor says what [Conn.Wait] waits for besides the terminal's end, which ends every wait. The
@@ -49,15 +49,6 @@ type Waited struct {
 // ErrNoCommands refuses to wait for the command of a terminal whose shell does not report any.
 var ErrNoCommands = errors.New("this terminal's shell does not tell of its commands")
 
-// Wait is [Conn.StartWait] and [PendingWait.End] in one.
-func (c *Conn) Wait(ctx context.Context, t *Terminal, w WaitFor) (Waited, error) {
-	p, err := c.StartWait(t, w)
-	if err != nil {
-		return Waited{}, err
-	}
-	return p.End(ctx)
-}
-
 // PendingWait is a wait that has begun. It is used by one goroutine.
 type PendingWait struct {
 	WaitFor
@@ -78,44 +69,70 @@ type PendingWait struct {
 	retained [][]byte // is still to be looked at; nil: nothing is
 }
 
-// StartWait begins to wait until the terminal has ended or a condition of w holds. Whatever happens
-// from now on counts. With Command and no command running, the last one counts if there was one;
-// else the next. An Enter that the shell has not reacted to yet counts as a command. StartWait
-// returns *authz.Denied, [ErrNoCommands], a [*admit.QuotaError], [ErrGone] if the terminal has
-// been disposed, or the cause of the connection's end. The wait must be ended.
-func (c *Conn) StartWait(t *Terminal, w WaitFor) (*PendingWait, error) {
-	if err := authz.Check(c.principal, authz.Wait, t.seen()); err != nil {
-		return nil, err
-	}
-	a, _, err := c.Attach(t, AttachOptions{ReadOnly: true, quiet: true, blind: true})
-	if err != nil {
-		return nil, err
-	}
-	p := &PendingWait{WaitFor: w, a: a, result: make(chan ended, 1)}
-	if err := p.begin(); err != nil {
-		a.Close()
-		return nil, err
-	}
-	return p, nil
+// waitlist has the waits on one terminal that its output may end. It exists while there are some.
+// What the terminal's handler finds comes to it once, however many wait; it answers those that need
+// no more, and hands the output to the lookers: see [looker].
+type waitlist struct {
+	t *Terminal
+
+	mu      sync.Mutex // taken with or without the Term's lock; admit's may follow
+	come    int64      // how much has come: bytes, and one for each event
+	at      time.Time  // when the last of it came; zero: nothing has
+	waits   map[*PendingWait]struct{}
+	lookers map[lookerKey]*looker
 }
 
-// begin notes how it is now, and has answered what comes from now on.
-func (p *PendingWait) begin() (err error) {
-	t := p.a.t
-	t.term.Lock()
-	defer t.term.Unlock()
-	if p.Command {
-		if p.last, err = p.lastCommandLocked(); err != nil {
-			return err
-		}
-	}
-	if p.Match != nil && !p.Fresh {
-		p.retained = t.retained()
-	}
-	if p.Match == nil && !p.Command && p.Idle <= 0 {
-		return nil
-	}
-	return t.waiting.join(p)
+// lookerKey says for whom a looker looks: an admin and the tokens of its account have different
+// budgets.
+type lookerKey struct {
+	account string
+	pace    *Pace
+}
+
+// ended is how a wait has ended.
+type ended struct {
+	how Waited
+	err error
+}
+
+// looker looks for lines in a terminal's output for the waits of one account, on a goroutine that
+// ends with the last of them. Equal patterns are looked for once. It looks at every line when that
+// has ended, and at one that has not when nothing more has come. How fast it does is a matter of
+// the account's budget: see [Work].
+type looker struct {
+	list *waitlist
+	key  lookerKey
+	ctx  context.Context
+	end  context.CancelFunc
+	wake chan struct{} // 1 deep: there is something to do
+
+	// Guarded by list.mu.
+	queue    []outputPiece
+	seen     int64         // of list.come, what has been looked at
+	moved    chan struct{} // closed when seen grows; nil: nobody asks
+	patterns []*watched
+	over     bool // the last wait has left
+
+	// Used by the goroutine only.
+	work   *Work
+	lines  lineText
+	unseen bool // more of the line that has not ended came after that was looked at
+	block  history.Block
+}
+
+// outputPiece is output, or something that has its place in it.
+type outputPiece struct {
+	data  []byte  // shared: it must not be modified
+	event *Waited // how a wait for it ends; nil: it is output
+	end   int64   // of waitlist.come
+}
+
+// watched is a pattern with the waits for it. Its waits are guarded by list.mu.
+type watched struct {
+	pattern *history.Pattern
+	ctx     context.Context // ends when nobody waits for it any more
+	end     context.CancelFunc
+	waits   []*PendingWait
 }
 
 // endLocked ends the wait, unless it has ended.
@@ -124,148 +141,6 @@ func (p *PendingWait) endLocked(e ended) {
 		p.over = true
 		p.result <- e
 	}
-}
-
-// End returns when the wait is over, and how. It returns the cause of ctx or of the connection's
-// end, or a [*BehindError]. It is called once.
-func (p *PendingWait) End(ctx context.Context) (Waited, error) {
-	defer p.a.Close()
-	if p.list != nil {
-		defer p.list.leave(p)
-	}
-	began := time.Now()
-	idle, late := startTimer(0), startTimer(p.Timeout)
-	defer idle.Stop()
-	defer late.Stop()
-	done := p.a.t.life.done
-	if p.list != nil {
-		done = nil // the end has its place in the output
-	}
-	for {
-		program, changed := p.program()
-		moved := p.behind()
-		if moved == nil {
-			if how, over := p.now(program, began, idle); over {
-				return how.how, how.err
-			}
-		}
-		select {
-		case <-changed:
-		case <-moved:
-		case <-idle.C:
-		case how := <-p.result:
-			return how.how, how.err
-		case <-p.reacted:
-			p.commandNow()
-		case <-done:
-			code := p.a.t.life.exit.Load().Code
-			return Waited{Reason: WaitExit, ExitCode: &code}, nil
-		case <-late.C:
-			return Waited{Reason: WaitTimeout}, nil
-		case <-p.a.kicked:
-			return Waited{}, p.a.kickedBy
-		case <-p.a.conn.ctx.Done():
-			return Waited{}, context.Cause(p.a.conn.ctx)
-		case <-ctx.Done():
-			return Waited{}, context.Cause(ctx)
-		}
-	}
-}
-
-// now returns how the wait ends by what holds now, if it does. All output has been looked at. It
-// sets the timer to when it has been idle for long enough.
-func (p *PendingWait) now(program Waiting, began time.Time, idle *time.Timer) (e ended, over bool) {
-	select {
-	case e := <-p.result:
-		return e, true
-	default:
-	}
-	switch {
-	case p.last != nil:
-		return ended{how: *p.last}, true
-	case program != WaitingNone:
-		return ended{how: Waited{Reason: WaitBlocked, Waiting: program}}, true
-	case p.Idle <= 0:
-		return ended{}, false
-	}
-	if at := p.list.quiet(); at.After(began) {
-		began = at
-	}
-	left := p.Idle - time.Since(began)
-	if left <= 0 {
-		return ended{how: Waited{Reason: WaitIdle}}, true
-	}
-	idle.Reset(left)
-	return ended{}, false
-}
-
-// behind returns what is closed when more output has been looked at; nil: all has been.
-func (p *PendingWait) behind() <-chan struct{} {
-	if p.looker == nil {
-		return nil
-	}
-	l, k := p.list, p.looker
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if k.over || p.over || k.seen == l.come && p.retained == nil {
-		return nil
-	}
-	if k.moved == nil {
-		k.moved = make(chan struct{})
-	}
-	return k.moved
-}
-
-// commandNow notes how the last command ended, after the shell has reacted to an Enter.
-func (p *PendingWait) commandNow() {
-	t := p.a.t
-	t.term.Lock()
-	defer t.term.Unlock()
-	p.last, _ = p.lastCommandLocked() // its shell tells of commands: it did when the wait began
-}
-
-// lastCommandLocked returns how the last command ended; nil if one is running or about to be run,
-// or there was none yet.
-func (p *PendingWait) lastCommandLocked() (*Waited, error) {
-	t := p.a.t
-	st, _ := t.ch.Terminal()
-	p.reacted = t.commands.typist.reaction()
-	switch {
-	case !st.Detection && !t.commands.integrated, t.commands.replaced.Load():
-		return nil, ErrNoCommands
-	case st.Running() != nil, t.commands.typist.entered:
-		return nil, nil
-	}
-	for i := len(st.Content) - 1; i >= 0; i-- {
-		if c := st.Content[i].Command; c != nil {
-			return &Waited{Reason: WaitCommand, ExitCode: c.ExitCode}, nil
-		}
-	}
-	return nil, nil
-}
-
-// program returns what the program waits for, if the condition is that it waits for something, and
-// what is closed when that changes.
-func (p *PendingWait) program() (Waiting, <-chan struct{}) {
-	if !p.Blocked {
-		return WaitingNone, nil
-	}
-	t := p.a.t
-	t.term.Lock()
-	defer t.term.Unlock()
-	if t.waiting.needs.unsure {
-		return WaitingNone, t.waiting.changes()
-	}
-	return t.waiting.needs.program, t.waiting.changes()
-}
-
-// startTimer returns a timer that fires after d; for 0, one that does not run.
-func startTimer(d time.Duration) *time.Timer {
-	t := time.NewTimer(max(d, 0))
-	if d <= 0 {
-		t.Stop()
-	}
-	return t
 }
 
 // retained returns the output that is retained. The Term's lock is held.

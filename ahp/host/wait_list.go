@@ -2,35 +2,8 @@ package host
 
 import (
 	"bytes"
-	"sync"
 	"time"
 )
-
-// waitlist has the waits on one terminal that its output may end. It exists while there are some.
-// What the terminal's handler finds comes to it once, however many wait; it answers those that need
-// no more, and hands the output to the lookers: see [looker].
-type waitlist struct {
-	t *Terminal
-
-	mu      sync.Mutex // taken with or without the Term's lock; admit's may follow
-	come    int64      // how much has come: bytes, and one for each event
-	at      time.Time  // when the last of it came; zero: nothing has
-	waits   map[*PendingWait]struct{}
-	lookers map[lookerKey]*looker
-}
-
-// lookerKey says for whom a looker looks: an admin and the tokens of its account have different
-// budgets.
-type lookerKey struct {
-	account string
-	pace    *Pace
-}
-
-// ended is how a wait has ended.
-type ended struct {
-	how Waited
-	err error
-}
 
 // join has p answered from now on. The Term's lock is held.
 func (w *waiting) join(p *PendingWait) error {

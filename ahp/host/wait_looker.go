@@ -11,50 +11,10 @@ import (
 	"termhost/ahp/history"
 )
 
-// looker looks for lines in a terminal's output for the waits of one account, on a goroutine that
-// ends with the last of them. Equal patterns are looked for once. It looks at every line when that
-// has ended, and at one that has not when nothing more has come. How fast it does is a matter of
-// the account's budget: see [Work].
-type looker struct {
-	list *waitlist
-	key  lookerKey
-	ctx  context.Context
-	end  context.CancelFunc
-	wake chan struct{} // 1 deep: there is something to do
-
-	// Guarded by list.mu.
-	queue    []outputPiece
-	seen     int64         // of list.come, what has been looked at
-	moved    chan struct{} // closed when seen grows; nil: nobody asks
-	patterns []*watched
-	over     bool // the last wait has left
-
-	// Used by the goroutine only.
-	work   *Work
-	lines  lineText
-	unseen bool // more of the line that has not ended came after that was looked at
-	block  history.Block
-}
-
-// outputPiece is output, or something that has its place in it.
-type outputPiece struct {
-	data  []byte  // shared: it must not be modified
-	event *Waited // how a wait for it ends; nil: it is output
-	end   int64   // of waitlist.come
-}
-
 // pieceCost is what a piece takes besides its data, in bytes.
 const pieceCost = 64
 
 func (o *outputPiece) cost() int { return len(o.data) + pieceCost }
-
-// watched is a pattern with the waits for it. Its waits are guarded by list.mu.
-type watched struct {
-	pattern *history.Pattern
-	ctx     context.Context // ends when nobody waits for it any more
-	end     context.CancelFunc
-	waits   []*PendingWait
-}
 
 // lookPiece is about how much output is looked at before the next pattern's turn, in bytes. Of a
 // line of maxMatchLine that has not ended, no part is dropped before it has been looked at.

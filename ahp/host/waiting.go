@@ -1,7 +1,12 @@
 package host
 
 import (
+	"strings"
+	"time"
+
 	"termhost/ahp"
+	"termhost/ptypool"
+	"termhost/ptypool/foreground"
 )
 
 // Waiting is what a terminal waits for a person to do.
@@ -33,6 +38,30 @@ type needs struct {
 	unsure   bool    // somebody has typed since the lookout looked last
 	// changed is closed when one of these changes; nil: nobody waits for a change.
 	changed chan struct{}
+}
+
+// lookout finds out whether the program of a terminal waits for somebody to type. Its fields are
+// guarded by the Term's lock.
+type lookout struct {
+	timer  *time.Timer // of the next look, if it is armed; nil: there was no activity yet
+	armed  bool
+	due    time.Time // when the timer fires
+	signs  int       // of activity, so far
+	seen   int       // of these, at the last look
+	last   time.Time // of the last sign
+	looks  int       // since then
+	atRest bool      // the last look found a shell at its prompt, or a full-screen program
+	asked  string    // the text before the cursor when the last look found a question; "": none
+	typed  bool      // a line was begun and not ended
+	typist string    // who typed last
+}
+
+// quiet is whether a program that works has printed nothing for quiet_after. The Term's lock guards
+// it.
+type quiet struct {
+	on      bool
+	printed time.Time   // the time of the last output
+	timer   *time.Timer // calls checkQuiet; nil: there was no output yet
 }
 
 // set changes what the terminal waits for, and tells everybody. by is the name of the user who
@@ -89,3 +118,19 @@ func (w *waiting) changes() <-chan struct{} {
 
 // answers are the keys that end a line, the program or the input: Enter, ctrl-C and ctrl-D.
 const answers = "\r\n\x03\x04"
+
+// foregroundLocked returns what [foreground.Look] has to know of the terminal.
+func (w *waiting) foregroundLocked(line ptypool.Line) foreground.Terminal {
+	t := w.t
+	screen := t.term.Screen()
+	at := foreground.Terminal{
+		Leader: t.term.Pid(), Group: line.Foreground, Canonical: line.Canonical, Echo: line.Echo,
+		Text: screen.LineText(), Typed: w.lookout.typed, FullScreen: screen.AltScreen(),
+		CursorKeys: screen.KeyModes().CursorKeys,
+		Command:    t.commands.running != "",
+	}
+	if asked := w.lookout.asked; asked != "" && strings.HasPrefix(at.Text, asked) {
+		at.Text = asked // without the answer so far
+	}
+	return at
+}

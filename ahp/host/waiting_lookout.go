@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"strings"
 	"time"
 
 	"termhost/ptypool"
@@ -22,22 +21,6 @@ const (
 	// 500 terminals there are 17 looks in a second.
 	seldomLook = 30 * time.Second
 )
-
-// lookout finds out whether the program of a terminal waits for somebody to type. Its fields are
-// guarded by the Term's lock.
-type lookout struct {
-	timer  *time.Timer // of the next look, if it is armed; nil: there was no activity yet
-	armed  bool
-	due    time.Time // when the timer fires
-	signs  int       // of activity, so far
-	seen   int       // of these, at the last look
-	last   time.Time // of the last sign
-	looks  int       // since then
-	atRest bool      // the last look found a shell at its prompt, or a full-screen program
-	asked  string    // the text before the cursor when the last look found a question; "": none
-	typed  bool      // a line was begun and not ended
-	typist string    // who typed last
-}
 
 // noteActivity has the lookout look soon, because something was printed or typed. The Term's lock
 // is held.
@@ -115,22 +98,6 @@ func (w *waiting) check() {
 		}
 		w.found(state, at.Text)
 	}
-}
-
-// foregroundLocked returns what [foreground.Look] has to know of the terminal.
-func (w *waiting) foregroundLocked(line ptypool.Line) foreground.Terminal {
-	t := w.t
-	screen := t.term.Screen()
-	at := foreground.Terminal{
-		Leader: t.term.Pid(), Group: line.Foreground, Canonical: line.Canonical, Echo: line.Echo,
-		Text: screen.LineText(), Typed: w.lookout.typed, FullScreen: screen.AltScreen(),
-		CursorKeys: screen.KeyModes().CursorKeys,
-		Command:    t.commands.running != "",
-	}
-	if asked := w.lookout.asked; asked != "" && strings.HasPrefix(at.Text, asked) {
-		at.Text = asked // without the answer so far
-	}
-	return at
 }
 
 // found records what a look has found, and schedules the next one. The Term's lock is held.

@@ -6,14 +6,6 @@ import (
 	"termhost/ahp"
 )
 
-// quiet is whether a program that works has printed nothing for quiet_after. The Term's lock guards
-// it.
-type quiet struct {
-	on      bool
-	printed time.Time   // the time of the last output
-	timer   *time.Timer // calls checkQuiet; nil: there was no output yet
-}
-
 // noteOutput records that there was output, or that the program has started. A running timer is
 // left alone: checkQuiet sets it for the time that is left.
 func (w *waiting) noteOutput() {

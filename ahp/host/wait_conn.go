@@ -1,0 +1,199 @@
+package host
+
+import (
+	"context"
+	"time"
+
+	"termhost/authz"
+)
+
+// Wait is [Conn.StartWait] and [PendingWait.End] in one.
+func (c *Conn) Wait(ctx context.Context, t *Terminal, w WaitFor) (Waited, error) {
+	p, err := c.StartWait(t, w)
+	if err != nil {
+		return Waited{}, err
+	}
+	return p.End(ctx)
+}
+
+// StartWait begins to wait until the terminal has ended or a condition of w holds. Whatever happens
+// from now on counts. With Command and no command running, the last one counts if there was one;
+// else the next. An Enter that the shell has not reacted to yet counts as a command. StartWait
+// returns *authz.Denied, [ErrNoCommands], a [*admit.QuotaError], [ErrGone] if the terminal has
+// been disposed, or the cause of the connection's end. The wait must be ended.
+func (c *Conn) StartWait(t *Terminal, w WaitFor) (*PendingWait, error) {
+	if err := authz.Check(c.principal, authz.Wait, t.seen()); err != nil {
+		return nil, err
+	}
+	a, _, err := c.Attach(t, AttachOptions{ReadOnly: true, quiet: true, blind: true})
+	if err != nil {
+		return nil, err
+	}
+	p := &PendingWait{WaitFor: w, a: a, result: make(chan ended, 1)}
+	if err := p.begin(); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// begin notes how it is now, and has answered what comes from now on.
+func (p *PendingWait) begin() (err error) {
+	t := p.a.t
+	t.term.Lock()
+	defer t.term.Unlock()
+	if p.Command {
+		if p.last, err = p.lastCommandLocked(); err != nil {
+			return err
+		}
+	}
+	if p.Match != nil && !p.Fresh {
+		p.retained = t.retained()
+	}
+	if p.Match == nil && !p.Command && p.Idle <= 0 {
+		return nil
+	}
+	return t.waiting.join(p)
+}
+
+// End returns when the wait is over, and how. It returns the cause of ctx or of the connection's
+// end, or a [*BehindError]. It is called once.
+func (p *PendingWait) End(ctx context.Context) (Waited, error) {
+	defer p.a.Close()
+	if p.list != nil {
+		defer p.list.leave(p)
+	}
+	began := time.Now()
+	idle, late := startTimer(0), startTimer(p.Timeout)
+	defer idle.Stop()
+	defer late.Stop()
+	done := p.a.t.life.done
+	if p.list != nil {
+		done = nil // the end has its place in the output
+	}
+	for {
+		program, changed := p.program()
+		moved := p.behind()
+		if moved == nil {
+			if how, over := p.now(program, began, idle); over {
+				return how.how, how.err
+			}
+		}
+		select {
+		case <-changed:
+		case <-moved:
+		case <-idle.C:
+		case how := <-p.result:
+			return how.how, how.err
+		case <-p.reacted:
+			p.commandNow()
+		case <-done:
+			code := p.a.t.life.exit.Load().Code
+			return Waited{Reason: WaitExit, ExitCode: &code}, nil
+		case <-late.C:
+			return Waited{Reason: WaitTimeout}, nil
+		case <-p.a.kicked:
+			return Waited{}, p.a.kickedBy
+		case <-p.a.conn.ctx.Done():
+			return Waited{}, context.Cause(p.a.conn.ctx)
+		case <-ctx.Done():
+			return Waited{}, context.Cause(ctx)
+		}
+	}
+}
+
+// now returns how the wait ends by what holds now, if it does. All output has been looked at. It
+// sets the timer to when it has been idle for long enough.
+func (p *PendingWait) now(program Waiting, began time.Time, idle *time.Timer) (e ended, over bool) {
+	select {
+	case e := <-p.result:
+		return e, true
+	default:
+	}
+	switch {
+	case p.last != nil:
+		return ended{how: *p.last}, true
+	case program != WaitingNone:
+		return ended{how: Waited{Reason: WaitBlocked, Waiting: program}}, true
+	case p.Idle <= 0:
+		return ended{}, false
+	}
+	if at := p.list.quiet(); at.After(began) {
+		began = at
+	}
+	left := p.Idle - time.Since(began)
+	if left <= 0 {
+		return ended{how: Waited{Reason: WaitIdle}}, true
+	}
+	idle.Reset(left)
+	return ended{}, false
+}
+
+// behind returns what is closed when more output has been looked at; nil: all has been.
+func (p *PendingWait) behind() <-chan struct{} {
+	if p.looker == nil {
+		return nil
+	}
+	l, k := p.list, p.looker
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.over || p.over || k.seen == l.come && p.retained == nil {
+		return nil
+	}
+	if k.moved == nil {
+		k.moved = make(chan struct{})
+	}
+	return k.moved
+}
+
+// commandNow notes how the last command ended, after the shell has reacted to an Enter.
+func (p *PendingWait) commandNow() {
+	t := p.a.t
+	t.term.Lock()
+	defer t.term.Unlock()
+	p.last, _ = p.lastCommandLocked() // its shell tells of commands: it did when the wait began
+}
+
+// lastCommandLocked returns how the last command ended; nil if one is running or about to be run,
+// or there was none yet.
+func (p *PendingWait) lastCommandLocked() (*Waited, error) {
+	t := p.a.t
+	st, _ := t.ch.Terminal()
+	p.reacted = t.commands.typist.reaction()
+	switch {
+	case !st.Detection && !t.commands.integrated, t.commands.replaced.Load():
+		return nil, ErrNoCommands
+	case st.Running() != nil, t.commands.typist.entered:
+		return nil, nil
+	}
+	for i := len(st.Content) - 1; i >= 0; i-- {
+		if c := st.Content[i].Command; c != nil {
+			return &Waited{Reason: WaitCommand, ExitCode: c.ExitCode}, nil
+		}
+	}
+	return nil, nil
+}
+
+// program returns what the program waits for, if the condition is that it waits for something, and
+// what is closed when that changes.
+func (p *PendingWait) program() (Waiting, <-chan struct{}) {
+	if !p.Blocked {
+		return WaitingNone, nil
+	}
+	t := p.a.t
+	t.term.Lock()
+	defer t.term.Unlock()
+	if t.waiting.needs.unsure {
+		return WaitingNone, t.waiting.changes()
+	}
+	return t.waiting.needs.program, t.waiting.changes()
+}
+
+// startTimer returns a timer that fires after d; for 0, one that does not run.
+func startTimer(d time.Duration) *time.Timer {
+	t := time.NewTimer(max(d, 0))
+	if d <= 0 {
+		t.Stop()
+	}
+	return t
+}
