@@ -64,6 +64,16 @@ type lostKeys struct {
 	refused bool       // the last key was refused
 }
 
+// watcher is a principal with windows.
+type watcher struct {
+	active atomic.Pointer[Attach] // the window that was used last; nil: it is closed
+
+	// Guarded by watchers.mu.
+	windows  map[*Attach]struct{}
+	told     time.Time // the person was notified of what came up until then
+	notified time.Time // when the last notification was
+}
+
 // hasWindow reports whether a person sees the screen in a window.
 func (a *Attach) hasWindow() bool { return a.opts.Cols > 0 }
 

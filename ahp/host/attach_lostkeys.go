@@ -22,19 +22,6 @@ import (
 // message.
 const resumePause = time.Second
 
-// LostError says that a key was not typed because an earlier one was lost.
-type LostError struct {
-	// To is the name of who took the keyboard; "": nobody did, but the earlier key was refused.
-	To string
-}
-
-func (e *LostError) Error() string {
-	if e.To != "" {
-		return e.To + " took the keyboard while you typed"
-	}
-	return "you did not have the keyboard while you typed"
-}
-
 // losesLocked returns why p is lost; nil: it is not. may: p is about to be typed, rather than
 // refused. later: p continues earlier input. The Term's lock is held.
 func (a *Attach) losesLocked(p []byte, may, later bool) error {

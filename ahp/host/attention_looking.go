@@ -2,18 +2,10 @@ package host
 
 import (
 	"slices"
-	"sync"
+	"time"
 
 	"termhost/ahp"
 )
-
-// looking is what the person behind a connection looks at, if the peer tells.
-type looking struct {
-	mu    sync.Mutex // held before any Term's lock
-	at    []*Terminal
-	over  bool          // the connection has ended
-	calls chan struct{} // of capacity 1; nil: the peer has not told yet
-}
 
 // Looking sets which terminals the connection's person looks at. Those that do not exist for the
 // principal are left out. After the first time, which returns true, Calls has values.
@@ -76,3 +68,36 @@ func (c *Conn) lookAway() {
 
 // Calls receives a value when [Conn.Wanting] may have changed. Looking must have been called.
 func (c *Conn) Calls() <-chan struct{} { return c.looking.calls }
+
+// notifyPause is the least time between two notifications of a person: what happens meanwhile is
+// told together.
+const notifyPause = 5 * time.Second
+
+// News returns the terminals of list of which this viewer, and no other, must notify its person
+// now. If there are none, after is the time after which to ask again; 0: at the next call.
+func (a *Attach) News(list []Wanted) (fresh []Wanted, after time.Duration) {
+	h, o := a.conn.host, a.watcher
+	if o == nil {
+		return nil, 0
+	}
+	h.watchers.mu.Lock()
+	defer h.watchers.mu.Unlock()
+	latest := o.told
+	for _, w := range list {
+		if w.At.After(o.told) {
+			fresh = append(fresh, w)
+		}
+		if w.At.After(latest) {
+			latest = w.At
+		}
+	}
+	now := h.now()
+	if len(fresh) == 0 || !o.active.CompareAndSwap(nil, a) && o.active.Load() != a {
+		return nil, 0
+	}
+	if wait := notifyPause - now.Sub(o.notified); wait > 0 {
+		return nil, wait
+	}
+	o.told, o.notified = latest, now
+	return fresh, 0
+}

@@ -2,15 +2,10 @@ package host
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"termhost/authz"
 )
-
-// notifyPause is the least time between two notifications of a person: what happens meanwhile is
-// told together.
-const notifyPause = 5 * time.Second
 
 // watchers are the principals that look at terminals, and are called when one wants them: in
 // windows, of which the one used last gets the notifications, or by other connections.
@@ -18,16 +13,6 @@ type watchers struct {
 	mu    sync.Mutex          // a leaf
 	by    map[string]*watcher // by principals' IDs
 	conns map[*Conn]struct{}  // those whose peers tell what is looked at: see [Conn.Looking]
-}
-
-// watcher is a principal with windows.
-type watcher struct {
-	active atomic.Pointer[Attach] // the window that was used last; nil: it is closed
-
-	// Guarded by watchers.mu.
-	windows  map[*Attach]struct{}
-	told     time.Time // the person was notified of what came up until then
-	notified time.Time // when the last notification was
 }
 
 // join adds a window, and calls it.
@@ -110,35 +95,6 @@ func (a *Attach) call() {
 // Calls receives a value at first, and whenever [Host.Wanting] may have changed for the viewer's
 // principal. A viewer without a window receives none.
 func (a *Attach) Calls() <-chan struct{} { return a.calls }
-
-// News returns the terminals of list of which this viewer, and no other, must notify its person
-// now. If there are none, after is the time after which to ask again; 0: at the next call.
-func (a *Attach) News(list []Wanted) (fresh []Wanted, after time.Duration) {
-	h, o := a.conn.host, a.watcher
-	if o == nil {
-		return nil, 0
-	}
-	h.watchers.mu.Lock()
-	defer h.watchers.mu.Unlock()
-	latest := o.told
-	for _, w := range list {
-		if w.At.After(o.told) {
-			fresh = append(fresh, w)
-		}
-		if w.At.After(latest) {
-			latest = w.At
-		}
-	}
-	now := h.now()
-	if len(fresh) == 0 || !o.active.CompareAndSwap(nil, a) && o.active.Load() != a {
-		return nil, 0
-	}
-	if wait := notifyPause - now.Sub(o.notified); wait > 0 {
-		return nil, wait
-	}
-	o.told, o.notified = latest, now
-	return fresh, 0
-}
 
 // follow has a connection called from now on.
 func (p *watchers) follow(c *Conn) {

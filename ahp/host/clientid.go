@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"termhost/ahp"
-	"termhost/ahp/store"
 	"termhost/authz"
 )
 
@@ -94,49 +93,6 @@ func SSHClientID(p authz.Principal) string {
 		id += insideMark
 	}
 	return id
-}
-
-// heritage is what a connection takes over from the last one of its clientId.
-type heritage struct {
-	synced   map[string]uint64 // what the last one knew: see [store.Subscriber.Reconnect]
-	restored time.Time         // by when the last one had left, if it was an earlier host's
-	channels []*store.Channel  // what the last one followed, if it was still open
-}
-
-// seat binds the connection to a clientId, and ends another connection of this clientId.
-func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, err error) {
-	if id == "" || len(id) > maxClientID {
-		return from, ErrClientID
-	}
-	if len(id) >= len(sshPrefix) && strings.EqualFold(id[:len(sshPrefix)], sshPrefix) {
-		return from, errReservedClient
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err := c.Ended(); err != nil {
-		return from, err
-	}
-	cl, err := h.clientLocked(id, c.principal)
-	if err != nil {
-		return from, err
-	}
-	if old := cl.conn; old != nil && old != c {
-		// The client has not left, so the terminals that it owns go on.
-		from.channels = old.sub.Channels()
-		cl.synced = old.sub.Close()
-		old.End(errTakenOver)
-	}
-	h.nameLocked(cl, c.principal)
-	cl.conn, cl.version = c, v
-	c.client, c.version, c.name = cl, v, cl.name
-	c.sub.Identify(id)
-	h.noteClient(cl)
-	h.backLocked(cl)
-	from.synced = cl.synced
-	if cl.restored {
-		from.restored, cl.restored = cl.left, false
-	}
-	return from, nil
 }
 
 // clientLocked returns the record of p's clientId id, and creates it if the clientId belongs to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +49,14 @@ type Conn struct {
 	client  *client
 	version ahp.Version
 	name    string // of the peer, see names.go; until then its principal's
+}
+
+// looking is what the person behind a connection looks at, if the peer tells.
+type looking struct {
+	mu    sync.Mutex // held before any Term's lock
+	at    []*Terminal
+	over  bool          // the connection has ended
+	calls chan struct{} // of capacity 1; nil: the peer has not told yet
 }
 
 // UseReservedNames has the peer be told in reserved names from now on: see [ahp.Reserved].

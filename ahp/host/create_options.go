@@ -108,11 +108,6 @@ type Created struct {
 // ten thousand lines of text.
 const defaultScrollbackBytes = 1 << 20
 
-// defaultLogBytes is the size of a log unless the configuration says otherwise.
-const defaultLogBytes = 4 << 20
-
-func (h *Host) logBytes() int { return cmp.Or(h.cfg().LogBytes, defaultLogBytes) }
-
 // screen returns the options of a screen for programs that have term as their TERM. Its history is
 // bounded in bytes like the content, so that both reach back about as far.
 func (h *Host) screen(term string) vt.Options {

@@ -6,7 +6,8 @@
 // session; a [Share] is a terminal that an SSH session feeds; [Streams] are the pipes of a program
 // that an SSH session runs without a terminal.
 //
-// A [Terminal] is made of components, each with its own files, which begin with its name:
+// A [Terminal] is made of components, each with its own files, which begin with its name. The first
+// of them has the component's data, and NAME_conn.go a connection's verbs:
 //
 //   - keyboard: who holds the claim, from whom, and who asks for it
 //   - approvals: holds back what agents type until a person has said yes

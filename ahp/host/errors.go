@@ -138,3 +138,16 @@ const (
 	reasonOrder = "the input before it was not taken"
 	reasonOver  = "its connection has ended"
 )
+
+// LostError says that a key was not typed because an earlier one was lost.
+type LostError struct {
+	// To is the name of who took the keyboard; "": nobody did, but the earlier key was refused.
+	To string
+}
+
+func (e *LostError) Error() string {
+	if e.To != "" {
+		return e.To + " took the keyboard while you typed"
+	}
+	return "you did not have the keyboard while you typed"
+}

@@ -46,7 +46,7 @@ func (e events) Data(p []byte) {
 		t.output.small = append(t.output.small, p...)
 		return
 	}
-	e.flushSmall()
+	t.output.flushSmall()
 	t.output.content.data(t.channel(), p)
 }
 
@@ -58,18 +58,9 @@ const (
 	maxSmall = 1 << 10
 )
 
-// flushSmall appends the output that was collected. It is called before anything is appended that
-// has its place in the output.
-func (e events) flushSmall() {
-	if t := e.t; len(t.output.small) > 0 {
-		t.output.content.data(t.channel(), t.output.small)
-		t.output.small = t.output.small[:0]
-	}
-}
-
 // Fed comes when a piece of output has been handled entirely.
 func (e events) Fed() {
-	e.flushSmall()
+	e.t.output.flushSmall()
 	e.tell()
 	e.t.output.content.fed(e.t.channel(), e.t.term.Screen())
 	e.t.log.keepCheckpoint()
@@ -98,7 +89,7 @@ func (e events) Clipboard(p []byte) {
 	if e.t.kept.replay != nil {
 		return
 	}
-	e.flushSmall()
+	e.t.output.flushSmall()
 	e.t.ch.SetClipboard(p)
 }
 
@@ -115,7 +106,7 @@ func (e events) Notification(p []byte) {
 		return
 	}
 	t.attention.notified = now
-	e.flushSmall()
+	t.output.flushSmall()
 	t.ch.Notify(p)
 }
 
@@ -159,14 +150,14 @@ func (e events) tell() {
 
 // CommandDetection comes once, when shell integration is noticed.
 func (e events) CommandDetection() {
-	e.flushSmall()
+	e.t.output.flushSmall()
 	e.t.approvals.shellTellsCommands()
 	e.t.log.appendParsed(ahp.TerminalCommandDetectionAvailable{})
 }
 
 // PromptStart comes with a prompt: a command that has not told its end is over.
 func (e events) PromptStart() {
-	e.finish(nil)
+	e.t.commands.finish(nil)
 	e.t.approvals.endTrust(errTrustEnded)
 	e.t.commands.typist.prompts()
 }
@@ -174,8 +165,8 @@ func (e events) PromptStart() {
 // CommandExecuted comes when the shell begins to run a command.
 func (e events) CommandExecuted(line string) {
 	t := e.t
-	e.flushSmall()
-	e.finish(nil)
+	t.output.flushSmall()
+	t.commands.finish(nil)
 	t.commands.executed++
 	t.commands.running = t.id + "-" + strconv.Itoa(t.commands.executed)
 	t.commands.startedAt = t.log.when()
@@ -192,33 +183,10 @@ func (e events) CommandExecuted(line string) {
 // CommandFinished comes when a command has ended; known: with code.
 func (e events) CommandFinished(code int, known bool) {
 	if known {
-		e.finish(&code)
+		e.t.commands.finish(&code)
 		return
 	}
-	e.finish(nil)
-}
-
-// finish ends the command that is running, if there is one. code is nil if it is unknown.
-func (e events) finish(code *int) {
-	t := e.t
-	if t.commands.running == "" {
-		return
-	}
-	e.flushSmall()
-	ms := max(t.log.when().Sub(t.commands.startedAt).Milliseconds(), 0)
-	over := ahp.TerminalCommandFinished{
-		CommandID: t.commands.running, ExitCode: code, DurationMs: &ms}
-	t.log.appendParsed(over)
-	t.commands.over(over)
-}
-
-// shellReplaced comes when another shell, which tells nothing, is at its prompt in the place of the
-// one that told of its commands: nobody knows how the command ended by which it came there.
-func (e events) shellReplaced() {
-	e.finish(nil)
-	e.t.commands.replaced.Store(true)
-	e.t.approvals.shellTells = false
-	e.t.approvals.publishHeld()
+	e.t.commands.finish(nil)
 }
 
 // endedUnseen is how a program has ended whose exit status the keeper did not learn.
@@ -228,9 +196,9 @@ const endedUnseen = "unseen, because its keeper had ended"
 func (e events) Exited(st ptypool.ExitStatus) {
 	t := e.t
 	t.kept.loadLocked()
-	e.flushSmall() // it is left if the parser panicked
+	t.output.flushSmall() // it is left if the parser panicked
 	e.tell()
-	e.finishLast(st.Code)
+	t.commands.finishLast(st.Code)
 	t.life.exited = true
 	t.approvals.endTrust(errTrustEnded)
 	t.approvals.dropHeld(nil, ErrExited, anyHeld)
@@ -258,12 +226,4 @@ func (e events) Exited(st ptypool.ExitStatus) {
 	close(t.life.done)
 	t.host.list.changed()
 	t.host.janitor.exited()
-}
-
-// finishLast ends the command that is running when the program ends.
-func (e events) finishLast(code int) {
-	if code == ptypool.UnknownExit {
-		e.finish(nil)
-	}
-	e.finish(&code)
 }

@@ -4,16 +4,7 @@ import (
 	"time"
 
 	"termhost/ahp"
-	"termhost/ptypool"
 )
-
-// absence is a time in which a terminal waits for its owner, which is away. It is guarded by
-// Host.mu.
-type absence struct {
-	timer   *time.Timer // ends the terminal
-	release func()      // stops following the owner's proof; nil: it is not followed
-	over    bool
-}
 
 // ownedLocked returns the running terminals that a clientId owns.
 func (h *Host) ownedLocked(cl *client) (list []*clientExecutor) {
@@ -59,17 +50,6 @@ func (e *clientExecutor) waitLocked(grace time.Duration) *absence {
 	e.setAwayLocked(e.t.host.now())
 	e.noteLocked(NoteAway)
 	return a
-}
-
-// setAwayLocked sets since when the owner is away; the zero time: it is here. Host.mu is held.
-func (e *clientExecutor) setAwayLocked(at time.Time) {
-	e.t.away.Store(&at)
-	text := ""
-	if !at.IsZero() {
-		text = at.UTC().Format(time.RFC3339)
-	}
-	e.t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.AwaySince = text })
-	e.t.host.list.changed()
 }
 
 // noteLocked tells the viewers that the owner is away or back. Host.mu is held.
@@ -126,21 +106,6 @@ func (h *Host) backLocked(cl *client) {
 	}
 }
 
-// endAbsenceLocked ends the wait, because the owner is back or the terminal gone. Host.mu is held.
-func (e *clientExecutor) endAbsenceLocked() {
-	a := e.away
-	if a == nil {
-		return
-	}
-	e.away = nil
-	e.setAwayLocked(time.Time{})
-	a.over = true
-	a.timer.Stop()
-	if a.release != nil {
-		a.release()
-	}
-}
-
 // expire ends a terminal whose owner has not come back.
 func (e *clientExecutor) expire(a *absence) {
 	h, t := e.t.host, e.t
@@ -154,27 +119,6 @@ func (e *clientExecutor) expire(a *absence) {
 		h.log.Info("a terminal ends because its owner stays away",
 			"name", t.Name(), "principal", t.origin.creator.Name)
 		h.remove(t, "")
-	}
-}
-
-// maxEnded bounds the notices of ended terminals that are kept for an owner that is away.
-const maxEnded = 64
-
-// tellOwner sends the notice to an owner that does not follow the terminal, and keeps it for an
-// owner that is away. An owner that follows the terminal gets the notice with the exit.
-func (e *clientExecutor) tellOwner() {
-	t, cl := e.t, e.client
-	t.host.mu.Lock()
-	defer t.host.mu.Unlock()
-	if len(cl.ended) < maxEnded {
-		if cl.ended == nil {
-			cl.ended = map[string]string{}
-		}
-		cl.ended[t.uri] = e.notice
-	}
-	if c := cl.conn; c != nil && !c.sub.Subscribed(t.ch) {
-		code := ptypool.UnknownExit
-		c.sub.Answer(t.uri, ahp.TerminalExited{ExitCode: &code, Notice: e.notice}, nil, "")
 	}
 }
 

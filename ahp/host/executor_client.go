@@ -37,6 +37,14 @@ type clientExecutor struct {
 	notice string      // for the owner if somebody else ends the terminal; "": none
 }
 
+// absence is a time in which a terminal waits for its owner, which is away. It is guarded by
+// Host.mu.
+type absence struct {
+	timer   *time.Timer // ends the terminal
+	release func()      // stops following the owner's proof; nil: it is not followed
+	over    bool
+}
+
 // mark returns what the log records of the owner's last action: n bytes of its output follow in the
 // log, and was is what e.half was before it. The Term's lock is held.
 func (e *clientExecutor) mark(n int, was rune) *journal.OwnerMark {
@@ -266,7 +274,7 @@ func (e *clientExecutor) takeExecuted(s step, a ahp.TerminalCommandExecuted) (re
 		return reasonRunning
 	}
 	e.releaseHalf()
-	events{t}.finish(nil)
+	t.commands.finish(nil)
 	t.commands.startedAt = t.host.now()
 	t.commands.running = a.CommandID
 	a.By, a.Cwd = s.name(), t.ch.Summary().Cwd // whatever the owner says
@@ -276,6 +284,53 @@ func (e *clientExecutor) takeExecuted(s step, a ahp.TerminalCommandExecuted) (re
 	t.output.content.fed(t.ch, t.term.Screen())
 	t.log.keepCheckpoint()
 	return ""
+}
+
+// maxEnded bounds the notices of ended terminals that are kept for an owner that is away.
+const maxEnded = 64
+
+// tellOwner sends the notice to an owner that does not follow the terminal, and keeps it for an
+// owner that is away. An owner that follows the terminal gets the notice with the exit.
+func (e *clientExecutor) tellOwner() {
+	t, cl := e.t, e.client
+	t.host.mu.Lock()
+	defer t.host.mu.Unlock()
+	if len(cl.ended) < maxEnded {
+		if cl.ended == nil {
+			cl.ended = map[string]string{}
+		}
+		cl.ended[t.uri] = e.notice
+	}
+	if c := cl.conn; c != nil && !c.sub.Subscribed(t.ch) {
+		code := ptypool.UnknownExit
+		c.sub.Answer(t.uri, ahp.TerminalExited{ExitCode: &code, Notice: e.notice}, nil, "")
+	}
+}
+
+// endAbsenceLocked ends the wait, because the owner is back or the terminal gone. Host.mu is held.
+func (e *clientExecutor) endAbsenceLocked() {
+	a := e.away
+	if a == nil {
+		return
+	}
+	e.away = nil
+	e.setAwayLocked(time.Time{})
+	a.over = true
+	a.timer.Stop()
+	if a.release != nil {
+		a.release()
+	}
+}
+
+// setAwayLocked sets since when the owner is away; the zero time: it is here. Host.mu is held.
+func (e *clientExecutor) setAwayLocked(at time.Time) {
+	e.t.away.Store(&at)
+	text := ""
+	if !at.IsZero() {
+		text = at.UTC().Format(time.RFC3339)
+	}
+	e.t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.AwaySince = text })
+	e.t.host.list.changed()
 }
 
 // WaitOutput returns when the connection's reader may read on: at once, unless its peer sends what

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"slices"
@@ -159,8 +160,31 @@ type settings struct {
 	integration ptypool.Integration // of shells; Dir "": there is none
 }
 
+// lastUse says which terminal a principal used last.
+type lastUse struct {
+	terminal *Terminal
+	at       time.Time // when the principal attached to it, or was seen last since
+}
+
 // cfg returns the configuration that is in force.
 func (h *Host) cfg() *settings { return h.live.Load() }
+
+// logPlace returns where logs are written. A log in memory is of use only with a keeper, which
+// shares that memory and outlives the host.
+func (h *Host) logPlace() journal.Place {
+	switch cfg := h.cfg(); {
+	case cfg.Persist:
+		return journal.Place{Size: int64(h.logBytes())}
+	case cfg.Keeper != nil:
+		return journal.Place{Size: int64(h.logBytes()), Memory: true}
+	}
+	return journal.Place{}
+}
+
+// defaultLogBytes is the size of a log unless the configuration says otherwise.
+const defaultLogBytes = 4 << 20
+
+func (h *Host) logBytes() int { return cmp.Or(h.cfg().LogBytes, defaultLogBytes) }
 
 // all returns the terminals, oldest first.
 func (h *Host) all() []*Terminal {

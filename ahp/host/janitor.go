@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// janitor is a goroutine of the Host. It forgets exited terminals that are too many or
-// too old and people who are gone, deletes what is left on disk, tries again what could not be
-// written, makes folders for terminals to come, and moves the high-water mark ahead.
+// janitor is a goroutine of the Host: see [Host.tidy]. It forgets exited terminals that are too
+// many or too old and people who are gone, deletes what is left on disk, tries again what could not
+// be written, makes folders for terminals to come, and moves the high-water mark ahead.
 type janitor struct {
 	wake chan struct{} // of capacity 1: a terminal has exited
 	stop chan struct{} // closed to end it

@@ -11,8 +11,8 @@ import (
 // keptLog is the log of a terminal of an earlier host, until it has been read.
 type keptLog struct {
 	t      *Terminal
-	past   atomic.Pointer[func() error] // reads the log, with the Term's lock; nil: it has been read
-	replay *replay                      // its log is being read; nil: it is not
+	past   atomic.Pointer[func() error] // reads the log, with the Term's lock held; nil: it is read
+	replay *replay                      // while the log is being read; else nil
 }
 
 // replay rebuilds a terminal from its log, as a [history.Visitor]. The Term's lock guards it.

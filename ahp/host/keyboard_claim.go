@@ -8,6 +8,10 @@ import (
 	"termhost/ahp"
 )
 
+// crossing is the time within which two claims count as made at the same moment, where nothing
+// better is known: that of a message there and back.
+const crossing = 50 * time.Millisecond
+
 // claim makes next the holder, after the policy has agreed, or returns why not. The Term's lock is
 // held.
 func (kb *keyboardClaim) claim(s step, next holder) (reason string) {
@@ -52,10 +56,6 @@ func (kb *keyboardClaim) crosses(s step) bool {
 	return t.host.now().Sub(last.at) < crossing ||
 		sub.Subscribed(t.ch) && !sub.Written(t.ch, last.seq)
 }
-
-// crossing is the time within which two claims count as made at the same moment, where nothing
-// better is known: that of a message there and back.
-const crossing = 50 * time.Millisecond
 
 // validClaim reports whether a claim names a client or an agent session, in parts of bounded size.
 func validClaim(c ahp.Claim) bool {

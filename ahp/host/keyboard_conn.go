@@ -122,3 +122,16 @@ func (c *Conn) AskedBy(channel string) (names []string, holds bool) {
 	}
 	return names, c.holds(t)
 }
+
+// giveToRequester gives the keyboard to the first who has requested it, and returns that one's
+// name; "": nobody has. The viewer but is not told. The Term's lock is held.
+func (kb *keyboardClaim) giveToRequester(s step, but *Attach) (name string) {
+	kb.dropRequests()
+	if len(kb.requests) == 0 {
+		return ""
+	}
+	to := kb.requests[0].to
+	kb.lend(to, s, false)
+	kb.tell(but, Note{Kind: NoteGiven, Who: s.name(), by: s.person()})
+	return to.text()
+}

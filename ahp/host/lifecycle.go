@@ -57,7 +57,7 @@ func New(cfg Config) (*Host, error) {
 	if err := h.recordings.Open(cfg.StateDir); err != nil {
 		h.log.Warn("some recordings cannot be read, and are left aside", "err", err)
 	}
-	h.memory.begin(h) // before terminals print
+	h.memory.begin(h.boundMemory) // before terminals print
 	used := h.readNotes()
 	h.restore()
 	keyframes := &spills{folders: h.folders, log: h.log, size: spillFileSize}

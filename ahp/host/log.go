@@ -56,18 +56,6 @@ func (l *terminalLog) keep() {
 	}
 }
 
-// logPlace returns where logs are written. A log in memory is of use only with a keeper, which
-// shares that memory and outlives the host.
-func (h *Host) logPlace() journal.Place {
-	switch cfg := h.cfg(); {
-	case cfg.Persist:
-		return journal.Place{Size: int64(h.logBytes())}
-	case cfg.Keeper != nil:
-		return journal.Place{Size: int64(h.logBytes()), Memory: true}
-	}
-	return journal.Place{}
-}
-
 // append logs an action, applies it to the terminal's channel, and returns its serverSeq.
 func (l *terminalLog) append(a ahp.Action, origin *ahp.Origin) uint64 {
 	l.record(a, journal.Event{})

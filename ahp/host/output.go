@@ -5,43 +5,8 @@ import (
 	"errors"
 	"runtime/debug"
 	"slices"
-	"sync/atomic"
 	"time"
 )
-
-const (
-	// outputMemory is how much memory, in bytes, all terminals together may take for what they
-	// have printed: their logs, contents and scrollbacks. With what waits to be collected as
-	// garbage it is about twice as much.
-	outputMemory = 24 << 20
-	// recountAfter is after how much output, in bytes, it is counted anew what a terminal takes.
-	// Each piece of output counts pieceMemory bytes more.
-	recountAfter = 64 << 10
-	pieceMemory  = 256
-	// leastSpill is from how much memory on, in bytes, a terminal gives some of it back.
-	leastSpill = 128 << 10
-	// freeAfter is how long it is quiet before the memory that was given back is returned to the
-	// system, which takes some ten milliseconds.
-	freeAfter = time.Second
-)
-
-// memory bounds what the output of all terminals takes in memory. When it is too much, those that
-// nobody watches, and of these the largest first, shorten their logs, and move their contents and
-// scrollbacks into files: see [spills]. Nothing that anybody reads changes by that. Where output
-// comes faster than that, a terminal that prints does the same with its own.
-type memory struct {
-	limit int64        // outputMemory, but in tests
-	total atomic.Int64 // what is taken, in bytes
-	// bound is the total at which terminals give memory back. It is above the limit where they
-	// have too little that they can give.
-	bound atomic.Int64
-
-	wake chan struct{} // of capacity 1: the total is above the bound
-	stop chan struct{} // closed to end the goroutine
-	done chan struct{} // closed when it has ended
-
-	failing atomic.Bool // nothing can be spilled, which was told
-}
 
 // output is what a terminal has printed, as it is in memory. It is guarded by the Term's lock.
 type output struct {
@@ -62,20 +27,6 @@ type usage struct {
 	counted   int  // of memory.total, in bytes
 	fresh     int  // what was printed since that was counted, in bytes
 	forgotten bool // the terminal is, and counts no more
-}
-
-// begin starts the goroutine.
-func (m *memory) begin(h *Host) {
-	m.limit = outputMemory
-	m.bound.Store(m.limit)
-	m.wake, m.stop, m.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	go h.boundMemory()
-}
-
-// end stops the goroutine and waits until it has ended.
-func (m *memory) end() {
-	close(m.stop)
-	<-m.done
 }
 
 // slack is by how much the total may grow until terminals give memory back again.
@@ -195,4 +146,26 @@ func (o *output) giveBack() bool {
 	}
 	o.countMemory()
 	return true
+}
+
+// spill moves t's content and scrollback into files. The Term's lock is held.
+func (o *output) spill() error {
+	t := o.t
+	if o.spills == nil {
+		o.spills = &spills{folders: t.host.folders, log: t.host.log,
+			size: max(spillFileSize, 4*int64(t.origin.screen.ScrollbackBytes))}
+	}
+	if err := t.ch.Spill(o.spills.save); err != nil {
+		return err
+	}
+	return t.term.Screen().SpillHistory(o.spills.save)
+}
+
+// flushSmall appends the output that was collected. It is called before anything is appended that
+// has its place in the output.
+func (o *output) flushSmall() {
+	if len(o.small) > 0 {
+		o.content.data(o.t.channel(), o.small)
+		o.small = o.small[:0]
+	}
 }

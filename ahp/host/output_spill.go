@@ -8,10 +8,6 @@ import (
 	"termhost/ahp/journal"
 )
 
-// spillFileSize is how large a file of spilled output becomes, in bytes, before another one is
-// begun: most of it is needed as long as a little of it is.
-const spillFileSize = 8 << 20
-
 // spills are the files into which a terminal's output is moved when its memory is needed. They are
 // not for the next host, which has the journal. So they have no names, and end with this process
 // at the latest.
@@ -30,18 +26,9 @@ type spillFile struct {
 	end int64
 }
 
-// spill moves t's content and scrollback into files. The Term's lock is held.
-func (o *output) spill() error {
-	t := o.t
-	if o.spills == nil {
-		o.spills = &spills{folders: t.host.folders, log: t.host.log,
-			size: max(spillFileSize, 4*int64(t.origin.screen.ScrollbackBytes))}
-	}
-	if err := t.ch.Spill(o.spills.save); err != nil {
-		return err
-	}
-	return t.term.Screen().SpillHistory(o.spills.save)
-}
+// spillFileSize is how large a file of spilled output becomes, in bytes, before another one is
+// begun: most of it is needed as long as a little of it is.
+const spillFileSize = 8 << 20
 
 // save appends p to a file and returns where it is.
 func (s *spills) save(p []byte) (from io.ReaderAt, at int64, err error) {

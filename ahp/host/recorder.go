@@ -1,13 +1,11 @@
 package host
 
 import (
-	"errors"
 	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/journal"
 	"termhost/ahp/recordings"
-	"termhost/authz"
 	"termhost/ptypool/termlog"
 	"termhost/ptypool/vt"
 )
@@ -39,38 +37,6 @@ const (
 	// defaultRecordBytes is the size of a file unless the configuration says otherwise.
 	defaultRecordBytes = 64 << 20
 )
-
-// Record has a terminal recorded from now on, or no longer, and returns the recording's name; "":
-// it was not recorded anyway. It returns *authz.Denied or ErrExited.
-func (c *Conn) Record(t *Terminal, on bool) (name string, err error) {
-	h, p := c.host, c.principal
-	t.term.Lock()
-	defer t.term.Unlock()
-	if err := t.check(step{principal: p}, authz.Record); err != nil {
-		return "", err
-	}
-	if t.life.exited {
-		return "", ErrExited
-	}
-	if t.recorder.recording != nil {
-		name = t.recorder.recording.rec.ID()
-		if !on {
-			t.recorder.finish()
-		}
-		return name, nil
-	}
-	if !on {
-		return "", nil
-	}
-	t.kept.loadLocked()
-	if err := t.recorder.begin(p.ID, t.recorder.outline()); err != nil {
-		return "", err
-	}
-	t.listChanged()
-	name = t.recorder.recording.rec.ID()
-	h.log.Info("recording begun", "name", t.Name(), "recording", name, "principal", p.Name)
-	return name, nil
-}
 
 // outline returns a checkpoint of the terminal as it is.
 func (rc *recorder) outline() journal.Snapshot {
@@ -166,78 +132,6 @@ func (rc *recorder) written(err error) {
 	}
 }
 
-// keep is called when a piece of output has been handled, and the screen shows what was recorded.
-// It begins the next file when this one is nearly full.
-func (rc *recorder) keep() {
-	r := rc.recording
-	if r == nil || rc.t.kept.replay != nil {
-		return
-	}
-	if r.behind {
-		rc.catchUp()
-		return
-	}
-	if !r.w.Fits(recordingReserve) && !rc.t.term.Screen().InSequence() {
-		rc.turn(rc.outline())
-	}
-}
-
-// finish ends the recording, with how the program has ended, if it has.
-func (rc *recorder) finish() {
-	t := rc.t
-	r := rc.recording
-	if r == nil {
-		return
-	}
-	if r.behind {
-		r.retry = time.Time{}
-		rc.catchUp()
-		r = rc.recording
-	}
-	if t.life.exited && !r.exit {
-		rc.write(termlog.Exit, t.log.end.At, t.log.end.Encode())
-	}
-	rc.recording = nil
-	if r.w != nil {
-		r.w.Close()
-	}
-	t.host.recordings.End(r.rec, t.host.now())
-	t.listChanged()
-}
-
-// catchUp copies from the terminal's log what the recording lacks. Where the log lacks it too, the
-// recording says so and continues with the screen as it is.
-func (rc *recorder) catchUp() {
-	t := rc.t
-	r, now := rc.recording, t.host.now()
-	if now.Before(r.retry) {
-		return
-	}
-	if r.w == nil {
-		w, err := t.host.recordings.Reopen(r.rec)
-		if err != nil {
-			rc.written(err)
-			return
-		}
-		r.w = w
-	}
-	t.kept.loadLocked()
-	c := copier{rc: rc, from: r.w.End(), last: r.w.Last()}
-	r.behind = false
-	err := t.log.journal.Records(journal.WholeLog, c.copy)
-	if errors.Is(err, journal.ErrNotLogged) {
-		c.gap(t.log.journal.Position(), now, "not kept")
-		err = nil
-	}
-	if err == nil && !rc.recording.behind && c.lost {
-		s := rc.outline()
-		rc.write(termlog.Checkpoint, now, s.Encode())
-	}
-	if err != nil {
-		rc.written(err)
-	}
-}
-
 // isCommand reports whether an action is recorded.
 func isCommand(a ahp.Action) bool {
 	switch a.(type) {
@@ -245,21 +139,4 @@ func isCommand(a ahp.Action) bool {
 		return true
 	}
 	return false
-}
-
-// tendRecorders has recordings that are behind catch up, and reports whether some still are behind.
-// No Term's lock is held.
-func (h *Host) tendRecorders() (again bool) {
-	for _, t := range h.all() {
-		t.term.Lock()
-		if r := t.recorder.recording; r != nil && r.behind {
-			t.recorder.catchUp()
-		}
-		if t.recorder.recording != nil && t.life.exited && !t.recorder.recording.behind {
-			t.recorder.finish()
-		}
-		again = again || t.recorder.recording != nil && t.recorder.recording.behind
-		t.term.Unlock()
-	}
-	return again
 }

@@ -1,11 +1,101 @@
 package host
 
 import (
+	"errors"
 	"time"
 
 	"termhost/ahp/journal"
 	"termhost/ptypool/termlog"
 )
+
+// keep is called when a piece of output has been handled, and the screen shows what was recorded.
+// It begins the next file when this one is nearly full.
+func (rc *recorder) keep() {
+	r := rc.recording
+	if r == nil || rc.t.kept.replay != nil {
+		return
+	}
+	if r.behind {
+		rc.catchUp()
+		return
+	}
+	if !r.w.Fits(recordingReserve) && !rc.t.term.Screen().InSequence() {
+		rc.turn(rc.outline())
+	}
+}
+
+// finish ends the recording, with how the program has ended, if it has.
+func (rc *recorder) finish() {
+	t := rc.t
+	r := rc.recording
+	if r == nil {
+		return
+	}
+	if r.behind {
+		r.retry = time.Time{}
+		rc.catchUp()
+		r = rc.recording
+	}
+	if t.life.exited && !r.exit {
+		rc.write(termlog.Exit, t.log.end.At, t.log.end.Encode())
+	}
+	rc.recording = nil
+	if r.w != nil {
+		r.w.Close()
+	}
+	t.host.recordings.End(r.rec, t.host.now())
+	t.listChanged()
+}
+
+// catchUp copies from the terminal's log what the recording lacks. Where the log lacks it too, the
+// recording says so and continues with the screen as it is.
+func (rc *recorder) catchUp() {
+	t := rc.t
+	r, now := rc.recording, t.host.now()
+	if now.Before(r.retry) {
+		return
+	}
+	if r.w == nil {
+		w, err := t.host.recordings.Reopen(r.rec)
+		if err != nil {
+			rc.written(err)
+			return
+		}
+		r.w = w
+	}
+	t.kept.loadLocked()
+	c := copier{rc: rc, from: r.w.End(), last: r.w.Last()}
+	r.behind = false
+	err := t.log.journal.Records(journal.WholeLog, c.copy)
+	if errors.Is(err, journal.ErrNotLogged) {
+		c.gap(t.log.journal.Position(), now, "not kept")
+		err = nil
+	}
+	if err == nil && !rc.recording.behind && c.lost {
+		s := rc.outline()
+		rc.write(termlog.Checkpoint, now, s.Encode())
+	}
+	if err != nil {
+		rc.written(err)
+	}
+}
+
+// tendRecorders has recordings that are behind catch up, and reports whether some still are behind.
+// No Term's lock is held.
+func (h *Host) tendRecorders() (again bool) {
+	for _, t := range h.all() {
+		t.term.Lock()
+		if r := t.recorder.recording; r != nil && r.behind {
+			t.recorder.catchUp()
+		}
+		if t.recorder.recording != nil && t.life.exited && !t.recorder.recording.behind {
+			t.recorder.finish()
+		}
+		again = again || t.recorder.recording != nil && t.recorder.recording.behind
+		t.term.Unlock()
+	}
+	return again
+}
 
 // copier copies records into a recording.
 type copier struct {

@@ -191,3 +191,35 @@ func (c *Conn) RemoveRecording(name string) error {
 	h.log.Info("recording deleted", "recording", r.ID(), "principal", p.Name)
 	return nil
 }
+
+// Record has a terminal recorded from now on, or no longer, and returns the recording's name; "":
+// it was not recorded anyway. It returns *authz.Denied or ErrExited.
+func (c *Conn) Record(t *Terminal, on bool) (name string, err error) {
+	h, p := c.host, c.principal
+	t.term.Lock()
+	defer t.term.Unlock()
+	if err := t.check(step{principal: p}, authz.Record); err != nil {
+		return "", err
+	}
+	if t.life.exited {
+		return "", ErrExited
+	}
+	if t.recorder.recording != nil {
+		name = t.recorder.recording.rec.ID()
+		if !on {
+			t.recorder.finish()
+		}
+		return name, nil
+	}
+	if !on {
+		return "", nil
+	}
+	t.kept.loadLocked()
+	if err := t.recorder.begin(p.ID, t.recorder.outline()); err != nil {
+		return "", err
+	}
+	t.listChanged()
+	name = t.recorder.recording.rec.ID()
+	h.log.Info("recording begun", "name", t.Name(), "recording", name, "principal", p.Name)
+	return name, nil
+}

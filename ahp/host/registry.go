@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/journal"
@@ -132,39 +131,6 @@ func (h *Host) freeNameLocked(base string, fresh bool) string {
 		}
 		return name
 	}
-}
-
-// lastUse says which terminal a principal used last.
-type lastUse struct {
-	terminal *Terminal
-	at       time.Time // when the principal attached to it, or was seen last since
-}
-
-// maxSpentBases bounds the bases that spent remembers, of some 100 bytes each: far more than agents
-// run programs.
-const maxSpentBases = 4096
-
-// spent remembers which numbers of NAMEs of the form base-N are not given again. It is guarded by
-// Host.mu.
-type spent struct {
-	byBase map[string]int // the highest spent number of each base
-	others int            // the highest spent number of all bases that the map no longer has
-}
-
-// upTo returns the highest number of base that may be spent.
-func (s *spent) upTo(base string) int { return max(s.byBase[base], s.others) }
-
-func (s *spent) add(base string, n int) {
-	if _, known := s.byBase[base]; !known && len(s.byBase) >= maxSpentBases {
-		for _, n := range s.byBase {
-			s.others = max(s.others, n)
-		}
-		s.byBase = nil
-	}
-	if s.byBase == nil {
-		s.byBase = map[string]int{}
-	}
-	s.byBase[base] = n
 }
 
 // cleanName turns a word into the beginning of a valid NAME.

@@ -166,7 +166,7 @@ func (rp *replay) Event(payload []byte) {
 	case ahp.TerminalTitleChanged:
 		t.renamed = ev.Renamed
 	case ahp.TerminalCommandExecuted:
-		events{t}.finish(nil)
+		t.commands.finish(nil)
 		t.commands.running, t.commands.startedAt = a.CommandID, rp.at
 		rp.draft.Append(a, nil)
 		t.output.content.command(rp.draft, a)
@@ -187,7 +187,7 @@ func (rp *replay) finish() {
 		rp.at = t.log.end.At
 		t.term.Screen().Flush(events{t})
 		events{t}.Fed()
-		events{t}.finishLast(t.log.end.Code)
+		t.commands.finishLast(t.log.end.Code)
 	}
 	t.renamed, t.output.lastTitle, t.output.lastCwd = o.Renamed, o.Title, o.Cwd
 	now, _ := rp.draft.Terminal()

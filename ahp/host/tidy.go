@@ -7,6 +7,9 @@ import (
 	"termhost/authz/admit"
 )
 
+// highWaterInterval is how often the high-water mark is moved ahead, if need be.
+const highWaterInterval = time.Minute
+
 // tidy is the janitor's goroutine.
 func (h *Host) tidy() {
 	defer close(h.janitor.done)
@@ -38,9 +41,6 @@ func (h *Host) tidy() {
 		}
 	}
 }
-
-// highWaterInterval is how often the high-water mark is moved ahead, if need be.
-const highWaterInterval = time.Minute
 
 // forgetExited forgets the exited terminals that are too old, and of those that are too many the
 // oldest of the account that has most. next is in what time another one will be too old; 0: none

@@ -6,14 +6,6 @@ import (
 	"termhost/ahp"
 )
 
-// viewers is who looks at a terminal through a window. It is guarded by the Term's lock.
-type viewers struct {
-	t          *Terminal
-	windows    []*Attach // those that may type and have a window, the last active one at the end
-	open       []*Attach // all that have a window
-	pulledBack uint64    // lines of scrollback that resizes brought back to the screen
-}
-
 // followed returns the viewer whose window the terminal follows: of the holder's viewers the one
 // that was active last, or nil. A terminal whose size its Streams give follows no window.
 func (v *viewers) followed() *Attach {

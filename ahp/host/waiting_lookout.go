@@ -94,7 +94,7 @@ func (w *waiting) check() {
 		w.checkIn(firstLook) // it is about to read the answer
 	default:
 		if replaced && state == foreground.Idle && foreground.RunsShell(at.Group) {
-			events{t}.shellReplaced()
+			t.commands.shellReplaced()
 		}
 		w.found(state, at.Text)
 	}

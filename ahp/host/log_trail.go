@@ -30,30 +30,6 @@ func (l *terminalLog) beginTrail() *os.File {
 	return m.File
 }
 
-// restoreTrail takes over what the earlier host has recorded.
-func (l *terminalLog) restoreTrail(r *remains) {
-	if r.kept == nil || r.Trail != nil {
-		if trail, err := store.NewTrail(r.Trail); err == nil {
-			l.trail = trail
-		}
-		return
-	}
-	f := r.kept.Trail()
-	if f == nil {
-		return // an older host has started the program
-	}
-	m, err := keeper.MapShared(f, store.TrailSize)
-	if err != nil {
-		l.t.host.log.Warn("clients of a terminal are resynchronised", "err", err)
-		return
-	}
-	if l.trail, err = store.NewTrail(m.Mem); err != nil {
-		m.Close()
-		return
-	}
-	l.shared = m
-}
-
 // endTrail gives the memory back, once. It may be called concurrently.
 func (l *terminalLog) endTrail() {
 	l.trailEnd.Do(func() {

@@ -1,0 +1,73 @@
+package host
+
+import (
+	"termhost/ahp"
+	"termhost/ptypool"
+)
+
+// began tells everybody that user began the command that runs now.
+func (c *commands) began(user string) {
+	c.startedBy = user
+	c.t.listChanged()
+	c.t.emitLive(Event{Kind: EventCommandStarted, By: user})
+}
+
+// over ends the command that was running, and tells everybody.
+func (c *commands) over(a ahp.TerminalCommandFinished) {
+	t := c.t
+	c.running = ""
+	t.listChanged()
+	t.emitLive(Event{Kind: EventCommandFinished, By: c.startedBy, ExitCode: a.ExitCode,
+		DurationMs: a.DurationMs})
+	t.approvals.endTrust(errTrustEnded)
+	if t.waiting.waitlist != nil && t.kept.replay == nil {
+		t.waiting.waitlist.finished(a.ExitCode)
+	}
+	ms := a.DurationMs
+	failed := a.ExitCode != nil && *a.ExitCode != 0
+	switch {
+	case ms == nil:
+	case failed && *ms > t.host.cfg().AttentionAfter.Milliseconds():
+		t.attention.happened(WantFailed)
+	case *ms >= longCommand.Milliseconds():
+		t.attention.happened(WantCommand)
+	}
+}
+
+// begunBy returns who typed the command that begins now.
+func (c *commands) begunBy() string {
+	if c.t.kept.replay != nil {
+		return c.t.kept.replay.by[c.running]
+	}
+	return c.typist.begins()
+}
+
+// finish ends the command that is running, if there is one. code is nil if it is unknown.
+func (c *commands) finish(code *int) {
+	t := c.t
+	if c.running == "" {
+		return
+	}
+	t.output.flushSmall()
+	ms := max(t.log.when().Sub(c.startedAt).Milliseconds(), 0)
+	over := ahp.TerminalCommandFinished{CommandID: c.running, ExitCode: code, DurationMs: &ms}
+	t.log.appendParsed(over)
+	c.over(over)
+}
+
+// finishLast ends the command that is running when the program ends.
+func (c *commands) finishLast(code int) {
+	if code == ptypool.UnknownExit {
+		c.finish(nil)
+	}
+	c.finish(&code)
+}
+
+// shellReplaced records that another shell, which tells nothing, is at its prompt in the place of
+// the one that told of its commands: nobody knows how the command ended by which it came there.
+func (c *commands) shellReplaced() {
+	c.finish(nil)
+	c.replaced.Store(true)
+	c.t.approvals.shellTells = false
+	c.t.approvals.publishHeld()
+}
