@@ -1,8 +1,6 @@
 package host
 
-import (
-	"time"
-)
+import "time"
 
 // Keys and certificates may live for minutes, and a host for years. So the host forgets a principal
 // some time after it has left, if it holds nothing.

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"slices"
 	"time"
 
 	"termhost/authz"
@@ -171,29 +170,4 @@ func (w *Wanted) also(why Want, since time.Time) {
 		w.At = since
 	}
 	w.Why = why
-}
-
-// Wanting returns the terminals that want the connection's person, the longest first, of those that
-// its principal sees. It returns *authz.Denied if that may not list, or an [*EndedError].
-func (c *Conn) Wanting() ([]Wanted, error) {
-	if err := c.Ended(); err != nil {
-		return nil, err
-	}
-	h, p := c.host, c.principal
-	if err := authz.Check(p, authz.List, authz.Target{}); err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	order := h.visibleLocked(p)
-	h.mu.Unlock()
-	var list []Wanted
-	for _, t := range order {
-		t.term.Lock()
-		if w, ok := t.attention.wants(p); ok {
-			list = append(list, w)
-		}
-		t.term.Unlock()
-	}
-	slices.SortStableFunc(list, func(a, b Wanted) int { return a.Since.Compare(b.Since) })
-	return list, nil
 }

@@ -101,3 +101,22 @@ func (a *Attach) News(list []Wanted) (fresh []Wanted, after time.Duration) {
 	o.told, o.notified = latest, now
 	return fresh, 0
 }
+
+// Wanting returns the terminals that want the connection's person, the longest first, of those that
+// its principal sees. It returns *authz.Denied if that may not list, or an [*EndedError].
+func (c *Conn) Wanting() ([]Wanted, error) {
+	if err := c.Ended(); err != nil {
+		return nil, err
+	}
+	order, err := c.Terminals()
+	var list []Wanted
+	for _, t := range order {
+		t.term.Lock()
+		if w, ok := t.attention.wants(c.principal); ok {
+			list = append(list, w)
+		}
+		t.term.Unlock()
+	}
+	slices.SortStableFunc(list, func(a, b Wanted) int { return a.Since.Compare(b.Since) })
+	return list, err
+}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/journal"
 	"termhost/authz"
 )
 
@@ -40,6 +41,11 @@ type executor interface {
 	// take takes an action that only the owner may send, after the policy has agreed, or returns
 	// why not.
 	take(s step, a ahp.Action) (reason string)
+
+	// describe adds to a description for the journal what only the executor knows.
+	describe(d *journal.Description)
+	// owned returns what the log records of the owner's last action; nil: there is no owner.
+	owned() *journal.OwnerMark
 
 	// input types p, which is not kept. It returns ErrBusy if p does not fit into the queue, or
 	// ErrExited.

@@ -107,6 +107,10 @@ func (e *clientExecutor) heard(s step) {
 	}
 }
 
+func (e *clientExecutor) describe(d *journal.Description) { d.Grace = e.grace }
+
+func (e *clientExecutor) owned() *journal.OwnerMark { return e.mark(0, e.half) }
+
 // input fails: the owner types where the program runs. It is not reached, because the policy
 // refuses.
 func (e *clientExecutor) input([]byte, typing) error { return ptypool.ErrNoProcess }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/journal"
 	"termhost/authz"
 )
 
@@ -38,6 +39,10 @@ func (e *pastExecutor) owner(s step) bool {
 func (e *pastExecutor) heard(step) {}
 
 func (e *pastExecutor) take(step, ahp.Action) (reason string) { return reasonExited }
+
+func (e *pastExecutor) describe(*journal.Description) {}
+
+func (e *pastExecutor) owned() *journal.OwnerMark { return nil }
 
 func (e *pastExecutor) input([]byte, typing) error { return ErrExited }
 

@@ -3,6 +3,7 @@ package host
 import (
 	"time"
 
+	"termhost/ahp/journal"
 	"termhost/ptypool"
 )
 
@@ -36,6 +37,8 @@ func (e *pipesExecutor) start(t *Terminal, o CreateOptions) error {
 // input is not reached by keys, which the policy refuses. It drops the parser's answers to queries,
 // because the program has no terminal.
 func (e *pipesExecutor) input([]byte, typing) error { return ErrNoKeyboard }
+
+func (e *pipesExecutor) describe(d *journal.Description) { d.Detached = e.detached }
 
 func (e *pipesExecutor) end(grace time.Duration, notice string) {
 	e.forget()

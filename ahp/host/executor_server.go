@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"termhost/ahp"
+	"termhost/ahp/journal"
 	"termhost/authz"
 	"termhost/ptypool"
 )
@@ -80,6 +81,10 @@ func (e *serverExecutor) heard(step) {}
 
 // take is not reached: the policy lets nobody act as the owner of the host's program.
 func (e *serverExecutor) take(step, ahp.Action) (reason string) { return reasonReadOnly }
+
+func (e *serverExecutor) describe(*journal.Description) {}
+
+func (e *serverExecutor) owned() *journal.OwnerMark { return nil }
 
 func (e *serverExecutor) input(p []byte, how typing) error {
 	input := e.t.term.Input

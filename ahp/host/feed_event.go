@@ -1,8 +1,6 @@
 package host
 
-import (
-	"time"
-)
+import "time"
 
 // EventKind is what happened to a terminal. The names are those of `events --json`.
 type EventKind string

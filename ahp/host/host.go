@@ -80,6 +80,13 @@ type Config struct {
 	Now   func() time.Time // nil: time.Now
 }
 
+// The values of Config.Record: which new terminals are recorded.
+const (
+	RecordOff    = "off"
+	RecordAgents = "agents" // those that agents make: see [Conn.agent]
+	RecordAll    = "all"
+)
+
 // Keeper keeps the programs of terminals from one host to the next. A [keeper.Link] is one.
 type Keeper interface {
 	ptypool.Starter

@@ -89,9 +89,8 @@ func (l *terminalLog) record(a ahp.Action, ev journal.Event) {
 		return
 	}
 	l.outline.Apply(a, ev, at)
-	if e, ok := t.exec.(*clientExecutor); ok {
-		ev.Owner = e.mark(0, e.half)
-		l.outline.Owner = ev.Owner
+	if owner := t.exec.owned(); owner != nil {
+		ev.Owner, l.outline.Owner = owner, owner
 	}
 	if t.life.exited {
 		t.warn(l.journal.Describe(l.describe(), at))
@@ -142,16 +141,8 @@ func (l *terminalLog) keepEnd(st ptypool.ExitStatus, told ahp.TerminalExited) {
 // describe returns the description for the journal.
 func (l *terminalLog) describe() *journal.Description {
 	t := l.t
-	grace, detached := time.Duration(0), false
-	switch e := t.exec.(type) {
-	case *clientExecutor:
-		grace = e.grace
-	case *pipesExecutor:
-		detached = e.detached
-	}
-	return &journal.Description{
-		Proof: t.origin.proof, Grace: grace, Detached: detached,
-		Boot: t.host.boot, URI: t.uri, Created: t.origin.created,
+	d := &journal.Description{
+		Proof: t.origin.proof, Boot: t.host.boot, URI: t.uri, Created: t.origin.created,
 		Name: t.Name(), Former: t.naming.Load().former,
 		Creator: t.origin.creator, CreatedBy: t.origin.createdBy, Transient: t.life.transient,
 		Forced: t.origin.forced, Client: t.Client(), IsPty: t.exec.isPty(), Piped: t.Piped(),
@@ -160,6 +151,8 @@ func (l *terminalLog) describe() *journal.Description {
 		Nonce: t.origin.screen.Nonce, Marker: t.origin.marker, Outline: l.outline, End: l.end,
 		Damage: l.damage,
 	}
+	t.exec.describe(d)
+	return d
 }
 
 // when returns the time of what happens now: of the log's record during a replay, of the output

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"strings"
 	"time"
 
 	"termhost/ahp"
@@ -139,4 +140,29 @@ func isCommand(a ahp.Action) bool {
 		return true
 	}
 	return false
+}
+
+// recordsNew reports whether a new terminal is recorded though nobody has asked for it.
+func (h *Host) recordsNew(t *Terminal) bool {
+	switch h.cfg().Record {
+	case RecordAll:
+		return true
+	case RecordAgents:
+		return t.recorder.madeByAgent()
+	}
+	return false
+}
+
+// madeByAgent reports whether an agent has made t: with a token, from inside a terminal, or as a
+// peer of AHP or ACP. Who shares a terminal of its own is no agent because of that.
+func (rc *recorder) madeByAgent() bool {
+	t := rc.t
+	p, c := t.origin.creator, t.keyboard.holder.claim
+	switch {
+	case p.IsPage() && !p.Inside:
+		return false
+	case p.Token != "" || p.Inside || c.Kind == ahp.ClaimSession:
+		return true
+	}
+	return !t.Client() && !strings.HasPrefix(c.ClientID, sshPrefix)
 }

@@ -5,42 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"termhost/ahp"
 	"termhost/ahp/recordings"
 	"termhost/authz"
 )
-
-// The values of Config.Record: which new terminals are recorded.
-const (
-	RecordOff    = "off"
-	RecordAgents = "agents" // those that agents make: see [Conn.agent]
-	RecordAll    = "all"
-)
-
-// recordsNew reports whether a new terminal is recorded though nobody has asked for it.
-func (h *Host) recordsNew(t *Terminal) bool {
-	switch h.cfg().Record {
-	case RecordAll:
-		return true
-	case RecordAgents:
-		return t.recorder.madeByAgent()
-	}
-	return false
-}
-
-// madeByAgent reports whether an agent has made t: with a token, from inside a terminal, or as a
-// peer of AHP or ACP. Who shares a terminal of its own is no agent because of that.
-func (rc *recorder) madeByAgent() bool {
-	t := rc.t
-	p, c := t.origin.creator, t.keyboard.holder.claim
-	switch {
-	case p.IsPage() && !p.Inside:
-		return false
-	case p.Token != "" || p.Inside || c.Kind == ahp.ClaimSession:
-		return true
-	}
-	return !t.Client() && !strings.HasPrefix(c.ClientID, sshPrefix)
-}
 
 // trimRecordings deletes recordings until they take no more than they may. One that goes on is
 // ended first; what comes then goes into another file.

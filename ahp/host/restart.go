@@ -41,7 +41,7 @@ type remains struct {
 //	    restoreClientExecuted      its program runs elsewhere, and its owner may come back
 //	    restoreEnded               its program has ended, seen or unseen
 //	openRestored                   reads the output of those that run
-//	keptLog.load                   reads a terminal's log when it is needed: restart_replay.go
+//	keptLog.load                   reads a terminal's log when it is needed; restart_replay.go
 
 // restore lists the terminals that an earlier host has left, and sets aside what cannot be read.
 // New calls it, before anybody knows the host.
