@@ -22,6 +22,7 @@ const (
 // One operator has as many terminals as it may, and each of them prints more than is kept of it.
 func TestTheTerminalsOfAnOperatorShareTheMemory(t *testing.T) {
 	slow(t)
+	t.Parallel()
 	b := besiege(t, 1000)
 	bob, err := b.dial("bob")
 	if err != nil {
