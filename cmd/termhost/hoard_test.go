@@ -27,6 +27,7 @@ const (
 // that wait and on forwards.
 func TestAnObserverCannotTakeTheMemory(t *testing.T) {
 	slow(t)
+	t.Parallel()
 	b := besiege(t, 1000)
 	alice, err := b.dial("alice")
 	if err != nil {
