@@ -175,7 +175,7 @@ func (s *Store) grown(r *Recording, bytes int64) {
 }
 
 // End ends a recording; no Writer may add to it afterwards. at zero: it ended with the last write
-// to its file.
+// to its file. The file's modification time is the end, for the next host as well.
 func (s *Store) End(r *Recording, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,14 +183,14 @@ func (s *Store) End(r *Recording, at time.Time) {
 		return
 	}
 	live := s.pathLocked(r)
-	if at.IsZero() {
-		st, err := os.Stat(live)
-		if err != nil {
-			return // the next host ends it
-		}
-		at = st.ModTime()
+	if !at.IsZero() {
+		_ = os.Chtimes(live, time.Time{}, at) // else the last write is the end
 	}
-	r.ended = at
+	st, err := os.Stat(live)
+	if err != nil {
+		return // the next host ends it
+	}
+	r.ended = st.ModTime()
 	if os.Rename(live, s.pathLocked(r)) != nil {
 		r.ended = time.Time{}
 	}

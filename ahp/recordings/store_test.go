@@ -182,6 +182,21 @@ func TestARecordingGoesOn(t *testing.T) {
 	}
 }
 
+func TestTheEndOfARecordingIsTheSameForTheNextHost(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	s := open(t, state)
+	at := now.Add(time.Hour) // an hour after the last write
+	w, err := s.Create(about("x", "a", now), size, 0)
+	must(t, err)
+	w.Close()
+	s.End(w.Recording, at)
+	next := open(t, state)
+	if got := next.Ended(next.Find("x", all)); !got.Equal(at) || !s.Ended(w.Recording).Equal(at) {
+		t.Errorf("it has ended at %v, then at %v; want %v", s.Ended(w.Recording), got, at)
+	}
+}
+
 // TestARecordingThatIsCutIsWhatItWasUpToThere: a file may be cut anywhere when a host is killed.
 func TestARecordingThatIsCutIsWhatItWasUpToThere(t *testing.T) {
 	t.Parallel()
