@@ -40,6 +40,7 @@ func (m *Methods) restore() {
 		t := restored(ht, g)
 		whose := owner{ht.Creator().ID, g.Client}
 		if _, over := ht.Exit(); over && g.Released {
+			ht.SetOver(true)
 			m.shelve(ht.Creator(), exited{ht, m.nextRelease()}, false)
 		} else if g.Released {
 			go m.finish([]*terminal{t}) // it ends with the program, and so before the host

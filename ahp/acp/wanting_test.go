@@ -2,6 +2,7 @@ package acp
 
 import (
 	"testing"
+	"time"
 
 	"termhost/ahp/acp/wire"
 	"termhost/ahp/host"
@@ -24,7 +25,8 @@ func wanting(t *testing.T, h *host.Host) map[string]host.Want {
 // their agent is done with them they may want somebody, and from then on not.
 func TestWhatTheAgentHasReleasedWantsNobody(t *testing.T) {
 	t.Parallel()
-	h := hosttest.New(t)
+	dir, change := stateDir(t)
+	h := hosttest.New(t, change)
 	a := connect(t, h, alice)
 	ended, name := a.sh("exit 3")
 	a.wait(ended)
@@ -44,5 +46,9 @@ func TestWhatTheAgentHasReleasedWantsNobody(t *testing.T) {
 	<-term.Done()
 	if left := wanting(t, h); len(left) > 0 {
 		t.Errorf("there want her %v", left)
+	}
+	h, _ = next(t, killed(t, dir), time.Hour)
+	if left := wanting(t, h); len(left) > 0 {
+		t.Errorf("after a restart there want her %v", left)
 	}
 }

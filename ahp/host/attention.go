@@ -3,6 +3,7 @@ package host
 import (
 	"time"
 
+	"termhost/ahp/journal"
 	"termhost/authz"
 )
 
@@ -40,12 +41,20 @@ type viewed struct {
 	seen    time.Time // when the last window was closed
 }
 
-// happened records why, unless the person looks at the terminal or has missed something already.
-func (s *viewed) happened(why Want, now time.Time) {
+// happened records why, unless the person looks at the terminal or has missed something already. It
+// adds the change to missed.
+func (s *viewed) happened(why Want, now time.Time, person string, missed missedBy) {
 	if s.looking == 0 && s.want == "" {
 		s.want, s.since = why, now
+		missed[person] = &journal.Missed{Want: string(why), Since: now}
 	}
 }
+
+// missedBy has what people have missed, for the journal: see [journal.Outline].
+type missedBy map[string]*journal.Missed
+
+// neverViewed stands for those who have never viewed a terminal, in a missedBy.
+const neverViewed = ""
 
 // attention is what people have seen of a terminal, and so whom it wants. The Term's lock guards
 // it.
@@ -73,25 +82,48 @@ func (n *attention) happened(why Want) {
 		return // it happened long ago
 	}
 	now := t.host.now()
-	n.others.happened(why, now)
-	for _, s := range n.by {
-		s.happened(why, now)
+	missed := missedBy{}
+	n.others.happened(why, now, neverViewed, missed)
+	for person, s := range n.by {
+		s.happened(why, now, person, missed)
 	}
+	t.log.recordMissed(missed)
 	t.host.watchers.tell()
+}
+
+// restore takes over what people have missed with an earlier host.
+func (n *attention) restore(missed missedBy) {
+	n.by = map[string]*viewed{}
+	for person, m := range missed {
+		if m == nil {
+			continue
+		}
+		s := &n.others
+		if person != neverViewed {
+			s = &viewed{}
+			n.by[person] = s
+		}
+		s.want, s.since = Want(m.Want), m.Since
+	}
 }
 
 // viewBegins records that a window of p's begins to show the terminal. The Term's lock is held.
 func (n *attention) viewBegins(p authz.Principal) {
-	s := n.by[authz.Person(p.ID)]
+	person, missed := authz.Person(p.ID), missedBy{}
+	s := n.by[person]
 	if s == nil {
-		n.forget()
+		n.forget(missed)
 		if n.by == nil {
 			n.by = map[string]*viewed{}
 		}
 		s = &viewed{}
-		n.by[authz.Person(p.ID)] = s
+		n.by[person] = s
+		missed[person] = &journal.Missed{}
+	} else if s.want != "" {
+		missed[person] = &journal.Missed{}
 	}
 	*s = viewed{looking: s.looking + 1}
+	n.t.log.recordMissed(missed)
 	n.t.host.watchers.tell()
 }
 
@@ -103,14 +135,15 @@ func (n *attention) viewEnds(p authz.Principal) {
 	}
 }
 
-// forget makes room for one more person.
-func (n *attention) forget() {
+// forget makes room for one more person, and adds those who are forgotten to missed.
+func (n *attention) forget(missed missedBy) {
 	for id, s := range n.by {
 		if len(n.by) < maxViewed {
 			return
 		}
 		if s.looking == 0 {
 			delete(n.by, id)
+			missed[id] = nil
 		}
 	}
 }

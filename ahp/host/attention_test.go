@@ -69,6 +69,44 @@ func TestATerminalWantsWhoeverDoesNotLookAtIt(t *testing.T) {
 	want(alice)
 }
 
+// TestWhatPeopleHaveMissedWantsThemAfterARestart is about what the log has, from before the exit, and
+// what the description has, from after it.
+func TestWhatPeopleHaveMissedWantsThemAfterARestart(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	h := hosttest.New(t, withClock(clock))
+	want := func(h *host.Host, p authz.Principal, names ...string) {
+		t.Helper()
+		if got := wanted(t, h, p); !slices.Equal(got, names) {
+			t.Errorf("%s is wanted by %q, want %q", p.Name, got, names)
+		}
+	}
+	rang := newPrinter(t, h, carol, "rang", "exit 1")
+	seen := newPrinter(t, h, carol, "seen", "exit 1")
+	attach(t, h, alice, "rang", window).a.Close()
+	attach(t, h, alice, "seen", window).a.Close()
+	rang.rings(clock)
+	seen.rings(clock)
+	attach(t, h, alice, "seen", window) // which she looks at when the host is killed
+	want(h, alice, "rang bell")
+	want(h, carol, "rang bell", "seen bell")
+	for _, p := range []*printer{rang, seen} {
+		p.ends()
+		<-p.term.Done()
+	}
+	want(h, alice, "rang bell")
+
+	clock.advance(time.Hour)
+	next := after(t, killed(t, h), withClock(clock))
+	want(next, alice, "rang bell")
+	want(next, carol, "rang bell", "seen bell")
+	attach(t, next, alice, "rang", window).a.Close()
+	attach(t, next, carol, "seen", window).a.Close()
+	last := after(t, killed(t, next), withClock(clock))
+	want(last, alice)
+	want(last, carol, "rang bell")
+}
+
 // A window is called whenever the list of what wants its person changes: by looks of that person
 // elsewhere, by the end of them, by an answer, and when a terminal is removed.
 func TestAWindowIsCalledWhenWhatWantsItsPersonChanges(t *testing.T) {

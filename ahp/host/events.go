@@ -213,6 +213,7 @@ func (e events) Exited(st ptypool.ExitStatus) {
 		t.life.ended.CompareAndSwap(nil, &why)
 	}
 	told, origin := t.exec.exited(st.Code)
+	t.attention.happened(WantExited) // before the log ends
 	t.log.keepEnd(st, told)
 	t.recorder.finish()
 	t.life.exit.Store(&st) // before the action: its readers may ask for it
@@ -222,7 +223,6 @@ func (e events) Exited(st ptypool.ExitStatus) {
 		t.waiting.waitlist.exited(st.Code)
 	}
 	t.emit(Event{Kind: EventExited, ExitCode: &st.Code})
-	t.attention.happened(WantExited)
 	close(t.life.done)
 	t.host.list.changed()
 	t.host.janitor.exited()

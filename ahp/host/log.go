@@ -104,6 +104,19 @@ func (l *terminalLog) record(a ahp.Action, ev journal.Event) {
 	}
 }
 
+// recordMissed logs what people have missed. After the exit the description has it.
+func (l *terminalLog) recordMissed(changed map[string]*journal.Missed) {
+	if len(changed) == 0 {
+		return
+	}
+	l.outline.ApplyMissed(changed)
+	if l.end != nil {
+		l.keepDescription()
+		return
+	}
+	l.recordEvent(journal.Event{Missed: changed}, l.when())
+}
+
 func (l *terminalLog) recordEvent(ev journal.Event, at time.Time) {
 	l.t.warn(l.journal.Record(termlog.Event, at, ev.Encode()))
 }

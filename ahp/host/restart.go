@@ -254,6 +254,7 @@ func (h *Host) restoreListed(r *remains) (*Terminal, error) {
 		log:       terminalLog{outline: *o, damage: m.Damage},
 	}
 	t.begin()
+	t.attention.restore(o.Missed)
 	t.life.transient = m.Transient
 	t.id, _ = ahp.TerminalName(t.uri)
 	t.naming.Store(&naming{name: m.Name, former: m.Former})

@@ -22,6 +22,9 @@ type Event struct {
 	// Owner is set for what the owner of a client-executed terminal does. Without an action, the
 	// next output is the owner's.
 	Owner *OwnerMark `json:"owner,omitempty"`
+	// Missed has what people have missed, of those for whom that changes; nil: the person is
+	// forgotten.
+	Missed map[string]*Missed `json:"missed,omitempty"`
 }
 
 // Encode returns the payload of an Event record.

@@ -32,13 +32,20 @@ func TestWhatIsKeptIsRestored(t *testing.T) {
 		ahp.TerminalClaimed{Claim: ahp.ClientClaim("agent")})
 	owner := &journal.OwnerMark{Seq: 7, N: 3, End: 7}
 	must(t, j.Record(termlog.Event, now, journal.Event{Owner: owner}.Encode()))
+	rang := &journal.Missed{Want: "bell", Since: now}
+	for _, missed := range []map[string]*journal.Missed{
+		{"": rang, "ann": {}, "bob": {}}, {"ann": rang, "bob": nil}, {"ann": {}},
+	} {
+		must(t, j.Record(termlog.Event, now, journal.Event{Missed: missed}.Encode()))
+	}
 	must(t, j.Output([]byte("two"), now))
 
 	want := *describe("x")
 	want.Format = journal.Format
 	want.Outline = journal.Outline{Title: "mine", Renamed: true, Cols: 100, Rows: 30,
 		Holder: by, Loans: loans, Owner: owner, Detection: true, Commands: 1,
-		Last: &journal.Command{ID: "x-1", Began: now, Over: true, ExitCode: &code}}
+		Last:   &journal.Command{ID: "x-1", Began: now, Over: true, ExitCode: &code},
+		Missed: map[string]*journal.Missed{"": rang, "ann": {}}}
 	r := restored(t, dir)
 	if got := asJSON(t, r.Description); got != asJSON(t, want) {
 		t.Errorf("the description is\n%s\nwant\n%s", got, asJSON(t, want))

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"maps"
 	"time"
 
 	"termhost/ahp"
@@ -19,6 +20,31 @@ type Outline struct {
 	Detection bool       `json:"detection,omitempty"`
 	Commands  int        `json:"commands,omitempty"` // number of commands reported by the shell
 	Last      *Command   `json:"last,omitempty"`     // nil: there was none
+	// Missed is what each person who has viewed the terminal has missed since, by [authz.Person];
+	// "": those who have never viewed it.
+	Missed map[string]*Missed `json:"missed,omitempty"`
+}
+
+// Missed is the first thing that happened in a terminal while a person did not view it.
+type Missed struct {
+	Want  string    `json:"want,omitempty"` // the host's reason; "": nothing
+	Since time.Time `json:"since,omitzero"` // when it happened
+}
+
+// ApplyMissed brings Missed up to an Event's. A person with nil is forgotten.
+func (o *Outline) ApplyMissed(changed map[string]*Missed) {
+	if len(changed) == 0 {
+		return
+	}
+	o.Missed = maps.Clone(o.Missed) // copies of the outline have the old one
+	if o.Missed == nil {
+		o.Missed = map[string]*Missed{}
+	}
+	for person, m := range changed {
+		if o.Missed[person] = m; m == nil {
+			delete(o.Missed, person)
+		}
+	}
 }
 
 // Holder is who holds a terminal.

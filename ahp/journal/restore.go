@@ -110,6 +110,7 @@ func (d *Description) follow(rec termlog.Record) bool {
 		if ev.Owner != nil {
 			d.Outline.Owner = ev.Owner
 		}
+		d.Outline.ApplyMissed(ev.Missed)
 		if a != nil {
 			d.Outline.Apply(a, ev, rec.Time)
 		}
