@@ -40,6 +40,23 @@ func TestWhoComesIsToldWhoHoldsTheKeyboard(t *testing.T) {
 	}
 }
 
+// TestTheKeyThatTakesTheKeyboardSaysSo is about one key, in a window of the terminal's size and in
+// one to which the terminal is resized first.
+func TestTheKeyThatTakesTheKeyboardSaysSo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{people: crew()})
+	b := r.open(r.dial("bob"), 80, 24, catV)
+	b.sees("ready")
+	for _, cols := range []int{80, 100} {
+		a := r.open(r.dial("alice"), cols, 24, "attach work")
+		a.sees("held by bob; your first key takes it")
+		a.typeIn("k")
+		a.sees(`you took the keyboard from bob; Ctrl-\ r hands it back`)
+		a.typeIn("\x1cd")
+		b.sees("you have the keyboard again")
+	}
+}
+
 // catVDetached is catV without a viewer.
 const catVDetached = "new -d -n work -- stty raw -echo; printf ready; exec cat -v"
 

@@ -132,12 +132,14 @@ func (l *inputLoop) Typed(p []byte) {
 	}
 	rest := l.pasting
 	l.pasting = l.filter.Pasting()
-	switch typed, err := l.to.give(p, rest); {
-	case err != nil:
-		l.lose(p, err)
-	case typed:
+	typed, err := l.to.give(p, rest)
+	if typed {
 		l.refused.lost = missing{typed: time.Now()}
-		l.tellTook()
+	}
+	if err != nil {
+		l.lose(p, err)
+	} else {
+		l.tellTook() // also if p waits until the program has drawn for another size
 	}
 	if bytes.IndexByte(p, keyboard.Interrupt) >= 0 {
 		l.w.hint(event{kind: interrupted})
