@@ -55,7 +55,7 @@ const (
 	ruleKick       = "only an admin may kick"
 	ruleRecord     = "only its owner or an admin may record a client-executed terminal"
 	ruleRecorder   = "only who had it made, or an admin, may delete a recording"
-	ruleApprove    = "only the holder, the key of its token, or an admin may approve"
+	ruleApprove    = "only the holder, the key of its token, or an admin decides what agents type"
 )
 
 // RulePipes refuses input to a program on pipes: only the connection that started it may send it.

@@ -121,8 +121,8 @@ func TestVerbsOfApprovalNameTheRule(t *testing.T) {
 	})
 	for command, want := range map[string]string{
 		"eve approve work":          "not permitted: observers may only look",
-		"carol refuse work":         "only the holder, the key of its token, or an admin may approve",
-		"carol guard work off":      "only the holder, the key of its token, or an admin may approve",
+		"carol refuse work":         "only the holder, the key of its token, or an admin decides what agents type",
+		"carol guard work off":      "only the holder, the key of its token, or an admin decides what agents type",
 		"alice guard client":        "client-executed terminals are observation-only",
 		"alice guard work no":       "say on or off, not no",
 		"alice refuse work @2x why": "an ask is called @N, as `asks` prints it, not @2x",
@@ -140,8 +140,16 @@ func TestVerbsOfApprovalNameTheRule(t *testing.T) {
 		"you have not been shown what is held in work: run asks first") {
 		t.Errorf("approved unread: %+v", got)
 	}
-	if got := r.ssh("eve", "", "asks"); strings.Contains(got.stdout+got.stderr, "deploy") {
-		t.Errorf("an observer reads %+v", got)
+	for _, command := range []string{"asks", "asks work", "asks --json"} {
+		got := r.ssh("eve", "", command)
+		if strings.Contains(got.stdout+got.stderr, "deploy") || got.status != 0 || !strings.Contains(
+			got.stderr, "something is held in work that you may not read") ||
+			strings.Contains(got.stderr, "nothing") {
+			t.Errorf("%s: an observer reads %+v", command, got)
+		}
+	}
+	if got := r.ssh("eve", "", "asks client"); !strings.Contains(got.stderr, "nothing is held") {
+		t.Errorf("of a terminal without any: %+v", got)
 	}
 	if got := r.ssh("alice", "", "asks").stdout; !strings.Contains(got, "deploy^M") ||
 		!strings.Contains(got, "@1") || !strings.Contains(got, "runs") {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"termhost/ahp"
+	"termhost/ahp/store"
 	"termhost/ahp/visible"
 	"termhost/authz"
 )
@@ -61,12 +62,33 @@ func (c *Conn) Asks(only ...*Terminal) ([]HeldInput, error) {
 		return nil, err
 	}
 	list := []HeldInput{}
-	for _, t := range order {
-		if len(only) == 0 || slices.Contains(only, t) {
-			list = append(list, t.approvals.listFor(c)...)
-		}
+	for _, t := range c.visibleOf(only) {
+		list = append(list, t.approvals.listFor(c)...)
 	}
 	return list, nil
+}
+
+// UnreadableAsks returns the NAMEs of those terminals that hold input which c's principal may not
+// read, of the terminals only as for [Conn.Asks]. Listings show the principal that they wait for an
+// approval.
+func (c *Conn) UnreadableAsks(only ...*Terminal) (names []string) {
+	reads := heldReader(c.principal)
+	for _, t := range c.visibleOf(only) {
+		if all := t.ch.Asks(store.AsksReader{All: true}); len(reads.Of(all)) < len(all) {
+			names = append(names, t.Name())
+		}
+	}
+	return names
+}
+
+// visibleOf returns the terminals that c's principal sees, the oldest first: those of only, or all
+// if it is empty.
+func (c *Conn) visibleOf(only []*Terminal) []*Terminal {
+	c.host.mu.Lock()
+	defer c.host.mu.Unlock()
+	return slices.DeleteFunc(c.host.visibleLocked(c.principal), func(t *Terminal) bool {
+		return len(only) > 0 && !slices.Contains(only, t)
+	})
 }
 
 // listFor returns the held inputs that c's principal may read, and records that they were shown.

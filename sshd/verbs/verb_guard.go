@@ -46,13 +46,21 @@ func (v *invocation) asks(asJSON bool) int {
 		return v.failed(err)
 	}
 	list, err := v.Conn.Asks(only...)
-	switch {
-	case err != nil:
+	if err != nil {
 		return v.failed(err)
+	}
+	unread := v.Conn.UnreadableAsks(only...)
+	if len(unread) > 0 {
+		fmt.Fprintf(v.stderr, "something is held in %s that you may not read\n",
+			strings.Join(unread, ", "))
+	}
+	switch {
 	case asJSON:
 		return v.printJSON(list)
-	case len(list) == 0:
+	case len(list) == 0 && len(unread) == 0:
 		fmt.Fprintln(v.stderr, "nothing is held")
+		return StatusOK
+	case len(list) == 0:
 		return StatusOK
 	}
 	rows := [][]string{{"NAME", "ASK", "WHO", "AGE", "DOES", "LINE", "TEXT"}}
