@@ -227,7 +227,7 @@ func TestAnExpiringCertificateEndsItsConnection(t *testing.T) {
 
 func TestRolesOfPrincipals(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": asObserver}})
+	r := newRig(t, rigOptions{people: crew()})
 	r.ssh("alice", "", "new -d -n work -- cat")
 	got := r.ssh("eve", "", "rm work")
 	if got.status != 1 || !strings.Contains(got.stderr, "observers may only look") {
@@ -236,8 +236,13 @@ func TestRolesOfPrincipals(t *testing.T) {
 	if got := r.ssh("eve", "", "run -- id"); got.status != 1 {
 		t.Errorf("run: %+v", got)
 	}
-	if got := r.ssh("eve", "", "token"); got.status != 1 {
+	if got := r.ssh("eve", "", "token"); got.status != 1 ||
+		!strings.Contains(got.stderr, "hint: an agent of yours needs none: `ssh HOST -s ahp`") {
 		t.Errorf("token: %+v", got)
+	}
+	if got := r.ssh("bob", "", "token --role admin"); got.status != 1 ||
+		!strings.Contains(got.stderr, "hint: `ssh HOST token` makes one with the role operator") {
+		t.Errorf("token --role admin: %+v", got)
 	}
 	if p := r.whoami("eve"); p.Role != authz.Observer.String() {
 		t.Errorf("role %s", p.Role)

@@ -72,8 +72,7 @@ func (v *invocation) hintFor(err error) string {
 	case errors.As(err, &denied) && denied.Verb == authz.Create:
 		return "`ssh HOST ls` lists the terminals; `ssh -t HOST attach NAME` shows one"
 	case errors.As(err, &denied) && aboutTokens(denied.Verb):
-		return "log in with ssh and a key of yours to make one; a program of the host's own user" +
-			" needs none at the host's unix socket"
+		return tokenHint(v.principal())
 	case errors.As(err, &limit):
 		return "`ssh HOST rm NAME` ends one"
 	case errors.Is(err, host.ErrNoCommands) && v.verb.name == "log":
@@ -83,6 +82,21 @@ func (v *invocation) hintFor(err error) string {
 		return "wait with --match or --idle; `ssh HOST log --tail N NAME` prints the end of its log"
 	}
 	return ""
+}
+
+// tokenHint says what a principal can do that is refused something about tokens: see the tables of
+// package authz.
+func tokenHint(p authz.Principal) string {
+	switch {
+	case p.Inside:
+		return ""
+	case p.Fingerprint == "" || p.Token != "":
+		return "log in with ssh and a key of yours to make one; a program of the host's own user" +
+			" needs none at the host's unix socket"
+	case p.Role >= authz.Operator && !p.ReadOnly && p.Guest == "":
+		return "`ssh HOST token` makes one with the role operator"
+	}
+	return "an agent of yours needs none: `ssh HOST -s ahp` gives it what your key may do"
 }
 
 func aboutTokens(v authz.Verb) bool {
