@@ -206,7 +206,7 @@ func (c *call) parse(fs *flag.FlagSet, operands int) (code int, ok bool) {
 	case errors.Is(err, flag.ErrHelp):
 		return c.printUsage(), false
 	case err != nil:
-		return c.badUsage(err.Error() + verbs.FlagMeantBy(fs, err)), false
+		return c.badUsage(verbs.FlagError(fs, err)), false
 	case fs.NArg() > operands:
 		return c.badUsage(fmt.Sprintf("unexpected argument %q", fs.Arg(operands))), false
 	}

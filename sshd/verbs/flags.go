@@ -3,6 +3,7 @@ package verbs
 import (
 	"errors"
 	"flag"
+	"regexp"
 	"strings"
 	"time"
 
@@ -89,25 +90,36 @@ func (v *invocation) flagsAtHead(words []string) (rest []string, status int, don
 	case errors.Is(err, flag.ErrHelp):
 		return nil, v.helpOf(v.verb.name), true
 	case err != nil:
-		return nil, v.misused("%s%s", host.Printable(err.Error()), FlagMeantBy(v.fs, err)), true
+		return nil, v.misused("%s", host.Printable(FlagError(v.fs, err))), true
 	}
 	return v.fs.Args(), StatusOK, false
 }
 
-// FlagMeantBy guesses which flag was meant instead of an unknown one, from the err of fs.Parse. The
-// guess is in brackets behind a blank; "": there is none, or err is another one.
-func FlagMeantBy(fs *flag.FlagSet, err error) (guess string) {
-	_, word, unknown := strings.Cut(err.Error(), "flag provided but not defined: -")
-	if !unknown {
-		return ""
+// FlagError returns the text of an error of fs.Parse, with flags as people write them, and which
+// flag was meant instead of an unknown one, if there is a similar one.
+func FlagError(fs *flag.FlagSet, err error) string {
+	text := err.Error()
+	at := flagInError.FindStringSubmatchIndex(text)
+	if at == nil {
+		return text
 	}
-	fs.VisitAll(func(f *flag.Flag) {
-		if guess == "" && near(f.Name, strings.TrimPrefix(word, "-")) {
-			guess = " (did you mean " + Dashed(f.Name) + "?)"
-		}
-	})
-	return guess
+	name, meant := text[at[2]:at[3]], ""
+	if strings.HasPrefix(text, undefinedFlag) {
+		fs.VisitAll(func(f *flag.Flag) {
+			if meant == "" && near(f.Name, name) {
+				meant = " (did you mean " + Dashed(f.Name) + "?)"
+			}
+		})
+	}
+	return text[:at[2]-len("-")] + Dashed(name) + text[at[3]:] + meant
 }
+
+const undefinedFlag = "flag provided but not defined: "
+
+// flagInError matches the beginning of an error of package flag, up to the flag's name, which it
+// captures.
+var flagInError = regexp.MustCompile(`^(?:` + undefinedFlag + `|flag needs an argument: |` +
+	`invalid (?:boolean )?value "(?:[^"\\]|\\.)*" for (?:flag )?)-([^:]+)`)
 
 // Dashed returns a flag as people write it: -c, --json.
 func Dashed(name string) string {
