@@ -25,8 +25,7 @@ func (e *WeakKeyError) Error() string {
 }
 
 // checkAlgorithm returns a *WeakKeyError unless key, which is not a certificate, is of an accepted
-// type and size. A type that is not in the list, because it is new or obsolete (ssh-dss), is
-// refused.
+// type and size. All other types are refused, new ones as well as obsolete ones (ssh-dss).
 func checkAlgorithm(key ssh.PublicKey) error {
 	switch key.Type() {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256,

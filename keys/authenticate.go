@@ -16,7 +16,7 @@ func (r *Ring) Authenticate(user string, key ssh.PublicKey, remote net.Addr,
 	return r.current.Load().authenticate(user, key, remoteAddr{addr: addressOf(remote)}, now)
 }
 
-// Still checks an accepted identity again. It returns the identity as it is now: options and expiry
+// Still authenticates an accepted identity again, and returns it as it is now: options and expiry
 // may have changed. Errors are those of Authenticate.
 func (r *Ring) Still(id Identity, now time.Time) (Identity, error) {
 	return r.again(id, remoteAddr{addr: id.Remote}, now)
@@ -41,8 +41,8 @@ func (r *Ring) again(id Identity, remote remoteAddr, now time.Time) (Identity, e
 	return r.current.Load().authenticate(id.User, key, remote, now)
 }
 
-// Identities returns the identity of each line of a person's key, from any address. Keys that are
-// revoked or refused may be among them.
+// Identities returns the identity of each line with a person's key, without checking addresses.
+// Some of the keys may be revoked or refused.
 func (r *Ring) Identities() (list []Identity) {
 	return r.current.Load().identities()
 }
@@ -56,7 +56,7 @@ func (s *snapshot) identities() (list []Identity) {
 	return list
 }
 
-// Certifies reports whether certificates may be accepted.
+// Certifies reports whether any certificate could be accepted.
 func (r *Ring) Certifies() bool {
 	s := r.current.Load()
 	return len(s.authorities)+len(s.trusted) > 0

@@ -16,7 +16,7 @@ const (
 	sourceAddress = "source-address"
 )
 
-// The extensions that give a certificate rights. Without them it has none.
+// The extensions that grant rights. A certificate without them grants none.
 const (
 	permitPTY     = "permit-pty"
 	permitForward = "permit-port-forwarding"
@@ -39,8 +39,8 @@ func checkSignature(cert *ssh.Certificate) error {
 		return errors.New("its authority signed with SHA-1; " +
 			"sign it again with ssh-keygen -t rsa-sha2-512")
 	}
-	// Only the library's check of the signature is wanted. certificateLimits checks options,
-	// times and principals itself, so that here they are given such that they pass.
+	// CheckCert is used for the signature only. certificateLimits checks options, times and
+	// principals, so the checker gets values that always pass.
 	bare := ssh.CertChecker{
 		SupportedCriticalOptions: slices.Collect(func(yield func(string) bool) {
 			for name := range cert.CriticalOptions {
@@ -70,7 +70,7 @@ func (s *snapshot) certificate(user string, cert *ssh.Certificate, remote remote
 	trusted, isTrusted := s.trusted[string(cert.SignatureKey.Marshal())]
 	if len(lines) == 0 && !isTrusted {
 		return Identity{}, s.unknown(cert.SignatureKey,
-			"no authority signed its certificate that is trusted here")
+			"no authority that is trusted here signed its certificate")
 	}
 	if err := s.notRefused(cert.Key, cert.SignatureKey); err != nil {
 		return Identity{}, err
@@ -187,7 +187,7 @@ func certifiedByLine(user string, cert *ssh.Certificate, line entry, limits line
 	return certified(user, cert, line, limits, remote), nil
 }
 
-// certified returns the Identity, which has the rights that both the line and the certificate give.
+// certified returns the Identity, with the rights that both the line and the certificate grant.
 func certified(user string, cert *ssh.Certificate, line entry, limits lineOptions,
 	remote remoteAddr) Identity {
 	id := line.identity(user, cert.Key, remote)

@@ -40,14 +40,14 @@ func (p pki) sign(t *testing.T, ca string, args ...string) *ssh.Certificate {
 	return public(t, p.file("user-cert.pub")).(*ssh.Certificate)
 }
 
-// trusting is a Ring that trusts the authority "ca".
+// trusting returns a Ring that trusts the authority "ca".
 func (p pki) trusting(t *testing.T, o Options) *Ring {
 	t.Helper()
 	o.TrustedUserCAFiles, o.Home = []string{p.file("ca.pub")}, p.home
 	return open(t, o)
 }
 
-func TestCertificateOfATrustedAuthority(t *testing.T) {
+func TestACertificateOfATrustedAuthorityIsAccepted(t *testing.T) {
 	p := newPKI(t)
 	r := p.trusting(t, Options{})
 	cert := p.sign(t, "ca", "-n", "alice,admin", "-V", "20260101:20270101")
@@ -200,7 +200,7 @@ func TestLoginUserBindsCertificatesToTheHostsUser(t *testing.T) {
 	}
 }
 
-func TestCertAuthorityLines(t *testing.T) {
+func TestCertAuthorityLinesAuthoriseCertificates(t *testing.T) {
 	p := newPKI(t)
 	file := p.file("authorized_keys")
 	authority := testKey{public(t, p.file("ca.pub"))}
@@ -293,9 +293,9 @@ func optionsOf(text string) map[string]string {
 	return options
 }
 
-// FuzzCertificate has a trusted authority sign whatever a fuzzer makes up, and changes a byte of
-// the result. What is let in is signed as it is, good now and for that login, and has only the
-// rights that the certificate gives.
+// FuzzCertificate has a trusted authority sign what a fuzzer makes up, and changes a byte of the
+// result. A certificate that is accepted has a valid signature, is valid now and for that login,
+// and gives only the rights that it names.
 func FuzzCertificate(f *testing.F) {
 	f.Add("alice", "alice\nbob", "", "permit-pty=\npermit-port-forwarding=", uint64(0),
 		uint64(ssh.CertTimeInfinity), uint32(ssh.UserCert), "id", uint16(0), byte(0))

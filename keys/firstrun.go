@@ -59,8 +59,8 @@ func EnsureClientKey(stateDir, comment string, rand io.Reader) (ClientKey, error
 var ErrNoHost = errors.New("it names no host")
 
 // KnownHostsLine returns the known_hosts line, without a line feed, for a host key at addr, which
-// is "host:port" or "[ipv6]:port". ssh(1) looks for "[host]:port" there unless the port is 22. It
-// is an error if addr has no host or is for all interfaces (0.0.0.0, ::): [ErrNoHost].
+// is "host:port" or "[ipv6]:port". ssh(1) looks for "[host]:port" there unless the port is 22. The
+// error is [ErrNoHost] if addr has no host or stands for all interfaces (0.0.0.0, ::).
 func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -82,7 +82,7 @@ func KnownHostsLine(addr string, key ssh.PublicKey) (string, error) {
 }
 
 // WriteKnownHosts replaces the file at path, of mode 0600, with a line for each of the keys at
-// addr. What is no file it leaves alone.
+// addr. It replaces nothing but a regular file.
 func WriteKnownHosts(path, addr string, keys []ssh.PublicKey) error {
 	var b strings.Builder
 	for _, key := range keys {

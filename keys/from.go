@@ -18,8 +18,8 @@ type addressList struct {
 	items []addressItem
 }
 
-// remoteAddr is the address that a key is used from. everywhere stands for any address, to ask
-// whether a key is good at all.
+// remoteAddr is the address that a key is used from. everywhere stands for any address, to check
+// whether a key is accepted at all.
 type remoteAddr struct {
 	addr       netip.Addr
 	everywhere bool
@@ -106,15 +106,15 @@ func parseCIDR(text string) (netip.Prefix, error) {
 	return prefix, nil
 }
 
-// hostPrefix returns the block of one address. It has no zone: a list says from where a key may be
-// used, and not through which interface of this machine.
+// hostPrefix returns the block of one address, without its zone: a list restricts the peer's
+// address, not the interface of this machine.
 func hostPrefix(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap().WithZone("")
 	return netip.PrefixFrom(addr, addr.BitLen())
 }
 
-// matchesAddressesOnly reports whether pattern has only characters of addresses, and so cannot be
-// for host names.
+// matchesAddressesOnly reports whether pattern has only characters that occur in addresses, and so
+// cannot match a host name.
 func matchesAddressesOnly(pattern string) bool {
 	letters := "0123456789.*?"
 	if strings.Contains(pattern, ":") {

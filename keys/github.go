@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// gitHubTimeout is how long GitHub may take: somebody waits for the invitation.
+	// gitHubTimeout is how long GitHub may take to answer: a person waits for the invitation.
 	gitHubTimeout = 5 * time.Second
-	// maxGitHubBytes bounds what it may answer, in bytes: MaxInviteKeys of the longest keys.
+	// maxGitHubBytes bounds GitHub's answer, in bytes: MaxInviteKeys of the longest keys.
 	maxGitHubBytes = 64 << 10
 )
 
@@ -26,10 +26,10 @@ type GitHub struct {
 	Client *http.Client // nil: one that follows no redirects
 }
 
-// Keys returns the public keys of a user that can be used, for an invitation. Errors may be shown.
+// Keys returns those public keys of a user that an invitation can use. Errors may be shown.
 func (g GitHub) Keys(ctx context.Context, user string) ([]string, error) {
 	if !gitHubUser.MatchString(user) {
-		return nil, errors.New("keys: that is no name of a user of GitHub")
+		return nil, errors.New("keys: that is not a GitHub user name")
 	}
 	url, client := g.URL, g.Client
 	if url == "" {
@@ -54,7 +54,7 @@ func (g GitHub) Keys(ctx context.Context, user string) ([]string, error) {
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusNotFound:
-		return nil, fmt.Errorf("keys: GitHub knows no user %s", user)
+		return nil, fmt.Errorf("keys: GitHub has no user %s", user)
 	case resp.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("keys: GitHub answers %s for the keys of %s", resp.Status, user)
 	}

@@ -25,7 +25,7 @@ const (
 	authorizedKeysName = "authorized_keys"
 )
 
-// HostKeyOptions say where the host's own keys are.
+// HostKeyOptions name the files of the host's own keys.
 type HostKeyOptions struct {
 	// StateDir is where the host key is made if Files is empty.
 	StateDir string
@@ -45,7 +45,7 @@ func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
 	files, advice := o.Files, ""
 	if len(files) == 0 {
 		advice = "; put it back, or move it away: the next start makes another, " +
-			"of which ssh warns those who know this one"
+			"and ssh warns the clients that know this one"
 		path := filepath.Join(o.StateDir, hostKeyName)
 		if err := ensureKey(path, "termhost", o.Rand); err != nil {
 			return nil, err
@@ -76,7 +76,7 @@ func HostKeys(o HostKeyOptions) ([]ssh.Signer, error) {
 }
 
 // loadPrivateKey reads a private key from a file to which only its owner has access. Errors name
-// it, and for a file that is none say what to do.
+// the key as what; if the file is missing or holds no key, they end with advice.
 func loadPrivateKey(path, what, advice string) (ssh.Signer, error) {
 	data, err := readPrivate(path, MaxFileBytes)
 	if err != nil {
@@ -96,7 +96,7 @@ func loadPrivateKey(path, what, advice string) (ssh.Signer, error) {
 	if err != nil {
 		// The parser's own message is left out, because it has seen the private key.
 		return nil, fmt.Errorf(
-			"keys: %s %s is no private key that ssh-keygen writes%s", what, path, advice)
+			"keys: %s %s is not a private key in a format of ssh-keygen%s", what, path, advice)
 	}
 	if err := checkAlgorithm(signer.PublicKey()); err != nil {
 		return nil, fmt.Errorf("keys: %s %s: %w", what, path, err)
@@ -142,7 +142,7 @@ func hostCertificate(path string, signers []ssh.Signer) (ssh.Signer, error) {
 	cert, ok := key.(*ssh.Certificate)
 	if !ok || cert.CertType != ssh.HostCert {
 		return nil, fmt.Errorf(
-			"keys: %s is no host certificate; make one with ssh-keygen -h -s", path)
+			"keys: %s is not a host certificate; make one with ssh-keygen -h -s", path)
 	}
 	if err := checkSignature(cert); err != nil {
 		return nil, fmt.Errorf("keys: the host certificate %s: %w", path, err)

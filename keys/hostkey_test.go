@@ -46,7 +46,7 @@ func TestHostKeyIsMadeOnceAndKept(t *testing.T) {
 	}
 }
 
-func TestStartsAtOnceAgreeOnTheHostKey(t *testing.T) {
+func TestConcurrentStartsAgreeOnTheHostKey(t *testing.T) {
 	dir := home(t)
 	const starts = 16
 	var wait sync.WaitGroup
@@ -82,9 +82,9 @@ func TestUnsafeOrUnusableHostKeysAreRefused(t *testing.T) {
 	for name, why := range map[string]string{
 		"readable": "chmod 600",
 		"weak":     "1024 bits",
-		"dsa":      "no private key", // the library no longer reads them
+		"dsa":      "not a private key", // the library no longer reads them
 		"locked":   "ssh-keygen -p",
-		"damaged":  "no private key",
+		"damaged":  "not a private key",
 		"good.pub": "chmod 600",
 		"missing":  "no such file",
 	} {
@@ -119,7 +119,7 @@ func TestRSAHostKeysSignWithSHA2Only(t *testing.T) {
 	}
 }
 
-func TestHostCertificates(t *testing.T) {
+func TestHostCertificatesAreServedWithTheirKeys(t *testing.T) {
 	dir := home(t)
 	openSSHKey(t, dir, "ca")
 	openSSHKey(t, dir, "rsaca", "-t", "rsa", "-b", "2048")
@@ -143,7 +143,7 @@ func TestHostCertificates(t *testing.T) {
 	}
 	for cert, why := range map[string]string{
 		"other-cert.pub": "none of the host keys",
-		"host.pub":       "no host certificate",
+		"host.pub":       "not a host certificate",
 		"missing":        "no such file",
 		"ca":             "cannot be read",
 	} {
@@ -152,7 +152,7 @@ func TestHostCertificates(t *testing.T) {
 		}
 	}
 	keygen(t, dir, "-q", "-s", "ca", "-I", "user", "-n", "alice", "host.pub")
-	if err := load("host-cert.pub"); !says(err, "no host certificate") {
+	if err := load("host-cert.pub"); !says(err, "not a host certificate") {
 		t.Errorf("a user certificate: %v", err)
 	}
 	keygen(t, dir, "-q", "-s", "rsaca", "-t", "ssh-rsa", "-h", "-I", "host", "-n", "localhost",
@@ -179,7 +179,7 @@ func TestFirstRunMakesAKeyThatIsAuthorised(t *testing.T) {
 	if err != nil || id.Fingerprint != client.Fingerprint || id.Comment != "alice" {
 		t.Errorf("got %+v, %v", id, err)
 	}
-	// Taking the key out of the file must last.
+	// A key that is removed from the file must stay removed.
 	write(t, AuthorizedKeysFile(dir), "# nobody\n")
 	again, err := EnsureClientKey(dir, "alice\n", rand.Reader)
 	if err != nil || again != client {
@@ -219,12 +219,12 @@ func TestSSHFindsTheKnownHostsLine(t *testing.T) {
 	}
 }
 
-func TestAClientKeyThatIsThereIsNotWrittenAgain(t *testing.T) {
+func TestAnExistingClientKeyIsKept(t *testing.T) {
 	dir := home(t)
 	if _, err := EnsureClientKey(dir, "ann", rand.Reader); err != nil {
 		t.Fatal(err)
 	}
-	// The folder's time tells of every file that is made in it, a temporary one too.
+	// The folder's time changes with every file that is made in it, also with a temporary one.
 	long := time.Unix(1_000_000_000, 0)
 	if err := os.Chtimes(dir, long, long); err != nil {
 		t.Fatal(err)

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Identity is what a Ring knows of a key that it has accepted. It is comparable, and nothing in it
-// is secret.
+// Identity describes a key that a Ring has accepted. It is comparable and holds no secrets.
 type Identity struct {
 	// Fingerprint is the key's "SHA256:...", or that of the key in the certificate.
 	Fingerprint string
@@ -38,8 +37,8 @@ type Identity struct {
 	Opens, Listens Permits
 	// NoAgent says that the options or the certificate do not permit agent forwarding.
 	NoAgent bool
-	// NoTouchRequired says that a security key need not be touched. The SSH library must be
-	// told so with Permissions.Extensions["no-touch-required"].
+	// NoTouchRequired says that a security key need not be touched. Pass it to the SSH library as
+	// Permissions.Extensions["no-touch-required"].
 	NoTouchRequired bool
 	// From is the from= list that Remote was matched with, or "".
 	From string
@@ -48,10 +47,10 @@ type Identity struct {
 	Expires time.Time
 }
 
-// The errors of refused keys, to match. The error itself says more, for the log. The peer only
-// learns that the key was refused.
+// Errors of refused keys, to match. An error's text has details for the log. The peer learns only
+// that the key was refused.
 var (
-	// ErrUnknownKey says that nothing authorises the key, or not any longer.
+	// ErrUnknownKey says that nothing authorises the key, or no longer does.
 	ErrUnknownKey = errors.New("keys: the key is not authorised")
 	// ErrWithdrawn says that the file that authorised the key cannot be trusted at the moment. The
 	// key may come back.

@@ -18,7 +18,7 @@ const (
 	// MaxInvitations bounds the live invitations, so that comparing a secret with each of them
 	// takes no time that anybody notices.
 	MaxInvitations = 256
-	// MaxInvitesPerKey bounds the invitations of one inviter, so that nobody uses up all.
+	// MaxInvitesPerKey bounds the live invitations of one inviter, so that none uses up all.
 	MaxInvitesPerKey = 64
 	// MaxInviteTerminals bounds the terminals that one invitation names.
 	MaxInviteTerminals = 32
@@ -34,7 +34,7 @@ var (
 	// ErrBadInvite says that a secret is refused, alone or with a key: it is unknown, expired, used
 	// or revoked.
 	ErrBadInvite = errors.New("keys: the invitation is not valid")
-	// ErrNoInvite says that a guest has no invitation.
+	// ErrNoInvite says that there is no such invitation.
 	ErrNoInvite = errors.New("keys: there is no invitation of that name")
 	// ErrInvited says that a guest of that name is invited already.
 	ErrInvited = errors.New("keys: a guest of that name is invited already; revoke that first, " +
@@ -44,7 +44,7 @@ var (
 	// ErrGuestName says that a guest's name is not 1 to MaxTokenNameBytes of A-Z a-z 0-9 . _ -
 	ErrGuestName = errors.New("keys: a guest's name is 1 to 64 characters of A-Z a-z 0-9 . _ -")
 	// ErrInviteTTL says that the lifetime is not positive, or above MaxTokenTTL.
-	ErrInviteTTL = errors.New("keys: an invitation lasts for more than nothing" +
+	ErrInviteTTL = errors.New("keys: an invitation's lifetime is positive" +
 		" and at most 366 days")
 	// ErrInviteSize says that an invitation has too many terminals or keys, or none.
 	ErrInviteSize = errors.New("keys: an invitation names 1 to 32 terminals and at most 32 keys")
@@ -59,14 +59,14 @@ type Invitation struct {
 	Guest string `json:"guest"`
 	// Role is the guest's, at most ByRole.
 	Role string `json:"role"`
-	// Terminals are those that the guest sees.
+	// Terminals are the only ones that the guest sees.
 	Terminals []InvitedTerminal `json:"terminals"`
-	// Keys may use the invitation, as "type base64". Open: so may others, at their first use,
-	// which adds them. Once: one key only is added.
+	// Keys may use the invitation, as "type base64". Open: other keys may, too, and are added at
+	// their first use. Once: only one key is added.
 	Keys []string `json:"keys"`
 	Open bool     `json:"open"`
 	Once bool     `json:"once"`
-	// ByID, ByName and ByRole are the principal that invites, as it was then. By is its key, with
+	// ByID, ByName and ByRole describe the inviting principal as it was then. By is its key, with
 	// Fingerprint, User and Key only; all are empty for a user of this machine.
 	ByID   string  `json:"byId"`
 	ByName string  `json:"byName"`
@@ -77,7 +77,7 @@ type Invitation struct {
 	Expires time.Time `json:"expires"`
 }
 
-// InvitedTerminal is one terminal, and none that gets its NAME later.
+// InvitedTerminal is one terminal. A later terminal of the same NAME is another one.
 type InvitedTerminal struct {
 	Name    string    `json:"name"`
 	Created time.Time `json:"created"`
@@ -102,7 +102,7 @@ type storedInvitation struct {
 	hash   tokenHash
 }
 
-// check returns an error if there can be no such invitation.
+// check returns what is wrong with the invitation.
 func (i *Invitation) check() error {
 	switch {
 	case !validTokenName(i.Guest):
@@ -118,7 +118,7 @@ func (i *Invitation) check() error {
 	}
 	for _, t := range i.Terminals {
 		if !validTokenName(t.Name) {
-			return errors.New("keys: an invitation names a terminal that cannot be")
+			return errors.New("keys: an invitation names an invalid terminal")
 		}
 	}
 	for _, line := range i.Keys {
@@ -129,7 +129,7 @@ func (i *Invitation) check() error {
 	return nil
 }
 
-// admits reports whether a key may use the invitation, and whether that would add it.
+// admits reports whether a key may use the invitation, and whether its use adds it to Keys.
 func (i *Invitation) admits(line string) (ok, adds bool) {
 	switch {
 	case slices.Contains(i.Keys, line):
@@ -143,14 +143,13 @@ func (i *Invitation) admits(line string) (ok, adds bool) {
 // guestKey returns an error for a key that no guest may use: a certificate, or a weak one.
 func guestKey(key ssh.PublicKey) error {
 	if _, ok := key.(*ssh.Certificate); ok {
-		return errors.New("keys: a guest's key is no certificate")
+		return errors.New("keys: a guest's key must not be a certificate")
 	}
 	return checkAlgorithm(key)
 }
 
-// ParseGuestKeys reads public keys, one a line, as ssh-keygen writes them. Empty lines and #
-// comments are skipped. It is an error if a line has options or its key is not accepted, or if
-// there is none.
+// ParseGuestKeys reads public keys, one per line, as ssh-keygen writes them. It skips empty lines
+// and # comments. It fails if a line has options, if a key is not accepted, or if there is none.
 func ParseGuestKeys(text string) (lines []string, err error) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -177,7 +176,7 @@ func ParseGuestKeys(text string) (lines []string, err error) {
 	return lines, nil
 }
 
-// usableGuestKeys is ParseGuestKeys without the keys that are not accepted, such as old ones.
+// usableGuestKeys is ParseGuestKeys that skips keys that are not accepted, such as old ones.
 func usableGuestKeys(text string) (lines []string, err error) {
 	var usable strings.Builder
 	for line := range strings.Lines(text) {
@@ -188,8 +187,8 @@ func usableGuestKeys(text string) (lines []string, err error) {
 	return ParseGuestKeys(usable.String())
 }
 
-// GuestKey returns an error if a guest may not use a key: it is revoked, too weak or a certificate,
-// or the revoked keys are unknown.
+// GuestKey returns why a guest may not use a key: it is revoked, too weak or a certificate, or the
+// revoked keys are unknown. nil: a guest may.
 func (r *Ring) GuestKey(key ssh.PublicKey) error {
 	s := r.current.Load()
 	if s.closed != nil {
@@ -201,7 +200,7 @@ func (r *Ring) GuestKey(key ssh.PublicKey) error {
 	return s.notRefused(key)
 }
 
-// GuestKeyLine is [Ring.GuestKey] for a key as an invitation has it.
+// GuestKeyLine is [Ring.GuestKey] for a key in the format of Invitation.Keys.
 func (r *Ring) GuestKeyLine(line string) error {
 	key, _, err := parseKeyFields(line)
 	if err != nil {

@@ -31,7 +31,7 @@ const invitationsName = "invitations.json"
 const maxInvitationBytes = MaxInvitations * (MaxLineBytes*2 + MaxInviteKeys*1<<10)
 
 // Invitations stores the invitations, with hashes of their secrets. Its methods may be called
-// concurrently. It does not ask whether the key that invites is still good: the caller asks the
+// concurrently. It does not check whether the inviting key is still accepted: the caller asks the
 // Ring.
 type Invitations struct {
 	path string
@@ -78,7 +78,7 @@ func decodeInvitations(data []byte) ([]storedInvitation, error) {
 	decoder.DisallowUnknownFields()
 	var file invitationFile
 	if err := decoder.Decode(&file); err != nil || file.Version != 1 {
-		return nil, errors.New("it is not what was written")
+		return nil, errors.New("its format is not known")
 	}
 	if len(file.Invitations) > MaxInvitations {
 		return nil, ErrTooManyInvites
@@ -105,7 +105,8 @@ func (in *Invitations) Changed() <-chan struct{} {
 }
 
 // Invite stores an invitation, and returns it with its secret, which is not stored. The caller sets
-// all but ID, and an empty Guest is given a name. Errors match those above, or come from the disk.
+// all fields but ID; an empty Guest gets a name. Errors match those of invitations (ErrInvited,
+// ErrTooManyInvites and so on), or come from the disk.
 func (in *Invitations) Invite(i Invitation, now time.Time) (
 	secret string, made Invitation, err error) {
 	raw := make([]byte, tokenBytes+inviteIDBytes)
@@ -147,8 +148,8 @@ func (in *Invitations) Invite(i Invitation, now time.Time) (
 	return secret, i, nil
 }
 
-// Verify returns the live invitation that has this secret, if key may use it, or ErrBadInvite.
-// bind: the peer has proven that it holds the private key, so a new key may be bound to the
+// Verify returns the live invitation with this secret if key may use it, or else ErrBadInvite.
+// bind: the peer has proven that it holds the private key, so Verify may add the key to the
 // invitation. It compares the secret with that of every invitation, in constant time.
 func (in *Invitations) Verify(secret string, key ssh.PublicKey, bind bool, now time.Time) (
 	Invitation, error) {
@@ -178,8 +179,7 @@ func (in *Invitations) Verify(secret string, key ssh.PublicKey, bind bool, now t
 	return i, in.replaceLocked(all)
 }
 
-// Current reports whether the invitation of an ID is live at now, and lets a key in that has been
-// used with it.
+// Current reports whether the invitation is live at now and line is one of its Keys.
 func (in *Invitations) Current(id, line string, now time.Time) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -201,8 +201,8 @@ func (in *Invitations) List(now time.Time) []Invitation {
 	return list
 }
 
-// Revoke ends the invitation of an ID, or returns ErrNoInvite. After another error it has ended,
-// but that could not be stored: it would come back at a restart.
+// Revoke ends the invitation, or returns ErrNoInvite. Any other error says that the invitation has
+// ended, but comes back at a restart, because the file could not be written.
 func (in *Invitations) Revoke(id string) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -244,7 +244,8 @@ func (in *Invitations) useLocked(all []storedInvitation) {
 	in.changed = make(chan struct{})
 }
 
-// InviteSecret returns the secret in an SSH user name, if that is an invitation's.
+// InviteSecret returns the secret in an SSH user name that begins with InvitePrefix; ok is false
+// for any other.
 func InviteSecret(user string) (secret string, ok bool) {
 	return strings.CutPrefix(user, InvitePrefix)
 }

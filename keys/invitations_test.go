@@ -91,8 +91,8 @@ func TestInvitationsSurviveARestartWithoutTheirSecrets(t *testing.T) {
 	}
 }
 
-// Of two keys that are used at once, --once takes one.
-func TestOnceIsForOneKey(t *testing.T) {
+// Of two keys that are used concurrently, --once accepts one.
+func TestAnInvitationForOnceTakesOneKey(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	in := openInvitations(t, t.TempDir())
@@ -125,8 +125,8 @@ func TestOnceIsForOneKey(t *testing.T) {
 	}
 }
 
-// Who cannot be kept out for good is kept out for now.
-func TestRevokingCountsThoughItCannotBeStored(t *testing.T) {
+// The guest is kept out until a restart at least.
+func TestRevokingTakesEffectThoughItCannotBeStored(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), time.Now()
 	in := openInvitations(t, dir)
@@ -147,7 +147,7 @@ func TestRevokingCountsThoughItCannotBeStored(t *testing.T) {
 	}
 }
 
-func TestNobodyTakesAllInvitations(t *testing.T) {
+func TestInvitationsOfOneInviterAreLimited(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	in := openInvitations(t, t.TempDir())

@@ -53,7 +53,7 @@ func parseKeyLines(path string, kind kind, data []byte) keyFile {
 		source := fmt.Sprintf("%s:%d", path, number)
 		line, err := parseLine(text)
 		if err == nil && kind == trustedCAs && line.hasOptions {
-			err = errors.New("options have no place here")
+			err = errors.New("a trusted authority has no options")
 		}
 		if err != nil {
 			if line.keyKnown {
@@ -70,7 +70,7 @@ func parseKeyLines(path string, kind kind, data []byte) keyFile {
 		blob := string(line.Key.Marshal())
 		if earlier, ok := first[blob]; ok {
 			file.notes = append(file.notes, fmt.Sprintf(
-				"%s has the key of line %d again; the first of them that permits decides",
+				"%s repeats the key of line %d; the first line that permits the key decides",
 				source, earlier))
 		} else {
 			first[blob] = number
@@ -112,8 +112,8 @@ func parseRevoked(path string, data []byte) (keyFile, error) {
 	return file, nil
 }
 
-// textLines yields the lines of a file that are neither empty nor comments, without the blanks
-// around them, by their numbers, which begin with 1.
+// textLines yields the number, from 1, and the trimmed text of each line that is neither empty nor
+// a comment.
 func textLines(data []byte) func(yield func(number int, text string) bool) {
 	return func(yield func(int, string) bool) {
 		number := 0

@@ -56,8 +56,8 @@ func IsFingerprint(text string) bool {
 	return err == nil && len(sum) == sha256.Size
 }
 
-// parsedLine is a line that may be refused. If its key could be read, the key is in it all the
-// same, so that it is refused wherever else it stands.
+// parsedLine is a line that may be refused. A refused line still has its key, if that could be
+// read, because the key is then refused on all lines.
 type parsedLine struct {
 	Line
 	keyKnown, hasOptions bool
@@ -129,16 +129,16 @@ func parseKeyFields(text string) (ssh.PublicKey, string, error) {
 	return key, comment, nil
 }
 
-// unknownTypeError is for a key of a type that is too new, or too old, for the SSH library. Nobody
-// can log in with one.
+// unknownTypeError says that the SSH library does not support the key's type, because it is too new
+// or too old. Nobody can log in with such a key.
 type unknownTypeError struct{ kind string }
 
 func (e *unknownTypeError) Error() string {
-	return fmt.Sprintf("keys of type %s are not known here", clean(e.kind))
+	return fmt.Sprintf("keys of type %s are not supported here", clean(e.kind))
 }
 
-// isUnknownType reports whether a blob is one of the type that its line names (RFC 4253 section
-// 6.6), and the SSH library does not know that type.
+// isUnknownType reports whether blob has the type that its line names (RFC 4253 section 6.6), and
+// the SSH library does not know that type.
 func isUnknownType(kind string, blob []byte) bool {
 	var key struct {
 		Type string

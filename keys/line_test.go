@@ -73,7 +73,7 @@ func TestOptionsMeanWhatSSHDSays(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeHonouredRefusesTheKey(t *testing.T) {
+func TestAnOptionThatCannotBeHonouredRefusesTheKey(t *testing.T) {
 	key := publicLine(newKey(t).PublicKey(), "alice")
 	for options, why := range map[string]string{
 		"frobnicate":                       "unknown",
@@ -120,7 +120,7 @@ func TestWhatCannotBeHonouredRefusesTheKey(t *testing.T) {
 	}
 }
 
-func TestLinesThatHoldNoUsableKey(t *testing.T) {
+func TestLinesWithoutAUsableKeyAreRefused(t *testing.T) {
 	signer := newKey(t)
 	good := publicLine(signer.PublicKey(), "")
 	blob := strings.Fields(good)[1]
@@ -167,7 +167,7 @@ func TestWeakKeysAreRefused(t *testing.T) {
 	}
 }
 
-func TestExpiryTimes(t *testing.T) {
+func TestExpiryTimesAreReadAsSSHDReadsThem(t *testing.T) {
 	key := publicLine(newKey(t).PublicKey(), "")
 	for value, want := range map[string]time.Time{
 		"20260314":        time.Date(2026, 3, 14, 0, 0, 0, 0, time.Local),
@@ -182,7 +182,7 @@ func TestExpiryTimes(t *testing.T) {
 	}
 }
 
-func TestCommentsAreFitForATerminal(t *testing.T) {
+func TestCommentsAreMadePrintable(t *testing.T) {
 	key := publicLine(newKey(t).PublicKey(), "")
 	for comment, want := range map[string]string{
 		"alice@desk":                        "alice@desk",
@@ -199,7 +199,7 @@ func TestCommentsAreFitForATerminal(t *testing.T) {
 	}
 }
 
-func TestAFileSurvivesItsBadLines(t *testing.T) {
+func TestABadLineRefusesOnlyItsOwnKey(t *testing.T) {
 	a, b, c := newKey(t).PublicKey(), newKey(t).PublicKey(), newKey(t).PublicKey()
 	text := strings.Join([]string{
 		"# people",
@@ -220,7 +220,7 @@ func TestAFileSurvivesItsBadLines(t *testing.T) {
 	}
 	notes := strings.Join(file.notes, "\n")
 	for _, want := range []string{"keys:4 is refused", "frobnicate", "keys:5 is refused",
-		"keys:6 is refused", "keys:7 has the key of line 3 again"} {
+		"keys:6 is refused", "keys:7 repeats the key of line 3"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes lack %q:\n%s", want, notes)
 		}

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// testNow is the moment at which the tests ask.
+// testNow is the present time in the tests.
 var testNow = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 
 // local is the address that most tests connect from.

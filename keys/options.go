@@ -18,7 +18,7 @@ const (
 // roleVariable is the only variable that environment= may set.
 const roleVariable = "TERMHOST_ROLE"
 
-// lineOptions is what the options of an authorized_keys line say in all.
+// lineOptions has all that the options of an authorized_keys line say.
 type lineOptions struct {
 	certAuthority bool
 	principals    []string // nil: not given
@@ -117,8 +117,8 @@ func dequote(s string) (value, rest string, ok bool) {
 	return "", "", false
 }
 
-// setFlag applies an option without a value. Nobody gets X11 forwarding or an rc file, so that
-// the options for them change nothing.
+// setFlag applies an option without a value. The host offers neither X11 forwarding nor an rc file,
+// so the options about them have no effect.
 func (o *lineOptions) setFlag(name string) error {
 	switch name {
 	case "restrict":
@@ -180,7 +180,7 @@ func (o *lineOptions) setValue(name, value string) error {
 	case "permitlisten":
 		return addPermit(name, value, true, &o.listens)
 	case "tunnel":
-		// Nobody gets a tunnel, so that this limit always holds.
+		// The host offers no tunnels, so this limit always holds.
 	default:
 		return fmt.Errorf("the option %q is unknown, or takes no value", name)
 	}
@@ -199,8 +199,8 @@ func once(name string, field *string, value string) error {
 	return nil
 }
 
-// setEnvironment accepts TERMHOST_ROLE and no other variable. A forced command may rely on its
-// variable to know for whom it runs: without it, it could run for the wrong person.
+// setEnvironment accepts TERMHOST_ROLE and no other variable. A forced command may rely on another
+// variable to know for whom it runs; without it, it could run for the wrong person.
 func (o *lineOptions) setEnvironment(value string) error {
 	name, role, ok := strings.Cut(value, "=")
 	if !ok || name != roleVariable {
@@ -258,8 +258,8 @@ func (o *lineOptions) setPrincipals(value string) error {
 	return nil
 }
 
-// forwards reports whether the options name port forwarding and leave it permitted. A key without a
-// pty forwards ports only then.
+// forwards reports whether the options name port forwarding and still permit it. Only then does a
+// key without a pty forward ports.
 func (o *lineOptions) forwards() bool {
 	return o.forward && (o.forwardNamed || o.opens != nil || o.listens != nil)
 }

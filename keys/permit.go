@@ -22,8 +22,9 @@ const (
 )
 
 // parsePermit reads the value of permitopen= or permitlisten= as sshd's handle_permit does, and
-// returns it as Permits has it: HOST:PORT, an IPv6 address in brackets. Either may be *, and a
-// bare port stands for *:PORT where barePort allows it. A port may be the name of a service.
+// returns it in the format of Permits: HOST:PORT, with an IPv6 address in brackets. Either may be
+// *, and a bare port stands for *:PORT where barePort allows it. A port may be the name of a
+// service.
 func parsePermit(option, value string, barePort bool) (string, error) {
 	bad := fmt.Errorf("the option %q must be host:port", option)
 	if barePort {
@@ -46,7 +47,7 @@ func parsePermit(option, value string, barePort bool) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// addPermit adds one more to those that an option has given so far.
+// addPermit adds a value to those that an option has had so far.
 func addPermit(option, value string, barePort bool, permits *[]string) error {
 	permit, err := parsePermit(option, value, barePort)
 	if err != nil {

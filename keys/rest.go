@@ -12,7 +12,7 @@ import (
 
 const (
 	// restTime is how long a file must not have changed before it is read: an editor or a script
-	// that writes it anew empties it first, and an empty file would end all connections.
+	// that rewrites a file empties it first, and an empty file would end all connections.
 	restTime = 200 * time.Millisecond
 	// maxRests bounds the waits. A removed key must not stay in force because of constant writes.
 	maxRests = 5
@@ -23,7 +23,8 @@ func AtRest(paths ...string) {
 	_ = atRest(context.Background(), restTime, paths) // which does not end
 }
 
-// atRest waits for rest, a few times at most. It returns the cause of ctx's end.
+// atRest waits until the files have not changed for rest, but at most maxRests times. It returns
+// the cause if ctx ends.
 func atRest(ctx context.Context, rest time.Duration, paths []string) error {
 	for range maxRests {
 		wait := time.Duration(0)

@@ -29,7 +29,8 @@ type Options struct {
 	// the user that the host runs as: otherwise, everybody with a certificate for their own name
 	// could log in.
 	LoginUser string
-	// Home and StateDir are folders above which no folder is checked for files below them.
+	// Home and StateDir limit the check of a file's folders: of a file below one of them, the
+	// folders above that one are not checked.
 	Home, StateDir string
 	// Interval is the time between two checks of the files; 0 is DefaultInterval.
 	Interval time.Duration
@@ -40,7 +41,7 @@ type Options struct {
 	Leads func(Identity) bool
 }
 
-// Ring holds every way to authenticate with a key. Its methods may be called concurrently.
+// Ring authenticates keys. Its methods may be called concurrently.
 type Ring struct {
 	inspect inspector
 	log     *slog.Logger
@@ -61,9 +62,9 @@ type Ring struct {
 	done chan struct{} // closed when the goroutine that watches has ended
 }
 
-// Open reads the files and starts to watch them. It fails if a file that exists is refused (with
-// a *StrictModesError if its mode or owner is the reason) and if a line of Options.Lines is bad.
-// A bad line in a file only refuses the key in that line, and is logged. The Ring must be closed.
+// Open reads the files and starts to watch them. It fails if a file that exists is refused (with a
+// *StrictModesError if its mode or owner is the reason) and if a line of Options.Lines is bad. A
+// bad line in a file refuses only the key in that line, and is logged. The Ring must be closed.
 func Open(o Options) (*Ring, error) {
 	r := &Ring{
 		inspect: newInspector(o.Home, o.StateDir),
@@ -122,7 +123,7 @@ func (o *Options) Paths() (paths []string) {
 
 // SetFiles replaces the files that Options name; other fields of o are not used. If a file that
 // exists is refused, it returns why and changes nothing; otherwise the change has taken effect. As
-// by Reload, the last keys of a file that was emptied, and is still named, stay in force.
+// with Reload, the last keys of a file that was emptied stay in force, if o still names the file.
 func (r *Ring) SetFiles(o Options) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -238,7 +239,7 @@ func (r *Ring) Reload() {
 	}
 }
 
-// locksOut reports whether with files nobody could log in, or no admin, who could before.
+// locksOut reports whether with these files nobody, or no admin, could log in any more.
 func (r *Ring) locksOut(files []*watched) bool {
 	was, now := r.current.Load(), newSnapshot(r.fixed, files, r.user)
 	return now.keyless() && !was.keyless() || r.leaderless(now) && !r.leaderless(was)
@@ -263,9 +264,9 @@ type change struct {
 	before watched
 }
 
-// keepKeys keeps the keys of files that have lost all of theirs, so that nobody, or no admin, could
-// log in: mostly they were emptied by mistake. It returns the other changes, among them files that
-// cannot be trusted any more.
+// keepKeys keeps the keys of emptied files in force if otherwise nobody, or no admin, could log in:
+// most such files were emptied by mistake. It returns the other changes, such as those of files
+// that can no longer be trusted.
 func (r *Ring) keepKeys(changes []change) (others []change) {
 	for _, c := range changes {
 		emptied := len(c.before.content.entries) > 0 && len(c.file.content.entries) == 0
@@ -274,8 +275,8 @@ func (r *Ring) keepKeys(changes []change) (others []change) {
 			continue
 		}
 		if !c.before.kept {
-			r.log.Warn("a key file has no keys any more, and those that it had stay in force:"+
-				" without them nobody could log in, or no admin. Add a key; to remove the last"+
+			r.log.Warn("a key file has no keys any more, and its former keys stay in force:"+
+				" without them nobody, or no admin, could log in. Add a key; to remove the last"+
 				" one, stop the host",
 				"file", c.file.path, "keys", len(c.before.content.entries))
 		}

@@ -40,7 +40,7 @@ func keyring(t *testing.T) (r *Ring, file string, alice testKey) {
 	return open(t, Options{AuthorizedKeysFiles: []string{file}, Home: homeDir}), file, alice
 }
 
-func TestOnlyTheVeryKeyIsLetIn(t *testing.T) {
+func TestOnlyTheAuthorisedKeyIsAccepted(t *testing.T) {
 	r, _, alice := keyring(t)
 	id, err := r.Authenticate("root", alice, local(), testNow)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestOnlyTheVeryKeyIsLetIn(t *testing.T) {
 	}
 }
 
-func TestFromAndExpiryOfALine(t *testing.T) {
+func TestFromAndExpiryOfALineApply(t *testing.T) {
 	r, file, alice := keyring(t)
 	write(t, file, alice.line(`from="10.0.0.0/8",expiry-time="20260315Z"`)+"\n")
 	r.Reload()
@@ -99,7 +99,7 @@ func TestFromAndExpiryOfALine(t *testing.T) {
 
 // As in sshd, the first line that permits decides. But a line that cannot be honoured refuses its
 // key wherever else it stands.
-func TestTheSameKeyOnSeveralLines(t *testing.T) {
+func TestTheFirstLineThatPermitsAKeyDecides(t *testing.T) {
 	r, file, alice := keyring(t)
 	lines := []string{alice.line(`from="10.0.0.0/8"`), alice.line("no-pty"), alice.line("")}
 	write(t, file, strings.Join(lines, "\n"))
@@ -118,7 +118,7 @@ func TestTheSameKeyOnSeveralLines(t *testing.T) {
 	}
 }
 
-func TestChangesApplyToTheLiving(t *testing.T) {
+func TestChangesApplyToAcceptedIdentities(t *testing.T) {
 	r, file, alice := keyring(t)
 	id, err := r.Authenticate("a", alice, local(), testNow)
 	if err != nil {
@@ -154,9 +154,9 @@ func TestChangesApplyToTheLiving(t *testing.T) {
 	}
 }
 
-// The last keys go with the host only: more often their file was emptied by mistake.
-// TestTheLastKeysOfAdminsStay while others could still log in.
-func TestTheLastKeysOfAdminsStay(t *testing.T) {
+// The last keys of admins stay in force even while others could log in. A file that has lost all
+// keys was more often emptied by mistake than on purpose.
+func TestTheLastKeysOfAdminsStayInForce(t *testing.T) {
 	homeDir, _, file := tree(t)
 	alice, bob := testKey{newKey(t).PublicKey()}, testKey{newKey(t).PublicKey()}
 	write(t, file, alice.line("")+"\n")
@@ -174,7 +174,7 @@ func TestTheLastKeysOfAdminsStay(t *testing.T) {
 	}
 }
 
-func TestTheLastKeysStay(t *testing.T) {
+func TestTheLastKeysStayInForce(t *testing.T) {
 	homeDir, sshDir, file := tree(t)
 	second := filepath.Join(sshDir, "second")
 	alice, bob := testKey{newKey(t).PublicKey()}, testKey{newKey(t).PublicKey()}
@@ -234,8 +234,8 @@ func TestTheLastKeysStay(t *testing.T) {
 	}
 }
 
-// A new list of files is no reason to forget the last keys of one that was emptied, if that is on it.
-func TestTheLastKeysStayWhenTheFilesChange(t *testing.T) {
+// The last keys of an emptied file stay in force with a new list of files, if that file is on it.
+func TestTheLastKeysStayInForceWhenTheListOfFilesChanges(t *testing.T) {
 	homeDir, sshDir, file := tree(t)
 	second := filepath.Join(sshDir, "second")
 	alice, bob := testKey{newKey(t).PublicKey()}, testKey{newKey(t).PublicKey()}
@@ -268,9 +268,9 @@ func TestTheLastKeysStayWhenTheFilesChange(t *testing.T) {
 	}
 }
 
-// The edits keep the size and the inode, and come so soon that the times are the same: nothing that
-// stat(2) tells has changed.
-func TestEditsWithinTheClocksGrainAreSeen(t *testing.T) {
+// The edits keep the size and the inode, and come so soon that the times are the same: stat(2)
+// shows no change.
+func TestEditsWithinTheClocksResolutionAreSeen(t *testing.T) {
 	r, file, alice := keyring(t)
 	pair := [2]testKey{alice, {newKey(t).PublicKey()}}
 	for i := range 200 {
@@ -291,7 +291,7 @@ func TestEditsWithinTheClocksGrainAreSeen(t *testing.T) {
 	}
 }
 
-func TestTheFilesAreWatched(t *testing.T) {
+func TestChangedFilesAreReadAgain(t *testing.T) {
 	homeDir, _, file := tree(t)
 	r := open(t, Options{AuthorizedKeysFiles: []string{file}, Home: homeDir,
 		Interval: time.Millisecond})
@@ -335,7 +335,7 @@ func TestAFileThatIsBeingWrittenIsNotReadYet(t *testing.T) {
 	}
 }
 
-func TestAFileThatNeverRestsIsReadAllTheSame(t *testing.T) {
+func TestAFileThatChangesConstantlyIsStillRead(t *testing.T) {
 	r, file, alice := keyring(t)
 	bob := testKey{newKey(t).PublicKey()}
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -420,7 +420,7 @@ func TestConfiguredLinesAreAuthorised(t *testing.T) {
 	}
 }
 
-func TestRevokedKeys(t *testing.T) {
+func TestRevokedKeysAreRefused(t *testing.T) {
 	homeDir, sshDir, file := tree(t)
 	alice, bob := testKey{newKey(t).PublicKey()}, testKey{newKey(t).PublicKey()}
 	write(t, file, alice.line("")+"\n"+bob.line("")+"\n")
@@ -442,7 +442,7 @@ func TestRevokedKeys(t *testing.T) {
 			t.Errorf("bob: %v", err)
 		}
 	}
-	// What cannot be read may revoke anybody, so that nobody gets in.
+	// A list that cannot be read may revoke any key, so no key is accepted.
 	keygen(t, sshDir, "-q", "-k", "-f", "krl", file)
 	for name, text := range map[string]string{
 		"a binary KRL":     read(t, filepath.Join(sshDir, "krl")),

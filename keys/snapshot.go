@@ -7,8 +7,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// snapshot is all that decides about keys at one moment. It does not change once it is built, so
-// no lock is needed to read it. The maps' keys are public keys in wire form.
+// snapshot has all that decides whether a key is accepted. It never changes, so it is read without
+// a lock. The maps' keys are public keys in wire form.
 type snapshot struct {
 	plain       map[string][]entry // lines of people's keys, in the order of the files
 	authorities map[string][]entry // cert-authority lines, in the order of the files
@@ -20,7 +20,7 @@ type snapshot struct {
 	loginUser   string
 }
 
-// newSnapshot collects what the lines of the configuration and the files say.
+// newSnapshot builds the snapshot of the configuration's lines and the files.
 func newSnapshot(fixed keyFile, files []*watched, loginUser string) *snapshot {
 	s := &snapshot{
 		plain:       map[string][]entry{},
@@ -122,7 +122,7 @@ func (s *snapshot) notRefused(keys ...ssh.PublicKey) error {
 	return nil
 }
 
-// permits returns an error if the line does not accept its key from there, or has expired.
+// permits returns an error if the line does not accept its key from remote, or has expired.
 func (e entry) permits(fingerprint string, remote remoteAddr, now time.Time) error {
 	if !remote.within(e.options.from) {
 		return refused(fingerprint, "%s does not permit it from this address", e.source)

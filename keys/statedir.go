@@ -9,8 +9,8 @@ import (
 
 // EnsureStateDir makes the state folder, of mode 0700, and the folders that are missing above it.
 // If it exists, it must belong to the host's user or root, and nobody else may write to it
-// (*StrictModesError); others lose the right to read it. No folder above it may let everybody
-// replace its content. Groups may: on many systems everybody has a group of their own.
+// (*StrictModesError); others lose the right to read it. No folder above it may be writable by
+// everybody. It may be writable by its group: on many systems each user has a group of their own.
 func EnsureStateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("keys: the state folder cannot be made: %w; "+
@@ -55,7 +55,7 @@ func checkAbove(dir string) error {
 			return &StrictModesError{
 				Path: resolved,
 				Reason: fmt.Sprintf(
-					"everybody may write to it (mode %04o), and it holds the state folder",
+					"everybody may write to it (mode %04o), and the state folder is in it",
 					mode.Perm()),
 				Hint: "run: chmod o-w " + resolved,
 			}

@@ -127,8 +127,8 @@ func owner(info fs.FileInfo) int {
 	return -1
 }
 
-// describe returns a text that changes when the file's content, mode or owner changes, or when it
-// is replaced by another file.
+// describe returns a text that changes when the file's content, mode or owner changes, or when
+// another file replaces it.
 func describe(info fs.FileInfo) string {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -181,7 +181,7 @@ func readRegular(path string, info fs.FileInfo, limit int) ([]byte, error) {
 }
 
 // readPrivate reads a file to which only its owner may have access, at most limit bytes: a private
-// key or the token file. The folders above it are not checked; sshd does not do so for host keys.
+// key or the token file. Like sshd for host keys, it does not check the folders above it.
 func readPrivate(path string, limit int) ([]byte, error) {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -72,8 +72,8 @@ func TestTheCheckGoesUpToTheRootOutsideTheHome(t *testing.T) {
 	}
 }
 
-// A symbolic link in a safe folder that leads through a folder that others may write
-// to is as bad as a file in that folder: the resolved path counts.
+// A symbolic link in a safe folder that leads through a folder that others may write to is refused
+// like a file in that folder: the resolved path counts.
 func TestSymlinksAreCheckedWhereTheyLead(t *testing.T) {
 	homeDir, sshDir, file := tree(t)
 	shared := filepath.Join(homeDir, "shared")

@@ -12,17 +12,17 @@ import (
 const (
 	// TokenPrefix begins every token, so that people and secret scanners recognise one.
 	TokenPrefix = "tht_"
-	// tokenBytes is how many random bytes a token has. Nobody guesses 256 bits at any rate.
+	// tokenBytes is how many random bytes a token has: 256 bits cannot be guessed.
 	tokenBytes = 32
 	// DefaultTokenName is the name of a token that is minted without one.
 	DefaultTokenName = "default"
 	// DefaultTokenTTL is a working day: long enough for an agent's task, and short enough that
 	// a forgotten token is soon worthless.
 	DefaultTokenTTL = 8 * time.Hour
-	// MaxTokenTTL bounds a token's life.
+	// MaxTokenTTL bounds a token's lifetime.
 	MaxTokenTTL = 366 * 24 * time.Hour
-	// MaxTokensPerKey bounds a key's live tokens. It is enough for each agent and tool of a
-	// busy person, and stops a script that mints without end.
+	// MaxTokensPerKey bounds a key's live tokens. It is enough for all agents and tools of one
+	// person, and stops a script that mints without end.
 	MaxTokensPerKey = 64
 	// MaxTokens bounds all live tokens, so that comparing a secret with each of them takes
 	// less than 0.1 ms.
@@ -49,7 +49,7 @@ var (
 	// ErrTokenName says that the name is not 1 to MaxTokenNameBytes of A-Z a-z 0-9 . _ -
 	ErrTokenName = errors.New("keys: a token's name is 1 to 64 characters of A-Z a-z 0-9 . _ -")
 	// ErrTokenTTL says that the lifetime is not positive, or above MaxTokenTTL.
-	ErrTokenTTL = errors.New("keys: a token lives for more than nothing and at most 366 days")
+	ErrTokenTTL = errors.New("keys: a token's lifetime is positive and at most 366 days")
 )
 
 // Token describes a token. Only its bearer knows the secret.
@@ -61,12 +61,12 @@ type Token struct {
 	// KeyRole is the role that the key had when the token was minted. If it changes, the token
 	// ends.
 	KeyRole string
-	// Identity is the key that minted the token, with Fingerprint, User and Key only. Whether
-	// the key is still good has to be asked of the Ring at each use.
+	// Identity is the key that minted the token, with Fingerprint, User and Key only. Check with
+	// the Ring at each use that the key is still accepted.
 	Identity Identity
-	// TypesSecrets: it may type where a program asks for a secret.
+	// TypesSecrets says that the bearer may type where a program asks for a secret.
 	TypesSecrets bool
-	// Created and Expires bound the token's life. Expires is never zero.
+	// Created and Expires bound the token's lifetime. Expires is never zero.
 	Created, Expires time.Time
 	// Browser is the public key of the web page that alone may use the token, as Origin: its point
 	// on P-256, uncompressed (SEC 1), in unpadded base64url. "": it is a bearer token.
@@ -86,14 +86,13 @@ func (t Token) OfUser() (uid uint32, ok bool) {
 
 // MintRequest describes a token to mint.
 type MintRequest struct {
-	// Name is the token's name, or "" for DefaultTokenName. Earlier tokens of the same key and
-	// name remain valid, as further secrets of the same principal, unless they may do
-	// something else.
+	// Name is the token's name, or "" for DefaultTokenName. Earlier tokens of the same key and name
+	// remain valid, as further secrets of the same principal, unless their rights differ.
 	Name string
 	// Role and KeyRole are stored in the Token. The caller has checked that Role is not above
 	// KeyRole.
 	Role, KeyRole string
-	// Identity is the key that mints the token, which ends with it.
+	// Identity is the key that mints the token. The token ends with the key.
 	Identity Identity
 	// TypesSecrets is stored in the Token.
 	TypesSecrets bool
@@ -114,8 +113,8 @@ func (r record) of(fingerprint, name string) bool {
 	return r.Identity.Fingerprint == fingerprint && r.Name == name
 }
 
-// check returns an error if there can be no such token. Tokens are checked when they are minted and
-// when they are read from the file.
+// check returns what is wrong with the token. Tokens are checked when they are minted and when they
+// are read from the file.
 func (t Token) check() error {
 	if !validTokenName(t.Name) {
 		return ErrTokenName

@@ -23,8 +23,8 @@ const tokenFileVersion = 1
 // certificate, and has other fields.
 const maxTokenFileBytes = MaxTokens * (MaxLineBytes + 2<<10)
 
-// tokenFile is the format of the token file. It has no secrets: nobody finds 256 random bits by
-// their SHA-256 hash.
+// tokenFile is the format of the token file. It holds no secrets: 256 random bits cannot be found
+// from their SHA-256 hash.
 type tokenFile struct {
 	Version int           `json:"version"`
 	Tokens  []storedToken `json:"tokens"`
@@ -71,7 +71,7 @@ func decodeTokens(data []byte) ([]record, error) {
 	decoder.DisallowUnknownFields()
 	var file tokenFile
 	if err := decoder.Decode(&file); err != nil {
-		return nil, errors.New("it is not the JSON that was written")
+		return nil, errors.New("it is not the JSON of a token file")
 	}
 	if _, err := decoder.Token(); err != io.EOF {
 		return nil, errors.New("something follows its end")
@@ -102,7 +102,7 @@ func decodeTokens(data []byte) ([]record, error) {
 	return records, nil
 }
 
-// storeTokens writes the token file. It is on disk then.
+// storeTokens writes the token file. If it returns nil, the file is on disk.
 func storeTokens(path string, records []record) error {
 	file := tokenFile{Version: tokenFileVersion, Tokens: make([]storedToken, 0, len(records))}
 	for _, r := range records {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TokenOptions say where the tokens are stored.
+// TokenOptions configure Tokens and Invitations.
 type TokenOptions struct {
 	// StateDir is the folder of tokens.json, which has mode 0600.
 	StateDir string
@@ -22,7 +22,7 @@ type TokenOptions struct {
 }
 
 // Tokens stores the bearer tokens. Its methods may be called concurrently. It does not check keys:
-// after Verify, ask the Ring.
+// after Verify, check the token's key with the Ring.
 type Tokens struct {
 	path string
 	rand io.Reader
@@ -92,8 +92,8 @@ func (t *Tokens) Mint(r MintRequest, now time.Time) (secret string, token Token,
 	return secret, token, t.add(record{Token: token, hash: sha256.Sum256([]byte(secret))}, now)
 }
 
-// add stores a token. All tokens of one key and name belong to one principal, which has one role,
-// and types secrets or not: those that differ in that end.
+// add stores a token. All tokens of one key and name are secrets of one principal, which has one
+// set of rights: older tokens with other rights end.
 func (t *Tokens) add(r record, now time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,7 +110,7 @@ func (t *Tokens) add(r record, now time.Time) error {
 		}
 	}
 	if ofKey >= MaxTokensPerKey || len(left) >= MaxTokens {
-		// A script that mints a token for every run gets the newest ones.
+		// A script that mints a token for each run replaces its oldest one.
 		oldest := slices.IndexFunc(left, isNamesake)
 		if oldest < 0 {
 			return ErrTooManyTokens
@@ -142,7 +142,7 @@ func (t *Tokens) Verify(secret string, now time.Time) (Token, error) {
 }
 
 // Current reports whether token is valid at now: it has not expired, has not been revoked, and no
-// later token of its name may do something else.
+// later token of its name has other rights.
 func (t *Tokens) Current(token Token, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -150,8 +150,8 @@ func (t *Tokens) Current(token Token, now time.Time) bool {
 	return now.Before(token.Expires) && slices.ContainsFunc(t.records, is)
 }
 
-// List returns the live tokens of the key with that fingerprint, or of all keys if it is "". The
-// oldest one is first.
+// List returns the live tokens of the key with that fingerprint, or of all keys if it is "", the
+// oldest first.
 func (t *Tokens) List(fingerprint string, now time.Time) []Token {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -164,8 +164,9 @@ func (t *Tokens) List(fingerprint string, now time.Time) []Token {
 	return list
 }
 
-// Revoke ends all tokens of that key and name. If there are none, it returns ErrNoToken. After
-// another error they have ended, but that could not be stored: they would come back at a restart.
+// Revoke ends all tokens of that key and name. If there are none, it returns ErrNoToken. Any other
+// error says that they have ended, but come back at a restart, because the file could not be
+// written.
 func (t *Tokens) Revoke(fingerprint, name string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

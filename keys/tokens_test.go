@@ -38,7 +38,7 @@ func mint(t testing.TB, store *Tokens, id Identity, name string) (string, Token)
 	return secret, token
 }
 
-func TestTokensAreKnownByTheirSecretOnly(t *testing.T) {
+func TestOnlyItsSecretVerifiesAToken(t *testing.T) {
 	dir := home(t)
 	store := tokenStore(t, dir)
 	id := identityOf(newKey(t).PublicKey())
@@ -84,7 +84,7 @@ func TestTokensSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestTokensOfOneNameAreGoodTogetherUntilTheirRoleChanges(t *testing.T) {
+func TestTokensOfOneNameStayValidUntilTheirRoleChanges(t *testing.T) {
 	dir := home(t)
 	store := tokenStore(t, dir)
 	alice, bob := identityOf(newKey(t).PublicKey()), identityOf(newKey(t).PublicKey())
@@ -131,7 +131,7 @@ func TestTokensOfOneNameAreGoodTogetherUntilTheirRoleChanges(t *testing.T) {
 	good(bobs, true)
 }
 
-func TestAScriptMayMintForEver(t *testing.T) {
+func TestMintingAgainReplacesTheOldestToken(t *testing.T) {
 	store := tokenStore(t, home(t))
 	alice := identityOf(newKey(t).PublicKey())
 	other, _ := mint(t, store, alice, "other")
@@ -149,7 +149,7 @@ func TestAScriptMayMintForEver(t *testing.T) {
 	}
 }
 
-func TestRevocationLasts(t *testing.T) {
+func TestRevocationOutlastsARestart(t *testing.T) {
 	dir := home(t)
 	store := tokenStore(t, dir)
 	alice, bob := identityOf(newKey(t).PublicKey()), identityOf(newKey(t).PublicKey())
@@ -180,7 +180,7 @@ func TestRevocationLasts(t *testing.T) {
 	}
 }
 
-func TestTokenLimits(t *testing.T) {
+func TestTokensOutsideTheLimitsAreNotMinted(t *testing.T) {
 	store := tokenStore(t, home(t))
 	id := identityOf(newKey(t).PublicKey())
 	request := MintRequest{Name: "x", Role: RoleObserver, KeyRole: RoleAdmin, Identity: id}
@@ -226,7 +226,7 @@ func TestTokenLimits(t *testing.T) {
 	}
 }
 
-func TestOnAFullDiskTokensAreNotMintedAndEndForNow(t *testing.T) {
+func TestWithoutADiskNoTokenIsMintedAndRevokingLastsUntilARestart(t *testing.T) {
 	dir := home(t)
 	store := tokenStore(t, dir)
 	id := identityOf(newKey(t).PublicKey())
@@ -296,7 +296,7 @@ func TestTamperedTokenFilesAreRefused(t *testing.T) {
 }
 
 // The longest file that is written can be read again.
-func TestTheFullestTokenFileIsWithinItsBound(t *testing.T) {
+func TestTheLargestTokenFileIsWithinItsBound(t *testing.T) {
 	dir := home(t)
 	token := Token{
 		Name:     strings.Repeat("n", MaxTokenNameBytes),

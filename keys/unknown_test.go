@@ -37,7 +37,7 @@ func TestKeysOfUnknownTypesAreSkippedWithALineEach(t *testing.T) {
 		t.Errorf("mallory: %v", err)
 	}
 	for _, line := range []string{
-		"authorized_keys:1 is skipped: keys of type " + kind + " are not known here",
+		"authorized_keys:1 is skipped: keys of type " + kind + " are not supported here",
 		"authorized_keys:2 is skipped: ", "authorized_keys:3 is skipped: ", "authorized_keys:4 is skipped: ",
 		"revoked:1 is skipped: ",
 	} {
@@ -51,7 +51,7 @@ func TestKeysOfUnknownTypesAreSkippedWithALineEach(t *testing.T) {
 }
 
 // What only looks like an unknown type may be meant to revoke a key that is known.
-func TestAMistypedTypeIsNoUnknownOne(t *testing.T) {
+func TestAMistypedTypeIsNotAnUnknownOne(t *testing.T) {
 	homeDir, sshDir, file := tree(t)
 	alice := testKey{newKey(t).PublicKey()}
 	write(t, file, alice.line("")+"\n")

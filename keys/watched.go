@@ -23,11 +23,11 @@ type watched struct {
 	kind kind
 
 	seen    stamp
-	loaded  bool // the file has been read, or may be missing and is
+	loaded  bool // the file has been read, or is missing and may be
 	digest  [sha256.Size]byte
 	content keyFile // nothing while err is set
 	err     error   // why the file is refused now
-	kept    bool    // content is what the file said when it had keys: see Ring.keepKeys
+	kept    bool    // content is from before the file lost its keys: see Ring.keepKeys
 
 	// withdrawn are the keys, in wire form, that the file authorised before it was refused.
 	withdrawn map[string]bool
@@ -43,7 +43,7 @@ func (f *watched) reload(inspect inspector) bool {
 		data, err = nil, nil
 	}
 	if f.seen = seen; isFresh(f.path) {
-		f.seen = "" // read it again: another edit at the same time would not show
+		f.seen = "" // read it again: a second edit within the clock's resolution would not show
 	}
 	f.kept = false
 	digest := sha256.Sum256(data)
@@ -62,15 +62,15 @@ func (f *watched) reload(inspect inspector) bool {
 	return true
 }
 
-// keep restores the content before, until the file has another one that can be put into effect.
+// keep restores the file's content as it was before, until a new one can be put into effect.
 func (f *watched) keep(before watched) {
 	*f = before
 	f.kept = true
-	f.seen = "" // read it again: other keys may have come
+	f.seen = "" // read it again: it may have keys by then
 }
 
-// tell logs the changes since before. Errors of the first reading are returned to the caller of
-// [Open] or [Ring.SetFiles] instead.
+// tell logs what has changed since before. Errors of the first reading are returned to the caller
+// of [Open] or [Ring.SetFiles] instead.
 func (f *watched) tell(log *slog.Logger, before watched) {
 	again := before.loaded || before.err != nil
 	if f.err != nil {
@@ -99,7 +99,7 @@ func (f *watched) refuse(err error) bool {
 	var refusal *StrictModesError
 	if !errors.As(err, &refusal) {
 		err = fmt.Errorf("keys: %s is refused: %w", f.path, reason(err))
-		f.seen = "" // try again: the reason may be gone without a trace (no descriptor was free)
+		f.seen = "" // try again: the cause may pass without changing the file, such as a lack of descriptors
 	}
 	if f.err != nil && f.err.Error() == err.Error() {
 		return false
