@@ -21,7 +21,7 @@ const (
 
 // Event is something that happened in a terminal.
 type Event struct {
-	At         time.Duration // since the recording began; not less than that of the event before
+	At         time.Duration // since the recording began; never less than that of the event before
 	Kind       EventKind
 	Text       []byte
 	Cols, Rows int
@@ -47,10 +47,10 @@ const (
 type Encoder struct {
 	Version int // V2 or V3
 
-	told int64 // the time of the last event, in ms, as version 3 has written it
+	told int64 // the time of the last event, in ms, as written in version 3
 }
 
-// writeBytes is how much Write writes at a time.
+// writeBytes is about how much Write passes to its writer at a time, in bytes.
 const writeBytes = 256 << 10
 
 // Write writes a recording as asciicast of a version, V2 or V3.
@@ -95,7 +95,8 @@ func (e *Encoder) AppendHeader(dst []byte, h Header) []byte {
 	return append(dst, "}\n"...)
 }
 
-// Append appends the line of an event. Bytes that are not UTF-8 become U+FFFD, for JSON has none.
+// Append appends the line of an event. Bytes that are not UTF-8 become U+FFFD, because JSON cannot
+// hold them.
 func (e *Encoder) Append(dst []byte, ev Event) []byte {
 	dst = append(dst, '[')
 	dst = e.appendTime(dst, max(ev.At, 0))
@@ -116,8 +117,8 @@ func (e *Encoder) Append(dst []byte, ev Event) []byte {
 }
 
 // appendTime appends a time in seconds: in version 2 since the beginning, to the microsecond, and
-// in version 3 since the event before, to the millisecond. What is rounded off there counts for the
-// next event, so that a million of them end when they should.
+// in version 3 since the event before, to the millisecond. The part that is rounded off there is
+// added to the next event, so the times do not drift.
 func (e *Encoder) appendTime(dst []byte, at time.Duration) []byte {
 	if e.Version == V2 {
 		return appendDecimal(dst, at.Round(time.Microsecond).Microseconds(), 6)

@@ -24,7 +24,7 @@ func encode(version int, h history.Header, events []history.Event) string {
 	return text.String()
 }
 
-func TestEncoder(t *testing.T) {
+func TestTheEncoderWritesBothVersions(t *testing.T) {
 	h := history.Header{Cols: 80, Rows: 24, Term: "xterm", Title: "a \"b\"", Began: time.Unix(1700000000, 5)}
 	for version, want := range map[int]string{
 		history.V3: `{"version":3,"term":{"cols":80,"rows":24,"type":"xterm"},"timestamp":1700000000,"title":"a \"b\""}
@@ -48,7 +48,7 @@ func TestEncoder(t *testing.T) {
 	}
 }
 
-// The times of version 3 are rounded each, and yet end when they should.
+// Each time of version 3 is rounded, and yet the last one is exact.
 func TestRoundedTimesDoNotDrift(t *testing.T) {
 	t.Parallel()
 	var events []history.Event

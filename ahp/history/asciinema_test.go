@@ -17,8 +17,8 @@ import (
 	"termhost/ahp/history"
 )
 
-// missing skips a test aloud, because of a program that it drives, or fails it where the programs
-// are promised.
+// missing skips a test, with the reason, because a program is missing that it runs; where the
+// README promises the program, it fails the test.
 func missing(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" || os.Getenv("TERMHOST_REQUIRE_TOOLS") == "1" {
@@ -36,7 +36,7 @@ func needs(t *testing.T, programs ...string) {
 	}
 }
 
-// asPlayed is what a player is to make of events.
+// asPlayed returns what a player should make of events.
 func asPlayed(h history.Header, events []history.Event) (output string, sizes []string, markers int) {
 	var b strings.Builder
 	sizes = []string{fmt.Sprintf("%dx%d", h.Cols, h.Rows)}
@@ -73,14 +73,14 @@ func casts() map[string]struct {
 }
 
 // The asciinema of Debian 12 knows version 2 only.
-func TestAsciinema2(t *testing.T) {
+func TestAsciinema2PlaysOurCasts(t *testing.T) {
 	needs(t, "asciinema", "script")
 	for name, c := range casts() {
 		file := filepath.Join(t.TempDir(), "x.cast")
 		if err := os.WriteFile(file, []byte(encode(history.V2, c.h, c.events)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		// It wants a terminal, which it leaves in raw mode.
+		// It needs a terminal, which it leaves in raw mode.
 		cmd := exec.Command("script", "-qefc", "asciinema cat "+file, "/dev/null")
 		cmd.Stdin = nil
 		cmd.Env = append(os.Environ(), "ASCIINEMA_CONFIG_HOME="+t.TempDir())
@@ -95,7 +95,7 @@ func TestAsciinema2(t *testing.T) {
 	}
 }
 
-func TestAsciinemaPlayer(t *testing.T) {
+func TestAsciinemaPlayerPlaysOurCasts(t *testing.T) {
 	slowtest.Skip(t)
 	needs(t, "node", "npm")
 	dir := t.TempDir()

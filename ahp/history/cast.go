@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Cast is what a terminal's log or a recording holds, to be played or written down.
+// Cast is the content of a terminal's log or of a recording, for playing or for export.
 type Cast struct {
 	Header
 	Name      string // of the terminal
 	Events    []Event
-	Truncated bool // its beginning is gone
+	Truncated bool // the log's beginning is gone
 }
 
-// Cast reads all of the log. h describes it, but for the size. There is an event, because players
-// refuse what has none. It returns an error as [Log.Read] does.
+// Cast reads all of the log. h describes it, except for the size. The result has at least one
+// event, because players refuse recordings without any. Errors are those of [Log.Read].
 func (l *Log) Cast(w Work, name string, h Header) (*Cast, error) {
 	c := &Cast{Name: name, Header: h}
 	var err error
@@ -24,7 +24,7 @@ func (l *Log) Cast(w Work, name string, h Header) (*Cast, error) {
 	return c.playable(), nil
 }
 
-// playable returns c with a size and an event, if it has none.
+// playable adds a size and an event to c if it has none, and returns it.
 func (c *Cast) playable() *Cast {
 	if c.Cols == 0 {
 		c.Cols, c.Rows = DefaultCols, DefaultRows
@@ -38,11 +38,11 @@ func (c *Cast) playable() *Cast {
 // unknownExit is the status of a program whose exit status is unknown.
 const unknownExit = -1
 
-// mergedBytes is how much output that came at one time is one event.
+// mergedBytes bounds, in bytes, how much output of the same time is merged into one event.
 const mergedBytes = 32 << 10
 
-// take adds an item. An earlier time than that of the item before, because the clock was set back,
-// counts as the same.
+// take adds an item. If its time is before that of the previous item, because the clock was set
+// back, it gets that item's time.
 func (c *Cast) take(i *Item) bool {
 	if c.Cols == 0 && i.Kind == Resized {
 		c.Cols, c.Rows, c.Began = i.Cols, i.Rows, i.Time

@@ -11,16 +11,17 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// ExcerptOf selects a part of a terminal's log. At most one field is set; none: all of it.
+// ExcerptOf selects a part of a terminal's log. At most one field is set; if none is, the part is
+// the whole log.
 type ExcerptOf struct {
 	Last    bool      // the output of the last command
 	Command int       // the output of the Nth command of [Excerpt.Commands], counted from 1
-	Since   time.Time // what was printed then or later
+	Since   time.Time // the output from this time on
 }
 
 // Excerpt is a part of what a terminal has printed.
 type Excerpt struct {
-	// State is the terminal's, with that part as its content.
+	// State is the terminal's, with only the part as its content.
 	State ahp.TerminalState
 	// Truncated says that the beginning of the part is gone.
 	Truncated bool
@@ -29,8 +30,8 @@ type Excerpt struct {
 // ErrNoCommandYet says that a terminal's shell has not run a command that is retained.
 var ErrNoCommandYet = errors.New("its shell has run no command yet")
 
-// Part returns a part of e, an excerpt of all that is retained. It fails with [ErrNoCommandYet], or
-// if there is no such command. For Since use [Log.Since].
+// Part returns a part of e, which must be an excerpt of all that is retained. It fails with
+// [ErrNoCommandYet], or if there is no such command. It does not support Since: see [Log.Since].
 func (e Excerpt) Part(of ExcerptOf) (Excerpt, error) {
 	if !of.Last && of.Command == 0 {
 		return e, nil
@@ -58,9 +59,9 @@ func (e Excerpt) Part(of ExcerptOf) (Excerpt, error) {
 	return e, nil
 }
 
-// Since returns the output since a time, of that before the position before in the log. all is an
-// excerpt of the same terminal, whose State the result has, but for the content. Errors are those
-// of [Log.Read].
+// Since returns the output since a time, up to the position before in the log. The result has the
+// State of all, an excerpt of the same terminal, except for the content. Errors are those of
+// [Log.Read].
 func (l *Log) Since(w Work, all Excerpt, since time.Time, before int64) (Excerpt, error) {
 	e := Excerpt{State: all.State}
 	content := sinceContent{since: since}
@@ -76,7 +77,7 @@ func (l *Log) Since(w Work, all Excerpt, since time.Time, before int64) (Excerpt
 	return e, nil
 }
 
-// sinceContent builds content from the items since a time.
+// sinceContent builds a state's content from the items since a time.
 type sinceContent struct {
 	since time.Time
 	first time.Time // of the first item
@@ -121,7 +122,7 @@ func (e *Excerpt) Raw() (pieces [][]byte) {
 }
 
 // Text returns the output as plain text, as a blank screen of the terminal's size would show it.
-// Wrapped lines are joined. If the work ends early, some is missing.
+// Wrapped lines are joined. If the work ends early, text is missing.
 func (e *Excerpt) Text(w Work) []byte {
 	defer w.Rest()
 	pieces, size := e.Raw(), 0

@@ -7,16 +7,16 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// found is what the parser finds in a log's output.
+// found gets what the parser finds in a log's output, and makes items of it.
 type found struct {
 	vt.Discard
 	r *reader
 }
 
-// Data is output as viewers get it.
+// Data gets output as viewers see it.
 func (f found) Data(p []byte) { f.r.emit(Item{Kind: Data, Data: p}) }
 
-// CommandExecuted is the begin of a command.
+// CommandExecuted is called where a command begins.
 func (f found) CommandExecuted(line string) {
 	r := f.r
 	r.commands++
@@ -29,7 +29,7 @@ func (f found) CommandExecuted(line string) {
 	r.executed(begun)
 }
 
-// CommandFinished is the end of one.
+// CommandFinished is called where a command ends.
 func (f found) CommandFinished(code int, known bool) {
 	if known {
 		f.r.finished(&code)
@@ -38,5 +38,5 @@ func (f found) CommandFinished(code int, known bool) {
 	f.r.finished(nil)
 }
 
-// PromptStart is the end of one as well, if the shell does not tell of it.
+// PromptStart ends a command whose end the shell has not reported.
 func (f found) PromptStart() { f.r.finished(nil) }

@@ -19,7 +19,7 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// format is that of the logs here.
+// format is the Format of the logs in these tests.
 type format struct{}
 
 type event struct {
@@ -51,7 +51,7 @@ func (format) Exit(p []byte) *history.End {
 	return e
 }
 
-// work is done at once, until it is stopped.
+// work runs without waiting, until it is stopped.
 type work struct {
 	steps int
 	stop  error
@@ -187,7 +187,7 @@ func newIndex() *history.Index {
 	return history.NewDenseCache(new(smalldisk.Spill).Save).Index("log")
 }
 
-// itemText is all that an item says.
+// itemText returns all fields of an item.
 func itemText(i *history.Item) string {
 	c, code := "", ""
 	if i.ExitCode != nil {
@@ -217,7 +217,7 @@ func itemsOf(t testing.TB, log *history.Log) (items []string, places []history.P
 	return items, places
 }
 
-// shownText is all that can be seen of what is shown at a place.
+// shownText returns all that a Shown at a place tells.
 func shownText(t testing.TB, log *history.Log, until *history.Place, lines int) string {
 	t.Helper()
 	s, err := log.Show(&work{}, until, lines)
@@ -234,7 +234,8 @@ func shownText(t testing.TB, log *history.Log, until *history.Place, lines int) 
 		cols, rows, s.Lines(), s.Cut(), found, more, s.Styled(s.Lines()/2, s.Lines()/2+50), s.Redraw())
 }
 
-// compare fails unless all that is read with an index, in any order, is what a straight run reads.
+// compare fails unless reading with an index, in any order, gives what reading from the beginning
+// gives.
 func compare(t *testing.T, w *written, index *history.Index) {
 	t.Helper()
 	straight, log := w.history(nil), w.history(index)
@@ -269,9 +270,9 @@ func compare(t *testing.T, w *written, index *history.Index) {
 	}
 }
 
-// Wherever readers begin, at keyframes that others have left, they read to the byte what a straight
-// run does: while the log grows, loses its beginning, and is cleared.
-func TestReadingFromKeyframesEqualsAStraightRun(t *testing.T) {
+// Readers that start at keyframes of other readers read byte for byte what readers from the
+// beginning do: while the log grows, loses its beginning, and is cleared.
+func TestReadingFromKeyframesEqualsReadingFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
 		w := newWritten(t, seed, 512<<10)
@@ -318,8 +319,9 @@ func TestAPageIsReadFromAKeyframe(t *testing.T) {
 	}
 }
 
-// What is shown at a place can be drawn anew, and what follows then leads to the same end.
-func TestAScreenAtAPlaceGoesOnAsAStraightRun(t *testing.T) {
+// A redraw of the screen at a place, followed by the later items, leads to the same screen as all
+// items.
+func TestARedrawAtAPlaceLeadsToTheSameScreen(t *testing.T) {
 	t.Parallel()
 	const lines = 1000
 	w := newWritten(t, 1, 2<<20)
@@ -362,7 +364,7 @@ func TestAScreenAtAPlaceGoesOnAsAStraightRun(t *testing.T) {
 	}
 }
 
-// Work that ends has nothing read any more, wherever that is.
+// Once its work has ended, a request reads nothing more, wherever it is.
 func TestReadingEndsWithItsWork(t *testing.T) {
 	t.Parallel()
 	w := newWritten(t, 1, 4<<20)
@@ -393,9 +395,8 @@ func TestReadingEndsWithItsWork(t *testing.T) {
 	}
 }
 
-// TestALogWithoutCheckpointsIsReadAsItIs: while no host is there nobody makes any, and a program may
-// print more than the log holds.
-func TestALogWithoutCheckpointsIsReadAsItIs(t *testing.T) {
+// While no host runs, nobody writes checkpoints, and a program may print more than the log holds.
+func TestALogWithoutBeginningAndCheckpointsIsReadFromItsFirstRecord(t *testing.T) {
 	t.Parallel()
 	w := newWritten(t, 1, termlog.MinSize)
 	last := 0
@@ -418,14 +419,14 @@ func TestALogWithoutCheckpointsIsReadAsItIs(t *testing.T) {
 			t.Errorf("cut %v, %d lines, which end with %q", s.Cut(), s.Lines(), text)
 		}
 	}
-	// A host that comes makes one, and is not to be shown something else than from then on.
+	// The next host writes a checkpoint, from which the log is followed then.
 	w.checkpoint()
 	w.print([]byte("more\r\n"))
 	compare(t, w, log.Index)
 }
 
-// TestWhatBeginsLaterIsWhole: a recording that was begun in the middle has its own beginning.
-func TestWhatBeginsLaterIsWhole(t *testing.T) {
+// A recording that began in the middle of the output is whole from there.
+func TestARecordingThatBeganLaterIsWhole(t *testing.T) {
 	t.Parallel()
 	f, err := os.Create(filepath.Join(t.TempDir(), "rec"))
 	if err != nil {

@@ -7,14 +7,15 @@ import (
 )
 
 const (
-	// logFrameBytes is how much output there is between the keyframes of a log: it is read in some
-	// milliseconds.
+	// logFrameBytes is how much output is between the keyframes of a log, in bytes: reading it
+	// takes some milliseconds.
 	logFrameBytes = 256 << 10
-	// cacheBytes bounds the memory of the keyframes of all logs: those of some large ones.
+	// cacheBytes bounds the memory of the keyframes of all logs, in bytes: enough for some large
+	// logs.
 	cacheBytes = 8 << 20
-	// cacheLogs is how many logs have keyframes. The scrollback of each may be in a file.
+	// cacheLogs is how many logs have keyframes at a time. The scrollback of each may be in a file.
 	cacheLogs = 8
-	// logChains is how many kinds of readers of one log leave keyframes: see chain.
+	// logChains is how many chains of keyframes one log has: see chain.
 	logChains = 3
 )
 
@@ -26,7 +27,7 @@ type Cache struct {
 	spill   Spill
 
 	mu    sync.Mutex // no other lock is taken while it is held
-	used  []*Index   // those that hold something, the one used last at the end
+	used  []*Index   // those that are not empty, the one used last at the end
 	bytes int        // what all hold
 }
 
@@ -34,12 +35,13 @@ type Cache struct {
 // concurrent use.
 type Spill func(p []byte) (from io.ReaderAt, at int64, err error)
 
-// NewCache returns an empty Cache. What spill does not take stays in memory, so less is kept.
+// NewCache returns an empty Cache. Scrollback that spill does not save stays in memory, so fewer
+// keyframes fit.
 func NewCache(spill Spill) *Cache {
 	return &Cache{spill: spill, spacing: spacing{logFrameBytes, framePerByte}}
 }
 
-// Index has keyframes of one log. A nil Index has none, and keeps none.
+// Index has the keyframes of one log. A nil Index keeps none.
 type Index struct {
 	cache *Cache
 	key   any
@@ -50,13 +52,13 @@ type Index struct {
 	bytes  int      // what all take
 }
 
-// chain has the keyframes of readers that want the same lines of scrollback.
+// chain has the keyframes of readers that keep the same number of lines of scrollback.
 type chain struct {
 	keyframes[state]
 	lines int // see canvas.lines
 }
 
-// Index returns the index of the log that has a key.
+// Index returns the index of the log with this key.
 func (c *Cache) Index(key any) *Index {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +68,7 @@ func (c *Cache) Index(key any) *Index {
 	return &Index{cache: c, key: key}
 }
 
-// Drop forgets what the index of a log holds.
+// Drop empties the index of a log.
 func (c *Cache) Drop(key any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +77,7 @@ func (c *Cache) Drop(key any) {
 	}
 }
 
-// indexLocked returns the index that holds something of a log; nil: none does.
+// indexLocked returns the index of a log if it is not empty, or else nil.
 func (c *Cache) indexLocked(key any) *Index {
 	i := slices.IndexFunc(c.used, func(x *Index) bool { return x.key == key })
 	if i < 0 {
@@ -91,7 +93,7 @@ func (x *Index) dropLocked() {
 	x.survey, x.chains, x.bytes = survey{}, nil, 0
 }
 
-// surveyed returns the last survey of the log.
+// surveyed returns the log's last survey.
 func (x *Index) surveyed() survey {
 	if x == nil {
 		return survey{}
@@ -101,8 +103,8 @@ func (x *Index) surveyed() survey {
 	return x.survey
 }
 
-// learn stores a survey, and forgets what it contradicts: a log that was cleared, or whose oldest
-// records were overwritten, is read anew.
+// learn stores a survey, and drops keyframes that it contradicts: a log that was cleared, or whose
+// oldest records were overwritten, is read from its beginning again.
 func (x *Index) learn(s *survey) {
 	s.own = false
 	if x == nil {
@@ -116,13 +118,14 @@ func (x *Index) learn(s *survey) {
 		!old.cleared.same(s.cleared) && old.spot.Less(s.spot):
 		x.dropLocked()
 	case !old.spot.Less(s.spot):
-		return // somebody else has seen more
+		return // another reader has stored a later one
 	}
 	x.survey = *s
 	x.countLocked()
 }
 
-// chain returns where a reader leaves keyframes, and the last one that it may use; nil: none.
+// chain returns the chain to which a reader adds keyframes, and the last keyframe that it may start
+// from; nil: none.
 func (x *Index) chain(s *survey, lines int, usable func(*state) bool) (*chain, *state) {
 	if x == nil {
 		return nil, nil
@@ -144,11 +147,11 @@ func (x *Index) chain(s *survey, lines int, usable func(*state) bool) (*chain, *
 	if last == nil {
 		return ch, nil
 	}
-	at := *last // the list may be thinned before it is used
+	at := *last // the list may be thinned before the copy is used
 	return ch, &at
 }
 
-// keep makes a keyframe, if one is due where a reader is.
+// keep makes a keyframe of a reader's state, if one is due there.
 func (x *Index) keep(ch *chain, s *state) {
 	if s.screen == nil || s.walk.At.Next().IsZero() {
 		return
@@ -171,10 +174,11 @@ func (x *Index) keep(ch *chain, s *state) {
 	}
 }
 
-// countLocked counts what the Index takes, and has all indexes keep within their bounds.
+// countLocked counts the memory of the Index, and shrinks indexes until all are within their
+// bounds.
 func (x *Index) countLocked() {
 	c := x.cache
-	if o := c.indexLocked(x.key); o != nil && o != x { // another reader was as early
+	if o := c.indexLocked(x.key); o != nil && o != x { // another reader has made one meanwhile
 		o.dropLocked()
 	}
 	c.bytes -= x.bytes
@@ -191,13 +195,13 @@ func (x *Index) countLocked() {
 	x.shrinkLocked()
 }
 
-// shrinkLocked has the only Index left keep within the bounds.
+// shrinkLocked shrinks the only Index left until it is within the bounds.
 func (x *Index) shrinkLocked() {
 	c := x.cache
 	if c.bytes <= cacheBytes {
 		return
 	}
-	if len(x.chains) == 0 { // it has very many commands
+	if len(x.chains) == 0 { // its survey alone is too large: it has very many commands
 		x.dropLocked()
 		return
 	}
@@ -209,7 +213,7 @@ func (x *Index) shrinkLocked() {
 	x.countLocked()
 }
 
-// save is what keyframes are spilled with.
+// save is the Spill of keyframes.
 func (c *Cache) save(p []byte) (io.ReaderAt, int64, error) {
 	c.spillMu.Lock()
 	defer c.spillMu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// Readers at the same time, of screens and of items, leave and use the same keyframes.
+// Concurrent readers, of screens and of items, make and use the same keyframes.
 func TestReadersShareKeyframes(t *testing.T) {
 	t.Parallel()
 	w := newWritten(t, 4, 4<<20)
@@ -49,8 +49,8 @@ func TestReadersShareKeyframes(t *testing.T) {
 	readers.Wait()
 }
 
-// However many logs are read, with screens however large, what is kept stays within its bound, and
-// what is read stays right.
+// However many logs are read, and however large their screens, the keyframes stay within their
+// bound, and reading stays correct.
 func TestKeyframesKeepWithinTheirBound(t *testing.T) {
 	t.Parallel()
 	for _, full := range []bool{false, true} {
@@ -85,8 +85,8 @@ func TestKeyframesKeepWithinTheirBound(t *testing.T) {
 	}
 }
 
-// What cannot be read is told, and nothing else is read in its place.
-func TestALogThatMayNotBeReadIsNot(t *testing.T) {
+// An error says that the log may not be read, and nothing else is read instead.
+func TestALogIsReadOnlyIfThatIsAllowed(t *testing.T) {
 	t.Parallel()
 	w := newWritten(t, 1, 1<<20)
 	w.busy(1 << 16)
@@ -102,8 +102,8 @@ func TestALogThatMayNotBeReadIsNot(t *testing.T) {
 	}
 }
 
-// BenchmarkShow is how long it takes to show what a log of 16 MiB has shown, when nobody has read
-// it before: without keyframes, and with those that are left for the next reader.
+// BenchmarkShow shows the end of a log of 16 MiB: without keyframes, and with those of an earlier
+// reader.
 func BenchmarkShow(b *testing.B) {
 	w := newWritten(b, 1, 32<<20)
 	var p []byte

@@ -16,19 +16,19 @@ type Kind string
 const (
 	// Data is output, as viewers get it: without queries and marks of shell integration.
 	Data Kind = "data"
-	// Resized is a new size. It is the first item, too.
+	// Resized is a new size. The first item of a log is one.
 	Resized Kind = "resized"
-	// Began is the begin of a command, Finished its end. What is printed in between is the
+	// Began is the beginning of a command, Finished its end. The output in between is the
 	// command's.
 	Began    Kind = "command"
 	Finished Kind = "finished"
-	// Gap: output is missing. The next item draws the screen as it is after the gap.
+	// Gap is missing output. The next item draws the screen as it is after the gap.
 	Gap Kind = "gap"
-	// Exited is the end of the terminal. Nothing follows.
+	// Exited is the terminal's exit, and the last item.
 	Exited Kind = "exited"
 )
 
-// Item is something that a terminal's log holds.
+// Item is one entry of a terminal's history.
 type Item struct {
 	// At is the item's position in the log: how many bytes had been printed when its record was
 	// made. It is the same after a restart of the host.
@@ -44,17 +44,17 @@ type Item struct {
 	ExitCode   *int     // Exited; nil: unknown
 }
 
-// Place is a place in a history: behind the first Items of the items at the position At. It stays
-// the same when the terminal runs on and when the host is restarted.
+// Place is a place in a history: after the first Items of those at the position At. It stays valid
+// while the terminal runs and after a restart of the host.
 type Place struct {
 	At    int64 `json:"at"`
 	Items int   `json:"items"`
 }
 
-// behind reports whether p comes behind o.
+// behind reports whether p comes after o.
 func (p Place) behind(o Place) bool { return p.At > o.At || p.At == o.At && p.Items > o.Items }
 
-// next returns the place behind an item at a position that comes at p.
+// next returns the place after an item at the position at, where p is the place before the item.
 func (p Place) next(at int64) Place {
 	if at != p.At {
 		return Place{at, 1}
@@ -74,12 +74,13 @@ func (i *Item) draw(screen *vt.Screen) {
 	}
 }
 
-// gapText is shown where output is missing. CAN ends a partial sequence.
+// gapText returns the line that is shown where output is missing. CAN ends a partial sequence.
 func (i *Item) gapText() []byte {
 	return fmt.Appendf(nil, "\x18\x1b[m\r\n%s\r\n", GapText(i.Missing, i.Reason))
 }
 
-// GapText says where output is missing, how much in bytes, if known, and why.
+// GapText returns a text for display that says that output is missing, why, and how many bytes (0:
+// unknown).
 func GapText(missing int64, why string) string {
 	if missing <= 0 {
 		return "[termhost: output is missing here: " + why + "]"
@@ -90,7 +91,7 @@ func GapText(missing int64, why string) string {
 // Command is a command that a shell has run, as listings show it; its JSON is an element of
 // `log --commands --json`.
 type Command struct {
-	Line       string    `json:"line"`      // as it was typed, so it may have control characters
+	Line       string    `json:"line"`      // as typed: it may have control characters
 	By         string    `json:"by"`        // who typed it, or [ahp.Nobody]
 	StartedAt  time.Time `json:"startedAt"` // in UTC
 	DurationMs *int64    `json:"durationMs,omitempty"`

@@ -2,16 +2,17 @@ package history
 
 import "sort"
 
-// keyframes are states at some places of a log, in order. They never change: a reader starts from a
-// clone.
+// keyframes are states of readers at some places of a log, in order. They never change: a reader
+// starts from a clone.
 type keyframes[S any] struct {
 	list  []keyframe[S]
 	bytes int // what all take
 	spacing
 }
 
-// spacing is how much output there is at least between two keyframes, in bytes. A keyframe takes
-// about as long to make as perByte bytes to parse for each of its own.
+// spacing is the least amount of output between two keyframes, in bytes: every, or perByte times a
+// keyframe's size if that is more, because making a keyframe takes about as long as parsing perByte
+// bytes for each of its own.
 type spacing struct{ every, perByte int64 }
 
 type keyframe[S any] struct {
@@ -23,8 +24,7 @@ type keyframe[S any] struct {
 // framePerByte is the usual spacing.perByte.
 const framePerByte = 4
 
-// last returns the last keyframe that may be used. If one may be used so may all before it. nil:
-// there is none.
+// last returns the last usable keyframe, or nil. If one is usable, so are all before it.
 func (k *keyframes[S]) last(usable func(*S) bool) *S {
 	n := sort.Search(len(k.list), func(i int) bool { return !usable(&k.list[i].state) })
 	if n == 0 {
@@ -33,7 +33,7 @@ func (k *keyframes[S]) last(usable func(*S) bool) *S {
 	return &k.list[n-1].state
 }
 
-// due reports whether a keyframe should be made behind so much output.
+// due reports whether a keyframe should be made after at bytes of output.
 func (k *keyframes[S]) due(at int64) bool {
 	var last keyframe[S]
 	if n := len(k.list); n > 0 {

@@ -10,25 +10,25 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern finds lines in text. It is made for much text and few matches: blocks are searched for a
-// text that every match must contain, and only lines with it are matched. It may be used
-// concurrently.
+// Pattern finds matching lines in text. It is made for much text and few matches: it searches
+// blocks for a literal that every match contains, and matches only the lines with it. It may be
+// used concurrently.
 type Pattern struct {
 	line *regexp.Regexp // for one line
 	size int            // of line, in instructions
-	// block finds the beginnings of lines that may match, in several lines; nil: the pattern may go
-	// beyond a line's end, so it would find too much.
+	// block finds, in several lines at once, the beginnings of lines that may match; nil: matches
+	// may cross line ends, so it would find too much.
 	block   *regexp.Regexp
-	literal []byte // is in every match; nil: nothing is known to be
-	fold    bool   // literal is in lower case, and matches in any
+	literal []byte // is in every match; nil: no such text is known
+	fold    bool   // literal is in lower case, and case is ignored
 }
 
-// directWork is how much text is looked through at once, in bytes times the instructions of the
-// pattern: as many steps are made at most, which takes some milliseconds.
+// directWork bounds the text that is searched at once, in bytes times the pattern's instructions.
+// That is the most steps that the search makes, which take some milliseconds.
 const directWork = 1 << 18
 
-// NewPattern returns a pattern for a regular expression (RE2, Go's syntax), which with
-// ignoreCase matches in any case. It refuses one that takes too long to look for.
+// NewPattern returns a pattern for a regular expression (RE2, Go's syntax). ignoreCase: letters
+// match in any case. It refuses an expression that would take too long to match.
 func NewPattern(expr string, ignoreCase bool) (*Pattern, error) {
 	if ignoreCase {
 		expr = "(?i)" + expr
@@ -54,8 +54,8 @@ func NewPattern(expr string, ignoreCase bool) (*Pattern, error) {
 // String returns the regular expression.
 func (s *Pattern) String() string { return s.line.String() }
 
-// required returns the longest text that every match of a pattern has; fold: in any case, and it is
-// given in lower case.
+// required returns the longest text that every match of a pattern contains; fold: in any case, and
+// text is in lower case.
 func required(tree *syntax.Regexp) (text string, fold bool) {
 	switch tree.Op {
 	case syntax.OpLiteral:
@@ -76,8 +76,8 @@ func required(tree *syntax.Regexp) (text string, fold bool) {
 	return text, fold
 }
 
-// foldable returns the longest part of s, in lower case, whose characters are the same in any case
-// but for those of ASCII: k and s have a third form.
+// foldable returns the longest part of s, in lower case, that only ASCII case folding changes: k
+// and s have a third form.
 func foldable(s string) (longest string) {
 	apart := func(r rune) bool { return r >= unicode.MaxASCII || strings.ContainsRune("kKsS", r) }
 	for part := range strings.FieldsFuncSeq(s, apart) {
@@ -88,7 +88,7 @@ func foldable(s string) (longest string) {
 	return strings.ToLower(longest)
 }
 
-// crossesLines changes a pattern's anchors of the text to those of a line, and reports whether a
+// crossesLines replaces a pattern's anchors of the text by those of a line, and reports whether a
 // match may cross lines.
 func crossesLines(tree *syntax.Regexp) (crosses bool) {
 	switch tree.Op {
@@ -112,14 +112,14 @@ func crossesLines(tree *syntax.Regexp) (crosses bool) {
 	return crosses
 }
 
-// Block is text that patterns look through: lines, each with a line feed but for the last. It is
-// used by one goroutine.
+// Block is text that patterns search: lines, each but the last with a line feed. Its methods must
+// not be called concurrently.
 type Block struct {
 	text  []byte
-	lower []byte // text in lower case, as far as it is ASCII; empty: not made yet
+	lower []byte // text with its ASCII letters in lower case; empty: not made yet
 }
 
-// Set has other text looked through, which must not change meanwhile.
+// Set replaces the text, which must not be modified until the next call of Set.
 func (b *Block) Set(text []byte) { b.text, b.lower = text, b.lower[:0] }
 
 // Len returns how long the text is, in bytes.
@@ -139,8 +139,8 @@ func (b *Block) inLower() []byte {
 	return b.lower
 }
 
-// Next returns the first line at or behind a line's beginning that matches, without its line feed.
-// start is where it begins; the length of the text: there is none. An error is that of w.
+// Next returns the first matching line from the line that begins at from, without its line feed.
+// start is where it begins, or the length of the text if no line matches. The error is that of w.
 func (s *Pattern) Next(w Work, b *Block, from int) (start int, line []byte, err error) {
 	for from < len(b.text) {
 		if err := w.Step(); err != nil {
@@ -162,8 +162,7 @@ func (s *Pattern) Next(w Work, b *Block, from int) (start int, line []byte, err 
 	return len(b.text), nil, nil
 }
 
-// reach returns where the lines end that are looked through at once. It is one line, if that is
-// long.
+// reach returns where the lines end that are searched at once: at least one line, however long.
 func (s *Pattern) reach(text []byte, from int) int {
 	end := from + directWork/s.size
 	if len(s.literal) > 0 || end >= len(text) {
@@ -178,7 +177,7 @@ func (s *Pattern) reach(text []byte, from int) int {
 	return len(text)
 }
 
-// candidate returns a place in the first line that may match; -1: none may.
+// candidate returns a place in the first line that may match; -1: no line may.
 func (s *Pattern) candidate(b *Block, from, end int) int {
 	text, found := b.text, 0
 	switch {
@@ -199,7 +198,7 @@ func (s *Pattern) candidate(b *Block, from, end int) int {
 	return from + found
 }
 
-// matches reports whether a line matches. An error is that of w.
+// matches reports whether a line matches. The error is that of w.
 func (s *Pattern) matches(w Work, line []byte) (bool, error) {
 	if len(line)*s.size <= directWork {
 		return s.line.Match(line), nil
@@ -209,7 +208,7 @@ func (s *Pattern) matches(w Work, line []byte) (bool, error) {
 	return ok && r.err == nil, r.err
 }
 
-// Match returns the first match in a line, which has one. An error is that of w.
+// Match returns the first match in a line, which must have one. The error is that of w.
 func (s *Pattern) Match(w Work, line []byte) ([]byte, error) {
 	if len(line)*s.size <= directWork {
 		return s.line.Find(line), nil
@@ -222,13 +221,13 @@ func (s *Pattern) Match(w Work, line []byte) ([]byte, error) {
 	return line[loc[0]:loc[1]], nil
 }
 
-// runes returns a reader of a line that takes long to be looked through.
+// runes returns a reader of a line that takes long to match.
 func (s *Pattern) runes(w Work, line []byte) *steppedRunes {
 	return &steppedRunes{work: w, rest: line, every: max(1, directWork/s.size)}
 }
 
-// steppedRunes reads a line that takes long to be looked through, with a step of the work now and
-// then.
+// steppedRunes reads a line that takes long to match, with a step of the work after every so many
+// characters.
 type steppedRunes struct {
 	work  Work
 	rest  []byte

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxPattern bounds a regular expression, in bytes: far more than anybody types.
+	// maxPattern bounds a regular expression, in bytes: far more than a person types.
 	maxPattern = 1 << 10
 	// maxInstructions bounds the compiled program. In the worst case each byte of output costs as
 	// many steps, and each instruction some 100 bytes of memory. Repetitions such as \pL{1000} make
@@ -18,8 +18,8 @@ const (
 
 var errPattern = errors.New("the regular expression is too large")
 
-// compilePattern returns a regular expression (RE2, Go's syntax) for lines of output, and how many
-// instructions it has. It refuses one that takes too long to look for.
+// compilePattern compiles a regular expression (RE2, Go's syntax) for lines of output, and returns
+// how many instructions it has. It refuses an expression that would take too long to match.
 func compilePattern(expr string) (*regexp.Regexp, int, error) {
 	if len(expr) > maxPattern {
 		return nil, 0, fmt.Errorf("%w: more than %d bytes", errPattern, maxPattern)
@@ -28,7 +28,7 @@ func compilePattern(expr string) (*regexp.Regexp, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if instructions(tree) > maxInstructions { // to compile it would take long, too
+	if instructions(tree) > maxInstructions { // compiling it would take long, too
 		return nil, 0, fmt.Errorf("%w: repeat fewer times", errPattern)
 	}
 	prog, err := syntax.Compile(tree.Simplify())
@@ -42,8 +42,8 @@ func compilePattern(expr string) (*regexp.Regexp, int, error) {
 	return compiled, len(prog.Inst), err
 }
 
-// instructions returns at least how many instructions an expression is compiled to, or any number
-// above maxInstructions.
+// instructions returns a lower bound of how many instructions an expression compiles to; it stops
+// counting above maxInstructions.
 func instructions(tree *syntax.Regexp) (n int) {
 	if tree.Op == syntax.OpLiteral {
 		return len(tree.Rune)

@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	// frameBytes is the most output that is one frame: a flood is played in pieces.
+	// frameBytes is the most output in one frame: a flood is played in pieces.
 	frameBytes = 2 << 10
-	// playerFrameBytes is how much output there is between keyframes: it is parsed in some 10 ms,
-	// less than anybody notices when going back.
+	// playerFrameBytes is how much output is between keyframes: parsing it takes some 10 ms, less
+	// than a person notices when going back.
 	playerFrameBytes = 1 << 20
-	// playerBytes bounds what the keyframes of a player take, in bytes.
+	// playerBytes bounds the memory of a player's keyframes, in bytes.
 	playerBytes = 8 << 20
-	// historyLines is how many lines a player keeps that have left the screen. They come back when
-	// the screen grows.
+	// historyLines is how many lines of scrollback a player keeps. They come back when the screen
+	// grows.
 	historyLines = 1000
 )
 
-// Player shows a recording on a screen, at any of its moments. Its methods must not be called
+// Player shows a recording on a screen at any of its moments. Its methods must not be called
 // concurrently.
 type Player struct {
 	events []Event
@@ -30,10 +30,10 @@ type Player struct {
 	more   func() bool
 }
 
-// played is where a Player is.
+// played is a Player's position.
 type played struct {
 	next   int   // events[:next] have been played
-	bytes  int64 // how much output they have
+	bytes  int64 // how much output these have
 	screen *vt.Screen
 }
 
@@ -42,8 +42,8 @@ func (p played) clone() played {
 	return p
 }
 
-// NewPlayer returns a Player at the beginning of a recording. If idle is not 0, pauses that are
-// longer last so long. The events' bytes must not be modified as long as the Player is used.
+// NewPlayer returns a Player at the beginning of a recording. If idle is not 0, longer pauses are
+// shortened to it. The events' bytes must not be modified while the Player is used.
 func NewPlayer(h Header, events []Event, idle time.Duration) *Player {
 	p := &Player{events: make([]Event, 0, len(events))}
 	var before, skipped time.Duration
@@ -66,15 +66,14 @@ func NewPlayer(h Header, events []Event, idle time.Duration) *Player {
 	return p
 }
 
-// While sets a function that is called before each event is played or searched. A method during
-// which it returns false ends early.
+// While sets a function that is called before each event is played or searched. When it returns
+// false, the method that called it ends early.
 func (p *Player) While(more func() bool) { p.more = more }
 
 // goesOn reports whether the next event may be played.
 func (p *Player) goesOn() bool { return p.more == nil || p.more() }
 
-// Screen returns the present screen. It is the Player's, and may be another one after each call of
-// a method.
+// Screen returns the present screen. It belongs to the Player, and any other method may replace it.
 func (p *Player) Screen() *vt.Screen { return p.screen }
 
 // Length returns the time of the last event.
@@ -101,7 +100,7 @@ func (p *Player) Due() (at time.Duration, ok bool) {
 	return p.events[p.next].At, true
 }
 
-// Seek goes to a time: what happened until then, then included, has been played.
+// Seek goes to a time: all events up to and including that time have been played.
 func (p *Player) Seek(at time.Duration) {
 	p.goTo(sort.Search(len(p.events), func(i int) bool { return p.events[i].At > at }))
 }
@@ -138,8 +137,8 @@ func (p *Player) NextCommand() bool {
 	return false
 }
 
-// PreviousCommand goes back to where the last command began that was begun at least margin ago, or
-// if there is none to the beginning.
+// PreviousCommand goes back to the beginning of the last command that began at least margin ago,
+// or, if there is none, to the beginning of the recording.
 func (p *Player) PreviousCommand(margin time.Duration) {
 	now := p.At()
 	for i := p.next - 2; i >= 0; i-- {
@@ -151,7 +150,7 @@ func (p *Player) PreviousCommand(margin time.Duration) {
 	p.goTo(0)
 }
 
-// Command returns the command line that began last; "": none has.
+// Command returns the line of the command that began last; "": none has begun.
 func (p *Player) Command() string {
 	for i := p.next - 1; i >= 0; i-- {
 		if p.events[i].Kind == Marker {
@@ -161,7 +160,7 @@ func (p *Player) Command() string {
 	return ""
 }
 
-// goTo plays the recording up to events[n], exclusively, from here or from a keyframe.
+// goTo plays the events before events[n], from here or from a keyframe.
 func (p *Player) goTo(n int) {
 	from := p.frames.last(func(f *played) bool { return f.next <= n })
 	if from == nil {
@@ -177,7 +176,7 @@ func (p *Player) goTo(n int) {
 	}
 }
 
-// play does on the screen what an event did.
+// play applies an event to the screen.
 func (p *Player) play(ev *Event) {
 	switch ev.Kind {
 	case Output:

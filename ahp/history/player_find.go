@@ -7,9 +7,9 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// Find goes to the next place where text is printed, on one line, or if there is none, to the
-// first. It reports whether there is any. Case matters if text has capitals. Escape sequences and
-// pauses between the characters do not matter.
+// Find goes to the next place where text is printed on one line, or, if there is none, to the first
+// one. It reports whether there is any. Case matters if text has capitals. Escape sequences and
+// pauses between the characters are ignored.
 func (p *Player) Find(text string) bool {
 	return text != "" && (p.find(text, p.next, len(p.events)) || p.find(text, 0, p.next))
 }

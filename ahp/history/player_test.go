@@ -12,8 +12,8 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// screenState is all that the screen of a recording is, for comparisons, and what it shows when it has
-// grown.
+// screenState returns the whole state of a recording's screen, for comparisons, and what it shows
+// after it has grown.
 func screenState(s *vt.Screen) []string {
 	drawn := string(s.AppendRedraw(nil, vt.Redraw{}))
 	cols, rows := s.Size()
@@ -35,7 +35,7 @@ func difference(got, want []string) string {
 	return ""
 }
 
-// straight is the screen after events[:n], without a Player.
+// straight returns the screen after events[:n], without a Player.
 func straight(h history.Header, events []history.Event, n int) []string {
 	s := vt.New(h.Cols, h.Rows, vt.Options{ScrollbackLines: 1000})
 	for _, ev := range events[:n] {
@@ -49,8 +49,8 @@ func straight(h history.Header, events []history.Event, n int) []string {
 	return screenState(s)
 }
 
-// busy is a recording of some MiB, with floods, colours, wide characters, full screens, sequences
-// that go on from one event to the next, and new sizes.
+// busy returns a recording of some MiB, with floods, colours, wide characters, full screens,
+// sequences split between events, and new sizes.
 func busy(r *rand.Rand) (h history.Header, events []history.Event) {
 	h = history.Header{Cols: 80, Rows: 24}
 	var at time.Duration
@@ -87,9 +87,9 @@ func busy(r *rand.Rand) (h history.Header, events []history.Event) {
 	return h, events
 }
 
-// Wherever a player jumps to, its screen is that of a straight run, with all that new sizes bring
-// back.
-func TestPlayerEqualsAStraightRun(t *testing.T) {
+// Wherever a player jumps to, its screen is the one after playing from the beginning, also after
+// changes of its size.
+func TestJumpingEqualsPlayingFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(2) {
 		r := rand.New(rand.NewSource(seed))
@@ -128,7 +128,7 @@ func short() *history.Player {
 	}, 5*time.Second)
 }
 
-func TestPlayerJumps(t *testing.T) {
+func TestJumpsOfThePlayerEndWhereTheyShould(t *testing.T) {
 	t.Parallel()
 	p := short()
 	if got := p.Length(); got != 9*time.Second {

@@ -13,15 +13,15 @@ import (
 
 // Read calls visit with the log's items, in order, until visit returns false. While the terminal
 // runs, a partial character or sequence at the end is left out. truncated: the log's beginning is
-// gone, and the items after the first begin with output that draws the screen as it was. Errors are
-// those of [Log.Allowed], of Records and of the work. The terminal may run meanwhile.
+// gone, and the second item is output that draws the screen as it was. Errors are those of
+// [Log.Allowed], of Records and of the work. The terminal may print meanwhile.
 func (l *Log) Read(w Work, visit func(*Item) bool) (truncated bool, err error) {
 	r := newReader(l, w, visit)
 	err = r.read(nil)
 	return r.truncated, err
 }
 
-// ReadFrom is Read for the items at a position and later. It also returns the position of the log's
+// ReadFrom is Read for the items from a position on. It also returns the position of the log's
 // first item; nil: there is none.
 func (l *Log) ReadFrom(w Work, from int64, visit func(*Item) bool) (first *int64, err error) {
 	r := newReader(l, w, func(i *Item) bool { return i.At < from || visit(i) })
@@ -32,13 +32,13 @@ func (l *Log) ReadFrom(w Work, from int64, visit func(*Item) bool) (first *int64
 	return first, err
 }
 
-// reader makes items of a log's records. Output is parsed again, so that commands begin and end at
-// the very byte: what the parser finds in it comes by [found].
+// reader makes items of a log's records. It parses the output again, so that commands begin and end
+// at the exact byte; the parser calls [found].
 type reader struct {
 	*Log
 	work  Work
 	visit func(*Item) bool
-	// before is the position before which output counts.
+	// before is the position at which reading ends.
 	before int64
 	over   bool  // visit has returned false, or the work has ended
 	err    error // of the work
@@ -47,20 +47,20 @@ type reader struct {
 	state
 }
 
-// state is where a reader is in its log, which makes a keyframe.
+// state is a reader's position in its log, of which a keyframe is made.
 type state struct {
 	walk      Walker
-	screen    *vt.Screen  // the parser; nil: nothing has come yet that could be followed
+	screen    *vt.Screen  // the parser; nil: no record has come yet from which the log can be followed
 	lines     vt.LineEnds // of a program on pipes
 	truncated bool
-	commands  int // how many the shell has told of
+	commands  int // how many the shell has reported
 	running   *Command
-	began     time.Time // its time, more exact than reported
+	began     time.Time // its time, more precise than reported
 
 	first int64 // the position of the first item; -1: none has come
 	place Place // behind the last item
 	time  time.Time
-	shown *canvas // nil: nobody looks at it
+	shown *canvas // nil: the screen is not needed
 }
 
 func newReader(l *Log, w Work, visit func(*Item) bool) *reader {
@@ -78,7 +78,7 @@ func (s state) clone() state {
 	return s
 }
 
-// read reads the log, from the last keyframe on that may be used; nil: from its beginning.
+// read reads the log from the last usable keyframe; usable nil: from its beginning.
 func (r *reader) read(usable func(*state) bool) error {
 	if err := r.allowed(); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (r *reader) readLogged(usable func(*state) bool) error {
 	}
 	r.walk.cleared, r.walk.Blind = r.survey.cleared, !r.survey.followed
 	var keep *chain
-	var frame *state // where to start; nil: nowhere, or done
+	var frame *state // where to start; nil: at the log's beginning, or it has been used
 	resume := func() {
 		if frame != nil {
 			r.state, frame = frame.clone(), nil
@@ -147,7 +147,7 @@ func (r *reader) Data(p []byte) {
 	r.screen.Feed(p, found{r: r})
 }
 
-// stopped reports whether nothing more is to be read.
+// stopped reports whether reading ends here.
 func (r *reader) stopped() bool {
 	if !r.over && r.err == nil {
 		r.err = r.work.Step()
@@ -200,7 +200,7 @@ func (r *reader) Clear() {
 	}
 }
 
-// Resize is a new size.
+// Resize makes an item of a new size.
 func (r *reader) Resize(cols, rows int) {
 	if c, n := r.screen.Size(); c != cols || n != rows {
 		r.screen.Resize(cols, rows)
@@ -208,10 +208,10 @@ func (r *reader) Resize(cols, rows int) {
 	}
 }
 
-// Event takes an action that the output has not brought.
+// Event takes an action that was not parsed from the output.
 func (r *reader) Event(payload []byte) {
 	if bytes.Contains(payload, []byte(`"parsed":true`)) {
-		return // most are; to decode them takes long
+		return // most are; decoding them takes long
 	}
 	switch a, _ := r.Format.Event(payload); a := a.(type) {
 	case ahp.TerminalCommandExecuted:
@@ -239,7 +239,7 @@ func (r *reader) finish() {
 	r.emit(Item{Kind: Exited, ExitCode: end.ExitCode})
 }
 
-// emit hands an item out, unless the terminal was cleared after it.
+// emit passes an item on, unless the terminal was cleared after it.
 func (r *reader) emit(i Item) {
 	i.At, i.Time = r.walk.At.Pos, r.walk.At.Time
 	if r.walk.cleared == nil || i.Kind == Resized {
@@ -247,7 +247,7 @@ func (r *reader) emit(i Item) {
 	}
 }
 
-// hand hands an item out, and draws it.
+// hand passes an item to visit, and draws it.
 func (r *reader) hand(i *Item) {
 	if r.over {
 		return

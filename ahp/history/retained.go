@@ -2,8 +2,8 @@ package history
 
 import "time"
 
-// readRetained is read where nothing is logged. Of what the terminal printed the host knows when
-// only as far as it was a command's: the rest gets the time that came before.
+// readRetained is read for a terminal without a log. The host knows the times of commands only;
+// other output gets the time before it.
 func (r *reader) readRetained() error {
 	ret, err := r.Retained()
 	if err != nil {
@@ -19,7 +19,7 @@ func (r *reader) readRetained() error {
 	return nil
 }
 
-// visit calls visit with the retained items until that returns false.
+// visit calls its argument with the retained items until that returns false.
 func (ret *Retained) visit(visit func(*Item) bool) {
 	st, at, over := &ret.State, ret.Created, false
 	emit := func(i Item) {

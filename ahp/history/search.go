@@ -11,29 +11,29 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// Search says what to search a log for.
+// Search describes a search of a log.
 type Search struct {
 	Pattern *Pattern
 	// Command restricts the search to the output of commands whose line contains it; "": all
 	// output.
 	Command string
-	Context int // how many lines before and behind one that matches are found as well
+	Context int // how many lines before and after a match are found as well
 }
 
 // Line is a line that a search has found.
 type Line struct {
-	Time    time.Time // when it was ended
+	Time    time.Time // when the line ended
 	Text    []byte    // without control characters; valid only during the call
 	Matches bool      // else it is context
-	Apart   bool      // it does not follow the line found before
+	Apart   bool      // it does not directly follow the line found before
 }
 
-// searchBlock is how much text is looked through at a time, in bytes.
+// searchBlock is how much text is searched at a time, in bytes.
 const searchBlock = 256 << 10
 
 // Search calls found with the matching lines of a terminal's output, and their context, in order,
-// until found returns false. Lines are those of [vt.Lines] for what is logged, or if there is no
-// log, retained. Errors are those of [Log.Read]. found must not block.
+// until found returns false. It splits logged output, or without a log the retained output, into
+// lines as [vt.Lines] does. Errors are those of [Log.Read]. found must not block.
 func (l *Log) Search(w Work, s Search, found func(*Line) bool) error {
 	if err := l.allowed(); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (l *Log) Search(w Work, s Search, found func(*Line) bool) error {
 // whole reads all records of a log.
 func whole(start termlog.Spot) termlog.Spot { return start }
 
-// searcher searches one log. As a Visitor it does so without parsing it.
+// searcher searches one log. As a Visitor it searches the log without parsing it.
 type searcher struct {
 	Search
 	Ignore
@@ -71,27 +71,27 @@ type searcher struct {
 
 	lines *vt.Lines
 	block []byte // whole lines
-	text  Block  // the block, while it is looked through
+	text  Block  // the block, while it is searched
 	ends  []lineTimes
-	at    time.Time // of the output that came last
+	at    time.Time // of the last output
 
 	before []Line // the last lines, if they may be context
-	after  int    // how many lines to come are context
+	after  int    // how many of the next lines are context
 	apart  bool   // the next line does not follow the line found before
 
 	walk   Walker
 	next   int64 // where output is expected
-	within bool  // the output is that of a command which is searched
+	within bool  // the output belongs to a command that is searched
 }
 
-// lineTimes says when the lines up to a place in the block were ended.
+// lineTimes is when the lines up to a place in the block ended.
 type lineTimes struct {
 	end int
 	at  time.Time
 }
 
-// survey reads the log for what must be known before: what was cleared, which stands behind it, and
-// byItem: there are commands to search, so the log must be parsed.
+// survey reads the log for what the search must know in advance: what was cleared later, and
+// byItem, whether there are commands to search, so that the log must be parsed.
 func (sr *searcher) survey() (byItem bool, err error) {
 	err = sr.log.Records(whole, func(r termlog.Record) bool {
 		if r.Kind == termlog.Event {
@@ -105,14 +105,14 @@ func (sr *searcher) survey() (byItem bool, err error) {
 	return byItem, err
 }
 
-// names reports whether an event is the begin of a command to search.
+// names reports whether an event is the beginning of a command to search.
 func (sr *searcher) names(payload []byte) bool {
 	a, _ := sr.log.Format.Event(payload)
 	begun, ok := a.(ahp.TerminalCommandExecuted)
 	return ok && strings.Contains(begun.CommandLine, sr.Command)
 }
 
-// record takes a record of a log that is searched without parsing it.
+// record takes a record of a log that is not parsed.
 func (sr *searcher) record(r termlog.Record) bool {
 	sr.walk.Take(r, sr)
 	return !sr.stopped()
@@ -126,13 +126,13 @@ func (sr *searcher) Data(p []byte) {
 	}
 }
 
-// Unfollowed searches output of which no screen can be made.
+// Unfollowed searches output before the place from which the log can be followed.
 func (sr *searcher) Unfollowed(p []byte) {
 	sr.Begin(nil)
 	sr.Data(p)
 }
 
-// Begin comes before output, and behind what is Unfollowed.
+// Begin is called before output that can be followed.
 func (sr *searcher) Begin([]byte) bool {
 	if sr.walk.At.Pos != sr.next {
 		sr.cut()
@@ -140,7 +140,7 @@ func (sr *searcher) Begin([]byte) bool {
 	return true
 }
 
-// Gap comes where output is missing.
+// Gap is called where output is missing.
 func (sr *searcher) Gap(int64, string) { sr.cut() }
 
 // item takes an item of a log that is parsed.
@@ -183,7 +183,7 @@ func (sr *searcher) data(p []byte, at time.Time) {
 	}
 }
 
-// mark records when the lines of the block were ended.
+// mark records when the lines of the block ended.
 func (sr *searcher) mark() {
 	if n := len(sr.ends); n > 0 && sr.ends[n-1].at.Equal(sr.at) {
 		sr.ends[n-1].end = len(sr.block)
@@ -192,7 +192,7 @@ func (sr *searcher) mark() {
 	}
 }
 
-// rest searches what is left.
+// rest searches the remaining output.
 func (sr *searcher) rest() {
 	sr.block = sr.lines.AppendRest(sr.block)
 	sr.mark()
@@ -206,7 +206,7 @@ func (sr *searcher) cut() {
 	sr.before, sr.after, sr.apart = sr.before[:0], 0, true
 }
 
-// look searches the block and empties it.
+// look searches the block, and empties it.
 func (sr *searcher) look() {
 	sr.text.Set(sr.block)
 	for from := 0; from < len(sr.block) && !sr.stopped(); {
@@ -229,7 +229,7 @@ func (sr *searcher) look() {
 	sr.block, sr.ends = sr.block[:0], sr.ends[:0]
 }
 
-// pass handles lines that do not match.
+// pass handles lines that do not match: some are context.
 func (sr *searcher) pass(from, to int) {
 	for sr.after > 0 && from < to {
 		line, _, _ := bytes.Cut(sr.block[from:to], []byte{'\n'})
@@ -244,7 +244,7 @@ func (sr *searcher) pass(from, to int) {
 		sr.apart = true
 		return
 	}
-	first := to // of the lines that are kept
+	first := to // where the lines begin that are kept
 	for n := 0; n < sr.Context && first > from; n++ {
 		first = from + bytes.LastIndexByte(sr.block[from:first-1], '\n') + 1
 	}
@@ -261,7 +261,7 @@ func (sr *searcher) pass(from, to int) {
 	}
 }
 
-// timeAt returns when the line that ends at a place in the block was ended.
+// timeAt returns when the line ended that ends at a place in the block.
 func (sr *searcher) timeAt(end int) time.Time {
 	low, high := 0, len(sr.ends)
 	for low < high {

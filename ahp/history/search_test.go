@@ -8,7 +8,7 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// Lines end where the log has no output between two records, whatever kind of record comes next.
+// A line ends where output is missing between two records, whatever kind the next record is.
 func TestASearchJoinsNoOutputAcrossAGap(t *testing.T) {
 	t.Parallel()
 	data := func(pos int64, text string) termlog.Record {

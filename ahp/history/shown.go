@@ -8,8 +8,8 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// Shown is what a terminal, or a recording of it, has shown from the beginning of its history up to
-// a place, as a terminal shows it to which all items before it were given.
+// Shown is what a terminal, or a recording, showed at a place of its history: the screen after all
+// items before that place, with scrollback.
 type Shown struct {
 	Place     Place     // up to the last item
 	Time      time.Time // of that item
@@ -19,7 +19,7 @@ type Shown struct {
 	lines     int // see Lines; -1: they have not been counted
 }
 
-// AllLines keeps all lines of a [Shown] that have left its screen.
+// AllLines keeps the whole scrollback of a [Shown].
 const AllLines = math.MaxInt32
 
 // DefaultCols and DefaultRows are the size of a screen of unknown size.
@@ -29,8 +29,8 @@ const (
 )
 
 // Show returns the screen at a place of the log; nil: at its end. It keeps at most lines of the
-// scrollback. Methods of the Shown belong to the work, too: after its end they are incomplete.
-// Errors are those of [Log.Read]; there is a Shown in any case.
+// scrollback. Methods of the Shown belong to the work, too: after its end their results are
+// incomplete. Errors are those of [Log.Read]. Show never returns nil.
 func (l *Log) Show(w Work, until *Place, lines int) (*Shown, error) {
 	within := func(p Place) bool { return until == nil || !p.behind(*until) }
 	r := newReader(l, w, nil)
@@ -56,8 +56,8 @@ func (s *Shown) Redraw() []byte {
 		vt.Redraw{Update: true, Scrollback: s.screen.HistoryLines()})
 }
 
-// Lines returns how many lines there are, from the first one that is kept to the last one on the
-// main screen that is not blank. Lines that were wrapped are one.
+// Lines returns the number of lines from the first one that is kept to the last one on the main
+// screen that is not blank. A wrapped line counts as one.
 func (s *Shown) Lines() int {
 	if s.lines < 0 {
 		defer s.work.Rest()
@@ -69,16 +69,16 @@ func (s *Shown) Lines() int {
 // Cut reports whether lines before the first one are gone.
 func (s *Shown) Cut() bool { return s.Truncated || s.screen.HistoryCut() }
 
-// Styled returns lines from one, counted from 0, to another one (exclusively), with their styles:
-// see [vt.Screen.AppendHistoryLines]. Each ends with a line feed.
+// Styled returns the lines of the range [from, to), counted from 0, with their styles: see
+// [vt.Screen.AppendHistoryLines]. Each ends with a line feed.
 func (s *Shown) Styled(from, to int) []byte {
 	to = min(to, s.Lines())
 	defer s.work.Rest()
 	return s.screen.AppendHistoryLinesWhile(nil, from, to, goesOn(s.work))
 }
 
-// Find returns the numbers of the lines that match a pattern, counted from 0: the last most of
-// them. more: there are others before.
+// Find returns the numbers, from 0, of the last most lines that match a pattern. more: other lines
+// before these match, too.
 func (s *Shown) Find(pattern *Pattern, most int) (lines []int, more bool) {
 	defer s.work.Rest()
 	text, line, before := s.screen.AppendHistoryTextWhile(nil, goesOn(s.work)), 0, 0
@@ -102,11 +102,11 @@ func (s *Shown) Find(pattern *Pattern, most int) (lines []int, more bool) {
 // canvas is a screen that items are drawn on. A nil canvas shows nothing.
 type canvas struct {
 	screen *vt.Screen // nil: no item has come
-	keeps  int        // lines that have left the screen, at most
+	keeps  int        // lines of scrollback, at most
 }
 
-// shownBytes bounds what lines take that have left the screen of a canvas, in bytes. More than the
-// log has they are only if the program repeats itself on purpose.
+// shownBytes bounds the memory of a canvas's scrollback, in bytes. Scrollback is larger than the
+// log only if a program provokes it.
 const shownBytes = 64 << 20
 
 func (c *canvas) blank(cols, rows int) *vt.Screen {
@@ -124,7 +124,7 @@ func (c *canvas) take(i *Item) {
 	i.draw(c.screen)
 }
 
-// lines returns how many lines are kept that have left the screen; -1: there is no screen.
+// lines returns how many lines of scrollback are kept; -1: there is no screen.
 func (c *canvas) lines() int {
 	if c == nil {
 		return -1
@@ -146,9 +146,9 @@ func (c *canvas) memory() int {
 	return c.screen.Memory()
 }
 
-// spill moves what has left the screen out of memory, if that is possible.
+// spill moves the scrollback out of memory, if that is possible.
 func (c *canvas) spill(save Spill) {
 	if c != nil && c.screen != nil {
-		_ = c.screen.SpillHistory(save) // what is in memory counts
+		_ = c.screen.SpillHistory(save) // if it fails, the scrollback counts as memory
 	}
 }

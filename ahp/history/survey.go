@@ -8,7 +8,7 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// survey is what a reader must know of a log before it reads it.
+// survey is what a reader must know of a log before reading it.
 type survey struct {
 	start termlog.Spot // where the log starts
 	end   *End         // the terminal's end, according to the log; nil: it has none
@@ -19,14 +19,14 @@ type survey struct {
 	followed bool
 
 	spot  termlog.Spot // records from here on have not been surveyed
-	bytes int          // about what the commands take, in bytes
-	own   bool         // begun may be changed
+	bytes int          // about the memory of begun, in bytes
+	own   bool         // begun is not shared, and may be changed
 }
 
-// commandCost is about what a command costs besides its texts, in bytes.
+// commandCost is about the memory of a command besides its texts, in bytes.
 const commandCost = 300
 
-// look surveys the log, from where that was done last.
+// look surveys the log from where the last survey ended.
 func (r *reader) look() error {
 	s := &r.survey
 	*s = r.Index.surveyed()

@@ -7,26 +7,26 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// Walker interprets the records of a log. The zero Walker is at a log's beginning; copies are
-// independent.
+// Walker interprets the records of a log in order. The zero Walker is at a log's beginning; copies
+// are independent.
 //
-// A log whose first record is at position 0 is followed from there. Where its beginning is gone it
-// is followed from its first checkpoint on, or if there is none, as it is. After a gap the next
-// checkpoint has the screen; other checkpoints add nothing.
+// A log whose first record is at position 0 is followed from there. If its beginning is gone, it is
+// followed from its first checkpoint, or, if it has none, from its first record. After a gap the
+// next checkpoint restores the screen; other checkpoints add nothing.
 type Walker struct {
 	// At is the present record.
 	At termlog.Record
-	// Blind: the log's beginning is gone, and it has no checkpoint: while no host was there, more
-	// was printed than the log holds.
+	// Blind: the log's beginning is gone, and it has no checkpoint, because a program printed more
+	// than the log holds while no host ran.
 	Blind bool
 
 	next    int64     // where output is expected
 	begun   bool      // the log is followed
-	lost    bool      // output is missing: the next checkpoint has the screen
-	cleared *clearing // the last clearing that is still to come; nil: none
+	lost    bool      // output is missing: the next checkpoint restores the screen
+	cleared *clearing // the last clearing, if it is still ahead; nil: it is not
 }
 
-// clearing is the Event of a terminal that was cleared.
+// clearing identifies the Event by which a terminal was cleared.
 type clearing struct {
 	pos  int64
 	time time.Time
@@ -34,13 +34,13 @@ type clearing struct {
 
 func clearedAt(rec termlog.Record) *clearing { return &clearing{rec.Pos, rec.Time} }
 
-// at reports whether a record is the first that is left.
+// at reports whether a record is the first one that the clearing leaves.
 func (c *clearing) at(rec termlog.Record) bool {
 	return rec.Pos > c.pos ||
 		rec.Pos == c.pos && rec.Kind == termlog.Event && rec.Time.Equal(c.time)
 }
 
-// same reports whether both are one Event, or none.
+// same reports whether both are the same Event, or both are nil.
 func (c *clearing) same(o *clearing) bool {
 	if c == nil || o == nil {
 		return c == o
@@ -50,17 +50,17 @@ func (c *clearing) same(o *clearing) bool {
 
 // Visitor gets the content of a log. [Ignore] has methods that do nothing.
 type Visitor interface {
-	// Begin is the place from which the log is followed: a checkpoint, nil at the beginning of a
-	// log that has none. It comes first, and after gaps. It returns false if the payload is no
-	// checkpoint.
+	// Begin is called at the place from which the log is followed, first and after gaps: with a
+	// checkpoint, or with nil at the beginning of a log that does not begin with one. It returns
+	// false if the payload is not a checkpoint.
 	Begin(checkpoint []byte) bool
-	// Passed is a checkpoint where nothing is missing.
+	// Passed is called with a checkpoint before which nothing is missing.
 	Passed(checkpoint []byte)
-	// Unfollowed is output before the place from which the log is followed.
+	// Unfollowed is called with output before the place from which the log is followed.
 	Unfollowed(p []byte)
-	// Gap: n bytes of output are missing (0: unknown), and why, for display.
+	// Gap is called where n bytes of output are missing (0: unknown), with the reason for display.
 	Gap(n int64, why string)
-	// Clear comes where the terminal was cleared: all before is void.
+	// Clear is called where the terminal was cleared: readers discard all before it.
 	Clear()
 	Data(p []byte)
 	Resize(cols, rows int)
@@ -95,7 +95,7 @@ func (w *Walker) Take(rec termlog.Record, v Visitor) {
 		w.checkpoint(v)
 		return
 	case !w.begun && rec.Kind == termlog.Data && rec.Pos > 0 && !w.Blind:
-		v.Unfollowed(rec.Payload) // a checkpoint may follow that draws it
+		v.Unfollowed(rec.Payload) // a later checkpoint may draw it
 		return
 	case !w.begun:
 		v.Begin(nil)
