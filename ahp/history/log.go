@@ -54,7 +54,7 @@ type Records func(
 ) error
 
 // ErrNotLogged says that a terminal has no log.
-var ErrNotLogged = errors.New("history: what the terminal printed is not in its log")
+var ErrNotLogged = errors.New("history: the terminal's output is not in its log")
 
 // errEnded says that a log became unreadable while it was read.
 var errEnded = errors.New("history: the log has ended while it was read")

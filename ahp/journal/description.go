@@ -18,9 +18,8 @@ import (
 // is read.
 const Format = 1
 
-// Description describes a terminal. It is written when the terminal is made, when its guard is
-// turned on or off, when its tag or NAME changes and when it has exited; what else changes in
-// between, the outline, is in the log.
+// Description describes a terminal. It is written when the terminal is made, when its guard, tag or
+// NAME changes, and when it exits. Other changes, those of the outline, are in the log.
 type Description struct {
 	Format    int             `json:"format"` // see [Format], which Encode sets
 	Boot      string          `json:"boot"`   // see [keeper.BootID]
@@ -30,21 +29,22 @@ type Description struct {
 	Created   time.Time       `json:"created"`
 	Creator   authz.Principal `json:"creator"`
 	CreatedBy string          `json:"createdBy,omitempty"` // "": the creator's name
-	Proof     json.RawMessage `json:"proof,omitempty"`     // what the creator came in with
+	Proof     json.RawMessage `json:"proof,omitempty"`     // the creator's proof of its identity
 	Transient bool            `json:"transient,omitempty"`
 	Forced    bool            `json:"forced,omitempty"`
 	Client    bool            `json:"client,omitempty"` // it is client-executed
-	// Grace is how long a client-executed terminal waits for an owner that is away; 0: not at all.
+	// Grace is how long a client-executed terminal waits for an absent owner; 0: not at all.
 	Grace    time.Duration `json:"grace,omitempty"`
 	Detached bool          `json:"detached,omitempty"` // on pipes, and outlives its connection
 	IsPty    bool          `json:"isPty,omitempty"`
 	Piped    bool          `json:"piped,omitempty"`
 	Guarded  bool          `json:"guarded,omitempty"`
-	// Unstarted: its program waits for a person's yes, which no later host starts it by.
+	// Unstarted says that its program waits for a person's approval. A later host does not start
+	// it.
 	Unstarted bool   `json:"unstarted,omitempty"`
 	Term      string `json:"term,omitempty"` // its TERM
-	// Nonce ends the marks of shell integration in the log: [nonce.Genuine], which is no secret.
-	// Of a shell that an older version has started it is the very nonce.
+	// Nonce is at the end of shell-integration marks in the log: [nonce.Genuine], which is not
+	// secret. For a shell that an older version started it is the secret nonce itself.
 	Nonce   string  `json:"nonce,omitempty"`
 	Marker  string  `json:"marker,omitempty"` // of its processes
 	Tag     string  `json:"tag,omitempty"`    // of the door that made it
@@ -54,17 +54,17 @@ type Description struct {
 	Damage string `json:"damage,omitempty"`
 }
 
-// Encode returns the description as the file has it.
+// Encode returns the content of the description's file.
 func (d Description) Encode() []byte {
 	d.Format = Format
 	return append(encode(&d), '\n')
 }
 
-// encode returns the JSON of a value with plain fields only.
+// encode returns the JSON of a value whose fields always marshal.
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic("journal: what is to be stored does not marshal: " + err.Error())
+		panic("journal: a value does not marshal: " + err.Error())
 	}
 	return text
 }
@@ -93,8 +93,8 @@ func (d *Description) check() error {
 	return nil
 }
 
-// ErrNotTerminal says that a description is not a terminal's.
-var ErrNotTerminal = errors.New("its description is no terminal's")
+// ErrNotTerminal says that a description cannot be that of a terminal.
+var ErrNotTerminal = errors.New("its description is not a terminal's")
 
 // readDescription reads the description in a terminal's folder.
 func readDescription(dir string) (d Description, err error) {

@@ -16,22 +16,21 @@ type Event struct {
 	// Parsed: the action was parsed from the output before it in the log. Parsing that output again
 	// yields the action again.
 	Parsed  bool    `json:"parsed,omitempty"`
-	Renamed bool    `json:"renamed,omitempty"` // of a title: a person has given it
-	Holder  *Holder `json:"holder,omitempty"`  // of a claim: who holds the terminal then
+	Renamed bool    `json:"renamed,omitempty"` // of a title: a person has set it
+	Holder  *Holder `json:"holder,omitempty"`  // of a claim: the new holder
 	Loans   *Loans  `json:"loans,omitempty"`   // likewise
-	// Owner is set for what the owner of a client-executed terminal does. Without an action, the
-	// next output is the owner's.
+	// Owner is set for each action of a client-executed terminal's owner. If Action is empty, the
+	// next output is the owner's action.
 	Owner *OwnerMark `json:"owner,omitempty"`
-	// Missed has what people have missed, of those for whom that changes; nil: the person is
-	// forgotten.
+	// Missed has the people for whom Outline.Missed changes; nil: the person is forgotten.
 	Missed map[string]*Missed `json:"missed,omitempty"`
 }
 
 // Encode returns the payload of an Event record.
 func (ev Event) Encode() []byte { return encode(ev) }
 
-// ParseEvent reads the payload of an Event record. a is nil if there is no action, or none that is
-// known.
+// ParseEvent reads the payload of an Event record. a is nil if there is no action, or an unknown
+// one.
 func ParseEvent(payload []byte) (ev Event, a ahp.Action) {
 	if json.Unmarshal(payload, &ev) != nil {
 		return Event{}, nil
@@ -49,14 +48,14 @@ func ParseEvent(payload []byte) (ev Event, a ahp.Action) {
 // Ending is how a terminal ended: the payload of an Exit record, and the file "exit".
 type Ending struct {
 	termlog.Status
-	Untold bool   `json:"untold,omitempty"` // readers get no code
+	Untold bool   `json:"untold,omitempty"` // readers are not told the code
 	Why    string `json:"why,omitempty"`    // for display, if the program did not exit by itself
 }
 
 // Encode returns the payload of an Exit record.
 func (e *Ending) Encode() []byte { return encode(e) }
 
-// ParseEnding reads the payload of an Exit record; nil: it is none.
+// ParseEnding reads the payload of an Exit record; nil: it is not valid.
 func ParseEnding(payload []byte) *Ending {
 	e := &Ending{}
 	if json.Unmarshal(payload, e) != nil {
@@ -78,7 +77,8 @@ func (e *Ending) Told() ahp.TerminalExited {
 	return ahp.TerminalExited{ExitCode: &e.Code}
 }
 
-// Snapshot is the payload of a Checkpoint record: what the records behind it can be followed from.
+// Snapshot is the payload of a Checkpoint record: the state from which the following records are
+// interpreted.
 type Snapshot struct {
 	Outline  Outline `json:"outline"`
 	Position int64   `json:"position"` // in the channel

@@ -27,14 +27,14 @@ const (
 // Folders is the folder in which the terminals' folders are; "": nothing is kept.
 type Folders string
 
-// OpenFolders makes the folder in a state folder if need be. It returns the folder also where that
-// fails: a disk that takes nothing may do so later.
+// OpenFolders makes the folder in a state folder if it is missing. It returns the folder even if
+// that fails: a full disk may have room later.
 func OpenFolders(stateDir string) (Folders, error) {
 	dir := filepath.Join(stateDir, foldersDir)
 	return Folders(dir), os.MkdirAll(dir, 0o700)
 }
 
-// New returns a folder for a new terminal, which is not there yet.
+// New returns the path of a folder for a new terminal. It does not make the folder.
 func (f Folders) New() string { return f.Of(rand.Text()) }
 
 // Of returns the folder of a terminal by its ID.
@@ -42,12 +42,12 @@ func (f Folders) Of(id string) string { return filepath.Join(string(f), id) }
 
 // Left is the content of Folders when a host starts.
 type Left struct {
-	Terminals []string // the IDs of those that an earlier host has left
-	Removed   []string // and of those that it had removed; their folders are deleted
+	Terminals []string // the IDs of terminals that an earlier host has left
+	Removed   []string // the IDs of those that it had removed; their folders are deleted
 	Others    []string // the paths of other files
 }
 
-// Left looks through the folders. It deletes what an earlier host had no time to delete.
+// Left lists the folders. It deletes those that an earlier host had no time to delete.
 func (f Folders) Left() (l Left, err error) {
 	entries, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,7 +60,7 @@ func (f Folders) Left() (l Left, err error) {
 			l.Removed = append(l.Removed, id)
 			os.RemoveAll(path)
 		case strings.HasPrefix(id, scratchPrefix):
-			os.Remove(path) // its host was killed before it had taken the name away
+			os.Remove(path) // its host was killed before it had unlinked the file
 		case strings.HasSuffix(id, damagedSuffix):
 		case !e.IsDir():
 			l.Others = append(l.Others, path)
@@ -71,8 +71,7 @@ func (f Folders) Left() (l Left, err error) {
 	return l, err
 }
 
-// SetAside moves the folder of a terminal that cannot be read out of the way, and returns where it
-// is then.
+// SetAside renames the folder of a terminal that cannot be read, and returns its new path.
 func SetAside(dir string) (to string) {
 	to = dir + damagedSuffix
 	if os.Rename(dir, to) != nil {
@@ -81,7 +80,7 @@ func SetAside(dir string) (to string) {
 	return to
 }
 
-// setLogAside makes room for a new log where there is one that cannot be read.
+// setLogAside moves a log that cannot be read, to make room for a new one.
 func setLogAside(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +94,7 @@ func setLogAside(dir string) error {
 	return err
 }
 
-// Scratch returns a file without a name, which is gone when it is closed, or with the process.
+// Scratch returns a file without a name, which is deleted when it is closed or the process ends.
 func (f Folders) Scratch() (*os.File, error) {
 	file, err := os.CreateTemp(string(f), scratchPrefix)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // now is the time of everything in these tests.
 var now = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 
-// onDisk is a log of the least size, in files.
+// onDisk is the place of a log of the least size, in files.
 var onDisk = journal.Place{Size: termlog.MinSize}
 
 // describe returns the description of a terminal that runs.
@@ -58,7 +58,8 @@ func event(t *testing.T, j *journal.Journal, ev journal.Event, a ahp.Action) {
 	must(t, j.Record(termlog.Event, now, ev.Encode()))
 }
 
-// restored returns what the next host finds in a folder, while the one before is killed.
+// restored returns what the next host finds in a copy of a folder, as if the present host were
+// killed.
 func restored(t *testing.T, dir string) *journal.Remains {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "x")
@@ -104,7 +105,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// recordsOf returns what reads all of a journal's log.
+// recordsOf returns a function that reads all of a journal's log.
 func recordsOf(j *journal.Journal) func(func(termlog.Record) bool) error {
 	return func(visit func(termlog.Record) bool) error {
 		return j.Records(journal.WholeLog, visit)

@@ -15,23 +15,24 @@ import (
 const (
 	// seqFile holds the high-water mark: a serverSeq that no run has gone beyond.
 	seqFile = "serverseq"
-	// seqReserve is how far seqFile is ahead of the serverSeq, so that after a host was killed the
-	// next one does not begin below what clients have seen. It is more than a host can use up in
-	// many times the interval at which it is extended.
+	// seqReserve is how far seqFile is ahead of the serverSeq, so that the next host of one that
+	// was killed does not begin below what clients have seen. A host cannot use it up in many times
+	// the interval at which it is extended.
 	seqReserve = 1 << 32
 	// maxSeq keeps the serverSeq, a JSON number, exact (RFC 8259 section 6).
 	maxSeq = 1<<53 - 1
 )
 
-// HighWater is the serverSeq's high-water mark on disk. It is used by one goroutine at a time.
+// HighWater is the serverSeq's high-water mark on disk. Its methods must not be called
+// concurrently.
 type HighWater struct {
 	Dir      string // the state folder; "": there is no file
 	reserved uint64 // what the file holds
 }
 
-// Begin returns the serverSeq to begin after. It is the time in microseconds, which no run
-// overtakes, or the high-water mark, if the clock was set back. An error says that the file could
-// not be used: the serverSeq is still right, unless the clock is ever set back.
+// Begin returns the serverSeq after which to begin: the time in microseconds, which no host
+// overtakes, or the high-water mark if the clock was set back. After an error, when the file could
+// not be used, the serverSeq is still right unless the clock was or will be set back.
 func (hw *HighWater) Begin(now time.Time) (uint64, error) {
 	first := uint64(max(now.UnixMicro(), 0))
 	if hw.Dir == "" {

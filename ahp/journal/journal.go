@@ -17,31 +17,31 @@ import (
 
 // Journal keeps one terminal on disk: a folder with a description and a log.
 //
-// The methods that write fail only once for each reason; they keep what could not be written, and
-// [Journal.Retry] writes it when the disk works again. All methods may be called concurrently, but
-// for Begin, Continue and Conclude, which come before the journal is shared. The zero Journal keeps
-// nothing.
+// Methods that write return an error only once for each reason; they keep the description that
+// could not be written, and count the output, and [Journal.Retry] makes up for it when the disk
+// works again. All methods may be called concurrently except Begin, Continue and Conclude, which
+// come before the journal is shared. The zero Journal keeps nothing.
 type Journal struct {
 	dir    string // "": nothing is kept
 	size   int64  // of the log in bytes, at most; 0: only the description is kept
-	memory bool   // the log is in memory, which a keeper has as well
+	memory bool   // the log is in memory that is shared with a keeper
 
-	failing atomic.Pointer[string] // why nothing is kept at the moment; nil: it is
+	failing atomic.Pointer[string] // why nothing can be written now; nil: it can
 
 	mu          sync.Mutex   // no lock but that of a history.Cache is taken while it is held
 	log         *termlog.Log // nil: there is none, or it is closed
 	printed     int64        // how much the terminal has printed, in bytes
-	missed      int64        // how much of the end of it is not in the log
-	due         bool         // a checkpoint is
+	missed      int64        // how much of the last of it is not in the log
+	due         bool         // a checkpoint should be logged
 	over        bool         // the terminal has exited
-	description []byte       // that could not be written; nil: it was
+	description []byte       // the one that could not be written; nil: it was written
 	removed     bool
 }
 
 // Place is where a log is kept. The zero Place: nowhere.
 type Place struct {
 	Size   int64 // in bytes, at most
-	Memory bool  // it is in memory, which a keeper has as well, and not on disk
+	Memory bool  // it is in memory that is shared with a keeper, and not on disk
 }
 
 // OnDisk returns how large the log is on disk, in bytes; 0: there is none.
@@ -52,8 +52,7 @@ func (p Place) OnDisk() int64 {
 	return p.Size
 }
 
-// Begin makes the folder dir, of one of the spares if there is one, with a description and an empty
-// log.
+// Begin makes the folder dir, from a spare if there is one, with a description and an empty log.
 func (j *Journal) Begin(dir string, log Place, spares *Spares, d *Description) error {
 	ready := spares.use(dir, log.OnDisk())
 	j.mu.Lock()
@@ -63,15 +62,15 @@ func (j *Journal) Begin(dir string, log Place, spares *Spares, d *Description) e
 	return j.fail(j.resume(d.Created))
 }
 
-// Continue takes over what [Restore] has found of a running terminal. log is for a new log if none
-// could be read. An unreadable one is set aside; the error says that this has failed.
+// Continue takes over what [Restore] has found of a running terminal. log is the place of a new log
+// if r has none. An unreadable log is set aside; the error says that this has failed.
 func (j *Journal) Continue(r *Remains, log Place) (err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if r.Log == nil {
 		err = setLogAside(r.Dir)
 		if log.Memory {
-			log.Size = 0 // the keeper could not be told of a new one
+			log.Size = 0 // the keeper could not share a new one
 		}
 	} else {
 		j.printed = r.Log.End()
@@ -88,7 +87,7 @@ func (j *Journal) Conclude(r *Remains) {
 	j.dir, j.over = r.Dir, true
 }
 
-// resume brings on disk what could not be written before. It does nothing if all is there.
+// resume writes what could not be written before, if anything.
 func (j *Journal) resume(at time.Time) error {
 	if j.dir == "" || j.removed {
 		return nil
@@ -143,7 +142,7 @@ func (j *Journal) fail(err error) error {
 	if was := j.failing.Swap(&why); was != nil && *was == why {
 		return nil
 	}
-	return fmt.Errorf("what a terminal prints is not kept, because of its journal: %w", err)
+	return fmt.Errorf("the output of a terminal is not kept: its journal cannot be written: %w", err)
 }
 
 // Keep returns what a keeper needs to continue the log.
@@ -176,8 +175,7 @@ func (j *Journal) Position() int64 {
 	return j.printed
 }
 
-// NotKept returns why what the terminal prints is not kept at the moment, though it should be; "":
-// it is kept.
+// NotKept returns why output that should be kept cannot be written now; "": it is written.
 func (j *Journal) NotKept() string {
 	if why := j.failing.Load(); why != nil {
 		return *why
@@ -193,16 +191,16 @@ func (j *Journal) reason() string {
 	return "not kept"
 }
 
-// Retry tries again what has failed before.
+// Retry retries writes that have failed.
 func (j *Journal) Retry(at time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.failing.Load() != nil {
-		_ = j.fail(j.resume(at)) // it got it at the start
+		_ = j.fail(j.resume(at)) // the caller has had the error already
 	}
 }
 
-// Remove removes the terminal for the next host. It returns the folder to delete; "": there is
+// Remove hides the terminal from the next host, and returns the folder to delete; "": there is
 // none.
 func (j *Journal) Remove() (folder string) {
 	j.mu.Lock()

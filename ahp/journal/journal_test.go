@@ -15,8 +15,8 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// TestWhatIsKeptIsRestored has each kind of record change the outline, and the next host read it.
-func TestWhatIsKeptIsRestored(t *testing.T) {
+// Each kind of record changes the outline, and the next host reads it.
+func TestTheNextHostRestoresWhatWasLogged(t *testing.T) {
 	t.Parallel()
 	var j journal.Journal
 	dir := begin(t, &j)
@@ -82,14 +82,14 @@ func TestWhatIsKeptIsRestored(t *testing.T) {
 	}
 }
 
-func TestADescriptionThatIsNone(t *testing.T) {
+func TestInvalidDescriptionsAreRefused(t *testing.T) {
 	t.Parallel()
 	text := string(describe("x").Encode())
 	for _, test := range []struct{ was, is, why string }{
 		{`"format":1`, `"format":2`, "format 2"},
-		{`"cols":80`, `"cols":0`, "no terminal's"},
-		{`terminal:/x"`, `terminal:"`, "no terminal's"},
-		{`"name":"x"`, `"name":"a b"`, "no terminal's"},
+		{`"cols":80`, `"cols":0`, "not a terminal's"},
+		{`terminal:/x"`, `terminal:"`, "not a terminal's"},
+		{`"name":"x"`, `"name":"a b"`, "not a terminal's"},
 		{`{"format"`, `"format"`, "damaged"},
 	} {
 		dir := t.TempDir()
@@ -105,7 +105,7 @@ func TestADescriptionThatIsNone(t *testing.T) {
 	}
 }
 
-// TestARestrictionOfANewerVersionIsNotLost: its creator may do nothing, rather than more.
+// A creator with a restriction of a newer version may do nothing, rather than more than it should.
 func TestARestrictionOfANewerVersionIsNotLost(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(string(describe("x").Encode()), `"noForward":true`,
@@ -121,7 +121,7 @@ func TestARestrictionOfANewerVersionIsNotLost(t *testing.T) {
 	}
 }
 
-func TestWhatADiskDoesNotTakeIsAGap(t *testing.T) {
+func TestOutputThatCannotBeWrittenIsAGap(t *testing.T) {
 	t.Parallel()
 	state := smalldisk.New(t, "512k")
 	dir := folders(t, state).New()
@@ -173,7 +173,7 @@ func TestALogThatIsCutIsDamaged(t *testing.T) {
 		got != "one ["+termlog.Damaged+"]" {
 		t.Errorf("damaged %v, %q: it has %q", r.Damaged, r.Description.Damage, got)
 	}
-	// What a newer version has written, which is not read, makes room for another log.
+	// A log in a newer version's format is not read, and makes room for another one.
 	newer, err := os.ReadFile(file)
 	must(t, err)
 	newer[6]++ // the format: see package termlog
@@ -196,7 +196,7 @@ func TestALogThatIsCutIsDamaged(t *testing.T) {
 	}
 }
 
-func TestWhatIsRemovedIsNotRestored(t *testing.T) {
+func TestARemovedTerminalIsNotRestored(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
 	all := folders(t, state)
@@ -250,7 +250,7 @@ func TestScratchFilesHaveNoName(t *testing.T) {
 	}
 }
 
-func TestASnapshotIsWholeOrNone(t *testing.T) {
+func TestATruncatedSnapshotIsRefused(t *testing.T) {
 	t.Parallel()
 	s := journal.Snapshot{Outline: describe("x").Outline, Position: 7, Marks: "m",
 		Redraw: []byte("\x1b[2Jdrawn")}
@@ -266,8 +266,7 @@ func TestASnapshotIsWholeOrNone(t *testing.T) {
 	}
 }
 
-// TestALogThatHasLostItsBeginningCanBeFollowed: each segment begins with a checkpoint, or has one
-// soon.
+// Each segment begins with a checkpoint, or has one soon.
 func TestALogThatHasLostItsBeginningCanBeFollowed(t *testing.T) {
 	t.Parallel()
 	var j journal.Journal

@@ -24,16 +24,16 @@ func (e *NewerError) Error() string {
 		"format %d, and this termhost reads up to %d", e.What, e.Terminal, e.Format, e.Known)
 }
 
-// CheckFormats returns a *NewerError if a terminal in the state folder was written by a later
-// termhost. A host that goes on all the same would set such terminals aside and end their programs.
-// It changes nothing, and what cannot be read is no reason: see [Restore]. stateDir "": there is
-// nothing.
+// CheckFormats returns a *NewerError if a later termhost has written a terminal in the state
+// folder. A host that started anyway would set such terminals aside and end their programs.
+// CheckFormats changes nothing, and ignores what it cannot read: see [Restore]. stateDir "": there
+// is none.
 func CheckFormats(stateDir string) error {
 	if stateDir == "" {
 		return nil
 	}
 	terms := filepath.Join(stateDir, foldersDir)
-	entries, _ := os.ReadDir(terms) // without them there is nothing that could be misread
+	entries, _ := os.ReadDir(terms) // without entries there is nothing to misread
 	for _, e := range entries {
 		dir := filepath.Join(terms, e.Name())
 		if f := formatOf(dir); f > Format {

@@ -16,28 +16,27 @@ import (
 
 const (
 	notesFile = "host.journal" // in the state folder
-	// maxNotes, in bytes, is after how much more the file is to be written anew: some thousand
-	// connections.
+	// maxNotes is how many bytes are added before the file is rewritten: some thousand connections.
 	maxNotes = 1 << 20
 )
 
-// Notes are what a host must know again besides its terminals: a file with a line for each [Note].
+// Notes keeps what the next host must know besides terminals: a file with a line for each [Note].
 // All methods may be called concurrently. The zero Notes keeps nothing.
 type Notes struct {
 	mu    sync.Mutex // no other lock is taken while it is held
 	file  *os.File   // nil: nothing is kept
-	added int        // bytes since the file was written anew
-	told  bool       // that it cannot be written
+	added int        // bytes since the file was rewritten
+	told  bool       // a caller has had the error of a write
 }
 
-// Note is one line. One of the fields is set. A later note replaces an earlier one about the same
+// Note is one line. Exactly one field is set. A later note replaces an earlier one about the same
 // thing.
 type Note struct {
 	Client  *Client  `json:"client,omitempty"`
 	Used    *Used    `json:"used,omitempty"`
 	Spent   *Spent   `json:"spent,omitempty"`
 	Guarded *Guarded `json:"guarded,omitempty"`
-	Asks    int64    `json:"asks,omitempty"` // how many asks have been named
+	Asks    int64    `json:"asks,omitempty"` // the number of the last ask's name
 }
 
 // Client is a clientId and the principal that it is bound to.
@@ -70,8 +69,8 @@ type Guarded struct {
 	On   bool   `json:"on"`
 }
 
-// ReadNotes calls visit with an earlier host's notes. It moves a damaged file aside and returns an
-// error, after visiting what is whole. stateDir "": there are none.
+// ReadNotes calls visit with an earlier host's notes. If the file is damaged, it visits the intact
+// notes, moves the file aside and returns an error. stateDir "": there are none.
 func ReadNotes(stateDir string, visit func(Note)) error {
 	if stateDir == "" {
 		return nil
@@ -88,7 +87,7 @@ func ReadNotes(stateDir string, visit func(Note)) error {
 		case json.Unmarshal(line, &n) == nil:
 			visit(n)
 		case bytes.HasSuffix(line, []byte("\n")), !bytes.HasPrefix(line, []byte("{")):
-			damaged++ // else the last host was killed while writing it
+			damaged++ // else it is the line that a host was writing when it was killed
 		}
 	}
 	if damaged > 0 {
@@ -101,8 +100,8 @@ func ReadNotes(stateDir string, visit func(Note)) error {
 	return err
 }
 
-// Rewrite writes the file anew with what each adds, and opens it for more. Concurrent additions
-// wait and come behind. It fails only once: see Add. stateDir "": nothing is kept.
+// Rewrite replaces the file by the notes that each adds, and opens it for more. Concurrent calls of
+// Add wait and come after them. It fails only once: see Add. stateDir "": nothing is kept.
 func (ns *Notes) Rewrite(stateDir string, each func(add func(Note))) error {
 	if stateDir == "" {
 		return nil
@@ -121,8 +120,8 @@ func (ns *Notes) Rewrite(stateDir string, each func(add func(Note))) error {
 	return ns.failed(err)
 }
 
-// Add adds a note. When the file cannot be written, the next host knows less; only the first call
-// that finds that fails.
+// Add adds a note. If the file cannot be written, the note is lost to the next host; only the first
+// such call returns an error.
 func (ns *Notes) Add(n Note) error {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
@@ -145,14 +144,14 @@ func (ns *Notes) failed(err error) error {
 	return err
 }
 
-// Long reports whether the file should be written anew, because so much has been added.
+// Long reports whether the file has become so long that it should be rewritten.
 func (ns *Notes) Long() bool {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
 	return ns.added > maxNotes
 }
 
-// Close ends the notes. What is added afterwards is lost.
+// Close closes the file. Notes that are added afterwards are lost.
 func (ns *Notes) Close() {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()

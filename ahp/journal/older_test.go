@@ -11,9 +11,9 @@ import (
 	"termhost/authz"
 )
 
-// TestWhatAnOlderVersionHasKeptIsRead is about a state folder that a version before this package
-// has left when it was killed. Its format stays readable.
-func TestWhatAnOlderVersionHasKeptIsRead(t *testing.T) {
+// The state folder is that of a host of an older version, from before this package, that was
+// killed. Its format stays readable.
+func TestTheFormatOfAnOlderVersionIsRead(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
 	must(t, os.CopyFS(state, os.DirFS("testdata/older")))

@@ -7,21 +7,21 @@ import (
 	"termhost/ahp"
 )
 
-// Outline is what listings need of a terminal, as its actions leave it.
+// Outline is the state of a terminal that listings show, after the actions so far.
 type Outline struct {
 	Title     string     `json:"title"`
-	Renamed   bool       `json:"renamed,omitempty"` // a person has given the title, which stays
+	Renamed   bool       `json:"renamed,omitempty"` // a person has set the title, so programs no longer change it
 	Cwd       string     `json:"cwd,omitempty"`
 	Cols      int        `json:"cols"`
 	Rows      int        `json:"rows"`
 	Holder    Holder     `json:"holder"`
-	Loans     *Loans     `json:"loans,omitempty"` // nil: the holder has it as its own
+	Loans     *Loans     `json:"loans,omitempty"` // nil: the claim is not on loan
 	Owner     *OwnerMark `json:"owner,omitempty"` // of a client-executed terminal; nil: not yet
 	Detection bool       `json:"detection,omitempty"`
 	Commands  int        `json:"commands,omitempty"` // number of commands reported by the shell
 	Last      *Command   `json:"last,omitempty"`     // nil: there was none
-	// Missed is what each person who has viewed the terminal has missed since, by [authz.Person];
-	// "": those who have never viewed it.
+	// Missed has what each person has missed since they last viewed the terminal, by
+	// [authz.Person]. Under "" it has what those have missed who have never viewed it.
 	Missed map[string]*Missed `json:"missed,omitempty"`
 }
 
@@ -31,12 +31,13 @@ type Missed struct {
 	Since time.Time `json:"since,omitzero"` // when it happened
 }
 
-// ApplyMissed brings Missed up to an Event's. A person with nil is forgotten.
+// ApplyMissed applies an Event's Missed: it replaces the entries of the people in it, and deletes
+// those with nil.
 func (o *Outline) ApplyMissed(changed map[string]*Missed) {
 	if len(changed) == 0 {
 		return
 	}
-	o.Missed = maps.Clone(o.Missed) // copies of the outline have the old one
+	o.Missed = maps.Clone(o.Missed) // copies of the outline share the old map
 	if o.Missed == nil {
 		o.Missed = map[string]*Missed{}
 	}
@@ -58,38 +59,37 @@ type Holder struct {
 // Claim is a claim as stored; AHP's encoding adds what a version requires.
 type Claim ahp.Claim
 
-// Loans are the lenders of the claim, the last one first: its holder hands it back to the first of
-// them, and so does the host.
+// Loans are the lenders of a claim, the last one first. The claim returns to the first of Prior.
 type Loans struct {
 	Prior []Holder `json:"prior,omitempty"`
 	Lent  []Holder `json:"lent,omitempty"`
 }
 
-// OwnerMark is the last action of a client-executed terminal's owner that is in the log. Its output
-// is N bytes long and ends at position End. If the log ends before that, the host was killed in the
-// middle of it.
+// OwnerMark identifies the last action of a client-executed terminal's owner in the log. Its output
+// is N bytes long and ends at position End. If the log ends before End, the host was killed while
+// it logged the output.
 type OwnerMark struct {
 	Seq  int64 `json:"seq"` // the clientSeq
 	N    int64 `json:"n,omitempty"`
 	End  int64 `json:"end,omitempty"`
-	Half rune  `json:"half,omitempty"` // of a surrogate pair whose other half is still to come
-	Was  rune  `json:"was,omitempty"`  // the same before the action
+	Half rune  `json:"half,omitempty"` // the first half of a surrogate pair whose other half has not come yet
+	Was  rune  `json:"was,omitempty"`  // Half before the action
 }
 
-// Command is the command that was begun last.
+// Command is the command that began last.
 type Command struct {
 	ID         string    `json:"id"`
 	Line       string    `json:"line"`
 	By         string    `json:"by,omitempty"`
 	Cwd        string    `json:"cwd,omitempty"`
-	Timestamp  int64     `json:"timestamp"` // as it was told, in ms since 1970
+	Timestamp  int64     `json:"timestamp"` // as reported, in ms since 1970
 	Began      time.Time `json:"began"`
 	Over       bool      `json:"over,omitempty"`
 	ExitCode   *int      `json:"exitCode,omitempty"`
 	DurationMs *int64    `json:"durationMs,omitempty"`
 }
 
-// Executed returns the action by which the command began.
+// Executed returns the action that reported the command's beginning.
 func (c *Command) Executed() ahp.TerminalCommandExecuted {
 	return ahp.TerminalCommandExecuted{
 		CommandID: c.ID, CommandLine: c.Line, Timestamp: c.Timestamp, By: c.By,
@@ -97,14 +97,14 @@ func (c *Command) Executed() ahp.TerminalCommandExecuted {
 	}
 }
 
-// Finished returns the action by which the command, which is over, ended.
+// Finished returns the action that reported the command's end. The command must be over.
 func (c *Command) Finished() ahp.TerminalCommandFinished {
 	return ahp.TerminalCommandFinished{
 		CommandID: c.ID, ExitCode: c.ExitCode, DurationMs: c.DurationMs,
 	}
 }
 
-// Apply brings the outline up to an action at a time. ev has what the action itself does not say.
+// Apply updates the outline by an action at a time. ev has the parts that AHP's action lacks.
 func (o *Outline) Apply(a ahp.Action, ev Event, at time.Time) {
 	switch a := a.(type) {
 	case ahp.TerminalTitleChanged:

@@ -8,16 +8,16 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// ErrNotLogged says that a terminal has no log, or not of its last output.
-var ErrNotLogged = errors.New("journal: what the terminal printed is not in its log")
+// ErrNotLogged says that a terminal has no log, or that its last output is not in it.
+var ErrNotLogged = errors.New("journal: the terminal's output is not in its log")
 
 // WholeLog reads all records of a log: see [Journal.Records].
 func WholeLog(start termlog.Spot) termlog.Spot { return start }
 
 // Records calls visit with the log's records, oldest first, until visit returns false. from gets
 // the log's start and returns where to begin; it is called with the journal's lock held. The
-// terminal may run meanwhile; its later output is left out. Payloads are valid only during the
-// call. It fails with ErrNotLogged if the log does not hold the terminal's last output.
+// terminal may print meanwhile; that output is left out. Payloads are valid only during the call.
+// It fails with ErrNotLogged if the log does not hold the terminal's last output.
 func (j *Journal) Records(
 	from func(start termlog.Spot) termlog.Spot, visit func(termlog.Record) bool,
 ) error {
@@ -42,8 +42,8 @@ type reader struct {
 	j      *Journal
 	from   func(start termlog.Spot) termlog.Spot
 	log    *termlog.Reader // nil: no piece has been read
-	end    int64           // of what was printed when the first piece was read
-	closed *termlog.Log    // of a terminal that has exited: the reader's own; nil: there is none
+	end    int64           // of the output when the first piece was read
+	closed *termlog.Log    // the reader's own log of a terminal that has exited; nil: it runs
 }
 
 func (r *reader) next() (more bool, err error) {
@@ -59,7 +59,7 @@ func (r *reader) next() (more bool, err error) {
 			return false, errors.Join(ErrNotLogged, err)
 		}
 		if r.closed = log; log.Damage() != "" || log.End() < j.printed {
-			return false, ErrNotLogged // the host still knows the end of it
+			return false, ErrNotLogged // the host still has the last output
 		}
 	}
 	if r.log == nil {

@@ -14,24 +14,24 @@ import (
 // Remains are what an earlier host has left of a terminal.
 type Remains struct {
 	Dir string // the terminal's folder
-	// Description has the outline and the ending that the log has, if that has newer ones.
+	// Description has the newest outline and ending, from the log if it has newer ones.
 	Description Description
-	Log         *termlog.Log // nil: the terminal has ended, or there is no log that can be read
+	Log         *termlog.Log // nil: the terminal has exited, or no log can be read
 	Memory      bool         // the log is in memory
-	FromKeeper  bool         // the description is the keeper's: there is none on disk
-	Trail       []byte       // what [Journal.KeepTrail] has kept; nil: nothing was
-	Damaged     bool         // the log is, and the description that says so is not on disk yet
+	FromKeeper  bool         // the description comes from the keeper, because none is on disk
+	Trail       []byte       // of [Journal.KeepTrail]; nil: none was kept
+	Damaged     bool         // the log is damaged, and the description on disk does not say so yet
 }
 
-// Restore reads the folder of a terminal; kept is the keeper's child, or nil. at is the present
-// time. An error says why it is no terminal's folder. Nobody else writes to the log; the caller
-// closes it, or has [Journal.Continue] take it over.
+// Restore reads the folder of a terminal. kept is the keeper's child, or nil; at is the present
+// time. The error says why dir is not a terminal's folder. Nobody else may write to the log
+// meanwhile. The caller closes the Remains, or passes them to [Journal.Continue].
 func Restore(dir string, kept *keeper.Child, at time.Time) (*Remains, error) {
 	d, err := readDescription(dir)
 	fromKeeper := err != nil && kept != nil && len(kept.Note) > 0
 	if fromKeeper {
 		d = Description{}
-		err = d.decode(kept.Note) // as it was at the beginning
+		err = d.decode(kept.Note) // as it was when the terminal was made
 	}
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (r *Remains) Close() {
 	}
 }
 
-// openLog opens the log of a terminal, which a keeper may have in its memory.
+// openLog opens the log of a terminal, from the keeper's memory if it is there.
 func openLog(dir string, kept *keeper.Child) (log *termlog.Log, memory bool, err error) {
 	if kept != nil {
 		if segments := kept.Memory(); len(segments) > 0 {
@@ -80,8 +80,8 @@ func openLog(dir string, kept *keeper.Child) (log *termlog.Log, memory bool, err
 	return log, false, err
 }
 
-// readExit returns how a terminal has ended, apart from its log, which may be damaged, or in memory
-// that is gone; nil: that is not known.
+// readExit returns how a terminal has ended, from a file apart from the log, because the log may be
+// damaged or lost; nil: unknown.
 func readExit(dir string) *Ending {
 	text, err := statefile.Read(filepath.Join(dir, exitFile))
 	if err != nil {
@@ -90,11 +90,11 @@ func readExit(dir string) *Ending {
 	return ParseEnding(text)
 }
 
-// outlineReach is how far back from the end of a log the outline is looked for, in bytes. Every
-// segment has it near its beginning.
+// outlineReach is how far from the end of a log, in bytes, the search for the outline begins. Every
+// segment has one near its beginning.
 const outlineReach = 1 << 20
 
-// follow brings the outline up to a record of the log.
+// follow updates the outline by a record of the log.
 func (d *Description) follow(rec termlog.Record) bool {
 	switch rec.Kind {
 	case termlog.Checkpoint:
@@ -126,8 +126,8 @@ func (d *Description) follow(rec termlog.Record) bool {
 	return true
 }
 
-// findDamage looks at the log that was found, or at why there is none. If that is damaged it adds a
-// Gap, and says so in the description.
+// findDamage checks the log that was found, or err, the reason why there is none. It marks damage
+// in the description, and as a Gap in the log.
 func (r *Remains) findDamage(err error, kept bool, at time.Time) {
 	d := &r.Description
 	damage, missing := "", int64(0)
@@ -143,7 +143,7 @@ func (r *Remains) findDamage(err error, kept bool, at time.Time) {
 		if damage == "" && d.End == nil && !kept && r.Log.Unfinished() {
 			damage = "it is cut off"
 		}
-	case !errors.Is(err, fs.ErrNotExist): // there may have been none, or it was in memory
+	case !errors.Is(err, fs.ErrNotExist): // there may have been no log, or one in memory
 		damage = err.Error()
 	}
 	if damage == "" {
@@ -151,7 +151,7 @@ func (r *Remains) findDamage(err error, kept bool, at time.Time) {
 	}
 	r.Damaged, d.Damage = true, damage
 	if r.Log != nil { // a full disk is reported elsewhere
-		if r.Log.End() == 0 { // so that the beginning is what is missing
+		if r.Log.End() == 0 { // so that the Gap stands for the beginning
 			size := termlog.SizePayload(d.Outline.Cols, d.Outline.Rows)
 			_, _ = r.Log.Append(termlog.Resize, at, size)
 		}

@@ -14,25 +14,25 @@ import (
 
 const (
 	sparesDir = "spare" // in the state folder
-	// spareFolders is the number of spares: as many terminals as people and agents create at once.
-	// Further ones wait for a new folder.
+	// spareFolders is the number of spares: how many terminals people and agents usually create at
+	// once. Further ones wait for a new folder.
 	spareFolders = 4
 )
 
-// Spares are folders for terminals to come, with the files that a [Journal] begins with. Making
-// those takes a file system longer than all else that a journal costs until the program runs, so
-// they are made ahead. They are no terminal's until they are moved to where those are: what a host
-// that was killed has left of them is deleted at the next start.
+// Spares are folders for future terminals, with the files that a [Journal] begins with. Making the
+// files takes longer than everything else that a journal does before the program runs, so they are
+// made ahead. A spare becomes a terminal's when it is moved into the terminals' folder; the next
+// host deletes those that a killed host has left.
 //
-// Fill and Remove are called by one goroutine at a time, the rest concurrently. The zero Spares has
-// none.
+// Fill and Remove must not be called concurrently with each other; other methods may be. The zero
+// Spares has none.
 type Spares struct {
 	mu    sync.Mutex // no other lock is taken while it is held
 	dir   string     // "": none are made
 	ready []spare
 }
 
-// spare is one of them.
+// spare is one spare folder.
 type spare struct {
 	dir  string
 	log  *termlog.Log // empty; nil: there is none
@@ -46,7 +46,7 @@ func (s spare) discard() {
 	os.RemoveAll(s.dir)
 }
 
-// Open makes the folder of the spares in the state folder, anew. After an error there are none.
+// Open makes an empty folder of spares in the state folder. After an error no spares are made.
 func (s *Spares) Open(stateDir string) error {
 	dir := filepath.Join(stateDir, sparesDir)
 	old, err := statefile.OpenFolder(dir)
@@ -67,8 +67,8 @@ func (s *Spares) Open(stateDir string) error {
 	return nil
 }
 
-// Fill makes missing spares, and replaces those whose logs have another size, in bytes; 0: they
-// have none. Where it fails, as on a full disk, terminals get new folders, which report why.
+// Fill makes missing spares, and replaces those whose logs are not of size bytes; 0: they have no
+// log. If it fails, as on a full disk, terminals get new folders, and report the error.
 func (s *Spares) Fill(size int64) {
 	for s.wanting(size) {
 		made, err := makeSpare(s.dir, size)

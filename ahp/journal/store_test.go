@@ -26,7 +26,7 @@ func names(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-func TestSparesHaveLogsOfTheSizeThatIsAskedFor(t *testing.T) {
+func TestSparesHaveLogsOfTheRequestedSize(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
 	dir := filepath.Join(state, "spare")
@@ -110,7 +110,7 @@ func TestNotesAreReadInOrder(t *testing.T) {
 	must(t, ns.Add(journal.Note{Asks: 3}))
 }
 
-func TestDamagedNotesAreLeftAside(t *testing.T) {
+func TestDamagedNotesAreMovedAside(t *testing.T) {
 	t.Parallel()
 	for text, damaged := range map[string]bool{
 		"{\"asks\":1}\n{\"asks\":2": false, // a host was killed
@@ -130,7 +130,7 @@ func TestDamagedNotesAreLeftAside(t *testing.T) {
 	}
 }
 
-func TestNotesThatCannotBeWrittenAreToldOnce(t *testing.T) {
+func TestAnErrorOfWritingNotesIsReturnedOnce(t *testing.T) {
 	t.Parallel()
 	state := smalldisk.New(t, "64k")
 	var ns journal.Notes

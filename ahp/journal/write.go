@@ -9,7 +9,7 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// Output logs what was printed.
+// Output logs output. p is not retained.
 func (j *Journal) Output(p []byte, at time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -31,7 +31,7 @@ func (j *Journal) Output(p []byte, at time.Time) error {
 	return j.fail(err)
 }
 
-// logs reports whether there is, or should be, a growing log.
+// logs reports whether there is, or should be, a log that grows.
 func (j *Journal) logs() bool { return !j.over && (j.size > 0 || j.log != nil) }
 
 func (j *Journal) append(kind termlog.Kind, at time.Time, payload []byte) error {
@@ -40,8 +40,8 @@ func (j *Journal) append(kind termlog.Kind, at time.Time, payload []byte) error 
 	return err
 }
 
-// Record logs another record at its place in the output. If it cannot be written it is dropped: the
-// next checkpoint has its effect.
+// Record logs a record of another kind at its place in the output. A record that cannot be written
+// is dropped: the next checkpoint has its effect.
 func (j *Journal) Record(kind termlog.Kind, at time.Time, payload []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -76,12 +76,12 @@ func (j *Journal) Checkpoint(s *Snapshot, at time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	err := j.record(termlog.Checkpoint, at, payload)
-	j.due = j.missed > 0 // a segment that was begun for the checkpoint begins with it
+	j.due = j.missed > 0 // a segment that the checkpoint has begun needs no other one
 	return err
 }
 
-// End closes the log of a terminal that has exited, with e as its last record. If that cannot be
-// logged, the description, which describe returns, has the end.
+// End closes the log of a terminal that has exited, with e as its last record. If e cannot be
+// logged, the description that describe returns has it.
 func (j *Journal) End(e *Ending, describe func() *Description) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -90,7 +90,7 @@ func (j *Journal) End(e *Ending, describe func() *Description) error {
 	if j.dir == "" {
 		return nil
 	}
-	// Without it, as on a full disk, the log alone has the status.
+	// If that fails, as on a full disk, only the log has the status.
 	_ = statefile.Replace(filepath.Join(j.dir, exitFile), exit)
 	if j.over = true; j.log == nil || j.memory || j.missed > 0 || told != nil {
 		j.description = describe().Encode()
@@ -98,11 +98,11 @@ func (j *Journal) End(e *Ending, describe func() *Description) error {
 	return errors.Join(told, j.fail(j.resume(e.At)))
 }
 
-// trailFile is kept with a log.
+// trailFile is in a terminal's folder, beside the log.
 const trailFile = "trail"
 
-// KeepTrail keeps which serverSeqs the log's records had: see [store.Trail]. Without it, as on a
-// full disk, those who followed the terminal are resynchronised after a restart.
+// KeepTrail stores which serverSeqs the log's records had: see [store.Trail]. If that fails, as on
+// a full disk, the terminal's subscribers are resynchronised after a restart.
 func (j *Journal) KeepTrail(trail []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -121,7 +121,7 @@ func (j *Journal) Logged() int64 {
 	return j.log.End()
 }
 
-// Describe replaces the description. That of a removed journal stays as it is.
+// Describe replaces the description, unless the journal was removed.
 func (j *Journal) Describe(d *Description, at time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
