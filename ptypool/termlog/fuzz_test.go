@@ -14,7 +14,7 @@ type placed struct {
 	begin, end int64 // offsets in the segment's file
 }
 
-// choose takes a number below n from the bytes of a fuzzer; 0 when there are none left.
+// choose makes a number below n of the fuzzer's bytes; 0 when there are none left.
 func choose(p *[]byte, n int) int {
 	if len(*p) == 0 {
 		return 0
@@ -113,9 +113,9 @@ func checkOrder(t *testing.T, what string, got []Record, all []placed) {
 	}
 }
 
-// FuzzDamage writes a log, damages its segments, and opens it again. What stands before the damage
-// in its segment, and in the others, is still read; nothing is read that was not written; and a log
-// that is written on holds that, behind what was left.
+// FuzzDamage writes a log, damages its segments, and opens it again. Records before the damage in
+// its segment, and those in other segments, are still read; nothing is read that was not written;
+// and records that are appended then come after those that were left.
 func FuzzDamage(f *testing.F) {
 	f.Add([]byte{0, 100, 0, 100}, []byte{0, 128, 0, 255, 255}, []byte{0, 100})
 	f.Add(bytes.Repeat([]byte{0, 250}, 8), []byte{80, 128, 0, 255, 255}, []byte{0, 100, 0, 0})

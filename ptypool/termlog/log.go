@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// Segments is how many pieces a log has: with four, at least three quarters of its size are
-	// kept at any time.
+	// Segments is the number of a log's segments: with four, a log always keeps at least three
+	// quarters of its size.
 	Segments = 4
 	// MinSize, in bytes, is the smallest log.
 	MinSize = Segments * minSegment
-	// minSegment holds the checkpoint of a screen of usual size, with room to spare.
+	// minSegment has room for the checkpoint of a screen of usual size, and to spare.
 	minSegment = 32 << 10
 	// maxData, in bytes, is the most output in one record, if that is not more than half of a
 	// segment; Append splits more.
@@ -38,42 +38,42 @@ var (
 	ErrClosed = errors.New("termlog: the log is closed")
 )
 
-// FormatError says that a log was written by a program that this one does not understand.
+// FormatError says that a log has a format that this program does not know.
 type FormatError struct{ Format int }
 
 func (e *FormatError) Error() string {
 	return fmt.Sprintf("termlog: format %d is unknown: a newer termhost has written it", e.Format)
 }
 
-// Buffer is memory that Logs read and write with: for Logs of which never two are used at a time.
-// The zero value is ready.
+// Buffer is scratch memory for Logs, of which no two may be used concurrently. The zero value is
+// ready for use.
 type Buffer struct{ b []byte }
 
 // Log is a bounded sequence of records. Its methods must not be called concurrently. Only one
 // process may append at a time.
 type Log struct {
-	dir        string    // where files are made that are missing; "": none is
+	dir        string    // where missing files are made; "": none are made
 	segments   []segment // in the order of their files
 	size       int64     // of one segment, in bytes
-	newest     int       // the segment that is written; valid if end is known
-	offset     int64     // where the next record goes in it
+	newest     int       // the segment that records are appended to; valid if end is known
+	offset     int64     // of the next record in it
 	end        int64     // the position behind the last record
-	found      bool      // offset was found by reading, and what stands behind it is not known
+	found      bool      // offset was found by reading, and what follows it is unknown
 	damage     []string  // see Damage
-	torn       bool      // its last words are about the end
+	torn       bool      // the last damage is about the end
 	unfinished bool      // see Unfinished
 	buf        *Buffer
 }
 
 // Create makes an empty log of at most size bytes (at least MinSize) in the folder dir, which must
-// exist and have none. The files of the segments are made when they are begun.
+// exist and have no log. It makes the file of a segment when the segment is first written.
 func Create(dir string, size int64) (*Log, error) {
 	return new(Buffer).open(dir, make([]*os.File, Segments), size)
 }
 
-// Open opens the log in the folder dir, of the size that it was made with. Torn records are left
-// out. Of a log that is damaged it opens what is whole, or makes an empty one where nothing is: see
-// [Log.Damage]. It fails with fs.ErrNotExist if there is no log, and with a *FormatError.
+// Open opens the log in the folder dir, with the size that it was made with. Torn records are left
+// out. Of a damaged log it opens the intact records, if any: see [Log.Damage]. The error matches
+// fs.ErrNotExist if there is no log, or is a *FormatError.
 func Open(dir string) (*Log, error) { return new(Buffer).Open(dir) }
 
 // Open is like the function Open, for a log that shares the Buffer.
@@ -93,7 +93,7 @@ func (b *Buffer) Open(dir string) (*Log, error) {
 			}
 		case errors.Is(err, statefile.ErrNoFile):
 			if err = setAside(dir, i); err == nil {
-				damage = append(damage, segmentName(i)+" is no file")
+				damage = append(damage, segmentName(i)+" is not a file")
 				continue
 			}
 		}
@@ -107,8 +107,8 @@ func (b *Buffer) Open(dir string) (*Log, error) {
 	return l, err
 }
 
-// CheckFormat returns a *FormatError if the log in the folder dir has another format than [Format].
-// Unlike Open it changes nothing, and returns nil where there is no log.
+// CheckFormat returns a *FormatError if the log in the folder dir does not have the format
+// [Format]. Unlike Open it changes nothing, and returns nil if there is no log.
 func CheckFormat(dir string) error {
 	for i := range Segments {
 		f, err := statefile.Open(segmentPath(dir, i), os.O_RDONLY, 0)
@@ -125,28 +125,28 @@ func CheckFormat(dir string) error {
 	return nil
 }
 
-// Damage says, for display, what of the log was found to be lost when it was opened, and in which
-// files; "": nothing. Files that are no segments are renamed to end in ".damaged".
+// Damage says, for display, what was found damaged or missing when the log was opened, and in which
+// files; "": nothing. Files that are not segments are renamed to end in ".damaged".
 func (l *Log) Damage() string { return strings.Join(l.damage, ", ") }
 
-// Torn reports whether nothing is damaged but the output at the very end: the writer may have been
-// killed in the middle of it.
+// Torn reports whether only the output at the very end is damaged: the writer may have been killed
+// while writing it.
 func (l *Log) Torn() bool { return l.torn && len(l.damage) == 1 }
 
-// Unfinished reports whether the log ends in the middle of a record that is no output. If its
-// writer was killed there nothing is lost; if the log was cut, what followed is.
+// Unfinished reports whether the log ends in the middle of a record that is not output. If its
+// writer was killed there, nothing is lost; if the log was cut there, later records are.
 func (l *Log) Unfinished() bool { return l.unfinished }
 
-// New returns the log that lives in the given files, which are the Log's from then on, also when
-// New fails. They may be empty, or hold what an earlier Log has written, whose size then counts.
+// New returns the log in the given files, which belong to the Log from then on, even if New fails.
+// They may be empty, or hold an earlier log, whose size then counts.
 func New(files []*os.File, size int64) (*Log, error) { return new(Buffer).New(files, size) }
 
 // New is like the function New, for a log that shares the Buffer.
 func (b *Buffer) New(files []*os.File, size int64) (*Log, error) { return b.open("", files, size) }
 
-// NewAt makes a log of at most size bytes in an empty file, which is the Log's from then on, also
-// when NewAt fails. It begins at the position first. It has one segment: a record that exceeds
-// [Log.Room] would overwrite everything else.
+// NewAt makes a log of at most size bytes in an empty file, which belongs to the Log from then on,
+// even if NewAt fails. The log begins at the position first. It has one segment: a record that
+// exceeds [Log.Room] would overwrite all others.
 func NewAt(f *os.File, size, first int64) (*Log, error) {
 	l := &Log{segments: []segment{{f: f}}, size: size, buf: new(Buffer)}
 	if err := l.begin(0, 1, first); err != nil {
@@ -156,11 +156,11 @@ func NewAt(f *os.File, size, first int64) (*Log, error) {
 	return l, nil
 }
 
-// Room returns how many bytes fit into the present segment; each record takes RecordOverhead as
-// well.
+// Room returns how many bytes are left in the present segment. A record takes RecordOverhead bytes
+// besides its payload.
 func (l *Log) Room() int64 { return l.size - l.offset }
 
-// Size returns how many bytes of the segment that is written are in use.
+// Size returns how many bytes of the present segment are in use.
 func (l *Log) Size() int64 { return l.offset }
 
 // FirstRecord returns the oldest record of a log that is one file. ok is false if there is none.
@@ -178,10 +178,11 @@ func FirstRecord(f *os.File) (r Record, ok bool) {
 	return r, ok
 }
 
-// firstRecordBytes is how much of a file FirstRecord reads: more than any Description has.
+// firstRecordBytes is how much of a file FirstRecord reads: more than any Description takes.
 const firstRecordBytes = 64 << 10
 
-// open is New. A file may be nil: it is made in dir when its segment is begun.
+// open is New for files of which some may be nil: these are made in dir when their segments are
+// begun.
 func (b *Buffer) open(dir string, files []*os.File, size int64) (*Log, error) {
 	l := &Log{dir: dir, buf: b, segments: make([]segment, len(files)),
 		size: max(size, MinSize) / int64(len(files))}
@@ -199,7 +200,7 @@ func segmentName(i int) string { return "log." + strconv.Itoa(i) }
 
 func segmentPath(dir string, i int) string { return filepath.Join(dir, segmentName(i)) }
 
-// setAside makes room for segment i where something else has its name.
+// setAside renames segment i's file, to make room for another.
 func setAside(dir string, i int) error {
 	path := segmentPath(dir, i)
 	return os.Rename(path, path+damagedSuffix)
@@ -215,7 +216,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// find learns where the log ends.
+// find finds the log's end.
 func (l *Log) find() error {
 	newest := -1
 	for i := range l.segments {
@@ -264,8 +265,8 @@ func (l *Log) find() error {
 	}
 }
 
-// firstRound reports whether nothing of an older round can be in segment i, so that its file ends
-// with its last record.
+// firstRound reports whether segment i has been written only once, so that its file ends with its
+// last record.
 func (l *Log) firstRound(i int) bool { return l.segments[i].generation <= uint64(len(l.segments)) }
 
 // damaged records that segment i is damaged.
@@ -273,8 +274,8 @@ func (l *Log) damaged(i int, at int64) {
 	l.damage = append(l.damage, fmt.Sprintf("%s is damaged at byte %d", segmentName(i), at))
 }
 
-// discard leaves the file of segment i aside, which has no valid header. An empty one may just have
-// been made.
+// discard moves the file of segment i, which has no valid header, aside. An empty file may just
+// have been made.
 func (l *Log) discard(i int) error {
 	s := &l.segments[i]
 	length, err := s.length()
@@ -284,13 +285,13 @@ func (l *Log) discard(i int) error {
 	if err := setAside(l.dir, i); err != nil {
 		return err
 	}
-	l.damage = append(l.damage, segmentName(i)+" is none of its segments")
+	l.damage = append(l.damage, segmentName(i)+" is not one of its segments")
 	s.f.Close()
 	s.f = nil
 	return nil
 }
 
-// findMissing notes which segments are missing before the newest.
+// findMissing records which segments before the newest are missing.
 func (l *Log) findMissing(newest int) {
 	n := len(l.segments)
 	last := l.segments[newest].generation
@@ -315,7 +316,7 @@ func (l *Log) findTorn() error {
 		return err
 	}
 	kind := Kind(binary.LittleEndian.Uint32(rest[8:]))
-	other := n == recordHeader && kind != Data && kind <= Description // nothing that was printed
+	other := n == recordHeader && kind != Data && kind <= Description // not output
 	if rest != [recordHeader]byte{} && other {
 		l.unfinished = true
 	} else if rest != [recordHeader]byte{} {
@@ -325,8 +326,8 @@ func (l *Log) findTorn() error {
 	return nil
 }
 
-// begin starts segment i with a new generation at position first. A file whose generation is not
-// known, because its header is damaged, may hold records of the very same one.
+// begin starts segment i with a new generation at position first. A file of unknown generation,
+// whose header is damaged, may hold records of the new generation.
 func (l *Log) begin(i int, generation uint64, first int64) error {
 	if err := l.makeFile(i); err != nil {
 		return err
@@ -357,16 +358,16 @@ func (l *Log) makeFile(i int) (err error) {
 // Moved sets the name of the log's folder after it was renamed.
 func (l *Log) Moved(dir string) { l.dir = dir }
 
-// End returns the position behind the last record: how much the terminal has printed.
+// End returns the position after the last record: how many bytes the terminal has printed.
 func (l *Log) End() int64 { return l.end }
 
-// First returns the position of the oldest record that is kept.
+// First returns the position of the oldest record in the log.
 func (l *Log) First() int64 { return l.segments[l.ordered()[0]].first }
 
-// Append writes one record at the end, or several for a long Data. turned says that it went into a
-// segment that was begun for it, so the oldest records are gone: the caller does well to append a
-// Checkpoint. The payload is not kept. After an error nothing, or only the beginning of a long
-// Data, has been written, End says how much, and Append may be called again.
+// Append appends a record, or several for a long Data. It does not retain the payload. turned: a
+// segment was begun for the record, so the oldest records may be gone, and the caller should append
+// a Checkpoint. If Append fails, it has written nothing, or the beginning of a long Data; End says
+// how much. It may be called again.
 func (l *Log) Append(kind Kind, at time.Time, payload []byte) (turned bool, err error) {
 	if kind != Data {
 		return l.write(Record{Kind: kind, Pos: l.end, Time: at, Payload: payload})
@@ -384,7 +385,7 @@ func (l *Log) Append(kind Kind, at time.Time, payload []byte) (turned bool, err 
 	return turned, nil
 }
 
-// Skip records that n bytes of output are not in the log, and why, as a Gap.
+// Skip appends a Gap: n bytes of output are not in the log, for the reason why.
 func (l *Log) Skip(n int64, at time.Time, why string) error {
 	before := l.end
 	_, err := l.write(Record{Kind: Gap, Pos: l.end + n, Time: at, Payload: []byte(why)})
@@ -411,8 +412,8 @@ func (l *Log) write(r Record) (turned bool, err error) {
 		s, turned = &l.segments[next], true
 	}
 	if l.found {
-		// Behind a damaged record there may be whole ones, which would follow the next one that
-		// has the damaged one's length.
+		// Intact records may follow a damaged one. They would be read after a new record of the
+		// damaged one's length.
 		if err := s.erase(l.offset, s.size); err != nil {
 			return turned, err
 		}
@@ -420,8 +421,8 @@ func (l *Log) write(r Record) (turned bool, err error) {
 	}
 	l.buf.b = append(appendHeader(l.buf.b[:0], r, s.generation), r.Payload...)
 	if _, err := s.f.WriteAt(l.buf.b, l.offset); err != nil {
-		// A full disk may have taken a part of it, even where it says that it has taken nothing.
-		// That is to look neither torn nor damaged.
+		// A full disk may have taken a part of the record, even if it reports that it has taken
+		// nothing. That part must look neither torn nor damaged.
 		if s.erase(l.offset, length) != nil {
 			l.found = true
 		}
@@ -432,13 +433,12 @@ func (l *Log) write(r Record) (turned bool, err error) {
 	return turned, nil
 }
 
-// Read calls visit with every record from the one that holds position from on, oldest first, until
-// visit returns false. Payloads may be kept. What is damaged is left out: visit sees positions
-// jump.
+// Read calls visit with all records from the one that holds position from, oldest first, until
+// visit returns false. Payloads may be retained. Damaged records are left out: positions jump.
 func (l *Log) Read(from int64, visit func(Record) bool) error {
 	order := l.ordered()
 	for len(order) > 1 && l.segments[order[1]].first < from {
-		order = order[1:] // all of it comes before: what stands at from itself may be in both
+		order = order[1:] // all of it comes before from; records at from itself may be in both segments
 	}
 	r := NewReader(Spot{generation: l.segments[order[0]].generation, offset: segmentHeader})
 	for {
@@ -453,7 +453,7 @@ func (l *Log) Read(from int64, visit func(Record) bool) error {
 	}
 }
 
-// ordered returns the segments that hold something, oldest first.
+// ordered returns the segments that hold records, oldest first.
 func (l *Log) ordered() []int {
 	var order []int
 	for i := range l.segments {
@@ -467,8 +467,8 @@ func (l *Log) ordered() []int {
 	return order
 }
 
-// Files returns the segments' files, which stay the Log's: for another process, which may go on
-// when this one has ended. Those of segments that have not been begun are nil.
+// Files returns the segments' files, which still belong to the Log, for another process that
+// continues the log when this one has ended. Files of segments that have not been begun are nil.
 func (l *Log) Files() []*os.File {
 	files := make([]*os.File, len(l.segments))
 	for i, s := range l.segments {

@@ -21,7 +21,7 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// records returns all that l holds from a position on.
+// records returns all records of l from a position.
 func records(t *testing.T, l *Log, from int64) []Record {
 	t.Helper()
 	var all []Record
@@ -57,7 +57,7 @@ func mustAppend(t *testing.T, l *Log, kind Kind, payload []byte) {
 	}
 }
 
-func TestWhatWasWrittenIsReadByTheNextProcess(t *testing.T) {
+func TestTheNextProcessReadsWhatWasWritten(t *testing.T) {
 	dir := t.TempDir()
 	l, err := Create(dir, MinSize)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestWhatWasWrittenIsReadByTheNextProcess(t *testing.T) {
 	}
 }
 
-func TestAFullLogForgetsItsOldestQuarterInPlace(t *testing.T) {
+func TestAFullLogOverwritesItsOldestQuarterInPlace(t *testing.T) {
 	const size = 4 * MinSize
 	dir := t.TempDir()
 	l, err := Create(dir, size)
@@ -157,7 +157,7 @@ func cutOff(t *testing.T, size int) (dir string, all []byte) {
 	return dir, all
 }
 
-func TestAFileCutAnywhereLosesOnlyWhatIsBehindTheCut(t *testing.T) {
+func TestATruncatedFileLosesOnlyWhatWasCut(t *testing.T) {
 	dir, all := cutOff(t, 3000)
 	whole, err := os.ReadFile(segmentPath(dir, 0))
 	if err != nil {
@@ -199,7 +199,7 @@ func TestATornRecordIsOverwritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The last byte never reached the file, though its place did.
+	// The file has its full length, but the last byte was not written.
 	if _, err := f.WriteAt([]byte{0}, st.Size()-1); err != nil {
 		t.Fatal(err)
 	}
@@ -253,14 +253,14 @@ func TestARecordLargerThanASegmentIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFolderWithoutALogIsNone(t *testing.T) {
+func TestOpeningAFolderWithoutALogFails(t *testing.T) {
 	if _, err := Open(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want fs.ErrNotExist", err)
 	}
 }
 
-// TestDamageIsFoundAndWhatIsWholeIsRead spoils logs of one round and of several.
-func TestDamageIsFoundAndWhatIsWholeIsRead(t *testing.T) {
+// The logs that are damaged have one round and several.
+func TestDamageIsFoundAndIntactRecordsAreRead(t *testing.T) {
 	flip := func(at int) func(path string) error {
 		return func(path string) error {
 			text, err := os.ReadFile(path)
@@ -286,8 +286,8 @@ func TestDamageIsFoundAndWhatIsWholeIsRead(t *testing.T) {
 	}{
 		"nothing":            {3000, 0, func(string) error { return nil }, "", false},
 		"the middle":         {3000, 0, flip(1500), "log.0 is damaged at byte 1", false},
-		"a header":           {3000, 0, flip(3), "log.0 is none of its segments", true},
-		"an old header":      {100_000, 0, flip(3), "log.0 is none of its segments, log.0 is missing", false},
+		"a header":           {3000, 0, flip(3), "log.0 is not one of its segments", true},
+		"an old header":      {100_000, 0, flip(3), "log.0 is not one of its segments, log.0 is missing", false},
 		"an old one is gone": {100_000, 1, os.Remove, "log.1 is missing", false},
 		"it is empty":        {3000, 0, func(p string) error { return os.Truncate(p, 0) }, "it is empty", true},
 		"its end":            {3000, 0, cutShort, "log.0 is damaged at byte ", true},
@@ -367,8 +367,8 @@ func resum(h []byte) []byte {
 	return binary.LittleEndian.AppendUint32(h[:segmentHeader-4], sum)
 }
 
-// TestWhatAFullDiskHasTakenAPartOfIsNoDamage: a record that did not fit leaves nothing behind.
-func TestWhatAFullDiskHasTakenAPartOfIsNoDamage(t *testing.T) {
+// A record that did not fit on the disk leaves nothing.
+func TestARecordOfWhichAFullDiskTookAPartIsNotDamage(t *testing.T) {
 	disk := smalldisk.New(t, "256k")
 	const room = 20 << 10
 	smalldisk.Fill(t, disk, "full", room)

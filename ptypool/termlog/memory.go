@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// InMemory makes an empty log of at most size bytes in memory that has no name (memfd_create(2)):
-// it is gone when the last process that holds the files is.
+// InMemory makes an empty log of at most size bytes in memory without a name (memfd_create(2)),
+// which is freed when the last process that holds the files has ended.
 func InMemory(size int64) (*Log, error) {
 	files := make([]*os.File, 0, Segments)
 	for i := range Segments {

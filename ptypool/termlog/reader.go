@@ -2,9 +2,8 @@ package termlog
 
 import "math"
 
-// Spot is where in a log a record stands, or would. It stays the same when the log is closed and
-// opened again, as long as the record is not overwritten. The zero Spot is where a log begins,
-// wherever that is.
+// Spot is the place of a record in a log. It stays valid when the log is closed and opened again,
+// until the record is overwritten. The zero Spot is the log's beginning, wherever that is.
 type Spot struct {
 	generation uint64 // of the segment
 	offset     int64  // in its file
@@ -15,8 +14,8 @@ func (s Spot) Less(o Spot) bool {
 	return s.generation < o.generation || s.generation == o.generation && s.offset < o.offset
 }
 
-// Start returns where the oldest record that is kept stands. As long as that stays the same nothing
-// behind it is overwritten.
+// Start returns the place of the oldest record in the log. While it stays the same, no record has
+// been overwritten.
 func (l *Log) Start() Spot {
 	s := &l.segments[l.ordered()[0]]
 	return Spot{s.generation, segmentHeader}
@@ -25,24 +24,24 @@ func (l *Log) Start() Spot {
 // pieceBytes is how much a Reader copies at a time, in bytes, unless a record is longer.
 const pieceBytes = 1 << 20
 
-// Reader reads a log in pieces, which may be looked at while the log goes on. What is overwritten
-// before it is read is left out: positions jump.
+// Reader reads a log in pieces. A piece may be visited while the log is written. Records that are
+// overwritten before they are read are left out: positions jump.
 type Reader struct {
 	at      Spot // of the next record
 	buf     []byte
 	records []byte // the piece, from that record on
-	want    int64  // how much the next piece has at least, if there is as much
-	last    bool   // the piece goes as far as its segment did
-	full    bool   // all of the segment is records: where one is damaged, others may follow
-	over    bool   // nothing more is read of the segment
-	end     int64  // the position behind the last record
+	want    int64  // the least size of the next piece, if the segment has as much
+	last    bool   // the piece ends where its segment ended
+	full    bool   // the segment was complete: other records may follow a damaged one
+	over    bool   // the rest of the segment is not read
+	end     int64  // the position after the last record
 }
 
 // NewReader returns a Reader that begins at a Spot.
 func NewReader(from Spot) *Reader { return &Reader{at: from} }
 
-// Next copies the next piece of l. more is false behind the newest one: what came into that segment
-// since it was read is left out. Payloads of earlier records are not valid any more.
+// Next copies the next piece of l. more is false after the last one; what was appended since that
+// was read is left out. Payloads of earlier records are no longer valid.
 func (r *Reader) Next(l *Log) (more bool, err error) {
 	for _, i := range l.ordered() {
 		s := &l.segments[i]
@@ -60,8 +59,8 @@ func (r *Reader) Next(l *Log) (more bool, err error) {
 	return false, nil
 }
 
-// Each calls visit with every record of the piece until that returns false, and reports whether it
-// did not. Payloads are valid until Next is called.
+// Each calls visit with every record of the piece until visit returns false, and reports whether it
+// never did. Payloads are valid until the next call of Next.
 func (r *Reader) Each(visit func(Record) bool) bool {
 	for {
 		rec, n, ok := parseRecord(r.records, r.at.generation)
@@ -87,8 +86,8 @@ func (r *Reader) skip(n int) {
 	r.at.offset += int64(n)
 }
 
-// damaged comes where no whole record is. It returns how much is to be left out; 0: the piece ends
-// here.
+// damaged is called where there is no intact record. It returns how many bytes to skip; 0: the
+// piece ends here.
 func (r *Reader) damaged() (skip int) {
 	p := r.records
 	switch {

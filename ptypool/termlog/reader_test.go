@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// readFrom returns what a Reader finds from a Spot on.
+// readFrom returns what a Reader reads from a Spot.
 func readFrom(t *testing.T, l *Log, from Spot) (all []Record) {
 	t.Helper()
 	for r := NewReader(from); ; {
@@ -25,7 +25,7 @@ func readFrom(t *testing.T, l *Log, from Spot) (all []Record) {
 	}
 }
 
-// fillSegments writes a log of several pieces a segment, with records of up to 2 MiB.
+// fillSegments writes a log with several pieces per segment, and records of up to 2 MiB.
 func fillSegments(t *testing.T, r *rand.Rand) *Log {
 	t.Helper()
 	l, err := InMemory(16 << 20)
@@ -44,7 +44,7 @@ func fillSegments(t *testing.T, r *rand.Rand) *Log {
 	return l
 }
 
-func TestAReaderGoesOnAtASpot(t *testing.T) {
+func TestAReaderContinuesAtASpot(t *testing.T) {
 	l := fillSegments(t, rand.New(rand.NewPCG(1, 2)))
 	all := readFrom(t, l, Spot{})
 	if want := records(t, l, 0); len(all) != len(want) || len(all) < 100 {
@@ -71,8 +71,8 @@ func TestAReaderGoesOnAtASpot(t *testing.T) {
 	}
 }
 
-// Whatever is damaged, and wherever pieces end, a Reader finds what is whole.
-func TestAReaderLeavesOutWhatIsDamaged(t *testing.T) {
+// Whatever is damaged, and wherever pieces end, a Reader finds the intact records.
+func TestAReaderLeavesOutDamagedRecords(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		l := fillSegments(t, r)

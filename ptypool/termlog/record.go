@@ -14,41 +14,41 @@ const (
 	Data Kind = 1
 	// Resize is a new size: two uint16, columns and rows (see [SizePayload]).
 	Resize Kind = 2
-	// Event is something that the host wants to know again, in an encoding of its own.
+	// Event is an event that the host will need again, in the host's encoding.
 	Event Kind = 3
-	// Checkpoint is a state of the screen and the parser, in an encoding of the host's, from which
-	// the records behind it can be followed without those before it.
+	// Checkpoint is the state of screen and parser, in the host's encoding, from which the later
+	// records can be interpreted without the earlier ones.
 	Checkpoint Kind = 4
-	// Exit is the end of the program: a JSON object with the fields of [Status], and maybe more of
-	// the host's. If there are several, the first one counts.
+	// Exit is the end of the program: a JSON object with the fields of [Status], and possibly more
+	// of the host's. If there are several, the first one counts.
 	Exit Kind = 5
-	// Gap says that output is missing before it: the output was printed while it could not be
-	// written. Its payload says why, for people.
+	// Gap stands for missing output that could not be written. Its payload is the reason, for
+	// people.
 	Gap Kind = 6
-	// Description says what the log is of, in an encoding of the host's. It comes first in a log
-	// that has no other place for that.
+	// Description says what the log is about, in the host's encoding. It is the first record of a
+	// log that has no other place for that.
 	Description Kind = 7
 )
 
-// Damaged is the payload of a Gap where a log was found to be damaged: see [Log.Damage].
+// Damaged is the payload of a Gap where a log was found damaged: see [Log.Damage].
 const Damaged = "the log was damaged"
 
 // Record is one entry of a log.
 type Record struct {
 	Kind Kind
-	// Pos is how many bytes had been printed before this record, those of Data not included.
+	// Pos is how many bytes had been printed before this record, without its own Data.
 	Pos  int64
 	Time time.Time
-	// Payload belongs to the reader that was given the record.
+	// Payload is valid for as long as [Log.Read] or [Reader.Each], which pass the record, say.
 	Payload []byte
 
 	next Spot // see Next
 }
 
-// Next returns where the record stands that follows this one, which a [Reader] has read.
+// Next returns the place of the record after this one, which must come from a [Reader].
 func (r Record) Next() Spot { return r.next }
 
-// end is the position behind the record.
+// end is the position after the record.
 func (r Record) end() int64 {
 	if r.Kind == Data {
 		return r.Pos + int64(len(r.Payload))
@@ -56,7 +56,7 @@ func (r Record) end() int64 {
 	return r.Pos
 }
 
-// Status is how a program ended, in an Exit.
+// Status says how a program ended, in an Exit.
 type Status struct {
 	Code   int       `json:"code"` // 128+n for signal n; -1: not known
 	Signal int       `json:"signal,omitempty"`
@@ -71,7 +71,7 @@ func SizePayload(cols, rows int) []byte {
 	return binary.LittleEndian.AppendUint16(p, uint16(rows))
 }
 
-// Size returns what SizePayload was given, or zeros for a payload of another length.
+// Size returns the size in a Resize's payload, or zeros if the payload has another length.
 func Size(payload []byte) (cols, rows int) {
 	if len(payload) != 4 {
 		return 0, 0
@@ -89,7 +89,7 @@ func Size(payload []byte) (cols, rows int) {
 //	28          payload
 const recordHeader = 28
 
-// RecordOverhead is what a record takes besides its payload, in bytes.
+// RecordOverhead is the size of a record without its payload, in bytes.
 const RecordOverhead = recordHeader
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -115,14 +115,14 @@ func checksum(generation uint64, header, payload []byte) uint32 {
 	return crc32.Update(sum, castagnoli, payload)
 }
 
-// recordLength returns how long the record is that p, which has its header, begins with.
+// recordLength returns the length of the record at the beginning of p, which has all of its header.
 func recordLength(p []byte) int { return recordHeader + int(binary.LittleEndian.Uint32(p)) }
 
-// findRecord returns where in p, which does not begin with one, the first whole record is that does
-// not come before position end; len(p): there is none.
+// findRecord returns the index in p of the first intact record whose position is end or later, or
+// len(p). p itself does not begin with a record.
 func findRecord(p []byte, generation uint64, end int64) int {
 	for i := 1; i+recordHeader <= len(p); i++ {
-		// The checksum is for those that may be one: of a length below 16 MiB, and a kind.
+		// Checksums are computed only where the length is below 16 MiB and the kind is known.
 		if p[i+3] != 0 || p[i+8] == 0 || Kind(p[i+8]) > Description || p[i+9]|p[i+10]|p[i+11] != 0 {
 			continue
 		}
@@ -133,8 +133,8 @@ func findRecord(p []byte, generation uint64, end int64) int {
 	return len(p)
 }
 
-// parseRecord returns the record that p begins with and its length in p, or ok == false if p does
-// not begin with a whole record of this generation. The payload is a part of p.
+// parseRecord returns the record at the beginning of p and its length in p. ok is false if p does
+// not begin with an intact record of this generation. The payload is a part of p.
 func parseRecord(p []byte, generation uint64) (r Record, n int, ok bool) {
 	if len(p) < recordHeader {
 		return Record{}, 0, false

@@ -24,16 +24,16 @@ const (
 	Format = 1
 )
 
-// segment is one of a log's pieces. A generation of 0 means that it holds nothing.
+// segment is one segment of a log. Generation 0: it holds no records.
 type segment struct {
 	f          *os.File
 	generation uint64
 	first      int64 // the position of the first record
-	size       int64 // the most that it may grow to, in bytes
+	size       int64 // the most that its file may have, in bytes
 }
 
-// readHeader learns what the file holds. A file without a valid header holds nothing: it is new,
-// or its writer was killed while it began to overwrite it.
+// readHeader reads the file's header. A file without a valid one holds no records: it is new, or
+// its writer was killed while beginning to overwrite it.
 func (s *segment) readHeader() error {
 	s.generation, s.first, s.size = 0, 0, 0
 	var h [segmentHeader]byte
@@ -76,7 +76,7 @@ func (s *segment) read(buf []byte) ([]byte, error) {
 	return p, err
 }
 
-// readPart is read for at most n bytes from an offset on; last: no more follow.
+// readPart is read for at most n bytes from an offset; last: no more follow.
 func (s *segment) readPart(from, n int64, buf []byte) (p []byte, last bool, err error) {
 	length, err := s.length()
 	if err != nil {
@@ -88,28 +88,28 @@ func (s *segment) readPart(from, n int64, buf []byte) (p []byte, last bool, err 
 	}
 	p = slices.Grow(buf[:0], int(min(size, n)))[:min(size, n)]
 	k, err := s.f.ReadAt(p, from)
-	if errors.Is(err, io.EOF) { // it was cut off meanwhile
+	if errors.Is(err, io.EOF) { // the file was truncated meanwhile
 		last, err = true, nil
 	}
 	return p[:k], last, err
 }
 
 const (
-	// window, in bytes, is how much scan reads in one go.
+	// window, in bytes, is how much scan reads at once.
 	window = 32 << 10
 	// mostBuffer, in bytes, is the largest Buffer that is kept after a scan.
 	mostBuffer = 4 * window
 )
 
-// scan calls visit with every record of the segment from an offset on, without a Buffer as large as
-// that: records may not be kept.
+// scan calls visit with every record of the segment from an offset, without reading the whole
+// segment into the Buffer. Records must not be retained.
 func (s *segment) scan(from int64, buf *Buffer, visit func(Record)) error {
 	length, err := s.length()
 	if err != nil {
 		return err
 	}
 	size := min(length, s.size)
-	at := from // what has been read ends there, and its last bytes are p
+	at := from // the offset up to which the file has been read; the last bytes are p
 	p := buf.b[:0]
 	for {
 		r, n, ok := parseRecord(p, s.generation)
@@ -140,21 +140,21 @@ func (s *segment) scan(from int64, buf *Buffer, visit func(Record)) error {
 	if cap(buf.b) > mostBuffer {
 		buf.b = nil
 	}
-	if errors.Is(err, io.EOF) { // it was cut off meanwhile
+	if errors.Is(err, io.EOF) { // the file was truncated meanwhile
 		err = nil
 	}
 	return err
 }
 
-// nextRecord returns the offset of the first whole record behind what is none at an offset. It is
-// one that does not come before position end; -1: there is none.
+// nextRecord returns the offset of the first intact record after an offset where there is none,
+// whose position is end or later; -1: there is none.
 func (s *segment) nextRecord(from, end int64) (int64, error) {
 	length, err := s.length()
 	if err != nil || min(length, s.size) <= from {
 		return -1, err
 	}
 	p, err := s.read(nil)
-	if err != nil || int64(len(p)) <= from-segmentHeader { // it was cut off meanwhile
+	if err != nil || int64(len(p)) <= from-segmentHeader { // the file was truncated meanwhile
 		return -1, err
 	}
 	p = p[from-segmentHeader:]
@@ -164,8 +164,8 @@ func (s *segment) nextRecord(from, end int64) (int64, error) {
 	return -1, nil
 }
 
-// erase fills n bytes of the segment from an offset on with zeros, or as many as its file has,
-// which keeps its room.
+// erase fills n bytes of the segment from an offset with zeros, or as many as its file has. The
+// file stays allocated.
 func (s *segment) erase(from, n int64) error {
 	length, err := s.length()
 	if err != nil {
