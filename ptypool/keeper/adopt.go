@@ -13,24 +13,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A host whose keeper dies still has the descriptors of all terminals. It hands them to the next
-// keeper, so that they outlive the host again. Their programs are no children of that keeper: a
-// pidfd reports that one has ended, but its status is known only where the system tells it (see
-// statusOfEnded).
+// A host whose keeper dies still has the descriptors of all terminals. It passes them to the next
+// keeper, so that the terminals outlive the host again. Their programs are not children of that
+// keeper: a pidfd reports when one has ended, but its status is known only if the system reveals it
+// (see statusOfEnded).
 
 const (
-	// restartTime is how long a keeper that this process has not started may take to be there again
-	// by itself: a service manager starts it anew, and where it starts it is where it belongs.
+	// restartTime is how long the host waits for a keeper that another process had started to come
+	// back by itself: its service manager restarts it, in the place where it belongs.
 	restartTime = time.Second
-	// shortLife is how long a keeper should live at least. Of those that do not, each is followed
-	// more slowly, after firstPause at first and lastPause at most, by the next.
+	// shortLife is the least time that a keeper should live. After one that lived shorter, the next
+	// one is started after a pause, which grows from firstPause to lastPause.
 	shortLife  = time.Second
 	firstPause = 50 * time.Millisecond
 	lastPause  = 5 * time.Second
 )
 
-// Watch makes sure, until ctx ends, that there is a keeper, and that it has adopted the terminals
-// of dead ones. Call it when all terminals of the keeper have been taken.
+// Watch makes sure, until ctx ends, that a keeper runs, and that it has adopted the terminals of
+// dead ones. Call it after all terminals of the keeper have been taken.
 func (l *Link) Watch(ctx context.Context) {
 	told, wait := false, firstPause
 	for ; ctx.Err() == nil; wait = min(2*wait, lastPause) {
@@ -78,13 +78,13 @@ func (l *Link) awaitRestart(ctx context.Context) {
 	defer cancel()
 	for ctx.Err() == nil {
 		if up, err := l.Running(); up || err != nil {
-			return // Connect says what is wrong
+			return // Connect returns what is wrong
 		}
 		pause(ctx, lockPoll)
 	}
 }
 
-// handOver has a keeper adopt the terminals of those that have died.
+// handOver has a keeper adopt the terminals of dead keepers.
 func (l *Link) handOver(c *Client) {
 	l.mu.Lock()
 	orphans := l.orphans
@@ -112,10 +112,10 @@ func (l *Link) handOver(c *Client) {
 	}
 }
 
-// errOver: a terminal has ended, and needs no keeper.
+// errOver says that a terminal has ended, and needs no keeper.
 var errOver = errors.New("keeper: the terminal has ended")
 
-// takeTerms returns the terminals of a keeper that has died, which are the caller's to look after.
+// takeTerms removes the terminals of a dead keeper from c and returns them.
 func (c *Client) takeTerms() (all []*Child) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +126,7 @@ func (c *Client) takeTerms() (all []*Child) {
 	return all
 }
 
-// adopt hands t to the keeper, whose it is then.
+// adopt passes t to the keeper, to which it belongs then.
 func (c *Client) adopt(t *Child) error {
 	t.mu.Lock()
 	if t.over || t.ID == "" {
@@ -140,7 +140,7 @@ func (c *Client) adopt(t *Child) error {
 	info := t.Info
 	info.Exit = nil
 	before := t.client
-	t.client = c // what is told from now on comes behind the request
+	t.client = c // what the keeper reports from now on comes after the request
 	c.mu.Lock()
 	c.terms[t.ID] = t
 	c.mu.Unlock()
@@ -161,8 +161,8 @@ func (c *Client) adopt(t *Child) error {
 	return err
 }
 
-// adopt keeps a terminal that the host hands over. What it has must be what a keeper would have:
-// the pidfd of that very process, a pty's master or the ends of pipes, landings that nobody can
+// adopt keeps a terminal that the host passes on. Its descriptors must be those that a keeper would
+// have: the pidfd of its process, a pty's master or the ends of pipes, and landings that nobody can
 // shorten.
 func (h *session) adopt(m *message) error {
 	if len(m.Terms) != 1 || m.Terms[0].ID == "" {
@@ -189,8 +189,7 @@ func (h *session) adopt(m *message) error {
 	return h.answer(m, message{})
 }
 
-// checkAdopted returns the pidfd of a terminal that is handed over, or what is wrong with its
-// descriptors.
+// checkAdopted returns the pidfd of a terminal to adopt, or what is wrong with its descriptors.
 func checkAdopted(i Info, files []file) (pidfd int, err error) {
 	pidfd = -1
 	for _, f := range files {
@@ -226,10 +225,10 @@ func isPipe(fd int) bool {
 	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
 }
 
-// noPid is what the system says instead of the number of a process that has ended.
+// noPid stands for the process id of a process that has ended.
 const noPid = -1
 
-// pidOf returns the process of a pidfd (see pidfd_open(2)); 0: it is no pidfd.
+// pidOf returns the process id of a pidfd (see pidfd_open(2)); 0: fd is not a pidfd.
 func pidOf(fd int) int {
 	text, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(fd))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// widowed kills the keeper of a link and returns the next one, to which nothing was handed over.
+// widowed kills the keeper of a link and returns the next one, which has adopted nothing.
 func widowed(t *testing.T, l *Link, c *Client) (next *Client) {
 	t.Helper()
 	if err := syscall.Kill(c.Pid, syscall.SIGKILL); err != nil {
@@ -22,7 +22,7 @@ func widowed(t *testing.T, l *Link, c *Client) (next *Client) {
 	return connect(t, l)
 }
 
-// TestAProgramOnPipesIsAdopted has two keepers die, then the host, and the third log the rest.
+// Two keepers die, then the host, and the third keeper logs the rest.
 func TestAProgramOnPipesIsAdopted(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
@@ -96,8 +96,8 @@ func data(t *testing.T, log *termlog.Log) (all string) {
 	return all
 }
 
-// TestATerminalThatIsForgottenIsNotAdopted: nobody would ever end it.
-func TestATerminalThatIsForgottenIsNotAdopted(t *testing.T) {
+// Otherwise nobody would ever end it.
+func TestAForgottenTerminalIsNotAdopted(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
 	c := connect(t, l)
@@ -126,8 +126,8 @@ func TestATerminalThatIsForgottenIsNotAdopted(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatAKeeperWouldHaveIsAdopted has a host hand over what is something else.
-func TestOnlyWhatAKeeperWouldHaveIsAdopted(t *testing.T) {
+// A host passes on descriptors of other kinds.
+func TestOnlyValidDescriptorsAreAdopted(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
 	c := connect(t, l)
@@ -169,7 +169,7 @@ func TestOnlyWhatAKeeperWouldHaveIsAdopted(t *testing.T) {
 	}
 	open := func() int {
 		t.Helper()
-		if _, err := c.List(); err != nil { // what came before is done with then
+		if _, err := c.List(); err != nil { // the requests before it have been handled then
 			t.Fatal(err)
 		}
 		fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.Pid))
@@ -212,8 +212,8 @@ func TestOnlyWhatAKeeperWouldHaveIsAdopted(t *testing.T) {
 	}
 }
 
-// TestAnUnknownExitIsToldAsSuch: where the system does not say how an adopted program ended.
-func TestAnUnknownExitIsToldAsSuch(t *testing.T) {
+// The system does not reveal how an adopted program ended.
+func TestAnUnknownExitIsReportedAsUnknown(t *testing.T) {
 	e := Exit{Status: unknownStatus, Unknown: true}
 	if st := e.Ended(); st.Code != -1 || st.Signal != 0 {
 		t.Errorf("it is noted as %+v", st)

@@ -15,7 +15,8 @@ type Child struct {
 	// Landings are the buffers into which its output is read: one for a pty, or one each for
 	// standard output and standard error.
 	Landings []*Landing
-	// Note is the first host's description of the program, for the next host.
+	// Note is the description of the terminal by the host that started the program, for the next
+	// host.
 	Note []byte
 	// Secret is the secret of the shell's nonce; "": it has none.
 	Secret string
@@ -26,12 +27,12 @@ type Child struct {
 
 	mu     sync.Mutex // guards the fields below
 	client *Client    // changes when another keeper adopts it
-	files  []file     // what another keeper would need; Landings have their own
+	files  []file     // what another keeper would need, besides the files of Landings
 	place  place
 	over   bool // Forget or Close was called: no keeper may adopt it
 }
 
-// place is where a keeper logs the program while no host is there: see Program.
+// place is where a keeper logs the program while no host runs: see Program.
 type place struct{ log, exit string }
 
 // The names for TakeFD: the master of a pty, or the ends of a program's pipes.
@@ -42,8 +43,8 @@ const (
 	Stderr = fdStderr
 )
 
-// TakeFD returns a descriptor of that name, which the caller owns; -1: there is none. It may be in
-// blocking mode or not, because the keeper shares it.
+// TakeFD returns a descriptor of that name, which the caller owns; -1: there is none. Its blocking
+// mode is undefined, because the keeper shares it.
 func (c *Child) TakeFD(name string) int {
 	if fds := c.dups(name); len(fds) > 0 {
 		return fds[0]
@@ -66,8 +67,8 @@ func (c *Child) dups(name string) (fds []int) {
 	return fds
 }
 
-// Place sets where a keeper that adopts the child logs it while no host is there: see Log and Exit
-// of a [Program]. Call it for each child that was taken; for one that was started it is known.
+// Place sets where a keeper that adopts the child logs it while no host runs: see Log and Exit of
+// [Program]. Call it for each child that was taken; for one that was started the place is known.
 func (c *Child) Place(log, exit string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,8 +85,8 @@ func (c *Child) Drained() bool {
 	})
 }
 
-// Abandoned reports whether the keeper has ended and no other has adopted the child: the system
-// hangs it up when this process closes its descriptors, and nobody learns its exit status.
+// Abandoned reports whether the keeper has ended and no other one has adopted the child. Then the
+// system hangs the child up when this process closes its descriptors, and its exit status is lost.
 func (c *Child) Abandoned() bool { return c.keeper().isGone() }
 
 // keeper returns the connection to the keeper that has the child.
@@ -103,7 +104,7 @@ func (c *Child) Memory() (segments []*os.File) {
 	return segments
 }
 
-// Trail returns the file of Memory.Trail, which the caller owns; nil: there is none.
+// Trail returns the file that Start got as Memory.Trail, which the caller owns; nil: there is none.
 func (c *Child) Trail() *os.File {
 	if fd := c.TakeFD(fdTrail); fd >= 0 {
 		return os.NewFile(uintptr(fd), "trail")
@@ -123,7 +124,7 @@ func (c *Child) mapLandings() (err error) {
 		if l, err = MapLanding(os.NewFile(uintptr(f.fd), "landing")); err == nil {
 			c.Landings = append(c.Landings, l)
 		}
-		return true // it is closed if it could not be mapped
+		return true // MapLanding has closed it if it failed
 	})
 	return err
 }
@@ -135,12 +136,12 @@ func (c *Child) ended(e Exit) {
 	})
 }
 
-// ErrUnknownExit: the keeper ended before the program, so nobody knows its exit status.
+// ErrUnknownExit says that the keeper ended before the program, so the exit status is unknown.
 var ErrUnknownExit = errors.New("keeper: the exit status is unknown: the keeper had ended")
 
-// Wait waits for the program's end and returns its exit. If the keeper died first, it fails with
-// ErrUnknownExit where the system cannot tell either (see statusOfEnded). It fails with ErrGone
-// when the connection is closed.
+// Wait waits for the program's end and returns its exit. If the keeper died first and the system
+// does not reveal the status either (see statusOfEnded), it fails with ErrUnknownExit. It fails
+// with ErrGone when the connection is closed.
 func (c *Child) Wait() (Exit, error) {
 	keeper := c.keeper()
 	select {
@@ -149,7 +150,7 @@ func (c *Child) Wait() (Exit, error) {
 	case <-keeper.done:
 	}
 	select {
-	case <-c.exitKnown: // it said so before it went
+	case <-c.exitKnown: // the keeper reported it before it ended
 		return c.told()
 	default:
 	}
@@ -163,7 +164,7 @@ func (c *Child) Wait() (Exit, error) {
 	return Exit{Ticks: bootTicks()}, ErrUnknownExit
 }
 
-// told returns the exit that the keeper has reported.
+// told returns the exit that the keeper reported.
 func (c *Child) told() (Exit, error) {
 	if c.exit.Unknown {
 		return c.exit, ErrUnknownExit
@@ -196,7 +197,8 @@ func (c *Child) Forget() {
 	keeper.tell(message{Op: opForget, ID: c.ID})
 }
 
-// Close closes this side's descriptors and memory, which must not be in use. The program goes on.
+// Close closes this side's descriptors and memory, which must not be in use. The program keeps
+// running.
 func (c *Child) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,10 +17,10 @@ import (
 
 // Errors of a connection to a keeper.
 var (
-	// ErrNone: no keeper answers in the folder.
+	// ErrNone says that no keeper answers in the folder.
 	ErrNone = errors.New("keeper: none is running")
-	// ErrGone: the keeper has ended, or the connection was closed.
-	ErrGone = errors.New("keeper: it has ended")
+	// ErrGone says that the keeper has ended, or that the connection was closed.
+	ErrGone = errors.New("keeper: the keeper has ended")
 )
 
 // BusyError says that another host is connected.
@@ -30,7 +30,8 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("keeper: another host is connected: process %d", e.Pid)
 }
 
-// VersionError says that this program and the running keeper do not understand each other.
+// VersionError says that this program and the running keeper have no common version of the
+// protocol.
 type VersionError struct {
 	Version string // the keeper's
 	Why     string
@@ -61,7 +62,7 @@ type Client struct {
 	terms   map[string]*Child
 }
 
-// answerPage is how many messages of one answer may wait to be read: more than a list has.
+// answerPage is how many messages of one answer are buffered: more than a list has.
 const answerPage = 64
 
 // Dial connects to the keeper in the folder. version is this program's. It fails with ErrNone, a
@@ -78,7 +79,7 @@ func Dial(folder, version string) (*Client, error) {
 	addr := socketIn(dir)
 	nc, err := net.DialUnix(addr.Net, nil, addr)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED) ||
-		errors.Is(err, unix.ELOOP) { // a keeper that is started puts its socket there
+		errors.Is(err, unix.ELOOP) { // a new keeper replaces it by its socket
 		return nil, ErrNone
 	}
 	if err != nil {
@@ -103,12 +104,12 @@ func (c *Client) hello(version string) error {
 		Op: opHello, Protocol: Protocol, Oldest: Oldest, Version: version, Pid: os.Getpid(),
 	})
 	var m message
-	for err == nil && m.Op != opAnswer { // a program may end meanwhile, which the list tells
+	for err == nil && m.Op != opAnswer { // a program may end meanwhile; the list reports that
 		m, err = c.conn.receive()
 	}
 	_ = c.conn.SetDeadline(time.Time{})
 	switch {
-	case err != nil: // it is just ending, or does not let our user in
+	case err != nil: // the keeper is ending, or refuses our user
 		return fmt.Errorf("%w: %w", ErrGone, err)
 	case m.Busy:
 		return &BusyError{Pid: m.Pid}
@@ -123,7 +124,7 @@ func (c *Client) hello(version string) error {
 	return nil
 }
 
-// receive hands out what the keeper says.
+// receive dispatches the keeper's messages.
 func (c *Client) receive() {
 	for {
 		m, err := c.conn.receive()
@@ -229,21 +230,20 @@ func (c *Client) isGone() bool {
 	}
 }
 
-// List returns the keeper's terminals, by age.
+// List returns the keeper's terminals, the oldest first.
 func (c *Client) List() (all []Info, err error) {
 	err = c.ask(message{Op: opList}, func(m message) { all = append(all, m.Terms...) })
 	return all, err
 }
 
-// Memory is what the keeper holds for a child, so that the next host gets it: see [Child.Memory]
-// and [Child.Trail].
+// Memory has files that the keeper holds for the next host: see [Child.Memory] and [Child.Trail].
 type Memory struct {
 	Log   []*os.File // the segments of its log, if that is in memory only
-	Trail *os.File   // of a Shared that hosts use as they like; nil: there is none
+	Trail *os.File   // of a Shared whose content only hosts know; nil: there is none
 }
 
-// Start starts a program. The files of m stay the caller's. It fails with ErrGone, or with the
-// system's error (syscall.Errno) of execve(2).
+// Start starts a program. The files of m still belong to the caller. It fails with ErrGone, or with
+// the system's error (syscall.Errno) of execve(2).
 func (c *Client) Start(p Program, m Memory) (*Child, error) {
 	fd, err := programFile(p)
 	if err != nil {
@@ -286,7 +286,7 @@ func (c *Client) Start(p Program, m Memory) (*Child, error) {
 	return c.obtain(t, p.ID, message{Op: opStart, files: append(files, t.files...)})
 }
 
-// Seals reports whether the keeper gives shells their nonces (Program.Grant): one of an older
+// Seals reports whether the keeper gives shells their nonces (Program.Grant). A keeper of an older
 // version does not.
 func (c *Client) Seals() bool { return c.protocol >= sealing }
 
@@ -318,16 +318,16 @@ func programFile(p Program) (fd int, err error) {
 	return fd, nil
 }
 
-// Take returns the terminal with that id, whose output is this process's to read from then on.
+// Take takes over the terminal with that id: from then on only this process reads its output.
 func (c *Client) Take(id string) (*Child, error) {
 	t := &Child{client: c, exitKnown: make(chan struct{})}
 	return c.obtain(t, id, message{Op: opTake, ID: id})
 }
 
-// obtain makes t of the answer to a request.
+// obtain fills in t from the answer to a request.
 func (c *Client) obtain(t *Child, id string, request message) (*Child, error) {
 	c.mu.Lock()
-	c.terms[id] = t // its end may be told right behind the answer
+	c.terms[id] = t // its end may be reported right after the answer
 	c.mu.Unlock()
 	err := c.ask(request, func(m message) {
 		t.mu.Lock()
@@ -344,7 +344,7 @@ func (c *Client) obtain(t *Child, id string, request message) (*Child, error) {
 		}
 	})
 	if err == nil && t.ID != id {
-		err = errors.New("keeper: it has answered with another terminal")
+		err = errors.New("keeper: the answer is about another terminal")
 	}
 	if err == nil {
 		err = t.mapLandings()
@@ -371,11 +371,11 @@ func (c *Client) drop(t *Child) {
 	}
 }
 
-// tell sends what is not answered. A keeper that is gone need not know.
+// tell sends a message that gets no answer. Errors are ignored: they say that the keeper is gone.
 func (c *Client) tell(m message) { _ = c.conn.send(m) }
 
-// Stop ends the keeper, and returns when its process is gone. What it still keeps is hung up by the
-// system.
+// Stop ends the keeper, and returns when its process is gone. The system hangs up the terminals
+// that it still had.
 func (c *Client) Stop() error {
 	pidfd, err := unix.PidfdOpen(c.Pid, 0)
 	if err == nil {
@@ -390,8 +390,8 @@ func (c *Client) Stop() error {
 	return nil
 }
 
-// Close ends the connection. The keeper then reads the terminals: their descriptors must not be
-// used any more.
+// Close ends the connection. From then on the keeper reads the terminals, and their descriptors
+// must not be used.
 func (c *Client) Close() {
 	c.left.Store(true)
 	c.conn.Close()

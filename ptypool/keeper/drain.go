@@ -17,34 +17,34 @@ import (
 )
 
 const (
-	// drainRead, in bytes, is the most that is read and logged in one go: a pty gives 4 KiB, and
-	// the log keeps room for its longest record.
+	// drainRead, in bytes, is the most that is read and logged at once: a read of a pty returns at
+	// most 4 KiB, and the log keeps a buffer of the size of its longest record.
 	drainRead = 8 << 10
-	// lastSilence is how long a pty must have been silent after its program has ended before its
-	// output counts as complete although a background process still has it open. lastTime and
-	// lastBytes bound the wait for a process that is never silent. They are what the host allows
-	// such a process, see package ptypool.
+	// lastSilence is how long a pty must be silent after its program has ended before its output
+	// counts as complete, if a background process still has it open. lastTime and lastBytes bound
+	// the wait for a process that is never silent. They equal the host's limits: see package
+	// ptypool.
 	lastSilence = 250 * time.Millisecond
 	lastTime    = time.Second
 	lastBytes   = 1 << 20
 )
 
-// drain reads a terminal's output into its log while no host does, so that its programs never wait
-// for a host that is dead.
+// drain reads a terminal's output into its log while no host does, so that programs never wait for
+// a dead host.
 type drain struct {
 	t      *kept
 	errors *log.Logger
-	busy   *sync.Mutex // held while something is read and logged: the buffers serve all drains
+	busy   *sync.Mutex // held while a drain reads and logs: the buffers are shared by all drains
 	buf    []byte      // drainRead long
 	logBuf *termlog.Buffer
 
 	// busy guards the following.
-	salvaged bool         // what the host had not logged is logged
+	salvaged bool         // the output that the host had read is logged
 	log      *termlog.Log // nil: not opened yet, or there is none
-	noLog    bool         // and none can be opened
+	noLog    bool         // no log can be opened
 	lost     int64        // bytes that could not be logged
 	lostWhy  string
-	sealer   *nonce.Sealer // of a terminal with a nonce, which has one output; nil: of another
+	sealer   *nonce.Sealer // of a terminal with a nonce, which has one output; nil: it has no nonce
 
 	outputs  []*drainOutput
 	stopped  atomic.Bool
@@ -56,7 +56,7 @@ type drain struct {
 type drainOutput struct {
 	d   *drain
 	pty bool
-	f   *os.File // a descriptor of the keeper's own in the runtime's poller
+	f   *os.File // the keeper's own descriptor, in the runtime's poller
 
 	over  bool      // the program has ended
 	since time.Time // when that was noticed
@@ -90,7 +90,7 @@ func (d *drain) run() {
 	d.salvage()
 	var others sync.WaitGroup
 	for i, o := range d.outputs {
-		if i > 0 { // most terminals have one output, and need one goroutine
+		if i > 0 { // most terminals have one output, which needs no other goroutine
 			others.Go(o.run)
 		}
 	}
@@ -111,14 +111,14 @@ func (d *drain) run() {
 	}
 }
 
-// programEnded ends the drain when the remaining output has been read.
+// programEnded has the drain end when the remaining output has been read.
 func (d *drain) programEnded() {
 	for _, o := range d.outputs {
 		_ = o.f.SetReadDeadline(time.Unix(1, 0)) // wakes it; a closed one is awake
 	}
 }
 
-// stop ends the drain and waits until nothing is read any more.
+// stop ends the drain, and waits until it reads no more.
 func (d *drain) stop() {
 	d.stopped.Store(true)
 	close(d.stopping)
@@ -131,7 +131,7 @@ func (d *drain) stop() {
 	}
 }
 
-// salvage logs what the host had read and not logged.
+// salvage logs the output that the host had read but not logged.
 func (d *drain) salvage() {
 	d.eachLanding(func(l *Landing) {
 		d.busy.Lock()
@@ -154,7 +154,8 @@ func (d *drain) salvage() {
 	d.salvaged = true
 }
 
-// eachLanding calls do with every landing of the terminal, whose reader do takes the place of.
+// eachLanding calls do with every landing of the terminal. The landings' reader, the host, must
+// have ended.
 func (d *drain) eachLanding(do func(l *Landing)) {
 	for _, fd := range d.t.named(fdLanding) {
 		own, err := dup(fd)
@@ -183,7 +184,7 @@ func (o *drainOutput) run() {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return // stopped, or the output has ended
 		}
-		// The program has ended, or what it left has been silent.
+		// The program has ended, or the processes that it left have been silent.
 		switch {
 		case !o.over:
 			o.over, o.since = true, time.Now()
@@ -198,7 +199,7 @@ func (o *drainOutput) run() {
 	}
 }
 
-// extend waits for another lastSilence, within lastTime.
+// extend prolongs the wait by another lastSilence, within lastTime.
 func (o *drainOutput) extend() {
 	until := time.Now().Add(lastSilence)
 	if last := o.since.Add(lastTime); until.After(last) {
@@ -207,7 +208,7 @@ func (o *drainOutput) extend() {
 	_ = o.f.SetReadDeadline(until) // it fails when stopped, as the next read does
 }
 
-// readSome reads and logs what is there. more is false at the end of the output.
+// readSome reads and logs available output. more is false at the end of the output.
 func (o *drainOutput) readSome(fd int) (more bool) {
 	d := o.d
 	for {
@@ -237,8 +238,8 @@ func (o *drainOutput) readSome(fd int) (more bool) {
 	}
 }
 
-// openLog makes sure that there is a log to write to. A damaged one gets a gap, unless the host may
-// have been killed in the middle of a record: see salvage. busy is held.
+// openLog opens the log unless it is open. A damaged log gets a gap, unless the host may have been
+// killed while writing a record: see salvage. busy is held.
 func (d *drain) openLog() bool {
 	if d.log != nil || d.noLog {
 		return d.log != nil
@@ -270,14 +271,14 @@ func (d *drain) openLog() bool {
 	return true
 }
 
-// gap logs that output is missing because the log was damaged, nobody knows how much. busy is held.
+// gap logs that an unknown amount of output is missing because the log was damaged. busy is held.
 func (d *drain) gap() {
 	d.errors.Printf("the log of a terminal is damaged: %s: %s", d.t.logDir, d.log.Damage())
 	_ = d.log.Skip(0, time.Now(), termlog.Damaged) // the host finds out as well
 }
 
-// append logs p. What cannot be logged is counted, and the gap is written when something can be
-// again. busy is held.
+// append logs p. It counts what it cannot log, and writes a gap for that when the log can be
+// written again. busy is held.
 func (d *drain) append(p []byte) {
 	now := time.Now()
 	if d.lost > 0 {
@@ -297,14 +298,14 @@ func (d *drain) append(p []byte) {
 	}
 }
 
-// closeLog closes the log. If it can, it first logs what is missing at the end, and how the program
-// has ended: this process may have ended when the next host asks.
+// closeLog closes the log. Before that it tries to log what is missing at the end, and the
+// program's exit, because this process may have ended when the next host asks.
 func (d *drain) closeLog() {
 	d.busy.Lock()
 	defer d.busy.Unlock()
 	exit := d.t.info().Exit
 	if d.stopped.Load() {
-		exit = nil // the host sees to it
+		exit = nil // the host logs it
 	}
 	if d.log == nil && exit != nil {
 		d.openLog()
@@ -318,7 +319,7 @@ func (d *drain) closeLog() {
 	}
 	if exit != nil && d.t.exitFile != "" {
 		if err := statefile.Replace(d.t.exitFile, exit.payload(logged)); err != nil {
-			d.errors.Print("how a program ended is not noted: ", err)
+			d.errors.Print("the exit of a program is not stored: ", err)
 		}
 	}
 	if d.log == nil {
@@ -326,7 +327,7 @@ func (d *drain) closeLog() {
 	}
 	if exit != nil {
 		if _, err := d.log.Append(termlog.Exit, exit.At, exit.payload(logged)); err != nil {
-			d.errors.Print("how a program ended is not logged: ", err)
+			d.errors.Print("the exit of a program is not logged: ", err)
 		}
 	}
 	d.log.Close()
@@ -344,7 +345,7 @@ func reason(err error) string {
 	}
 }
 
-// payload returns the payload of an Exit record at a position.
+// payload returns the payload of an Exit record when the log has reached a position.
 func (e *Exit) payload(logged int64) []byte {
 	status := e.Ended()
 	status.Logged = logged

@@ -17,8 +17,8 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// TestADamagedLandingIsNoReasonToFail has a host write nonsense into memory that the keeper reads.
-func TestADamagedLandingIsNoReasonToFail(t *testing.T) {
+// A host writes nonsense into memory that the keeper reads.
+func TestTheKeeperSurvivesADamagedLanding(t *testing.T) {
 	words := []int64{free, unplaced, 0, 1, HalfSize, HalfSize + 1, math.MaxInt64, math.MinInt64}
 	l := newLanding(t)
 	for _, base := range words {
@@ -77,8 +77,8 @@ func newLog(t *testing.T, dir string, size int64) {
 	log.Close()
 }
 
-// TestALogThatIsDamagedHoldsNoProgramUp damages the log of a terminal whose host has gone.
-func TestALogThatIsDamagedHoldsNoProgramUp(t *testing.T) {
+// The log of a terminal is damaged while no host runs.
+func TestADamagedLogDoesNotBlockPrograms(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(dir string) error{
 		"removed": os.RemoveAll,
@@ -110,9 +110,8 @@ func TestALogThatIsDamagedHoldsNoProgramUp(t *testing.T) {
 	}
 }
 
-// TestAFullDiskHoldsNoProgramUp fills the disk of a terminal's log while its host is away, and
-// makes room again.
-func TestAFullDiskHoldsNoProgramUp(t *testing.T) {
+// The disk of a terminal's log is full while no host runs, and gets room again.
+func TestAFullDiskDoesNotBlockPrograms(t *testing.T) {
 	t.Parallel()
 	l, disk := newLink(t), smalldisk.New(t, "512k")
 	dir, printed := filepath.Join(disk, "log"), filepath.Join(t.TempDir(), "printed")
@@ -147,7 +146,7 @@ func TestAFullDiskHoldsNoProgramUp(t *testing.T) {
 		})
 	}
 	says("up")
-	const room = 64 << 10 // for some of what is printed
+	const room = 64 << 10 // for some of the output
 	filler := smalldisk.Fill(t, disk, "filler", room)
 	enter(t, master)
 	eventually(t, "the program has printed all", func() bool {
@@ -169,7 +168,7 @@ func TestAFullDiskHoldsNoProgramUp(t *testing.T) {
 	if end != int64(want.Len()) {
 		t.Errorf("the log ends at %d, %d bytes were printed", end, want.Len())
 	}
-	// There may be several: what says that something is missing is shorter than what is.
+	// There may be several gaps: a Gap fits where output does not.
 	why = slices.Compact(why)
 	if len(why) != 1 || why[0] != "disk full" || len(text) < room/2 || len(text) >= want.Len() {
 		t.Errorf("of %d bytes %d are there; gaps: %q", want.Len(), len(text), why)

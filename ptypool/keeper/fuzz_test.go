@@ -42,9 +42,10 @@ func countFDs(t *testing.T) int {
 	return len(entries)
 }
 
-// FuzzPackets gives a keeper packets: each line of the input is one, with as many descriptors as
-// there are plus signs before it. Whatever they are, what is asked is answered or the connection
-// ends, and no descriptor is left. The descriptors are empty, so that no program is ever started.
+// FuzzPackets sends packets to a keeper: each line of the input is one, with as many descriptors as
+// there are plus signs before it. Whatever they are, each request is answered or the connection
+// ends, and no descriptor is left open. The descriptors are empty, so that no program is ever
+// started.
 func FuzzPackets(f *testing.F) {
 	for _, seed := range []string{
 		`{"op":"hello","seq":1,"protocol":1,"oldest":1,"pid":7}` + "\n" + `{"op":"list","seq":2}`,
@@ -128,7 +129,8 @@ func play(t *testing.T, input []byte, null int) {
 	s.abandon()
 }
 
-// FuzzMessage reads a packet as host and keeper do, which must agree with what it is written as.
+// FuzzMessage reads a packet as host and keeper do. The message, encoded again, must be read as the
+// same one.
 func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"op":"answer","seq":1,"terms":[{"id":"t","pid":1,"exit":{"status":256,"ticks":1}}],` +
 		`"more":true}`))

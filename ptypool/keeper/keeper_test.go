@@ -33,7 +33,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// newLink returns a link to a keeper of its own in a process of its own.
+// newLink returns a link to a new keeper in its own process.
 func newLink(t *testing.T) *Link {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "keeper")
@@ -143,7 +143,7 @@ func TestAProgramRunsOnAPtyOfTheKeeper(t *testing.T) {
 	}
 }
 
-func TestEndsAreTold(t *testing.T) {
+func TestExitsAreReported(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newLink(t))
 	for i, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGHUP} {
@@ -180,7 +180,7 @@ func TestAProgramRunsOnPipes(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
+func TestAStartThatFailsReportsTheReason(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newLink(t))
 	p := shell("x", "")
@@ -235,8 +235,8 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A program that some process has open for writing, as one that is forked now would, cannot be
-	// executed.
+	// A program that a process has open for writing cannot be executed, and a process that is
+	// forked now would have it open.
 	syscall.ForkLock.RLock()
 	err = os.WriteFile(program, data, 0o755)
 	syscall.ForkLock.RUnlock()
@@ -272,7 +272,7 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	connect(t, l)
 }
 
-func TestVersionsThatDoNotGoTogetherAreTold(t *testing.T) {
+func TestIncompatibleVersionsAreRefused(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
 	connect(t, l).Close()
@@ -285,7 +285,7 @@ func TestVersionsThatDoNotGoTogetherAreTold(t *testing.T) {
 			t.Errorf("%s is answered with %q", hello, m.Error)
 		}
 		if want == "" {
-			// What this version does not know is refused, and the connection goes on.
+			// Unknown operations are refused, and the connection stays open.
 			if _, err := c.Write([]byte(`{"op":"upgrade","seq":2}`)); err != nil {
 				t.Fatal(err)
 			}
@@ -304,7 +304,7 @@ func TestVersionsThatDoNotGoTogetherAreTold(t *testing.T) {
 	})
 }
 
-// greet says hello to the keeper, in these bytes, when no other host is connected any more.
+// greet sends the keeper a hello in these bytes, once no other host is connected.
 func greet(t *testing.T, l *Link, hello string) (*conn, message) {
 	t.Helper()
 	dir, err := os.Open(l.Dir)
@@ -334,7 +334,7 @@ func greet(t *testing.T, l *Link, hello string) (*conn, message) {
 	return c, m
 }
 
-func TestALongListComesWhole(t *testing.T) {
+func TestALongListIsComplete(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newLink(t))
 	const n = pageTerms + 20
@@ -424,7 +424,7 @@ func TestTheNextHostTakesTerminalsAndStatuses(t *testing.T) {
 	unix.Close(master)
 }
 
-func TestNothingIsLeftOfTerminalsThatAreForgotten(t *testing.T) {
+func TestNothingIsLeftOfForgottenTerminals(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newLink(t))
 	count := func(pid any) int {
@@ -497,7 +497,7 @@ func TestWithoutTerminalsAndHostTheKeeperEnds(t *testing.T) {
 	}
 }
 
-func TestWithoutAKeeperStatusesComeFromTheSystem(t *testing.T) {
+func TestAfterTheKeepersDeathStatusesComeFromTheSystem(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
 	c := connect(t, l)
@@ -530,7 +530,7 @@ func TestWithoutAKeeperStatusesComeFromTheSystem(t *testing.T) {
 	}
 }
 
-func TestTheKeeperHasNothingOfItsStarters(t *testing.T) {
+func TestTheKeeperInheritsNothingFromItsStarter(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newLink(t))
 	link := func(fd int) string {
@@ -548,7 +548,7 @@ func TestTheKeeperHasNothingOfItsStarters(t *testing.T) {
 	}
 }
 
-func TestFilesAreForTheirUserOnly(t *testing.T) {
+func TestFilesAreAccessibleToTheirUserOnly(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
 	connect(t, l)
@@ -562,7 +562,7 @@ func TestFilesAreForTheirUserOnly(t *testing.T) {
 	}
 }
 
-func TestMessagesSkipWhatTheyDoNotKnow(t *testing.T) {
+func TestUnknownFieldsOfMessagesAreSkipped(t *testing.T) {
 	var m message
 	if err := json.Unmarshal([]byte(`{"op":"take","id":"x","later":[1,{"a":2}]}`), &m); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ type kept struct {
 
 	mu    sync.Mutex // guards the fields below; server.mu may be held when it is taken
 	exit  *Exit      // nil: it runs
-	files []file     // all its descriptors, in the order in which a host receives them
+	files []file     // all its descriptors, in the order in which hosts receive them
 	drain *drain     // reads its output; nil: a host does, or it has been read to its end
 }
 
@@ -34,7 +34,7 @@ func newKept(p Program, pid int, files []file) *kept {
 	}
 }
 
-// wait collects the leader's exit status. It blocks no thread while it waits, and closes pidfd.
+// wait collects the program's exit status. It blocks no thread while it waits, and closes pidfd.
 func (t *kept) wait(pidfd int) error {
 	await := awaitChild
 	if t.adopted {
@@ -51,7 +51,7 @@ func (t *kept) wait(pidfd int) error {
 	return err
 }
 
-// awaitChild waits for the end of a process of our own and collects its status. It closes pidfd.
+// awaitChild waits for the end of a child of this process and collects its status. It closes pidfd.
 func awaitChild(pid, pidfd int) (Exit, error) {
 	var ws syscall.WaitStatus
 	err := awaitPidfd(pidfd, func() (ended bool, err error) {
@@ -64,7 +64,7 @@ func awaitChild(pid, pidfd int) (Exit, error) {
 	return Exit{Status: ws, Ticks: bootTicks(), At: time.Now()}, err
 }
 
-// awaitPidfd parks until pidfd reports that its process has ended and done confirms it. It closes
+// awaitPidfd waits until pidfd reports that its process has ended and done confirms it. It closes
 // pidfd.
 func awaitPidfd(pidfd int, done func() (bool, error)) error {
 	f, err := polled(pidfd, "pidfd")
@@ -87,7 +87,7 @@ func awaitPidfd(pidfd int, done func() (bool, error)) error {
 	return failed
 }
 
-// polled returns a file in the runtime's poller, which owns fd.
+// polled returns a file that owns fd, in the runtime's poller.
 func polled(fd int, name string) (*os.File, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
@@ -96,7 +96,7 @@ func polled(fd int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// dup returns another, close-on-exec descriptor for what fd has open.
+// dup returns a duplicate of fd, which is close-on-exec.
 func dup(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
 
 // info describes the child to a host.
@@ -113,7 +113,7 @@ func (t *kept) infoLocked() Info {
 
 func (t *kept) running() bool { return t.info().Exit == nil }
 
-// close closes the descriptor of that name; "": all.
+// close closes the descriptors of that name; "": all.
 func (t *kept) close(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,7 +147,7 @@ func (t *kept) give(to *conn, m message) error {
 	return to.send(m)
 }
 
-// stopDraining stops the keeper's reading of t's output.
+// stopDraining ends the keeper's reading of t's output.
 func (t *kept) stopDraining() {
 	t.mu.Lock()
 	d := t.drain

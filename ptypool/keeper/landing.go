@@ -10,46 +10,45 @@ import (
 )
 
 const (
-	// Halves is how many batches of output a Landing holds: one is being logged while the next is
-	// being read.
+	// Halves is how many batches of output a Landing holds: one is logged while the next is read.
 	Halves = 2
 	// HalfSize, in bytes, is the most output in one batch.
 	HalfSize = 64 << 10
-	// readSize, in bytes, is the most that is read in one go: a pty never holds more, and only as
-	// much memory is touched as is read into. After a read that has filled it, which was a pipe's,
-	// as much is read as there is room for.
+	// readSize, in bytes, is the most that is read at once: a pty never holds more, and a small
+	// read touches little memory. After a read that has filled it, as only a pipe's can, the next
+	// one takes all the room there is.
 	readSize = 8 << 10
 	// landingHeader is a page: the data begins on one.
 	landingHeader = 4 << 10
 	landingSize   = landingHeader + Halves*HalfSize
 )
 
-// Landing is a buffer into which a host reads a terminal's output before it is in the log. The
-// keeper has the memory mapped as well, so what read(2) has delivered is not lost when the host is
-// killed, even in the middle of that call.
+// Landing is a buffer into which a host reads a terminal's output before it logs it. The keeper
+// maps the same memory, so what read(2) has delivered is not lost when the host is killed, even
+// during that call.
 //
-// The length of such a read is unknown. So free space holds bytes that no UTF-8 text contains, a
-// different one at each place (see [poison]), and what differs from them is output. Binary output
-// may end in such a byte by chance and then loses it, once in 256 times that a host is killed in
-// the middle of a read.
+// The length of such a read is unknown. So free space is filled with bytes that no UTF-8 text
+// contains, a different one at each place (see [poison]), and bytes that differ from them are
+// output. Binary output loses its last byte if that happens to equal the filler: about once in 256
+// times that a host is killed during a read.
 //
 // The output of a shell with a nonce is sealed in place as soon as it has been read. The Sealer's
-// state stands with the length of what it has sealed, in one word. What a host has read and not
-// sealed when it is killed is sealed when it is salvaged. A mark at which it is killed in the
-// middle of the very stores does not count then.
+// state and the length of the sealed output are in one word. Output that a killed host has read but
+// not sealed is sealed when it is salvaged. A mark that the host was storing at that very moment
+// does not count as genuine then.
 //
 // Positions are those of the log. A batch has none until it is about to be logged, because another
-// output of the same program may come first. A host's methods must not be called concurrently for
-// one half.
+// output of the same program may be logged first. A host must not call methods for one half
+// concurrently.
 type Landing struct {
 	shared *Shared       // nil: it is closed
-	filled [Halves]bool  // the last read has taken all it was given
+	filled [Halves]bool  // the last read has filled the memory that it was given
 	sealer *nonce.Sealer // nil: nothing is sealed
 }
 
 const (
-	free     = -1 // the position of a half that holds nothing
-	unplaced = -2 // and of one that is not being logged yet
+	free     = -1 // the position of an empty half
+	unplaced = -2 // the position of a half that is not being logged yet
 )
 
 // NewLanding makes an empty Landing.
@@ -65,8 +64,8 @@ func NewLanding() (*Landing, error) {
 	return l, nil
 }
 
-// MapLanding maps a Landing that another process has made. f is the Landing's from then on, also
-// when MapLanding fails.
+// MapLanding maps a Landing that another process has made. f belongs to the Landing from then on,
+// even if MapLanding fails.
 func MapLanding(f *os.File) (*Landing, error) {
 	m, err := MapShared(f, landingSize)
 	if err != nil {
@@ -83,7 +82,7 @@ func (l *Landing) length(k int) *int64 { return l.word(4*k + 1) }
 func (l *Landing) extent(k int) *int64 { return l.word(4*k + 2) }
 func (l *Landing) turn(k int) *int64   { return l.word(4*k + 3) }
 
-// filling is a length, and how the Sealer stands behind it.
+// filling is a length, and the Sealer's state after it.
 type filling int64
 
 const fillBits = 32 // of the length; the state is above
@@ -94,22 +93,22 @@ func (l *Landing) setFill(k int, n int, st nonce.State) {
 
 func (l *Landing) fill(k int) filling { return filling(atomic.LoadInt64(l.length(k))) }
 
-// size is the length. Another process may have written anything.
+// size returns the length. It is bounded, because another process may have written anything.
 func (f filling) size() int64 { return within(int64(f) & (1<<fillBits - 1)) }
 
 func (f filling) state() nonce.State { return nonce.State(f >> fillBits) }
 
-// Seal has further output sealed for the shell with that secret, from the last process's state on;
-// "": the output is not sealed.
+// Seal has further output sealed for the shell with that secret, continuing from the last process's
+// state; "": output is not sealed.
 func (l *Landing) Seal(secret string) {
 	l.sealer = nonce.NewSealer(secret, l.fill(l.order()[1]).state())
 }
 
-// Leave records the Sealer's state of a process that has read on without the Landing, which is
+// Leave stores the Sealer's state of a process that has read without the Landing, which must be
 // empty.
 func (l *Landing) Leave(st nonce.State) { l.setFill(l.order()[1], 0, st) }
 
-// order returns the halves, that of the older batch first.
+// order returns the halves, the one with the older batch first.
 func (l *Landing) order() [Halves]int {
 	if atomic.LoadInt64(l.turn(1)) < atomic.LoadInt64(l.turn(0)) {
 		return [Halves]int{1, 0}
@@ -125,7 +124,7 @@ func (l *Landing) half(k int) []byte {
 	return l.shared.Mem[landingHeader+k*HalfSize:][:HalfSize]
 }
 
-// Begin takes a free half for the next batch and returns which. It is -1 if both are taken.
+// Begin takes a free half for the next batch and returns its number, or -1 if both are taken.
 func (l *Landing) Begin() int {
 	for k := range Halves {
 		if atomic.LoadInt64(l.base(k)) != free {
@@ -141,12 +140,12 @@ func (l *Landing) Begin() int {
 	return -1
 }
 
-// Place records that half k, which has been read to its end, is about to be logged at position pos.
+// Place records that half k, whose reading is over, is about to be logged at position pos.
 func (l *Landing) Place(k int, pos int64) { atomic.StoreInt64(l.base(k), pos) }
 
-// Read has read take more output into half k, which Begin has taken, and returns all of the half's
-// output so far, of which n bytes are new. A full half returns n == 0. read gets the free memory
-// and returns how much of it it has written.
+// Read calls read with free memory of half k, which Begin has taken; read returns how much of it it
+// has written. Read returns all of the half's output so far, of which n bytes are new; n is 0 if
+// the half is full.
 func (l *Landing) Read(k int, read func(p []byte) (int, error)) (all []byte, n int, err error) {
 	half := l.half(k)
 	at := int(l.fill(k).size())
@@ -167,12 +166,12 @@ func (l *Landing) Read(k int, read func(p []byte) (int, error)) (all []byte, n i
 	return half[:at+n], n, err
 }
 
-// Free releases half k once its output is in the log and unused.
+// Free releases half k. Call it when its output is in the log and no longer used.
 func (l *Landing) Free(k int) { atomic.StoreInt64(l.base(k), free) }
 
 // Salvage returns, oldest first, the output that a host has read and that is not in the log, which
-// ends at position end. The host must have ended. What is returned is not kept, and all halves are
-// free then. It is sealed if Seal was called; see Sealed.
+// ends at position end, and frees all halves. The host must have ended. The result belongs to the
+// caller. It is sealed if Seal was called; see Sealed.
 func (l *Landing) Salvage(end int64) (left []byte) {
 	for _, k := range l.order() {
 		base, fill := atomic.LoadInt64(l.base(k)), l.fill(k)
@@ -185,7 +184,7 @@ func (l *Landing) Salvage(end int64) (left []byte) {
 			half := l.half(k)[:length+l.unsaid(k, length)]
 			l.sealer.Seal(half[length:])
 			left = append(left, half...)
-		default: // it was read to its end: it is in the log, in part or not at all
+		default: // reading was over: it is in the log wholly, in part or not at all
 			if skip := end - base; skip >= 0 && skip < length {
 				left = append(left, l.half(k)[skip:length]...)
 			}
@@ -194,10 +193,10 @@ func (l *Landing) Salvage(end int64) (left []byte) {
 	return left
 }
 
-// Sealed returns the Sealer's state behind what has been read or salvaged.
+// Sealed returns the Sealer's state after what has been read or salvaged.
 func (l *Landing) Sealed() nonce.State { return l.sealer.State() }
 
-// within makes a count that another process has written one of a half's bytes.
+// within bounds a count that another process has written to the size of a half.
 func within(n int64) int64 { return max(0, min(n, HalfSize)) }
 
 // Empty reports whether there is nothing to salvage.
@@ -205,7 +204,7 @@ func (l *Landing) Empty() bool {
 	return atomic.LoadInt64(l.base(0)) == free && atomic.LoadInt64(l.base(1)) == free
 }
 
-// unsaid returns how much a read that was cut off has delivered into half k behind its first at
+// unsaid returns how many bytes an interrupted read has delivered into half k after its first at
 // bytes.
 func (l *Landing) unsaid(k int, at int64) int64 {
 	half := l.half(k)
@@ -217,17 +216,17 @@ func (l *Landing) unsaid(k int, at int64) int64 {
 	return 0
 }
 
-// poison is what free space holds, repeated from the beginning of each half on: the bytes that
-// UTF-8 never contains (RFC 3629 section 1).
+// poison fills free space, repeated from the beginning of each half: the bytes that never occur in
+// UTF-8 (RFC 3629 section 1).
 const poison = "\xc0\xc1\xf5\xf6\xf7\xf8\xf9\xfa\xfb\xfc\xfd\xfe\xff"
 
-// poisoned is enough of it for every read, wherever in a half that begins.
+// poisoned is enough poison for every read, wherever in a half that begins.
 var poisoned = strings.Repeat(poison, HalfSize/len(poison)+2)
 
-// setPoison fills p, which begins at place at of a half.
+// setPoison fills p, which begins at offset at of a half.
 func setPoison(p []byte, at int) { copy(p, poisoned[at%len(poison):]) }
 
-// File returns the descriptor to hand to another process. It stays the Landing's.
+// File returns the file to pass to another process. It still belongs to the Landing.
 func (l *Landing) File() *os.File { return l.shared.File }
 
 // Close unmaps the memory, which must not be in use.

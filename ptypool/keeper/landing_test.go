@@ -113,7 +113,7 @@ func TestARestartSalvagesExactlyWhatTheLogLacks(t *testing.T) {
 	}
 }
 
-func TestABatchThatIsNotBeingLoggedYetIsSalvagedWhole(t *testing.T) {
+func TestABatchThatIsNotBeingLoggedYetIsSalvagedCompletely(t *testing.T) {
 	l := newLanding(t)
 	k := l.Begin()
 	read(t, l, k, "first ")
@@ -178,7 +178,7 @@ func TestAFullHalfTakesNoMore(t *testing.T) {
 	}
 }
 
-func TestNoTextEndsLikeFreeSpace(t *testing.T) {
+func TestTextNeverEndsLikeFreeSpace(t *testing.T) {
 	for i := range len(poison) {
 		if utf8.ValidString(poison[i : i+1]) {
 			t.Errorf("%q is a part of text", fmt.Sprintf("%x", poison[i]))
@@ -186,7 +186,7 @@ func TestNoTextEndsLikeFreeSpace(t *testing.T) {
 	}
 }
 
-// dupFile returns another, close-on-exec descriptor of what f has open.
+// dupFile returns a duplicate of f's descriptor, which is close-on-exec.
 func dupFile(f *os.File) (*os.File, error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -205,9 +205,8 @@ func dupFile(f *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
-// The landing of a shell is cut at each byte of a mark by the host's death, once between two reads
-// and once in the middle of one.
-func TestAHostKilledInTheMiddleOfAMarkLosesNoneAndLogsNoSecret(t *testing.T) {
+// The host dies at each byte of a mark, once between two reads and once during a read.
+func TestAHostKilledInAMarkLosesNoOutputAndLogsNoSecret(t *testing.T) {
 	secret := nonce.NewSecret()
 	mark := "\x1b]633;C;" + nonce.Of(secret) + "\a"
 	forged := "\x1b]633;D;0;" + nonce.Genuine + "\a"
@@ -251,7 +250,7 @@ func TestAHostKilledInTheMiddleOfAMarkLosesNoneAndLogsNoSecret(t *testing.T) {
 	}
 }
 
-func TestTheNextHostGoesOnInTheMiddleOfAMarkWhereTheKeeperHasLeftOff(t *testing.T) {
+func TestTheNextHostContinuesInAMarkWhereTheKeeperStopped(t *testing.T) {
 	secret := nonce.NewSecret()
 	text := nonce.Of(secret) + "\a"
 	for cut := range len(text) {

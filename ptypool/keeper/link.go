@@ -19,26 +19,26 @@ import (
 const (
 	// startTime bounds how long a new keeper may take to listen.
 	startTime = 10 * time.Second
-	// launches bounds the keepers that are started in turn while none answers.
+	// launches bounds how many keepers are started one after another while none answers.
 	launches = 2
-	// goneTime is how long an ended host may still count as connected: its last thread may leave
-	// the kernel after its killer has continued.
+	// goneTime is how long a host that has ended may still seem connected: its last thread may
+	// leave the kernel after its killer has continued.
 	goneTime = 2 * time.Second
-	// dyingTime is how long an unresponsive keeper may take to end, on a busy machine.
+	// dyingTime is how long an unresponsive keeper may take to end on a busy machine.
 	dyingTime = 10 * time.Second
 	gonePoll  = 5 * time.Millisecond
-	// maxLogFile, in bytes, is how long the keeper's log may be when it is begun anew. A keeper
-	// writes a few lines in its life.
+	// maxLogFile, in bytes, is the length beyond which the keeper's log is emptied at a start. A
+	// keeper writes only a few lines.
 	maxLogFile = 1 << 20
-	// ReadyFD is the descriptor on which a keeper that Link has started reports that it listens, by
-	// closing it, or what is wrong.
+	// ReadyFD is the descriptor on which a keeper that Link has started reports what is wrong, or,
+	// by closing it, that it listens.
 	ReadyFD = 3
 )
 
-// Link is a host's way to its keeper: it connects, starts a keeper where none answers, and another
-// one when that has died. All methods may be called concurrently.
+// Link is a host's connection to its keeper. It starts a keeper if none answers, and another one
+// when that has died. All methods may be called concurrently.
 type Link struct {
-	// Dir is the keeper's folder, absolute. It is made when it is missing.
+	// Dir is the absolute path of the keeper's folder. It is made if it is missing.
 	Dir string
 	// Version is that of this program.
 	Version string
@@ -52,8 +52,8 @@ type Link struct {
 	orphans []*Child   // of keepers that have died, that no other has adopted yet
 }
 
-// Connect returns the connection to a keeper, which it makes if there is none. It fails with a
-// *BusyError or a *VersionError, or when no keeper can be started.
+// Connect returns the connection to a keeper, and connects if there is none. It fails with a
+// *BusyError or a *VersionError, or if no keeper can be started.
 func (l *Link) Connect() (*Client, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,8 +62,8 @@ func (l *Link) Connect() (*Client, error) {
 	}
 	c, err := l.dial()
 	for tries := 0; errors.Is(err, ErrNone) && tries < launches; tries++ {
-		// One that another host had just started may listen by now, and keep ours from it. None may
-		// be there, again, if ours has ended already.
+		// A keeper that another host has just started may listen by now, so that ours has ended. Or
+		// none runs again, because ours has ended already.
 		launched := l.launch()
 		if c, err = l.dial(); launched != nil && errors.Is(err, ErrNone) {
 			err = launched
@@ -73,8 +73,8 @@ func (l *Link) Connect() (*Client, error) {
 	return c, err
 }
 
-// connected reports whether there is a connection. When its keeper has died, the terminals that it
-// had are orphans. The lock is held.
+// connected reports whether there is a connection. If its keeper has died, its terminals become
+// orphans. The lock is held.
 func (l *Link) connected() bool {
 	if l.client == nil || !l.client.isGone() {
 		return l.client != nil
@@ -96,8 +96,8 @@ func (l *Link) launched(c *Client) bool {
 	return c.Pid == l.own
 }
 
-// dial connects to the keeper that runs. It waits until another host that has just ended, or a
-// keeper that is about to, is gone.
+// dial connects to the running keeper. It waits for a host that has just ended, or a keeper that is
+// ending, to be gone.
 func (l *Link) dial() (*Client, error) {
 	for begun := time.Now(); ; time.Sleep(gonePoll) {
 		c, err := Dial(l.Dir, l.Version)
@@ -115,8 +115,8 @@ func (l *Link) dial() (*Client, error) {
 	}
 }
 
-// Start starts a program, see [Client.Start]. A keeper that dies meanwhile has started nothing that
-// is left: its ptys are gone with it.
+// Start starts a program: see [Client.Start]. If the keeper dies meanwhile, no program is left: its
+// pty is gone with the keeper.
 func (l *Link) Start(p Program, m Memory) (*Child, error) {
 	for again := true; ; again = false {
 		c, err := l.Connect()
@@ -130,14 +130,14 @@ func (l *Link) Start(p Program, m Memory) (*Child, error) {
 	}
 }
 
-// Seals is [Client.Seals]. It is false where there is no keeper.
+// Seals is [Client.Seals], or false if no keeper is connected.
 func (l *Link) Seals() bool {
 	c, err := l.Connect()
 	return err == nil && c.Seals()
 }
 
-// Running reports whether there is a keeper, and connects to it. It starts none. It fails with a
-// *BusyError or a *VersionError.
+// Running connects to the keeper, if one runs, and reports whether it does. It starts none. It
+// fails with a *BusyError or a *VersionError.
 func (l *Link) Running() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,7 +152,7 @@ func (l *Link) Running() (bool, error) {
 	return c != nil, err
 }
 
-// List returns the keeper's terminals, by age.
+// List returns the keeper's terminals, the oldest first.
 func (l *Link) List() ([]Info, error) {
 	c, err := l.Connect()
 	if err != nil {
@@ -188,8 +188,9 @@ func (l *Link) Stop() error {
 	return c.Stop()
 }
 
-// launch starts a keeper and waits until it listens. It has a process session of its own, so that
-// no terminal's signals reach it, and none of this process's descriptors. The lock is held.
+// launch starts a keeper and waits until it listens. The keeper has a process session of its own,
+// so that no terminal's signals reach it, and inherits none of this process's descriptors. The lock
+// is held.
 func (l *Link) launch() error {
 	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
 		return fmt.Errorf("keeper: %w", err)
@@ -220,18 +221,18 @@ func (l *Link) launch() error {
 	})
 	w.Close()
 	if err != nil {
-		return fmt.Errorf("keeper: it cannot be started: %w", err)
+		return fmt.Errorf("keeper: the keeper cannot be started: %w", err)
 	}
 	l.own = p.Pid
 	go bury(p.Pid, pidfd) // ends with the keeper
-	_ = p.Release()       // it only forgets
+	_ = p.Release()       // it releases memory only
 	_ = r.SetReadDeadline(time.Now().Add(startTime))
 	said, err := io.ReadAll(r)
 	if err != nil {
-		return fmt.Errorf("keeper: it does not answer: %w", err)
+		return fmt.Errorf("keeper: the keeper does not answer: %w", err)
 	}
 	if len(said) > 0 {
-		return fmt.Errorf("keeper: it did not start: %s", strings.TrimSpace(string(said)))
+		return fmt.Errorf("keeper: the keeper did not start: %s", strings.TrimSpace(string(said)))
 	}
 	return nil
 }
@@ -244,7 +245,7 @@ func bury(pid, pidfd int) {
 	})
 }
 
-// openLogFile opens the keeper's log. One that has become long is begun anew.
+// openLogFile opens the keeper's log. It empties one that has become long.
 func openLogFile(path string) (*os.File, error) {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	if st, err := os.Stat(path); err == nil && st.Size() > maxLogFile {

@@ -8,8 +8,8 @@ import (
 	"termhost/ahp/hosttest/slowtest"
 )
 
-// A keeper that was killed still takes connections, and resets them, until its last thread is gone.
-func TestAKeeperThatIsLongInDyingIsWaitedForAndFollowedByAnother(t *testing.T) {
+// A killed keeper still accepts connections, and resets them, until its last thread is gone.
+func TestAHostWaitsForAKeeperThatDiesSlowlyAndStartsAnother(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t)
 	l := newLink(t)

@@ -30,9 +30,8 @@ func status(t *testing.T, pid int, name string) int {
 	return n
 }
 
-// TestFiveHundredTerminalsAreSmall has many terminals print while there is no host, into logs of
-// their own that have something in them already.
-func TestFiveHundredTerminalsAreSmall(t *testing.T) {
+// Many terminals print while no host runs, into logs that are not empty.
+func TestDrainingFiveHundredTerminalsTakesLittleMemory(t *testing.T) {
 	t.Parallel()
 	if info, ok := debug.ReadBuildInfo(); ok &&
 		slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {

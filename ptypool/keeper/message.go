@@ -16,25 +16,26 @@ import (
 )
 
 const (
-	// Protocol is the version of the protocol between host and keeper. It rises only when an older
-	// side would misunderstand it: unknown fields are skipped, and unknown operations refused.
+	// Protocol is the version of the protocol between host and keeper. It rises only with changes
+	// that an older side would misunderstand: unknown fields are skipped, and unknown operations
+	// refused.
 	Protocol = 2
-	// sealing is the version from which on a keeper gives shells their nonces, and seals.
+	// sealing is the first version in which keepers give shells their nonces, and seal output.
 	sealing = 2
 	// Oldest is the lowest version of the other side that this one understands.
 	Oldest = 1
 
 	// maxPacket, in bytes, is the longest message: the kernel's default takes twice as much.
 	maxPacket = 64 << 10
-	// maxFDs is how many descriptors come with a message at most: three pipes, a pidfd, two
-	// landings and a log's segments, with room to spare. The kernel would take 253.
+	// maxFDs is the most descriptors that come with a message: three pipes, a pidfd, two landings
+	// and a log's segments, with room to spare. The kernel's limit is 253.
 	maxFDs = 32
 	// pageTerms is how many terminals one message lists, so that it stays below maxPacket.
 	pageTerms = 100
 )
 
-// The operations. A host asks; the keeper answers each request with opAnswer and the same Seq. It
-// says opExited by itself.
+// The operations. The host sends requests; the keeper answers each with opAnswer and the same Seq.
+// opExited it sends unasked.
 const (
 	opHello  = "hello"  // Protocol, Oldest, Version, Pid; the answer has the same, and Boot
 	opList   = "list"   // answered with Terms, in messages of which all but the last say More
@@ -48,7 +49,7 @@ const (
 	opExited = "exited" // Terms[0], which has its Exit
 )
 
-// The names of descriptors. A message names those that come with it, in their order.
+// The names of descriptors. A message names the descriptors that come with it, in their order.
 const (
 	fdProgram = "program" // a file with a Program, whose environment may exceed a message
 	fdPid     = "pidfd"
@@ -74,26 +75,26 @@ type message struct {
 	Name     string `json:"name,omitempty"`
 	Terms    []Info `json:"terms,omitempty"`
 	More     bool   `json:"more,omitempty"`
-	// Error says why a request was refused; Errno is the system's number for it, if it has one.
+	// Error says why a request was refused; Errno is its error number, if it is a system's error.
 	Error string        `json:"error,omitempty"`
 	Errno syscall.Errno `json:"errno,omitempty"`
 	Busy  bool          `json:"busy,omitempty"` // another host, with process id Pid, is there
 	// FDs names the descriptors that come with the message.
 	FDs []string `json:"fds,omitempty"`
-	// Note comes with a terminal that is taken.
+	// Note is that of a terminal that is taken.
 	Note []byte `json:"note,omitempty"`
-	// Secret comes with one whose shell has a nonce.
+	// Secret is that of a terminal whose shell has a nonce.
 	Secret string `json:"secret,omitempty"`
 	// Log and ExitFile are those of a Program.
 	Log      string `json:"log,omitempty"`
 	ExitFile string `json:"exitFile,omitempty"`
 
-	files []file // those descriptors
+	files []file // the descriptors that FDs names
 }
 
-// file is a descriptor and what it is. Descriptors are bare numbers here: an os.File of one that
-// does not block would join the runtime's poller, and wake the keeper with every output that the
-// host reads.
+// file is a descriptor and its name. Descriptors are plain numbers here: an os.File of a
+// non-blocking one would be in the runtime's poller, which would wake the keeper with all output
+// that the host reads.
 type file struct {
 	name string
 	fd   int
@@ -117,19 +118,20 @@ type Info struct {
 // Exit is how a program ended.
 type Exit struct {
 	Status syscall.WaitStatus `json:"status"`
-	// Ticks is when its process id was given back: clock ticks since boot, as in /proc/PID/stat.
+	// Ticks is when its process id became free: clock ticks since boot, as in /proc/PID/stat.
 	Ticks uint64 `json:"ticks"`
-	// At is the same moment as a time, for display.
+	// At is the same moment as a wall-clock time, for display.
 	At time.Time `json:"at,omitzero"`
-	// Unknown: the program was no child of the keeper's, which has adopted it, and the system does
-	// not say how it ended. Status is unknownStatus then.
+	// Unknown says that the keeper has adopted the program and the system did not reveal how it
+	// ended. Status is unknownStatus then.
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// unknownStatus is exit code 255, which no keeper before [Exit.Unknown] takes for success.
+// unknownStatus is exit code 255: a program from before [Exit.Unknown] does not take it for
+// success.
 const unknownStatus = syscall.WaitStatus(255 << 8)
 
-// Ended returns how and when the program ended, as a log has it.
+// Ended returns how and when the program ended, in the format of a log.
 func (e *Exit) Ended() termlog.Status {
 	st := termlog.Status{Code: e.Status.ExitStatus(), At: e.At}
 	if e.Unknown {
@@ -144,7 +146,7 @@ func (e *Exit) Ended() termlog.Status {
 
 // Program describes a program to start.
 type Program struct {
-	ID     string   `json:"id"`     // names the terminal in everything that follows; not empty
+	ID     string   `json:"id"`     // names the terminal in all later messages; not empty
 	Marker string   `json:"marker"` // of the processes, also as a proctag.Tag
 	Path   string   `json:"path"`   // of the program: absolute, or relative to Dir
 	Argv   []string `json:"argv"`
@@ -157,13 +159,13 @@ type Program struct {
 	TTYVar string `json:"ttyvar,omitempty"`
 	// Log is the folder of the terminal's log, absolute; "": it is in memory, or there is none.
 	Log string `json:"log,omitempty"`
-	// Exit is the file that gets the program's status, as a log has it, if the program ends while
-	// no host is there: for a program whose log is in memory, which may be gone when the next host
-	// comes. It is absolute; "": there is none.
+	// Exit is the absolute path of the file to which the keeper writes the program's status, in the
+	// format of a log, if the program ends while no host runs: a log in memory may be lost before
+	// the next host starts. "": there is none.
 	Exit string `json:"exit,omitempty"`
-	// Note is the host's own: see [Child.Note].
+	// Note is for hosts: see [Child.Note].
 	Note []byte `json:"note,omitempty"`
-	// Grant is the nonce of a shell on a pty; nil: it gets none.
+	// Grant gives a shell on a pty its nonce; nil: it gets none.
 	Grant *nonce.Grant `json:"grant,omitempty"`
 }
 
@@ -184,7 +186,7 @@ type conn struct {
 	control [1024]byte // holds maxFDs and more
 }
 
-// send sends m with its descriptors, which stay the caller's.
+// send sends m with its descriptors, which still belong to the caller.
 func (c *conn) send(m message) error {
 	fds := make([]int, 0, len(m.files))
 	m.FDs = nil
@@ -209,11 +211,11 @@ func (c *conn) send(m message) error {
 	return err
 }
 
-// errTorn is a message that did not arrive whole.
+// errTorn says that a message did not arrive completely.
 var errTorn = errors.New("keeper: a message was cut off")
 
-// receive returns the next message. Its descriptors are the caller's, close-on-exec. It fails with
-// io.EOF when the other side has ended.
+// receive returns the next message. Its descriptors belong to the caller, and are close-on-exec. It
+// fails with io.EOF when the other side has ended.
 func (c *conn) receive() (message, error) {
 	n, on, flags, _, err := c.ReadMsgUnix(c.packet[:], c.control[:])
 	if err != nil {

@@ -21,15 +21,15 @@ func pidfdEnded(pidfd int) (bool, error) {
 }
 
 const (
-	// adoptTime bounds how long the system's own init may take to collect an orphan's status, and
-	// adoptPoll is how often that is looked for.
+	// adoptTime bounds how long the system's init may take to collect an orphan's status, and
+	// adoptPoll is how often the keeper looks whether it has.
 	adoptTime = time.Second
 	adoptPoll = 5 * time.Millisecond
 )
 
-// awaitOrphan waits until a process that is no child of ours has ended, and returns how. It fails
-// with ErrUnknownExit where the system does not tell (see statusOfEnded); the Exit says so as well.
-// pidfd is closed then.
+// awaitOrphan waits until a process that is not our child has ended, and returns its exit. It fails
+// with ErrUnknownExit if the system does not reveal that (see statusOfEnded); the Exit says so as
+// well. It closes pidfd.
 func awaitOrphan(pid, pidfd int) (Exit, error) {
 	unknown := Exit{Status: unknownStatus, Unknown: true}
 	own, err := dup(pidfd)
@@ -51,27 +51,27 @@ func awaitOrphan(pid, pidfd int) (Exit, error) {
 	return unknown, ErrUnknownExit
 }
 
-// statusOfEnded returns the exit status of an ended process that is no child of ours. The system
-// tells it until somebody has collected it (/proc/PID/stat, see proc(5)) and, since Linux 6.15,
-// afterwards to the holder of a pidfd.
+// statusOfEnded returns the exit status of a process that has ended and is not our child. The
+// system shows it in /proc/PID/stat (proc(5)) until the parent has collected it, and afterwards,
+// since Linux 6.15, to the holder of a pidfd.
 func statusOfEnded(pid, pidfd int) (status syscall.WaitStatus, ok bool) {
 	status, ok = statusOfZombie(pid)
 	if ok && unix.PidfdSendSignal(pidfd, 0, nil, 0) == nil {
-		return status, true // the number still belongs to the process
+		return status, true // the id still belongs to the process
 	}
 	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
 	err := unix.IoctlPidfdInfo(pidfd, &info)
 	return syscall.WaitStatus(info.Exit_code), err == nil && info.Mask&unix.PIDFD_INFO_EXIT != 0
 }
 
-// statusOfZombie returns what /proc says of a process that has ended.
+// statusOfZombie returns the exit status in /proc of a process that has ended.
 func statusOfZombie(pid int) (status syscall.WaitStatus, ok bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0, false
 	}
-	// Of the fields the third, which is the first behind the command in parentheses, is the state,
-	// and the 52nd is the status.
+	// The third field, the first after the command in parentheses, is the state, and the 52nd is
+	// the exit status.
 	const state, exitCode = 0, 52 - 3
 	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(f) <= exitCode || string(f[state]) != "Z" {

@@ -23,13 +23,13 @@ const (
 	lockName   = "lock"
 	logName    = "log"
 
-	// lockPatience is how long a new keeper waits for one that is about to end.
+	// lockPatience is how long a new keeper waits for one that is ending.
 	lockPatience = 2 * time.Second
 	lockPoll     = 10 * time.Millisecond
 	// helloTime bounds how long a new connection may take to introduce itself.
 	helloTime = 5 * time.Second
-	// DefaultLinger is how long a keeper without terminals waits for another host: a restart of
-	// one is much quicker.
+	// DefaultLinger is how long a keeper without terminals waits for another host: longer than a
+	// host takes to restart.
 	DefaultLinger = 10 * time.Second
 )
 
@@ -43,14 +43,14 @@ type Config struct {
 	Linger time.Duration
 	// Ready is called when hosts can connect.
 	Ready func()
-	// Log gets errors, never what programs print or are given.
+	// Log gets errors, never programs' output, arguments or environment.
 	Log *log.Logger
 }
 
 // server is a running keeper.
 type server struct {
 	cfg Config
-	ctx context.Context // ends when the keeper is to end
+	ctx context.Context // ends when the keeper should end
 	end func()          // ends it
 
 	busy   sync.Mutex // see drain
@@ -64,9 +64,9 @@ type server struct {
 	idle  *time.Timer
 }
 
-// Serve runs a keeper until nobody needs it any more, a host stops it, or ctx ends. The system then
-// hangs up its remaining terminals, because nobody has them open. It fails if the folder has a
-// keeper already.
+// Serve runs a keeper until it has neither terminals nor a host, a host stops it, or ctx ends. The
+// system then hangs up its remaining terminals, because nothing has them open. It fails if a keeper
+// already runs in the folder.
 func Serve(ctx context.Context, cfg Config) error {
 	if cfg.Linger == 0 {
 		cfg.Linger = DefaultLinger
@@ -103,7 +103,7 @@ func Serve(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// lockFolder takes the lock that one keeper in a folder holds.
+// lockFolder takes the folder's lock, which only one keeper can hold.
 func lockFolder(dir string) (*os.File, error) {
 	f, err := statefile.Open(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -121,15 +121,15 @@ func lockFolder(dir string) (*os.File, error) {
 	}
 }
 
-// socketIn is the address of the socket in an open folder. A path may be longer than an address
-// (unix(7): 107 bytes).
+// socketIn returns the address of the socket in an open folder. It does not use the folder's path,
+// which may be longer than an address (unix(7): 107 bytes).
 func socketIn(dir *os.File) *net.UnixAddr {
 	return &net.UnixAddr{
 		Net: "unixpacket", Name: fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), socketName),
 	}
 }
 
-// listen listens in the folder, whose lock is held: a socket that is there is a dead keeper's.
+// listen listens in the folder. Its lock is held, so a socket in it is that of a dead keeper.
 func listen(dir *os.File) (*net.UnixListener, error) {
 	addr := socketIn(dir)
 	if err := os.Remove(addr.Name); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -146,7 +146,7 @@ func listen(dir *os.File) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// accept lets hosts in until l is closed.
+// accept accepts hosts until l is closed.
 func (s *server) accept(l *net.UnixListener) {
 	var sessions sync.WaitGroup
 	defer sessions.Wait()
@@ -164,7 +164,8 @@ func (s *server) accept(l *net.UnixListener) {
 	}
 }
 
-// peer returns the process on the other side. It fails unless that has this process's user.
+// peer returns the id of the process on the other side. It fails unless that process has the same
+// user as this one.
 func peer(c *conn) (pid int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -186,7 +187,7 @@ func peer(c *conn) (pid int, err error) {
 	return int(cred.Pid), nil
 }
 
-// serve serves one that has connected, until it has gone.
+// serve serves a connection until it ends.
 func (s *server) serve(c *conn) {
 	defer c.Close()
 	unblock := context.AfterFunc(s.ctx, func() { c.Close() })
@@ -198,7 +199,7 @@ func (s *server) serve(c *conn) {
 	}
 	_ = c.SetReadDeadline(time.Now().Add(helloTime))
 	hello, err := c.receive()
-	closeFiles(hello.files) // none belong to it
+	closeFiles(hello.files) // a hello has none
 	if err != nil || hello.Op != opHello {
 		return
 	}
@@ -228,8 +229,8 @@ func (s *server) serve(c *conn) {
 	_ = c.send(answer)
 }
 
-// admit makes h the host, unless there is another one, which it returns. It refuses one of an
-// incompatible version.
+// admit makes h the host, unless there is another one, which it returns, or its version is
+// incompatible.
 func (s *server) admit(h *session, protocol int) (other *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,8 +242,8 @@ func (s *server) admit(h *session, protocol int) (other *session) {
 	return s.host
 }
 
-// hostGone has the keeper read the terminals in the host's place. The connection is closed: the
-// host does not read.
+// hostGone begins to drain all terminals. The connection is closed, so the host does not read any
+// more.
 func (s *server) hostGone(h *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,13 +254,13 @@ func (s *server) hostGone(h *session) {
 	s.settle()
 }
 
-// readOn begins to drain t. The lock is held.
+// readOn begins to drain t, unless a host reads it. The lock is held.
 func (s *server) readOn(t *kept) {
 	t.mu.Lock()
 	reading := t.drain != nil
 	t.mu.Unlock()
 	if reading {
-		return // no host has taken it
+		return // it is drained already, because no host has taken it
 	}
 	d := s.newDrain(t)
 	t.mu.Lock()
@@ -267,7 +268,7 @@ func (s *server) readOn(t *kept) {
 		d.programEnded()
 	}
 	t.mu.Unlock()
-	go func() { // ends with the output, when a host takes t, or with the process
+	go func() { // ends at the end of the output, when a host takes t, or with the process
 		d.run()
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -275,7 +276,7 @@ func (s *server) readOn(t *kept) {
 	}()
 }
 
-// settle sets the timer that ends the keeper when nobody needs it. The lock is held.
+// settle sets the timer that ends a keeper without terminals and host. The lock is held.
 func (s *server) settle() {
 	needed := s.host != nil
 	for _, t := range s.order {
@@ -297,7 +298,7 @@ func (s *server) add(t *kept) {
 	s.settle()
 }
 
-// watch waits until t has ended and tells the host.
+// watch waits until t has ended, and reports that to the host.
 func (s *server) watch(t *kept, pidfd int) {
 	if err := t.wait(pidfd); err != nil {
 		s.cfg.Log.Print("waiting for a program: ", err)
@@ -307,7 +308,7 @@ func (s *server) watch(t *kept, pidfd int) {
 	s.settle()
 	s.mu.Unlock()
 	if h != nil {
-		// A later host learns of it by the list.
+		// A later host learns of it from the list.
 		_ = h.conn.send(message{Op: opExited, Terms: []Info{t.info()}})
 	}
 }
@@ -319,7 +320,7 @@ func (s *server) find(id string) *kept {
 	return s.terms[id]
 }
 
-// list returns all terminals, by age.
+// list returns all terminals, the oldest first.
 func (s *server) list() (all []Info) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// session is a host that is connected.
+// session is a connected host.
 type session struct {
 	s    *server
 	conn *conn
 	pid  int // the host's
 }
 
-// run does what the host asks for, one thing at a time, until it has gone, and returns the error by
-// which that is known.
+// run handles the host's requests, one at a time, until the connection ends, and returns the error
+// that ended it.
 func (h *session) run() error {
 	for {
 		m, err := h.conn.receive()
@@ -30,8 +30,8 @@ func (h *session) run() error {
 	}
 }
 
-// handle does one thing. It takes the descriptors out of m that it keeps. It fails when the
-// connection does.
+// handle handles one request. It removes the descriptors that it keeps from m. Its error is one of
+// the connection.
 func (h *session) handle(m *message) error {
 	switch m.Op {
 	case opList:
@@ -81,7 +81,7 @@ func (h *session) list(m *message) error {
 	return h.answer(m, message{})
 }
 
-// start starts a program. The host is told of its end after it has been told of its beginning.
+// start starts a program. Its end is reported to the host after the answer.
 func (h *session) start(m *message) error {
 	if len(m.files) == 0 || m.files[0].name != fdProgram {
 		return h.refuse(m, unix.EINVAL)
@@ -104,7 +104,7 @@ func (h *session) start(m *message) error {
 	return h.answer(m, message{Terms: []Info{t.info()}, files: files})
 }
 
-// take gives a terminal to the host, which reads its output from then on.
+// take passes a terminal to the host, which reads its output from then on.
 func (h *session) take(m *message) error {
 	t := h.s.find(m.ID)
 	if t == nil {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Shared is memory without a name that processes share by its file (memfd_create(2)). It is gone
-// when the last of them has closed it. Its size never changes, so that whoever maps it may rely on
-// that: a shorter file would be SIGBUS.
+// Shared is memory without a name that processes share through its file (memfd_create(2)). It is
+// freed when the last of them has closed it. Its size never changes, so a process that has mapped
+// it never gets SIGBUS because of a shorter file.
 type Shared struct {
 	File *os.File
 	Mem  []byte
@@ -36,8 +36,8 @@ func NewShared(name string, size int) (*Shared, error) {
 	return MapShared(f, size)
 }
 
-// MapShared maps what another process has made. f is the Shared's from then on, also when MapShared
-// fails.
+// MapShared maps a Shared that another process has made. f belongs to the Shared from then on, even
+// if MapShared fails.
 func MapShared(f *os.File, size int) (*Shared, error) {
 	st, err := f.Stat()
 	if err == nil && st.Size() != int64(size) {
@@ -64,7 +64,7 @@ func (s *Shared) Close() error {
 	return err
 }
 
-// isShared reports whether fd is that of a Shared.
+// isShared reports whether fd is the file of a Shared.
 func isShared(fd int) bool {
 	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	return err == nil && seals&sharedSeals == sharedSeals

@@ -14,8 +14,8 @@ import (
 	"termhost/ptypool/proctag"
 )
 
-// maxProgram, in bytes, is the longest Program: more than the system takes as arguments and
-// environment (execve(2): 6 MiB at most).
+// maxProgram, in bytes, bounds an encoded Program: more than the system's limit for arguments and
+// environment (execve(2): 6 MiB).
 const maxProgram = 16 << 20
 
 // readProgram reads the Program in the file that came with a request.
@@ -44,8 +44,8 @@ func (fd fdReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return max(n, 0), err
 }
 
-// start runs p in a process session of its own. files are the pidfd and our ends of what it reads
-// and writes. waitfd is another pidfd.
+// start runs p in a process session of its own. files are its pidfd, and our ends of its pty or
+// pipes. waitfd is another pidfd.
 func start(p Program) (pid, waitfd int, files []file, err error) {
 	var theirs []int
 	defer func() {
@@ -77,7 +77,7 @@ func start(p Program) (pid, waitfd int, files []file, err error) {
 		return 0, -1, files, err
 	}
 	attr := &syscall.ProcAttr{Dir: p.Dir, Env: env, Sys: sys}
-	for i := range 3 { // a terminal has one descriptor for all three
+	for i := range 3 { // a pty has one descriptor for all three
 		attr.Files = append(attr.Files, uintptr(theirs[i%len(theirs)]))
 	}
 	if granted >= 0 {
@@ -104,8 +104,8 @@ func start(p Program) (pid, waitfd int, files []file, err error) {
 	return pid, waitfd, files, nil
 }
 
-// openPTY returns the master and the other side of a new pty, which is called name. Both block: see
-// file.
+// openPTY returns the master and the other side of a new pty, whose device is name. Both are in
+// blocking mode: see file.
 func openPTY(cols, rows int) (ours []file, theirs []int, name string, err error) {
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
 	master, err := unix.Open("/dev/ptmx", flags, 0)
@@ -159,7 +159,7 @@ func bootTicks() uint64 {
 	return uint64(ts.Sec)*perSecond + uint64(ts.Nsec)/(1e9/perSecond)
 }
 
-// BootID names the time since the machine was started; "": unknown.
+// BootID returns an id that changes with each start of the machine; "": unknown.
 func BootID() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil || len(id) < 36 {
