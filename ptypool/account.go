@@ -20,17 +20,17 @@ type Account struct {
 	Shell string // "/bin/sh" if the database names none
 }
 
-// ErrNoAccount: the user database does not know the user id.
+// ErrNoAccount says that the user database does not have the user id.
 var ErrNoAccount = errors.New("ptypool: no such account")
 
 const (
 	passwdFile = "/etc/passwd"
-	// getentTime bounds the question to a directory service (LDAP, SSSD) that may not answer.
+	// getentTime bounds a query to a directory service (LDAP, SSSD), which may not answer.
 	getentTime = 5 * time.Second
 )
 
-// LookupAccount returns the account of a user id: from /etc/passwd, or else from getent(1), which
-// is how a program without cgo reaches a directory service. It fails with ErrNoAccount.
+// LookupAccount returns the account of a user id, from /etc/passwd or else from getent(1), by which
+// a program without cgo reaches a directory service. It fails with ErrNoAccount.
 func LookupAccount(ctx context.Context, uid int) (Account, error) {
 	if f, err := os.Open(passwdFile); err == nil {
 		defer f.Close()

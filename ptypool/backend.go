@@ -16,7 +16,7 @@ import (
 // returns without waiting, though Signal reads the whole process table first.
 //
 // Left out deliberately:
-//   - Starting. A backend is handed over running, because what it takes to start one differs
+//   - Starting. A backend is running when its Term gets it, because ways to start one differ
 //     (see startPTY) and a keeper's program may have been running for days.
 //   - Pausing. A program whose output is not read stops by itself.
 //   - The order of the end. The Term reads to io.EOF first, then calls Wait, then Close.
@@ -41,32 +41,32 @@ type backend interface {
 // output is one of the outputs of a program.
 type output struct {
 	programOutput
-	// exact, if not nil, gets every byte as it is, before the parser. It is closed at the end of
+	// exact, if not nil, gets every byte unchanged, before the parser. It is closed at the end of
 	// the output. After a failed Write it gets nothing more.
 	exact io.WriteCloser
-	// landing is where it is read into, for a keeper's sake; nil: there is none.
+	// landing is the buffer, shared with a keeper, into which the output is read; nil: there is
+	// none.
 	landing *keeper.Landing
-	// sealer seals what is read, unless there is a landing; nil: nothing is sealed.
+	// sealer seals the output, unless there is a landing; nil: nothing is sealed.
 	sealer *nonce.Sealer
 }
 
-// programOutput is where the output of a program is read. Its methods are called by one goroutine.
+// programOutput reads the output of a program. Only one goroutine calls its methods.
 type programOutput interface {
-	// WaitReadable blocks until Read has something to say: output, or the end of it. It fails
-	// only after Close.
+	// WaitReadable blocks until Read can return output or its end. It fails only after Close.
 	WaitReadable() error
-	// Read takes the output that is there into p without waiting. It returns 0, nil when there
-	// is none just now, and io.EOF after the last byte. p is not kept.
+	// Read reads available output into p without blocking. It returns 0, nil when there is none
+	// yet, and io.EOF after the last byte. It does not retain p.
 	Read(p []byte) (int, error)
 }
 
-// programInput is where keys for a program are written. Write, Interrupt and DiscardInput are never
-// called at the same time as each other.
+// programInput takes keys for a program. Write, Interrupt and DiscardInput are never called
+// concurrently.
 type programInput interface {
-	// WaitWritable blocks until Write is likely to take something. It fails only after Close.
+	// WaitWritable blocks until Write is likely to accept something. It fails only after Close.
 	WaitWritable() error
 	// Write writes as much of p as the program accepts without blocking: n < len(p) with a nil
-	// error when it accepts no more. p is not kept.
+	// error when it accepts no more. It does not retain p.
 	Write(p []byte) (n int, err error)
 	// SignalChars returns the characters that the terminal turns into signals right now (VINTR,
 	// VQUIT and VSUSP of termios(3)). It is "" without a terminal, when the terminal does not turn
@@ -77,10 +77,10 @@ type programInput interface {
 	// Readable reports whether a read of the program would not block: a line of the input, or a
 	// byte if the terminal does not edit lines, is available. It is false if that is unknown.
 	Readable() bool
-	// Interrupt drops the input that was written but not read yet, and then delivers char, which
-	// is one of SignalChars, even to a program that does not read.
+	// Interrupt drops input that was written but not read yet, and then delivers char, one of
+	// SignalChars, even to a program that does not read.
 	Interrupt(char byte) error
-	// DiscardInput drops the input that was written but not read yet.
+	// DiscardInput drops input that was written but not read yet.
 	DiscardInput() error
 }
 
@@ -88,15 +88,15 @@ type programInput interface {
 type Line struct {
 	Canonical, Echo bool // ICANON and ECHO
 	Foreground      int  // the process group that reads; 0: none
-	Unread          bool // there is output that is not on the screen yet
+	Unread          bool // some output is not on the screen yet
 }
 
-// readsAs reports whether input means the same in both.
+// readsAs reports whether input means the same with both.
 func (l Line) readsAs(m Line) bool {
 	return l.Canonical == m.Canonical && l.Echo == m.Echo && l.Foreground == m.Foreground
 }
 
-// Hidden reports whether a line is read that is not shown: a password.
+// Hidden reports whether the terminal reads a line without showing it, as for a password.
 func (l Line) Hidden() bool { return l.Canonical && !l.Echo }
 
 // processes are all the processes of a terminal, its process tree: the started program, their
@@ -105,15 +105,15 @@ type processes interface {
 	// Signal sends sig to every process of the tree. It fails with os.ErrProcessDone when none
 	// is left.
 	Signal(sig syscall.Signal) error
-	// Hangup sends SIGHUP to every process of the tree and, after the grace, SIGKILL to what is
-	// left of it, repeatedly. It returns at once; gone is closed when nothing is left, or nothing
-	// more can be done. If it is called again, the earlier deadline counts.
+	// Hangup sends SIGHUP to every process of the tree and, after the grace, SIGKILL to those left,
+	// repeatedly. It returns at once; gone is closed when none is left, or nothing more can be
+	// done. If it is called again, the earlier deadline counts.
 	Hangup(grace time.Duration) (gone <-chan struct{})
-	// Wait blocks until the leader has ended, and returns how. Other processes may be left.
+	// Wait blocks until the leader has ended, and returns its status. Other processes may be left.
 	Wait() (ExitStatus, error)
 	// Pid is the leader's process id; 0 if it has none on this machine.
 	Pid() int
-	// tree is what the processes are recognised by; nil if they are not on this machine.
+	// tree returns the process tree; nil if the processes are not on this machine.
 	tree() *processTree
 }
 
@@ -124,12 +124,12 @@ type ExitStatus struct {
 	Code int
 	// Signal is the signal that ended it; 0: it exited by itself.
 	Signal syscall.Signal
-	// Core: the signal has left a core dump, as far as is known.
+	// Core says that the signal is known to have left a core dump.
 	Core bool
 }
 
-// UnknownExit is the Code of a process whose status nobody could learn, and of a virtual terminal
-// that was hung up.
+// UnknownExit is the Code of a process whose status is lost, and of a virtual terminal that was
+// hung up.
 const UnknownExit = -1
 
 // ExitStatusOf translates the kernel's wait status.

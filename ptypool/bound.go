@@ -2,31 +2,31 @@ package ptypool
 
 import "time"
 
-// Input may be bound to one program: nobody else may read it, not even the next program. So it goes
-// to the terminal only while that program waits for it, and in pieces that the program consumes
-// whole: a line where the terminal edits lines, else a key.
+// Input may be bound to one program: no other one may read it, not even the next in the terminal.
+// So it is written to the terminal only while that program waits for it, and in pieces that one
+// read consumes: a line if the terminal edits lines, else a key.
 //
-// What remains is the instant between the last look and the write, some microseconds, in which the
-// program may stop waiting; and a program that waits and then does not read. What that one leaves
-// is taken back when another process group is in the foreground.
+// Two gaps remain. In the microseconds between the last look and the write, the program may stop
+// waiting. And a program may wait and then not read: what it leaves is taken back when another
+// process group is in the foreground.
 
-// lent is bound input in the terminal. Its zero value is none.
+// lent is bound input that is in the terminal but not read yet. The zero value: there is none.
 type lent struct {
-	group int // its process; 0: none, or it has read it
+	group int // the program's process group; 0: none, or the program has read it
 	since time.Time
 }
 
 const (
 	// closeLook is the longest time between two looks while a program has not read input that is
-	// bound to it: shorter than a shell takes to show its prompt and read when the program has
-	// ended.
+	// bound to it: shorter than a shell takes, after the program's end, to show its prompt and
+	// read.
 	closeLook = 100 * time.Microsecond
-	// closelyFor is how long it is watched that closely.
+	// closelyFor is how long the looks are that frequent.
 	closelyFor = time.Second
 )
 
 // InputBound is InputShown for input that only one program may read, which the Gate knows: see
-// [Gate].LookBound. It is always held at first. Later input by InputShown waits behind it.
+// [Gate].LookBound. The input is always held first. Later input by InputShown waits behind it.
 func (t *Term) InputBound(p []byte) error {
 	if err := t.takesKeys(); err != nil {
 		return err

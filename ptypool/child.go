@@ -46,8 +46,8 @@ func startChild(path string, argv []string, attr *syscall.ProcAttr, marker strin
 	return c, nil
 }
 
-// wait is the goroutine that waits for the leader. With a pidfd (Linux 5.4 and later) it parks in
-// the runtime's poller; without one it holds a thread. It ends with the leader, so nobody waits
+// wait is the goroutine that waits for the leader. With a pidfd (Linux 5.4 and later) it waits in
+// the runtime's poller; without one it blocks a thread. It ends with the leader, so nobody waits
 // for the goroutine itself.
 func (c *child) wait(pidfd int, onExit func()) {
 	var ws syscall.WaitStatus
@@ -67,8 +67,8 @@ func (c *child) wait(pidfd int, onExit func()) {
 	onExit()
 }
 
-// awaitExit parks until pidfd reports that the child has ended and done confirms it. It closes
-// pidfd. It fails if this system cannot do that.
+// awaitExit waits until pidfd reports that the child has ended and done confirms it. It closes
+// pidfd. It fails if the system has no pidfds.
 func awaitExit(pidfd int, done func() (bool, error)) error {
 	if pidfd < 0 {
 		return unix.ENOSYS

@@ -2,11 +2,11 @@
 // screen that they have painted.
 //
 // A [Pool] starts a [Term], which is made of a backend that runs the program and carries its bytes,
-// a reader that takes the output in batches, a bounded queue for the input, and a [vt.Screen]
-// that parses the output. What the parser finds goes, in order, to the Term's [Handler], with the
-// Term's lock held. A Term without a process ([Pool.Virtual]) is fed by its owner instead. One
-// whose program runs on pipes ([Pool.StartPiped]) gives its output, exact, to readers that may slow
-// it down, and has no keyboard.
+// a reader that takes the output in batches, a bounded queue for the input, and a [vt.Screen] that
+// parses the output. What the parser finds goes, in order, to the Term's [Handler], with the Term's
+// lock held. A Term without a process ([Pool.Virtual]) is fed by its owner instead. A Term whose
+// program runs on pipes ([Pool.StartPiped]) passes the exact output to readers that may slow the
+// program down, and has no keyboard.
 //
 // # The words
 //
@@ -18,17 +18,17 @@
 //   - line discipline: the kernel's part of a pty, which echoes, edits lines and makes signals of
 //     characters such as ctrl-C.
 //
-// # What a terminal costs while nothing happens
+// # The cost of an idle terminal
 //
-// Two goroutines, the reader and the one that waits for the leader, both parked in the runtime's
-// poller: the pty's master is a non-blocking descriptor of our own, awaited through an epoll
-// instance, and the leader is awaited through a pidfd, so no operating system thread waits for
-// either. The 64 KiB read buffer is borrowed only while there is output, and the goroutine that
-// writes input exists only while the program does not take it.
+// Two goroutines, the reader and the one that waits for the leader, both in the runtime's poller:
+// the pty's master is a non-blocking descriptor of our own, awaited through an epoll instance, and
+// the leader is awaited through a pidfd, so no operating system thread waits for either. The 64 KiB
+// read buffer is borrowed only while there is output, and the goroutine that writes input exists
+// only while the program does not accept it.
 //
 // # The end of a terminal
 //
-// Output is read to its end first, then the exit status is reported, then the descriptors are
+// First the output is read to its end, then the exit status is reported, then the descriptors are
 // closed. The output ends with the hangup of the pty, when no process has it open any more. A
 // background process that keeps it open after the leader's end delays the report by a short drain
 // at most (see drainSilence): the leader's output is always read; what others write after the drain

@@ -6,10 +6,11 @@ import (
 )
 
 const (
-	// userPath and rootPath are PATH before the login shell's profile has its say, as sshd sets it.
+	// userPath and rootPath are PATH before the login shell's profile changes it, as sshd sets it.
 	userPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 	rootPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-	// defaultLang is LANG when nobody names a language: text is UTF-8, everything else as in C.
+	// defaultLang is LANG if neither client nor host sets it: text is UTF-8, everything else as in
+	// C.
 	defaultLang = "C.UTF-8"
 )
 
@@ -19,17 +20,17 @@ type EnvSpec struct {
 	Shell   string // SHELL; "": Account.Shell
 	Term    string // TERM; "": not set
 	TZ      string // TZ; "": not set, which is the system's time zone
-	// Client is what the client of an SSH session asked for, "NAME=value" each. Only LANG, LC_* and
-	// COLORTERM are taken of it (sshd_config's AcceptEnv as distributions set it).
+	// Client has the variables that the client of an SSH session sent, "NAME=value" each. Only
+	// LANG, LC_* and COLORTERM are accepted (like sshd_config's AcceptEnv in distributions).
 	Client []string
-	// Extra, "NAME=value" each, is the host's own choice (configuration, SSH_CONNECTION, the caller
-	// of createTerminal). All of it is taken, and it wins over everything else.
+	// Extra has the host's variables, "NAME=value" each (configuration, SSH_CONNECTION, the caller
+	// of createTerminal). All are accepted, and override all others.
 	Extra []string
 }
 
-// Env returns an environment as sshd gives it to a login: made from nothing, so that a variable of
-// this process reaches no child unless it is named here. The result is sorted, each name occurs
-// once, and what is not NAME=value, or holds a NUL, is left out.
+// Env returns an environment like that of a login by sshd. It is built from nothing, so a variable
+// of this process reaches no child unless it is named here. The result is sorted, and each name
+// occurs once. Entries that are not NAME=value, or contain a NUL, are left out.
 func Env(s EnvSpec) []string {
 	vars := make(map[string]string)
 	set := func(name, value string) {

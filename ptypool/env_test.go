@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestTheEnvironmentIsMadeFromNothing(t *testing.T) {
+func TestTheEnvironmentHasOnlyWhatIsNamed(t *testing.T) {
 	t.Setenv("CANARY", "sings")
 	t.Setenv("LC_CANARY", "sings")
 	t.Setenv("PATH", os.Getenv("PATH")+":/canary")

@@ -9,15 +9,15 @@ import (
 var (
 	// ErrNotFound: the program, or the interpreter that its first line names, does not exist.
 	ErrNotFound = errors.New("no such program")
-	// ErrNotExecutable: the program exists and may not, or cannot, be executed.
+	// ErrNotExecutable: the program exists, but may not or cannot be executed.
 	ErrNotExecutable = errors.New("not executable")
-	// ErrTooLong: the arguments and the environment are longer than the system takes (execve(2): a
-	// single string, 128 KiB).
+	// ErrTooLong: the arguments and the environment exceed the system's limit (execve(2): 128 KiB
+	// for a single string).
 	ErrTooLong = errors.New("argument list too long")
 	// ErrBadDir: the working directory does not exist, is no directory, or may not be entered.
 	ErrBadDir = errors.New("bad working directory")
 	// ErrInputFull: the program does not read, and the piece does not fit into the input queue.
-	// Nothing of it was taken.
+	// Nothing of it was queued.
 	ErrInputFull = errors.New("ptypool: the input queue is full: wait for the program to read")
 	// ErrExited: the terminal has ended.
 	ErrExited = errors.New("ptypool: the terminal has exited")
@@ -35,13 +35,13 @@ var (
 
 // StartError says why a program could not be started. It unwraps to Kind and to Err.
 type StartError struct {
-	// Kind is ErrNotFound, ErrNotExecutable, ErrTooLong or ErrBadDir; nil: the system lacks
-	// something (see Err).
+	// Kind is ErrNotFound, ErrNotExecutable, ErrTooLong or ErrBadDir; nil: a resource of the system
+	// is missing (see Err).
 	Kind error
 	Name string // the program or directory, as the caller named it
 	Err  error  // the system's own error; may be nil
-	// Interpreter is set where the program exists and the interpreter that its first line names
-	// does not: to that one.
+	// Interpreter is the interpreter that the first line of the program names and that does not
+	// exist; "": that is not the reason.
 	Interpreter string
 }
 

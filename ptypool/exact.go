@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// showPatience is how long a little binary data waits for the screen before it is skipped: far
-// longer than showing what precedes it takes.
+// showPatience is how long a small piece of binary data waits for the screen before it is skipped:
+// far longer than drawing what precedes it takes.
 const showPatience = 50 * time.Millisecond
 
-// readExact passes an output to its exact reader and to the handler; neither waits for the other to
-// get a piece. more: the exact reader is gone, and the output continues.
+// readExact passes an output to its exact reader and to the handler, without either waiting for the
+// other. more: the exact reader has failed, and the output continues.
 //
-// A peer may take what a program prints faster than the screen does. What a program prints on a pty
-// waits for the screen, and so does text on pipes. Binary data on pipes, which are no more than
-// noise there, do not: a screen that is behind is told how much of them it does not get.
+// A peer may read output faster than the screen draws it. Output on a pty waits for the screen, and
+// so does text on pipes. Binary data on pipes, which look like noise on a screen, do not wait: a
+// screen that is behind shows how much of them was skipped.
 func (t *Term) readExact(out output) (more bool) {
 	s := shower{t: t, turn: make(chan struct{}, 1)}
 	defer s.finish()
 	defer func() {
-		// It fails only for a reader that is gone, and that is not asked for more.
+		// It fails only for a reader that is gone, which gets nothing more anyway.
 		_ = out.exact.Close()
 	}()
 	for {
@@ -50,21 +50,22 @@ type piece struct {
 	users atomic.Int32 // besides the first one
 }
 
-// done gives the memory back when everybody is done with it.
+// done releases the memory when both readers are done with it.
 func (p *piece) done(t *Term) {
 	if p.users.Add(-1) < 0 {
 		t.release(p.batch)
 	}
 }
 
-// shower delivers the pieces of one output, one at a time. It is used by one goroutine.
+// shower delivers the pieces of one output to the handler, one at a time. Only one goroutine uses
+// it.
 type shower struct {
 	t       *Term
 	turn    chan struct{} // full: a piece is being delivered
 	skipped int           // bytes of binary data that are not shown
 }
 
-// show delivers p, which is done with afterwards, without waiting for that.
+// show begins to deliver p, and releases it afterwards.
 func (s *shower) show(p *piece) {
 	if s.t.lines == nil || bytes.IndexByte(p.data, 0) < 0 {
 		s.turn <- struct{}{}
@@ -83,8 +84,8 @@ func (s *shower) show(p *piece) {
 	}()
 }
 
-// turnSoon takes the turn for n bytes of binary data unless it would have to wait: at all in a
-// flood, for long otherwise.
+// turnSoon takes the turn for n bytes of binary data, unless it would have to wait: during a flood
+// it does not wait at all, otherwise not for long.
 func (s *shower) turnSoon(n int) bool {
 	if s.skipped > 0 && n >= floodSize {
 		return false // what follows is skipped, too, so that no fragment is shown
@@ -107,7 +108,7 @@ func (s *shower) turnSoon(n int) bool {
 	}
 }
 
-// tell writes onto the screen how much it does not show. CAN ends a partial sequence.
+// tell prints on the screen how much was skipped. CAN ends a partial sequence.
 func (s *shower) tell(skipped int) {
 	if skipped > 0 {
 		s.t.deliver(batch{data: fmt.Appendf(nil,

@@ -48,7 +48,7 @@ func TestEveryByteOfAPtyGoesToItsExactReader(t *testing.T) {
 	}
 }
 
-func TestAnExactReaderThatWaitsStopsTheProgramOnAPty(t *testing.T) {
+func TestABlockedExactReaderStopsTheProgramOnAPty(t *testing.T) {
 	s := &slowReader{open: make(chan struct{})}
 	r, term := startExact(t, Config{}, "echo first; seq 200000", s)
 	r.text(t, "first")
@@ -85,7 +85,7 @@ func (f failing) Close() error {
 
 var errGone = fmt.Errorf("nobody reads")
 
-func TestAPtyGoesOnWithoutItsExactReader(t *testing.T) {
+func TestAPtyContinuesWithoutItsExactReader(t *testing.T) {
 	gone := failing{make(chan struct{})}
 	r, term := startExact(t, Config{}, "seq 50000", gone)
 	r.exit(t, term)

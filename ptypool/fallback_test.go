@@ -51,13 +51,13 @@ func TestAProcessGroupIsHungUpWithoutProc(t *testing.T) {
 	}
 }
 
-func TestANumberThatWasUsedAgainIsNoMember(t *testing.T) {
+func TestAReusedProcessIDIsNotInTheTree(t *testing.T) {
 	tree := newProcessTree(100, "ours")
 	tree.reaped, tree.reapedAt = true, 5000
 	table := &procTable{
 		self: 1,
 		procs: map[int]process{
-			// A later process with the leader's number, and its child.
+			// A later process with the leader's id, and its child.
 			100: {pid: 100, session: 100, start: 6000, state: 'S'},
 			101: {pid: 101, session: 100, start: 6001, state: 'S', parent: 100},
 			// An old one of ours, and its late child, in a process session of its own.
@@ -80,7 +80,7 @@ func TestANumberThatWasUsedAgainIsNoMember(t *testing.T) {
 	if len(got) != 3 || !got[102] || !got[103] || !got[104] {
 		t.Errorf("members %v", got)
 	}
-	// Known once, known for good, and only as the process it was.
+	// A process that was recognised once stays so, but not a later process with its id.
 	table.procs[103] = process{pid: 103, session: 103, start: 7000, parent: 1, state: 'S'}
 	table.procs[104] = process{pid: 104, session: 104, start: 9999, state: 'S'}
 	table.children, table.markers = nil, nil

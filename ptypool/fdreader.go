@@ -13,24 +13,23 @@ import (
 )
 
 const (
-	// drainSilence is how long the program's output must have been silent during a drain before it
-	// counts as ended although a process still has it open: enough for the last stage of a
-	// pipeline.
+	// drainSilence is how long the output must be silent during a drain before it counts as ended
+	// although a process still has it open: enough for the last stage of a pipeline.
 	drainSilence = 250 * time.Millisecond
 	// drainTime bounds the wait for that silence.
 	drainTime = time.Second
-	// drainBytes bounds it for a process that floods. It is more than the kernel ever holds for a
-	// pty (tens of KiB), so what a child on one has written is always read. Pipes are drained only
-	// after a hangup, when nothing is promised.
+	// drainBytes bounds the drain for a process that floods. It is more than the kernel ever holds
+	// for a pty (tens of KiB), so what a child on a pty has written is always read. Pipes are
+	// drained only after a hangup, when nothing is promised.
 	drainBytes = 1 << 20
-	// burstBytes is how much output in one go is a flood, in bytes: more than the kernel holds for
-	// a pty, so the program writes while it is read.
+	// burstBytes is how much output at once counts as a flood, in bytes: more than the kernel holds
+	// for a pty, so the program writes while its output is read.
 	burstBytes = 16 << 10
 )
 
-// fdReader reads the output of a program from a descriptor, as programOutput describes. While it
-// waits it holds no thread, and during a flood the poller is left alone: see watch. Only drain may
-// be called by another goroutine than the one that reads.
+// fdReader reads the output of a program from a descriptor: see programOutput. Waiting blocks no
+// thread, and during a flood it does not use the poller: see watch. Only drain may be called by
+// another goroutine than the one that reads.
 //
 // The output ends when no process has the descriptor's other side open any more, or when it has
 // been drained although one has.
@@ -60,9 +59,9 @@ func newFDReader(fd syscall.RawConn, reopens bool) (*fdReader, error) {
 	return r, err
 }
 
-// drain has the reader read what is there, and what comes without a long silence (see
-// drainSilence), and then end. It is for when the remaining writers do not matter: they may keep
-// the descriptor open for ever.
+// drain has the reader read what is available, and what comes without a long silence (see
+// drainSilence), and then end. It is for writers that do not matter: they may keep the descriptor
+// open for ever.
 func (r *fdReader) drain() {
 	r.draining.Store(true)
 	r.watch.setDeadline(time.Unix(1, 0)) // long ago: wakes WaitReadable
@@ -90,7 +89,7 @@ func (r *fdReader) WaitReadable() error {
 	}
 }
 
-// readable is the condition of WaitReadable. It arms the watch where there is nothing to read.
+// readable is the condition of WaitReadable. It arms the watch if there is nothing to read.
 func (r *fdReader) readable() (ready bool) {
 	if err := r.fd.Control(func(fd uintptr) {
 		if ready = r.readableNow(fd); ready || r.armed {
@@ -124,7 +123,7 @@ func (r *fdReader) extendDrain() {
 	r.watch.setDeadline(until)
 }
 
-// Read reads what is there.
+// Read reads available output.
 func (r *fdReader) Read(p []byte) (int, error) {
 	if r.ended || r.drained >= drainBytes {
 		return 0, io.EOF
@@ -158,5 +157,5 @@ func (r *fdReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// close wakes WaitReadable for good. The descriptor stays open.
+// close makes WaitReadable return from now on. The descriptor stays open.
 func (r *fdReader) close() error { return r.watch.close() }

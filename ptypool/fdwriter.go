@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fdWriter writes the input of a program to a descriptor, as programInput describes. While it
-// waits it holds no thread.
+// fdWriter writes the input of a program to a descriptor: see programInput. Waiting blocks no
+// thread.
 type fdWriter struct {
 	fd syscall.RawConn // does not block
 
@@ -18,7 +18,7 @@ type fdWriter struct {
 	closed bool
 }
 
-// WaitWritable blocks until there is room. It returns at once where it cannot wait, for lack of a
+// WaitWritable blocks until there is room. It returns at once if it cannot wait for lack of a
 // descriptor.
 func (w *fdWriter) WaitWritable() error {
 	watch, err := w.roomWatch()
@@ -50,7 +50,7 @@ func (w *fdWriter) roomWatch() (*watch, error) {
 	return w.watch, nil
 }
 
-// Write writes what there is room for.
+// Write writes as much as there is room for.
 func (w *fdWriter) Write(p []byte) (n int, err error) {
 	cerr := w.fd.Control(func(fd uintptr) {
 		for n < len(p) {
@@ -73,7 +73,7 @@ func (w *fdWriter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// close wakes WaitWritable for good. The descriptor stays open.
+// close makes WaitWritable return from now on. The descriptor stays open.
 func (w *fdWriter) close() error {
 	w.mu.Lock()
 	w.closed = true

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// maxAncestors bounds how far Find climbs: further than any chain of shells reaches, and not
-	// for ever if /proc changes underneath it.
+	// maxAncestors bounds how many ancestors Find visits: more than any chain of shells has, and an
+	// end even if /proc changes meanwhile.
 	maxAncestors = 256
 	// maxEnded is how many ended terminals are remembered by their process sessions. Few suffice:
-	// what is left of a terminal usually has the marker as well.
+	// processes that a terminal has left usually have the marker as well.
 	maxEnded = 1024
 )
 
@@ -24,8 +24,8 @@ func (p *Pool) markerPrefix() string { return p.cfg.Realm + "-" }
 
 // Find returns the marker of the terminal to which process pid belongs, by the process session, the
 // marker and the tag of the process and of its ancestors. The terminal may have ended, or may have
-// been another Pool's of the same realm; if only the realm is known, the marker is no terminal's.
-// It is "" for a process that belongs to none.
+// belonged to another Pool of the same realm; if only the realm is known, the marker is that of no
+// terminal. It is "" for a process that belongs to none.
 func (p *Pool) Find(pid int) (marker string) {
 	trees := p.processTrees()
 	var env bytes.Buffer
@@ -43,7 +43,7 @@ func (p *Pool) Find(pid int) (marker string) {
 			return proc.marker
 		}
 		if proc.tag.In(p.cfg.Realm) {
-			return p.markerPrefix() // and nothing: it belongs to a terminal that is forgotten
+			return p.markerPrefix() // the process belongs to a terminal that is forgotten
 		}
 		pid = proc.parent
 	}

@@ -8,18 +8,18 @@ import "termhost/ptypool/vt"
 type Handler interface {
 	// Started is called first, with the Handler's Term.
 	Started(*Term)
-	// Output gets every piece of output as the program printed it, before the parser sees it and
-	// anything is made of it: for a log. p is not the handler's to keep.
+	// Output gets every piece of output as the program printed it, before the parser: for a log.
+	// The handler must not retain p.
 	Output(p []byte)
-	// Sink is what the parser finds in the output. Its slices are valid only during the call, and
-	// its methods must not ask the screen anything, because the parser is still at work.
+	// Sink gets what the parser finds in the output. Slices are valid only during the call, and
+	// methods must not use the screen, because the parser is changing it.
 	vt.Sink
-	// Fed is called after each whole piece of output. The screen then shows the Data so far, but
-	// for what the parser holds back, and may be read.
+	// Fed is called after each piece of output. The screen may be read then; it shows all output so
+	// far except what the parser holds back.
 	Fed()
-	// Ready is called before output is taken from the program, without the Term's lock. It may
-	// block: that is the backpressure of a consumer that wants every byte. What was taken before
-	// may still be on its way. It must return when the terminal is hung up, or the end is never
+	// Ready is called before output is read from the program, without the Term's lock. It may block
+	// to slow the program down for a consumer that wants every byte; output that was read before
+	// may still arrive. It must return when the terminal is hung up, or else the exit is never
 	// reported.
 	Ready()
 	// Exited is called once, after the last output; nothing is called after it.

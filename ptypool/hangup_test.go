@@ -29,7 +29,7 @@ func pids(t *testing.T, r *recorder, names ...string) map[string]int {
 	return found
 }
 
-// running reports whether pid exists and is no zombie.
+// running reports whether pid exists and is not a zombie.
 func running(pid int) bool {
 	p, err := readProcess(pid, nil)
 	return err == nil && p.alive()
@@ -82,7 +82,7 @@ func TestHangupGivesTheGrace(t *testing.T) {
 	r.text(t, "bye")
 }
 
-func TestAnEarlierDeadlineCounts(t *testing.T) {
+func TestOfTwoHangupsTheEarlierDeadlineCounts(t *testing.T) {
 	p := newPool(t, Config{})
 	term, r := sh(t, p, `trap '' HUP; echo ready; while :; do sleep 1000; done`)
 	r.text(t, "ready")
@@ -93,7 +93,7 @@ func TestAnEarlierDeadlineCounts(t *testing.T) {
 	}
 }
 
-func TestHangupAfterTheExitEndsWhatWasLeftBehind(t *testing.T) {
+func TestHangupAfterTheExitEndsBackgroundProcesses(t *testing.T) {
 	p := newPool(t, Config{})
 	// The kernel sends SIGHUP to the foreground process group when the leader ends.
 	term, r := sh(t, p, `trap "" HUP
@@ -116,7 +116,7 @@ func TestHangupAfterTheExitEndsWhatWasLeftBehind(t *testing.T) {
 
 func markerOf(term *Term) string { return term.processTree().marker }
 
-func TestWhatATerminalLeftBehindIsKnownWhenItHasEnded(t *testing.T) {
+func TestBackgroundProcessesOfAnEndedTerminalAreFound(t *testing.T) {
 	p, later := newPool(t, Config{Realm: "home"}), newPool(t, Config{Realm: "home"})
 	stranger := newPool(t, Config{})
 	term, r := sh(t, p, `trap "" HUP
@@ -194,7 +194,7 @@ func TestSignalReachesTheWholeSessionOrTheForeground(t *testing.T) {
 	}
 }
 
-func TestABackgroundProcessDoesNotHoldTheExitBack(t *testing.T) {
+func TestABackgroundProcessDoesNotDelayTheExit(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Config{})
 	for _, c := range []struct{ name, script string }{
@@ -325,7 +325,7 @@ func (s slow) Data(p []byte) {
 	})
 }
 
-func TestAFloodThatIsNeverReadEmptyDoesNotHoldTheExitBack(t *testing.T) {
+func TestAnEndlessFloodDoesNotDelayTheExit(t *testing.T) {
 	p := newPool(t, Config{})
 	r := slow{newRecorder()}
 	term := shTo(t, p, r, `trap "" HUP; yes & exit 3`)
@@ -335,8 +335,8 @@ func TestAFloodThatIsNeverReadEmptyDoesNotHoldTheExitBack(t *testing.T) {
 	wait(t, "the background process", term.backend.Hangup(0))
 }
 
-// On a busy machine a scan may take seconds; ten times as long, again and again, would be longer
-// than anybody waits for a terminal's end.
+// On a busy machine a scan may take seconds; repeated pauses of ten times that would be longer than
+// a person waits for a terminal's end.
 func TestTheProcessTableIsScannedAgainWithinASecond(t *testing.T) {
 	for took, want := range map[time.Duration]time.Duration{
 		0:                     scanInterval,

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// heldLimit, in bytes, is how much is held: more than anybody types ahead of a program, and
-	// small enough to be there for every terminal.
+	// heldLimit, in bytes, bounds held input: more than a person types ahead of a program, and
+	// small enough for every terminal to have it.
 	heldLimit = 64 << 10
-	// The first look after one that found nobody reading comes after shortLook, as a program that
-	// has read a line mostly reads the next one at once. Then each comes after twice as long, until
-	// longLook: 20 looks in a second cost next to nothing.
+	// After a look that found nobody reading, the next one comes after shortLook, because a program
+	// that has read a line mostly reads the next one at once. Each further pause is twice as long,
+	// up to longLook: 20 looks per second cost next to nothing.
 	shortLook = 50 * time.Microsecond
 	longLook  = 50 * time.Millisecond
-	// tellAfter is the time between two looks from which on the Gate is told how much is held.
-	// Input that a program reads line by line is not reported.
+	// tellAfter is the pause between looks from which the Gate is told how much is held. Input that
+	// a program reads line by line is not reported.
 	tellAfter = 10 * time.Millisecond
 )
 
@@ -47,11 +47,12 @@ type Gate interface {
 	// Open reports whether input goes to the program at once, provided that nothing is held. line
 	// is how the terminal reads now. The caller of InputShown calls it, with the locks that it has.
 	Open(line Line) bool
-	// Look finds out what may be done now. line is how the terminal reads; nothing waits to be read
-	// in it.
+	// Look returns how much may be typed now. line is how the terminal reads; there is no unread
+	// input in it.
 	Look(line Line) Pass
-	// LookBound is Look for input by InputBound. still, which may be nil, reports at the last
-	// moment whether the finding is still true. It is called with locks held, and must be quick.
+	// LookBound is Look for input by InputBound. still, which may be nil, is called right before
+	// the write and reports whether pass still holds. It is called with locks held, and must be
+	// quick.
 	LookBound(line Line) (pass Pass, still func() bool)
 	// Key returns the length of the key that p begins with, which is not empty. It is called with
 	// locks held.
@@ -59,16 +60,16 @@ type Gate interface {
 	// Held is called when n bytes have been held for a while, and with 0 when nothing is held any
 	// more.
 	Held(n int)
-	// Refused comes when n bytes were dropped because of PassRefused or PassHidden.
+	// Refused is called when n bytes were dropped because of PassRefused or PassHidden.
 	Refused(n int)
 }
 
-// heldQueue holds input that must not be typed unseen until the program reads. So a program that
-// asks for a secret finds none of it typed ahead. It passes on one line at a time, and looks again
-// when the program has read that one.
+// heldQueue holds input that must not be typed unseen until the program reads, so that a program
+// that asks for a secret does not find it typed ahead. It passes on one line at a time, and looks
+// again when the program has read that.
 //
-// A look reads /proc, which is slow, so no lock is held meanwhile. Its finding is void when
-// anything else has been typed, or the line's settings have changed: see inputQueue.hand.
+// A look reads /proc, which is slow, so no lock is held meanwhile. Its result is void if anything
+// else has been typed since, or the line's settings have changed: see inputQueue.hand.
 type heldQueue struct {
 	in   *inputQueue
 	gate Gate // nil: nothing is held
@@ -78,8 +79,8 @@ type heldQueue struct {
 	mu      sync.Mutex
 	buf     []byte
 	shown   bool          // some of buf was typed while the terminal showed it
-	bound   int           // how much of it, at its end, came by InputBound or behind that
-	lent    lent          // what is in the terminal of that
+	bound   int           // how much of the end of buf came by InputBound, or after that
+	lent    lent          // the bound input that is in the terminal
 	drops   int           // how often something was dropped
 	told    int           // what the Gate was last told
 	room    chan struct{} // closed when buf is at most half full; nil: nobody waits
@@ -90,11 +91,11 @@ type heldQueue struct {
 	feeder  sync.WaitGroup
 }
 
-// HoldBy makes g the Gate of InputShown. It must be called before that.
+// HoldBy makes g the Gate of InputShown, before which it must be called.
 func (t *Term) HoldBy(g Gate) { t.held.gate = g }
 
-// InputShown is Input that must not be typed unseen. Unless the Gate is open, p is held until the
-// program reads. ErrInputFull: p does not fit, also not into what is held: see HeldRoom.
+// InputShown is Input for input that must not be typed unseen. Unless the Gate is open, p is held
+// until the program reads. ErrInputFull: p does not fit among the held input either: see HeldRoom.
 //
 // A character that the terminal turns into a signal goes to the program at once, as with Input, and
 // what is held before it is dropped. So does the end of input (ctrl-D), but in its turn.
@@ -112,15 +113,15 @@ func (t *Term) Held() int {
 	return len(t.held.buf)
 }
 
-// HeldRoom is InputRoom for InputShown: it returns a channel that is closed when what is held takes
+// HeldRoom is InputRoom for InputShown: it returns a channel that is closed when held input takes
 // at most half of its room.
 func (t *Term) HeldRoom() <-chan struct{} { return t.held.await(&t.held.room) }
 
-// HeldSettled returns a channel that is closed when nothing is held any more, or the Gate has been
-// told how much is.
+// HeldSettled returns a channel that is closed when nothing is held any more, or when the Gate has
+// been told how much is held.
 func (t *Term) HeldSettled() <-chan struct{} { return t.held.await(&t.held.settled) }
 
-// DropHeld drops what is held and returns how much that was.
+// DropHeld drops held input and returns how many bytes that was.
 func (t *Term) DropHeld() int {
 	t.held.mu.Lock()
 	defer t.held.mu.Unlock()
@@ -138,7 +139,7 @@ func (h *heldQueue) pass(p []byte) error {
 	return err
 }
 
-// put types p if the Gate is open, and holds it otherwise, and if it is bound. p is not kept.
+// put types p if the Gate is open; otherwise, or if p is bound, it holds p. It does not retain p.
 func (h *heldQueue) put(p []byte, bound bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -184,11 +185,11 @@ func (h *heldQueue) put(p []byte, bound bool) error {
 	return nil
 }
 
-// endOfInput is the usual VEOF of termios(3). It answers nothing.
+// endOfInput is the usual VEOF of termios(3). It is not an answer to a question.
 const endOfInput = "\x04"
 
-// feed is the feeder goroutine: it hands over what is held as the program reads it, until nothing
-// is held.
+// feed is the feeder goroutine: it passes on held input as the program reads, until nothing is
+// held.
 func (h *heldQueue) feed() {
 	wait := time.Duration(0)
 	for {
@@ -275,8 +276,8 @@ func (h *heldQueue) piece(pass Pass, bound bool) (n int) {
 // lineEnds are what ends a line for the line discipline, and VEOF, which ends a read.
 const lineEnds = "\r\n" + endOfInput
 
-// tell returns what to report to the Gate, if it is new. The feeder must end unless there is more.
-// waited: input has been held for a while.
+// tell returns what to report to the Gate, and whether it is new. The feeder must end unless there
+// is more. waited: input has been held for a while.
 func (h *heldQueue) tell(waited bool) (held int, news, more bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -290,7 +291,7 @@ func (h *heldQueue) tell(waited bool) (held int, news, more bool) {
 	return held, news, h.feeding
 }
 
-// await returns the channel of a wait.
+// await returns the channel of a wait, which it makes if there is none.
 func (h *heldQueue) await(ch *chan struct{}) <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -302,7 +303,7 @@ func (h *heldQueue) await(ch *chan struct{}) <-chan struct{} {
 	return wait
 }
 
-// discard drops held input, queued input, and what the program has not read yet.
+// discard drops held input, queued input, and what the program has not read yet of earlier input.
 func (h *heldQueue) discard() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -311,7 +312,7 @@ func (h *heldQueue) discard() {
 	h.in.discard()
 }
 
-// close ends the queue: what is held is dropped, nothing more is taken.
+// close ends the queue: held input is dropped, and nothing more is accepted.
 func (h *heldQueue) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -347,7 +348,7 @@ func (h *heldQueue) advance(n int) {
 	h.wake()
 }
 
-// wake closes what somebody waits for if it has come.
+// wake closes the channels whose condition is met.
 func (h *heldQueue) wake() {
 	if h.room != nil && (h.closed || len(h.buf) <= heldLimit/2) {
 		close(h.room)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sealDescriptors makes every descriptor from 3 on close-on-exec. Those that Go opens are so
-// already; this is for the ones that this process inherited.
+// sealDescriptors makes all descriptors from 3 on close-on-exec. Those that Go opens are already;
+// this is for inherited ones.
 func sealDescriptors() error {
 	err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
@@ -33,11 +33,11 @@ func sealDescriptors() error {
 	return err
 }
 
-// unignoreSignals replaces an inherited SIG_IGN, for the signals that programs in terminals count
-// on, by a handler that drops the signal. To this process that is the same, but exec(2) resets a
+// unignoreSignals replaces an inherited SIG_IGN, for the signals that programs in terminals rely
+// on, by a handler that drops the signal. This process notices no difference, but exec(2) resets a
 // handler to the default and keeps SIG_IGN.
 func unignoreSignals() {
-	// Nobody receives from the channel. Notify never blocks: it drops what does not fit.
+	// Nobody receives from the channel. Notify never blocks: it drops further signals.
 	dropped := make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGTSTP,

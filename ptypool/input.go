@@ -11,17 +11,17 @@ import (
 const (
 	// inputKeep, in bytes, is the largest input buffer that an idle terminal keeps.
 	inputKeep = 4 << 10
-	// writeRetry is how long the writer waits when the program's input had room and then took
-	// nothing: a pty whose lock was busy.
+	// writeRetry is how long the writer waits when the program's input had room but accepted
+	// nothing, because the pty's lock was busy.
 	writeRetry = time.Millisecond
 )
 
-// inputQueue holds input that the program has not accepted yet. The caller writes itself what the
-// program accepts at once. Only a remainder is queued, and a writer goroutine exists until it is
-// gone.
+// inputQueue holds input that the program has not accepted yet. The caller itself writes what the
+// program accepts at once. Only the rest is queued, and a writer goroutine exists until the queue
+// is empty.
 //
-// Nothing is in flight outside the queue: bytes leave it under the lock, by a write that does not
-// wait. So discarding is exact.
+// Bytes leave the queue under the lock, by a write that does not block, so none are in flight
+// outside of it and discarding is exact.
 type inputQueue struct {
 	to    programInput // nil: virtual, or on pipes
 	limit int          // bytes
@@ -50,7 +50,7 @@ type inputQueue struct {
 // delivered at once even if the program does not read. Left to itself, the character would wait in
 // the line discipline behind a few KiB of input that was typed ahead.
 //
-// What came by InputShown and is held does not hold p up. An interrupt drops that as well.
+// p does not wait for held input of InputShown. An interrupt drops that as well.
 func (t *Term) Input(p []byte) error {
 	if err := t.takesKeys(); err != nil {
 		return err
@@ -61,14 +61,14 @@ func (t *Term) Input(p []byte) error {
 // QueuesShown reports whether something is queued that came by InputShown.
 func (t *Term) QueuesShown() bool { return t.in.shown.Load() }
 
-// DropQueue drops the input that is queued. What waits in the pty stays.
+// DropQueue drops queued input. Input in the pty stays.
 func (t *Term) DropQueue() {
 	t.in.mu.Lock()
 	defer t.in.mu.Unlock()
 	t.in.drop()
 }
 
-// takesKeys returns why nothing can be typed.
+// takesKeys returns why nothing can be typed; nil: something can.
 func (t *Term) takesKeys() error {
 	switch {
 	case t.backend == nil:
@@ -79,19 +79,18 @@ func (t *Term) takesKeys() error {
 	return nil
 }
 
-// Line returns what the terminal does with input. It fails with ErrNoKeyboard where there is no
-// terminal, and with ErrExited after the end.
+// Line returns how the terminal reads input. It fails with ErrNoKeyboard if the program runs on
+// pipes, and with ErrExited after the end.
 func (t *Term) Line() (Line, error) {
 	if t.in.to == nil {
 		return Line{}, ErrNoKeyboard
 	}
 	l, err := t.in.to.Line()
-	l.Unread = l.Unread || t.inHand.Load() > 0 // earlier reads are counted by now
+	l.Unread = l.Unread || t.inHand.Load() > 0 // batches that were read earlier are counted by now
 	return l, err
 }
 
-// InputRead reports whether the program has read all that was typed, but for a line without its
-// end.
+// InputRead reports whether the program has read all that was typed, except an unfinished line.
 func (t *Term) InputRead() bool {
 	_, _, read := t.in.ready()
 	return read
@@ -103,7 +102,7 @@ func (t *Term) InputRead() bool {
 func (t *Term) InputRoom() <-chan struct{} { return t.in.awaitRoom() }
 
 // DiscardInput drops all input that the program has not read: held, queued and in the pty,
-// including a line without its Enter.
+// including an unfinished line.
 func (t *Term) DiscardInput() {
 	if t.in.to == nil {
 		return
@@ -168,7 +167,7 @@ func (q *inputQueue) lineFor(p []byte) (line Line, signal int, err error) {
 }
 
 // ready reports whether the program has read all that was typed. If it has, the next line may be
-// handed over, provided that somebody reads: see hand.
+// written, provided that a program reads: see hand.
 func (q *inputQueue) ready() (line Line, puts uint64, ready bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -180,8 +179,8 @@ func (q *inputQueue) ready() (line Line, puts uint64, ready bool) {
 }
 
 // hand writes p and returns how much of it the terminal accepts: nothing if its settings are not
-// line, or if something else was typed since ready returned line and puts. A program that is found
-// to read after that reads p. still: see [Gate].
+// line, or if something else was typed since ready returned line and puts. So a program that was
+// found reading after ready reads p. still: see [Gate].
 func (q *inputQueue) hand(p []byte, line Line, puts uint64, still func() bool) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -196,8 +195,8 @@ func (q *inputQueue) hand(p []byte, line Line, puts uint64, still func() bool) i
 }
 
 // signalChar returns the index of the last byte of p that the terminal turns into a signal; -1:
-// none. The terminal's settings are not read for plain text, unless that would have to wait behind
-// other input anyway.
+// none. It does not read the terminal's settings for plain text, unless p has to wait behind other
+// input anyway.
 func (q *inputQueue) signalChar(p []byte) int {
 	control := func(c byte) bool { return c < ' ' || c == 0x7f }
 	if q.queued() == 0 && !slices.ContainsFunc(p, control) {
@@ -224,14 +223,14 @@ func (q *inputQueue) write() {
 	}
 }
 
-// writeSome hands over what the program takes now. more is false when the writer must end.
+// writeSome writes what the program accepts now. more is false when the writer must end.
 func (q *inputQueue) writeSome() (n int, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.queued() > 0 {
 		var err error
 		if n, err = q.to.Write(q.buf[q.head:]); err != nil {
-			q.drop() // nobody will ever read it
+			q.drop() // the program is gone
 		} else {
 			q.advance(n)
 		}
@@ -258,19 +257,19 @@ func (q *inputQueue) awaitRoom() <-chan struct{} {
 	return ch
 }
 
-// discard drops the queue and what the program has not read yet.
+// discard drops the queue, and what the program has not read yet of earlier input.
 func (q *inputQueue) discard() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.puts++
 	q.drop()
 	if !q.closed {
-		// Best effort: a backend that cannot is one whose program is gone.
+		// It fails only if the program is gone.
 		_ = q.to.DiscardInput()
 	}
 }
 
-// close ends the queue: what is in it is dropped, nothing more is taken.
+// close ends the queue: queued input is dropped, and nothing more is accepted.
 func (q *inputQueue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -299,7 +298,7 @@ func (q *inputQueue) advance(n int) {
 	q.wake()
 }
 
-// wake closes room if somebody waits for it and there is some.
+// wake closes room if the queue is at most half full.
 func (q *inputQueue) wake() {
 	if q.room != nil && (q.closed || q.queued() <= q.limit/2) {
 		close(q.room)

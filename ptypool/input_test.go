@@ -76,7 +76,7 @@ func fill(t *testing.T, term *Term) (n int) {
 	}
 }
 
-func TestAFullQueueRefusesWholePiecesAndTheCallerIsNotHeldUp(t *testing.T) {
+func TestAFullQueueRefusesWholePiecesWithoutBlocking(t *testing.T) {
 	const limit = 64 << 10
 	p := newPool(t, Config{InputQueue: limit})
 	term, r := sh(t, p, `stty raw -echo; echo ready; exec sleep 1000`)
@@ -107,7 +107,7 @@ func TestAFullQueueRefusesWholePiecesAndTheCallerIsNotHeldUp(t *testing.T) {
 	wait(t, "room after the exit", term.InputRoom())
 }
 
-func TestTheEndWakesWhoWaitsForRoom(t *testing.T) {
+func TestTheEndWakesThoseThatWaitForRoom(t *testing.T) {
 	p := newPool(t, Config{InputQueue: 64 << 10})
 	term, r := sh(t, p, `stty raw -echo; echo ready; exec sleep 1000`)
 	r.text(t, "ready")
@@ -144,7 +144,7 @@ func TestTheInterruptCharacterJumpsABacklog(t *testing.T) {
 	}
 }
 
-func TestTheInterruptCharacterIsNotHeldUpInTheKernel(t *testing.T) {
+func TestTheInterruptCharacterDoesNotWaitInTheKernel(t *testing.T) {
 	p := newPool(t, Config{})
 	term, r := sh(t, p, `stty sane -icanon -echo; echo ready; exec sleep 1000`)
 	r.text(t, "ready")
@@ -159,7 +159,7 @@ func TestTheInterruptCharacterIsNotHeldUpInTheKernel(t *testing.T) {
 	}
 }
 
-func TestWhatWasTypedBeforeAnInterruptIsNotRead(t *testing.T) {
+func TestInputBeforeAnInterruptIsDropped(t *testing.T) {
 	p := newPool(t, Config{InputQueue: 256 << 10})
 	// The shell traps the interrupt, which its command dies of, and then reads lines. It is the
 	// command that says ready, so that the interrupt meets it.
@@ -226,9 +226,9 @@ func TestDiscardDropsAHalfTypedLine(t *testing.T) {
 	}
 }
 
-// TestOutputThatIsNotOnTheScreenYetIsUnread: who looks at the screen for a program's question learns
-// that there is more to come, wherever that is on its way.
-func TestOutputThatIsNotOnTheScreenYetIsUnread(t *testing.T) {
+// A reader that looks for a program's question on the screen learns that more output is coming,
+// wherever that is on its way.
+func TestOutputThatIsNotOnTheScreenYetCountsAsUnread(t *testing.T) {
 	p := newPool(t, Config{})
 	printed := filepath.Join(t.TempDir(), "printed")
 	term, r := sh(t, p, `stty -echo; printf ready; read x; printf question; : >`+printed+`; read x`)

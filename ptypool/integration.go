@@ -17,7 +17,7 @@ import (
 	"termhost/ptypool/statefile"
 )
 
-// shellInit holds the scripts, laid out as they are installed.
+// shellInit has the scripts, in the folders in which they are installed.
 //
 //go:embed shellinit/bash/init.bash shellinit/zsh/.zshenv shellinit/fish/vendor_conf.d/termhost.fish
 var shellInit embed.FS
@@ -28,17 +28,17 @@ const shellInitRoot = "shellinit"
 // defaultDataDirs is what an unset XDG_DATA_DIRS means (XDG Base Directory Specification).
 const defaultDataDirs = "/usr/local/share:/usr/share"
 
-// Integration makes interactive shells tell their terminal, by OSC 633 marks, where prompts,
+// Integration makes interactive shells report to their terminal, by OSC 633 marks, where prompts,
 // commands and their output begin and how commands end (see vt.Sink). It changes how a shell is
-// started and none of the user's files.
+// started, and none of the user's files.
 //
 // Dir is the absolute path of a folder that belongs to the integration, normally in the state
 // folder.
 type Integration struct{ Dir string }
 
-// Install writes the scripts into Dir, which only this user may enter. Each script is replaced in
-// one step, so that a shell that starts meanwhile reads the old or the new one. It fails if Dir is
-// not absolute, holds a colon, or cannot be written.
+// Install writes the scripts into Dir, which only this user may enter. It replaces each script
+// atomically, so that a shell that starts meanwhile reads the old or the new one. It fails if Dir
+// is not absolute, contains a colon, or cannot be written.
 func (in Integration) Install() error {
 	if !filepath.IsAbs(in.Dir) || strings.Contains(in.Dir, ":") {
 		return errors.New("ptypool: the folder for shell integration must be an absolute path " +
@@ -71,15 +71,15 @@ func (in Integration) Install() error {
 // the arguments for Spec.Argv (with login, Spec.Argv0 is "-" and the shell's base name), and a copy
 // of env with the variables that the scripts need.
 //
-// The scripts make the shell vouch for its marks with a nonce (vt.Options.Nonce), which grant is to
-// hand over: see package nonce. The programs that the shell starts do not get it.
+// The scripts make the shell authenticate its marks with a nonce (vt.Options.Nonce), which grant
+// passes to the shell: see package nonce. The programs that the shell starts do not get it.
 //
 // ok is false for a shell that has no integration, or whose script is not installed: start it as it
 // is.
 func (in Integration) Apply(shell string, login bool, env []string) (
 	argv, newEnv []string, grant *nonce.Grant, ok bool) {
 	env = slices.Clone(env)
-	keep := func(name string) { // for the script to give back
+	keep := func(name string) { // which the script restores
 		if v, set := findEnv(env, name); set {
 			env = setEnv(env, "TERMHOST_"+name, v)
 		}
@@ -130,9 +130,9 @@ func (in Integration) Apply(shell string, login bool, env []string) (
 // nonceVariable begins the name of the variable from which a shell knows where to get its nonce.
 const nonceVariable = "TERMHOST_NONCE_"
 
-// Replaced reports whether process pid, which was started with integration, has become another
-// program, such as by "exec zsh". It is false if that is unknown. /proc has the environment with
-// which a program was started, and the scripts unset the variable.
+// Replaced reports whether process pid, which was started with integration, has executed another
+// program, such as by "exec zsh". It is false if that is unknown. /proc shows the environment with
+// which the present program was started, and the scripts unset the variable.
 func Replaced(pid int) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && len(env) > 0 && !strings.Contains("\x00"+string(env), "\x00"+nonceVariable)
@@ -141,7 +141,7 @@ func Replaced(pid int) bool {
 // fifoPrefix begins the names of the FIFOs in which shells get their nonces.
 const fifoPrefix = "nonce-"
 
-// sweep removes the FIFOs that a host has left which was killed, with nothing in them.
+// sweep removes the empty FIFOs that a killed host has left.
 func (in Integration) sweep() {
 	left, err := filepath.Glob(filepath.Join(in.Dir, fifoPrefix+"*"))
 	for _, path := range left {

@@ -200,7 +200,7 @@ func TestCommandsAreMarked(t *testing.T) {
 	})
 }
 
-func TestCommandLinesOfSeveralLines(t *testing.T) {
+func TestCommandLinesOfSeveralLinesAreReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ shell, typed, line string }{
 		// As bash's history has it:
@@ -357,7 +357,7 @@ func TestCommandsAreMarkedAfterTheHooksWereSetAnew(t *testing.T) {
 }
 
 // zsh takes away all hooks at once. The next command puts back what tells of its end.
-func TestZshHooksComeBack(t *testing.T) {
+func TestZshHooksAreRestored(t *testing.T) {
 	t.Parallel()
 	sh := startShell(t, shellSpec{name: "zsh"})
 	sh.run("true")
@@ -367,7 +367,7 @@ func TestZshHooksComeBack(t *testing.T) {
 	sh.expect("false", command("false", 1))
 }
 
-func TestExecOfAnotherShellLeavesACleanOne(t *testing.T) {
+func TestAnotherShellByExecHasACleanEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"bash", "zsh", "fish"} {
 		t.Run(name, func(t *testing.T) {

@@ -17,22 +17,22 @@ import (
 // Starter starts programs as children of another process, which outlives this one. A [keeper.Link]
 // is one.
 type Starter interface {
-	// Start starts p. The files of m stay the caller's. It fails with the system's error
-	// (syscall.Errno) where the program cannot be executed.
+	// Start starts p. The files of m still belong to the caller. It fails with the system's error
+	// (syscall.Errno) if the program cannot be executed.
 	Start(p keeper.Program, m keeper.Memory) (*keeper.Child, error)
 }
 
-// Keep is what the keeper of a terminal must know to continue without this process. The zero value
-// is for a terminal without a log.
+// Keep has what a keeper must know to continue a terminal without this process. The zero value is
+// for a terminal without a log.
 type Keep struct {
 	ID     string // by which it is found again; "": the marker
 	Note   []byte // for the host that takes it; at most some KiB
 	Log    string // the folder of its log, absolute; "": there is none there
 	Memory keeper.Memory
 	Exit   string // of a log in memory: see keeper.Program
-	// LogEnd returns the position behind the last record of the log. It is called with the Term's
-	// lock held, right before the handler gets output to log. If this process is killed, output
-	// that was read but not logged is found by it. nil: there is no log.
+	// LogEnd returns the position after the last record of the log. It is called with the Term's
+	// lock held, right before the handler gets output to log, so that output that was read but not
+	// logged is found if this process is killed. nil: there is no log.
 	LogEnd func() int64
 }
 
@@ -110,7 +110,7 @@ func (p *Pool) startKept(s *Spec, pipes bool) (*keeper.Child, error) {
 // It fails with ErrShutdown, or if there is no pty to read; it closes k then.
 func (p *Pool) Take(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 	if s.VT.Nonce == nonce.Genuine && k.Secret == "" {
-		k.Secret = nonce.NewSecret() // nobody has it: no mark is genuine from now on
+		k.Secret = nonce.NewSecret() // no shell has it, so no mark is genuine from now on
 	}
 	return p.take(k, &s, func() (*Term, error) {
 		b, err := newKeptPTY(k, s.Marker, p.reaper)
@@ -126,8 +126,8 @@ func (p *Pool) Take(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 	})
 }
 
-// TakePiped is Take for a program on pipes. It has no exact reader, and its input has ended,
-// because some of it may be lost.
+// TakePiped is Take for a program on pipes. The Term has no exact reader, and the program's input
+// ends, because some of it may be lost.
 func (p *Pool) TakePiped(k *keeper.Child, s Spec, h Handler) (*Term, error) {
 	return p.take(k, &s, func() (*Term, error) {
 		b, err := newKeptPipes(k, s.Marker, p.reaper)
@@ -166,17 +166,17 @@ func (p *Pool) take(
 	return p.run(t)
 }
 
-// EndKept ends a terminal of an earlier process, which the keeper has handed over, with all that it
-// has started: SIGHUP and, after a grace, SIGKILL. It waits until nothing is left.
+// EndKept ends all processes of a terminal that was taken from the keeper: SIGHUP and, after a
+// grace, SIGKILL. It waits until none is left.
 func (p *Pool) EndKept(k *keeper.Child) {
 	c := keptChild(k, k.Marker, p.reaper, func() {})
 	<-c.Hangup(shutdownGrace)
 	c.letGo()
 }
 
-// EndLeft ends the processes of an earlier process's terminal that no keeper has: SIGHUP and, after
-// a grace, SIGKILL. It returns at once; Shutdown waits for the end. It ignores those of another
-// realm, such as that of a state folder of which ours is a copy.
+// EndLeft ends the processes of an earlier host's terminal that no keeper has: SIGHUP and, after a
+// grace, SIGKILL. It returns at once; Shutdown waits for the end. It ignores terminals of another
+// realm, such as that of the state folder of which ours is a copy.
 func (p *Pool) EndLeft(marker string) {
 	if !strings.HasPrefix(marker, p.markerPrefix()) {
 		return
@@ -235,8 +235,8 @@ func newKeptPipes(k *keeper.Child, marker string, r *reaper) (*pipeBackend, erro
 	return b, nil
 }
 
-// errNoEnd: a pipe is closed.
-var errNoEnd = errors.New("the keeper has it no more")
+// errNoEnd says that a pipe is closed.
+var errNoEnd = errors.New("the keeper no longer has it")
 
 // ownFD returns k's descriptor of that name as a file that does not block. It is not in the
 // runtime's poller: see watch.
@@ -283,7 +283,7 @@ func (c *child) waitKept(onExit func()) {
 	onExit()
 }
 
-// landing returns where output i is to be read into; nil: nowhere in particular.
+// landing returns the landing of output i; nil: it has none.
 func (c *child) landing(i int) *keeper.Landing {
 	if c.kept == nil || i >= len(c.kept.Landings) {
 		return nil
@@ -298,7 +298,7 @@ func (c *child) closeEnd(name string) {
 	}
 }
 
-// letGo releases a keeper's child here and at the keeper. Its landings must not be used any more.
+// letGo releases a keeper's child here and at the keeper. Its landings must no longer be in use.
 func (c *child) letGo() {
 	if c != nil && c.kept != nil {
 		c.kept.Forget()

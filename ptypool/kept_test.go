@@ -88,8 +88,8 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// TestAKeepersTerminalsAreLikeOurOwn runs the tests that fit once more with a keeper.
-func TestAKeepersTerminalsAreLikeOurOwn(t *testing.T) {
+// The tests that apply run once more with a keeper.
+func TestTerminalsWithAKeeperBehaveLikeThoseWithout(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(keptVariable) != "" {
 		return
@@ -103,7 +103,7 @@ func TestAKeepersTerminalsAreLikeOurOwn(t *testing.T) {
 		most = time.Until(end) - 10*time.Second // so that it says itself what hangs
 	}
 	// These take long, and have a keeper anyway.
-	const skip = "^TestNoByteIsLostWhenTheHostIsKilled$|^TestNothingIsLeftWhicheverIsKilled$"
+	const skip = "^TestNoByteIsLostWhenTheHostIsKilled$|^TestNothingIsLeftWhetherHostOrKeeperIsKilled$"
 	cmd := exec.Command(os.Args[0], "-test.run", run, "-test.skip", skip, "-test.timeout", most.String())
 	cmd.Env = append(os.Environ(), keptVariable+"=1")
 	var out bytes.Buffer
@@ -116,8 +116,8 @@ func TestAKeepersTerminalsAreLikeOurOwn(t *testing.T) {
 	}
 }
 
-// startUntagged starts a program that is no terminal's. Otherwise it might be taken for a part of
-// one that another test starts at the same moment, and be hung up with it.
+// startUntagged starts a program that belongs to no terminal. Otherwise it might be taken for a
+// part of a terminal that another test starts at the same moment, and be hung up with it.
 func startUntagged(cmd *exec.Cmd) (err error) {
 	proctag.Untagged(func() { err = cmd.Start() })
 	return err
@@ -158,7 +158,7 @@ func TestATerminalOutlivesItsKeeper(t *testing.T) {
 	}
 }
 
-func TestAKeepersTerminalsAreHungUpWithAllTheyStarted(t *testing.T) {
+func TestTerminalsOfAKeeperAreHungUpWithAllTheyStarted(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Config{Starter: newLink(t)})
 	term, r := sh(t, p, "setsid sleep 1234 & echo bg=$!; trap '' HUP; echo up; while :; do sleep 1; done")
@@ -171,8 +171,8 @@ func TestAKeepersTerminalsAreHungUpWithAllTheyStarted(t *testing.T) {
 	eventually(t, "nothing is left", func() bool { return !running(bg) && !running(term.Pid()) })
 }
 
-// TestAShortProgramIsHungUpAlone: while the process table is read, the keeper forks programs that
-// have ended, and are hung up, before the reading has. At the fork the keeper has their tags.
+// While the process table is read, the keeper forks programs that end, and are hung up, before the
+// reading ends. At the fork the keeper has their tags.
 func TestAShortProgramIsHungUpAlone(t *testing.T) {
 	slowtest.Skip(t)
 	t.Parallel()
@@ -200,9 +200,8 @@ func TestAShortProgramIsHungUpAlone(t *testing.T) {
 	r.exit(t, busy)
 }
 
-// TestATakenTerminalHasTheSizeThatIsKnown: the last host was killed between giving the pty another
-// size and noting that.
-func TestATakenTerminalHasTheSizeThatIsKnown(t *testing.T) {
+// The last host was killed after it changed the pty's size and before it logged that.
+func TestATakenTerminalHasTheSizeOfItsLog(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
 	p := newPool(t, Config{Starter: l})
@@ -241,9 +240,9 @@ func TestAProgramThatCannotStartSaysWhyThroughAKeeper(t *testing.T) {
 	}
 }
 
-// TestWithoutTheSecretNoMarkIsGenuine: the terminal's log is sealed, and whoever kept it does not
-// know the secret any more. A program may know what genuine marks look like in the log.
-func TestWithoutTheSecretNoMarkIsGenuine(t *testing.T) {
+// The terminal's log is sealed, and the secret is lost. A program may know what genuine marks look
+// like in the log.
+func TestWithoutTheSecretNoMarkCountsAsGenuine(t *testing.T) {
 	t.Parallel()
 	l := newLink(t)
 	k, err := l.Start(keeper.Program{ID: "x", Marker: "x", Path: "/bin/sh", Dir: "/", Cols: 80, Rows: 24,

@@ -19,8 +19,9 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// runBusyHost is a host that does one thing until it is killed, and says a line each time. Its
-// arguments are the keeper's folder, a word for the command lines of its programs, and the thing.
+// runBusyHost is a host that repeats one action until it is killed, and prints a line each time.
+// Its arguments are the keeper's folder, a word for the command lines of its programs, and the
+// action.
 func runBusyHost(args []string) int {
 	link, tag, what := linkTo(args[0]), args[1], args[2]
 	fmt.Println("up")
@@ -32,7 +33,7 @@ func runBusyHost(args []string) int {
 	}
 	var once *Term
 	for i := 0; ; i++ {
-		// A keeper that dies meanwhile may fail what is under way; the next must succeed.
+		// An action may fail if the keeper dies meanwhile; the next one must succeed.
 		var err error
 		switch what {
 		case "start":
@@ -64,9 +65,9 @@ func runBusyHost(args []string) int {
 	}
 }
 
-// TestNothingIsLeftWhicheverIsKilled kills host and keeper, in every order, at random moments of
-// whatever they do. What is left then can be used and ended.
-func TestNothingIsLeftWhicheverIsKilled(t *testing.T) {
+// Host and keeper are killed, in every order, at random moments of all actions. The terminals that
+// are left can be used and ended.
+func TestNothingIsLeftWhetherHostOrKeeperIsKilled(t *testing.T) {
 	t.Parallel()
 	rounds := 1
 	if slowtest.On() {
@@ -171,8 +172,8 @@ func commandsWith(t *testing.T, text string) (pids []int) {
 	return pids
 }
 
-// TestAStoppedHostIsNotTakenForDead: the keeper must not read what the host may be about to read.
-func TestAStoppedHostIsNotTakenForDead(t *testing.T) {
+// The keeper must not read output that the host may be about to read.
+func TestAStoppedHostDoesNotCountAsDead(t *testing.T) {
 	t.Parallel()
 	link, logDir := newLink(t), t.TempDir()
 	client, err := link.Connect()
@@ -220,7 +221,7 @@ func TestAStoppedHostIsNotTakenForDead(t *testing.T) {
 	endKept(t, link, floodID)
 }
 
-// TestTheKeeperDoesNothingWhileAHostReads measures its processor time during a flood.
+// It measures the keeper's processor time during a flood.
 func TestTheKeeperDoesNothingWhileAHostReads(t *testing.T) {
 	t.Parallel()
 	link := newLink(t)

@@ -119,7 +119,7 @@ func endKept(t *testing.T, link *keeper.Link, id string) {
 	New(Config{}).EndKept(k)
 }
 
-// TestNoByteIsLostWhenTheHostIsKilled kills hosts at random moments of a flood.
+// Hosts are killed at random moments of a flood.
 func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 	t.Parallel()
 	kills := 20

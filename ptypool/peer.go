@@ -16,21 +16,22 @@ import (
 	"termhost/ptypool/sockdiag"
 )
 
-// searchTime bounds how long the processes of all terminals are looked through: thousands of times
-// what some hundred of them take.
+// searchTime bounds a search of the processes of all terminals: thousands of times as long as some
+// hundred of them take.
 const searchTime = 2 * time.Second
 
-// ErrSearch: the processes of the terminals have so many descriptors that nobody can tell whose a
+// ErrSearch says that the processes of the terminals have too many descriptors to find whose a
 // socket is.
 var ErrSearch = errors.New("ptypool: the processes of the terminals have too many open files")
 
-// searches are the searches for processes that hold the other ends of connections. One runs at a
-// time; those requested meanwhile are joined into one, so that many connections cost little.
+// searches are the searches for processes that have the other ends of connections. One runs at a
+// time; those that are requested meanwhile are joined into one, so that many connections cost
+// little.
 type searches struct {
 	running sync.Mutex // held while one runs; mu may be taken then
 
 	mu   sync.Mutex
-	next *search // that others may join; nil: none
+	next *search // the one that others may join; nil: none
 }
 
 // search is for the sockets of some connections.
@@ -40,12 +41,12 @@ type search struct {
 	done    chan struct{} // closed when the fields above are final
 }
 
-// FindPeer returns the marker of the terminal, as Find does, of which a process holds the other end
-// of a connection between local, which is ours, and remote. It is "" if that is on another machine
-// or belongs to no terminal. It fails with ErrSearch, or if the system does not say.
+// FindPeer returns the marker, as Find does, of the terminal of which a process has the other end
+// of a connection between local, which is ours, and remote. It is "" if the other end is on another
+// machine or belongs to no terminal. It fails with ErrSearch, or if the system does not tell.
 //
-// The socket is found by the addresses, at a cost that does not grow with the connections. Then
-// those processes are looked through that a terminal may have: see [proctag.Untouched].
+// The socket is found by the addresses, at a cost that does not grow with the connections. Then the
+// processes that may belong to terminals are searched: see [proctag.Untouched].
 func (p *Pool) FindPeer(local, remote *net.TCPAddr) (marker string, err error) {
 	socket, err := sockdiag.Peer(local, remote)
 	if errors.Is(err, sockdiag.ErrNone) {
@@ -126,8 +127,8 @@ func (p *Pool) search(sockets map[sockdiag.Socket]string) error {
 	return nil
 }
 
-// blame fills in the sockets that may belong to processes of terminals that cannot be inspected,
-// such as ssh-agent: those of their user that nobody else has.
+// blame attributes sockets to processes of terminals that cannot be inspected, such as ssh-agent:
+// those sockets of their user that no other process has.
 func blame(hidden map[int]string, others []int, sockets map[sockdiag.Socket]string,
 	wanted map[string]sockdiag.Socket, end time.Time) error {
 	outside := map[sockdiag.Socket]bool{}
@@ -149,7 +150,7 @@ func blame(hidden map[int]string, others []int, sockets map[sockdiag.Socket]stri
 }
 
 // held returns which of the wanted sockets, named as in /proc/PID/fd, a process has. It fails with
-// ErrSearch at end.
+// ErrSearch once it is end.
 func held(pid int, wanted map[string]sockdiag.Socket, end time.Time) (has []sockdiag.Socket,
 	err error) {
 	path := filepath.Join("/proc", strconv.Itoa(pid), "fd")
@@ -175,7 +176,7 @@ func held(pid int, wanted map[string]sockdiag.Socket, end time.Time) (has []sock
 	}
 }
 
-// heldPart is how many descriptors are looked at before the time is.
+// heldPart is how many descriptors are read between two checks of the time.
 const heldPart = 256
 
 // userOf returns a process's effective user id; -1: it has ended. The owner of its files in /proc

@@ -13,8 +13,8 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// pipeBackend is a program on three pipes. As with sshd, a pipe ends when nobody has its other side
-// open any more: what a background process writes after the leader's end still belongs to the
+// pipeBackend is a program on three pipes. As with sshd, a pipe ends when no process has its other
+// side open any more: what a background process writes after the leader's end still belongs to the
 // output. Only a hangup does not wait for it.
 type pipeBackend struct {
 	*child
@@ -38,13 +38,13 @@ type pipeWriter struct {
 	end *os.File
 }
 
-// Piped is the input and output of a Term whose program runs on pipes, as far as bytes are
-// concerned. Its methods may be called by any goroutine.
+// Piped has the input and output pipes of a Term whose program runs on pipes. Its methods may be
+// called by any goroutine.
 type Piped struct{ b *pipeBackend }
 
 // StartPiped runs a program as [Pool.Start] does, but on pipes instead of a pty. Every byte that it
-// prints goes to stdout and stderr first, in pieces that are not kept, and then to the parser, as
-// it would come from a terminal: a lone \n as \r\n. A Write may block, which stops the program when
+// prints goes to stdout or stderr first, which must not retain it, and then to the parser as it
+// would come from a terminal: a lone \n as \r\n. A Write may block, which stops the program when
 // its pipe is full. Both are closed at the end of their output, before the exit is reported, but
 // not when the program does not start. Keys do not reach the program: see [Term.Input].
 func (p *Pool) StartPiped(s Spec, stdout, stderr io.WriteCloser, h Handler) (*Term, *Piped, error) {
@@ -145,8 +145,8 @@ func pipe(ourRead bool) (r, w *os.File, err error) {
 	return r, w, nil
 }
 
-// Write gives the program p, and waits until it has taken all of it. It fails with ErrInputClosed.
-// It is called by one goroutine at a time.
+// Write writes data to the program, and waits until it has accepted all of it. It fails with
+// ErrInputClosed. It must not be called concurrently.
 func (p *Piped) Write(data []byte) (n int, err error) {
 	w := &p.b.stdin
 	for {
@@ -170,8 +170,8 @@ func (p *Piped) CloseInput() {
 	p.b.closeEnd(keeper.Stdin)
 }
 
-// StopInput has a Write that is waiting, and every later one, fail. The program does not see its
-// input end: it must not take for the whole what its peer was about to send more of.
+// StopInput makes the waiting Write, and every later one, fail. The program does not see an end of
+// input, so it does not take incomplete input for the whole.
 func (p *Piped) StopInput() { _ = p.b.stdin.fdWriter.close() }
 
 // CloseStdout ends the standard output: the program gets SIGPIPE when it writes more.
@@ -182,7 +182,7 @@ func (p *Piped) CloseStdout() {
 
 func (w *pipeWriter) shut() {
 	if w.end != nil {
-		// Whatever is wrong with a pipe, it is closed then; and it may be already.
+		// An error does not matter: the pipe is closed then, or was before.
 		_ = w.fdWriter.close()
 		_ = w.end.Close()
 	}
@@ -197,7 +197,7 @@ func (r *pipeReader) shut() {
 	}
 }
 
-// outputs returns those that are open.
+// outputs returns the outputs that are open.
 func (b *pipeBackend) outputs() (open []output) {
 	if b.stdout.end != nil {
 		open = append(open, output{b.stdout, b.exactStdout, b.landing(0), nil})
@@ -208,8 +208,8 @@ func (b *pipeBackend) outputs() (open []output) {
 	return open
 }
 
-// Hangup is the child's. What survives it or cannot be reached may keep the pipes open; their end
-// is not waited for.
+// Hangup hangs up the child. Processes that survive that, or cannot be reached, may keep the pipes
+// open; the end of the pipes is not waited for.
 func (b *pipeBackend) Hangup(grace time.Duration) <-chan struct{} {
 	gone := b.child.Hangup(grace)
 	b.hungUp.Do(func() {

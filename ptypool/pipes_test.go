@@ -51,7 +51,7 @@ func (p *piped) send(t testing.TB, data []byte) {
 	}
 }
 
-func TestBytesGoThroughPipesAsTheyAre(t *testing.T) {
+func TestBytesPassThroughPipesUnchanged(t *testing.T) {
 	data := make([]byte, 3<<20+1)
 	_, _ = rand.Read(data)
 	copy(data, "\x03\x04\x1a\r\n\x00\x1b[6n"+strings.Repeat("x", 22000))
@@ -67,7 +67,7 @@ func TestBytesGoThroughPipesAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestOutputAndErrorsAreApartForTheReaderAndTogetherOnTheScreen(t *testing.T) {
+func TestOutputAndErrorsAreSeparateForReadersAndTogetherOnTheScreen(t *testing.T) {
 	p := startPiped(t, "echo out; read x; echo err >&2; read x; printf 'a\\r\\nb'; exit 3")
 	p.text(t, "out\r\n")
 	p.send(t, []byte("\n"))
@@ -108,7 +108,7 @@ func TestWhatABackgroundProcessWritesToAPipeIsPartOfTheOutput(t *testing.T) {
 	}
 }
 
-func TestAReaderThatGoesIsSIGPIPE(t *testing.T) {
+func TestAProgramGetsSIGPIPEWhenItsReaderIsGone(t *testing.T) {
 	p := startPiped(t, "exec yes")
 	p.text(t, "y\r\n")
 	p.CloseStdout()
@@ -117,7 +117,7 @@ func TestAReaderThatGoesIsSIGPIPE(t *testing.T) {
 	}
 }
 
-func TestAProgramThatReadsNoMoreEndsTheInput(t *testing.T) {
+func TestAProgramThatClosesItsInputEndsTheInput(t *testing.T) {
 	p := startPiped(t, "exec <&-; echo closed; sleep 1000")
 	p.text(t, "closed")
 	if _, err := p.Write([]byte("x")); !errors.Is(err, ErrInputClosed) {
@@ -161,7 +161,7 @@ func TestSignalsReachTheProcessGroupOnPipes(t *testing.T) {
 }
 
 // A process that has left the process tree may keep the pipes open for ever.
-func TestAHangupDoesNotWaitForPipesThatSomebodyElseHolds(t *testing.T) {
+func TestAHangupDoesNotWaitForPipesOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	p := startPiped(t, "echo up; exec sleep 1000")
 	p.text(t, "up")
@@ -186,7 +186,7 @@ func TestKeysDoNotReachAProgramOnPipes(t *testing.T) {
 	}
 }
 
-// slowReader takes nothing until it is opened.
+// slowReader accepts nothing until it is opened.
 type slowReader struct {
 	open chan struct{}
 	n    int
@@ -200,7 +200,7 @@ func (s *slowReader) Write(p []byte) (int, error) {
 
 func (s *slowReader) Close() error { return nil }
 
-func TestAReaderThatWaitsStopsTheProgram(t *testing.T) {
+func TestABlockedReaderStopsTheProgram(t *testing.T) {
 	s, r := &slowReader{open: make(chan struct{})}, newRecorder()
 	const size = 8 << 20
 	spec := Spec{Env: testEnv(t), Cols: 80, Rows: 24, Argv: []string{"/bin/sh", "-c",

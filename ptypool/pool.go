@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// DefaultMaxTerminals bounds running and virtual terminals: what 64 threads and a few hundred
-	// MiB carry with ease.
+	// DefaultMaxTerminals bounds running and virtual terminals: 64 threads and a few hundred MiB
+	// suffice for them.
 	DefaultMaxTerminals = 500
 	// DefaultInputQueue, in bytes, is how much input waits for one program that does not read: a
-	// generous paste.
+	// large paste.
 	DefaultInputQueue = 1 << 20
-	// shutdownGrace is what Shutdown leaves processes between SIGHUP and SIGKILL: as much as they
-	// have when a terminal is disposed.
+	// shutdownGrace is the time that Shutdown gives processes between SIGHUP and SIGKILL: as much
+	// as they have when a terminal is disposed.
 	shutdownGrace = 2 * time.Second
 	// maxTerminalsKey is the configuration key that LimitError names.
 	maxTerminalsKey = "terminal.max_terminals"
@@ -36,7 +36,7 @@ type Config struct {
 	InputQueue   int          // bytes of input that wait per terminal; 0: DefaultInputQueue
 	Starter      Starter      // starts the programs of terminals; nil: this process does
 	Realm        string       // whose terminals Find knows; "": this Pool's only
-	Log          *slog.Logger // what went wrong with processes, never payloads; nil: dropped
+	Log          *slog.Logger // gets errors about processes, never payloads; nil: they are dropped
 }
 
 // Pool starts terminals and knows the running ones. All methods may be called from any goroutine.
@@ -56,10 +56,10 @@ type Pool struct {
 	searches searches // see FindPeer
 }
 
-// New returns a Pool. It also sees to it that children of this process start clean: descriptors
-// that this process inherited are made close-on-exec, and signals that it was started with as
-// ignored (nohup, a script's &) get a handler that drops them, because an ignored signal would stay
-// ignored in every child (signal(7)) and a handled one does not.
+// New returns a Pool. It also makes sure that children of this process start clean: inherited
+// descriptors are made close-on-exec, and signals that were ignored when this process started
+// (nohup, a script's &) get a handler that drops them, because an ignored signal would stay ignored
+// in every child (signal(7)) and a handled one does not.
 func New(cfg Config) *Pool {
 	if cfg.InputQueue <= 0 {
 		cfg.InputQueue = DefaultInputQueue
@@ -123,15 +123,15 @@ type Spec struct {
 }
 
 // Start runs a program on a new pty, in a process session of its own. It fails with a *StartError,
-// a *LimitError or ErrShutdown. From then on h is called; when Shutdown came in between, h may be
-// called although Start failed.
+// a *LimitError or ErrShutdown. From then on h is called; if Shutdown is called meanwhile, h may be
+// called although Start fails.
 func (p *Pool) Start(s Spec, h Handler) (*Term, error) { return p.StartExact(s, nil, h) }
 
-// StartExact is Start for a program whose output somebody reads byte by byte, beside the Term's
-// screen: every byte goes to exact first, in pieces that are not kept. A Write may block, which
-// stops the program when the pty is full. When one fails, exact is given nothing more. It is closed
-// at the end of the output, before the exit is reported, but not when the program does not start.
-// nil: nobody reads so.
+// StartExact is Start for a program whose exact output is read beside the Term's screen: every byte
+// goes to exact first, which must not retain it. A Write may block, which stops the program when
+// the pty is full. After a failed Write, exact gets nothing more. It is closed at the end of the
+// output, before the exit is reported, but not if the program does not start. nil: nobody reads the
+// exact output.
 func (p *Pool) StartExact(s Spec, exact io.WriteCloser, h Handler) (*Term, error) {
 	if err := p.reserve(); err != nil {
 		return nil, err
@@ -186,9 +186,9 @@ func (p *Pool) Len() int {
 	return len(p.terms)
 }
 
-// Shutdown starts no more terminals, hangs all of them up at once, kills what is left after a
-// grace, and waits until every Term is done and every process is gone. When ctx ends first, the
-// grace ends with it, and the error says how many terminals are left.
+// Shutdown starts no more terminals, hangs up all of them, kills what is left after a grace, and
+// waits until every Term is done and every process is gone. If ctx ends first, the grace ends with
+// it, and the error says how many terminals are left.
 func (p *Pool) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -224,8 +224,8 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	}
 }
 
-// killAll ends all graces and waits, but not for long, until no process is left: this process may
-// be about to end, and nothing is to outlive it.
+// killAll ends all graces and waits for up to killAllTime until no process is left: this process
+// may be about to end, and no program should outlive it.
 func (p *Pool) killAll() {
 	p.reaper.hurry()
 	t := time.NewTimer(killAllTime)
@@ -236,7 +236,7 @@ func (p *Pool) killAll() {
 	}
 }
 
-// killAllTime is some scans of the process table.
+// killAllTime is enough for some scans of the process table.
 const killAllTime = 500 * time.Millisecond
 
 // reserve takes a slot for one more terminal.
@@ -253,7 +253,7 @@ func (p *Pool) reserve() error {
 	return nil
 }
 
-// release gives t's slot back; t is nil when nothing came of the reservation.
+// release releases t's slot; t is nil if no Term was made.
 func (p *Pool) release(t *Term) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -264,8 +264,8 @@ func (p *Pool) release(t *Term) {
 	}
 }
 
-// run registers t and sets it going. A Shutdown that came in between has not seen t, so t is hung
-// up here.
+// run registers t and starts its goroutines. A Shutdown that began meanwhile has not seen t, so run
+// hangs it up.
 func (p *Pool) run(t *Term) (*Term, error) {
 	t.mu.Lock()
 	t.h.Started(t)

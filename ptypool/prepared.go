@@ -11,12 +11,13 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// NotStarted is the Code of a program that was not started, as in shells for what they may not run
-// (POSIX.1-2024, Shell Command Language, 2.8.2).
+// NotStarted is the Code of a program that was not started, like a shell's for a program that it
+// may not execute (POSIX.1-2024, Shell Command Language, 2.8.2).
 const NotStarted = 126
 
-// Prepared is a terminal whose program has not been started and may never be. The Term is complete
-// but for it: it takes no input, and its size is what the program will find. No process exists.
+// Prepared is a terminal whose program has not been started, and may never be. Apart from that the
+// Term is complete: it accepts no input, and its size is the one that the program will find. No
+// process exists.
 type Prepared struct {
 	t       *Term
 	spec    Spec
@@ -102,7 +103,7 @@ func (p *Prepared) Refuse(text []byte, code int) {
 	p.backend.refuse(code)
 }
 
-// feedOwn shows what the program has not printed. The lock is held.
+// feedOwn shows text that is not the program's. The lock is held.
 func (t *Term) feedOwn(p []byte) {
 	if t.broken || t.exited {
 		return
@@ -114,11 +115,11 @@ func (t *Term) feedOwn(p []byte) {
 // lateBackend is the backend of a Term whose program is started later, or never.
 type lateBackend struct {
 	program atomic.Pointer[lateProgram] // nil: it has not been started
-	decided chan struct{}               // closed when it has been, or when it never will be
+	decided chan struct{}               // closed when it has been started, or never will be
 
 	mu   sync.Mutex // of the decision; the locks of the Term and of the Pool come before and after
 	over bool       // decided is closed
-	code int        // of one that was never started; set before decided is closed
+	code int        // of a program that is never started; set before decided is closed
 }
 
 // lateProgram is a program that was started.
@@ -127,7 +128,7 @@ type lateProgram struct {
 	input programInput // nil: it runs on pipes
 }
 
-// start starts the program, unless it is decided already.
+// start starts the program, unless that is decided already.
 func (b *lateBackend) start(start func() (backend, programInput, error)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,7 +145,7 @@ func (b *lateBackend) start(start func() (backend, programInput, error)) error {
 	return nil
 }
 
-// refuse decides that the program is never started, unless it is decided already.
+// refuse decides that the program is never started, unless that is decided already.
 func (b *lateBackend) refuse(code int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,7 +156,7 @@ func (b *lateBackend) refuse(code int) {
 	close(b.decided)
 }
 
-// outputs waits until it is decided.
+// outputs waits for the decision.
 func (b *lateBackend) outputs() []output {
 	<-b.decided
 	if p := b.program.Load(); p != nil {
@@ -164,7 +165,7 @@ func (b *lateBackend) outputs() []output {
 	return nil
 }
 
-// Resize does nothing before the program has started, which finds the size of the screen.
+// Resize does nothing before the program starts; the program then gets the size of the screen.
 func (b *lateBackend) Resize(cols, rows int) error {
 	if p := b.program.Load(); p != nil {
 		return p.Resize(cols, rows)
@@ -186,7 +187,7 @@ func (b *lateBackend) Signal(sig syscall.Signal) error {
 	return os.ErrProcessDone
 }
 
-// Hangup of a program that has not been started has it never started.
+// Hangup of a program that has not been started means that it never is.
 func (b *lateBackend) Hangup(grace time.Duration) (gone <-chan struct{}) {
 	b.refuse(NotStarted)
 	if p := b.program.Load(); p != nil {

@@ -89,7 +89,7 @@ func check(t *testing.T, p *Pool, what string, end func(*Prepared), code int, te
 	}
 }
 
-func TestAPreparedProgramOnPipes(t *testing.T) {
+func TestAPreparedProgramRunsOnPipes(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Config{})
 	r := newRecorder()
@@ -121,7 +121,7 @@ func TestAPreparedProgramOnPipes(t *testing.T) {
 	}
 }
 
-func TestWhatCannotRunIsNotPrepared(t *testing.T) {
+func TestAProgramThatCannotRunIsNotPrepared(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Config{MaxTerminals: 1})
 	var start *StartError

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Process is a program on pipes without a terminal: nobody watches it and its output is not kept.
-// Signal, Hangup, Wait and Pid are as for a terminal's processes, and may be called by any
+// Process is a program on pipes without a terminal: it has no viewers, and its output is not
+// stored. Signal, Hangup, Wait and Pid are as for a terminal's processes, and may be called by any
 // goroutine.
 type Process struct {
 	*child
@@ -37,7 +37,7 @@ func (p *Pool) StartProcess(s Spec) (*Process, error) {
 	closed := p.closed
 	p.mu.Unlock()
 	close(registered)
-	if closed { // a Shutdown that came in between has not seen it
+	if closed { // a Shutdown that began meanwhile has not seen it
 		process.Hangup(0)
 		process.Close()
 		return nil, ErrShutdown
@@ -89,7 +89,7 @@ func startProcess(s *Spec, r *reaper, onExit func(*Process)) (*Process, error) {
 	return p, nil
 }
 
-// releaseProcess gives the slot of a process that has ended back.
+// releaseProcess releases the slot of a process that has ended.
 func (p *Pool) releaseProcess(process *Process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

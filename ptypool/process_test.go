@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A process that is no terminal counts as one, is found as one, and ends with the pool.
+// A process without a terminal counts as a terminal, is found like one, and ends with the pool.
 func TestAProcessIsLimitedFoundAndEnded(t *testing.T) {
 	t.Parallel()
 	p := New(Config{MaxTerminals: 1})

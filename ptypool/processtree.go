@@ -24,17 +24,17 @@ import (
 // Processes of another user (sudo) are out of reach, unless this process is root. To let something
 // outlive its terminal on purpose, have a service manager start it: systemd-run --user PROGRAM.
 //
-// The value is no secret from processes of the same user.
+// Processes of the same user can read the value.
 const MarkerVariable = "TERMHOST_TERMINAL"
 
-// processTree is what the processes of one terminal are recognised by.
+// processTree has the signs by which the processes of one terminal are recognised.
 type processTree struct {
 	leader int // its process id, which is also the id of the process session
 	marker string
 	tag    proctag.Tag // the marker's
 
-	// mu is held while the leader's status is collected, so that no signal goes to its number
-	// once that is free for another process. No other lock is taken under it.
+	// mu is held while the leader's status is collected, so that no signal is sent to its process
+	// id once another process can get that. No other lock is taken under it.
 	mu       sync.Mutex
 	reaped   bool
 	reapedAt uint64              // clock ticks since boot; valid if reaped
@@ -68,7 +68,7 @@ func (tree *processTree) collect(ws *syscall.WaitStatus, options int) (ended boo
 	return pid == tree.leader, err
 }
 
-// collected says when another process has collected the leader's status.
+// collected records when another process has collected the leader's status.
 func (tree *processTree) collected(ticks uint64) {
 	tree.mu.Lock()
 	defer tree.mu.Unlock()
@@ -114,9 +114,9 @@ func (tree *processTree) members(table *procTable) []process {
 	return living
 }
 
-// inSession reports whether a process is in the leader's process session. Once the leader has
-// been reaped, its number may come to name another process session. A process that is older than
-// that moment cannot be in the other one, which it would have had to lead or to be born in.
+// inSession reports whether a process is in the leader's process session. Once the leader has been
+// reaped, another process session may get its id. A process that started before that moment cannot
+// be in the other session, which it would have to lead or to have started in.
 func (tree *processTree) inSession(p process) bool {
 	tree.mu.Lock()
 	defer tree.mu.Unlock()
@@ -147,7 +147,7 @@ func (tree *processTree) signal(sig syscall.Signal) error {
 	return failed
 }
 
-// signalGroup is what can be done without /proc: it reaches the leader's process group only.
+// signalGroup is signal without /proc: it reaches only the leader's process group.
 func (tree *processTree) signalGroup(sig syscall.Signal) error {
 	tree.mu.Lock()
 	defer tree.mu.Unlock()

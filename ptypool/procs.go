@@ -23,8 +23,8 @@ const (
 	maxEnviron = 8 << 20
 )
 
-// procID names one process for good: its number will be used again, its number with its start time
-// will not.
+// procID identifies a process: its process id will be used again, but not together with its start
+// time.
 type procID struct {
 	pid   int
 	start uint64 // clock ticks since boot
@@ -46,16 +46,16 @@ func (p process) id() procID { return procID{p.pid, p.start} }
 
 func (p process) alive() bool { return p.state != 'Z' && p.state != 'X' }
 
-// signal sends sig, to this process and never to a later one with the same number. It is no error
-// if the process has ended meanwhile.
+// signal sends sig to this process and never to a later one with the same process id. It is not an
+// error if the process has ended meanwhile.
 func (p process) signal(sig syscall.Signal) error {
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	if err != nil {
 		return ignoreGone(err)
 	}
 	defer unix.Close(fd)
-	// While the pidfd is open its process keeps the number. If it is the one that was found in the
-	// table, it is the one that is signalled.
+	// The pidfd stands for one process, whatever gets its id later. If that is the process found in
+	// the table, it is the one that is signalled.
 	now, err := readProcess(p.pid, nil)
 	if err != nil || now.id() != p.id() {
 		return nil
@@ -80,8 +80,8 @@ type procTable struct {
 	children map[int][]int // process ids by parent
 }
 
-// scanProcs reads the process table. The result is no snapshot of one moment: a process that is
-// made meanwhile may be missing.
+// scanProcs reads the process table. The result is not an atomic snapshot: a process that starts
+// meanwhile may be missing.
 func scanProcs() (*procTable, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -126,8 +126,8 @@ func scanProcs() (*procTable, error) {
 	return t, nil
 }
 
-// readProcess reads what the system says of one process. env is room for its environment; nil: the
-// marker and the tag are not wanted.
+// readProcess reads one process from /proc. env is a buffer for its environment; nil: the marker
+// and the tag are not needed.
 func readProcess(pid int, env *bytes.Buffer) (process, error) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	stat, err := os.ReadFile(dir + "/stat")
@@ -151,8 +151,8 @@ func readProcess(pid int, env *bytes.Buffer) (process, error) {
 	return p, nil
 }
 
-// parseStat reads the fields behind the command, which is in parentheses and may itself hold
-// anything.
+// parseStat reads the fields after the command, which is in parentheses and may contain any
+// characters.
 func parseStat(pid int, stat []byte) (process, error) {
 	i := bytes.LastIndexByte(stat, ')')
 	f := bytes.Fields(stat[i+1:])
@@ -167,8 +167,8 @@ func parseStat(pid int, stat []byte) (process, error) {
 	return p, errors.Join(errs[:]...)
 }
 
-// findMarker returns the value of MarkerVariable in an environment block; the last one counts, as
-// it does for a shell.
+// findMarker returns the value of MarkerVariable in an environment block; if it occurs several
+// times the last one counts, as in a shell.
 func findMarker(env []byte) string {
 	const prefix = MarkerVariable + "="
 	for {

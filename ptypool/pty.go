@@ -20,12 +20,12 @@ type ptyBackend struct {
 	*fdReader
 	fdWriter
 
-	// master does not block, is close-on-exec and shared with nobody. Fd is never called on it,
-	// because that would make it blocking.
+	// master is non-blocking, close-on-exec and not shared. Fd is never called on it, because that
+	// would make it blocking.
 	master *os.File
 	raw    syscall.RawConn
 
-	// sealer seals what is not read into a landing; nil: the shell has no nonce.
+	// sealer seals output that is not read into a landing; nil: the shell has no nonce.
 	sealer *nonce.Sealer
 
 	exact io.WriteCloser // see Pool.StartExact; nil: nobody reads every byte
@@ -51,7 +51,7 @@ func startPTY(s *Spec, r *reaper) (*ptyBackend, error) {
 		return nil, &StartError{Name: "a pseudo terminal", Err: err}
 	}
 	if err = b.Resize(s.Cols, s.Rows); err == nil {
-		// A background process may keep the terminal open; it does not hold the exit back.
+		// A background process may keep the terminal open. It does not delay the exit.
 		b.child, err = startOnTTY(s, path, tty, r, b.drain)
 	}
 	if s.Grant != nil {
@@ -69,8 +69,8 @@ func (b *ptyBackend) outputs() []output {
 	return []output{{b.fdReader, b.exact, b.landing(0), b.sealer}}
 }
 
-// newPTYBackend returns a backend without a child for a master that ownMaster or ownFD has
-// returned, and that is the backend's from then on.
+// newPTYBackend returns a backend without a child for a master from ownMaster or ownFD, which
+// belongs to the backend from then on.
 func newPTYBackend(master *os.File) (*ptyBackend, error) {
 	raw, err := master.SyscallConn()
 	if err != nil {
@@ -87,8 +87,8 @@ func newPTYBackend(master *os.File) (*ptyBackend, error) {
 	}, nil
 }
 
-// ownMaster replaces ptmx, on which Fd has been called, by a descriptor that nobody else has, and
-// closes ptmx. The new one is close-on-exec and does not block. It is not in the runtime's poller:
+// ownMaster replaces ptmx, on which Fd has been called, by a descriptor that nothing else uses, and
+// closes ptmx. The new one is close-on-exec and non-blocking. It is not in the runtime's poller:
 // see watch.
 func ownMaster(ptmx *os.File) (*os.File, error) {
 	defer ptmx.Close()
@@ -185,9 +185,8 @@ func (b *ptyBackend) Line() (l Line, err error) {
 	return l, err
 }
 
-// Interrupt discards the input and then writes char, so that the line discipline flushes,
-// echoes and signals as it always does. If even then it takes nothing, the signal is sent by an
-// ioctl.
+// Interrupt discards the input and then writes char, so that the line discipline flushes, echoes
+// and signals as usual. If it accepts nothing even then, an ioctl sends the signal.
 func (b *ptyBackend) Interrupt(char byte) error {
 	if err := b.DiscardInput(); err == nil {
 		if n, err := b.Write([]byte{char}); n == 1 || err != nil {
@@ -212,9 +211,8 @@ func signalOfChar(fd int, char byte) syscall.Signal {
 	return unix.SIGINT
 }
 
-// DiscardInput empties both buffers of unread input: what has not reached the line discipline yet
-// (to the master, that is its output), and the line discipline's own buffer, which can be flushed
-// from the slave's side only.
+// DiscardInput empties both buffers of unread input: that before the line discipline (the master's
+// output), and the line discipline's own, which can be flushed only from the slave's side.
 func (b *ptyBackend) DiscardInput() error {
 	return b.control(func(fd int) error {
 		if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH); err != nil {
@@ -227,8 +225,8 @@ func (b *ptyBackend) DiscardInput() error {
 }
 
 // Readable polls the slave. What was written to the master passes through a work queue of the
-// kernel's before the line discipline has it; a poll that finds nothing to read waits for that
-// (n_tty_poll in Linux), so what has not arrived yet is not overlooked.
+// kernel to the line discipline; a poll that finds nothing to read waits for the queue (n_tty_poll
+// in Linux), so no input is overlooked.
 func (b *ptyBackend) Readable() (readable bool) {
 	_ = b.control(func(fd int) error {
 		return onSlave(fd, func(slave int) error {

@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	// readSize, in bytes, is the most output that is taken in one batch: large enough that the
-	// cost per batch (one lock, one store entry, one frame per viewer) vanishes, small enough to
-	// keep the echo of other terminals prompt.
+	// readSize, in bytes, is the most output in one batch: large enough that the cost per batch
+	// (one lock, one store entry, one frame per viewer) is negligible, small enough to keep the
+	// echo of other terminals prompt.
 	readSize = 64 << 10
-	// floodSize, in bytes, is a batch after which the next one is read while it is delivered: the
-	// kernel holds 8 KiB of a pty's output, so a program that prints so much would wait for us all
-	// the time. Less is delivered at once.
+	// floodSize, in bytes, is the size of a batch from which the next one is read while it is
+	// delivered: the kernel holds 8 KiB of a pty's output, so a program that prints so much would
+	// otherwise always wait for us. Smaller batches are delivered at once.
 	floodSize = 16 << 10
 	// flushAfter is how long the parser may hold back an unfinished escape sequence: longer than
 	// any program takes to write the rest of one.
 	flushAfter = 50 * time.Millisecond
-	// flushRuneAfter is how long it may hold back an unfinished rune, which shows nothing in a
-	// terminal either: a slow pipe may deliver it in pieces. It bounds how long a program in
-	// another encoding waits for its last letter.
+	// flushRuneAfter is how long it may hold back an unfinished rune, of which a terminal shows
+	// nothing either: a slow pipe may deliver it in pieces. It bounds the delay of the last letter
+	// of a program with another encoding.
 	flushRuneAfter = time.Second
 )
 
 // readBuffer holds one batch of output.
 type readBuffer [readSize]byte
 
-// batch is output on its way to the handler: in a borrowed buffer or, of a terminal that a keeper
-// keeps, in one of its landing's halves.
+// batch is output on its way to the handler: in a borrowed buffer or, if a keeper has the terminal,
+// in half of its landing.
 type batch struct {
 	data    []byte
 	buf     *readBuffer     // nil: in a landing
@@ -38,7 +38,7 @@ type batch struct {
 	half    int
 }
 
-// release gives the batch's memory back.
+// release releases the batch's memory.
 func (t *Term) release(b batch) {
 	switch {
 	case b.landing != nil:
@@ -62,16 +62,16 @@ func (t *Term) run() {
 	t.finish()
 }
 
-// readOutput carries an output to those who get it, until it ends.
+// readOutput passes an output on until it ends.
 func (t *Term) readOutput(out output) {
 	if out.exact == nil || t.readExact(out) {
 		t.readShown(out)
 	}
 }
 
-// readShown carries an output to the handler.
+// readShown passes an output to the handler.
 func (t *Term) readShown(out output) {
-	var before sync.WaitGroup // the batch before, while it is delivered
+	var before sync.WaitGroup // the previous batch, while it is delivered
 	defer before.Wait()
 	for {
 		if out.WaitReadable() != nil {
@@ -100,8 +100,8 @@ func (t *Term) readShown(out output) {
 	}
 }
 
-// readBatch reads until the batch is full, nothing more is there, or the output ends. Whatever it
-// returns must be released.
+// readBatch reads until the batch is full, no more output is available, or the output ends. The
+// batch must be released in any case.
 func (t *Term) readBatch(out output) (b batch, err error) {
 	if out.landing != nil {
 		return readLanding(out)
@@ -120,8 +120,8 @@ func (t *Term) readBatch(out output) (b batch, err error) {
 	return b, err
 }
 
-// readLanding is readBatch for an output with a landing. A half is free, because the batch before
-// the last has been released.
+// readLanding is readBatch for an output with a landing. A half is free, because all batches but
+// the last have been released.
 func readLanding(out output) (b batch, err error) {
 	b = batch{landing: out.landing, half: out.landing.Begin()}
 	for {
@@ -132,8 +132,8 @@ func readLanding(out output) (b batch, err error) {
 	}
 }
 
-// deliver feeds one batch, which stays the caller's, under the lock. A panic of the parser or the
-// handler, which see bytes that any program may print, ends this terminal and no other.
+// deliver feeds one batch under the lock; the caller releases it. A panic of the parser or the
+// handler, which get bytes that any program may print, ends only this terminal.
 func (t *Term) deliver(b batch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,8 +163,8 @@ func (t *Term) contain(doing string) {
 	t.End(ExitStatus{Code: UnknownExit})
 }
 
-// feed has p logged, parses it, and sees to it that what the parser holds back is released in time.
-// The lock is held.
+// feed has p logged, parses it, and sets the timer that releases what the parser holds back. The
+// lock is held.
 func (t *Term) feed(p []byte) {
 	t.h.Output(p)
 	t.parse(p)
@@ -219,7 +219,7 @@ func (t *Term) flush() {
 	t.h.Fed()
 }
 
-// finish reports the exit after the last output and releases what the terminal held.
+// finish reports the exit after the last output, and releases the terminal's resources.
 func (t *Term) finish() {
 	st, err := t.backend.Wait()
 	if err != nil {

@@ -13,14 +13,14 @@ const (
 	// scanInterval is how often the process table is read while hangups are under way: a dispose
 	// is prompt, and a table of some hundred processes costs little.
 	scanInterval = 50 * time.Millisecond
-	// scanShare keeps reading a large process table below a tenth of one core.
+	// scanShare keeps the cost of reading a large process table below a tenth of one core.
 	scanShare = 10
-	// maxScanPause bounds the pause that follows from it: on a busy machine a scan takes long
+	// maxScanPause bounds the pause that scanShare causes: on a busy machine a scan takes long
 	// because it waits for a processor, and costs no more than otherwise.
 	maxScanPause = time.Second
-	// killTime is how long SIGKILL is repeated. What survives it hangs in the kernel.
+	// killTime is how long SIGKILL is repeated. A process that survives it hangs in the kernel.
 	killTime = 10 * time.Second
-	// emptyScans is how many scans in a row must find nothing: one may miss a process that is
+	// emptyScans is how many scans in a row must find no process: one may miss a process that is
 	// being forked.
 	emptyScans = 2
 )
@@ -40,10 +40,10 @@ type reaper struct {
 // hangup is the end of one process tree. Its fields but killAt belong to the reaper's goroutine.
 type hangup struct {
 	killAt time.Time           // guarded by reaper.mu
-	hupped map[procID]struct{} // have got their SIGHUP
-	beyond map[procID]struct{} // may not be signalled by us
+	hupped map[procID]struct{} // were sent SIGHUP
+	beyond map[procID]struct{} // we may not signal them
 	empty  int                 // scans in a row that found nothing
-	gone   chan struct{}       // closed when it is over
+	gone   chan struct{}       // closed when the hangup is over
 }
 
 func newReaper(log *slog.Logger) *reaper {
@@ -52,7 +52,7 @@ func newReaper(log *slog.Logger) *reaper {
 	}
 }
 
-// add starts to hang tree up, or brings its kill forward. gone is closed when that is over.
+// add starts to hang up tree, or brings its kill forward. gone is closed when the hangup is over.
 func (r *reaper) add(tree *processTree, grace time.Duration) (gone <-chan struct{}) {
 	killAt := time.Now().Add(grace)
 	r.mu.Lock()
@@ -115,8 +115,9 @@ func (r *reaper) run() {
 		case <-timer.C:
 		case <-r.wake:
 		}
-		// The trees come first: a scan that began before a tree did may have met the keeper while
-		// that forked the tree's leader, with its tag, and so took all terminals for a part of it.
+		// The trees are read before the scan: a scan that began before a tree did may have found
+		// the keeper while it forked the tree's leader and had its tag, and would take all
+		// terminals for a part of the tree.
 		began := time.Now()
 		due := r.overdue(began)
 		table, err := scanProcs()
@@ -140,8 +141,8 @@ func scanPause(took time.Duration) time.Duration {
 	return min(max(scanInterval, scanShare*took), maxScanPause)
 }
 
-// overdue returns for how long each process tree has been without a grace; negative: it still has
-// one.
+// overdue returns for how long the grace of each process tree has been over; negative: it is not
+// over.
 func (r *reaper) overdue(now time.Time) map[*processTree]time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +153,8 @@ func (r *reaper) overdue(now time.Time) map[*processTree]time.Duration {
 	return overdue
 }
 
-// rest ends the goroutine if there is nothing left to do.
+// rest reports whether there is nothing left to do, so that the goroutine must end, and closes done
+// if so.
 func (r *reaper) rest() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -210,7 +212,7 @@ func (h *hangup) signal(p process, kill bool) int {
 	} else if !ok {
 		h.hupped[id] = struct{}{}
 		if err = p.signal(unix.SIGHUP); err == nil && p.state == 'T' {
-			err = p.signal(unix.SIGCONT) // a stopped process would not notice
+			err = p.signal(unix.SIGCONT) // a stopped process would not handle SIGHUP
 		}
 	}
 	if errors.Is(err, unix.EPERM) {
@@ -220,7 +222,8 @@ func (h *hangup) signal(p process, kill bool) int {
 	return 1
 }
 
-// hangUpGroup is what can be done without /proc. It returns how many must be waited for.
+// hangUpGroup hangs up a process tree without /proc. It returns how many processes must be waited
+// for.
 func hangUpGroup(tree *processTree, kill bool) int {
 	sig := unix.SIGHUP
 	if kill {

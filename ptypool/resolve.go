@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// resolve checks s.Dir and finds the program, so that an error can say what fork and exec would
-// report as a bare errno.
+// resolve checks s.Dir and finds the program, so that errors are clearer than the plain errno of
+// fork and exec.
 func (s *Spec) resolve() (path string, err error) {
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
 		return "", &StartError{Kind: ErrNotFound, Name: ""}
@@ -51,14 +51,13 @@ func (s *Spec) resolve() (path string, err error) {
 	return "", &StartError{Kind: ErrNotFound, Name: name}
 }
 
-// Runnable reports whether the program is there and may be executed.
+// Runnable reports whether the program exists and may be executed.
 func (s *Spec) Runnable() bool {
 	_, err := s.resolve()
 	return err == nil
 }
 
-// notExecuted returns what is wrong when the system does not execute the program at path, which
-// resolve has found.
+// notExecuted returns why the system did not execute the program at path, which resolve has found.
 func (s *Spec) notExecuted(path string, err error) *StartError {
 	e := startError(s.Argv[0], underlying(err))
 	if errors.Is(err, syscall.ENOENT) { // the program itself is there
@@ -67,7 +66,7 @@ func (s *Spec) notExecuted(path string, err error) *StartError {
 	return e
 }
 
-// inDir returns path as seen from dir; as it is, if it is absolute.
+// inDir returns path relative to dir, or path itself if it is absolute.
 func inDir(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -75,7 +74,7 @@ func inDir(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// checkDir fails unless dir is a directory that this process may enter.
+// checkDir returns an error unless dir is a directory that this process may enter.
 func checkDir(dir string) error {
 	fi, err := os.Stat(dir)
 	if err != nil {
@@ -87,7 +86,7 @@ func checkDir(dir string) error {
 	return unix.Access(dir, unix.X_OK)
 }
 
-// checkProgram fails unless path is a file that this process may execute.
+// checkProgram returns an error unless path is a file that this process may execute.
 func checkProgram(path string) error {
 	fi, err := os.Stat(path)
 	if err != nil {

@@ -9,8 +9,8 @@ type Restored struct {
 	Piped      bool // its program runs on pipes
 }
 
-// Restore makes a Term of a program that has ended. It counts as no terminal. Its screen is blank
-// until [Term.Replay] is given what the program had printed.
+// Restore makes a Term of a program that has ended. It does not count as a terminal. Its screen is
+// blank until [Term.Replay] gets the program's output.
 func (p *Pool) Restore(r Restored, h Handler) *Term {
 	cols, rows := ClampSize(r.Cols, r.Rows)
 	t := newTerm(p, nil, cols, rows, r.VT, h)
@@ -28,8 +28,8 @@ func (p *Pool) Restore(r Restored, h Handler) *Term {
 }
 
 // Replay feeds a restored terminal output that its handler has logged before: the handler gets what
-// the parser finds in it, but not Output. The lock must be held. p is not kept. A panic of the
-// parser or the handler ends the replay, and the rest is ignored.
+// the parser finds in it, but no call of Output. The lock must be held. p is not retained. A panic
+// of the parser or the handler ends the replay; further output is ignored.
 func (t *Term) Replay(p []byte) {
 	if t.broken {
 		return

@@ -15,8 +15,8 @@ const scriptShell = "/bin/sh"
 // (BINPRM_BUF_SIZE).
 const headBytes = 256
 
-// firstLine returns the beginning of the file at path, up to the end of its first line; false if
-// it cannot be read.
+// firstLine returns the first line of the file at path, or its first headBytes; false if it cannot
+// be read.
 func firstLine(path string) ([]byte, bool) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -43,10 +43,10 @@ func Interpreter(path string) string {
 	return ""
 }
 
-// ScriptArgv is for a program at path that the system has refused to execute because it has no
-// known format (ENOEXEC). It returns the arguments with which the shell runs it as a script, which
-// is what execvp does. It is nil for a file that is no text: a program for another machine, which
-// shells tell by the NUL in its first line. dir is where a relative path begins.
+// ScriptArgv is for a program at path that the system refuses to execute because its format is
+// unknown (ENOEXEC). It returns the arguments with which the shell runs it as a script, as execvp
+// does. It is nil for a file that is not text, such as a program for another machine: like shells,
+// it looks for a NUL in the first line. A relative path is relative to dir.
 func ScriptArgv(dir, path string, argv []string) []string {
 	if line, ok := firstLine(inDir(dir, path)); !ok || bytes.IndexByte(line, 0) >= 0 {
 		return nil

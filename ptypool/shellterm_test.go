@@ -24,7 +24,7 @@ func (c *commands) CommandExecuted(l string)       { c.note("executed %q", l) }
 func (c *commands) CommandFinished(n int, ok bool) { c.note("finished %d %v", n, ok) }
 func (c *commands) CommandDetection()              { c.note("detection") }
 
-func TestATermTellsCommandsToItsHandler(t *testing.T) {
+func TestATermReportsCommandsToItsHandler(t *testing.T) {
 	in := Integration{Dir: t.TempDir()}
 	if err := in.Install(); err != nil {
 		t.Fatal(err)

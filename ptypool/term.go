@@ -9,14 +9,14 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// MaxCols and MaxRows bound a window: larger than any display, small enough for the screen's
+// MaxCols and MaxRows bound a window: more than any display has, and little enough for the screen's
 // memory.
 const (
 	MaxCols = 1000
 	MaxRows = 500
 )
 
-// ClampSize brings a window size into 1..MaxCols and 1..MaxRows.
+// ClampSize clamps a window size to 1..MaxCols and 1..MaxRows.
 func ClampSize(cols, rows int) (int, int) {
 	return min(max(cols, 1), MaxCols), min(max(rows, 1), MaxRows)
 }
@@ -45,7 +45,7 @@ type Term struct {
 	exited  bool
 }
 
-// newTerm puts a Term together; nothing runs yet.
+// newTerm makes a Term without starting anything.
 func newTerm(p *Pool, b backend, cols, rows int, o vt.Options, h Handler) *Term {
 	t := &Term{
 		pool: p, h: h, backend: b, screen: vt.New(cols, rows, o), done: make(chan struct{}),
@@ -81,9 +81,9 @@ func (t *Term) Resize(cols, rows int) error {
 	return nil
 }
 
-// Feed gives a virtual terminal its output. The lock must be held. p is not kept. Feeding a
+// Feed feeds output to a virtual terminal. The lock must be held. p is not retained. Feeding a
 // terminal that has a process, or has ended, does nothing. A panic of the parser or the handler
-// ends this terminal with UnknownExit, and no other.
+// ends only this terminal, with UnknownExit.
 func (t *Term) Feed(p []byte) {
 	if t.backend != nil || t.exited || t.broken {
 		return
@@ -121,10 +121,10 @@ func (t *Term) SignalForeground(sig syscall.Signal) error {
 	return t.backend.SignalForeground(sig)
 }
 
-// Hangup ends the terminal: SIGHUP to every process of it, and SIGKILL to those left after the
-// grace, until none is left. It returns at once and may be called again and from any goroutine,
-// without the lock; an earlier deadline then counts. A virtual terminal ends with UnknownExit.
-// After the end of the terminal, Hangup ends the background processes that it left.
+// Hangup ends the terminal: SIGHUP to all of its processes, and SIGKILL to those left after the
+// grace, until none is left. It returns at once. It may be called from any goroutine, without the
+// lock, and again: the earlier deadline counts. A virtual terminal ends with UnknownExit. After the
+// end of the terminal, Hangup ends the background processes that it left.
 func (t *Term) Hangup(grace time.Duration) {
 	if t.backend == nil {
 		t.mu.Lock()
@@ -155,7 +155,7 @@ func (t *Term) Outlives() bool {
 	return ok && b.outlives()
 }
 
-// processTree returns what the terminal's processes are recognised by; nil if it has none here.
+// processTree returns the terminal's process tree; nil: it has no processes on this machine.
 func (t *Term) processTree() *processTree {
 	if t.backend == nil {
 		return nil

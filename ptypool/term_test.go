@@ -145,7 +145,7 @@ func TestResizeReachesProgramAndScreenAndIsClamped(t *testing.T) {
 	}
 }
 
-func TestStartSaysWhatIsWrong(t *testing.T) {
+func TestAStartThatFailsSaysWhy(t *testing.T) {
 	p := newPool(t, Config{})
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) {
@@ -283,7 +283,7 @@ func TestAVirtualTerminalIsFedAndEnded(t *testing.T) {
 	}
 }
 
-func TestWhatTheParserHoldsBackIsReleased(t *testing.T) {
+func TestHeldBackBytesAreReleasedInTime(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Config{})
 	term, r := sh(t, p, `stty -echo; printf 'a\342\202'; read x; printf 'b\342'`)
@@ -369,7 +369,7 @@ func (w *wholeRunes) Data(p []byte) {
 	w.recorder.Data(p)
 }
 
-func TestARuneThatIsWrittenSlowlyStaysWhole(t *testing.T) {
+func TestARuneThatIsWrittenSlowlyIsNotSplit(t *testing.T) {
 	w := &wholeRunes{recorder: newRecorder()}
 	// More than the parser waits for the rest of an escape sequence.
 	script := `printf 'price: \342\202'; sleep 0.2; printf '\254 5\n'`

@@ -39,7 +39,7 @@ var settings = map[string]string{
 var varying = regexp.MustCompile(`(?m)^.*(` + regexp.QuoteMeta(os.TempDir()) +
 	`/|TERMHOST_TERMINAL|__termhost|_=).*\n`)
 
-func TestTheUsersFilesRunAsWithoutIt(t *testing.T) {
+func TestTheUsersFilesRunAsWithoutIntegration(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
 	for _, name := range []string{".bash_profile", ".bash_login", ".profile", ".bashrc", ".zshenv",
@@ -72,7 +72,7 @@ func TestTheUsersFilesRunAsWithoutIt(t *testing.T) {
 	})
 }
 
-func TestZshFilesInTheUsersZDOTDIR(t *testing.T) {
+func TestZshReadsTheFilesInTheUsersZDOTDIR(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]shellSpec{
 		"set by .zshenv": {
@@ -161,7 +161,7 @@ func TestBashCommandLinesAreTrueOrMissing(t *testing.T) {
 	}
 }
 
-func TestBashPromptsOfTheUser(t *testing.T) {
+func TestBashPromptsOfTheUserAreKept(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, rc string
@@ -263,7 +263,7 @@ func TestBashLogoutRuns(t *testing.T) {
 	}
 }
 
-func TestZshPromptsOfTheUser(t *testing.T) {
+func TestZshPromptsOfTheUserAreKept(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, rc, see string }{
 		{"precmd sees the status", `precmd() { echo "status $?" }`, `status 1\r\n`},

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch waits until a descriptor, such as a pty's master, is ready. It is an epoll instance of its
-// own between the descriptor and the runtime's poller, so that it can be disarmed: a pty that is
-// in the runtime's poller itself wakes a thread with every few KiB of a flood, although the reader
-// is awake and does not wait.
+// watch waits until a descriptor, such as a pty's master, is ready. It has its own epoll instance
+// between the descriptor and the runtime's poller, so that it can be disarmed: a pty in the
+// runtime's poller itself wakes a thread with every few KiB of a flood, although the reader is not
+// waiting.
 type watch struct {
 	epoll *os.File // readable when the descriptor is ready
 	raw   syscall.RawConn

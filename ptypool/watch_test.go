@@ -11,7 +11,7 @@ import (
 
 // Floods with silence between them are read to their end, although in the silence the reader waits
 // for the program's next byte and the program for its input.
-func TestFloodsWithSilenceBetweenThem(t *testing.T) {
+func TestFloodsWithSilenceBetweenThemAreReadCompletely(t *testing.T) {
 	p := newPool(t, Config{})
 	const rounds = 40
 	term, r := sh(t, p, `stty -echo; i=0; while [ $i -lt 40 ]; do i=$((i+1))
@@ -29,7 +29,7 @@ func TestFloodsWithSilenceBetweenThem(t *testing.T) {
 }
 
 // A program that closes its terminal after a flood, and opens it again later, is heard.
-func TestAProgramOpensItsTerminalAgainAfterAFlood(t *testing.T) {
+func TestAProgramCanReopenItsTerminalAfterAFlood(t *testing.T) {
 	p := newPool(t, Config{})
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
