@@ -34,7 +34,7 @@ func (c cell) withStyle(id uint32) cell {
 // as the screen has columns otherwise.
 type row struct {
 	cells   []cell
-	wrapped bool // the text goes on in the next row without a line break
+	wrapped bool // the text continues in the next row without a line break
 }
 
 // used returns the number of cells up to the last that shows something: a character or a style that

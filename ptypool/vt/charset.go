@@ -1,8 +1,8 @@
 package vt
 
 // designate sets the character set of G0 to G3 (ESC ( and the like). ASCII, DEC special graphics
-// and UK are known. The others, which replace a few characters of ASCII by national ones, are taken
-// for ASCII: with UTF-8 nobody needs them.
+// and UK are known. The others, which replace a few ASCII characters by national ones, are treated
+// as ASCII: programs that use UTF-8 do not need them.
 func (m *model) designate(g int, final byte) {
 	if final != '0' && final != 'A' {
 		final = 'B'
@@ -23,7 +23,7 @@ func (m *model) singleShift(g uint8) {
 	m.updatePlain()
 }
 
-// translate maps a character through the charset that is in force for it.
+// translate maps a character through the character set that applies to it.
 func (m *model) translate(r rune) rune {
 	set := m.cur.charsets[m.cur.gl]
 	if m.single != 0 {

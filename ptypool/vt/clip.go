@@ -1,15 +1,14 @@
 package vt
 
-// drawClipped draws the part of the screen around the cursor that a window of another size has room
-// for.
+// drawClipped draws the part of the screen around the cursor that fits in a window of another size.
 func (m *model) drawClipped(w *writer, r *Redraw) {
 	x, y := m.drawPart(w, r.Cols, r.Rows)
 	w.drawKeyboard(kittyStack{m.grid.kitty.flags()})
 	w.csi("H", y, x)
 }
 
-// drawPart draws the part of the screen that a window of another size shows, and returns where in
-// that the cursor is, counted from 1.
+// drawPart draws the part of the screen that a window of another size shows, and returns the
+// cursor's position in the window, counted from 1.
 func (m *model) drawPart(w *writer, cols, rows int) (x, y int) {
 	x0, y0 := max(0, m.cur.x-cols+1), max(0, m.cur.y-rows+1)
 	w.over = true
@@ -38,10 +37,10 @@ func (m *model) drawPart(w *writer, cols, rows int) (x, y int) {
 	return m.cur.x - x0 + 1, m.cur.y - y0 + 1
 }
 
-// AppendPicture appends what draws the screen in a window of cols by rows cells: its top left part,
-// or if it is larger than that the part around the cursor. No mode is set that concerns input, nor
-// is the title: the viewer's keys are not the program's. The window must be that of a terminal on
-// which nothing else was drawn, in the default modes.
+// AppendPicture appends a sequence that draws the screen in a window of cols by rows cells: the
+// part around the cursor if the screen is larger. It sets neither the title nor modes for input,
+// because the viewer's keys do not go to the program. The window must be that of a blank terminal
+// in its default modes.
 func (s *Screen) AppendPicture(dst []byte, cols, rows int) []byte {
 	m := &s.model
 	w := writer{tb: &m.table, dst: dst}

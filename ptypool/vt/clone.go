@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Clone returns a Screen that is as s is now, in the middle of a sequence too, and goes on by
-// itself. The scrollback that is in memory is copied; both read what has been spilled (see
-// [Screen.SpillHistory]) from where it is.
+// Clone returns an independent copy of s, including a partial sequence. It copies the scrollback in
+// memory; both read spilled scrollback (see [Screen.SpillHistory]) from the same place.
 func (s *Screen) Clone() *Screen {
 	c := *s
 	c.flood.line = nil
@@ -39,7 +38,7 @@ func (s *Screen) Memory() int {
 	return n
 }
 
-// copyParts has a copied screen share nothing that changes with the one it is a copy of.
+// copyParts copies what a shallow copy of a screen must not share with the original.
 func (m *model) copyParts() {
 	m.main.copyParts()
 	m.alt.copyParts()

@@ -9,7 +9,7 @@ import (
 	"termhost/ptypool/smalldisk"
 )
 
-// everything is all that can be seen of a Screen, now and when it has grown.
+// everything returns all that can be seen of a Screen, now and after it has grown.
 func everything(t *Screen) string {
 	r := t.AppendRedraw(nil, Redraw{Scrollback: -1})
 	c := t.Clone()
@@ -18,9 +18,8 @@ func everything(t *Screen) string {
 	return string(c.AppendText(append(r, c.AppendMarks(nil)...), true))
 }
 
-// A clone goes on exactly as the Screen that it is of, wherever that was, and neither changes
-// the other.
-func TestAClone(t *testing.T) {
+// Wherever a Screen is cloned, the clone continues exactly like it, and neither changes the other.
+func TestACloneIsEqualAndIndependent(t *testing.T) {
 	for seed := range uint64(150) {
 		g := newGenerator(seed, false)
 		var d smalldisk.Spill
@@ -60,8 +59,8 @@ func TestAClone(t *testing.T) {
 	}
 }
 
-// Counted, and looked up by their numbers, lines are those of the whole text.
-func TestLinesByTheirNumbers(t *testing.T) {
+// The lines that are counted and looked up by their numbers are those of the whole text.
+func TestLinesAreAppendedByTheirNumbers(t *testing.T) {
 	for seed := range uint64(100) {
 		g := newGenerator(seed, false)
 		var d smalldisk.Spill

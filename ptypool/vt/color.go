@@ -18,15 +18,15 @@ const setColor = 1 << 24
 type colors struct {
 	dynamic [3]uint32        // foreground, background, cursor
 	palette map[uint8]uint32 // changed entries only
-	theme   [3]uint32        // what the viewer's terminal has; see Screen.SetTheme
+	theme   [3]uint32        // those of the viewer's terminal; see Screen.SetTheme
 	touched bool             // the program has changed some, so viewers' are reset with the rest
 }
 
-// reset takes back what the program has changed.
+// reset undoes the program's changes.
 func (cs *colors) reset() { *cs = colors{theme: cs.theme, touched: cs.touched} }
 
-// SetTheme tells the colours of the claim holder's terminal, with which OSC 10 to 12 are answered
-// unless the program has set its own. Until it is called they are light grey on black.
+// SetTheme sets the colours of the claim holder's terminal, with which OSC 10 to 12 are answered
+// unless the program has set its own. Before the first call they are light grey on black.
 func (s *Screen) SetTheme(fg, bg, cursor RGB) {
 	for i, c := range [...]RGB{fg, bg, cursor} {
 		s.colors.theme[i] = setColor | uint32(c)

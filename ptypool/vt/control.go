@@ -188,7 +188,8 @@ func (m *model) softReset() {
 	m.updatePlain()
 }
 
-// fullReset is what RIS does to the screen. Like xterm.js, VTE and kitty it forgets the scrollback.
+// fullReset is the effect of RIS on the screen. Like xterm.js, VTE and kitty it drops the
+// scrollback.
 func (m *model) fullReset() {
 	rows := m.height()
 	m.main.init(rows)

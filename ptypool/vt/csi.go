@@ -9,12 +9,12 @@ type csiSeq struct {
 	sub                  uint32 // bit i: parameter i followed a colon
 	par                  [maxParams]int32
 
-	// reduced: there are more parameters than maxParams, or some that were larger than maxParam.
+	// reduced: there were more parameters than maxParams, or some that were larger than maxParam.
 	reduced bool
 }
 
-// parse reads what follows CSI. It reports false for what no terminal gives a meaning to: a prefix
-// in the middle, or several intermediates.
+// parse reads the sequence after CSI. It reports false for forms without a meaning in any terminal:
+// a prefix in the middle, or several intermediates.
 func (c *csiSeq) parse(b []byte) bool {
 	c.prefix, c.inter, c.n, c.sub, c.reduced = 0, 0, 0, 0, false
 	last := len(b) - 1
@@ -67,7 +67,7 @@ func (c *csiSeq) push(v int32) {
 	}
 }
 
-// appendTo appends the sequence as it was read.
+// appendTo appends the sequence, with the parameters that were read.
 func (c *csiSeq) appendTo(dst []byte) []byte {
 	dst = append(append(dst, "\x1b["...), c.prefixText()...)
 	for i, v := range c.par[:c.n] {

@@ -44,8 +44,8 @@ func (r *lineReader) next() (text []byte, width int, ok bool) {
 	return text, 1, true
 }
 
-// ascii returns at once what next would in several calls: the ASCII characters of one style that
-// come now, at most n. It returns nothing if something else comes first.
+// ascii returns at once what several calls of next would: the next ASCII characters of one style,
+// at most n. It returns nothing if something else comes first.
 func (r *lineReader) ascii(n int) []byte {
 	if len(r.b) > 0 && r.b[0] == tokStyle {
 		r.b = r.readStyle(r.b[1:])
@@ -85,8 +85,8 @@ func (r *lineReader) readStyle(b []byte) []byte {
 	return b[k+int(size):]
 }
 
-// decodeRow appends the cells of a scrollback line. They are in no grid yet, so the tables must not
-// be swept meanwhile: see keepTables.
+// decodeRow appends the cells of a scrollback line. They are not in a grid yet, so the tables must
+// not be swept meanwhile: see keepTables.
 func (m *model) decodeRow(cells []cell, b []byte) []cell {
 	r := readLine(b)
 	id, was, wasHyperlink := uint32(0), style{}, hyperlink{}
@@ -119,8 +119,8 @@ func (m *model) decodeRow(cells []cell, b []byte) []cell {
 	}
 }
 
-// keepTables keeps the tables from being swept while cells are held outside the grids, where a
-// sweep would not find them. It returns what ends that.
+// keepTables prevents sweeps of the tables while cells are held outside the grids, where a sweep
+// would not find them. It returns a function that permits sweeps again.
 func (m *model) keepTables() func() {
 	tb := &m.table
 	styles, clusters, links := tb.styleQuota, tb.clusterQuota, tb.hyperlinkQuota

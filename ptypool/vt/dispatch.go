@@ -1,14 +1,14 @@
 package vt
 
-// apply applies a complete sequence, which begins with ESC in any case, and returns what becomes of
-// it in Data. What viewers do not get does not come between a character and its repetition (REP).
+// apply applies a complete sequence, which always begins with ESC, and returns its verdict for
+// Data. A sequence that viewers do not get does not separate a character from its repetition (REP).
 func (s *Screen) apply(seq []byte) verdict {
 	last := s.model.last
 	s.model.last = 0
 	v := drop
 	switch seq[1] {
 	case '[':
-		switch c := &s.csi; { // what programs draw with comes first
+		switch c := &s.csi; { // the sequences that programs draw with come first
 		case len(seq) > maxCSI || !c.parse(seq[2:]):
 		case !c.plain():
 			v = s.control2(c)
@@ -47,7 +47,7 @@ func (s *Screen) apply(seq []byte) verdict {
 	return v
 }
 
-// keepIf keeps a sequence that is known.
+// keepIf returns keep for a known sequence, or else drop.
 func keepIf(known bool) verdict {
 	if known {
 		return keep
@@ -56,7 +56,7 @@ func keepIf(known bool) verdict {
 }
 
 // control1 applies a control function without a prefix or intermediate that concerns more than the
-// screen, or the character last that it follows.
+// screen, or that depends on last, the character before it.
 func (s *Screen) control1(c *csiSeq, last rune) verdict {
 	switch c.final {
 	case 'b':
@@ -98,8 +98,8 @@ func (s *Screen) control2(c *csiSeq) verdict {
 	return drop
 }
 
-// windowOp is XTWINOPS: sizes are answered, the title stack is kept here, and everything else
-// (moving, resizing, reading the title) is not for programs.
+// windowOp is XTWINOPS: it answers with sizes and implements the title stack; everything else
+// (moving, resizing, reading the title) is removed, because programs must not do it.
 func (s *Screen) windowOp(c *csiSeq) verdict {
 	switch n := c.arg(0, 0); n {
 	case 14, 16, 18:

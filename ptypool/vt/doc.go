@@ -3,8 +3,8 @@
 //
 // # The parts
 //
-// Screen puts these together. Each has a small surface and does not know the others, unless it
-// says so here:
+// A Screen consists of these parts. Each has a small interface, and knows no other part unless it
+// is named here:
 //
 //   - parser finds where escape sequences and strings end, and keeps those that a chunk cuts.
 //   - output is what viewers get of the program's output, and the way to the Sink: events come
@@ -16,15 +16,15 @@
 //   - queries answers what programs ask, from the model.
 //   - fastScroll moves floods of lines straight into the scrollback.
 //
-// What is drawn for viewers (AppendRedraw and the like) is made by writer from these states.
+// The writer makes what is drawn for viewers (AppendRedraw and the like) of these states.
 //
 // # One pass
 //
-// Screen.Feed reads a program's output once. Printable runs go straight into the screen's cells
-// and extend a span of the caller's buffer that is handed to Sink.Data without a copy. A control
-// sequence is found whole, applied to the screen, and then kept in the span, removed from it, or
-// replaced. A rune or sequence cut by the end of a chunk is held back until it is complete, so any
-// split of the same output gives the same data, events and screen.
+// Screen.Feed reads a program's output once. Printable runs go straight into the screen's cells and
+// extend a span of the caller's buffer that Sink.Data gets without a copy. A complete control
+// sequence is applied to the screen, and then kept in the span, removed from it, or replaced. A
+// rune or sequence cut by the end of a chunk is held back until it is complete, so any split of the
+// same output gives the same data, events and screen.
 //
 // # What viewers get
 //
@@ -37,8 +37,8 @@
 //
 // Sequences to which a terminal answers never reach a viewer. The usual ones are answered here,
 // once, from the screen, through Sink.Reply; the rest are removed without an answer. OSC 52 writes
-// leave through Sink.Clipboard, OSC 52 reads are removed. Desktop notifications (OSC 9 and 777)
-// leave through Sink.Notification; kitty's (OSC 99) are removed, because terminals answer them.
+// go to Sink.Clipboard; OSC 52 reads are removed. Desktop notifications (OSC 9 and 777) go to
+// Sink.Notification; kitty's (OSC 99) are removed, because terminals answer them.
 //
 // # Why a parser of our own
 //
@@ -47,22 +47,21 @@
 // neither resumes in the middle of a sequence nor says where a held-back one began. The goal for
 // parser and screen together is 150 MB/s, so the byte classes below are ours (step.go, the DEC/ANSI
 // state machine described by Paul Williams, with UTF-8 and xterm's string terminators).
-// BenchmarkXAnsi keeps the comparison honest.
+// BenchmarkXAnsi repeats the comparison.
 //
 // # Memory
 //
 // A cell is eight bytes. Styles, grapheme clusters and hyperlinks are kept once per terminal, and
 // those that are no longer shown are dropped from time to time. Rows are allocated when first
 // written. Lines that scroll off are stored as text with style changes, in blocks without pointers.
-// Everything held back or remembered on behalf of a program is bounded; the bounds are in
-// limits.go.
+// Everything that is held back or stored for a program is bounded; the bounds are in limits.go.
 //
-// # What it is measured against
+// # References
 //
-// xterm's control sequences (invisible-island.net/xterm/ctlseqs) and the VT510 manual; tests
-// compare the screen with xterm.js over random output and recordings of real programs. Where the
-// two differ is listed at xtermOutput in gen_test.go. Grapheme clusters and widths are those of
-// package width (Unicode annexes 11 and 29), with mode 2027 set at first.
+// The package follows xterm's control sequences (invisible-island.net/xterm/ctlseqs) and the VT510
+// manual; tests compare the screen with xterm.js over random output and recordings of real
+// programs. Their differences are listed at xtermOutput in gen_test.go. Grapheme clusters and
+// widths are those of package width (Unicode annexes 11 and 29), with mode 2027 set at first.
 //
 // The package does no I/O, starts no goroutine and has no clock.
 package vt

@@ -64,7 +64,7 @@ func (m *model) deleteLines(y, n int) {
 	m.breakBefore(y)
 }
 
-// breakBefore ends the line before row y: what it went on in has been replaced.
+// breakBefore ends the line before row y, whose continuation has been replaced.
 func (m *model) breakBefore(y int) {
 	switch {
 	case y > 0:

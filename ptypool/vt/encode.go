@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// A line of scrollback begins with lineWrapped or lineEnds and goes on with its cells in order: a
-// narrow character is its UTF-8; the bytes below, which no cell's text begins with, announce the
-// rest.
+// A line of scrollback begins with one of the line kinds, followed by its cells in order: a narrow
+// character is its UTF-8; everything else begins with a token below, with which no cell's text
+// begins.
 const (
 	lineEnds    = 0 // a line break follows the line
-	lineWrapped = 1 // the text goes on in the next line
+	lineWrapped = 1 // the text continues in the next line
 	lineFilled  = 2 // as lineWrapped, and the last column was left empty for a wide character
 
 	tokStyle       = 1 // a style follows: see appendStyle
@@ -20,7 +20,7 @@ const (
 	tokWideCluster = 4 // the same, of two columns
 )
 
-// encodeRow appends a row, without the blanks at its end.
+// encodeRow appends a row without trailing blanks.
 func encodeRow(dst []byte, tb *table, r *row) []byte {
 	n := r.used()
 	kind := byte(lineEnds)
@@ -66,8 +66,8 @@ func encodeRow(dst []byte, tb *table, r *row) []byte {
 	return dst
 }
 
-// appendASCII appends the ASCII and the blanks of one style at the beginning of cells and returns
-// how many cells that was.
+// appendASCII appends the ASCII characters and blanks of one style at the beginning of cells, and
+// returns their number.
 func appendASCII(dst []byte, cells []cell, id uint32) ([]byte, int) {
 	dst = slices.Grow(dst, len(cells))
 	out := dst[len(dst) : len(dst)+len(cells)]

@@ -8,30 +8,30 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// Of a flood of lines, those that come and go within one chunk are never seen: fastScroll writes
-// them to the scrollback without drawing them, and leaves what drawing them would have left.
+// In a flood of lines, those that scroll in and out within one chunk are never seen: fastScroll
+// writes them to the scrollback without drawing them, with the same result as drawing them.
 
 const (
-	// fastScreens is how many screens of lines make it worth while: the one that is there is
-	// scrolled away, and the last one is gone through again.
+	// fastScreens is how many screens of lines make it worth while: the present screen is scrolled
+	// away, and the last one is read a second time to draw it.
 	fastScreens = 3
-	// fastBytes is about how much scrollback is written before it is brought within its limits
-	// again, in bytes.
+	// fastBytes is about how much scrollback is written, in bytes, before it is trimmed to its
+	// limits.
 	fastBytes = 256 << 10
-	// maxFastWait is the most lines that are drawn, after a try has come to something that must be
-	// drawn, before the next try.
+	// maxFastWait is the most lines that are drawn between a try that ended at something that must
+	// be drawn and the next try.
 	maxFastWait = 1 << 12
 )
 
-// fastScroll writes lines to the scrollback as encodeRow does once they are drawn.
+// fastScroll writes lines to the scrollback in the form that encodeRow gives to drawn ones.
 type fastScroll struct {
 	wait   int // line feeds until the next try
-	missed int // how many that were after the last try, if it came to little
+	missed int // how many these were after the last try, if that achieved little
 
-	line []byte // what of the row is written
+	line []byte // the part of the row that is written
 	st   style  // of the text written last
-	x    int    // the column; as many as the screen has: a wrap is pending
-	gap  int    // blanks before it that are not written, as nothing may follow them
+	x    int    // the column; if it equals the width, a wrap is pending
+	gap  int    // blanks before x that are not written, because they may be trailing ones
 
 	csi csiSeq // the change of style that is being applied
 }
@@ -43,7 +43,7 @@ type lineStart struct {
 	lines int // of scrollback
 }
 
-// scroll is called after a line feed, with in[i:] to come, and returns where drawing goes on.
+// scroll is called after a line feed, before in[i:], and returns where drawing continues.
 func (f *fastScroll) scroll(s *model, in []byte, i int) int {
 	if f.wait > 0 {
 		f.wait--
@@ -61,7 +61,7 @@ func (f *fastScroll) scroll(s *model, in []byte, i int) int {
 	starts := make([]lineStart, height)
 	n := f.lines(s, in, i, starts)
 	from := starts[0]
-	if n >= height-1 { // what follows the line height-1 lines ago fills the screen
+	if n >= height-1 { // the last height-1 lines fill the screen
 		from = starts[(n+1)%height]
 		for y := range s.grid.rows {
 			s.grid.blank(&s.grid.rows[y])
@@ -86,8 +86,8 @@ func (f *fastScroll) tried(n, height int) {
 	f.wait = max(height, f.missed)
 }
 
-// mayScrollFast reports whether the screen is where a flood of lines brings it: at the beginning of
-// a blank last line, with nothing out of the ordinary.
+// mayScrollFast reports whether the screen is in the usual state of a flood of lines: the cursor at
+// the beginning of a blank last line, and nothing out of the ordinary set.
 func (m *model) mayScrollFast() bool {
 	g, last := m.grid, m.height()-1
 	return g == &m.main && g.top == 0 && g.bottom == last &&
@@ -96,8 +96,8 @@ func (m *model) mayScrollFast() bool {
 		m.pen.hyperlink == 0 // which would make the scrollback much longer than the chunk
 }
 
-// lines writes whole lines from in[i] on and returns how many. The newest of the places where they
-// began, and the next one will, are in starts, line n's at n modulo their number.
+// lines writes complete lines from in[i] on and returns their number. starts gets where the newest
+// of them, and the next one, begin: line n's place is at n modulo len(starts).
 func (f *fastScroll) lines(s *model, in []byte, i int, starts []lineStart) (n int) {
 	h := &s.history
 	most := h.bytes + fastBytes
@@ -116,7 +116,7 @@ func (f *fastScroll) lines(s *model, in []byte, i int, starts []lineStart) (n in
 }
 
 // oneLine writes the line that begins at p[i] and returns where the next one begins. It reports
-// false if the chunk ends before, or something is in it that needs drawing.
+// false if the chunk ends before that, or if the line must be drawn.
 func (f *fastScroll) oneLine(s *model, p []byte, i int) (next int, ok bool) {
 	f.begin()
 	for i < len(p) {
@@ -182,7 +182,7 @@ func (f *fastScroll) text(s *model, text []byte, columns int) {
 	f.x += columns
 }
 
-// fillGap writes the blanks that something follows.
+// fillGap writes blanks that are not trailing.
 func (f *fastScroll) fillGap(s *model) {
 	if f.gap == 0 {
 		return
@@ -196,8 +196,8 @@ func (f *fastScroll) fillGap(s *model) {
 	}
 }
 
-// char writes the character at the beginning of p and returns its length; 0 if it is none that
-// stands by itself.
+// char writes the character at the beginning of p and returns its length; 0 if it must be drawn,
+// because it may join others.
 func (f *fastScroll) char(s *model, p []byte) int {
 	r, n := utf8.DecodeRune(p)
 	c := width.Of(r)
@@ -237,7 +237,7 @@ func (f *fastScroll) changeStyle(s *model, p []byte) int {
 	return n + 1
 }
 
-// asciiLen returns how much printable ASCII is at the beginning of p.
+// asciiLen returns how many bytes of printable ASCII p begins with.
 func asciiLen(p []byte) int {
 	const ones = 0x0101010101010101
 	n := 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// historyBytes is the scrollback as it is kept.
+// historyBytes returns the scrollback in its stored form.
 func historyBytes(v *Screen) string {
 	var b strings.Builder
 	for l := range v.model.history.newest(v.model.history.lines) {
@@ -16,7 +16,7 @@ func historyBytes(v *Screen) string {
 	return b.String()
 }
 
-// flood returns lines such as scroll through by the hundred, and some of what must be drawn.
+// flood returns lines that scroll fast, and some that must be drawn.
 func flood(g *generator) []byte {
 	var b bytes.Buffer
 	odd := g.pick([]string{
@@ -48,9 +48,9 @@ func flood(g *generator) []byte {
 	return b.Bytes()
 }
 
-// Lines that scroll through within one chunk leave the screen and the scrollback that they leave
-// when they come byte by byte.
-func TestLinesThatScrollFastLeaveWhatDrawnOnesDo(t *testing.T) {
+// Lines that scroll through within one chunk leave the same screen and scrollback as when they come
+// byte by byte.
+func TestScrollingFastEqualsDrawing(t *testing.T) {
 	for seed := range uint64(1500) {
 		g := newGenerator(seed, false)
 		o := Options{ScrollbackLines: 1 + g.IntN(200), ScrollbackBytes: 1 + g.IntN(20_000)}
@@ -81,7 +81,7 @@ func TestLinesThatScrollFastLeaveWhatDrawnOnesDo(t *testing.T) {
 	}
 }
 
-func TestScrollingFastOnUnusualScreens(t *testing.T) {
+func TestScrollingFastEqualsDrawingOnUnusualScreens(t *testing.T) {
 	lines := strings.Repeat("\r\n", 20)
 	for _, c := range []struct{ name, before, in string }{
 		{"the scrollback's last line goes on in text that is written after a try",
@@ -103,7 +103,7 @@ func TestScrollingFastOnUnusualScreens(t *testing.T) {
 	}
 }
 
-// What scrolls fast is passed on as it is, so a flood with too large a count must not.
+// Lines that scroll fast are passed on unchanged, so one with too large a count must be drawn.
 func TestACountInAFloodIsClamped(t *testing.T) {
 	var r recorder
 	v := New(20, 5, Options{ScrollbackLines: 1000})

@@ -2,8 +2,8 @@ package vt
 
 import "unicode/utf8"
 
-// Feed applies a chunk of the program's output to the screen and tells s what it found; a nil s
-// wants only the screen. p is read during the call and not kept.
+// Feed applies a chunk of the program's output to the screen and reports what it found to sink,
+// unless that is nil. p is not retained.
 func (s *Screen) Feed(p []byte, sink Sink) {
 	if sink == nil {
 		sink = Discard{}
@@ -24,27 +24,26 @@ func (s *Screen) Feed(p []byte, sink Sink) {
 }
 
 // InSequence reports whether the output so far ends in the middle of a rune, an escape sequence or
-// a string (OSC, DCS and the like), whether or not a part of it has been released. What anybody but
-// the program fed or wrote there would become a part of it, or end it so that its rest is taken for
-// text.
+// a string (OSC, DCS and the like), even if a part of it has been released. Other output that was
+// fed or written there would become a part of the sequence, or would end it, so that its rest would
+// be taken for text.
 func (s *Screen) InSequence() bool { return s.parser.state != inGround }
 
 // Pending reports whether Flush would release something: a partial rune, or a partial escape or
-// control sequence, that Data has not been given.
+// control sequence, that Data has not got yet.
 //
-// A partial string (OSC, DCS and the like) does not count. It shows nothing before its end, and its
-// beginning may turn out to be a shell-integration mark, a query or a clipboard, none of which a
-// viewer may see.
+// A partial string (OSC, DCS and the like) does not count. It shows nothing before its end, and may
+// turn out to be a shell-integration mark, a query or a clipboard, which viewers must not see.
 func (s *Screen) Pending() bool { return s.parser.pending() }
 
-// PendingRune reports whether what Flush would release is the beginning of a UTF-8 sequence. For
-// AHP, which carries text, that would destroy the rune, so there is reason to wait longer.
+// PendingRune reports whether Flush would release the beginning of a UTF-8 sequence. AHP carries
+// text, so releasing it would destroy the rune, and callers should wait longer.
 func (s *Screen) PendingRune() bool { return s.parser.state == inRune && s.Pending() }
 
 // Flush passes a held-back partial rune or sequence to sink.Data. Callers do that on a timer and at
-// the end of the output. The parser stays in the middle of the sequence: what follows completes it
-// on the screen, and if it then proves to be something that viewers must not see, Data gets CAN,
-// which cancels it in their terminals.
+// the end of the output. The parser stays in the middle of the sequence: later output completes it
+// on the screen, and if viewers must not see the complete sequence, Data gets CAN, which cancels it
+// in their terminals.
 func (s *Screen) Flush(sink Sink) {
 	if !s.Pending() || sink == nil {
 		return
@@ -56,8 +55,8 @@ func (s *Screen) Flush(sink Sink) {
 	s.output.sink = nil
 }
 
-// ground handles in[i:] outside any sequence, until the end or until a sequence is cut off, and
-// returns how far it came.
+// ground handles in[i:] outside any sequence, up to the end or to a sequence that the chunk cuts,
+// and returns where it stopped.
 func (s *Screen) ground(i int) int {
 	p := s.output.in
 	for i < len(p) && s.parser.state == inGround {
@@ -120,7 +119,7 @@ func (s *Screen) escape(i int) int {
 	return end
 }
 
-// resume continues the sequence that the parser keeps with in[i:].
+// resume continues the sequence that the parser holds with in[i:].
 func (s *Screen) resume(i int) int {
 	o := &s.output
 	n, f := s.parser.resume(o.in[i:])
@@ -139,7 +138,7 @@ func (s *Screen) resume(i int) int {
 	return end
 }
 
-// complete applies the sequence that the parser keeps and that ends before in[end].
+// complete applies the sequence that the parser holds and that ends before in[end].
 func (s *Screen) complete(end int) {
 	o, ps := &s.output, &s.parser
 	o.at = end
@@ -194,7 +193,7 @@ func subpart(p []byte) int {
 }
 
 // control8 handles a C1 control as its seven-bit form, ESC and a byte of @ to _; in[:start] has
-// been dealt with.
+// been handled.
 func (s *Screen) control8(r rune) {
 	seq := [2]byte{esc, byte(r) - 0x40}
 	if s.parser.begin(seq[:]) {
@@ -212,7 +211,7 @@ func (s *Screen) control8(r rune) {
 	}
 }
 
-// resumeRune continues the partial rune that the parser keeps with in[i:].
+// resumeRune continues the partial rune that the parser holds with in[i:].
 func (s *Screen) resumeRune(i int) int {
 	o, ps := &s.output, &s.parser
 	r, n, ok := ps.resumeRune(o.in[i:])

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// recorder is a Sink that writes down what it is told.
+// recorder is a Sink that records all calls.
 type recorder struct {
 	data   strings.Builder
 	events []string
@@ -47,8 +47,8 @@ func newTest() *Screen {
 	return New(20, 5, Options{Nonce: "n0nce", ScrollbackLines: 100, Version: "1.0"})
 }
 
-// feedCases are outputs with what viewers get and what else is found; the number before an event is
-// how much data came before it.
+// feedCases are outputs, with what viewers get and the events; the number before an event is how
+// much data came before it.
 var feedCases = []struct{ name, in, data, events string }{
 	{"plain text", "hello\r\n", "hello\r\n", ""},
 	{"runes", "aé漢👍🏽z", "aé漢👍🏽z", ""},
@@ -126,7 +126,7 @@ var feedCases = []struct{ name, in, data, events string }{
 	{"hyperlink", "\x1b]8;id=a;http://x\x1b\\l\x1b]8;;\x1b\\", "\x1b]8;id=a;http://x\x1b\\l\x1b]8;;\x1b\\", ""},
 }
 
-func TestFeed(t *testing.T) {
+func TestFeedPassesDataAndEvents(t *testing.T) {
 	for _, c := range feedCases {
 		t.Run(c.name, func(t *testing.T) {
 			var r recorder
@@ -141,7 +141,7 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-func TestMarksOfAShellWithoutOurIntegration(t *testing.T) {
+func TestMarksWithoutOurIntegrationAreAccepted(t *testing.T) {
 	for _, c := range []struct{ name, in, events string }{
 		{"633", "\x1b]633;E;evil;\a\x1b]633;C\a\x1b]633;D\a", `0:detection, 0:executed "", 0:finished 0 false`},
 		{"133", "\x1b]133;A;cl=m\x1b\\\x1b]133;A;k=s\a\x1b]133;C\a\x1b]133;D;0;aid=1\a",
@@ -158,7 +158,7 @@ func TestMarksOfAShellWithoutOurIntegration(t *testing.T) {
 	}
 }
 
-func TestFeedAnySplit(t *testing.T) {
+func TestAnySplitOfTheOutputGivesTheSame(t *testing.T) {
 	for _, c := range feedCases {
 		var whole recorder
 		a := newTest()
@@ -182,7 +182,7 @@ func TestFeedAnySplit(t *testing.T) {
 	}
 }
 
-func TestFlush(t *testing.T) {
+func TestFlushReleasesPartialSequences(t *testing.T) {
 	for _, c := range []struct{ name, first, flushed, second, data, events string }{
 		{"rune", "a\xe2\x82", "a\xe2\x82", "\xacb", "a\xe2\x82\xacb", ""},
 		{"escape", "\x1b", "\x1b", "[1mx", "\x1b[1mx", ""},
@@ -215,7 +215,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-func TestOversizedSequencesAreSwallowed(t *testing.T) {
+func TestOversizedSequencesAreRemoved(t *testing.T) {
 	for _, c := range []struct{ name, head, tail string }{
 		{"OSC", "\x1b]0;", "\a"},
 		{"OSC with ST", "\x1b]52;c;", "\x1b\\"},
@@ -284,7 +284,7 @@ func TestInSequenceIsTrueFromTheFirstByteToTheLastButOne(t *testing.T) {
 	}
 }
 
-func TestMargins(t *testing.T) {
+func TestMarginsAreReported(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                        "0 4 false",
 		"\x1b[2;4r":               "1 3 false",

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// chunks feeds in, cut where the bits of cuts say, and checks what must hold in between.
+// chunks feeds in, cut where the bits of cuts say, and checks invariants in between.
 func chunks(t *testing.T, v *Screen, in []byte, cuts uint64, s Sink) {
 	for len(in) > 0 {
 		n := 1 + int(cuts&7)
@@ -48,9 +48,9 @@ func checkGrid(t *testing.T, v *Screen) {
 	}
 }
 
-// FuzzFeed: whatever the output and its chunks, data, events and screen are the same as in one
-// chunk; what viewers get contains nothing to answer and gives them the same screen; so does a
-// redraw; and a resize keeps the grid whole.
+// Whatever the output and its chunks, data, events and screen are the same as in one chunk; what
+// viewers get has no queries and gives them the same screen; so does a redraw; and a resize keeps
+// the grid intact.
 func FuzzFeed(f *testing.F) {
 	for _, c := range feedCases {
 		f.Add([]byte(c.in), uint64(0x1234567890abcdef), uint16(7), uint16(3))
@@ -91,7 +91,7 @@ func FuzzFeed(f *testing.F) {
 			t.Fatal("grows")
 		}
 
-		one.Feed([]byte("\x18"), &a) // ends what is held back; TestFlush has the rest
+		one.Feed([]byte("\x18"), &a) // ends what is held back; TestFlushReleasesPartialSequences has the rest
 		viewer := New(w, h, o)
 		var c recorder
 		viewer.Feed([]byte(a.data.String()), &c)

@@ -44,7 +44,7 @@ func (g *grid) shift() []cell {
 	return first
 }
 
-// take returns n blank cells.
+// take returns n blank cells, reused if possible.
 func (g *grid) take(n int) []cell {
 	last := len(g.free) - 1
 	if last < 0 {
@@ -56,8 +56,8 @@ func (g *grid) take(n int) []cell {
 	return cells
 }
 
-// blank makes row r blank in the default style. Clearing its cells is put off until they are
-// needed, so that erasing a screen again and again costs little.
+// blank makes row r blank in the default style. Its cells are cleared only when they are needed, so
+// that erasing a screen repeatedly costs little.
 func (g *grid) blank(r *row) {
 	if r.cells != nil {
 		g.free = append(g.free, r.cells)

@@ -1,13 +1,13 @@
 package vt
 
-// history is the scrollback: lines that left the top of the main screen, as text with style changes
-// in blocks that hold no pointers.
+// history is the scrollback: lines that have left the top of the main screen, as text with style
+// changes, in blocks without pointers.
 type history struct {
 	limit  int // lines
 	most   int // bytes
 	lines  int
 	pushed uint64 // lines ever added
-	bytes  int    // of the lines that are kept, with a lineBreak for each
+	bytes  int    // of the lines in blocks, with a lineBreak for each
 	blocks []block
 	skip   int    // lines of blocks[0] that have been dropped
 	cut    bool   // lines have been dropped at the beginning
@@ -23,9 +23,9 @@ type block struct {
 	spilled *spilledBlock // nil: the lines are in memory
 }
 
-// lineBreak is counted for each line besides its bytes. With the byte that a line begins with, a
-// line of plain text then counts as many bytes as were printed for it, CR LF included. Its place in
-// ends, four bytes more, is not counted.
+// lineBreak is added to each line's length. With the byte that a line begins with, a line of plain
+// text then counts as many bytes as were printed for it, with CR LF. Its four bytes in ends are not
+// counted.
 const lineBreak = 1
 
 // at returns line i of the block.
@@ -45,10 +45,10 @@ func (h *history) push(tb *table, r *row) {
 	}
 }
 
-// add is push without dropping any.
+// add is push without dropping lines.
 func (h *history) add(tb *table, r *row) {
 	if !printsFirst(r) {
-		h.breakLine() // the line before seemed to go on, but its continuation was erased
+		h.breakLine() // the last line was wrapped, but its continuation was erased
 	}
 	h.line = encodeRow(h.line[:0], tb, r)
 	h.append(h.line)
@@ -57,7 +57,7 @@ func (h *history) add(tb *table, r *row) {
 	}
 }
 
-// append adds a line as encodeRow writes it.
+// append adds a line in the format of encodeRow.
 func (h *history) append(line []byte) {
 	n := len(line)
 	last := len(h.blocks) - 1
@@ -81,7 +81,7 @@ func (h *history) trim() {
 	}
 }
 
-// truncate takes back the newest lines, as if they had never been added.
+// truncate removes the newest lines, as if they had never been added.
 func (h *history) truncate(lines int) {
 	for h.lines > lines {
 		h.pop()
@@ -136,7 +136,7 @@ func (h *history) dropOldest() {
 		h.spare = block{buf: b.buf[:0], ends: b.ends[:0]}
 	}
 	h.blocks[0] = block{}
-	h.blocks = h.blocks[1:] // append moves them together when it needs room
+	h.blocks = h.blocks[1:] // append frees the room of the first when it reallocates
 }
 
 // clear forgets every line.
@@ -148,7 +148,7 @@ func (h *history) last() []byte {
 	return b.at(len(b.ends) - 1)
 }
 
-// breakLine makes the newest line end where it is, because what it went on in has moved.
+// breakLine ends the newest line, because its continuation has moved.
 func (h *history) breakLine() { h.setLastKind(lineEnds) }
 
 // pop removes the newest line and returns it; it is valid until the next push.
@@ -190,8 +190,8 @@ func (h *history) newest(n int) func(yield func([]byte) bool) {
 	}
 }
 
-// skipLines skips whole blocks, as long as the line after the first n ones that have ended does not
-// begin in them. It returns how many lines have ended in those, and how many rows there are behind.
+// skipLines skips whole blocks before the one in which the line after the first n lines begins. It
+// returns how many lines end in the skipped blocks, and how many rows follow them.
 func (h *history) skipLines(n int) (ended, rows int) {
 	rows = h.lines
 	for i := range h.blocks {

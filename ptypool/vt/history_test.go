@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTheScrollbackIsBoundedInBytesAndHoldsAboutWhatWasPrinted(t *testing.T) {
+func TestTheScrollbackIsBoundedInPrintedBytes(t *testing.T) {
 	const most = 256 << 10
 	for name, line := range map[string]string{
 		"short":   "%d\r\n",
@@ -43,7 +43,7 @@ func TestTheScrollbackIsBoundedInBytesAndHoldsAboutWhatWasPrinted(t *testing.T) 
 	}
 }
 
-func TestAScrollbackThatHoldsNothingCostsNothing(t *testing.T) {
+func TestAnEmptyScrollbackTakesNoMemory(t *testing.T) {
 	const n = 100
 	vs := make([]*Screen, n)
 	var before, after runtime.MemStats
@@ -61,7 +61,7 @@ func TestAScrollbackThatHoldsNothingCostsNothing(t *testing.T) {
 	runtime.KeepAlive(vs)
 }
 
-// Lines with their styles are those of the plain text, and each stands for itself.
+// Lines with their styles have the plain text, and each begins and ends in the default style.
 func TestHistoryLinesAreThoseOfTheText(t *testing.T) {
 	for seed := range uint64(500) {
 		g := newGenerator(seed, false)

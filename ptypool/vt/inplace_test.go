@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// viewerWith returns a viewer's terminal that shows lines of its own, and what is in its scrollback
-// and on its screen.
+// viewerWith returns a viewer's terminal that shows its own lines, and the text of its scrollback
+// and screen.
 func viewerWith(cols, rows, lines int) *Screen {
 	v := New(cols, rows, Options{ScrollbackLines: 1000})
 	for i := range lines {
@@ -18,9 +18,9 @@ func viewerWith(cols, rows, lines int) *Screen {
 	return v
 }
 
-// The first redraw leaves what the viewer's terminal showed in its scrollback, once and without
-// blank lines, wherever its cursor was; a fresh terminal gets none.
-func TestFirstRedrawKeepsTheViewersOwnLines(t *testing.T) {
+// The first redraw moves what the viewer's terminal showed to its scrollback, once and without
+// blank lines, wherever its cursor was; the scrollback of a fresh terminal stays empty.
+func TestTheFirstRedrawKeepsTheViewersOwnLines(t *testing.T) {
 	for _, alt := range []string{"", "\x1b[?1049halt"} {
 		v := New(20, 6, Options{ScrollbackLines: 100})
 		v.Feed([]byte("h1\r\nh2\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6"+alt), nil)
@@ -62,8 +62,8 @@ func checkOwnLines(t *testing.T, v *Screen, window [2]int, own int, last, line s
 	}
 }
 
-// Drawing over an earlier redraw puts nothing into the viewer's scrollback and never clears the
-// main screen, which some terminals scroll into it.
+// Drawing over an earlier redraw adds nothing to the viewer's scrollback and never clears the main
+// screen, which some terminals would scroll into it.
 func TestRedrawInPlaceScrollsNothing(t *testing.T) {
 	for seed := range uint64(500) {
 		g := newGenerator(seed, false)
@@ -96,9 +96,9 @@ func sameMainText(a, b *Screen) bool {
 	return text(a) == text(b)
 }
 
-// A viewer that was not sent some output is drawn for with the lines that scrolled meanwhile, and
-// then has what one has who saw everything.
-func TestRedrawWithTheMissedLines(t *testing.T) {
+// A viewer that missed output gets a redraw with the lines that scrolled meanwhile, and then has
+// the same scrollback as one that missed nothing.
+func TestARedrawAddsTheMissedLines(t *testing.T) {
 	for seed := range uint64(500) {
 		g := newGenerator(seed, true)
 		v := New(g.cols, g.rows, Options{ScrollbackLines: 1000})
@@ -125,8 +125,8 @@ func TestRedrawWithTheMissedLines(t *testing.T) {
 	}
 }
 
-// unwrapped is the scrollback's text; where lines go on may be lost while others are drawn below
-// them.
+// unwrapped returns the scrollback's text without line breaks: which lines are wrapped may be lost
+// while others are drawn below them.
 func unwrapped(v *Screen) string {
 	return strings.ReplaceAll(historyText(v), "|true", "|false")
 }
@@ -143,9 +143,9 @@ func lineOutput(g *generator) string {
 	return b.String()
 }
 
-// What was saved in origin mode before the scroll region was set is restored after the program
-// leaves the alternate screen.
-func TestRedrawOfACursorSavedOutsideTheMargins(t *testing.T) {
+// A cursor that was saved in origin mode before the scroll region was set is restored after the
+// program leaves the alternate screen.
+func TestARedrawKeepsACursorSavedOutsideTheMargins(t *testing.T) {
 	v, viewer := newTest(), newTest()
 	v.Feed([]byte("\x1b[?6h\x1b[5;3H\x1b7\x1b[2;4r\x1b[?47h"), nil)
 	redrawn(t, v, viewer, Redraw{})
@@ -155,8 +155,8 @@ func TestRedrawOfACursorSavedOutsideTheMargins(t *testing.T) {
 	sameState(t, viewer, v, "after leaving the alternate screen")
 }
 
-// A character of no width on an erased cell shows the same where the cell was drawn as a space.
-func TestCombiningOnErasedCells(t *testing.T) {
+// A character without width on an erased cell looks the same if the cell was drawn as a space.
+func TestCombiningCharactersJoinErasedCells(t *testing.T) {
 	v, viewer := newTest(), newTest()
 	v.Feed([]byte("a\x1b[2Cb"), nil)
 	redrawn(t, v, viewer, Redraw{})

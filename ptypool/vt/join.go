@@ -3,9 +3,10 @@ package vt
 import "termhost/ptypool/vt/width"
 
 // join adds r, which takes w cells by itself, to the character before the cursor if they make one
-// grapheme cluster, and reports whether it did. A character of no width always joins, even what was
-// erased, which is then taken for a space: a redraw draws some erased cells as spaces. With mode
-// 2027 off nothing else joins, as in terminals that measure every character by itself (wcwidth).
+// grapheme cluster, and reports whether it did. A character without width always joins, even an
+// erased cell, which then counts as a space, because a redraw draws some erased cells as spaces.
+// With mode 2027 off nothing else joins, as in terminals that measure each character by itself
+// (wcwidth).
 func (m *model) join(r rune, w int) bool {
 	x := m.cur.x
 	if !m.cur.wrap {

@@ -6,7 +6,7 @@ import (
 )
 
 // Clusters take the cells that package width gives them, split or not, and keep their text.
-func TestClusters(t *testing.T) {
+func TestCharactersOfAClusterShareACell(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		x    int
@@ -33,8 +33,9 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-// A viewer that comes late and whose terminal knows no mode 2027 sees what one has seen that was
-// there all the time. The cursor's row is aligned instead, since typing goes on there.
+// A viewer that attaches later, and whose terminal does not know mode 2027, sees the same as one
+// that was attached all the time. The cursor's row is aligned instead, because the person types
+// there.
 func TestClustersSurviveARedrawInATerminalWithoutMode2027(t *testing.T) {
 	const family = "👩\u200d👩\u200d👧"
 	lines := []string{
@@ -65,7 +66,7 @@ func TestClustersSurviveARedrawInATerminalWithoutMode2027(t *testing.T) {
 			}
 		}
 	}
-	// So it is in a window of another size.
+	// The same holds in a window of another size.
 	v := New(30, 8, Options{})
 	v.Feed([]byte(family+" ok\r\n"), nil)
 	drawn := string(v.AppendRedraw(nil, Redraw{Cols: 25, Rows: 5}))
@@ -83,7 +84,7 @@ func TestClustersSurviveARedrawInATerminalWithoutMode2027(t *testing.T) {
 	}
 }
 
-// Combining characters without end make neither cells nor tables grow.
+// Endless combining characters make neither cells nor tables grow.
 func TestClustersAreBounded(t *testing.T) {
 	v := New(20, 2, Options{})
 	for range 100_000 {

@@ -1,11 +1,11 @@
 package vt
 
 // kittyStack is the stack of keyboard flags of kitty's keyboard protocol, the current ones last.
-// Each screen has its own. The first entry is what CSI = u sets when nothing was pushed; an empty
-// stack is one of a 0.
+// Each screen has its own. CSI = u sets the first entry if nothing was pushed; an empty stack is
+// the same as one with a 0.
 type kittyStack []uint8
 
-// flags returns the flags in force.
+// flags returns the current flags.
 func (k kittyStack) flags() uint8 {
 	if len(k) > 0 {
 		return k[len(k)-1]

@@ -1,7 +1,6 @@
 package vt
 
-// Bounds on what a program can make a Screen remember. None of them is reached by an ordinary
-// program.
+// Bounds of what a Screen stores for a program. Ordinary programs reach none of them.
 const (
 	// MaxCols and MaxRows bound the size of a screen, in cells. The host accepts no larger window;
 	// New and Resize clamp to them.
@@ -13,12 +12,12 @@ const (
 	MaxTitle = 256
 
 	// maxOSC bounds a held-back operating system command, in bytes. OSC 52 carries clipboards; 256
-	// KiB of base64 is 192 KiB of text, more than most terminals accept. A longer one is swallowed
+	// KiB of base64 is 192 KiB of text, more than most terminals accept. A longer one is removed up
 	// to its end.
 	maxOSC = 256 << 10
 
 	// maxNotification bounds a desktop notification (OSC 9 and 777), in bytes. No terminal shows
-	// as much.
+	// that much.
 	maxNotification = 4 << 10
 
 	// maxDCS bounds a device control string, in bytes. Only DECRQSS and XTGETTCAP are understood,
@@ -37,8 +36,8 @@ const (
 	// nothing on a screen of at most 1000 cells.
 	maxParam = 9999
 
-	// keepHeld is the capacity, in bytes, up to which the hold-back buffer is kept between
-	// sequences. Shell integration needs a few hundred.
+	// keepHeld is the largest hold-back buffer, in bytes, that is kept between sequences. Shell
+	// integration needs a few hundred bytes.
 	keepHeld = 1 << 10
 
 	// maxCluster bounds one grapheme cluster, in bytes. The longest emoji sequences in Unicode take
@@ -55,16 +54,16 @@ const (
 	// maxCommandLine bounds the command line of OSC 633;E, in bytes.
 	maxCommandLine = 64 << 10
 
-	// maxKittyStack is the depth of the kitty keyboard flag stack of one screen. The protocol asks
-	// for a bound and leaves it open; when it is full the oldest entry goes.
+	// maxKittyStack is the depth of the kitty keyboard flag stack of one screen. The protocol
+	// demands a bound without naming one; when the stack is full the oldest entry is dropped.
 	maxKittyStack = 16
 
 	// maxTitleStack is the depth of the title stack (XTWINOPS 22 and 23), as in xterm.
 	maxTitleStack = 10
 
-	// historyLineBytes times Options.ScrollbackLines bounds the scrollback in bytes if nothing else
-	// does, so that lines full of hyperlinks cannot multiply it. A line of coloured text takes 100
-	// to 150.
+	// historyLineBytes times Options.ScrollbackLines is the default bound of the scrollback in
+	// bytes, so that lines full of hyperlinks cannot multiply it. A line of coloured text takes 100
+	// to 150 bytes.
 	historyLineBytes = 1 << 10
 
 	// historyBlock is the size of one allocation of scrollback, in bytes: small beside an idle

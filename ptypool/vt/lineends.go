@@ -2,9 +2,9 @@ package vt
 
 import "bytes"
 
-// LineEnds makes \r\n of each \n that has no \r before it, however the stream is cut. It is what
-// the line discipline of a pty does (termios(3), ONLCR), for the output of a program that has no
-// terminal.
+// LineEnds replaces each \n without a \r before it by \r\n, however the stream is cut. The line
+// discipline of a pty does the same (termios(3), ONLCR); LineEnds is for the output of a program
+// without a terminal.
 type LineEnds struct{ last byte } // last is the last byte of what came before
 
 // Append appends p, converted, to dst. At most twice the length of p is appended.

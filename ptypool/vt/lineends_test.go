@@ -2,7 +2,7 @@ package vt
 
 import "testing"
 
-func TestLineEndsOfAProgramWithoutATerminal(t *testing.T) {
+func TestLineEndsAreConvertedLikeONLCR(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\nb\n":     "a\r\nb\r\n",
 		"a\r\nb":     "a\r\nb",

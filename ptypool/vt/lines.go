@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Lines makes lines of plain text of output, in one pass and without a screen: for those who read
-// along, and to search what is too much for a screen. The zero value is ready for use.
+// Lines makes lines of plain text of output, in one pass and without a screen: for following
+// output, and for searching more of it than a screen can hold. The zero value is ready for use.
 //
-// A line is what is shown when its line feed comes: what was typed over, erased or put in between
-// has been. It is as long as the program made it, however wide the terminal is. The cursor moves
-// within its line only: where a program moves it to another one, a new line begins. What is shown
-// on the alternate screen is left out, as by [Screen.AppendHistoryText].
+// A line is what is shown when its line feed comes, after all overwriting, erasing and inserting.
+// It is as long as the program made it, however wide the terminal is. The cursor stays in its line:
+// if a program moves it to another one, a new line begins. The alternate screen is left out, as by
+// [Screen.AppendHistoryText].
 type Lines struct {
 	state seqState
 	seq   []byte // the sequence so far, without its ESC
@@ -21,12 +21,12 @@ type Lines struct {
 	line  lineText
 }
 
-// maxLine bounds a line, in bytes: a longer one is cut in two. One of more than MaxCols cells is
-// cut where the cursor leaves its end: on a screen that stays within its row.
+// maxLine bounds a line, in bytes: a longer one is cut in two. A line of more than MaxCols cells is
+// cut where the cursor leaves its end, because on a screen the cursor would stay within a row.
 const maxLine = 1 << 20
 
-// Append appends to dst the lines that p ends, each with a line feed and without blanks at its end.
-// A line, a sequence and a character may go on from one call to the next.
+// Append appends to dst the lines that end in p, each with a line feed and without trailing blanks.
+// Calls may split lines, sequences and characters.
 func (l *Lines) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
 		switch {
@@ -44,7 +44,7 @@ func (l *Lines) Append(dst, p []byte) []byte {
 	return l.line.takeHead(dst)
 }
 
-// AppendRest appends the line that has not ended, with a line feed, if it shows something.
+// AppendRest appends the unfinished line, with a line feed, if it shows something.
 func (l *Lines) AppendRest(dst []byte) []byte {
 	if n := len(dst); l.line.shows() {
 		if dst = l.line.end(dst); len(dst) == n+1 {
@@ -54,7 +54,7 @@ func (l *Lines) AppendRest(dst []byte) []byte {
 	return dst
 }
 
-// wholeLines takes the lines at the head of p that are nothing but ASCII.
+// wholeLines takes complete lines of ASCII only at the beginning of p.
 func (l *Lines) wholeLines(dst, p []byte) (_, rest []byte) {
 	for {
 		n := asciiRun(p)
@@ -128,7 +128,7 @@ func (l *Lines) resumeRune(dst, p []byte) (_, rest []byte) {
 	}
 	l.state = inGround
 	r, n := utf8.DecodeRune(l.rune)
-	if n < had { // it is not one, and what was kept behind its first byte begins anew
+	if n < had { // it is malformed, and the bytes after its first one are read again
 		kept := bytes.Clone(l.rune[n:had])
 		return l.Append(l.char(dst, r), kept), p
 	}
@@ -170,7 +170,7 @@ func (l *Lines) control(dst []byte, b byte) []byte {
 	return dst
 }
 
-// sequence takes the rest of a sequence, and what controls come in it.
+// sequence takes the rest of a sequence, with control characters in it.
 func (l *Lines) sequence(dst, p []byte) (_, rest []byte) {
 	for i, b := range p {
 		next, o := step(l.state, b)
@@ -203,7 +203,7 @@ func (l *Lines) sequence(dst, p []byte) (_, rest []byte) {
 	return dst, nil
 }
 
-// escape takes a whole sequence.
+// escape takes a complete sequence.
 func (l *Lines) escape(dst []byte) []byte {
 	var c csiSeq
 	if l.seq[0] == '[' {
@@ -221,7 +221,7 @@ func (l *Lines) escape(dst []byte) []byte {
 	return dst
 }
 
-// elsewhere comes when the cursor has left its line.
+// elsewhere is called when the cursor has left its line.
 func (l *Lines) elsewhere(dst []byte) []byte {
 	if l.alt {
 		return dst
@@ -229,7 +229,7 @@ func (l *Lines) elsewhere(dst []byte) []byte {
 	return l.AppendRest(dst)
 }
 
-// csi does what a control sequence does to the line (ctlseqs, "Functions using CSI").
+// csi applies a control sequence to the line (ctlseqs, "Functions using CSI").
 func (l *Lines) csi(dst []byte, c *csiSeq) []byte {
 	if c.prefix == '?' && c.inter == 0 && (c.final == 'h' || c.final == 'l') {
 		for _, mode := range c.par[:c.n] {
@@ -247,7 +247,7 @@ func (l *Lines) csi(dst []byte, c *csiSeq) []byte {
 	case 'A', 'B', 'E', 'F', 'H', 'f', 'd', 'e', 'S', 'T', 'L', 'M', 'r':
 		return l.elsewhere(dst)
 	case 'J':
-		if c.arg(0, 0) == 0 { // the rest of the line, and what is below
+		if c.arg(0, 0) == 0 { // the rest of the line, and the lines below
 			l.line.erase(0)
 			return dst
 		}

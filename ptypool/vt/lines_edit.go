@@ -9,22 +9,22 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// lineText is the line that [Lines] is at. As long as it only grows at its end it is a text; from
-// the first time that the cursor moves in it, it is cells.
+// lineText is the current line of [Lines]. While it only grows at its end it is text; once the
+// cursor moves in it, it is cells.
 type lineText struct {
-	head  []byte // lines that the cursor cannot come back to, each with a line feed
+	head  []byte // lines to which the cursor cannot return, each with a line feed
 	text  []byte
-	cells []string // each what it shows; "": the second half of a wide character
-	moved bool     // cells counts, not text
+	cells []string // the text of each; "": the second half of a wide character
+	moved bool     // the line is cells, not text
 	x     int      // the cursor's column
-	// returned: a carriage return has come, which counts if it is not a line feed that follows.
+	// returned: a carriage return has come, which has an effect unless a line feed follows.
 	returned bool
 }
 
-// empty reports whether the line is as a new one.
+// empty reports whether the line is like a new one.
 func (l *lineText) empty() bool { return l.x == 0 && len(l.text) == 0 && !l.moved }
 
-// shows reports whether there is something on the line, be it blanks.
+// shows reports whether there is something on the line, even if only blanks.
 func (l *lineText) shows() bool { return len(l.text) > 0 || len(l.cells) > 0 }
 
 // end appends the line, and begins a new one.
@@ -86,7 +86,7 @@ func (l *lineText) char(dst []byte, r rune) []byte {
 		}
 		return dst
 	}
-	if l.x >= max(MaxCols, len(l.cells)) { // it only grows again
+	if l.x >= max(MaxCols, len(l.cells)) { // from now on it only grows
 		l.join()
 		return l.char(dst, r)
 	}
@@ -100,7 +100,7 @@ func (l *lineText) char(dst []byte, r rune) []byte {
 	return dst
 }
 
-// join makes text of the cells again. The cursor is at their end.
+// join makes text of the cells again. The cursor must be at their end.
 func (l *lineText) join() {
 	l.reach(l.x)
 	for _, c := range l.cells {
@@ -145,7 +145,7 @@ func (l *lineText) settle() {
 	}
 }
 
-// at moves the cursor to a column, if it may be one of the terminal's or is one of the line's.
+// at moves the cursor to column x, if a terminal may have that column or the line has it.
 func (l *lineText) at(x int) {
 	if x = min(max(x, 0), max(MaxCols, l.x, len(l.cells))); x == l.x {
 		return
@@ -156,7 +156,7 @@ func (l *lineText) at(x int) {
 	}
 }
 
-// split makes cells of the text. Of a long one only an empty line is left, in which the cursor is.
+// split makes cells of the text. A long text is moved to head, and leaves an empty line.
 func (l *lineText) split() {
 	if l.moved {
 		return
@@ -184,7 +184,7 @@ func (l *lineText) move(n int) {
 	l.at(l.x + n)
 }
 
-// tab moves the cursor to the next tab stop; blanks take the place up to it at the end of the line.
+// tab moves the cursor to the next tab stop; at the end of the line it adds blanks up to that.
 func (l *lineText) tab() {
 	l.settle()
 	n := 8 - l.x%8
@@ -203,7 +203,7 @@ func (l *lineText) reach(n int) {
 	}
 }
 
-// blank makes blanks of cells, and of the other halves of wide characters that it cuts.
+// blank replaces cells by blanks, and also the other halves of wide characters that it cuts.
 func (l *lineText) blank(from, to int) {
 	if to = min(to, len(l.cells)); from >= to {
 		return
@@ -219,12 +219,12 @@ func (l *lineText) blank(from, to int) {
 	}
 }
 
-// erase does EL: mode 0 is from the cursor on, 1 up to it, 2 all.
+// erase is EL: mode 0 erases from the cursor on, 1 up to it, 2 all.
 func (l *lineText) erase(mode int) {
 	l.settle()
 	switch mode {
 	case 0:
-		if l.x < len(l.cells) { // else nothing is there
+		if l.x < len(l.cells) { // else there is nothing to erase
 			l.blank(l.x, len(l.cells))
 			l.cells = l.cells[:l.x]
 		}
@@ -237,7 +237,7 @@ func (l *lineText) erase(mode int) {
 	}
 }
 
-// edit does what else a control sequence does within the line.
+// edit applies other control sequences that act within the line.
 func (l *lineText) edit(c *csiSeq) {
 	n := c.count()
 	switch c.final {

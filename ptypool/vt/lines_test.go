@@ -17,7 +17,7 @@ func linesOf(pieces ...string) string {
 	return string(l.AppendRest(out))
 }
 
-func TestLinesAreWhatIsShownOfThem(t *testing.T) {
+func TestLinesHaveTheTextThatIsShown(t *testing.T) {
 	for _, c := range []struct{ out, want string }{
 		{"one\r\ntwo\n\r\nfour", "one\ntwo\n\nfour\n"},
 		{"\x1b[1;31mred\x1b[m and \x1b]8;;http://x\x1b\\link\x1b]8;;\x07\r\n", "red and link\n"},
@@ -63,7 +63,8 @@ func TestLinesAreWhatIsShownOfThem(t *testing.T) {
 	}
 }
 
-// What programs print that only write lines is the same as on a screen, however long the lines are.
+// The text of programs that only print lines is the same as on a screen, however long the lines
+// are.
 func TestLinesAreTheScreensText(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	words := []string{"error: ", "日本語 ", "\x1b[32mok\x1b[m ", "x", "\ttab", "é", "... ", "12345"}

@@ -26,15 +26,15 @@ const (
 	modeInsert                          // 4 IRM
 	modeNewline                         // 20 LNM
 
-	// defaultModes are those set at power-up. Grapheme clustering is: most terminals in use cluster
-	// always, and a program can turn it off.
+	// defaultModes are those set at power-up. Grapheme clustering is among them: most terminals in
+	// use always cluster, and a program can turn it off.
 	defaultModes = modeWrap | modeCursor | modeGraphemes
 )
 
-// privateModes are the modes of CSI ? h and l that are plain flags; screen.setPrivate and
-// modes.setPrivate have those with more to them. Modes that make a terminal send something by
-// itself (2031, 2048), those that change its size or font, and the user's choice of what Alt does
-// (1034, 1036, 1039) are left out on purpose: they are removed from Data and reported as unknown.
+// privateModes are the modes of CSI ? h and l that are plain flags; setMode and modes.setPrivate
+// handle those that are more. Modes that make a terminal send something by itself (2031, 2048),
+// that change its size or font, or that override the user's choice of what Alt does (1034, 1036,
+// 1039) are left out on purpose: they are removed from Data and reported as unknown.
 var privateModes = [...]struct {
 	number int
 	flag   modeSet
@@ -65,13 +65,13 @@ func ansiFlag(n int) modeSet {
 	return 0
 }
 
-// modes are the modes that a program has set, but for those that are the screen's state: origin
-// mode, and which screen is shown.
+// modes are the modes that a program has set, except those that are a part of the screen's state:
+// origin mode, and which screen is shown.
 type modes struct {
 	on            modeSet
 	touched       modeSet // private modes that the program has ever set or reset
-	mouse         uint16  // the mouse tracking mode in force: 0, 9, 1000, 1002 or 1003
-	mouseEncoding uint16  // the mouse encoding in force: 0, 1005, 1006, 1015 or 1016
+	mouse         uint16  // the current mouse tracking mode: 0, 9, 1000, 1002 or 1003
+	mouseEncoding uint16  // the current mouse encoding: 0, 1005, 1006, 1015 or 1016
 	cursorStyle   uint8   // DECSCUSR 0..6
 	modifyOther   uint8   // XTMODKEYS resource 4, modifyOtherKeys: 0..2
 	kittyUsed     bool    // the program has ever set kitty's keyboard flags
@@ -138,8 +138,8 @@ func (m *modes) state(n int, private bool) (on, known bool) {
 	return m.has(f), f != 0
 }
 
-// modifyKeys is XTMODKEYS. Only modifyOtherKeys (resource 4) is modelled; the others change
-// function keys in ways that no program we know asks for.
+// modifyKeys is XTMODKEYS. Only modifyOtherKeys (resource 4) is modelled; no known program uses the
+// others, which change function keys.
 func (m *modes) modifyKeys(c *csiSeq) (known bool) {
 	switch {
 	case c.n == 0:
@@ -166,8 +166,7 @@ func (m *modes) keyboard(kitty uint8) keyboard.Modes {
 	}
 }
 
-// setModes is SM, RM, DECSET and DECRST. A sequence with modes that we do not know goes on without
-// them.
+// setModes is SM, RM, DECSET and DECRST. Unknown modes are removed from the sequence.
 func (s *Screen) setModes(c *csiSeq, on bool) verdict {
 	repl := append(append(s.output.repl[:0], "\x1b["...), c.prefixText()...)
 	known := 0

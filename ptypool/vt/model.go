@@ -2,7 +2,7 @@ package vt
 
 import "termhost/ptypool/vt/width"
 
-// cursor is what DECSC saves: the position and how text is written.
+// cursor is what DECSC saves: the position, and how text is written.
 type cursor struct {
 	x, y       int
 	wrap       bool // the last column was written; the next character goes to the next line
@@ -24,8 +24,8 @@ type model struct {
 	width     int   // columns
 	cur       cursor
 	pen       style  // the style of new text (cursor.pen is used in saved ones only)
-	penID     uint32 // its number
-	eraseID   uint32 // the number of the style of erased cells: the pen's background alone
+	penID     uint32 // its index in table.styles
+	eraseID   uint32 // the index of the style of erased cells: the pen's background alone
 	single    uint8  // G2 or G3 for the next character only (SS2, SS3)
 	plain     bool   // printASCII may take its fast path
 
@@ -69,7 +69,7 @@ func (m *model) height() int { return len(m.grid.rows) }
 // altShown reports whether the alternate screen is shown.
 func (m *model) altShown() bool { return m.grid == &m.alt }
 
-// switchScreen goes to the alternate screen, which is then blank, or back to the main one.
+// switchScreen switches to the alternate screen, which is blank then, or back to the main one.
 func (m *model) switchScreen(alt bool) {
 	if alt == m.altShown() {
 		return
@@ -113,10 +113,10 @@ func (m *model) penChanged(bg color) {
 	m.penID = m.styleID(&m.pen)
 }
 
-// eraseCell is what erasing leaves: nothing, on the pen's background.
+// eraseCell is an erased cell: empty, on the pen's background.
 func (m *model) eraseCell() cell { return cell(m.eraseID) << cellStyleShift }
 
-// updatePlain recomputes whether ASCII may be copied into cells as it is.
+// updatePlain recomputes whether ASCII may be copied into cells unchanged.
 func (m *model) updatePlain() {
 	m.plain = m.single == 0 && !m.modes.has(modeInsert) && m.cur.charsets[m.cur.gl] == 'B'
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// trimString returns what is between the introducer and the terminator of a complete string
-// sequence.
+// trimString returns the body of a complete string sequence, without introducer and terminator.
 func trimString(seq []byte) []byte {
 	seq = seq[2:]
 	if seq[len(seq)-1] == bel {
@@ -17,8 +16,8 @@ func trimString(seq []byte) []byte {
 	return seq[:len(seq)-2]
 }
 
-// osc applies an operating system command. What is passed on is free of control characters and ends
-// with BEL or ESC \.
+// osc applies an operating system command. One that is passed on has no control characters, and
+// ends with BEL or ESC \.
 func (s *Screen) osc(seq []byte) verdict {
 	body := trimString(seq)
 	if printable(body) && seq[len(seq)-1] != 0x9c {
@@ -42,7 +41,7 @@ func (s *Screen) osc(seq []byte) verdict {
 	return v
 }
 
-// oscBody applies the body of an operating system command. Those not listed are removed; see the
+// oscBody applies the body of an operating system command. It removes those not listed: see the
 // package comment.
 func (s *Screen) oscBody(seq, body []byte) verdict {
 	num, rest, _ := bytes.Cut(body, []byte{';'})
@@ -125,7 +124,7 @@ func (s *Screen) oscHyperlink(rest []byte) verdict {
 	return keep
 }
 
-// setHyperlink links the text that follows; with an empty URI nothing is linked.
+// setHyperlink links the following text; an empty URI ends the link.
 func (m *model) setHyperlink(l hyperlink) {
 	id := uint32(0)
 	if l.uri != "" {
@@ -158,16 +157,16 @@ func (s *Screen) oscNotify(seq, rest []byte) verdict {
 	return drop
 }
 
-// notify passes a notification on, unless it is too long for one.
+// notify passes a notification on, unless it is longer than maxNotification.
 func (o *output) notify(seq []byte) {
 	if len(seq) <= maxNotification {
 		o.event().Notification(seq)
 	}
 }
 
-// conEmu reports whether a terminal may take the body of OSC 9 for one of ConEmu's functions: what
-// comes before the first semicolon, or all of it, is a number. How each terminal reads numbers is
-// not known, so spaces, signs and leading zeros do not matter.
+// conEmu reports whether a terminal may take the body of OSC 9 for one of ConEmu's functions,
+// because the part before the first semicolon, or all of it, is a number. Terminals may read
+// numbers differently, so spaces, signs and leading zeros are accepted.
 func conEmu(body []byte) bool {
 	number, _, _ := bytes.Cut(body, []byte{';'})
 	number = bytes.TrimLeft(bytes.TrimSpace(number), "+-")
@@ -179,8 +178,8 @@ func conEmu(body []byte) bool {
 	return len(number) > 0
 }
 
-// oscClipboard is OSC 52: a write goes to Sink.Clipboard; a read, which would let any output read
-// the viewer's clipboard, goes nowhere.
+// oscClipboard is OSC 52: a write goes to Sink.Clipboard; a read, with which any output could read
+// the viewer's clipboard, is dropped.
 func oscClipboard(o *output, seq, rest []byte) {
 	_, data, ok := bytes.Cut(rest, []byte{';'})
 	if !ok || bytes.IndexByte(data, '?') >= 0 {
@@ -189,7 +188,7 @@ func oscClipboard(o *output, seq, rest []byte) {
 	o.event().Clipboard(seq)
 }
 
-// escapeURI percent-encodes the bytes that a URI cannot have; shells send paths as they are.
+// escapeURI percent-encodes bytes that a URI cannot contain: shells send paths unencoded.
 func escapeURI(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -203,8 +202,8 @@ func escapeURI(s string) string {
 	return b.String()
 }
 
-// fileURI makes a file:// URI of an absolute path; it leaves a URI as it is and returns "" for
-// anything else.
+// fileURI makes a file:// URI of an absolute path. It returns a URI unchanged, and "" for anything
+// else.
 func fileURI(path string) string {
 	switch {
 	case len(path) > maxURI:
@@ -217,7 +216,7 @@ func fileURI(path string) string {
 	return ""
 }
 
-// printable reports whether p is free of control characters.
+// printable reports whether p has no control characters.
 func printable(p []byte) bool {
 	for i := range p {
 		if controlAt(p, i) {

@@ -2,34 +2,33 @@ package vt
 
 import "unicode/utf8"
 
-// output passes the program's output on to viewers, without what is removed from it, and tells the
-// sink of events at the place in it where they happened. It is in use during Feed and Flush, but
-// for tail.
+// output passes the program's output on to viewers, without the parts that are removed, and events
+// to the sink at their place in it. Except for tail it is used only during Feed and Flush.
 type output struct {
 	sink  Sink
 	in    []byte // the caller's chunk
-	start int    // in[start:] has not been given to Data yet
-	at    int    // events of the sequence that is being applied come after in[:at]
+	start int    // Data has not got in[start:] yet
+	at    int    // events of the present sequence come after in[:at]
 
 	repl []byte // what replaces a sequence in Data
 
 	tail [utf8.UTFMax - 1]byte // the last bytes of Data
 }
 
-// verdict is what becomes of a sequence in Data.
+// verdict says what happens to a sequence in Data.
 type verdict uint8
 
 const (
-	keep    verdict = iota // stays as it is
-	drop                   // is removed
-	replace                // becomes output.repl
+	keep    verdict = iota // it is passed on unchanged
+	drop                   // it is removed
+	replace                // it is replaced by output.repl
 )
 
-// canceled makes a viewer's terminal forget a sequence whose beginning it has been given by Flush
-// and whose end it must not see.
+// canceled cancels, in a viewer's terminal, a sequence of which Flush has released the beginning
+// and which the viewer must not see.
 var canceled = []byte{can}
 
-// flush gives Data what has not been given of in[:end].
+// flush passes the rest of in[:end] to Data.
 func (o *output) flush(end int) {
 	if o.start < end {
 		o.data(o.in[o.start:end])
@@ -37,7 +36,7 @@ func (o *output) flush(end int) {
 	o.start = max(o.start, end)
 }
 
-// data gives p to Data.
+// data passes p to Data.
 func (o *output) data(p []byte) {
 	o.sink.Data(p)
 	n := min(len(p), len(o.tail))
@@ -52,8 +51,8 @@ func (o *output) cut(i, j int) {
 	o.start = j
 }
 
-// removed keeps what comes after something removed apart from malformed UTF-8 before it: together
-// they could make a rune, even a control character, that was not there.
+// removed separates what comes after a removed sequence from malformed UTF-8 before it: together
+// they could make a rune, even a control character, that the program did not print.
 func (o *output) removed() {
 	for i := len(o.tail) - 1; i >= 0; i-- {
 		if b := o.tail[i]; b < utf8.RuneSelf {
@@ -67,8 +66,8 @@ func (o *output) removed() {
 	}
 }
 
-// retracted tells viewers to forget the sequence whose beginning they have been given, if they
-// have, and keeps what follows apart from what was before it.
+// retracted cancels a sequence of which viewers have got the beginning, if they have (given), and
+// separates what follows from what was before it.
 func (o *output) retracted(given bool) {
 	if given {
 		o.data(canceled)
@@ -76,7 +75,7 @@ func (o *output) retracted(given bool) {
 	o.removed()
 }
 
-// event makes Data current before another method of the sink is called.
+// event flushes Data up to the event, and returns the sink for another call.
 func (o *output) event() Sink {
 	o.flush(o.at)
 	return o.sink

@@ -3,26 +3,26 @@ package vt
 import "unicode/utf8"
 
 // parser finds where sequences end: escape and control sequences, strings, and runes that a chunk
-// cuts. It keeps the beginning of one until its end comes, and knows nothing of what they mean.
+// cuts. It holds the beginning of a sequence until its end comes, and knows nothing of its meaning.
 type parser struct {
 	state    seqState
 	held     []byte // the beginning of a rune or sequence that has not ended
-	released int    // how many bytes of held viewers have been given already; see Screen.Flush
+	released int    // how many bytes of held viewers have got already; see Screen.Flush
 }
 
-// found is what the parser has made of some bytes.
+// found is the parser's result for some bytes.
 type found uint8
 
 const (
-	unfinished  found = iota // they belong to a sequence that goes on
-	complete                 // they end a sequence, which is to be applied
-	dropped                  // they end a sequence, or what is kept of one, that nobody is to see
-	retracted                // as dropped, but viewers have been given its beginning
-	interrupted              // a control character follows, in the middle of the sequence
+	unfinished  found = iota // they belong to an unfinished sequence
+	complete                 // they end a sequence, which must be applied
+	dropped                  // they end a sequence, or the part of it that is held, which is removed
+	retracted                // as dropped, but viewers have got its beginning
+	interrupted              // a control character follows within the sequence
 )
 
-// scan finds the end of the sequence that p begins with, at an ESC, and returns how many bytes of p
-// belong to it. An unfinished one is kept; see collecting.
+// scan finds the end of the sequence at the beginning of p, which is an ESC, and returns how many
+// bytes of p belong to it. It holds an unfinished one; see collecting.
 func (ps *parser) scan(p []byte) (n int, f found) {
 	s := inEsc
 	n = 1
@@ -53,7 +53,7 @@ func (ps *parser) scan(p []byte) (n int, f found) {
 	return n, unfinished
 }
 
-// resume finds the end of the sequence that is kept and goes on in p.
+// resume finds the end of the held sequence, which continues in p.
 func (ps *parser) resume(p []byte) (n int, f found) {
 	for ; n < len(p); n++ {
 		next, o := step(ps.state, p[n])
@@ -90,8 +90,8 @@ func (ps *parser) resume(p []byte) (n int, f found) {
 	return n, unfinished
 }
 
-// begin begins a sequence with an ESC and the byte after it, of a C1 control's seven-bit form. It
-// returns false if that is all of it.
+// begin begins a sequence with a C1 control's seven-bit form, ESC and a byte. It returns false if
+// these are all of the sequence.
 func (ps *parser) begin(seq []byte) (goesOn bool) {
 	ps.state, _ = step(inEsc, seq[1])
 	ps.held = ps.held[:0]
@@ -101,7 +101,7 @@ func (ps *parser) begin(seq []byte) (goesOn bool) {
 	return ps.state != inGround
 }
 
-// keep keeps the beginning of a sequence.
+// keep holds the beginning of a sequence.
 func (ps *parser) keep(s seqState, p []byte) {
 	ps.state, ps.held, ps.released = s, ps.held[:0], 0
 	if ps.collecting() && !ps.collect(p) {
@@ -109,11 +109,11 @@ func (ps *parser) keep(s seqState, p []byte) {
 	}
 }
 
-// collecting reports whether the bytes of the sequence that goes on are kept.
+// collecting reports whether the bytes of the unfinished sequence are held.
 func (ps *parser) collecting() bool { return ps.state.held() }
 
-// collect adds to what is kept, and returns false if the sequence is none that is looked at, or has
-// outgrown its bound.
+// collect adds p to the held bytes. It returns false if bytes of this kind of sequence are not
+// held, or if it has outgrown its bound.
 func (ps *parser) collect(p []byte) bool {
 	if !ps.collecting() {
 		return false
@@ -122,7 +122,7 @@ func (ps *parser) collect(p []byte) bool {
 	return len(ps.held) <= ps.state.bound()
 }
 
-// drop gives up what is kept; s is the state from now on.
+// drop discards the held bytes; s is the state from now on.
 func (ps *parser) drop(s seqState) found {
 	f := dropped
 	if ps.released > 0 {
@@ -133,7 +133,7 @@ func (ps *parser) drop(s seqState) found {
 	return f
 }
 
-// clear empties what is kept.
+// clear empties the held bytes.
 func (ps *parser) clear() {
 	ps.released = 0
 	if cap(ps.held) > keepHeld {
@@ -142,8 +142,8 @@ func (ps *parser) clear() {
 	ps.held = ps.held[:0]
 }
 
-// resumeRune goes on with the partial rune that is kept, with the bytes p. It returns how many of
-// them belong to it, and the rune, if it is whole or p shows that it is malformed.
+// resumeRune continues the held partial rune with p. It returns how many bytes of p belong to it,
+// and the rune if it is complete or malformed.
 func (ps *parser) resumeRune(p []byte) (r rune, n int, ok bool) {
 	before := len(ps.held)
 	ps.held = append(ps.held, p[0])
@@ -152,21 +152,21 @@ func (ps *parser) resumeRune(p []byte) (r rune, n int, ok bool) {
 	}
 	ps.state = inGround
 	r, size := utf8.DecodeRune(ps.held)
-	if size <= before { // p[0] does not continue it
+	if size <= before { // p[0] does not continue the rune
 		ps.held = ps.held[:before]
 		return utf8.RuneError, 0, true
 	}
 	return r, 1, true
 }
 
-// pending reports whether something is kept that may be released: anything but a string, which
-// shows nothing before its end.
+// pending reports whether held bytes may be released: all but those of strings, which show nothing
+// before their end.
 func (ps *parser) pending() bool {
 	return ps.state != inGround && ps.state < inString && ps.released < len(ps.held)
 }
 
-// unreleased returns what is kept and has not been released.
+// unreleased returns the held bytes that have not been released.
 func (ps *parser) unreleased() []byte { return ps.held[ps.released:] }
 
-// given returns what of the sequence that goes on has been released.
+// given returns the part of the unfinished sequence that has been released.
 func (ps *parser) given() []byte { return ps.held[:ps.released] }

@@ -12,7 +12,7 @@ func appendRune(dst []byte, r rune) []byte { return utf8.AppendRune(dst, r) }
 // printASCII writes the printable ASCII at the beginning of p to the screen and returns how many
 // bytes that was, at least one.
 func (m *model) printASCII(p []byte) int {
-	if !m.plain || m.lastClass == width.Prepended { // which joins p[0]
+	if !m.plain || m.lastClass == width.Prepended { // p[0] joins it
 		m.printRune(rune(p[0]))
 		return 1
 	}
@@ -76,10 +76,10 @@ func splitTail(cells []cell, x int, blank cell) {
 	}
 }
 
-// wrapLine does the line break that a character in the last column put off.
+// wrapLine does the pending wrap after a character in the last column.
 func (m *model) wrapLine() {
 	m.cur.wrap = false
-	m.line(m.cur.y) // a wrapped row has cells, even if its text has been scrolled away meanwhile
+	m.line(m.cur.y) // a wrapped row has cells, even if its text has scrolled away meanwhile
 	m.grid.rows[m.cur.y].wrapped = true
 	m.cur.x = 0
 	m.index()
@@ -149,7 +149,7 @@ func (m *model) repeat(r rune, n int) {
 	if r == 0 {
 		return
 	}
-	n = min(n, m.width) // more would be work out of proportion to the output
+	n = min(n, m.width) // more would cost too much for so little output
 	for range n {
 		m.put(cell(r), width.Of(r).Cells())
 	}

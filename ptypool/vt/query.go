@@ -12,8 +12,8 @@ import (
 // and others announce OSC 52).
 const primaryDA = "?62;22;52c"
 
-// queries answers what programs ask the terminal. What it has of its own is what the terminal is;
-// the rest is asked of the screen.
+// queries answers programs' queries to the terminal, from its own facts about the terminal and from
+// the screen.
 type queries struct {
 	version               string // the host's
 	term                  string // TERM
@@ -31,7 +31,7 @@ func newQueries(o *Options) queries {
 	return q
 }
 
-// csi answers the control functions that ask something; what is not listed is not answered.
+// csi answers control functions that are queries. Those that are not listed get no answer.
 func (q *queries) csi(o *output, s *model, c *csiSeq) {
 	n := c.arg(0, 0)
 	switch c.key() {
@@ -85,7 +85,7 @@ func (q *queries) size(o *output, s *model, n int) {
 	}
 }
 
-// dcs answers the device control strings that ask something: DECRQSS and XTGETTCAP.
+// dcs answers the device control strings that are queries: DECRQSS and XTGETTCAP.
 func (q *queries) dcs(o *output, s *model, body []byte) {
 	switch {
 	case bytes.HasPrefix(body, []byte("$q")):
@@ -121,7 +121,7 @@ func (m *model) setting(what string) (string, bool) {
 	return "", false
 }
 
-// termcap returns the answer to one name of XTGETTCAP, hexadecimal as it came.
+// termcap returns the answer to one name of XTGETTCAP, which is in hexadecimal as received.
 func (q *queries) termcap(hexName string) string {
 	name, err := hex.DecodeString(hexName)
 	if err != nil {

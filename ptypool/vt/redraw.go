@@ -1,36 +1,37 @@
 package vt
 
-// Redraw tells AppendRedraw what to draw for.
+// Redraw describes the viewer for which AppendRedraw draws.
 type Redraw struct {
 	// Cols and Rows are the viewer's window in cells; 0 or less means as large as the screen. A
 	// larger window shows the screen in its top left corner. A smaller one shows the part around
 	// the cursor.
 	Cols, Rows int
 
-	// Scrollback is how many lines of scrollback to draw first, so that they end up in that of the
-	// viewer's terminal; -1 means all. Unless Update is set, what that terminal shows is taken for
-	// the viewer's own and is scrolled into its scrollback before them. With 0 it is drawn over.
+	// Scrollback is how many lines of scrollback to draw first, so that they get into that of the
+	// viewer's terminal; -1 means all. Unless Update is set, the lines that the terminal shows
+	// count as the viewer's own and are scrolled into its scrollback before. With 0 they are drawn
+	// over.
 	Scrollback int
 
 	// Update draws over an earlier redraw for the same window. In a window of the screen's size,
 	// Scrollback is then how many lines have left the screen since (see Scrolled), so that the
-	// viewer's scrollback goes on where it was. In other windows nothing is reset and no scrollback
-	// is drawn.
+	// viewer's scrollback continues without a gap. In other windows nothing is reset and no
+	// scrollback is drawn.
 	Update bool
 }
 
-// AppendRedraw appends what makes a viewer's terminal, whatever state it is in, show this screen:
-// reset, scrollback, screen, cursor, title and every mode that concerns input. When the window has
-// the screen's size, the terminal is then in the program's hands: scroll region, tab stops,
-// charsets, saved cursors, pending wrap and both screens are as the program left them, and Data may
-// follow. For any other size the caller draws again after each change; nothing but what is seen and
-// the input modes is set then.
+// AppendRedraw appends a sequence that makes a viewer's terminal, whatever its state, show this
+// screen: reset, scrollback, screen, cursor, title and every mode that concerns input. If the
+// window has the screen's size, the terminal is then in the state in which the program left it:
+// scroll region, tab stops, charsets, saved cursors, pending wrap and both screens; so Data may
+// follow. For any other size the sequence sets only what is seen and the input modes, and the
+// caller draws again after each change.
 //
 // The main screen is never erased as a whole: terminals differ on whether what was there goes to
-// the scrollback (tmux: yes, xterm: no). It is drawn over line by line, so that nothing scrolls but
-// history.
+// the scrollback (tmux: yes, xterm: no). It is drawn over line by line, so that only scrollback
+// scrolls.
 //
-// Nothing in it makes a terminal answer.
+// The sequence never makes a terminal answer.
 func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 	m := &s.model
 	if r.Cols <= 0 {
@@ -48,7 +49,7 @@ func (s *Screen) AppendRedraw(dst []byte, r Redraw) []byte {
 				w.scrollOwn(r.Cols, r.Rows)
 			}
 		})
-		w.str("\x1b[H \r") // a character ends what SS2 and SS3 have begun
+		w.str("\x1b[H \r") // a character ends SS2 and SS3
 	} else {
 		w.str("\x1b[0m" + resetInput)
 		m.modes.resetKeys(&w)
@@ -88,7 +89,7 @@ func (s *Screen) AppendAlternate(dst []byte) []byte {
 	return s.endRedraw(&w)
 }
 
-// endRedraw appends what ends every redraw.
+// endRedraw appends the end of every redraw.
 func (s *Screen) endRedraw(w *writer) []byte {
 	s.colors.draw(w)
 	s.model.modes.drawInput(w)
@@ -96,11 +97,11 @@ func (s *Screen) endRedraw(w *writer) []byte {
 		w.str("\x1b[?2027l")
 	}
 	w.str("\x1b[?2026l")
-	return append(w.dst, s.parser.given()...) // what Flush has begun for all viewers
+	return append(w.dst, s.parser.given()...) // the part of a sequence that Flush has released to all viewers
 }
 
-// drawExact draws both screens, beginning at the cursor, and leaves the terminal in the program's
-// state. For joined see drawRows.
+// drawExact draws both screens from the cursor, and leaves the terminal in the program's state. For
+// joined see drawRows.
 func (m *model) drawExact(w *writer, joined bool) {
 	m.drawRows(w, &m.main, joined)
 	w.drawKeyboard(m.main.kitty)
@@ -144,7 +145,7 @@ func (m *model) drawState(w *writer) {
 func (m *model) leaveMain(w *writer) {
 	g := &m.main
 	if c := &g.saved; g.hasSaved && c.originMode && (c.y < g.top || c.y > g.bottom) {
-		// It was saved before there was a region, and cannot be reached within it.
+		// The cursor was saved before there was a region, and is outside of it.
 		w.drawSaved(g, 0, "\x1b7")
 		w.region(g)
 		w.str("\x1b[?1047h")
@@ -154,14 +155,14 @@ func (m *model) leaveMain(w *writer) {
 	w.drawSaved(g, g.top, "\x1b[?1049h") // for tmux DECSC and 1049 save different things
 }
 
-// drawRows draws a grid over what a terminal shows, from its first row on, where the cursor is. It
-// draws with text and line breaks only, so that the viewer's terminal wraps the lines that the
-// program has wrapped. joined tells that the first row goes on from the line before.
+// drawRows draws a grid over what a terminal shows, from the first row, where the cursor must be.
+// It draws with text and line breaks only, so that the viewer's terminal wraps the lines that
+// wrapped for the program. joined: the first row continues the line before.
 func (m *model) drawRows(w *writer, g *grid, joined bool) {
 	last := len(g.rows) - 1
 	defer func() { w.aligned = false }()
 	for y := range g.rows {
-		w.aligned = g == m.grid && y == m.cur.y // typing goes on where the cursor is
+		w.aligned = g == m.grid && y == m.cur.y // the person types at the cursor
 		r := &g.rows[y]
 		goesOn := r.wrapped && y < last
 		cells := r.cells
@@ -173,7 +174,7 @@ func (m *model) drawRows(w *writer, g *grid, joined bool) {
 			w.separate()
 		}
 		x := 0
-		if joined && !goesOn && !printsFirst(r) { // only a character makes a terminal wrap
+		if joined && !goesOn && !printsFirst(r) { // a terminal wraps only at a character
 			if len(cells) > 0 {
 				w.styleOf(cells[0])
 			}
@@ -198,9 +199,10 @@ func (m *model) drawRows(w *writer, g *grid, joined bool) {
 	}
 }
 
-// drawFill draws fill, the last column of a row, which was left empty because the wide character
-// first had no room in it. A terminal gives the column the style of the character that it wraps, so
-// the character is printed in the column's style here, and again where the next row is drawn.
+// drawFill draws fill, the last column of a row, which was left empty because first, a wide
+// character, had no room in it. A terminal gives the column the style of the character that it
+// wraps, so the character is printed in the column's style here, and again where the next row is
+// drawn.
 func (w *writer) drawFill(fill, first cell) {
 	w.styleOf(fill)
 	cluster := first&cellCluster != 0
@@ -211,7 +213,7 @@ func (w *writer) drawFill(fill, first cell) {
 	}
 }
 
-// printsFirst reports whether drawing a row begins with a character, which then continues the row
+// printsFirst reports whether drawing a row begins with a character, so that it continues the row
 // before.
 func printsFirst(r *row) bool {
 	return r.cells != nil && (r.wrapped || r.cells[0]&(cellRune|cellCluster) != 0)
@@ -229,9 +231,9 @@ func (r *row) lastChar() cell {
 // startsWide reports whether the first character is a wide one.
 func (r *row) startsWide() bool { return r.cells != nil && r.cells[0]&cellWide != 0 }
 
-// drawSaved makes a screen's saved cursor the terminal's cursor, has it saved by seq, and resets
-// what came with it. A cursor that was never saved is the power-up one. top is where the terminal's
-// scroll region begins: 0 while it has none, so that origin mode confines no position.
+// drawSaved makes a screen's saved cursor the terminal's cursor, saves it with seq, and resets its
+// attributes. A cursor that was never saved is the power-up one. top is where the terminal's scroll
+// region begins: 0 while it has none, so that origin mode does not restrict positions.
 func (w *writer) drawSaved(g *grid, top int, seq string) {
 	c := powerUpCursor
 	if g.hasSaved {
@@ -268,7 +270,7 @@ func (w *writer) drawCursor(g *grid, c *cursor, top int) {
 	case cells == nil:
 		w.style(style{}, hyperlink{})
 		w.str(" ")
-	default: // the last column's character once more
+	default: // print the last column's character again
 		w.cells(cells[x:], x, true)
 	}
 	for i, set := range c.charsets {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// redrawn feeds v's redraw into another terminal, which may be used already.
+// redrawn feeds v's redraw into another terminal, which may have been used already.
 func redrawn(t *testing.T, v, into *Screen, r Redraw) *recorder {
 	t.Helper()
 	var rec recorder
@@ -18,8 +18,8 @@ func redrawn(t *testing.T, v, into *Screen, r Redraw) *recorder {
 	return &rec
 }
 
-// A fresh terminal fed with the redraw is in the same state, and so is one that was left in the
-// middle of something else.
+// The redraw brings a fresh terminal into the same state, and also one that was left in any other
+// state.
 func TestRedrawIsExact(t *testing.T) {
 	for seed := range uint64(3000) {
 		g := newGenerator(seed, false)
@@ -59,7 +59,7 @@ func TestRedrawIsExact(t *testing.T) {
 }
 
 // What a program prints after an attach has the same effect on both sides.
-func TestLiveOutputAfterRedraw(t *testing.T) {
+func TestLiveOutputContinuesARedraw(t *testing.T) {
 	for seed := range uint64(1500) {
 		g := newGenerator(seed, false)
 		v := New(g.cols, g.rows, Options{})
@@ -77,9 +77,9 @@ func TestLiveOutputAfterRedraw(t *testing.T) {
 	}
 }
 
-// Who attaches while a sequence is held back, or half given to viewers by Flush, sees what the
+// A viewer that attaches while a sequence is held back, or half released by Flush, sees what the
 // others see.
-func TestRedrawInTheMiddleOfASequence(t *testing.T) {
+func TestARedrawInTheMiddleOfASequenceIsContinued(t *testing.T) {
 	for _, c := range [][2]string{
 		{"a\x1b[3", "1mxyz"}, {"a\x1b", "[1mx"}, {"a\xe6\xbc", "\xa2x"}, {"a\xe6\xbc", "x"}, {"a\x1b[6", "nx"},
 		{"a\x1b", "]0;t\ax"}, {"a\x1b", "]633;A\ax"}, {"a\x1b]0;", "t\ax"}, {"a\x1b", "_x\x1b\\x"},
@@ -101,7 +101,7 @@ func TestRedrawInTheMiddleOfASequence(t *testing.T) {
 
 // A window of another size shows the screen's top left or the part around the cursor, and never a
 // byte beyond.
-func TestRedrawClipped(t *testing.T) {
+func TestARedrawForASmallerWindowIsClipped(t *testing.T) {
 	for seed := range uint64(1500) {
 		g := newGenerator(seed, false)
 		v := New(g.cols, g.rows, Options{ScrollbackLines: 20})
@@ -170,7 +170,7 @@ func TestRestoreLeavesTheTerminalSane(t *testing.T) {
 	}
 }
 
-func TestHistoryText(t *testing.T) {
+func TestHistoryTextJoinsWrappedLines(t *testing.T) {
 	v := New(10, 3, Options{ScrollbackLines: 100})
 	long := strings.Repeat("0123456789", 4) + "!\r\n"
 	v.Feed([]byte("\x1b[31mone\x1b[m\r\n"+long+"漢字漢字漢字\r\n\r\nlast  \r\n\r\n"), nil)
@@ -199,10 +199,10 @@ func TestAppendTextIsPlain(t *testing.T) {
 	}
 }
 
-// A program cannot plant anything in its history that a viewer's terminal answers when somebody
-// attaches (security.md: 1,000 attaches, 0 bytes reach the pty), whatever the query and wherever
-// its bytes end up: as text, title, hyperlink, colour or scrollback.
-func TestRedrawAnswersNothing(t *testing.T) {
+// A program cannot leave anything in its history that makes a viewer's terminal answer at an
+// attach, whatever the query and wherever its bytes end up: as text, title, hyperlink, colour or
+// scrollback.
+func TestARedrawMakesNoTerminalAnswer(t *testing.T) {
 	queries := []string{
 		"\x1b[c", "\x1b[>c", "\x1b[=c", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[>q", "\x1b[?u", "\x1b[14t",
 		"\x1b[21t", "\x1b[?25$p", "\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\", "\x1b]10;?\a", "\x1b]11;?\a",
@@ -227,7 +227,7 @@ func TestRedrawAnswersNothing(t *testing.T) {
 	}
 }
 
-// An idle terminal costs far less than goal 7 allows it, and a flood no more than its bounds.
+// An idle terminal takes little memory, and a flood no more than its bounds.
 func TestMemoryIsBounded(t *testing.T) {
 	const lines = 1000
 	v := New(80, 24, Options{ScrollbackLines: lines})
@@ -267,8 +267,8 @@ func TestMemoryIsBounded(t *testing.T) {
 }
 
 // The column that was left empty for a wide character keeps its background when another character
-// takes the wide one's place.
-func TestRedrawOfTheColumnBeforeAWideCharacter(t *testing.T) {
+// replaces the wide one.
+func TestTheColumnBeforeAWideCharacterIsRedrawn(t *testing.T) {
 	for _, in := range []string{
 		"abcd漢\r\x1b[41m字", "\x1b[41mabcd漢\r\x1b[42m字", "\x1b[41mabcd漢\r\x1b[m字x",
 	} {
@@ -285,8 +285,8 @@ func TestRedrawOfTheColumnBeforeAWideCharacter(t *testing.T) {
 	}
 }
 
-// A viewer on the alternate screen who missed what a program did there gets its state, and keeps
-// the main screen.
+// A viewer on the alternate screen that missed output there gets its state, and keeps the main
+// screen.
 func TestAlternateIsRedrawnExactly(t *testing.T) {
 	const seeds = 1000
 	leaves := regexp.MustCompile(`\x1bc|\x1b\[\?[\d;]*(47|1048|1049)[\d;]*[hl]`)

@@ -46,12 +46,13 @@ func (m *model) lastRow(y int) int {
 	return last
 }
 
-// pullLine takes the last line of the scrollback, at most MaxRows rows of it.
+// pullLine removes the last line of the scrollback, at most MaxRows rows, and returns it.
 func (m *model) pullLine() []row {
 	return m.pullWrapped([]row{{cells: m.decodeRow(nil, m.history.pop())}})
 }
 
-// pullWrapped takes what the scrollback has of the line that goes on in rows.
+// pullWrapped removes from the scrollback the beginning of the line that continues in rows, and
+// prepends it.
 func (m *model) pullWrapped(rows []row) []row {
 	h := &m.history
 	first := len(rows)
@@ -65,23 +66,23 @@ func (m *model) pullWrapped(rows []row) []row {
 	return append(rows[first:], rows[:first]...)
 }
 
-// anchor is a cursor that keeps its place in the text while the text is wrapped anew.
+// anchor is a cursor that keeps its place in the text while the text is wrapped again.
 type anchor struct {
 	cur  *cursor
 	line int // the line it is in
 	off  int // cells from the line's beginning
 
-	row, col int // where that is after wrapping
+	row, col int // its place after wrapping
 	wrap     bool
 }
 
 // textLine is one or several rows of which each but the last is wrapped.
 type textLine struct {
 	cells []cell
-	tail  cell // what the rest of its last row is filled with
+	tail  cell // fills the rest of its last row
 }
 
-// joinRows makes lines of rows, and finds the places of the anchors, whose rows are counted from
+// joinRows joins rows to lines, and finds the places of the anchors, whose rows are counted from
 // rows[first].
 func joinRows(rows []row, anchors []anchor, first int) []textLine {
 	lines := make([]textLine, 1, len(rows)+1)
@@ -117,7 +118,7 @@ func joinRows(rows []row, anchors []anchor, first int) []textLine {
 	return lines
 }
 
-// wrapLines makes rows of cols cells of lines and moves the anchors along.
+// wrapLines wraps lines into rows of cols cells, and moves the anchors along.
 func wrapLines(lines []textLine, cols int, anchors []anchor) []row {
 	var out []row
 	for i := range lines {

@@ -11,8 +11,8 @@ func (m *model) resize(cols, rows int) {
 	m.last = 0
 }
 
-// crop gives the alternate screen a new size. Rows that do not fit are dropped at the bottom, but
-// for those that must go at the top to keep the cursor on the screen.
+// crop gives the alternate screen a new size. Rows that do not fit are dropped at the bottom, or at
+// the top if that is needed to keep the cursor on the screen.
 func (m *model) crop(cols, rows int) {
 	from := 0
 	if m.altShown() {

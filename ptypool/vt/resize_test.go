@@ -57,7 +57,7 @@ func TestResizeKeepsThePendingWrap(t *testing.T) {
 	}
 }
 
-func TestResizeOnTheAlternateScreen(t *testing.T) {
+func TestResizeCutsOrExtendsTheAlternateScreen(t *testing.T) {
 	v := New(10, 3, Options{ScrollbackLines: 10})
 	v.Feed([]byte("0123456789abc\x1b[?1049h\x1b[3;8Halt"), nil)
 	v.Resize(5, 2)

@@ -1,14 +1,13 @@
 package vt
 
-// Sane makes a terminal in any state what a shell expects: the main screen, every mode off that
-// concerns keys, mouse and paste, those on that most terminals begin with and the host sets (1007:
-// the wheel scrolls full-screen programs; 2027: grapheme clusters), default style and charsets, the
-// cursor shown on a new last line (xterm ctlseqs; kitty keyboard protocol). It is for callers that
-// do not know the state; for those that do there is [Screen.AppendRestore].
+// Sane brings a terminal in any state into the one that a shell expects: the main screen; all modes
+// for keys, mouse and paste off; those that most terminals begin with and the host sets on (1007:
+// the wheel scrolls full-screen programs; 2027: grapheme clusters); default style and charsets; the
+// cursor visible on a new last line (xterm ctlseqs; kitty keyboard protocol). It is for callers
+// that do not know the state; if it is known, use [Screen.AppendRestore].
 //
-// Each screen has keyboard flags of its own, so they are reset on both. Mode 1049, and for a
-// terminal that does not know kitty's protocol CSI u as well, restores the saved cursor, so ESC 7
-// saves it first.
+// Each screen has its own keyboard flags, so they are reset on both. Mode 1049 restores the saved
+// cursor, and so does CSI u in a terminal without kitty's protocol, so ESC 7 saves it first.
 const Sane = "\x18\x1b7" + saneKeys + "\x1b[?1049l" + saneKeys +
 	"\x1b[?1;5;6;9;12;45;66;67;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l" +
 	"\x1b[?1007;2027h\x1b>\x1b[4;20l\x1b[?7;25h" +
@@ -19,6 +18,5 @@ const SaneMain = "\x18\x1b7" + saneKeys +
 	"\x1b[?1;5;9;12;45;66;67;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b>" +
 	"\x1b[4;20l\x1b[?7;25h\x1b]8;;\x1b\\\x1b[0\"q\x1b[r\x1b8\x1b[0m\x1b[0 q\x1b(B\x1b)B\x0f"
 
-// saneKeys turns the keyboard protocols off: kitty's, with all that was pushed, and
-// modifyOtherKeys.
+// saneKeys turns off the keyboard protocols: kitty's, with its whole stack, and modifyOtherKeys.
 const saneKeys = "\x1b[<99u\x1b[=0u\x1b[>4;0m\x1b[0m"

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestSaneResetsEveryMode sets each mode to what a shell does not expect, as a program may have left
-// it, and asks for the mode afterwards (DECRQM).
+// Each mode is set as a shell does not expect it, and queried afterwards (DECRQM).
 func TestSaneResetsEveryMode(t *testing.T) {
 	const set, reset = 1, 2
 	for mode, want := range map[int]int{

@@ -9,17 +9,17 @@ import (
 // Options configures a Screen. The zero value is usable: no scrollback, no trusted command lines,
 // default colours.
 type Options struct {
-	// Nonce is the secret that the injected shell integration was given: marks of commands (OSC
-	// 633 and 133) count only if they carry it as their last parameter. With an empty Nonce those
-	// of any program count, except that no command line (OSC 633;E) is believed.
+	// Nonce is the secret of our shell integration: marks of commands (OSC 633 and 133) count only
+	// with it as their last parameter. With an empty Nonce the marks of any program count, but no
+	// command line (OSC 633;E) does.
 	Nonce string
 
 	// ScrollbackLines bounds the lines kept after they scroll off the main screen; 0 or less keeps
 	// none.
 	ScrollbackLines int
 
-	// ScrollbackBytes bounds the memory of these lines, in bytes: about as many as the program
-	// printed for them. 0 or less means 1 KiB a line.
+	// ScrollbackBytes bounds the memory of these lines, in bytes, which is about what the program
+	// printed for them. 0 or less means 1 KiB per line.
 	ScrollbackBytes int
 
 	// Version is the host's version, for XTVERSION.
@@ -48,7 +48,7 @@ type Screen struct {
 	pointerUsed  bool // the program has ever set the pointer's shape (OSC 22)
 	progressUsed bool // or shown progress (OSC 9;4)
 
-	flood fastScroll // takes lines past the screen that nobody will see
+	flood fastScroll // moves lines to the scrollback that are never seen
 	csi   csiSeq     // the control sequence that is being applied
 }
 
@@ -60,9 +60,9 @@ func New(cols, rows int, o Options) *Screen {
 	return t
 }
 
-// Resize changes the screen's size, clamped as in New. The main screen's text is wrapped anew:
-// lines that no longer fit at the top become scrollback, and when there is room below the text's
-// end scrollback comes back. The alternate screen is cut or extended; its programs repaint it.
+// Resize changes the screen's size, clamped as in New. The main screen's text is wrapped again:
+// lines that no longer fit become scrollback, and if there is room below the text, scrollback comes
+// back. The alternate screen is cut or extended; its programs repaint it.
 func (s *Screen) Resize(cols, rows int) {
 	s.model.resize(clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows))
 }
@@ -70,8 +70,8 @@ func (s *Screen) Resize(cols, rows int) {
 // Size returns the screen's size in cells.
 func (s *Screen) Size() (cols, rows int) { return s.model.width, s.model.height() }
 
-// Title returns the title last set by OSC 0 or 2, at most MaxTitle bytes, free of control
-// and invisible characters.
+// Title returns the title last set by OSC 0 or 2, at most MaxTitle bytes, without control and
+// invisible characters.
 func (s *Screen) Title() string { return s.titles.current }
 
 // Cursor returns the cursor's position, counted from 0, and whether the program shows it.
@@ -121,29 +121,27 @@ func (s *Screen) ReportsFocus() bool { return s.model.modes.has(modeFocus) }
 // AltScreen reports whether the program is on the alternate screen.
 func (s *Screen) AltScreen() bool { return s.model.altShown() }
 
-// HistoryLines returns how many lines of scrollback are kept. Resize may take some of them back to
+// HistoryLines returns how many lines of scrollback are kept. Resize may move some of them back to
 // the screen.
 func (s *Screen) HistoryLines() int { return s.model.history.lines }
 
-// Scrolled returns how many lines have ever become scrollback. The difference of two readings is
-// what a viewer missed in between, unless Resize was called.
+// Scrolled returns how many lines have ever become scrollback. The difference of two results is how
+// many lines a viewer missed in between, unless Resize was called.
 func (s *Screen) Scrolled() uint64 { return s.model.history.pushed }
 
 // HistoryCut reports whether the oldest lines of scrollback have been dropped to keep within the
 // bounds, since it was cleared.
 func (s *Screen) HistoryCut() bool { return s.model.history.cut }
 
-// AppendText appends what the screen shows now, one line per row, without the blanks at the end of
-// a line. With ansi it carries colours and other styles as SGR sequences and hyperlinks as OSC 8,
-// and nothing else that acts on a terminal.
+// AppendText appends the text of the screen, one line per row, without trailing blanks. With ansi
+// it has colours and other styles as SGR sequences, hyperlinks as OSC 8, and no other sequences.
 func (s *Screen) AppendText(dst []byte, ansi bool) []byte {
 	return s.model.appendText(dst, ansi)
 }
 
-// AppendHistoryText appends the scrollback and the main screen as plain text. A line that was
-// wrapped at the right margin is one line again; blanks at the end of a line and blank lines at the
-// end are left out. Every line ends with a line feed. What a program shows on the alternate screen
-// is not part of it.
+// AppendHistoryText appends the scrollback and the main screen as plain text. It joins wrapped
+// lines, and leaves out trailing blanks, blank lines at the end, and the alternate screen. Every
+// line ends with a line feed.
 func (s *Screen) AppendHistoryText(dst []byte) []byte {
 	return s.model.appendHistoryText(dst, nil)
 }
@@ -160,9 +158,9 @@ func (s *Screen) HistoryTextLines(more func() bool) int {
 	return s.model.historyTextLines(more)
 }
 
-// AppendHistoryLines appends the lines from (counted from 0) to to (exclusively) of what
+// AppendHistoryLines appends the lines [from, to), counted from 0, of what
 // [Screen.AppendHistoryText] appends, with their styles as SGR sequences and hyperlinks as OSC 8.
-// Each begins and ends without any.
+// Each line begins and ends in the default style.
 func (s *Screen) AppendHistoryLines(dst []byte, from, to int) []byte {
 	return s.model.appendHistoryLines(dst, from, to, nil)
 }

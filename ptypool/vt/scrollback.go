@@ -8,7 +8,7 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// historyWriter draws scrollback on a window and follows where the cursor is.
+// historyWriter draws scrollback in a window, and tracks the cursor.
 type historyWriter struct {
 	*writer
 	cols    int
@@ -16,13 +16,13 @@ type historyWriter struct {
 	x       int
 	lines   int  // lines of the window that are finished
 	colored bool // the line may have scrolled in with a background
-	filled  bool // the last column was left empty for a wide character, which comes next
+	filled  bool // the last column was left empty because the next, wide character had no room
 	whole   bool // see fitsSpread
 }
 
-// drawHistory draws scrollback, from the cursor on, which is at the top left, and returns how many
+// drawHistory draws scrollback from the cursor, which must be at the top left, and returns how many
 // lines of the window that takes. With join the caller draws the screen's first row next, so a last
-// line that goes on in that row is left without a line break; joined reports that there was one.
+// line that continues in that row gets no line break; joined reports that there is such a line.
 func (m *model) drawHistory(w *writer, r *Redraw, join bool) (lines int, joined bool) {
 	n := r.Scrollback
 	if n < 0 {
@@ -94,7 +94,7 @@ func (h *historyWriter) char(line *lineReader, text []byte, width int) {
 		return
 	}
 	if h.x < h.cols {
-		h.csi("G", h.x+1) // terminals may differ on where the cursor is: see disputed
+		h.csi("G", h.x+1) // terminals may disagree on where the cursor is: see disputed
 	} else {
 		h.separate()
 	}
@@ -120,8 +120,7 @@ func (r lineReader) fitsSpread(cols int) bool {
 	}
 }
 
-// joins reports whether a terminal might make one cluster of text and the character that comes
-// next.
+// joins reports whether a terminal might make one cluster of text and the next character.
 func (r lineReader) joins(text []byte) bool {
 	next, _, ok := r.next()
 	if !ok {
@@ -141,13 +140,13 @@ func (h *historyWriter) newline() {
 	h.x, h.lines, h.colored, h.filled = 0, h.lines+1, false, false
 }
 
-// scrollOwn scrolls what a terminal shows above the cursor, and the cursor's line if there is text
-// in it, into its scrollback. It does not know where the cursor is. So it prints as many blanks as
-// a line has columns, which end on the next line unless the cursor was in the first column; and
-// then one line feed less than the window has lines, which scroll by as many lines as there are
-// above the cursor. On a fresh terminal nothing scrolls.
+// scrollOwn scrolls the lines above the cursor, and the cursor's line if it has text, into the
+// terminal's scrollback. It does not know where the cursor is. So it prints as many blanks as a
+// line has columns, which end on the next line unless the cursor was in the first column, and then
+// one line feed fewer than the window has lines, which scroll by the number of lines above the
+// cursor. On a fresh terminal nothing scrolls.
 func (w *writer) scrollOwn(cols, rows int) {
-	w.str("\x1b7\x1b[r\x1b8") // the region's end homes the cursor
+	w.str("\x1b7\x1b[r\x1b8") // resetting the region homes the cursor
 	for range cols {
 		w.str(" ")
 	}

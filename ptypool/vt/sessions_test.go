@@ -27,9 +27,9 @@ func sessions(t testing.TB) map[string][]byte {
 	return all
 }
 
-// At every moment of a recording, xterm.js shows the same: fed with the program's output, with what
-// a viewer gets who was there from the start, and with a redraw.
-func TestXtermSessions(t *testing.T) {
+// At every moment of a recording, xterm.js shows the same when it is fed the program's output, what
+// a viewer gets from the start, and a redraw.
+func TestRecordedSessionsEqualXterm(t *testing.T) {
 	x := startXterm(t)
 	for name, in := range sessions(t) {
 		r := rand.New(rand.NewPCG(5, uint64(len(in))))
@@ -55,8 +55,9 @@ func TestXtermSessions(t *testing.T) {
 	}
 }
 
-// A recording in any chunks, redrawn at any moment and continued, ends the same.
-func TestSessionsRedrawnAndContinued(t *testing.T) {
+// A recording that is fed in any chunks, redrawn at any moment and continued, ends with the same
+// screen.
+func TestRecordedSessionsContinueAfterARedraw(t *testing.T) {
 	for name, in := range sessions(t) {
 		whole := New(80, 24, Options{ScrollbackLines: 1000})
 		var all recorder
@@ -88,9 +89,9 @@ func TestSessionsRedrawnAndContinued(t *testing.T) {
 	}
 }
 
-// What the screens of the recordings and of some hand-written output are, row by row. Run with
-// -update after a change that is meant, and read the difference.
-func TestGoldenScreens(t *testing.T) {
+// The golden files have the screens of the recordings and of some hand-written output, row by row.
+// Run with -update after an intended change, and read the difference.
+func TestScreensOfRecordedSessionsAreGolden(t *testing.T) {
 	for name, in := range sessions(t) {
 		v := New(80, 24, Options{ScrollbackLines: 1000})
 		var b strings.Builder

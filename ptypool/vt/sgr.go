@@ -1,16 +1,16 @@
 package vt
 
-// sgr applies CSI m: the style of what is written next (ECMA-48 8.3.117, xterm ctlseqs, ITU T.416
-// for colours with colons, kitty's underline styles).
+// sgr applies CSI m, the style of the following text (ECMA-48 8.3.117, xterm ctlseqs, ITU T.416 for
+// colours with colons, kitty's underline styles).
 func (m *model) sgr(c *csiSeq) {
-	st := &m.pen // changed in its place: copies of what has just been written in parts are slow
+	st := &m.pen // changed in place: copying what has just been written in parts is slow
 	bg := st.bg
 	if c.n == 0 {
 		st.reset()
 	}
 	for i := 0; i < c.n; i++ {
 		if c.isSub(i) {
-			continue // a subparameter of something we do not know
+			continue // a subparameter of an unknown parameter
 		}
 		p := c.arg(i, 0)
 		switch {
@@ -39,7 +39,7 @@ func (m *model) sgr(c *csiSeq) {
 	m.penChanged(bg)
 }
 
-// reset is SGR 0, which leaves hyperlink and protection alone.
+// reset is SGR 0, which does not change hyperlink and protection.
 func (st *style) reset() {
 	*st = style{hyperlink: st.hyperlink, attrs: st.attrs & attrProtected}
 }
@@ -55,7 +55,7 @@ func (st *style) color(p int) *color {
 	return &st.ul
 }
 
-// apply handles the SGR parameters that stand alone.
+// apply handles the SGR parameters without further values.
 func (st *style) apply(p int) {
 	switch p {
 	case 0:

@@ -12,18 +12,18 @@ import (
 // https://code.visualstudio.com/docs/terminal/shell-integration
 //
 // With our own integration in the shell, only its marks count. Each of them has the nonce as its
-// last parameter, so that no program can tell of commands that never ran or how they ended.
+// last parameter, so that no program can forge commands or their exit codes.
 type shell struct {
 	nonce     string // of our own integration; see Options.Nonce
 	detected  bool
-	vscode633 bool   // OSC 633 seen: OSC 133 from the same shell would count double
+	vscode633 bool   // OSC 633 seen: OSC 133 of the same shell would count twice
 	executing bool   // CommandExecuted without CommandFinished
 	line      string // the trusted OSC 633;E since the last C
 }
 
-// AppendMarks appends the marks after which a new Screen follows the shell as this one does: it
-// knows whether the shell tells of its commands, and whether one is running. They are for a feed
-// whose events nobody wants.
+// AppendMarks appends marks that bring a new Screen into this one's state of shell integration:
+// whether the shell reports commands, and whether one is running. Discard the events of feeding
+// them.
 func (s *Screen) AppendMarks(dst []byte) []byte {
 	sh := &s.shell
 	if !sh.detected {
@@ -85,9 +85,9 @@ func (sh *shell) vscode(o *output, body string) {
 	}
 }
 
-// sameNonce reports whether the body of an OSC that ends with the nonce now has done so before
-// control characters were taken out of it: a program must not make a nonce in this way, in which
-// package nonce has not seen it.
+// sameNonce reports whether the body of an OSC that ends with the nonce now also did before control
+// characters were removed from it: otherwise a program could make a nonce that package nonce has
+// not seen.
 func (sh *shell) sameNonce(before, now []byte) bool {
 	nonce := []byte(sh.nonce)
 	return sh.nonce == "" || bytes.HasSuffix(before, nonce) || !bytes.HasSuffix(now, nonce)
@@ -139,7 +139,7 @@ func (sh *shell) finish(o *output, code string) {
 	o.event().CommandFinished(int(n), err == nil)
 }
 
-// unescape undoes VS Code's escaping: \\ for a backslash, \xNN for a byte.
+// unescape reverses VS Code's escaping: \\ for a backslash, \xNN for a byte.
 func unescape(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s

@@ -3,8 +3,8 @@ package vt
 // Sink receives what Feed and Flush find, in the order of the output. Slices are valid only during
 // the call. The methods are called from inside Feed and must not call the Screen.
 type Sink interface {
-	// Data is output for viewers: queries and shell-integration marks removed, cut at rune and
-	// sequence boundaries only. Invalid UTF-8 stays as it is.
+	// Data is output for viewers, without queries and shell-integration marks, cut only between
+	// runes and sequences. Invalid UTF-8 is unchanged.
 	Data(p []byte)
 	// Reply is the host's answer to a query of the program, to be written to its pty.
 	Reply(p []byte)
@@ -14,25 +14,25 @@ type Sink interface {
 	// only; it is not in Data.
 	Notification(p []byte)
 	// Title is the new title (OSC 0, OSC 2 or the title stack): at most MaxTitle bytes, without
-	// control and invisible characters. The sequence is in Data too, equally cleaned.
+	// control and invisible characters. The sequence is in Data too, with the same title.
 	Title(s string)
 	// Cwd is the shell's working directory as a file:// URI (OSC 7 or OSC 633;P;Cwd=).
 	Cwd(uri string)
-	// CommandDetection comes once, with the first shell-integration mark.
+	// CommandDetection is called once, at the first shell-integration mark.
 	CommandDetection()
-	// PromptStart comes with OSC 633;A or 133;A.
+	// PromptStart is called at OSC 633;A or 133;A.
 	PromptStart()
-	// CommandExecuted comes with OSC 633;C or 133;C. The line is the trusted OSC 633;E before it,
-	// or empty. Between two of these there is always a CommandFinished.
+	// CommandExecuted is called at OSC 633;C or 133;C. The line is that of the trusted OSC 633;E
+	// before it, or empty. Between two calls there is always a CommandFinished.
 	CommandExecuted(line string)
-	// CommandFinished comes with OSC 633;D or 133;D after a CommandExecuted; known tells whether
-	// the shell gave an exit code.
+	// CommandFinished is called at OSC 633;D or 133;D after a CommandExecuted; known: the shell
+	// gave an exit code.
 	CommandFinished(code int, known bool)
 	// Bell is BEL outside a sequence; it is in Data too.
 	Bell()
 }
 
-// Discard is a Sink that drops everything. A Sink that wants little embeds it.
+// Discard is a Sink that drops everything. Sinks that need only some of the methods embed it.
 type Discard struct{}
 
 // Data drops it.

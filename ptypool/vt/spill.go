@@ -5,22 +5,22 @@ import (
 	"io"
 )
 
-// spilledBlock is where a block of the scrollback is that is not in memory: first its bytes, then
+// spilledBlock is the place of a block of scrollback that is not in memory: its bytes, followed by
 // the ends of its lines, four bytes each.
 type spilledBlock struct {
 	from  io.ReaderAt
 	at    int64
 	size  int // of buf
 	lines int
-	ended int // how many of the lines do not go on in the next one
+	ended int // how many of the lines do not continue in the next one
 }
 
 const endBytes = 4 // of an end in a spilled block
 
-// SpillHistory moves scrollback out of memory, as far as save takes it: save says from where, and
-// from which offset on, p can be read for as long as anybody has that reader. p is valid only
-// during the call. The Screen reads it back when it is needed. What save fails with,
-// SpillHistory returns, and what is left stays in memory.
+// SpillHistory moves scrollback out of memory. save stores p, which is valid only during the call,
+// and returns a reader and the offset from which p can be read as long as the reader is referenced.
+// The Screen reads it back when it is needed. If save fails, SpillHistory returns its error, and
+// the rest stays in memory.
 func (s *Screen) SpillHistory(save func(p []byte) (from io.ReaderAt, at int64, err error)) error {
 	return s.model.history.spill(save)
 }
@@ -35,7 +35,7 @@ func (s *Screen) HistoryMemory() int {
 	return n
 }
 
-// spill spills all blocks but the newest one, to which lines may be added.
+// spill spills all blocks except the newest one, to which lines may be added.
 func (h *history) spill(save func(p []byte) (from io.ReaderAt, at int64, err error)) error {
 	h.spare = block{}
 	var scratch []byte
@@ -65,7 +65,7 @@ func (b *block) lines() int {
 	return len(b.ends)
 }
 
-// read returns the block with its lines in memory. If they cannot be read they are blank.
+// read returns the block with its lines in memory. Lines that cannot be read are blank.
 func (b *block) read() block {
 	s := b.spilled
 	if s == nil {
@@ -85,12 +85,12 @@ func (b *block) read() block {
 	return block{buf: buf[:s.size:s.size], ends: ends}
 }
 
-// block returns a block whose lines are in memory, and stay there.
+// block brings the lines of a block back into memory and returns it.
 func (h *history) block(i int) *block {
 	b := &h.blocks[i]
 	if s := b.spilled; s != nil {
 		*b = b.read()
-		h.bytes += len(b.buf) - s.size // unless it could not be read, they are the same
+		h.bytes += len(b.buf) - s.size // they differ only if it could not be read
 	}
 	return b
 }

@@ -11,7 +11,7 @@ import (
 	"termhost/ptypool/smalldisk"
 )
 
-func TestAScrollbackThatIsSpilledIsTheSame(t *testing.T) {
+func TestASpilledScrollbackIsTheSame(t *testing.T) {
 	const cols, rows = 40, 10
 	o := Options{ScrollbackLines: 1 << 30, ScrollbackBytes: 128 << 10}
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -74,7 +74,7 @@ func TestAScrollbackThatCannotBeSpilledStaysInMemory(t *testing.T) {
 	}
 }
 
-func TestAScrollbackThatCannotBeReadBackIsBlankThereAndGoesOn(t *testing.T) {
+func TestLinesThatCannotBeReadBackAreBlank(t *testing.T) {
 	v := New(80, 24, Options{ScrollbackLines: 1 << 30, ScrollbackBytes: 256 << 10})
 	var d smalldisk.Spill
 	v.Feed([]byte(strings.Repeat("a line\r\n", 20000)), &recorder{})

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// state writes down everything about a screen that a redraw must reproduce. An erased cell and a
-// space of the same style are the same.
+// state describes all of a screen that a redraw must reproduce. An erased cell and a space of the
+// same style count as the same.
 func state(v *Screen) string {
 	s := &v.model
 	var b strings.Builder
@@ -39,7 +39,7 @@ func state(v *Screen) string {
 	return b.String()
 }
 
-// styleText writes a style without its hyperlink, as the golden files have it.
+// styleText describes a style without its hyperlink, in the format of the golden files.
 func styleText(s style) string {
 	return fmt.Sprintf("{fg:%d bg:%d ul:%d attrs:%d link:0}", s.fg, s.bg, s.ul, s.attrs)
 }

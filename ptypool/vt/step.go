@@ -1,7 +1,7 @@
 package vt
 
-// seqState is where the parser stands. The string states come in groups of strStride: body, body
-// after ESC, body after 0xC2 (half of a C1 terminator).
+// seqState is the parser's state. The string states come in groups of strStride: body, body after
+// ESC, body after 0xC2 (half of a C1 terminator).
 type seqState uint8
 
 const (
@@ -10,7 +10,7 @@ const (
 	inEsc               // ESC
 	inEscInter          // ESC and intermediates
 	inCSI               // ESC [
-	inLongCSI           // a CSI beyond maxCSI: swallowed
+	inLongCSI           // a CSI beyond maxCSI: removed
 	inString            // first of the string states
 
 	strStride = 3
@@ -19,8 +19,8 @@ const (
 const (
 	inOSC      = inString             // ends with BEL or ST
 	inDCS      = inOSC + strStride    // ends with ST
-	inIgnore   = inDCS + strStride    // SOS, PM, APC or an oversized DCS: swallowed
-	inLongOSC  = inIgnore + strStride // an oversized OSC: swallowed to BEL or ST
+	inIgnore   = inDCS + strStride    // SOS, PM, APC or an oversized DCS: removed
+	inLongOSC  = inIgnore + strStride // an oversized OSC: removed up to BEL or ST
 	strAfter1B = 1                    // offset: ESC seen
 	strAfterC2 = 2                    // offset: 0xC2 seen
 )
@@ -28,12 +28,12 @@ const (
 // group returns the first state of a string state's group.
 func (s seqState) group() seqState { return s - (s-inString)%strStride }
 
-// held reports whether the bytes of a sequence in this state are kept.
+// held reports whether the bytes of a sequence in this state are held.
 func (s seqState) held() bool {
 	return s != inGround && s != inLongCSI && s < inIgnore
 }
 
-// bound returns how long a sequence in this state may be to be looked at, in bytes.
+// bound returns the greatest length, in bytes, of a sequence in this state that is interpreted.
 func (s seqState) bound() int {
 	switch {
 	case s < inString:
@@ -44,7 +44,7 @@ func (s seqState) bound() int {
 	return maxDCS
 }
 
-// overlong returns the state of a sequence that is too long to be looked at and is swallowed.
+// overlong returns the state of a sequence that is too long to be interpreted and is removed.
 func (s seqState) overlong() seqState {
 	switch {
 	case s < inString:
@@ -55,15 +55,15 @@ func (s seqState) overlong() seqState {
 	return s - inDCS + inIgnore
 }
 
-// outcome is what one byte did to a sequence.
+// outcome is the effect of one byte on a sequence.
 type outcome uint8
 
 const (
-	more     outcome = iota // the sequence goes on
+	more     outcome = iota // the sequence continues
 	done                    // the byte ends it
-	cancel                  // the byte (CAN or SUB) ends it unseen
-	reparse                 // it ends unseen before the byte, which starts anew
-	reescape                // it ends unseen before the ESC that preceded the byte
+	cancel                  // the byte (CAN or SUB) cancels it
+	reparse                 // it is cancelled before the byte, which is read again
+	reescape                // it is cancelled before the ESC that preceded the byte
 	execute                 // the byte is a control character inside it
 )
 
@@ -120,9 +120,9 @@ func step(s seqState, b byte) (seqState, outcome) {
 	return inGround, done
 }
 
-// stepString is step inside OSC, DCS, SOS, PM and APC. An ESC that does not begin ST ends the
-// string unseen and begins a sequence of its own: a string cut short by a program must not swallow
-// what follows.
+// stepString is step inside OSC, DCS, SOS, PM and APC. An ESC that does not begin ST cancels the
+// string and begins a new sequence, so that an unterminated string does not swallow the following
+// output.
 func stepString(s seqState, b byte) (seqState, outcome) {
 	g := s.group()
 	if s == g+strAfter1B {

@@ -1,10 +1,10 @@
 package vt
 
-// Stripper takes the escape sequences out of output. The zero value is ready for use.
+// Stripper removes escape sequences from output. The zero value is ready for use.
 type Stripper struct{ state seqState }
 
-// Append appends what of p is text or a control character by itself. A sequence may go on from one
-// call to the next. The output is expected to be a Screen's Data, which has no C1 controls.
+// Append appends the text and the single control characters of p. Calls may split sequences. The
+// output must be a Screen's Data, which has no C1 controls.
 func (s *Stripper) Append(dst, p []byte) []byte {
 	for i := 0; i < len(p); i++ {
 		if s.state == inGround && p[i] != esc {

@@ -2,7 +2,7 @@ package vt
 
 import "testing"
 
-func TestStripperLeavesTextAlone(t *testing.T) {
+func TestTheStripperRemovesSequencesOnly(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                   "",
 		"plain é漢\r\n\t\a":                   "plain é漢\r\n\t\a",

@@ -30,7 +30,7 @@ const (
 	attrUnderline  attrs = 7 << underlineShift
 )
 
-// style is everything about a cell but its text.
+// style is all of a cell but its text.
 type style struct {
 	fg, bg, ul color
 	attrs      attrs

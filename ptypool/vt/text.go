@@ -28,14 +28,14 @@ func (m *model) appendText(dst []byte, ansi bool) []byte {
 	return w.dst
 }
 
-// visible reports whether a blank cell's style shows.
+// visible reports whether the style of a blank cell is visible.
 func (tb *table) visible(c cell) bool {
 	st := tb.at(c.style())
 	return st.bg != 0 || st.attrs&(attrInverse|attrStrike|attrOverline|attrUnderline) != 0
 }
 
-// rowsBetween is how many rows are appended between two calls of more: some ten microseconds'
-// worth, a millisecond's if they are very long.
+// rowsBetween is how many rows are appended between two calls of more, which takes some ten
+// microseconds, or a millisecond if the rows are very long.
 const rowsBetween = 256
 
 // newestWhile returns the newest rows of the scrollback, until more, unless it is nil, returns
@@ -57,7 +57,7 @@ func (m *model) historyTextLines(more func() bool) int {
 	if n := m.mainLines(); n > 0 {
 		return ended + n
 	}
-	// The last line that is not blank is in the scrollback, and most likely near its end.
+	// The last line that is not blank is in the scrollback, usually near its end.
 	for rows := rowsBetween; ; rows *= 8 {
 		rows = min(rows, m.history.lines)
 		shown, after := false, 0 // after: the lines that have ended from the last one shown on
@@ -78,8 +78,8 @@ func (m *model) historyTextLines(more func() bool) int {
 	}
 }
 
-// mainLines returns how many lines there are on the main screen, down to the last one with text.
-// The first may go on from the scrollback.
+// mainLines returns the number of lines on the main screen down to the last one with text. The
+// first may continue one of the scrollback.
 func (m *model) mainLines() (n int) {
 	line := 1
 	for y := range m.main.rows {
@@ -97,7 +97,7 @@ func (m *model) mainLines() (n int) {
 	return n
 }
 
-// showsText reports whether there is something but blanks in a row of the scrollback.
+// showsText reports whether a row of the scrollback has anything but blanks.
 func showsText(b []byte) bool {
 	for r := readLine(b); ; {
 		text := r.ascii(len(r.b))
@@ -119,7 +119,7 @@ func (m *model) appendHistoryLines(dst []byte, from, to int, more func() bool) [
 		return dst
 	}
 	w := writer{tb: &m.table, dst: dst}
-	n, rows := m.history.skipLines(from) // n: of the line that comes
+	n, rows := m.history.skipLines(from) // n: of the next line
 	end := func() {
 		w.style(style{}, hyperlink{})
 		w.str("\n")
@@ -187,7 +187,7 @@ func (w *writer) plainRow(r *row) {
 	}
 }
 
-// shown makes a style that of what follows, but for protection, which nobody sees.
+// shown sets the style of the following text, without protection, which is invisible.
 func (w *writer) shown(st style, l hyperlink) {
 	st.attrs &^= attrProtected
 	w.style(st, l)

@@ -17,7 +17,7 @@ type titles struct {
 // change makes title the current one.
 func (ts *titles) change(title string) { ts.current, ts.set = title, true }
 
-// push keeps the current title.
+// push pushes the current title.
 func (ts *titles) push() {
 	if len(ts.stack) == maxTitleStack {
 		ts.stack = append(ts.stack[:0], ts.stack[1:]...)
@@ -25,7 +25,7 @@ func (ts *titles) push() {
 	ts.stack = append(ts.stack, ts.current)
 }
 
-// pop brings the title back that was pushed last, if there is one, and returns it.
+// pop restores the title that was pushed last, if there is one, and returns it.
 func (ts *titles) pop() (title string, ok bool) {
 	n := len(ts.stack) - 1
 	if n < 0 {
@@ -46,8 +46,9 @@ func appendTitle(dst []byte, n int, title string) []byte {
 	return append(dst, esc, '\\')
 }
 
-// CleanTitle returns s without what is [Invisible], control characters among it, and without
-// invalid UTF-8, cut to MaxTitle bytes at a rune boundary. It is safe to write to any terminal.
+// CleanTitle returns s without [Invisible] characters, which include control characters, and
+// without invalid UTF-8, cut to MaxTitle bytes at a rune boundary. The result is safe to write to
+// any terminal.
 func CleanTitle(s string) string {
 	clean := true
 	for i := 0; i < len(s) && clean; i++ {
@@ -72,9 +73,9 @@ func CleanTitle(s string) string {
 }
 
 // Invisible reports whether r shows nothing by itself: control characters, line and paragraph
-// separators, and what Unicode lets a terminal ignore, such as zero-width characters, directions
-// and tags. Such characters can hide text in a title, or make two look the same. The two variation
-// selectors that ask for an emoji or for text are not counted: common titles have them.
+// separators, and characters that Unicode lets a terminal ignore, such as zero-width characters,
+// directions and tags. Such characters can hide text in a title, or make two titles look the same.
+// The two variation selectors for emoji and text do not count: common titles have them.
 func Invisible(r rune) bool {
 	switch {
 	case r < 0xa0:

@@ -2,40 +2,40 @@ package vt
 
 import "strconv"
 
-// Sequences that undo what a program may have set on a viewer's terminal.
+// Sequences that reset what a program may have set on a viewer's terminal.
 const (
 	resetCharsets = "\x1b(B\x1b)B\x1b*B\x1b+B\x0f"
 
 	// resetInput turns off every mode that concerns keys, mouse, paste and focus.
 	resetInput = "\x1b[?1;9;12;66;1000;1002;1003;1004;1005;1006;1015;1016;2004l\x1b>"
 
-	// resetKitty empties the kitty keyboard stack of the screen shown, and resetModify turns
-	// modifyOtherKeys off. Old terminals mistake them for other functions, so they are only sent
-	// where they undo something.
+	// resetKitty empties the kitty keyboard stack of the screen shown, and resetModify turns off
+	// modifyOtherKeys. Old terminals mistake them for other functions, so they are sent only if the
+	// program has used these protocols.
 	resetKitty  = "\x1b[<99u\x1b[=0u"
 	resetModify = "\x1b[>4;0m"
 
-	// resetDrawing puts what concerns drawing at its default, and resetMargins what confines it,
-	// which also homes the cursor.
+	// resetDrawing resets styles and drawing modes to their defaults. resetMargins resets the
+	// margins, which also homes the cursor.
 	resetDrawing = "\x1b]8;;\x1b\\\x1b[0m\x1b[0\"q\x1b[?5;45l\x1b[?7h\x1b[4;20l" + resetCharsets +
 		"\x1b[?5W"
 	resetMargins = "\x1b[?6l\x1b[r"
 
-	// resetPointer gives the mouse pointer its usual shape, and resetProgress ends a progress bar.
-	// Terminals that do not know OSC 9;4 take it for a notification, so both are only sent where
-	// they undo something.
+	// resetPointer resets the shape of the mouse pointer, and resetProgress ends a progress bar.
+	// Terminals that do not know OSC 9;4 take it for a notification, so both are sent only if the
+	// program has used them.
 	resetPointer  = "\x1b]22;\x1b\\"
 	resetProgress = "\x1b]9;4;0\x1b\\"
 )
 
-// AppendRestore appends what leaves a viewer's terminal as a shell expects it: main screen, modes
-// off, default style and colours, cursor shown, in the first column below the text; pointer shape
-// and progress bar as before the program if it has used them.
+// AppendRestore appends a sequence that leaves a viewer's terminal as a shell expects it: main
+// screen, modes off, default style and colours, the cursor visible in the first column below the
+// text; pointer shape and progress bar reset if the program has used them.
 func (s *Screen) AppendRestore(dst []byte) []byte {
 	m := &s.model
 	w := writer{tb: &m.table, dst: append(dst, can)}
 	if s.pointerUsed {
-		w.str(resetPointer) // in kitty each screen has a pointer of its own
+		w.str(resetPointer) // in kitty each screen has its own pointer
 	}
 	s.resetViewer(&w, nil)
 	if s.pointerUsed {
@@ -47,7 +47,7 @@ func (s *Screen) AppendRestore(dst []byte) []byte {
 	w.csi("H", m.lastRow(m.cursorOnMain().y)+1)
 	w.str("\r\n\x1b[?25h\x1b[0 q\x1b[?2026l")
 	if m.modes.touched&modeAltScroll != 0 {
-		w.str("\x1b[?1007h") // on is what most terminals begin with
+		w.str("\x1b[?1007h") // most terminals begin with it on
 	}
 	if m.modes.touched&modeGraphemes != 0 {
 		w.str("\x1b[?2027h")
@@ -55,8 +55,8 @@ func (s *Screen) AppendRestore(dst []byte) []byte {
 	return w.dst
 }
 
-// cursorOnMain returns the cursor's place on the main screen, now or after the program has left the
-// alternate one.
+// cursorOnMain returns the cursor on the main screen: the present one, or the one that leaving the
+// alternate screen restores.
 func (m *model) cursorOnMain() *cursor {
 	if m.altShown() {
 		return &m.main.saved
@@ -64,11 +64,12 @@ func (m *model) cursorOnMain() *cursor {
 	return &m.cur
 }
 
-// resetViewer brings a terminal of unknown state to the main screen with every mode, region and
-// charset at its default; what users set differently (colours, keyboard, wheel) only if the program
-// has changed it. The alternate screen is left with the cursor saved first, so that DECRC, which is
-// part of mode 1049, finds it where it was if the main screen is shown already. then, unless nil,
-// is called while the cursor is still where it was on the main screen, in the default style.
+// resetViewer brings a terminal of unknown state to the main screen, with every mode, region and
+// charset at its default; it resets what users configure (colours, keyboard, wheel) only if the
+// program has changed it. It saves the cursor before it leaves the alternate screen, because mode
+// 1049 includes DECRC, which must not move the cursor if the main screen is shown already. then,
+// unless nil, is called while the cursor is still where it was on the main screen, in the default
+// style.
 func (s *Screen) resetViewer(w *writer, then func()) {
 	s.model.modes.resetKeys(w)
 	w.str("\x1b7\x1b[?1049l")
@@ -95,8 +96,8 @@ func (s *Screen) resetShown(w *writer, then func()) {
 	w.st, w.hyperlink, w.last = style{}, hyperlink{}, 0
 }
 
-// AppendOwnColors appends what gives a viewer's terminal its own colours back, if the program has
-// changed some.
+// AppendOwnColors appends a sequence that restores the own colours of a viewer's terminal, if the
+// program has changed some.
 func (s *Screen) AppendOwnColors(dst []byte) []byte {
 	if !s.colors.touched {
 		return dst
@@ -104,7 +105,7 @@ func (s *Screen) AppendOwnColors(dst []byte) []byte {
 	return append(dst, "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"...)
 }
 
-// resetKeys undoes the keyboard protocols that the program has used.
+// resetKeys turns off the keyboard protocols that the program has used.
 func (m *modes) resetKeys(w *writer) {
 	if m.kittyUsed {
 		w.str(resetKitty)
@@ -114,7 +115,7 @@ func (m *modes) resetKeys(w *writer) {
 	}
 }
 
-// modeString returns what sets or resets a private mode.
+// modeString returns the sequence that sets or resets a private mode.
 func modeString(on bool, number int) string {
 	if on {
 		return "\x1b[?" + strconv.Itoa(number) + "h"
@@ -122,8 +123,8 @@ func modeString(on bool, number int) string {
 	return "\x1b[?" + strconv.Itoa(number) + "l"
 }
 
-// drawInput sets what decides how the terminal encodes keys, mouse, paste and focus, and how it
-// shows the cursor.
+// drawInput sets the modes by which the terminal encodes keys, mouse, paste and focus, and shows
+// the cursor.
 func (m *modes) drawInput(w *writer) {
 	for _, mode := range [...]struct {
 		flag   modeSet
@@ -151,7 +152,7 @@ func (m *modes) drawInput(w *writer) {
 	w.str(modeString(m.has(modeCursor), 25))
 }
 
-// drawKeyboard gives the screen shown on the viewer's terminal a kitty keyboard stack.
+// drawKeyboard sets the kitty keyboard stack of the screen that the viewer's terminal shows.
 func (w *writer) drawKeyboard(stack kittyStack) {
 	for i, flags := range stack {
 		switch {

@@ -7,15 +7,15 @@ import (
 	"termhost/ptypool/vt/width"
 )
 
-// writer appends what draws cells on a viewer's terminal.
+// writer appends sequences that draw cells on a viewer's terminal.
 type writer struct {
 	tb        *table
 	dst       []byte
-	st        style     // the style that the viewer's terminal has now, without hyperlink
+	st        style     // the present style of the viewer's terminal, without hyperlink
 	hyperlink hyperlink // its hyperlink
-	last      uint32    // the number of that style, plus 1; 0 if it may have none
+	last      uint32    // the index of that style, plus 1; 0 if it may have none
 	over      bool      // drawing over what the terminal shows
-	aligned   bool      // columns count for more than clusters: see fitsSpread
+	aligned   bool      // exact columns matter more than whole clusters: see fitsSpread
 }
 
 // csi appends CSI, the numbers and the final bytes.
@@ -32,7 +32,7 @@ func (w *writer) csi(final string, nums ...int) {
 
 func (w *writer) str(s string) { w.dst = append(w.dst, s...) }
 
-// style makes st, with the hyperlink l, the style of what follows.
+// style makes st, with the hyperlink l, the style of the following text.
 func (w *writer) style(st style, l hyperlink) {
 	st.hyperlink = 0
 	w.last = 0
@@ -59,7 +59,7 @@ func (w *writer) style(st style, l hyperlink) {
 	}
 }
 
-// styleOf makes the style of a cell the style of what follows.
+// styleOf makes the style of a cell the style of the following text.
 func (w *writer) styleOf(c cell) {
 	if w.last == c.style()+1 {
 		return
@@ -69,7 +69,7 @@ func (w *writer) styleOf(c cell) {
 	w.last = c.style() + 1
 }
 
-// appendSGR appends the parameters of CSI m that give st from any other style.
+// appendSGR appends the parameters of CSI m that set st, whatever the style before.
 func appendSGR(dst []byte, st *style) []byte {
 	dst = append(dst, '0')
 	for i, code := range [...]string{";1", ";2", ";3", ";5", ";7", ";8", ";9", ";53"} {
@@ -122,15 +122,15 @@ func appendRGB(dst []byte, v int64, first, sep byte) []byte {
 	return strconv.AppendInt(append(dst, sep), v&255, 10)
 }
 
-// cells draws cells, the first of which is in column x0, where the cursor is. Blanks at the end are
-// left out unless full.
+// cells draws cells from column x0, where the cursor must be. Trailing blanks are left out unless
+// full.
 func (w *writer) cells(cells []cell, x0 int, full bool) {
 	n := len(cells)
 	if !full {
 		n = (&row{cells: cells}).used()
 	}
 	whole := !full && w.fitsSpread(cells, n)
-	spread, gap := 0, 0 // cells that a terminal may be ahead by; blank cells before this one
+	spread, gap := 0, 0 // by how many cells a terminal may be ahead; blank cells before this one
 	for x := 0; x < n; x++ {
 		c := cells[x]
 		if !c.blank() {
@@ -174,10 +174,11 @@ func (w *writer) cells(cells []cell, x0 int, full bool) {
 	}
 }
 
-// fitsSpread reports whether the first n cells of a row fit in it in a terminal that knows no
-// grapheme clusters. Moving the cursor to the column behind a cluster would overwrite the end of
-// the cluster there, as the skin tone of an emoji. So what follows it is moved to its column only
-// where that costs nothing but blanks, as in a terminal that was there when it was printed.
+// fitsSpread reports whether the first n cells of a row fit in it in a terminal without grapheme
+// clusters. There, moving the cursor to the column after a cluster would overwrite the end of the
+// cluster, such as the skin tone of an emoji. So the text after a cluster is moved to its column
+// only if that overwrites nothing but blanks, as in a terminal that was attached when it was
+// printed.
 func (w *writer) fitsSpread(cells []cell, n int) bool {
 	if w.aligned {
 		return false
@@ -189,8 +190,7 @@ func (w *writer) fitsSpread(cells []cell, n int) bool {
 	return need <= len(cells)
 }
 
-// spreadOf returns how many cells more than its own c takes in a terminal that knows no grapheme
-// clusters.
+// spreadOf returns how many additional cells c takes in a terminal without grapheme clusters.
 func (w *writer) spreadOf(c cell) int {
 	if c&cellCluster == 0 {
 		return 0
@@ -216,13 +216,13 @@ func spread(text string, own int) int {
 	return max(0, apart-own)
 }
 
-// disputed reports whether terminals differ on how wide a cell's text is.
+// disputed reports whether terminals disagree on how wide a cell's text is.
 func disputed(c cell) bool {
 	return c&cellCluster != 0 || disputedRune(rune(c&cellRune))
 }
 
-// disputedRune reports whether terminals differ on how wide a character is, or on whether the next
-// one joins it.
+// disputedRune reports whether terminals disagree on how wide a character is, or on whether the
+// next one joins it.
 func disputedRune(r rune) bool {
 	switch width.Of(r) {
 	case width.Narrow:
@@ -233,9 +233,9 @@ func disputedRune(r rune) bool {
 	return true
 }
 
-// leaveColumn blanks the last column, where the cursor is, before a wide character that goes to the
-// next line: not every terminal does so by itself. A cluster's first character alone might fit in
-// the column, so for a cluster the column is filled with a space.
+// leaveColumn blanks the last column, where the cursor is, before a wide character that wraps to
+// the next line: not every terminal does so by itself. A cluster's first character might fit in the
+// column, so for a cluster the column is filled with a space.
 func (w *writer) leaveColumn(cluster bool) {
 	if cluster {
 		w.str(" ")
@@ -244,9 +244,9 @@ func (w *writer) leaveColumn(cluster bool) {
 	w.str("\x1b[K")
 }
 
-// cluster draws a grapheme cluster. Mode 2027 is set while drawing. A cluster that was printed with
-// the mode off, of a character with others of no width, may take another number of cells, and is
-// drawn with the mode off.
+// cluster draws a grapheme cluster. Mode 2027 is set while drawing, except for a cluster that was
+// printed with the mode off, of a character and others without width: it may take another number of
+// cells, and is drawn with the mode off.
 func (w *writer) cluster(text string, wide bool) {
 	if width.String(text) > 1 != wide && onlyExtended(text) {
 		w.str("\x1b[?2027l" + text + "\x1b[?2027h")
@@ -265,15 +265,15 @@ func onlyExtended(text string) bool {
 	return true
 }
 
-// separate keeps the next character from joining the one before, in the last column, where moving
+// separate prevents the next character from joining the one before in the last column, where moving
 // the cursor would lose the pending wrap.
 func (w *writer) separate() {
 	w.str("\x1b[0m")
 	w.st, w.last = style{attrs: w.st.attrs & attrProtected}, 0
 }
 
-// wouldJoin reports whether a terminal might make one cluster of two neighbours. They are apart
-// here because the program did not print them in a row, or printed them with mode 2027 off.
+// wouldJoin reports whether a terminal might make one cluster of two neighbours. Here they are two,
+// because the program did not print one right after the other, or printed them with mode 2027 off.
 func (w *writer) wouldJoin(a, b cell) bool {
 	last, first := rune(a&cellRune), rune(b&cellRune)
 	if a&cellCluster != 0 {
@@ -293,8 +293,8 @@ func (w *writer) wouldJoin(a, b cell) bool {
 	return joined > n
 }
 
-// blanks draws n erased cells, the last ones of the row if end. ECH leaves a cell nothing but the
-// background.
+// blanks draws n erased cells, the last ones of the row if end. A cell that ECH erases keeps only
+// the background.
 func (w *writer) blanks(c cell, n int, end bool) {
 	st := w.tb.at(c.style())
 	switch {

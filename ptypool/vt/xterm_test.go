@@ -35,7 +35,7 @@ type xtermStep struct {
 	Rows int    `json:"rows,omitempty"`
 }
 
-// xtermScreen is what both emulators are compared by.
+// xtermScreen has the state by which both emulators are compared.
 type xtermScreen struct {
 	Rows    []string   `json:"rows"`
 	History []string   `json:"history"`
@@ -62,10 +62,10 @@ type xtermModes struct {
 	Wrap      bool   `json:"wrap"`
 }
 
-// xtermPrivate is what xterm.js has no API for. There is nothing to compare with for kitty's
-// keyboard flags, modifyOtherKeys, protected cells, pointer shapes and the modes listed at
+// xtermPrivate is the state for which xterm.js has no API. There is nothing to compare with for
+// kitty's keyboard flags, modifyOtherKeys, protected cells, pointer shapes and the modes listed at
 // xtermOutput; saved cursors, scroll regions and charsets show in what is printed next, see
-// TestLiveOutputAfterRedraw.
+// TestLiveOutputContinuesARedraw.
 type xtermPrivate struct {
 	Hidden   bool   `json:"hidden"`
 	Cursor   string `json:"cursor"`
@@ -243,7 +243,7 @@ func xtermColor(c color) string {
 	return "-"
 }
 
-// diff says how what xterm.js shows differs from ours.
+// diff describes how xterm.js's screen differs from ours.
 func (s xtermScreen) diff(x xtermScreen, history bool) string {
 	if x.Error != "" {
 		return "xterm.js: " + x.Error
@@ -278,9 +278,9 @@ func (s xtermScreen) diff(x xtermScreen, history bool) string {
 // scrollsUp finds SU, whose lines we keep as scrollback.
 var scrollsUp = regexp.MustCompile("\x1b\\[[0-9]*S")
 
-// Random output gives the same screen here and in xterm.js: fed as it is, as viewers get it, and as
-// a redraw. A failure is reported with the shortest output that shows it.
-func TestXtermRandom(t *testing.T) {
+// Random output gives the same screen here and in xterm.js, whether that is fed the output itself,
+// what viewers get, or a redraw. A failure is reported with the shortest output that shows it.
+func TestRandomOutputEqualsXterm(t *testing.T) {
 	x := startXterm(t)
 	failed := 0
 	for seed := range uint64(600) {
@@ -330,7 +330,7 @@ func (x *xterm) compare(t *testing.T, g *generator, pieces []string) string {
 // they can agree: xterm.js does not reflow the line that the cursor is in, loses parts of lines
 // with wide characters, and fills a taller screen with scrollback only if the cursor is at the
 // bottom.
-func TestXtermResize(t *testing.T) {
+func TestResizesEqualXterm(t *testing.T) {
 	x := startXterm(t)
 	for seed := range uint64(300) {
 		g := newGenerator(seed, true)
@@ -365,7 +365,7 @@ func TestXtermResize(t *testing.T) {
 // In xterm.js, which erases what it clears, the viewer's own lines and everything that scrolled are
 // in the scrollback once: after the first redraw, after drawing over it, and after one with the
 // lines missed meanwhile.
-func TestXtermKeepsTheViewersScrollback(t *testing.T) {
+func TestARedrawInXtermKeepsTheViewersScrollback(t *testing.T) {
 	x := startXterm(t)
 	for seed := range uint64(100) {
 		g := newGenerator(seed, true)

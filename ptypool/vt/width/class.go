@@ -1,19 +1,19 @@
-// Package width tells how many cells of a terminal's screen text takes.
+// Package width measures how many cells of a terminal's screen text takes.
 //
 // There is one table, generated from Unicode's (of the version that github.com/rivo/uniseg has; see
-// gen.go). The screen model, what is written in columns, and any other program that has to agree
-// with the screen (a terminal in a browser) take their widths from it. A generator that writes the
-// table for another language needs the class of every character (Of) with its cells (Class.Cells),
-// and for each State and Class what follows (State.Next): all are small integers. The rule for the
-// cells of several characters together is at Cluster.
+// gen.go). The screen model, output in columns, and any program that must agree with the screen,
+// such as a terminal in a browser, take widths from it. A generator that writes the table for
+// another language needs the class of every character (Of) with its cells (Class.Cells), and for
+// each State and Class what follows (State.Next): all are small integers. The rule for the cells of
+// several characters together is at Cluster.
 //
 // Characters form grapheme clusters (Unicode annex 29), and a cluster takes at most two cells.
 package width
 
 //go:generate go run gen.go
 
-// Class is what a screen needs to know of a character: how many cells it takes, and with what it
-// makes one grapheme cluster.
+// Class is the class of a character: how many cells it takes, and with which others it makes one
+// grapheme cluster.
 type Class uint8
 
 const (
@@ -34,7 +34,7 @@ const (
 	Open                     // two cells; a Hangul syllable that ends in a vowel
 	Closed                   // two cells; a Hangul syllable that ends in a consonant
 
-	Classes = iota // how many there are
+	Classes = iota // the number of classes
 )
 
 // Of returns the class of r, which is a valid rune.
@@ -43,7 +43,7 @@ func Of(r rune) Class {
 	return Class(b >> (r & 1 * 4) & 15)
 }
 
-// cells has what each class takes, two bits each.
+// cells has the number of cells of each class, two bits each.
 const cells = 1<<(2*Narrow) | 2<<(2*Wide) | 1<<(2*Picto) | 2<<(2*WidePicto) | 2<<(2*Flag) |
 	1<<(2*Prepended) | 1<<(2*Spacing) | 2<<(2*WideSpacing) |
 	2<<(2*Leading) | 1<<(2*Vowel) | 1<<(2*Trailing) | 2<<(2*Open) | 2<<(2*Closed)

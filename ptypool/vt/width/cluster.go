@@ -9,7 +9,7 @@ const (
 	emojiStyle = 0xfe0f
 )
 
-// State is what the text so far means for what may join it. The zero value is that of no text.
+// State says which characters may join the text so far. The zero value is that of no text.
 type State uint8
 
 const (
@@ -26,8 +26,8 @@ const (
 	States = iota // how many there are
 )
 
-// Next returns the state after a character of class c, and whether that is of one cluster with what
-// was before it (Unicode annex 29, rules GB4 to GB13).
+// Next returns the state after a character of class c, and whether that joins the cluster before it
+// (Unicode annex 29, rules GB4 to GB13).
 func (s State) Next(c Class) (next State, joins bool) {
 	joins = s == prepended
 	switch c {
@@ -60,7 +60,7 @@ func (s State) Next(c Class) (next State, joins bool) {
 	return next, joins
 }
 
-// afterExtend returns the state after a character of class c that joins what is before it.
+// afterExtend returns the state after a character of class c that joins the cluster before it.
 func (s State) afterExtend(c Class) State {
 	switch {
 	case s == pictograph && c == Extend:
@@ -72,7 +72,7 @@ func (s State) afterExtend(c Class) State {
 }
 
 // MayJoin reports whether a character of class c can join text that ends with one of class last. It
-// is a quick test before Cluster, which decides.
+// is a quick test before Cluster, which is exact.
 func (c Class) MayJoin(last Class) bool {
 	switch c {
 	case Narrow, Wide, Prepended:
@@ -85,8 +85,8 @@ func (c Class) MayJoin(last Class) bool {
 	return c != Control // what extends, and of Hangul nearly all
 }
 
-// Cluster returns the length of the first grapheme cluster of p, which is not empty, and how many
-// cells it takes: as many as its characters together, but no more than two. A pictograph at its
+// Cluster returns the length of the first grapheme cluster of p, which must not be empty, and how
+// many cells it takes: as many as its characters together, but at most two. A pictograph at its
 // beginning decides alone, unless a variation selector follows, and so do a regional indicator and
 // a Hangul leading consonant. CR LF counts as two clusters.
 func Cluster(p []byte) (n, cells int) {
@@ -115,8 +115,7 @@ func Cluster(p []byte) (n, cells int) {
 	return n, min(cells, 2)
 }
 
-// String returns how many cells s takes on one line. What is in s is taken for text, escape
-// sequences too.
+// String returns how many cells s takes on one line. Escape sequences count as text.
 func String(s string) int {
 	total := 0
 	for p := []byte(s); len(p) > 0; {
@@ -127,8 +126,8 @@ func String(s string) int {
 	return total
 }
 
-// Cut returns s if it takes at most most cells, and else as much of its beginning as fits in them
-// together with end, followed by end. Without room for end there is nothing.
+// Cut returns s if it takes at most most cells, or else as much of its beginning as fits together
+// with end, followed by end. Without room for end it returns "".
 func Cut(s string, most int, end string) string {
 	room := most - String(end)
 	if room < 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestQuoteHasRoom(t *testing.T) {
+func TestAQuoteFitsInItsRoom(t *testing.T) {
 	for _, tt := range []struct {
 		text         string
 		bytes, cells int

@@ -20,7 +20,7 @@ func TestEveryCharacterIsAsWideAsUnicodeSays(t *testing.T) {
 	}
 }
 
-// samples are some characters of each class, and those that have rules of their own.
+// samples are some characters of each class, and those with special rules.
 var samples = func() []rune {
 	all := []rune{textStyle, emojiStyle, '\r', 'a', 'é', '漢', 'ि', '❤', '👩', '🇩'}
 	seen := [Classes]int{}
@@ -89,7 +89,7 @@ func TestMayJoinLeavesNothingOut(t *testing.T) {
 	}
 }
 
-func TestWidthsOfText(t *testing.T) {
+func TestTheWidthOfTextIsThatOfItsClusters(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "abc": 3, "漢字": 4, "e\u0301": 1, "👩\u200d👩\u200d👧\u200d👦!": 3, "🇩🇪🇫🇷": 4,
 		"❤️": 2, "❤": 1, "नि": 2, "각": 2, "\u1100\u1161\u11a8": 2, "a\tb": 2, "\xff\xff": 2,
@@ -100,7 +100,7 @@ func TestWidthsOfText(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
+func TestCutTextFits(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		most int
