@@ -99,7 +99,7 @@ func (f *watched) refuse(err error) bool {
 	var refusal *StrictModesError
 	if !errors.As(err, &refusal) {
 		err = fmt.Errorf("keys: %s is refused: %w", f.path, reason(err))
-		f.seen = "" // try again: the cause may pass without changing the file, such as a lack of descriptors
+		f.seen = "" // try again: the cause may pass, such as a lack of descriptors
 	}
 	if f.err != nil && f.err.Error() == err.Error() {
 		return false

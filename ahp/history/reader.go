@@ -50,7 +50,7 @@ type reader struct {
 // state is a reader's position in its log, of which a keyframe is made.
 type state struct {
 	walk      Walker
-	screen    *vt.Screen  // the parser; nil: no record has come yet from which the log can be followed
+	screen    *vt.Screen  // the parser; nil: the log cannot be followed yet
 	lines     vt.LineEnds // of a program on pipes
 	truncated bool
 	commands  int // how many the shell has reported

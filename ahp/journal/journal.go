@@ -142,7 +142,7 @@ func (j *Journal) fail(err error) error {
 	if was := j.failing.Swap(&why); was != nil && *was == why {
 		return nil
 	}
-	return fmt.Errorf("the output of a terminal is not kept: its journal cannot be written: %w", err)
+	return fmt.Errorf("a terminal's output is not kept: its journal cannot be written: %w", err)
 }
 
 // Keep returns what a keeper needs to continue the log.

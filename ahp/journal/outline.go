@@ -10,7 +10,7 @@ import (
 // Outline is the state of a terminal that listings show, after the actions so far.
 type Outline struct {
 	Title     string     `json:"title"`
-	Renamed   bool       `json:"renamed,omitempty"` // a person has set the title, so programs no longer change it
+	Renamed   bool       `json:"renamed,omitempty"` // a person has set the title, for good
 	Cwd       string     `json:"cwd,omitempty"`
 	Cols      int        `json:"cols"`
 	Rows      int        `json:"rows"`
@@ -72,7 +72,7 @@ type OwnerMark struct {
 	Seq  int64 `json:"seq"` // the clientSeq
 	N    int64 `json:"n,omitempty"`
 	End  int64 `json:"end,omitempty"`
-	Half rune  `json:"half,omitempty"` // the first half of a surrogate pair whose other half has not come yet
+	Half rune  `json:"half,omitempty"` // the first half of a surrogate pair that is not complete
 	Was  rune  `json:"was,omitempty"`  // Half before the action
 }
 

@@ -26,6 +26,6 @@ func Isolate() context.Context {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT,
 		syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGWINCH, syscall.SIGUSR1,
 		syscall.SIGUSR2, syscall.SIGPIPE)
-	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM) // it lasts until the process ends
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM) // until the process ends
 	return ctx
 }

@@ -438,7 +438,7 @@ func (l *Log) write(r Record) (turned bool, err error) {
 func (l *Log) Read(from int64, visit func(Record) bool) error {
 	order := l.ordered()
 	for len(order) > 1 && l.segments[order[1]].first < from {
-		order = order[1:] // all of it comes before from; records at from itself may be in both segments
+		order = order[1:] // it comes before from; records at from may be in both
 	}
 	r := NewReader(Spot{generation: l.segments[order[0]].generation, offset: segmentHeader})
 	for {

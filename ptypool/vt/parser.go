@@ -16,7 +16,7 @@ type found uint8
 const (
 	unfinished  found = iota // they belong to an unfinished sequence
 	complete                 // they end a sequence, which must be applied
-	dropped                  // they end a sequence, or the part of it that is held, which is removed
+	dropped                  // they end a sequence, or its held part, which is removed
 	retracted                // as dropped, but viewers have got its beginning
 	interrupted              // a control character follows within the sequence
 )

@@ -97,7 +97,7 @@ func (s *Screen) endRedraw(w *writer) []byte {
 		w.str("\x1b[?2027l")
 	}
 	w.str("\x1b[?2026l")
-	return append(w.dst, s.parser.given()...) // the part of a sequence that Flush has released to all viewers
+	return append(w.dst, s.parser.given()...) // what Flush has released of a sequence
 }
 
 // drawExact draws both screens from the cursor, and leaves the terminal in the program's state. For
