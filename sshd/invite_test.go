@@ -323,8 +323,8 @@ func TestInvitationsForNamedKeys(t *testing.T) {
 		t.Errorf("--key -: %+v", got)
 	}
 	for args, refusal := range map[string]string{
-		"--terminal build --github nobody":          "GitHub knows no user nobody",
-		"--terminal build --github ../../x":         "no name of a user of GitHub",
+		"--terminal build --github nobody":          "GitHub has no user nobody",
+		"--terminal build --github ../../x":         "not a GitHub user name",
 		"--terminal build --key " + r.path("guest"): "no key for the guest",
 		"--terminal build --key /dev/zero":          "no such file",
 		"--terminal build --role admin":             "at most your own",
