@@ -57,12 +57,12 @@ const (
 // have to be decided. From then on the principal decides by NAME only about what it was shown. Asks
 // returns *authz.Denied if the principal may not list.
 func (c *Conn) Asks(only ...*Terminal) ([]HeldInput, error) {
-	order, err := c.Terminals()
+	terminals, err := c.terminalsOf(only)
 	if err != nil {
 		return nil, err
 	}
 	list := []HeldInput{}
-	for _, t := range c.visibleOf(only) {
+	for _, t := range terminals {
 		list = append(list, t.approvals.listFor(c)...)
 	}
 	return list, nil
@@ -73,7 +73,8 @@ func (c *Conn) Asks(only ...*Terminal) ([]HeldInput, error) {
 // approval.
 func (c *Conn) UnreadableAsks(only ...*Terminal) (names []string) {
 	reads := heldReader(c.principal)
-	for _, t := range c.visibleOf(only) {
+	terminals, _ := c.terminalsOf(only) // whoever may not list is told nothing
+	for _, t := range terminals {
 		if all := t.ch.Asks(store.AsksReader{All: true}); len(reads.Of(all)) < len(all) {
 			names = append(names, t.Name())
 		}
@@ -81,14 +82,12 @@ func (c *Conn) UnreadableAsks(only ...*Terminal) (names []string) {
 	return names
 }
 
-// visibleOf returns the terminals that c's principal sees, the oldest first: those of only, or all
-// if it is empty.
-func (c *Conn) visibleOf(only []*Terminal) []*Terminal {
-	c.host.mu.Lock()
-	defer c.host.mu.Unlock()
-	return slices.DeleteFunc(c.host.visibleLocked(c.principal), func(t *Terminal) bool {
+// terminalsOf returns the terminals that c's principal sees, of those only; none: of all.
+func (c *Conn) terminalsOf(only []*Terminal) ([]*Terminal, error) {
+	list, err := c.Terminals()
+	return slices.DeleteFunc(list, func(t *Terminal) bool {
 		return len(only) > 0 && !slices.Contains(only, t)
-	})
+	}), err
 }
 
 // listFor returns the held inputs that c's principal may read, and records that they were shown.
