@@ -76,9 +76,10 @@ func New(cfg Config) (*Host, error) {
 }
 
 // Configure puts another configuration in force, in which StateDir, Version, Authority, Log and Now
-// must be the same; Keeper does not count. What the programs of running terminals were started
-// with stays as it is.
+// must be the same; Keeper does not count, and stays what it was. What the programs of running
+// terminals were started with stays as it is.
 func (h *Host) Configure(cfg Config) {
+	cfg.Keeper = h.cfg().Keeper
 	h.live.Store(h.settle(cfg))
 	h.store.SetBounds(cfg.LogBytes, cfg.ScrollbackBytes)
 	h.pool.SetMaxTerminals(cfg.MaxTerminals)

@@ -206,6 +206,52 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 	}
 }
 
+// TestAReloadedHostHandsOn: a host that has read another configuration still gives the next one
+// what a terminal has shown, and what its clients have seen.
+func TestAReloadedHostHandsOn(t *testing.T) {
+	t.Parallel()
+	start, state, do := keptHost(t, "\nterminal.persist = false\n") // the keeper has all there is
+	h := start()
+	file := filepath.Join(state, "../../../c.toml")
+	text, err := os.ReadFile(file)
+	hosttest.Check(t, err)
+	again := strings.Replace(string(text), "{ HOME", `{ AGAIN = "yes", HOME`, 1)
+	hosttest.Check(t, os.WriteFile(file+".new", []byte(again), 0o600))
+	hosttest.Check(t, os.Rename(file+".new", file))
+	hosttest.Eventually(t, "it has read the configuration again", func() bool {
+		return do("run", "--", "sh", "-c", "echo $AGAIN") == "yes\n"
+	})
+	do("new", "-d", "-n", "a", "--", "sh", "-c", "echo shown; read x; echo seen; exec cat")
+	hosttest.Eventually(t, "it prints", func() bool { return do("log", "a") == "shown\n" })
+	away, tap := make(chan struct{}), &tapped{}
+	a, states := connectTapped(t, state, tap, away)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	m, err := a.Subscribe(ctx, ahp.TerminalURI("a"))
+	hosttest.Check(t, err)
+	do("send", "--enter", "a", "")
+	hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
+		return strings.HasSuffix(client.Text(st), "seen\r\n")
+	}))
+	want := do("log", "--raw", "a")
+	_ = h.Stop(syscall.SIGKILL)
+	start()
+	if got := do("log", "--raw", "a"); got != want {
+		t.Errorf("the next host's log is %q, want %q", got, want)
+	}
+	close(away)
+	hosttest.Eventually(t, "the client is connected again", func() bool { return len(states) > 0 })
+	tap.mu.Lock()
+	defer tap.mu.Unlock()
+	for _, r := range tap.replays {
+		for _, a := range r.Actions {
+			if a.Action.Type == "terminal/cleared" {
+				t.Error("the client is resynchronised")
+			}
+		}
+	}
+}
+
 // check looks at what the host has sent: the answer to one reconnect, in which a channel is
 // missing and, if that must be, another one is resynchronised, and serverSeqs that rise.
 func (w *tapped) check(t *testing.T, missing string, resynchronised bool) {
