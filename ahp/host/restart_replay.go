@@ -110,7 +110,9 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 		t.output.content = checkpoints{}
 		t.log.cut = pos > 0
 	}
-	rp.Resize(o.Cols, o.Rows)
+	if rp.resize(o.Cols, o.Rows); !first {
+		rp.draft.Append(ahp.TerminalResized{Cols: o.Cols, Rows: o.Rows}, nil)
+	}
 	t.renamed, t.commands.executed = o.Renamed, o.Commands
 	t.output.lastTitle, t.output.lastCwd = "", o.Cwd
 	if pos > 0 && !o.Renamed {
@@ -140,14 +142,15 @@ func (rp *replay) Gap(n int64, why string) {
 		row+1, history.GapText(n, why), rows, strings.Repeat("\n", min(row+2, rows))))
 }
 
-// Resize resizes the screen.
+// Resize applies a terminal/resized, which there is also for the size that the terminal has.
 func (rp *replay) Resize(cols, rows int) {
-	t := rp.t
-	if c, r := t.term.Screen().Size(); c == cols && r == rows {
-		return
-	}
-	_ = t.resizeBy(func() error { t.term.Screen().Resize(cols, rows); return nil })
+	rp.resize(cols, rows)
 	rp.draft.Append(ahp.TerminalResized{Cols: cols, Rows: rows}, nil)
+}
+
+// resize resizes the screen.
+func (rp *replay) resize(cols, rows int) {
+	_ = rp.t.resizeBy(func() error { rp.t.term.Screen().Resize(cols, rows); return nil })
 }
 
 // Event applies an action, unless parsing the output brings it again.

@@ -135,6 +135,12 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 					return strings.Contains(client.Text(st), "first")
 				}))
 			}
+			// One gets the size that it has, as clients ask for when they draw it, and one another.
+			for m, size := range map[*client.Mirror]ahp.TerminalResized{
+				runs: {Cols: 80, Rows: 24}, ends: {Cols: 100, Rows: 30},
+			} {
+				hosttest.Check(t, a.Dispatch(ctx, m.URI(), size))
+			}
 			// What comes after their snapshots tells the client's serverSeq.
 			hosttest.Check(t, os.WriteFile(file+".0", nil, 0o600))
 			for _, m := range []*client.Mirror{runs, ends} {
