@@ -317,7 +317,7 @@ func (t *Terminal) typeChecked(s step, p []byte, borrows bool) error {
 		return nil
 	}
 	for _, h := range []holder{sshHolder(s.principal), t.keyboard.holder} {
-		t.ch.Append(ahp.TerminalClaimed{Claim: h.claim}, nil) // the holder stays the same
+		t.log.append(ahp.TerminalClaimed{Claim: h.claim}, nil) // the holder stays the same
 	}
 	return nil
 }
