@@ -25,6 +25,8 @@ type replay struct {
 	walk  history.Walker
 	// astray: the draft's positions are not those that the entries had, because output is missing.
 	astray bool
+	// missing are actions that the log does not have, and gets.
+	missing []ahp.Action
 }
 
 // setPast has load read the log.

@@ -37,6 +37,10 @@ func (p *keptLog) read(log *termlog.Log) error {
 		t.log.trail.Forget()
 	}
 	t.ch.Adopt(rp.draft, t.log.trail)
+	p.replay = nil
+	for _, a := range rp.missing {
+		t.log.append(a, nil)
+	}
 	return nil
 }
 
@@ -183,7 +187,7 @@ func (rp *replay) Event(payload []byte) {
 	}
 }
 
-// finish brings the draft to what the terminal is now.
+// finish compares the draft with what is known of the terminal otherwise.
 func (rp *replay) finish() {
 	t, o := rp.t, &rp.t.log.outline
 	if t.life.exited {
@@ -192,16 +196,19 @@ func (rp *replay) finish() {
 		events{t}.Fed()
 		t.commands.finishLast(t.log.end.Code)
 	}
-	t.renamed, t.output.lastTitle, t.output.lastCwd = o.Renamed, o.Title, o.Cwd
 	now, _ := rp.draft.Terminal()
+	if !rp.astray && t.renamed == o.Renamed {
+		o.Title, o.Cwd = now.Title, now.Cwd // as the latest output says, which no host has seen
+	}
+	t.renamed, t.output.lastTitle, t.output.lastCwd = o.Renamed, o.Title, o.Cwd
 	if now.Title != o.Title {
-		rp.draft.Append(ahp.TerminalTitleChanged{Title: o.Title}, nil)
+		rp.missing = append(rp.missing, ahp.TerminalTitleChanged{Title: o.Title})
 	}
 	if now.Cwd != o.Cwd {
-		rp.draft.Append(ahp.TerminalCwdChanged{Cwd: o.Cwd}, nil)
+		rp.missing = append(rp.missing, ahp.TerminalCwdChanged{Cwd: o.Cwd})
 	}
 	if now.Claim != t.keyboard.holder.claim {
-		rp.draft.Append(ahp.TerminalClaimed{Claim: t.keyboard.holder.claim}, nil)
+		rp.missing = append(rp.missing, ahp.TerminalClaimed{Claim: t.keyboard.holder.claim})
 	}
 	if t.life.exited {
 		rp.draft.Append(t.log.end.Told(), nil)

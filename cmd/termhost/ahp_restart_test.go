@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -105,7 +107,7 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 			h := start()
 			away := make(chan struct{}) // closed when clients may connect again
 			tap := &tapped{}
-			a, states := connectTapped(t, state, tap, away)
+			a, states := connectTapped(t, state, "", tap, away)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			follow := func(who *client.Client, name string) *client.Mirror {
@@ -175,7 +177,7 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 			hosttest.Check(t, runs.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
 				return st.Exited && st.ExitCode != nil && *st.ExitCode == 7
 			}))
-			b, _ := connectTapped(t, state, &tapped{}, nil)
+			b, _ := connectTapped(t, state, "", &tapped{}, nil)
 			for _, m := range []*client.Mirror{runs, ends} {
 				name, _ := ahp.TerminalName(m.URI())
 				st, fresh := m.Terminal(), follow(b, name).Terminal()
@@ -230,7 +232,7 @@ func TestAReloadedHostHandsOn(t *testing.T) {
 	do("new", "-d", "-n", "a", "--", "sh", "-c", "echo shown; read x; echo seen; exec cat")
 	hosttest.Eventually(t, "it prints", func() bool { return do("log", "a") == "shown\n" })
 	away, tap := make(chan struct{}), &tapped{}
-	a, states := connectTapped(t, state, tap, away)
+	a, states := connectTapped(t, state, "", tap, away)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	m, err := a.Subscribe(ctx, ahp.TerminalURI("a"))
@@ -287,14 +289,14 @@ func (w *tapped) check(t *testing.T, missing string, resynchronised bool) {
 	}
 }
 
-// connectTapped returns a client of the host with a state folder, and its later connections. After
-// its first connection it does not connect before again is closed.
+// connectTapped returns a client of the host with a state folder, and its later connections. token
+// may be "". After its first connection it does not connect before again is closed.
 func connectTapped(
-	t *testing.T, stateDir string, tap *tapped, again <-chan struct{},
+	t *testing.T, stateDir, token string, tap *tapped, again <-chan struct{},
 ) (*client.Client, <-chan client.State) {
 	t.Helper()
 	socket := filepath.Join(stateDir, config.SocketName)
-	dial := client.WebSocket("ws://localhost/ahp", client.WebSocketOptions{Socket: socket})
+	dial := client.WebSocket("ws://localhost/ahp", client.WebSocketOptions{Socket: socket, Token: token})
 	states := make(chan client.State, 16)
 	first := true
 	c, err := client.Connect(t.Context(), client.Config{
@@ -324,7 +326,7 @@ func connectTapped(
 }
 
 // TestAnAHPClientSeesEachByteOnceAcrossHosts kills and stops hosts at random moments while a program
-// prints and an agent's client follows it.
+// prints and changes its title, and an agent's client follows it, which others type beside.
 func TestAnAHPClientSeesEachByteOnceAcrossHosts(t *testing.T) {
 	t.Parallel()
 	hosts := 4
@@ -336,17 +338,28 @@ func TestAnAHPClientSeesEachByteOnceAcrossHosts(t *testing.T) {
 	tap := &tapped{}
 	again := make(chan struct{})
 	close(again)
-	a, states := connectTapped(t, state, tap, again)
+	words := append(h.SSHCommand(), "token")
+	token, err := exec.Command(words[0], words[1:]...).Output()
+	hosttest.Check(t, err)
+	// It is another agent than who types below, to whom its keyboard is lent.
+	a, states := connectTapped(t, state, strings.TrimSpace(string(token)), tap, again)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI("runs")}
 	p.Meta = &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: "sh", Args: []string{"-c",
-		"i=0; until [ -e stop ]; do i=$((i+1)); echo line $i; sleep 0.002; done; exec cat"}}}
+		`stty -echo; i=0; while :; do i=$((i+1)); printf "\033]0;at $((i/10))\033\\line $i\n"; sleep 0.002; done`}}}
 	hosttest.Check(t, a.CreateTerminal(ctx, p))
 	runs, err := a.Subscribe(ctx, p.Channel)
 	hosttest.Check(t, err)
 	lines := func(st *ahp.TerminalState) int { return strings.Count(client.Text(st), "\n") }
 	for i := range hosts {
+		for _, c := range []ahp.Action{
+			ahp.TerminalResized{Cols: 80 + i/2, Rows: 24}, // often the size that it has
+			ahp.TerminalClaimed{Claim: ahp.Claim{Kind: ahp.ClaimClient, ClientID: a.ID()}},
+		} {
+			hosttest.Check(t, a.Dispatch(ctx, p.Channel, c))
+		}
+		do("send", "runs", "x") // the keyboard is lent
 		now := runs.Terminal()
 		seen := lines(&now)
 		hosttest.Check(t, runs.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return lines(st) > seen+5 }))
@@ -370,7 +383,8 @@ func TestAnAHPClientSeesEachByteOnceAcrossHosts(t *testing.T) {
 	if resyncs > 0 {
 		t.Errorf("it was resynchronised %d times by %d hosts", resyncs, hosts)
 	}
-	if last := consecutive(t, sent); last < hosts*5 {
+	text := regexp.MustCompile("\x1b]0;at [0-9]+\x1b\\\\").ReplaceAllString(sent, "")
+	if last := consecutive(t, text); last < hosts*5 {
 		t.Errorf("it was sent %d lines", last)
 	}
 	if raw := do("log", "--raw", "runs"); !strings.Contains(raw, sent) {
