@@ -116,6 +116,8 @@ func (rp *replay) begin(s journal.Snapshot, pos int64) {
 	}
 	if rp.resize(o.Cols, o.Rows); !first {
 		rp.draft.Append(ahp.TerminalResized{Cols: o.Cols, Rows: o.Rows}, nil)
+		rp.draft.Append(ahp.TerminalTitleChanged{Title: o.Title}, nil)
+		rp.draft.Append(ahp.TerminalCwdChanged{Cwd: o.Cwd}, nil)
 	}
 	t.renamed, t.commands.executed = o.Renamed, o.Commands
 	t.output.lastTitle, t.output.lastCwd = "", o.Cwd
@@ -197,7 +199,7 @@ func (rp *replay) finish() {
 		t.commands.finishLast(t.log.end.Code)
 	}
 	now, _ := rp.draft.Terminal()
-	if !rp.astray && t.renamed == o.Renamed {
+	if t.renamed == o.Renamed {
 		o.Title, o.Cwd = now.Title, now.Cwd // as the latest output says, which no host has seen
 	}
 	t.renamed, t.output.lastTitle, t.output.lastCwd = o.Renamed, o.Title, o.Cwd

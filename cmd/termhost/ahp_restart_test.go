@@ -118,7 +118,7 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "file")
 			for name, line := range map[string]string{
 				"runs": fmt.Sprintf("echo first; until [ -e %[1]s.0 ]; do sleep 0.02; done; echo second; until [ -e %[1]s ]; do sleep 0.02; done; seq 1 %[2]d; "+
-					"> %[1]s.2; read x; echo got $x; exit 7", file, c.lines),
+					"printf '\\033]0;away\\007'; > %[1]s.2; read x; echo got $x; exit 7", file, c.lines),
 				"ends": fmt.Sprintf("echo first; until [ -e %[1]s.0 ]; do sleep 0.02; done; echo second; "+
 					"until [ -e %[1]s ]; do sleep 0.02; done; echo last; "+
 					"echo $$ > %[1]s.3; exit 5", file),
@@ -178,6 +178,9 @@ func TestAnAHPClientGoesOnAtTheNextHost(t *testing.T) {
 				return st.Exited && st.ExitCode != nil && *st.ExitCode == 7
 			}))
 			b, _ := connectTapped(t, state, "", &tapped{}, nil)
+			if st := runs.Terminal(); st.Title != "away" {
+				t.Errorf("the title is %q, which it was before", st.Title)
+			}
 			for _, m := range []*client.Mirror{runs, ends} {
 				name, _ := ahp.TerminalName(m.URI())
 				st, fresh := m.Terminal(), follow(b, name).Terminal()
