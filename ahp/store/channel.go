@@ -207,8 +207,8 @@ func (c *Channel) logLocked(e *Entry) uint64 {
 	e.seq = c.store.nextLocked()
 	e.channel = c.uri
 	c.log.append(e, c.store.logBytes, c.lostLocked)
-	if e.places() > 0 {
-		c.trail.add(mark{e.seq, c.log.position})
+	if e.places() > 0 && c.trail != nil {
+		c.trail.add(markOf(e))
 	}
 	if c.log.encoded > 0 {
 		c.releaseLocked() // a reader may just have fallen off

@@ -65,7 +65,7 @@ func (c *Channel) recordOnLocked(t *Trail) {
 	c.trail = t
 	for _, e := range c.log.entries {
 		if e.seq > known && e.places() > 0 {
-			t.add(mark{e.seq, e.position + e.places()})
+			t.add(markOf(e))
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (t *Trail) relog(old *log, uri string, limit int) (now log, last uint64, ok
 			continue
 		}
 		e := r.take(now.position, m.end)
-		if e == nil {
+		if e == nil || sumOf(e) != m.sum {
 			return log{}, 0, false
 		}
 		e.seq, e.channel = m.seq, uri

@@ -3,7 +3,10 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"hash/fnv"
+
+	"termhost/ahp"
 )
 
 // Trail records which serverSeqs a terminal's entries had, and up to which serverSeq each client
@@ -20,9 +23,10 @@ type Trail struct{ mem []byte }
 const TrailSize = 16 << 10
 
 // The memory consists of little-endian words of 8 bytes: a header, pairs of a clientId's hash and a
-// serverSeq, and pairs of an entry's serverSeq and the position behind it.
+// serverSeq, and pairs of an entry's serverSeq and a word that has the position behind it in its
+// lower endBits and the entry's sum above them.
 const (
-	trailMagic   = 0x31_6c_69_61_72_74_68_74 // "thtrail1"
+	trailMagic   = 0x32_6c_69_61_72_74_68_74 // "thtrail2"
 	wordMagic    = 0
 	wordBorn     = 1 // the serverSeq at which the channel was added
 	wordCount    = 2 // how many entries were recorded, of which the last trailEntries are there
@@ -30,6 +34,7 @@ const (
 	trailClients = 32
 	firstEntry   = firstClient + 2*trailClients
 	trailEntries = (TrailSize/8 - firstEntry) / 2
+	endBits      = 40
 )
 
 // NewTrail returns the Trail in mem, of [TrailSize] bytes: zeros, or what an earlier process has
@@ -66,18 +71,28 @@ func (t *Trail) Forget() {
 // mark is where the log was behind an entry.
 type mark struct {
 	seq uint64
-	end int64 // the position of the next entry
+	end int64  // the position of the next entry
+	sum uint32 // of what the entry is: see sumOf
+}
+
+func markOf(e *Entry) mark { return mark{e.seq, e.position + e.places(), sumOf(e)} }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sumOf returns a checksum of 24 bits of an entry's output, or else of its action's type.
+func sumOf(e *Entry) uint32 {
+	if d, ok := e.action.(ahp.TerminalData); ok {
+		return crc32.Checksum(d.Data, castagnoli) >> 8
+	}
+	return crc32.Checksum([]byte(e.action.Type()), castagnoli) >> 8
 }
 
 // add records an entry.
 func (t *Trail) add(m mark) {
-	if t == nil {
-		return
-	}
 	n := t.word(wordCount)
 	i := firstEntry + 2*int(n%trailEntries)
 	t.setWord(i, m.seq)
-	t.setWord(i+1, uint64(m.end))
+	t.setWord(i+1, uint64(m.sum)<<endBits|uint64(m.end))
 	t.setWord(wordCount, n+1)
 }
 
@@ -92,7 +107,8 @@ func (t *Trail) marks() []mark {
 	oldest := n - min(n, trailEntries)
 	for k := oldest; k < n; k++ {
 		i := firstEntry + 2*int(k%trailEntries)
-		m := mark{t.word(i), int64(t.word(i + 1))}
+		at := t.word(i + 1)
+		m := mark{t.word(i), int64(at & (1<<endBits - 1)), uint32(at >> endBits)}
 		if len(list) > 0 {
 			if last := list[len(list)-1]; m.seq <= last.seq || m.end < last.end {
 				if k != oldest+1 {

@@ -184,6 +184,10 @@ func TestATrailThatDoesNotFitTheLogIsNotBelieved(t *testing.T) {
 		"nothing":                nil,
 		"something else": {ahp.TerminalData{Data: []byte("o")}, ahp.TerminalTitleChanged{Title: "x"},
 			ahp.TerminalData{Data: []byte("nextwo")}},
+		"other output": {ahp.TerminalData{Data: []byte("one")}, ahp.TerminalTitleChanged{Title: "x"},
+			ahp.TerminalData{Data: []byte("wo!")}},
+		"another action": {ahp.TerminalData{Data: []byte("one")}, ahp.TerminalCleared{},
+			ahp.TerminalData{Data: []byte("two")}},
 	} {
 		next, again := restored(t, s, c, done, slices.Clone(mem))
 		sub := next.NewSubscriber(false)
