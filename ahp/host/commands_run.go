@@ -43,7 +43,10 @@ func (c *commands) begunBy() string {
 }
 
 // finish ends the command that is running, if there is one. code is nil if it is unknown.
-func (c *commands) finish(code *int) {
+func (c *commands) finish(code *int) { c.finishBy(code, c.t.log.appendParsed) }
+
+// finishBy is finish with what appends the action.
+func (c *commands) finishBy(code *int, add func(ahp.Action)) {
 	t := c.t
 	if c.running == "" {
 		return
@@ -51,7 +54,7 @@ func (c *commands) finish(code *int) {
 	t.output.flushSmall()
 	ms := max(t.log.when().Sub(c.startedAt).Milliseconds(), 0)
 	over := ahp.TerminalCommandFinished{CommandID: c.running, ExitCode: code, DurationMs: &ms}
-	t.log.appendParsed(over)
+	add(over)
 	c.over(over)
 }
 
@@ -66,7 +69,7 @@ func (c *commands) finishLast(code int) {
 // shellReplaced records that another shell, which tells nothing, is at its prompt in the place of
 // the one that told of its commands: nobody knows how the command ended by which it came there.
 func (c *commands) shellReplaced() {
-	c.finish(nil)
+	c.finishBy(nil, func(a ahp.Action) { c.t.log.append(a, nil) }) // no output tells it
 	c.replaced.Store(true)
 	c.t.approvals.shellTells = false
 	c.t.approvals.publishHeld()

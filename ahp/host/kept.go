@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/ahp/store"
 )

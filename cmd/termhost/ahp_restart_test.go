@@ -252,15 +252,62 @@ func TestAReloadedHostHandsOn(t *testing.T) {
 	}
 	close(away)
 	hosttest.Eventually(t, "the client is connected again", func() bool { return len(states) > 0 })
-	tap.mu.Lock()
-	defer tap.mu.Unlock()
-	for _, r := range tap.replays {
+	if tap.cleared() > 0 {
+		t.Error("the client is resynchronised")
+	}
+}
+
+// TestAShellThatWasReplacedEndsItsCommandOnce: no output tells of that end.
+func TestAShellThatWasReplacedEndsItsCommandOnce(t *testing.T) {
+	t.Parallel()
+	start, state, do := keptHost(t, "\nterminal.shell = \"/bin/bash\"\n")
+	h := start()
+	away, tap := make(chan struct{}), &tapped{}
+	a, states := connectTapped(t, state, "", tap, away)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI("a")}
+	hosttest.Check(t, a.CreateTerminal(ctx, p))
+	m, err := a.Subscribe(ctx, p.Channel)
+	hosttest.Check(t, err)
+	ended := func(st *ahp.TerminalState) (n int) {
+		for _, part := range st.Content {
+			if part.Command != nil && part.Command.Complete {
+				n++
+			}
+		}
+		return n
+	}
+	hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return st.Detection }))
+	hosttest.Check(t, a.Dispatch(ctx, p.Channel, ahp.TerminalInput{Data: []byte("exec sh\r")}))
+	hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return ended(st) == 1 }))
+	hosttest.Check(t, a.Dispatch(ctx, p.Channel, ahp.TerminalInput{Data: []byte("echo $((40+2))\r")}))
+	hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
+		return strings.Contains(client.Text(st), "42\r\n")
+	}))
+	_ = h.Stop(syscall.SIGKILL)
+	start()
+	close(away)
+	hosttest.Eventually(t, "the client is connected again", func() bool { return len(states) > 0 })
+	do("send", "--enter", "a", "exit")
+	hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return st.Exited }))
+	if st := m.Terminal(); ended(&st) != 1 || tap.cleared() > 0 {
+		t.Errorf("%d commands have ended, and the client was resynchronised %d times", ended(&st), tap.cleared())
+	}
+}
+
+// cleared returns how often a channel was resynchronised in the answer to a reconnect.
+func (w *tapped) cleared() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.replays {
 		for _, a := range r.Actions {
 			if a.Action.Type == "terminal/cleared" {
-				t.Error("the client is resynchronised")
+				n++
 			}
 		}
 	}
+	return n
 }
 
 // check looks at what the host has sent: the answer to one reconnect, in which a channel is
@@ -373,16 +420,10 @@ func TestAnAHPClientSeesEachByteOnceAcrossHosts(t *testing.T) {
 	}
 	seen := runs.Terminal()
 	hosttest.Check(t, runs.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return lines(st) > lines(&seen)+5 }))
+	resyncs := tap.cleared()
 	tap.mu.Lock()
 	defer tap.mu.Unlock()
-	sent, resyncs := tap.data[p.Channel], 0
-	for _, r := range tap.replays {
-		for _, a := range r.Actions {
-			if a.Action.Type == "terminal/cleared" {
-				resyncs++
-			}
-		}
-	}
+	sent := tap.data[p.Channel]
 	if resyncs > 0 {
 		t.Errorf("it was resynchronised %d times by %d hosts", resyncs, hosts)
 	}
