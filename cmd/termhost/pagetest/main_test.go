@@ -1,4 +1,5 @@
-// Package pagetest has the tests of the page: a real browser shows the page of a real host.
+// Package pagetest has the tests of the page: a real browser shows the page of a real host. VS
+// Code's client of a host runs in that browser, too.
 //
 // A plain go test runs one of them; all run with TERMHOST_SLOW=1, and none without chromium.
 package pagetest
