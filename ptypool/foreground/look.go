@@ -1,6 +1,6 @@
 package foreground
 
-// Terminal is what a look at a terminal's programs begins with.
+// Terminal has the facts about a terminal that Look and Readers need.
 type Terminal struct {
 	Leader    int  // the process that was started, the leader of the terminal's process session
 	Group     int  // the process group in the foreground: tcgetpgrp(3)
@@ -11,8 +11,8 @@ type Terminal struct {
 	// may have been typed.
 	Text  string
 	Typed bool
-	// FullScreen: the program shows the alternate screen. CursorKeys: it has the cursor keys send
-	// sequences of their own (DECCKM), as programs do that fill the main screen.
+	// FullScreen: the program shows the alternate screen. CursorKeys: it has set application cursor
+	// keys (DECCKM), as programs do that fill the main screen.
 	FullScreen, CursorKeys bool
 	// Command: shell integration says that Leader, a shell, is running a command.
 	Command bool
@@ -22,15 +22,15 @@ type Terminal struct {
 type State int
 
 const (
-	// Busy programs do something, or wait for something else than for somebody to type. They may
-	// begin to wait for that without a sign.
+	// Busy programs work, or wait for something other than typing. They may begin to wait for
+	// typing without any sign.
 	Busy State = iota
-	// Idle is a shell at its prompt, or a program that fills the screen: it stays so as long as
-	// nothing is typed and nothing is shown.
+	// Idle is a shell at its prompt, or a program that fills the screen: it stays Idle until
+	// something is typed or shown.
 	Idle
-	// Input: a program waits for somebody to type.
+	// Input: a program waits for a person to type.
 	Input
-	// Secret: a program waits for somebody to type what is not shown.
+	// Secret: a program waits for a person to type a secret.
 	Secret
 )
 
@@ -40,14 +40,14 @@ type Reads int
 const (
 	// Nobody reads now.
 	Nobody Reads = iota
-	// Unknown: they may not be looked at.
+	// Unknown: this process may not inspect them.
 	Unknown
 	// Somebody waits for the terminal.
 	Somebody
 )
 
-// Look finds out what the programs in the foreground do. It reads /proc, which takes a few dozen
-// microseconds for every process of the terminal.
+// Look returns what the programs in the foreground do. It reads /proc, which takes some dozen
+// microseconds per process of the terminal.
 func Look(t Terminal) State {
 	if t.FullScreen || t.CursorKeys && !t.Canonical {
 		return Idle
@@ -56,8 +56,8 @@ func Look(t Terminal) State {
 	return state
 }
 
-// Readers finds out whether the programs in the foreground read what is typed next, and secret,
-// whether that is a secret. by is one that does if somebody does. It takes as long as Look.
+// Readers reports whether the programs in the foreground read what is typed next, and whether that
+// is a secret. by is a thread that reads it, if reads is Somebody. It takes as long as Look.
 func Readers(t Terminal) (reads Reads, secret bool, by Reader) {
 	state, reads, by := look(t)
 	return reads, state == Secret, by
@@ -92,13 +92,13 @@ func AtPrompt(t Terminal, told bool) bool {
 }
 
 // RunsShell reports whether a shell with a line editor is in the foreground: the process group that
-// reads the terminal is its own. What runs next may read in another way.
+// reads the terminal is its own. The next program may read in another way.
 func RunsShell(group int) bool {
 	p := readProcess(group)
 	return p != nil && p.isShell()
 }
 
-// of returns what one process of the foreground does, which waits in the way of how.
+// of returns the state of one process of the foreground that waits as how says.
 func (t *Terminal) of(p *process, how wait) State {
 	switch shell := p.isShell(); {
 	case how == nothing:
@@ -142,7 +142,7 @@ func (t *Terminal) reads(p *process, how wait) bool {
 	return t.Text != "" && !t.Typed || p.writesTerminal()
 }
 
-// guess is for a process that may not be looked at.
+// guess returns the state of a process that this process may not inspect.
 func (t *Terminal) guess() State {
 	switch {
 	case !isQuestion(t.Text):

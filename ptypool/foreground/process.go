@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// maxProcesses is how many processes of a terminal are looked at: far more than anybody runs
-	// in the foreground, and few enough to take only milliseconds.
+	// maxProcesses is how many processes of a terminal are inspected: far more than people run in
+	// the foreground, and few enough to take only milliseconds.
 	maxProcesses = 256
-	// maxThreads is how many threads of a process are looked at. The one that reads the terminal is
-	// most often the first.
+	// maxThreads is how many threads of a process are inspected. The one that reads the terminal is
+	// mostly the first.
 	maxThreads = 64
 )
 
@@ -123,8 +123,8 @@ func taskPath(pid, thread int, name string) string {
 	return procPath(pid, "task/"+strconv.Itoa(thread)+"/"+name)
 }
 
-// isTerminal reports whether a descriptor of the process is its terminal. It is false if that may
-// not be known.
+// isTerminal reports whether a descriptor of the process is its terminal. It is false if this
+// process may not know.
 func (p *process) isTerminal(fd int) bool {
 	var st unix.Stat_t
 	if unix.Stat(procPath(p.pid, "fd/"+strconv.Itoa(fd)), &st) != nil {
@@ -144,8 +144,8 @@ func (p *process) isPager() bool {
 	return slices.Contains([]string{"less", "more", "most", "pg", "man"}, p.name)
 }
 
-// hidesLines reports whether the program is a shell that can read a line without showing it
-// (read -s). That needs no question to be a secret.
+// hidesLines reports whether the program is a shell that can read a line without showing it (read
+// -s). Such a line is a secret even without a question.
 func (p *process) hidesLines() bool { return slices.Contains(lineEditors, p.name) }
 
 // lineEditors are the shells that edit lines at their prompt.

@@ -18,10 +18,10 @@ import (
 type wait int
 
 const (
-	nothing wait = iota // it does not
+	nothing wait = iota // it does not wait
 	polling             // it sleeps in a poll that includes the terminal
 	reading             // it sleeps in a read of the terminal
-	unknown             // it may not be looked at
+	unknown             // this process may not inspect it
 )
 
 // waitsFor returns how the process waits for its terminal, by whichever of its threads.
@@ -39,7 +39,7 @@ func (p *process) waitsFor() wait {
 	return best
 }
 
-// Reader is a thread that was found to wait for its terminal. The zero value waits for nothing.
+// Reader is a thread that was found waiting for its terminal. The zero value waits for nothing.
 type Reader struct{ file, text string } // what told so
 
 // Waits reports whether the thread still waits in the same way. It reads one file of /proc.
@@ -48,7 +48,7 @@ func (r Reader) Waits() bool {
 	return err == nil && string(text) == r.text
 }
 
-// threadWaits returns how a thread waits for the terminal, and what tells so.
+// threadWaits returns how a thread waits for the terminal, and a Reader with the evidence.
 func (p *process) threadWaits(thread int) (how wait, by Reader) {
 	by.file = taskPath(p.pid, thread, "syscall")
 	text, err := os.ReadFile(by.file)
@@ -99,10 +99,10 @@ func (p *process) ifTerminal(fd int, how wait) wait {
 	return nothing
 }
 
-// maxDescriptors is how many descriptors of a poll are looked at. The terminal is one of the first.
+// maxDescriptors is how many descriptors of a poll are inspected. The terminal is one of the first.
 const maxDescriptors = 1024
 
-// polls looks at the pollfds of a poll(2): n at address.
+// polls inspects the pollfds of a poll(2): n at address.
 func (p *process) polls(address, n uint64) wait {
 	const size = 8 // of a struct pollfd: int fd, short events, short revents
 	list := p.memory(address, int(min(n, maxDescriptors))*size)
@@ -116,7 +116,7 @@ func (p *process) polls(address, n uint64) wait {
 	return nothing
 }
 
-// selects looks at the set of descriptors below n that a select(2) wants to read: an array of
+// selects inspects the set of descriptors below n that a select(2) waits to read: an array of
 // 64-bit words at address.
 func (p *process) selects(n, address uint64) wait {
 	const size = 8 // of a word
@@ -132,7 +132,7 @@ func (p *process) selects(n, address uint64) wait {
 	return nothing
 }
 
-// epolls looks at what an epoll instance waits for: see proc_pid_fdinfo(5).
+// epolls inspects an epoll instance: see proc_pid_fdinfo(5).
 func (p *process) epolls(epoll int) wait {
 	f, err := os.Open(procPath(p.pid, "fdinfo/"+strconv.Itoa(epoll)))
 	if err != nil {
@@ -168,9 +168,9 @@ func (p *process) memory(address uint64, n int) []byte {
 	return buf[:got]
 }
 
-// sleepsIn returns how a thread waits for the terminal, by the kernel's function that it sleeps in,
-// if err does not say that it is not known. Which descriptor that is about is not known, so the
-// process must have nothing else open of the kind.
+// sleepsIn returns how a thread waits for the terminal, by the kernel function in which it sleeps;
+// err says if that is unknown. The function does not tell the descriptor, so the process must have
+// no other one of the kind open.
 func (p *process) sleepsIn(where string, err error) wait {
 	files := p.files()
 	if err != nil || files == nil {
@@ -206,8 +206,8 @@ func (p *process) sleepsIn(where string, err error) wait {
 	return nothing
 }
 
-// files returns what the process's descriptors are, as /proc/PID/fd names it; nil: that may not be
-// known.
+// files returns the process's descriptors with their names in /proc/PID/fd; nil: this process may
+// not read them.
 func (p *process) files() map[int]string {
 	dir, err := os.Open(procPath(p.pid, "fd"))
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 
 // The texts below have no blanks at their end.
 
-// isQuestion reports whether text before the cursor looks like a question that is to be answered
-// behind it: "Overwrite (y/n)?", "Password:", "[Y/n]", "name>".
+// isQuestion reports whether text before the cursor looks like a question whose answer is typed
+// after it: "Overwrite (y/n)?", "Password:", "[Y/n]", "name>".
 func isQuestion(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, "\u00a0"))
 	return strings.ContainsRune("?:)]}>»›…：？", last)
 }
 
-// Asks reports whether text before the cursor asks for something, or names a secret. Without the
-// echo, what is typed behind it is one.
+// Asks reports whether text before the cursor asks for something, or names a secret. With echo off,
+// what is typed after it is a secret.
 func Asks(text string) bool { return isQuestion(text) || secretWord.MatchString(text) }
 
 // commandPrompt matches the prompts of shells and interpreters, with or without what has been typed
@@ -36,5 +36,5 @@ var secretWord = regexp.MustCompile(
 // secretQuestion matches a question for a secret, with or without what shows how much was typed.
 var secretQuestion = regexp.MustCompile(secretWord.String() + `[^?]*[:：>]\s*[*•]*$`)
 
-// asksForSecret reports whether text before the cursor asks for a secret in so many words.
+// asksForSecret reports whether text before the cursor asks for a secret explicitly.
 func asksForSecret(text string) bool { return secretQuestion.MatchString(text) }

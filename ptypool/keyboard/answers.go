@@ -10,8 +10,8 @@ const (
 	// maxHeldAnswer bounds what Answers holds back, in bytes. A longer one was not typed: it is
 	// dropped up to its end.
 	maxHeldAnswer = 1 << 10
-	// maxHeldKeys is the same for input that does not look like an answer. Nobody types so much
-	// without a pause after Alt-].
+	// maxHeldKeys is the same for input that does not look like an answer: more than a person types
+	// after Alt-] without a pause.
 	maxHeldKeys = 64
 	// escapeTime is how long Escape is held back: too short to be noticed, and enough for the next
 	// packet.
@@ -19,30 +19,31 @@ const (
 	// beginTime is how long what may be a key is held back: Alt-] is the beginning of an answer,
 	// too. A slow link takes less between two pieces of one.
 	beginTime = 150 * time.Millisecond
-	// restTime is how long an answer may take from its beginning, which nobody types, to its end.
+	// restTime is how long an answer may take to its end, once its beginning cannot have been
+	// typed.
 	restTime = 10 * time.Second
 	// restBytes is the least that counts as the rest of an answer whose first key was passed on.
 	// Keys that are typed one by one are fewer.
 	restBytes = 3
 )
 
-// Answers removes answers to queries from a viewer's terminal's input, whenever they come: they are
-// for the host, and never keys. These are
+// Answers removes answers to queries from the input of a viewer's terminal, whenever they come:
+// they are for the host, and never keys. These are
 //
 //   - the strings OSC, DCS, APC, PM and SOS, which end with ST or BEL;
 //   - control sequences with a private marker (CSI ? or > or =, with parameters), such as those to
 //     DA, DECRQM, DECXCPR and kitty's CSI ? u, and the reports CSI ... n, t, x, R and $y;
 //   - reports of the focus (CSI I and O), unless the program has asked for them.
 //
-// CSI 1 ; 2 R to CSI 1 ; 16 R are passed on: a report of the cursor's position has them in common
-// with F3 and its modifiers. So are the mouse, and pastes in brackets with all
-// that is in them.
+// CSI 1 ; 2 R to CSI 1 ; 16 R are passed on: they may be reports of the cursor's position, or F3
+// with modifiers. Mouse reports are passed on as well, and bracketed pastes with all of their
+// content.
 //
-// An answer may come in pieces, so its beginning is held back for as long as Wait says. Escape, and
-// Escape with the character that begins an answer, are keys, too: they are passed on soon. If the
-// rest of an answer follows, it is removed.
+// An answer may come in pieces, so its beginning is held back for as long as Wait says. Escape,
+// alone or with the character that begins an answer, may be a key, so it is passed on soon. If the
+// rest of an answer follows then, that is removed.
 type Answers struct {
-	// Found, if not nil, gets every answer, whole. p is valid during the call only.
+	// Found, if not nil, gets every complete answer. p is valid only during the call.
 	Found func(p []byte)
 	// Expected reports whether an answer is on its way, so that Escape waits longer; nil: none is.
 	Expected func() bool
@@ -59,7 +60,7 @@ type Answers struct {
 	paste    pasteScan
 }
 
-// Take returns what is not an answer in p, which is not kept.
+// Take returns the parts of p that are not answers. It does not retain p.
 func (a *Answers) Take(p []byte) (typed []byte) {
 	if !a.until.IsZero() && !a.Now().Before(a.until) {
 		typed = a.Release()
@@ -123,8 +124,8 @@ func (a *Answers) Wait() time.Duration {
 	return beginTime
 }
 
-// Release returns what was held back and proved to be no answer, because nothing has followed. Wait
-// says when to call it next.
+// Release returns held input that is not an answer, because nothing has followed. Wait says when to
+// call it next.
 func (a *Answers) Release() (typed []byte) {
 	if !a.swallows && !certain(a.held, a.passed) {
 		typed = a.held[a.passed:]
@@ -259,8 +260,7 @@ func (a *Answers) swallow(p []byte, from int) (n int, is answerKind) {
 	return len(p) - 1, answerPart
 }
 
-// answers reports whether p begins as the answers of terminals do, and as nothing that is typed
-// does.
+// answers reports whether p begins like an answer of a terminal, and unlike typed input.
 func answers(p []byte) bool {
 	if len(p) < 3 || p[0] != 0x1b {
 		return false

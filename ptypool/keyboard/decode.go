@@ -16,14 +16,14 @@ type event struct {
 // text, have about forty.
 const maxSequence = 64
 
-// Length returns how many bytes the key or the sequence takes that p begins with; 0 means that its
-// end is missing.
+// Length returns the length in bytes of the key or sequence at the beginning of p; 0: its end is
+// missing.
 func Length(p []byte) int {
 	_, n := decode(p)
 	return n
 }
 
-// decode reads the key that p begins with and its length; 0 means that its end is missing.
+// decode reads the key at the beginning of p and its length; 0: its end is missing.
 func decode(p []byte) (e event, n int) {
 	switch {
 	case p[0] != 0x1b:

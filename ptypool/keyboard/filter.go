@@ -11,8 +11,8 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// Filter finds the prefix key in what a person types, and the key that follows it. A bracketed
-// paste contains no keys.
+// Filter finds the prefix key in typed input, and the key that follows it. A bracketed paste
+// contains no keys.
 //
 // A terminal whose program asked for it sends the prefix as a sequence: CSI 92;5u (kitty keyboard
 // protocol, "Disambiguate escape codes") or CSI 27;5;92~ (xterm's modifyOtherKeys). Of a sequence
@@ -20,7 +20,7 @@ const (
 // two bytes are not, for they may be Escape or Alt-[, which must not wait; terminals send a
 // sequence in one piece.
 type Filter struct {
-	// Prefix is the control character that is looked for; 0: there is none.
+	// Prefix is the prefix key's control character; 0: there is none.
 	Prefix byte
 	// NoAlt reports whether Escape with a character behind it is two keys, whose bytes have come
 	// together, and not one with Alt; nil: it never is.
@@ -44,10 +44,10 @@ type Handler interface {
 	Commanded(k rune, form, raw []byte)
 }
 
-// Pasting reports whether what the Handler was given last begins or continues a paste.
+// Pasting reports whether the last input that the Handler got begins or continues a paste.
 func (f *Filter) Pasting() bool { return f.paste }
 
-// Feed handles input. p is not kept.
+// Feed handles input. It does not retain p.
 func (f *Filter) Feed(p []byte, h Handler) {
 	if len(f.held) > 0 {
 		p = append(f.held, p...)
@@ -63,7 +63,7 @@ func (f *Filter) Feed(p []byte, h Handler) {
 	}
 }
 
-// scan deals with the beginning of p and returns its length; 0 if more is needed.
+// scan handles the beginning of p and returns its length; 0 if more input is needed.
 func (f *Filter) scan(p []byte, h Handler) int {
 	switch {
 	case f.paste:
@@ -89,7 +89,7 @@ func (f *Filter) scan(p []byte, h Handler) int {
 	return f.scanEscape(p, h)
 }
 
-// scanEscape deals with p, which begins with ESC.
+// scanEscape handles p, which begins with ESC.
 func (f *Filter) scanEscape(p []byte, h Handler) int {
 	if bytes.HasPrefix(p, []byte(pasteBegin)) {
 		f.paste = true
@@ -128,7 +128,7 @@ func (f *Filter) press(form []byte, h Handler) {
 // letter returns the key that gives the prefix together with ctrl.
 func (f *Filter) letter() rune { return ctrlLetter(f.Prefix) }
 
-// scanPaste passes on what is pasted, but for what may be the beginning of the closing bracket.
+// scanPaste passes on pasted text, except what may be the beginning of the closing bracket.
 func (f *Filter) scanPaste(p []byte, h Handler) int {
 	if n := bytes.Index(p, []byte(pasteEnd)); n >= 0 {
 		f.paste = false
@@ -149,8 +149,8 @@ func (f *Filter) scanPaste(p []byte, h Handler) int {
 	return n
 }
 
-// scanCommand deals with the key after the prefix. What comes between them and is no key, such as
-// the mouse, and modifiers by themselves, is passed on.
+// scanCommand handles the key after the prefix. Input in between that is not a key, such as mouse
+// reports and modifiers by themselves, is passed on.
 func (f *Filter) scanCommand(p []byte, h Handler) int {
 	e, n := decode(p)
 	if n == 0 {
