@@ -14,24 +14,25 @@ const (
 	// FD is the descriptor on which a shell finds its nonce, on a line, unless that comes by a
 	// FIFO.
 	FD = 3
-	// offerTime bounds how long a shell may take to open its FIFO: its start on a machine that is
-	// very busy. It is looked for every offerPoll.
+	// offerTime bounds how long a shell may take to start and open its FIFO, on a very busy
+	// machine. The host checks every offerPoll.
 	offerTime = 30 * time.Second
 	offerPoll = 2 * time.Millisecond
 	// openTime bounds how long the shell's open(2) may take to return, which has waited for ours.
 	openTime = 2 * time.Second
 )
 
-// Grant is a nonce on its way to the shell that is about to be started.
+// Grant passes a nonce to a shell that is about to be started.
 type Grant struct {
 	Secret string `json:"secret"`
-	// FIFO is the absolute path where a shell reads that cannot close a descriptor; "": it reads
-	// FD.
+	// FIFO is the absolute path of the FIFO that a shell reads if it cannot close a descriptor; "":
+	// the shell reads FD.
 	FIFO string `json:"fifo,omitempty"`
 }
 
-// Open makes what the shell reads. fd is to be the shell's descriptor FD, and is to be closed here
-// once the shell has been started; -1: there is none. A nil Grant grants nothing.
+// Open makes the socket or FIFO that the shell reads. fd must become the shell's descriptor FD, and
+// the caller must close it once the shell has been started; -1: there is none. A nil Grant grants
+// nothing.
 func (g *Grant) Open() (fd int, err error) {
 	if g == nil {
 		return -1, nil
@@ -56,8 +57,8 @@ func (g *Grant) Open() (fd int, err error) {
 
 func (g *Grant) line() []byte { return []byte(Of(g.Secret) + "\n") }
 
-// Give hands the nonce to the shell that was started with Open's descriptor as process pid; pid is
-// 0 if it could not be started. It returns at once.
+// Give passes the nonce to the shell that was started with Open's descriptor as process pid; pid is
+// 0 if it could not be started. Give returns at once.
 func (g *Grant) Give(pid int) {
 	if g == nil || g.FIFO == "" {
 		return
@@ -69,8 +70,8 @@ func (g *Grant) Give(pid int) {
 	go g.offer(pid) // ends with offerTime, or with the shell
 }
 
-// offer writes the nonce into the FIFO when the shell has opened it, and nobody can open it any
-// more. If somebody else was there first, nobody gets it.
+// offer writes the nonce into the FIFO once the shell has opened it and no process can open it any
+// more. If another process has opened it before, none gets the nonce.
 func (g *Grant) offer(pid int) {
 	defer os.Remove(g.FIFO)
 	var w *os.File
@@ -111,7 +112,7 @@ func opened(pid int, f *os.File) bool {
 	return false
 }
 
-// Undumpable keeps this process's memory from all but root: it leaves no core dump, and
-// /proc/PID/mem and the like are root's (PR_SET_DUMPABLE of prctl(2)). Programs that are started
-// are not concerned.
+// Undumpable makes this process's memory readable by root only: it leaves no core dump, and
+// /proc/PID/mem and the like belong to root (PR_SET_DUMPABLE of prctl(2)). It does not affect
+// programs that are started.
 func Undumpable() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }

@@ -14,30 +14,29 @@ const (
 	secretLen = 26
 	whole     = len(prefix) + secretLen
 
-	masked  = 'X' // stands in the place of a byte of what may be a secret
-	vouched = 'V' // stands in the place of the last byte of the secret
+	masked  = 'X' // replaces a byte of what may be a secret
+	vouched = 'V' // replaces the last byte of the secret
 )
 
-// Genuine stands in the place of the nonce in sealed output, at the end of each of the shell's own
-// marks.
+// Genuine replaces the nonce in sealed output, at the end of each of the shell's own marks.
 const Genuine = prefix + "XXXXXXXXXXXXXXXXXXXXXXXXXV"
 
 // NewSecret returns a new secret.
 func NewSecret() string { return rand.Text() }
 
-// Of returns the nonce with which a shell vouches that has the secret.
+// Of returns the nonce of a shell with that secret.
 func Of(secret string) string { return prefix + secret }
 
-// Sealer removes the secret from a shell's output. It masks, byte by byte, all that follows a
-// nonce's prefix and is in a secret's alphabet; only behind the last byte of the secret itself does
-// the mask say that it was genuine. So the length stays, nothing is held back where reads cut it,
+// Sealer removes the secret from a shell's output. It masks, byte by byte, everything after a
+// nonce's prefix that is in a secret's alphabet; only the mask of the secret's own last byte says
+// that it was genuine. So the length is unchanged, nothing is held back where reads cut a nonce,
 // and a program that guesses or forges a secret learns nothing.
 //
 // A nil Sealer changes nothing. Methods must not be called concurrently.
 type Sealer struct {
 	secret string
-	at     int  // how many bytes of a nonce have come
-	ok     bool // those of the secret among them are the secret's
+	at     int  // how many bytes of a possible nonce have come
+	ok     bool // all of them so far match the secret
 }
 
 // NewSealer returns a Sealer that begins in state st. For an empty secret it is nil.
@@ -73,7 +72,7 @@ func (s *Sealer) Seal(p []byte) {
 	}
 }
 
-// begun returns how many bytes of a prefix stand at the end of p.
+// begun returns how many bytes of a prefix p ends with.
 func begun(p []byte) int {
 	for n := min(len(prefix)-1, len(p)); n > 0; n-- {
 		if bytes.HasSuffix(p, []byte(prefix[:n])) {
@@ -111,13 +110,12 @@ func (s *Sealer) mask(p []byte) []byte {
 	return p[1:]
 }
 
-// State is a Sealer's state, for another one that continues with the output. It fits into seven
-// bits.
+// State is a Sealer's state, with which another one can continue. It fits into seven bits.
 type State uint8
 
 const stateOK State = 1 << 6
 
-// State returns where s stands.
+// State returns the state of s.
 func (s *Sealer) State() State {
 	if s == nil || s.at == 0 {
 		return 0

@@ -2,12 +2,12 @@
 // they do to their environment, process session and parents.
 //
 // The tag is a value of the resource limit RLIMIT_RTTIME (getrlimit(2)): the CPU time that a
-// process with a real-time policy may use without sleeping, in microseconds. The values that are
-// used allow thousands of years, so the limit limits nothing. It survives fork(2) and execve(2),
-// other processes of the user can read it, and without privileges a hard limit can be lowered but
-// not raised. A process that lowers it is no longer recognised. A cgroup would be the kernel's own
-// way, but needs to be delegated; to be the subreaper (PR_SET_CHILD_SUBREAPER) would only tell that
-// a process was left behind by some terminal, not by which.
+// process with a real-time policy may use without sleeping, in microseconds. The values used allow
+// thousands of years, so the limit has no effect. It survives fork(2) and execve(2), other
+// processes of the user can read it, and without privileges a hard limit can be lowered but not
+// raised. A process that lowers it is no longer recognised. A cgroup would be the kernel's own
+// means, but must be delegated; a subreaper (PR_SET_CHILD_SUBREAPER) would learn only that some
+// terminal has left a process, not which.
 package proctag
 
 import (
@@ -53,7 +53,7 @@ func topOf(l unix.Rlimit) (bit int, ok bool) {
 }
 
 // New returns the tag for a marker, which is a realm, a hyphen and a name without one; 0 for "".
-// Tags of one realm have something in common: see [Tag.In].
+// Tags of one realm can be recognised: see [Tag.In].
 func New(marker string) Tag {
 	bit, ok := topOf(own())
 	if !ok || marker == "" {
@@ -77,7 +77,7 @@ func hash(s string) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// Of returns the tag of a process; 0: it has none, or may not be asked.
+// Of returns the tag of a process; 0: it has none, or this process may not read it.
 func Of(pid int) Tag {
 	bit, ok := topOf(own())
 	var l unix.Rlimit
@@ -92,8 +92,8 @@ func Of(pid int) Tag {
 	return 0
 }
 
-// Untouched reports whether a process has the limits of this one, and so descends from none that
-// has got a tag here: it costs one system call. It is false where that cannot be told.
+// Untouched reports whether a process has the limits of this one, and so does not descend from a
+// process that was tagged here. It costs one system call. It is false if that is unknown.
 func Untouched(pid int) bool {
 	_, able := topOf(own())
 	var l unix.Rlimit
@@ -126,7 +126,7 @@ func ForkExec(path string, argv []string, attr *syscall.ProcAttr, tag Tag) (pid 
 	return pid, err
 }
 
-// Untagged runs start, which starts processes, while no tag can get into them.
+// Untagged runs start, which starts processes, while they cannot get a tag.
 func Untagged(start func()) {
 	forking.Lock()
 	defer forking.Unlock()

@@ -1,6 +1,6 @@
 // Package sockdiag finds the socket at the other end of a TCP connection, if that is on this
-// machine. The kernel looks it up by its addresses (sock_diag(7)), so it costs the same however
-// many connections there are. Where it does not (a container may forbid it), /proc/net/tcp is read.
+// machine. The kernel looks it up by its addresses (sock_diag(7)), so the cost does not grow with
+// the number of connections. If that is forbidden, as in some containers, it reads /proc/net/tcp.
 package sockdiag
 
 import (
@@ -16,7 +16,7 @@ import (
 // Socket is a socket of a process of this machine.
 type Socket struct {
 	Inode uint64 // as in the links of /proc/PID/fd
-	UID   int    // of the process that has made it
+	UID   int    // of the process that made it
 }
 
 // ErrNone: the other end is not on this machine, or has been closed.

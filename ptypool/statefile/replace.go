@@ -23,7 +23,7 @@ func Replace(path string, text []byte) error {
 	})
 }
 
-// Prepare makes the file that the next Replace of path writes to, which saves that one the time.
+// Prepare makes the file to which the next Replace of path writes, so that Replace takes less time.
 func Prepare(path string) error {
 	f, err := Open(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -47,7 +47,7 @@ func Create(path string, text []byte, mode fs.FileMode) error {
 	})
 }
 
-// save writes a file of its own beside path, which move then moves there.
+// save writes a temporary file beside path, which move then moves there.
 func save(path string, text []byte, mode fs.FileMode, move func(temp string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600
 	if err != nil {
@@ -62,10 +62,10 @@ func save(path string, text []byte, mode fs.FileMode, move func(temp string) err
 	})
 }
 
-// place makes text the content of f, has settle do what is still to be done before f is closed, and
-// calls move. If any of that fails, f's file is removed.
+// place writes text to f, calls settle, closes f and calls move. If any of that fails, it removes
+// f's file.
 func place(f *os.File, text []byte, settle, move func() error) error {
-	// An empty file is not truncated: for a file system that is as much work as to make it.
+	// An empty file is not truncated: that would cost a file system as much as making it.
 	st, err := f.Stat()
 	if err == nil && st.Size() > 0 {
 		err = f.Truncate(0)

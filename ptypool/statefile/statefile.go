@@ -1,6 +1,6 @@
 // Package statefile opens a program's own files, which may have been replaced: if there is a pipe,
-// a folder or a dangling link instead of a file, it fails at once. [os.Open] would wait for a
-// pipe's other end, for ever.
+// a folder or a dangling link instead of a file, it fails at once, whereas [os.Open] would wait for
+// ever for a pipe's other end.
 //
 // Files are replaced in one step: see [Replace], and [Save] for what must outlive the machine's
 // crash.
@@ -22,8 +22,8 @@ const maxBytes = 64 << 20
 // ErrNoFile is wrapped by the errors for what is no regular file.
 var ErrNoFile = errors.New("move it away")
 
-// Open opens a file as [os.OpenFile] does, and waits for nobody. It refuses what is neither a file
-// nor a device such as /dev/null.
+// Open opens a file as [os.OpenFile] does, without ever waiting. It refuses everything but files
+// and devices such as /dev/null.
 func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	flag |= unix.O_NONBLOCK | unix.O_CLOEXEC
 	fd, err := unix.Open(path, flag, uint32(perm.Perm()))
