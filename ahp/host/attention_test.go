@@ -111,7 +111,7 @@ func TestWhatPeopleHaveMissedWantsThemAfterARestart(t *testing.T) {
 // elsewhere, by the end of them, by an answer, and when a terminal is removed.
 func TestAWindowIsCalledWhenWhatWantsItsPersonChanges(t *testing.T) {
 	t.Parallel()
-	h := hosttest.New(t)
+	h := hosttest.New(t, withoutLookout) // see SetWaiting
 	run(t, h, carol, "work", "exec sleep 1000")
 	asks := run(t, h, carol, "asks", "exec sleep 1000")
 	over := run(t, h, alice, "over", "exit 1")

@@ -63,7 +63,8 @@ func EndCreators(h *Host, n int) {
 	}
 }
 
-// SetWaiting has the lookout find that a terminal's program waits for something, or does no longer.
+// SetWaiting does what the lookout does when it finds that a terminal's program waits for something,
+// or does no longer. The host must be without a lookout, which would find otherwise.
 func SetWaiting(t *Terminal, now Waiting) {
 	t.term.Lock()
 	defer t.term.Unlock()
