@@ -263,11 +263,14 @@ func (p *peer) release(w *window) {
 
 // giveUp ends the subscription to a channel that cannot be delivered. The writer calls it.
 func (p *peer) giveUp(w *window) error {
-	if p.windows.of(w.uri) != w {
-		return nil // it has been ended meanwhile
+	ended := p.windows.of(w.uri) != w // meanwhile, by the peer
+	if !ended {
+		p.windows.drop(w.uri)
 	}
-	p.windows.drop(w.uri)
 	p.forgetDropped(w)
+	if ended {
+		return nil
+	}
 	p.conn.Unsubscribe(w.uri)
 	return p.transport.Write(channelNote(nil, ahp.MethodChannelReset, w.uri))
 }

@@ -48,6 +48,7 @@ func (sub *Subscriber) Unsubscribe(c *Channel) {
 		delete(sub.synced, c.uri)
 		c.trail.synced(sub.client, 0)
 		cur.dropLocked()
+		sub.outbox.dropRebuild(c.uri)
 	}
 }
 

@@ -1,6 +1,10 @@
 package store
 
-import "testing"
+import (
+	"testing"
+
+	"termhost/ahp"
+)
 
 // texts returns the output of items.
 func texts(items []Item) (text string) {
@@ -90,5 +94,37 @@ func TestAHeldChannelMayEndOrBeginAnew(t *testing.T) {
 	sub.Hold(c.URI(), false)
 	if got := texts(pullAll(sub)); got != "3" || sub.Count() != 0 {
 		t.Errorf("of a channel that was removed it reads %q, and follows %d", got, sub.Count())
+	}
+}
+
+func TestAfterUnsubscribingNothingRebuildsTheState(t *testing.T) {
+	s := New(Options{LogBytes: 1 << 10})
+	a, b := newTerminal(t, s, "a"), newTerminal(t, s, "b")
+	sub := subscribed(t, s, a, b)
+	defer sub.Close()
+	pullAll(sub)
+	for range 40 {
+		a.AppendData(make([]byte, 100))
+		b.AppendData(make([]byte, 100))
+	}
+	items := sub.Pull(nil, 1) // the rest of its state waits
+	if got := types(items); got != "cleared" {
+		t.Fatalf("it reads %s", got)
+	}
+	first, second := a, b
+	if items[0].Entry.Channel() == b.URI() {
+		first, second = b, a
+	}
+	sub.Answer(first.URI(), ahp.TerminalResized{}, &ahp.Origin{ClientID: "c"}, "no")
+	sub.Unsubscribe(first)
+	rebuilt := false
+	for _, it := range pullAll(sub) {
+		if it.Entry.Channel() == first.URI() && it.Entry.rejection == "" {
+			t.Errorf("of what is not followed any more there is %s", types([]Item{it}))
+		}
+		rebuilt = rebuilt || it.Entry.Channel() == second.URI()
+	}
+	if !rebuilt || sub.outbox.rebuilding != 0 {
+		t.Errorf("the other is rebuilt: %t; %d actions are left", rebuilt, sub.outbox.rebuilding)
 	}
 }

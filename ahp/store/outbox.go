@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"termhost/ahp"
 )
@@ -74,6 +75,18 @@ func (o *outbox) forget(it outboxItem) {
 	} else {
 		o.rebuilding--
 	}
+}
+
+// dropRebuild removes the actions that rebuild a channel's state, which the peer no longer follows.
+// Answers stay.
+func (o *outbox) dropRebuild(uri string) {
+	o.items = slices.DeleteFunc(o.items, func(it outboxItem) bool {
+		if it.answer || it.item.Entry.channel != uri {
+			return false
+		}
+		o.forget(it)
+		return true
+	})
 }
 
 // Answer adds an entry that only this subscriber reads: a rejection, or if rejection is "", an
