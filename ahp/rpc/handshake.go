@@ -189,6 +189,7 @@ func (p *peer) reconnect(r *request) *ahp.Error {
 			return nil, e
 		}
 		before, _ := p.conn.Kept().(*grants)
+		p.windows.grants.inherit(before, params.Windows.cursors())
 		p.conn.Keep(p.windows.grants)
 		p.initialized()
 		return p.replayResult(replay, params.Windows != nil, before), nil

@@ -395,6 +395,20 @@ func TestReconnectingResumesChannelsWithFlowControl(t *testing.T) {
 	other.sendf(t, `{"jsonrpc":"2.0","id":5,"method":"disposeTerminal","params":{"channel":"ahp-terminal:/gone"}}`)
 	other.answer(t, 5)
 
+	// A connection that ends before the answer is written changes nothing.
+	p = serve(t, h, principals()["alice"], rpc.Options{})
+	for id := range cap(p.out) + 1 {
+		p.sendf(t, `{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"channel":"ahp-root://"}}`, 100+id)
+	}
+	p.sendf(t, `{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{"channel":"ahp-root://","clientId":"a",`+
+		`"lastSeenServerSeq":1,"subscriptions":["ahp-terminal:/replayed","ahp-terminal:/drawn"],"windows":{"items":`+
+		`[{"channel":"ahp-terminal:/replayed","lastAppliedServerSeq":%d},{"channel":"ahp-terminal:/drawn"}]}}}`,
+		last(all[0].seqs))
+	for range cap(p.in) + 1 { // the host has read them when it takes one more
+		p.sendf(t, `{"jsonrpc":"2.0","id":2,"method":"ping","params":{"channel":"ahp-root://"}}`)
+	}
+	p.Close("the network is gone again")
+
 	p = serve(t, h, principals()["alice"], rpc.Options{})
 	p.sendf(t, `{"jsonrpc":"2.0","id":1,"method":"reconnect","params":{"channel":"ahp-root://","clientId":"a",`+
 		`"lastSeenServerSeq":%d,"subscriptions":["ahp-terminal:/replayed","ahp-terminal:/drawn","ahp-terminal:/gone",`+

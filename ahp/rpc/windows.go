@@ -84,6 +84,17 @@ func (g *grants) of(uri string) (l receiveLimits, ok bool) {
 	return l, ok
 }
 
+// inherit takes over the limits of channels, so that the client can reconnect once more if the
+// answer does not reach it.
+func (g *grants) inherit(before *grants, channels []ahp.ChannelCursor) {
+	for _, c := range channels {
+		uri, _ := ahp.NormalizeChannel(string(c.Channel))
+		if l, ok := before.of(uri); ok {
+			g.set(uri, &l)
+		}
+	}
+}
+
 // openWindow begins the delivery of a channel that the peer has just subscribed to. The writer
 // calls it while it writes the answer.
 func (p *peer) openWindow(uri string, l receiveLimits, first ...queued) *window {
