@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"errors"
+	"time"
 	"unicode/utf8"
 
 	"termhost/ahp"
@@ -16,7 +17,8 @@ import (
 //
 // The writer pulls a channel's entries into its window and holds the channel until they are sent.
 // So a window has what one Pull has taken, and the state that is rebuilt for a reader that fell off
-// the log, but no more: see [store.Subscriber.Hold].
+// the log, but no more: see [store.Subscriber.Hold]. No channel is pulled that has no credit, and
+// none while much is queued in other windows.
 
 // receiveLimits are what one side receives at most of a channel, in bytes of UTF-16.
 type receiveLimits struct {
@@ -73,11 +75,13 @@ type window struct {
 	// Of the writer.
 	queue []queued // what has not begun
 	text  []byte   // the rest of the message that has begun
+	held  store.Holding
 
 	// Guarded by windows.mu.
-	dropped        bool    // the subscription has ended
-	sent, consumed int64   // in all, in bytes of UTF-16
-	ends           []int64 // of sent, behind each whole message that is not consumed
+	dropped        bool      // the subscription has ended
+	credited       time.Time // when credit came last, or the window was opened
+	sent, consumed int64     // in all, in bytes of UTF-16
+	ends           []int64   // of sent, behind each whole message that is not consumed
 
 	incoming // of the reader
 }
@@ -128,7 +132,7 @@ func (w *window) consume(consumed int64) error {
 	}
 	for i, end := range w.ends {
 		if end == consumed {
-			w.consumed, w.ends = consumed, w.ends[i+1:]
+			w.consumed, w.ends, w.credited = consumed, w.ends[i+1:], time.Now()
 			return nil
 		}
 	}

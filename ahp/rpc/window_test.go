@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -481,3 +482,110 @@ func awaitShown(t *testing.T, p *pipe, name, pattern string) {
 }
 
 func last(seqs []uint64) uint64 { return seqs[len(seqs)-1] }
+
+// tail returns the last bytes of the terminal's text.
+func (d *delivered) tail() string {
+	if len(d.state.Content) == 0 {
+		return ""
+	}
+	chunks := d.state.Content[len(d.state.Content)-1].Text.Chunks()
+	if len(chunks) == 0 {
+		return ""
+	}
+	last := chunks[len(chunks)-1]
+	return string(last[max(0, len(last)-16):])
+}
+
+// flooded returns channels whose terminals print much when a file is there.
+func flooded(t *testing.T, p *pipe, file string, count int) (list []*delivered) {
+	t.Helper()
+	for i := range count { // before anything is subscribed to: run ignores other messages
+		run(t, p, "a", fmt.Sprintf("flood%d", i), fmt.Sprintf("stty raw; until [ -e %s ]; do sleep 0.02; done; "+
+			"yes | head -c 2000000; echo; echo done; read x", file))
+	}
+	for i := range count {
+		list = append(list, subscribed(t, p, fmt.Sprintf("flood%d", i), list...))
+	}
+	return list
+}
+
+// TestManyFloodingChannelsAllArrive: whoever gives credit at once gets every channel's last state,
+// however many there are.
+func TestManyFloodingChannelsAllArrive(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 64 << 10 })
+	p := serve(t, h, principals()["alice"], rpc.Options{})
+	greet(t, p, "a")
+	file := filepath.Join(t.TempDir(), "file")
+	list := flooded(t, p, file, 12)
+	hosttest.Check(t, os.WriteFile(file, nil, 0o600))
+	for left := len(list); left > 0; {
+		msg := p.next(t)
+		if msg == nil {
+			t.Fatalf("nothing comes any more; %d channels are not at their end", left)
+		}
+		left = 0
+		for _, d := range list {
+			if d.take(msg) && len(d.messages) > 0 {
+				d.consume(p)
+			}
+			if d.reset {
+				t.Fatalf("%s is reset", d.channel)
+			}
+			if !strings.HasSuffix(d.tail(), "done\n") {
+				left++
+			}
+		}
+	}
+}
+
+// TestChannelsWithoutCreditMakeRoomForOthers leaves channels that hold more than the room there is
+// without credit: another one goes on all the same, and they have the present state when credit
+// comes.
+func TestChannelsWithoutCreditMakeRoomForOthers(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t, func(c *host.Config) { c.LogBytes = 64 << 10 })
+	p, other := serve(t, h, principals()["alice"], rpc.Options{}), serve(t, h, principals()["alice"], rpc.Options{})
+	greet(t, p, "a")
+	greet(t, other, "b")
+	file := filepath.Join(t.TempDir(), "file")
+	run(t, p, "a", "calm", fmt.Sprintf("until [ -e %s.2 ]; do sleep 0.02; done; echo calm; read x", file))
+	stuck := flooded(t, p, file, 6)
+	calm := subscribed(t, p, "calm", stuck...)
+	hosttest.Check(t, os.WriteFile(file, nil, 0o600))
+	for i := range stuck {
+		awaitShown(t, other, fmt.Sprintf("flood%d", i), "done")
+	}
+	// Each gets the credit that lets the state of a slow reader be rebuilt, and no more.
+	until := func(what string, consume []*delivered, holds func() bool) {
+		t.Helper()
+		for !holds() {
+			msg := p.next(t)
+			if msg == nil {
+				t.Fatalf("waiting for %s: nothing comes any more", what)
+			}
+			for _, d := range append([]*delivered{calm}, stuck...) {
+				if d.take(msg) && slices.Contains(consume, d) && len(d.messages) > 0 {
+					d.consume(p)
+				}
+			}
+		}
+	}
+	for _, d := range stuck {
+		until("a full window", nil, func() bool { return d.part == "" && d.total >= d.window })
+	}
+	for _, d := range stuck {
+		d.consume(p)
+	}
+	for _, d := range stuck {
+		until("another full window", nil, func() bool { return d.part == "" && d.total-d.consumed >= d.window })
+	}
+	hosttest.Check(t, os.WriteFile(file+".2", nil, 0o600))
+	until("the other one", []*delivered{calm}, func() bool { return strings.Contains(calm.content(), "calm") })
+	for _, d := range stuck {
+		d.consume(p)
+	}
+	for _, d := range stuck {
+		until("the present state", stuck, func() bool { return strings.HasSuffix(d.tail(), "done\n") })
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/store"
@@ -16,9 +17,11 @@ type windows struct {
 	signal chan struct{} // 1 deep: the peer has consumed something
 
 	// Of the writer.
-	turns  []*window // in the order in which they send a frame each
-	begun  int       // bytes of the messages that have begun
-	queued int64     // weight of the messages that have not
+	turns  []*window     // in the order in which they send a frame each
+	begun  int           // bytes of the messages that have begun
+	queued int64         // weight of the messages that have not
+	full   bool          // there is no room for more
+	retry  time.Duration // after which makeRoom may find some; 0: never
 
 	grants *grants
 }
@@ -33,9 +36,12 @@ const (
 	// maxBegun is how many bytes of text may have begun before the writer pulls more. A message
 	// that has begun needs no more credit, so it does not stay there.
 	maxBegun = pullBytes
-	// maxQueued bounds what a peer has not consumed in all its windows, in bytes. The largest queue
-	// is given up then.
-	maxQueued = 8 << 20
+	// maxQueued is how many bytes may be queued in all windows before no more channels are pulled:
+	// those whose queue is empty wait until half of it is sent.
+	maxQueued = 2 << 20
+	// creditWait is how long a peer may leave a window without credit while others wait for room.
+	// Then what is queued for it is dropped, and it gets the present state when credit comes.
+	creditWait = 2 * time.Second
 )
 
 // of returns the window of a channel; nil: it has none.
@@ -100,7 +106,7 @@ func (g *grants) inherit(before *grants, channels []ahp.ChannelCursor) {
 func (p *peer) openWindow(uri string, l receiveLimits, first ...queued) *window {
 	ws := &p.windows
 	p.pruneWindows()
-	w := &window{uri: uri, limits: l, queue: first}
+	w := &window{uri: uri, limits: l, queue: first, credited: time.Now()}
 	for i := range first {
 		ws.queued += first[i].weight()
 	}
@@ -112,7 +118,7 @@ func (p *peer) openWindow(uri string, l receiveLimits, first ...queued) *window 
 	ws.mu.Unlock()
 	ws.grants.set(uri, &l)
 	ws.turns = append(ws.turns, w)
-	p.conn.Subscriber().Hold(uri, true)
+	p.hold(w, store.HeldUnsent)
 	return w
 }
 
@@ -141,9 +147,7 @@ func (p *peer) enqueue(it store.Item) bool {
 	if w == nil {
 		return false
 	}
-	if w.idle() {
-		p.conn.Subscriber().Hold(w.uri, true)
-	}
+	p.hold(w, store.HeldUnsent)
 	q := queued{entry: it}
 	w.queue = append(w.queue, q)
 	p.windows.queued += q.weight()
@@ -164,15 +168,77 @@ func (p *peer) sendFrames() (sent bool, err error) {
 		}
 		sent = sent || did
 	}
-	for ws.queued > maxQueued {
-		if err := p.giveUp(slices.MaxFunc(ws.turns, func(a, b *window) int {
-			return len(a.queue) - len(b.queue)
-		})); err != nil {
-			return false, err
+	ws.turns = slices.DeleteFunc(ws.turns, p.forgetDropped)
+	p.makeRoom()
+	for _, w := range ws.turns {
+		switch {
+		case !w.idle():
+		case p.mayPull(w):
+			p.hold(w, store.NotHeld)
+		default:
+			p.hold(w, store.HeldSent)
 		}
 	}
-	ws.turns = slices.DeleteFunc(ws.turns, p.forgetDropped)
 	return sent, nil
+}
+
+// mayPull reports whether more of an idle window's channel may be pulled: it could be sent, and
+// there is room for it. The first in turn gets room before it is half free, so that there is always
+// one.
+func (p *peer) mayPull(w *window) bool {
+	ws := &p.windows
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	full := ws.queued >= maxQueued || ws.full && ws.queued > maxQueued/2
+	ws.full = full
+	return w.mayBegin() && !full
+}
+
+// hold holds a window's channel, or lets it go on.
+func (p *peer) hold(w *window, how store.Holding) {
+	if w.held != how && p.windows.of(w.uri) == w {
+		w.held = how
+		p.conn.Subscriber().Hold(w.uri, how)
+	}
+}
+
+// makeRoom drops what is queued in windows that have had no credit for long, if others wait for
+// room. It returns when to look again; 0: there is nothing to look for.
+func (p *peer) makeRoom() {
+	ws := &p.windows
+	ws.retry = 0
+	if ws.queued < maxQueued {
+		return
+	}
+	for _, w := range ws.turns {
+		ws.mu.Lock()
+		stuck, left := !w.mayBegin(), creditWait-time.Since(w.credited)
+		ws.mu.Unlock()
+		switch {
+		case len(w.queue) == 0 || !stuck:
+		case left <= 0:
+			p.fall(w)
+		case ws.retry == 0 || left < ws.retry:
+			ws.retry = left
+		}
+	}
+}
+
+// fall drops what is queued for a window, but for what answers its peer. The channel is then that
+// of a reader that has fallen behind.
+func (p *peer) fall(w *window) {
+	id, kept := p.conn.ClientID(), w.queue[:0]
+	for _, q := range w.queue {
+		if q.message != nil || q.entry.Entry.From(id) {
+			kept = append(kept, q)
+		} else {
+			p.windows.queued -= q.weight()
+		}
+	}
+	clear(w.queue[len(kept):])
+	w.queue = kept
+	p.hold(w, store.HeldUnsent)
+	p.conn.Subscriber().Fall(w.uri)
 }
 
 // forgetDropped reports whether a window has been dropped. Its messages do not count any more.
@@ -201,7 +267,6 @@ func (p *peer) sendFrame(w *window) (sent bool, err error) {
 		if w.queue[0].ready {
 			err := p.transport.Write(w.queue[0].message(nil))
 			p.shift(w)
-			p.release(w)
 			return true, err
 		}
 		ws.mu.Lock()
@@ -213,7 +278,6 @@ func (p *peer) sendFrame(w *window) (sent bool, err error) {
 		text := p.text(&w.queue[0])
 		p.shift(w)
 		if len(text) == 0 {
-			p.release(w)
 			return true, nil // it says nothing to this peer
 		}
 		if err := p.begin(w, text); err != nil {
@@ -232,7 +296,6 @@ func (p *peer) sendFrame(w *window) (sent bool, err error) {
 	if err := p.transport.Write(frame); err != nil {
 		return false, err
 	}
-	p.release(w)
 	return true, nil
 }
 
@@ -262,13 +325,6 @@ func (p *peer) shift(w *window) {
 	w.queue[0] = queued{}
 	if w.queue = w.queue[1:]; len(w.queue) == 0 {
 		w.queue = nil
-	}
-}
-
-// release has the writer pull more of a channel that has been sent.
-func (p *peer) release(w *window) {
-	if w.idle() && p.windows.of(w.uri) == w {
-		p.conn.Subscriber().Hold(w.uri, false)
 	}
 }
 
@@ -333,7 +389,7 @@ func offerOf(params json.RawMessage) (l receiveLimits, ok bool, e *ahp.Error) {
 // appendSubscribed appends the result of subscribe. The writer calls it.
 func (p *peer) appendSubscribed(dst []byte, v store.View, l receiveLimits, ok bool) []byte {
 	p.windows.drop(v.URI) // a subscription begins anew
-	p.conn.Subscriber().Hold(v.URI, false)
+	p.conn.Subscriber().Hold(v.URI, store.NotHeld)
 	shape := p.conn.Shape()
 	if ok {
 		if text := channelSnapshot(v, shape); sizeUTF16(text) <= l.Message {

@@ -46,13 +46,17 @@ func (p *peer) writeLoop() (err error) {
 			continue
 		}
 		if len(items) == 0 {
-			var quiet <-chan time.Time
+			var quiet, retry <-chan time.Time
+			if after := p.windows.retry; after > 0 {
+				retry = time.After(after)
+			}
 			if cap(buf) > keepBuffer || cap(items) > keepItems {
 				quiet = time.After(quietTime)
 			}
 			select {
 			case <-sub.Signal():
 			case <-p.windows.signal:
+			case <-retry:
 			case <-quiet:
 				buf, items = nil, nil
 			case <-p.ctx.Done():

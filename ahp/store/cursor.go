@@ -51,8 +51,8 @@ type cursor struct {
 	index int // in sub.ready, or notReady
 	// fellAt is 0 unless the cursor was found to have fallen off the log.
 	fellAt uint64
-	// held: it is not in sub.ready, and what was taken counts as unwritten. See [Subscriber.Hold].
-	held bool
+	// held: unless NotHeld, it is not in sub.ready. See [Subscriber.Hold].
+	held Holding
 }
 
 const (
@@ -87,7 +87,7 @@ func (cur *cursor) fallLocked() {
 // wakeLocked is called when there may be something to read.
 func (cur *cursor) wakeLocked() {
 	if cur.index == notReady {
-		if cur.pos == unstarted || cur.held {
+		if cur.pos == unstarted || cur.held != NotHeld {
 			return
 		}
 		cur.key = cur.keyLocked()
@@ -181,7 +181,7 @@ func (cur *cursor) takeLocked(dst []Item, below uint64, limit int) (items []Item
 
 // writtenLocked records that everything that was taken has been written.
 func (cur *cursor) writtenLocked() {
-	if cur.done == cur.pos || cur.pos == unstarted || cur.held {
+	if cur.done == cur.pos || cur.pos == unstarted || cur.held == HeldUnsent {
 		return // it was taken from twice, or moved since, or is not written yet
 	}
 	from := cur.done

@@ -72,6 +72,9 @@ func (e *Entry) places() int64 {
 // Channel returns the URI of the entry's channel.
 func (e *Entry) Channel() string { return e.channel }
 
+// From reports whether a client dispatched the action.
+func (e *Entry) From(client string) bool { return e.origin != nil && e.origin.ClientID == client }
+
 // Action returns the action. It must not be modified.
 func (e *Entry) Action() ahp.Action { return e.action }
 

@@ -26,7 +26,7 @@ func TestAHeldChannelStandsStillAndOthersGoOn(t *testing.T) {
 	if got := texts(items); got != "1" {
 		t.Fatalf("it reads %q", got)
 	}
-	sub.Hold(a.URI(), true)
+	sub.Hold(a.URI(), HeldUnsent)
 	a.AppendData([]byte("2"))
 	b.AppendData([]byte("3"))
 	if got := texts(pullAll(sub)); got != "3" {
@@ -35,7 +35,7 @@ func TestAHeldChannelStandsStillAndOthersGoOn(t *testing.T) {
 	if sub.Written(a, seq) || !sub.Written(b, s.Seq()) {
 		t.Error("what was pulled of the held channel counts as written")
 	}
-	sub.Hold(a.URI(), false)
+	sub.Hold(a.URI(), NotHeld)
 	if !sub.Written(a, seq) {
 		t.Error("what was pulled before is still unwritten")
 	}
@@ -53,14 +53,14 @@ func TestAHeldChannelThatFallsBehindIsResynchronised(t *testing.T) {
 	sub := subscribed(t, s, c)
 	defer sub.Close()
 	pullAll(sub)
-	sub.Hold(c.URI(), true)
+	sub.Hold(c.URI(), HeldUnsent)
 	for range 40 {
 		c.AppendData(make([]byte, 100))
 	}
 	if items := pullAll(sub); len(items) != 0 {
 		t.Fatalf("a held channel is read: %s", types(items))
 	}
-	sub.Hold(c.URI(), false)
+	sub.Hold(c.URI(), NotHeld)
 	items := pullAll(sub)
 	if len(items) == 0 || items[0].Entry.Action().Type() != "terminal/cleared" {
 		t.Errorf("it reads %s", types(items))
@@ -73,25 +73,25 @@ func TestAHeldChannelMayEndOrBeginAnew(t *testing.T) {
 	sub := subscribed(t, s, c)
 	defer sub.Close()
 	pullAll(sub)
-	sub.Hold(c.URI(), true)
-	sub.Hold("ahp-terminal:/other", true)
+	sub.Hold(c.URI(), HeldUnsent)
+	sub.Hold("ahp-terminal:/other", HeldUnsent)
 	c.AppendData([]byte("1"))
 	subscribe(t, sub, c) // the snapshot has it
 	c.AppendData([]byte("2"))
-	sub.Hold(c.URI(), false)
+	sub.Hold(c.URI(), NotHeld)
 	if got := texts(pullAll(sub)); got != "2" {
 		t.Errorf("after another snapshot it reads %q", got)
 	}
-	sub.Hold(c.URI(), true)
+	sub.Hold(c.URI(), HeldUnsent)
 	sub.Unsubscribe(c)
 	if sub.Pending() {
 		t.Error("a channel that nobody follows is pending")
 	}
 	subscribe(t, sub, c)
-	sub.Hold(c.URI(), true)
+	sub.Hold(c.URI(), HeldUnsent)
 	c.AppendData([]byte("3"))
 	c.Remove()
-	sub.Hold(c.URI(), false)
+	sub.Hold(c.URI(), NotHeld)
 	if got := texts(pullAll(sub)); got != "3" || sub.Count() != 0 {
 		t.Errorf("of a channel that was removed it reads %q, and follows %d", got, sub.Count())
 	}

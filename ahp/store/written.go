@@ -8,7 +8,7 @@ func (sub *Subscriber) Written(c *Channel, seq uint64) bool {
 	defer s.mu.Unlock()
 	cur := sub.cursorOnLocked(c)
 	switch {
-	case cur == nil, cur.held && cur.done == cur.pos:
+	case cur == nil, cur.held == HeldUnsent && cur.done == cur.pos:
 		return false // it is not read, or what rebuilds the state may be unwritten
 	case sub.written < sub.synced[c.uri] && (sub.writing || len(sub.outbox.items) > 0):
 		return false // the snapshot or the rebuilding actions may be unwritten
