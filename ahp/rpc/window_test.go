@@ -497,11 +497,11 @@ func (d *delivered) tail() string {
 }
 
 // flooded returns channels whose terminals print much when a file is there.
-func flooded(t *testing.T, p *pipe, file string, count int) (list []*delivered) {
+func flooded(t *testing.T, p *pipe, file string, count, size int) (list []*delivered) {
 	t.Helper()
 	for i := range count { // before anything is subscribed to: run ignores other messages
 		run(t, p, "a", fmt.Sprintf("flood%d", i), fmt.Sprintf("stty raw; until [ -e %s ]; do sleep 0.02; done; "+
-			"yes | head -c 2000000; echo; echo done; read x", file))
+			"yes | head -c %d; echo; echo done; read x", file, size))
 	}
 	for i := range count {
 		list = append(list, subscribed(t, p, fmt.Sprintf("flood%d", i), list...))
@@ -517,7 +517,7 @@ func TestManyFloodingChannelsAllArrive(t *testing.T) {
 	p := serve(t, h, principals()["alice"], rpc.Options{})
 	greet(t, p, "a")
 	file := filepath.Join(t.TempDir(), "file")
-	list := flooded(t, p, file, 12)
+	list := flooded(t, p, file, 8, 500_000)
 	hosttest.Check(t, os.WriteFile(file, nil, 0o600))
 	for left := len(list); left > 0; {
 		msg := p.next(t)
@@ -550,7 +550,7 @@ func TestChannelsWithoutCreditMakeRoomForOthers(t *testing.T) {
 	greet(t, other, "b")
 	file := filepath.Join(t.TempDir(), "file")
 	run(t, p, "a", "calm", fmt.Sprintf("until [ -e %s.2 ]; do sleep 0.02; done; echo calm; read x", file))
-	stuck := flooded(t, p, file, 6)
+	stuck := flooded(t, p, file, 3, 1_200_000)
 	calm := subscribed(t, p, "calm", stuck...)
 	hosttest.Check(t, os.WriteFile(file, nil, 0o600))
 	for i := range stuck {
