@@ -197,6 +197,10 @@ func (rp *replay) finish() {
 		t.term.Screen().Flush(events{t})
 		events{t}.Fed()
 		t.commands.finishLast(t.log.end.Code)
+	} else if t.log.trail.End() > rp.draft.Position() {
+		// The earlier host has not waited for the rest of a character or sequence.
+		t.term.Screen().Flush(events{t})
+		events{t}.Fed()
 	}
 	now, _ := rp.draft.Terminal()
 	if t.renamed == o.Renamed {

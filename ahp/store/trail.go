@@ -96,6 +96,17 @@ func (t *Trail) add(m mark) {
 	t.setWord(wordCount, n+1)
 }
 
+// End returns the position behind the last entry that is recorded; 0: there is none.
+func (t *Trail) End() int64 {
+	if t == nil {
+		return 0
+	}
+	if marks := t.marks(); len(marks) > 0 {
+		return marks[len(marks)-1].end
+	}
+	return 0
+}
+
 // marks returns what is recorded, in the order of serverSeqs. Before the first entry there is the
 // channel's beginning, unless that is forgotten.
 func (t *Trail) marks() []mark {

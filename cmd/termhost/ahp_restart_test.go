@@ -296,6 +296,56 @@ func TestAShellThatWasReplacedEndsItsCommandOnce(t *testing.T) {
 	}
 }
 
+// TestHalfACharacterIsNotLostWithTheHost has a program print half a character, or half a sequence, before
+// the host is killed, and the rest after.
+func TestHalfACharacterIsNotLostWithTheHost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ first, second, last string }{
+		"character": {`caf\303`, "caf", `\251 it`},
+		"sequence":  {`red\033[3`, "red\x1b[3", `1m it`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start, state, do := keptHost(t, "")
+			h := start()
+			away, tap := make(chan struct{}), &tapped{}
+			a, states := connectTapped(t, state, "", tap, away)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI("a")}
+			p.Meta = &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: "sh", Args: []string{"-c",
+				"read x; echo begun; read x; printf '" + c.first + "'; read x; printf '" + c.last + "'; read x"}}}
+			hosttest.Check(t, a.CreateTerminal(ctx, p))
+			m, err := a.Subscribe(ctx, p.Channel)
+			hosttest.Check(t, err)
+			shows := func(text string) {
+				t.Helper()
+				hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
+					return strings.Contains(client.Text(st), text)
+				}))
+			}
+			do("send", "--enter", "a", "")
+			shows("begun")
+			do("send", "--enter", "a", "")
+			shows(c.second)
+			hosttest.Eventually(t, "all of it has been sent", func() bool {
+				tap.mu.Lock()
+				defer tap.mu.Unlock()
+				return name == "sequence" || strings.Contains(tap.data[p.Channel], "\uFFFD")
+			})
+			_ = h.Stop(syscall.SIGKILL)
+			start()
+			close(away)
+			hosttest.Eventually(t, "the client is connected again", func() bool { return len(states) > 0 })
+			do("send", "--enter", "a", "")
+			shows("it")
+			if n := tap.cleared(); n > 0 {
+				t.Errorf("the client was resynchronised %d times", n)
+			}
+		})
+	}
+}
+
 // cleared returns how often a channel was resynchronised in the answer to a reconnect.
 func (w *tapped) cleared() (n int) {
 	w.mu.Lock()
