@@ -43,7 +43,8 @@
 // An offer of less than 4 KiB for frames or 1 MiB for messages, or one into which the snapshot does
 // not fit, is declined: the answer has the snapshot, and what follows comes as usual. The most that
 // is granted is a window of 4 MiB, frames of 64 KiB and messages of 64 MiB. Whoever breaks the
-// rules is sent channel/reset {channel}, which ends the subscription, as it does from the peer.
+// rules, or sends much and consumes no answers, is sent channel/reset {channel}, which ends the
+// subscription, as it does from the peer.
 //
 // reconnect {..., windows: {items: [{channel, lastAppliedServerSeq?}]}} goes on with such channels,
 // which subscriptions has, too: the answer has windows {items: [{channel, flowControl, recovery}]},

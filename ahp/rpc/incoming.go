@@ -39,6 +39,7 @@ func (p *peer) frame(r *request) *ahp.Error {
 	}
 	uri, _ := ahp.NormalizeChannel(params.Channel)
 	w := p.windows.of(uri)
+	p.acknowledge(r)
 	if w == nil {
 		p.postNote(ahp.MethodChannelReset, params.Channel)
 		return nil
@@ -118,6 +119,7 @@ func (p *peer) credit(r *request) *ahp.Error {
 		err = w.consume(*params.Consumed)
 	}
 	ws.mu.Unlock()
+	p.acknowledge(r)
 	if err != nil {
 		p.resetChannel(w, err.Error())
 		return nil
@@ -136,6 +138,7 @@ func (p *peer) reset(r *request) *ahp.Error {
 		return e
 	}
 	p.endSubscription(channel)
+	p.acknowledge(r)
 	return nil
 }
 

@@ -15,10 +15,10 @@ import (
 // and not consumed; the peer says what it has consumed with credit. All sizes are those of the text
 // in UTF-16.
 //
-// The writer pulls a channel's entries into its window and holds the channel until they are sent.
-// So a window has what one Pull has taken, and the state that is rebuilt for a reader that fell off
-// the log, but no more: see [store.Subscriber.Hold]. No channel is pulled that has no credit, and
-// none while much is queued in other windows.
+// The writer pulls a channel's entries into its window and holds the channel until they are sent:
+// see [store.Subscriber.Hold]. No channel is pulled that has no credit, and none while much is
+// queued in other windows. So a window has what one Pull has taken, the state that is rebuilt for a
+// reader that fell off the log, and answers to what its peer sends.
 
 // receiveLimits are what one side receives at most of a channel, in bytes of UTF-16.
 type receiveLimits struct {
@@ -95,13 +95,18 @@ type queued struct {
 
 // weight returns about how many bytes of memory it keeps.
 func (q *queued) weight() int64 {
-	const each = 256
 	if q.entry.Entry != nil {
-		if d, ok := q.entry.Entry.Action().(ahp.TerminalData); ok {
-			return each + int64(len(d.Data))
-		}
+		return int64(q.entry.Entry.Weight())
 	}
-	return each
+	return 0 // it is made when it is sent
+}
+
+// weight returns that of what is queued.
+func (w *window) weight() (n int64) {
+	for i := range w.queue {
+		n += w.queue[i].weight()
+	}
+	return n
 }
 
 // mayBegin reports whether a message may begin.

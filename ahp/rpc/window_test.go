@@ -342,6 +342,59 @@ func TestAPeerThatBreaksTheRulesOfFlowControlIsReset(t *testing.T) {
 	}
 }
 
+// TestAnswersThatAreNotConsumedEndTheChannel refuses a peer's actions without end, which it never gives
+// credit for.
+func TestAnswersThatAreNotConsumedEndTheChannel(t *testing.T) {
+	t.Parallel()
+	p := serve(t, hosttest.New(t), principals()["alice"], rpc.Options{RequestsPerSecond: -1})
+	greet(t, p, "a")
+	run(t, p, "a", "t", "read x")
+	p.sendf(t, `{"jsonrpc":"2.0","id":9,"method":"subscribe","params":{"channel":"ahp-terminal:/t","flowControl":`+
+		`{"receive":{"windowBytes":1,"maximumFrameBytes":4096,"maximumMessageBytes":4194304}}}}`)
+	p.answer(t, 9)
+	d := &delivered{t: t, channel: "ahp-terminal:/t", window: 1, frame: 4096, whole: 4194304}
+	reset, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for n := 1; ; n++ {
+			select {
+			case <-reset:
+				return
+			default:
+				p.sendf(t, `{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"ahp-terminal:/t",`+
+					`"clientSeq":%d,"action":{"type":"terminal/resized","cols":-1,"rows":0}}}`, n)
+			}
+		}
+	}()
+	d.until(p, false, "a reset", func() bool { return d.reset })
+	close(reset)
+	for done := false; !done; { // what was on its way
+		select {
+		case <-p.out:
+		case <-stopped:
+			done = true
+		}
+	}
+	p.sendf(t, `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"channel":"ahp-root://"}}`)
+	if p.answer(t, 7) == nil {
+		t.Error("the connection has ended")
+	}
+}
+
+// TestWhatIsSentAsARequestIsAnswered: whatever has an id.
+func TestWhatIsSentAsARequestIsAnswered(t *testing.T) {
+	t.Parallel()
+	p := serve(t, hosttest.New(t), principals()["alice"], rpc.Options{})
+	greet(t, p, "a")
+	for i, method := range []string{"frame", "credit", "reset"} {
+		p.sendf(t, `{"jsonrpc":"2.0","id":%d,"method":"channel/%s","params":{"channel":"ahp-terminal:/t","data":"x",`+
+			`"consumedBytes":1}}`, 20+i, method)
+		if p.answer(t, 20+i) == nil {
+			t.Errorf("%s is not answered", method)
+		}
+	}
+}
+
 // TestKeysComeInFrames types in pieces of frames, and gets credit for each whole message.
 func TestKeysComeInFrames(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,8 @@ const (
 	// those whose queue is empty wait until half of it is sent.
 	maxQueued = 2 << 20
 	// creditWait is how long a peer may leave a window without credit while others wait for room.
-	// Then what is queued for it is dropped, and it gets the present state when credit comes.
+	// Then what is queued for it is dropped, and it gets the present state when credit comes. If
+	// answers to the peer are too much, the channel is reset.
 	creditWait = 2 * time.Second
 )
 
@@ -107,9 +108,7 @@ func (p *peer) openWindow(uri string, l receiveLimits, first ...queued) *window 
 	ws := &p.windows
 	p.pruneWindows()
 	w := &window{uri: uri, limits: l, queue: first, credited: time.Now()}
-	for i := range first {
-		ws.queued += first[i].weight()
-	}
+	ws.queued += w.weight()
 	ws.mu.Lock()
 	if ws.byURI == nil {
 		ws.byURI = map[string]*window{}
@@ -169,7 +168,9 @@ func (p *peer) sendFrames() (sent bool, err error) {
 		sent = sent || did
 	}
 	ws.turns = slices.DeleteFunc(ws.turns, p.forgetDropped)
-	p.makeRoom()
+	if err := p.makeRoom(); err != nil {
+		return false, err
+	}
 	for _, w := range ws.turns {
 		switch {
 		case !w.idle():
@@ -183,8 +184,7 @@ func (p *peer) sendFrames() (sent bool, err error) {
 }
 
 // mayPull reports whether more of an idle window's channel may be pulled: it could be sent, and
-// there is room for it. The first in turn gets room before it is half free, so that there is always
-// one.
+// there is room for it. When there was none, half of it must be free again.
 func (p *peer) mayPull(w *window) bool {
 	ws := &p.windows
 	ws.mu.Lock()
@@ -203,25 +203,36 @@ func (p *peer) hold(w *window, how store.Holding) {
 }
 
 // makeRoom drops what is queued in windows that have had no credit for long, if others wait for
-// room. It returns when to look again; 0: there is nothing to look for.
-func (p *peer) makeRoom() {
+// room. It sets retry.
+func (p *peer) makeRoom() error {
 	ws := &p.windows
 	ws.retry = 0
 	if ws.queued < maxQueued {
-		return
+		return nil
 	}
+	var largest *window // of those with answers only
 	for _, w := range ws.turns {
 		ws.mu.Lock()
 		stuck, left := !w.mayBegin(), creditWait-time.Since(w.credited)
 		ws.mu.Unlock()
 		switch {
 		case len(w.queue) == 0 || !stuck:
-		case left <= 0:
+		case left > 0:
+			if ws.retry == 0 || left < ws.retry {
+				ws.retry = left
+			}
+		default:
 			p.fall(w)
-		case ws.retry == 0 || left < ws.retry:
-			ws.retry = left
+			if largest == nil || w.weight() > largest.weight() {
+				largest = w
+			}
 		}
 	}
+	if ws.queued < maxQueued || largest == nil {
+		return nil
+	}
+	p.log.Debug("a channel is reset: its peer does not consume answers", "channel", largest.uri)
+	return p.giveUp(largest)
 }
 
 // fall drops what is queued for a window, but for what answers its peer. The channel is then that
@@ -249,9 +260,7 @@ func (p *peer) forgetDropped(w *window) bool {
 	ws.mu.Unlock()
 	if dropped {
 		ws.begun -= len(w.text)
-		for i := range w.queue {
-			ws.queued -= w.queue[i].weight()
-		}
+		ws.queued -= w.weight()
 		w.queue, w.text = nil, nil
 	}
 	return dropped

@@ -160,7 +160,9 @@ func (e *Entry) dropEncoded() {
 	}
 }
 
-// weigh returns the weight of an entry without its encodings.
+// Weight returns about how many bytes of memory an entry keeps, without its encodings.
+func (e *Entry) Weight() int { return e.weigh() }
+
 func (e *Entry) weigh() int {
 	n := entryOverhead + payload(e.action) + len(e.rejection)
 	if e.origin != nil {

@@ -260,16 +260,8 @@ func TestAReloadedHostHandsOn(t *testing.T) {
 // TestAShellThatWasReplacedEndsItsCommandOnce: no output tells of that end.
 func TestAShellThatWasReplacedEndsItsCommandOnce(t *testing.T) {
 	t.Parallel()
-	start, state, do := keptHost(t, "\nterminal.shell = \"/bin/bash\"\n")
-	h := start()
-	away, tap := make(chan struct{}), &tapped{}
-	a, states := connectTapped(t, state, "", tap, away)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI("a")}
-	hosttest.Check(t, a.CreateTerminal(ctx, p))
-	m, err := a.Subscribe(ctx, p.Channel)
-	hosttest.Check(t, err)
+	f := followOne(t, "\nterminal.shell = \"/bin/bash\"\n")
+	m := f.mirror
 	ended := func(st *ahp.TerminalState) (n int) {
 		for _, part := range st.Content {
 			if part.Command != nil && part.Command.Complete {
@@ -278,22 +270,66 @@ func TestAShellThatWasReplacedEndsItsCommandOnce(t *testing.T) {
 		}
 		return n
 	}
-	hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return st.Detection }))
-	hosttest.Check(t, a.Dispatch(ctx, p.Channel, ahp.TerminalInput{Data: []byte("exec sh\r")}))
-	hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return ended(st) == 1 }))
-	hosttest.Check(t, a.Dispatch(ctx, p.Channel, ahp.TerminalInput{Data: []byte("echo $((40+2))\r")}))
-	hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
-		return strings.Contains(client.Text(st), "42\r\n")
-	}))
-	_ = h.Stop(syscall.SIGKILL)
-	start()
-	close(away)
-	hosttest.Eventually(t, "the client is connected again", func() bool { return len(states) > 0 })
-	do("send", "--enter", "a", "exit")
-	hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool { return st.Exited }))
-	if st := m.Terminal(); ended(&st) != 1 || tap.cleared() > 0 {
-		t.Errorf("%d commands have ended, and the client was resynchronised %d times", ended(&st), tap.cleared())
+	hosttest.Check(t, m.WaitTerminal(f.ctx, func(st *ahp.TerminalState) bool { return st.Detection }))
+	hosttest.Check(t, f.client.Dispatch(f.ctx, m.URI(), ahp.TerminalInput{Data: []byte("exec sh\r")}))
+	hosttest.Check(t, m.WaitTerminal(f.ctx, func(st *ahp.TerminalState) bool { return ended(st) == 1 }))
+	hosttest.Check(t, f.client.Dispatch(f.ctx, m.URI(), ahp.TerminalInput{Data: []byte("echo $((40+2))\r")}))
+	f.shows("42\r\n")
+	f.killed()
+	f.do("send", "--enter", "a", "exit")
+	hosttest.Check(t, m.WaitTerminal(f.ctx, func(st *ahp.TerminalState) bool { return st.Exited }))
+	if st := m.Terminal(); ended(&st) != 1 || f.tap.cleared() > 0 {
+		t.Errorf("%d commands have ended, and the client was resynchronised %d times", ended(&st), f.tap.cleared())
 	}
+}
+
+// follower is a client that follows a terminal, "a", of a host that will be killed.
+type follower struct {
+	t      *testing.T
+	ctx    context.Context
+	client *client.Client
+	mirror *client.Mirror
+	tap    *tapped
+	do     func(args ...string) string
+	killed func() // kills the host, and returns when the client is connected to the next
+}
+
+// followOne returns a client of a host with a configuration, and of its terminal that runs a command, or
+// else a shell.
+func followOne(t *testing.T, config string, command ...string) *follower {
+	t.Helper()
+	start, state, do := keptHost(t, config)
+	h := start()
+	away, f := make(chan struct{}), &follower{t: t, tap: &tapped{}, do: do}
+	var states <-chan client.State
+	f.client, states = connectTapped(t, state, "", f.tap, away)
+	var cancel context.CancelFunc
+	f.ctx, cancel = context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI("a")}
+	if len(command) > 0 {
+		p.Meta = &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: command[0], Args: command[1:]}}
+	}
+	hosttest.Check(t, f.client.CreateTerminal(f.ctx, p))
+	var err error
+	f.mirror, err = f.client.Subscribe(f.ctx, p.Channel)
+	hosttest.Check(t, err)
+	f.killed = func() {
+		t.Helper()
+		_ = h.Stop(syscall.SIGKILL)
+		start()
+		close(away)
+		hosttest.Eventually(t, "the client is connected again", func() bool { return len(states) > 0 })
+	}
+	return f
+}
+
+// shows waits until the client has a text.
+func (f *follower) shows(text string) {
+	f.t.Helper()
+	hosttest.Check(f.t, f.mirror.WaitTerminal(f.ctx, func(st *ahp.TerminalState) bool {
+		return strings.Contains(client.Text(st), text)
+	}))
 }
 
 // TestHalfACharacterIsNotLostWithTheHost has a program print half a character, or half a sequence, before
@@ -306,40 +342,21 @@ func TestHalfACharacterIsNotLostWithTheHost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			start, state, do := keptHost(t, "")
-			h := start()
-			away, tap := make(chan struct{}), &tapped{}
-			a, states := connectTapped(t, state, "", tap, away)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			p := ahp.CreateTerminalParams{Channel: ahp.TerminalURI("a")}
-			p.Meta = &ahp.CreateTerminalMeta{Termhost: &ahp.CreateTerminalExtras{Command: "sh", Args: []string{"-c",
-				"read x; echo begun; read x; printf '" + c.first + "'; read x; printf '" + c.last + "'; read x"}}}
-			hosttest.Check(t, a.CreateTerminal(ctx, p))
-			m, err := a.Subscribe(ctx, p.Channel)
-			hosttest.Check(t, err)
-			shows := func(text string) {
-				t.Helper()
-				hosttest.Check(t, m.WaitTerminal(ctx, func(st *ahp.TerminalState) bool {
-					return strings.Contains(client.Text(st), text)
-				}))
-			}
-			do("send", "--enter", "a", "")
-			shows("begun")
-			do("send", "--enter", "a", "")
-			shows(c.second)
+			f := followOne(t, "", "sh", "-c",
+				"read x; echo begun; read x; printf '"+c.first+"'; read x; printf '"+c.last+"'; read x")
+			f.do("send", "--enter", "a", "")
+			f.shows("begun")
+			f.do("send", "--enter", "a", "")
+			f.shows(c.second)
 			hosttest.Eventually(t, "all of it has been sent", func() bool {
-				tap.mu.Lock()
-				defer tap.mu.Unlock()
-				return name == "sequence" || strings.Contains(tap.data[p.Channel], "\uFFFD")
+				f.tap.mu.Lock()
+				defer f.tap.mu.Unlock()
+				return name == "sequence" || strings.Contains(f.tap.data[f.mirror.URI()], "\uFFFD")
 			})
-			_ = h.Stop(syscall.SIGKILL)
-			start()
-			close(away)
-			hosttest.Eventually(t, "the client is connected again", func() bool { return len(states) > 0 })
-			do("send", "--enter", "a", "")
-			shows("it")
-			if n := tap.cleared(); n > 0 {
+			f.killed()
+			f.do("send", "--enter", "a", "")
+			f.shows("it")
+			if n := f.tap.cleared(); n > 0 {
 				t.Errorf("the client was resynchronised %d times", n)
 			}
 		})
