@@ -13,6 +13,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/host"
+	"termhost/ahp/mcp"
 	"termhost/ahp/transport"
 	"termhost/authz"
 	"termhost/authz/admit"
@@ -63,6 +64,7 @@ type Server struct {
 	unread   admit.Tally
 	patience time.Duration
 	forwards admit.Places // of all connections
+	mcp      *mcp.Server
 
 	mu        sync.Mutex // nothing of ours is locked under it
 	listeners map[net.Listener]struct{}
@@ -87,6 +89,7 @@ func New(cfg Config) (*Server, error) {
 		conns:     map[*conn]struct{}{},
 		stopping:  make(chan struct{}),
 		patience:  unreadPatience,
+		mcp:       mcp.New(mcp.Options{Version: cfg.Version, Log: cfg.Log}),
 	}
 	s.gate = admit.NewGate(admit.GateOptions{
 		Startups: cfg.MaxStartups, PerSource: startupsPerSource, Grace: startupGrace,

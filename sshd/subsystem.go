@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"termhost/ahp/host"
+	"termhost/ahp/mcp"
 	"termhost/ahp/rpc"
 	"termhost/ahp/transport"
 	"termhost/authz"
@@ -28,6 +29,7 @@ func subsystems() []subsystem {
 	return []subsystem{
 		{"ahp", authz.Subsystem, (*sshSession).serveAHP},
 		{"sftp", authz.Files, (*sshSession).serveFiles},
+		{"mcp", authz.Subsystem, (*sshSession).serveMCP},
 	}
 }
 
@@ -111,3 +113,29 @@ func (s *sshSession) serveAHP() int {
 	_ = rpc.Serve(lines, hc, opts)
 	return verbs.StatusOK // finish has been called
 }
+
+// serveMCP serves MCP on the channel, a message per line.
+func (s *sshSession) serveMCP() int {
+	source := s.c.source
+	source.Door = host.DoorMCP
+	peer := mcp.Peer{Host: s.c.cfg.Host, Principal: s.c.principal(), Source: source,
+		Proof: s.c.prove(s.c.grant)}
+	in, out := io.Pipe()
+	defer in.Close()
+	go func() {
+		_, err := io.Copy(out, s.in)
+		out.CloseWithError(err)
+	}()
+	stop := context.AfterFunc(s.ctx, func() { in.CloseWithError(context.Cause(s.ctx)) })
+	defer stop()
+	_ = s.c.srv.mcp.Serve(s.ctx, peer, mcp.NewLines(in, closable{s.stdout, in}))
+	return verbs.StatusOK
+}
+
+// closable is a stream to the peer; Close ends the one from it.
+type closable struct {
+	io.Writer
+	in io.Closer
+}
+
+func (c closable) Close() error { return c.in.Close() }

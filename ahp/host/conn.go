@@ -20,6 +20,7 @@ const (
 	DoorWebSocket = "websocket"
 	DoorUnix      = "unix"
 	DoorForward   = "forward"
+	DoorMCP       = "mcp"
 )
 
 // Conn is one connection of one principal. Its reader calls the verbs, one at a time; its writer

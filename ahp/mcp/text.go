@@ -83,7 +83,7 @@ func (o Output) omission(head, tail int) string {
 		unit = "line"
 	}
 	return fmt.Sprintf("[... %d %s omitted: %s ...]\n", tail-head, unit,
-		call("terminal_read", "terminal", o.Terminal, "cursor", o.From+int64(head)))
+		callText("terminal_read", "terminal", o.Terminal, "cursor", o.From+int64(head)))
 }
 
 // middleCut returns the first quarter and the last three quarters of a line.
@@ -116,9 +116,9 @@ func plain(line string) string {
 // hostWord is how lines begin that are the host's word.
 var hostWord = regexp.MustCompile(`^\[(\.\.\. |\S+ (running|exited|waiting for|held by|gone) )`)
 
-// call returns a tool's call as a model writes it: the name, and the arguments as JSON, which are
+// callText returns a tool's call as a model writes it: the name, and the arguments as JSON, which are
 // given as names and values.
-func call(tool string, arguments ...any) string {
+func callText(tool string, arguments ...any) string {
 	var b strings.Builder
 	b.WriteString(tool + " {")
 	for i := 0; i < len(arguments); i += 2 {
