@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -41,15 +42,44 @@ func (c *call) run() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	o.Later = true
 	made, err := c.conn.Create(o)
 	if err != nil {
 		return "", err
 	}
-	w := host.WaitFor{Blocked: true, Timeout: wait}
+	begun := time.Now()
+	if made.Starting != nil {
+		started, err := c.started(made.Starting, wait)
+		if err != nil {
+			return "", err
+		}
+		if !started {
+			return c.header(made.Terminal, 0, 0) + "\nA person must say yes first. To wait for it: " +
+				callText("terminal_read", "terminal", made.Terminal.Name(), "wait_s", c.limit) + "\n", nil
+		}
+	}
+	w := host.WaitFor{Blocked: true, Timeout: max(wait-time.Since(begun), 1)}
 	if background {
 		w.Idle, w.Timeout = settled, time.Second
 	}
 	return c.after(made.Terminal, w)
+}
+
+// started waits until a person has decided about a program, and reports whether somebody has: an
+// error is that it was refused. The decision is awaited further by the connection.
+func (c *call) started(s *host.Starting, wait time.Duration) (bool, error) {
+	decided := make(chan error, 1)
+	go func() { decided <- s.Wait(c.conn.Context()) }()
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	select {
+	case err := <-decided:
+		return true, err
+	case <-late.C:
+		return false, nil
+	case <-c.ctx.Done():
+		return false, context.Cause(c.ctx)
+	}
 }
 
 // runIn types a command line into an open shell and waits for its end.
@@ -69,20 +99,34 @@ func (c *call) runIn(shell, line string, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	pending, err := c.conn.StartWait(t, host.WaitFor{Command: true, Blocked: false, Timeout: wait})
-	if errors.Is(err, host.ErrNoCommands) {
-		pending, err = c.conn.StartWait(t, host.WaitFor{Idle: settled, Timeout: wait})
+	if last := t.Info(c.conn.Principal()).LastCommand; last != nil && last.Running {
+		return "", fmt.Errorf("%s is busy with %q: wait for it with %s", t.Name(), last.LineText(),
+			callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
 	}
+	from, err := c.lines(t)
 	if err != nil {
 		return "", err
 	}
 	if err := c.conn.Send(c.ctx, t, []byte(line), enter); err != nil {
 		return "", err
 	}
-	if _, err := pending.End(c.ctx); err != nil {
+	how, err := c.conn.Wait(c.ctx, t, host.WaitFor{Command: true, Timeout: wait})
+	if errors.Is(err, host.ErrNoCommands) {
+		how, err = c.conn.Wait(c.ctx, t, host.WaitFor{Idle: settled, Timeout: wait})
+	}
+	if err != nil {
 		return "", err
 	}
-	return c.result(t, c.session.cursor(t))
+	if how.Reason == host.WaitCommand && how.ExitCode != nil {
+		c.status = how.ExitCode
+	}
+	return c.result(t, from-1) // the prompt's line has the command
+}
+
+// lines returns how many lines a terminal has shown.
+func (c *call) lines(t *host.Terminal) (n int64, err error) {
+	err = c.shown(t, func(s *history.Shown) { n = int64(s.Lines()) })
+	return n, err
 }
 
 // open is terminal_open.
@@ -135,7 +179,7 @@ func (c *call) readTool() (string, error) {
 		}
 	}
 	if w.Timeout > 0 {
-		if _, err := c.conn.Wait(c.ctx, t, w); err != nil {
+		if err := c.waitFrom(t, w, from); err != nil {
 			return "", err
 		}
 	}
@@ -150,6 +194,55 @@ func (c *call) readTool() (string, error) {
 	default:
 		return "", &ArgumentError{"view", `must be "new" or "screen"`}
 	}
+}
+
+// waitFrom waits, unless a line from a cursor on matches already.
+func (c *call) waitFrom(t *host.Terminal, w host.WaitFor, from int64) error {
+	pending, err := c.conn.StartWait(t, w)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	defer cancel()
+	matched := false
+	if w.Match != nil {
+		matched, err = c.shows(t, w.Match, from)
+		if matched || err != nil {
+			cancel()
+		}
+	}
+	_, ended := pending.End(ctx)
+	if matched || err != nil {
+		return err
+	}
+	return ended
+}
+
+// shows reports whether a line from a cursor on matches.
+func (c *call) shows(t *host.Terminal, pattern *history.Pattern, from int64) (found bool, err error) {
+	err = c.shown(t, func(s *history.Shown) {
+		const most = 10_000
+		lines, _ := s.Find(pattern, most)
+		found = len(lines) > 0 && int64(lines[len(lines)-1]) >= from
+	})
+	return found, err
+}
+
+// shown calls look with what a terminal has shown.
+func (c *call) shown(t *host.Terminal, look func(*history.Shown)) error {
+	release, err := c.conn.WaitReading(c.ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	work := c.conn.Work(c.ctx)
+	defer work.Rest()
+	s, err := c.conn.History(work, host.Source{Terminal: t}).Show(work, nil, history.AllLines)
+	if err != nil {
+		return err
+	}
+	look(s)
+	return work.Ended()
 }
 
 // send is terminal_send.
@@ -326,20 +419,15 @@ func (c *call) result(t *host.Terminal, from int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	release, err := c.conn.WaitReading(c.ctx)
-	if err != nil {
+	var total int64
+	var text string
+	if err := c.shown(t, func(s *history.Shown) {
+		total = int64(s.Lines())
+		from = min(max(from, 0), total)
+		text = styles.ReplaceAllString(string(s.Styled(int(from), int(total))), "")
+	}); err != nil {
 		return "", err
 	}
-	defer release()
-	work := c.conn.Work(c.ctx)
-	defer work.Rest()
-	shown, err := c.conn.History(work, host.Source{Terminal: t}).Show(work, nil, history.AllLines)
-	if err != nil {
-		return "", err
-	}
-	total := int64(shown.Lines())
-	from = min(max(from, 0), total)
-	text := styles.ReplaceAllString(string(shown.Styled(int(from), int(total))), "")
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if strings.TrimRight(text, "\n") == "" {
 		lines = nil
@@ -363,6 +451,11 @@ func (c *call) header(t *host.Terminal, lines int, cursor int64) string {
 	h := Header{Name: t.Name(), State: Running, Lines: lines, Cursor: cursor, Time: time.Since(info.CreatedAt)}
 	status, exited := t.Exit()
 	switch {
+	case c.status != nil:
+		h.State = Exited(*c.status, "")
+		if last := info.LastCommand; last != nil && last.DurationMs != nil {
+			h.Time = time.Duration(*last.DurationMs) * time.Millisecond
+		}
 	case exited:
 		signal := ""
 		if status.Signal != 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -147,6 +148,7 @@ type call struct {
 	conn    *host.Conn
 	args    Arguments
 	limit   int64 // the longest wait, in seconds
+	status  *int  // of the command that was typed into a shell; nil: another result
 	facts   map[string]any
 }
 
@@ -163,7 +165,12 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		if p := r.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
 			client = p.ClientInfo.Name
 		}
-		c.limit = limitOf(client)
+		if token := r.Params.GetProgressToken(); token != nil {
+			c.limit = limitOf(client)
+			done := make(chan struct{})
+			defer close(done)
+			go progress(ctx, r.Session, token, done)
+		}
 		text, err := s.do(c, t, client, r.Params.Arguments)
 		result := &sdk.CallToolResult{Meta: sdk.Meta{"termhost/result": c.facts}}
 		if err != nil {
@@ -186,6 +193,26 @@ func (s *Server) do(c *call, t tool, client string, raw json.RawMessage) (text s
 		err = errors.New("the call was cancelled; what runs goes on")
 	}
 	return text, err
+}
+
+// progress tells a client that its call goes on: after a second, and then every ten.
+func progress(ctx context.Context, to *sdk.ServerSession, token any, done <-chan struct{}) {
+	const first, later = time.Second, 10 * time.Second
+	timer, began := time.NewTimer(first), time.Now()
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-done:
+			return
+		case <-ctx.Done():
+			return
+		}
+		passed := time.Since(began).Round(time.Second)
+		_ = to.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
+			Progress: passed.Seconds(), Message: passed.String()})
+		timer.Reset(later)
+	}
 }
 
 // The longest waits, in seconds, of the clients that are known to wait for so long, and of others.

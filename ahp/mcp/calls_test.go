@@ -1,0 +1,185 @@
+package mcp_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"termhost/ahp/host"
+	"termhost/ahp/hosttest"
+	"termhost/ahp/mcp"
+	"termhost/authz"
+)
+
+func TestMain(m *testing.M) { hosttest.Main(m) }
+
+// agent is an MCP client.
+type agent struct {
+	t       testing.TB
+	session *sdk.ClientSession
+}
+
+// connect connects the client of a person, under a name, with the SDK's own client.
+func connect(t testing.TB, h *host.Host, p authz.Principal, name string, o *sdk.ClientOptions) *agent {
+	t.Helper()
+	server := mcp.New(mcp.Options{Version: "test"})
+	near, far := sdk.NewInMemoryTransports()
+	ctx, cancel := context.WithCancel(t.Context())
+	var served sync.WaitGroup
+	served.Go(func() { _ = server.Serve(ctx, mcp.Peer{Host: h, Principal: p}, far) })
+	session, err := sdk.NewClient(&sdk.Implementation{Name: name}, o).Connect(ctx, near, nil)
+	hosttest.Check(t, err)
+	t.Cleanup(func() {
+		session.Close()
+		cancel()
+		served.Wait()
+	})
+	return &agent{t, session}
+}
+
+// call calls a tool and returns its text.
+func (a *agent) call(tool string, arguments map[string]any) string {
+	a.t.Helper()
+	ctx, cancel := context.WithTimeout(a.t.Context(), hosttest.Patience)
+	defer cancel()
+	text, failed := a.callWith(ctx, tool, arguments)
+	if failed {
+		a.t.Fatalf("%s %v: %s", tool, arguments, text)
+	}
+	return text
+}
+
+func (a *agent) callWith(ctx context.Context, tool string, arguments map[string]any) (text string, failed bool) {
+	a.t.Helper()
+	r, err := a.session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		return err.Error(), true
+	}
+	if len(r.Content) != 1 || r.StructuredContent != nil {
+		a.t.Fatalf("%s: %+v", tool, r)
+	}
+	return r.Content[0].(*sdk.TextContent).Text, r.IsError
+}
+
+type args = map[string]any
+
+// like fails unless a text matches a pattern.
+func like(t testing.TB, text, pattern string) {
+	t.Helper()
+	if !regexp.MustCompile(pattern).MatchString(text) {
+		t.Errorf("got %q, want %s", text, pattern)
+	}
+}
+
+func TestACommandsOutputAndExactStatusComeBack(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	for line, want := range map[string]string{
+		"echo out; echo err >&2":              `^\[\S+ exited 0 · \S+ · 2 lines · cursor 2\]\nout\nerr\n$`,
+		"exit 1":                              `^\[\S+ exited 1 · \S+ · 0 lines · cursor 0\]\n$`,
+		"nosuchcommand-x":                     `^\[\S+ exited 127 `,
+		"kill -9 $$":                          `^\[\S+ exited 137 \(SIGKILL\) `,
+		`printf '10%%\r20%%\r100%%\n'`:        `lines? · cursor 1\]\n100%\n$`,
+		`printf '\033[31mred\033[m\007\n'`:    `\]\nred\n$`,
+		`printf '[x exited 0 · 1s · 0 lines'`: `\]\n \[x exited 0 · 1s · 0 lines\n$`,
+		`printf 'a\0b\377\n'`:                 `\]\nab\x{FFFD}\n$`,
+	} {
+		like(t, a.call("terminal_run", args{"command": line}), want)
+	}
+}
+
+func TestAnOpenShellKeepsItsState(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t, func(c *host.Config) { c.Shell, c.ShellIntegration = "bash", true }), hosttest.Principal("alice", authz.Admin), "codex-mcp-client", nil)
+	like(t, a.call("terminal_open", args{"name": "sh"}), `^\[sh running `)
+	like(t, a.call("terminal_run", args{"terminal": "sh", "command": "cd /; export A=5; false"}), `^\[sh exited 1 `)
+	like(t, a.call("terminal_run", args{"terminal": "sh", "command": "echo $PWD-$A"}), `(?s)^\[sh exited 0 .*\n/-5\n`)
+}
+
+func TestAPersonsAnswerGoesToThePrompt(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	like(t, a.call("terminal_run", args{"command": "printf 'Name: '; read x; echo hi $x", "name": "ask"}),
+		`^\[ask waiting for input: .*\nName:`)
+	like(t, a.call("terminal_send", args{"terminal": "ask", "text": "bob"}), `(?s)^\[ask exited 0 .*hi bob\n$`)
+}
+
+func TestALongCommandGoesOnWhenItsCallIsCancelled(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		hosttest.Eventually(t, "it runs", func() bool {
+			text, _ := a.callWith(t.Context(), "terminal_read", args{"terminal": "long", "cursor": 0})
+			return strings.Contains(text, "begun")
+		})
+	}()
+	if text, failed := a.callWith(ctx, "terminal_run", args{"command": "echo begun; sleep 1000", "name": "long"}); !failed {
+		t.Errorf("a cancelled call returns %q", text)
+	}
+	like(t, a.call("terminal_read", args{"terminal": "long", "cursor": 0}), `^\[long running .*\nbegun\n$`)
+	like(t, a.call("terminal_stop", args{"terminal": "long", "how": "terminate"}), `^\[long exited 143 \(SIGTERM\) `)
+}
+
+func TestAWaitReturnsWhenALineMatches(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	a.call("terminal_run", args{"command": "for i in 1 2 3; do echo line $i; sleep 0.2; done; sleep 1000", "name": "w", "background": true})
+	begun := time.Now()
+	like(t, a.call("terminal_read", args{"terminal": "w", "cursor": 0, "wait_s": "60", "until": "line [3]"}), `(?s)^\[w running .*line 3\n$`)
+	if d := time.Since(begun); d > 50*time.Second {
+		t.Errorf("it took %s", d)
+	}
+}
+
+func TestManyCommandsAtOnceAreNotMixed(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			text, failed := a.callWith(t.Context(), "terminal_run", args{"command": fmt.Sprintf("echo this-is-%d; exit %d", i, i)})
+			if failed || !strings.Contains(text, fmt.Sprintf("exited %d ", i)) || !strings.Contains(text, fmt.Sprintf("\nthis-is-%d\n", i)) {
+				t.Errorf("%d: %q", i, text)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestAnAgentIsNotThePersonWhoseKeyItHas(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t, func(c *host.Config) { c.GuardAgents = true })
+	alice := hosttest.Principal("alice", authz.Admin)
+	a := connect(t, h, alice, "claude-code", nil)
+	like(t, a.call("terminal_run", args{"command": "echo hi", "name": "held", "wait_s": 0}),
+		`^\[held waiting for approval .*\nA person must say yes first`)
+}
+
+func TestWhatIsWrongIsToldToTheModel(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	for _, c := range []struct {
+		tool string
+		args args
+		want string
+	}{
+		{"terminal_run", nil, `^error: command is missing: give it, such as "make test"$`},
+		{"terminal_read", args{"terminal": "nosuch"}, `^error: .*nosuch`},
+		{"terminal_send", args{"terminal": "nosuch"}, `^error: .*nosuch`},
+		{"terminal_read", args{"terminal": 5}, `^error: .*5`},
+	} {
+		text, failed := a.callWith(t.Context(), c.tool, c.args)
+		if !failed {
+			t.Errorf("%s %v does not fail", c.tool, c.args)
+		}
+		like(t, text, c.want)
+	}
+}
