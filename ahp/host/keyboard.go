@@ -22,6 +22,7 @@ type keyboardClaim struct {
 	t      *Terminal
 	holder holder
 	last   claimed
+	passed chan struct{} // closed when another holder has it; nil: nobody waits for that
 
 	prior     *loan       // whom the holder may hand the claim back to; nil: nobody
 	lent      *loan       // whom it returns to by itself; nil: it is the holder's own
@@ -58,6 +59,24 @@ func (h *Host) holderOf(c ahp.Claim, by authz.Principal, name string) (holder, b
 	}
 	id, name, ok := h.claimant(c.ClientID)
 	return holder{claim: c, principal: id, name: name}, ok
+}
+
+// passes returns what is closed when somebody else becomes the holder, and whether somebody but p is.
+func (kb *keyboardClaim) passes(p authz.Principal) (elsewhere bool, passed <-chan struct{}) {
+	kb.t.term.Lock()
+	defer kb.t.term.Unlock()
+	if kb.passed == nil {
+		kb.passed = make(chan struct{})
+	}
+	return kb.holder.principal != p.ID, kb.passed
+}
+
+// tellWaits tells those that wait for another holder. The Term's lock is held.
+func (kb *keyboardClaim) tellWaits() {
+	if kb.passed != nil {
+		close(kb.passed)
+		kb.passed = nil
+	}
 }
 
 // heldBy reports whether p holds the claim. It takes the Term's lock.

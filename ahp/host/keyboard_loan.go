@@ -42,6 +42,7 @@ func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
 	kb.last = claimed{by: s.conn, role: s.principal.Role, at: t.host.now(), seq: seq}
 	t.host.list.changed()
 	if from.named() != next.named() {
+		kb.tellWaits()
 		t.emit(Event{Kind: EventHolderChanged, By: by, To: next.text(), from: s.conn})
 	}
 	t.approvals.wakeDeciders() // others may decide now

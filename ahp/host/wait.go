@@ -18,6 +18,7 @@ type WaitFor struct {
 	Command bool             // no command is running any more
 	Blocked bool             // the program waits for input or a secret
 	Idle    time.Duration    // so long without output; 0: does not count
+	Taken   bool             // somebody takes the keyboard that the waiting principal has
 	Timeout time.Duration    // the longest wait; 0: unlimited
 }
 
@@ -32,6 +33,7 @@ const (
 	WaitIdle    WaitReason = "idle"
 	WaitBlocked WaitReason = "blocked"
 	WaitTimeout WaitReason = "timeout"
+	WaitTaken   WaitReason = "taken"
 )
 
 // Waited is how a wait ended.
@@ -52,7 +54,8 @@ var ErrNoCommands = errors.New("this terminal's shell does not tell of its comma
 // PendingWait is a wait that has begun. It is used by one goroutine.
 type PendingWait struct {
 	WaitFor
-	a *Attach // gives the right to look, until it is taken; it reads nothing
+	a    *Attach // gives the right to look, until it is taken; it reads nothing
+	held bool    // Taken counts: the principal had the keyboard
 	// last is how the last command ended, which counts if no line that is retained does; nil: none.
 	last *Waited
 	// reacted is closed when the shell has reacted to an Enter, after which lastCommand may be

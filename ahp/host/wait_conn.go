@@ -30,6 +30,7 @@ func (c *Conn) StartWait(t *Terminal, w WaitFor) (*PendingWait, error) {
 		return nil, err
 	}
 	p := &PendingWait{WaitFor: w, a: a, result: make(chan ended, 1)}
+	p.held = w.Taken && t.keyboard.heldBy(c.principal)
 	if err := p.begin(); err != nil {
 		a.Close()
 		return nil, err
@@ -73,6 +74,10 @@ func (p *PendingWait) End(ctx context.Context) (Waited, error) {
 	}
 	for {
 		program, changed := p.program()
+		taken, passed := p.taken()
+		if taken {
+			return Waited{Reason: WaitTaken}, nil
+		}
 		moved := p.behind()
 		if moved == nil {
 			if how, over := p.now(program, began, idle); over {
@@ -81,6 +86,7 @@ func (p *PendingWait) End(ctx context.Context) (Waited, error) {
 		}
 		select {
 		case <-changed:
+		case <-passed:
 		case <-moved:
 		case <-idle.C:
 		case how := <-p.result:
@@ -187,6 +193,15 @@ func (p *PendingWait) program() (Waiting, <-chan struct{}) {
 		return WaitingNone, t.waiting.changes()
 	}
 	return t.waiting.needs.program, t.waiting.changes()
+}
+
+// taken reports whether somebody has taken the keyboard that the principal had when the wait began,
+// and returns what is closed when another holder has it.
+func (p *PendingWait) taken() (bool, <-chan struct{}) {
+	if !p.held {
+		return false, nil
+	}
+	return p.a.t.keyboard.passes(p.a.conn.principal)
 }
 
 // startTimer returns a timer that fires after d; for 0, one that does not run.

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/ahp/host"
 	"termhost/ptypool/keyboard"
@@ -58,7 +59,7 @@ func (c *call) run() (string, error) {
 				callText("terminal_read", "terminal", made.Terminal.Name(), "wait_s", c.limit) + "\n", nil
 		}
 	}
-	w := host.WaitFor{Blocked: true, Timeout: max(wait-time.Since(begun), 1)}
+	w := host.WaitFor{Blocked: true, Taken: true, Timeout: max(wait-time.Since(begun), 1)}
 	if background {
 		w.Idle, w.Timeout = settled, time.Second
 	}
@@ -110,7 +111,7 @@ func (c *call) runIn(shell, line string, err error) (string, error) {
 	if err := c.conn.Send(c.ctx, t, []byte(line), enter); err != nil {
 		return "", err
 	}
-	how, err := c.conn.Wait(c.ctx, t, host.WaitFor{Command: true, Timeout: wait})
+	how, err := c.conn.Wait(c.ctx, t, host.WaitFor{Command: true, Taken: true, Timeout: wait})
 	if errors.Is(err, host.ErrNoCommands) {
 		how, err = c.conn.Wait(c.ctx, t, host.WaitFor{Idle: settled, Timeout: wait})
 	}
@@ -165,7 +166,7 @@ func (c *call) readTool() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w := host.WaitFor{Blocked: true, Fresh: true}
+	w := host.WaitFor{Blocked: true, Fresh: true, Taken: true}
 	if w.Timeout, err = c.wait(0); err != nil {
 		return "", err
 	}
@@ -284,7 +285,7 @@ func (c *call) send() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	pending, err := c.conn.StartWait(t, host.WaitFor{Blocked: true, Idle: settled, Timeout: max(wait, 1)})
+	pending, err := c.conn.StartWait(t, host.WaitFor{Blocked: true, Idle: settled, Taken: true, Timeout: max(wait, 1)})
 	if err != nil {
 		return "", err
 	}
@@ -462,6 +463,8 @@ func (c *call) header(t *host.Terminal, lines int, cursor int64) string {
 			signal = signalName(status.Signal)
 		}
 		h.State, h.Time = Exited(status.Code, signal), t.ExitedAt().Sub(info.CreatedAt)
+	case info.Executor == ahp.ExecutorServer && info.Holder != c.conn.Name():
+		h.State = "held by " + info.Holder
 	case info.Waiting == host.WaitingSecret:
 		h.State = WaitingForSecret
 	case info.Waiting == host.WaitingApproval:

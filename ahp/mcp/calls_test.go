@@ -163,6 +163,26 @@ func TestAnAgentIsNotThePersonWhoseKeyItHas(t *testing.T) {
 		`^\[held waiting for approval .*\nA person must say yes first`)
 }
 
+func TestAWaitReturnsWhenAPersonTakesTheKeyboard(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	alice := hosttest.Principal("alice", authz.Admin)
+	a := connect(t, h, alice, "claude-code", nil)
+	a.call("terminal_run", args{"command": "echo begun; exec cat", "name": "cat", "background": true})
+	person := hosttest.Conn(t, h, alice)
+	term, err := person.Find("cat")
+	hosttest.Check(t, err)
+	att, _, err := person.Attach(term, host.AttachOptions{})
+	hosttest.Check(t, err)
+	defer att.Close()
+	time.AfterFunc(50*time.Millisecond, func() { _ = att.Claim() })
+	like(t, a.call("terminal_read", args{"terminal": "cat", "wait_s": 200, "until": "never"}), `^\[cat held by alice`)
+	text, failed := a.callWith(t.Context(), "terminal_send", args{"terminal": "cat", "text": "x"})
+	if !failed || !strings.Contains(text, "alice") {
+		t.Errorf("typing into a terminal that a person has: %q", text)
+	}
+}
+
 func TestWhatIsWrongIsToldToTheModel(t *testing.T) {
 	t.Parallel()
 	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
