@@ -168,7 +168,7 @@ func TestAWaitReturnsWhenAPersonTakesTheKeyboard(t *testing.T) {
 	h := hosttest.New(t)
 	alice := hosttest.Principal("alice", authz.Admin)
 	a := connect(t, h, alice, "claude-code", nil)
-	a.call("terminal_run", args{"command": "echo begun; exec cat", "name": "cat", "background": true})
+	a.call("terminal_run", args{"command": "echo begun; exec sleep 1000", "name": "cat", "background": true})
 	person := hosttest.Conn(t, h, alice)
 	term, err := person.Find("cat")
 	hosttest.Check(t, err)
