@@ -24,6 +24,9 @@ const (
 	Finished Kind = "finished"
 	// Gap is missing output. The next item draws the screen as it is after the gap.
 	Gap Kind = "gap"
+	// Cleared is where somebody cleared the terminal. Only [Log.TextLines] has it: other readers
+	// discard what is before it.
+	Cleared Kind = "cleared"
 	// Exited is the terminal's exit, and the last item.
 	Exited Kind = "exited"
 )

@@ -172,10 +172,10 @@ func TestAWaitReturnsWhenAPersonTakesTheKeyboard(t *testing.T) {
 	person := hosttest.Conn(t, h, alice)
 	term, err := person.Find("cat")
 	hosttest.Check(t, err)
-	att, _, err := person.Attach(term, host.AttachOptions{})
+	att, _, err := person.Attach(term, host.AttachOptions{Cols: 80, Rows: 24})
 	hosttest.Check(t, err)
 	defer att.Close()
-	time.AfterFunc(50*time.Millisecond, func() { _ = att.Claim() })
+	time.AfterFunc(50*time.Millisecond, func() { t.Log("claim", att.Claim()) })
 	like(t, a.call("terminal_read", args{"terminal": "cat", "wait_s": 200, "until": "never"}), `^\[cat held by alice`)
 	text, failed := a.callWith(t.Context(), "terminal_send", args{"terminal": "cat", "text": "x"})
 	if !failed || !strings.Contains(text, "alice") {

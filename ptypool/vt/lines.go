@@ -54,6 +54,24 @@ func (l *Lines) AppendRest(dst []byte) []byte {
 	return dst
 }
 
+// Between reports whether the output so far ends between characters and sequences, in none of them.
+func (l *Lines) Between() bool { return l.state == inGround }
+
+// Alternate reports whether the program is on the alternate screen.
+func (l *Lines) Alternate() bool { return l.alt }
+
+// Cut is AppendRest for an unfinished line of more than n bytes if what comes next can only make it
+// longer: the cursor is behind its last character, which is no blank. It reports whether it has cut
+// the line; the rest of it is a line of its own.
+func (l *Lines) Cut(dst []byte, n int) ([]byte, bool) {
+	text := l.line.text
+	if l.alt || !l.Between() || l.line.moved || l.line.returned || len(text) <= n ||
+		text[len(text)-1] == ' ' {
+		return dst, false
+	}
+	return l.AppendRest(dst), true
+}
+
 // wholeLines takes complete lines of ASCII only at the beginning of p.
 func (l *Lines) wholeLines(dst, p []byte) (_, rest []byte) {
 	for {
