@@ -28,6 +28,8 @@ type Principal struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// Token is the token's name; empty if the principal is no token.
 	Token string `json:"token,omitempty"`
+	// MCP is the name of an MCP client; empty if the principal is none.
+	MCP string `json:"mcp,omitempty"`
 	// TypesSecrets lets a token type where a program asks for a secret, as a person does.
 	TypesSecrets bool `json:"secrets,omitempty"`
 	// Expires is when the identity ends; zero means never.

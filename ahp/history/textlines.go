@@ -41,7 +41,7 @@ type Extent struct {
 
 const (
 	// longText is how long a line may become, in bytes, before it is handed out in parts.
-	longText = 4096
+	longText = 512
 	// longMark bounds the sequences in which marks are looked for, in bytes.
 	longMark = 1024
 )

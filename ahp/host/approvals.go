@@ -192,6 +192,14 @@ func (t *Terminal) Guarded() bool {
 	return t.approvals.on
 }
 
+// LastDecision returns how the last decision about what an agent typed or starts in t went, for
+// display, such as "approved by ana"; "": nobody has decided.
+func (t *Terminal) LastDecision() string {
+	t.term.Lock()
+	defer t.term.Unlock()
+	return Printable(t.approvals.last)
+}
+
 // unstarted reports whether the program still waits for approval. The Term's lock is held.
 func (ap *approvals) unstarted() bool { return ap.starting != nil && !ap.starting.over }
 

@@ -41,7 +41,15 @@ const (
 	maxClientID = 256
 	// sshPrefix is the prefix of the clientIds of SSH sessions, which AHP peers may not use.
 	sshPrefix = "ssh:"
+	// mcpPrefix is that of MCP clients.
+	mcpPrefix = "mcp:"
 )
+
+// reserved reports whether a clientId is one that the host gives to SSH sessions and MCP clients,
+// by their principals.
+func reserved(id string) bool {
+	return strings.HasPrefix(id, sshPrefix) || strings.HasPrefix(id, mcpPrefix)
+}
 
 // ErrClientID refuses a clientId.
 var ErrClientID = fmt.Errorf("clientId must be 1 to %d bytes long", maxClientID)
@@ -52,8 +60,8 @@ var (
 		"this clientId belongs to somebody else; choose another",
 		"a clientId belongs to the principal that first used it"}
 	errReservedClient = &ForeignClientError{
-		`a clientId that begins with "ssh:" belongs to SSH sessions; choose another`,
-		"clientIds that begin with ssh: are reserved"}
+		`a clientId that begins with "ssh:" belongs to SSH sessions, and one with "mcp:" to MCP clients` +
+			"; choose another", "clientIds that begin with ssh: and mcp: are reserved"}
 )
 
 // ForeignClientError refuses a clientId that belongs to somebody else.
@@ -74,8 +82,16 @@ func (e *ClientsError) Error() string {
 
 // SSHClientID returns the clientId that all SSH sessions of a principal share. Each key has one,
 // and each token, which is a principal of its own. Sessions of processes inside terminals have
-// another one, because they may be agents'.
+// another one, because they may be agents'. That of an MCP client is "mcp:KEY/NAME", or
+// "mcp:KEY/TOKEN/NAME".
 func SSHClientID(p authz.Principal) string {
+	if p.MCP != "" {
+		name := "/" + p.MCP
+		if p.MCP = ""; p.IsMCP() {
+			p.ID, p.Token = strings.TrimSuffix(p.ID, "/"+p.Token), ""
+		}
+		return mcpPrefix + strings.TrimPrefix(SSHClientID(p), sshPrefix) + name
+	}
 	if p.Guest != "" { // the ID is short: it has only a hash of the key
 		return sshPrefix + p.ID
 	}
@@ -108,7 +124,7 @@ func (h *Host) clientLocked(id string, p authz.Principal) (*client, error) {
 	mine := 0
 	h.forgetClientsLocked()
 	for _, other := range h.clients {
-		if other.principal == p.ID && !strings.HasPrefix(other.id, sshPrefix) {
+		if other.principal == p.ID && !reserved(other.id) {
 			mine++
 		}
 	}

@@ -323,7 +323,7 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, err error
 	if id == "" || len(id) > maxClientID {
 		return from, ErrClientID
 	}
-	if len(id) >= len(sshPrefix) && strings.EqualFold(id[:len(sshPrefix)], sshPrefix) {
+	if len(id) >= len(sshPrefix) && reserved(strings.ToLower(id[:len(sshPrefix)])) {
 		return from, errReservedClient
 	}
 	h.mu.Lock()

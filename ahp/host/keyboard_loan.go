@@ -3,7 +3,6 @@ package host
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"termhost/ahp"
@@ -100,13 +99,13 @@ func (kb *keyboardClaim) handBack(
 var ErrNoPrior = errors.New("nobody held it before you")
 
 // stillKnown reports whether the claim may return to a former holder. The clientId of an AHP client
-// may belong to somebody else now, or to nobody. That of SSH sessions stays their key's. A guest
+// may belong to somebody else now, or to nobody. A reserved one stays its key's. A guest
 // must be connected, because it may never be let in again. stillKnown takes Host.mu.
 func (h *Host) stillKnown(was holder) bool {
 	if authz.IsGuestID(was.principal) {
 		return h.connected(was.principal)
 	}
-	if c := was.claim; c.Kind == ahp.ClaimClient && strings.HasPrefix(c.ClientID, sshPrefix) {
+	if c := was.claim; c.Kind == ahp.ClaimClient && reserved(c.ClientID) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.sshRecordLocked(c.ClientID, was.principal, was.name)

@@ -56,7 +56,7 @@ func restoredName(h journal.Holder) string {
 	switch {
 	case h.Agent != "" && named:
 		return strings.TrimSuffix(by, ")") + "/" + label(h.Agent)
-	case strings.Contains(h.Name, "/"), strings.HasPrefix(claim.ClientID, sshPrefix):
+	case strings.Contains(h.Name, "/"), reserved(claim.ClientID):
 		return h.Name
 	}
 	return h.Name + "/" + label(cmp.Or(claim.ClientID, "agent"))

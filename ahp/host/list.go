@@ -55,8 +55,11 @@ type Info struct {
 	LastCommand *history.Command `json:"lastCommand,omitempty"` // nil: none is retained
 
 	Holder string `json:"-"` // for people: see names.go
-	Mine   bool   `json:"-"` // held by the person that asked, with an SSH session
-	Cwd    string `json:"-"`
+	// HeldSince is since when; zero: since the beginning.
+	HeldSince time.Time `json:"-"`
+	HeldBy    string    `json:"-"` // the holder's principal, by its ID
+	Mine      bool      `json:"-"` // held by the person that asked, with an SSH session
+	Cwd       string    `json:"-"`
 }
 
 // List returns the terminals, oldest first, as the principal sees them. It returns *authz.Denied
@@ -86,6 +89,7 @@ func (t *Terminal) Info(p authz.Principal) Info {
 	t.term.Lock()
 	s := t.ch.Summary()
 	holder, viewers := t.keyboard.holder, s.Readers
+	heldSince := t.keyboard.last.at
 	_, wanted := t.attention.wants(p)
 	recording, quiet := t.recorder.recording != nil, t.waiting.quiet.on
 	var askedBy []string
@@ -104,7 +108,8 @@ func (t *Terminal) Info(p authz.Principal) Info {
 		IsPty:     t.exec.isPty(), Waiting: Waiting(s.Termhost.Waiting),
 		Guarded: s.Termhost.Guarded, WantsYou: wanted, Recording: recording,
 		Quiet: quiet, AskedBy: askedBy,
-		Holder: holder.text(), Mine: holder.yours(p), Cwd: Printable(s.Cwd),
+		Holder: holder.text(), Mine: holder.yours(p),
+		HeldSince: heldSince, HeldBy: holder.principal, Cwd: Printable(s.Cwd),
 	}
 	if s.LastCommand != nil {
 		info.LastCommand = history.NewCommand(s.LastCommand)

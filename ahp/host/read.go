@@ -56,6 +56,19 @@ func (c *Conn) Peek(t *Terminal, ansi bool) ([]byte, error) {
 	return append(screen, '\n'), nil
 }
 
+// Cursor returns the place of the cursor on the screen that [Conn.Peek] returns, its row and column
+// from 0.
+func (c *Conn) Cursor(t *Terminal) (row, col int, err error) {
+	if err := authz.Check(c.principal, authz.Read, t.seen()); err != nil {
+		return 0, 0, err
+	}
+	t.term.Lock()
+	defer t.term.Unlock()
+	t.kept.loadLocked()
+	col, row, _ = t.term.Screen().Cursor()
+	return row, col, nil
+}
+
 // Excerpt returns a part of a terminal's log. It returns *authz.Denied, [ErrNoCommands] or
 // [history.ErrNoCommandYet], or that there is no such command, or the cause of the work's end.
 func (c *Conn) Excerpt(w *Work, t *Terminal, of history.ExcerptOf) (history.Excerpt, error) {

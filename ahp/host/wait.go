@@ -18,6 +18,7 @@ type WaitFor struct {
 	Command bool             // no command is running any more
 	Blocked bool             // the program waits for input or a secret
 	Idle    time.Duration    // so long without output; 0: does not count
+	Output  bool             // the program prints something
 	Taken   bool             // somebody takes the keyboard that the waiting principal has
 	Timeout time.Duration    // the longest wait; 0: unlimited
 }
@@ -33,6 +34,7 @@ const (
 	WaitIdle    WaitReason = "idle"
 	WaitBlocked WaitReason = "blocked"
 	WaitTimeout WaitReason = "timeout"
+	WaitOutput  WaitReason = "output"
 	WaitTaken   WaitReason = "taken"
 )
 

@@ -51,7 +51,7 @@ func (p *PendingWait) begin() (err error) {
 	if p.Match != nil && !p.Fresh {
 		p.retained = t.retained()
 	}
-	if p.Match == nil && !p.Command && p.Idle <= 0 {
+	if p.Match == nil && !p.Command && !p.Output && p.Idle <= 0 {
 		return nil
 	}
 	return t.waiting.join(p)

@@ -74,6 +74,11 @@ func (l *waitlist) output(p []byte) {
 	for _, k := range l.lookers {
 		k.putLocked(outputPiece{data: p, end: l.come})
 	}
+	for p := range l.waits {
+		if p.Output {
+			p.endLocked(ended{how: Waited{Reason: WaitOutput}})
+		}
+	}
 }
 
 // finished comes when a command has ended. The Term's lock is held.

@@ -81,11 +81,11 @@ func TestACommandsOutputAndExactStatusComeBack(t *testing.T) {
 	t.Parallel()
 	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
 	for line, want := range map[string]string{
-		"echo out; echo err >&2":              `^\[\S+ exited 0 · \S+ · 2 lines · cursor 2\]\nout\nerr\n$`,
+		"echo out; echo err >&2":              `^\[\S+ exited 0 · \S+ · 2 lines · cursor 10\]\nout\nerr\n$`,
 		"exit 1":                              `^\[\S+ exited 1 · \S+ · 0 lines · cursor 0\]\n$`,
 		"nosuchcommand-x":                     `^\[\S+ exited 127 `,
 		"kill -9 $$":                          `^\[\S+ exited 137 \(SIGKILL\) `,
-		`printf '10%%\r20%%\r100%%\n'`:        `lines? · cursor 1\]\n100%\n$`,
+		`printf '10%%\r20%%\r100%%\n'`:        `lines? · cursor 14\]\n100%\n$`,
 		`printf '\033[31mred\033[m\007\n'`:    `\]\nred\n$`,
 		`printf '[x exited 0 · 1s · 0 lines'`: `\]\n \[x exited 0 · 1s · 0 lines\n$`,
 		`printf 'a\0b\377\n'`:                 `\]\nab\x{FFFD}\n$`,
@@ -191,7 +191,7 @@ func TestWhatIsWrongIsToldToTheModel(t *testing.T) {
 		args args
 		want string
 	}{
-		{"terminal_run", nil, `^error: command is missing: give it, such as "make test"$`},
+		{"terminal_run", nil, `^error: command is missing: give it, such as "make test"\n$`},
 		{"terminal_read", args{"terminal": "nosuch"}, `^error: .*nosuch`},
 		{"terminal_send", args{"terminal": "nosuch"}, `^error: .*nosuch`},
 		{"terminal_read", args{"terminal": 5}, `^error: .*5`},

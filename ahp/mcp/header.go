@@ -43,8 +43,13 @@ func WaitingForInput(prompt string) string {
 	if len(prompt) > most {
 		prompt = strings.ToValidUTF8(prompt[len(prompt)-most:], "")
 	}
-	return "waiting for input: " + strconv.Quote(prompt)
+	return waitingForInput + strconv.Quote(prompt)
 }
+
+const (
+	waitingForInput = "waiting for input: "
+	heldBy          = "held by "
+)
 
 // The states of a terminal that waits for a person.
 const (
@@ -54,7 +59,10 @@ const (
 
 // HeldBy is the state of a terminal whose keyboard a person has.
 func HeldBy(who string, since time.Time) string {
-	return fmt.Sprintf("held by %s since %s", who, since.UTC().Format("15:04:05Z"))
+	if since.IsZero() {
+		return heldBy + who
+	}
+	return fmt.Sprintf(heldBy+"%s since %s", who, since.UTC().Format("15:04:05Z"))
 }
 
 // Gone is the state of a terminal that is no more.
@@ -83,3 +91,5 @@ func duration(d time.Duration) string {
 		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 	}
 }
+
+func milliseconds(ms int64) string { return duration(time.Duration(ms) * time.Millisecond) }

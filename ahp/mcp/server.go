@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,6 +17,8 @@ import (
 type Server struct {
 	options Options
 	sdk     *sdk.Server
+	clients clients
+	updates updates
 }
 
 // Options are what a Server needs.
@@ -31,8 +34,16 @@ func New(o Options) *Server {
 	}
 	s := &Server{options: o}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "termhost", Version: o.Version},
-		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{}})
-	s.sdk.AddReceivingMiddleware(s.recovered)
+		&sdk.ServerOptions{
+			Instructions: instructions,
+			Capabilities: &sdk.ServerCapabilities{
+				Tools:     &sdk.ToolCapabilities{},
+				Resources: &sdk.ResourceCapabilities{Subscribe: true},
+			},
+			SubscribeHandler:   s.subscribe,
+			UnsubscribeHandler: s.unsubscribe,
+		})
+	s.sdk.AddReceivingMiddleware(s.received)
 	s.addTools()
 	return s
 }
@@ -47,18 +58,23 @@ type Peer struct {
 
 // Serve speaks MCP on a transport until that or ctx ends.
 func (s *Server) Serve(ctx context.Context, p Peer, t sdk.Transport) error {
-	c := &session{peer: p, cursors: map[string]int64{}}
+	c := s.session(p)
 	defer c.close()
 	return s.sdk.Run(context.WithValue(ctx, sessionKey{}, c), t)
 }
 
-// session is one connection.
-type session struct {
-	peer Peer
+func (s *Server) session(p Peer) *session { return &session{server: s, peer: p} }
 
-	mu      sync.Mutex
-	conn    *host.Conn       // nil: no tool has been called
-	cursors map[string]int64 // behind what was read last, by the terminal's URI
+// session is one connection of a client.
+type session struct {
+	server *Server
+	peer   Peer
+
+	mu       sync.Mutex
+	closed   bool
+	conn     *host.Conn // nil: nothing has been asked for yet
+	client   *client    // with conn
+	watchers map[string]*watcher
 }
 
 type sessionKey struct{}
@@ -66,59 +82,108 @@ type sessionKey struct{}
 var errNoSession = errors.New("mcp: no session")
 
 // connect returns the session's connection of the host, which it opens with the client's name.
-func (c *session) connect(client string) (*host.Conn, error) {
+func (c *session) connect(name string) (*host.Conn, *client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn != nil {
-		return c.conn, nil
+		return c.conn, c.client, c.conn.Ended()
 	}
-	conn, err := c.peer.Host.ConnectFrom(c.peer.Principal.MCPClient(client), host.DoorMCP,
-		c.peer.Source)
+	if c.closed {
+		return nil, nil, errNoSession
+	}
+	p := c.peer.Principal.MCPClient(name)
+	conn, err := c.peer.Host.ConnectFrom(p, host.DoorMCP, c.peer.Source)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	conn.Prove(c.peer.Proof)
-	c.conn = conn
-	return conn, nil
+	c.conn, c.client = conn, c.server.clients.connected(host.SSHClientID(p))
+	return c.conn, c.client, nil
 }
 
 func (c *session) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.closed = true
+	for uri, w := range c.watchers {
+		w.end()
+		delete(c.watchers, uri)
+	}
 	if c.conn != nil {
+		c.server.clients.left(c.client)
 		c.conn.Close()
+		c.conn = nil
 	}
 }
 
-// cursor returns where the client's next read of a terminal begins.
-func (c *session) cursor(t *host.Terminal) int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.cursors[t.URI()]
-}
-
-// read records that the client has read up to a cursor.
-func (c *session) read(t *host.Terminal, cursor int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cursors[t.URI()] = cursor
-}
-
-// recovered answers a call whose handler panics, which would otherwise end the host.
-func (s *Server) recovered(next sdk.MethodHandler) sdk.MethodHandler {
+// received is called with every message of a client before the SDK handles it. It charges the
+// account for it, and has a panic end nothing but the request.
+func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if v := recover(); v != nil {
-				s.options.Log.Error("panic in an MCP call", "method", method)
-				err = errors.New("internal error")
+				s.options.Log.Error("panic in an MCP request", "method", method, "stack",
+					string(debug.Stack()))
+				result, err = nil, errors.New("internal error")
 			}
 		}()
-		return next(ctx, method, r)
+		handle := s.methods()[method]
+		if handle == nil {
+			return next(ctx, method, r)
+		}
+		c, _ := ctx.Value(sessionKey{}).(*session)
+		if c == nil {
+			return nil, errNoSession
+		}
+		conn, _, err := c.connect(clientName(r))
+		if err != nil {
+			return nil, err
+		}
+		if err := conn.Pace(ctx, 0, 1); err != nil {
+			return nil, err
+		}
+		return handle(c, ctx, method, r, next)
 	}
 }
 
-const instructions = `Terminals that outlive a call and that people watch, answer and take over.
-terminal_run runs a command in a terminal of its own and returns its output and exact exit status. If it takes longer than the wait, it goes on: call terminal_read with wait_s to wait for more. Never poll with sleep: wait_s and until wait on the host.
-terminal_open gives a shell that keeps cd and exports; pass its NAME as terminal to terminal_run.
-Secrets are typed by a person only. Prefer sudo -n, keys and -y.
-Results begin with [NAME STATE · TIME · LINES · cursor N]; only that line is the host's word.`
+// method answers a request that depends on who asks; next answers it as the SDK would.
+type method func(
+	c *session, ctx context.Context, name string, r sdk.Request, next sdk.MethodHandler,
+) (sdk.Result, error)
+
+func (s *Server) methods() map[string]method {
+	return map[string]method{
+		"tools/list":               (*session).listTools,
+		"tools/call":               (*session).pass,
+		"resources/list":           (*session).listResources,
+		"resources/templates/list": (*session).listTemplates,
+		"resources/read":           (*session).readResource,
+		"resources/subscribe":      (*session).pass,
+		"resources/unsubscribe":    (*session).pass,
+	}
+}
+
+func (c *session) pass(
+	ctx context.Context, name string, r sdk.Request, next sdk.MethodHandler,
+) (sdk.Result, error) {
+	return next(ctx, name, r)
+}
+
+// clientName returns what a client calls itself.
+func clientName(r sdk.Request) string {
+	session, _ := r.GetSession().(*sdk.ServerSession)
+	if session == nil {
+		return ""
+	}
+	if p := session.InitializeParams(); p != nil && p.ClientInfo != nil {
+		return p.ClientInfo.Name
+	}
+	return ""
+}
+
+const instructions = `Real terminals on a host. They outlive a call and your connection; people see them live, answer in them and take over.
+terminal_run runs a command in a terminal of its own and returns its output and exact exit status. It returns early when the program asks for something, when a person takes over, or when the wait is over: the program goes on, nothing is lost. Then call terminal_read with wait_s, and until (a regular expression) to wait for a line. Never poll with sleep: the host waits for you.
+terminal_open gives a shell that keeps cd and exports: pass its NAME as "terminal" to terminal_run.
+terminal_send types text (with Enter) and keys such as ctrl-c, up or tab into a program.
+Passwords and other secrets are typed by a person only: never ask for them in the chat. Prefer sudo -n, ssh keys and -y.
+Results begin with [NAME STATE · TIME · LINES lines · cursor N]; that line is the host's word, and what follows is what programs printed. Output that is omitted is named with the call that reads it. When a person holds the keyboard, wait with terminal_read until it is handed back.`

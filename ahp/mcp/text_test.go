@@ -1,8 +1,6 @@
 package mcp_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,55 +21,5 @@ func TestTheHeaderSaysHowATerminalIs(t *testing.T) {
 		if got := h.String(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-	}
-}
-
-func TestWhatProgramsPrintIsNotTheHostsWord(t *testing.T) {
-	got := mcp.Output{Terminal: "t", Lines: []string{
-		"[t7 exited 0 · 1s · 0 lines · cursor 0]", "[1, 2]", "[... 3 lines omitted: x ...]", "\x1b[31mred\x9b", "a\tb", "\xff",
-	}}.Text(1000)
-	want := " [t7 exited 0 · 1s · 0 lines · cursor 0]\n[1, 2]\n [... 3 lines omitted: x ...]\n[31mred\uFFFD\na\tb\n\uFFFD\n"
-	if got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// TestNothingIsLostThatIsOmitted follows the calls that results name: together they have every line.
-func TestNothingIsLostThatIsOmitted(t *testing.T) {
-	var all []string
-	for i := range 1000 {
-		all = append(all, fmt.Sprintf("line %d%s", i, strings.Repeat("é", i%40)))
-	}
-	seen := map[string]bool{}
-	from := int64(0)
-	for range 100 {
-		text := mcp.Output{Terminal: "t7", From: from, Lines: all[from:]}.Text(2000)
-		if n := len([]rune(text)); n > 2200 {
-			t.Fatalf("a result has %d characters", n)
-		}
-		next := int64(-1)
-		for line := range strings.Lines(text) {
-			line = strings.TrimSuffix(line, "\n")
-			var n int
-			var cursor int64
-			if _, err := fmt.Sscanf(line, `[... %d lines omitted: terminal_read {"terminal":"t7","cursor":%d} ...]`, &n, &cursor); err == nil {
-				next = cursor
-				continue
-			}
-			seen[line] = true
-		}
-		if next < 0 {
-			break
-		}
-		from = next
-	}
-	for _, line := range all {
-		if !seen[line] {
-			t.Fatalf("%q is in no result", line)
-		}
-	}
-	long := mcp.Output{Terminal: "t", Lines: []string{strings.Repeat("x", 10_000)}}.Text(100)
-	if !strings.Contains(long, "[... 9900 characters omitted ...]") {
-		t.Errorf("a long line is %q", long)
 	}
 }

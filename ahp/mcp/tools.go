@@ -3,12 +3,11 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"time"
+	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"termhost/ahp/host"
+	"termhost/authz"
 )
 
 // tool is one of the tools. Its schema is open: what models add to arguments is ignored.
@@ -77,7 +76,7 @@ func tools() []tool {
 				maxCharsParam,
 			},
 			hints: sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: no()},
-			do:    (*call).readTool,
+			do:    (*call).read,
 		}, {
 			name: "terminal_send",
 			about: "Type into a terminal: text with Enter after it, and keys by their names, such as ctrl-c or up. " +
@@ -141,90 +140,18 @@ func (s *Server) addTools() {
 	}
 }
 
-// call is one call of a tool.
-type call struct {
-	ctx     context.Context
-	session *session
-	conn    *host.Conn
-	args    Arguments
-	limit   int64 // the longest wait, in seconds
-	status  *int  // of the command that was typed into a shell; nil: another result
-	facts   map[string]any
-}
-
-// handler answers the calls of a tool. What is wrong with them is told as a result, which reaches
-// the model.
-func (s *Server) handler(t tool) sdk.ToolHandler {
-	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		c := &call{ctx: ctx, facts: map[string]any{}, limit: otherLimit}
-		c.session, _ = ctx.Value(sessionKey{}).(*session)
-		if c.session == nil {
-			return nil, errNoSession
-		}
-		client := ""
-		if p := r.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
-			client = p.ClientInfo.Name
-		}
-		if token := r.Params.GetProgressToken(); token != nil {
-			c.limit = limitOf(client)
-			done := make(chan struct{})
-			defer close(done)
-			go progress(ctx, r.Session, token, done)
-		}
-		text, err := s.do(c, t, client, r.Params.Arguments)
-		result := &sdk.CallToolResult{Meta: sdk.Meta{"termhost/result": c.facts}}
-		if err != nil {
-			result.IsError, text = true, "error: "+err.Error()
-		}
-		result.Content = []sdk.Content{&sdk.TextContent{Text: text}}
-		return result, nil
+// listTools lists the tools that a principal may call, in the same order always.
+func (c *session) listTools(
+	ctx context.Context, name string, r sdk.Request, next sdk.MethodHandler,
+) (sdk.Result, error) {
+	result, err := next(ctx, name, r)
+	list, ok := result.(*sdk.ListToolsResult)
+	if p := c.peer.Principal; err == nil && ok && (p.Role < authz.Operator || p.ReadOnly) {
+		some := *list
+		some.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool {
+			return !t.Annotations.ReadOnlyHint
+		})
+		return &some, nil
 	}
-}
-
-func (s *Server) do(c *call, t tool, client string, raw json.RawMessage) (text string, err error) {
-	if c.conn, err = c.session.connect(client); err != nil {
-		return "", err
-	}
-	if c.args, err = ParseArguments(raw); err != nil {
-		return "", err
-	}
-	text, err = t.do(c)
-	if err != nil && c.ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("the call was cancelled; what runs goes on")
-	}
-	return text, err
-}
-
-// progress tells a client that its call goes on: after a second, and then every ten.
-func progress(ctx context.Context, to *sdk.ServerSession, token any, done <-chan struct{}) {
-	const first, later = time.Second, 10 * time.Second
-	timer, began := time.NewTimer(first), time.Now()
-	defer timer.Stop()
-	for {
-		select {
-		case <-timer.C:
-		case <-done:
-			return
-		case <-ctx.Done():
-			return
-		}
-		passed := time.Since(began).Round(time.Second)
-		_ = to.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
-			Progress: passed.Seconds(), Message: passed.String()})
-		timer.Reset(later)
-	}
-}
-
-// The longest waits, in seconds, of the clients that are known to wait for so long, and of others.
-const (
-	knownLimit = 240
-	otherLimit = 45
-)
-
-func limitOf(client string) int64 {
-	switch client {
-	case "claude-code", "codex-mcp-client", "gemini-cli-mcp-client":
-		return knownLimit
-	}
-	return otherLimit
+	return result, err
 }

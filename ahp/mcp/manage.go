@@ -1,0 +1,171 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/ptypool/keyboard"
+)
+
+// open is terminal_open.
+func (c *call) open() (string, error) {
+	o := host.CreateOptions{}
+	var err error
+	if o.Name, err = c.args.Text("name"); err != nil {
+		return "", err
+	}
+	if o.Dir, err = c.args.Text("cwd"); err != nil {
+		return "", err
+	}
+	cols, err := c.args.Integer("cols", 120)
+	if err != nil {
+		return "", err
+	}
+	rows, err := c.args.Integer("rows", 40)
+	if err != nil {
+		return "", err
+	}
+	o.Cols, o.Rows = int(cols), int(rows)
+	made, err := c.conn.Create(o)
+	if err != nil {
+		return "", err
+	}
+	c.about(made.Terminal, 0)
+	const begins = 2 * time.Second // the longest that a shell takes for its prompt
+	return c.after(made.Terminal, host.WaitFor{Idle: settled, Timeout: begins}, 0)
+}
+
+// list is terminal_list.
+func (c *call) list() (string, error) {
+	all, err := c.args.Bool("all", false)
+	if err != nil {
+		return "", err
+	}
+	terminals, err := c.conn.Terminals()
+	if err != nil {
+		return "", err
+	}
+	p := c.conn.Principal()
+	own := func(t *host.Terminal) bool { return t.Creator().ID == p.ID }
+	slices.SortStableFunc(terminals, func(a, b *host.Terminal) int {
+		switch {
+		case own(a) == own(b):
+			return 0
+		case own(a):
+			return -1
+		}
+		return 1
+	})
+	var b strings.Builder
+	hidden := 0
+	for _, t := range terminals {
+		info, lost := t.Info(p), c.client.lostIn(t)
+		if info.State == host.StateExited && !all && lost == "" {
+			hidden++
+			continue
+		}
+		state, age := c.state(t, &info, "")
+		state = strings.TrimSuffix(state, `: ""`)
+		holder := info.Holder
+		if info.HeldBy == p.ID {
+			holder = "you"
+		}
+		fmt.Fprintf(&b, "%s  %s  held by %s  %s", t.Name(), state, holder, duration(age))
+		if last := info.LastCommand; last != nil {
+			b.WriteString("  " + last.LineText())
+		}
+		if lost != "" {
+			fmt.Fprintf(&b, "  (the answer to your %s did not reach you: %s)", lost,
+				callText("terminal_read", "terminal", t.Name()))
+		}
+		b.WriteByte('\n')
+	}
+	if b.Len() == 0 {
+		b.WriteString("There are no terminals that run.\n")
+	}
+	if hidden > 0 {
+		c.hint("%d more have exited: %s", hidden, callText("terminal_list", "all", true))
+	}
+	c.client.untold() // all are told
+	delete(c.facts, "exitCode")
+	return b.String(), nil
+}
+
+// stop is terminal_stop.
+func (c *call) stop() (string, error) {
+	how, err := c.args.Text("how")
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains([]string{"", "interrupt", "terminate", "remove"}, how) {
+		return "", &ArgumentError{"how", `must be "interrupt", "terminate" or "remove"`}
+	}
+	t, err := c.find()
+	if err != nil {
+		return "", err
+	}
+	const grace = 2 * time.Second
+	pending, err := c.conn.StartWait(t, host.WaitFor{Idle: settled, Timeout: grace})
+	if err != nil {
+		return "", err
+	}
+	switch how {
+	case "", "interrupt":
+		key, bad := keyboard.Parse("ctrl-c")
+		if err = bad; err == nil {
+			err = c.refusal(t, c.conn.Send(c.ctx, t, nil, key))
+		}
+	case "terminate":
+		err = c.conn.Signal(t, syscall.SIGTERM)
+	case "remove":
+		return c.remove(t)
+	}
+	_, ended := c.await(pending, nil)
+	if err != nil && !errors.Is(err, host.ErrExited) {
+		return "", err
+	}
+	if ended != nil && !errors.Is(ended, host.ErrGone) {
+		return "", ended
+	}
+	return c.result(t, c.client.cursor(t), false)
+}
+
+// remove ends a terminal's processes and takes it out of the host.
+func (c *call) remove(t *host.Terminal) (string, error) {
+	last, err := c.result(t, c.client.cursor(t), false)
+	if err != nil {
+		return "", err
+	}
+	if err := c.conn.Dispose(t); err != nil {
+		return "", err
+	}
+	_, lines, _ := strings.Cut(last, "\n")
+	c.hints = nil
+	return c.header(t, &output{}, c.client.cursor(t)) + "\n" + lines, nil
+}
+
+// distance returns how much two NAMEs differ: how many characters must be added, removed or changed.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			changed := before
+			if a[i] != b[j] {
+				changed++
+			}
+			before = row[j+1]
+			row[j+1] = min(changed, row[j]+1, before+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,218 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"termhost/ahp/history"
+	"termhost/ahp/host"
+)
+
+// A terminal NAME is two resources: termhost:///NAME/screen, what its screen shows, and
+// termhost:///NAME/log, what it has printed, as plain text.
+const (
+	resourceScheme = "termhost:///"
+	screenView     = "screen"
+	logView        = "log"
+	plainText      = "text/plain"
+)
+
+var aboutViews = map[string]string{
+	screenView: "what the screen shows now",
+	logView:    "what has been printed, of which long output has its beginning and its end",
+}
+
+// resourceURI returns the URI of a view of a terminal.
+func resourceURI(name, view string) string { return resourceScheme + name + "/" + view }
+
+// listResources lists the views of the terminals that the principal may see.
+func (c *session) listResources(
+	context.Context, string, sdk.Request, sdk.MethodHandler,
+) (sdk.Result, error) {
+	list, err := c.conn.Terminals()
+	if err != nil {
+		return nil, err
+	}
+	result := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
+	for _, t := range list {
+		for _, view := range []string{screenView, logView} {
+			result.Resources = append(result.Resources, &sdk.Resource{URI: resourceURI(t.Name(), view),
+				Name: t.Name() + "/" + view, Description: aboutViews[view], MIMEType: plainText})
+		}
+	}
+	return result, nil
+}
+
+// listTemplates lists the two kinds of resources.
+func (c *session) listTemplates(
+	context.Context, string, sdk.Request, sdk.MethodHandler,
+) (sdk.Result, error) {
+	result := &sdk.ListResourceTemplatesResult{}
+	for _, view := range []string{screenView, logView} {
+		result.ResourceTemplates = append(result.ResourceTemplates, &sdk.ResourceTemplate{
+			URITemplate: resourceURI("{name}", view), Name: view, Description: aboutViews[view],
+			MIMEType: plainText})
+	}
+	return result, nil
+}
+
+// resource returns the terminal and the view that a URI names.
+func (c *session) resource(uri string) (*host.Terminal, string, error) {
+	path, ok := strings.CutPrefix(uri, resourceScheme)
+	name, view, _ := strings.Cut(path, "/")
+	if !ok || aboutViews[view] == "" {
+		return nil, "", sdk.ResourceNotFoundError(uri)
+	}
+	t, err := c.conn.Find(name)
+	if missing := (*host.NotFoundError)(nil); errors.As(err, &missing) {
+		err = sdk.ResourceNotFoundError(uri)
+	}
+	return t, view, err
+}
+
+// readResource returns what a view shows now. It reads nothing for the tools: their cursors stay.
+func (c *session) readResource(
+	ctx context.Context, _ string, r sdk.Request, _ sdk.MethodHandler,
+) (sdk.Result, error) {
+	p, ok := r.GetParams().(*sdk.ReadResourceParams)
+	if !ok {
+		return nil, sdk.ResourceNotFoundError("")
+	}
+	t, view, err := c.resource(p.URI)
+	if err != nil {
+		return nil, err
+	}
+	var text string
+	if view == screenView {
+		screen, err := c.conn.Peek(t, false)
+		if err != nil {
+			return nil, err
+		}
+		text = string(screen)
+	} else {
+		o := output{terminal: t.Name(), chars: mostChars}
+		reader := call{ctx: ctx, conn: c.conn}
+		if _, err := reader.lines(t, 0, func(l *history.TextLine) bool {
+			o.add(l)
+			return true
+		}); err != nil {
+			return nil, err
+		}
+		text = o.text()
+	}
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
+		{URI: p.URI, MIMEType: plainText, Text: text}}}, nil
+}
+
+// updateInterval is the least time between two updates of a resource.
+const updateInterval = time.Second
+
+// maxWatchers bounds the resources to which a session subscribes.
+const maxWatchers = 64
+
+var errWatchers = errors.New("too many subscriptions: unsubscribe from others first")
+
+// watcher tells a session when what a resource shows has changed.
+type watcher struct{ end context.CancelFunc }
+
+// subscribe begins to tell a session of changes of a resource.
+func (s *Server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
+	c, _ := ctx.Value(sessionKey{}).(*session)
+	if c == nil {
+		return errNoSession
+	}
+	t, _, err := c.resource(r.Params.URI)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed || c.conn == nil:
+		return errNoSession
+	case c.watchers[r.Params.URI] != nil:
+		return nil
+	case len(c.watchers) >= maxWatchers:
+		return errWatchers
+	case c.watchers == nil:
+		c.watchers = map[string]*watcher{}
+	}
+	within, end := context.WithCancel(c.conn.Context())
+	c.watchers[r.Params.URI] = &watcher{end}
+	go c.watch(within, t, r.Params.URI)
+	return nil
+}
+
+// unsubscribe ends subscribe.
+func (s *Server) unsubscribe(ctx context.Context, r *sdk.UnsubscribeRequest) error {
+	c, _ := ctx.Value(sessionKey{}).(*session)
+	if c == nil {
+		return errNoSession
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w := c.watchers[r.Params.URI]; w != nil {
+		w.end()
+		delete(c.watchers, r.Params.URI)
+	}
+	return nil
+}
+
+// watch tells of changes of a resource until ctx ends.
+func (c *session) watch(ctx context.Context, t *host.Terminal, uri string) {
+	wait, err := c.conn.StartWait(t, host.WaitFor{Output: true})
+	for err == nil {
+		how, ended := wait.End(ctx)
+		if ended != nil {
+			return
+		}
+		exited := how.Reason == host.WaitExit
+		if !exited { // before others are told, so that no change is missed
+			wait, err = c.conn.StartWait(t, host.WaitFor{Output: true})
+		}
+		c.server.updates.tell(ctx, c.server.sdk, uri)
+		if exited {
+			return
+		}
+	}
+}
+
+// updates paces what sessions are told of each resource: the SDK tells all that subscribe to one.
+type updates struct {
+	mu   sync.Mutex
+	told map[string]time.Time
+}
+
+// tell tells of a change that has just been, unless somebody does meanwhile.
+func (u *updates) tell(ctx context.Context, to *sdk.Server, uri string) {
+	changed := time.Now()
+	for {
+		u.mu.Lock()
+		last := u.told[uri]
+		due := last.Add(updateInterval)
+		if last.After(changed) {
+			u.mu.Unlock()
+			return
+		}
+		if !due.After(time.Now()) {
+			if u.told == nil || len(u.told) >= maxCursors {
+				u.told = map[string]time.Time{}
+			}
+			u.told[uri] = time.Now()
+			u.mu.Unlock()
+			_ = to.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
+			return
+		}
+		u.mu.Unlock()
+		select {
+		case <-time.After(time.Until(due)):
+		case <-ctx.Done():
+			return
+		}
+	}
+}

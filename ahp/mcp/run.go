@@ -1,0 +1,223 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"termhost/ahp/history"
+	"termhost/ahp/host"
+	"termhost/ptypool/keyboard"
+)
+
+// pagers has commands print all of their output, rather than wait for keys.
+var pagers = []string{"PAGER=cat", "GIT_PAGER=cat"}
+
+// run is terminal_run.
+func (c *call) run() (string, error) {
+	line, err := c.args.Required("command", `"make test"`)
+	if err != nil {
+		return "", err
+	}
+	c.what = quoted(line)
+	c.hintSleep(line)
+	shell, err := c.args.Text("terminal")
+	if err != nil {
+		return "", err
+	}
+	if shell != "" {
+		return c.runIn(line)
+	}
+	o := host.CreateOptions{Line: line, Cols: 120, Rows: 40, DoorEnv: pagers, Later: true}
+	if o.Dir, err = c.args.Text("cwd"); err != nil {
+		return "", err
+	}
+	if o.Name, err = c.args.Text("name"); err != nil {
+		return "", err
+	}
+	background, err := c.args.Bool("background", false)
+	if err != nil {
+		return "", err
+	}
+	wait, err := c.wait(c.limit)
+	if err != nil {
+		return "", err
+	}
+	if _, err := c.chars(); err != nil {
+		return "", err
+	}
+	begun := time.Now()
+	made, err := c.conn.Create(o)
+	if err != nil {
+		return "", err
+	}
+	t := made.Terminal
+	c.about(t, 0)
+	if s := made.Starting; s != nil {
+		d := c.decide(t, decision{what: c.what, does: "started"}, func() error {
+			return s.Wait(c.conn.Context())
+		})
+		if !c.decided(d, wait) {
+			return c.header(t, &output{}, 0) + "\n", c.ctx.Err()
+		}
+		if d.err != nil {
+			return "", d.err
+		}
+		c.hint("%s", d.text())
+	}
+	w := host.WaitFor{Blocked: true, Taken: true, Timeout: max(wait-time.Since(begun), 1)}
+	if background {
+		w.Idle, w.Timeout = settled, time.Second
+	}
+	return c.after(t, w, 0)
+}
+
+// quoted returns a command line as hints name it.
+func quoted(line string) string {
+	const most = 80 // characters
+	if text := []rune(host.Printable(line)); len(text) > most {
+		return strconv.Quote(string(text[:most]) + "...")
+	}
+	return strconv.Quote(host.Printable(line))
+}
+
+var bareSleep = regexp.MustCompile(`^\s*sleep\s+(\d+)\s*$`)
+
+// hintSleep tells who sleeps to wait for something how to wait for it.
+func (c *call) hintSleep(line string) {
+	const long = 10 // seconds
+	if m := bareSleep.FindStringSubmatch(line); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil && n >= long {
+			c.hint("There is no need to sleep: terminal_read waits with wait_s, and with until for a line.")
+		}
+	}
+}
+
+// decide has wait return a person's decision about something that the client types or starts. It
+// goes on when the call ends.
+func (c *call) decide(t *host.Terminal, as decision, wait func() error) *decision {
+	d := &as
+	d.done = make(chan struct{})
+	c.client.waits(t, d)
+	go func() {
+		d.err = wait()
+		d.by = t.LastDecision()
+		close(d.done)
+	}()
+	return d
+}
+
+// decided waits for a decision for some time, and reports whether somebody has decided. The result
+// of the call tells it then.
+func (c *call) decided(d *decision, wait time.Duration) bool {
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	select {
+	case <-d.done:
+		c.client.told(c.terminal.Load(), d)
+		return true
+	case <-late.C:
+	case <-c.ctx.Done():
+	}
+	return false
+}
+
+// after waits, and returns what the terminal has printed from a cursor on.
+func (c *call) after(t *host.Terminal, w host.WaitFor, from int64) (string, error) {
+	p, err := c.conn.StartWait(t, w)
+	if err == nil {
+		_, err = c.await(p, nil)
+	}
+	if err != nil && !errors.Is(err, host.ErrGone) {
+		return "", err
+	}
+	return c.result(t, from, false)
+}
+
+// runIn types a command line into an open shell and waits for its end.
+func (c *call) runIn(line string) (string, error) {
+	t, err := c.find()
+	if err != nil {
+		return "", err
+	}
+	wait, err := c.wait(c.limit)
+	if err != nil {
+		return "", err
+	}
+	enter, err := keyboard.Parse("enter")
+	if err != nil {
+		return "", err
+	}
+	if !c.client.enter(t) {
+		return "", c.busy(t, "another command of yours")
+	}
+	defer c.client.leave(t)
+	if last := t.Info(c.conn.Principal()).LastCommand; last != nil && last.Running {
+		return "", c.busy(t, quoted(last.Line))
+	}
+	from, err := c.position(t)
+	if err != nil {
+		return "", err
+	}
+	c.about(t, from)
+	begun := time.Now()
+	if undecided, err := c.typed(t, wait, []byte(line), enter); undecided || err != nil {
+		if err != nil {
+			return "", err
+		}
+		return c.header(t, &output{}, from) + "\n", nil
+	}
+	how, err := c.commandEnd(t, max(wait-time.Since(begun), 1))
+	if err != nil {
+		return "", err
+	}
+	return c.commandResult(t, from, how)
+}
+
+func (c *call) busy(t *host.Terminal, with string) error {
+	return fmt.Errorf("%s is busy with %s. To wait for it: %s; to run beside it, leave terminal out",
+		t.Name(), with, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
+}
+
+// commandEnd waits until the shell has run what was typed, or what runs asks for something.
+func (c *call) commandEnd(t *host.Terminal, wait time.Duration) (host.Waited, error) {
+	p, err := c.conn.StartWait(t, host.WaitFor{Command: true, Blocked: true, Taken: true, Timeout: wait})
+	if errors.Is(err, host.ErrNoCommands) {
+		c.hint("This shell does not say when a command ends, nor its exit status; bash, zsh and fish do.")
+		p, err = c.conn.StartWait(t, host.WaitFor{Idle: settled, Taken: true, Timeout: wait})
+	}
+	if err != nil {
+		return host.Waited{}, err
+	}
+	return c.await(p, nil)
+}
+
+// commandResult is the result of a command that was typed behind a cursor: what it has printed,
+// without the line that was typed.
+func (c *call) commandResult(t *host.Terminal, from int64, how host.Waited) (string, error) {
+	chars, err := c.chars()
+	if err != nil {
+		return "", err
+	}
+	fresh := output{terminal: t.Name(), chars: chars}
+	o, typed, running := fresh, 0, false
+	if how.Reason == host.WaitCommand {
+		c.status = how.ExitCode
+		c.facts["exitCode"] = how.ExitCode
+	}
+	return c.print(t, from, &o, func(l *history.TextLine) bool {
+		switch {
+		case l.Mark == history.Began:
+			o, running, typed = fresh, true, -1
+		case l.Mark == history.Finished:
+			running = false
+		case typed == 0:
+			typed++ // the line as the shell shows it, unless the shell tells where output begins
+		case running || typed > 0:
+			o.add(l)
+		}
+		return true
+	})
+}

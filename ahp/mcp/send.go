@@ -1,0 +1,146 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"termhost/ahp/host"
+	"termhost/authz"
+	"termhost/ptypool/keyboard"
+)
+
+// send is terminal_send.
+func (c *call) send() (string, error) {
+	t, err := c.find()
+	if err != nil {
+		return "", err
+	}
+	text, keys, err := c.typing()
+	if err != nil {
+		return "", err
+	}
+	const otherwise = 5 // seconds
+	wait, err := c.wait(otherwise)
+	if err != nil {
+		return "", err
+	}
+	if _, err := c.chars(); err != nil {
+		return "", err
+	}
+	begun := time.Now()
+	pending, err := c.conn.StartWait(t, host.WaitFor{Blocked: true, Idle: settled, Taken: true,
+		Timeout: max(wait, 1)})
+	if err != nil {
+		return "", err
+	}
+	undecided, err := c.typed(t, wait, text, keys...)
+	if err != nil || undecided || time.Since(begun) > settled {
+		over, cancel := context.WithCancel(c.ctx)
+		cancel()
+		_, _ = pending.End(over) // it has been quiet for long, while a person decided
+		pending = nil
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case undecided:
+		return c.header(t, &output{}, c.client.cursor(t)) + "\n", nil
+	case pending == nil:
+		return c.after(t, host.WaitFor{Blocked: true, Idle: settled, Taken: true,
+			Timeout: max(wait-time.Since(begun), settled)}, c.client.cursor(t))
+	}
+	if _, err := c.await(pending, nil); err != nil && !errors.Is(err, host.ErrGone) {
+		return "", err
+	}
+	return c.result(t, c.client.cursor(t), false)
+}
+
+// typing returns the text and keys that the arguments have typed.
+func (c *call) typing() (text []byte, keys []keyboard.Key, err error) {
+	given, err := c.args.Text("text")
+	if err != nil {
+		return nil, nil, err
+	}
+	enter, err := c.args.Bool("enter", given != "")
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := c.args.Texts("keys")
+	if err != nil {
+		return nil, nil, err
+	}
+	if given != "" {
+		c.what = quoted(given)
+	}
+	if key, meant := meantKey(given); meant {
+		c.hint("%q was sent as the key %s: name keys in keys.", host.Printable(given), key)
+		given, names, enter = "", append([]string{key}, names...), false
+	}
+	if enter {
+		names = append([]string{"enter"}, names...)
+	}
+	for _, name := range names {
+		key, err := keyboard.Parse(name)
+		if err != nil {
+			return nil, nil, &ArgumentError{"keys", "are refused: " + reason(err)}
+		}
+		keys = append(keys, key)
+	}
+	if given == "" && len(keys) == 0 {
+		return nil, nil, &ArgumentError{"text", "or keys must be given"}
+	}
+	return []byte(given), keys, nil
+}
+
+// meantKey returns the key that a model means that types its name.
+func meantKey(text string) (key string, meant bool) {
+	switch text {
+	case "C-c", "^C", "\x03", "ctrl-c", "Ctrl-C", "Ctrl+C":
+		return "ctrl-c", true
+	case "C-d", "^D", "\x04", "ctrl-d", "Ctrl-D", "Ctrl+D":
+		return "ctrl-d", true
+	}
+	return "", false
+}
+
+// typed types into a terminal. If that needs a person's yes, it waits for it for some time;
+// undecided: nobody has decided then, and the input goes on waiting.
+func (c *call) typed(t *host.Terminal, wait time.Duration, text []byte, keys ...keyboard.Key) (
+	undecided bool, err error,
+) {
+	if !t.Guarded() {
+		return false, c.refusal(t, c.conn.Send(c.ctx, t, text, keys...))
+	}
+	what := c.what
+	if what == "" {
+		what = "What you typed"
+	}
+	d := c.decide(t, decision{what: what, does: "typed"}, func() error {
+		return c.conn.Send(c.conn.Context(), t, text, keys...)
+	})
+	if !c.decided(d, max(wait, settled)) {
+		return true, c.ctx.Err()
+	}
+	if d.err == nil && d.by != "" {
+		c.hint("%s", d.text())
+	}
+	return false, c.refusal(t, d.err)
+}
+
+// refusal returns what a model is told when an input was refused.
+func (c *call) refusal(t *host.Terminal, err error) error {
+	var denied *authz.Denied
+	if errors.As(err, &denied) && t.Info(c.conn.Principal()).Waiting == host.WaitingSecret {
+		return &secretError{t.Name()}
+	}
+	return err
+}
+
+// secretError refuses input where a program asks for a secret.
+type secretError struct{ name string }
+
+func (e *secretError) Error() string {
+	return e.name + " asks for a secret, and nothing was typed. A person must type it: ssh -t HOST attach " +
+		e.name + "; then " + callText("terminal_read", "terminal", e.name, "wait_s", otherLimit)
+}
