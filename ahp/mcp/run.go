@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"termhost/ahp/history"
@@ -170,6 +171,14 @@ func (c *call) runIn(line string) (string, error) {
 		return c.header(t, &output{}, from) + "\n", nil
 	}
 	how, err := c.commandEnd(t, max(wait-time.Since(begun), 1))
+	for err == nil && how.Reason == host.WaitCommand && strings.Contains(line, "\n") &&
+		time.Since(begun) < wait {
+		// The shell may run each of the lines as a command of its own.
+		if !c.another(t) {
+			break
+		}
+		how, err = c.commandEnd(t, max(wait-time.Since(begun), 1))
+	}
 	if err != nil {
 		return "", err
 	}
@@ -194,6 +203,17 @@ func (c *call) commandEnd(t *host.Terminal, wait time.Duration) (host.Waited, er
 	return c.await(p, nil)
 }
 
+// another reports whether the shell runs another command soon after one has ended.
+func (c *call) another(t *host.Terminal) bool {
+	p, err := c.conn.StartWait(t, host.WaitFor{Idle: settled, Timeout: 2 * settled})
+	if err != nil {
+		return false
+	}
+	_, err = c.await(p, nil)
+	last := t.Info(c.conn.Principal()).LastCommand
+	return err == nil && last != nil && last.Running
+}
+
 // commandResult is the result of a command that was typed behind a cursor: what it has printed,
 // without the line that was typed.
 func (c *call) commandResult(t *host.Terminal, from int64, how host.Waited) (string, error) {
@@ -202,7 +222,7 @@ func (c *call) commandResult(t *host.Terminal, from int64, how host.Waited) (str
 		return "", err
 	}
 	fresh := output{terminal: t.Name(), chars: chars}
-	o, typed, running := fresh, 0, false
+	o, echoed, running, told := fresh, false, false, false
 	if how.Reason == host.WaitCommand {
 		c.status = how.ExitCode
 		c.facts["exitCode"] = how.ExitCode
@@ -210,12 +230,15 @@ func (c *call) commandResult(t *host.Terminal, from int64, how host.Waited) (str
 	return c.print(t, from, &o, func(l *history.TextLine) bool {
 		switch {
 		case l.Mark == history.Began:
-			o, running, typed = fresh, true, -1
+			if !told { // what came before was the line as the shell shows it
+				o = fresh
+			}
+			running, told = true, true
 		case l.Mark == history.Finished:
 			running = false
-		case typed == 0:
-			typed++ // the line as the shell shows it, unless the shell tells where output begins
-		case running || typed > 0:
+		case !told && !echoed:
+			echoed = true // the line that was typed
+		case running || !told:
 			o.add(l)
 		}
 		return true

@@ -110,7 +110,7 @@ func (c *call) typed(t *host.Terminal, wait time.Duration, text []byte, keys ...
 	undecided bool, err error,
 ) {
 	if !t.Guarded() {
-		return false, c.refusal(t, c.conn.Send(c.ctx, t, text, keys...))
+		return false, c.refusal(t, c.sent(t, wait, text, keys))
 	}
 	what := c.what
 	if what == "" {
@@ -126,6 +126,24 @@ func (c *call) typed(t *host.Terminal, wait time.Duration, text []byte, keys ...
 		c.hint("%s", d.text())
 	}
 	return false, c.refusal(t, d.err)
+}
+
+// sent types into a terminal that is not guarded, and waits for some time until the program has
+// read it, as far as it has to be held for that.
+func (c *call) sent(t *host.Terminal, wait time.Duration, text []byte, keys []keyboard.Key) error {
+	begun := time.Now()
+	err := c.conn.Send(c.ctx, t, text, keys...)
+	for err == nil {
+		held, failed := c.conn.Held(c.ctx, t)
+		if err = failed; held == 0 || err != nil {
+			break
+		}
+		if time.Since(begun) > wait {
+			c.hint("%d bytes of it wait until the program reads them.", held)
+			break
+		}
+	}
+	return err
 }
 
 // refusal returns what a model is told when an input was refused.
