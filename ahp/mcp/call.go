@@ -25,7 +25,8 @@ const settled = 300 * time.Millisecond
 
 // call is one call of a tool.
 type call struct {
-	ctx     context.Context
+	ctx     context.Context // ends with the call
+	asked   context.Context // the request's
 	session *session
 	conn    *host.Conn
 	client  *client
@@ -55,7 +56,7 @@ func (c *call) hint(format string, args ...any) {
 // the model.
 func (s *Server) handler(t tool) sdk.ToolHandler {
 	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		c := &call{ctx: ctx, facts: map[string]any{}, limit: otherLimit}
+		c := &call{ctx: ctx, asked: ctx, facts: map[string]any{}, limit: otherLimit}
 		c.session, _ = ctx.Value(sessionKey{}).(*session)
 		if c.session == nil {
 			return nil, errNoSession
@@ -95,10 +96,9 @@ func (c *call) do(t tool, name string, raw []byte) (text string, err error) {
 	defer context.AfterFunc(c.conn.Context(), func() {
 		cancel(context.Cause(c.conn.Context()))
 	})()
-	asked := c.ctx
 	c.ctx = ctx
 	text, err = t.do(c)
-	if term := c.terminal.Load(); asked.Err() != nil || c.conn.Context().Err() != nil {
+	if term := c.terminal.Load(); c.asked.Err() != nil || c.conn.Context().Err() != nil {
 		if term != nil {
 			c.client.lose(term, strings.TrimSpace(t.name+" "+c.what))
 		}
@@ -111,7 +111,7 @@ func (c *call) do(t tool, name string, raw []byte) (text string, err error) {
 
 // reminders tell of calls whose answer was lost and that no result has told of.
 func (c *call) reminders() (list []string) {
-	if c.client == nil || c.ctx.Err() != nil {
+	if c.client == nil || c.asked.Err() != nil {
 		return nil
 	}
 	for _, l := range c.client.untold() {

@@ -28,7 +28,14 @@ type agent struct {
 // connect connects the client of a person, under a name, with the SDK's own client.
 func connect(t testing.TB, h *host.Host, p authz.Principal, name string, o *sdk.ClientOptions) *agent {
 	t.Helper()
-	server := mcp.New(mcp.Options{Version: "test"})
+	return connectTo(t, mcp.New(mcp.Options{Version: "test"}), h, p, name, o)
+}
+
+// connectTo is connect with a server that others share.
+func connectTo(
+	t testing.TB, server *mcp.Server, h *host.Host, p authz.Principal, name string, o *sdk.ClientOptions,
+) *agent {
+	t.Helper()
 	near, far := sdk.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(t.Context())
 	var served sync.WaitGroup
@@ -72,10 +79,12 @@ type args = map[string]any
 // like fails unless a text matches a pattern.
 func like(t testing.TB, text, pattern string) {
 	t.Helper()
-	if !regexp.MustCompile(pattern).MatchString(text) {
+	if !match(text, pattern) {
 		t.Errorf("got %q, want %s", text, pattern)
 	}
 }
+
+func match(text, pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
 func TestACommandsOutputAndExactStatusComeBack(t *testing.T) {
 	t.Parallel()

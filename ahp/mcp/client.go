@@ -156,11 +156,11 @@ func (c *client) leave(t *host.Terminal) {
 
 // decision is what a person decides about something that a call types or starts.
 type decision struct {
-	what   string        // that is to be typed or started
-	does   string        // "typed" or "started"
-	done   chan struct{} // closed when it is decided
-	err    error         // why not; nil: it was typed or started
-	by     string        // how the decision went, such as "approved by ana"
+	what string        // that is to be typed or started
+	does string        // "typed" or "started"
+	done chan struct{} // closed when it is decided
+	err  error         // why not; nil: it was typed or started
+	by   string        // how the decision went, such as "approved by ana"
 }
 
 // text says how the decision went.

@@ -109,6 +109,9 @@ func (c *call) stop() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if how == "remove" {
+		return c.remove(t)
+	}
 	const grace = 2 * time.Second
 	pending, err := c.conn.StartWait(t, host.WaitFor{Idle: settled, Timeout: grace})
 	if err != nil {
@@ -122,8 +125,6 @@ func (c *call) stop() (string, error) {
 		}
 	case "terminate":
 		err = c.conn.Signal(t, syscall.SIGTERM)
-	case "remove":
-		return c.remove(t)
 	}
 	_, ended := c.await(pending, nil)
 	if err != nil && !errors.Is(err, host.ErrExited) {
@@ -145,8 +146,11 @@ func (c *call) remove(t *host.Terminal) (string, error) {
 		return "", err
 	}
 	_, lines, _ := strings.Cut(last, "\n")
-	c.hints = nil
-	return c.header(t, &output{}, c.client.cursor(t)) + "\n" + lines, nil
+	c.hints, c.facts["state"] = nil, Gone
+	age := time.Since(t.Info(c.conn.Principal()).CreatedAt)
+	h := Header{Name: t.Name(), State: Gone, Time: age, Cursor: c.client.cursor(t),
+		Lines: strings.Count(lines, "\n")}
+	return h.String() + "\n" + lines, nil
 }
 
 // distance returns how much two NAMEs differ: how many characters must be added, removed or changed.

@@ -110,7 +110,7 @@ func (c *call) typed(t *host.Terminal, wait time.Duration, text []byte, keys ...
 	undecided bool, err error,
 ) {
 	if !t.Guarded() {
-		return false, c.refusal(t, c.sent(t, wait, text, keys))
+		return false, c.refusal(t, c.sent(t, text, keys))
 	}
 	what := c.what
 	if what == "" {
@@ -128,20 +128,14 @@ func (c *call) typed(t *host.Terminal, wait time.Duration, text []byte, keys ...
 	return false, c.refusal(t, d.err)
 }
 
-// sent types into a terminal that is not guarded, and waits for some time until the program has
-// read it, as far as it has to be held for that.
-func (c *call) sent(t *host.Terminal, wait time.Duration, text []byte, keys []keyboard.Key) error {
-	begun := time.Now()
-	err := c.conn.Send(c.ctx, t, text, keys...)
-	for err == nil {
-		held, failed := c.conn.Held(c.ctx, t)
-		if err = failed; held == 0 || err != nil {
-			break
-		}
-		if time.Since(begun) > wait {
-			c.hint("%d bytes of it wait until the program reads them.", held)
-			break
-		}
+// sent types into a terminal that is not guarded, and tells if the program does not read it yet.
+func (c *call) sent(t *host.Terminal, text []byte, keys []keyboard.Key) error {
+	if err := c.conn.Send(c.ctx, t, text, keys...); err != nil {
+		return err
+	}
+	held, err := c.conn.Held(c.ctx, t)
+	if held > 0 {
+		c.hint("The program does not read yet: %d bytes of it wait.", held)
 	}
 	return err
 }

@@ -1,0 +1,75 @@
+package mcp_test
+
+import (
+	"context"
+	"testing"
+
+	"termhost/ahp/hosttest"
+	"termhost/ahp/mcp"
+	"termhost/authz"
+)
+
+func TestWhatACancelledCallRunsIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	server := mcp.New(mcp.Options{Version: "test"})
+	alice := hosttest.Principal("alice", authz.Admin)
+	a := connectTo(t, server, h, alice, "claude-code", nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = a.callWith(ctx, "terminal_run", args{"name": "job", "command": "echo begun; exec sleep 1000"})
+	}()
+	hosttest.Eventually(t, "it runs", func() bool {
+		text, _ := a.callWith(t.Context(), "terminal_read", args{"terminal": "job", "cursor": 0})
+		return len(text) > 0 && text[0] == '['
+	})
+	cancel()
+	<-done
+	hosttest.Eventually(t, "the next result tells of it", func() bool {
+		text := a.call("terminal_run", args{"command": "true"})
+		return match(text, `The answer to your terminal_run "echo begun; exec sleep 1000" did not reach you: terminal_read \{"terminal":"job"\}`)
+	})
+	like(t, a.call("terminal_list", nil), `(?m)^job  running  held by you  .*did not reach you`)
+	a.session.Close()
+
+	b := connectTo(t, server, h, alice, "claude-code", nil)
+	like(t, b.call("terminal_list", nil), `(?m)^job  running  held by you  .*did not reach you: terminal_read`)
+	other := connectTo(t, server, h, alice, "codex-mcp-client", nil)
+	like(t, other.call("terminal_list", nil), `(?m)^job  held by alice/claude-code.*  held by alice/claude-code  \S+\n?$`)
+	like(t, b.call("terminal_read", args{"terminal": "job", "cursor": 0}), `^\[job running .*\]\nbegun\n`)
+	if text := b.call("terminal_list", nil); match(text, "did not reach you") {
+		t.Errorf("what has been read is still told: %q", text)
+	}
+	like(t, b.call("terminal_stop", args{"terminal": "job"}), `^\[job exited 130 `)
+}
+
+func TestAClientThatComesBackReadsOn(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	server := mcp.New(mcp.Options{Version: "test"})
+	alice := hosttest.Principal("alice", authz.Admin)
+	a := connectTo(t, server, h, alice, "claude-code", nil)
+	a.call("terminal_run", args{"name": "c", "command": "stty -echo; echo first; while read x; do echo got $x; done", "background": true})
+	a.session.Close()
+	b := connectTo(t, server, h, alice, "claude-code", nil)
+	like(t, b.call("terminal_send", args{"terminal": "c", "text": "on"}), `^\[c .* · 1 line · cursor \d+\]\ngot on\n`)
+}
+
+func TestACallEndsWithItsConnection(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	server := mcp.New(mcp.Options{Version: "test"})
+	alice := hosttest.Principal("alice", authz.Admin)
+	a := connectTo(t, server, h, alice, "claude-code", nil)
+	a.call("terminal_run", args{"name": "c", "command": "sleep 1000", "background": true})
+	for range 20 {
+		go func() {
+			_, _ = a.callWith(t.Context(), "terminal_read", args{"terminal": "c", "wait_s": 40, "until": "x"})
+		}()
+	}
+	hosttest.Eventually(t, "they wait", func() bool { return h.Stats().Connections["mcp"] == 1 })
+	a.session.Close()
+	hosttest.Eventually(t, "nobody is connected", func() bool { return h.Stats().Connections["mcp"] == 0 })
+}
