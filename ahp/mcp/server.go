@@ -31,7 +31,8 @@ func New(o Options) *Server {
 	}
 	s := &Server{options: o}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "termhost", Version: o.Version},
-		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{}})
+		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{},
+			SetCacheable: private})
 	s.sdk.AddReceivingMiddleware(s.recovered)
 	s.addTools()
 	return s
