@@ -213,7 +213,11 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, p HTTPPeer) {
 // serve returns an error if the request is still to be answered.
 func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, p HTTPPeer) error {
 	var m message
-	if r.Method == http.MethodPost {
+	switch {
+	case r.Method != http.MethodPost && r.Header.Get(versionHeader) >= stateless:
+		w.Header().Set("Allow", http.MethodPost)
+		return refuse(http.StatusMethodNotAllowed, "version "+stateless+" has POST only")
+	case r.Method == http.MethodPost:
 		charged := &chargedBody{Reader: http.MaxBytesReader(w, r.Body, maxBody),
 			tally: &h.bodies, account: p.Principal.Account()}
 		defer charged.release()
@@ -229,7 +233,7 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, p HTTPPeer) error {
 	if err != nil {
 		return err
 	}
-	defer h.sessions.leave(s)
+	defer h.sessions.leave(s, r.Method == http.MethodPost)
 	if err := s.conn.Pace(r.Context(), len(m.text), host.MessageParts); err != nil {
 		return refuse(http.StatusServiceUnavailable, err.Error())
 	}
@@ -272,7 +276,7 @@ func (h *HTTP) sessionOf(r *http.Request, p HTTPPeer, m message) (*httpSession, 
 		return nil, refuse(http.StatusBadRequest, "this version of MCP is not spoken here; these are: "+
 			strings.Join(sdk.SupportedProtocolVersions(), ", "))
 	case id != "":
-		if s := h.sessions.find(keyOf(p, id, "")); s != nil {
+		if s := h.sessions.find(keyOf(p, id, ""), r.Method == http.MethodPost); s != nil {
 			return s, nil
 		}
 		// A client that reads this status initializes another session.

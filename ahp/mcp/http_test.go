@@ -364,13 +364,16 @@ func TestBodiesThatNoDoorAccepts(t *testing.T) {
 	w := newWeb(t, mcp.HTTPOptions{})
 	token := w.token(w.alice, "a")
 	long := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 17<<20) + `"}}`
-	deep := `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat(`{"a":`, 20_000) + "1" +
-		strings.Repeat("}", 20_000) + "}"
+	deep := func(n int) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat(`{"a":`, n) + "1" +
+			strings.Repeat("}", n) + "}"
+	}
 	for _, c := range []struct {
 		name, body, header, want string
 	}{
 		{"long", long, "", "^413 .*4 MiB"},
-		{"deep", deep, "", "^400 .*-32600.*nests deeper"},
+		{"deep", deep(100), "", "^400 .*-32600.*nests deeper"},
+		{"very deep", deep(20_000), "", "^400 .*-32700"},
 		{"duplicate", `{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"ping"}`, "", "^400 .*-32600.*stands twice"},
 		{"other case", `{"jsonrpc":"2.0","id":1,"method":"tools/list","Method":"ping"}`, "", "^400 .*-32600.*stands twice"},
 		{"batch", "[" + initialize + "]", "", "^400 .*-32600.*batches"},
@@ -523,8 +526,12 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 	const most = 128
 	var all sync.WaitGroup
 	refused := make(chan string, most)
-	begun := make(chan struct{}, most)
+	// An address may have 64 connections whose tokens have not been seen.
+	connecting := make(chan struct{}, 32)
+	var connected sync.WaitGroup
 	for range most {
+		connecting <- struct{}{}
+		connected.Add(1)
 		all.Go(func() {
 			r, err := http.NewRequestWithContext(ctx, "POST", "http://"+w.addr+"/mcp", strings.NewReader(read))
 			hosttest.Check(t, err)
@@ -533,20 +540,21 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 				r.Header.Set(key, value)
 			}
 			response, err := withToken(alices).RoundTrip(r) // its first event is progress
+			<-connecting
+			connected.Done()
 			if err != nil {
 				refused <- err.Error()
 				return
 			}
 			defer response.Body.Close()
-			begun <- struct{}{}
 			if response.StatusCode != 200 {
 				refused <- says(t, response)
 				return
 			}
 			_, _ = io.Copy(io.Discard, response.Body) // until ctx ends
 		})
-		<-begun
 	}
+	connected.Wait()
 	like(t, says(t, w.ask("POST", alices, read, header...)), "^429 .*128 requests under way")
 	list, header := newMessage("terminal_list", "{}")
 	like(t, says(t, w.ask("POST", bobs, list, header...)), "^200 ")

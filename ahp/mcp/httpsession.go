@@ -30,10 +30,14 @@ type httpSession struct {
 	release func()        // stops following the peer's credentials
 	ended   chan struct{} // closed when nothing is left of it
 
+	answered chan struct{} // closed when the session has ended and no message is under way
+
 	// Guarded by the lock of sessions.
-	busy  int       // requests under way
-	since time.Time // of the end of the last one
-	idle  *time.Timer
+	busy     int       // requests under way
+	messages int       // those of them that have a message
+	since    time.Time // of the end of the last one
+	idle     *time.Timer
+	removed  bool // from the table, so that no request enters
 }
 
 // httpKey is by what a request finds its session. Nobody finds another principal's.
@@ -75,26 +79,26 @@ func (s *sessions) init(o HTTPOptions) {
 	}
 }
 
-// find enters the session that a key names; nil: there is none.
-func (s *sessions) find(key httpKey) *httpSession {
+// find enters the session that a key names, with a message or without; nil: there is none.
+func (s *sessions) find(key httpKey, message bool) *httpSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.table[key]
 	if k == nil || k.ctx.Err() != nil {
 		return nil
 	}
-	k.enterLocked()
+	k.enterLocked(message)
 	return k
 }
 
-// enter enters the session that a key names, which begin makes if there is none.
+// enter enters the session that a key names, with a message. If there is none, begin makes it.
 func (s *sessions) enter(key httpKey, begin func() (*httpSession, error)) (*httpSession, error) {
-	if k := s.find(key); k != nil {
+	if k := s.find(key, true); k != nil {
 		return k, nil
 	}
 	s.beginning.Lock()
 	defer s.beginning.Unlock()
-	if k := s.find(key); k != nil { // another request was faster
+	if k := s.find(key, true); k != nil { // another request was faster
 		return k, nil
 	}
 	if err := s.room(key.principal.Account()); err != nil {
@@ -111,7 +115,7 @@ func (s *sessions) enter(key httpKey, begin func() (*httpSession, error)) (*http
 		k.cancel(host.ErrClosed)
 		return nil, errShutdown
 	}
-	k.enterLocked()
+	k.enterLocked(true)
 	return k, nil
 }
 
@@ -133,25 +137,40 @@ func (s *sessions) remove(k *httpSession) {
 }
 
 func (s *sessions) removeLocked(k *httpSession) {
+	if k.removed {
+		return
+	}
+	k.removed = true
 	if k.idle != nil {
 		k.idle.Stop()
 	}
-	if s.table[k.key] == k {
+	if s.table[k.key] == k { // otherwise a request has found that it ends, and made another
 		delete(s.table, k.key)
 	}
+	if k.messages == 0 {
+		close(k.answered)
+	}
 }
 
-func (k *httpSession) enterLocked() {
+func (k *httpSession) enterLocked(message bool) {
 	k.busy++
+	if message {
+		k.messages++
+	}
 	if k.idle != nil {
 		k.idle.Stop()
 	}
 }
 
-// leave says that a request is done.
-func (s *sessions) leave(k *httpSession) {
+// leave says that a request is done, which has entered.
+func (s *sessions) leave(k *httpSession, message bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if message {
+		if k.messages--; k.messages == 0 && k.removed {
+			close(k.answered)
+		}
+	}
 	if k.busy--; k.busy > 0 || k.ctx.Err() != nil {
 		return
 	}
@@ -171,13 +190,22 @@ var (
 	errShutdown = refuse(http.StatusServiceUnavailable, host.ErrClosed.Error())
 )
 
+// answerTime is how long the calls of a session that ends may take to answer.
+const answerTime = 5 * time.Second
+
 // finish ends what a session has, when its context has ended.
 func (k *httpSession) finish() {
 	defer close(k.ended)
 	k.release()
 	k.conn.End(context.Cause(k.ctx))
+	late := time.NewTimer(answerTime)
+	defer late.Stop()
+	select {
+	case <-k.answered: // calls have ended with the context, and said why
+	case <-late.C:
+	}
 	if k.sdk != nil {
-		_ = k.sdk.Close() // it waits for calls, which end with the context
+		_ = k.sdk.Close() // from now on nothing is answered
 	}
 	k.session.close()
 }
@@ -262,7 +290,7 @@ func (k *httpSession) account() string { return k.key.principal.Account() }
 // begin makes the session of a key, with a connection of the host. It is in no table yet.
 func (h *HTTP) begin(key httpKey, p HTTPPeer, client string) (*httpSession, error) {
 	k := &httpSession{session: &session{peer: p.Peer, cursors: map[string]int64{}}, key: key,
-		release: func() {}, ended: make(chan struct{})}
+		release: func() {}, ended: make(chan struct{}), answered: make(chan struct{})}
 	var err error
 	if k.conn, err = h.connect(k, client); err != nil {
 		return nil, err
