@@ -44,6 +44,7 @@ type web struct {
 	alice     authz.Grant
 	bob       authz.Grant
 	addr      string
+	client    http.Transport
 }
 
 func newWeb(t testing.TB, o mcp.HTTPOptions, changes ...func(*host.Config)) *web {
@@ -71,6 +72,8 @@ func newWeb(t testing.TB, o mcp.HTTPOptions, changes ...func(*host.Config)) *web
 	door := ws.New(ws.Config{Host: w.host, Authority: w.authority, Routes: []ws.Route{{
 		Path: "/mcp", Methods: []string{"POST", "GET", "DELETE"}, Long: true,
 		Handle: func(rw http.ResponseWriter, r *http.Request, p ws.Peer) error {
+			// The test starts the programs of terminals, which may have its sockets until they run.
+			p.Principal.Inside = false
 			tools.Serve(rw, r, mcp.HTTPPeer{Peer: mcp.Peer{Host: w.host, Principal: p.Principal,
 				Source: p.Source(), Proof: p.Proof()}, Follow: p.Follow})
 			return nil
@@ -85,6 +88,7 @@ func newWeb(t testing.TB, o mcp.HTTPOptions, changes ...func(*host.Config)) *web
 		ctx, cancel := context.WithTimeout(context.Background(), hosttest.Patience)
 		defer cancel()
 		tools.Close()
+		w.client.CloseIdleConnections() // the door waits for those that have sent nothing
 		hosttest.Check(t, door.Shutdown(ctx))
 		serving.Wait()
 	})
@@ -103,12 +107,15 @@ func (w *web) token(of authz.Grant, name string) string {
 }
 
 // withToken sends a token with each request.
-type withToken string
+type withToken struct {
+	*http.Transport
+	token string
+}
 
-func (token withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(token))
-	return http.DefaultTransport.RoundTrip(r)
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	return c.Transport.RoundTrip(r)
 }
 
 // agent connects the SDK's client, which speaks a version.
@@ -116,7 +123,7 @@ func (w *web) agent(token, name, version string) *agent {
 	w.t.Helper()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: name}, nil).Connect(w.t.Context(),
 		&sdk.StreamableClientTransport{Endpoint: "http://" + w.addr + "/mcp", MaxRetries: -1,
-			HTTPClient: &http.Client{Transport: withToken(token)}},
+			HTTPClient: &http.Client{Transport: withToken{&w.client, token}}},
 		&sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		w.t.Fatal(err)
@@ -142,7 +149,7 @@ func (w *web) ask(method, token, body string, header ...string) *http.Response {
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	response, err := http.DefaultTransport.RoundTrip(r)
+	response, err := w.client.RoundTrip(r)
 	if err != nil {
 		w.t.Fatalf("%s: %v", method, err)
 	}
@@ -395,7 +402,7 @@ func TestBodiesThatNoDoorAccepts(t *testing.T) {
 	r, err := http.NewRequest("POST", "http://"+w.addr+"/mcp", io.MultiReader(strings.NewReader(long))) // chunked
 	hosttest.Check(t, err)
 	r.Header.Set("Content-Type", "application/json")
-	response, err := (&http.Client{Transport: withToken(token)}).Do(r)
+	response, err := (&http.Client{Transport: withToken{&w.client, token}}).Do(r)
 	hosttest.Check(t, err)
 	like(t, says(t, response), "^413 .*4 MiB")
 }
@@ -539,7 +546,7 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 				key, value, _ := strings.Cut(line, ": ")
 				r.Header.Set(key, value)
 			}
-			response, err := withToken(alices).RoundTrip(r) // its first event is progress
+			response, err := withToken{&w.client, alices}.RoundTrip(r) // its first event is progress
 			<-connecting
 			connected.Done()
 			if err != nil {
