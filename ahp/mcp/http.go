@@ -226,8 +226,8 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, p HTTPPeer) error {
 			return err
 		}
 	}
-	// Without a deadline for reading, the end of ctx means that the peer has gone. It cannot fail on
-	// an open connection.
+	// Without a deadline for reading, the end of ctx means that the peer has gone. It is an error
+	// only on a connection that has ended.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	s, err := h.sessionOf(r, p, m)
 	if err != nil {
@@ -273,8 +273,9 @@ func (h *HTTP) sessionOf(r *http.Request, p HTTPPeer, m message) (*httpSession, 
 			return h.begin(key, p, m.client)
 		})
 	case version != "" && !slices.Contains(sdk.SupportedProtocolVersions(), version):
-		return nil, refuse(http.StatusBadRequest, "this version of MCP is not spoken here; these are: "+
-			strings.Join(sdk.SupportedProtocolVersions(), ", "))
+		return nil, refuse(http.StatusBadRequest,
+			"this version of MCP is not spoken here; these are: "+
+				strings.Join(sdk.SupportedProtocolVersions(), ", "))
 	case id != "":
 		if s := h.sessions.find(keyOf(p, id, ""), r.Method == http.MethodPost); s != nil {
 			return s, nil
@@ -295,7 +296,8 @@ func (h *HTTP) sessionOf(r *http.Request, p HTTPPeer, m message) (*httpSession, 
 func read(w http.ResponseWriter, r *http.Request, body io.Reader) (m message, err error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
 		kind != "application/json" {
-		return m, refuse(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+		return m, refuse(http.StatusUnsupportedMediaType,
+			"the Content-Type must be application/json")
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // see serve
 	text, err := io.ReadAll(body)

@@ -533,7 +533,7 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 	const most = 128
 	var all sync.WaitGroup
 	refused := make(chan string, most)
-	// An address may have 64 connections whose tokens have not been seen.
+	// A few connections at a time, as of clients on their own machines.
 	connecting := make(chan struct{}, 32)
 	var connected sync.WaitGroup
 	for range most {
