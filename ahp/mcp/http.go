@@ -34,8 +34,6 @@ const stateless = "2026-07-28"
 const (
 	// maxBody bounds a message of a client, in bytes, as maxLine does.
 	maxBody = maxLine
-	// bodyTime is how long a client may take to send a message: 1 Mbit/s is enough for the longest.
-	bodyTime = 40 * time.Second
 	// maxRequests bounds the requests that one account has under way, waiting calls and streams
 	// included; maxAllRequests those of all accounts. One takes about 50 KiB.
 	maxRequests    = 128
@@ -60,8 +58,11 @@ type HTTP struct {
 	sessions sessions
 }
 
-// HTTPOptions bound the sessions of an HTTP. The zero HTTPOptions have the defaults.
+// HTTPOptions bound what clients may use. The zero HTTPOptions have the defaults.
 type HTTPOptions struct {
+	// SendTime is how long a client may take to send a message; 40 s: 1 Mbit/s is enough for the
+	// longest.
+	SendTime time.Duration
 	// Idle is how long a session stays without a request; 10 minutes.
 	Idle time.Duration
 	// MaxSessions bounds the sessions of one account; 64. Of one that has more, the session that
@@ -222,7 +223,7 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, p HTTPPeer) error {
 			tally: &h.bodies, account: p.Principal.Account()}
 		defer charged.release()
 		var err error
-		if m, err = read(w, r, charged); err != nil {
+		if m, err = h.read(w, r, charged); err != nil {
 			return err
 		}
 	}
@@ -293,13 +294,13 @@ func (h *HTTP) sessionOf(r *http.Request, p HTTPPeer, m message) (*httpSession, 
 }
 
 // read reads and checks the message of a request.
-func read(w http.ResponseWriter, r *http.Request, body io.Reader) (m message, err error) {
+func (h *HTTP) read(w http.ResponseWriter, r *http.Request, body io.Reader) (m message, err error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
 		kind != "application/json" {
 		return m, refuse(http.StatusUnsupportedMediaType,
 			"the Content-Type must be application/json")
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // see serve
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.sessions.SendTime)) // see serve
 	text, err := io.ReadAll(body)
 	var long *http.MaxBytesError
 	var busy *refused

@@ -457,6 +457,11 @@ func TestAVanishedClientsCallEnds(t *testing.T) {
 			second := w.ask("POST", w.token(w.alice, "b"), initialize)
 			like(t, says(t, second), "^429 .*too many sessions") // the first is in use
 			c.Close()
+			if version == older { // where the call has its ID until it ends
+				hosttest.Eventually(t, "the call has ended", func() bool {
+					return strings.HasPrefix(says(t, w.ask("POST", token, message("terminal_list", "{}"), header...)), "200 ")
+				})
+			}
 			token = w.token(w.alice, "c")
 			hosttest.Eventually(t, "the call has ended", func() bool {
 				return strings.HasPrefix(says(t, w.ask("POST", token, initialize)), "200 ")
@@ -511,7 +516,7 @@ func TestAnIdleSessionEnds(t *testing.T) {
 	for range 3 {
 		session := w.begin(token)
 		hosttest.Eventually(t, "the session has ended", func() bool {
-			return w.ask("DELETE", token, "", session).StatusCode == 404
+			return w.ask("POST", token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, session).StatusCode == 404
 		})
 	}
 	like(t, says(t, w.ask("DELETE", token, "", kept)), "^204 ")
@@ -577,24 +582,28 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 	})
 }
 
-// A server's time limit for reading a request is not one for the answer.
+// The time that a client has to send a message is not a limit for the answer.
 func TestASilentCommandIsAwaitedOverHTTP(t *testing.T) {
 	t.Parallel()
-	h := hosttest.New(t)
-	tools := mcp.New(mcp.Options{}).NewHTTP(mcp.HTTPOptions{})
-	defer tools.Close()
-	server := &http.Server{ReadTimeout: 200 * time.Millisecond, Handler: http.HandlerFunc(
-		func(w http.ResponseWriter, r *http.Request) {
-			tools.Serve(w, r, mcp.HTTPPeer{Peer: mcp.Peer{Host: h, Principal: hosttest.Principal("alice", authz.Operator)}})
-		})}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	w := newWeb(t, mcp.HTTPOptions{SendTime: 500 * time.Millisecond})
+	silent(w, w.token(w.alice, "a"), 2)
+}
+
+func TestAMessageHasToComeInTime(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, mcp.HTTPOptions{SendTime: 100 * time.Millisecond})
+	c, err := net.Dial("tcp", w.addr)
 	hosttest.Check(t, err)
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(l) })
-	defer serving.Wait()
-	defer server.Close()
-	w := &web{t: t, host: h, addr: l.Addr().String()}
-	silent(w, "", 2)
+	defer c.Close()
+	hosttest.Check(t, c.SetDeadline(time.Now().Add(hosttest.Patience)))
+	_, err = fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", w.token(w.alice, "a"))
+	hosttest.Check(t, err)
+	r, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	like(t, says(t, r), "^400 .*not come whole")
 }
 
 func TestACommandThatIsSilentForLongerThanClientsWait(t *testing.T) {

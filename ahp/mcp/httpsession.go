@@ -66,8 +66,11 @@ type sessions struct {
 }
 
 func (s *sessions) init(o HTTPOptions) {
-	const idle, most, all = 10 * time.Minute, 64, 1024
+	const send, idle, most, all = 40 * time.Second, 10 * time.Minute, 64, 1024
 	s.HTTPOptions, s.table = o, map[httpKey]*httpSession{}
+	if o.SendTime <= 0 {
+		s.SendTime = send
+	}
 	if o.Idle <= 0 {
 		s.Idle = idle
 	}
