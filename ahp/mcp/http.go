@@ -300,7 +300,8 @@ func (h *HTTP) read(w http.ResponseWriter, r *http.Request, body io.Reader) (m m
 		return m, refuse(http.StatusUnsupportedMediaType,
 			"the Content-Type must be application/json")
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.sessions.SendTime)) // see serve
+	late := time.Now().Add(h.sessions.SendTime)
+	_ = http.NewResponseController(w).SetReadDeadline(late) // as in serve
 	text, err := io.ReadAll(body)
 	var long *http.MaxBytesError
 	var busy *refused
