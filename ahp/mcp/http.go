@@ -227,9 +227,6 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, p HTTPPeer) error {
 			return err
 		}
 	}
-	// Without a deadline for reading, the end of ctx means that the peer has gone. It is an error
-	// only on a connection that has ended.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	s, err := h.sessionOf(r, p, m)
 	if err != nil {
 		return err
@@ -300,8 +297,10 @@ func (h *HTTP) read(w http.ResponseWriter, r *http.Request, body io.Reader) (m m
 		return m, refuse(http.StatusUnsupportedMediaType,
 			"the Content-Type must be application/json")
 	}
+	// The server takes the deadline away when the message has come. An error is the connection's
+	// end.
 	late := time.Now().Add(h.sessions.SendTime)
-	_ = http.NewResponseController(w).SetReadDeadline(late) // as in serve
+	_ = http.NewResponseController(w).SetReadDeadline(late)
 	text, err := io.ReadAll(body)
 	var long *http.MaxBytesError
 	var busy *refused
