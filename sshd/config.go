@@ -11,6 +11,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"termhost/ahp/host"
+	"termhost/ahp/mcp"
 	"termhost/ahp/rpc"
 	"termhost/authz"
 	"termhost/authz/admit"
@@ -40,7 +41,9 @@ type Config struct {
 	StateDir string
 	// AHP bounds the peers of the subsystem "ahp".
 	AHP rpc.Options
-	// MaxMessageBytes bounds a message of the subsystem; default 1 MiB.
+	// MCP serves the subsystem "mcp"; default: one of the Server's own.
+	MCP *mcp.Server
+	// MaxMessageBytes bounds a message of the subsystem "ahp"; default 1 MiB.
 	MaxMessageBytes int
 
 	// HandshakeTimeout is how long a peer has to prove who it is; default 20 s.

@@ -89,7 +89,10 @@ func New(cfg Config) (*Server, error) {
 		conns:     map[*conn]struct{}{},
 		stopping:  make(chan struct{}),
 		patience:  unreadPatience,
-		mcp:       mcp.New(mcp.Options{Version: cfg.Version, Log: cfg.Log}),
+		mcp:       cfg.MCP,
+	}
+	if s.mcp == nil {
+		s.mcp = mcp.New(mcp.Options{Version: cfg.Version, Log: cfg.Log})
 	}
 	s.gate = admit.NewGate(admit.GateOptions{
 		Startups: cfg.MaxStartups, PerSource: startupsPerSource, Grace: startupGrace,

@@ -61,7 +61,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		if c.session == nil {
 			return nil, errNoSession
 		}
-		name := clientName(r)
+		name := nameOfClient(r)
 		if token := r.Params.GetProgressToken(); token != nil {
 			c.limit = limitOf(name)
 			done := make(chan struct{})
@@ -83,9 +83,6 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 
 func (c *call) do(t tool, name string, raw []byte) (text string, err error) {
 	if c.conn, c.client, err = c.session.connect(name); err != nil {
-		return "", err
-	}
-	if err := c.conn.Pace(c.ctx, len(raw), 0); err != nil {
 		return "", err
 	}
 	if c.args, err = ParseArguments(raw); err != nil {

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"termhost/ahp"
+	"termhost/ahp/rpc"
 )
 
 // maxLine bounds a message of a client, in bytes.
@@ -63,15 +64,16 @@ func (l *Lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // fault returns what is wrong with a line; "": it may be a message.
 func fault(line []byte) (code int, reason string) {
-	switch {
-	case !json.Valid(line):
-		return ahp.CodeParse, "the line is not JSON"
-	case line[0] == '[':
-		return ahp.CodeInvalidRequest, "batches are not supported: send one message at a time"
-	case line[0] != '{':
-		return ahp.CodeInvalidRequest, "a message is a JSON object"
+	if err := rpc.Check(line); err != nil {
+		return err.Code, err.Message
 	}
-	return 0, ""
+	switch line[0] {
+	case '[':
+		return ahp.CodeInvalidRequest, "batches are not supported: send one message at a time"
+	case '{':
+		return 0, ""
+	}
+	return ahp.CodeInvalidRequest, "a message is a JSON object"
 }
 
 var errLongLine = errors.New("a line is longer than 4 MiB")

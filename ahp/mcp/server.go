@@ -42,6 +42,7 @@ func New(o Options) *Server {
 			},
 			SubscribeHandler:   s.subscribe,
 			UnsubscribeHandler: s.unsubscribe,
+			SetCacheable:       private,
 		})
 	s.sdk.AddReceivingMiddleware(s.received)
 	s.addTools()
@@ -135,15 +136,27 @@ func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 		if c == nil {
 			return nil, errNoSession
 		}
-		conn, _, err := c.connect(clientName(r))
+		conn, _, err := c.connect(nameOfClient(r))
 		if err != nil {
 			return nil, err
 		}
-		if err := conn.Pace(ctx, 0, 1); err != nil {
+		if err := charge(ctx, conn, r); err != nil {
 			return nil, err
 		}
 		return handle(c, ctx, method, r, next)
 	}
+}
+
+// charge charges the account for a request, unless the HTTP door has.
+func charge(ctx context.Context, conn *host.Conn, r sdk.Request) error {
+	if extra := r.GetExtra(); extra != nil && extra.TokenInfo != nil {
+		return nil
+	}
+	bytes := 0
+	if p, ok := r.GetParams().(*sdk.CallToolParamsRaw); ok {
+		bytes = len(p.Arguments)
+	}
+	return conn.Pace(ctx, bytes, host.MessageParts)
 }
 
 // method answers a request that depends on who asks; next answers it as the SDK would.
@@ -169,8 +182,8 @@ func (c *session) pass(
 	return next(ctx, name, r)
 }
 
-// clientName returns what a client calls itself.
-func clientName(r sdk.Request) string {
+// nameOfClient returns what a client calls itself.
+func nameOfClient(r sdk.Request) string {
 	session, _ := r.GetSession().(*sdk.ServerSession)
 	if session == nil {
 		return ""

@@ -65,9 +65,9 @@ func parse(msg []byte) (*request, *ahp.Error) {
 	})
 	switch {
 	case errors.Is(err, errUTF8), errors.Is(err, errJSON):
-		return nil, ahp.NewError(ahp.CodeParse, err.Error())
+		return nil, unreadable(err)
 	case err != nil:
-		return salvage(msg), invalid(err.Error())
+		return salvage(msg), unreadable(err)
 	}
 	switch first := bytes.TrimLeft(msg, " \t\r\n")[0]; {
 	case first == '[':
@@ -84,6 +84,23 @@ func parse(msg []byte) (*request, *ahp.Error) {
 		return &r, invalid("the message has no method, or one that is not a string")
 	}
 	return &r, nil
+}
+
+// Check refuses what this host accepts in no message of any protocol: see scan. nil: it may be a
+// message, or a batch of them.
+func Check(msg []byte) *ahp.Error {
+	if err := scan(msg, nil); err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+// unreadable returns the answer to a message that scan has refused.
+func unreadable(err error) *ahp.Error {
+	if errors.Is(err, errUTF8) || errors.Is(err, errJSON) {
+		return ahp.NewError(ahp.CodeParse, err.Error())
+	}
+	return invalid(err.Error())
 }
 
 func invalid(reason string) *ahp.Error { return ahp.NewError(ahp.CodeInvalidRequest, reason) }

@@ -37,6 +37,9 @@ type door struct {
 	refusal error
 	// admission is set before the first request; nil: nobody counts the connection.
 	admission *admit.Admission
+	// long says that the connection has left the admission until its answer is done; see
+	// [Route.Long].
+	long bool
 }
 
 func newDoor(name string, remote net.Addr) *door {

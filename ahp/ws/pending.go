@@ -41,10 +41,13 @@ func (s *Server) connState(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		s.admit(below.door, c)
-	case http.StateHijacked, http.StateClosed:
-		if a := below.door.admission; a != nil {
-			a.Leave()
+	case http.StateIdle:
+		if below.door.long {
+			below.door.long = false
+			s.admit(below.door, c)
 		}
+	case http.StateHijacked, http.StateClosed:
+		below.door.leave()
 	}
 }
 
@@ -57,6 +60,13 @@ func (s *Server) admit(d *door, c net.Conn) {
 	}
 	d.admission = a
 	a.OnDrop(func() { c.Close() })
+}
+
+// leave has the connection count no more.
+func (d *door) leave() {
+	if d.admission != nil {
+		d.admission.Leave()
+	}
 }
 
 // answering marks the connection as being answered, until done is called.

@@ -20,6 +20,10 @@ type Route struct {
 	Methods []string
 	// Access says which credentials a request needs.
 	Access Access
+	// Long: an answer may take very long, or be a stream. A connection that is being answered does
+	// not count among those that are no WebSockets, if its peer is authenticated: Handle has to
+	// bound them.
+	Long bool
 	// Handle answers a request. A [*Refusal] is sent to the peer, any other error
 	// is logged and the peer gets status 500; in both cases nothing may have been
 	// written yet.
@@ -69,6 +73,12 @@ func (p Peer) Inside() bool {
 	}
 	return p.inside()
 }
+
+// Proof returns what has proven who the peer is, for [host.Conn.Prove]; nil: the connection itself.
+func (p Peer) Proof() host.Proof { return p.proof }
+
+// Source returns where the peer comes from, for the audit log.
+func (p Peer) Source() authz.Source { return p.source }
 
 // Follow calls end, once and from any goroutine, when the peer's credentials are
 // no longer good, with a reason that may be shown to the peer. What outlives the
@@ -163,6 +173,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, d *door) error {
 	}
 	if p.Principal.ID != "" {
 		w.Header().Del("Connection")
+		if row.Long {
+			d.long = true
+			d.leave()
+		}
 	}
 	return row.Handle(w, r, p)
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"time"
 
 	"termhost/ahp/host"
+	"termhost/ahp/mcp"
 	"termhost/ahp/page"
 	"termhost/ahp/rpc"
 	"termhost/ahp/ws"
@@ -80,6 +82,8 @@ func (s *server) makeDoors() error {
 		return err
 	}
 	s.certificate.Store(certificate)
+	s.mcp = mcp.New(mcp.Options{Version: version(), Log: s.log})
+	s.mcpWeb = s.mcp.NewHTTP(mcp.HTTPOptions{})
 	s.web = ws.New(s.webConfig())
 	s.ssh, err = sshd.New(s.sshConfig())
 	return err
@@ -117,10 +121,10 @@ func (s *server) webConfig() ws.Config {
 		RequestsPerSecond: s.requestsPerSecond(),
 		Extend:            s.extend,
 		SSH:               func(c net.Conn, p authz.Principal) { s.ssh.ServeConn(c, p) },
-		Routes: page.Routes(page.Config{
+		Routes: append(page.Routes(page.Config{
 			Authority: s.access.Authority, AHPPath: cfg.Path, Log: s.log,
 			Room: func(g authz.Grant, p ws.Peer) error { return s.web.Room(g, p) },
-		}),
+		}), s.mcpRoute()),
 		Refuse:      page.Refuse,
 		NoPenalties: !s.cfg.SSH.Penalties,
 		Log:         s.log,
@@ -134,6 +138,25 @@ func (s *server) webConfig() ws.Config {
 		}
 	}
 	return web
+}
+
+// mcpRoute returns the HTTP server's row for MCP.
+func (s *server) mcpRoute() ws.Route {
+	return ws.Route{
+		Path:    "/mcp",
+		Methods: []string{http.MethodPost, http.MethodGet, http.MethodDelete},
+		Long:    true,
+		Handle: func(w http.ResponseWriter, r *http.Request, p ws.Peer) error {
+			source := p.Source()
+			source.Door = host.DoorMCP
+			s.mcpWeb.Serve(w, r, mcp.HTTPPeer{
+				Peer: mcp.Peer{Host: s.host, Principal: p.Principal, Source: source,
+					Proof: p.Proof()},
+				Follow: p.Follow,
+			})
+			return nil
+		},
+	}
 }
 
 // sshConfig returns the SSH server's part of the configuration.
@@ -161,6 +184,7 @@ func (s *server) sshConfig() sshd.Config {
 			Extend:            s.extend,
 			Log:               s.log,
 		},
+		MCP:               s.mcp,
 		MaxMessageBytes:   int(s.cfg.HTTP.MaxFrameBytes),
 		HandshakeTimeout:  time.Duration(cfg.HandshakeTimeout),
 		MaxAuthTries:      cfg.MaxAuthTries,

@@ -18,6 +18,7 @@ import (
 	"termhost/ahp/acp"
 	"termhost/ahp/host"
 	"termhost/ahp/journal"
+	"termhost/ahp/mcp"
 	"termhost/ahp/ws"
 	"termhost/cmd/termhost/access"
 	"termhost/cmd/termhost/config"
@@ -37,6 +38,8 @@ type server struct {
 	acp    *acp.Methods
 	ssh    *sshd.Server
 	web    *ws.Server
+	mcp    *mcp.Server
+	mcpWeb *mcp.HTTP
 
 	certificate atomic.Pointer[tls.Certificate] // of the HTTP door; nil: none
 
@@ -189,6 +192,7 @@ func (s *server) closeDoors() {
 }
 
 func (s *server) closeConnections(ctx context.Context) error {
+	s.mcpWeb.Close()
 	err := errors.Join(s.ssh.Shutdown(ctx), s.web.Shutdown(ctx))
 	s.doors.Wait()
 	return err

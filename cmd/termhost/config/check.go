@@ -14,7 +14,7 @@ import (
 
 // reservedPaths are the HTTP door's own, where AHP cannot be. A test of ahp/ws
 // compares them with what that answers.
-var reservedPaths = []string{"/healthz", "/metrics", "/ssh"}
+var reservedPaths = []string{"/healthz", "/metrics", "/ssh", "/mcp"}
 
 // The bounds of the configuration's values. Below its minimum a value would not work; above its
 // maximum it is more likely a typing mistake than a wish.
