@@ -19,7 +19,7 @@ type WaitFor struct {
 	Blocked bool             // the program waits for input or a secret
 	Idle    time.Duration    // so long without output; 0: does not count
 	Output  bool             // the program prints something
-	Taken   bool             // somebody takes the keyboard that the waiting principal has
+	Taken   bool             // the waiting principal loses the keyboard, or gets it
 	Timeout time.Duration    // the longest wait; 0: unlimited
 }
 
@@ -36,6 +36,7 @@ const (
 	WaitTimeout WaitReason = "timeout"
 	WaitOutput  WaitReason = "output"
 	WaitTaken   WaitReason = "taken"
+	WaitGiven   WaitReason = "given"
 )
 
 // Waited is how a wait ended.
@@ -57,7 +58,7 @@ var ErrNoCommands = errors.New("this terminal's shell does not tell of its comma
 type PendingWait struct {
 	WaitFor
 	a    *Attach // gives the right to look, until it is taken; it reads nothing
-	held bool    // Taken counts: the principal had the keyboard
+	held bool    // the principal had the keyboard when the wait began
 	// last is how the last command ended, which counts if no line that is retained does; nil: none.
 	last *Waited
 	// reacted is closed when the shell has reacted to an Enter, after which lastCommand may be

@@ -30,7 +30,7 @@ func (c *Conn) StartWait(t *Terminal, w WaitFor) (*PendingWait, error) {
 		return nil, err
 	}
 	p := &PendingWait{WaitFor: w, a: a, result: make(chan ended, 1)}
-	p.held = w.Taken && t.keyboard.heldBy(c.principal)
+	p.held = t.keyboard.heldBy(c.principal)
 	if err := p.begin(); err != nil {
 		a.Close()
 		return nil, err
@@ -74,9 +74,9 @@ func (p *PendingWait) End(ctx context.Context) (Waited, error) {
 	}
 	for {
 		program, changed := p.program()
-		taken, passed := p.taken()
-		if taken {
-			return Waited{Reason: WaitTaken}, nil
+		reason, passed := p.taken()
+		if reason != "" {
+			return Waited{Reason: reason}, nil
 		}
 		moved := p.behind()
 		if moved == nil {
@@ -195,13 +195,20 @@ func (p *PendingWait) program() (Waiting, <-chan struct{}) {
 	return t.waiting.needs.program, t.waiting.changes()
 }
 
-// taken reports whether somebody has taken the keyboard that the principal had when the wait began,
-// and returns what is closed when another holder has it.
-func (p *PendingWait) taken() (bool, <-chan struct{}) {
-	if !p.held {
-		return false, nil
+// taken returns how the wait ends if the keyboard has been taken from the principal since the wait
+// began, or given to it, and what is closed when another holder has it.
+func (p *PendingWait) taken() (WaitReason, <-chan struct{}) {
+	if !p.Taken {
+		return "", nil
 	}
-	return p.a.t.keyboard.passes(p.a.conn.principal)
+	elsewhere, passed := p.a.t.keyboard.passes(p.a.conn.principal)
+	switch {
+	case elsewhere && p.held:
+		return WaitTaken, passed
+	case !elsewhere && !p.held:
+		return WaitGiven, passed
+	}
+	return "", passed
 }
 
 // startTimer returns a timer that fires after d; for 0, one that does not run.

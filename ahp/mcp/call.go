@@ -99,8 +99,12 @@ func (c *call) do(t tool, name string, raw []byte) (text string, err error) {
 		if term != nil {
 			c.client.lose(term, strings.TrimSpace(t.name+" "+c.what))
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case errors.Is(err, context.Canceled):
 			err = errors.New("the call was cancelled; what runs goes on")
+		default:
+			err = fmt.Errorf("%w; what runs goes on", err)
 		}
 	}
 	return text, err

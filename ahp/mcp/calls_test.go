@@ -172,31 +172,33 @@ func TestAnAgentIsNotThePersonWhoseKeyItHas(t *testing.T) {
 		`^\[held waiting for approval .*\nA person must say yes first`)
 }
 
-func TestAWaitReturnsWhenAPersonTakesTheKeyboard(t *testing.T) {
+func TestAWaitReturnsWhenAPersonTakesTheKeyboardAndWhenItIsHandedBack(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	a := connect(t, h, hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	waits := make(chan struct{}, 100) // the host tells of progress, so it waits
+	a := connect(t, h, hosttest.Principal("alice", authz.Admin), "claude-code", &sdk.ClientOptions{
+		ProgressNotificationHandler: func(context.Context, *sdk.ProgressNotificationClientRequest) { waits <- struct{}{} }})
 	a.call("terminal_run", args{"command": "echo begun; exec sleep 1000", "name": "cat", "background": true})
 	p := attach(t, h, "cat")
-	read := make(chan string, 1)
-	go func() {
-		text, _ := a.callWith(t.Context(), "terminal_read", args{"terminal": "cat", "wait_s": 45, "until": "never"})
-		read <- text
-	}()
-	// The person takes it again and again, because the wait may not have begun the first time.
-	text := ""
-	hosttest.Eventually(t, "the wait returns", func() bool {
-		hosttest.Check(t, p.view.Claim())
-		select {
-		case text = <-read:
-			return true
-		case <-time.After(200 * time.Millisecond):
-			_, err := p.conn.HandBack(p.term, p.view, false)
+	for _, step := range []struct {
+		do   func() error
+		want string
+	}{
+		{p.view.Claim, `^\[cat held by alice`},
+		{func() error { _, err := p.conn.HandBack(p.term, p.view, false); return err }, `^\[cat running `},
+	} {
+		read := make(chan string, 1)
+		go func() {
+			params := &sdk.CallToolParams{Name: "terminal_read", Arguments: args{"terminal": "cat", "wait_s": 200, "until": "never"}}
+			params.SetProgressToken("token")
+			r, err := a.session.CallTool(t.Context(), params)
 			hosttest.Check(t, err)
-			return false
-		}
-	})
-	like(t, text, `^\[cat held by alice`)
+			read <- r.Content[0].(*sdk.TextContent).Text
+		}()
+		receive(t, waits)
+		hosttest.Check(t, step.do())
+		like(t, receive(t, read), step.want)
+	}
 }
 
 func TestWhatIsWrongIsToldToTheModel(t *testing.T) {
@@ -218,4 +220,15 @@ func TestWhatIsWrongIsToldToTheModel(t *testing.T) {
 		}
 		like(t, text, c.want)
 	}
+}
+
+// receive returns what comes at once.
+func receive[T any](t testing.TB, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(hosttest.AtOnce):
+		t.Fatal("nothing comes")
+	}
+	return v
 }

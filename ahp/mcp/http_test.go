@@ -240,7 +240,7 @@ func TestAllVersionsAreSpokenAtOnce(t *testing.T) {
 			}
 			name := fmt.Sprint("t", i)
 			like(t, a.call("terminal_run", args{"command": "echo " + version + "; exit 3", "name": name}),
-				`^\[`+name+` exited 3 · \S+ · 1 line · cursor 1\]\n`+version+`\n$`)
+				`^\[`+name+` exited 3 · \S+ · 1 line · cursor 12\]\n`+version+`\n$`)
 			like(t, a.call("terminal_read", args{"terminal": name, "cursor": 0}), version)
 		})
 	}
