@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -43,6 +44,7 @@ type Peer struct {
 	Principal authz.Principal
 	Source    authz.Source
 	Proof     host.Proof
+	As        string // the client's name; "": the one that it gives itself
 }
 
 // Serve speaks MCP on a transport until that or ctx ends.
@@ -72,6 +74,7 @@ func (c *session) connect(client string) (*host.Conn, error) {
 	if c.conn != nil {
 		return c.conn, nil
 	}
+	client = cmp.Or(c.peer.As, client)
 	conn, err := c.peer.Host.ConnectFrom(c.peer.Principal.MCPClient(client), host.DoorMCP,
 		c.peer.Source)
 	if err != nil {
