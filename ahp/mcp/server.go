@@ -38,6 +38,10 @@ func New(o Options) *Server {
 	return s
 }
 
+// MetaEnded is a key of a result's _meta: true says that the call has ended with its connection, so
+// that one that only reads may be made again on another one.
+const MetaEnded = "termhost/ended"
+
 // Peer is who speaks MCP on a connection.
 type Peer struct {
 	Host      *host.Host

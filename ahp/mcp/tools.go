@@ -175,6 +175,9 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		result := &sdk.CallToolResult{Meta: sdk.Meta{"termhost/result": c.facts}}
 		if err != nil {
 			result.IsError, text = true, "error: "+err.Error()
+			if c.conn != nil && c.conn.Context().Err() != nil {
+				result.Meta[MetaEnded] = true
+			}
 		}
 		result.Content = []sdk.Content{&sdk.TextContent{Text: text}}
 		return result, nil

@@ -112,14 +112,14 @@ func (c *mcpClient) restart(ctx context.Context) error {
 		}()
 		return answers
 	}
-	text, err := c.call(ctx, "terminal_run", map[string]any{"command": "read line; echo got-$line",
-		"name": "asks", "background": true})
+	text, err := c.call(ctx, "terminal_run", map[string]any{"cwd": cwd, "name": "short",
+		"command": "until test -e go; do sleep 0.05; done; echo got-it", "background": true})
 	if err != nil {
 		return err
 	}
 	run := asked("terminal_run", map[string]any{"cwd": cwd, "name": "long",
 		"command": "echo x >>ran; until test -e back; do sleep 0.05; done; echo after; exit 5"})
-	read := asked("terminal_read", map[string]any{"terminal": "asks", "wait_s": 40, "until": "got-.*"})
+	read := asked("terminal_read", map[string]any{"terminal": "short", "wait_s": 40})
 	if err := awaitFile(ctx, "ran"); err != nil {
 		return err
 	}
@@ -140,11 +140,9 @@ func (c *mcpClient) restart(ctx context.Context) error {
 		return err
 	}
 	say("list", text)
-	text, err = c.call(ctx, "terminal_send", map[string]any{"terminal": "asks", "text": "abc"})
-	if err != nil {
+	if err := os.WriteFile("go", nil, 0o600); err != nil {
 		return err
 	}
-	say("sent", text)
 	reads := <-read
 	if reads.err != nil {
 		return reads.err
@@ -153,23 +151,25 @@ func (c *mcpClient) restart(ctx context.Context) error {
 	if err := os.WriteFile("back", nil, 0o600); err != nil {
 		return err
 	}
-	text, err = c.call(ctx, "terminal_read", map[string]any{"terminal": "long", "wait_s": 30,
-		"until": "after"})
+	text, err = c.call(ctx, "terminal_read", map[string]any{"terminal": "long", "wait_s": 30})
 	say("rest", text)
 	return err
 }
 
 // graceful is the same for a host that is stopped by a service manager, and only reads.
 func (c *mcpClient) graceful(ctx context.Context) error {
-	if _, err := c.call(ctx, "terminal_run", map[string]any{"command": "read line; echo got-$line",
-		"name": "waits", "background": true}); err != nil {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if _, err := c.call(ctx, "terminal_run", map[string]any{"cwd": cwd, "name": "waits",
+		"command": "until test -e go; do sleep 0.05; done; echo got-it", "background": true}); err != nil {
 		return err
 	}
 	if err := os.WriteFile("ready", nil, 0o600); err != nil {
 		return err
 	}
-	text, err := c.call(ctx, "terminal_read", map[string]any{"terminal": "waits", "wait_s": 40,
-		"until": "got-.*"})
+	text, err := c.call(ctx, "terminal_read", map[string]any{"terminal": "waits", "wait_s": 40})
 	say("read", text)
 	return err
 }

@@ -28,6 +28,10 @@ func readingTool(name string) bool { return name == "terminal_read" || name == "
 // they are complete.
 const metaVersion = "io.modelcontextprotocol/protocolVersion"
 
+// metaEnded is a key of _meta of results: true says that the call has ended with its connection (see
+// MetaEnded in package ahp/mcp).
+const metaEnded = "termhost/ended"
+
 // message is a JSON-RPC message. Its fields are parts of line.
 type message struct {
 	line   []byte // the whole message, without its line end

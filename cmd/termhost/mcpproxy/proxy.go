@@ -1,6 +1,7 @@
 package mcpproxy
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -57,6 +58,8 @@ type limits struct {
 	// leave is how long the last answers may take when the client sends nothing more, and
 	// leaveUnconnected how long the first connection may take then.
 	leave, leaveUnconnected time.Duration
+	// lastWord is how long a client is waited for that is to be told that there is no host.
+	lastWord time.Duration
 	// hangUp is how long the end of a connection may take.
 	hangUp time.Duration
 	// A connection that lasts for less than lasting does not count as one that was well.
@@ -71,7 +74,7 @@ func usualLimits() limits {
 		wait:     20 * time.Second,
 		minPause: 100 * time.Millisecond, maxPause: 10 * time.Second, hurry: time.Second,
 		leave: time.Second, leaveUnconnected: 5 * time.Second,
-		hangUp: 5 * time.Second, lasting: 5 * time.Second,
+		lastWord: 500 * time.Millisecond, hangUp: 5 * time.Second, lasting: 5 * time.Second,
 	}
 }
 
@@ -257,7 +260,7 @@ func (p *proxy) idle() time.Duration {
 // connectBy returns when the connection that is being made has to be there; zero: none is.
 func (p *proxy) connectBy() time.Time {
 	switch {
-	case !p.dialAt.IsZero(), p.isReady():
+	case !p.dialAt.IsZero(), p.isReady(), p.err != nil:
 		return time.Time{}
 	case p.was:
 		return p.begun.Add(p.limits.connect)
@@ -310,6 +313,7 @@ func (p *proxy) unreached(w *pending) string {
 		why += " (" + p.away + ")"
 	}
 	switch {
+	case p.err != nil:
 	case p.refused.After(time.Now()):
 		why += ". The next attempt is made in " +
 			time.Until(p.refused).Round(time.Second).String()
@@ -450,10 +454,9 @@ func (p *proxy) fail(why error) {
 	reason := why.Error()
 	if !p.was {
 		p.away = reason
-		for _, w := range p.waiting {
-			p.out.put(w.failure(p.unreached(w)))
-		}
-		p.err, p.finish = fmt.Errorf("cannot reach the host: %w", why), true
+		p.err = fmt.Errorf("cannot reach the host: %w", why)
+		p.leave = time.Now().Add(p.limits.lastWord)
+		p.giveUp()
 		return
 	}
 	p.recall()
@@ -475,6 +478,15 @@ func (p *proxy) fail(why error) {
 		p.cfg.Notice(p.cfg.Host + " cannot be reached yet: " + reason)
 	}
 	p.away = reason
+}
+
+// giveUp tells the client why there is no host, and ends. If the client has asked nothing yet it may
+// be about to: what it is answered is shown to more people than standard error is.
+func (p *proxy) giveUp() {
+	for _, w := range p.waiting {
+		p.out.put(w.failure(p.unreached(w)))
+	}
+	p.finish = len(p.waiting) > 0
 }
 
 // pause returns a random time before the next attempt.
@@ -560,6 +572,10 @@ func (p *proxy) pass(m *message) {
 		return
 	}
 	p.waiting = append(p.waiting, w)
+	if p.err != nil {
+		p.giveUp()
+		return
+	}
 	if p.isReady() {
 		p.ping(p.limits.staleAnswer)
 	}
@@ -609,8 +625,12 @@ func (p *proxy) fromHost(in input) {
 		return
 	}
 	m, fault := parse(in.line)
-	if in.long || fault != nil {
-		return // it is no message
+	if in.long || fault != nil { // it is no message
+		if !l.ready && bytes.Contains(in.line, []byte(p.prefix)) {
+			// The answer to the ping stands behind something that has no line end.
+			p.ask(methodPing, nil, func(*message) { p.greet() })
+		}
+		return
 	}
 	l.heard, l.due = wall(), time.Time{}
 	answered := l.own[m.key]
@@ -648,8 +668,9 @@ func (p *proxy) answered(m *message) {
 		return
 	}
 	w := p.flying[m.key]
-	if w == nil {
-		return
+	if w == nil || w.repeatable() && w.method == methodCall &&
+		string(member(m.line, "result", "_meta", metaEnded)) == "true" {
+		return // nobody waits for it, or the host ends, and the next one will answer
 	}
 	delete(p.flying, m.key)
 	switch {
