@@ -112,9 +112,8 @@ func (c *mcpClient) restart(ctx context.Context) error {
 		}()
 		return answers
 	}
-	text, err := c.call(ctx, "terminal_run", map[string]any{"cwd": cwd, "name": "short",
-		"command": "until test -e go; do sleep 0.05; done; echo got-it", "background": true})
-	if err != nil {
+	if _, err := c.call(ctx, "terminal_run", map[string]any{"cwd": cwd, "name": "short",
+		"command": "until test -e go; do sleep 0.05; done; echo got-it", "background": true}); err != nil {
 		return err
 	}
 	run := asked("terminal_run", map[string]any{"cwd": cwd, "name": "long",
@@ -136,7 +135,8 @@ func (c *mcpClient) restart(ctx context.Context) error {
 	}
 	say("run", lost.text)
 	// This one waits for the next host.
-	if text, err = c.call(ctx, "terminal_list", nil); err != nil {
+	text, err := c.call(ctx, "terminal_list", nil)
+	if err != nil {
 		return err
 	}
 	say("list", text)

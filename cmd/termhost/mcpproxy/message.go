@@ -22,7 +22,9 @@ const (
 )
 
 // readingTool reports whether a tool of the host's only reads, so that it may be called again.
-func readingTool(name string) bool { return name == "terminal_read" || name == "terminal_list" }
+func readingTool(name string) bool {
+	return name == "terminal_read" || name == "terminal_list"
+}
 
 // metaVersion is the key of _meta that only requests of era 2026-07-28 have. Their results say that
 // they are complete.
@@ -146,8 +148,8 @@ func (m *message) failure(why string) []byte {
 	if member(m.params, "_meta", metaVersion) != nil {
 		kind = `"resultType":"complete",`
 	}
-	return fmt.Appendf(nil,
-		`{"jsonrpc":"2.0","id":%s,"result":{%s"content":[{"type":"text","text":%s}],"isError":true}}`,
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":`+
+		`{%s"content":[{"type":"text","text":%s}],"isError":true}}`,
 		m.id, kind, quoted("error: "+why))
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // patientDialer opens connections to the host as an [sshcmd.Dialer] does. Once the host has refused
-// the login, it waits for sshcmd.RefusalPause, or until the user asks for another attempt.
+// the login, it waits for [sshcmd.RefusalPause], or until the user asks for another attempt.
 type patientDialer struct {
 	ssh     *sshcmd.Dialer
 	stderr  *sshcmd.Stderr
@@ -24,8 +24,8 @@ type patientDialer struct {
 func newPatientDialer(target sshcmd.Target, stderr io.Writer,
 	refused func(why string)) *patientDialer {
 	q := sshcmd.NewStderr(stderr)
-	return &patientDialer{ssh: &sshcmd.Dialer{Target: target, Words: sshcmd.AHP(), Stderr: q}, stderr: q,
-		refused: refused, again: make(chan struct{}, 1)}
+	ssh := &sshcmd.Dialer{Target: target, Words: sshcmd.AHP(), Stderr: q}
+	return &patientDialer{ssh: ssh, stderr: q, refused: refused, again: make(chan struct{}, 1)}
 }
 
 // dial starts an ssh for one connection, when an attempt is due.
