@@ -174,8 +174,8 @@ func (p *proxy) fail(why error) {
 	p.away = reason
 }
 
-// giveUp tells the client why there is no host, and ends. If the client has asked nothing yet it may
-// be about to: what it is answered is shown to more people than standard error is.
+// giveUp tells the client why there is no host, and ends. A client that has asked nothing yet may
+// be about to: more people see what it is answered than standard error.
 func (p *proxy) giveUp() {
 	for _, w := range p.waiting {
 		p.out.put(w.failure(p.unreached(w)))

@@ -30,8 +30,8 @@ func readingTool(name string) bool {
 // they are complete.
 const metaVersion = "io.modelcontextprotocol/protocolVersion"
 
-// metaEnded is a key of _meta of results: true says that the call has ended with its connection (see
-// MetaEnded in package ahp/mcp).
+// metaEnded is a key of _meta of results: true says that the call has ended with its connection.
+// It is MetaEnded of package ahp/mcp.
 const metaEnded = "termhost/ended"
 
 // message is a JSON-RPC message. Its fields are parts of line.

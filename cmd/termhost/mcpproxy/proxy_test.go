@@ -35,10 +35,11 @@ type world struct {
 	subs    chan string   // the resources that were subscribed to
 	told    chan bool     // gets an element for notifications/initialized
 
-	mu      sync.Mutex
-	conn    *hostConn // the last one
-	away    error     // why there are no connections; nil: there are
-	notices []string
+	notices chan string
+
+	mu   sync.Mutex
+	conn *hostConn // the last one
+	away error     // why there are no connections; nil: there are
 }
 
 // hostConn is a connection to the server.
@@ -57,7 +58,8 @@ func (c *hostConn) Write(b []byte) (int, error) {
 func newWorld(t *testing.T, change func(*limits)) *world {
 	t.Helper()
 	w := &world{t: t, lines: make(chan string, 100), ended: make(chan error, 1), ctx: t.Context(),
-		release: make(chan struct{}), calls: make(chan string, 100), subs: make(chan string, 100), told: make(chan bool, 100)}
+		release: make(chan struct{}), calls: make(chan string, 100), subs: make(chan string, 100), told: make(chan bool, 100),
+		notices: make(chan string, 100)}
 	server := sdk.NewServer(&sdk.Implementation{Name: "server"}, &sdk.ServerOptions{
 		SubscribeHandler: func(_ context.Context, r *sdk.SubscribeRequest) error {
 			w.subs <- r.Params.URI
@@ -97,7 +99,7 @@ func newWorld(t *testing.T, change func(*limits)) *world {
 	in, client := io.Pipe()
 	got, out := io.Pipe()
 	w.in = client
-	w.proxy = newProxy(Config{In: in, Out: out, Host: "box", Dial: dial, Notice: w.notice})
+	w.proxy = newProxy(Config{In: in, Out: out, Host: "box", Dial: dial, Notice: func(s string) { w.notices <- s }})
 	w.proxy.limits.lastWord = hosttest.Patience
 	if change != nil {
 		change(&w.proxy.limits)
@@ -122,10 +124,11 @@ func newWorld(t *testing.T, change func(*limits)) *world {
 	return w
 }
 
-func (w *world) notice(s string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.notices = append(w.notices, s)
+// noticed waits until the user is told something.
+func (w *world) noticed(part string) {
+	w.t.Helper()
+	for !strings.Contains(within(w.t, w.notices, part), part) {
+	}
 }
 
 // cut ends the connection. Without a reason the next one can be made.
@@ -266,6 +269,7 @@ func TestRequestsWaitForTheHostButNotForever(t *testing.T) {
 	w := newWorld(t, nil)
 	w.begin()
 	w.cut(errors.New("no route"))
+	w.noticed("is lost")
 	w.send(call(1, "terminal_run"))
 	w.back()
 	w.calledTool("terminal_run")
@@ -275,6 +279,7 @@ func TestRequestsWaitForTheHostButNotForever(t *testing.T) {
 	w = newWorld(t, func(l *limits) { l.wait = 50 * time.Millisecond })
 	w.begin()
 	w.cut(errors.New("no route"))
+	w.noticed("is lost")
 	w.send(call(1, "terminal_run"), `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
 		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"terminal_run",`+
 			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
@@ -282,6 +287,7 @@ func TestRequestsWaitForTheHostButNotForever(t *testing.T) {
 	w.gets(`"id":2,"error":\{"code":-32603,"message":"box cannot be reached`)
 	w.gets(`"id":3,"result":\{"resultType":"complete","content":.*"isError":true`)
 	w.back()
+	w.noticed("again")
 	w.send(call(4, "terminal_list"))
 	w.calledTool("terminal_list") // and not what was refused
 	w.release <- struct{}{}
