@@ -122,9 +122,10 @@ func (c *mcpClient) restart(ctx context.Context) error {
 	if err := awaitFile(ctx, "ran"); err != nil {
 		return err
 	}
-	list, err := c.call(ctx, "terminal_list", nil)
-	if err != nil || !strings.Contains(list, "long") {
-		return fmt.Errorf("terminal_list: %s, %w", list, err)
+	for list := ""; !strings.Contains(list, "long"); { // it runs a little earlier than it is listed
+		if list, err = c.call(ctx, "terminal_list", nil); err != nil {
+			return err
+		}
 	}
 	if err := os.WriteFile("ready", nil, 0o600); err != nil {
 		return err
