@@ -75,9 +75,6 @@ func (s *sshSession) request(req *gossh.Request) (ok bool, run func() verbs.Exit
 		if command, ok := stringPayload(req.Payload); ok {
 			return true, func() verbs.Exit {
 				s.showRefusals()
-				if sub, known := subsystemNamed(command); known && command == "mcp" && s.c.principal().Command == "" {
-					return verbs.Exit{Status: s.subsystem(sub)}
-				}
 				return s.c.cfg.verbs.Exec(s.ctx, s.caller(), command)
 			}
 		}

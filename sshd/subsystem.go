@@ -29,7 +29,7 @@ func subsystems() []subsystem {
 	return []subsystem{
 		{"ahp", authz.Subsystem, (*sshSession).serveAHP},
 		{"sftp", authz.Files, (*sshSession).serveFiles},
-		{"mcp", authz.Subsystem, (*sshSession).serveMCP},
+		{"mcp", authz.Subsystem, func(s *sshSession) int { return s.serveMCP("") }},
 	}
 }
 
@@ -114,12 +114,19 @@ func (s *sshSession) serveAHP() int {
 	return verbs.StatusOK // finish has been called
 }
 
-// serveMCP serves MCP on the channel, a message per line.
-func (s *sshSession) serveMCP() int {
+// runMCP is [verbs.Caller.MCP].
+func (s *sshSession) runMCP(as string) int {
+	return s.subsystem(subsystem{needs: authz.Subsystem,
+		serve: func(s *sshSession) int { return s.serveMCP(as) }})
+}
+
+// serveMCP serves MCP on the channel, a message per line. as is the client's name; "": the one
+// that it gives itself.
+func (s *sshSession) serveMCP(as string) int {
 	source := s.c.source
 	source.Door = host.DoorMCP
 	peer := mcp.Peer{Host: s.c.cfg.Host, Principal: s.c.principal(), Source: source,
-		Proof: s.c.prove(s.c.grant)}
+		Proof: s.c.prove(s.c.grant), As: as}
 	in, out := io.Pipe()
 	defer in.Close()
 	go func() {

@@ -72,6 +72,9 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		result := &sdk.CallToolResult{Meta: sdk.Meta{"termhost/result": c.facts}}
 		if err != nil {
 			result.IsError, text = true, "error: "+reason(err)+"\n"
+			if c.conn != nil && c.conn.Context().Err() != nil {
+				result.Meta[MetaEnded] = true
+			}
 		}
 		for _, hint := range append(c.hints, c.reminders()...) {
 			text += hint + "\n"

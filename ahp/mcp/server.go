@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -49,12 +50,17 @@ func New(o Options) *Server {
 	return s
 }
 
+// MetaEnded is a key of a result's _meta: true says that the call has ended with its connection, so
+// that one that only reads may be made again on another one.
+const MetaEnded = "termhost/ended"
+
 // Peer is who speaks MCP on a connection.
 type Peer struct {
 	Host      *host.Host
 	Principal authz.Principal
 	Source    authz.Source
 	Proof     host.Proof
+	As        string // the client's name; "": the one that it gives itself
 }
 
 // Serve speaks MCP on a transport until that or ctx ends.
@@ -92,7 +98,7 @@ func (c *session) connect(name string) (*host.Conn, *client, error) {
 	if c.closed {
 		return nil, nil, errNoSession
 	}
-	p := c.peer.Principal.MCPClient(name)
+	p := c.peer.Principal.MCPClient(cmp.Or(c.peer.As, name))
 	conn, err := c.peer.Host.ConnectFrom(p, host.DoorMCP, c.peer.Source)
 	if err != nil {
 		return nil, nil, err

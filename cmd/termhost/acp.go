@@ -56,7 +56,7 @@ func parseWay(args []string, std stdio) (hostWay, error) {
 	if err != nil {
 		return hostWay{}, err
 	}
-	dialer := &sshcmd.Dialer{Target: target, Stderr: std.err}
+	dialer := &sshcmd.Dialer{Target: target, Words: sshcmd.AHP(), Stderr: std.err}
 	return hostWay{
 		dial:      client.Lines(dialer.Dial),
 		attach:    target.Attach,

@@ -13,6 +13,7 @@ func TestTheConfigurationMayStandFirst(t *testing.T) {
 		"-c f share -n x --local":           "share -n x --local -c f",
 		"-c f page --local --role admin x":  "page --local -c f --role admin x",
 		"-c f acp --local -- agent --local": "acp --local -c f -- agent --local",
+		"-c f mcp --as x --local y":         "mcp --as x --local -c f y",
 		"-c f nothing":                      "nothing -c f", // is told of by its name
 	} {
 		got, err := configBehind(strings.Fields(words))

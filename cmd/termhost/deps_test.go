@@ -84,6 +84,7 @@ func mayImport() map[string][]string {
 		"cmd/termhost/local":    {"ahp/commandline", "cmd/termhost/tty", "ptypool/keyboard", "ptypool/vt", "sshd/wire"},
 		"cmd/termhost/logs":     {"authz", "ptypool/statefile"},
 		"cmd/termhost/man":      {"sshd/verbs"},
+		"cmd/termhost/mcpproxy": {"ahp", "cmd/termhost/sshcmd"},
 		"cmd/termhost/service":  nil,
 		"cmd/termhost/share":    with(outside, "cmd/termhost/tty", "ptypool", "ptypool/keyboard", "ptypool/nonce", "ptypool/vt"),
 		"cmd/termhost/sshcmd":   nil,
@@ -104,7 +105,7 @@ func knowNoSSH() []string { return []string{"ahp/host", "sshd/verbs", "sshd/view
 func outsiders() map[string][]string {
 	return map[string][]string{
 		"ahp/transport": nil, "ahp/client": nil, "cmd/termhost/acpproxy": {"ptypool"},
-		"cmd/termhost/local": nil, "cmd/termhost/share": {"ptypool"}, "cmd/termhost/sshcmd": nil,
+		"cmd/termhost/local": nil, "cmd/termhost/mcpproxy": nil, "cmd/termhost/share": {"ptypool"}, "cmd/termhost/sshcmd": nil,
 	}
 }
 

@@ -67,8 +67,8 @@
 // keys, authorized_keys, certificates and tokens.
 //
 // cmd/termhost has the flags, the wiring and the exit codes. What its commands do is in packages
-// below it: local and sshcmd reach a host on this machine and elsewhere, share, acpproxy and bench
-// are the commands of these names, tty is the user's terminal, man the manual, and config, access,
+// below it: local and sshcmd reach a host on this machine and elsewhere, share, acpproxy,
+// mcpproxy and bench are commands, tty is the user's terminal, man the manual, and config, access,
 // logs, hostlock and service are what a host needs before it runs.
 //
 // Each package says in its doc comment what it promises; a test keeps the imports pointing

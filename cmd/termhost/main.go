@@ -44,6 +44,8 @@ func ownCommands() []command {
 			"show this terminal, or a program's, to a host", shareTerminal},
 		{"acp", "[--local [-c FILE] | [ssh options] DEST] -- AGENT ARGS...",
 			"run an ACP agent whose commands run in the host's terminals", proxyACP},
+		{"mcp", "[--as NAME] [--local [-c FILE] | [ssh options] DEST]",
+			"speak MCP on standard input and output: the terminals of a host, as tools", proxyMCP},
 		{"page", "[--role ROLE] [--local [-c FILE] | [ssh options] DEST] [NAME...]",
 			"open the terminals of a host in a browser", openPage},
 		{sftpServerName, "",

@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 		"termhost":    main,
 		"acpagent":    acpAgentMain,
 		"acpeditor":   acpEditorMain,
+		"mcpclient":   mcpClientMain,
+		"mcplines":    mcpLinesMain,
 		"otherkeeper": otherKeeperMain,
 	})
 }

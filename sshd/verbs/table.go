@@ -277,6 +277,13 @@ func table() []verb {
 			needs: authz.ListTokens, define: defineTokens,
 			examples: []string{"ssh HOST tokens"},
 		}, {
+			name: "mcp", group: agentsGroup, brief: "MCP, on stdin and stdout",
+			usage: "[--as NAME]",
+			help: "speak MCP, whose tools are these terminals, with the program that runs" +
+				" this; `termhost mcp` connects again when the connection is lost",
+			input: true, needs: authz.Subsystem, define: defineMCP,
+			examples: []string{"ssh HOST mcp", "ssh HOST mcp --as reviewer"},
+		}, {
 			name: "page", group: peopleGroup, brief: "a URL for your browser",
 			usage: "[--url URL] [--role ROLE] [--stay] [NAME...]",
 			help: "print a URL that opens the terminals in a browser; it works once, within a" +

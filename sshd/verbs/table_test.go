@@ -84,7 +84,7 @@ func TestTheTableTellsWhoMay(t *testing.T) {
 		who[c.who()] = append(who[c.who()], c.name)
 	}
 	for roles, want := range map[string]string{
-		"":                     "help ls attach log grep cast replay recordings peek wait events who asks tokens page whoami completion version",
+		"":                     "help ls attach log grep cast replay recordings peek wait events who asks tokens mcp page whoami completion version",
 		"operators and admins": "new run share record send invite invites guard approve refuse rename rm token",
 	} {
 		if got := strings.Join(who[roles], " "); got != want {

@@ -47,7 +47,7 @@ const (
 // help lists the verbs by group, on a screen of 24 rows.
 func (v *invocation) help() int {
 	var b strings.Builder
-	fmt.Fprintf(&b, "termhost %s: terminals that outlive the connection\n\n",
+	fmt.Fprintf(&b, "termhost %s: terminals that outlive the connection\n",
 		host.Printable(v.Version))
 	b.WriteString("" +
 		"  ssh HOST       a new terminal with your shell (attach, new, replay: ssh -t)\n" +

@@ -183,7 +183,7 @@ func (s *sharing) run() (status int, err error) {
 	if err := s.user.Raw(); err != nil {
 		return 0, fmt.Errorf("cannot use the terminal: %w", err)
 	}
-	s.dialer.stderr.hide()
+	s.dialer.stderr.Hide()
 	if err := s.program.start(s.user.Size()); err != nil {
 		s.user.Restore()
 		return 0, &StartError{err}

@@ -21,6 +21,7 @@ const exitTime = 2 * time.Second
 // changed after the first Dial.
 type Dialer struct {
 	Target Target
+	Words  []string  // what the host runs, behind the host in ssh's command line
 	Stderr io.Writer // where ssh writes what it has to tell its user
 
 	dialled atomic.Bool
@@ -36,7 +37,7 @@ func (d *Dialer) UseMaster() { d.direct.Store(false) }
 // used: ssh has time limits of its own.
 func (d *Dialer) Dial(context.Context) (io.ReadWriteCloser, error) {
 	first := !d.dialled.Swap(true)
-	argv := d.Target.subsystem(!first, d.direct.Load())
+	argv := d.Target.connect(!first, d.direct.Load(), d.Words)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stderr = d.Stderr
 	// In a process session of its own ssh is not ended by a key that is pressed here. But it has

@@ -97,11 +97,14 @@ func (t Target) common(first string) []string {
 		"-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes")
 }
 
-// subsystem returns the command line that opens the host's AHP subsystem on the standard streams.
+// AHP are the words that open the host's AHP subsystem, behind the host in ssh's command line.
+func AHP() []string { return []string{"-s", "ahp"} }
+
+// connect returns the command line that has the host run what words name on the standard streams.
 // With batch, ssh asks the user nothing. With direct, it uses no ControlMaster. ssh notices after
 // 45 seconds that the host does not answer any more, unless a ControlMaster carries the
 // connection.
-func (t Target) subsystem(batch, direct bool) []string {
+func (t Target) connect(batch, direct bool, words []string) []string {
 	argv := t.common("-T")
 	if batch {
 		argv = append(argv, "-o", "BatchMode=yes")
@@ -110,7 +113,8 @@ func (t Target) subsystem(batch, direct bool) []string {
 	if direct {
 		argv = append(argv, "-S", "none") // the last -S counts, and more than any ControlPath
 	}
-	return append(argv, "-o", "ServerAliveInterval=15", t.Dest, "-s", "ahp")
+	argv = append(argv, "-o", "ServerAliveInterval=15", t.Dest)
+	return append(argv, words...)
 }
 
 // Attach returns the command line that shows a terminal of the host, read-only.

@@ -40,13 +40,13 @@ func TestTheUsersOptionsReachSSH(t *testing.T) {
 			t.Errorf("%q: %v", c.in, err)
 			continue
 		}
-		if got := strings.Join(target.subsystem(false, false), " "); got != c.subsystem {
+		if got := strings.Join(target.connect(false, false, AHP()), " "); got != c.subsystem {
 			t.Errorf("%q:\n got %s\nwant %s", c.in, got, c.subsystem)
 		}
 		if got := strings.Join(target.Attach("N"), " "); got != c.attach {
 			t.Errorf("%q:\n got %s\nwant %s", c.in, got, c.attach)
 		}
-		if !strings.Contains(strings.Join(target.subsystem(true, false), " "), " -o BatchMode=yes ") {
+		if !strings.Contains(strings.Join(target.connect(true, false, AHP()), " "), " -o BatchMode=yes ") {
 			t.Errorf("%q: a reconnection may ask", c.in)
 		}
 	}
@@ -55,7 +55,7 @@ func TestTheUsersOptionsReachSSH(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	argv := strings.Join(target.subsystem(false, false), " ")
+	argv := strings.Join(target.connect(false, false, AHP()), " ")
 	if !strings.HasPrefix(argv, "my ssh -F file -T ") {
 		t.Errorf("the ssh command is %s", argv)
 	}
@@ -76,7 +76,7 @@ func TestAnSSHThatHangsIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Dialer{Target: target, Stderr: io.Discard}
+	d := &Dialer{Target: target, Words: AHP(), Stderr: io.Discard}
 	dial := func() (args string, pid int) {
 		t.Helper()
 		rw, err := d.Dial(t.Context())
