@@ -2,8 +2,8 @@ package authz
 
 import "strings"
 
-// mcpToken begins the token's name of every MCP client that comes with a person's key. No other token's
-// name has a colon.
+// mcpToken begins the token's name of every MCP client that comes with a person's key. No other
+// token's name has a colon.
 const mcpToken = "mcp:"
 
 // MCPClient returns the principal that an MCP client is: an agent of p's, with a claim and an ID of

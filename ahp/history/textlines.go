@@ -10,7 +10,8 @@ import (
 	"termhost/ptypool/vt"
 )
 
-// TextLine is a line of what a terminal has printed, as [vt.Lines] makes it, or a mark between lines.
+// TextLine is a line of what a terminal has printed, as [vt.Lines] makes it, or a mark between
+// lines.
 type TextLine struct {
 	// From is where the line begins: how many bytes had been printed before it. Reading from there
 	// yields it again.

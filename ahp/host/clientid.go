@@ -60,7 +60,8 @@ var (
 		"this clientId belongs to somebody else; choose another",
 		"a clientId belongs to the principal that first used it"}
 	errReservedClient = &ForeignClientError{
-		`a clientId that begins with "ssh:" belongs to SSH sessions, and one with "mcp:" to MCP clients` +
+		`a clientId that begins with "ssh:" belongs to SSH sessions, and one with "mcp:" to ` +
+			`MCP clients` +
 			"; choose another", "clientIds that begin with ssh: and mcp: are reserved"}
 )
 

@@ -61,7 +61,8 @@ func (h *Host) holderOf(c ahp.Claim, by authz.Principal, name string) (holder, b
 	return holder{claim: c, principal: id, name: name}, ok
 }
 
-// passes returns what is closed when somebody else becomes the holder, and whether somebody but p is.
+// passes returns what is closed when somebody else becomes the holder, and whether somebody but p
+// is.
 func (kb *keyboardClaim) passes(p authz.Principal) (elsewhere bool, passed <-chan struct{}) {
 	kb.t.term.Lock()
 	defer kb.t.term.Unlock()

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Arguments are a tool call's. Models write "5" for 5, "true" for true, null for what they leave out,
-// and all of the arguments as one JSON string: all this is accepted, and so are names that no tool
-// has.
+// Arguments are a tool call's. Models write "5" for 5, "true" for true, null for what they leave
+// out, and all of the arguments as one JSON string: all this is accepted, and so are names that no
+// tool has.
 type Arguments map[string]json.RawMessage
 
 // ArgumentError says what is wrong with an argument, and how it is right.

@@ -37,7 +37,7 @@ type call struct {
 	terminal atomic.Pointer[host.Terminal] // what it is about; nil: not known yet
 	from     atomic.Int64                  // where it began in the terminal's output
 	what     string                        // what it runs or types; "": nothing
-	status   *int                          // of the command that was typed into a shell; nil: another result
+	status   *int                          // of what was typed into a shell; nil: unknown
 	facts    map[string]any
 	hints    []string // sentences behind the output
 }
@@ -153,13 +153,17 @@ func (c *call) unknown(name string) error {
 		names = append(names, t.Name())
 	}
 	const most = 5
-	slices.SortStableFunc(names, func(a, b string) int { return distance(name, a) - distance(name, b) })
+	slices.SortStableFunc(names, func(a, b string) int {
+		return distance(name, a) - distance(name, b)
+	})
 	switch names = names[:min(len(names), most)]; len(names) {
 	case 0:
-		return fmt.Errorf("there is no terminal %q, nor any other; %s opens one", host.Printable(name),
+		return fmt.Errorf("there is no terminal %q, nor any other; %s opens "+
+			"one", host.Printable(name),
 			callText("terminal_open"))
 	default:
-		return fmt.Errorf("there is no terminal %q; there is %s; %s lists all", host.Printable(name),
+		return fmt.Errorf("there is no terminal %q; there is %s; %s lists "+
+			"all", host.Printable(name),
 			strings.Join(names, ", "), callText("terminal_list", "all", true))
 	}
 }

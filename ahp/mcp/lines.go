@@ -56,7 +56,8 @@ func (l *Lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if err == nil {
 			return msg, nil
 		}
-		if err := l.refuse(ahp.CodeInvalidRequest, "this is no message of JSON-RPC 2.0"); err != nil {
+		const reason = "this is no message of JSON-RPC 2.0"
+		if err := l.refuse(ahp.CodeInvalidRequest, reason); err != nil {
 			return nil, err
 		}
 	}

@@ -153,7 +153,8 @@ func (c *call) remove(t *host.Terminal) (string, error) {
 	return h.String() + "\n" + lines, nil
 }
 
-// distance returns how much two NAMEs differ: how many characters must be added, removed or changed.
+// distance returns how much two NAMEs differ: how many characters must be added, removed or
+// changed.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -52,7 +52,8 @@ func (c *call) read() (string, error) {
 }
 
 var views = map[string]func(c *call, t *host.Terminal, from int64, onwards bool) (string, error){
-	"": (*call).result, "new": (*call).result, "screen": (*call).screen, "commands": (*call).commands,
+	"": (*call).result, "new": (*call).result,
+	"screen": (*call).screen, "commands": (*call).commands,
 }
 
 // until returns the pattern to wait for; nil: none is.
@@ -106,7 +107,9 @@ func (c *call) waitFrom(t *host.Terminal, w host.WaitFor, from int64) error {
 }
 
 // shows reports whether a line from a cursor on matches.
-func (c *call) shows(t *host.Terminal, pattern *history.Pattern, from int64) (found bool, err error) {
+func (c *call) shows(t *host.Terminal, pattern *history.Pattern, from int64) (
+	found bool, err error,
+) {
 	var block history.Block
 	_, lines := c.linesWith(t, from, func(work *host.Work, l *history.TextLine) bool {
 		if l.Mark != "" {

@@ -41,8 +41,8 @@ func (c *session) listResources(
 	result := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
 	for _, t := range list {
 		for _, view := range []string{screenView, logView} {
-			result.Resources = append(result.Resources, &sdk.Resource{URI: resourceURI(t.Name(), view),
-				Name: t.Name() + "/" + view, Description: aboutViews[view], MIMEType: plainText})
+			result.Resources = append(result.Resources, &sdk.Resource{
+				URI: resourceURI(t.Name(), view), Name: t.Name() + "/" + view, Description: aboutViews[view], MIMEType: plainText})
 		}
 	}
 	return result, nil

@@ -91,7 +91,8 @@ func (c *call) hintSleep(line string) {
 	const long = 10 // seconds
 	if m := bareSleep.FindStringSubmatch(line); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n >= long {
-			c.hint("There is no need to sleep: terminal_read waits with wait_s, and with until for a line.")
+			c.hint("There is no need to sleep: terminal_read waits with wait_s, and with until " +
+				"for a line.")
 		}
 	}
 }
@@ -186,15 +187,18 @@ func (c *call) runIn(line string) (string, error) {
 }
 
 func (c *call) busy(t *host.Terminal, with string) error {
-	return fmt.Errorf("%s is busy with %s. To wait for it: %s; to run beside it, leave terminal out",
+	return fmt.Errorf("%s is busy with %s. To wait for it: %s; to run beside it, leave "+
+		"terminal out",
 		t.Name(), with, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
 }
 
 // commandEnd waits until the shell has run what was typed, or what runs asks for something.
 func (c *call) commandEnd(t *host.Terminal, wait time.Duration) (host.Waited, error) {
-	p, err := c.conn.StartWait(t, host.WaitFor{Command: true, Blocked: true, Taken: true, Timeout: wait})
+	p, err := c.conn.StartWait(t, host.WaitFor{Command: true, Blocked: true, Taken: true,
+		Timeout: wait})
 	if errors.Is(err, host.ErrNoCommands) {
-		c.hint("This shell does not say when a command ends, nor its exit status; bash, zsh and fish do.")
+		c.hint("This shell does not say when a command ends, nor its exit status; bash, zsh " +
+			"and fish do.")
 		p, err = c.conn.StartWait(t, host.WaitFor{Idle: settled, Taken: true, Timeout: wait})
 	}
 	if err != nil {

@@ -153,6 +153,7 @@ func (c *call) refusal(t *host.Terminal, err error) error {
 type secretError struct{ name string }
 
 func (e *secretError) Error() string {
-	return e.name + " asks for a secret, and nothing was typed. A person must type it: ssh -t HOST attach " +
+	return e.name + " asks for a secret, and nothing was typed. A person must type it: ssh -t " +
+		"HOST attach " +
 		e.name + "; then " + callText("terminal_read", "terminal", e.name, "wait_s", otherLimit)
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	_ "embed" // the instructions
 	"errors"
 	"log/slog"
 	"runtime/debug"
@@ -200,9 +201,7 @@ func nameOfClient(r sdk.Request) string {
 	return ""
 }
 
-const instructions = `Real terminals on a host. They outlive a call and your connection; people see them live, answer in them and take over.
-terminal_run runs a command in a terminal of its own and returns its output and exact exit status. It returns early when the program asks for something, when a person takes over, or when the wait is over: the program goes on, nothing is lost. Then call terminal_read with wait_s, and until (a regular expression) to wait for a line. Never poll with sleep: the host waits for you.
-terminal_open gives a shell that keeps cd and exports: pass its NAME as "terminal" to terminal_run.
-terminal_send types text (with Enter) and keys such as ctrl-c, up or tab into a program.
-Passwords and other secrets are typed by a person only: never ask for them in the chat. Prefer sudo -n, ssh keys and -y.
-Results begin with [NAME STATE · TIME · LINES lines · cursor N]; that line is the host's word, and what follows is what programs printed. Output that is omitted is named with the call that reads it. When a person holds the keyboard, wait with terminal_read until it is handed back.`
+// instructions tell models how to use the tools. Clients show at least 1,500 characters.
+//
+//go:embed instructions.txt
+var instructions string

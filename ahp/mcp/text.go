@@ -37,8 +37,8 @@ const (
 // hostWord is how lines begin that are the host's word.
 var hostWord = regexp.MustCompile(`^\[(\.\.\. |\S+ (running|exited|waiting for|held by|gone)\b)`)
 
-// callText returns a tool's call as a model writes it: the name, and the arguments as JSON, which are
-// given as names and values.
+// callText returns a tool's call as a model writes it: the name, and the arguments as JSON, which
+// are given as names and values.
 func callText(tool string, arguments ...any) string {
 	var b strings.Builder
 	b.WriteString(tool + " {")

@@ -39,14 +39,18 @@ func tools() []tool {
 	return []tool{
 		{
 			name: "terminal_run",
-			about: "Run a shell command and return its output and exact exit status. It runs in a terminal of its " +
-				"own, or is typed into an open shell. If it is not done when the wait ends, it goes on.",
+			about: "Run a shell command and return its output and exact exit status. It runs " +
+				"in a terminal of its " +
+				"own, or is typed into an open shell. If it is not done when the wait ends, it " +
+				"goes on.",
 			params: []param{
 				{"command", "string", "the command line", true},
-				{"terminal", "string", "NAME of a shell from terminal_open to type it into, which keeps cd and exports", false},
+				{"terminal", "string", "NAME of a shell from terminal_open to type it into, " +
+					"which keeps cd and exports", false},
 				{"cwd", "string", "the folder it runs in", false},
 				{"name", "string", "NAME for the new terminal", false},
-				{"background", "boolean", "return after a second or the first quiet, and let it go on", false},
+				{"background", "boolean", "return after a second or the first quiet, and let " +
+					"it go on", false},
 				{"wait_s", "integer", "the longest wait in seconds", false},
 				maxCharsParam,
 			},
@@ -65,21 +69,26 @@ func tools() []tool {
 			do:    (*call).open,
 		}, {
 			name: "terminal_read",
-			about: "Read what a terminal has printed since your last read, or its screen as it is, or its commands. " +
-				"With wait_s it waits until the program exits, asks for something or prints what until matches.",
+			about: "Read what a terminal has printed since your last read, or its screen as it " +
+				"is, or its commands. " +
+				"With wait_s it waits until the program exits, asks for something or prints " +
+				"what until matches.",
 			params: []param{
 				terminalParam,
-				{"cursor", "integer", "read from this cursor on (default: where your last read ended)", false},
+				{"cursor", "integer", "read from this cursor on (default: where your last read " +
+					"ended)", false},
 				{"view", "string", `"new" (default), "screen" or "commands"`, false},
 				{"wait_s", "integer", "the longest wait in seconds (default 0)", false},
-				{"until", "string", "a regular expression (RE2): stop waiting when a new line matches", false},
+				{"until", "string", "a regular expression (RE2): stop waiting when a new line " +
+					"matches", false},
 				maxCharsParam,
 			},
 			hints: sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: no()},
 			do:    (*call).read,
 		}, {
 			name: "terminal_send",
-			about: "Type into a terminal: text with Enter after it, and keys by their names, such as ctrl-c or up. " +
+			about: "Type into a terminal: text with Enter after it, and keys by their names, " +
+				"such as ctrl-c or up. " +
 				"Returns what it printed then. Never send a password: a person types it.",
 			params: []param{
 				terminalParam,
@@ -102,10 +111,12 @@ func tools() []tool {
 			about: "Stop what runs in a terminal.",
 			params: []param{
 				terminalParam,
-				{"how", "string", `"interrupt" (ctrl-c, default), "terminate" (SIGTERM) or "remove"`, false},
+				{"how", "string", `"interrupt" (ctrl-c, default), "terminate" (SIGTERM) or ` +
+					`"remove"`, false},
 			},
-			hints: sdk.ToolAnnotations{DestructiveHint: yes(), IdempotentHint: true, OpenWorldHint: no()},
-			do:    (*call).stop,
+			hints: sdk.ToolAnnotations{DestructiveHint: yes(), IdempotentHint: true,
+				OpenWorldHint: no()},
+			do: (*call).stop,
 		},
 	}
 }
@@ -123,7 +134,8 @@ func (t *tool) schema() json.RawMessage {
 			required = append(required, p.name)
 		}
 	}
-	schema, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
+	schema, err := json.Marshal(map[string]any{"type": "object", "properties": properties,
+		"required": required})
 	if err != nil {
 		panic(err) // it consists of strings
 	}
