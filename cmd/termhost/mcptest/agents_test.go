@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"testing"
-
-	"termhost/ahp/hosttest"
-	"termhost/ahp/hosttest/slowtest"
 )
 
 // agent is a program that gives a model tools.
@@ -98,17 +94,3 @@ func (s *site) begin(a agent, m *model) *run {
 	return s.start(a.name, filepath.Join(s.dir, home), append(s.environment(home), env...),
 		append([]string{bin(s.t, a.pkg, a.program)}, arguments...)...)
 }
-
-// tell runs a test with each agent, and a host of its own.
-func tell(t *testing.T, story func(t *testing.T, s *site, a agent)) {
-	slowtest.Skip(t)
-	for _, a := range agents() {
-		t.Run(a.name, func(t *testing.T) {
-			bin(t, a.pkg, a.program)
-			node(t)
-			story(t, newSite(t), a)
-		})
-	}
-}
-
-var _ = hosttest.Check

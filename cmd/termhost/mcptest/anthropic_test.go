@@ -12,7 +12,6 @@ var anthropic = wire{parse: parseAnthropic, answer: answerAnthropic}
 func parseAnthropic(body []byte) (*request, error) {
 	var in struct {
 		Stream   bool
-		System   json.RawMessage
 		Tools    []struct{ Name string }
 		Messages []struct {
 			Content json.RawMessage
@@ -21,12 +20,11 @@ func parseAnthropic(body []byte) (*request, error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, err
 	}
-	r := &request{stream: in.Stream, context: texts(in.System)}
+	r := &request{stream: in.Stream}
 	for _, t := range in.Tools {
 		r.tools = append(r.tools, t.Name)
 	}
 	for _, m := range in.Messages {
-		r.context += texts(m.Content)
 		var parts []struct {
 			Type    string
 			Content json.RawMessage

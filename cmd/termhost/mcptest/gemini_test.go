@@ -11,18 +11,19 @@ var gemini = wire{parse: parseGemini, answer: answerGemini}
 
 func parseGemini(body []byte) (*request, error) {
 	var in struct {
-		SystemInstruction json.RawMessage
-		Tools             []struct{ FunctionDeclarations []struct{ Name string } }
-		Contents          []struct {
+		Tools    []struct{ FunctionDeclarations []struct{ Name string } }
+		Contents []struct {
 			Parts []struct {
-				FunctionResponse *struct{ Response struct{ Output, Error string } }
+				FunctionResponse *struct {
+					Response struct{ Output, Error string }
+				}
 			}
 		}
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, err
 	}
-	r := &request{context: string(in.SystemInstruction)}
+	r := &request{}
 	for _, t := range in.Tools {
 		for _, f := range t.FunctionDeclarations {
 			r.tools = append(r.tools, f.Name)
@@ -44,7 +45,7 @@ func answerGemini(w http.ResponseWriter, r *request, s step) {
 		part = args{"functionCall": args{"id": fmt.Sprint("call_", len(r.results)), "name": s.tool, "args": s.args}}
 	}
 	answer := args{
-		"candidates": []any{args{"content": args{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
+		"candidates":    []any{args{"content": args{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
 		"usageMetadata": args{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
 	}
 	if r.stream {

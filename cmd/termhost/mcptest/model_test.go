@@ -9,8 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"termhost/ahp/hosttest"
+	"time"
 )
 
 // turn is what a model is asked: what to do after so many calls of tools.
@@ -36,7 +35,7 @@ type step struct {
 
 type args = map[string]any
 
-// script is a model. A client that asks a second time gets the same answer.
+// script is a model. It runs in the test's goroutine.
 type script func(turn) step
 
 // calls is the script of a model that makes some calls and then says done.
@@ -53,7 +52,7 @@ func calls(steps ...step) script {
 type request struct {
 	tools   []string // their names, as the client has them
 	results []string
-	context string // instructions and the like
+	body    string
 	stream  bool
 }
 
@@ -76,30 +75,40 @@ type wire struct {
 
 // model is a server that a client takes for its model's.
 type model struct {
-	t      testing.TB
-	url    string
-	wire   wire
-	script script
+	url   string
+	wire  wire
+	turns chan asked
 
-	mu     sync.Mutex
-	steps  map[int]*answered // by the turn's number
-	asked  []request
-	bodies []string
+	mu    sync.Mutex
+	last  *request // with our tools; nil: there was none
+	count int      // of requests
+	err   error    // of a request that was not understood
 }
 
-// answered is a step, which is decided once.
-type answered struct {
-	once sync.Once
-	step step
+// asked is a request that waits for the model's step.
+type asked struct {
+	request *request
+	step    chan<- step
 }
 
-// newModel serves a model that follows a script.
-func newModel(t testing.TB, w wire, s script) *model {
-	m := &model{t: t, wire: w, script: s, steps: map[int]*answered{}}
+// answer gives the request its step.
+func (a asked) answer(s step) {
+	if s.tool != "" {
+		s.tool = a.request.tool(s.tool)
+	}
+	if s.args == nil {
+		s.args = args{}
+	}
+	a.step <- s
+}
+
+// newModel serves a model, whose turns are for [model.play].
+func newModel(t testing.TB, w wire) *model {
+	m := &model{wire: w, turns: make(chan asked)}
 	server := httptest.NewServer(m)
 	m.url = server.URL
 	t.Cleanup(func() {
-		server.CloseClientConnections()
+		server.CloseClientConnections() // which ends what waits for a step
 		server.Close()
 	})
 	return m
@@ -117,66 +126,69 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"input_tokens": 10, "totalTokens": 10, "data": [], "models": []}`)
 		return
 	}
-	asked, err := m.wire.parse(body)
+	q, err := m.wire.parse(body)
 	if err != nil {
-		m.t.Errorf("%s: %v", r.URL, err)
+		m.mu.Lock()
+		m.err = fmt.Errorf("%s: %w", r.URL, err)
+		m.mu.Unlock()
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	asked.stream = asked.stream || strings.Contains(r.URL.Path, "stream")
+	q.body, q.stream = string(body), q.stream || strings.Contains(r.URL.Path, "stream")
+	ours := q.tool("terminal_run") != ""
 	m.mu.Lock()
-	m.bodies = append(m.bodies, r.URL.String()+" "+string(body))
+	m.count++
+	if ours {
+		m.last = q
+	}
 	m.mu.Unlock()
-	if asked.tool("terminal_run") == "" {
-		m.wire.answer(w, asked, step{says: "{}"})
+	if !ours {
+		m.wire.answer(w, q, step{says: "{}"})
 		return
 	}
-	m.wire.answer(w, asked, m.next(asked))
+	decided := make(chan step, 1)
+	select {
+	case m.turns <- asked{q, decided}:
+	case <-r.Context().Done():
+		return
+	}
+	select {
+	case s := <-decided:
+		m.wire.answer(w, q, s)
+	case <-r.Context().Done():
+	}
 }
 
-// next asks the script.
-func (m *model) next(r *request) step {
-	n := turn{len(r.results), r.results}
-	m.mu.Lock()
-	m.asked = append(m.asked, *r)
-	if m.steps[n.number] == nil {
-		m.steps[n.number] = &answered{}
-	}
-	a := m.steps[n.number]
-	m.mu.Unlock()
-	a.once.Do(func() {
-		a.step = m.script(n)
-		if a.step.tool != "" {
-			a.step.tool = r.tool(a.step.tool)
-		}
-		if a.step.args == nil {
-			a.step.args = args{}
-		}
-	})
-	return a.step
-}
-
-// told returns the results that the client has shown to the model.
-func (m *model) told() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.asked) == 0 {
-		m.t.Errorf("the model was never asked with our tools; %d requests", len(m.bodies))
-		return nil
-	}
-	return m.asked[len(m.asked)-1].results
-}
-
-// instructed reports whether the client has shown a text to the model beside tools and results.
-func (m *model) instructed(text string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, r := range m.asked {
-		if strings.Contains(r.context, text) {
-			return true
+// play answers a client with a script, until the client's program ends. It returns the last request,
+// which has the results as the model was shown them. A client that asks a second time gets the same
+// step.
+func (m *model) play(t testing.TB, script script, r *run) *request {
+	t.Helper()
+	var steps []step
+	late := time.After(patience)
+	for {
+		select {
+		case <-r.done:
+			r.wait()
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			if m.last == nil || m.err != nil {
+				t.Fatalf("of %d requests none has our tools, or %v", m.count, m.err)
+			}
+			return m.last
+		case a := <-m.turns:
+			n := turn{len(a.request.results), a.request.results}
+			if n.number > len(steps) {
+				t.Fatalf("the client has results of calls that were not made: %q", n.results)
+			}
+			if n.number == len(steps) {
+				steps = append(steps, script(n))
+			}
+			a.answer(steps[n.number])
+		case <-late:
+			t.Fatalf("%s does not end; the model was asked %d times", r.cmd.Args[0], len(steps))
 		}
 	}
-	return false
 }
 
 // events writes server-sent events. Those with a type have it as their event, too.
@@ -216,5 +228,3 @@ func texts(raw json.RawMessage) string {
 	}
 	return text
 }
-
-var _ = hosttest.Check

@@ -16,9 +16,8 @@ func parseResponses(body []byte) (*request, error) {
 		Tools      []struct{ Name string }
 	}
 	var in struct {
-		Instructions string
-		Tools        []tool
-		Input        []struct {
+		Tools []tool
+		Input []struct {
 			Type    string
 			Output  json.RawMessage
 			Content json.RawMessage
@@ -27,7 +26,7 @@ func parseResponses(body []byte) (*request, error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, err
 	}
-	r := &request{stream: true, context: in.Instructions + string(body)}
+	r := &request{stream: true}
 	for _, t := range in.Tools {
 		if t.Type != "namespace" {
 			r.tools = append(r.tools, t.Name)

@@ -65,11 +65,13 @@ func (s *site) sshCommand(args ...string) []string {
 	return append([]string{slowtest.Program(s.t, "ssh"), "-F", filepath.Join(s.dir, "ssh_config"), "host"}, args...)
 }
 
+// command returns a program's command.
+func command(words []string) *exec.Cmd { return exec.Command(words[0], words[1:]...) }
+
 // try runs a verb and returns what it prints on stdout.
 func (s *site) try(args ...string) (string, error) {
-	words := s.sshCommand(args...)
 	var complaint strings.Builder
-	cmd := exec.Command(words[0], words[1:]...)
+	cmd := command(s.sshCommand(args...))
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
 	if err != nil {
@@ -108,7 +110,7 @@ func (s *site) attach(name string) *person {
 	s.t.Helper()
 	words := s.sshCommand("attach", name)
 	words = append([]string{words[0], "-t"}, words[1:]...)
-	cmd := exec.Command(words[0], words[1:]...)
+	cmd := command(words)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color")
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
 	hosttest.Check(s.t, err)
@@ -124,10 +126,9 @@ func (s *site) attach(name string) *person {
 	return p
 }
 
-func (p *person) types(text string) {
-	p.t.Helper()
+func (p *person) types(text string) error {
 	_, err := p.tty.WriteString(text)
-	hosttest.Check(p.t, err)
+	return err
 }
 
 // escapes matches what a person does not see: control sequences and the like.
@@ -137,15 +138,22 @@ var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\
 // sees waits until what is shown next matches.
 func (p *person) sees(pattern string) {
 	p.t.Helper()
+	if !p.see(pattern) {
+		p.t.Fatalf("a person does not see %s, but\n%s", pattern, p.shown.String())
+	}
+}
+
+// see is sees, and reports whether it happened, for other goroutines than the test's.
+func (p *person) see(pattern string) bool {
 	re := regexp.MustCompile(pattern)
-	hosttest.Eventually(p.t, "a person sees "+pattern, func() bool {
+	for deadline := time.Now().Add(hosttest.Patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		text := escapes.ReplaceAllString(p.shown.String(), "")
-		at := re.FindStringIndex(text[min(p.read, len(text)):])
-		if at != nil {
+		if at := re.FindStringIndex(text[min(p.read, len(text)):]); at != nil {
 			p.read += at[1]
+			return true
 		}
-		return at != nil
-	})
+	}
+	return false
 }
 
 // run is a program that runs, with all that it starts.
@@ -170,7 +178,7 @@ func (s *site) start(name, dir string, env []string, words ...string) *run {
 	log, err := os.Create(r.log)
 	hosttest.Check(s.t, err)
 	defer log.Close()
-	r.cmd = exec.Command(words[0], words[1:]...)
+	r.cmd = command(words)
 	r.cmd.Dir, r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr = dir, env, out, log
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	hosttest.Check(s.t, r.cmd.Start())
