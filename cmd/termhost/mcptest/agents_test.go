@@ -72,17 +72,17 @@ func prepareGemini(s *site, home, url string, server []string) (arguments, env [
 		"mcpServers": args{"x": args{"command": server[0], "args": server[1:], "trust": true}},
 	}))
 	s.write(filepath.Join(home, ".gemini", "trustedFolders.json"), toJSON(args{
-		filepath.Join(s.dir, home): "TRUST_FOLDER"}))
+		s.folder(home): "TRUST_FOLDER"}))
 	return []string{"-p", "go", "-m", "gemini-2.5-flash", "--yolo", "--output-format", "json"},
 		[]string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=fake"}
 }
 
-// environment is what programs get beside their own settings. Proxies that do not exist keep them
-// from the internet.
+// environment makes a home folder, and returns what programs get beside their own
+// settings. Proxies that do not exist keep them from the internet.
 func (s *site) environment(home string) []string {
 	s.t.Helper()
 	const nowhere = "http://127.0.0.1:9"
-	return []string{"HOME=" + filepath.Join(s.dir, home), "PATH=" + node(s.t) + ":/usr/bin:/bin", "LANG=C.UTF-8",
+	return []string{"HOME=" + s.folder(home), "PATH=" + node(s.t) + ":/usr/bin:/bin", "LANG=C.UTF-8",
 		"TERM=dumb", "HTTPS_PROXY=" + nowhere, "HTTP_PROXY=" + nowhere, "NO_PROXY=127.0.0.1,localhost"}
 }
 
@@ -91,6 +91,6 @@ func (s *site) begin(a agent, m *model) *run {
 	s.t.Helper()
 	home := a.name + "-home"
 	arguments, env := a.prepare(s, home, m.url, s.sshCommand("mcp"))
-	return s.start(a.name, filepath.Join(s.dir, home), append(s.environment(home), env...),
+	return s.start(a.name, s.folder(home), append(s.environment(home), env...),
 		append([]string{bin(s.t, a.pkg, a.program)}, arguments...)...)
 }

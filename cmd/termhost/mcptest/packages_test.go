@@ -19,7 +19,7 @@ import (
 var packages = map[string]string{
 	"@anthropic-ai/claude-code":         "2.1.330",
 	"@google/gemini-cli":                "0.61.0",
-	"@modelcontextprotocol/conformance": "0.1.16",
+	"@modelcontextprotocol/conformance": "0.2.0-alpha.12", // the newest stable one knows no 2026-07-28
 	"@modelcontextprotocol/inspector":   "2.12.0",
 	"@modelcontextprotocol/sdk":         "1.32.2",
 	"@openai/codex":                     "0.169.0",

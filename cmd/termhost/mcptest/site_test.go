@@ -53,9 +53,16 @@ func newSite(t testing.TB) *site {
 // write writes a file of the site, and returns its path.
 func (s *site) write(name, text string) (path string) {
 	s.t.Helper()
-	path = filepath.Join(s.dir, name)
-	hosttest.Check(s.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	path = filepath.Join(s.folder(filepath.Dir(name)), filepath.Base(name))
 	hosttest.Check(s.t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// folder makes a folder of the site, and returns its path.
+func (s *site) folder(name string) (path string) {
+	s.t.Helper()
+	path = filepath.Join(s.dir, name)
+	hosttest.Check(s.t, os.MkdirAll(path, 0o700))
 	return path
 }
 

@@ -201,3 +201,19 @@ func TestWhatRunsIsFoundAgainByAClientThatWasKilled(t *testing.T) {
 			header("lost", `exited 143 \(SIGTERM\)`, ""))
 	})
 }
+
+func TestClaudeCodeConnects(t *testing.T) {
+	slowtest.Skip(t)
+	t.Parallel()
+	claude := bin(t, "@anthropic-ai/claude-code", "claude")
+	node(t)
+	s := newSite(t)
+	const home = "claude-home"
+	env := append(s.environment(home), claudeEnv("http://127.0.0.1:9")...)
+	run := func(arguments ...string) string {
+		t.Helper()
+		return s.start("claude", s.folder(home), env, append([]string{claude, "mcp"}, arguments...)...).wait()
+	}
+	run(append([]string{"add", "x", "--"}, s.sshCommand("mcp")...)...)
+	like(t, []string{run("get", "x"), run("list")}, `Status: \S+ Connected`, `x: .* Connected`)
+}
