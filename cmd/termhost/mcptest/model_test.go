@@ -165,8 +165,10 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (m *model) play(t testing.TB, script script, r *run) *request {
 	t.Helper()
 	var steps []step
-	late := time.After(patience)
+	late := time.NewTimer(patience)
+	defer late.Stop()
 	for {
+		late.Reset(patience)
 		select {
 		case <-r.done:
 			r.wait()
@@ -185,7 +187,7 @@ func (m *model) play(t testing.TB, script script, r *run) *request {
 				steps = append(steps, script(n))
 			}
 			a.answer(steps[n.number])
-		case <-late:
+		case <-late.C:
 			t.Fatalf("%s does not end; the model was asked %d times", r.cmd.Args[0], len(steps))
 		}
 	}

@@ -206,8 +206,9 @@ func (r *run) kill() {
 	<-r.done
 }
 
-// patience is how long a client may take for all that it does in a test.
-const patience = 3 * time.Minute
+// patience is how long a client may take between two turns, of which the longest has a call that
+// waits for 4 minutes.
+const patience = 6 * time.Minute
 
 // wait waits for the program's end, and returns what it has printed on stdout.
 func (r *run) wait() string {
