@@ -18,14 +18,6 @@ type turn struct {
 	results []string // of the calls, as the client shows them to its model
 }
 
-// last returns the result of the last call.
-func (n turn) last() string {
-	if len(n.results) == 0 {
-		return ""
-	}
-	return n.results[len(n.results)-1]
-}
-
 // step is what a model does: it calls a tool, or says something and ends.
 type step struct {
 	tool string
