@@ -46,6 +46,9 @@ func newSite(t testing.TB) *site {
 			t.Errorf("the host ends with %v", err)
 			host.Kill()
 		}
+		if strings.Contains(s.log.String(), "shutdown was not clean") {
+			t.Error("the host waits in vain for something that a call has left")
+		}
 	})
 	return s
 }

@@ -122,7 +122,7 @@ func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
 			return step{says: "done"}
 		})
 		like(t, told, header("sh", "running", ""), header("sh", "held by .*", ".*begun 1\n"),
-			"error: .*(holds sh|held by)", header("sh", "running", ".*"), header("sh", "exited 5", ".*again\n"))
+			"held by .*; nothing was typed", header("sh", "running", ".*"), header("sh", "exited 5", ".*again\n"))
 		if log := s.ssh("log", "--text", "sh"); strings.Contains(log, "nothing-of-this") {
 			t.Errorf("what was refused has been typed:\n%s", log)
 		}
@@ -175,6 +175,22 @@ func TestWhatRunsIsFoundAgainByAClientThatWasKilled(t *testing.T) {
 			step{tool: "terminal_stop", args: args{"terminal": "lost", "how": "terminate"}}))
 		like(t, told, `(?m)^(\S+:\s*)?\[?lost\s.*running`, header("lost", "running", "begun\n"),
 			header("lost", `exited 143 \(SIGTERM\)`, ""))
+	})
+}
+
+// TestTheNextResultSaysWhatALostCallLeft: terminal_list says so, too, with what finds its answer.
+func TestTheNextResultSaysWhatALostCallLeft(t *testing.T) {
+	all(t)
+	tell(t, func(t *testing.T, s *site, a agent) {
+		m := newModel(t, a.wire)
+		first := s.begin(a, m)
+		(<-m.turns).answer(step{tool: "terminal_run", args: args{"name": "left", "command": "echo begun; sleep 1000"}})
+		s.shows("left", "begun")
+		first.kill()
+		told := s.play(a, calls(
+			step{tool: "terminal_run", args: args{"command": "echo next"}},
+			step{tool: "terminal_list"}))
+		like(t, told, header(`\S+`, "exited 0", `next\n.*\bleft\b`), `(^|\n|:)left\s.*\bterminal_read\b`)
 	})
 }
 
