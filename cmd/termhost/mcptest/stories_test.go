@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -95,6 +96,7 @@ func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
 	slowtest.Skip(t)
 	tell(t, func(t *testing.T, s *site, a agent) {
 		var p *person
+		var begun time.Time
 		taken := make(chan bool, 1)
 		told := s.play(a, func(n turn) step {
 			switch n.number {
@@ -103,6 +105,7 @@ func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
 			case 1:
 				p = s.attach("sh")
 				p.sees(`[$#] `)
+				begun = time.Now()
 				go func() { // while the call waits, in which the client asks nothing
 					taken <- p.see("begun 1") && p.types("\x1cc") == nil
 				}()
@@ -110,6 +113,9 @@ func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
 			case 2:
 				if !<-taken {
 					t.Fatal("the person did not see that the command has begun")
+				}
+				if took := time.Since(begun); took > hosttest.AtOnce {
+					t.Errorf("the call has returned after %v", took)
 				}
 				return step{tool: "terminal_send", args: args{"terminal": "sh", "text": "nothing-of-this"}}
 			case 3:
