@@ -92,6 +92,30 @@ func TestALongResultReachesTheModelAsWeCutIt(t *testing.T) {
 	})
 }
 
+// TestAPersonAnswersWhileTheModelWaits: the answer may come just before the wait, too.
+func TestAPersonAnswersWhileTheModelWaits(t *testing.T) {
+	slowtest.Skip(t)
+	tell(t, func(t *testing.T, s *site, a agent) {
+		answer := make(chan error, 1)
+		told := s.play(a, func(n turn) step {
+			switch n.number {
+			case 0:
+				return step{tool: "terminal_run", args: args{"name": "ask",
+					"command": "read -p 'Name: ' x; echo hi $x; exit 4"}}
+			case 1:
+				go func() {
+					_, err := s.try("send", "--enter", "ask", "bob")
+					answer <- err
+				}()
+				return step{tool: "terminal_read", args: args{"terminal": "ask", "wait_s": 60}}
+			}
+			return step{says: "done"}
+		})
+		hosttest.Check(t, <-answer)
+		like(t, told, header("ask", `waiting for input: "Name: ?"`, "Name:"), header("ask", "exited 4", ".*hi bob\n"))
+	})
+}
+
 func TestAPersonTakesTheKeyboardAndHandsItBack(t *testing.T) {
 	slowtest.Skip(t)
 	tell(t, func(t *testing.T, s *site, a agent) {
