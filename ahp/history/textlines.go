@@ -33,6 +33,7 @@ type TextLine struct {
 // Extent is where text lines are.
 type Extent struct {
 	Oldest int64 // the first byte that is kept
+	End    int64 // behind all that has been printed
 	// Next is where reading continues: at the unfinished line, at the switch to the alternate
 	// screen if the program is on that, or else at the end.
 	Next int64
@@ -95,7 +96,7 @@ type textReader struct {
 }
 
 func (r *textReader) extent() Extent {
-	e := Extent{Oldest: max(r.oldest, 0), Next: r.begun, Alternate: r.lines.Alternate()}
+	e := Extent{Oldest: max(r.oldest, 0), End: r.end, Next: r.begun, Alternate: r.lines.Alternate()}
 	if !r.reached {
 		e.Next = max(min(r.from, r.end), e.Oldest)
 	}

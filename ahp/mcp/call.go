@@ -17,7 +17,6 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/ahp/host"
-	"termhost/authz"
 )
 
 // settled is how long a program prints nothing when what was typed has done what it does.
@@ -204,7 +203,7 @@ func (c *call) await(p *host.PendingWait, d *decision) (host.Waited, error) {
 // position returns where the output of a terminal ends.
 func (c *call) position(t *host.Terminal) (int64, error) {
 	e, err := c.lines(t, endOfOutput, func(*history.TextLine) bool { return true })
-	return e.Next, err
+	return e.End, err
 }
 
 // endOfOutput is behind all that a terminal prints.
@@ -263,6 +262,9 @@ func (c *call) print(t *host.Terminal, from int64, o *output, visit func(*histor
 	c.client.read(t, next)
 	if from < e.Oldest && from > 0 {
 		c.hint("What was printed before cursor %d is no longer kept.", e.Oldest)
+	}
+	if t.Info(c.conn.Principal()).Waiting != host.WaitingNone {
+		c.client.prompted(t, e.End)
 	}
 	if e.Alternate {
 		c.hint("The program draws on the whole screen: %s shows it.",
@@ -359,11 +361,6 @@ func (c *call) next(t *host.Terminal, state string) {
 
 // reason returns an error's text for a model.
 func reason(err error) string {
-	var held *host.HeldError
-	if errors.As(err, &held) && held.Denied.Verb == authz.Input {
-		return fmt.Sprintf("held by %s; nothing was typed. Reading goes on: %s waits", held.Holder,
-			callText("terminal_read", "terminal", held.Terminal, "wait_s", otherLimit))
-	}
 	text := err.Error()
 	for _, prefix := range []string{"ptypool: ", "keys: ", "authz: ", "host: ", "history: "} {
 		text = strings.TrimPrefix(text, prefix)

@@ -21,6 +21,7 @@ type client struct {
 	lost    []lostCall           // the oldest first
 	typed   map[string]*decision // by the terminal's ID: what waits for a person, or was decided
 	shells  map[string]struct{}  // terminals in which the client runs a command at present
+	asked   map[string]int64     // by the terminal's ID: where the output ended when it was told of a prompt
 }
 
 // lostCall is a call whose answer did not arrive.
@@ -55,7 +56,7 @@ func (c *clients) connected(id string) *client {
 	if cl == nil {
 		c.forget()
 		cl = &client{cursors: map[string]int64{}, typed: map[string]*decision{},
-			shells: map[string]struct{}{}}
+			shells: map[string]struct{}{}, asked: map[string]int64{}}
 		c.byID[id] = cl
 	}
 	cl.conns++
@@ -100,6 +101,25 @@ func (c *client) read(t *host.Terminal, cursor int64) {
 	}
 	c.cursors[t.ID()] = max(c.cursors[t.ID()], cursor)
 	c.lost = slices.DeleteFunc(c.lost, func(l lostCall) bool { return l.id == t.ID() })
+}
+
+// prompted records that the client was told that a program asks for something, with the output up
+// to a position.
+func (c *client) prompted(t *host.Terminal, end int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.asked) >= maxCursors {
+		clear(c.asked)
+	}
+	c.asked[t.ID()] = end
+}
+
+// knows reports whether the client was told of the prompt with which the output ends.
+func (c *client) knows(t *host.Terminal, end int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, told := c.asked[t.ID()]
+	return told && at == end
 }
 
 // lose records that the answer of a call did not arrive.

@@ -266,3 +266,18 @@ func TestATerminalThatIsRemovedEndsTheWait(t *testing.T) {
 	like(t, a.call("terminal_run", args{"name": "y", "command": "sleep 1000", "background": true}), `^\[y `)
 	like(t, a.call("terminal_stop", args{"terminal": "y", "how": "remove"}), `^\[y gone `)
 }
+
+func TestReadingWaitsBeyondAPromptThatTheClientKnows(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	a := connect(t, h, hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	like(t, a.call("terminal_run", args{"name": "q", "command": "printf 'Name: '; read x; echo hi $x; sleep 1; exit 4"}), `^\[q waiting for input: "Name:`)
+	read := make(chan string, 1)
+	go func() {
+		text, _ := a.callWith(t.Context(), "terminal_read", args{"terminal": "q", "wait_s": 45})
+		read <- text
+	}()
+	p := attach(t, h, "q")
+	hosttest.Check(t, p.conn.Send(t.Context(), p.term, []byte("bob\n")))
+	like(t, receive(t, read), `(?s)^\[q exited 4 .*hi bob\n`)
+}

@@ -2,10 +2,10 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"termhost/ahp/history"
 	"termhost/ahp/host"
@@ -79,6 +79,9 @@ func (c *call) waitFrom(t *host.Terminal, w host.WaitFor, from int64) error {
 	if last := t.Info(c.conn.Principal()).LastCommand; last != nil && last.Running {
 		w.Command = true
 	}
+	if over, err := c.beyondPrompt(t, &w, d); over || err != nil {
+		return err
+	}
 	pending, err := c.conn.StartWait(t, w)
 	if errors.Is(err, host.ErrNoCommands) {
 		w.Command = false
@@ -93,10 +96,7 @@ func (c *call) waitFrom(t *host.Terminal, w host.WaitFor, from int64) error {
 	if w.Match != nil {
 		matched, err := c.shows(t, w.Match, from)
 		if matched || err != nil {
-			over, cancel := context.WithCancel(c.ctx)
-			cancel()
-			_, _ = pending.End(over)
-			return err
+			return errors.Join(err, c.giveUp(pending))
 		}
 	}
 	_, err = c.await(pending, d)
@@ -104,6 +104,32 @@ func (c *call) waitFrom(t *host.Terminal, w host.WaitFor, from int64) error {
 		err = nil
 	}
 	return err
+}
+
+// beyondPrompt waits until a program that asks for something, which the client knows already, goes
+// on. It shortens the wait that follows; over: that one is over, too.
+func (c *call) beyondPrompt(t *host.Terminal, w *host.WaitFor, d *decision) (over bool, err error) {
+	if t.Info(c.conn.Principal()).Waiting == host.WaitingNone {
+		return false, nil
+	}
+	begun := time.Now()
+	pending, err := c.conn.StartWait(t, host.WaitFor{Output: true, Taken: true, Timeout: w.Timeout})
+	if errors.Is(err, host.ErrGone) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	end, err := c.position(t)
+	if err != nil || !c.client.knows(t, end) {
+		return false, errors.Join(err, c.giveUp(pending))
+	}
+	how, err := c.await(pending, d)
+	w.Timeout -= time.Since(begun)
+	if errors.Is(err, host.ErrGone) {
+		return true, nil
+	}
+	return how.Reason != host.WaitOutput || w.Timeout <= 0, err
 }
 
 // shows reports whether a line from a cursor on matches.

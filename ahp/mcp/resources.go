@@ -42,7 +42,8 @@ func (c *session) listResources(
 	for _, t := range list {
 		for _, view := range []string{screenView, logView} {
 			result.Resources = append(result.Resources, &sdk.Resource{
-				URI: resourceURI(t.Name(), view), Name: t.Name() + "/" + view, Description: aboutViews[view], MIMEType: plainText})
+				URI: resourceURI(t.Name(), view), Name: t.Name() + "/" + view,
+				Description: aboutViews[view], MIMEType: plainText})
 		}
 	}
 	return result, nil

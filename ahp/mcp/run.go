@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -130,7 +131,7 @@ func (c *call) decided(d *decision, wait time.Duration) bool {
 func (c *call) after(t *host.Terminal, w host.WaitFor, from int64) (string, error) {
 	p, err := c.conn.StartWait(t, w)
 	if err == nil {
-		_, err = c.await(p, nil)
+		_, err = c.awaitTyped(p, t)
 	}
 	if err != nil && !errors.Is(err, host.ErrGone) {
 		return "", err
@@ -204,7 +205,24 @@ func (c *call) commandEnd(t *host.Terminal, wait time.Duration) (host.Waited, er
 	if err != nil {
 		return host.Waited{}, err
 	}
+	return c.awaitTyped(p, t)
+}
+
+// awaitTyped ends a wait for what the client has typed or started. It ends at once if somebody has
+// taken the keyboard since.
+func (c *call) awaitTyped(p *host.PendingWait, t *host.Terminal) (host.Waited, error) {
+	if info := t.Info(c.conn.Principal()); c.elsewhere(&info) && p.Taken {
+		return host.Waited{Reason: host.WaitTaken}, c.giveUp(p)
+	}
 	return c.await(p, nil)
+}
+
+// giveUp ends a wait that is not needed any more.
+func (c *call) giveUp(p *host.PendingWait) error {
+	over, cancel := context.WithCancel(c.ctx)
+	cancel()
+	_, _ = p.End(over)
+	return c.ctx.Err()
 }
 
 // another reports whether the shell runs another command soon after one has ended.

@@ -1,8 +1,8 @@
 package mcp
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"termhost/ahp/host"
@@ -36,9 +36,7 @@ func (c *call) send() (string, error) {
 	}
 	undecided, err := c.typed(t, wait, text, keys...)
 	if err != nil || undecided || time.Since(begun) > settled {
-		over, cancel := context.WithCancel(c.ctx)
-		cancel()
-		_, _ = pending.End(over) // it has been quiet for long, while a person decided
+		_ = c.giveUp(pending) // it has been quiet for long, while a person decided
 		pending = nil
 	}
 	switch {
@@ -142,18 +140,17 @@ func (c *call) sent(t *host.Terminal, text []byte, keys []keyboard.Key) error {
 
 // refusal returns what a model is told when an input was refused.
 func (c *call) refusal(t *host.Terminal, err error) error {
+	var held *host.HeldError
+	if errors.As(err, &held) {
+		return fmt.Errorf("held by %s; nothing was typed. Reading goes on: %s waits until it " +
+			"is handed back",
+			held.Holder, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
+	}
 	var denied *authz.Denied
 	if errors.As(err, &denied) && t.Info(c.conn.Principal()).Waiting == host.WaitingSecret {
-		return &secretError{t.Name()}
+		return fmt.Errorf("%s asks for a secret, and nothing was typed. A person must type it: "+
+			"ssh -t HOST attach %[1]s; then %s", t.Name(),
+			callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
 	}
 	return err
-}
-
-// secretError refuses input where a program asks for a secret.
-type secretError struct{ name string }
-
-func (e *secretError) Error() string {
-	return e.name + " asks for a secret, and nothing was typed. A person must type it: ssh -t " +
-		"HOST attach " +
-		e.name + "; then " + callText("terminal_read", "terminal", e.name, "wait_s", otherLimit)
 }

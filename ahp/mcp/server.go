@@ -7,8 +7,10 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"termhost/ahp/host"
@@ -135,6 +137,10 @@ func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 				result, err = nil, errors.New("internal error")
 			}
 		}()
+		if strings.HasPrefix(method, "prompts/") { // the SDK would say that there are none
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound,
+				Message: "there are no prompts here"}
+		}
 		handle := s.methods()[method]
 		if handle == nil {
 			return next(ctx, method, r)
