@@ -81,9 +81,10 @@ func newLink(t testing.TB) *keeper.Link {
 
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
+	most := slowtest.PatienceOf(t)
+	for deadline := time.Now().Add(most); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not in %v: %s", patience, what)
+			t.Fatalf("not in %v: %s", most, what)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/rpc"
 	"termhost/authz"
 )
@@ -90,7 +91,7 @@ func (p *pipe) send(t testing.TB, msg []byte) {
 	select {
 	case p.in <- msg:
 	case <-p.done:
-	case <-time.After(patience):
+	case <-time.After(slowtest.PatienceOf(t)):
 		t.Errorf("the host does not read %.200s", msg)
 	}
 }
@@ -120,7 +121,7 @@ func (p *pipe) next(t testing.TB) []byte {
 		default:
 			return nil
 		}
-	case <-time.After(patience):
+	case <-time.After(slowtest.PatienceOf(t)):
 		return nil
 	}
 }
