@@ -187,7 +187,7 @@ func TestNothingPilesUpAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	restarts, each := 2, 4
 	if isSlow() {
-		restarts, each = 50, 20
+		restarts, each = 50, 8
 	}
 	start, state, do := keptHost(t, "\nterminal.max_exited = 4\n")
 	h := start()
