@@ -13,7 +13,8 @@ import (
 // Eventually waits until done returns true. It is for what no event tells of.
 func Eventually(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(slowtest.PatienceOf(t)); !done(); time.Sleep(5 * time.Millisecond) {
+	deadline := time.Now().Add(slowtest.PatienceOf(t))
+	for ; !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never happened: %s", what)
 		}

@@ -17,9 +17,6 @@ import (
 
 func TestMain(m *testing.M) { hosttest.Main(m) }
 
-// patience is how long a test waits for what must come.
-const patience = hosttest.Patience
-
 // principals are who may speak in a test.
 func principals() map[string]authz.Principal {
 	return map[string]authz.Principal{
