@@ -96,7 +96,7 @@ func TestTerminalsWithAKeeperBehaveLikeThoseWithout(t *testing.T) {
 		return
 	}
 	run := "Exit|Start|Hangup|Signal|Input|Piped|Pipes|Interrupt|Script|Shutdown|Drain|Session"
-	if slowtest.On() {
+	if slowtest.On(t) {
 		run = "."
 	}
 	most := time.Duration(0) // no bound

@@ -70,7 +70,7 @@ func runBusyHost(args []string) int {
 func TestNothingIsLeftWhetherHostOrKeeperIsKilled(t *testing.T) {
 	t.Parallel()
 	rounds := 1
-	if slowtest.On() {
+	if slowtest.On(t) {
 		rounds = 2
 	}
 	for _, what := range []string{"start", "create", "resize", "exit", "flood"} {

@@ -23,7 +23,7 @@ import (
 func TestAFloodLosesNothingWhenTheHostIsKilled(t *testing.T) {
 	t.Parallel()
 	kills := 3
-	if isSlow() {
+	if isSlow(t) {
 		kills = 200
 	}
 	start, _, do := keptHost(t, "\nterminal.log_bytes = \"32MiB\"\nterminal.scrollback_bytes = \"16MiB\"\n")
@@ -91,7 +91,7 @@ func consecutive(t *testing.T, log string) (last int) {
 func TestWhatHappensWhileAHostIsKilled(t *testing.T) {
 	t.Parallel()
 	rounds, each := 5, 10
-	if isSlow() {
+	if isSlow(t) {
 		rounds, each = 50, 20
 	}
 	start, state, do := keptHost(t, "\nterminal.max_exited = 2000\n")
