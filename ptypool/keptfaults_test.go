@@ -76,6 +76,7 @@ func TestNothingIsLeftWhetherHostOrKeeperIsKilled(t *testing.T) {
 	for _, what := range []string{"start", "create", "resize", "exit", "flood"} {
 		for _, order := range []string{"host", "keeper", "host keeper", "keeper host"} {
 			t.Run(what+"/"+order, func(t *testing.T) {
+				t.Parallel()
 				for range rounds {
 					killed(t, what, order)
 				}
