@@ -105,15 +105,22 @@ func TestTerminalsWithAKeeperBehaveLikeThoseWithout(t *testing.T) {
 	}
 	// These take long, and have a keeper anyway.
 	const skip = "^TestNoByteIsLostWhenTheHostIsKilled$|^TestNothingIsLeftWhetherHostOrKeeperIsKilled$"
-	cmd := exec.Command(os.Args[0], "-test.run", run, "-test.skip", skip, "-test.timeout", most.String())
-	cmd.Env = append(os.Environ(), keptVariable+"=1")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := startUntagged(cmd); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("%v: %s", err, tail(out.String(), 8000))
+	// Most tests wait for programs, so two halves run beside each other. Each skips the other.
+	for half, other := range map[string]string{"A": "^Test[^A]", "other": "^TestA"} {
+		t.Run(half, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(os.Args[0], "-test.run", run, "-test.skip", skip+"|"+other,
+				"-test.timeout", most.String())
+			cmd.Env = append(os.Environ(), keptVariable+"=1")
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := startUntagged(cmd); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v: %s", err, tail(out.String(), 8000))
+			}
+		})
 	}
 }
 
