@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // pour writes all of p the way a door does: when the queue is full it waits for room.
@@ -82,6 +84,7 @@ func TestAFullQueueRefusesWholePiecesWithoutBlocking(t *testing.T) {
 	term, r := sh(t, p, `stty raw -echo; echo ready; exec sleep 1000`)
 	r.text(t, "ready")
 	n := fill(t, term)
+	slowtest.Hurry(t)
 	if n < limit {
 		t.Errorf("full after %d bytes", n)
 	}
@@ -112,6 +115,7 @@ func TestTheEndWakesThoseThatWaitForRoom(t *testing.T) {
 	term, r := sh(t, p, `stty raw -echo; echo ready; exec sleep 1000`)
 	r.text(t, "ready")
 	fill(t, term)
+	slowtest.Hurry(t)
 	room := term.InputRoom()
 	if err := term.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -148,6 +152,7 @@ func TestTheInterruptCharacterDoesNotWaitInTheKernel(t *testing.T) {
 	p := newPool(t, Config{})
 	term, r := sh(t, p, `stty sane -icanon -echo; echo ready; exec sleep 1000`)
 	r.text(t, "ready")
+	slowtest.Hurry(t)
 	// More than the line discipline holds, less than the pty.
 	input(t, term, strings.Repeat("typed ahead\n", 600))
 	if n := term.in.queued(); n != 0 {

@@ -81,9 +81,10 @@ func newLink(t testing.TB) *keeper.Link {
 
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
+	most := slowtest.PatienceOf(t)
+	for deadline := time.Now().Add(most); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not in %v: %s", patience, what)
+			t.Fatalf("not in %v: %s", most, what)
 		}
 	}
 }
@@ -95,7 +96,7 @@ func TestTerminalsWithAKeeperBehaveLikeThoseWithout(t *testing.T) {
 		return
 	}
 	run := "Exit|Start|Hangup|Signal|Input|Piped|Pipes|Interrupt|Script|Shutdown|Drain|Session"
-	if slowtest.On() {
+	if slowtest.On(t) {
 		run = "."
 	}
 	most := time.Duration(0) // no bound
@@ -104,15 +105,22 @@ func TestTerminalsWithAKeeperBehaveLikeThoseWithout(t *testing.T) {
 	}
 	// These take long, and have a keeper anyway.
 	const skip = "^TestNoByteIsLostWhenTheHostIsKilled$|^TestNothingIsLeftWhetherHostOrKeeperIsKilled$"
-	cmd := exec.Command(os.Args[0], "-test.run", run, "-test.skip", skip, "-test.timeout", most.String())
-	cmd.Env = append(os.Environ(), keptVariable+"=1")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := startUntagged(cmd); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("%v: %s", err, tail(out.String(), 8000))
+	// Most tests wait for programs, so two halves run beside each other. Each skips the other.
+	for half, other := range map[string]string{"A": "^Test[^A]", "other": "^TestA"} {
+		t.Run(half, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(os.Args[0], "-test.run", run, "-test.skip", skip+"|"+other,
+				"-test.timeout", most.String())
+			cmd.Env = append(os.Environ(), keptVariable+"=1")
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := startUntagged(cmd); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v: %s", err, tail(out.String(), 8000))
+			}
+		})
 	}
 }
 

@@ -70,12 +70,13 @@ func runBusyHost(args []string) int {
 func TestNothingIsLeftWhetherHostOrKeeperIsKilled(t *testing.T) {
 	t.Parallel()
 	rounds := 1
-	if slowtest.On() {
+	if slowtest.On(t) {
 		rounds = 2
 	}
 	for _, what := range []string{"start", "create", "resize", "exit", "flood"} {
 		for _, order := range []string{"host", "keeper", "host keeper", "keeper host"} {
 			t.Run(what+"/"+order, func(t *testing.T) {
+				t.Parallel()
 				for range rounds {
 					killed(t, what, order)
 				}

@@ -123,7 +123,7 @@ func endKept(t *testing.T, link *keeper.Link, id string) {
 func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 	t.Parallel()
 	kills := 20
-	if slowtest.On() {
+	if slowtest.On(t) {
 		kills = 100
 	}
 	link, logDir := newLink(t), t.TempDir()

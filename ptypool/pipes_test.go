@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // exact is one output of a program on pipes, with all that came.
@@ -85,6 +87,7 @@ func TestOutputAndErrorsAreSeparateForReadersAndTogetherOnTheScreen(t *testing.T
 }
 
 func TestAPipeThatTheProgramClosesEndsAtOnce(t *testing.T) {
+	slowtest.Hurry(t)
 	p := startPiped(t, "exec >&-; echo on >&2; read x; exec 2>&-; read x; exit 4")
 	wait(t, "the end of stdout", p.stdout.closed)
 	p.text(t, "on")
@@ -140,7 +143,8 @@ func TestClosingTheInputReleasesAWriterThatWaits(t *testing.T) {
 		_ = p.b.stdin.fd.Control(func(fd uintptr) { full = pipeIsFull(fd) })
 	}
 	p.CloseInput()
-	if err := <-wrote; !errors.Is(err, ErrInputClosed) {
+	slowtest.Hurry(t)
+	if err := slowtest.Receive(t, "the writer goes on", wrote); !errors.Is(err, ErrInputClosed) {
 		t.Errorf("got %v", err)
 	}
 	if err := p.term.Signal(syscall.SIGTERM); err != nil {
@@ -170,6 +174,7 @@ func TestAHangupDoesNotWaitForPipesOfOtherProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Close()
+	slowtest.Hurry(t)
 	p.term.Hangup(0)
 	p.exit(t, p.term)
 }
@@ -233,6 +238,7 @@ func TestBinaryDataDoNotWaitForTheScreen(t *testing.T) {
 	const size = 4 << 20
 	p := startPiped(t, "echo up; read x; head -c 4194304 /dev/zero; exec >&-; read x; echo text >&2")
 	p.text(t, "up")
+	slowtest.Hurry(t)
 	p.term.Lock() // the screen is busy
 	p.send(t, []byte("\n"))
 	wait(t, "the end of stdout", p.stdout.closed)

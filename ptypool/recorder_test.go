@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/vt"
 )
 
 // patience bounds every wait of a test; it is a failure bound, never a pause.
-const patience = 90 * time.Second
+const patience = slowtest.Patience
 
 // recorder is a Handler that keeps everything and lets a test wait for it.
 type recorder struct {
@@ -61,7 +62,7 @@ func (r *recorder) Ready() {
 // await waits until cond, which is called with r.mu held, holds.
 func (r *recorder) await(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(slowtest.PatienceOf(t))
 	for {
 		r.mu.Lock()
 		ok, changed := cond(), r.changed
@@ -109,7 +110,7 @@ func wait(t testing.TB, what string, ch <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-ch:
-	case <-time.After(patience):
+	case <-time.After(slowtest.PatienceOf(t)):
 		t.Fatalf("waited in vain for %s", what)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 	"termhost/ptypool/vt"
 )
@@ -273,6 +274,7 @@ func TestInterruptDuringAFloodWorksAtOnce(t *testing.T) {
 	p := r.open(r.dial("alice"), 80, 24, "")
 	p.typeIn("yes 0123456789abcdef\r")
 	p.sees("0123456789abcdef\r\n0123456789abcdef")
+	slowtest.Hurry(t)
 	p.typeIn("\x03")
 	p.typeIn("echo after-$((40+2))\r")
 	p.sees("after-42")

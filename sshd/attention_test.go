@@ -168,7 +168,7 @@ func TestTheMarkStaysUntilSomethingIsPrinted(t *testing.T) {
 		p.sees("typed")
 		return p.out.all() == before+"typed"
 	})
-	if slowtest.On() {
+	if slowtest.On(t) {
 		p.sees(oneWants)
 	}
 	r.ssh("alice", "", "send --enter one y")

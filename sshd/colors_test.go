@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // The questions that the holder's terminal is asked, and answers of one.
@@ -44,6 +46,7 @@ func TestATerminalThatDoesNotAnswerTypesAtOnce(t *testing.T) {
 	r := newRig(t, rigOptions{})
 	p := r.open(r.dial("alice"), 80, 24, catV)
 	p.sees("ready")
+	slowtest.Hurry(t)
 	for _, key := range []string{"x", "\x1b", "\x1b]", "\x1bP", "\x1b_", "\x1b^", "\x1bX",
 		"\x1b[A", "\x1b[1;2R"} {
 		p.typeIn(key)

@@ -150,7 +150,8 @@ func TestATransferThatIsStuckEndsWithItsConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	if err := <-opened; err == nil {
+	slowtest.Hurry(t)
+	if err := slowtest.Receive(t, "the transfer ends", opened); err == nil {
 		t.Error("the fifo was opened")
 	}
 	r.empties() // and the rig's end waits for the process

@@ -87,6 +87,7 @@ func TestStalledViewersHoldNobodyUp(t *testing.T) {
 		func() int { return int(received.n.Load()) })
 	// More is printed than the log holds.
 	hosttest.Reaches(t, "the flood goes on", r.rounds()+2+logBytes/roundBytes, r.rounds)
+	slowtest.Hurry(t)
 	var took []time.Duration
 	for i := range 100 {
 		begun := time.Now()

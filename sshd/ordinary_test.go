@@ -61,7 +61,7 @@ func TestACommandOnATerminalWaitsForItsReader(t *testing.T) {
 	t.Parallel()
 	r := asSSHD(t, nil)
 	n := 2_000_000
-	if !slowtest.On() {
+	if !slowtest.On(t) {
 		n = 600_000
 	}
 	if err := syscall.Mkfifo(r.path("go"), 0o600); err != nil {

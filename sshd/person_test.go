@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"termhost/ahp/hosttest/slowtest"
+
 	gossh "golang.org/x/crypto/ssh"
 )
 
@@ -57,7 +59,7 @@ func (p *person) typeIn(text string) {
 // sees waits until text has been shown since the last call.
 func (p *person) sees(text string) {
 	p.t.Helper()
-	if got, ok := p.out.await(text); !ok {
+	if got, ok := p.out.awaitFor(text, slowtest.PatienceOf(p.t)); !ok {
 		p.t.Fatalf("never saw %q; since then:\n%q", text, got)
 	}
 }
@@ -70,7 +72,7 @@ func (p *person) status() int {
 	select {
 	case err := <-ended:
 		return statusIn(p.t, err)
-	case <-time.After(patience):
+	case <-time.After(slowtest.PatienceOf(p.t)):
 		p.t.Fatalf("the SSH session does not end; seen:\n%q", p.out.all())
 		return 0
 	}

@@ -66,7 +66,7 @@ func TestOutputAndErrorsStayApart(t *testing.T) {
 func TestAHundredMegabytesArriveWhole(t *testing.T) {
 	t.Parallel()
 	size := 100 << 20
-	if !slowtest.On() {
+	if !slowtest.On(t) {
 		size = 10 << 20
 	}
 	r := newRig(t, rigOptions{})

@@ -55,7 +55,7 @@ func TestPeopleLogInWhileStrangersStorm(t *testing.T) {
 		return
 	}
 	for i, c := range stormed {
-		if i%3 != 0 && !slowtest.On() {
+		if i%3 != 0 && !slowtest.On(t) {
 			continue
 		}
 		t.Run(fmt.Sprintf("%s from %d", c.kind, c.sources), func(t *testing.T) {

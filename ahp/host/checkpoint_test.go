@@ -114,7 +114,7 @@ func sameScreen(t *testing.T, h *host.Host, term *host.Terminal, content string)
 func TestTrimmedContentEndsInTheHostsScreen(t *testing.T) {
 	t.Parallel()
 	seeds := 12
-	if !slowtest.On() {
+	if !slowtest.On(t) {
 		seeds = 4
 	}
 	for seed := range seeds {

@@ -15,7 +15,7 @@ import (
 func TestTheHostsOwnFilesCutAnywhereKeepNoHostFromStarting(t *testing.T) {
 	t.Parallel()
 	step := 23 // each length is a host's life
-	if slowtest.On() {
+	if slowtest.On(t) {
 		step = 1
 	}
 	h := hosttest.New(t, func(c *host.Config) { c.Record = host.RecordAll })

@@ -15,6 +15,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
@@ -316,6 +317,7 @@ func TestNobodyPushesOutWhatOthersHaveLeft(t *testing.T) {
 func TestWithNoneToStayAnExitedTerminalGoesAtOnce(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t, func(c *host.Config) { c.MaxExited = 0 })
+	slowtest.Hurry(t)
 	wait(t, "its going", run(t, h, carol, "x", "exit 0").Gone())
 }
 

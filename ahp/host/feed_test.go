@@ -11,6 +11,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
@@ -40,7 +41,7 @@ type listener struct {
 // until waits for an event of a kind and returns it. Earlier ones are passed over.
 func (l *listener) until(kind host.EventKind) host.Event {
 	l.t.Helper()
-	deadline := time.After(hosttest.Patience)
+	deadline := time.After(slowtest.PatienceOf(l.t))
 	for {
 		l.seen = l.r.Pull(l.seen, 100)
 		for i, e := range l.seen {

@@ -12,6 +12,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/rpc"
 	"termhost/ahp/store"
 	"termhost/authz"
@@ -65,7 +66,7 @@ func connect(t testing.TB, h *host.Host, p authz.Principal, clientID string) *pe
 // until pulls until an entry satisfies want and returns it.
 func (p *peer) until(what string, want func(*store.Entry) bool) *store.Entry {
 	p.t.Helper()
-	deadline := time.After(hosttest.Patience)
+	deadline := time.After(slowtest.PatienceOf(p.t))
 	for {
 		for _, it := range p.c.Subscriber().Pull(nil, 1<<20) {
 			if it.Entry == nil {
@@ -196,8 +197,8 @@ func wait(t testing.TB, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(hosttest.Patience):
-		t.Fatalf("%s: not in %s", what, hosttest.Patience)
+	case <-time.After(slowtest.PatienceOf(t)):
+		t.Fatalf("%s: not in %s", what, slowtest.PatienceOf(t))
 	}
 }
 
@@ -290,7 +291,7 @@ func (v *viewer) pull() bool {
 // until pulls until what has come satisfies want.
 func (v *viewer) until(what string, want func(out string) bool) {
 	v.t.Helper()
-	deadline := time.After(hosttest.Patience)
+	deadline := time.After(slowtest.PatienceOf(v.t))
 	for {
 		for v.pull() {
 		}

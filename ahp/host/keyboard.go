@@ -16,30 +16,30 @@ type claimed struct {
 	seq  uint64 // the action's serverSeq
 }
 
-// keyboardClaim says who may type into a terminal, who lent that one the claim, and who requests
-// the keyboard. Its fields are guarded by the Term's lock.
+// keyboardClaim says who may type into a terminal, from whom the holder has the claim on loan, and
+// who requests the keyboard. The Term's lock guards its fields.
 type keyboardClaim struct {
 	t      *Terminal
 	holder holder
 	last   claimed
 	passed chan struct{} // closed when another holder has it; nil: nobody waits for that
 
-	prior     *loan       // whom the holder may hand the claim back to; nil: nobody
-	lent      *loan       // whom it returns to by itself; nil: it is the holder's own
+	prior     *loan       // to whom the holder may hand the claim back; nil: to nobody
+	lent      *loan       // to whom the claim returns by itself; nil: the holder owns it
 	lastTyped time.Time   // when the holder of a claim on loan typed last
 	idle      *time.Timer // returns a claim on loan; nil: none
 
 	requests    []request   // for the keyboard, the oldest first; see setRequests
-	requestsEnd *time.Timer // drops those that are too old; nil: there are none
+	requestsEnd *time.Timer // drops requests that are too old; nil: there are no requests
 	hasRequests atomic.Bool // len(requests) > 0; may be read without the Term's lock
 }
 
-// loan says who lent a claim to its present holder. The claim returns to that one when the holder
+// loan says who lent a claim to its present holder. The claim returns to the lender when the holder
 // hands it back, when the last of the holder's viewers is closed, and when the holder types nothing
 // for a while. A loan never changes.
 type loan struct {
-	from    holder
-	earlier *loan // on which from had it; nil: from held it as its own
+	from    holder // the lender
+	earlier *loan  // the loan on which the lender had the claim; nil: the lender owned it
 }
 
 // request is a request for the keyboard of a terminal.
@@ -50,9 +50,9 @@ type request struct {
 	at   time.Time
 }
 
-// holderOf binds a claim to a principal: the owner of the claim's clientId or, for an agent
-// session, the one who claims, who is by and is called name. It returns false if nobody owns the
-// clientId. It takes Host.mu.
+// holderOf binds a claim to a principal. A client's claim belongs to the owner of the clientId;
+// holderOf returns false if nobody owns it. An agent session's claim belongs to by, who claims and
+// is called name. holderOf takes Host.mu.
 func (h *Host) holderOf(c ahp.Claim, by authz.Principal, name string) (holder, bool) {
 	if c.Kind != ahp.ClaimClient {
 		return holder{claim: c, principal: by.ID, name: name}, true
@@ -87,13 +87,15 @@ func (kb *keyboardClaim) heldBy(p authz.Principal) bool {
 	return kb.holder.principal == p.ID
 }
 
-// heldElsewhere returns the refusal of what only the holder may do. The Term's lock is held.
+// heldElsewhere returns the error for somebody who does what only the holder may do. The Term's
+// lock is held.
 func (kb *keyboardClaim) heldElsewhere() error {
 	rule := "you do not hold the claim; " + kb.holder.text() + " does"
 	return kb.t.denied(&authz.Denied{Verb: authz.Claim, Rule: rule})
 }
 
-// tell shows n, about the present holder, at all viewers but one. The Term's lock is held.
+// tell shows n, which is about the present holder, at all viewers except but. The Term's lock is
+// held.
 func (kb *keyboardClaim) tell(but *Attach, n Note) {
 	n.To = kb.holder.text()
 	for _, a := range kb.t.viewers.open {

@@ -8,12 +8,12 @@ import (
 	"termhost/ahp"
 )
 
-// crossing is the time within which two claims count as made at the same moment, where nothing
-// better is known: that of a message there and back.
+// crossing is the time within which two claims count as made at the same moment if nothing more
+// exact is known: about one round trip.
 const crossing = 50 * time.Millisecond
 
-// claim makes next the holder, after the policy has agreed, or returns why not. The Term's lock is
-// held.
+// claim makes next the holder, or returns the reason why it does not. The caller has checked the
+// policy. The Term's lock is held.
 func (kb *keyboardClaim) claim(s step, next holder) (reason string) {
 	if kb.crosses(s) {
 		return fmt.Sprintf("%s claimed it at the same moment; look, then claim again",
@@ -21,7 +21,7 @@ func (kb *keyboardClaim) claim(s step, next holder) (reason string) {
 	}
 	prior := kb.holder
 	if s.conn.principal.IsPage() && s.conn.claims(next) && prior.claim != next.claim {
-		kb.lend(next, s, true) // as when a person takes it in an SSH session
+		kb.lend(next, s, true) // as when a person takes the keyboard in an SSH session
 	} else {
 		kb.hold(next, s)
 	}
@@ -34,14 +34,14 @@ func (kb *keyboardClaim) claim(s step, next holder) (reason string) {
 	return ""
 }
 
-// crosses reports whether the sender of a claim did not know of the last one, so that the two
-// crossed. Then the first claim wins, or else two agents would both believe that they hold the
-// terminal. Claims do not cross if the same connection claims again, if the holder passes the claim
-// on, or if the sender's role is higher than that of the last claim's sender.
+// crosses reports whether the sender of a claim did not know of the last claim. Then the last claim
+// stays: otherwise two agents would both believe that they hold the terminal. Claims do not cross
+// if the same connection claims again, if the holder passes the claim on, or if the sender has a
+// higher role than the sender of the last claim.
 //
-// AHP does not tell what a client had seen when it claimed. If the last claim has not been written
-// to the sender yet, the sender had not seen it. If it was written only just now, or if the sender
-// does not subscribe to the terminal, the two may still have crossed on the way.
+// AHP does not say what a client had seen when it claimed. If the last claim has not been written
+// to the sender yet, the sender had not seen it. If it was written within the time crossing, the
+// two may have crossed on the way; for a sender that does not subscribe nothing else is known.
 func (kb *keyboardClaim) crosses(s step) bool {
 	t := kb.t
 	last, holds := &kb.last, kb.holder.claim
@@ -57,7 +57,8 @@ func (kb *keyboardClaim) crosses(s step) bool {
 		sub.Subscribed(t.ch) && !sub.Written(t.ch, last.seq)
 }
 
-// validClaim reports whether a claim names a client or an agent session, in parts of bounded size.
+// validClaim reports whether a claim names a client or an agent session, and no part of it is too
+// long.
 func validClaim(c ahp.Claim) bool {
 	switch c.Kind {
 	case ahp.ClaimClient:
@@ -73,8 +74,8 @@ func validClaim(c ahp.Claim) bool {
 	return false
 }
 
-// isSession reports whether a URI may be an agent session's: it is absolute, and of no other kind
-// of channel. Providers of agents use schemes of their own.
+// isSession reports whether a URI may be an agent session's: it has a scheme, and the scheme is not
+// that of another kind of channel. Providers of agents use schemes of their own.
 func isSession(uri string) bool {
 	u, err := url.Parse(uri)
 	if err != nil {

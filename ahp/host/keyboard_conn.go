@@ -6,17 +6,20 @@ import (
 	"termhost/authz"
 )
 
-// Asked is whom somebody has asked for the keyboard.
+// Asked says whom somebody has asked for the keyboard.
 type Asked struct {
-	Holder string // for people
+	Holder string // its name for people
 	Here   bool   // the holder is told now
 }
 
-// Ask asks the holder for the keyboard: for a client of AHP, or if a is not nil, for the person at
-// that viewer of t. A holder that has a viewer or a client here is told now; otherwise its first
-// one within askTime is told. A client may ask another one of the same principal. Ask returns
-// *authz.Denied for those who may never type, ErrExited, why the connection has ended, or why there
-// is nobody to ask.
+// Ask asks the holder of t for the keyboard. The request is that of the person at the viewer a, or
+// of the connection's AHP client if a is nil. A holder that has a viewer or a client here is told
+// now; otherwise its first one within requestTime is told. A client may ask another client of the
+// same principal.
+//
+// Ask returns *authz.Denied for a principal that may never type, ErrExited if the program has
+// exited, and other errors if the connection has ended, if there are too many requests, and if
+// there is nobody to ask.
 func (c *Conn) Ask(t *Terminal, a *Attach) (Asked, error) {
 	k := request{conn: c}
 	if a != nil {
@@ -44,8 +47,8 @@ func (c *Conn) Ask(t *Terminal, a *Attach) (Asked, error) {
 	return Asked{Holder: t.keyboard.holder.text(), Here: t.keyboard.reachable()}, nil
 }
 
-// hasKeyboard reports whether who asks needs not ask for the keyboard: see Ask. The Term's lock is
-// held.
+// hasKeyboard reports whether the requester may type already and need not ask: see Ask. The Term's
+// lock is held.
 func (c *Conn) hasKeyboard(t *Terminal, a *Attach) bool {
 	if a != nil {
 		return authz.Check(c.principal, authz.Input, t.target(a.step())) == nil
@@ -54,17 +57,19 @@ func (c *Conn) hasKeyboard(t *Terminal, a *Attach) bool {
 	return by.principal == c.principal.ID && (by.claim.Kind != ahp.ClaimClient || c.holds(t))
 }
 
-// HandedBack is who was given the keyboard. To is empty if nobody has asked for it and nobody has
-// lent it.
+// HandedBack says who was given the keyboard. To is empty if nobody has asked for the keyboard and
+// nobody has lent it.
 type HandedBack struct {
-	To    string // for people
-	Asked bool   // that one has asked
+	To    string // the new holder's name for people
+	Asked bool   // the new holder has asked for the keyboard
 }
 
-// HandBack gives the keyboard to the first who has asked for it, or if nobody has, back to the
-// holder that it was taken from; onlyAsked: not the latter. It is for a client of AHP, or if a is
-// not nil, for the person at that viewer. HandBack returns *authz.Denied if that one does not
-// hold the claim, that the former holder is gone, or why the connection has ended.
+// HandBack gives the keyboard to the first who has asked for it. If nobody has asked, HandBack
+// gives it back to the holder from whom it was taken, unless onlyAsked is set. The keyboard is
+// that of the person at the viewer a, or of the connection's AHP client if a is nil.
+//
+// HandBack returns *authz.Denied if the person or client does not hold the claim, and other errors
+// if the former holder is gone and if the connection has ended.
 func (c *Conn) HandBack(t *Terminal, a *Attach, onlyAsked bool) (HandedBack, error) {
 	t.kept.load()
 	prior, known := t.keyboard.lender()
@@ -99,9 +104,9 @@ func (c *Conn) holds(t *Terminal) bool {
 // claims reports whether h's claim names the connection's clientId.
 func (c *Conn) claims(h holder) bool { return h.claim == ahp.ClientClaim(c.client.id) }
 
-// tellAsked tells a client that has begun to follow ch who requests the keyboard, if it holds that.
-// No request is missed: one that comes meanwhile is told here or by keyboardClaim.request, which
-// sets hasRequests before it looks for those who follow the channel.
+// tellAsked tells a client that has begun to follow ch who requests the keyboard, if the client
+// holds it. No request is missed: keyboardClaim.request sets hasRequests before it looks for the
+// clients that follow the channel, so it or tellAsked tells of a request that comes meanwhile.
 func (c *Conn) tellAsked(ch *store.Channel) {
 	if t := c.host.lookup(ch.URI()); t != nil && t.ch == ch && t.keyboard.hasRequests.Load() {
 		c.sub.TellAsked(ch, "")
@@ -109,7 +114,7 @@ func (c *Conn) tellAsked(ch *store.Channel) {
 }
 
 // AskedBy returns the names of those who request the keyboard of a channel's terminal, the oldest
-// request first. holds: the connection's client has the keyboard, and has to be told.
+// request first. If holds is true, the connection's client has the keyboard and has to be told.
 func (c *Conn) AskedBy(channel string) (names []string, holds bool) {
 	t := c.host.lookup(channel)
 	if t == nil {
@@ -123,8 +128,9 @@ func (c *Conn) AskedBy(channel string) (names []string, holds bool) {
 	return names, c.holds(t)
 }
 
-// giveToRequester gives the keyboard to the first who has requested it, and returns that one's
-// name; "": nobody has. The viewer but is not told. The Term's lock is held.
+// giveToRequester gives the keyboard to the first who has requested it, and returns the name of the
+// new holder, "" if nobody has requested it. It tells all viewers except but. The Term's lock is
+// held.
 func (kb *keyboardClaim) giveToRequester(s step, but *Attach) (name string) {
 	kb.dropRequests()
 	if len(kb.requests) == 0 {

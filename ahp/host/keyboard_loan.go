@@ -17,9 +17,9 @@ func (l *loan) lender() string {
 	return l.from.text()
 }
 
-// hold makes next the holder. If s takes the claim from another principal, hold drops what the
-// former holder typed and the program has not read: nobody types after losing the claim. If the
-// holder itself passes the claim on, its input stays. The Term's lock is held.
+// hold makes next the holder. If s takes the claim from another principal, hold drops the input of
+// the former holder that the program has not read, because nobody types after losing the claim. If
+// the holder itself passes the claim on, its input stays. The Term's lock is held.
 func (kb *keyboardClaim) hold(next holder, s step) { kb.holdOnLoan(next, s, nil, nil) }
 
 // holdOnLoan is hold for a claim on loan: see keyboardClaim's prior and lent.
@@ -48,10 +48,10 @@ func (kb *keyboardClaim) holdOnLoan(next holder, s step, prior, lent *loan) {
 	t.viewers.fit()
 }
 
-// lend makes next the holder, and records to whom the claim returns: because next seizes the claim
-// (seized), because the holder hands it back, or because the holder gives it to somebody who
-// requests the keyboard. A lender to whom the claim returns holds it as before: as its own, or on
-// its earlier loan. The Term's lock is held.
+// lend makes next the holder, and records to whom the claim returns. If seized is true, next seizes
+// the claim; otherwise the holder hands it back, or gives it to somebody who requests the keyboard.
+// A lender to whom the claim returns has it as before: it owns it, or has it on its earlier loan.
+// The Term's lock is held.
 func (kb *keyboardClaim) lend(next holder, s step, seized bool) {
 	from, lent := kb.holder, &loan{kb.holder, kb.lent}
 	for l := kb.lent; l != nil; l = l.earlier {
@@ -79,8 +79,8 @@ func (kb *keyboardClaim) lender() (prior *loan, known bool) {
 	return prior, prior != nil && t.host.stillKnown(prior.from)
 }
 
-// handBack returns the claim to its lender; prior and known are what lender has returned. The
-// viewer but is not told. The Term's lock is held.
+// handBack returns the claim to its lender; prior and known are what lender has returned. It tells
+// all viewers except but. The Term's lock is held.
 func (kb *keyboardClaim) handBack(
 	prior *loan, known bool, s step, but *Attach,
 ) (name string, err error) {
@@ -99,8 +99,8 @@ func (kb *keyboardClaim) handBack(
 var ErrNoPrior = errors.New("nobody held it before you")
 
 // stillKnown reports whether the claim may return to a former holder. The clientId of an AHP client
-// may belong to somebody else now, or to nobody. A reserved one stays its key's. A guest
-// must be connected, because it may never be let in again. stillKnown takes Host.mu.
+// may belong to somebody else now, or to nobody. A reserved clientId always belongs to its key. A
+// guest must be connected, because it may never be let in again. stillKnown takes Host.mu.
 func (h *Host) stillKnown(was holder) bool {
 	if authz.IsGuestID(was.principal) {
 		return h.connected(was.principal)
@@ -116,8 +116,8 @@ func (h *Host) stillKnown(was holder) bool {
 }
 
 // abandonedLocked reports whether the holder has the claim on loan for its SSH sessions, and none
-// of them shows the terminal any more. A client of AHP may hide what it holds, as a page does; if
-// it disconnects, awaitBorrower waits for it.
+// of them shows the terminal any more. An AHP client does not abandon a terminal that it hides, as
+// a page does; if the client disconnects, awaitBorrower waits for it.
 func (kb *keyboardClaim) abandonedLocked() bool {
 	return kb.onLoan() && kb.holder.viaSSH() && !kb.holderHasWindow()
 }
@@ -150,9 +150,9 @@ func (kb *keyboardClaim) idleLocked(d time.Duration) bool {
 	return d > 0 && kb.onLoan() && kb.t.host.now().Sub(kb.lastTyped) >= d
 }
 
-// returnClaim returns a claim on loan, for the reason why, to the last lender who is still known,
-// if due still returns true. If no lender is known, the holder keeps the claim. due is called with
-// the Term's lock held.
+// returnClaim returns a claim on loan to the last lender who is still known, if due returns true;
+// it calls due with the Term's lock held. Viewers are told the reason, why. If no lender is known,
+// the holder keeps the claim.
 func (h *Host) returnClaim(t *Terminal, why NoteKind, due func() bool) {
 	t.term.Lock()
 	first := t.keyboard.lent
@@ -176,9 +176,9 @@ func (h *Host) returnClaim(t *Terminal, why NoteKind, due func() bool) {
 	h.log.Info("keyboard returned", "name", t.Name(), "from", was.text(), "to", to.from.text())
 }
 
-// awaitBorrower returns a claim on loan after d, unless its holder comes back: after a restart of
-// the host, or a client of AHP after its connection has ended. To be back, an SSH session has to
-// show the terminal; a client of AHP need only be connected. The Term's lock is held.
+// awaitBorrower returns a claim on loan after d unless its holder is back by then. It is called
+// after a restart of the host, and when the connection of an AHP client ends. An AHP client is back
+// when it is connected, an SSH session when it shows the terminal. The Term's lock is held.
 func (kb *keyboardClaim) awaitBorrower(d time.Duration) {
 	if !kb.onLoan() {
 		return
@@ -198,8 +198,8 @@ func (kb *keyboardClaim) endLoan(lent *loan) {
 	})
 }
 
-// away reports whether the holder of a claim is not connected. SSH sessions always count as away:
-// the caller checks whether they show the terminal. Nobody is away from a host that shuts down.
+// away reports whether the holder of a claim is not connected. It returns true for SSH sessions:
+// the caller checks whether they show the terminal. It returns false if the host shuts down.
 func (h *Host) away(by holder) bool {
 	here := by.claim.Kind != ahp.ClaimClient && h.connected(by.principal)
 	h.mu.Lock()
@@ -208,7 +208,7 @@ func (h *Host) away(by holder) bool {
 	return !h.closed && !here && (cl == nil || cl.conn == nil)
 }
 
-// awaitClient calls awaitBorrower for what a client of AHP holds on loan.
+// awaitClient calls awaitBorrower for each terminal that an AHP client holds on loan.
 func (h *Host) awaitClient(id string) {
 	for _, t := range h.all() {
 		if t.ch.Claim() != ahp.ClientClaim(id) {
@@ -222,8 +222,8 @@ func (h *Host) awaitClient(id string) {
 	}
 }
 
-// watchIdle sets the timer that returns a claim on loan when its holder types nothing for d; 0:
-// never. The Term's lock is held.
+// watchIdle sets the timer that returns a claim on loan when its holder types nothing for d. If d
+// is 0, there is no timer. The Term's lock is held.
 func (kb *keyboardClaim) watchIdle(d time.Duration) {
 	t := kb.t
 	if kb.idle != nil {

@@ -12,16 +12,16 @@ const (
 	// requestTime is how long a request for the keyboard lasts: the holder may want to finish
 	// something first.
 	requestTime = 10 * time.Minute
-	// requestPause is the time within which the holder is not told again of the same request.
+	// requestPause is how long the holder is not told of the same request again.
 	requestPause = 10 * time.Second
 	// maxRequests bounds the requests for one keyboard.
 	maxRequests = 16
-	// maxOwnRequests bounds those of one principal, whose clients may each make one.
+	// maxOwnRequests bounds the requests of one principal, each of whose clients may make one.
 	maxOwnRequests = 4
 )
 
-// request adds a request and tells the holder, if that one is here. It returns *authz.Denied for
-// those who may never type. The Term's lock is held.
+// request adds a request, and tells the holder if it is here. It returns *authz.Denied for a
+// principal that may never type. The Term's lock is held.
 func (kb *keyboardClaim) request(k request) error {
 	t := kb.t
 	p := k.conn.principal
@@ -89,7 +89,7 @@ func (kb *keyboardClaim) setRequests(requests []request) {
 	kb.requestsEnd = time.AfterFunc(requestTime-kb.t.host.now().Sub(oldest), kb.withdrawRequests)
 }
 
-// dropRequests drops requests whose requesters have left and requests that are too old, and tells
+// dropRequests drops the requests that are too old and those whose requesters have left, and tells
 // the holder. The Term's lock is held.
 func (kb *keyboardClaim) dropRequests() {
 	over := func(k request) bool {
@@ -116,7 +116,7 @@ func (kb *keyboardClaim) withdrawRequests() {
 	kb.dropRequests()
 }
 
-// tellRequestsLocked tells a new viewer of the holder's who requests the keyboard.
+// tellRequestsLocked tells a new viewer who requests the keyboard, if its person holds it.
 func (a *Attach) tellRequestsLocked() {
 	if len(a.t.keyboard.requests) == 0 || !a.holdsLocked() || a.opts.ReadOnly || a.opts.Cols == 0 {
 		return

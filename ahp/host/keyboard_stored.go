@@ -9,7 +9,7 @@ import (
 	"termhost/ahp/journal"
 )
 
-// Conversion of holders and loans to and from their form in a terminal's journal.
+// This file converts holders and loans to and from their form in a terminal's journal.
 
 func storedHolder(h holder) journal.Holder {
 	return journal.Holder{Claim: journal.Claim(h.claim), Principal: h.principal, Name: h.name,

@@ -37,7 +37,7 @@ func New(cfg Config) (*Host, error) {
 	}
 	h.highWater.Dir = cfg.StateDir
 	first, err := h.highWater.Begin(h.now())
-	if err != nil { // a full disk keeps nobody out
+	if err != nil { // a host starts on a full disk, too
 		h.log.Warn("serverSeq follows the clock alone: do not set it back", "err", err)
 	}
 	h.first = first

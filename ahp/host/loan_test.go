@@ -8,6 +8,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
@@ -196,6 +197,7 @@ func TestSendHandsBackAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	slowtest.Hurry(t)
 	for _, part := range []string{"a", "c"} {
 		if got := agent.dispatch(uri, ahp.TerminalInput{Data: []byte(part)}); got != "" {
 			t.Fatalf("the agent types %s: %s", part, got)

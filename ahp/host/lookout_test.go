@@ -229,6 +229,7 @@ func TestASignOfLifeHasThePersonToldAtOnceHoweverSeldomTheLooksAre(t *testing.T)
 		t.Fatalf("it waits for %q", got)
 	}
 	host.LookSeldom(term)
+	slowtest.Hurry(t)
 	if err := p.c.Type(t.Context(), term, []byte("ann\r")); err != nil {
 		t.Fatal(err)
 	}

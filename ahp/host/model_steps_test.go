@@ -318,7 +318,7 @@ func jsonOf(t *testing.T, v any) string {
 func TestModel(t *testing.T) {
 	t.Parallel()
 	runs := 12
-	if !slowtest.On() {
+	if !slowtest.On(t) {
 		runs = 5
 	}
 	for seed := range uint64(runs) {

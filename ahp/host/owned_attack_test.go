@@ -11,6 +11,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/rpc"
 	"termhost/authz"
 )
@@ -281,6 +282,7 @@ func TestAKeyThatIsRemovedEndsItsTerminalsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"connected", "away"} {
 		t.Run(when, func(t *testing.T) {
+			slowtest.Hurry(t)
 			h := newClientHost(t)
 			gone := make(chan func(error), 1)
 			removed := false
@@ -310,7 +312,7 @@ func TestAKeyThatIsRemovedEndsItsTerminalsAtOnce(t *testing.T) {
 				select {
 				case end := <-gone:
 					end(authz.ErrChanged)
-				case <-time.After(hosttest.AtOnce):
+				case <-time.After(slowtest.PatienceOf(t)):
 					t.Fatal("nobody follows the key of an owner that is away")
 				}
 			}

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"termhost/ahp/history"
 	"termhost/ahp/host"
@@ -22,13 +21,8 @@ import (
 	"termhost/authz"
 )
 
-// Patience is how long a test waits for what must come. It is far more than anything takes, so that
-// only what never comes fails.
-const Patience = 90 * time.Second
-
-// AtOnce is how long a test waits for what this process does by itself, without a program or a
-// browser that a busy machine is long in starting.
-const AtOnce = 30 * time.Second
+// Patience is how long a test waits for what must come, unless it calls [slowtest.Hurry].
+const Patience = slowtest.Patience
 
 // Program is another program that the test binary can be: it is run in place of the tests where the
 // environment variable is set.

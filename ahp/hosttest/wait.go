@@ -6,12 +6,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // Eventually waits until done returns true. It is for what no event tells of.
 func Eventually(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(Patience); !done(); time.Sleep(5 * time.Millisecond) {
+	deadline := time.Now().Add(slowtest.PatienceOf(t))
+	for ; !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never happened: %s", what)
 		}
@@ -27,7 +30,7 @@ func Reaches(t testing.TB, what string, goal int, progress func() int) {
 		switch {
 		case n != from:
 			from, last = n, time.Now()
-		case time.Since(last) > Patience:
+		case time.Since(last) > slowtest.PatienceOf(t):
 			t.Fatalf("it stopped at %d of %d: %s", n, goal, what)
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -27,8 +27,8 @@ const (
 // Folders is the folder in which the terminals' folders are; "": nothing is kept.
 type Folders string
 
-// OpenFolders makes the folder in a state folder if it is missing. It returns the folder even if
-// that fails: a full disk may have room later.
+// OpenFolders makes the folder in a state folder if it is missing. It returns the folder even
+// with an error: a full disk may have room later.
 func OpenFolders(stateDir string) (Folders, error) {
 	dir := filepath.Join(stateDir, foldersDir)
 	return Folders(dir), os.MkdirAll(dir, 0o700)

@@ -17,10 +17,12 @@ import (
 
 // Journal keeps one terminal on disk: a folder with a description and a log.
 //
-// Methods that write return an error only once for each reason; they keep the description that
-// could not be written, and count the output, and [Journal.Retry] makes up for it when the disk
-// works again. All methods may be called concurrently except Begin, Continue and Conclude, which
-// come before the journal is shared. The zero Journal keeps nothing.
+// A method that writes returns an error only once for each reason. If the disk fails, the journal
+// keeps the description that could not be written and counts the output that is missing, and
+// [Journal.Retry] writes both when the disk works again.
+//
+// All methods may be called concurrently except Begin, Continue and Conclude, which come before the
+// journal is shared. The zero Journal keeps nothing.
 type Journal struct {
 	dir    string // "": nothing is kept
 	size   int64  // of the log in bytes, at most; 0: only the description is kept

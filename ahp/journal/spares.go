@@ -14,18 +14,18 @@ import (
 
 const (
 	sparesDir = "spare" // in the state folder
-	// spareFolders is the number of spares: how many terminals people and agents usually create at
-	// once. Further ones wait for a new folder.
+	// spareFolders is the number of spares: as many as people and agents usually create terminals
+	// at once. Further terminals wait for a new folder.
 	spareFolders = 4
 )
 
 // Spares are folders for future terminals, with the files that a [Journal] begins with. Making the
 // files takes longer than everything else that a journal does before the program runs, so they are
-// made ahead. A spare becomes a terminal's when it is moved into the terminals' folder; the next
-// host deletes those that a killed host has left.
+// made ahead. A spare becomes a terminal's folder when it is moved into the folder of the
+// terminals. The next host deletes the spares that a killed host has left.
 //
-// Fill and Remove must not be called concurrently with each other; other methods may be. The zero
-// Spares has none.
+// Fill and Remove must not be called concurrently with each other; the other methods may be called
+// at any time. The zero Spares has no spares.
 type Spares struct {
 	mu    sync.Mutex // no other lock is taken while it is held
 	dir   string     // "": none are made
@@ -35,8 +35,8 @@ type Spares struct {
 // spare is one spare folder.
 type spare struct {
 	dir  string
-	log  *termlog.Log // empty; nil: there is none
-	size int64        // of the log, as termlog.Create was given it; 0: there is none
+	log  *termlog.Log // empty; nil: there is no log
+	size int64        // the size that termlog.Create was given; 0: there is no log
 }
 
 func (s spare) discard() {
@@ -67,8 +67,9 @@ func (s *Spares) Open(stateDir string) error {
 	return nil
 }
 
-// Fill makes missing spares, and replaces those whose logs are not of size bytes; 0: they have no
-// log. If it fails, as on a full disk, terminals get new folders, and report the error.
+// Fill makes the missing spares, and replaces the spares whose logs do not have size bytes. If size
+// is 0, spares have no log. If Fill fails, as on a full disk, terminals get new folders and report
+// the error.
 func (s *Spares) Fill(size int64) {
 	for s.wanting(size) {
 		made, err := makeSpare(s.dir, size)
@@ -82,7 +83,8 @@ func (s *Spares) Fill(size int64) {
 	}
 }
 
-// wanting reports whether a spare is missing. It discards one whose log is of another size.
+// wanting reports whether a spare is missing. It discards all spares if their logs have another
+// size.
 func (s *Spares) wanting(size int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +112,7 @@ func makeSpare(in string, size int64) (s spare, err error) {
 }
 
 // use moves a spare to the folder to, which must not exist, and returns its log of at most size
-// bytes. It returns nil if there is no such spare, or size is 0.
+// bytes. It returns nil if no spare has such a log, or if size is 0.
 func (s *Spares) use(to string, size int64) *termlog.Log {
 	s.mu.Lock()
 	n := len(s.ready)

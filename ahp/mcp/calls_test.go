@@ -13,6 +13,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/mcp"
 	"termhost/authz"
 )
@@ -195,9 +196,9 @@ func TestAWaitReturnsWhenAPersonTakesTheKeyboardAndWhenItIsHandedBack(t *testing
 			hosttest.Check(t, err)
 			read <- r.Content[0].(*sdk.TextContent).Text
 		}()
-		receive(t, waits)
+		slowtest.Receive(t, "the wait begins", waits)
 		hosttest.Check(t, step.do())
-		like(t, receive(t, read), step.want)
+		like(t, slowtest.Receive(t, "the wait ends", read), step.want)
 	}
 }
 
@@ -220,15 +221,4 @@ func TestWhatIsWrongIsToldToTheModel(t *testing.T) {
 		}
 		like(t, text, c.want)
 	}
-}
-
-// receive returns what comes at once.
-func receive[T any](t testing.TB, from <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-from:
-	case <-time.After(hosttest.AtOnce):
-		t.Fatal("nothing comes")
-	}
-	return v
 }

@@ -21,7 +21,7 @@ type client struct {
 	lost    []lostCall           // the oldest first
 	typed   map[string]*decision // by the terminal's ID: what waits for a person, or was decided
 	shells  map[string]struct{}  // terminals in which the client runs a command at present
-	asked   map[string]int64     // by the terminal's ID: where the output ended when it was told of a prompt
+	asked   map[string]int64     // where the output ended at a prompt that it knows
 }
 
 // lostCall is a call whose answer did not arrive.

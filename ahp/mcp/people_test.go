@@ -9,6 +9,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 )
 
@@ -279,5 +280,5 @@ func TestReadingWaitsBeyondAPromptThatTheClientKnows(t *testing.T) {
 	}()
 	p := attach(t, h, "q")
 	hosttest.Check(t, p.conn.Send(t.Context(), p.term, []byte("bob\n")))
-	like(t, receive(t, read), `(?s)^\[q exited 4 .*hi bob\n`)
+	like(t, slowtest.Receive(t, "the wait ends", read), `(?s)^\[q exited 4 .*hi bob\n`)
 }

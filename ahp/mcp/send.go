@@ -142,7 +142,7 @@ func (c *call) sent(t *host.Terminal, text []byte, keys []keyboard.Key) error {
 func (c *call) refusal(t *host.Terminal, err error) error {
 	var held *host.HeldError
 	if errors.As(err, &held) {
-		return fmt.Errorf("held by %s; nothing was typed. Reading goes on: %s waits until it " +
+		return fmt.Errorf("held by %s; nothing was typed. Reading goes on: %s waits until it "+
 			"is handed back",
 			held.Holder, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
 	}

@@ -10,14 +10,12 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/rpc"
 	"termhost/authz"
 )
 
 func TestMain(m *testing.M) { hosttest.Main(m) }
-
-// patience is how long a test waits for what must come.
-const patience = hosttest.Patience
 
 // principals are who may speak in a test.
 func principals() map[string]authz.Principal {
@@ -90,7 +88,7 @@ func (p *pipe) send(t testing.TB, msg []byte) {
 	select {
 	case p.in <- msg:
 	case <-p.done:
-	case <-time.After(patience):
+	case <-time.After(slowtest.PatienceOf(t)):
 		t.Errorf("the host does not read %.200s", msg)
 	}
 }
@@ -120,7 +118,7 @@ func (p *pipe) next(t testing.TB) []byte {
 		default:
 			return nil
 		}
-	case <-time.After(patience):
+	case <-time.After(slowtest.PatienceOf(t)):
 		return nil
 	}
 }

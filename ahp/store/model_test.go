@@ -370,7 +370,7 @@ func (m *model) forgetGone() {
 
 func TestModel(t *testing.T) {
 	runs := 100
-	if !slowtest.On() {
+	if !slowtest.On(t) {
 		runs = 20
 	}
 	for seed := range uint64(runs) {

@@ -25,8 +25,8 @@ import (
 )
 
 // manyFrames is how many times each attack is tried.
-func manyFrames() int {
-	if !slowtest.On() {
+func manyFrames(t testing.TB) int {
+	if !slowtest.On(t) {
 		return 50
 	}
 	return 1000
@@ -64,7 +64,7 @@ func TestMalformedMessagesAreAnsweredAndChangeNothing(t *testing.T) {
 		{"an action without a type", fmt.Sprintf(action, `{}`), `{"code":-32602,`},
 		{"an unknown action", fmt.Sprintf(action, `{"type":"x"}`), `"rejectionReason":`},
 	} {
-		n := manyFrames()
+		n := manyFrames(t)
 		if len(c.message) > 1000 {
 			n = min(n, 100)
 		}
@@ -185,7 +185,7 @@ func TestMalformedFramesCloseTheirConnectionOnly(t *testing.T) {
 		{"a close with a wrong code",
 			append([]byte{fin | websocket.CloseMessage, 0x82, 0, 0, 0, 0}, 0, 5), invalid},
 	} {
-		for i := range manyFrames() {
+		for i := range manyFrames(t) {
 			conn, r, _ := w.upgraded(token)
 			conn.Write(c.send) // an error: the host has closed already
 			if code := closeOf(t, conn, r); code != c.code {

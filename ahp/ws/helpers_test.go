@@ -21,6 +21,7 @@ import (
 
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/authz"
 	"termhost/keys"
 )
@@ -162,7 +163,7 @@ func (s *socket) send(format string, args ...any) {
 // next returns the next message.
 func (s *socket) next() string {
 	s.t.Helper()
-	s.SetReadDeadline(time.Now().Add(patience))
+	s.SetReadDeadline(time.Now().Add(slowtest.PatienceOf(s.t)))
 	_, msg, err := s.ReadMessage()
 	if err != nil {
 		s.t.Fatalf("read: %v", err)
@@ -249,7 +250,7 @@ func (s *socket) claims(name, clientID string) {
 // closed reads to the end and returns the code and reason of the close frame.
 func (s *socket) closed() (int, string) {
 	s.t.Helper()
-	s.SetReadDeadline(time.Now().Add(patience))
+	s.SetReadDeadline(time.Now().Add(slowtest.PatienceOf(s.t)))
 	for {
 		if _, _, err := s.ReadMessage(); err != nil {
 			if ce, ok := err.(*websocket.CloseError); ok {

@@ -16,20 +16,28 @@ import (
 // the official TypeScript SDK and with the Go SDK.
 func TestACPBetweenSDKs(t *testing.T) {
 	slow(t)
+	t.Parallel()
 	sdk := installTypeScriptSDK(t)
 	node := func(file, args string) string {
 		return fmt.Sprintf("node %s %s", filepath.Join(sdk, file), args)
 	}
+	tsEditor, tsAgent := node("editor.mjs", ""), node("agent.mjs", "")
+	const goEditor, goAgent = "acpeditor", "acpagent"
 	for name, programs := range map[string]map[string]string{
-		"ts editor, ts agent": {"editor": node("editor.mjs", ""), "agent": node("agent.mjs", "")},
-		"ts editor, go agent": {"editor": node("editor.mjs", ""), "agent": "acpagent"},
-		"go editor, ts agent": {"editor": "acpeditor", "agent": node("agent.mjs", "")},
+		"ts editor, ts agent": {"editor": tsEditor, "agent": tsAgent},
+		"ts editor, go agent": {"editor": tsEditor, "agent": goAgent},
+		"go editor, ts agent": {"editor": goEditor, "agent": tsAgent},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // one of the stories waits for a host that does not come back
+			t.Parallel()
 			tellACP(t, "sdk.txtar", programs)
 		})
 	}
+	t.Run("a host that does not come back", func(t *testing.T) {
+		t.Parallel()
+		tellACP(t, "gone.txtar", map[string]string{"ts-editor": tsEditor, "ts-agent": tsAgent,
+			"go-editor": goEditor, "go-agent": goAgent})
+	})
 	t.Run("version 2", func(t *testing.T) {
 		t.Parallel()
 		tellACP(t, "v2.txtar", map[string]string{"v2": node("v2.mjs", "")})

@@ -68,7 +68,7 @@ func again(t *testing.T, h *bench.Host, start func() *bench.Host) *bench.Host {
 func TestTheNextKeeperAdoptsTheTerminals(t *testing.T) {
 	t.Parallel()
 	rounds := 1
-	if isSlow() {
+	if isSlow(t) {
 		rounds = 5
 	}
 	for name, config := range map[string]string{

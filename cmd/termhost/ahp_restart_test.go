@@ -447,7 +447,7 @@ func connectTapped(
 func TestAnAHPClientSeesEachByteOnceAcrossHosts(t *testing.T) {
 	t.Parallel()
 	hosts := 4
-	if isSlow() {
+	if isSlow(t) {
 		hosts = 40
 	}
 	start, state, do := keptHost(t, "")

@@ -23,7 +23,7 @@ import (
 func TestAHostThatIsKilledWhileItStarts(t *testing.T) {
 	t.Parallel()
 	rounds := 3
-	if isSlow() {
+	if isSlow(t) {
 		rounds = 100
 	}
 	start, state, do := keptHost(t, "")
@@ -186,8 +186,8 @@ func TestAClockThatWasSetBack(t *testing.T) {
 func TestNothingPilesUpAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	restarts, each := 2, 4
-	if isSlow() {
-		restarts, each = 50, 20
+	if isSlow(t) {
+		restarts, each = 50, 8
 	}
 	start, state, do := keptHost(t, "\nterminal.max_exited = 4\n")
 	h := start()

@@ -20,7 +20,7 @@ import (
 func TestAHostKilledWhileItResizesHasTheSizeOfThePty(t *testing.T) {
 	t.Parallel()
 	kills := 2
-	if isSlow() {
+	if isSlow(t) {
 		kills = 20
 	}
 	start, _, do := keptHost(t, "")

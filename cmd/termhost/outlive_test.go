@@ -23,7 +23,7 @@ import (
 func TestAFloodLosesNothingWhenTheHostIsKilled(t *testing.T) {
 	t.Parallel()
 	kills := 3
-	if isSlow() {
+	if isSlow(t) {
 		kills = 200
 	}
 	start, _, do := keptHost(t, "\nterminal.log_bytes = \"32MiB\"\nterminal.scrollback_bytes = \"16MiB\"\n")
@@ -38,6 +38,9 @@ func TestAFloodLosesNothingWhenTheHostIsKilled(t *testing.T) {
 		}
 		<-h.Ended
 		h = start()
+		if k%4 != 3 && k != kills-1 {
+			continue // the log holds the lines of many kills, and reading it takes longest
+		}
 		// What it says about a beginning that is gone is not looked at.
 		raw, err := verbOf(h, "log", "--raw", "flood").Output()
 		if err != nil {
@@ -48,7 +51,7 @@ func TestAFloodLosesNothingWhenTheHostIsKilled(t *testing.T) {
 			t.Errorf("it ends with line %d, after line %d", now, last)
 		}
 		if last = now; t.Failed() {
-			t.Fatalf("after kill %d", k+1)
+			t.Fatalf("after one of the last kills up to %d", k+1)
 		}
 	}
 	t.Logf("%d lines across %d kills", last, kills)
@@ -88,7 +91,7 @@ func consecutive(t *testing.T, log string) (last int) {
 func TestWhatHappensWhileAHostIsKilled(t *testing.T) {
 	t.Parallel()
 	rounds, each := 5, 10
-	if isSlow() {
+	if isSlow(t) {
 		rounds, each = 50, 20
 	}
 	start, state, do := keptHost(t, "\nterminal.max_exited = 2000\n")
@@ -106,8 +109,12 @@ func TestWhatHappensWhileAHostIsKilled(t *testing.T) {
 		for i := range each {
 			name := fmt.Sprintf("t%d-%d", round, i)
 			made := verbOf(h, "new", "-d", "-n", name, "--", "sh", "-c", "exit 3")
-			if out, _ := made.Output(); strings.TrimSpace(string(out)) == name {
+			out, err := made.Output()
+			if strings.TrimSpace(string(out)) == name {
 				told = append(told, name)
+			}
+			if err != nil {
+				break // the host is gone, for the others, too
 			}
 		}
 		<-killed

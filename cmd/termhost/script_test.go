@@ -41,13 +41,20 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the scripts in testdata/script with the real binary, the real ssh and real
 // shells. Each script has its own home, state folder and ports.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, "testdata/script") }
+
+// TestSlowScripts runs the scripts in testdata/slow, which take long.
+func TestSlowScripts(t *testing.T) {
+	slow(t)
+	runScripts(t, "testdata/slow")
+}
+
+func runScripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
 		Setup:               setupScript,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Condition:           scriptCondition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve":     cmdServe,
 			"configure": cmdConfigure,
@@ -66,20 +73,12 @@ func TestScripts(t *testing.T) {
 
 // isSlow tells whether the tests run that take many seconds with programs that few machines have,
 // such as node and tmux. A plain go test leaves them out, and .ci/run runs them.
-func isSlow() bool { return slowtest.On() }
+func isSlow(t testing.TB) bool { return slowtest.On(t) }
 
 // slow skips a test unless the slow ones run.
 func slow(t *testing.T) {
 	t.Helper()
 	slowtest.Skip(t)
-}
-
-// scriptCondition knows [slow], which scripts that take long skip themselves without.
-func scriptCondition(cond string) (bool, error) {
-	if cond != "slow" {
-		return false, fmt.Errorf("unknown condition %q", cond)
-	}
-	return isSlow(), nil
 }
 
 // patience is how long a test waits for what must come.

@@ -15,6 +15,7 @@ import (
 	"github.com/creack/pty"
 
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/cmd/termhost/bench"
 	"termhost/cmd/termhost/local"
 )
@@ -119,7 +120,7 @@ func (h *hostAtTTY) ends() {
 		if err != nil {
 			h.t.Fatalf("%v: %s", err, h.said.String())
 		}
-	case <-time.After(patience):
+	case <-time.After(slowtest.PatienceOf(h.t)):
 		h.t.Fatalf("it does not end: %s", h.said.String())
 	}
 }
@@ -149,6 +150,7 @@ func TestQuitAtATerminalIsAnInterrupt(t *testing.T) {
 func TestInterruptWithoutTerminalsEndsTheHostAtOnce(t *testing.T) {
 	t.Parallel()
 	h := serveAtTTY(t)
+	slowtest.Hurry(t)
 	h.interrupt()
 	h.ends()
 	if strings.Contains(h.said.String(), "again") {
@@ -177,6 +179,7 @@ func endImpatiently(t *testing.T) *hostAtTTY {
 	h.ssh("wait", "--match", "'up [0-9]+[.]'", "one")
 	pid := regexp.MustCompile(`up (\d+)`).FindStringSubmatch(h.ssh("peek", "one"))
 	h.interruptToTheEnd()
+	slowtest.Hurry(t)
 	_, _ = h.tty.WriteString("\x03") // it may have ended
 	h.ends()
 	if stat, err := os.ReadFile("/proc/" + pid[1] + "/stat"); err == nil &&

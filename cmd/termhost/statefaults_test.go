@@ -78,7 +78,7 @@ func TestASpoiledStateFileIsToldOf(t *testing.T) {
 		{"recordings/*", all, false},
 	} {
 		for i, with := range c.with {
-			if i > 0 && !isSlow() {
+			if i > 0 && !isSlow(t) {
 				break // a pipe is the worst of them
 			}
 			t.Run(c.file+" "+with, func(t *testing.T) {

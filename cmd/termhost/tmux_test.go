@@ -197,7 +197,7 @@ func TestAttachInTheMiddle(t *testing.T) {
 // gets what is typed.
 func TestAttachAfterMuchOutput(t *testing.T) {
 	megabytes := 100
-	if !slowtest.On() {
+	if !slowtest.On(t) {
 		megabytes = 10
 	}
 	w := newTmuxWorld(t)

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/smalldisk"
 	"termhost/ptypool/termlog"
 )
@@ -99,6 +100,7 @@ func TestADamagedLogDoesNotBlockPrograms(t *testing.T) {
 			}
 			newLog(t, dir, termlog.MinSize)
 			master := away(t, l, dir, "read x; seq 1 20000; exit 5")
+			slowtest.Hurry(t)
 			if err := damage(dir); err != nil {
 				t.Fatal(err)
 			}
@@ -146,6 +148,7 @@ func TestAFullDiskDoesNotBlockPrograms(t *testing.T) {
 		})
 	}
 	says("up")
+	slowtest.Hurry(t)
 	const room = 64 << 10 // for some of the output
 	filler := smalldisk.Fill(t, disk, "filler", room)
 	enter(t, master)

@@ -18,17 +18,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ptypool/termlog"
 )
 
-// patience bounds every wait for something that must happen.
-const patience = 90 * time.Second
-
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
+	most := slowtest.PatienceOf(t)
+	for deadline := time.Now().Add(most); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not in %v: %s", patience, what)
+			t.Fatalf("not in %v: %s", most, what)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package smalldisk is for tests only: it has file systems that are soon full, and a file that
-// fails.
+// Package smalldisk is for tests only: it has small file systems that a test can fill, and a file
+// that fails.
 package smalldisk
 
 import (
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// New returns the folder of a file system of its own, in memory, until the test ends. size is
-// tmpfs's, such as "512k". The test is skipped, aloud, if this user may not mount any.
+// New mounts a file system in memory until the test ends, and returns its folder. size is an option
+// of tmpfs, such as "512k". New skips the test if this user may not mount file systems.
 func New(t testing.TB, size string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,8 +30,8 @@ func New(t testing.TB, size string) string {
 	return dir
 }
 
-// Fill writes a file of that name in the folder until the file system is full but for room bytes,
-// and returns its path.
+// Fill writes a file in the folder dir until the file system has only room bytes left, and returns
+// the file's path.
 func Fill(t testing.TB, dir, name string, room int64) string {
 	t.Helper()
 	path := filepath.Join(dir, name)

@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// ErrSpill is how a [Spill] fails.
+// ErrSpill is the error of a [Spill] that fails.
 var ErrSpill = errors.New("the disk fails")
 
-// Spill stands for the file that output is moved to. It fails when it is told to.
+// Spill takes the place of the file to which output is moved. It fails when Full or Torn is set.
 type Spill struct {
 	Bytes []byte
-	Full  bool // nothing more is taken
-	Torn  bool // nothing can be read any more
+	Full  bool // Save fails
+	Torn  bool // ReadAt fails
 
 	mu sync.Mutex
 }
 
-// Save takes p, and returns what it can be read from, and where.
+// Save appends p, and returns the reader and the offset at which p can be read.
 func (s *Spill) Save(p []byte) (io.ReaderAt, int64, error) {
 	if s.Full {
 		return nil, 0, ErrSpill
@@ -30,7 +30,7 @@ func (s *Spill) Save(p []byte) (io.ReaderAt, int64, error) {
 	return s, int64(len(s.Bytes) - len(p)), nil
 }
 
-// ReadAt is io.ReaderAt's.
+// ReadAt implements [io.ReaderAt].
 func (s *Spill) ReadAt(p []byte, at int64) (int, error) {
 	if s.Torn {
 		return 0, ErrSpill

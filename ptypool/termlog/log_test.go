@@ -164,7 +164,7 @@ func TestATruncatedFileLosesOnlyWhatWasCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	step := 7
-	if slowtest.On() {
+	if slowtest.On(t) {
 		step = 1
 	}
 	for n := 0; n < len(whole); n += step {

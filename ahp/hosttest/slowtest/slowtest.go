@@ -6,20 +6,47 @@
 package slowtest
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 )
 
-// On reports whether the slow tests run.
-func On() bool { return os.Getenv("TERMHOST_SLOW") != "" }
+// On reports whether the slow tests run. If they do not, it adds the name of the test, which then
+// leaves something out, to the file that TERMHOST_SLOW_LIST names. So .ci/run knows which tests it
+// has to run once more.
+func On(t testing.TB) bool {
+	t.Helper()
+	if os.Getenv("TERMHOST_SLOW") != "" {
+		return true
+	}
+	if file := os.Getenv("TERMHOST_SLOW_LIST"); file != "" {
+		if err := list(file, t.Name()); err != nil {
+			t.Errorf("TERMHOST_SLOW_LIST: %v", err)
+		}
+	}
+	return false
+}
+
+// list adds a line with the name of a test to a file.
+func list(file, test string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	test, _, _ = strings.Cut(test, "/")
+	_, err = fmt.Fprintln(f, test)
+	return errors.Join(err, f.Close())
+}
 
 // Skip skips a test unless the slow ones run.
 func Skip(t testing.TB) {
 	t.Helper()
-	if !On() {
+	if !On(t) {
 		t.Skip("a slow test: it runs with TERMHOST_SLOW=1")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"termhost/ahp"
 	"termhost/ahp/acp/wire"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // crowd is more than the 16 that stay listed at the host once they are released.
@@ -100,6 +101,7 @@ func TestWaitsHoldNothingUp(t *testing.T) {
 	st := newStage(t)
 	st.handshake(false)
 	c := st.creates(command("cat"))
+	slowtest.Hurry(t)
 	go func() {
 		for i := range maxWaiting + 1 {
 			st.agent.pours(requestLine(fmt.Sprint(1000+i), wire.MethodWait, of(c.TerminalID)))

@@ -14,6 +14,7 @@ import (
 	"termhost/ahp/acp/wire"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // impatient makes a proxy give the editor no time to make a terminal.
@@ -104,6 +105,7 @@ func TestALostHostIsMarkedAtOnce(t *testing.T) {
 	c := st.creates(command("sh", "-c", "echo working; sleep 300"))
 	st.agent.sends(embed("tool_call", "c1", c.TerminalID))
 	st.sees("```\nworking\n```")
+	slowtest.Hurry(t)
 	block := make(chan struct{}) // never closed: the host does not come back
 	st.mu.Lock()
 	st.block = block

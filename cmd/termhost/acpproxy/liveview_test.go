@@ -10,6 +10,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/acp/wire"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 )
 
 // TestTheTextIsFinalBeforeTheRelease keeps the proxy from following a terminal at the host until
@@ -136,6 +137,7 @@ func TestAnEditorsTerminalThatComesTooLateIsGivenBackAtOnce(t *testing.T) {
 	st.seesNothingYet()
 	q := st.editor.message()
 	st.sees("```\nquick\n```")
+	slowtest.Hurry(t)
 	st.answers(q, `{"terminalId":"E"}`)
 	st.released(st.editor.message(), "E")
 }

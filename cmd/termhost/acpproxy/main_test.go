@@ -14,9 +14,6 @@ import (
 
 func TestMain(m *testing.M) { hosttest.Main(m) }
 
-// patience bounds the wait for anything that must come.
-const patience = hosttest.Patience
-
 var alice = hosttest.Principal("alice", authz.Admin)
 
 // check ends the test if err is not nil.

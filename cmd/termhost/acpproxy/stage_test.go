@@ -23,6 +23,7 @@ import (
 	"termhost/ahp/client"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/rpc"
 )
 
@@ -77,7 +78,7 @@ func (s *side) line() string {
 	select {
 	case line := <-got:
 		return line
-	case <-time.After(patience):
+	case <-time.After(slowtest.PatienceOf(s.t)):
 		s.t.Fatal("nothing comes")
 		return ""
 	}
@@ -368,7 +369,7 @@ func ends(t testing.TB, term *host.Terminal) {
 	t.Helper()
 	select {
 	case <-term.Done():
-	case <-time.After(patience):
+	case <-time.After(slowtest.PatienceOf(t)):
 		t.Fatal("it still runs")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"termhost/ahp/client"
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/hosttest/slowtest"
 	"termhost/ahp/rpc"
 	"termhost/authz"
 	"termhost/cmd/termhost/sshcmd"
@@ -258,6 +259,7 @@ func TestAConnectionThatHangsIsMadeAgain(t *testing.T) {
 	if err := unix.Waitid(unix.P_PID, old, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
+	slowtest.Hurry(t)
 	w.prints("printed while it hangs")
 	w.sees(m, "printed while it hangs")
 	if err := syscall.Kill(old, 0); err != syscall.ESRCH {
