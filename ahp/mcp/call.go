@@ -55,14 +55,14 @@ func (c *call) hint(format string, args ...any) {
 // the model.
 func (s *Server) handler(t tool) sdk.ToolHandler {
 	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		c := &call{ctx: ctx, asked: ctx, facts: map[string]any{}, limit: otherLimit}
+		c := &call{ctx: ctx, asked: ctx, facts: map[string]any{}}
 		c.session, _ = ctx.Value(sessionKey{}).(*session)
 		if c.session == nil {
 			return nil, errNoSession
 		}
-		name := nameOfClient(r)
-		if token := r.Params.GetProgressToken(); token != nil {
-			c.limit = limitOf(name)
+		name, token := nameOfClient(r), r.Params.GetProgressToken()
+		c.limit = s.limit(name, token != nil)
+		if token != nil {
 			done := make(chan struct{})
 			defer close(done)
 			go c.progress(ctx, r.Session, token, done)

@@ -51,17 +51,3 @@ func (c *call) printed() string {
 	text := []rune(plain(last, true))
 	return fmt.Sprintf(", %d lines: %s", n, string(text[max(0, len(text)-most):]))
 }
-
-// The longest waits, in seconds, of the clients that are known to wait for so long, and of others.
-const (
-	knownLimit = 240
-	otherLimit = 45
-)
-
-func limitOf(client string) int64 {
-	switch client {
-	case "claude-code", "codex-mcp-client", "gemini-cli-mcp-client":
-		return knownLimit
-	}
-	return otherLimit
-}

@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
+	"termhost/ahp/mcp"
 	"termhost/authz"
 )
 
@@ -187,4 +189,14 @@ func TestFiveKilobytesOfLinesArriveWhole(t *testing.T) {
 	a.call("terminal_open", args{"name": "sh"})
 	like(t, a.call("terminal_run", args{"terminal": "sh", "command": "cat > " + dir + "/two <<'END'\n" + b.String() + "END"}), `^\[sh exited 0 `)
 	like(t, a.call("terminal_run", args{"command": "wc -c < " + dir + "/two"}), fmt.Sprintf(`\n%d\n$`, b.Len()))
+}
+
+func TestTheLongestWaitIsAsConfigured(t *testing.T) {
+	t.Parallel()
+	server := mcp.New(mcp.Options{Version: "test"})
+	server.SetWaits(map[string]time.Duration{"": time.Second, "patient": time.Minute})
+	a := connectTo(t, server, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "patient", nil)
+	// Without progress a client waits as all others do.
+	like(t, a.call("terminal_run", args{"name": "s", "command": "echo begun; exec sleep 1000", "wait_s": 50}),
+		`^\[s running \(wait_s is at most 1\) · \S+ · 1 line `)
 }

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,6 +25,7 @@ type Server struct {
 	sdk     *sdk.Server
 	clients clients
 	updates updates
+	waits   atomic.Pointer[map[string]time.Duration] // see SetWaits
 }
 
 // Options are what a Server needs.
@@ -37,6 +40,7 @@ func New(o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{options: o}
+	s.SetWaits(map[string]time.Duration{"": defaultWait})
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "termhost", Version: o.Version},
 		&sdk.ServerOptions{
 			Instructions: instructions,
@@ -56,6 +60,23 @@ func New(o Options) *Server {
 // MetaEnded is a key of a result's _meta: true says that the call has ended with its connection, so
 // that one that only reads may be made again on another one.
 const MetaEnded = "termhost/ended"
+
+// SetWaits sets the longest waits of calls that come from now on: by the name of a client that asks
+// for progress, and "" for all others.
+func (s *Server) SetWaits(waits map[string]time.Duration) { s.waits.Store(&waits) }
+
+// limit returns the longest wait of a client's call, in seconds.
+func (s *Server) limit(client string, progress bool) int64 {
+	waits := *s.waits.Load()
+	wait, known := waits[client]
+	if !known || !progress {
+		wait = waits[""]
+	}
+	return int64(wait / time.Second)
+}
+
+// defaultWait is the longest wait of a call before SetWaits.
+const defaultWait = 45 * time.Second
 
 // Peer is who speaks MCP on a connection.
 type Peer struct {

@@ -83,6 +83,7 @@ func (s *server) makeDoors() error {
 	}
 	s.certificate.Store(certificate)
 	s.mcp = mcp.New(mcp.Options{Version: version(), Log: s.log})
+	s.mcp.SetWaits(s.cfg.MCP.CallWaits())
 	s.mcpWeb = s.mcp.NewHTTP(mcp.HTTPOptions{})
 	s.web = ws.New(s.webConfig())
 	s.ssh, err = sshd.New(s.sshConfig())

@@ -89,6 +89,7 @@ func (s *server) configure(next config.Config) error {
 	s.certificate.Store(certificate)
 	s.host.Configure(s.hostConfig())
 	s.web.Configure(s.webConfig())
+	s.mcp.SetWaits(s.cfg.MCP.CallWaits())
 	service.SetMemoryLimit(int64(next.MemoryLimit), s.log)
 	if !sameKeys(oldSigners, signers) {
 		s.access.WriteKnownHosts(next.StateDir, reachable(s.sshListener.Addr()))

@@ -49,6 +49,8 @@ const (
 	minKeyboardIdle     = Duration(time.Second)      // shorter: nobody could type a command
 	maxKeyboardIdle     = Duration(24 * time.Hour)   // after a day nobody waits for it any more
 	maxAttentionAfter   = Duration(24 * time.Hour)   // after a day somebody has looked
+	minCallWait         = Duration(time.Second)      // shorter: clients would poll
+	maxCallWait         = Duration(time.Hour)        // longer than any client waits
 	minQuietAfter       = Duration(time.Second)      // programs think for less
 	maxQuietAfter       = Duration(168 * time.Hour)  // a week
 	maxUID              = 1<<32 - 2                  // (uid_t)-1 is nobody's
@@ -73,6 +75,7 @@ func (c *Config) check(uid int, r *report) {
 	c.checkSSH(uid, r)
 	c.checkHTTP(r)
 	c.checkTerminal(r)
+	c.checkMCP(r)
 	c.checkPrincipals(r)
 	if c.StateDir == "" {
 		r.add("state_dir", "is empty: name a folder, or leave the key out")
@@ -109,6 +112,19 @@ func (c *Config) checkSSH(uid int, r *report) {
 	oneOf(r, "ssh.forwarding", s.Forwarding,
 		[]string{ForwardingOff, ForwardingLoopback, ForwardingAny})
 	oneOf(r, "ssh.exec", s.Exec, []string{ExecVerbs, ExecShell})
+}
+
+func (c *Config) checkMCP(r *report) {
+	within(r, "mcp.wait", c.MCP.Wait, minCallWait, maxCallWait)
+	for _, name := range slices.Sorted(maps.Keys(c.MCP.Waits)) {
+		at := joinKey("mcp.waits", name)
+		var wait Duration
+		if err := wait.UnmarshalText([]byte(c.MCP.Waits[name])); err != nil {
+			r.add(at, "%v", err)
+			continue
+		}
+		within(r, at, wait, minCallWait, maxCallWait)
+	}
 }
 
 func (c *Config) checkHTTP(r *report) {

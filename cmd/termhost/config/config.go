@@ -5,6 +5,8 @@
 package config
 
 import (
+	"time"
+
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +33,7 @@ type Config struct {
 	SSH         SSH         `toml:"ssh"`
 	HTTP        HTTP        `toml:"http"`
 	Terminal    Terminal    `toml:"terminal"`
+	MCP         MCP         `toml:"mcp"`
 	Principals  []Principal `toml:"principal"`
 }
 
@@ -82,6 +85,24 @@ type HTTP struct {
 	MaxConnections        int      `toml:"max_connections"`
 	MaxSubscriptions      int      `toml:"max_subscriptions"`   // per connection
 	RequestsPerSecond     int      `toml:"requests_per_second"` // per connection; 0: no limit
+}
+
+// MCP is the [mcp] table: the tools for clients of the Model Context Protocol.
+type MCP struct {
+	Wait  Duration          `toml:"wait"`
+	Waits map[string]string `toml:"waits"` // a Duration, by the name of a client
+}
+
+// CallWaits returns the longest waits of a call, by the names of clients; "": of all others.
+func (m *MCP) CallWaits() map[string]time.Duration {
+	waits := map[string]time.Duration{"": time.Duration(m.Wait)}
+	for name, text := range m.Waits {
+		var wait Duration
+		if wait.UnmarshalText([]byte(text)) == nil { // it has been checked
+			waits[name] = time.Duration(wait)
+		}
+	}
+	return waits
 }
 
 // Terminal is the [terminal] table: what runs in terminals and how much of it is kept.

@@ -152,6 +152,9 @@ keyboard_idle = "0s"
 attention = false
 attention_after = "0s"
 quiet_after = "0s"
+[mcp]
+wait = "10s"
+waits = { "my client" = "2m" }
 [[principal]]
 name = "alice"
 role = "observer"
@@ -207,6 +210,7 @@ keys = ["` + carolFingerprint + `"]
 			Input:   InputShared,
 			Secrets: SecretsAll,
 		},
+		MCP: MCP{Wait: Duration(10 * time.Second), Waits: map[string]string{"my client": "2m"}},
 		Principals: []Principal{
 			{"alice", "observer", []int{1000, 0}, []Key{
 				{aliceFingerprint, "no-pty " + aliceKey},

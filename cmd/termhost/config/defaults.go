@@ -36,6 +36,11 @@ func defaults() Config {
 			MaxSubscriptions:  1000,
 			RequestsPerSecond: 1000,
 		},
+		MCP: MCP{
+			Wait: Duration(45 * time.Second),
+			Waits: map[string]string{"claude-code": "4m", "codex-mcp-client": "4m",
+				"gemini-cli-mcp-client": "4m"},
+		},
 		Terminal: Terminal{
 			Login:            true,
 			Term:             "xterm-256color",

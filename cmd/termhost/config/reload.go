@@ -63,6 +63,9 @@ func effects() map[string]effect {
 		"http.max_subscriptions":        live,
 		"http.requests_per_second":      live,
 
+		"mcp.wait":  live,
+		"mcp.waits": live,
+
 		"terminal.shell":              live,
 		"terminal.login":              live,
 		"terminal.term":               live,
