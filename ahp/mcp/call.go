@@ -283,7 +283,7 @@ func (c *call) header(t *host.Terminal, o *output, cursor int64) string {
 			took = time.Duration(*last.DurationMs) * time.Millisecond
 		}
 	} else {
-		c.next(t, state)
+		c.next(t, &info, state)
 	}
 	if c.clamped && state == Running {
 		state += fmt.Sprintf(" (wait_s is at most %d)", c.limit)
@@ -338,8 +338,9 @@ func (c *call) elsewhere(info *host.Info) bool {
 }
 
 // next adds the next step in a state to the hints.
-func (c *call) next(t *host.Terminal, state string) {
+func (c *call) next(t *host.Terminal, info *host.Info, state string) {
 	name := t.Name()
+	idle := info.LastCommand != nil && !info.LastCommand.Running // it is a shell at its prompt
 	again := callText("terminal_read", "terminal", name, "wait_s", c.limit)
 	switch {
 	case state == WaitingForSecret:
@@ -350,7 +351,7 @@ func (c *call) next(t *host.Terminal, state string) {
 		c.hint("A person has the keyboard; nothing that you send is typed. To wait: %s", again)
 	case strings.HasPrefix(state, waitingForInput):
 		c.hint("To answer: %s", callText("terminal_send", "terminal", name, "text", "..."))
-	case state == Running && c.what != "":
+	case state == Running && c.what != "" && !idle:
 		c.hint("It goes on. To wait for more: %s", again)
 	}
 	if d := c.client.pending(t); d != nil && isDecided(d) {

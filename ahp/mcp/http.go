@@ -148,7 +148,9 @@ func receive(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 // private has no cache share a result with others: what a client sees depends on its role.
-func private(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }
+func private(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = unshared }
+
+var unshared = sdk.Cacheable{CacheScope: "private"}
 
 // message is what the door needs to know of a client's message.
 type message struct {

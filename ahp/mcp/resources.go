@@ -38,7 +38,7 @@ func (c *session) listResources(
 	if err != nil {
 		return nil, err
 	}
-	result := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
+	result := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: unshared}
 	for _, t := range list {
 		for _, view := range []string{screenView, logView} {
 			result.Resources = append(result.Resources, &sdk.Resource{
@@ -53,7 +53,7 @@ func (c *session) listResources(
 func (c *session) listTemplates(
 	context.Context, string, sdk.Request, sdk.MethodHandler,
 ) (sdk.Result, error) {
-	result := &sdk.ListResourceTemplatesResult{}
+	result := &sdk.ListResourceTemplatesResult{Cacheable: unshared}
 	for _, view := range []string{screenView, logView} {
 		result.ResourceTemplates = append(result.ResourceTemplates, &sdk.ResourceTemplate{
 			URITemplate: resourceURI("{name}", view), Name: view, Description: aboutViews[view],
@@ -106,8 +106,9 @@ func (c *session) readResource(
 		}
 		text = o.text()
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
-		{URI: p.URI, MIMEType: plainText, Text: text}}}, nil
+	result := &sdk.ReadResourceResult{Cacheable: unshared, Contents: []*sdk.ResourceContents{
+		{URI: p.URI, MIMEType: plainText, Text: text}}}
+	return result, nil
 }
 
 // updateInterval is the least time between two updates of a resource.
