@@ -29,7 +29,7 @@ func subsystems() []subsystem {
 	return []subsystem{
 		{"ahp", authz.Subsystem, (*sshSession).serveAHP},
 		{"sftp", authz.Files, (*sshSession).serveFiles},
-		{"mcp", authz.Subsystem, func(s *sshSession) int { return s.serveMCP("") }},
+		{"mcp", authz.Subsystem, func(s *sshSession) int { return s.serveMCP("", "") }},
 	}
 }
 
@@ -115,18 +115,17 @@ func (s *sshSession) serveAHP() int {
 }
 
 // runMCP is [verbs.Caller.MCP].
-func (s *sshSession) runMCP(as string) int {
+func (s *sshSession) runMCP(as, dir string) int {
 	return s.subsystem(subsystem{needs: authz.Subsystem,
-		serve: func(s *sshSession) int { return s.serveMCP(as) }})
+		serve: func(s *sshSession) int { return s.serveMCP(as, dir) }})
 }
 
-// serveMCP serves MCP on the channel, a message per line. as is the client's name; "": the one
-// that it gives itself.
-func (s *sshSession) serveMCP(as string) int {
+// serveMCP serves MCP on the channel, a message per line: see [mcp.Peer].
+func (s *sshSession) serveMCP(as, dir string) int {
 	source := s.c.source
 	source.Door = host.DoorMCP
 	peer := mcp.Peer{Host: s.c.cfg.Host, Principal: s.c.principal(), Source: source,
-		Proof: s.c.prove(s.c.grant), As: as}
+		Proof: s.c.prove(s.c.grant), As: as, Dir: dir}
 	in, out := io.Pipe()
 	defer in.Close()
 	go func() {

@@ -39,6 +39,7 @@ type call struct {
 	status   *int                          // of what was typed into a shell; nil: unknown
 	facts    map[string]any
 	hints    []string // sentences behind the output
+	answered func()   // records what the result has of the output; nil: it has none
 }
 
 // about records which terminal the call is about.
@@ -101,6 +102,7 @@ func (c *call) do(t tool, name string, raw []byte) (text string, err error) {
 		if term != nil {
 			c.client.lose(term, strings.TrimSpace(t.name+" "+c.what))
 		}
+		c.answered = nil
 		switch {
 		case err == nil:
 		case errors.Is(err, context.Canceled):
@@ -108,6 +110,9 @@ func (c *call) do(t tool, name string, raw []byte) (text string, err error) {
 		default:
 			err = fmt.Errorf("%w; what runs goes on", err)
 		}
+	}
+	if c.answered != nil {
+		c.answered()
 	}
 	return text, err
 }
@@ -259,7 +264,7 @@ func (c *call) print(t *host.Terminal, from int64, o *output, visit func(*histor
 		return "", err
 	}
 	next := o.next(e.Next)
-	c.client.read(t, next)
+	c.answered = func() { c.client.read(t, next) }
 	if from < e.Oldest && from > 0 {
 		c.hint("What was printed before cursor %d is no longer kept.", e.Oldest)
 	}

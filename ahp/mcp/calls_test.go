@@ -37,10 +37,15 @@ func connectTo(
 	t testing.TB, server *mcp.Server, h *host.Host, p authz.Principal, name string, o *sdk.ClientOptions,
 ) *agent {
 	t.Helper()
+	return connectPeer(t, server, mcp.Peer{Host: h, Principal: p}, name, o)
+}
+
+func connectPeer(t testing.TB, server *mcp.Server, p mcp.Peer, name string, o *sdk.ClientOptions) *agent {
+	t.Helper()
 	near, far := sdk.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(t.Context())
 	var served sync.WaitGroup
-	served.Go(func() { _ = server.Serve(ctx, mcp.Peer{Host: h, Principal: p}, far) })
+	served.Go(func() { _ = server.Serve(ctx, p, far) })
 	session, err := sdk.NewClient(&sdk.Implementation{Name: name}, o).Connect(ctx, near, nil)
 	hosttest.Check(t, err)
 	t.Cleanup(func() {

@@ -2,6 +2,8 @@ package mcp_test
 
 import (
 	"context"
+	"os"
+	"regexp"
 	"testing"
 
 	"termhost/ahp/hosttest"
@@ -72,4 +74,16 @@ func TestACallEndsWithItsConnection(t *testing.T) {
 	hosttest.Eventually(t, "they wait", func() bool { return h.Stats().Connections["mcp"] == 1 })
 	a.session.Close()
 	hosttest.Eventually(t, "nobody is connected", func() bool { return h.Stats().Connections["mcp"] == 0 })
+}
+
+func TestProgramsStartInTheFolderOfTheSession(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	dir := t.TempDir()
+	hosttest.Check(t, os.Mkdir(dir+"/below", 0o700))
+	server := mcp.New(mcp.Options{Version: "test"})
+	a := connectPeer(t, server, mcp.Peer{Host: h, Principal: hosttest.Principal("alice", authz.Admin), Dir: dir}, "claude-code", nil)
+	for cwd, want := range map[string]string{"": dir, "below": dir + "/below", "/": "/"} {
+		like(t, a.call("terminal_run", args{"command": "pwd", "cwd": cwd}), `\]\n`+regexp.QuoteMeta(want)+`\n$`)
+	}
 }

@@ -19,7 +19,7 @@ func (c *call) open() (string, error) {
 	if o.Name, err = c.args.Text("name"); err != nil {
 		return "", err
 	}
-	if o.Dir, err = c.args.Text("cwd"); err != nil {
+	if o.Dir, err = c.dir(); err != nil {
 		return "", err
 	}
 	cols, err := c.args.Integer("cols", 120)

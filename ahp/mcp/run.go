@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func (c *call) run() (string, error) {
 		return c.runIn(line)
 	}
 	o := host.CreateOptions{Line: line, Cols: 120, Rows: 40, DoorEnv: pagers, Later: true}
-	if o.Dir, err = c.args.Text("cwd"); err != nil {
+	if o.Dir, err = c.dir(); err != nil {
 		return "", err
 	}
 	if o.Name, err = c.args.Text("name"); err != nil {
@@ -74,6 +75,16 @@ func (c *call) run() (string, error) {
 		w.Idle, w.Timeout = settled, time.Second
 	}
 	return c.after(t, w, 0)
+}
+
+// dir returns the folder that a program starts in. One that is relative begins at the session's.
+func (c *call) dir() (string, error) {
+	dir, err := c.args.Text("cwd")
+	base := c.session.peer.Dir
+	if base == "" || path.IsAbs(dir) || dir == "~" || strings.HasPrefix(dir, "~/") {
+		return dir, err
+	}
+	return path.Join(base, dir), err
 }
 
 // quoted returns a command line as hints name it.

@@ -85,6 +85,7 @@ type Peer struct {
 	Source    authz.Source
 	Proof     host.Proof
 	As        string // the client's name; "": the one that it gives itself
+	Dir       string // the folder that its programs start in; "": the home folder
 }
 
 // Serve speaks MCP on a transport until that or ctx ends.

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"termhost/ahp"
+	"termhost/ahp/commandline"
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/local"
 	"termhost/cmd/termhost/mcpproxy"
@@ -96,15 +97,19 @@ func (a mcpArgs) words() []string {
 	if a.as == "" {
 		return []string{"-s", "mcp"}
 	}
-	return []string{a.line()}
+	return []string{a.line("")}
 }
 
-// line is the command line that the host runs.
-func (a mcpArgs) line() string {
-	if a.as == "" {
-		return "mcp"
+// line is the command line that the host runs, where programs start in dir; "": the home folder.
+func (a mcpArgs) line(dir string) string {
+	line := "mcp"
+	if a.as != "" {
+		line += " --as " + a.as // a NAME needs no quotes
 	}
-	return "mcp --as " + a.as // a NAME needs no quotes
+	if dir != "" {
+		line += " -C " + commandline.Quote(dir)
+	}
+	return line
 }
 
 // dialLocal returns what connects to the MCP of a host on this machine, through its unix socket.
@@ -115,7 +120,11 @@ func (a mcpArgs) dialLocal(path string, said io.Writer,
 		if err != nil {
 			return nil, err
 		}
-		return client.Open(a.line(), said)
+		dir, err := os.Getwd()
+		if err != nil { // it is gone
+			dir = ""
+		}
+		return client.Open(a.line(dir), said)
 	}
 }
 

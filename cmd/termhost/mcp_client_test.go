@@ -76,6 +76,12 @@ func (c *mcpClient) tools(ctx context.Context) error {
 	}
 	text, err := c.call(ctx, "terminal_run", map[string]any{"command": "echo sum-$((6*7)); exit 3"})
 	say("ran", text)
+	if err != nil {
+		return err
+	}
+	where, err := c.call(ctx, "terminal_run", map[string]any{"command": "pwd"})
+	_, where, _ = strings.Cut(where, "\n")
+	fmt.Println("in:", strings.TrimSpace(where))
 	return err
 }
 

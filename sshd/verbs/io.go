@@ -44,8 +44,9 @@ type Caller struct {
 	// is made of arguments, each quoted.
 	Local bool
 	// MCP speaks MCP on the peer's streams until they end, and returns the exit status. as is the
-	// client's name; "": the one that it gives itself.
-	MCP func(as string) int
+	// client's name; "": the one that it gives itself. dir is the folder that its programs start
+	// in; "": the home folder.
+	MCP func(as, dir string) int
 	// Taken is as in [viewer.Session].
 	Taken func(bytes uint64, shown bool)
 	// Dir is the working directory of a local peer, where its programs start; "": unknown.

@@ -278,11 +278,11 @@ func table() []verb {
 			examples: []string{"ssh HOST tokens"},
 		}, {
 			name: "mcp", group: agentsGroup, brief: "MCP, on stdin and stdout",
-			usage: "[--as NAME]",
+			usage: "[--as NAME] [-C DIR]",
 			help: "speak MCP, whose tools are these terminals, with the program that runs" +
 				" this; `termhost mcp` connects again when the connection is lost",
 			input: true, needs: authz.Subsystem, define: defineMCP,
-			examples: []string{"ssh HOST mcp", "ssh HOST mcp --as reviewer"},
+			examples: []string{"ssh HOST mcp", "ssh HOST mcp --as reviewer -C ~/project"},
 		}, {
 			name: "page", group: peopleGroup, brief: "a URL for your browser",
 			usage: "[--url URL] [--role ROLE] [--stay] [NAME...]",
