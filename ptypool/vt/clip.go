@@ -2,17 +2,18 @@ package vt
 
 // drawClipped draws the part of the screen around the cursor that fits in a window of another size.
 func (m *model) drawClipped(w *writer, r *Redraw) {
-	x, y := m.drawPart(w, r.Cols, r.Rows)
+	x, y := m.drawPart(w, r.Cols, r.Rows, nil)
 	w.drawKeyboard(kittyStack{m.grid.kitty.flags()})
 	w.csi("H", y, x)
 }
 
-// drawPart draws the part of the screen that a window of another size shows, and returns the
-// cursor's position in the window, counted from 1.
-func (m *model) drawPart(w *writer, cols, rows int) (x, y int) {
+// drawPart draws the part of the screen that a window of another size shows, without the rows that
+// are in over already, and returns the cursor's position in the window, counted from 1.
+func (m *model) drawPart(w *writer, cols, rows int, over *Picture) (x, y int) {
 	x0, y0 := max(0, m.cur.x-cols+1), max(0, m.cur.y-rows+1)
 	w.over = true
 	for y := range rows {
+		begun := len(w.dst)
 		w.csi("H", y+1)
 		var cells []cell
 		if y0+y < m.height() {
@@ -32,6 +33,9 @@ func (m *model) drawPart(w *writer, cols, rows int) (x, y int) {
 			}
 			w.str("\x1b[K")
 		}
+		if over.has(y, w.dst[begun:]) {
+			w.dst = w.dst[:begun]
+		}
 	}
 	w.str(modeString(m.modes.has(modeReverse), 5))
 	return m.cur.x - x0 + 1, m.cur.y - y0 + 1
@@ -45,7 +49,7 @@ func (s *Screen) AppendPicture(dst []byte, cols, rows int) []byte {
 	m := &s.model
 	w := writer{tb: &m.table, dst: dst}
 	w.str("\x1b[?2026h\x1b[0m\x1b[?2027h")
-	x, y := m.drawPart(&w, cols, rows)
+	x, y := m.drawPart(&w, cols, rows, nil)
 	w.csi("H", y, x)
 	w.str(modeString(m.modes.has(modeCursor), 25) + "\x1b[?2026l")
 	return w.dst
