@@ -365,3 +365,24 @@ func TestAClearKeepsThePromptForThoseWhoAreAttached(t *testing.T) {
 	p.typeIn("echo more\r")
 	shows("prompt> echo more\nmore\nprompt>")
 }
+
+// A viewer that must be drawn for is sent what has changed, at each key.
+func TestAKeyCostsAViewerWithAnotherWindowLittle(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "eve": asObserver}})
+	p := r.open(r.dial("alice"), 80, 24, "new -n work -- seq -f 'line %.0f of a full screen of output' 40; cat")
+	p.sees("line 40 ")
+	e := r.open(r.dial("eve"), 100, 40, "attach work")
+	e.sees("line 40 ")
+	p.typeIn("0")
+	e.sees("\x1b[24H0") // in the row below the lines
+	before := len(e.out.all())
+	const keys = 20
+	for i := range keys {
+		p.typeIn("x")
+		e.sees("0" + strings.Repeat("x", i+1))
+	}
+	if n := (len(e.out.all()) - before) / keys; n > 400 {
+		t.Errorf("a key costs %d bytes; a whole screen has more than 1000", n)
+	}
+}

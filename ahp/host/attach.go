@@ -39,6 +39,7 @@ type Attach struct {
 	cols, rows int             // of the window
 	theme      *theme          // nil: unknown
 	scrolled   uint64          // viewers.scrolled() when the viewer was sent output last
+	picture    vt.Picture      // what the viewer was drawn, if that was by rows
 	rung       uint64          // attention.bells when the viewer's bell was rung last
 	fitted     <-chan struct{} // closed drawTime after a change of size; nil: that is over
 	held       []byte          // typed, but may be the start of a report: see Input

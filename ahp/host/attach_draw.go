@@ -58,18 +58,18 @@ func (a *Attach) Cover(dst []store.Item) (missed []store.Item, screen []byte, er
 		dst, more = a.pullLocked(dst)
 	}
 	a.scrolled, a.rung = a.t.viewers.scrolled(), a.t.attention.bells
-	screen, err = a.drawLocked(nil, vt.Redraw{})
+	screen, err = a.drawRowsLocked(nil, true)
 	return dst, screen, err
 }
 
 // Covered returns what draws the present screen under something that is drawn over it, or in a
 // window of another size than the terminal; what is pulled next follows it. It includes clipboards,
-// notifications and bells. update: it goes over an earlier drawing for the same window, see
-// [vt.Redraw].
-func (a *Attach) Covered(update bool) ([]byte, error) {
+// notifications and bells. whole: all rows are drawn, not only those that have changed since the
+// last drawing by Cover or Covered.
+func (a *Attach) Covered(whole bool) ([]byte, error) {
 	a.t.term.Lock()
 	defer a.t.term.Unlock()
-	return a.drawLocked(a.bellLocked(a.asideLocked(nil)), vt.Redraw{Update: update})
+	return a.drawRowsLocked(a.bellLocked(a.asideLocked(nil)), whole)
 }
 
 // Uncover is called when nothing is drawn over the screen any more. It returns the lines that have
@@ -113,6 +113,18 @@ func (a *Attach) drawLocked(dst []byte, r vt.Redraw) ([]byte, error) {
 	}
 	r.Cols, r.Rows = a.cols, a.rows
 	return a.t.term.Screen().AppendRedraw(dst, r), nil
+}
+
+// drawRowsLocked is drawLocked for a viewer over whose screen something is drawn, or whose window
+// has another size: see [vt.Screen.AppendOver].
+func (a *Attach) drawRowsLocked(dst []byte, whole bool) ([]byte, error) {
+	if err := a.sub.Follow(a.t.ch); err != nil {
+		return nil, err
+	}
+	if whole {
+		a.picture = vt.Picture{}
+	}
+	return a.t.term.Screen().AppendOver(dst, a.cols, a.rows, &a.picture), nil
 }
 
 // asideLocked drops the output that has not been pulled yet, but appends its clipboards and

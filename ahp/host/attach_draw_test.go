@@ -43,7 +43,7 @@ func TestLinesThatScrolledOffWhileCoveredComeOnce(t *testing.T) {
 			}
 		}
 		show(screen, err)
-		show(v.a.Covered(true))
+		show(v.a.Covered(false))
 		show(v.a.Uncover())
 	}
 	checkNumbers(t, own, 100000, last)

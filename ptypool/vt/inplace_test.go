@@ -110,7 +110,12 @@ func TestARedrawAddsTheMissedLines(t *testing.T) {
 			viewer.Feed([]byte(rec.data.String()), nil)
 			before := v.Scrolled()
 			v.Feed([]byte(lineOutput(g)), nil)
-			viewer.Feed(v.AppendRedraw(nil, Redraw{Update: true}), nil) // covered by a notice, say
+			if seed%2 == 0 { // covered by a notice, say
+				viewer.Feed(v.AppendRedraw(nil, Redraw{Update: true}), nil)
+			} else {
+				var p Picture
+				viewer.Feed(v.AppendOver(nil, g.cols, g.rows, &p), nil)
+			}
 			viewer.Feed([]byte("\x1b7\x1b[1;1H\x1b[7mnotice\x1b[m\x1b8"), nil)
 			v.Feed([]byte(lineOutput(g)), nil)
 			missed := int(v.Scrolled() - before)

@@ -8,6 +8,7 @@ type canvas struct {
 	drawn   bool      // the screen was drawn, not the output sent
 	dirty   bool      // a drawing is due
 	last    time.Time // of the last drawing
+	layer   layer     // what lay over it
 	resized bool      // the window has changed since
 	resize  bool      // and the host has not been told
 	fitted  time.Time // when the host was last told of a change
@@ -84,48 +85,79 @@ func (w *viewer) cover(o overlay) {
 	}
 }
 
-// draw draws the screen and what lies over it, at most once per frame. covered: the next output
-// will be drawn, too.
+// draw draws the screen and what lies over it, at most once per frame, but the first change after a
+// key at once. covered: the next output will be drawn, too.
 func (w *viewer) draw(covered bool) error {
-	if !w.dirty || time.Since(w.last) < frame {
+	if !w.dirty || time.Now().Before(w.drawDue()) {
 		return nil
 	}
 	w.dirty = false
 	w.last = time.Now()
-	screen, err := w.drawing(covered)
+	above := w.lay()
+	screen, err := w.drawing(covered, w.resized || !above.hides(&w.layer))
 	if err != nil || screen == nil {
 		return err
 	}
-	w.resized = false
+	w.layer, w.resized = above, false
 	w.drawn = covered
-	d, free := w.front.dialog(), w.window.Rows // free: how many rows are above the dialog
-	question, asks := d.(asking)
-	below := w.overlay
-	if d != nil {
-		var o overlay
-		var above Window
-		o, above, below = w.drawDialog(d)
-		o.brackets = true
-		free = above.Rows - len(o.fitted(above))
-		if asks { // programs must not make it unreadable
-			screen = append(screen, w.a.OwnColors()...)
-		}
-		screen = append(o.appendTo(screen, above), hideCursor...)
+	question, asks := above.dialog.(asking)
+	if asks { // programs must not make it unreadable
+		screen = append(screen, w.a.OwnColors()...)
 	}
-	if w.att.marked && free > 0 {
-		screen = appendMark(screen, wantYou(w.att.count), w.window)
-	}
+	screen = append(screen, above.text...)
 	if w.att.count > 0 || w.att.titled {
 		screen = w.appendTitle(screen)
 	}
-	if _, err = w.out.Write(below.appendTo(screen, w.window)); err != nil {
+	if _, err = w.out.Write(screen); err != nil {
 		return err
 	}
-	w.front.setDrawn(d)
+	w.front.setDrawn(above.dialog)
 	if asks {
 		question.drawn()
 	}
 	return nil
+}
+
+// drawDue returns when the screen may be drawn next.
+func (w *viewer) drawDue() time.Time {
+	if w.typing.at().After(w.last) {
+		return w.last
+	}
+	return w.last.Add(frame)
+}
+
+// layer is what lies over a viewer's screen.
+type layer struct {
+	text   []byte // draws it
+	rows   int    // how many of the last rows it covers
+	mark   string // in the first row; "": none
+	dialog dialog // nil: none
+}
+
+// hides reports whether it covers all that was covers.
+func (o *layer) hides(was *layer) bool { return o.rows >= was.rows && o.mark == was.mark }
+
+// lay returns what lies over the screen now.
+func (w *viewer) lay() (o layer) {
+	d, free := w.front.dialog(), w.window.Rows // free: how many rows are above the dialog
+	below := w.overlay
+	if o.dialog = d; d != nil {
+		var shown overlay
+		var above Window
+		shown, above, below = w.drawDialog(d)
+		shown.brackets = true
+		n := len(shown.fitted(above))
+		free = above.Rows - n
+		o.rows += n
+		o.text = append(shown.appendTo(nil, above), hideCursor...)
+	}
+	if w.att.marked && free > 0 {
+		o.mark = wantYou(w.att.count)
+		o.text = appendMark(o.text, o.mark, w.window)
+	}
+	o.rows += len(below.fitted(w.window))
+	o.text = below.appendTo(o.text, w.window)
+	return o
 }
 
 // drawDialog draws a dialog above the other overlay, so that neither covers the other. Without room
@@ -147,11 +179,11 @@ const hideCursor = "\x1b[?25l"
 
 // drawing returns a sequence that draws the screen, or nil if the terminal has been disposed; its
 // end is the next thing that the loop sees. Before a viewer is covered, it gets the output that it
-// still lacks.
-func (w *viewer) drawing(covered bool) (screen []byte, err error) {
+// still lacks. whole: all rows are drawn, not only those that have changed.
+func (w *viewer) drawing(covered, whole bool) (screen []byte, err error) {
 	switch {
 	case covered && w.drawn:
-		screen, err = w.a.Covered(!w.resized)
+		screen, err = w.a.Covered(whole)
 	case covered:
 		w.items, screen, err = w.a.Cover(w.items[:0])
 		defer clear(w.items)

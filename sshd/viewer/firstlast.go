@@ -80,7 +80,11 @@ func (w *viewer) leaving() (sane []byte) {
 	w.overlay, w.att.marked = overlay{}, false
 	w.front.clear()
 	if covered {
-		if screen, err := w.a.Covered(true); err == nil { // else it has been disposed
+		uncovered := w.a.Uncover
+		if w.differs() {
+			uncovered = func() ([]byte, error) { return w.a.Covered(true) }
+		}
+		if screen, err := uncovered(); err == nil { // else it has been disposed
 			sane = screen
 		}
 	}

@@ -171,7 +171,7 @@ func (w *viewer) arm(timer *time.Timer) {
 		}
 	}
 	if w.dirty {
-		sooner(w.last.Add(frame))
+		sooner(w.drawDue())
 	}
 	if w.resize {
 		sooner(w.fitted.Add(frame))
