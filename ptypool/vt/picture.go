@@ -2,8 +2,8 @@ package vt
 
 import "hash/maphash"
 
-// Picture is what a viewer's terminal shows of a screen, row by row. The zero Picture is of nothing:
-// the terminal may show anything, in any state.
+// Picture is what a viewer's terminal shows of a screen, row by row. The zero Picture is of
+// nothing: the terminal may show anything, in any state.
 type Picture struct {
 	cols int
 	rows []uint64 // a hash of what draws each row
@@ -22,11 +22,11 @@ func (p *Picture) has(y int, draws []byte) bool {
 	return is == was
 }
 
-// AppendOver appends a sequence that makes a viewer's terminal, whose window has cols by rows cells,
-// show this screen, and has p be what it shows: only rows that differ from p are drawn. A larger
-// window shows the screen in its top left corner, a smaller one the part around the cursor. All
-// else is as by AppendRedraw, but the terminal is not in the program's state: call that before Data
-// follows.
+// AppendOver appends a sequence that makes a viewer's terminal, whose window has cols by rows
+// cells, show this screen, and has p be what it shows: only rows that differ from p are drawn. A
+// larger window shows the screen in its top left corner, a smaller one the part around the cursor.
+// All else is as by AppendRedraw, but the terminal is not in the program's state: call that before
+// Data follows.
 func (s *Screen) AppendOver(dst []byte, cols, rows int, p *Picture) []byte {
 	m := &s.model
 	w := writer{tb: &m.table, dst: dst}
