@@ -166,7 +166,10 @@ func (c *call) runIn(line string) (string, error) {
 	}
 	c.about(t, from)
 	begun := time.Now()
-	if undecided, err := c.typed(t, wait, []byte(line), enter); undecided || err != nil {
+	line = strings.TrimRight(line, "\r\n")
+	// The shell's line editor would complete at a tab, and run each of the lines for itself.
+	paste := strings.ContainsAny(line, "\r\n\t")
+	if undecided, err := c.typed(t, wait, paste, []byte(line), enter); undecided || err != nil {
 		if err != nil {
 			return "", err
 		}
