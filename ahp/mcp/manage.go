@@ -69,7 +69,7 @@ func (c *call) list() (string, error) {
 			hidden++
 			continue
 		}
-		state, age := c.state(t, &info, "")
+		state, age := c.program(t, &info, "")
 		state = strings.TrimSuffix(state, `: ""`)
 		holder := info.Holder
 		if info.HeldBy == p.ID {

@@ -48,8 +48,11 @@ func (c *call) printed() string {
 		return ""
 	}
 	const most = 120 // characters
-	text := []rune(plain(last, true))
-	return fmt.Sprintf(", %d lines: %s", n, string(text[max(0, len(text)-most):]))
+	text, unit := []rune(plain(last, true)), "lines"
+	if n == 1 {
+		unit = "line"
+	}
+	return fmt.Sprintf(", %d %s: %s", n, unit, string(text[max(0, len(text)-most):]))
 }
 
 // The longest waits, in seconds, of the clients that are known to wait for so long, and of others.

@@ -30,6 +30,9 @@ var aboutViews = map[string]string{
 // resourceURI returns the URI of a view of a terminal.
 func resourceURI(name, view string) string { return resourceScheme + name + "/" + view }
 
+// uncached has no cache share a result, nor keep it.
+var uncached = sdk.Cacheable{CacheScope: "private"}
+
 // listResources lists the views of the terminals that the principal may see.
 func (c *session) listResources(
 	context.Context, string, sdk.Request, sdk.MethodHandler,
@@ -38,7 +41,7 @@ func (c *session) listResources(
 	if err != nil {
 		return nil, err
 	}
-	result := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
+	result := &sdk.ListResourcesResult{Cacheable: uncached, Resources: []*sdk.Resource{}}
 	for _, t := range list {
 		for _, view := range []string{screenView, logView} {
 			result.Resources = append(result.Resources, &sdk.Resource{
@@ -53,7 +56,7 @@ func (c *session) listResources(
 func (c *session) listTemplates(
 	context.Context, string, sdk.Request, sdk.MethodHandler,
 ) (sdk.Result, error) {
-	result := &sdk.ListResourceTemplatesResult{}
+	result := &sdk.ListResourceTemplatesResult{Cacheable: uncached}
 	for _, view := range []string{screenView, logView} {
 		result.ResourceTemplates = append(result.ResourceTemplates, &sdk.ResourceTemplate{
 			URITemplate: resourceURI("{name}", view), Name: view, Description: aboutViews[view],
@@ -106,7 +109,7 @@ func (c *session) readResource(
 		}
 		text = o.text()
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
+	return &sdk.ReadResourceResult{Cacheable: uncached, Contents: []*sdk.ResourceContents{
 		{URI: p.URI, MIMEType: plainText, Text: text}}}, nil
 }
 

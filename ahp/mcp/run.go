@@ -69,7 +69,8 @@ func (c *call) run() (string, error) {
 		}
 		c.hint("%s", d.text())
 	}
-	w := host.WaitFor{Blocked: true, Taken: true, Timeout: max(wait-time.Since(begun), 1)}
+	w := host.WaitFor{Blocked: true, Rest: true, Taken: true,
+		Timeout: max(wait-time.Since(begun), 1)}
 	if background {
 		w.Idle, w.Timeout = settled, time.Second
 	}
@@ -198,8 +199,8 @@ func (c *call) busy(t *host.Terminal, with string) error {
 
 // commandEnd waits until the shell has run what was typed, or what runs asks for something.
 func (c *call) commandEnd(t *host.Terminal, wait time.Duration) (host.Waited, error) {
-	p, err := c.conn.StartWait(t, host.WaitFor{Command: true, Blocked: true, Taken: true,
-		Timeout: wait})
+	p, err := c.conn.StartWait(t, host.WaitFor{Command: true, Blocked: true, Rest: true,
+		Taken: true, Timeout: wait})
 	if errors.Is(err, host.ErrNoCommands) {
 		c.hint("This shell does not say when a command ends, nor its exit status; bash, zsh " +
 			"and fish do.")
@@ -217,7 +218,9 @@ func (c *call) awaitTyped(p *host.PendingWait, t *host.Terminal) (host.Waited, e
 	if info := t.Info(c.conn.Principal()); c.elsewhere(&info) && p.Taken {
 		return host.Waited{Reason: host.WaitTaken}, c.giveUp(p)
 	}
-	return c.await(p, nil)
+	how, err := c.await(p, nil)
+	c.rests = how.Reason == host.WaitRest
+	return how, err
 }
 
 // giveUp ends a wait that is not needed any more.

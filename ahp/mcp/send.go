@@ -115,8 +115,8 @@ func meantKey(text string) (key string, meant bool) {
 	return "", false
 }
 
-// typed types into a terminal; paste: as a paste. If that needs a person's yes, it waits for it for some time;
-// undecided: nobody has decided then, and the input goes on waiting.
+// typed types into a terminal; paste: as a paste. If that needs a person's yes, it waits for it for
+// some time; undecided: nobody has decided then, and the input goes on waiting.
 func (c *call) typed(
 	t *host.Terminal, wait time.Duration, paste bool, text []byte, keys ...keyboard.Key,
 ) (undecided bool, err error) {
@@ -156,13 +156,25 @@ func (c *call) unread(t *host.Terminal) error {
 	return err
 }
 
+func (c *call) heldBy(t *host.Terminal, holder string) error {
+	return fmt.Errorf("held by %s; nothing was typed. Reading goes on: %s waits until it is "+
+		"handed back",
+		holder, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
+}
+
 // refusal returns what a model is told when an input was refused.
 func (c *call) refusal(t *host.Terminal, err error) error {
 	var held *host.HeldError
 	if errors.As(err, &held) {
-		return fmt.Errorf("held by %s; nothing was typed. Reading goes on: %s waits until it "+
-			"is handed back",
-			held.Holder, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
+		return c.heldBy(t, held.Holder)
+	}
+	if info := t.Info(c.conn.Principal()); err != nil && c.elsewhere(&info) {
+		return c.heldBy(t, info.Holder)
+	}
+	if errors.Is(err, host.ErrExited) {
+		return fmt.Errorf("%s has exited; nothing was typed. Its output: %s; a new shell: %s",
+			t.Name(), callText("terminal_read", "terminal", t.Name(), "cursor", 0),
+			callText("terminal_open"))
 	}
 	var denied *authz.Denied
 	if errors.As(err, &denied) && t.Info(c.conn.Principal()).Waiting == host.WaitingSecret {

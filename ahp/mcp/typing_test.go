@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"termhost/ahp/host"
 	"termhost/ahp/hosttest"
 	"termhost/ahp/hosttest/slowtest"
@@ -69,6 +71,45 @@ func TestEnterIsNotPressedTwice(t *testing.T) {
 		typed["terminal"] = name
 		if text := a.call("terminal_send", typed); strings.Contains(text, "and") || !strings.Contains(text, "got a") {
 			t.Errorf("%s: %q", name, text)
+		}
+	}
+}
+
+func TestAWaitEndsAtAPromptAndWhenTheScreenIsDrawn(t *testing.T) {
+	t.Parallel()
+	slowtest.Programs(t, "python3", "less")
+	a := inBash(t)
+	like(t, a.call("terminal_run", args{"terminal": "sh", "command": "echo 'open"}), `^\[sh waiting for input: ">" `)
+	like(t, a.call("terminal_send", args{"terminal": "sh", "keys": []string{"ctrl-c"}}), `^\[sh running [^\n]*\n(> \^C\n)?[^\n]*\n$`)
+	like(t, a.call("terminal_run", args{"command": "python3 -q", "name": "py"}), `^\[py waiting for input: ">>>" `)
+	like(t, a.call("terminal_run", args{"command": "printf '\\033[?1049h\\033[?1h'; stty raw -echo; sleep 1000", "name": "full"}),
+		`^\[full running [^\n]*\nThe program draws on the whole screen: terminal_read \{"terminal":"full","view":"screen"\} shows it.\n$`)
+}
+
+func TestWhatHasExitedTakesNoKeysAndSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	a.call("terminal_run", args{"command": "true", "name": "done"})
+	text, failed := a.callWith(t.Context(), "terminal_send", args{"terminal": "done", "text": "x"})
+	if !failed {
+		t.Error("it does not fail")
+	}
+	like(t, text, `^error: done has exited; nothing was typed. Its output: terminal_read \{"terminal":"done","cursor":0\}; a new shell: terminal_open \{\}\n$`)
+}
+
+func TestResourcesAreInNoSharedCache(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	a.call("terminal_run", args{"command": "true", "name": "done"})
+	list, err := a.session.ListResources(t.Context(), nil)
+	hosttest.Check(t, err)
+	templates, err := a.session.ListResourceTemplates(t.Context(), nil)
+	hosttest.Check(t, err)
+	read, err := a.session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "termhost:///done/log"})
+	hosttest.Check(t, err)
+	for _, scope := range []string{string(list.CacheScope), string(templates.CacheScope), string(read.CacheScope)} {
+		if scope != "private" {
+			t.Errorf("the scope is %q", scope)
 		}
 	}
 }
