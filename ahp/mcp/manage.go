@@ -31,7 +31,7 @@ func (c *call) open() (string, error) {
 		return "", err
 	}
 	o.Cols, o.Rows = int(cols), int(rows)
-	made, err := c.conn.Create(o)
+	made, err := c.create(o)
 	if err != nil {
 		return "", err
 	}

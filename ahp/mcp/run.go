@@ -51,7 +51,7 @@ func (c *call) run() (string, error) {
 		return "", err
 	}
 	begun := time.Now()
-	made, err := c.conn.Create(o)
+	made, err := c.create(o)
 	if err != nil {
 		return "", err
 	}
@@ -75,6 +75,16 @@ func (c *call) run() (string, error) {
 		w.Idle, w.Timeout = settled, time.Second
 	}
 	return c.after(t, w, 0)
+}
+
+// create makes a terminal.
+func (c *call) create(o host.CreateOptions) (host.Created, error) {
+	made, err := c.conn.Create(o)
+	if exists := (*host.ExistsError)(nil); errors.As(err, &exists) {
+		err = fmt.Errorf("there is a terminal %q already: give another name, or none, or use it: %s",
+			o.Name, callText("terminal_read", "terminal", o.Name))
+	}
+	return made, err
 }
 
 // quoted returns a command line as hints name it.

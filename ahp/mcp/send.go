@@ -79,7 +79,8 @@ func (c *call) typing() (text []byte, keys []keyboard.Key, err error) {
 	}
 	if enter {
 		given = withoutEnter(given)
-		if len(names) == 0 || !strings.EqualFold(names[0], "enter") || c.args.given("enter") != nil {
+		again := len(names) > 0 && strings.EqualFold(names[0], "enter")
+		if !again || c.args.given("enter") != nil {
 			names = append([]string{"enter"}, names...)
 		}
 	}

@@ -113,3 +113,16 @@ func TestResourcesAreInNoSharedCache(t *testing.T) {
 		}
 	}
 }
+
+func TestANameThatIsTakenLeadsToItsTerminal(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	a.call("terminal_run", args{"command": "true", "name": "done"})
+	for _, tool := range []string{"terminal_run", "terminal_open"} {
+		text, failed := a.callWith(t.Context(), tool, args{"command": "true", "name": "done"})
+		if !failed {
+			t.Errorf("%s does not fail", tool)
+		}
+		like(t, text, `^error: there is a terminal "done" already: .*: terminal_read \{"terminal":"done"\}\n$`)
+	}
+}
