@@ -81,7 +81,7 @@ func (c *call) run() (string, error) {
 func (c *call) create(o host.CreateOptions) (host.Created, error) {
 	made, err := c.conn.Create(o)
 	if exists := (*host.ExistsError)(nil); errors.As(err, &exists) {
-		err = fmt.Errorf("there is a terminal %q already: give another name, or none, or use it: %s",
+		err = fmt.Errorf("there is a terminal %q already: give another name, or use it: %s",
 			o.Name, callText("terminal_read", "terminal", o.Name))
 	}
 	return made, err
