@@ -286,8 +286,8 @@ func (h *heldQueue) tell(waited bool) (held int, news, more bool) {
 	if news {
 		h.told = held
 	}
-	h.wake()
 	h.feeding = held > 0 || news || h.lent.group != 0
+	h.wake()
 	return held, news, h.feeding
 }
 

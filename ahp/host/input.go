@@ -202,10 +202,28 @@ const (
 // Send returns *authz.Denied, ErrExited, the cause of ctx or of the connection's end, or ErrBusy if
 // the program has not read for sendPatience; then nothing was typed.
 func (c *Conn) Send(ctx context.Context, t *Terminal, text []byte, keys ...keyboard.Key) error {
+	return c.sendPatiently(ctx, t, func(m keyboard.Modes) []byte {
+		return keyboard.AppendKeys(slices.Clone(text), m, keys...)
+	})
+}
+
+// Paste is Send, but a program that has asked for bracketed paste gets the text in brackets: a
+// shell runs its lines as one input, and a tab completes nothing.
+func (c *Conn) Paste(ctx context.Context, t *Terminal, text []byte, keys ...keyboard.Key) error {
+	return c.sendPatiently(ctx, t, func(m keyboard.Modes) []byte {
+		return keyboard.AppendKeys(keyboard.AppendPaste(nil, m, text), m, keys...)
+	})
+}
+
+// encoded returns what is typed into a terminal in some modes, in a slice of its own.
+type encoded func(keyboard.Modes) []byte
+
+// sendPatiently tries send until the program has made room, or has not for sendPatience.
+func (c *Conn) sendPatiently(ctx context.Context, t *Terminal, input encoded) error {
 	deadline := time.NewTimer(sendPatience)
 	defer deadline.Stop()
 	for {
-		err := c.send(ctx, t, text, keys)
+		err := c.send(ctx, t, input)
 		if err != ErrBusy {
 			return err
 		}
@@ -225,7 +243,7 @@ func (c *Conn) Send(ctx context.Context, t *Terminal, text []byte, keys ...keybo
 func (c *Conn) Type(ctx context.Context, t *Terminal, p []byte) error {
 	for {
 		room := t.approvals.room(step{conn: c, principal: c.principal})
-		err := c.send(ctx, t, p, nil)
+		err := c.send(ctx, t, func(keyboard.Modes) []byte { return slices.Clone(p) })
 		if err != ErrBusy {
 			return err
 		}
@@ -243,9 +261,9 @@ func (c *Conn) Type(ctx context.Context, t *Terminal, p []byte) error {
 
 // send is one try of Send. If the input is held, send waits for a person's decision. The holder's
 // own input is not discarded, and comes first.
-func (c *Conn) send(ctx context.Context, t *Terminal, text []byte, keys []keyboard.Key) error {
+func (c *Conn) send(ctx context.Context, t *Terminal, input encoded) error {
 	decided := make(chan error, 1)
-	k, err := c.typeOrHold(t, text, keys, func(err error) { decided <- err })
+	k, err := c.typeOrHold(t, input, func(err error) { decided <- err })
 	if k == nil {
 		return err
 	}
@@ -260,7 +278,7 @@ func (c *Conn) send(ctx context.Context, t *Terminal, text []byte, keys []keyboa
 
 // typeOrHold is send without the wait for a decision. If k is not nil, it is held, and answer is
 // called with the decision.
-func (c *Conn) typeOrHold(t *Terminal, text []byte, keys []keyboard.Key, answer func(error)) (
+func (c *Conn) typeOrHold(t *Terminal, input encoded, answer func(error)) (
 	k *heldInput, err error,
 ) {
 	s := step{conn: c, principal: c.principal}
@@ -276,10 +294,7 @@ func (c *Conn) typeOrHold(t *Terminal, text []byte, keys []keyboard.Key, answer 
 	if err != nil {
 		return nil, err
 	}
-	p, modes := slices.Clone(text), t.term.Screen().KeyModes()
-	for _, k := range keys {
-		p = k.Append(p, modes)
-	}
+	p := input(t.term.Screen().KeyModes())
 	if t.approvals.needsApproval(s, p) {
 		return t.approvals.holdBack(s, p, true, answer)
 	}

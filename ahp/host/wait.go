@@ -17,6 +17,7 @@ type WaitFor struct {
 	Fresh   bool             // a line for Match that is retained does not count
 	Command bool             // no command is running any more
 	Blocked bool             // the program waits for input or a secret
+	Rest    bool             // the program is at rest: see [Terminal.AtRest]
 	Idle    time.Duration    // so long without output; 0: does not count
 	Output  bool             // the program prints something
 	Taken   bool             // the waiting principal loses the keyboard, or gets it
@@ -31,6 +32,7 @@ const (
 	WaitExit    WaitReason = "exit"
 	WaitMatch   WaitReason = "match"
 	WaitCommand WaitReason = "command"
+	WaitRest    WaitReason = "rest"
 	WaitIdle    WaitReason = "idle"
 	WaitBlocked WaitReason = "blocked"
 	WaitTimeout WaitReason = "timeout"

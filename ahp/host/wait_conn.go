@@ -73,14 +73,14 @@ func (p *PendingWait) End(ctx context.Context) (Waited, error) {
 		done = nil // the end has its place in the output
 	}
 	for {
-		program, changed := p.program()
+		program, rests, changed := p.program()
 		reason, passed := p.taken()
 		if reason != "" {
 			return Waited{Reason: reason}, nil
 		}
 		moved := p.behind()
 		if moved == nil {
-			if how, over := p.now(program, began, idle); over {
+			if how, over := p.now(program, rests, began, idle); over {
 				return how.how, how.err
 			}
 		}
@@ -110,7 +110,9 @@ func (p *PendingWait) End(ctx context.Context) (Waited, error) {
 
 // now returns how the wait ends by what holds now, if it does. All output has been looked at. It
 // sets the timer to when it has been idle for long enough.
-func (p *PendingWait) now(program Waiting, began time.Time, idle *time.Timer) (e ended, over bool) {
+func (p *PendingWait) now(program Waiting, rests bool, began time.Time, idle *time.Timer) (
+	e ended, over bool,
+) {
 	select {
 	case e := <-p.result:
 		return e, true
@@ -121,6 +123,8 @@ func (p *PendingWait) now(program Waiting, began time.Time, idle *time.Timer) (e
 		return ended{how: *p.last}, true
 	case program != WaitingNone:
 		return ended{how: Waited{Reason: WaitBlocked, Waiting: program}}, true
+	case rests:
+		return ended{how: Waited{Reason: WaitRest}}, true
 	case p.Idle <= 0:
 		return ended{}, false
 	}
@@ -180,19 +184,34 @@ func (p *PendingWait) lastCommandLocked() (*Waited, error) {
 	return nil, nil
 }
 
-// program returns what the program waits for, if the condition is that it waits for something, and
-// what is closed when that changes.
-func (p *PendingWait) program() (Waiting, <-chan struct{}) {
-	if !p.Blocked {
-		return WaitingNone, nil
+// program returns what the program waits for, if the condition is that it waits for something,
+// whether it is at rest, if that is one, and what is closed when this changes.
+func (p *PendingWait) program() (blocked Waiting, rests bool, changed <-chan struct{}) {
+	if !p.Blocked && !p.Rest {
+		return WaitingNone, false, nil
 	}
 	t := p.a.t
 	t.term.Lock()
 	defer t.term.Unlock()
 	if t.waiting.needs.unsure {
-		return WaitingNone, t.waiting.changes()
+		return WaitingNone, false, t.waiting.changes()
 	}
-	return t.waiting.needs.program, t.waiting.changes()
+	if p.Blocked {
+		blocked = t.waiting.needs.program
+	}
+	return blocked, p.Rest && t.atRestLocked(), t.waiting.changes()
+}
+
+// AtRest reports whether t is at rest: a shell or an interpreter is at its prompt, or a program
+// fills the screen, and has read what was typed.
+func (t *Terminal) AtRest() bool {
+	t.term.Lock()
+	defer t.term.Unlock()
+	return t.atRestLocked()
+}
+
+func (t *Terminal) atRestLocked() bool {
+	return t.waiting.needs.rest && !t.waiting.needs.unsure && t.term.InputRead()
 }
 
 // taken returns how the wait ends if the keyboard has been taken from the principal since the wait

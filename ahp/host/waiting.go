@@ -28,6 +28,7 @@ type needs struct {
 	program  Waiting // what the program waits for: input, a secret or nothing
 	approval bool    // something that an agent wants to type is held back
 	shown    Waiting // in listings
+	rest     bool    // the lookout's atRest, and all that was typed is read
 	unsure   bool    // somebody has typed since the lookout looked last
 	// changed is closed when one of these changes; nil: nobody waits for a change.
 	changed chan struct{}

@@ -121,10 +121,12 @@ func (w *waiting) found(state foreground.State, text string) {
 	if w.needs.unsure {
 		by = l.typist
 	}
-	w.set(func(w *needs) { w.program, w.unsure = program, false }, by)
+	l.atRest = state == foreground.Idle
+	rest := l.atRest && w.t.term.Held() == 0 && w.t.term.InputRead()
+	w.set(func(w *needs) { w.program, w.rest, w.unsure = program, rest, false }, by)
 	w.t.approvals.dropForSecret()
 	w.t.approvals.dropStaleAnswers()
-	if l.atRest = state == foreground.Idle; l.atRest {
+	if l.atRest {
 		return
 	}
 	w.checkIn(l.pause())
@@ -146,5 +148,5 @@ func (w *waiting) endLookout() {
 	if w.lookout.timer != nil {
 		w.lookout.timer.Stop()
 	}
-	w.set(func(w *needs) { w.program, w.unsure = WaitingNone, false }, "")
+	w.set(func(w *needs) { w.program, w.rest, w.unsure = WaitingNone, false, false }, "")
 }

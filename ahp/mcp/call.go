@@ -37,9 +37,12 @@ type call struct {
 	from     atomic.Int64                  // where it began in the terminal's output
 	what     string                        // what it runs or types; "": nothing
 	status   *int                          // of what was typed into a shell; nil: unknown
-	facts    map[string]any
-	hints    []string // sentences behind the output
-	answered func()   // records what the result has of the output; nil: it has none
+	rests    bool                          // the wait ended because what runs is at rest
+	// fullScreen: what runs draws on the whole screen.
+	fullScreen bool
+	facts      map[string]any
+	hints      []string // sentences behind the output
+	answered   func()   // records what the result has of the output; nil: it has none
 }
 
 // about records which terminal the call is about.
@@ -271,7 +274,7 @@ func (c *call) print(t *host.Terminal, from int64, o *output, visit func(*histor
 	if t.Info(c.conn.Principal()).Waiting != host.WaitingNone {
 		c.client.prompted(t, e.End)
 	}
-	if e.Alternate {
+	if c.fullScreen = e.Alternate; e.Alternate {
 		c.hint("The program draws on the whole screen: %s shows it.",
 			callText("terminal_read", "terminal", t.Name(), "view", "screen"))
 	}
@@ -282,13 +285,16 @@ func (c *call) print(t *host.Terminal, from int64, o *output, visit func(*histor
 func (c *call) header(t *host.Terminal, o *output, cursor int64) string {
 	info := t.Info(c.conn.Principal())
 	state, took := c.state(t, &info, o.unfinished)
+	if c.rests && state == Running && !c.fullScreen {
+		state = WaitingForInput(o.unfinished)
+	}
 	if c.status != nil {
 		state = Exited(*c.status, "")
 		if last := info.LastCommand; last != nil && last.DurationMs != nil {
 			took = time.Duration(*last.DurationMs) * time.Millisecond
 		}
 	} else {
-		c.next(t, &info, state)
+		c.next(t, state)
 	}
 	if c.clamped && state == Running {
 		state += fmt.Sprintf(" (wait_s is at most %d)", c.limit)
@@ -300,6 +306,16 @@ func (c *call) header(t *host.Terminal, o *output, cursor int64) string {
 
 // state returns a terminal's state and for how long it has been running, or ran.
 func (c *call) state(t *host.Terminal, info *host.Info, prompt string) (string, time.Duration) {
+	state, took := c.program(t, info, prompt)
+	if _, exited := t.Exit(); !exited && state != Gone && c.elsewhere(info) &&
+		info.Waiting != host.WaitingApproval {
+		state = HeldBy(info.Holder, info.HeldSince)
+	}
+	return state, took
+}
+
+// program is state without regard to who has the keyboard.
+func (c *call) program(t *host.Terminal, info *host.Info, prompt string) (string, time.Duration) {
 	running := time.Since(info.CreatedAt)
 	select {
 	case <-t.Gone():
@@ -316,8 +332,6 @@ func (c *call) state(t *host.Terminal, info *host.Info, prompt string) (string, 
 	}
 	d := c.client.pending(t)
 	switch undecided := d != nil && !isDecided(d); {
-	case c.elsewhere(info) && info.Waiting != host.WaitingApproval:
-		return HeldBy(info.Holder, info.HeldSince), running
 	case info.Waiting == host.WaitingSecret:
 		return WaitingForSecret, running
 	case undecided, info.Waiting == host.WaitingApproval:
@@ -343,9 +357,8 @@ func (c *call) elsewhere(info *host.Info) bool {
 }
 
 // next adds the next step in a state to the hints.
-func (c *call) next(t *host.Terminal, info *host.Info, state string) {
+func (c *call) next(t *host.Terminal, state string) {
 	name := t.Name()
-	idle := info.LastCommand != nil && !info.LastCommand.Running // it is a shell at its prompt
 	again := callText("terminal_read", "terminal", name, "wait_s", c.limit)
 	switch {
 	case state == WaitingForSecret:
@@ -353,10 +366,10 @@ func (c *call) next(t *host.Terminal, info *host.Info, state string) {
 	case state == WaitingForApproval:
 		c.hint("A person must say yes first. To wait for it: %s", again)
 	case strings.HasPrefix(state, heldBy):
-		c.hint("A person has the keyboard; nothing that you send is typed. To wait: %s", again)
+		c.hint("Somebody else has the keyboard; nothing that you send is typed. To wait: %s", again)
 	case strings.HasPrefix(state, waitingForInput):
 		c.hint("To answer: %s", callText("terminal_send", "terminal", name, "text", "..."))
-	case state == Running && c.what != "" && !idle:
+	case state == Running && c.what != "" && !t.AtRest():
 		c.hint("It goes on. To wait for more: %s", again)
 	}
 	if d := c.client.pending(t); d != nil && isDecided(d) {

@@ -39,7 +39,7 @@ func TestWhatACancelledCallRunsIsFoundAgain(t *testing.T) {
 	b := connectTo(t, server, h, alice, "claude-code", nil)
 	like(t, b.call("terminal_list", nil), `(?m)^job  running  held by you  .*did not reach you: terminal_read`)
 	other := connectTo(t, server, h, alice, "codex-mcp-client", nil)
-	like(t, other.call("terminal_list", nil), `(?m)^job  held by alice/claude-code.*  held by alice/claude-code  \S+\n?$`)
+	like(t, other.call("terminal_list", nil), `(?m)^job  running  held by alice/claude-code  \S+\n?$`)
 	like(t, b.call("terminal_read", args{"terminal": "job", "cursor": 0}), `^\[job running .*\]\nbegun\n`)
 	if text := b.call("terminal_list", nil); match(text, "did not reach you") {
 		t.Errorf("what has been read is still told: %q", text)

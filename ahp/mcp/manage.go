@@ -31,7 +31,7 @@ func (c *call) open() (string, error) {
 		return "", err
 	}
 	o.Cols, o.Rows = int(cols), int(rows)
-	made, err := c.conn.Create(o)
+	made, err := c.create(o)
 	if err != nil {
 		return "", err
 	}
@@ -69,7 +69,7 @@ func (c *call) list() (string, error) {
 			hidden++
 			continue
 		}
-		state, age := c.state(t, &info, "")
+		state, age := c.program(t, &info, "")
 		state = strings.TrimSuffix(state, `: ""`)
 		holder := info.Holder
 		if info.HeldBy == p.ID {

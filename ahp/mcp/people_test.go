@@ -70,7 +70,7 @@ func TestWhatIsTypedAfterAPersonTookTheKeyboardIsNotTyped(t *testing.T) {
 		}
 		like(t, text, `^error: held by alice; nothing was typed\..* terminal_read `)
 	}
-	like(t, a.call("terminal_read", args{"terminal": "c", "cursor": 0}), `(?s)^\[c held by alice since \d\d:\d\d:\d\dZ .*A person has the keyboard`)
+	like(t, a.call("terminal_read", args{"terminal": "c", "cursor": 0}), `(?s)^\[c held by alice since \d\d:\d\d:\d\dZ .*Somebody else has the keyboard`)
 	_, err := p.conn.HandBack(p.term, p.view, false)
 	hosttest.Check(t, err)
 	like(t, a.call("terminal_send", args{"terminal": "c", "text": "mine"}), `^\[c .*\]\ngot mine\n`)

@@ -48,6 +48,9 @@ func (c *call) printed() string {
 		return ""
 	}
 	const most = 120 // characters
-	text := []rune(plain(last, true))
-	return fmt.Sprintf(", %d lines: %s", n, string(text[max(0, len(text)-most):]))
+	text, unit := []rune(plain(last, true)), "lines"
+	if n == 1 {
+		unit = "line"
+	}
+	return fmt.Sprintf(", %d %s: %s", n, unit, string(text[max(0, len(text)-most):]))
 }

@@ -52,7 +52,7 @@ func (c *call) run() (string, error) {
 		return "", err
 	}
 	begun := time.Now()
-	made, err := c.conn.Create(o)
+	made, err := c.create(o)
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +70,8 @@ func (c *call) run() (string, error) {
 		}
 		c.hint("%s", d.text())
 	}
-	w := host.WaitFor{Blocked: true, Taken: true, Timeout: max(wait-time.Since(begun), 1)}
+	w := host.WaitFor{Blocked: true, Rest: true, Taken: true,
+		Timeout: max(wait-time.Since(begun), 1)}
 	if background {
 		w.Idle, w.Timeout = settled, time.Second
 	}
@@ -85,6 +86,16 @@ func (c *call) dir() (string, error) {
 		return dir, err
 	}
 	return path.Join(base, dir), err
+}
+
+// create makes a terminal.
+func (c *call) create(o host.CreateOptions) (host.Created, error) {
+	made, err := c.conn.Create(o)
+	if exists := (*host.ExistsError)(nil); errors.As(err, &exists) {
+		err = fmt.Errorf("there is a terminal %q already: give another name, or use it: %s",
+			o.Name, callText("terminal_read", "terminal", o.Name))
+	}
+	return made, err
 }
 
 // quoted returns a command line as hints name it.
@@ -177,7 +188,10 @@ func (c *call) runIn(line string) (string, error) {
 	}
 	c.about(t, from)
 	begun := time.Now()
-	if undecided, err := c.typed(t, wait, []byte(line), enter); undecided || err != nil {
+	line = strings.TrimRight(line, "\r\n")
+	// The shell's line editor would complete at a tab, and run each of the lines for itself.
+	paste := strings.ContainsAny(line, "\r\n\t")
+	if undecided, err := c.typed(t, wait, paste, []byte(line), enter); undecided || err != nil {
 		if err != nil {
 			return "", err
 		}
@@ -206,8 +220,8 @@ func (c *call) busy(t *host.Terminal, with string) error {
 
 // commandEnd waits until the shell has run what was typed, or what runs asks for something.
 func (c *call) commandEnd(t *host.Terminal, wait time.Duration) (host.Waited, error) {
-	p, err := c.conn.StartWait(t, host.WaitFor{Command: true, Blocked: true, Taken: true,
-		Timeout: wait})
+	p, err := c.conn.StartWait(t, host.WaitFor{Command: true, Blocked: true, Rest: true,
+		Taken: true, Timeout: wait})
 	if errors.Is(err, host.ErrNoCommands) {
 		c.hint("This shell does not say when a command ends, nor its exit status; bash, zsh " +
 			"and fish do.")
@@ -225,7 +239,9 @@ func (c *call) awaitTyped(p *host.PendingWait, t *host.Terminal) (host.Waited, e
 	if info := t.Info(c.conn.Principal()); c.elsewhere(&info) && p.Taken {
 		return host.Waited{Reason: host.WaitTaken}, c.giveUp(p)
 	}
-	return c.await(p, nil)
+	how, err := c.await(p, nil)
+	c.rests = how.Reason == host.WaitRest
+	return how, err
 }
 
 // giveUp ends a wait that is not needed any more.

@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"termhost/ahp/host"
@@ -34,7 +36,7 @@ func (c *call) send() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	undecided, err := c.typed(t, wait, text, keys...)
+	undecided, err := c.typed(t, wait, severalLines(text), text, keys...)
 	if err != nil || undecided || time.Since(begun) > settled {
 		_ = c.giveUp(pending) // it has been quiet for long, while a person decided
 		pending = nil
@@ -72,11 +74,15 @@ func (c *call) typing() (text []byte, keys []keyboard.Key, err error) {
 		c.what = quoted(given)
 	}
 	if key, meant := meantKey(given); meant {
-		c.hint("%q was sent as the key %s: name keys in keys.", host.Printable(given), key)
+		c.hint("%q was sent as the key %s: name keys in keys.", given, key)
 		given, names, enter = "", append([]string{key}, names...), false
 	}
 	if enter {
-		names = append([]string{"enter"}, names...)
+		given = withoutEnter(given)
+		again := len(names) > 0 && strings.EqualFold(names[0], "enter")
+		if !again || c.args.given("enter") != nil {
+			names = append([]string{"enter"}, names...)
+		}
 	}
 	for _, name := range names {
 		key, err := keyboard.Parse(name)
@@ -85,11 +91,19 @@ func (c *call) typing() (text []byte, keys []keyboard.Key, err error) {
 		}
 		keys = append(keys, key)
 	}
-	if given == "" && len(keys) == 0 {
+	if len(given) == 0 && len(keys) == 0 {
 		return nil, nil, &ArgumentError{"text", "or keys must be given"}
 	}
 	return []byte(given), keys, nil
 }
+
+// withoutEnter returns a text without the end of its last line, for which Enter is pressed.
+func withoutEnter(text string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+}
+
+// severalLines reports whether a text has more than one line.
+func severalLines(text []byte) bool { return bytes.ContainsAny(text, "\r\n") }
 
 // meantKey returns the key that a model means that types its name.
 func meantKey(text string) (key string, meant bool) {
@@ -102,20 +116,28 @@ func meantKey(text string) (key string, meant bool) {
 	return "", false
 }
 
-// typed types into a terminal. If that needs a person's yes, it waits for it for some time;
-// undecided: nobody has decided then, and the input goes on waiting.
-func (c *call) typed(t *host.Terminal, wait time.Duration, text []byte, keys ...keyboard.Key) (
-	undecided bool, err error,
-) {
+// typed types into a terminal; paste: as a paste. If that needs a person's yes, it waits for it for
+// some time; undecided: nobody has decided then, and the input goes on waiting.
+func (c *call) typed(
+	t *host.Terminal, wait time.Duration, paste bool, text []byte, keys ...keyboard.Key,
+) (undecided bool, err error) {
+	send := c.conn.Send
+	if paste {
+		send = c.conn.Paste
+	}
 	if !t.Guarded() {
-		return false, c.refusal(t, c.sent(t, text, keys))
+		err := send(c.ctx, t, text, keys...)
+		if err == nil {
+			err = c.unread(t)
+		}
+		return false, c.refusal(t, err)
 	}
 	what := c.what
 	if what == "" {
 		what = "What you typed"
 	}
 	d := c.decide(t, decision{what: what, does: "typed"}, func() error {
-		return c.conn.Send(c.conn.Context(), t, text, keys...)
+		return send(c.conn.Context(), t, text, keys...)
 	})
 	if !c.decided(d, max(wait, settled)) {
 		return true, c.ctx.Err()
@@ -126,11 +148,8 @@ func (c *call) typed(t *host.Terminal, wait time.Duration, text []byte, keys ...
 	return false, c.refusal(t, d.err)
 }
 
-// sent types into a terminal that is not guarded, and tells if the program does not read it yet.
-func (c *call) sent(t *host.Terminal, text []byte, keys []keyboard.Key) error {
-	if err := c.conn.Send(c.ctx, t, text, keys...); err != nil {
-		return err
-	}
+// unread tells if the program does not read yet what was typed.
+func (c *call) unread(t *host.Terminal) error {
 	held, err := c.conn.Held(c.ctx, t)
 	if held > 0 {
 		c.hint("The program does not read yet: %d bytes of it wait.", held)
@@ -138,13 +157,25 @@ func (c *call) sent(t *host.Terminal, text []byte, keys []keyboard.Key) error {
 	return err
 }
 
+func (c *call) heldBy(t *host.Terminal, holder string) error {
+	return fmt.Errorf("held by %s; nothing was typed. Reading goes on: %s waits until it is "+
+		"handed back",
+		holder, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
+}
+
 // refusal returns what a model is told when an input was refused.
 func (c *call) refusal(t *host.Terminal, err error) error {
 	var held *host.HeldError
 	if errors.As(err, &held) {
-		return fmt.Errorf("held by %s; nothing was typed. Reading goes on: %s waits until it "+
-			"is handed back",
-			held.Holder, callText("terminal_read", "terminal", t.Name(), "wait_s", c.limit))
+		return c.heldBy(t, held.Holder)
+	}
+	if info := t.Info(c.conn.Principal()); err != nil && c.elsewhere(&info) {
+		return c.heldBy(t, info.Holder)
+	}
+	if errors.Is(err, host.ErrExited) {
+		return fmt.Errorf("%s has exited; nothing was typed. Its output: %s; a new shell: %s",
+			t.Name(), callText("terminal_read", "terminal", t.Name(), "cursor", 0),
+			callText("terminal_open"))
 	}
 	var denied *authz.Denied
 	if errors.As(err, &denied) && t.Info(c.conn.Principal()).Waiting == host.WaitingSecret {

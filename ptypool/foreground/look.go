@@ -25,8 +25,8 @@ const (
 	// Busy programs work, or wait for something other than typing. They may begin to wait for
 	// typing without any sign.
 	Busy State = iota
-	// Idle is a shell at its prompt, or a program that fills the screen: it stays Idle until
-	// something is typed or shown.
+	// Idle is a shell or an interpreter at its prompt, or a program that fills the screen: it stays
+	// Idle until something is typed or shown.
 	Idle
 	// Input: a program waits for a person to type.
 	Input
@@ -108,7 +108,10 @@ func (t *Terminal) of(p *process, how wait) State {
 	case how == unknown:
 		return t.guess()
 	case !shell && !t.reads(p, how): // a shell that is not at its prompt runs a read builtin
-		return Busy
+		if t.Canonical || t.Echo || !isCommandPrompt(t.Text) {
+			return Busy
+		}
+		return Idle // an interpreter
 	case t.Echo:
 		return Input
 	case t.Canonical && (Asks(t.Text) || p.hidesLines()), !t.Canonical && asksForSecret(t.Text):

@@ -22,6 +22,7 @@ type Modes struct {
 	Keypad     bool // DECPAM: the keypad sends sequences instead of what is printed on it
 	Backarrow  bool // DECBKM: Backspace sends BS instead of DEL
 	Newline    bool // LNM: Enter sends LF too
+	Paste      bool // bracketed paste: what is pasted comes in brackets
 
 	ModifyOther uint8 // xterm's modifyOtherKeys, 0 to 2
 	Kitty       uint8 // the flags of kitty's protocol

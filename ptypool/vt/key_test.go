@@ -14,6 +14,7 @@ func TestKeysAreSentInTheModesThatTheProgramAskedFor(t *testing.T) {
 		"\x1b[?67h":             {Backarrow: true},
 		"\x1b[20h":              {Newline: true},
 		"\x1b=":                 {Keypad: true},
+		"\x1b[?2004h":           {Paste: true},
 		"\x1b=\x1b>":            {},
 		"\x1b[>4;1m":            {ModifyOther: 1},
 		"\x1b[>4;2m":            {ModifyOther: 2},

@@ -161,6 +161,7 @@ func (m *modes) keyboard(kitty uint8) keyboard.Modes {
 		Keypad:      m.has(modeKeypad),
 		Backarrow:   m.has(modeBackarrow),
 		Newline:     m.has(modeNewline),
+		Paste:       m.has(modePaste),
 		ModifyOther: m.modifyOther,
 		Kitty:       kitty,
 	}
