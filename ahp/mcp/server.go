@@ -70,6 +70,9 @@ type Peer struct {
 func (s *Server) Serve(ctx context.Context, p Peer, t sdk.Transport) error {
 	c := s.session(p)
 	defer c.close()
+	if l, ok := t.(*Lines); ok {
+		l.pace = c.pace
+	}
 	return s.sdk.Run(context.WithValue(ctx, sessionKey{}, c), t)
 }
 
@@ -126,8 +129,20 @@ func (c *session) close() {
 	}
 }
 
-// received is called with every message of a client before the SDK handles it. It charges the
-// account for it, and has a panic end nothing but the request.
+// pace charges the account for a message, and waits as long as no other is to be read. What comes
+// before anything is asked for is free.
+func (c *session) pace(_ context.Context, bytes int) error {
+	c.mu.Lock()
+	conn := c.conn
+	c.mu.Unlock()
+	if conn == nil {
+		return nil
+	}
+	return conn.Pace(conn.Context(), bytes, host.MessageParts)
+}
+
+// received is called with every message of a client before the SDK handles it. It has a panic end
+// nothing but the request.
 func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		defer func() {
@@ -149,27 +164,11 @@ func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 		if c == nil {
 			return nil, errNoSession
 		}
-		conn, _, err := c.connect(nameOfClient(r))
-		if err != nil {
-			return nil, err
-		}
-		if err := charge(ctx, conn, r); err != nil {
+		if _, _, err := c.connect(nameOfClient(r)); err != nil {
 			return nil, err
 		}
 		return handle(c, ctx, method, r, next)
 	}
-}
-
-// charge charges the account for a request, unless the HTTP door has.
-func charge(ctx context.Context, conn *host.Conn, r sdk.Request) error {
-	if extra := r.GetExtra(); extra != nil && extra.TokenInfo != nil {
-		return nil
-	}
-	bytes := 0
-	if p, ok := r.GetParams().(*sdk.CallToolParamsRaw); ok {
-		bytes = len(p.Arguments)
-	}
-	return conn.Pace(ctx, bytes, host.MessageParts)
 }
 
 // method answers a request that depends on who asks; next answers it as the SDK would.
