@@ -42,6 +42,9 @@ type Lines struct {
 	bytes   int                // all of them
 	answers int                // that are being written
 	written *sync.Cond         // signalled when there are fewer of them
+
+	updates  map[string][]byte // that wait to be written, by what they are of
+	updating bool              // a goroutine writes them
 }
 
 // NewLines returns a transport. in is read until it ends, which the caller has Close bring about.
@@ -199,10 +202,53 @@ func (l *Lines) Write(_ context.Context, m jsonrpc.Message) error {
 	if isAnswer {
 		defer l.answer(r.ID)()
 	}
+	if n, ok := m.(*jsonrpc.Request); ok && n.Method == resourceUpdated {
+		l.update(string(n.Params), text)
+		return nil
+	}
+	return l.writeLine(text)
+}
+
+func (l *Lines) writeLine(text []byte) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	_, err = l.out.Write(append(text, '\n'))
+	_, err := l.out.Write(append(text, '\n'))
 	return err
+}
+
+// resourceUpdated is the method of a notification that the SDK sends to one session after the
+// other, so that one whose client reads nothing must not have others wait.
+const resourceUpdated = "notifications/resources/updated"
+
+// update writes an update, later, unless the same one waits to be written already.
+func (l *Lines) update(of string, text []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.updates == nil {
+		l.updates = map[string][]byte{}
+	}
+	l.updates[of] = text
+	if !l.updating {
+		l.updating = true
+		go l.writeUpdates()
+	}
+}
+
+func (l *Lines) writeUpdates() {
+	for {
+		l.mu.Lock()
+		var text []byte
+		for of := range l.updates {
+			text = l.updates[of]
+			delete(l.updates, of)
+			break
+		}
+		l.updating = text != nil
+		l.mu.Unlock()
+		if text == nil || l.writeLine(text) != nil { // an error is the stream's end
+			return
+		}
+	}
 }
 
 // answer takes a request out of those that are under way: its client may use the id as soon as it

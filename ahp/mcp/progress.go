@@ -17,6 +17,7 @@ func (c *call) progress(
 	const first, later = time.Second, 10 * time.Second
 	timer, began := time.NewTimer(first), time.Now()
 	defer timer.Stop()
+	var output printed
 	for {
 		select {
 		case <-timer.C:
@@ -27,29 +28,44 @@ func (c *call) progress(
 		}
 		passed := time.Since(began).Round(time.Second)
 		_ = to.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
-			Progress: passed.Seconds(), Message: passed.String() + c.printed()})
+			Progress: passed.Seconds(), Message: passed.String() + output.text(c)})
 		timer.Reset(later)
 	}
 }
 
-// printed says how many lines have come since the call began, and which was the last one.
-func (c *call) printed() string {
+// printed is what progress knows of a call's output.
+type printed struct {
+	upTo int64 // where reading goes on
+	n    int   // lines that have ended
+	last string
+}
+
+// text says how many lines have come since the call began, and which was the last one.
+func (p *printed) text(c *call) string {
 	t := c.terminal.Load()
 	if t == nil {
 		return ""
 	}
-	n, last := 0, ""
-	if _, err := c.lines(t, c.from.Load(), func(l *history.TextLine) bool {
-		if l.Mark == "" {
-			n, last = n+1, string(l.Text)
+	unfinished := 0
+	e, err := c.lines(t, max(p.upTo, c.from.Load()), func(l *history.TextLine) bool {
+		switch {
+		case l.Mark != "":
+			return true
+		case l.Unfinished:
+			unfinished = 1
+		case !l.Part:
+			p.n++
 		}
+		p.last = string(l.Text)
 		return true
-	}); err != nil || n == 0 {
+	})
+	if err != nil || p.n+unfinished == 0 {
 		return ""
 	}
+	p.upTo = e.Next
 	const most = 120 // characters
-	text := []rune(plain(last, true))
-	return fmt.Sprintf(", %d lines: %s", n, string(text[max(0, len(text)-most):]))
+	text := []rune(plain(p.last, true))
+	return fmt.Sprintf(", %d lines: %s", p.n+unfinished, string(text[max(0, len(text)-most):]))
 }
 
 // The longest waits, in seconds, of the clients that are known to wait for so long, and of others.

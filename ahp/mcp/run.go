@@ -78,7 +78,8 @@ func (c *call) run() (string, error) {
 
 // quoted returns a command line as hints name it.
 func quoted(line string) string {
-	const most = 80 // characters
+	const most, longest = 80, 1000 // characters, and the bytes in which they are
+	line = line[:min(len(line), longest)]
 	if text := []rune(host.Printable(line)); len(text) > most {
 		return strconv.Quote(string(text[:most]) + "...")
 	}

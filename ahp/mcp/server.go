@@ -85,9 +85,9 @@ type session struct {
 
 	mu       sync.Mutex
 	closed   bool
-	conn     *host.Conn // nil: nothing has been asked for yet
+	conn     *host.Conn // nil: nothing has been asked for yet; it stays when it is set
 	client   *client    // with conn
-	watchers map[string]*watcher
+	watchers map[watched]*watcher
 }
 
 type sessionKey struct{}
@@ -98,11 +98,11 @@ var errNoSession = errors.New("mcp: no session")
 func (c *session) connect(name string) (*host.Conn, *client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.conn != nil {
-		return c.conn, c.client, c.conn.Ended()
-	}
 	if c.closed {
 		return nil, nil, errNoSession
+	}
+	if c.conn != nil {
+		return c.conn, c.client, c.conn.Ended()
 	}
 	p := c.peer.Principal.MCPClient(cmp.Or(c.peer.As, name))
 	conn, err := c.peer.Host.ConnectFrom(p, host.DoorMCP, c.peer.Source)
@@ -117,15 +117,16 @@ func (c *session) connect(name string) (*host.Conn, *client, error) {
 func (c *session) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
 	c.closed = true
-	for uri, w := range c.watchers {
+	for _, w := range c.watchers {
 		w.end()
-		delete(c.watchers, uri)
 	}
 	if c.conn != nil {
 		c.server.clients.left(c.client)
 		c.conn.Close()
-		c.conn = nil
 	}
 }
 
@@ -146,9 +147,8 @@ func (c *session) pace(_ context.Context, bytes int) error {
 func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		defer func() {
-			if v := recover(); v != nil {
-				s.options.Log.Error("panic in an MCP request", "method", method, "stack",
-					string(debug.Stack()))
+			if recover() != nil {
+				s.panicked(method)
 				result, err = nil, errors.New("internal error")
 			}
 		}()
@@ -171,6 +171,21 @@ func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
+// guard calls f, and has a panic end nothing else.
+func (s *Server) guard(doing string, f func()) {
+	defer func() {
+		if recover() != nil {
+			s.panicked(doing)
+		}
+	}()
+	f()
+}
+
+// panicked logs a panic, whose value may be a part of what a client has sent.
+func (s *Server) panicked(doing string) {
+	s.options.Log.Error("panic in MCP", "doing", doing, "stack", string(debug.Stack()))
+}
+
 // method answers a request that depends on who asks; next answers it as the SDK would.
 type method func(
 	c *session, ctx context.Context, name string, r sdk.Request, next sdk.MethodHandler,
@@ -185,6 +200,7 @@ func (s *Server) methods() map[string]method {
 		"resources/read":           (*session).readResource,
 		"resources/subscribe":      (*session).pass,
 		"resources/unsubscribe":    (*session).pass,
+		"subscriptions/listen":     (*session).pass,
 	}
 }
 
