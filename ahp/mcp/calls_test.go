@@ -37,11 +37,19 @@ func connectTo(
 	t testing.TB, server *mcp.Server, h *host.Host, p authz.Principal, name string, o *sdk.ClientOptions,
 ) *agent {
 	t.Helper()
+	return connectWith(t, server, h, p, name, o, nil)
+}
+
+// connectWith is connectTo with options of the session.
+func connectWith(
+	t testing.TB, server *mcp.Server, h *host.Host, p authz.Principal, name string, o *sdk.ClientOptions, of *sdk.ClientSessionOptions,
+) *agent {
+	t.Helper()
 	near, far := sdk.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(t.Context())
 	var served sync.WaitGroup
 	served.Go(func() { _ = server.Serve(ctx, mcp.Peer{Host: h, Principal: p}, far) })
-	session, err := sdk.NewClient(&sdk.Implementation{Name: name}, o).Connect(ctx, near, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: name}, o).Connect(ctx, near, of)
 	hosttest.Check(t, err)
 	t.Cleanup(func() {
 		session.Close()

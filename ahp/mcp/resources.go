@@ -32,13 +32,14 @@ func resourceURI(name, view string) string { return resourceScheme + name + "/" 
 
 // listResources lists the views of the terminals that the principal may see.
 func (c *session) listResources(
-	context.Context, string, sdk.Request, sdk.MethodHandler,
+	ctx context.Context, _ string, r sdk.Request, _ sdk.MethodHandler,
 ) (sdk.Result, error) {
 	list, err := c.conn.Terminals()
 	if err != nil {
 		return nil, err
 	}
 	result := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
+	private(ctx, r, &result.Cacheable)
 	for _, t := range list {
 		for _, view := range []string{screenView, logView} {
 			result.Resources = append(result.Resources, &sdk.Resource{
@@ -51,9 +52,10 @@ func (c *session) listResources(
 
 // listTemplates lists the two kinds of resources.
 func (c *session) listTemplates(
-	context.Context, string, sdk.Request, sdk.MethodHandler,
+	ctx context.Context, _ string, r sdk.Request, _ sdk.MethodHandler,
 ) (sdk.Result, error) {
 	result := &sdk.ListResourceTemplatesResult{}
+	private(ctx, r, &result.Cacheable)
 	for _, view := range []string{screenView, logView} {
 		result.ResourceTemplates = append(result.ResourceTemplates, &sdk.ResourceTemplate{
 			URITemplate: resourceURI("{name}", view), Name: view, Description: aboutViews[view],
@@ -106,8 +108,10 @@ func (c *session) readResource(
 		}
 		text = o.text()
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
-		{URI: p.URI, MIMEType: plainText, Text: text}}}, nil
+	result := &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
+		{URI: p.URI, MIMEType: plainText, Text: text}}}
+	private(ctx, r, &result.Cacheable)
+	return result, nil
 }
 
 // updateInterval is the least time between two updates of a resource.
