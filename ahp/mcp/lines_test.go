@@ -49,39 +49,35 @@ func (a answerLine) text(t testing.TB) string {
 	return r.Content[0].Text
 }
 
-// rawClient starts a session over lines, without the handshake. The answers of a client that does
-// not read stay in the pipe.
-func rawClient(t testing.TB, server *mcp.Server, h *host.Host, p authz.Principal, reads bool) *lineClient {
+// rawClient starts a session over lines, without the handshake. It reads as many answers ahead.
+func rawClient(t testing.TB, server *mcp.Server, h *host.Host, p authz.Principal, ahead int) *lineClient {
 	t.Helper()
 	in, out := io.Pipe()
 	back, answers := io.Pipe()
-	c := &lineClient{t: t, out: out, answers: make(chan answerLine, 10_000)}
+	c := &lineClient{t: t, out: out, answers: make(chan answerLine, ahead)}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
 		_ = server.Serve(ctx, mcp.Peer{Host: h, Principal: p}, mcp.NewLines(in, answers))
 		answers.Close()
 	})
-	if reads {
-		running.Go(func() {
-			defer close(c.answers)
-			for lines := bufio.NewReader(back); ; {
-				line, err := lines.ReadBytes('\n')
-				if err != nil {
-					return
-				}
-				var a answerLine
-				if err := json.Unmarshal(line, &a); err != nil {
-					t.Errorf("%q: %v", line, err)
-				}
-				c.answers <- a
+	running.Go(func() {
+		defer close(c.answers)
+		for lines := bufio.NewReader(back); ; {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				return
 			}
-		})
-	}
+			var a answerLine
+			if err := json.Unmarshal(line, &a); err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+			c.answers <- a
+		}
+	})
 	t.Cleanup(func() {
 		out.Close()
-		if !reads {
-			back.Close()
+		for range c.answers {
 		}
 		running.Wait()
 		cancel()
@@ -141,7 +137,7 @@ func newServer() *mcp.Server { return mcp.New(mcp.Options{Version: "test"}) }
 
 func rawAlice(t testing.TB, h *host.Host) *lineClient {
 	t.Helper()
-	return rawClient(t, newServer(), h, hosttest.Principal("alice", authz.Admin), true).handshake()
+	return rawClient(t, newServer(), h, hosttest.Principal("alice", authz.Admin), 10_000).handshake()
 }
 
 func TestALineThatIsNoMessageIsAnsweredAndTheSessionGoesOn(t *testing.T) {
@@ -338,7 +334,7 @@ func TestWhatCallsUnderWayHoldIsBounded(t *testing.T) {
 func TestAClientThatReadsNoAnswersIsNotRead(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
-	c := rawClient(t, newServer(), h, hosttest.Principal("alice", authz.Admin), false)
+	c := rawClient(t, newServer(), h, hosttest.Principal("alice", authz.Admin), 0)
 	sent := make(chan int)
 	go func() {
 		n := 0
