@@ -29,7 +29,7 @@ func BenchmarkMCPCall(b *testing.B) {
 		"ahp-ping": `{"jsonrpc":"2.0","id":%d,"method":"ping","params":{}}`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			r := newRig(b, rigOptions{})
+			r := newRig(b, rigOptions{door: func(c *Config) { c.AHP.RequestsPerSecond = -1 }})
 			r.ssh("alice", "", "new -d -n w -- echo ready; exec sleep 1000")
 			r.shows("w", "ready")
 			c := r.dial("alice")

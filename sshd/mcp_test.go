@@ -21,8 +21,8 @@ type lineChannel struct {
 	out *bufio.Reader
 }
 
-// openLines starts a command that speaks JSON-RPC in lines.
-func openLines(s *gossh.Session, command string) (*lineChannel, error) {
+// openLines starts a subsystem that speaks JSON-RPC in lines.
+func openLines(s *gossh.Session, subsystem string) (*lineChannel, error) {
 	in, err := s.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func openLines(s *gossh.Session, command string) (*lineChannel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lineChannel{in, bufio.NewReader(out)}, s.Start(command)
+	return &lineChannel{in, bufio.NewReader(out)}, s.RequestSubsystem(subsystem)
 }
 
 const mcpHello = `{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"claude-code","version":"1"}}}` + "\n" +
