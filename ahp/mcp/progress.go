@@ -51,18 +51,20 @@ func (p *printed) text(c *call) string {
 		switch {
 		case l.Mark != "":
 			return true
-		case l.Unfinished:
+		case l.Unfinished, l.Part:
 			unfinished = 1
-		case !l.Part:
-			p.n++
+		default:
+			p.n, unfinished = p.n+1, 0
 		}
 		p.last = string(l.Text)
 		return true
 	})
-	if err != nil || p.n+unfinished == 0 {
+	if err != nil {
 		return ""
 	}
-	p.upTo = e.Next
+	if p.upTo = e.Next; p.n+unfinished == 0 {
+		return ""
+	}
 	const most = 120 // characters
 	text := []rune(plain(p.last, true))
 	return fmt.Sprintf(", %d lines: %s", p.n+unfinished, string(text[max(0, len(text)-most):]))

@@ -105,11 +105,12 @@ func (c *call) decide(t *host.Terminal, as decision, wait func() error) *decisio
 	d := &as
 	d.done = make(chan struct{})
 	c.client.waits(t, d)
-	go func() {
+	go c.session.server.guard("decision", func() {
+		defer close(d.done)
+		d.err = errInternal // unless wait returns
 		d.err = wait()
 		d.by = t.LastDecision()
-		close(d.done)
-	}()
+	})
 	return d
 }
 

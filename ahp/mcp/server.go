@@ -92,7 +92,10 @@ type session struct {
 
 type sessionKey struct{}
 
-var errNoSession = errors.New("mcp: no session")
+var (
+	errNoSession = errors.New("mcp: no session")
+	errInternal  = errors.New("internal error") // after a panic
+)
 
 // connect returns the session's connection of the host, which it opens with the client's name.
 func (c *session) connect(name string) (*host.Conn, *client, error) {
@@ -149,7 +152,7 @@ func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 		defer func() {
 			if recover() != nil {
 				s.panicked(method)
-				result, err = nil, errors.New("internal error")
+				result, err = nil, errInternal
 			}
 		}()
 		if strings.HasPrefix(method, "prompts/") { // the SDK would say that there are none
