@@ -53,11 +53,18 @@ func beCrowd(args []string) error {
 		if err != nil {
 			return err
 		}
-		if err := s.RequestPty("xterm", 24, 80, nil); err != nil {
-			return err
-		}
 		out, err := s.StdoutPipe()
 		if err != nil {
+			return err
+		}
+		if args[3] == "mcp" {
+			if err := beMCPClient(s, out); err != nil {
+				return err
+			}
+			go io.Copy(io.Discard, out)
+			continue
+		}
+		if err := s.RequestPty("xterm", 24, 80, nil); err != nil {
 			return err
 		}
 		if err := s.Start(args[3]); err != nil {

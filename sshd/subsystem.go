@@ -129,7 +129,7 @@ func (s *sshSession) serveMCP(as, dir string) int {
 	in, out := io.Pipe()
 	defer in.Close()
 	go func() {
-		_, err := io.Copy(out, s.in)
+		_, err := io.CopyBuffer(out, s.in, make([]byte, 4<<10)) // sessions are idle mostly
 		out.CloseWithError(err)
 	}()
 	stop := context.AfterFunc(s.ctx, func() { in.CloseWithError(context.Cause(s.ctx)) })

@@ -57,7 +57,7 @@ func (c *call) hint(format string, args ...any) {
 
 // handler answers the calls of a tool. What is wrong with them is told as a result, which reaches
 // the model.
-func (s *Server) handler(t tool) sdk.ToolHandler {
+func (s *Server) handler(t *tool) sdk.ToolHandler {
 	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c := &call{ctx: ctx, asked: ctx, facts: map[string]any{}}
 		c.session, _ = ctx.Value(sessionKey{}).(*session)
@@ -69,7 +69,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		if token != nil {
 			done := make(chan struct{})
 			defer close(done)
-			go c.progress(ctx, r.Session, token, done)
+			go s.guard("progress", func() { c.progress(ctx, r.Session, token, done) })
 		}
 		text, err := c.do(t, name, r.Params.Arguments)
 		result := &sdk.CallToolResult{Meta: sdk.Meta{"termhost/result": c.facts}}
@@ -87,7 +87,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 	}
 }
 
-func (c *call) do(t tool, name string, raw []byte) (text string, err error) {
+func (c *call) do(t *tool, name string, raw []byte) (text string, err error) {
 	if c.conn, c.client, err = c.session.connect(name); err != nil {
 		return "", err
 	}
@@ -155,22 +155,23 @@ func (c *call) unknown(name string) error {
 	if err != nil {
 		return err
 	}
+	name = host.Printable(name[:min(len(name), 2*ahp.MaxName)])
 	var names []string
+	far := map[string]int{}
 	for _, t := range list {
 		names = append(names, t.Name())
+		far[t.Name()] = distance(name, t.Name())
 	}
 	const most = 5
-	slices.SortStableFunc(names, func(a, b string) int {
-		return distance(name, a) - distance(name, b)
-	})
+	slices.SortStableFunc(names, func(a, b string) int { return far[a] - far[b] })
 	switch names = names[:min(len(names), most)]; len(names) {
 	case 0:
 		return fmt.Errorf("there is no terminal %q, nor any other; %s opens "+
-			"one", host.Printable(name),
+			"one", name,
 			callText("terminal_open"))
 	default:
 		return fmt.Errorf("there is no terminal %q; there is %s; %s lists "+
-			"all", host.Printable(name),
+			"all", name,
 			strings.Join(names, ", "), callText("terminal_list", "all", true))
 	}
 }
@@ -378,9 +379,13 @@ func (c *call) next(t *host.Terminal, state string) {
 	}
 }
 
-// reason returns an error's text for a model.
+// reason returns an error's text for a model. Errors may quote what the client has sent.
 func reason(err error) string {
+	const most = 1000 // bytes
 	text := err.Error()
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
 	for _, prefix := range []string{"ptypool: ", "keys: ", "authz: ", "host: ", "history: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}

@@ -37,16 +37,19 @@ func connectTo(
 	t testing.TB, server *mcp.Server, h *host.Host, p authz.Principal, name string, o *sdk.ClientOptions,
 ) *agent {
 	t.Helper()
-	return connectPeer(t, server, mcp.Peer{Host: h, Principal: p}, name, o)
+	return connectPeer(t, server, mcp.Peer{Host: h, Principal: p}, name, o, nil)
 }
 
-func connectPeer(t testing.TB, server *mcp.Server, p mcp.Peer, name string, o *sdk.ClientOptions) *agent {
+// connectPeer is connectTo with options of the session.
+func connectPeer(
+	t testing.TB, server *mcp.Server, p mcp.Peer, name string, o *sdk.ClientOptions, of *sdk.ClientSessionOptions,
+) *agent {
 	t.Helper()
 	near, far := sdk.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(t.Context())
 	var served sync.WaitGroup
 	served.Go(func() { _ = server.Serve(ctx, p, far) })
-	session, err := sdk.NewClient(&sdk.Implementation{Name: name}, o).Connect(ctx, near, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: name}, o).Connect(ctx, near, of)
 	hosttest.Check(t, err)
 	t.Cleanup(func() {
 		session.Close()

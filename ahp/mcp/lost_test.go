@@ -82,7 +82,7 @@ func TestProgramsStartInTheFolderOfTheSession(t *testing.T) {
 	dir := t.TempDir()
 	hosttest.Check(t, os.Mkdir(dir+"/below", 0o700))
 	server := mcp.New(mcp.Options{Version: "test"})
-	a := connectPeer(t, server, mcp.Peer{Host: h, Principal: hosttest.Principal("alice", authz.Admin), Dir: dir}, "claude-code", nil)
+	a := connectPeer(t, server, mcp.Peer{Host: h, Principal: hosttest.Principal("alice", authz.Admin), Dir: dir}, "claude-code", nil, nil)
 	for cwd, want := range map[string]string{"": dir, "below": dir + "/below", "/": "/"} {
 		like(t, a.call("terminal_run", args{"command": "pwd", "cwd": cwd}), `\]\n`+regexp.QuoteMeta(want)+`\n$`)
 	}

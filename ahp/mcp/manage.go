@@ -62,11 +62,15 @@ func (c *call) list() (string, error) {
 		return 1
 	})
 	var b strings.Builder
-	hidden := 0
+	hidden, beyond := 0, 0
 	for _, t := range terminals {
 		info, lost := t.Info(p), c.client.lostIn(t)
 		if info.State == host.StateExited && !all && lost == "" {
 			hidden++
+			continue
+		}
+		if b.Len() > mostChars {
+			beyond++
 			continue
 		}
 		state, age := c.program(t, &info, "")
@@ -77,7 +81,7 @@ func (c *call) list() (string, error) {
 		}
 		fmt.Fprintf(&b, "%s  %s  held by %s  %s", t.Name(), state, holder, duration(age))
 		if last := info.LastCommand; last != nil {
-			b.WriteString("  " + last.LineText())
+			b.WriteString("  " + quoted(last.Line))
 		}
 		if lost != "" {
 			fmt.Fprintf(&b, "  (the answer to your %s did not reach you: %s)", lost,
@@ -90,6 +94,10 @@ func (c *call) list() (string, error) {
 	}
 	if hidden > 0 {
 		c.hint("%d more have exited: %s", hidden, callText("terminal_list", "all", true))
+	}
+	if beyond > 0 {
+		c.hint("%d more are not listed. To remove those that you need no more: %s", beyond,
+			callText("terminal_stop", "terminal", "...", "how", "remove"))
 	}
 	c.client.untold() // all are told
 	delete(c.facts, "exitCode")

@@ -20,7 +20,7 @@ const (
 // them that reads what is omitted. If it is read onwards from a cursor, its beginning comes first,
 // and its end is omitted.
 type output struct {
-	terminal string // its NAME
+	terminal string // its NAME; "": what is omitted has no cursor
 	chars    int
 	onwards  bool
 
@@ -111,7 +111,10 @@ func (o *output) text() string {
 		}
 		b.WriteString(o.omission())
 	}
-	for _, l := range o.tail {
+	for i, l := range o.tail {
+		if i == 0 && o.omitted > 0 { // it may be the rest of a line
+			l.text = indented(l.text)
+		}
 		if l.size > o.chars {
 			b.WriteString(o.middleCut(l))
 			continue
@@ -130,6 +133,9 @@ func (o *output) omission() string {
 	if o.omitted == 1 {
 		unit = "line"
 	}
+	if o.terminal == "" {
+		return fmt.Sprintf("[... %d %s omitted ...]\n", o.omitted, unit)
+	}
 	return fmt.Sprintf("[... %d %s omitted: %s ...]\n", o.omitted, unit,
 		callText("terminal_read", "terminal", o.terminal, "cursor", o.omittedAt))
 }
@@ -140,6 +146,10 @@ func (o *output) middleCut(l outLine) string {
 	runes := []rune(l.text)
 	head := o.chars / 4
 	tail := len(runes) - (o.chars - head)
+	if o.terminal == "" {
+		return fmt.Sprintf("%s[... %d characters omitted ...]%s", string(runes[:head]),
+			tail-head, string(runes[tail:]))
+	}
 	return fmt.Sprintf("%s[... %d characters omitted: %s ...]%s", string(runes[:head]), tail-head,
 		callText("terminal_read", "terminal", o.terminal, "cursor", l.from),
 		string(runes[tail:]))

@@ -17,6 +17,7 @@ func (c *call) progress(
 	const first, later = time.Second, 10 * time.Second
 	timer, began := time.NewTimer(first), time.Now()
 	defer timer.Stop()
+	var output printed
 	for {
 		select {
 		case <-timer.C:
@@ -27,30 +28,48 @@ func (c *call) progress(
 		}
 		passed := time.Since(began).Round(time.Second)
 		_ = to.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
-			Progress: passed.Seconds(), Message: passed.String() + c.printed()})
+			Progress: passed.Seconds(), Message: passed.String() + output.text(c)})
 		timer.Reset(later)
 	}
 }
 
-// printed says how many lines have come since the call began, and which was the last one.
-func (c *call) printed() string {
+// printed is what progress knows of a call's output.
+type printed struct {
+	upTo int64 // where reading goes on
+	n    int   // lines that have ended
+	last string
+}
+
+// text says how many lines have come since the call began, and which was the last one.
+func (p *printed) text(c *call) string {
 	t := c.terminal.Load()
 	if t == nil {
 		return ""
 	}
-	n, last := 0, ""
-	if _, err := c.lines(t, c.from.Load(), func(l *history.TextLine) bool {
-		if l.Mark == "" {
-			n, last = n+1, string(l.Text)
+	unfinished := 0
+	e, err := c.lines(t, max(p.upTo, c.from.Load()), func(l *history.TextLine) bool {
+		switch {
+		case l.Mark != "":
+			return true
+		case l.Unfinished, l.Part:
+			unfinished = 1
+		default:
+			p.n, unfinished = p.n+1, 0
 		}
+		p.last = string(l.Text)
 		return true
-	}); err != nil || n == 0 {
+	})
+	if err != nil {
+		return ""
+	}
+	if p.upTo = e.Next; p.n+unfinished == 0 {
 		return ""
 	}
 	const most = 120 // characters
-	text, unit := []rune(plain(last, true)), "lines"
+	n, unit := p.n+unfinished, "lines"
 	if n == 1 {
 		unit = "line"
 	}
+	text := []rune(plain(p.last, true))
 	return fmt.Sprintf(", %d %s: %s", n, unit, string(text[max(0, len(text)-most):]))
 }

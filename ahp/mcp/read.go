@@ -165,7 +165,7 @@ func (c *call) screen(t *host.Terminal, _ int64, _ bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := output{terminal: t.Name(), chars: mostChars}
+	o := output{chars: mostChars}
 	for line := range bytes.Lines(screen) {
 		o.add(&history.TextLine{Text: bytes.TrimRight(line, "\n")})
 		if o.lines == row+1 {
@@ -191,11 +191,15 @@ func (c *call) commands(t *host.Terminal, _ int64, _ bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := output{terminal: t.Name(), chars: chars}
+	o := output{chars: chars}
 	list := all.Commands()
 	for i, command := range list {
+		if err := work.Step(); err != nil {
+			return "", err
+		}
 		o.add(&history.TextLine{Text: []byte(commandText(i+1, command))})
 	}
+	work.Rest()
 	if len(list) == 0 {
 		c.hint("No command is known: its shell has run none, or does not tell.")
 	}

@@ -32,7 +32,7 @@ func resourceURI(name, view string) string { return resourceScheme + name + "/" 
 
 // listResources lists the views of the terminals that the principal may see.
 func (c *session) listResources(
-	context.Context, string, sdk.Request, sdk.MethodHandler,
+	ctx context.Context, _ string, r sdk.Request, _ sdk.MethodHandler,
 ) (sdk.Result, error) {
 	list, err := c.conn.Terminals()
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *session) listResources(
 
 // listTemplates lists the two kinds of resources.
 func (c *session) listTemplates(
-	context.Context, string, sdk.Request, sdk.MethodHandler,
+	ctx context.Context, _ string, r sdk.Request, _ sdk.MethodHandler,
 ) (sdk.Result, error) {
 	result := &sdk.ListResourceTemplatesResult{Cacheable: unshared}
 	for _, view := range []string{screenView, logView} {
@@ -119,7 +119,14 @@ const maxWatchers = 64
 
 var errWatchers = errors.New("too many subscriptions: unsubscribe from others first")
 
-// watcher tells a session when what a resource shows has changed.
+// watched is a resource of which a session of the SDK is told. In the newest version of MCP over
+// HTTP each request is one.
+type watched struct {
+	by  *sdk.ServerSession
+	uri string
+}
+
+// watcher tells of changes of what a resource shows.
 type watcher struct{ end context.CancelFunc }
 
 // subscribe begins to tell a session of changes of a resource.
@@ -132,21 +139,26 @@ func (s *Server) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 	if err != nil {
 		return err
 	}
+	of := watched{r.Session, r.Params.URI}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.closed || c.conn == nil:
+	case c.closed:
 		return errNoSession
-	case c.watchers[r.Params.URI] != nil:
+	case c.watchers[of] != nil:
 		return nil
 	case len(c.watchers) >= maxWatchers:
 		return errWatchers
 	case c.watchers == nil:
-		c.watchers = map[string]*watcher{}
+		c.watchers = map[watched]*watcher{}
 	}
 	within, end := context.WithCancel(c.conn.Context())
-	c.watchers[r.Params.URI] = &watcher{end}
-	go c.watch(within, t, r.Params.URI)
+	w := &watcher{end}
+	c.watchers[of] = w
+	go s.guard("subscription", func() {
+		defer c.unwatch(of, w)
+		c.watch(within, t, of.uri)
+	})
 	return nil
 }
 
@@ -156,29 +168,40 @@ func (s *Server) unsubscribe(ctx context.Context, r *sdk.UnsubscribeRequest) err
 	if c == nil {
 		return errNoSession
 	}
+	of := watched{r.Session, r.Params.URI}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if w := c.watchers[r.Params.URI]; w != nil {
-		w.end()
-		delete(c.watchers, r.Params.URI)
+	w := c.watchers[of]
+	c.mu.Unlock()
+	if w != nil {
+		c.unwatch(of, w)
 	}
 	return nil
 }
 
-// watch tells of changes of a resource until ctx ends.
+// unwatch ends a watcher, and forgets it.
+func (c *session) unwatch(of watched, w *watcher) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.end()
+	if c.watchers[of] == w {
+		delete(c.watchers, of)
+	}
+}
+
+// watch tells of changes of a resource until ctx ends, or nothing changes any more.
 func (c *session) watch(ctx context.Context, t *host.Terminal, uri string) {
 	wait, err := c.conn.StartWait(t, host.WaitFor{Output: true})
 	for err == nil {
 		how, ended := wait.End(ctx)
-		if ended != nil {
+		if ended != nil && !errors.Is(ended, host.ErrGone) {
 			return
 		}
-		exited := how.Reason == host.WaitExit
-		if !exited { // before others are told, so that no change is missed
+		last := ended != nil || how.Reason == host.WaitExit
+		if !last { // before others are told, so that no change is missed
 			wait, err = c.conn.StartWait(t, host.WaitFor{Output: true})
 		}
 		c.server.updates.tell(ctx, c.server.sdk, uri)
-		if exited {
+		if last {
 			return
 		}
 	}

@@ -100,7 +100,8 @@ func (c *call) create(o host.CreateOptions) (host.Created, error) {
 
 // quoted returns a command line as hints name it.
 func quoted(line string) string {
-	const most = 80 // characters
+	const most, longest = 80, 1000 // characters, and the bytes in which they are
+	line = line[:min(len(line), longest)]
 	if text := []rune(host.Printable(line)); len(text) > most {
 		return strconv.Quote(string(text[:most]) + "...")
 	}
@@ -126,11 +127,12 @@ func (c *call) decide(t *host.Terminal, as decision, wait func() error) *decisio
 	d := &as
 	d.done = make(chan struct{})
 	c.client.waits(t, d)
-	go func() {
+	go c.session.server.guard("decision", func() {
+		defer close(d.done)
+		d.err = errInternal // unless wait returns
 		d.err = wait()
 		d.by = t.LastDecision()
-		close(d.done)
-	}()
+	})
 	return d
 }
 

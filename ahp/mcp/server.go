@@ -92,6 +92,9 @@ type Peer struct {
 func (s *Server) Serve(ctx context.Context, p Peer, t sdk.Transport) error {
 	c := s.session(p)
 	defer c.close()
+	if l, ok := t.(*Lines); ok {
+		l.pace = c.pace
+	}
 	return s.sdk.Run(context.WithValue(ctx, sessionKey{}, c), t)
 }
 
@@ -104,24 +107,27 @@ type session struct {
 
 	mu       sync.Mutex
 	closed   bool
-	conn     *host.Conn // nil: nothing has been asked for yet
+	conn     *host.Conn // nil: nothing has been asked for yet; it stays when it is set
 	client   *client    // with conn
-	watchers map[string]*watcher
+	watchers map[watched]*watcher
 }
 
 type sessionKey struct{}
 
-var errNoSession = errors.New("mcp: no session")
+var (
+	errNoSession = errors.New("mcp: no session")
+	errInternal  = errors.New("internal error") // after a panic
+)
 
 // connect returns the session's connection of the host, which it opens with the client's name.
 func (c *session) connect(name string) (*host.Conn, *client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.conn != nil {
-		return c.conn, c.client, c.conn.Ended()
-	}
 	if c.closed {
 		return nil, nil, errNoSession
+	}
+	if c.conn != nil {
+		return c.conn, c.client, c.conn.Ended()
 	}
 	p := c.peer.Principal.MCPClient(cmp.Or(c.peer.As, name))
 	conn, err := c.peer.Host.ConnectFrom(p, host.DoorMCP, c.peer.Source)
@@ -136,27 +142,39 @@ func (c *session) connect(name string) (*host.Conn, *client, error) {
 func (c *session) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
 	c.closed = true
-	for uri, w := range c.watchers {
+	for _, w := range c.watchers {
 		w.end()
-		delete(c.watchers, uri)
 	}
 	if c.conn != nil {
 		c.server.clients.left(c.client)
 		c.conn.Close()
-		c.conn = nil
 	}
 }
 
-// received is called with every message of a client before the SDK handles it. It charges the
-// account for it, and has a panic end nothing but the request.
+// pace charges the account for a message, and waits as long as no other is to be read. What comes
+// before anything is asked for is free.
+func (c *session) pace(_ context.Context, bytes int) error {
+	c.mu.Lock()
+	conn := c.conn
+	c.mu.Unlock()
+	if conn == nil {
+		return nil
+	}
+	return conn.Pace(conn.Context(), bytes, host.MessageParts)
+}
+
+// received is called with every message of a client before the SDK handles it. It has a panic end
+// nothing but the request.
 func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		defer func() {
-			if v := recover(); v != nil {
-				s.options.Log.Error("panic in an MCP request", "method", method, "stack",
-					string(debug.Stack()))
-				result, err = nil, errors.New("internal error")
+			if recover() != nil {
+				s.panicked(method)
+				result, err = nil, errInternal
 			}
 		}()
 		if strings.HasPrefix(method, "prompts/") { // the SDK would say that there are none
@@ -171,27 +189,26 @@ func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 		if c == nil {
 			return nil, errNoSession
 		}
-		conn, _, err := c.connect(nameOfClient(r))
-		if err != nil {
-			return nil, err
-		}
-		if err := charge(ctx, conn, r); err != nil {
+		if _, _, err := c.connect(nameOfClient(r)); err != nil {
 			return nil, err
 		}
 		return handle(c, ctx, method, r, next)
 	}
 }
 
-// charge charges the account for a request, unless the HTTP door has.
-func charge(ctx context.Context, conn *host.Conn, r sdk.Request) error {
-	if extra := r.GetExtra(); extra != nil && extra.TokenInfo != nil {
-		return nil
-	}
-	bytes := 0
-	if p, ok := r.GetParams().(*sdk.CallToolParamsRaw); ok {
-		bytes = len(p.Arguments)
-	}
-	return conn.Pace(ctx, bytes, host.MessageParts)
+// guard calls f, and has a panic end nothing else.
+func (s *Server) guard(doing string, f func()) {
+	defer func() {
+		if recover() != nil {
+			s.panicked(doing)
+		}
+	}()
+	f()
+}
+
+// panicked logs a panic, whose value may be a part of what a client has sent.
+func (s *Server) panicked(doing string) {
+	s.options.Log.Error("panic in MCP", "doing", doing, "stack", string(debug.Stack()))
 }
 
 // method answers a request that depends on who asks; next answers it as the SDK would.
@@ -208,6 +225,7 @@ func (s *Server) methods() map[string]method {
 		"resources/read":           (*session).readResource,
 		"resources/subscribe":      (*session).pass,
 		"resources/unsubscribe":    (*session).pass,
+		"subscriptions/listen":     (*session).pass,
 	}
 }
 

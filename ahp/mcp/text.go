@@ -22,11 +22,32 @@ func plain(line string, beginning bool) string {
 		}
 		return r
 	}, strings.ToValidUTF8(line, "\uFFFD"))
-	if beginning && hostWord.MatchString(strings.TrimLeft(line, "\u200C\u200D")) {
+	if beginning {
+		return indented(line)
+	}
+	return line
+}
+
+// indented returns a line that no reader takes for the host's word.
+func indented(line string) string {
+	seen := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point),
+			r == zeroWidthJoiner, r == zeroWidthNonJoiner:
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return r
+	}, line[:min(len(line), longestWord)])
+	if hostWord.MatchString(seen) {
 		return " " + line
 	}
 	return line
 }
+
+// longestWord is how much of a line, in bytes, may make it look like the host's word.
+const longestWord = 512
 
 // Characters that are not seen and that writing needs.
 const (
@@ -35,7 +56,7 @@ const (
 )
 
 // hostWord is how lines begin that are the host's word.
-var hostWord = regexp.MustCompile(`^\[(\.\.\. |\S+ (running|exited|waiting for|held by|gone)\b)`)
+var hostWord = regexp.MustCompile(`^\[(\.\.\. |\S+ +(running|exited|waiting for|held by|gone)\b)`)
 
 // callText returns a tool's call as a model writes it: the name, and the arguments as JSON, which
 // are given as names and values.

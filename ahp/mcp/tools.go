@@ -145,11 +145,15 @@ func (t *tool) schema() json.RawMessage {
 // addTools adds the tools to the server.
 func (s *Server) addTools() {
 	for _, t := range tools() {
-		s.sdk.AddTool(&sdk.Tool{
-			Name: t.name, Description: t.about, InputSchema: t.schema(), Annotations: &t.hints,
-			Meta: sdk.Meta{"anthropic/alwaysLoad": true},
-		}, s.handler(t))
+		s.addTool(&t)
 	}
+}
+
+func (s *Server) addTool(t *tool) {
+	s.sdk.AddTool(&sdk.Tool{
+		Name: t.name, Description: t.about, InputSchema: t.schema(), Annotations: &t.hints,
+		Meta: sdk.Meta{"anthropic/alwaysLoad": true},
+	}, s.handler(t))
 }
 
 // listTools lists the tools that a principal may call, in the same order always.
