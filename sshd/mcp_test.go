@@ -135,8 +135,8 @@ func TestAnMCPSessionEndsWithItsKey(t *testing.T) {
 	}
 }
 
-// MCP clients watch nothing, so kicking one does nothing; it ends with its key or its connection.
-func TestAnMCPClientIsNoViewer(t *testing.T) {
+// A kick ends what an MCP client waits for, and nothing else of it.
+func TestAnMCPClientThatDoesNotWaitIsNoViewer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{people: map[string]string{"alice": "", "bob": asOperator}})
 	l := r.mcp(r.dial("bob"))

@@ -282,3 +282,22 @@ func TestReadingWaitsBeyondAPromptThatTheClientKnows(t *testing.T) {
 	hosttest.Check(t, p.conn.Send(t.Context(), p.term, []byte("bob\n")))
 	like(t, slowtest.Receive(t, "the wait ends", read), `(?s)^\[q exited 4 .*hi bob\n`)
 }
+
+func TestAKickEndsAWait(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	a := connect(t, h, hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	a.call("terminal_run", args{"name": "k", "command": "exec sleep 1000", "background": true})
+	read := make(chan string, 1)
+	go func() {
+		text, _ := a.callWith(t.Context(), "terminal_read", args{"terminal": "k", "wait_s": 45, "until": "never"})
+		read <- text
+	}()
+	p := attach(t, h, "k")
+	hosttest.Eventually(t, "the wait is there to be ended", func() bool {
+		_, n, _ := p.conn.Kick(p.term, "alice/claude-code")
+		return n > 0
+	})
+	like(t, slowtest.Receive(t, "the wait ends", read), `^error: alice has ended your view of k`)
+	like(t, a.call("terminal_stop", args{"terminal": "k"}), `^\[k exited 130 `)
+}

@@ -158,7 +158,7 @@ func TestAWaitThatIsTooLongIsShortenedAndSaysSo(t *testing.T) {
 func TestABareSleepGetsAHint(t *testing.T) {
 	t.Parallel()
 	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
-	like(t, a.call("terminal_run", args{"command": "sleep 30", "background": true}), `terminal_read waits with wait_s, and with until for a line`)
+	like(t, a.call("terminal_run", args{"command": "sleep 30", "wait_s": 0}), `terminal_read waits with wait_s, and with until for a line`)
 	if text := a.call("terminal_run", args{"command": "sleep 0.01"}); strings.Contains(text, "no need to sleep") {
 		t.Errorf("a short sleep gets a hint: %q", text)
 	}

@@ -49,17 +49,13 @@ func (c *session) listResources(
 	return result, nil
 }
 
-// listTemplates lists the two kinds of resources.
-func (c *session) listTemplates(
-	ctx context.Context, _ string, r sdk.Request, _ sdk.MethodHandler,
-) (sdk.Result, error) {
-	result := &sdk.ListResourceTemplatesResult{Cacheable: unshared}
+// addResources adds the two kinds of resources to the server.
+func (s *Server) addResources() {
 	for _, view := range []string{screenView, logView} {
-		result.ResourceTemplates = append(result.ResourceTemplates, &sdk.ResourceTemplate{
+		s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
 			URITemplate: resourceURI("{name}", view), Name: view, Description: aboutViews[view],
-			MIMEType: plainText})
+			MIMEType: plainText}, readResource)
 	}
-	return result, nil
 }
 
 // resource returns the terminal and the view that a URI names.
@@ -77,14 +73,15 @@ func (c *session) resource(uri string) (*host.Terminal, string, error) {
 }
 
 // readResource returns what a view shows now. It reads nothing for the tools: their cursors stay.
-func (c *session) readResource(
-	ctx context.Context, _ string, r sdk.Request, _ sdk.MethodHandler,
-) (sdk.Result, error) {
-	p, ok := r.GetParams().(*sdk.ReadResourceParams)
-	if !ok {
-		return nil, sdk.ResourceNotFoundError("")
+func readResource(
+	ctx context.Context, r *sdk.ReadResourceRequest,
+) (*sdk.ReadResourceResult, error) {
+	c, _ := ctx.Value(sessionKey{}).(*session)
+	if c == nil {
+		return nil, errNoSession
 	}
-	t, view, err := c.resource(p.URI)
+	uri := r.Params.URI
+	t, view, err := c.resource(uri)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +103,8 @@ func (c *session) readResource(
 		}
 		text = o.text()
 	}
-	result := &sdk.ReadResourceResult{Cacheable: unshared, Contents: []*sdk.ResourceContents{
-		{URI: p.URI, MIMEType: plainText, Text: text}}}
-	return result, nil
+	return &sdk.ReadResourceResult{Cacheable: unshared, Contents: []*sdk.ResourceContents{
+		{URI: uri, MIMEType: plainText, Text: text}}}, nil
 }
 
 // updateInterval is the least time between two updates of a resource.

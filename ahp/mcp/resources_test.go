@@ -56,7 +56,7 @@ func TestResourcesAreListedAndRead(t *testing.T) {
 		for _, r := range templates.ResourceTemplates {
 			uris = append(uris, r.URITemplate)
 		}
-		if got := strings.Join(uris, " "); got != "termhost:///{name}/screen termhost:///{name}/log" {
+		if got := strings.Join(uris, " "); got != "termhost:///{name}/log termhost:///{name}/screen" {
 			t.Errorf("templates: %s", got)
 		}
 		// All the characters that a NAME may have are such as a URI has them.

@@ -25,12 +25,12 @@ func (c *call) run() (string, error) {
 		return "", err
 	}
 	c.what = quoted(line)
-	c.hintSleep(line)
 	shell, err := c.args.Text("terminal")
 	if err != nil {
 		return "", err
 	}
 	if shell != "" {
+		c.hintSleep(line)
 		return c.runIn(line)
 	}
 	o := host.CreateOptions{Line: line, Cols: 120, Rows: 40, DoorEnv: pagers, Later: true}
@@ -43,6 +43,9 @@ func (c *call) run() (string, error) {
 	background, err := c.args.Bool("background", false)
 	if err != nil {
 		return "", err
+	}
+	if !background {
+		c.hintSleep(line)
 	}
 	wait, err := c.wait(c.limit)
 	if err != nil {

@@ -54,6 +54,7 @@ func New(o Options) *Server {
 		})
 	s.sdk.AddReceivingMiddleware(s.received)
 	s.addTools()
+	s.addResources()
 	return s
 }
 
@@ -177,9 +178,10 @@ func (s *Server) received(next sdk.MethodHandler) sdk.MethodHandler {
 				result, err = nil, errInternal
 			}
 		}()
-		if strings.HasPrefix(method, "prompts/") { // the SDK would say that there are none
+		switch family, _, _ := strings.Cut(method, "/"); family {
+		case "prompts", "logging", "completion": // the SDK answers as if there were some
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound,
-				Message: "there are no prompts here"}
+				Message: "there is no " + method + " here"}
 		}
 		handle := s.methods()[method]
 		if handle == nil {
@@ -221,8 +223,8 @@ func (s *Server) methods() map[string]method {
 		"tools/list":               (*session).listTools,
 		"tools/call":               (*session).pass,
 		"resources/list":           (*session).listResources,
-		"resources/templates/list": (*session).listTemplates,
-		"resources/read":           (*session).readResource,
+		"resources/templates/list": (*session).pass,
+		"resources/read":           (*session).pass,
 		"resources/subscribe":      (*session).pass,
 		"resources/unsubscribe":    (*session).pass,
 		"subscriptions/listen":     (*session).pass,
