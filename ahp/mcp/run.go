@@ -184,7 +184,8 @@ func (c *call) runIn(line string) (string, error) {
 		return "", c.busy(t, "another command of yours")
 	}
 	defer c.client.leave(t)
-	if last := t.Info(c.conn.Principal()).LastCommand; last != nil && last.Running {
+	last := t.Info(c.conn.Principal()).LastCommand
+	if last != nil && last.Running {
 		return "", c.busy(t, quoted(last.Line))
 	}
 	from, err := c.position(t)
@@ -203,6 +204,12 @@ func (c *call) runIn(line string) (string, error) {
 		return c.header(t, &output{}, from) + "\n", nil
 	}
 	how, err := c.commandEnd(t, max(wait-time.Since(begun), 1))
+	if err == nil && how.Reason == host.WaitRest && !c.began(t, last) {
+		// The shell asks for more, or what it does with what it has read is still to come.
+		if c.quiet(t); c.began(t, last) {
+			how, err = c.commandEnd(t, max(wait-time.Since(begun), 1))
+		}
+	}
 	for err == nil && how.Reason == host.WaitCommand && strings.Contains(line, "\n") &&
 		time.Since(begun) < wait {
 		// The shell may run each of the lines as a command of its own.
@@ -259,13 +266,23 @@ func (c *call) giveUp(p *host.PendingWait) error {
 
 // another reports whether the shell runs another command soon after one has ended.
 func (c *call) another(t *host.Terminal) bool {
-	p, err := c.conn.StartWait(t, host.WaitFor{Idle: settled, Timeout: 2 * settled})
-	if err != nil {
-		return false
-	}
-	_, err = c.await(p, nil)
+	c.quiet(t)
 	last := t.Info(c.conn.Principal()).LastCommand
-	return err == nil && last != nil && last.Running
+	return last != nil && last.Running
+}
+
+// began reports whether the shell has begun another command than the last one.
+func (c *call) began(t *host.Terminal, last *history.Command) bool {
+	now := t.Info(c.conn.Principal()).LastCommand
+	return now != nil && (last == nil || !now.StartedAt.Equal(last.StartedAt) || now.Line != last.Line)
+}
+
+// quiet waits until nothing has been printed for a while, or that takes too long.
+func (c *call) quiet(t *host.Terminal) {
+	p, err := c.conn.StartWait(t, host.WaitFor{Idle: settled, Timeout: 2 * settled})
+	if err == nil {
+		_, _ = c.await(p, nil) // the call's end is noticed by what follows
+	}
 }
 
 // commandResult is the result of a command that was typed behind a cursor: what it has printed,
