@@ -59,10 +59,12 @@ var (
 	errForeignClient = &ForeignClientError{
 		"this clientId belongs to somebody else; choose another",
 		"a clientId belongs to the principal that first used it"}
-	errReservedClient = &ForeignClientError{
-		`a clientId that begins with "ssh:" belongs to SSH sessions, and one with "mcp:" to ` +
-			`MCP clients` +
-			"; choose another", "clientIds that begin with ssh: and mcp: are reserved"}
+	errSSHClient = &ForeignClientError{
+		`a clientId that begins with "ssh:" belongs to SSH sessions; choose another`,
+		"clientIds that begin with ssh: are reserved"}
+	errMCPClient = &ForeignClientError{
+		`a clientId that begins with "mcp:" belongs to MCP clients; choose another`,
+		"clientIds that begin with mcp: are reserved"}
 )
 
 // ForeignClientError refuses a clientId that belongs to somebody else.

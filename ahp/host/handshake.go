@@ -323,8 +323,11 @@ func (h *Host) seat(c *Conn, id string, v ahp.Version) (from heritage, err error
 	if id == "" || len(id) > maxClientID {
 		return from, ErrClientID
 	}
-	if len(id) >= len(sshPrefix) && reserved(strings.ToLower(id[:len(sshPrefix)])) {
-		return from, errReservedClient
+	switch strings.ToLower(id[:min(len(id), len(sshPrefix))]) {
+	case sshPrefix:
+		return from, errSSHClient
+	case mcpPrefix:
+		return from, errMCPClient
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

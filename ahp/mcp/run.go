@@ -274,7 +274,8 @@ func (c *call) another(t *host.Terminal) bool {
 // began reports whether the shell has begun another command than the last one.
 func (c *call) began(t *host.Terminal, last *history.Command) bool {
 	now := t.Info(c.conn.Principal()).LastCommand
-	return now != nil && (last == nil || !now.StartedAt.Equal(last.StartedAt) || now.Line != last.Line)
+	return now != nil &&
+		(last == nil || !now.StartedAt.Equal(last.StartedAt) || now.Line != last.Line)
 }
 
 // quiet waits until nothing has been printed for a while, or that takes too long.
