@@ -68,7 +68,9 @@ func newWeb(t testing.TB, o mcp.HTTPOptions, changes ...func(*host.Config)) *web
 	hosttest.Check(t, err)
 	w.bob, err = w.authority.AuthenticateKey("bob", public[1], loopback)
 	hosttest.Check(t, err)
-	tools := mcp.New(mcp.Options{Version: "test"}).NewHTTP(o)
+	server := mcp.New(mcp.Options{Version: "test"})
+	server.SetWaits(map[string]time.Duration{"": 4 * time.Minute})
+	tools := server.NewHTTP(o)
 	door := ws.New(ws.Config{Host: w.host, Authority: w.authority, Routes: []ws.Route{{
 		Path: "/mcp", Methods: []string{"POST", "GET", "DELETE"}, Long: true,
 		Handle: func(rw http.ResponseWriter, r *http.Request, p ws.Peer) error {
