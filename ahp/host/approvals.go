@@ -86,6 +86,7 @@ type heldInput struct {
 	meant    recipient       // the program that read input when the agent typed
 	expiry   *time.Timer
 	unwatch  func() bool // stops watching for the end of the agent's connection
+	approved string      // "approved by ana", set before answer is called; "": it was not
 	// answer tells the agent the outcome, once; nil: it was typed. The Term's lock is held.
 	answer func(error)
 
@@ -190,14 +191,6 @@ func (t *Terminal) Guarded() bool {
 	t.term.Lock()
 	defer t.term.Unlock()
 	return t.approvals.on
-}
-
-// LastDecision returns how the last decision about what an agent typed or starts in t went, for
-// display, such as "approved by ana"; "": nobody has decided.
-func (t *Terminal) LastDecision() string {
-	t.term.Lock()
-	defer t.term.Unlock()
-	return Printable(t.approvals.last)
 }
 
 // unstarted reports whether the program still waits for approval. The Term's lock is held.

@@ -170,7 +170,8 @@ func (c *Conn) Decide(t *Terminal, a *Attach, ask string, d Decision, reason str
 	case d == ApproveAll && !t.approvals.mayTrust(k):
 		return is, errUntold
 	default:
-		t.approvals.last = "approved by " + who
+		k.approved = "approved by " + who
+		t.approvals.last = k.approved
 		err = t.approvals.approve(k, d == ApproveAll)
 	}
 	t.approvals.tellDeciders(c, note)

@@ -45,6 +45,10 @@ func (s *Starting) Wait(ctx context.Context) error {
 	return err
 }
 
+// Approved returns who has approved the program, for display, such as "approved by ana". It is
+// called when Wait has returned no error.
+func (s *Starting) Approved() string { return s.held.approved }
+
 // startNeedsApproval reports whether what o starts waits for approval. guarded: its NAME is
 // guarded.
 func (h *Host) startNeedsApproval(o CreateOptions, guarded bool) bool {

@@ -202,16 +202,22 @@ const (
 // Send returns *authz.Denied, ErrExited, the cause of ctx or of the connection's end, or ErrBusy if
 // the program has not read for sendPatience; then nothing was typed.
 func (c *Conn) Send(ctx context.Context, t *Terminal, text []byte, keys ...keyboard.Key) error {
-	return c.sendPatiently(ctx, t, func(m keyboard.Modes) []byte {
-		return keyboard.AppendKeys(slices.Clone(text), m, keys...)
-	})
+	_, err := c.SendText(ctx, t, false, text, keys...)
+	return err
 }
 
-// Paste is Send, but a program that has asked for bracketed paste gets the text in brackets: a
-// shell runs its lines as one input, and a tab completes nothing.
-func (c *Conn) Paste(ctx context.Context, t *Terminal, text []byte, keys ...keyboard.Key) error {
+// SendText is Send, and also returns who has approved what was typed, for display, such as
+// "approved by ana"; "": nobody had to. paste: a program that has asked for bracketed paste gets
+// the text in brackets: a shell runs its lines as one input, and a tab completes nothing.
+func (c *Conn) SendText(
+	ctx context.Context, t *Terminal, paste bool, text []byte, keys ...keyboard.Key,
+) (approved string, err error) {
 	return c.sendPatiently(ctx, t, func(m keyboard.Modes) []byte {
-		return keyboard.AppendKeys(keyboard.AppendPaste(nil, m, text), m, keys...)
+		typed := slices.Clone(text)
+		if paste {
+			typed = keyboard.AppendPaste(nil, m, text)
+		}
+		return keyboard.AppendKeys(typed, m, keys...)
 	})
 }
 
@@ -219,20 +225,22 @@ func (c *Conn) Paste(ctx context.Context, t *Terminal, text []byte, keys ...keyb
 type encoded func(keyboard.Modes) []byte
 
 // sendPatiently tries send until the program has made room, or has not for sendPatience.
-func (c *Conn) sendPatiently(ctx context.Context, t *Terminal, input encoded) error {
+func (c *Conn) sendPatiently(ctx context.Context, t *Terminal, input encoded) (
+	approved string, err error,
+) {
 	deadline := time.NewTimer(sendPatience)
 	defer deadline.Stop()
 	for {
-		err := c.send(ctx, t, input)
+		approved, err := c.send(ctx, t, input)
 		if err != ErrBusy {
-			return err
+			return approved, err
 		}
 		select {
 		case <-time.After(sendRetry):
 		case <-deadline.C:
-			return err
+			return "", err
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return "", context.Cause(ctx)
 		}
 	}
 }
@@ -243,7 +251,7 @@ func (c *Conn) sendPatiently(ctx context.Context, t *Terminal, input encoded) er
 func (c *Conn) Type(ctx context.Context, t *Terminal, p []byte) error {
 	for {
 		room := t.approvals.room(step{conn: c, principal: c.principal})
-		err := c.send(ctx, t, func(keyboard.Modes) []byte { return slices.Clone(p) })
+		_, err := c.send(ctx, t, func(keyboard.Modes) []byte { return slices.Clone(p) })
 		if err != ErrBusy {
 			return err
 		}
@@ -259,13 +267,13 @@ func (c *Conn) Type(ctx context.Context, t *Terminal, p []byte) error {
 	}
 }
 
-// send is one try of Send. If the input is held, send waits for a person's decision. The holder's
-// own input is not discarded, and comes first.
-func (c *Conn) send(ctx context.Context, t *Terminal, input encoded) error {
+// send is one try of SendText. If the input is held, send waits for a person's decision. The
+// holder's own input is not discarded, and comes first.
+func (c *Conn) send(ctx context.Context, t *Terminal, input encoded) (approved string, err error) {
 	decided := make(chan error, 1)
 	k, err := c.typeOrHold(t, input, func(err error) { decided <- err })
 	if k == nil {
-		return err
+		return "", err
 	}
 	select {
 	case err = <-decided:
@@ -273,7 +281,7 @@ func (c *Conn) send(ctx context.Context, t *Terminal, input encoded) error {
 		t.approvals.withdraw(k, context.Cause(ctx))
 		err = <-decided
 	}
-	return err
+	return k.approved, err
 }
 
 // typeOrHold is send without the wait for a decision. If k is not nil, it is held, and answer is

@@ -17,6 +17,7 @@ import (
 	"termhost/ahp"
 	"termhost/ahp/history"
 	"termhost/ahp/host"
+	"termhost/ahp/spelling"
 )
 
 // settled is how long a program prints nothing when what was typed has done what it does.
@@ -120,10 +121,14 @@ func (c *call) do(t *tool, name string, raw []byte) (text string, err error) {
 	return text, err
 }
 
-// reminders tell of calls whose answer was lost and that no result has told of.
+// reminders tell of what people have decided since the last result, and of calls whose answer was
+// lost and that no result has told of.
 func (c *call) reminders() (list []string) {
 	if c.client == nil || c.asked.Err() != nil {
 		return nil
+	}
+	for _, d := range c.client.decided() {
+		list = append(list, d.text())
 	}
 	for _, l := range c.client.untold() {
 		list = append(list, fmt.Sprintf("The answer to your %s did not reach you: %s", l.what,
@@ -160,7 +165,7 @@ func (c *call) unknown(name string) error {
 	far := map[string]int{}
 	for _, t := range list {
 		names = append(names, t.Name())
-		far[t.Name()] = distance(name, t.Name())
+		far[t.Name()] = spelling.Distance(name, t.Name())
 	}
 	const most = 5
 	slices.SortStableFunc(names, func(a, b string) int { return far[a] - far[b] })
@@ -332,7 +337,7 @@ func (c *call) program(t *host.Terminal, info *host.Info, prompt string) (string
 		return Exited(status.Code, signal), t.ExitedAt().Sub(info.CreatedAt)
 	}
 	d := c.client.pending(t)
-	switch undecided := d != nil && !isDecided(d); {
+	switch undecided := d != nil && !d.decided(); {
 	case info.Waiting == host.WaitingSecret:
 		return WaitingForSecret, running
 	case undecided, info.Waiting == host.WaitingApproval:
@@ -341,15 +346,6 @@ func (c *call) program(t *host.Terminal, info *host.Info, prompt string) (string
 		return WaitingForInput(prompt), running
 	}
 	return Running, running
-}
-
-func isDecided(d *decision) bool {
-	select {
-	case <-d.done:
-		return true
-	default:
-		return false
-	}
 }
 
 // elsewhere reports whether somebody else has the keyboard.
@@ -372,10 +368,6 @@ func (c *call) next(t *host.Terminal, state string) {
 		c.hint("To answer: %s", callText("terminal_send", "terminal", name, "text", "..."))
 	case state == Running && c.what != "" && !t.AtRest():
 		c.hint("It goes on. To wait for more: %s", again)
-	}
-	if d := c.client.pending(t); d != nil && isDecided(d) {
-		c.hint("%s", d.text())
-		c.client.told(t, d)
 	}
 }
 

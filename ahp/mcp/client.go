@@ -1,10 +1,10 @@
 package mcp
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,11 +17,11 @@ type client struct {
 	mu      sync.Mutex
 	used    time.Time
 	conns   int
-	cursors map[string]int64     // behind what was read, by the terminal's ID
-	lost    []lostCall           // the oldest first
-	typed   map[string]*decision // by the terminal's ID: what waits for a person, or was decided
-	shells  map[string]struct{}  // terminals in which the client runs a command at present
-	asked   map[string]int64     // where the output ended at a prompt that it knows
+	cursors map[string]int64    // behind what was read, by the terminal's ID
+	lost    []lostCall          // the oldest first
+	typed   []*decision         // what waits for a person, or was decided and is still to be told
+	shells  map[string]struct{} // terminals in which the client runs a command at present
+	asked   map[string]int64    // where the output ended at a prompt that it knows
 }
 
 // lostCall is a call whose answer did not arrive.
@@ -31,8 +31,8 @@ type lostCall struct {
 	told         bool   // a result has said so
 }
 
-// maxLost bounds the calls remembered for a client, maxCursors the terminals, and maxClients the
-// clients that are not connected.
+// maxLost bounds the calls and the decisions that are remembered for a client, maxCursors the
+// terminals, and maxClients the clients that are not connected.
 const (
 	maxLost    = 32
 	maxCursors = 1024
@@ -55,7 +55,7 @@ func (c *clients) connected(id string) *client {
 	cl := c.byID[id]
 	if cl == nil {
 		c.forget()
-		cl = &client{cursors: map[string]int64{}, typed: map[string]*decision{},
+		cl = &client{cursors: map[string]int64{},
 			shells: map[string]struct{}{}, asked: map[string]int64{}}
 		c.byID[id] = cl
 	}
@@ -176,44 +176,69 @@ func (c *client) leave(t *host.Terminal) {
 
 // decision is what a person decides about something that a call types or starts.
 type decision struct {
+	id   string        // the terminal's
 	what string        // that is to be typed or started
 	does string        // "typed" or "started"
 	done chan struct{} // closed when it is decided
 	err  error         // why not; nil: it was typed or started
-	by   string        // how the decision went, such as "approved by ana"
+	by   string        // who has approved it, such as "approved by ana"; "": nobody had to
+}
+
+// decided reports whether somebody has decided.
+func (d *decision) decided() bool {
+	select {
+	case <-d.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // text says how the decision went.
 func (d *decision) text() string {
-	if d.err != nil {
-		return fmt.Sprintf("%s was not %s: %s.", d.what, d.does, reason(d.err))
+	switch {
+	case d.err != nil:
+		why := strings.TrimPrefix(reason(d.err), "not started: ") // see [host.NotStartedError]
+		return fmt.Sprintf("%s was not %s: %s.", d.what, d.does, why)
+	case d.by == "":
+		return fmt.Sprintf("%s was %s.", d.what, d.does)
 	}
-	return fmt.Sprintf("%s was %s and %s.", d.what, cmp.Or(d.by, "approved"), d.does)
+	return fmt.Sprintf("%s was %s and %s.", d.what, d.by, d.does)
 }
 
-// waits records that something waits for a person.
-func (c *client) waits(t *host.Terminal, d *decision) {
+// waits records that something waits for a person, and that no call does.
+func (c *client) waits(d *decision) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.typed) >= maxCursors {
-		clear(c.typed)
+	if len(c.typed) >= maxLost {
+		c.typed = c.typed[1:]
 	}
-	c.typed[t.ID()] = d
+	c.typed = append(c.typed, d)
 }
 
-// pending returns what waits for a person in a terminal, or was decided since the last result; nil:
-// nothing.
-func (c *client) pending(t *host.Terminal) *decision {
+// pending returns what waits for a person in a terminal, or was decided since the last result,
+// which comes first; nil: nothing.
+func (c *client) pending(t *host.Terminal) (found *decision) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.typed[t.ID()]
+	for _, d := range c.typed {
+		if d.id == t.ID() && (found == nil || d.decided() && !found.decided()) {
+			found = d
+		}
+	}
+	return found
 }
 
-// told forgets a decision of which a result tells.
-func (c *client) told(t *host.Terminal, d *decision) {
+// decided returns what has been decided since the last result, and forgets it.
+func (c *client) decided() (list []*decision) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.typed[t.ID()] == d {
-		delete(c.typed, t.ID())
-	}
+	c.typed = slices.DeleteFunc(c.typed, func(d *decision) bool {
+		if d.decided() {
+			list = append(list, d)
+			return true
+		}
+		return false
+	})
+	return list
 }

@@ -125,18 +125,15 @@ func (c *call) stop() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch how {
-	case "", "interrupt":
-		key, bad := keyboard.Parse("ctrl-c")
-		if err = bad; err == nil {
-			err = c.refusal(t, c.conn.Send(c.ctx, t, nil, key))
-		}
-	case "terminate":
+	if how == "terminate" {
 		err = c.conn.Signal(t, syscall.SIGTERM)
+	} else {
+		interrupt := keyboard.Key{Code: 'c', Mods: keyboard.Ctrl}
+		err = c.conn.Send(c.ctx, t, nil, interrupt)
 	}
 	_, ended := c.await(pending, nil)
-	if err != nil && !errors.Is(err, host.ErrExited) {
-		return "", err
+	if err != nil && !errors.Is(err, host.ErrExited) { // who has exited has stopped
+		return "", c.refusal(t, err)
 	}
 	if ended != nil && !errors.Is(ended, host.ErrGone) {
 		return "", ended
@@ -159,26 +156,4 @@ func (c *call) remove(t *host.Terminal) (string, error) {
 	h := Header{Name: t.Name(), State: Gone, Time: age, Cursor: c.client.cursor(t),
 		Lines: strings.Count(lines, "\n")}
 	return h.String() + "\n" + lines, nil
-}
-
-// distance returns how much two NAMEs differ: how many characters must be added, removed or
-// changed.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			changed := before
-			if a[i] != b[j] {
-				changed++
-			}
-			before = row[j+1]
-			row[j+1] = min(changed, row[j]+1, before+1)
-		}
-	}
-	return row[len(b)]
 }

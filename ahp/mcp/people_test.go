@@ -301,3 +301,43 @@ func TestAKickEndsAWait(t *testing.T) {
 	like(t, slowtest.Receive(t, "the wait ends", read), `^error: alice has ended your view of k`)
 	like(t, a.call("terminal_stop", args{"terminal": "k"}), `^\[k exited 130 `)
 }
+
+func TestARefusalIsToldThoughItsTerminalIsGone(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t, guarded)
+	a := connect(t, h, hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	like(t, a.call("terminal_run", args{"name": "late", "command": "echo ran", "wait_s": 0}), `^\[late waiting for approval `)
+	decide(t, h, "late", host.RefuseOnce)
+	hosttest.Eventually(t, "a result tells of it", func() bool {
+		return match(a.call("terminal_list", nil), `"echo ran" was not started: refused by alice: not now\.\n$`)
+	})
+	if text := a.call("terminal_list", nil); match(text, "echo ran") {
+		t.Errorf("it is told twice: %q", text)
+	}
+}
+
+// What is typed without anybody's yes does not claim the last decision for itself.
+func TestAKeyThatNobodyDecidesAboutIsNotSaidToBeDecided(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t, guarded)
+	a := connect(t, h, hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	done := make(chan struct{})
+	go func() { defer close(done); decide(t, h, "g", host.ApproveOnce) }()
+	a.call("terminal_run", args{"name": "g", "command": "exec sleep 1000", "wait_s": 40, "background": true})
+	<-done
+	like(t, a.call("terminal_send", args{"terminal": "g", "text": "no", "wait_s": 0}), `^\[g waiting for approval `)
+	decide(t, h, "g", host.RefuseOnce)
+	like(t, a.call("terminal_read", args{"terminal": "g", "wait_s": 40}), `"no" was not typed: refused by alice: not now\.`)
+	if text := a.call("terminal_send", args{"terminal": "g", "keys": "ctrl-c"}); match(text, "alice") || !match(text, `^\[g exited 130 `) {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestWhatHasExitedIsStoppedAgain(t *testing.T) {
+	t.Parallel()
+	a := connect(t, hosttest.New(t), hosttest.Principal("alice", authz.Admin), "claude-code", nil)
+	a.call("terminal_run", args{"name": "e", "command": "echo out; exit 3"})
+	for _, how := range []string{"interrupt", "terminate"} {
+		like(t, a.call("terminal_stop", args{"terminal": "e", "how": how}), `^\[e exited 3 `)
+	}
+}

@@ -73,7 +73,7 @@ func (c *call) until() (*history.Pattern, error) {
 // what waited for it.
 func (c *call) waitFrom(t *host.Terminal, w host.WaitFor, from int64) error {
 	d := c.client.pending(t)
-	if d != nil && isDecided(d) {
+	if d != nil && d.decided() {
 		return nil
 	}
 	if last := t.Info(c.conn.Principal()).LastCommand; last != nil && last.Running {

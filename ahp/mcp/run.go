@@ -62,8 +62,9 @@ func (c *call) run() (string, error) {
 	t := made.Terminal
 	c.about(t, 0)
 	if s := made.Starting; s != nil {
-		d := c.decide(t, decision{what: c.what, does: "started"}, func() error {
-			return s.Wait(c.conn.Context())
+		d := c.decide(t, c.what, "started", func() (string, error) {
+			err := s.Wait(c.conn.Context())
+			return s.Approved(), err
 		})
 		if !c.decided(d, wait) {
 			return c.header(t, &output{}, 0) + "\n", c.ctx.Err()
@@ -124,33 +125,31 @@ func (c *call) hintSleep(line string) {
 	}
 }
 
-// decide has wait return a person's decision about something that the client types or starts. It
-// goes on when the call ends.
-func (c *call) decide(t *host.Terminal, as decision, wait func() error) *decision {
-	d := &as
-	d.done = make(chan struct{})
-	c.client.waits(t, d)
+// decide has wait return a person's decision about what the client types or starts. It goes on when
+// the call ends.
+func (c *call) decide(
+	t *host.Terminal, what, does string, wait func() (by string, err error),
+) *decision {
+	d := &decision{id: t.ID(), what: what, does: does, done: make(chan struct{}), err: errInternal}
 	go c.session.server.guard("decision", func() {
 		defer close(d.done)
-		d.err = errInternal // unless wait returns
-		d.err = wait()
-		d.by = t.LastDecision()
+		d.by, d.err = wait()
 	})
 	return d
 }
 
-// decided waits for a decision for some time, and reports whether somebody has decided. The result
-// of the call tells it then.
+// decided waits for a decision for some time, and reports whether somebody has decided. If nobody
+// has, a later result tells it.
 func (c *call) decided(d *decision, wait time.Duration) bool {
 	late := time.NewTimer(wait)
 	defer late.Stop()
 	select {
 	case <-d.done:
-		c.client.told(c.terminal.Load(), d)
 		return true
 	case <-late.C:
 	case <-c.ctx.Done():
 	}
+	c.client.waits(d)
 	return false
 }
 
@@ -176,10 +175,6 @@ func (c *call) runIn(line string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	enter, err := keyboard.Parse("enter")
-	if err != nil {
-		return "", err
-	}
 	if !c.client.enter(t) {
 		return "", c.busy(t, "another command of yours")
 	}
@@ -197,7 +192,8 @@ func (c *call) runIn(line string) (string, error) {
 	line = strings.TrimRight(line, "\r\n")
 	// The shell's line editor would complete at a tab, and run each of the lines for itself.
 	paste := strings.ContainsAny(line, "\r\n\t")
-	if undecided, err := c.typed(t, wait, paste, []byte(line), enter); undecided || err != nil {
+	if undecided, err := c.typed(t, wait, paste, []byte(line),
+		keyboard.Key{Code: keyboard.Enter}); undecided || err != nil {
 		if err != nil {
 			return "", err
 		}

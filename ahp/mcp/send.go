@@ -121,12 +121,8 @@ func meantKey(text string) (key string, meant bool) {
 func (c *call) typed(
 	t *host.Terminal, wait time.Duration, paste bool, text []byte, keys ...keyboard.Key,
 ) (undecided bool, err error) {
-	send := c.conn.Send
-	if paste {
-		send = c.conn.Paste
-	}
 	if !t.Guarded() {
-		err := send(c.ctx, t, text, keys...)
+		_, err := c.conn.SendText(c.ctx, t, paste, text, keys...)
 		if err == nil {
 			err = c.unread(t)
 		}
@@ -136,8 +132,8 @@ func (c *call) typed(
 	if what == "" {
 		what = "What you typed"
 	}
-	d := c.decide(t, decision{what: what, does: "typed"}, func() error {
-		return send(c.conn.Context(), t, text, keys...)
+	d := c.decide(t, what, "typed", func() (string, error) {
+		return c.conn.SendText(c.conn.Context(), t, paste, text, keys...)
 	})
 	if !c.decided(d, max(wait, settled)) {
 		return true, c.ctx.Err()

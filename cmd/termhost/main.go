@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"termhost/cmd/termhost/config"
+	"termhost/ahp/spelling"
 	"termhost/sshd/verbs"
 )
 
@@ -110,7 +110,7 @@ func unknownCommand(std stdio, name string) int {
 		names = append(names, c.name)
 	}
 	hint := "termhost help lists the commands"
-	if near := config.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return fail(std, exitUsage, fmt.Sprintf("there is no command %q", name), hint)

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"termhost/ahp/spelling"
 	"termhost/authz"
 )
 
@@ -284,7 +285,7 @@ func zeroOrWithin[T cmp.Ordered](r *report, key string, v, least, most T) {
 
 // oneOf reports a value that is not among the allowed words.
 func oneOf(r *report, key, v string, allowed []string) {
-	switch near := Nearest(v, allowed); {
+	switch near := spelling.Nearest(v, allowed); {
 	case slices.Contains(allowed, v):
 	case v == "":
 		r.add(key, "is missing: it must be %s", quoteAll(allowed))

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"termhost/ahp/spelling"
 )
 
 // maxKeyHint bounds the length, in bytes, of an unknown key that gets a hint. It is twice the
@@ -76,7 +78,7 @@ func unknownKeyHint(key string, t reflect.Type) string {
 	if len(tables) > 0 {
 		return " (it belongs in " + joinOr(tables) + ")"
 	}
-	if near := Nearest(key, tableKeys(t)); near != "" {
+	if near := spelling.Nearest(key, tableKeys(t)); near != "" {
 		return fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return ""

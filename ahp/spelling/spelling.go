@@ -1,0 +1,39 @@
+// Package spelling finds which of the known words a misspelt one may be.
+package spelling
+
+import "strings"
+
+// Nearest returns the candidate that is most like word, or "" when none is so much like it that
+// word may be a misspelling. A third of the letters may differ.
+func Nearest(word string, candidates []string) string {
+	word = strings.ToLower(word)
+	best, bestDistance := "", (len(word)+2)/3+1
+	for _, c := range candidates {
+		if d := Distance(word, c); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// Distance returns how many bytes must be inserted, deleted or replaced to turn a into b (the
+// Levenshtein distance). Its time grows with the product of their lengths.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substitution := diagonal
+			if a[i] != b[j] {
+				substitution++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substitution, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
