@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/nonblock"
 )
 
 const (
@@ -42,6 +44,7 @@ type fdReader struct {
 	draining atomic.Bool // set before the watch's deadline, which wakes the reader
 
 	ready     func() bool // is readable; made once, because a method value is an allocation
+	looked    bool        // readable has looked since WaitReadable was called
 	armed     bool        // whether the watch is
 	burst     int         // bytes read since it was armed
 	drainFrom time.Time   // when the drain began; zero: it has not
@@ -70,6 +73,7 @@ func (r *fdReader) drain() {
 // WaitReadable blocks until there is output, or the end of it.
 func (r *fdReader) WaitReadable() error {
 	for {
+		r.looked = false
 		err := r.watch.wait(r.ready)
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
@@ -89,8 +93,13 @@ func (r *fdReader) WaitReadable() error {
 	}
 }
 
-// readable is the condition of WaitReadable. It arms the watch if there is nothing to read.
+// readable is the condition of WaitReadable. It arms the watch if there is nothing to read. Once
+// the watch has woken the reader, Read finds out what there is.
 func (r *fdReader) readable() (ready bool) {
+	if r.looked {
+		return true
+	}
+	r.looked = true
 	if err := r.fd.Control(func(fd uintptr) {
 		if ready = r.readableNow(fd); ready || r.armed {
 			return
@@ -106,12 +115,11 @@ func (r *fdReader) readable() (ready bool) {
 
 // readableNow reports whether there is output or the end of it.
 func (r *fdReader) readableNow(fd uintptr) bool {
-	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	n, err := ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) })
-	if n <= 0 || err != nil {
+	events, err := nonblock.Poll(fd, unix.POLLIN)
+	if events == 0 || err != nil {
 		return err != nil
 	}
-	return p[0].Revents&unix.POLLIN != 0 || !r.reopens || r.draining.Load()
+	return events&unix.POLLIN != 0 || !r.reopens || r.draining.Load()
 }
 
 // extendDrain waits for another drainSilence, within drainTime.
@@ -131,8 +139,8 @@ func (r *fdReader) Read(p []byte) (int, error) {
 	var n int
 	var err error
 	if cerr := r.fd.Control(func(fd uintptr) {
-		n, err = ignoringEINTR(func() (int, error) { return unix.Read(int(fd), p) })
-		if r.burst += max(n, 0); r.armed && r.burst >= burstBytes {
+		n, err = nonblock.Read(fd, p)
+		if r.burst += n; r.armed && r.burst >= burstBytes {
 			r.armed = false
 			r.watch.arm(fd, 0)
 		}

@@ -6,6 +6,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"termhost/ptypool/nonblock"
 )
 
 // fdWriter writes the input of a program to a descriptor: see programInput. Waiting blocks no
@@ -28,9 +30,8 @@ func (w *fdWriter) WaitWritable() error {
 	return watch.wait(func() bool {
 		ready := true // closed, as the watch is
 		_ = w.fd.Control(func(fd uintptr) {
-			p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
-			_, err := ignoringEINTR(func() (int, error) { return unix.Poll(p, 0) })
-			ready = err != nil || p[0].Revents != 0
+			events, err := nonblock.Poll(fd, unix.POLLOUT)
+			ready = err != nil || events != 0
 		})
 		return ready
 	})
@@ -55,7 +56,7 @@ func (w *fdWriter) Write(p []byte) (n int, err error) {
 	cerr := w.fd.Control(func(fd uintptr) {
 		for n < len(p) {
 			var m int
-			m, err = ignoringEINTR(func() (int, error) { return unix.Write(int(fd), p[n:]) })
+			m, err = nonblock.Write(fd, p[n:])
 			if err != nil || m == 0 {
 				return
 			}

@@ -17,6 +17,9 @@ const (
 	// delivered: the kernel holds 8 KiB of a pty's output, so a program that prints so much would
 	// otherwise always wait for us. Smaller batches are delivered at once.
 	floodSize = 16 << 10
+	// smallRead, in bytes, is less than a program prints that prints on and on: after a read of so
+	// little, nothing more is expected at once.
+	smallRead = 1 << 10
 	// flushAfter is how long the parser may hold back an unfinished escape sequence: longer than
 	// any program takes to write the rest of one.
 	flushAfter = 50 * time.Millisecond
@@ -100,8 +103,9 @@ func (t *Term) readShown(out output) {
 	}
 }
 
-// readBatch reads until the batch is full, no more output is available, or the output ends. The
-// batch must be released in any case.
+// readBatch reads until the batch is full, no more output is available, or the output ends. A small
+// piece, such as the echo of a key, is not kept waiting for a second read. The batch must be
+// released in any case, and may be empty.
 func (t *Term) readBatch(out output) (b batch, err error) {
 	if out.landing != nil {
 		return readLanding(out)
@@ -111,7 +115,7 @@ func (t *Term) readBatch(out output) (b batch, err error) {
 	for n < len(b.buf) {
 		m, rerr := out.Read(b.buf[n:])
 		n += m
-		if err = rerr; err != nil || m == 0 {
+		if err = rerr; err != nil || m < smallRead {
 			break
 		}
 	}
@@ -126,7 +130,7 @@ func readLanding(out output) (b batch, err error) {
 	b = batch{landing: out.landing, half: out.landing.Begin()}
 	for {
 		all, m, err := b.landing.Read(b.half, out.Read)
-		if b.data = all; err != nil || m == 0 {
+		if b.data = all; err != nil || m < smallRead {
 			return b, err
 		}
 	}

@@ -27,7 +27,7 @@ func NewProgress(c net.Conn, stall time.Duration) *Progress {
 	if stall <= 0 {
 		stall = Stall
 	}
-	return &Progress{Conn: c, stall: stall}
+	return &Progress{Conn: newNonblocking(c), stall: stall}
 }
 
 // SetWriteDeadline sets a time by which each later write must be done. It does not
