@@ -44,6 +44,7 @@ type Pool struct {
 	cfg    Config
 	reaper *reaper
 	bufs   sync.Pool // *readBuffer, borrowed while there is output
+	meter  Meter
 
 	mu        sync.Mutex // guards the fields below; no other lock is taken under it
 	terms     map[*Term]struct{}
@@ -78,6 +79,7 @@ func New(cfg Config) *Pool {
 		cfg:       cfg,
 		reaper:    newReaper(cfg.Log),
 		bufs:      sync.Pool{New: func() any { return new(readBuffer) }},
+		meter:     Meter{much: make(chan struct{}, 1)},
 		terms:     make(map[*Term]struct{}),
 		processes: make(map[*Process]struct{}),
 	}

@@ -170,6 +170,7 @@ func (t *Term) contain(doing string) {
 // feed has p logged, parses it, and sets the timer that releases what the parser holds back. The
 // lock is held.
 func (t *Term) feed(p []byte) {
+	t.pool.meter.count(len(p))
 	t.h.Output(p)
 	t.parse(p)
 	if !t.screen.Pending() {

@@ -210,6 +210,9 @@ type Stats struct {
 	Clients           int // clientIds that belong to a principal
 }
 
+// Meter returns what counts the output of all terminals.
+func (h *Host) Meter() *ptypool.Meter { return h.pool.Meter() }
+
 // Stats returns the host's present figures.
 func (h *Host) Stats() Stats {
 	h.mu.Lock()

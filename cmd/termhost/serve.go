@@ -15,6 +15,7 @@ import (
 
 	"termhost/cmd/termhost/config"
 	"termhost/cmd/termhost/logs"
+	"termhost/cmd/termhost/processors"
 	"termhost/cmd/termhost/service"
 	"termhost/ptypool/nonce"
 )
@@ -62,6 +63,9 @@ func serve(c *call) int {
 		return fail(std, exitFailure, err.Error(), hintFor(err))
 	}
 	s.greeting().print(std.out)
+	ended, end := context.WithCancel(context.Background())
+	defer end()
+	go processors.Adapt(ended, s.host.Meter())
 	code := exitOK
 	sig, err := s.untilStopped(sigs, watched, std)
 	if err != nil {
@@ -77,11 +81,11 @@ func serve(c *call) int {
 		case <-ctx.Done():
 		}
 	}()
-	end := s.shutdown
+	shutdown := s.shutdown
 	if s.leaves(sig) {
-		end = func(ctx context.Context) error { return s.leave(ctx, std.out) }
+		shutdown = func(ctx context.Context) error { return s.leave(ctx, std.out) }
 	}
-	if err := end(ctx); err != nil {
+	if err := shutdown(ctx); err != nil {
 		log.Warn("shutdown was not clean", "err", err)
 	}
 	return code
