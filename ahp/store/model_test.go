@@ -369,7 +369,7 @@ func (m *model) forgetGone() {
 }
 
 func TestModel(t *testing.T) {
-	runs := 100
+	runs := 50
 	if !slowtest.On(t) {
 		runs = 20
 	}
