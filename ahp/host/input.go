@@ -176,13 +176,13 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 		if _, err := t.approvals.holdBack(s, a.Data, false, answer); err != nil {
 			return reasonOf(err)
 		}
-		t.inputs.take(s)
+		t.tookInput(s)
 		return ""
 	}
 	if err := t.typeChecked(s, a.Data, false); err != nil {
 		return reasonOf(err)
 	}
-	t.inputs.take(s)
+	t.tookInput(s)
 	answer(nil)
 	return ""
 }

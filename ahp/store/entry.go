@@ -135,6 +135,9 @@ func (e *Entry) encodedSize() int {
 	return n
 }
 
+// RoughSize returns about how many bytes [Entry.AppendEnvelope] appends; seldom fewer.
+func (e *Entry) RoughSize() int { return e.encodedSize() }
+
 // roughEncodedSize returns about how many bytes an encoding takes.
 func (e *Entry) roughEncodedSize() int {
 	const envelope = 128

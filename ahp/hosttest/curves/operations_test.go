@@ -41,8 +41,7 @@ var operations = []operation{
 
 func (w *world) append(timer) int {
 	w.left.Add(len(w.links))
-	w.print(w.next%len(w.share), piece)
-	w.next++
+	w.print(0, piece)
 	w.left.Wait()
 	return 0
 }
@@ -96,7 +95,8 @@ func (w *world) reconnectAs(client string, seen uint64, until func([]byte) bool)
 }
 
 func (w *world) create(t timer) int {
-	made, err := w.door.Create(host.CreateOptions{Argv: []string{"/bin/cat"}})
+	made, err := w.door.Create(host.CreateOptions{Argv: []string{"/bin/cat"},
+		Base: "shared"}) // as those that there are
 	hosttest.Check(w.t, err)
 	t.StopTimer()
 	hosttest.Check(w.t, w.door.Dispose(made.Terminal))

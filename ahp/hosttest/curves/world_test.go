@@ -40,13 +40,12 @@ type world struct {
 	share []*host.Share   // the terminals; the first one has the scrollback
 	links []*link         // the subscribers
 	left  *sync.WaitGroup // counts what the subscribers have yet to be sent of what was appended
-	asker *link           // a peer that asks for things and follows nothing
+	asker *link           // a peer that asks for things and follows all terminals but the first
 
 	// Of clients that have left: the serverSeq that "early" saw last, before the first terminal
 	// printed anything, and "late" when it had printed all.
 	early, late uint64
 
-	next  int // counts what was appended
 	items []store.Item
 	buf   []byte
 }
@@ -69,8 +68,8 @@ func newWorld(t testing.TB, sz size, changes ...func(*host.Config)) *world {
 		c.MaxTerminals, c.ScrollbackBytes, c.NoLookout = 4000, sz.scrollback, true
 	}}, changes...)...)
 	w := &world{t: t, h: h, left: &sync.WaitGroup{}, door: hosttest.Conn(t, h, alice)}
-	for i := range sz.terminals {
-		s, err := w.door.Share(host.ShareOptions{Name: fmt.Sprintf("t%d", i), Pty: true})
+	for range sz.terminals {
+		s, err := w.door.Share(host.ShareOptions{Pty: true}) // with NAMEs that the host chooses
 		hosttest.Check(t, err)
 		t.Cleanup(s.Close)
 		w.share = append(w.share, s)
@@ -99,7 +98,7 @@ func newWorld(t testing.TB, sz size, changes ...func(*host.Config)) *world {
 	hosttest.Check(t, err)
 	w.peer = peer
 	w.asker = w.dial()
-	w.asker.initialize("asker")
+	w.asker.initialize("asker", w.uris()[1:]...)
 	return w
 }
 
