@@ -62,6 +62,39 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
+// BenchmarkAppendBesideAStalledReader is what an append and its delivery cost a reader if another
+// one, which came before all of them, reads nothing. It must not depend on how many there are.
+func BenchmarkAppendBesideAStalledReader(b *testing.B) {
+	for _, n := range []int{1, 10, 50, 200} {
+		b.Run(fmt.Sprintf("%d", n), func(b *testing.B) {
+			s := New(Options{LogBytes: 64 << 20})
+			c := newTerminal(b, s, "a")
+			stalled := subscribed(b, s, c)
+			subs := make([]*Subscriber, n)
+			for i := range subs {
+				subs[i] = subscribed(b, s, c)
+			}
+			p := lines(1 << 10)
+			var items []Item
+			var buf []byte
+			for b.Loop() {
+				appendAll(c, p)
+				for _, sub := range subs {
+					items = sub.Pull(items[:0], 64<<10)
+					for _, it := range items {
+						buf = it.Entry.AppendEnvelope(buf[:0], ahp.ShapeLifecycle)
+					}
+				}
+				if stalled.Lag(c) > 32<<20 {
+					stalled.Skip(c)
+				}
+			}
+			perAppend := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
+			b.ReportMetric(perAppend/float64(n), "ns/reader")
+		})
+	}
+}
+
 // BenchmarkAppendAmongTerminals shows that an append and its delivery cost the
 // same however many terminals there are and are followed.
 func BenchmarkAppendAmongTerminals(b *testing.B) {

@@ -92,3 +92,18 @@ func (c *Channel) Spill(
 	c.content.checkpoints, c.content.arena = checkpoints, arena{}
 	return err
 }
+
+// spilledData is the terminal/data of output that is out of memory. It is read when it is needed:
+// not under the store's lock, where everybody would wait for the disk, and one piece at a time.
+type spilledData struct {
+	before string
+	text   ahp.Text
+}
+
+// Type returns the action's name on the wire.
+func (spilledData) Type() string { return ahp.TerminalData{}.Type() }
+
+func (d spilledData) read() ahp.TerminalData {
+	data := make([]byte, 0, len(d.before)+d.text.Len())
+	return ahp.TerminalData{Data: d.text.AppendTo(append(data, d.before...))}
+}
