@@ -196,9 +196,9 @@ func (t *Text) Prepend(x Text) {
 
 // AppendTo appends the bytes to dst.
 func (t Text) AppendTo(dst []byte) []byte {
-	var buf []byte
 	for _, c := range t.chunks {
-		dst = append(dst, c.in(&buf)...)
+		rest := dst[len(dst):]
+		dst = append(dst, c.in(&rest)...)
 	}
 	return dst
 }

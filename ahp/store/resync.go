@@ -66,7 +66,7 @@ func (c *Channel) clearsLocked(list []*Entry, from int) []*Entry {
 		case ahp.TerminalData:
 			e.action = ahp.TerminalData{Data: append([]byte(ahp.ClearScreen), d.Data...)}
 		case spilledData:
-			e.action = spilledData{before: ahp.ClearScreen, text: d.text}
+			e.action = newSpilledData(ahp.ClearScreen, d.text)
 		default:
 			continue
 		}
@@ -95,7 +95,7 @@ func rebuildPart(p *ahp.Part, add func(ahp.Action)) {
 	}
 	for _, piece := range p.Text.Split() {
 		if piece.Resident() == 0 {
-			add(spilledData{text: piece})
+			add(newSpilledData("", piece))
 			continue
 		}
 		for _, b := range piece.Chunks() {

@@ -120,6 +120,9 @@ var axes = []axis{
 		func(n int) size { return size{1, 1, n << 10} }},
 }
 
+// sentUnit is the unit of what peers are sent.
+const sentUnit = "sent-B/op"
+
 // measure is an operation as a benchmark in a world.
 func (op operation) measure(b *testing.B, w *world) {
 	b.ReportAllocs()
@@ -128,7 +131,7 @@ func (op operation) measure(b *testing.B, w *world) {
 		sent = op.once(w, b)
 	}
 	if sent > 0 {
-		b.ReportMetric(float64(sent), "sent-B/op")
+		b.ReportMetric(float64(sent), sentUnit)
 	}
 }
 
