@@ -74,6 +74,9 @@ func newWorld(t testing.TB, sz size, changes ...func(*host.Config)) *world {
 		t.Cleanup(s.Close)
 		w.share = append(w.share, s)
 	}
+	for i := range w.share[1:] {
+		w.print(i+1, piece)
+	}
 	w.early = w.visit("early")
 	for n := sz.scrollback - len(ending); n > 0; n -= len(piece) {
 		w.print(0, piece[:min(n, len(piece))])
