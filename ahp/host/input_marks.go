@@ -25,14 +25,13 @@ func (m inputMarks) follows(s step, after int64) (reason string) {
 	return ""
 }
 
-// take records that the terminal took s, an input of its client. fresh: the client had no mark
-// before. forgotten is a client that has lost its own; "": none has.
-func (m *inputMarks) take(s step) (fresh bool, forgotten string) {
+// take records that the terminal took s, an input of its client. It returns a client that has lost
+// its mark; "": none has.
+func (m *inputMarks) take(s step) (forgotten string) {
 	if *m == nil {
 		*m = inputMarks{}
 	}
-	_, known := (*m)[s.origin.ClientID]
-	if !known && len(*m) >= maxInputMarks {
+	if _, known := (*m)[s.origin.ClientID]; !known && len(*m) >= maxInputMarks {
 		for id := range *m {
 			delete(*m, id)
 			forgotten = id
@@ -40,22 +39,19 @@ func (m *inputMarks) take(s step) (fresh bool, forgotten string) {
 		}
 	}
 	(*m)[s.origin.ClientID] = s.origin.ClientSeq
-	return !known, forgotten
+	return forgotten
 }
 
-// tookInput records that the terminal took s, an input of its client. The Term's lock is held.
-func (t *Terminal) tookInput(s step) {
-	fresh, forgotten := t.inputs.take(s)
-	if fresh {
-		t.host.typists.add(s.origin.ClientID, t)
-	}
-	if forgotten != "" {
-		t.host.typists.remove(forgotten, t)
-	}
+// has reports whether the terminal took an input of a client, and remembers it.
+func (m inputMarks) has(id string) bool {
+	_, ok := m[id]
+	return ok
 }
 
-// typists has, by clientId, the terminals whose inputMarks have the client, so that a client that
-// comes back need not be looked for in all terminals.
+// typists has, by clientId, the terminals whose inputMarks may have the client, so that a client
+// that comes back need not be looked for in all terminals. A terminal is added before it is checked
+// whether the client's connection has ended: typedBy, which comes after that end, then either finds
+// the terminal, and waits for its lock, or the input is refused.
 type typists struct {
 	mu       sync.Mutex // no other lock is taken while it is held
 	byClient map[string]map[*Terminal]struct{}
@@ -73,6 +69,7 @@ func (ts *typists) add(id string, t *Terminal) {
 	ts.byClient[id][t] = struct{}{}
 }
 
+// remove undoes add; the clientId "" is nobody's.
 func (ts *typists) remove(id string, t *Terminal) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -82,7 +79,7 @@ func (ts *typists) remove(id string, t *Terminal) {
 	}
 }
 
-// of returns the terminals whose inputMarks have a client.
+// of returns the terminals whose inputMarks may have a client.
 func (ts *typists) of(id string) []*Terminal {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
