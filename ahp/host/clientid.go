@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"termhost/ahp"
@@ -16,6 +17,8 @@ type client struct {
 	id        string     // never changes
 	principal string     // the principal's ID; never changes
 	output    outputRate // has a lock of its own
+	// owns: it owns a client-executed terminal, or did. Few clients do.
+	owns atomic.Bool
 
 	// Guarded by Host.mu.
 	name     string // see names.go

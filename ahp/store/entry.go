@@ -75,8 +75,8 @@ func (e *Entry) Channel() string { return e.channel }
 // From reports whether a client dispatched the action.
 func (e *Entry) From(client string) bool { return e.origin != nil && e.origin.ClientID == client }
 
-// Action returns the action, which must not be modified. Output that is out of memory is read by the
-// first call.
+// Action returns the action, which must not be modified. Output that is out of memory is read by
+// the first call.
 func (e *Entry) Action() ahp.Action {
 	if d, ok := e.action.(spilledData); ok {
 		return d.read()
