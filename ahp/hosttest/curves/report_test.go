@@ -85,10 +85,10 @@ func of(a axis, curves []curve) (list []curve) {
 // preface is the beginning of the table's file.
 const preface = `# Cost curves
 
-TestCurves in ahp/hosttest/curves has written this. Each cell has the time of one operation, how
-many allocations it makes and of how many bytes, of the host and of the peers together, and
-behind a semicolon how many bytes one peer is sent, when it was fastest of five times. Where an
-axis does not grow, there are one terminal, one subscriber and 32 KiB of scrollback.
+TestCurves in ahp/hosttest/curves has written this. A cell has the time of one operation, which is
+the least of five measurements, its allocations and their bytes, those of the peers included, and
+behind a semicolon how many bytes one peer is sent. Where an axis does not grow, there are one
+terminal, one subscriber and 32 KiB of scrollback.
 
 ![the times, on logarithmic scales](curves.svg)
 `
@@ -180,9 +180,12 @@ func plotPanel(b *bytes.Buffer, a axis, curves []curve) {
 		return panelHeight * (1 - (power-lowest)/(highest-lowest))
 	}
 	for power := lowest; power <= highest; power++ {
-		fmt.Fprintf(b, `<path d="M0 %.1fh%d" stroke="#ddd"/><text x="-6" y="%.1f" `+
-			`text-anchor="end">%s</text>`+"\n", y(float64(power)), panelWidth, y(float64(power))+4,
-			amount(math.Pow10(power), "ns", "µs", "ms"))
+		at := y(float64(power))
+		fmt.Fprintf(b, `<path d="M0 %.1fh%d" stroke="#ddd"/>`+"\n", at, panelWidth)
+		if a.name == axes[0].name { // the others have the same scale
+			fmt.Fprintf(b, `<text x="-6" y="%.1f" text-anchor="end">%s</text>`+"\n", at+4,
+				amount(math.Pow10(power), "ns", "µs", "ms"))
+		}
 	}
 	for _, n := range a.points {
 		fmt.Fprintf(b, `<path d="M%.1f 0v%d" stroke="#ddd"/><text x="%.1f" y="%d" `+
