@@ -2,6 +2,7 @@ package ahp
 
 import (
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -47,12 +48,16 @@ func (c chunk) len() int {
 }
 
 // bytes returns the bytes, which must not be modified.
-func (c chunk) bytes() []byte {
+func (c chunk) bytes() []byte { return c.in(new([]byte)) }
+
+// in is bytes, for as long as buf is not used again: that is where spilled bytes are read to.
+func (c chunk) in(buf *[]byte) []byte {
 	s := c.spilled
 	if s == nil {
 		return c.b
 	}
-	b := make([]byte, s.n)
+	*buf = slices.Grow((*buf)[:0], s.n)
+	b := (*buf)[:s.n]
 	if _, err := s.from.ReadAt(b, s.at); err != nil {
 		for i := copy(b, Unreadable); i < len(b); i++ {
 			b[i] = ' '
@@ -151,6 +156,15 @@ func (t Text) Chunks() [][]byte {
 	return list
 }
 
+// Split returns a Text for each of the chunks, oldest first, and reads none.
+func (t Text) Split() []Text {
+	list := make([]Text, len(t.chunks))
+	for i, c := range t.chunks {
+		list[i] = Text{chunks: []chunk{c}, size: c.len()}
+	}
+	return list
+}
+
 // Clone returns a Text that later appends to t do not change. It shares the bytes.
 func (t Text) Clone() Text {
 	return Text{chunks: append([]chunk(nil), t.chunks...), size: t.size}
@@ -183,7 +197,8 @@ func (t *Text) Prepend(x Text) {
 // AppendTo appends the bytes to dst.
 func (t Text) AppendTo(dst []byte) []byte {
 	for _, c := range t.chunks {
-		dst = append(dst, c.bytes()...)
+		rest := dst[len(dst):]
+		dst = append(dst, c.in(&rest)...)
 	}
 	return dst
 }
@@ -194,8 +209,9 @@ func (t Text) String() string { return string(t.AppendTo(make([]byte, 0, t.size)
 // AppendJSON appends the text as one JSON string; see [AppendJSONString].
 func (t Text) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '"')
+	var buf []byte
 	for _, c := range t.chunks {
-		dst = appendEscaped(dst, c.bytes())
+		dst = appendEscaped(dst, c.in(&buf))
 	}
 	return append(dst, '"')
 }

@@ -150,31 +150,6 @@ func BenchmarkIdleTerminal(b *testing.B) {
 	b.ReportMetric(float64(inUse(&after)-inUse(&before))/n, "B/terminal")
 }
 
-func BenchmarkListOf500(b *testing.B) {
-	h := hosttest.New(b, func(c *host.Config) { c.MaxTerminals = 4000 }) // of which one key gets a quarter
-	sharer := door(b, h, carol, host.DoorSSH)
-	for range 500 {
-		s, err := sharer.Share(host.ShareOptions{Cols: 80, Rows: 24, Pty: true})
-		hosttest.Check(b, err)
-		b.Cleanup(s.Close)
-	}
-	p := connect(b, h, carol, "c")
-	uri := p.create("x", "/bin/cat")
-	b.Run("ls", func(b *testing.B) {
-		for b.Loop() {
-			if list, err := hosttest.List(h, carol); err != nil || len(list) != 501 {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("root", func(b *testing.B) {
-		for b.Loop() {
-			p.c.Dispatch(uri, 1, ahp.TerminalTitleChanged{Title: "new"}) // which is in the list
-			host.FlushList(h)
-		}
-	})
-}
-
 func BenchmarkDispatchInput(b *testing.B) {
 	h := hosttest.New(b)
 	p := connect(b, h, carol, "c")

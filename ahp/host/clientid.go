@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"termhost/ahp"
@@ -15,6 +17,8 @@ type client struct {
 	id        string     // never changes
 	principal string     // the principal's ID; never changes
 	output    outputRate // has a lock of its own
+	// owns: it owns a client-executed terminal, or did. Few clients do.
+	owns atomic.Bool
 
 	// Guarded by Host.mu.
 	name     string // see names.go
@@ -143,15 +147,28 @@ func (h *Host) clientLocked(id string, p authz.Principal) (*client, error) {
 	return cl, nil
 }
 
-// claimsLocked returns the clientIds that hold a terminal.
-func (h *Host) claimsLocked() map[string]bool {
-	ids := make(map[string]bool, len(h.order))
+// heldByLocked returns the terminals that a clientId holds.
+func (h *Host) heldByLocked(id string) (list []*Terminal) {
 	for _, t := range h.order {
-		if c := t.ch.Claim(); c.Kind == ahp.ClaimClient {
-			ids[c.ClientID] = true
+		if c := t.ch.Claim(); c.Kind == ahp.ClaimClient && c.ClientID == id {
+			list = append(list, t)
 		}
 	}
-	return ids
+	return list
+}
+
+// claimsLocked returns a function that returns the clientIds that hold a terminal. It looks at all
+// terminals, but only when it is first called, which few of those need who ask for it.
+func (h *Host) claimsLocked() func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		ids := make(map[string]bool, len(h.order))
+		for _, t := range h.order {
+			if c := t.ch.Claim(); c.Kind == ahp.ClaimClient {
+				ids[c.ClientID] = true
+			}
+		}
+		return ids
+	})
 }
 
 // leftLocked reports whether a client has been away for clientMemory. Then its clientId belongs to
@@ -163,7 +180,7 @@ func (h *Host) leftLocked(cl *client) bool {
 // knownLocked returns the record of a clientId, or nil if it belongs to nobody.
 func (h *Host) knownLocked(id string) *client {
 	cl := h.clients[id]
-	if cl == nil || h.leftLocked(cl) && !h.claimsLocked()[id] {
+	if cl == nil || h.leftLocked(cl) && len(h.heldByLocked(id)) == 0 {
 		return nil
 	}
 	return cl
@@ -212,8 +229,10 @@ func (h *Host) nameLocked(cl *client, p authz.Principal) {
 	}
 	taken, holds := map[int]bool{}, h.claimsLocked()
 	for _, other := range h.clients {
-		here := other.conn != nil || holds[other.id] || other.restored && !h.leftLocked(other)
-		if other != cl && here && other.base() == base {
+		if other == cl || other.base() != base {
+			continue
+		}
+		if other.conn != nil || other.restored && !h.leftLocked(other) || holds()[other.id] {
 			taken[max(other.number, 1)] = true
 		}
 	}
@@ -239,7 +258,7 @@ func (cl *client) base() string {
 func (h *Host) forgetClientsLocked() {
 	claims := h.claimsLocked()
 	for id, cl := range h.clients {
-		if h.leftLocked(cl) && !claims[id] {
+		if h.leftLocked(cl) && !claims()[id] {
 			delete(h.clients, id)
 		}
 	}

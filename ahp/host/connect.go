@@ -99,9 +99,7 @@ func (c *Conn) Close() {
 		then = func() {
 			leave()
 			h.awaitClient(id)
-			for _, t := range h.all() {
-				t.keyboard.withdrawRequests()
-			}
+			h.withdrawRequests()
 		}
 	}
 	if c.door == DoorSSH {

@@ -83,10 +83,10 @@
 // is taken.
 //
 // The other locks are short ones, and may be taken while one of those two is held: that of the
-// creators, of a waitlist, of an output rate, of the feed, of the root's list, of a journal, of the
-// notes, of the recordings, of the spares, of the janitor, of the store. Of these, the list's is
-// held while the store's is taken, and a journal's while that of the keyframes is (see
-// [history.Cache]); apart from that, no two of them are held together. Those of package admit may
-// be taken under any of them. Proofs, which belong to the Authority, may be released while Host.mu
-// is held.
+// creators, of the typists, of a waitlist, of an output rate, of the feed, of the root's list, of a
+// journal, of the notes, of the recordings, of the spares, of the janitor, of the store. Of these,
+// the list's is held while the store's is taken, and a journal's while that of the keyframes is
+// (see [history.Cache]); apart from that, no two of them are held together. Those of package admit
+// may be taken under any of them. Proofs, which belong to the Authority, may be released while
+// Host.mu is held.
 package host

@@ -8,6 +8,9 @@ import (
 
 // ownedLocked returns the running terminals that a clientId owns.
 func (h *Host) ownedLocked(cl *client) (list []*clientExecutor) {
+	if !cl.owns.Load() {
+		return nil
+	}
 	for _, t := range h.order {
 		if e, ok := t.exec.(*clientExecutor); ok && e.client == cl && !t.exitedNow() {
 			list = append(list, e)

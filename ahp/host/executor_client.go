@@ -67,6 +67,7 @@ func (e *clientExecutor) piped() bool { return false }
 // start returns ErrClosed if the owner has left meanwhile: nobody would know of the terminal.
 func (e *clientExecutor) start(t *Terminal, o CreateOptions) error {
 	e.t = t
+	e.client.owns.Store(true)
 	h := t.host
 	h.giveWay(t.origin.creator, o)
 	if err := h.register(t, o, e.cwd, baseClient); err != nil {

@@ -260,3 +260,10 @@ func TakePart(t *Terminal, size int, p []byte) {
 	t.log.recordEvent(journal.Event{Owner: e.mark(size, 0)}, time.Now())
 	e.feed(p)
 }
+
+// Typists returns how many clientIds the host knows that have typed into terminals that are there.
+func Typists(h *Host) int {
+	h.typists.mu.Lock()
+	defer h.typists.mu.Unlock()
+	return len(h.typists.byClient)
+}

@@ -28,6 +28,10 @@ func (h *Host) forgetFor(t *Terminal, by string, from *Conn) {
 	t.output.usage.forgotten = true
 	t.output.countMemory()
 	guarded := t.approvals.on && t.approvals.nameGuarded
+	for id := range t.inputs {
+		h.typists.remove(id, t)
+	}
+	t.inputs = nil
 	t.term.Unlock()
 	h.indexes.Drop(t)
 	h.mu.Lock()

@@ -150,17 +150,17 @@ func (c *Conn) resume(cursors []ahp.ChannelCursor, from heritage) ([]ChannelReco
 	*store.Subscription) {
 	var list []ChannelRecovery
 	var seen []store.Seen
+	named, known := map[string]bool{}, map[*store.Channel]bool{}
 	for _, cur := range cursors {
 		ref, seq := string(cur.Channel), uint64(math.MaxUint64) // which no client has seen
 		if cur.LastSeenServerSeq != nil {
 			seq = *cur.LastSeenServerSeq
 		}
 		ch := c.sameChannel(ref, from)
-		known := func(s store.Seen) bool { return ch != nil && s.Channel == ch }
-		named := func(r ChannelRecovery) bool { return r.Ref == ref }
-		if slices.ContainsFunc(seen, known) || slices.ContainsFunc(list, named) {
+		if named[ref] || ch != nil && known[ch] {
 			continue
 		}
+		named[ref], known[ch] = true, true
 		seen = append(seen, store.Seen{Channel: ch, Seq: seq})
 		list = append(list, ChannelRecovery{Ref: ref})
 	}
@@ -285,10 +285,8 @@ func (c *Conn) Unsubscribe(ref string) {
 	if !ok {
 		return
 	}
-	for _, ch := range c.sub.Channels() {
-		if ch.URI() == uri {
-			c.sub.Unsubscribe(ch)
-		}
+	if ch := c.sub.Channel(uri); ch != nil {
+		c.sub.Unsubscribe(ch)
 	}
 }
 

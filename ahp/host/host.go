@@ -132,6 +132,7 @@ type Host struct {
 	streams   map[*Streams]struct{}
 	lastUsed  map[string]lastUse // by the principal's ID
 	paces     map[string]*Pace   // by account
+	taken     takenNumbers       // of NAMEs
 	spent     spent              // numbers of NAMEs that are not given again
 	guarded   guardedNames       // of terminals that are gone
 	closed    bool
@@ -146,6 +147,7 @@ type Host struct {
 	restored []*Terminal    // go on from an earlier host, and have not been read yet
 	waking   sync.WaitGroup // reads them
 
+	typists typists
 	turns   *turns
 	lookers lookers
 

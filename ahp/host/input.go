@@ -157,6 +157,15 @@ func (a *Attach) WaitRoom(ctx context.Context) error {
 // input takes a client's terminal/input. The acknowledgement does not repeat the keys, which may be
 // a password.
 func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
+	id, typists := s.origin.ClientID, &t.host.typists
+	if !t.inputs.has(id) && !t.output.usage.forgotten {
+		typists.add(id, t)
+		defer func() {
+			if !t.inputs.has(id) {
+				typists.remove(id, t)
+			}
+		}()
+	}
 	switch reason := t.inputs.follows(s, a.After); {
 	case t.life.exited:
 		return reasonExited
@@ -176,13 +185,13 @@ func (t *Terminal) input(s step, a ahp.TerminalInput) (reason string) {
 		if _, err := t.approvals.holdBack(s, a.Data, false, answer); err != nil {
 			return reasonOf(err)
 		}
-		t.inputs.take(s)
+		t.host.typists.remove(t.inputs.take(s), t)
 		return ""
 	}
 	if err := t.typeChecked(s, a.Data, false); err != nil {
 		return reasonOf(err)
 	}
-	t.inputs.take(s)
+	t.host.typists.remove(t.inputs.take(s), t)
 	answer(nil)
 	return ""
 }

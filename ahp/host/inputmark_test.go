@@ -77,3 +77,31 @@ func TestAClientLearnsWhatOfItsInputWasTaken(t *testing.T) {
 		t.Error("it does not tell what it has taken itself")
 	}
 }
+
+func TestWhoHasTypedIsForgottenWithTheTerminals(t *testing.T) {
+	t.Parallel()
+	h := hosttest.New(t)
+	p := connect(t, h, carol, "c")
+	uris := []string{p.create("x", "/bin/cat"), p.create("y", "/bin/cat")}
+	for _, uri := range uris {
+		if got := p.dispatch(uri, ahp.TerminalInput{Data: []byte("a")}); got != "" {
+			t.Fatal(got)
+		}
+	}
+	refused := connect(t, h, carol, "refused")
+	if refused.dispatch(uris[0], ahp.TerminalInput{Data: []byte("a"), After: 7}) == "" {
+		t.Error("an input that follows none is taken")
+	}
+	if n := host.Typists(h); n != 1 {
+		t.Errorf("%d clients have typed, want 1", n)
+	}
+	for i, uri := range uris {
+		if _, r := reconnect(t, h, "c", h.Stats().ServerSeq); len(r.Typed) != 2-i {
+			t.Errorf("the client is told of %v", r.Typed)
+		}
+		dispose(t, h, lookup(h, uri))
+	}
+	if n := host.Typists(h); n != 0 {
+		t.Errorf("%d clients are remembered that have typed into nothing that is there", n)
+	}
+}

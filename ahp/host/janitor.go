@@ -10,6 +10,7 @@ import (
 // be written, makes folders for terminals to come, and moves the high-water mark ahead.
 type janitor struct {
 	wake chan struct{} // of capacity 1: a terminal has exited
+	made chan struct{} // of capacity 1: a terminal was created, perhaps in a spare folder
 	stop chan struct{} // closed to end it
 	done chan struct{} // closed when it has ended
 
@@ -19,7 +20,8 @@ type janitor struct {
 
 // begin starts the janitor; tidy is its goroutine.
 func (j *janitor) begin(tidy func()) {
-	j.wake, j.stop, j.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	j.wake, j.made = make(chan struct{}, 1), make(chan struct{}, 1)
+	j.stop, j.done = make(chan struct{}), make(chan struct{})
 	go tidy()
 }
 
@@ -27,6 +29,15 @@ func (j *janitor) begin(tidy func()) {
 func (j *janitor) exited() {
 	select {
 	case j.wake <- struct{}{}:
+	default:
+	}
+}
+
+// created has the janitor make another spare, and nothing else: what it tidies up takes the longer
+// the more terminals there are. It may be called with any lock held.
+func (j *janitor) created() {
+	select {
+	case j.made <- struct{}{}:
 	default:
 	}
 }

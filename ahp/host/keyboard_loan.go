@@ -210,10 +210,10 @@ func (h *Host) away(by holder) bool {
 
 // awaitClient calls awaitBorrower for each terminal that an AHP client holds on loan.
 func (h *Host) awaitClient(id string) {
-	for _, t := range h.all() {
-		if t.ch.Claim() != ahp.ClientClaim(id) {
-			continue
-		}
+	h.mu.Lock()
+	held := h.heldByLocked(id)
+	h.mu.Unlock()
+	for _, t := range held {
 		t.term.Lock()
 		if t.keyboard.holder.claim == ahp.ClientClaim(id) {
 			t.keyboard.awaitBorrower(h.cfg().ClientGrace)

@@ -108,12 +108,24 @@ func (kb *keyboardClaim) dropRequests() {
 
 // withdrawRequests is dropRequests without the Term's lock held.
 func (kb *keyboardClaim) withdrawRequests() {
-	if !kb.hasRequests.Load() {
-		return
-	}
 	kb.t.term.Lock()
 	defer kb.t.term.Unlock()
 	kb.dropRequests()
+}
+
+// withdrawRequests calls withdrawRequests for each terminal that has any.
+func (h *Host) withdrawRequests() {
+	var asked []*Terminal
+	h.mu.Lock()
+	for _, t := range h.order {
+		if t.keyboard.hasRequests.Load() {
+			asked = append(asked, t)
+		}
+	}
+	h.mu.Unlock()
+	for _, t := range asked {
+		t.keyboard.withdrawRequests()
+	}
 }
 
 // tellRequestsLocked tells a new viewer who requests the keyboard, if its person holds it.

@@ -23,7 +23,7 @@ func New(cfg Config) (*Host, error) {
 		attaches: map[*Attach]struct{}{}, streams: map[*Streams]struct{}{},
 		lastUsed: map[string]lastUse{}, paces: map[string]*Pace{},
 		creators: creators{byMarker: map[string]creator{}}, approvalTime: approvalTime,
-		turns:     newTurns(),
+		taken: takenNumbers{}, turns: newTurns(),
 		trustTime: trustTime, guarded: guardedNames{},
 	}
 	if h.log == nil {

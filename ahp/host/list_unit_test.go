@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -67,5 +68,41 @@ func TestFreshNamesTakeBoundedRoom(t *testing.T) {
 	}
 	if s.upTo("old") < 7 || s.upTo("word0") < 1 {
 		t.Errorf("spent up to %d and %d", s.upTo("old"), s.upTo("word0"))
+	}
+}
+
+// The lowest free NAME is found as if all were looked at, whatever becomes free in between.
+func TestTheLowestFreeNameIsChosen(t *testing.T) {
+	t.Parallel()
+	h := &Host{names: map[string]*Terminal{}, taken: takenNumbers{}}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 3000 {
+		base := []string{"sh", "a-b"}[rng.IntN(2)]
+		if name := numbered(base, 1+rng.IntN(40)); h.names[name] != nil && rng.IntN(2) == 0 {
+			delete(h.names, name)
+			h.taken.free(name)
+			continue
+		}
+		want := 1
+		for h.names[numbered(base, want)] != nil {
+			want++
+		}
+		name := h.freeNameLocked(base, false)
+		if name != numbered(base, want) {
+			t.Fatalf("step %d: %s is chosen, and %s is free", i, name, numbered(base, want))
+		}
+		if want <= 40 {
+			h.names[name] = &Terminal{}
+		}
+	}
+}
+
+func TestTakenNumbersTakeBoundedRoom(t *testing.T) {
+	t.Parallel()
+	tn := takenNumbers{}
+	for i := range 2*maxTakenBases + 1 {
+		if tn.set(fmt.Sprint("word", i), 7); len(tn) > maxTakenBases {
+			t.Fatalf("%d words are kept", len(tn))
+		}
 	}
 }

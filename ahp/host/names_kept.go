@@ -1,5 +1,10 @@
 package host
 
+import (
+	"strconv"
+	"strings"
+)
+
 // maxGuardedNames bounds the NAMEs that stay guarded: more than any person guards by hand.
 const maxGuardedNames = 4096
 
@@ -28,6 +33,35 @@ func (g guardedNames) set(name string, guarded bool) (changed bool) {
 		return false
 	}
 	return true
+}
+
+// takenNumbers has, by base, a number below which no NAME of the form base-N is free, so that the
+// lowest free one is found without a look at all that are taken. It is guarded by Host.mu.
+type takenNumbers map[string]int
+
+// maxTakenBases bounds the bases of takenNumbers. What it forgets is found out anew.
+const maxTakenBases = 4096
+
+// below returns the lowest number of base that may be free.
+func (tn takenNumbers) below(base string) int { return max(1, tn[base]) }
+
+// set records that no number of base below n is free.
+func (tn takenNumbers) set(base string, n int) {
+	if len(tn) >= maxTakenBases {
+		clear(tn)
+	}
+	tn[base] = n
+}
+
+// free records that a NAME is free again. One that is still taken in another way does no harm.
+func (tn takenNumbers) free(name string) {
+	i := strings.LastIndexByte(name, '-')
+	if i < 0 {
+		return
+	}
+	if n, err := strconv.Atoi(name[i+1:]); err == nil && n < tn[name[:i]] {
+		tn[name[:i]] = n
+	}
 }
 
 // spent remembers which numbers of NAMEs of the form base-N are not given again. It is guarded by

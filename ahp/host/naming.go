@@ -108,10 +108,11 @@ func (h *Host) setNameLocked(t *Terminal, name string) {
 	for _, old := range was.former {
 		if h.former[old] == t && !slices.Contains(now.former, old) {
 			delete(h.former, old)
+			h.taken.free(old)
 		}
 	}
 	t.naming.Store(now)
-	delete(h.names, was.name)
+	delete(h.names, was.name) // it is a former one, and so not free
 	h.names[name], h.former[was.name] = t, t
 }
 

@@ -43,14 +43,13 @@ func (h *Host) terminalLimit(p authz.Principal, what string) admit.Limit {
 
 // mayCreateLocked refuses a terminal that is one too many for its creator.
 func (h *Host) mayCreateLocked(p authz.Principal) error {
-	var running admit.Places
+	var running admit.Taken
 	for _, t := range h.names {
 		if !t.exitedNow() {
-			// No limit refuses what is there already.
-			_ = running.Take(t.origin.creator, admit.Limit{})
+			running.Count(p, t.origin.creator)
 		}
 	}
-	return running.Take(p, h.terminalLimit(p, "terminals"))
+	return running.Room(p, h.terminalLimit(p, "terminals"))
 }
 
 // processPlaces returns where a program on pipes is counted that needs a verb, and the limit for p:

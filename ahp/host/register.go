@@ -93,6 +93,6 @@ func (h *Host) run(t *Terminal, by *Conn, start func() error) error {
 	h.mu.Unlock()
 	t.ch.List()
 	h.list.changed()
-	h.janitor.exited() // it makes another spare
+	h.janitor.created()
 	return nil
 }

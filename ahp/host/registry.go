@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"termhost/ahp"
@@ -119,12 +120,13 @@ func newest(order []*Terminal) *Terminal {
 // it, even when this one is forgotten.
 func (h *Host) freeNameLocked(base string, fresh bool) string {
 	base = cleanName(base)
-	for n := h.spent.upTo(base) + 1; ; n++ {
-		name := fmt.Sprintf("%s-%d", base, n)
+	for n := max(h.spent.upTo(base)+1, h.taken.below(base)); ; n++ {
+		name := numbered(base, n)
 		if h.names[name] != nil || h.former[name] != nil ||
 			h.terminals[ahp.TerminalURI(name)] != nil {
 			continue
 		}
+		h.taken.set(base, n)
 		if fresh {
 			h.spent.add(base, n)
 			h.note(journal.Note{Spent: &journal.Spent{Base: base, N: n}})
@@ -132,6 +134,9 @@ func (h *Host) freeNameLocked(base string, fresh bool) string {
 		return name
 	}
 }
+
+// numbered returns the NAME of a base and a number.
+func numbered(base string, n int) string { return base + "-" + strconv.Itoa(n) }
 
 // cleanName turns a word into the beginning of a valid NAME.
 func cleanName(s string) string {
@@ -150,10 +155,17 @@ func cleanName(s string) string {
 func (h *Host) forgetLocked(t *Terminal) {
 	t.exec.forget()
 	delete(h.terminals, t.uri)
+	h.taken.free(t.id)
 	if h.names[t.Name()] == t {
 		delete(h.names, t.Name())
+		h.taken.free(t.Name())
 	}
-	maps.DeleteFunc(h.former, func(_ string, other *Terminal) bool { return other == t })
+	maps.DeleteFunc(h.former, func(name string, other *Terminal) bool {
+		if other == t {
+			h.taken.free(name)
+		}
+		return other == t
+	})
 	if i := slices.Index(h.order, t); i >= 0 {
 		h.order = slices.Delete(h.order, i, i+1)
 	}

@@ -336,6 +336,7 @@ func (h *Host) restoreClientExecuted(r *remains, owner *client) error {
 	e := &clientExecutor{t: t, client: owner, cwd: m.Outline.Cwd, stream: !m.IsPty,
 		grace: m.Grace}
 	t.exec = e
+	owner.owns.Store(true)
 	h.restoreJournal(t, r)
 	if mark := m.Outline.Owner; mark != nil {
 		e.taken, e.half = mark.Seq, mark.Half

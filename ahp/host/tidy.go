@@ -33,11 +33,24 @@ func (h *Host) tidy() {
 			h.log.Warn("serverSeq may fall if the clock is set back", "err", err)
 		}
 		timer.Reset(next)
-		select {
-		case <-h.janitor.wake:
-		case <-timer.C:
-		case <-h.janitor.stop:
+		if !h.awaitTidying(timer.C) {
 			return
+		}
+	}
+}
+
+// awaitTidying makes spares until it is time to tidy. It returns false when the janitor must end.
+func (h *Host) awaitTidying(due <-chan time.Time) bool {
+	for {
+		select {
+		case <-h.janitor.made:
+			h.spares.Fill(h.logPlace().OnDisk())
+		case <-h.janitor.wake:
+			return true
+		case <-due:
+			return true
+		case <-h.janitor.stop:
+			return false
 		}
 	}
 }

@@ -249,6 +249,11 @@ func appendRecovery(dst []byte, kind, channel string) []byte {
 }
 
 func appendEnvelopes(dst []byte, entries []*store.Entry, shape ahp.Shape) []byte {
+	size := 0
+	for _, entry := range entries {
+		size += entry.RoughSize()
+	}
+	dst = slices.Grow(dst, size) // else it would be copied each time that it is full
 	for i, entry := range entries {
 		if i > 0 {
 			dst = append(dst, ',')

@@ -3,7 +3,6 @@ package rpc
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 	"strconv"
 
 	"termhost/ahp"
@@ -174,8 +173,7 @@ func checkDelivery(params json.RawMessage) *ahp.Error {
 // follows reports whether a channel is subscribed to already.
 func (p *peer) follows(channel string) bool {
 	uri, ok := ahp.NormalizeChannel(channel)
-	return ok && slices.ContainsFunc(p.conn.Subscriber().Channels(),
-		func(c *store.Channel) bool { return c.URI() == uri })
+	return ok && p.conn.Subscriber().Channel(uri) != nil
 }
 
 func (p *peer) unsubscribe(r *request) *ahp.Error {

@@ -37,8 +37,8 @@ func (sub *Subscriber) answerLostLocked(e *Entry) {
 // client dispatched. It does not return nil.
 func (sub *Subscriber) answeredLocked(c *Channel, lastSeen uint64) []*Entry {
 	list := []*Entry{}
-	for _, e := range c.log.entries {
-		if e.seq > lastSeen && sub.dispatchedLocked(e) {
+	for _, e := range c.log.after(lastSeen) {
+		if sub.dispatchedLocked(e) {
 			list = append(list, e.answerLocked(sub.store))
 		}
 	}

@@ -62,6 +62,39 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
+// BenchmarkAppendBesideAStalledReader is what an append and its delivery cost a reader if another
+// one, which came before all of them, reads nothing. It must not depend on how many there are.
+func BenchmarkAppendBesideAStalledReader(b *testing.B) {
+	for _, n := range []int{1, 10, 50, 200} {
+		b.Run(fmt.Sprintf("%d", n), func(b *testing.B) {
+			s := New(Options{LogBytes: 64 << 20})
+			c := newTerminal(b, s, "a")
+			stalled := subscribed(b, s, c)
+			subs := make([]*Subscriber, n)
+			for i := range subs {
+				subs[i] = subscribed(b, s, c)
+			}
+			p := lines(1 << 10)
+			var items []Item
+			var buf []byte
+			for b.Loop() {
+				appendAll(c, p)
+				for _, sub := range subs {
+					items = sub.Pull(items[:0], 64<<10)
+					for _, it := range items {
+						buf = it.Entry.AppendEnvelope(buf[:0], ahp.ShapeLifecycle)
+					}
+				}
+				if stalled.Lag(c) > 32<<20 {
+					stalled.Skip(c)
+				}
+			}
+			perAppend := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
+			b.ReportMetric(perAppend/float64(n), "ns/reader")
+		})
+	}
+}
+
 // BenchmarkAppendAmongTerminals shows that an append and its delivery cost the
 // same however many terminals there are and are followed.
 func BenchmarkAppendAmongTerminals(b *testing.B) {
@@ -92,33 +125,6 @@ func BenchmarkAppendAmongTerminals(b *testing.B) {
 	}
 }
 
-// BenchmarkCreate is a terminal added, listed, subscribed to and removed.
-func BenchmarkCreate(b *testing.B) {
-	for _, n := range []int{1, 10, 100, 500} {
-		b.Run(fmt.Sprintf("%d", n), func(b *testing.B) {
-			s := New(Options{})
-			sub := s.NewSubscriber(false)
-			b.Cleanup(func() { sub.Close() })
-			for i := range n - 1 {
-				c := newTerminal(b, s, fmt.Sprint(i))
-				c.List()
-				if err := sub.Follow(c); err != nil {
-					b.Fatal(err)
-				}
-			}
-			for b.Loop() {
-				c := newTerminal(b, s, "new")
-				c.List()
-				if err := sub.Follow(c); err != nil {
-					b.Fatal(err)
-				}
-				c.Remove()
-				sub.Pull(nil, 1)
-			}
-		})
-	}
-}
-
 func BenchmarkPublishTerminals(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 500} {
 		b.Run(fmt.Sprintf("%d", n), func(b *testing.B) {
@@ -142,33 +148,6 @@ func filled(b *testing.B, s *Store, size, step int) *Channel {
 		appendAll(c, lines(min(step, size-n)))
 	}
 	return c
-}
-
-// BenchmarkSnapshot is a subscription, with and without its JSON.
-func BenchmarkSnapshot(b *testing.B) {
-	for _, size := range []int{1 << 10, 1 << 20} {
-		for _, step := range []int{97, 64 << 10} {
-			s := New(Options{})
-			c := filled(b, s, size, min(step, size))
-			channels := []*Channel{c}
-			sub := s.NewSubscriber(false)
-			b.Cleanup(func() { sub.Close() })
-			name := fmt.Sprintf("%dKiB in %dB appends", size>>10, min(step, size))
-			b.Run(name+"/state", func(b *testing.B) {
-				for b.Loop() {
-					sub.SubscribeAll(channels).Start()
-				}
-			})
-			b.Run(name+"/json", func(b *testing.B) {
-				var buf []byte
-				b.SetBytes(int64(size))
-				for b.Loop() {
-					views, _ := sub.SubscribeAll(channels).Start()
-					buf = views[0].AppendJSON(buf[:0], ahp.ShapeLifecycle)
-				}
-			})
-		}
-	}
 }
 
 func BenchmarkEncodeEntry64KiB(b *testing.B) {

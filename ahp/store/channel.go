@@ -23,9 +23,13 @@ type Channel struct {
 	log       log
 	cursors   []*cursor
 	encoders  int // how many of the cursors belong to readers that need encodings
-	closed    bool
-	content   content
-	trail     *Trail // nil: the next process will not know the serverSeqs
+	// Of the cursors, those from the index passed on need no encodings of the entry at passedAt, if
+	// that is still log.encodedFrom. Cursors move forward, but for lookAnewLocked.
+	passed   int
+	passedAt int64
+	closed   bool
+	content  content
+	trail    *Trail // nil: the next process will not know the serverSeqs
 }
 
 // URI returns the channel's normalized URI.
@@ -219,18 +223,28 @@ func (c *Channel) logLocked(e *Entry) uint64 {
 	return e.seq
 }
 
-// releaseLocked drops the encodings that no reader needs any more.
+// releaseLocked drops the encodings that no reader needs any more. It is called for each reader
+// that has written something, so it must not look at all of them each time.
 func (c *Channel) releaseLocked() {
-	oldest := c.log.end()
-	// Readers are woken from the front: the slowest one is likely at the back.
-	for _, cur := range slices.Backward(c.cursors) {
-		if cur.sub.raw || cur.laggingLocked() {
-			continue
-		}
-		if cur.done <= c.log.encodedFrom {
+	if c.passedAt != c.log.encodedFrom {
+		c.passed, c.passedAt = len(c.cursors), c.log.encodedFrom
+	}
+	for ; c.passed > 0; c.passed-- {
+		if cur := c.cursors[c.passed-1]; cur.needsLocked() && cur.done <= c.log.encodedFrom {
 			return
 		}
-		oldest = min(oldest, cur.done)
+	}
+	oldest := c.log.end()
+	for _, cur := range c.cursors {
+		if cur.needsLocked() {
+			oldest = min(oldest, cur.done)
+		}
 	}
 	c.log.dropEncoded(oldest)
 }
+
+// needsLocked reports whether the cursor's reader needs the encodings of what it has not written.
+func (cur *cursor) needsLocked() bool { return !cur.sub.raw && !cur.laggingLocked() }
+
+// lookAnewLocked is called when a cursor may have moved back, or was dropped.
+func (c *Channel) lookAnewLocked() { c.passedAt = -1 }

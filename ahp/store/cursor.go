@@ -68,6 +68,7 @@ const (
 func (cur *cursor) startLocked(at int64) {
 	cur.pos, cur.done = at, at
 	cur.fellAt = 0
+	cur.ch.lookAnewLocked()
 	if !cur.sub.raw {
 		cur.ch.releaseLocked()
 	}
@@ -199,6 +200,7 @@ func (cur *cursor) dropLocked() {
 	delete(cur.sub.cursors, cur.ch.uri)
 	if i := slices.Index(cur.ch.cursors, cur); i >= 0 {
 		cur.ch.cursors = slices.Delete(cur.ch.cursors, i, i+1)
+		cur.ch.lookAnewLocked()
 	}
 	cur.unreadyLocked()
 	if !cur.sub.raw {

@@ -75,8 +75,14 @@ func (e *Entry) Channel() string { return e.channel }
 // From reports whether a client dispatched the action.
 func (e *Entry) From(client string) bool { return e.origin != nil && e.origin.ClientID == client }
 
-// Action returns the action. It must not be modified.
-func (e *Entry) Action() ahp.Action { return e.action }
+// Action returns the action, which must not be modified. Output that is out of memory is read by
+// the first call.
+func (e *Entry) Action() ahp.Action {
+	if d, ok := e.action.(spilledData); ok {
+		return d.read()
+	}
+	return e.action
+}
 
 // Origin returns which client dispatched the action, or nil if it is the host's own.
 func (e *Entry) Origin() *ahp.Origin { return e.origin }
@@ -112,7 +118,7 @@ func (e *Entry) appendBody(dst []byte, shape ahp.Shape) []byte {
 }
 
 func (e *Entry) encode(dst []byte, shape ahp.Shape) []byte {
-	return ahp.AppendEnvelopeBody(dst, e.channel, e.action, e.origin, e.rejection, shape)
+	return ahp.AppendEnvelopeBody(dst, e.channel, e.Action(), e.origin, e.rejection, shape)
 }
 
 // slot returns where the encoding for a shape is kept. Most actions look the same in every
@@ -134,6 +140,9 @@ func (e *Entry) encodedSize() int {
 	}
 	return n
 }
+
+// RoughSize returns about how many bytes [Entry.AppendEnvelope] appends; seldom fewer.
+func (e *Entry) RoughSize() int { return e.encodedSize() }
 
 // roughEncodedSize returns about how many bytes an encoding takes.
 func (e *Entry) roughEncodedSize() int {
@@ -176,6 +185,8 @@ func payload(a ahp.Action) int {
 	switch a := a.(type) {
 	case ahp.TerminalData:
 		return len(a.Data)
+	case spilledData:
+		return a.size
 	case ahp.TerminalInput:
 		return len(a.Data)
 	case ahp.TerminalOutput:

@@ -1,5 +1,10 @@
 package store
 
+import (
+	"cmp"
+	"slices"
+)
+
 // log is the newest entries of a channel, bounded in bytes.
 //
 // An entry has an index, which is how many entries of the channel came before it. Indexes are for
@@ -28,6 +33,13 @@ const encodedShare = 4
 func (l *log) end() int64 { return l.base + int64(len(l.entries)) }
 
 func (l *log) at(index int64) *Entry { return l.entries[index-l.base] }
+
+// after returns the entries with a serverSeq above seq.
+func (l *log) after(seq uint64) []*Entry {
+	first, _ := slices.BinarySearchFunc(l.entries, seq+1,
+		func(e *Entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
+	return l.entries[first:]
+}
 
 // append adds an entry and trims the log.
 func (l *log) append(e *Entry, limit int, lost func(index int64, e *Entry)) {

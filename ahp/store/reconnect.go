@@ -131,10 +131,8 @@ func (sub *Subscriber) missedLocked(c *Channel, lastSeen uint64,
 		return nil
 	}
 	sub.syncLocked(c, at)
-	first, _ := slices.BinarySearchFunc(c.log.entries, lastSeen+1,
-		func(e *Entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
 	missed := []*Entry{}
-	for _, e := range c.log.entries[first:] {
+	for _, e := range c.log.after(lastSeen) {
 		if sub.mayReadLocked(e) {
 			missed = append(missed, e)
 		}

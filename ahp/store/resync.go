@@ -62,11 +62,16 @@ func (c *Channel) rebuildLocked() []*Entry {
 // hand data on to an emulator, and take no notice of terminal/cleared.
 func (c *Channel) clearsLocked(list []*Entry, from int) []*Entry {
 	for _, e := range list[from:] {
-		if d, ok := e.action.(ahp.TerminalData); ok {
+		switch d := e.action.(type) {
+		case ahp.TerminalData:
 			e.action = ahp.TerminalData{Data: append([]byte(ahp.ClearScreen), d.Data...)}
-			e.weight = e.weigh()
-			return list
+		case spilledData:
+			e.action = newSpilledData(ahp.ClearScreen, d.text)
+		default:
+			continue
 		}
+		e.weight = e.weigh()
+		return list
 	}
 	e := &Entry{seq: c.store.nextLocked(), channel: c.uri,
 		action: ahp.TerminalData{Data: []byte(ahp.ClearScreen)}}
@@ -88,8 +93,14 @@ func rebuildPart(p *ahp.Part, add func(ahp.Action)) {
 	} else if p.Text.Len() == 0 {
 		add(ahp.TerminalData{}) // makes a part without text
 	}
-	for _, b := range p.Text.Chunks() {
-		add(ahp.TerminalData{Data: slices.Clip(b)})
+	for _, piece := range p.Text.Split() {
+		if piece.Resident() == 0 {
+			add(newSpilledData("", piece))
+			continue
+		}
+		for _, b := range piece.Chunks() {
+			add(ahp.TerminalData{Data: slices.Clip(b)})
+		}
 	}
 	if cmd != nil && cmd.Complete {
 		add(ahp.TerminalCommandFinished{

@@ -3,6 +3,7 @@ package store
 import (
 	"io"
 	"slices"
+	"sync"
 
 	"termhost/ahp"
 )
@@ -92,3 +93,23 @@ func (c *Channel) Spill(
 	c.content.checkpoints, c.content.arena = checkpoints, arena{}
 	return err
 }
+
+// spilledData is the terminal/data of output that is out of memory. It is read once, when it is
+// needed: not under the store's lock, where everybody would wait for the disk.
+type spilledData struct {
+	text ahp.Text
+	size int // of the data, in bytes
+	read func() ahp.TerminalData
+}
+
+// newSpilledData returns the terminal/data of before and a text.
+func newSpilledData(before string, text ahp.Text) spilledData {
+	size := len(before) + text.Len()
+	return spilledData{text: text, size: size, read: sync.OnceValue(func() ahp.TerminalData {
+		data := make([]byte, 0, size)
+		return ahp.TerminalData{Data: text.AppendTo(append(data, before...))}
+	})}
+}
+
+// Type returns the action's name on the wire.
+func (spilledData) Type() string { return ahp.TerminalData{}.Type() }

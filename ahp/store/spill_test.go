@@ -141,3 +141,75 @@ func TestAClientWhoseLogWasShortenedWhileItWasAwayGetsTheState(t *testing.T) {
 		t.Errorf("it has %+v", st.Content)
 	}
 }
+
+// unlocked is a disk that is slow, as far as everybody would notice who needs the store meanwhile.
+type unlocked struct {
+	disk
+	s     *Store
+	reads int
+	held  bool // the store was locked during a read
+}
+
+func (u *unlocked) save(p []byte) (io.ReaderAt, int64, error) {
+	_, at, err := u.disk.save(p)
+	return u, at, err
+}
+
+func (u *unlocked) ReadAt(p []byte, at int64) (int, error) {
+	u.reads++
+	if !u.s.mu.TryLock() {
+		u.held = true
+	} else {
+		u.s.mu.Unlock()
+	}
+	return u.disk.ReadAt(p, at)
+}
+
+// A reader that gets the state anew has it read piece by piece while it is written to the peer.
+// Nobody else waits for the disk.
+func TestSpilledOutputIsNotReadUnderTheLock(t *testing.T) {
+	s := New(Options{ContentBytes: 1 << 20})
+	c := newTerminal(t, s, "a")
+	sub := subscribed(t, s, c)
+	want := lines(300 << 10)
+	for n := 0; n < len(want); n += 10 << 10 {
+		c.AppendData(want[n:min(n+10<<10, len(want))])
+	}
+	u := &unlocked{s: s}
+	c.ShortenLog()
+	if err := c.Spill(u.save); err != nil {
+		t.Fatal(err)
+	}
+	check := func(how string, entries []*Entry) {
+		t.Helper()
+		if u.reads != 0 {
+			t.Errorf("%s: %d pieces are read before they are needed", how, u.reads)
+		}
+		var st ahp.TerminalState
+		weight := 0
+		for i, e := range entries {
+			st.ApplyCopy(e.Action())
+			weight += e.weight
+			if reads := u.reads; reads > i+1 {
+				t.Errorf("%s: %d pieces are read for %d actions", how, reads, i+1)
+			}
+		}
+		if got := st.Content[0].Text.String(); got != string(want) {
+			t.Errorf("%s: %d bytes, want %d", how, len(got), len(want))
+		}
+		if u.held || u.reads < 4 || weight < len(want) {
+			t.Errorf("%s: read under the lock: %v, %d reads, weight %d", how, u.held, u.reads, weight)
+		}
+		u.reads = 0
+	}
+	var fallen []*Entry
+	for items := sub.Pull(nil, 1<<20); len(items) > 0; items = sub.Pull(nil, 1<<20) {
+		for _, it := range items {
+			fallen = append(fallen, it.Entry)
+		}
+	}
+	check("a reader that is too slow", fallen)
+	back := s.NewSubscriber(false)
+	t.Cleanup(func() { back.Close() })
+	check("a client that reconnects", back.Reconnect([]*Channel{c}, 0, map[string]uint64{}))
+}

@@ -105,6 +105,17 @@ func (sub *Subscriber) Channels() []*Channel {
 	return list
 }
 
+// Channel returns the one of them that has a normalized URI, or nil.
+func (sub *Subscriber) Channel(uri string) *Channel {
+	s := sub.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cur := sub.cursors[uri]; cur != nil {
+		return cur.ch
+	}
+	return nil
+}
+
 // Count returns how many channels these are.
 func (sub *Subscriber) Count() int {
 	s := sub.store

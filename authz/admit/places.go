@@ -27,6 +27,46 @@ type Places struct {
 // taken is how many places an account has.
 type taken struct{ all, admins int }
 
+// Taken is how many places are taken when somebody asks for one. It is for things that are counted
+// where they are, rather than by [Places.Take] and [Places.Leave].
+type Taken struct {
+	all  int
+	have taken // by the account that asks
+}
+
+// Count counts a place of other's. p asks.
+func (t *Taken) Count(p, other authz.Principal) {
+	t.all++
+	if other.Account() != p.Account() {
+		return
+	}
+	t.have.all++
+	if other.Role == authz.Admin {
+		t.have.admins++
+	}
+}
+
+// Room returns why there is no place for p, or nil. Errors are those of [Places.Take].
+func (t *Taken) Room(p authz.Principal, l Limit) error {
+	own, most := t.have.all-t.have.admins, l.Each
+	switch {
+	case l.Own > 0:
+		own, most = t.have.all, l.Own
+	case p.Role == authz.Admin:
+		most = 0
+	}
+	open := Open(l.Most, p.Role)
+	switch {
+	case most > 0 && own >= most:
+		return &QuotaError{l.What, most, true}
+	case l.Bound && t.all >= l.Most:
+		return &FullError{l.What, l.Most}
+	case t.all >= open && open < l.Most:
+		return &QuotaError{l.What, open, false}
+	}
+	return nil
+}
+
 // Limit is how many places there are for a principal.
 type Limit struct {
 	What string // a plural noun, such as "terminals"
@@ -90,7 +130,8 @@ func Open(most int, role authz.Role) int {
 func (s *Places) Take(p authz.Principal, l Limit) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.roomLocked(p, l); err != nil {
+	now := Taken{s.all, s.accounts[p.Account()]}
+	if err := now.Room(p, l); err != nil {
 		return err
 	}
 	s.addLocked(p, 1)
@@ -102,28 +143,6 @@ func (s *Places) Leave(p authz.Principal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addLocked(p, -1)
-}
-
-// roomLocked returns why there is no place for p, or nil.
-func (s *Places) roomLocked(p authz.Principal, l Limit) error {
-	have := s.accounts[p.Account()]
-	own, most := have.all-have.admins, l.Each
-	switch {
-	case l.Own > 0:
-		own, most = have.all, l.Own
-	case p.Role == authz.Admin:
-		most = 0
-	}
-	open := Open(l.Most, p.Role)
-	switch {
-	case most > 0 && own >= most:
-		return &QuotaError{l.What, most, true}
-	case l.Bound && s.all >= l.Most:
-		return &FullError{l.What, l.Most}
-	case s.all >= open && open < l.Most:
-		return &QuotaError{l.What, open, false}
-	}
-	return nil
 }
 
 func (s *Places) addLocked(p authz.Principal, n int) {
