@@ -1,8 +1,10 @@
 package ahp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 )
 
@@ -125,6 +127,30 @@ func AppendEnvelopeBody(dst []byte, channel string, a Action, origin *Origin, re
 		dst = AppendJSONString(dst, rejection)
 	}
 	return dst
+}
+
+// AppendDispatch appends the notification dispatchAction with an action in the given shape.
+func AppendDispatch(dst []byte, channel string, clientSeq int64, a Action, shape Shape) []byte {
+	const around = 256 // the rest of the message, but for the channel
+	dst = slices.Grow(dst, around+len(channel)+textRoom(a))
+	dst = append(dst, `{"jsonrpc":"2.0","method":"`+MethodDispatchAction+`","params":{"channel":`...)
+	dst = AppendJSONString(dst, channel)
+	dst = strconv.AppendInt(append(dst, `,"clientSeq":`...), clientSeq, 10)
+	dst = AppendAction(append(dst, `,"action":`...), a, shape)
+	return append(dst, "}}"...)
+}
+
+// textRoom returns about how many bytes the text of an action takes as JSON. What grows in it is
+// mostly ESC.
+func textRoom(a Action) int {
+	var p []byte
+	switch a := a.(type) {
+	case TerminalInput:
+		p = a.Data
+	case TerminalOutput:
+		p = a.Data
+	}
+	return len(p)*9/8 + (escapeLen-1)*bytes.Count(p, []byte{'\x1b'})
 }
 
 // Snapshot is a channel's state at a serverSeq. Actions that follow have higher ones.
@@ -308,11 +334,4 @@ type CreateTerminalExtras struct {
 	// IsPty says whether the output of a client-executed terminal comes from a pty;
 	// nil: it does.
 	IsPty *bool `json:"isPty,omitempty"`
-}
-
-// DispatchParams are the params of dispatchAction.
-type DispatchParams struct {
-	Channel   string          `json:"channel"`
-	ClientSeq int64           `json:"clientSeq"`
-	Action    json.RawMessage `json:"action"`
 }

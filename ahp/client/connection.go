@@ -183,12 +183,17 @@ func (c *Client) connection(ctx context.Context) (*connection, error) {
 	}
 }
 
-// send hands a message to the connection's writer.
+// send encodes a message and hands it to the connection's writer.
 func (c *Client) send(ctx context.Context, conn *connection, v any) error {
 	msg, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("client: the message cannot be encoded: %w", err)
 	}
+	return c.queue(ctx, conn, msg)
+}
+
+// queue hands a message to the connection's writer.
+func (c *Client) queue(ctx context.Context, conn *connection, msg []byte) error {
 	select {
 	case conn.out <- msg:
 		return nil
