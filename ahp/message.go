@@ -153,6 +153,17 @@ func textRoom(a Action) int {
 	return len(p)*9/8 + (escapeLen-1)*bytes.Count(p, []byte{'\x1b'})
 }
 
+// AppendDataHead appends the beginning of what AppendEnvelopeBody appends for terminal/data, up to
+// its text. That, by [AppendDataText], and the two bytes "} are the rest.
+func AppendDataHead(dst []byte, channel string) []byte {
+	dst = AppendJSONString(append(dst, `"channel":`...), channel)
+	dst = append(append(dst, `,"action":{"type":"`...), TerminalData{}.Type()...)
+	return append(dst, `","data":"`...)
+}
+
+// AppendDataText appends output as it stands between the quotes of a JSON string.
+func AppendDataText(dst, p []byte) []byte { return appendEscaped(dst, p) }
+
 // Snapshot is a channel's state at a serverSeq. Actions that follow have higher ones.
 type Snapshot struct {
 	Resource string          `json:"resource"`

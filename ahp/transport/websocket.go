@@ -32,9 +32,10 @@ const maxReason = 123
 // side. The connection below it should be a [Progress]; otherwise writes to a
 // stalled peer block for ever.
 type WebSocket struct {
-	ws   *websocket.Conn
-	code func() int
-	max  int64
+	ws    *websocket.Conn
+	below *explained // nil: a client's
+	code  func() int
+	max   int64
 
 	heard   atomic.Bool // bytes have come since the last ping
 	writing atomic.Bool // a message is being written
@@ -54,6 +55,7 @@ type WebSocket struct {
 // violation. [WebSocket.Finish] must be called in the end.
 func NewWebSocket(ws *websocket.Conn, max int, code func() int, control func()) *WebSocket {
 	w := &WebSocket{ws: ws, code: code, max: int64(max)}
+	w.below, _ = ws.NetConn().(*explained)
 	if control == nil {
 		control = func() {}
 	}
@@ -150,6 +152,15 @@ func (w *WebSocket) ended(err error) error {
 
 // Write sends p as one text frame.
 func (w *WebSocket) Write(p []byte) error {
+	if w.below == nil {
+		return w.write(p)
+	}
+	frame, at := w.BeginFrame(make([]byte, 0, headOf64+len(p)))
+	return w.WriteFrames(w.EndFrame(append(frame, p...), at))
+}
+
+// write has gorilla send p.
+func (w *WebSocket) write(p []byte) error {
 	w.writing.Store(true)
 	defer w.writing.Store(false)
 	if err := w.ws.WriteMessage(websocket.TextMessage, p); err != nil {
