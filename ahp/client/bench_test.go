@@ -115,17 +115,3 @@ func BenchmarkEcho(b *testing.B) {
 	b.ReportMetric(float64(times[len(times)/2].Microseconds()), "µs-p50")
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "µs-p99")
 }
-
-// BenchmarkCommand is the time that an agent needs for a command: a terminal that
-// runs true, from its creation to its exit and disposal.
-func BenchmarkCommand(b *testing.B) {
-	w := newWorld(b)
-	c := w.connect("alice")
-	n := 0
-	for b.Loop() {
-		n++
-		m := w.run(c, fmt.Sprintf("c%d", n), "true")
-		w.waits(m, func(s *ahp.TerminalState) bool { return s.Exited })
-		check(b, c.DisposeTerminal(w.ctx, m.URI()))
-	}
-}
