@@ -108,6 +108,33 @@ type Envelope struct {
 	RejectionReason string          `json:"rejectionReason,omitempty"`
 }
 
+// DecodeEnvelope decodes an envelope. Its action is a part of raw, and is not looked at.
+func DecodeEnvelope(raw []byte) (e Envelope, err error) {
+	whole := EachMember(raw, func(name string, value []byte) {
+		var into any
+		switch name {
+		case "channel":
+			into = &e.Channel
+		case "action":
+			e.Action = value
+			return
+		case "serverSeq":
+			into = &e.ServerSeq
+		case "origin":
+			into = &e.Origin
+		case "rejectionReason":
+			into = &e.RejectionReason
+		default:
+			return
+		}
+		err = errors.Join(err, unmarshal(value, into))
+	})
+	if !whole {
+		err = errors.Join(err, errors.New("ahp: an envelope is a JSON object"))
+	}
+	return e, err
+}
+
 // AppendEnvelopeBody appends an envelope's fields without the serverSeq and the braces,
 // so that the encoding can be made before the number is known.
 func AppendEnvelopeBody(dst []byte, channel string, a Action, origin *Origin, rejection string,
