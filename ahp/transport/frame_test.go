@@ -164,3 +164,42 @@ func TestAClientSendsNoFramesOfItsOwn(t *testing.T) {
 		c.Finish()
 	})
 }
+
+// Each message is the reader's own, whatever the sizes of those before it, and has no more memory
+// than about twice its size.
+func TestMessagesOfAllSizesAreRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const largest = 300_000
+		w, client := pair(t, largest)
+		sizes := []int{0, 1, 511, 512, 513, 70_000, 70_000, 10, 65535, 65536, 65537, largest, 2, 2}
+		go func() {
+			for i, n := range sizes {
+				msg := bytes.Repeat([]byte{'a' + byte(i)}, n)
+				if err := client.WriteMessage(websocket.TextMessage, msg); err != nil {
+					t.Error(err)
+				}
+			}
+			client.Close()
+		}()
+		var all [][]byte
+		for range sizes {
+			msg, err := w.Read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, msg)
+		}
+		for i, msg := range all {
+			if want := bytes.Repeat([]byte{'a' + byte(i)}, sizes[i]); !bytes.Equal(msg, want) {
+				t.Errorf("message %d has %d bytes, want %d", i, len(msg), sizes[i])
+			}
+			if room := cap(msg); room > 2*len(msg)+64 && room > 512 {
+				t.Errorf("message %d, of %d bytes, has a buffer of %d", i, len(msg), room)
+			}
+		}
+		if _, err := w.Read(); err == nil {
+			t.Error("there was another message")
+		}
+		w.Finish()
+	})
+}
