@@ -19,9 +19,9 @@ const (
 	highBits  = 0x8080808080808080 // the highest
 )
 
-// needCare marks, by its highest bit, each byte of a word that is not to be copied as it is: control
-// characters, quotes, backslashes, and all beyond ASCII. Bytes behind the first that is marked may
-// be marked wrongly.
+// needCare marks, by its highest bit, each byte of a word that is not to be copied as it is:
+// control characters, quotes, backslashes, and all beyond ASCII. Bytes behind the first that is
+// marked may be marked wrongly.
 func needCare(word uint64) (marks uint64) {
 	return (word | (word - ' '*lowBits) | ((word ^ '"'*lowBits) - lowBits) |
 		((word ^ '\\'*lowBits) - lowBits)) & highBits

@@ -160,8 +160,8 @@ func AppendEnvelopeBody(dst []byte, channel string, a Action, origin *Origin, re
 func AppendDispatch(dst []byte, channel string, clientSeq int64, a Action, shape Shape) []byte {
 	const around = 256 // the rest of the message, but for the channel
 	dst = slices.Grow(dst, around+len(channel)+textRoom(a))
-	dst = append(dst, `{"jsonrpc":"2.0","method":"`+MethodDispatchAction+`","params":{"channel":`...)
-	dst = AppendJSONString(dst, channel)
+	dst = append(dst, `{"jsonrpc":"2.0","method":"`+MethodDispatchAction+`","params":{`...)
+	dst = appendStringField(dst, "channel", channel)
 	dst = strconv.AppendInt(append(dst, `,"clientSeq":`...), clientSeq, 10)
 	dst = AppendAction(append(dst, `,"action":`...), a, shape)
 	return append(dst, "}}"...)
