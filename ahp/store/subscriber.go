@@ -167,8 +167,9 @@ func (sub *Subscriber) Close() (synced map[string]uint64) {
 
 // Pull appends the next items to dst, in the order of serverSeq, until there are no more or they
 // hold about limit bytes of output. A [Post] or a lagged channel is always the last item: writing
-// it may start or move cursors, on which later items depend. A call of Pull means that the items of
-// the one before have been written.
+// it may start or move cursors, on which later items depend. If all that there is may wait, Pull
+// leaves it: see [Subscriber.Delay]. A call of Pull means that the items of the one before have
+// been written.
 func (sub *Subscriber) Pull(dst []Item, limit int) []Item {
 	s := sub.store
 	s.mu.Lock()
