@@ -14,9 +14,9 @@ func AppendAction(dst []byte, a Action, shape Shape) []byte {
 	dst = appendStringField(dst, "type", a.Type())
 	switch a := a.(type) {
 	case TerminalData:
-		dst = AppendJSONString(appendField(dst, "data"), a.Data)
+		dst = appendText(appendField(dst, "data"), a.Data)
 	case TerminalInput:
-		dst = AppendJSONString(appendField(dst, "data"), a.Data)
+		dst = appendText(appendField(dst, "data"), a.Data)
 	case TerminalOutput:
 		dst = a.Surrogates.appendJSON(appendField(dst, "data"), a.Data)
 		dst = appendExtras(dst, extraNotice, a.Notice)

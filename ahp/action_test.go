@@ -3,6 +3,7 @@ package ahp_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -175,4 +176,28 @@ func FuzzDecodeAction(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestEnvelopesAreDecodedAsEncodingJSONDoes(t *testing.T) {
+	var samples []string
+	for _, a := range sampleActions() {
+		for _, origin := range []*ahp.Origin{nil, {ClientID: "c\u00e9", ClientSeq: 7}} {
+			raw := ahp.AppendEnvelopeBody([]byte(`{`), "ahp-terminal:/a", a, origin, "no",
+				ahp.ShapeLifecycle)
+			samples = append(samples, string(append(raw, `,"serverSeq":18446744073709551615}`...)))
+		}
+	}
+	samples = append(samples, `{}`, ` { "serverSeq" : 1 , "new" : {"channel":1} , "channel":"\u0061" } `,
+		`{"origin":null}`, `{"channel":1}`, `{"serverSeq":-1}`, `{"serverSeq":"1"}`, `{"origin":[]}`,
+		`{"rejectionReason":{}}`, `[]`, `"x"`, ``, `{`, `{"channel"`, `{"channel":"a",}`, `{"action":}`)
+	for _, s := range samples {
+		got, err := ahp.DecodeEnvelope([]byte(s))
+		var want ahp.Envelope
+		wantErr := json.Unmarshal([]byte(s), &want)
+		if (err == nil) != (wantErr == nil) {
+			t.Errorf("%s: %v, but encoding/json says %v", s, err, wantErr)
+		} else if err == nil && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", s, got, want)
+		}
+	}
 }

@@ -3,7 +3,6 @@ package ahp
 import (
 	"bytes"
 	"encoding/json"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -36,61 +35,6 @@ func AppendJSONString[T ~string | ~[]byte](dst []byte, p T) []byte {
 	return dst
 }
 
-const hexDigits = "0123456789abcdef"
-
-// plain[b] says that b needs no escape inside a JSON string.
-var plain = func() (t [256]bool) {
-	for b := 0x20; b < utf8.RuneSelf; b++ {
-		t[b] = b != '"' && b != '\\'
-	}
-	return t
-}()
-
-// appendEscaped appends the content of a JSON string, between the quotes, as AppendJSONString does.
-// It is for terminal output: it escapes plain text in half the time.
-func appendEscaped(dst, p []byte) []byte {
-	start := 0
-	for i := 0; i < len(p); {
-		b := p[i]
-		if plain[b] {
-			i++
-			continue
-		}
-		if b >= utf8.RuneSelf {
-			r, n := utf8.DecodeRune(p[i:])
-			if r != utf8.RuneError || n > 1 {
-				i += n
-				continue
-			}
-			dst = append(dst, p[start:i]...)
-			dst = utf8.AppendRune(dst, utf8.RuneError)
-			i++
-			start = i
-			continue
-		}
-		dst = append(dst, p[start:i]...)
-		switch b {
-		case '"', '\\':
-			dst = append(dst, '\\', b)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&15])
-		}
-		i++
-		start = i
-	}
-	return append(dst, p[start:]...)
-}
-
 // appendField appends `,"key":` to the beginning of an object; without the comma if it
 // is the first field.
 func appendField(dst []byte, key string) []byte {
@@ -100,6 +44,11 @@ func appendField(dst []byte, key string) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, key...)
 	return append(dst, '"', ':')
+}
+
+// appendText appends output or input as a JSON string, as AppendJSONString does.
+func appendText(dst, p []byte) []byte {
+	return append(appendEscaped(append(dst, '"'), p), '"')
 }
 
 func appendStringField(dst []byte, key, value string) []byte {

@@ -1,8 +1,10 @@
 package ahp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 )
 
@@ -106,6 +108,33 @@ type Envelope struct {
 	RejectionReason string          `json:"rejectionReason,omitempty"`
 }
 
+// DecodeEnvelope decodes an envelope. Its action is a part of raw, and is not looked at.
+func DecodeEnvelope(raw []byte) (e Envelope, err error) {
+	whole := EachMember(raw, func(name string, value []byte) {
+		var into any
+		switch name {
+		case "channel":
+			into = &e.Channel
+		case "action":
+			e.Action = value
+			return
+		case "serverSeq":
+			into = &e.ServerSeq
+		case "origin":
+			into = &e.Origin
+		case "rejectionReason":
+			into = &e.RejectionReason
+		default:
+			return
+		}
+		err = errors.Join(err, unmarshal(value, into))
+	})
+	if !whole {
+		err = errors.Join(err, errors.New("ahp: an envelope is a JSON object"))
+	}
+	return e, err
+}
+
 // AppendEnvelopeBody appends an envelope's fields without the serverSeq and the braces,
 // so that the encoding can be made before the number is known.
 func AppendEnvelopeBody(dst []byte, channel string, a Action, origin *Origin, rejection string,
@@ -126,6 +155,41 @@ func AppendEnvelopeBody(dst []byte, channel string, a Action, origin *Origin, re
 	}
 	return dst
 }
+
+// AppendDispatch appends the notification dispatchAction with an action in the given shape.
+func AppendDispatch(dst []byte, channel string, clientSeq int64, a Action, shape Shape) []byte {
+	const around = 256 // the rest of the message, but for the channel
+	dst = slices.Grow(dst, around+len(channel)+textRoom(a))
+	dst = append(dst, `{"jsonrpc":"2.0","method":"`+MethodDispatchAction+`","params":{`...)
+	dst = appendStringField(dst, "channel", channel)
+	dst = strconv.AppendInt(append(dst, `,"clientSeq":`...), clientSeq, 10)
+	dst = AppendAction(append(dst, `,"action":`...), a, shape)
+	return append(dst, "}}"...)
+}
+
+// textRoom returns about how many bytes the text of an action takes as JSON. What grows in it is
+// mostly ESC.
+func textRoom(a Action) int {
+	var p []byte
+	switch a := a.(type) {
+	case TerminalInput:
+		p = a.Data
+	case TerminalOutput:
+		p = a.Data
+	}
+	return len(p)*9/8 + (escapeLen-1)*bytes.Count(p, []byte{'\x1b'})
+}
+
+// AppendDataHead appends the beginning of what AppendEnvelopeBody appends for terminal/data, up to
+// its text. That, by [AppendDataText], and the two bytes "} are the rest.
+func AppendDataHead(dst []byte, channel string) []byte {
+	dst = AppendJSONString(append(dst, `"channel":`...), channel)
+	dst = append(append(dst, `,"action":{"type":"`...), TerminalData{}.Type()...)
+	return append(dst, `","data":"`...)
+}
+
+// AppendDataText appends output as it stands between the quotes of a JSON string.
+func AppendDataText(dst, p []byte) []byte { return appendEscaped(dst, p) }
 
 // Snapshot is a channel's state at a serverSeq. Actions that follow have higher ones.
 type Snapshot struct {
@@ -308,11 +372,4 @@ type CreateTerminalExtras struct {
 	// IsPty says whether the output of a client-executed terminal comes from a pty;
 	// nil: it does.
 	IsPty *bool `json:"isPty,omitempty"`
-}
-
-// DispatchParams are the params of dispatchAction.
-type DispatchParams struct {
-	Channel   string          `json:"channel"`
-	ClientSeq int64           `json:"clientSeq"`
-	Action    json.RawMessage `json:"action"`
 }

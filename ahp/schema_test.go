@@ -79,6 +79,12 @@ func TestMessagesFollowAHPsSchema(t *testing.T) {
 		State: (&ahp.RootState{}).AppendJSON(nil, ahp.ShapeExitCode)}
 	action := ahp.Envelope{Channel: "ahp-terminal:/a", ServerSeq: 4,
 		Action: json.RawMessage(`{"type":"terminal/cleared"}`)}
+	var dispatch ahp.Message
+	err := json.Unmarshal(ahp.AppendDispatch(nil, "ahp-terminal:/a", 1,
+		ahp.TerminalInput{Data: []byte("x")}, ahp.ShapeLifecycle), &dispatch)
+	if err != nil || dispatch.Version != "2.0" || dispatch.Method != ahp.MethodDispatchAction {
+		t.Errorf("%+v %v", dispatch, err)
+	}
 	for name, v := range map[string]any{
 		"InitializeParams": ahp.InitializeParams{Channel: ahp.RootURI, ClientID: "c1",
 			ProtocolVersions:     []string{"0.5.0"},
@@ -92,8 +98,7 @@ func TestMessagesFollowAHPsSchema(t *testing.T) {
 			Actions: []ahp.Envelope{action}},
 		"CreateTerminalParams": ahp.CreateTerminalParams{Channel: "ahp-terminal:/a",
 			Claim: &claim, Name: "a", Cwd: "file:///", Cols: ptr(80), Rows: ptr(24)},
-		"DispatchActionParams": ahp.DispatchParams{Channel: "ahp-terminal:/a", ClientSeq: 1,
-			Action: json.RawMessage(`{"type":"terminal/input","data":"x"}`)},
+		"DispatchActionParams": dispatch.Params,
 		"SubscribeResult": struct {
 			Snapshot ahp.Snapshot `json:"snapshot"`
 		}{snapshot},

@@ -56,9 +56,6 @@ func (s Surrogates) appendJSON(dst, p []byte) []byte {
 	return append(dst, '"')
 }
 
-// escapeLen is the length of \uXXXX.
-const escapeLen = 6
-
 // cutString returns the text of a JSON string. If it may have been cut within characters, the
 // surrogates at its ends are taken off first. ok is false for another value.
 func cutString(b []byte, cut bool) (text []byte, s Surrogates, ok bool) {

@@ -60,14 +60,3 @@ func EachMember(raw []byte, member func(name string, value []byte)) bool {
 	_, err := d.ReadToken()
 	return err == nil
 }
-
-// unquote returns the text of a JSON string; ok is false for another value. Half of a surrogate
-// pair becomes U+FFFD.
-func unquote(value []byte) (text []byte, ok bool) {
-	if len(value) == 0 || value[0] != '"' {
-		return nil, false
-	}
-	// An error means half of a pair.
-	text, _ = jsontext.AppendUnquote(make([]byte, 0, len(value)), value)
-	return text, true
-}

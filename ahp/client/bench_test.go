@@ -30,8 +30,8 @@ func floodFile(b testing.TB, size int) string {
 
 // flooding returns a terminal that prints the file for each line that it reads, and
 // then "the-end-" with that line.
-func (w *world) flooding(c *client.Client, size int) *client.Mirror {
-	term := w.run(c, "flood", "stty -echo; printf ready; "+
+func (w *world) flooding(c *client.Client, name string, size int) *client.Mirror {
+	term := w.run(c, name, "stty -echo; printf ready; "+
 		"while read x; do cat "+floodFile(w.t, size)+"; printf 'the-end-%s-' $x; done")
 	w.sees(term, "ready")
 	return term
@@ -74,49 +74,12 @@ func (w watcher) until(b *testing.B, text string) {
 	}
 }
 
-func benchmarkFlood(b *testing.B, watchers int) {
-	const size = 32 << 20
-	w := newWorld(b)
-	c := w.connect("alice")
-	term := w.flooding(c, size)
-	uri := term.URI()
-	term.Close()
-	var all []watcher
-	for i := range watchers {
-		all = append(all, w.watcher(b, fmt.Sprintf("w%d", i), uri))
-	}
-	b.SetBytes(size)
-	n := 0
-	for b.Loop() {
-		n++
-		end := fmt.Sprintf("the-end-%d-", n)
-		check(b, c.Dispatch(w.ctx, uri, ahp.TerminalInput{Data: fmt.Appendf(nil, "%d\r", n)}))
-		done := make(chan struct{})
-		for _, x := range all {
-			go func() {
-				x.until(b, end)
-				done <- struct{}{}
-			}()
-		}
-		for range all {
-			<-done
-		}
-	}
-}
-
-// BenchmarkFlood is how fast a program's output reaches one AHP subscriber, and ten.
-func BenchmarkFlood(b *testing.B) {
-	for _, n := range []int{1, 10} {
-		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) { benchmarkFlood(b, n) })
-	}
-}
-
 // BenchmarkMirror is the flood through this package's own mirror.
 func BenchmarkMirror(b *testing.B) {
 	const size = 32 << 20
 	w := newWorld(b)
 	c := w.connect("alice")
-	term := w.flooding(c, size)
+	term := w.flooding(c, "flood", size)
 	b.SetBytes(size)
 	n := 0
 	for b.Loop() {
@@ -151,18 +114,4 @@ func BenchmarkEcho(b *testing.B) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2].Microseconds()), "µs-p50")
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "µs-p99")
-}
-
-// BenchmarkCommand is the time that an agent needs for a command: a terminal that
-// runs true, from its creation to its exit and disposal.
-func BenchmarkCommand(b *testing.B) {
-	w := newWorld(b)
-	c := w.connect("alice")
-	n := 0
-	for b.Loop() {
-		n++
-		m := w.run(c, fmt.Sprintf("c%d", n), "true")
-		w.waits(m, func(s *ahp.TerminalState) bool { return s.Exited })
-		check(b, c.DisposeTerminal(w.ctx, m.URI()))
-	}
 }

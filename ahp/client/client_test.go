@@ -18,7 +18,9 @@ import (
 	"termhost/authz"
 )
 
-func TestMain(m *testing.M) { hosttest.Main(m) }
+func TestMain(m *testing.M) {
+	hosttest.Main(m, hosttest.Program{Variable: agentsVariable, Run: runAgents})
+}
 
 // patience is how long a test waits for what must come.
 const patience = hosttest.Patience

@@ -130,11 +130,33 @@ func (c *Client) serve() error {
 
 // message is what the host sends: a response or a notification.
 type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  *ahp.Error      `json:"error"`
+	id, params, result json.RawMessage
+	method             string
+	err                *ahp.Error
+}
+
+// decode takes a message apart, of which the values are parts: output is long, and not copied.
+func decode(msg []byte) (m message, err error) {
+	whole := ahp.EachMember(msg, func(name string, value []byte) {
+		var bad error
+		switch name {
+		case "id":
+			m.id = value
+		case "method":
+			bad = json.Unmarshal(value, &m.method)
+		case "params":
+			m.params = value
+		case "result":
+			m.result = value
+		case "error":
+			bad = json.Unmarshal(value, &m.err)
+		}
+		err = errors.Join(err, bad)
+	})
+	if !whole || err != nil {
+		return message{}, errors.New("client: the host sent what is no JSON-RPC message")
+	}
+	return m, nil
 }
 
 // readOne reads and handles a message.
@@ -147,18 +169,18 @@ func (c *Client) readOne(conn *connection) error {
 	case err != nil:
 		return fmt.Errorf("client: %w", err)
 	}
-	var m message
-	if err := json.Unmarshal(msg, &m); err != nil {
-		return errors.New("client: the host sent what is no JSON-RPC message")
+	m, err := decode(msg)
+	if err != nil {
+		return err
 	}
-	switch {
-	case m.Method == ahp.MethodAction:
-		var e ahp.Envelope
-		if err := json.Unmarshal(m.Params, &e); err != nil {
+	switch m.method {
+	case ahp.MethodAction:
+		e, err := ahp.DecodeEnvelope(m.params)
+		if err != nil {
 			return errors.New("client: the host sent an action that cannot be read")
 		}
 		c.apply(&e)
-	case m.Method == "":
+	case "":
 		c.answer(conn, &m)
 	}
 	return nil
@@ -183,12 +205,17 @@ func (c *Client) connection(ctx context.Context) (*connection, error) {
 	}
 }
 
-// send hands a message to the connection's writer.
+// send encodes a message and hands it to the connection's writer.
 func (c *Client) send(ctx context.Context, conn *connection, v any) error {
 	msg, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("client: the message cannot be encoded: %w", err)
 	}
+	return c.queue(ctx, conn, msg)
+}
+
+// queue hands a message to the connection's writer.
+func (c *Client) queue(ctx context.Context, conn *connection, msg []byte) error {
 	select {
 	case conn.out <- msg:
 		return nil

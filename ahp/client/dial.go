@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -50,6 +51,10 @@ const MaxMessageBytes = 256 << 20
 // handshakeTimeout bounds a WebSocket's handshake.
 const handshakeTimeout = 20 * time.Second
 
+// writeBuffer is the size, in bytes, of the buffers in which frames are masked. A longer message
+// goes as several frames, each with a system call. 32 KiB of output fit.
+const writeBuffer = 48 << 10
+
 // WebSocketOptions say how to reach a host over WebSocket.
 type WebSocketOptions struct {
 	// Token is sent as Authorization: Bearer; "": none.
@@ -77,6 +82,8 @@ func WebSocket(url string, o WebSocketOptions) Dialer {
 		Proxy:            http.ProxyFromEnvironment,
 		HandshakeTimeout: handshakeTimeout,
 		TLSClientConfig:  o.TLS,
+		WriteBufferSize:  writeBuffer,
+		WriteBufferPool:  new(sync.Pool),
 		NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if o.Socket != "" {
 				network, addr = "unix", o.Socket

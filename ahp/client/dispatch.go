@@ -79,10 +79,8 @@ func (c *Client) post(ctx context.Context, conn *connection, channel string, a a
 	seq := c.nextSeq
 	c.pending[seq] = &pendingAction{kind: a.Type(), tell: tell}
 	c.mu.Unlock()
-	params := ahp.DispatchParams{Channel: channel, ClientSeq: seq,
-		Action: ahp.AppendAction(nil, a, c.shape())}
-	q := request{Version: "2.0", Method: ahp.MethodDispatchAction, Params: params}
-	if err := c.send(ctx, conn, q); err != nil && c.forget(seq) {
+	msg := ahp.AppendDispatch(nil, channel, seq, a, c.shape())
+	if err := c.queue(ctx, conn, msg); err != nil && c.forget(seq) {
 		return 0, err
 	}
 	return seq, nil

@@ -142,12 +142,15 @@ func TestAnOwnerIsToldWhoEndedItsTerminal(t *testing.T) {
 // owner through the host to one watcher, and ten.
 func BenchmarkOwner(b *testing.B) {
 	for _, n := range []int{1, 10} {
-		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) { benchmarkOwner(b, n) })
+		for _, piece := range []int{4 << 10, 32 << 10} {
+			b.Run(fmt.Sprintf("watchers=%d/pieces=%dKiB", n, piece>>10),
+				func(b *testing.B) { benchmarkOwner(b, n, piece) })
+		}
 	}
 }
 
-func benchmarkOwner(b *testing.B, watchers int) {
-	const size, piece = 16 << 20, 32 << 10
+func benchmarkOwner(b *testing.B, watchers, piece int) {
+	const size = 16 << 20
 	w := newWorld(b)
 	o := w.owner("alice", "laptop", "")
 	line := "\x1b[32m" + strings.Repeat("The quick brown fox ", 4) + "12345678" + "\x1b[0m\r\n"

@@ -116,11 +116,11 @@ func (c *Client) begin(ctx context.Context, conn *connection, method string, par
 
 // answer completes the call that a response is for.
 func (c *Client) answer(conn *connection, m *message) {
-	id, err := strconv.ParseInt(string(m.ID), 10, 64)
+	id, err := strconv.ParseInt(string(m.id), 10, 64)
 	if err != nil {
-		if m.Error != nil {
-			c.log.Warn("the host refused a message", "code", m.Error.Code,
-				"reason", m.Error.Message)
+		if m.err != nil {
+			c.log.Warn("the host refused a message", "code", m.err.Code,
+				"reason", m.err.Message)
 		}
 		return
 	}
@@ -130,10 +130,10 @@ func (c *Client) answer(conn *connection, m *message) {
 	c.mu.Unlock()
 	switch {
 	case call == nil: // its caller has stopped waiting
-	case m.Error != nil:
-		call.done <- m.Error
+	case m.err != nil:
+		call.done <- m.err
 	case call.take != nil:
-		call.done <- call.take(m.Result)
+		call.done <- call.take(m.result)
 	default:
 		call.done <- nil
 	}

@@ -28,6 +28,14 @@
 // that of its last action, or the fromSeq of its snapshot if that is newer. A snapshot replaces the
 // echoes of actions whose fate the client does not know.
 //
+// # Output that may wait
+//
+// A peer that subscribes with delivery {maxLatencyMs} lets output wait for so long, to get it in
+// fewer and larger actions: the first after a silence comes at once, and then no more than one in
+// that time, unless some 64 KiB have come or anything else is sent to the peer. More than a second
+// counts as one. Without it nothing waits on purpose, and only what comes while the peer is behind
+// is put into one action.
+//
 // # Flow control
 //
 // A peer that subscribes with flowControl {receive: {windowBytes, maximumFrameBytes,

@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"sync"
@@ -75,6 +76,19 @@ func (p *pipe) Write(msg []byte) error {
 	case <-p.done:
 		return io.ErrClosedPipe
 	}
+}
+
+// Messages are framed by the ends of lines, which no message contains.
+func (p *pipe) BeginFrame(dst []byte) (framed []byte, at int) { return dst, len(dst) }
+func (p *pipe) EndFrame(dst []byte, _ int) []byte             { return append(dst, '\n') }
+
+func (p *pipe) WriteFrames(msgs []byte) error {
+	for msg := range bytes.Lines(msgs) {
+		if err := p.Write(msg[:len(msg)-1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *pipe) Close(reason string) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
@@ -134,9 +135,10 @@ func channelOf(params json.RawMessage) (string, *ahp.Error) {
 
 func (p *peer) subscribe(r *request) *ahp.Error {
 	channel, e := channelOf(r.params)
-	if e == nil {
-		e = checkDelivery(r.params)
+	if e != nil {
+		return e
 	}
+	delay, e := delayOf(r.params)
 	if e != nil {
 		return e
 	}
@@ -147,27 +149,33 @@ func (p *peer) subscribe(r *request) *ahp.Error {
 	if p.full(1) && !p.follows(channel) {
 		return p.tooMany()
 	}
-	return Error(p.conn, p.conn.Subscribe(channel, func(dst []byte, v store.View) []byte {
+	err := p.conn.Subscribe(channel, func(dst []byte, v store.View) []byte {
 		dst = append(appendHead(dst, r.id), `,"result":`...)
 		return append(p.appendSubscribed(dst, v, limits, windowed), '}')
-	}))
+	})
+	if err == nil {
+		uri, _ := ahp.NormalizeChannel(channel)
+		p.conn.Subscriber().Delay(uri, delay)
+	}
+	return Error(p.conn, err)
 }
 
-// checkDelivery checks how long the host may hold actions back for a subscriber, in
-// milliseconds. It never does, so it keeps to any number.
-func checkDelivery(params json.RawMessage) *ahp.Error {
+// delayOf returns for how long a subscriber lets output wait (AHP, SubscribeDeliveryOptions).
+func delayOf(params json.RawMessage) (time.Duration, *ahp.Error) {
 	var w struct {
 		Delivery struct {
 			MaxLatencyMs float64 `json:"maxLatencyMs"`
 		} `json:"delivery"`
 	}
 	if e := ahp.DecodeParams(params, &w); e != nil {
-		return e
+		return 0, e
 	}
-	if w.Delivery.MaxLatencyMs < 0 {
-		return ahp.FieldProblem("delivery.maxLatencyMs", "must not be negative")
+	ms := w.Delivery.MaxLatencyMs
+	if ms < 0 {
+		return 0, ahp.FieldProblem("delivery.maxLatencyMs", "must not be negative")
 	}
-	return nil
+	const most = float64(time.Hour / time.Millisecond) // more than the store waits
+	return time.Duration(min(ms, most) * float64(time.Millisecond)), nil
 }
 
 // follows reports whether a channel is subscribed to already.

@@ -20,6 +20,10 @@ func (w written) Read() ([]byte, error)  { return nil, errors.New("nothing to re
 func (w written) Write(msg []byte) error { w <- string(msg); return nil }
 func (w written) Close(string) error     { return nil }
 
+func (w written) BeginFrame(dst []byte) ([]byte, int) { return dst, len(dst) }
+func (w written) EndFrame(dst []byte, _ int) []byte   { return dst }
+func (w written) WriteFrames(msgs []byte) error       { return w.Write(msgs) }
+
 // TestNothingOvertakesTheSnapshotThatLacksIt changes a terminal at the worst moment: after
 // its snapshot was asked for, and before the writer gets to the answer.
 func TestNothingOvertakesTheSnapshotThatLacksIt(t *testing.T) {

@@ -40,7 +40,7 @@ const (
 
 // peer is one connection being served.
 type peer struct {
-	transport transport.Transport
+	transport transport.Framer
 	conn      *host.Conn
 	opts      Options
 	log       *slog.Logger
@@ -65,7 +65,7 @@ type peer struct {
 
 // Serve answers the peer until the transport or the connection's context ends, then closes the
 // transport. It returns nil if the peer ended the connection normally, else why it ended.
-func Serve(t transport.Transport, c *host.Conn, o Options) error {
+func Serve(t transport.Framer, c *host.Conn, o Options) error {
 	if o.MaxSubscriptions <= 0 {
 		o.MaxSubscriptions = defaultSubscriptions
 	}

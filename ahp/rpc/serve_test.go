@@ -151,7 +151,7 @@ func TestAPeerThatDoesNotReadIsNotReadFrom(t *testing.T) {
 // panicking is a transport with a bug.
 type panicking struct{ *pipe }
 
-func (p panicking) Write([]byte) error { panic("a bug") }
+func (p panicking) WriteFrames([]byte) error { panic("a bug") }
 
 func TestAPanicEndsOneConnectionOnly(t *testing.T) {
 	h := hosttest.New(t)

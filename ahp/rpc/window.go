@@ -154,9 +154,10 @@ const (
 // appendFrame appends a frame with as much of the text as it may have, and removes that from the
 // text.
 func (w *window) appendFrame(dst []byte) []byte {
+	from := len(dst)
 	dst = ahp.AppendJSONString(append(dst, frameHead...), w.uri)
 	dst = append(dst, frameData...)
-	around := sizeUTF16(dst) + 2*int64(len(`""`+frameFinal+frameTail))
+	around := sizeUTF16(dst[from:]) + 2*int64(len(`""`+frameFinal+frameTail))
 	piece := cutUTF16(w.text, w.limits.Frame-around)
 	dst = ahp.AppendJSONString(dst, piece)
 	if w.text = w.text[len(piece):]; len(w.text) == 0 {

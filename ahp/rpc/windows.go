@@ -274,7 +274,7 @@ func (p *peer) sendFrame(w *window) (sent bool, err error) {
 	}
 	if w.text == nil {
 		if w.queue[0].ready {
-			err := p.transport.Write(w.queue[0].message(nil))
+			err := p.writeMessage(w.queue[0].message)
 			p.shift(w)
 			return true, err
 		}
@@ -295,14 +295,17 @@ func (p *peer) sendFrame(w *window) (sent bool, err error) {
 		}
 	}
 	before := len(w.text)
-	frame := w.appendFrame(nil)
+	out := frames{to: p.transport}
+	out.begin()
+	out.buf = w.appendFrame(out.buf)
+	out.end()
 	ws.begun -= before - len(w.text)
 	if w.text == nil {
 		ws.mu.Lock()
 		w.end()
 		ws.mu.Unlock()
 	}
-	if err := p.transport.Write(frame); err != nil {
+	if err := out.flush(); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -348,7 +351,9 @@ func (p *peer) giveUp(w *window) error {
 		return nil
 	}
 	p.conn.Unsubscribe(w.uri)
-	return p.transport.Write(channelNote(nil, ahp.MethodChannelReset, w.uri))
+	return p.writeMessage(func(dst []byte) []byte {
+		return channelNote(dst, ahp.MethodChannelReset, w.uri)
+	})
 }
 
 // channelNote appends a notification that has only its channel.

@@ -16,6 +16,14 @@ const (
 	// enough to hold.
 	pullBytes = 256 << 10
 
+	// flushBytes, in bytes, is how much is put together before it is sent: so much that a system
+	// call costs little of it.
+	flushBytes = 32 << 10
+
+	// maxJoined is how much output goes into one action, in bytes: as much as comes at once from a
+	// program that floods.
+	maxJoined = 64 << 10
+
 	// A writer that has had nothing to write for quietTime keeps a buffer of at
 	// most keepBuffer bytes and a list of at most keepItems, so that a thousand
 	// idle peers hold little memory.
@@ -29,7 +37,7 @@ func (p *peer) writeLoop() (err error) {
 	defer p.contain(&err)
 	sub := p.conn.Subscriber()
 	var items []store.Item
-	var buf []byte
+	out := frames{to: p.transport}
 	for {
 		limit, err := p.waitAcks()
 		if err != nil {
@@ -50,7 +58,7 @@ func (p *peer) writeLoop() (err error) {
 			if after := p.windows.retry; after > 0 {
 				retry = time.After(after)
 			}
-			if cap(buf) > keepBuffer || cap(items) > keepItems {
+			if cap(out.buf) > keepBuffer || cap(items) > keepItems {
 				quiet = time.After(quietTime)
 			}
 			select {
@@ -58,50 +66,119 @@ func (p *peer) writeLoop() (err error) {
 			case <-p.windows.signal:
 			case <-retry:
 			case <-quiet:
-				buf, items = nil, nil
+				out.buf, items = nil, nil
 			case <-p.ctx.Done():
 				return context.Cause(p.ctx)
 			}
 			continue
 		}
-		for i := range items {
-			if !p.enqueue(items[i]) {
-				if buf, err = p.write(buf[:0], items[i]); err != nil {
-					return err
-				}
-			}
-			items[i] = store.Item{}
+		if err := p.writeItems(&out, items); err != nil {
+			return err
 		}
+		clear(items)
 	}
 }
 
-// write writes an item, and returns the buffer for the next one. A large answer stays in memory
-// until the peer has read it, so only few of an account are written at once.
-func (p *peer) write(buf []byte, it store.Item) ([]byte, error) {
+// writeItems writes what was pulled, but for what is sent in windows.
+func (p *peer) writeItems(out *frames, items []store.Item) error {
+	for len(items) > 0 {
+		it := items[0]
+		if p.enqueue(it) {
+			items = items[1:]
+			continue
+		}
+		if it.Post != nil {
+			// It may say that all before it has been written.
+			if err := out.flush(); err != nil {
+				return err
+			}
+			if err := p.writePost(out, it); err != nil {
+				return err
+			}
+			items = items[1:]
+			continue
+		}
+		n := joined(items)
+		out.begin()
+		if n > 1 {
+			out.buf = p.encodeJoined(out.buf, items[:n])
+		} else {
+			out.buf = p.encode(out.buf, it)
+		}
+		out.end()
+		for i := range items[:n] {
+			p.owe(items[i])
+		}
+		items = items[n:]
+		if len(out.buf) >= flushBytes {
+			if err := out.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return out.flush()
+}
+
+// writePost writes a message of the connection's own. A large answer stays in memory until the peer
+// has read it, so only few of an account are written at once.
+func (p *peer) writePost(out *frames, it store.Item) error {
 	if it.Large {
 		release, err := p.conn.WaitLarge(p.ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer release()
 	}
-	if buf = p.encode(buf, it); len(buf) == 0 {
-		return buf, nil
-	}
-	if err := p.transport.Write(buf); err != nil {
-		return nil, err
-	}
-	p.owe(it)
+	out.begin()
+	out.buf = it.Post(out.buf)
+	out.end()
+	err := out.flush()
 	if it.Large {
-		return nil, nil
+		out.buf = nil
 	}
-	return buf, nil
+	return err
 }
 
-func (p *peer) encode(buf []byte, it store.Item) []byte {
-	if it.Post != nil {
-		return it.Post(buf)
+// writeMessage writes one message.
+func (p *peer) writeMessage(appendTo func(dst []byte) []byte) error {
+	out := frames{to: p.transport}
+	out.begin()
+	out.buf = appendTo(out.buf)
+	out.end()
+	return out.flush()
+}
+
+// joined returns how many of the first items are sent as one: output of one channel that has come
+// while the writer was busy. The peer's state becomes the same, for less work on both sides.
+func joined(items []store.Item) int {
+	first := items[0].Entry
+	bytes, n := first.Output(), 1
+	if bytes == 0 {
+		return n
 	}
+	for _, it := range items[1:] {
+		if it.Entry == nil || it.Entry.Channel() != first.Channel() || it.Entry.Output() == 0 {
+			break
+		}
+		if bytes += it.Entry.Output(); bytes > maxJoined {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func (p *peer) encodeJoined(buf []byte, items []store.Item) []byte {
+	buf = append(buf, actionHead...)
+	buf = store.AppendJoined(buf, items, p.conn.Shape())
+	return append(buf, '}')
+}
+
+// actionHead begins the notification of an action.
+const actionHead = `{"jsonrpc":"2.0","method":"` + ahp.MethodAction + `","params":`
+
+// encode appends the message of an entry; nothing, if it says nothing to this peer.
+func (p *peer) encode(buf []byte, it store.Item) []byte {
 	switch a := it.Entry.Action().(type) {
 	case store.Clipboard:
 		return p.appendClipboard(buf, it.Entry.Channel(), a)
@@ -112,7 +189,7 @@ func (p *peer) encode(buf []byte, it store.Item) []byte {
 	case store.TrustOver:
 		return p.appendTrustOver(buf, it.Entry.Channel(), a)
 	}
-	buf = append(buf, `{"jsonrpc":"2.0","method":"`+ahp.MethodAction+`","params":`...)
+	buf = append(buf, actionHead...)
 	buf = it.Entry.AppendEnvelope(buf, p.conn.Shape())
 	return append(buf, '}')
 }

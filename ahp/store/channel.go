@@ -218,7 +218,7 @@ func (c *Channel) logLocked(e *Entry) uint64 {
 		c.releaseLocked() // a reader may just have fallen off
 	}
 	for _, cur := range c.cursors {
-		cur.wakeLocked()
+		cur.wakeForLocked(e)
 	}
 	return e.seq
 }

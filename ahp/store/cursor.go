@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"math"
 	"slices"
+	"time"
 )
 
 // cursor is a Subscriber's place in one channel's log. pos and done are indexes into the
@@ -51,6 +52,7 @@ type cursor struct {
 	index int // in sub.ready, or notReady
 	// fellAt is 0 unless the cursor was found to have fallen off the log.
 	fellAt uint64
+	delay  delay
 	// held: unless NotHeld, it is not in sub.ready. See [Subscriber.Hold].
 	held Holding
 }
@@ -85,16 +87,24 @@ func (cur *cursor) fallLocked() {
 	cur.wakeLocked()
 }
 
-// wakeLocked is called when there may be something to read.
+// wakeLocked is called when there may be something to read that does not wait.
 func (cur *cursor) wakeLocked() {
+	cur.delay.over = true
+	if cur.readyLocked() {
+		cur.sub.notify()
+	}
+}
+
+// readyLocked puts the cursor into sub.ready, unless it is there, and reports whether it is then.
+func (cur *cursor) readyLocked() bool {
 	if cur.index == notReady {
 		if cur.pos == unstarted || cur.held != NotHeld {
-			return
+			return false
 		}
 		cur.key = cur.keyLocked()
 		heap.Push(&cur.sub.ready, cur)
 	}
-	cur.sub.notify()
+	return true
 }
 
 // laggingLocked reports whether the cursor fell off its log, or is fallen or unstarted. No cursor
@@ -176,6 +186,9 @@ func (cur *cursor) takeLocked(dst []Item, below uint64, limit int) (items []Item
 		taken += e.weight
 		cur.sub.pulled = e.seq
 		cur.pos++
+	}
+	if cur.delay.most > 0 {
+		cur.delay.read, cur.delay.over = time.Now(), cur.pos < log.end()
 	}
 	return dst, taken
 }

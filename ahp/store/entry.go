@@ -100,21 +100,56 @@ func (e *Entry) AppendEnvelope(dst []byte, shape ahp.Shape) []byte {
 	return append(dst, '}')
 }
 
-// appendBody appends the envelope without its serverSeq. If two callers encode at once, one
-// encoding is kept and the other dropped.
+// appendBody appends the envelope without its serverSeq.
 func (e *Entry) appendBody(dst []byte, shape ahp.Shape) []byte {
 	if !e.shared.Load() {
 		return e.encode(dst, shape)
 	}
+	return append(dst, e.body(shape)...)
+}
+
+// body returns the encoding that readers share, which must not be modified. If two callers encode
+// at once, one encoding is kept and the other dropped.
+func (e *Entry) body(shape ahp.Shape) []byte {
 	slot := &e.encoded[e.slot(shape)]
 	if p := slot.Load(); p != nil {
-		return append(dst, *p...)
+		return *p
 	}
 	b := e.encode(make([]byte, 0, e.encodedSize()), shape)
 	if slot.CompareAndSwap(nil, &b) && !e.shared.Load() {
 		slot.Store(nil) // dropEncoded has run since and found nothing to drop
 	}
-	return append(dst, b...)
+	return b
+}
+
+// Output returns how many bytes of output the entry is; 0: it is none.
+func (e *Entry) Output() int {
+	if d, ok := e.action.(ahp.TerminalData); ok {
+		return len(d.Data)
+	}
+	return 0
+}
+
+// AppendJoined appends the envelope of one terminal/data with the output of all items, which are
+// entries of one channel, and the serverSeq of the last. To a peer this is the same as their own
+// envelopes, one after the other.
+func AppendJoined(dst []byte, items []Item, shape ahp.Shape) []byte {
+	const behind = len(`"}`) // the text, of a body
+	dst = append(dst, '{')
+	from := len(dst)
+	dst = ahp.AppendDataHead(dst, items[0].Entry.channel)
+	head := len(dst) - from
+	for _, it := range items {
+		if e := it.Entry; e.shared.Load() {
+			body := e.body(shape)
+			dst = append(dst, body[head:len(body)-behind]...)
+		} else {
+			dst = ahp.AppendDataText(dst, e.action.(ahp.TerminalData).Data)
+		}
+	}
+	dst = append(dst, `"},"serverSeq":`...)
+	dst = strconv.AppendUint(dst, items[len(items)-1].Entry.seq, 10)
+	return append(dst, '}')
 }
 
 func (e *Entry) encode(dst []byte, shape ahp.Shape) []byte {

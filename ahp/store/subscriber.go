@@ -1,6 +1,9 @@
 package store
 
-import "container/heap"
+import (
+	"container/heap"
+	"time"
+)
 
 // Item is what a Subscriber reads next. Exactly one of Entry, Post and Lagged is set.
 type Item struct {
@@ -31,6 +34,9 @@ type Subscriber struct {
 	outbox  outbox
 	closed  bool
 	writing bool // the last Pull returned something to write
+
+	late   *time.Timer // notifies about output that waits
+	lateAt time.Time   // when; zero: it is not set
 
 	clipboards bool // see WantClipboards
 	asked      bool // see WantAsked
@@ -163,14 +169,18 @@ func (sub *Subscriber) Close() (synced map[string]uint64) {
 		cur.dropLocked()
 	}
 	sub.outbox, sub.taken = outbox{}, nil
+	if sub.late != nil {
+		sub.late.Stop()
+	}
 	sub.tellRoom()
 	return sub.synced
 }
 
 // Pull appends the next items to dst, in the order of serverSeq, until there are no more or they
 // hold about limit bytes of output. A [Post] or a lagged channel is always the last item: writing
-// it may start or move cursors, on which later items depend. A call of Pull means that the items of
-// the one before have been written.
+// it may start or move cursors, on which later items depend. If all that there is may wait, Pull
+// leaves it: see [Subscriber.Delay]. A call of Pull means that the items of the one before have
+// been written.
 func (sub *Subscriber) Pull(dst []Item, limit int) []Item {
 	s := sub.store
 	s.mu.Lock()
@@ -181,8 +191,11 @@ func (sub *Subscriber) Pull(dst []Item, limit int) []Item {
 	clear(sub.taken)
 	sub.taken = sub.taken[:0]
 	sub.written = sub.pulled
+	sub.lateAt = time.Time{}
 	given := len(dst)
-	dst = sub.pullLocked(dst, limit)
+	if !sub.waitsLocked() {
+		dst = sub.pullLocked(dst, limit)
+	}
 	sub.writing = len(dst) > given
 	return dst
 }

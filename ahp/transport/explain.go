@@ -34,24 +34,34 @@ func (w explaining) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return explained{Conn: c, max: int64(w.max)}, rw, nil
+	return &explained{Conn: c, max: int64(w.max)}, rw, nil
 }
 
-// explained replaces gorilla's close frame for a message that is too long. It is the
-// server's side of a connection, which does not mask its frames; gorilla writes a
-// control frame in one piece.
+// explained is the server's side of a connection, which does not mask its frames, below gorilla. It
+// replaces two frames that gorilla writes in one piece each: the close frame for a message that is
+// too long, and an empty text frame while there are frames to be sent.
 type explained struct {
 	net.Conn
-	max int64
+	max    int64
+	frames []byte // to be sent in place of the empty text frame; of the goroutine that writes that
 }
 
 // closeUnexplained is the close frame that gorilla writes: FIN and the opcode, the
 // length, and the code 1009.
-var closeUnexplained = []byte{0x80 | websocket.CloseMessage, 2,
+var closeUnexplained = []byte{finalFrame | websocket.CloseMessage, 2,
 	websocket.CloseMessageTooBig >> 8, websocket.CloseMessageTooBig & 0xff}
 
-func (c explained) Write(p []byte) (int, error) {
-	if !bytes.Equal(p, closeUnexplained) {
+// emptyText is the text frame that gorilla writes for an empty message.
+var emptyText = []byte{finalFrame | websocket.TextMessage, 0}
+
+func (c *explained) Write(p []byte) (int, error) {
+	switch {
+	case bytes.Equal(p, emptyText) && c.frames != nil:
+		if _, err := c.Conn.Write(c.frames); err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	case !bytes.Equal(p, closeUnexplained):
 		return c.Conn.Write(p)
 	}
 	reason := websocket.FormatCloseMessage(websocket.CloseMessageTooBig, errTooLong(c.max).Error())

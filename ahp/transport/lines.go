@@ -56,7 +56,18 @@ func (l *Lines) HalfCloses() {}
 
 // Write sends a message and its line end.
 func (l *Lines) Write(p []byte) error {
-	_, err := l.w.Write(append(p, '\n'))
+	return l.WriteFrames(append(p, '\n'))
+}
+
+// BeginFrame begins a line.
+func (l *Lines) BeginFrame(dst []byte) (framed []byte, at int) { return dst, len(dst) }
+
+// EndFrame ends a line.
+func (l *Lines) EndFrame(dst []byte, _ int) []byte { return append(dst, '\n') }
+
+// WriteFrames sends lines.
+func (l *Lines) WriteFrames(p []byte) error {
+	_, err := l.w.Write(p)
 	return err
 }
 

@@ -17,6 +17,18 @@ type Transport interface {
 	Close(reason string) error
 }
 
+// Framer is a Transport whose writer puts messages where they are sent from. Several messages one
+// after the other are sent in one piece.
+type Framer interface {
+	Transport
+	// BeginFrame prepares dst for a message, which is to be appended, and returns where it begins.
+	BeginFrame(dst []byte) (framed []byte, at int)
+	// EndFrame completes the message that begins at an index of dst and ends where dst does.
+	EndFrame(dst []byte, at int) []byte
+	// WriteFrames is Write for messages that were completed. It does not keep p.
+	WriteFrames(p []byte) error
+}
+
 // HalfCloser is a Transport whose peer can stop sending and go on receiving:
 // what it has asked for is answered before the transport is closed.
 type HalfCloser interface {

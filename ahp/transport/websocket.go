@@ -1,9 +1,11 @@
 package transport
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,9 +34,11 @@ const maxReason = 123
 // side. The connection below it should be a [Progress]; otherwise writes to a
 // stalled peer block for ever.
 type WebSocket struct {
-	ws   *websocket.Conn
-	code func() int
-	max  int64
+	ws    *websocket.Conn
+	below *explained // nil: a client's
+	code  func() int
+	max   int64
+	room  int // of Read: see readAll
 
 	heard   atomic.Bool // bytes have come since the last ping
 	writing atomic.Bool // a message is being written
@@ -54,6 +58,7 @@ type WebSocket struct {
 // violation. [WebSocket.Finish] must be called in the end.
 func NewWebSocket(ws *websocket.Conn, max int, code func() int, control func()) *WebSocket {
 	w := &WebSocket{ws: ws, code: code, max: int64(max)}
+	w.below, _ = ws.NetConn().(*explained)
 	if control == nil {
 		control = func() {}
 	}
@@ -93,7 +98,7 @@ func (w *WebSocket) Read() ([]byte, error) {
 			w.end(websocket.CloseUnsupportedData, errBinary)
 			continue
 		}
-		msg, err := io.ReadAll(noticed{r, &w.heard})
+		msg, err := w.readAll(noticed{r, &w.heard})
 		if err != nil {
 			return nil, w.ended(err)
 		}
@@ -102,6 +107,35 @@ func (w *WebSocket) Read() ([]byte, error) {
 			continue
 		}
 		return msg, nil
+	}
+}
+
+const (
+	// leastRoom and mostRoom bound what is allocated for a message before it is read, in bytes. A
+	// longer message gets more as it comes.
+	leastRoom = 512
+	mostRoom  = 64 << 10
+)
+
+// readAll reads a message, for which there is as much room at first as the last one took: messages
+// of a flood are of one size. What is kept of a short message keeps no more memory than that.
+func (w *WebSocket) readAll(r io.Reader) ([]byte, error) {
+	msg := make([]byte, 0, max(w.room, leastRoom))
+	for {
+		n, err := r.Read(msg[len(msg):cap(msg)])
+		msg = msg[:len(msg)+n]
+		switch {
+		case err == io.EOF:
+			w.room = min(len(msg)+1, mostRoom) // with one byte more no read ends with a full buffer
+			if len(msg) < cap(msg)/2 {
+				msg = bytes.Clone(msg)
+			}
+			return msg, nil
+		case err != nil:
+			return nil, err
+		case len(msg) == cap(msg):
+			msg = slices.Grow(msg, len(msg))
+		}
 	}
 }
 
@@ -150,6 +184,15 @@ func (w *WebSocket) ended(err error) error {
 
 // Write sends p as one text frame.
 func (w *WebSocket) Write(p []byte) error {
+	if w.below == nil {
+		return w.write(p)
+	}
+	frame, at := w.BeginFrame(make([]byte, 0, headOf64+len(p)))
+	return w.WriteFrames(w.EndFrame(append(frame, p...), at))
+}
+
+// write has gorilla send p.
+func (w *WebSocket) write(p []byte) error {
 	w.writing.Store(true)
 	defer w.writing.Store(false)
 	if err := w.ws.WriteMessage(websocket.TextMessage, p); err != nil {

@@ -89,10 +89,9 @@ const (
 	// maxHeader bounds a request's headers, in bytes: a token, an Origin and what
 	// a browser adds take 2 KiB.
 	maxHeader = 16 << 10
-	// writeBuffer is the size, in bytes, of the buffers in which frames are put
-	// together. A WebSocket borrows one while it writes. Most frames of a flood
-	// fit and go out in one piece.
-	writeBuffer = 72 << 10
+	// writeBuffer is the size, in bytes, of the buffers that gorilla has for frames:
+	// it puts only empty ones together. See [transport.WebSocket.WriteFrames].
+	writeBuffer = 128
 )
 
 // Server is the HTTP door. All methods may be called concurrently.

@@ -188,6 +188,17 @@ func (l *link) Write(msg []byte) error {
 	return nil
 }
 
+// Messages are framed by the ends of lines, which no message contains.
+func (l *link) BeginFrame(dst []byte) (framed []byte, at int) { return dst, len(dst) }
+func (l *link) EndFrame(dst []byte, _ int) []byte             { return append(dst, '\n') }
+
+func (l *link) WriteFrames(msgs []byte) error {
+	for msg := range bytes.Lines(msgs) {
+		_ = l.Write(msg[:len(msg)-1]) // it cannot fail
+	}
+	return nil
+}
+
 func (l *link) Close(string) error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
