@@ -50,7 +50,7 @@ func ownCommands() []command {
 			"open the terminals of a host in a browser", openPage},
 		{sftpServerName, "",
 			"serve SFTP on standard input and output, as `serve` has it do", sftpServer},
-		{"bench", "[--quick]",
+		{"bench", "[--quick] [--only NAME,...] [--markdown] [--svg DIR]",
 			"compare termhost with what is installed of sshd, tmux, dtach and ttyd",
 			benchmark},
 		{"completion", "bash|zsh|fish", "print a shell's completion of these commands", completion},
