@@ -15,7 +15,7 @@ import (
 // Options are what to measure, and how.
 type Options struct {
 	Quick bool // in less than two minutes
-	// Only has the measurements whose names begin with one of these; empty: all.
+	// Only has the names of the measurements to make, or what is before a dash in them; empty: all.
 	Only     []string
 	Progress Progress
 }
@@ -52,28 +52,25 @@ func Run(ctx context.Context, program string, o Options) (*Report, error) {
 	return r.report, nil
 }
 
-// only returns the measurements whose names begin with one of those in prefixes.
-func only(list []measurement, prefixes []string) ([]measurement, error) {
-	if len(prefixes) == 0 {
+// only returns the measurements that are asked for.
+func only(list []measurement, asked []string) ([]measurement, error) {
+	if len(asked) == 0 {
 		return list, nil
 	}
 	var names []string
-	var found []measurement
 	for _, m := range list {
 		names = append(names, m.Name)
-		begins := func(prefix string) bool { return strings.HasPrefix(m.Name, prefix) }
-		if slices.ContainsFunc(prefixes, begins) {
-			found = append(found, m)
-		}
 	}
-	for _, prefix := range prefixes {
-		begins := func(name string) bool { return strings.HasPrefix(name, prefix) }
-		if !slices.ContainsFunc(names, begins) {
-			return nil, fmt.Errorf("there is no measurement %q; there are %s", prefix,
+	matches := func(name, ask string) bool { return strings.HasPrefix(name+"-", ask+"-") }
+	for _, ask := range asked {
+		if !slices.ContainsFunc(names, func(name string) bool { return matches(name, ask) }) {
+			return nil, fmt.Errorf("there is no measurement %q; there are %s", ask,
 				strings.Join(names, ", "))
 		}
 	}
-	return found, nil
+	return slices.DeleteFunc(list, func(m measurement) bool {
+		return !slices.ContainsFunc(asked, func(ask string) bool { return matches(m.Name, ask) })
+	}), nil
 }
 
 // machine describes this machine.
