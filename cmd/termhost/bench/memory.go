@@ -3,12 +3,18 @@ package bench
 import (
 	"errors"
 	"math"
+	"os"
+	"time"
 )
 
 // memory measures what the server's processes take of the machine's memory, without the programs
 // that run in its terminals.
 func (how effort) memory() measurement {
-	m := measurement{fresh: true, Table: Table{Name: "memory", Title: "Memory (PSS)",
+	title := "Memory (PSS)"
+	if os.Getuid() != 0 {
+		title = "Memory (PSS, or RSS, which is more, of processes that root alone may look into)"
+	}
+	m := measurement{fresh: true, Table: Table{Name: "memory", Title: title,
 		Figures: []Figure{
 			{Name: "the server, before anybody comes", Unit: "KiB"},
 			{Name: "an idle terminal that nobody views", Unit: "KiB"},
@@ -16,8 +22,10 @@ func (how effort) memory() measurement {
 			{Name: "an idle viewer", Unit: "KiB"},
 		}}}
 	m.prepare = func(r *Rival) (*probe, error) {
+		before := r.processes()
 		return &probe{func() ([]float64, error) {
 			idle := &idle{r: r, n: how.idle}
+			defer r.settle(before)
 			defer idle.close()
 			values := []float64{r.memory()}
 			for _, open := range []func() error{idle.terminal, idle.socket, idle.viewer} {
@@ -45,6 +53,14 @@ type idle struct {
 func (i *idle) close() {
 	for _, end := range i.open {
 		end()
+	}
+}
+
+// settle waits until the server has no more processes than n: those of connections that have ended
+// would count for another server that the same sshd is used by.
+func (r *Rival) settle(n int) {
+	for deadline := time.Now().Add(patience); r.processes() > n && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

@@ -88,9 +88,14 @@ func (p process) resident() int {
 }
 
 // share returns how much of the machine's memory a process takes, in KiB: of what it shares with
-// others it has its part. NaN: the system hides it.
+// others it has its part. Where the system hides that (root sees it of every process), it is all
+// that the process has in RAM, which is more.
 func (p process) share() float64 {
-	return figure(fmt.Sprintf("/proc/%d/smaps_rollup", p.pid), "Pss")
+	pss := figure(fmt.Sprintf("/proc/%d/smaps_rollup", p.pid), "Pss")
+	if math.IsNaN(pss) {
+		return float64(p.resident())
+	}
+	return pss
 }
 
 // switches returns how often a process's threads that run now have given up a CPU.

@@ -36,6 +36,7 @@ type Rival struct {
 	socket func() (end func(), err error)
 
 	pid   int
+	log   string
 	dir   string   // a folder that is in the command lines of its processes
 	names []string // what its processes are called
 	files atomic.Int64
@@ -65,13 +66,16 @@ func (r *Rival) CPU() (seconds float64) {
 	return seconds
 }
 
-// memory returns what the server's processes take, in KiB; NaN: the system hides it.
+// memory returns what the server's processes take, in KiB.
 func (r *Rival) memory() (kib float64) {
 	for _, p := range servers(r.pid, r.dir, r.names) {
 		kib += p.share()
 	}
 	return kib
 }
+
+// processes returns how many processes the server has.
+func (r *Rival) processes() int { return len(servers(r.pid, r.dir, r.names)) }
 
 // newName returns a name for a terminal or a file.
 func (r *Rival) newName() string { return fmt.Sprintf("n%d", r.files.Add(1)) }
@@ -187,9 +191,12 @@ func findProgram(name string) (path string, ok bool) {
 
 // start runs a server, whose processes are called name, and waits until it listens.
 func (rs *Rivals) start(name, addr string, cmd *exec.Cmd) (pid int, err error) {
-	var log bytes.Buffer
-	cmd.Stderr = &log
-	cmd.WaitDelay = time.Second // its children may have the log, too
+	log, err := os.Create(rs.logOf(name))
+	if err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
@@ -210,13 +217,23 @@ func (rs *Rivals) start(name, addr string, cmd *exec.Cmd) (pid int, err error) {
 		}
 		select {
 		case <-ended:
-			return 0, errors.New(string(bytes.TrimSpace(log.Bytes())))
+			return 0, errors.New(lastLine(log.Name()))
 		case <-time.After(10 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
 			return 0, err
 		}
 	}
+}
+
+// logOf returns where a server's log is.
+func (rs *Rivals) logOf(server string) string { return rs.in(server + ".log") }
+
+// lastLine returns the last line of a file; "": there is none.
+func lastLine(file string) string {
+	text, _ := os.ReadFile(file) // it may not be there
+	text = bytes.TrimSpace(text)
+	return string(text[bytes.LastIndexByte(text, '\n')+1:])
 }
 
 // freeAddress returns an address of loopback on which nobody listens.

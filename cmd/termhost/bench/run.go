@@ -173,8 +173,11 @@ func (v *survey) measure(rounds int) error {
 func (v *survey) leaves(s *Rival, err error) {
 	v.out[s.Name] = true
 	if !errors.Is(err, errors.ErrUnsupported) && v.ctx.Err() == nil {
-		v.report.Notes = append(v.report.Notes,
-			fmt.Sprintf("%s was left out of %s in round %d: %v", s.Name, v.Name, v.round+1, err))
+		note := fmt.Sprintf("%s was left out of %s in round %d: %v", s.Name, v.Name, v.round+1, err)
+		if last := lastLine(s.log); last != "" {
+			note += "; its log ends with: " + last
+		}
+		v.report.Notes = append(v.report.Notes, note)
 	}
 }
 

@@ -47,6 +47,7 @@ func (rs *Rivals) startSSHD(path string) error {
 		return err
 	}
 	r := rs.overSSH("sshd", addr, pid, []string{"sshd"}, func(line string) string { return line })
+	r.log = rs.logOf("sshd")
 	r.Piped = func(line string) string { return line }
 	if c, err := r.Dial(); err == nil { // what is wrong with it shows when it is measured
 		r.Version = strings.TrimPrefix(string(c.ServerVersion()), "SSH-2.0-")
