@@ -81,10 +81,10 @@ func (a *audience) print() (took time.Duration, least int, err error) {
 	// Of one character, and another one than before: who draws what has changed draws all of it.
 	word := strings.Repeat(string(rune('A'+a.printed%26)), 5)
 	a.printed++
+	start := time.Now()
 	if _, err := fmt.Fprintf(a.typist, "\r%s 1\r", word); err != nil {
 		return 0, 0, err
 	}
-	start := time.Now()
 	errs := make([]error, len(a.viewers))
 	seen := make(chan struct{}) // the word, by one of them
 	var once sync.Once
@@ -96,28 +96,32 @@ func (a *audience) print() (took time.Duration, least int, err error) {
 			once.Do(func() { close(seen) })
 		})
 	}
-	// dtach drops what a viewer does not take at once: the word may be lost, to all of them.
-	select {
-	case <-seen:
-	case <-time.After(patience / 4):
-	}
 	ended := make(chan struct{})
 	go func() { all.Wait(); close(ended) }()
+	a.remind(word, seen, ended)
+	took = time.Since(start)
+	least = a.viewers[0].out.n
+	for _, v := range a.viewers {
+		least = min(least, v.out.n)
+	}
+	return took, least, errors.Join(errs...)
+}
+
+// remind has the word printed again and again when a viewer has seen it, until all have: dtach
+// drops what a viewer does not take at once.
+func (a *audience) remind(word string, seen, ended <-chan struct{}) {
+	select {
+	case <-seen:
+	case <-time.After(patience / 4): // all of them have lost it
+	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ended:
-			took = time.Since(start)
-			least = a.viewers[0].out.n
-			for _, v := range a.viewers {
-				least = min(least, v.out.n)
-			}
-			return took, least, errors.Join(errs...)
+			return
 		case <-tick.C:
-			if _, err := fmt.Fprintf(a.typist, "%s\r", word); err != nil {
-				return 0, 0, err
-			}
+			_, _ = fmt.Fprintf(a.typist, "%s\r", word) // the viewers see that the server is gone
 		}
 	}
 }

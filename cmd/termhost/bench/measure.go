@@ -42,13 +42,13 @@ type crowd struct{ viewers, size int }
 // thorough returns what gives figures to rely on, in about a quarter of an hour.
 func thorough() effort {
 	return effort{rounds: 7, keys: 2000, keysFor: 5 * time.Second, flood: 64 << 20,
-		crowds: []crowd{{1, 32 << 20}, {10, 16 << 20}, {50, 8 << 20}}, logins: 5, idle: 50}
+		crowds: []crowd{{1, 32 << 20}, {10, 16 << 20}, {50, 8 << 20}}, logins: 5, idle: 20}
 }
 
 // quick returns what takes less than two minutes.
 func quick() effort {
 	return effort{rounds: 3, keys: 200, keysFor: 700 * time.Millisecond, flood: 16 << 20,
-		crowds: []crowd{{1, 8 << 20}, {10, 4 << 20}, {50, 1 << 20}}, logins: 2, idle: 10}
+		crowds: []crowd{{1, 8 << 20}, {10, 4 << 20}, {50, 1 << 20}}, logins: 2, idle: 8}
 }
 
 // historySize is how much a terminal has printed before somebody attaches to it, in bytes.

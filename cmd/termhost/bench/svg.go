@@ -19,6 +19,7 @@ const (
 
 // plotStyle has colours for a light background and for a dark one.
 const plotStyle = `<style>
+svg { color-scheme: light dark }
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .title { font-weight: 600; font-size: 15px }
 .quiet { fill: #59636e }
