@@ -206,7 +206,7 @@ func TestBench(t *testing.T) {
 		}
 	}
 	plots := t.TempDir()
-	cmd := exec.Command("termhost", "bench", "--quick", "--only", "drawn,login,fan-out-1",
+	cmd := exec.Command("termhost", "bench", "--quick", "--only", "echo,drawn,login,fan-out-1",
 		"--markdown", "--svg", plots)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -221,10 +221,10 @@ func TestBench(t *testing.T) {
 			t.Errorf("%s in the table:\n%s", bad, out.Bytes())
 		}
 	}
-	if !strings.HasPrefix(errs.String(), "1/3 drawn\n2/3 login\n3/3 fan-out-1\n") {
+	if !strings.HasPrefix(errs.String(), "1/4 echo\n2/4 drawn\n3/4 login\n4/4 fan-out-1\n") {
 		t.Errorf("progress: %s", errs.Bytes())
 	}
-	if files, _ := filepath.Glob(filepath.Join(plots, "*.svg")); len(files) != 3 {
+	if files, _ := filepath.Glob(filepath.Join(plots, "*.svg")); len(files) != 4 {
 		t.Errorf("plots: %q", files)
 	}
 }

@@ -118,8 +118,13 @@ func (how effort) echo(file string) measurement {
 
 // floodOn prints a file to a viewer again and again, until it is stopped.
 func (r *Rival) floodOn(file string) (stop func(), err error) {
-	s, err := r.Open(program{run: "while :; do cat " + file + "; done"})
+	// It waits for Enter: who draws the screen would not show that the program is ready.
+	s, err := r.Open(program{run: "read x; while :; do cat " + file + "; done"})
 	if err != nil {
+		return nil, err
+	}
+	if _, err := s.In.Write([]byte{'\r'}); err != nil {
+		s.Close()
 		return nil, err
 	}
 	return drain(s), nil
@@ -141,7 +146,8 @@ func drain(s *Session) (stop func()) {
 // drawn measures the echo as somebody sees it who looks on in a smaller window, for which the
 // server has to draw.
 func (how effort) drawn() measurement {
-	m := measurement{Table: Table{Name: "drawn", Title: "Echo in a smaller window of another viewer",
+	m := measurement{Table: Table{
+		Name: "drawn", Title: "Echo in a smaller window of another viewer",
 		Figures: []Figure{
 			{Name: "p50", Unit: "µs"}, {Name: "p99", Unit: "µs"}, {Name: "bytes a key", Unit: "B"},
 		}}}

@@ -79,7 +79,7 @@ func (i *idle) each(open func() error) (float64, error) {
 			return 0, err
 		}
 	}
-	// A server that shares its libraries with the programs that it starts may take less than before.
+	// A server that shares libraries with the programs that it starts may take less than before.
 	return max(0, i.r.memory()-before) / float64(i.n), nil
 }
 

@@ -107,7 +107,8 @@ func (p process) switches() (n float64) {
 	return n
 }
 
-// calls returns how often a process has called read, write and their kind. NaN: the system hides it.
+// calls returns how often a process has called read, write and their kind. NaN: the system hides
+// it.
 func (p process) calls() float64 {
 	file := fmt.Sprintf("/proc/%d/io", p.pid)
 	return figure(file, "syscr") + figure(file, "syscw")

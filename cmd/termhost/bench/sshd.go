@@ -79,7 +79,8 @@ func (rs *Rivals) startTmux(path, addr string, sshd int) error {
 		return err
 	}
 	socket := []string{"-S", rs.in("tmux"), "-f", rs.in("tmux.conf")}
-	if out, err := exec.Command(path, append(socket, "start-server")...).CombinedOutput(); err != nil {
+	start := exec.Command(path, append(socket, "start-server")...)
+	if out, err := start.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	tmux := path + " " + strings.Join(socket, " ")
@@ -101,7 +102,8 @@ func (rs *Rivals) startTmux(path, addr string, sshd int) error {
 func (rs *Rivals) addDtach(path, addr string, sshd int) {
 	var r *Rival
 	r = rs.overSSH("sshd + dtach", addr, sshd, []string{"sshd", "dtach"}, func(line string) string {
-		return fmt.Sprintf("exec %s -A %s -z -r none sh -c %s", path, rs.in(r.newName()), quote(line))
+		name := rs.in(r.newName())
+		return fmt.Sprintf("exec %s -A %s -z -r none sh -c %s", path, name, quote(line))
 	})
 	r.Version = version(path, "--version")
 	r.keeping = &keeping{
