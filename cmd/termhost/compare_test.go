@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"crypto/rand"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"golang.org/x/crypto/ssh"
 
 	"termhost/ahp/hosttest"
@@ -158,6 +162,17 @@ func BenchmarkAttach(b *testing.B) {
 	}
 }
 
+// processesWith returns the command lines of processes that have a text in it.
+func processesWith(text string) (found []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is good
+	for _, file := range files {
+		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(text)) {
+			found = append(found, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+		}
+	}
+	return found
+}
+
 // TestRivalsLeaveNothingBehind: the servers of tmux and dtach outlive their connections.
 func TestRivalsLeaveNothingBehind(t *testing.T) {
 	dir := t.TempDir()
@@ -166,16 +181,7 @@ func TestRivalsLeaveNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, missing := range rs.Missing {
-		t.Log("not installed:", missing)
-	}
-	of := func() (found []string) {
-		files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is good
-		for _, file := range files {
-			if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(dir)) {
-				found = append(found, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
-			}
-		}
-		return found
+		t.Log("without", missing)
 	}
 	for _, r := range rs.List {
 		s, err := r.OpenEcho()
@@ -184,23 +190,81 @@ func TestRivalsLeaveNothingBehind(t *testing.T) {
 		}
 		s.Close()
 	}
-	if len(of()) < len(rs.List) {
-		t.Errorf("what runs is not seen: %q", of())
+	if found := processesWith(dir); len(found) < len(rs.List) {
+		t.Errorf("what runs is not seen: %q", found)
 	}
 	rs.Close()
-	hosttest.Eventually(t, "all of them end", func() bool { return len(of()) == 0 })
+	hosttest.Eventually(t, "all of them end", func() bool { return len(processesWith(dir)) == 0 })
 }
 
-// TestBench has the program compare itself, as quickly as it can.
+// TestBench has the program compare itself with what is installed, for a moment.
 func TestBench(t *testing.T) {
 	slow(t)
-	var out bytes.Buffer
-	if err := bench.Compare(t.Context(), "termhost", true, &out); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"echo p50", "termhost", "MB/s"} {
-		if !bytes.Contains(out.Bytes(), []byte(want)) {
-			t.Errorf("the table has no %q:\n%s", want, out.Bytes())
+	for _, name := range []string{"sshd", "tmux", "dtach"} {
+		if path, _ := exec.LookPath(name); path == "" {
+			t.Log(name, "is not compared")
 		}
+	}
+	plots := t.TempDir()
+	cmd := exec.Command("termhost", "bench", "--quick", "--only", "echo,drawn,login,fan-out-1",
+		"--markdown", "--svg", plots)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	hosttest.Check(t, cmd.Run())
+	for _, want := range []string{"| of a new program, ms ↓ | ", "| p50, µs ↓ | ", "CPUs"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in the table:\n%s", want, out.Bytes())
+		}
+	}
+	for _, bad := range []string{"left out", "NaN", "Inf"} {
+		if strings.Contains(out.String(), bad) {
+			t.Errorf("%s in the table:\n%s", bad, out.Bytes())
+		}
+	}
+	if !strings.HasPrefix(errs.String(), "1/4 echo\n2/4 drawn\n3/4 login\n4/4 fan-out-1\n") {
+		t.Errorf("progress: %s", errs.Bytes())
+	}
+	if files, _ := filepath.Glob(filepath.Join(plots, "*.svg")); len(files) != 4 {
+		t.Errorf("plots: %q", files)
+	}
+}
+
+// TestABenchmarkThatIsInterruptedLeavesNothingBehind: Ctrl-C, which all processes of the foreground
+// get, ends it in the middle of a measurement.
+func TestABenchmarkThatIsInterruptedLeavesNothingBehind(t *testing.T) {
+	slow(t)
+	dir := hosttest.Dir(t)
+	screen, tty, err := pty.Open()
+	hosttest.Check(t, err)
+	defer screen.Close()
+	cmd := exec.Command("termhost", "bench", "--quick", "--only", "fan-out-10")
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	cmd.Stderr, cmd.SysProcAttr = tty, &syscall.SysProcAttr{Setpgid: true}
+	hosttest.Check(t, cmd.Start())
+	tty.Close()
+	var shown []byte
+	interrupted := false
+	for buf := make([]byte, 4096); ; {
+		n, err := screen.Read(buf)
+		shown = append(shown, buf[:n]...)
+		if !interrupted && bytes.Contains(shown, []byte("round 1 of 3, ")) {
+			interrupted = true
+			hosttest.Check(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
+		}
+		if err != nil {
+			break // EIO: nobody has the terminal open any more
+		}
+	}
+	if err := cmd.Wait(); err == nil || !interrupted {
+		t.Errorf("it ends with %v", err)
+	}
+	if text := "interrupted; all servers that were started have ended"; !bytes.Contains(shown, []byte(text)) {
+		t.Errorf("it does not say so: %q", shown)
+	}
+	if left := processesWith(dir); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("files are left behind: %v", left)
 	}
 }

@@ -50,8 +50,11 @@ func ownCommands() []command {
 			"open the terminals of a host in a browser", openPage},
 		{sftpServerName, "",
 			"serve SFTP on standard input and output, as `serve` has it do", sftpServer},
-		{"bench", "[--quick]",
-			"compare termhost with what is installed of sshd, tmux, dtach and ttyd",
+		{"bench", "[--quick] [--only NAME,...] [--markdown] [--svg DIR]",
+			"compare termhost with what is installed of sshd, tmux, dtach and ttyd, in a " +
+				"quarter of an hour, or with --quick in less than two minutes. --only chooses " +
+				"from memory, echo, drawn, flood, login, fan-out-1, fan-out-10 and fan-out-50. " +
+				"Prints a table, or one of --markdown; --svg draws plots in DIR",
 			benchmark},
 		{"completion", "bash|zsh|fish", "print a shell's completion of these commands", completion},
 		{"man", "[TOPIC]",

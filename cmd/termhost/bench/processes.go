@@ -2,11 +2,15 @@ package bench
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // process is what /proc tells of one.
@@ -71,17 +75,11 @@ func servers(pid int, dir string, names []string) (list []process) {
 
 // kibibytes returns a figure of a file of /proc whose lines are "NAME: N kB"; 0: it is not there.
 func kibibytes(file, name string) int {
-	data, err := os.ReadFile(file)
-	if err != nil {
+	n := figure(file, name)
+	if math.IsNaN(n) {
 		return 0
 	}
-	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(line, name+":"); ok {
-			n, _ := strconv.Atoi(strings.Fields(rest)[0])
-			return n
-		}
-	}
-	return 0
+	return int(n)
 }
 
 // resident returns how much memory a process has in RAM, in KiB.
@@ -90,9 +88,51 @@ func (p process) resident() int {
 }
 
 // share returns how much of the machine's memory a process takes, in KiB: of what it shares with
-// others it has its part.
-func (p process) share() int {
-	return kibibytes(fmt.Sprintf("/proc/%d/smaps_rollup", p.pid), "Pss")
+// others it has its part. Where the system hides that (root sees it of every process), it is all
+// that the process has in RAM, which is more.
+func (p process) share() float64 {
+	pss := figure(fmt.Sprintf("/proc/%d/smaps_rollup", p.pid), "Pss")
+	if math.IsNaN(pss) {
+		return float64(p.resident())
+	}
+	return pss
+}
+
+// switches returns how often a process's threads that run now have given up a CPU.
+func (p process) switches() (n float64) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p.pid)) // the pattern is good
+	for _, file := range threads {
+		n += figure(file, "voluntary_ctxt_switches") + figure(file, "nonvoluntary_ctxt_switches")
+	}
+	return n
+}
+
+// calls returns how often a process has called read, write and their kind. NaN: the system hides
+// it.
+func (p process) calls() float64 {
+	file := fmt.Sprintf("/proc/%d/io", p.pid)
+	return figure(file, "syscr") + figure(file, "syscw")
+}
+
+// figure returns a figure of a file of /proc whose lines are "NAME: N". 0: the process has ended;
+// NaN: the system hides it.
+func figure(file, name string) float64 {
+	data, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH):
+		return 0
+	case err != nil:
+		return math.NaN()
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			n, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			if err == nil {
+				return n
+			}
+		}
+	}
+	return math.NaN()
 }
 
 // descriptors returns how many descriptors a process has open.

@@ -4,33 +4,58 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 )
 
-// Rival is a server under comparison. Its Open may be called concurrently.
+// Rival is a server under comparison. Its functions may be called concurrently.
 type Rival struct {
 	Name string
-	// Open logs in and runs a line of shell on a terminal.
-	Open func(line string) (*Session, error)
+	// Version is what the server calls itself; "": it does not.
+	Version string
 	// Dial logs in, where that is done with SSH; nil: it is not.
 	Dial func() (*ssh.Client, error)
 	// Piped returns the SSH command that runs a line of shell on pipes; nil: nothing does.
 	Piped func(line string) string
 
+	// open logs in and runs a line of shell on a terminal.
+	open func(line string) (*Session, error)
+	// keeping has the SSH commands for terminals without viewers; nil: there are none.
+	keeping *keeping
+	// socket opens a WebSocket on which nothing happens, until end; nil: there are none.
+	socket func() (end func(), err error)
+
 	pid   int
+	log   string
 	dir   string   // a folder that is in the command lines of its processes
 	names []string // what its processes are called
+	files atomic.Int64
+}
+
+// usage is what the processes of a server that run now have used, NaN what the system hides.
+type usage struct {
+	seconds  float64 // of CPU time
+	switches float64 // from one thread to another
+	calls    float64 // of read, write and their kind
+}
+
+func (r *Rival) usage() (u usage) {
+	for _, p := range servers(r.pid, r.dir, r.names) {
+		u.seconds += p.seconds
+		u.switches += p.switches()
+		u.calls += p.calls()
+	}
+	return u
 }
 
 // CPU returns the seconds of CPU time that the server's processes have used which run now.
@@ -42,22 +67,30 @@ func (r *Rival) CPU() (seconds float64) {
 }
 
 // memory returns what the server's processes take, in KiB.
-func (r *Rival) memory() (kib int) {
+func (r *Rival) memory() (kib float64) {
 	for _, p := range servers(r.pid, r.dir, r.names) {
 		kib += p.share()
 	}
 	return kib
 }
 
+// processes returns how many processes the server has.
+func (r *Rival) processes() int { return len(servers(r.pid, r.dir, r.names)) }
+
+// newName returns a name for a terminal or a file.
+func (r *Rival) newName() string { return fmt.Sprintf("n%d", r.files.Add(1)) }
+
 // Rivals are servers that have been started.
 type Rivals struct {
-	List    []*Rival
-	Missing []string // programs that are not installed
+	List []*Rival
+	// Missing are the servers that are not there, with the reason.
+	Missing []string
 
 	dir    string
 	signer ssh.Signer
 	key    ed25519.PrivateKey
 	ends   []func()
+	closed sync.Once
 }
 
 // StartRivals starts program as a host, and next to it what is installed. The folder is for their
@@ -67,15 +100,25 @@ func StartRivals(program, dir string) (*Rivals, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, start := range []func() error{
-		func() error { return rs.startTermhost(program) }, rs.startSSHD, rs.startTTYD,
-	} {
-		if err := start(); err != nil {
-			rs.Close()
-			return nil, err
-		}
+	if err := rs.addHost(program, rs.dir, Variant{Name: "termhost"}); err != nil {
+		rs.Close()
+		return nil, err
 	}
+	rs.try("sshd", rs.startSSHD)
+	rs.try("ttyd", rs.startTTYD)
 	return rs, nil
+}
+
+// try starts a server that is installed.
+func (rs *Rivals) try(name string, start func(path string) error) {
+	path, ok := findProgram(name)
+	if !ok {
+		rs.Missing = append(rs.Missing, name+" (not installed)")
+		return
+	}
+	if err := start(path); err != nil {
+		rs.Missing = append(rs.Missing, fmt.Sprintf("%s (does not start: %v)", name, err))
+	}
 }
 
 // Variant is a host with more configuration.
@@ -111,173 +154,17 @@ func newRivals(dir string) (*Rivals, error) {
 	return &Rivals{dir: dir, key: key, signer: signer}, err
 }
 
-// Close ends the servers.
+// Close ends the servers. It may be called again, and while they are used.
 func (rs *Rivals) Close() {
-	for _, end := range rs.ends {
-		end()
-	}
-}
-
-// Config returns a configuration that has a host listen on free ports of loopback, with home as
-// the home folder of its terminals: what the user has in .bashrc may be slow.
-func Config(home string) string {
-	return fmt.Sprintf(`
-		ssh.listen = "127.0.0.1:0"
-		http.listen = "127.0.0.1:0"
-		terminal.env = { HOME = %q }
-	`, home)
-}
-
-// startHost starts a host in dir that lets those in whose keys the lines are, with more
-// configuration. end ends it.
-func startHost(program, dir string, lines []byte, more string) (h *Host, end func(), err error) {
-	keys, config := filepath.Join(dir, "keys"), filepath.Join(dir, "config.toml")
-	text := Config(dir) + fmt.Sprintf("state_dir = %q\nssh.authorized_keys_files = [%q]\n",
-		filepath.Join(dir, "state"), keys) + more
-	if err := os.WriteFile(keys, lines, 0o600); err != nil {
-		return nil, nil, err
-	}
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return nil, nil, err
-	}
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer log.Close()
-	if h, err = StartHost(program, config, append(os.Environ(), "HOME="+dir), log); err != nil {
-		said, _ := os.ReadFile(log.Name()) // without it there is less to say
-		return nil, nil, fmt.Errorf("%w: %s", err, bytes.TrimSpace(said))
-	}
-	return h, func() {
-		if h.Stop(os.Interrupt) != nil {
-			h.Kill()
+	rs.closed.Do(func() {
+		for _, end := range rs.ends {
+			end()
 		}
-	}, nil
+	})
+	rs.endDetached()
 }
 
-// hostNames are the names of a host's processes: its own and its keeper's.
-func hostNames() []string { return []string{"termhost", filepath.Base(os.Args[0])} }
-
-func (rs *Rivals) startTermhost(program string) error {
-	return rs.addHost(program, rs.dir, Variant{Name: "termhost"})
-}
-
-// addHost starts a host in a folder.
-func (rs *Rivals) addHost(program, dir string, v Variant) error {
-	lines := ssh.MarshalAuthorizedKey(rs.signer.PublicKey())
-	h, end, err := startHost(program, dir, lines, v.Config)
-	if err != nil {
-		return err
-	}
-	rs.ends = append(rs.ends, end)
-	r := rs.overSSH(v.Name, h.address(), h.Cmd.Process.Pid, hostNames(),
-		func(line string) string { return "new -- " + line })
-	r.Piped = func(line string) string { return "run -- " + line }
-	r.dir = dir
-	return nil
-}
-
-// overSSH adds a server that is reached by SSH.
-func (rs *Rivals) overSSH(name, addr string, pid int, names []string,
-	command func(string) string) *Rival {
-	r := &Rival{Name: name, pid: pid, dir: rs.dir, names: names}
-	r.Dial = func() (*ssh.Client, error) { return dialSSH(addr, rs.signer) }
-	r.Open = func(line string) (*Session, error) {
-		c, err := r.Dial()
-		if err != nil {
-			return nil, err
-		}
-		s, err := startSSH(c, command(line))
-		if err != nil {
-			c.Close()
-		}
-		return s, err
-	}
-	rs.List = append(rs.List, r)
-	return r
-}
-
-// dialSSH logs in as this process's user. The server is the measurement's own.
-func dialSSH(addr string, key ssh.Signer) (*ssh.Client, error) {
-	u, err := user.Current()
-	if err != nil {
-		return nil, err
-	}
-	return ssh.Dial("tcp", addr, &ssh.ClientConfig{User: u.Username, Timeout: patience,
-		Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey()})
-}
-
-// program finds an installed program; servers are in folders that are not on everybody's PATH.
-func (rs *Rivals) program(name string) (path string, ok bool) {
-	for _, p := range []string{name, "/usr/sbin/" + name, "/usr/local/sbin/" + name} {
-		if path, err := exec.LookPath(p); err == nil {
-			return path, true
-		}
-	}
-	rs.Missing = append(rs.Missing, name)
-	return "", false
-}
-
-// startSSHD starts sshd, in which tmux and dtach are run.
-func (rs *Rivals) startSSHD() error {
-	path, ok := rs.program("sshd")
-	if !ok {
-		return nil
-	}
-	addr, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	block, err := ssh.MarshalPrivateKey(rs.key, "")
-	if err != nil {
-		return err
-	}
-	_, port, _ := net.SplitHostPort(addr) // freeAddress has joined them
-	in := func(name string) string { return filepath.Join(rs.dir, name) }
-	files := map[string][]byte{
-		"sshd_host_key": pem.EncodeToMemory(block),
-		"sshd_keys":     ssh.MarshalAuthorizedKey(rs.signer.PublicKey()),
-		"tmux.conf":     []byte("set -g status off\nset -sg escape-time 0\n"),
-		"sshd_config": fmt.Appendf(nil, "Port %s\nListenAddress 127.0.0.1\n"+
-			"HostKey %s\nAuthorizedKeysFile %s\nMaxStartups 100\n"+
-			"UsePAM no\nStrictModes no\nPidFile none\nPermitRootLogin yes\n",
-			port, in("sshd_host_key"), in("sshd_keys")),
-	}
-	for name, data := range files {
-		if err := os.WriteFile(in(name), data, 0o600); err != nil {
-			return err
-		}
-	}
-	if os.Getuid() == 0 { // it separates privileges into there
-		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
-			return err
-		}
-	}
-	pid, err := rs.start(addr, exec.Command(path, "-D", "-e", "-f", in("sshd_config")))
-	if err != nil {
-		return fmt.Errorf("sshd: %w", err)
-	}
-	r := rs.overSSH("sshd", addr, pid, []string{"sshd"}, func(line string) string { return line })
-	r.Piped = func(line string) string { return line }
-	rs.ends = append(rs.ends, rs.endDetached)
-	if tmux, ok := rs.program("tmux"); ok {
-		rs.overSSH("sshd + tmux", addr, pid, []string{"sshd", "tmux"}, func(line string) string {
-			return fmt.Sprintf("exec %s -S %s -f %s new-session %s", tmux,
-				in(fmt.Sprintf("t%d", time.Now().UnixNano())), in("tmux.conf"), quote(line))
-		})
-	}
-	if dtach, ok := rs.program("dtach"); ok {
-		rs.overSSH("sshd + dtach", addr, pid, []string{"sshd", "dtach"}, func(line string) string {
-			return fmt.Sprintf("exec %s -A %s -z -r none sh -c %s", dtach,
-				in(fmt.Sprintf("d%d", time.Now().UnixNano())), quote(line))
-		})
-	}
-	return nil
-}
-
-// endDetached ends the servers of tmux and dtach with their programs. They outlive their
-// connections.
+// endDetached ends the servers of tmux and dtach, which outlive their connections.
 func (rs *Rivals) endDetached() {
 	deadline := time.Now().Add(patience)
 	for {
@@ -292,19 +179,37 @@ func (rs *Rivals) endDetached() {
 	}
 }
 
-// quote makes one word of shell of s, which has no quotes.
-func quote(s string) string { return "'" + s + "'" }
+// findProgram finds an installed program; servers are in folders that are not on everybody's PATH.
+func findProgram(name string) (path string, ok bool) {
+	for _, p := range []string{name, "/usr/sbin/" + name, "/usr/local/sbin/" + name} {
+		if path, err := exec.LookPath(p); err == nil {
+			return path, true
+		}
+	}
+	return "", false
+}
 
-// start runs a server and waits until it listens.
-func (rs *Rivals) start(addr string, cmd *exec.Cmd) (pid int, err error) {
-	var log bytes.Buffer
-	cmd.Stderr = &log
+// start runs a server, whose processes are called name, and waits until it listens.
+func (rs *Rivals) start(name, addr string, cmd *exec.Cmd) (pid int, err error) {
+	log, err := os.Create(rs.logOf(name))
+	if err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = cmd.Wait() }() // it is killed
-	rs.ends = append(rs.ends, func() { _ = cmd.Process.Kill(); <-ended })
+	rs.ends = append(rs.ends, func() {
+		all := servers(cmd.Process.Pid, rs.dir, []string{name})
+		_ = cmd.Process.Kill() // it may have ended
+		<-ended
+		for _, p := range all { // one for each connection
+			_ = syscall.Kill(p.pid, syscall.SIGKILL) // likewise
+		}
+	})
 	for deadline := time.Now().Add(patience); ; {
 		c, err := net.Dial("tcp", addr)
 		if err == nil {
@@ -312,13 +217,23 @@ func (rs *Rivals) start(addr string, cmd *exec.Cmd) (pid int, err error) {
 		}
 		select {
 		case <-ended:
-			return 0, errors.New(string(bytes.TrimSpace(log.Bytes())))
+			return 0, errors.New(lastLine(log.Name()))
 		case <-time.After(10 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
 			return 0, err
 		}
 	}
+}
+
+// logOf returns where a server's log is.
+func (rs *Rivals) logOf(server string) string { return rs.in(server + ".log") }
+
+// lastLine returns the last line of a file; "": there is none.
+func lastLine(file string) string {
+	text, _ := os.ReadFile(file) // it may not be there
+	text = bytes.TrimSpace(text)
+	return string(text[bytes.LastIndexByte(text, '\n')+1:])
 }
 
 // freeAddress returns an address of loopback on which nobody listens.

@@ -2,29 +2,58 @@ package bench
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 )
 
-// Session is a program on a terminal of 80 x 24 behind a server.
+// Session is a viewer of a terminal.
 type Session struct {
-	In    io.Writer
-	Out   io.Reader // ends with the program
-	Close func()    // ends the connection
+	In  io.Writer
+	Out io.Reader // ends with the program
+
+	end     func()      // ends the connection
+	stall   func()      // has the client's machine read nothing more; nil: it cannot
+	program *os.Process // which ends with the session; nil: it goes on
+	closing sync.Once
 }
 
+// Close ends the connection and, unless the terminal was there before, its program. It may be
+// called again.
+func (s *Session) Close() {
+	s.closing.Do(func() {
+		s.end()
+		if s.program != nil {
+			_ = s.program.Kill() // it may have ended
+		}
+	})
+}
+
+// window is the size of a viewer's window. The zero value is 80 x 24.
+type window struct{ columns, rows int }
+
 // startSSH runs a command on a pty of a connection, which the Session closes.
-func startSSH(c *ssh.Client, command string) (*Session, error) {
+func startSSH(c *ssh.Client, command string, w window) (*Session, error) {
 	s, err := c.NewSession()
 	if err != nil {
 		return nil, err
 	}
-	out := &Session{Close: func() { c.Close() }}
-	err = s.RequestPty("xterm-256color", 24, 80, nil)
+	if w == (window{}) {
+		w = window{80, 24}
+	}
+	out := &Session{end: func() { c.Close() }}
+	if conn, ok := c.Conn.(stallableSSH); ok {
+		out.stall = conn.below.stall
+	}
+	err = s.RequestPty("xterm-256color", w.rows, w.columns, nil)
 	if err == nil {
 		out.In, err = s.StdinPipe()
 	}
@@ -37,12 +66,61 @@ func startSSH(c *ssh.Client, command string) (*Session, error) {
 	return out, err
 }
 
+// program is what runs in a terminal: shell that prepares the terminal, and shell that runs when
+// this has printed [ready].
+type program struct{ prepare, run string }
+
+// line returns the program as a line of shell that writes the id of its process to a file.
+func (p program) line(file string) string {
+	return p.prepare + " echo $$ >" + file + "; " + sayReady + p.run
+}
+
 // ready is what programs print when they have started, and sayReady has them print it. The command
 // line itself, which may be shown as a title, does not contain it.
 const (
 	ready    = "ready"
 	sayReady = `printf "rea%s\n" dy; `
 )
+
+// Open logs in, runs a program on a terminal of 80 x 24 and waits until it is ready.
+func (r *Rival) Open(p program) (*Session, error) {
+	file := r.pidFile(r.newName())
+	s, err := r.open(p.line(file))
+	if err != nil {
+		return nil, err
+	}
+	if err = within(s, func() error { return await(s.Out, ready) }); err == nil {
+		s.program, err = processOf(file)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// pidFile is where the program of a terminal writes its id.
+func (r *Rival) pidFile(name string) string { return r.dir + "/" + name + ".pid" }
+
+// processOf returns the process that has written its id to a file, which is deleted; nil: it has
+// not yet.
+func processOf(file string) (*os.Process, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasSuffix(string(text), "\n") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(file); err != nil {
+		return nil, err
+	}
+	return os.FindProcess(pid) // a handle, which stays this process's when the id is used again
+}
 
 // await reads until text has come.
 func await(r io.Reader, text string) error {
@@ -69,36 +147,14 @@ func within(s *Session, do func() error) error {
 	return do()
 }
 
-// echoKeys are what is typed in turn: characters that no escape sequence ends with.
-const echoKeys = "xzqvwy&^"
-
-// echoProgram has the terminal echo keys one by one, and reads them.
-const echoProgram = "stty -icanon; " + sayReady + "exec cat >/dev/null"
-
-// Echo types a key and waits for its echo, the i-th time.
-func (s *Session) Echo(i int) (time.Duration, error) {
-	key := echoKeys[i%len(echoKeys)]
-	var buf [4096]byte
-	start := time.Now()
-	if _, err := s.In.Write([]byte{key}); err != nil {
-		return 0, err
-	}
-	for {
-		n, err := s.Out.Read(buf[:])
-		if err != nil {
-			return 0, err
-		}
-		if bytes.IndexByte(buf[:n], key) >= 0 {
-			return time.Since(start), nil
-		}
-	}
+// counted counts the bytes that are read.
+type counted struct {
+	io.Reader
+	n int
 }
 
-// Percentile returns a percentile of durations, which are sorted.
-func Percentile(list []time.Duration, percent int) time.Duration {
-	if len(list) == 0 {
-		return 0
-	}
-	slices.Sort(list)
-	return list[len(list)*percent/100]
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += n
+	return n, err
 }

@@ -50,7 +50,7 @@ func (s *soak) quiet() (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := startSSH(c, "new -n "+quietName+" -- "+echoProgram)
+	q, err := startSSH(c, "new -n "+quietName+" -- "+kernelEcho().line("/dev/null"), window{})
 	if err == nil {
 		err = await(q.Out, ready)
 	}
@@ -207,7 +207,7 @@ func (s *soak) overSSH(i int) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := startSSH(c, "attach "+s.term())
+	session, err := startSSH(c, "attach "+s.term(), window{})
 	if err != nil {
 		c.Close()
 		return nil, err

@@ -12,11 +12,7 @@ import (
 )
 
 // startTTYD starts ttyd, which runs one program; the program is a shell that reads its line first.
-func (rs *Rivals) startTTYD() error {
-	path, ok := rs.program("ttyd")
-	if !ok {
-		return nil
-	}
+func (rs *Rivals) startTTYD(path string) error {
 	addr, err := freeAddress()
 	if err != nil {
 		return err
@@ -24,14 +20,21 @@ func (rs *Rivals) startTTYD() error {
 	_, port, _ := net.SplitHostPort(addr) // freeAddress has joined them
 	cmd := exec.Command(path, "-i", "127.0.0.1", "-p", port, "-W", "-w", rs.dir,
 		"sh", "-c", `stty -echo; IFS= read -r line; stty echo; exec sh -c "$line"`)
-	pid, err := rs.start(addr, cmd)
+	pid, err := rs.start("ttyd", addr, cmd)
 	if err != nil {
 		return err
 	}
-	rs.List = append(rs.List, &Rival{
-		Name: "ttyd", pid: pid, dir: rs.dir, names: []string{"ttyd"},
-		Open: func(line string) (*Session, error) { return openTTYD("ws://"+addr+"/ws", line) },
-	})
+	r := &Rival{Name: "ttyd", pid: pid, dir: rs.dir, names: []string{"ttyd"}}
+	r.Version = version(path, "--version")
+	r.open = func(line string) (*Session, error) { return openTTYD("ws://"+addr+"/ws", line) }
+	r.socket = func() (end func(), err error) {
+		s, err := r.Open(idleProgram())
+		if err != nil {
+			return nil, err
+		}
+		return s.Close, nil
+	}
+	rs.List = append(rs.List, r)
 	return nil
 }
 
@@ -60,7 +63,7 @@ func openTTYD(url, line string) (*Session, error) {
 		c.Close()
 		return nil, err
 	}
-	return &Session{In: t, Out: t, Close: func() { c.Close() }}, nil
+	return &Session{In: t, Out: t, end: func() { c.Close() }}, nil
 }
 
 func (t *ttyd) Write(p []byte) (int, error) {

@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// measurement is something that is measured of each server.
+type measurement struct {
+	Table // without samples
+	// prepare makes ready to measure a server. [errors.ErrUnsupported]: it has nothing like that.
+	prepare func(r *Rival) (*probe, error)
+	// fresh has every round begin with servers that have just been started: one that has been used
+	// holds memory that it takes again.
+	fresh bool
+}
+
+// probe is a server that is ready to be measured.
+type probe struct {
+	// sample returns a value for each of the measurement's figures; NaN: the server has none.
+	sample func() ([]float64, error)
+	close  func()
+}
+
+// effort is how much is measured in each round.
+type effort struct {
+	rounds  int
+	keys    int           // of each kind of echo
+	keysFor time.Duration // after which no more keys are typed
+	flood   int           // bytes of a file
+	crowds  []crowd
+	logins  int // of each kind
+	idle    int // viewers, and terminals
+}
+
+// crowd is how many viewers a terminal has, and how much it prints to them, in bytes.
+type crowd struct{ viewers, size int }
+
+// thorough returns what gives figures to rely on, in about a quarter of an hour.
+func thorough() effort {
+	return effort{rounds: 7, keys: 2000, keysFor: 5 * time.Second, flood: 64 << 20,
+		crowds: []crowd{{1, 32 << 20}, {10, 16 << 20}, {50, 8 << 20}}, logins: 5, idle: 20}
+}
+
+// quick returns what takes less than two minutes.
+func quick() effort {
+	return effort{rounds: 3, keys: 200, keysFor: 700 * time.Millisecond, flood: 16 << 20,
+		crowds: []crowd{{1, 8 << 20}, {10, 4 << 20}, {50, 1 << 20}}, logins: 2, idle: 8}
+}
+
+// historySize is how much a terminal has printed before somebody attaches to it, in bytes.
+const historySize = 1 << 20
+
+// measurements returns what is measured, with files of its own in dir.
+func (how effort) measurements(dir string) ([]measurement, error) {
+	flood, err := FloodFile(dir, how.flood)
+	if err != nil {
+		return nil, err
+	}
+	history, err := FloodFile(dir, historySize)
+	if err != nil {
+		return nil, err
+	}
+	list := []measurement{
+		how.memory(), how.echo(flood), how.drawn(), flooding(flood), how.login(history),
+	}
+	for _, c := range how.crowds {
+		file, err := FloodFile(dir, c.size)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, fanOut(c.viewers, file))
+	}
+	return list, nil
+}
+
+// FloodFile makes a file of coloured lines, 97 characters each, as a build prints them, of at most
+// size bytes.
+func FloodFile(dir string, size int) (string, error) {
+	line := "\x1b[32m" + strings.Repeat("the quick brown fox ", 4) + "abcdefg\x1b[0m\n"
+	file := filepath.Join(dir, fmt.Sprintf("flood-%d", size))
+	return file, os.WriteFile(file, []byte(strings.Repeat(line, size/len(line))), 0o600)
+}
+
+// fileSize returns the size of a file in bytes.
+func fileSize(file string) (float64, error) {
+	st, err := os.Stat(file)
+	if err != nil {
+		return 0, err
+	}
+	return float64(st.Size()), nil
+}
