@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -32,6 +33,9 @@ func benchmark(c *call) int {
 		return code
 	}
 	program, err := exec.LookPath(os.Args[0]) // as it was called
+	if err == nil {
+		program, err = filepath.Abs(program) // servers have folders of their own
+	}
 	if err != nil {
 		return fail(std, exitFailure, err.Error(), "")
 	}

@@ -5,13 +5,14 @@ import "time"
 // canvas is the state of the loop's drawing.
 type canvas struct {
 	window  Window
-	drawn   bool      // the screen was drawn, not the output sent
-	dirty   bool      // a drawing is due
-	last    time.Time // of the last drawing
-	layer   layer     // what lay over it
-	resized bool      // the window has changed since
-	resize  bool      // and the host has not been told
-	fitted  time.Time // when the host was last told of a change
+	drawn   bool          // the screen was drawn, not the output sent
+	dirty   bool          // a drawing is due
+	last    time.Time     // of the last drawing
+	pause   time.Duration // after it, before the next one
+	layer   layer         // what lay over it
+	resized bool          // the window has changed since
+	resize  bool          // and the host has not been told
+	fitted  time.Time     // when the host was last told of a change
 }
 
 // show brings the viewer up to date. more: there is, or may be, more to show at once.
@@ -85,8 +86,8 @@ func (w *viewer) cover(o overlay) {
 	}
 }
 
-// draw draws the screen and what lies over it, at most once per frame, but the first change after a
-// key at once. covered: the next output will be drawn, too.
+// draw draws the screen and what lies over it: at most once per frame, more often if little has
+// changed, and the first change after a key at once. covered: the next output will be drawn, too.
 func (w *viewer) draw(covered bool) error {
 	if !w.dirty || time.Now().Before(w.drawDue()) {
 		return nil
@@ -108,6 +109,7 @@ func (w *viewer) draw(covered bool) error {
 	if w.att.count > 0 || w.att.titled {
 		screen = w.appendTitle(screen)
 	}
+	w.pause = pauseAfter(len(screen))
 	if _, err = w.out.Write(screen); err != nil {
 		return err
 	}
@@ -123,7 +125,14 @@ func (w *viewer) drawDue() time.Time {
 	if w.typing.at().After(w.last) {
 		return w.last
 	}
-	return w.last.Add(frame)
+	return w.last.Add(w.pause)
+}
+
+// pauseAfter returns how long to wait after a drawing of n bytes before the next one. A row that
+// somebody types in is drawn as they type, and a screen that changes altogether once per frame.
+func pauseAfter(n int) time.Duration {
+	const least, perByte = time.Millisecond, 10 * time.Microsecond // 100 kB/s
+	return min(max(time.Duration(n)*perByte, least), frame)
 }
 
 // layer is what lies over a viewer's screen.

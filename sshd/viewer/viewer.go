@@ -9,8 +9,8 @@ import (
 	"termhost/ahp/store"
 )
 
-// frame is how often a screen is drawn for a viewer that cannot be sent the program's own output:
-// as often as the eye can use.
+// frame is how often a whole screen is drawn for a viewer that cannot be sent the program's own
+// output: as often as the eye can use.
 const frame = 50 * time.Millisecond
 
 // viewer shows one terminal to one peer. Its loop, watch, writes; an input loop reads what is

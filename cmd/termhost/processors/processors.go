@@ -29,7 +29,7 @@ const (
 	// output, to draw it and to encrypt it at the same time is faster.
 	busyBytes = 10_000_000
 	// calm is how long the load must be less than half of that for one processor.
-	calm = 2 * time.Second
+	calm = time.Second
 )
 
 // Meter counts output.
@@ -45,10 +45,11 @@ func Adapt(ctx context.Context, m Meter) {
 		return
 	}
 	defer runtime.SetDefaultGOMAXPROCS()
-	tick := time.NewTicker(interval)
+	runtime.GOMAXPROCS(1)
+	tick := time.NewTicker(idleInterval)
 	defer tick.Stop()
-	var much <-chan struct{} // nil: all processors are used
-	for g := newGovernor(measure(m)); ; {
+	much := m.Much() // nil: all processors are used
+	for g := (governor{last: measure(m)}); ; {
 		select {
 		case <-tick.C:
 		case <-much:
@@ -89,9 +90,6 @@ type governor struct {
 	last load
 	busy time.Time // when the load was last too much for one
 }
-
-// newGovernor begins with all processors: a start is busy.
-func newGovernor(first load) *governor { return &governor{all: true, last: first, busy: first.at} }
 
 // next takes the next measurement into account and returns g.all.
 func (g *governor) next(l load) (all bool) {
