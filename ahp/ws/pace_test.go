@@ -37,8 +37,9 @@ func TestWhatAKeySendsIsReadAtAPace(t *testing.T) {
 			time.Sleep(time.Second) // until everything may come at once again
 			start := time.Now()
 			var sending sync.WaitGroup
-			for range 2 {
+			for i := range 2 {
 				s := w.dial(token)
+				s.initialize(fmt.Sprint("reader", i)) // for which there is little time
 				sending.Go(func() {
 					done := make(chan struct{})
 					s.SetPongHandler(func(data string) error {
@@ -47,9 +48,11 @@ func TestWhatAKeySendsIsReadAtAPace(t *testing.T) {
 						}
 						return nil
 					})
+					ended := make(chan error, 1)
 					go func() { // the answers
 						for {
 							if _, _, err := s.ReadMessage(); err != nil {
+								ended <- err
 								return
 							}
 						}
@@ -58,7 +61,11 @@ func TestWhatAKeySendsIsReadAtAPace(t *testing.T) {
 						c.send(s)
 					}
 					check(t, s.WriteMessage(websocket.PingMessage, []byte("last")))
-					<-done
+					select {
+					case <-done:
+					case err := <-ended:
+						t.Errorf("the connection has ended: %v", err)
+					}
 				})
 			}
 			sending.Wait()
