@@ -260,3 +260,26 @@ func TestDeferredOutputOfARemovedTerminalIsFreed(t *testing.T) {
 		}
 	})
 }
+
+// The host is killed when an event has had deferred output written, and its reader has read on.
+func TestWhatIsSalvagedFollowsWhatIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, delivered := range []bool{false, true} {
+			j, dir := beginDeferring(t, t.TempDir())
+			j.prints("first ")
+			b := j.l.Batch()
+			_, err := b.Read(func(p []byte) (int, error) { return copy(p, "second"), nil })
+			must(t, err)
+			must(t, j.Record(termlog.Resize, now, termlog.SizePayload(8, 2)))
+			if delivered {
+				j.Defer(b)
+				must(t, j.Output(b.Bytes(), now))
+			}
+			logged := onDiskNow(t, dir)
+			missing, left := j.l.Salvage(int64(len(logged)))
+			if logged != "first " || missing != 0 || string(left) != "second" {
+				t.Errorf("%q is written, %d bytes are missing, %q is salvaged", logged, missing, left)
+			}
+		}
+	})
+}
