@@ -89,6 +89,7 @@ func (t *Term) readShown(out output) {
 				t.deliver(b)
 				t.release(b)
 				t.inHand.Add(-1)
+				t.flushLog() // it is enough for a record, and not kept waiting by the next batch
 			})
 			continue
 		}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// leastRoom, in bytes, is how much room a half must have for another batch: what one read(2) of a
-// pty returns at most.
-const leastRoom = 4 << 10
+// sharedSize, in bytes, is from how much on a half takes no further batch: the next one of a flood
+// gets all of the other half, and small ones touch little memory.
+const sharedSize = 16 << 10
 
 // Batch is output that a host reads into a [Landing] at once. Several batches may be in one half,
 // one after the other.
@@ -31,15 +31,17 @@ func (l *Landing) Apart() { l.apart = true }
 // Room reports whether a batch can be begun. If not, those that are in use must be freed first. Of
 // a landing that is not apart, it is enough to free all but the last one.
 func (l *Landing) Room() bool {
+	l.reading.Lock()
+	defer l.reading.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.opened() != none
 }
 
-// opened returns the half for the next batch; none: there is no room. mu is held.
+// opened returns the half for the next batch; none: there is no room. Both locks are held.
 func (l *Landing) opened() int {
 	if l.open != none && (l.apart && l.users[l.open] > 0 ||
-		l.fill(l.open).size() > HalfSize-leastRoom) {
+		l.fill(l.open).size() >= sharedSize) {
 		l.open = none
 	}
 	if l.open == none {
@@ -52,22 +54,30 @@ func (l *Landing) opened() int {
 // must not block. n is 0 if nothing was read, or if the batch can take no more.
 func (b *Batch) Read(read func(p []byte) (int, error)) (n int, err error) {
 	l := b.l
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	if !l.enter(b) {
+		return 0, nil
+	}
+	_, n, err = l.read(b.half, read)
+	b.to += n
+	return n, err
+}
+
+// enter begins b if that is empty, and reports whether it may be read into. It may not if there is
+// no room, or when it is being logged. reading is held.
+func (l *Landing) enter(b *Batch) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if b.half == none {
 		if b.half = l.opened(); b.half == none {
-			return 0, nil
+			return false
 		}
 		b.from = int(l.fill(b.half).size())
 		b.to = b.from
 		l.users[b.half]++
 	}
-	if l.open != b.half {
-		return 0, nil // it is being logged
-	}
-	_, n, err = l.read(b.half, read)
-	b.to += n
-	return n, err
+	return l.open == b.half
 }
 
 // Bytes returns the output.
@@ -82,12 +92,18 @@ func (b Batch) Bytes() []byte {
 // half, so it waits for a read that is under way.
 func (b Batch) Place(pos int64) {
 	b.l.mu.Lock()
-	defer b.l.mu.Unlock()
-	b.l.place(b.half, pos-int64(b.from))
+	open := b.l.open == b.half
 	b.close()
+	b.l.mu.Unlock()
+	if open {
+		b.l.reading.Lock()
+		defer b.l.reading.Unlock()
+	}
+	b.l.place(b.half, pos-int64(b.from))
 }
 
-// close ends reading into the batch's half. The landing's mu is held.
+// close ends reading into the batch's half, but for a read that is under way. The landing's mu is
+// held.
 func (b Batch) close() {
 	if b.l.open == b.half {
 		b.l.open = none

@@ -44,12 +44,16 @@ const (
 type Landing struct {
 	shared *Shared // nil: it is closed
 
-	mu     sync.Mutex    // held during a read, which does not block; guards the fields below
-	apart  bool          // see Apart
-	open   int           // the half that the next batch may be read into; none: a free one
-	users  [Halves]int   // of batches in the half: see Batch
-	filled [Halves]bool  // the last read has filled the memory that it was given
-	sealer *nonce.Sealer // nil: nothing is sealed
+	// reading is held during a read, and by who waits for the end of one. It guards filled and
+	// sealer. It comes before mu.
+	reading sync.Mutex
+	filled  [Halves]bool  // the last read has filled the memory that it was given
+	sealer  *nonce.Sealer // nil: nothing is sealed
+
+	mu    sync.Mutex  // guards the fields below
+	apart bool        // see Apart
+	open  int         // the half that the next batch may be read into; none: a free one
+	users [Halves]int // of batches in the half: see Batch
 }
 
 const none = -1 // no half
