@@ -15,8 +15,11 @@
 // [Outline] is what listings show of a terminal: the description has it as of its writing, and the
 // log has the changes since. [Restore] combines both.
 //
-// Output is written to a file before any reader gets it, so a host that is killed loses no output
-// that was seen. A disk that is full or fails does not block a terminal: a Gap in the log says how
+// A host that is killed loses no output that was seen: before any reader gets it, it is in a file,
+// or in memory that the keeper shares, from which the keeper logs it (package keeper). In the latter
+// case it is written to the file some milliseconds later, with what was printed meanwhile, or when
+// anything else is written or read. If host and keeper are killed at once, that output is lost. A
+// disk that is full or fails does not block a terminal: a Gap in the log says how
 // much is missing, and why. Of a log that was cut, overwritten or replaced, the intact part is
 // shown, with a Gap for the rest.
 package journal

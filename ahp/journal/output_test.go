@@ -128,12 +128,12 @@ func TestDeferredOutputIsWrittenSoon(t *testing.T) {
 		const most = 5 * time.Millisecond
 		for _, want := range []string{"a", "ab", "abc"} {
 			j.prints(want[len(want)-1:])
-			time.Sleep(most - 1)
+			time.Sleep(most - time.Nanosecond)
 			synctest.Wait()
 			if got := onDiskNow(t, dir); got == want {
 				t.Errorf("%q is written early", got)
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
 			if got := onDiskNow(t, dir); got != want {
 				t.Errorf("%q is written, want %q", got, want)
@@ -141,9 +141,9 @@ func TestDeferredOutputIsWrittenSoon(t *testing.T) {
 		}
 		// What was printed first does not wait for what follows.
 		j.prints("d")
-		time.Sleep(most - 1)
+		time.Sleep(most - time.Nanosecond)
 		j.prints("e")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if got := onDiskNow(t, dir); got != "abcde" {
 			t.Errorf("%q is written", got)

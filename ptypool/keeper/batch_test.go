@@ -20,7 +20,6 @@ type modelHost struct {
 	shown    Batch // delivered, and still in use by its reader
 	unlogged Unlogged
 	taken    []Waiting // being logged
-	dead     bool
 }
 
 // read has the reader read about n bytes into the present batch. killed: the host dies before
