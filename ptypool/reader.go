@@ -89,7 +89,7 @@ func (t *Term) readShown(out output) {
 				t.deliver(b)
 				t.release(b)
 				t.inHand.Add(-1)
-				t.flushLog() // it is enough for a record, and not kept waiting by the next batch
+				t.flushLog() // without the lock; the output is enough for a record
 			})
 			continue
 		}

@@ -16,10 +16,9 @@
 // log has the changes since. [Restore] combines both.
 //
 // A host that is killed loses no output that was seen: before any reader gets it, it is in a file,
-// or in memory that the keeper shares, from which the keeper logs it (package keeper). In the latter
-// case it is written to the file some milliseconds later, with what was printed meanwhile, or when
-// anything else is written or read. If host and keeper are killed at once, that output is lost. A
-// disk that is full or fails does not block a terminal: a Gap in the log says how
-// much is missing, and why. Of a log that was cut, overwritten or replaced, the intact part is
-// shown, with a Gap for the rest.
+// or in memory that the keeper shares, from which the keeper logs it (package keeper). From that
+// memory the host writes it to the file some milliseconds later, or before anything else is written
+// or read. If host and keeper are killed at once, output in that memory is lost. A disk that is
+// full or fails does not block a terminal: a Gap in the log says how much is missing, and why. Of a
+// log that was cut, overwritten or replaced, the intact part is shown, with a Gap for the rest.
 package journal
