@@ -34,6 +34,20 @@ type Keep struct {
 	// lock held, right before the handler gets output to log, so that output that was read but not
 	// logged is found if this process is killed. nil: there is no log.
 	LogEnd func() int64
+	// Deferred is the log if it takes output over and writes it later; nil: it does not. Only
+	// terminals on a pty use it: what programs on pipes print is logged at once.
+	Deferred DeferredLog
+}
+
+// DeferredLog is a log that writes what several batches of output have brought at once. Until then
+// the output is in the keeper's memory, from which it is logged if this process is killed.
+type DeferredLog interface {
+	// Defer passes the batch of which the handler's next Output gets the bytes. The log calls Hold,
+	// and later, from any goroutine, Place and Free. The Term's lock is held.
+	Defer(b keeper.Batch)
+	// Flush logs what was deferred, and frees it. It may be called by any goroutine, with the
+	// Term's lock or without.
+	Flush()
 }
 
 // startPTY runs s on a new pty, of the keeper's if there is one. It fails with a *StartError.
@@ -162,7 +176,7 @@ func (p *Pool) take(
 		p.release(nil)
 		return nil, fmt.Errorf("ptypool: taking a terminal: %w", err)
 	}
-	t.logEnd = s.Keep.LogEnd
+	t.keepLog(&s.Keep)
 	return p.run(t)
 }
 
@@ -184,6 +198,13 @@ func (p *Pool) EndLeft(marker string) {
 	tree := newProcessTree(nobody, marker)
 	tree.collected(0)
 	p.reaper.add(tree, shutdownGrace)
+}
+
+// keepLog sets the log. It is called before there is output, after lines is set.
+func (t *Term) keepLog(k *Keep) {
+	if t.logEnd = k.LogEnd; t.lines == nil {
+		t.deferred = k.Deferred
+	}
 }
 
 // nobody is no process, nor a process session.
@@ -230,6 +251,9 @@ func newKeptPipes(k *keeper.Child, marker string, r *reaper) (*pipeBackend, erro
 		b.Close()
 		k.Close()
 		return nil, err
+	}
+	for _, l := range k.Landings {
+		l.Apart()
 	}
 	b.child = keptChild(k, marker, r, func() {})
 	return b, nil

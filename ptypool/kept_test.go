@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -164,6 +165,59 @@ func TestATerminalOutlivesItsKeeper(t *testing.T) {
 	if err := l.Stop(); err != nil {
 		t.Error(err)
 	}
+}
+
+// counting is a log that counts what it may defer.
+type counting struct{ deferred atomic.Int32 }
+
+func (c *counting) Defer(keeper.Batch) { c.deferred.Add(1) }
+
+func (c *counting) Flush() {}
+
+// Output may be logged later only where somebody else has it, and where it has one order.
+func TestOnlyWhatAKeeperHasOfAPtyIsLoggedLater(t *testing.T) {
+	t.Parallel()
+	l := linkTo(filepath.Join(t.TempDir(), "keeper"))
+	p := newPool(t, Config{Starter: l})
+	var log counting
+	spec := Spec{Argv: []string{"/bin/sh", "-c", "echo up; read x; echo got $x"}, Cols: 80, Rows: 24,
+		Keep: Keep{LogEnd: func() int64 { return 0 }, Deferred: &log}}
+
+	r := newRecorder()
+	_, piped, err := p.StartPiped(spec, nil, nil, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	piped.CloseInput()
+	r.text(t, "got")
+	if n := log.deferred.Load(); n > 0 {
+		t.Errorf("%d batches from pipes are logged later", n)
+	}
+
+	r = newRecorder()
+	term, err := p.Start(spec, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.text(t, "up")
+	if log.deferred.Load() == 0 {
+		t.Error("output of a pty is not logged later")
+	}
+	c, err := l.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(c.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-c.Gone()
+	before := log.deferred.Load()
+	input(t, term, "more\n")
+	r.text(t, "got more")
+	if n := log.deferred.Load() - before; n > 0 {
+		t.Errorf("%d batches are logged later, and no keeper has them", n)
+	}
+	r.exit(t, term)
 }
 
 func TestTerminalsOfAKeeperAreHungUpWithAllTheyStarted(t *testing.T) {

@@ -182,7 +182,7 @@ func TestAStoppedHostDoesNotCountAsDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	client.Close()
-	host, _ := hostProcess(t, asHost, link.Dir, logDir)
+	host, _ := hostProcess(t, asHost, link.Dir, logDir, "deferred")
 	end := func() int64 {
 		log, err := termlog.Open(logDir)
 		if err != nil {

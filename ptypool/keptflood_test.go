@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,17 +35,51 @@ func (l logging) Output(p []byte) {
 	}
 }
 
+// deferring is a Handler that logs the output of several batches at once.
+type deferring struct {
+	quiet
+	next     keeper.Batch
+	unlogged keeper.Unlogged
+
+	mu  sync.Mutex // guards log
+	log *termlog.Log
+}
+
+func (d *deferring) Defer(b keeper.Batch) { d.next = b }
+
+func (d *deferring) Output([]byte) { d.unlogged.Add(d.next, time.Now()) }
+
+func (d *deferring) Flush() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, w := range d.unlogged.Take() {
+		w.Place(d.log.End())
+		if _, err := d.log.Append(termlog.Data, w.At, w.Bytes()); err != nil {
+			panic(err)
+		}
+		w.Free()
+	}
+}
+
+// flushNow and then flushes, as a host does for an event or a reader of the log.
+func (d *deferring) flushNowAndThen() {
+	for range time.Tick(700 * time.Microsecond) {
+		d.Flush()
+	}
+}
+
 // runFloodHost is a host that starts a numbered flood, or takes it from its keeper, and logs it
-// until it is killed. Its arguments are the folders of the keeper and of the log.
+// until it is killed. Its arguments are the folders of the keeper and of the log, and when it logs:
+// "deferred" or "at once".
 func runFloodHost(args []string) int {
-	if err := hostFlood(args[0], args[1]); err != nil {
+	if err := hostFlood(args[0], args[1], args[2] == "deferred"); err != nil {
 		fmt.Println(err)
 		return 1
 	}
 	return 0
 }
 
-func hostFlood(dir, logDir string) error {
+func hostFlood(dir, logDir string, deferred bool) error {
 	link := linkTo(dir)
 	client, err := link.Connect()
 	if err != nil {
@@ -65,19 +100,31 @@ func hostFlood(dir, logDir string) error {
 	p := New(Config{Starter: link})
 	spec := Spec{
 		Argv: []string{"/usr/bin/seq", "1", "1000000000"}, Cols: 80, Rows: 24,
-		Keep: Keep{ID: floodID, Log: logDir, LogEnd: log.End},
+		Keep: Keep{ID: floodID, Log: logDir},
 	}
-	if len(all) == 0 {
-		_, err = p.Start(spec, logging{log: log})
-	} else {
-		var k *keeper.Child
-		if k, err = client.Take(floodID); err == nil {
-			// The keeper may have written meanwhile.
-			if log, err = termlog.Open(logDir); err == nil {
-				spec.Marker, spec.Keep.LogEnd = all[0].Marker, log.End
-				_, err = p.Take(k, spec, logging{log: log})
-			}
+	var k *keeper.Child
+	if len(all) > 0 {
+		if k, err = client.Take(floodID); err != nil {
+			return err
 		}
+		log.Close()
+		// The keeper may have written meanwhile.
+		if log, err = termlog.Open(logDir); err != nil {
+			return err
+		}
+		spec.Marker = all[0].Marker
+	}
+	spec.Keep.LogEnd = log.End
+	var h Handler = logging{log: log}
+	if deferred {
+		d := &deferring{log: log}
+		go d.flushNowAndThen()
+		spec.Keep.Deferred, h = d, d
+	}
+	if k == nil {
+		_, err = p.Start(spec, h)
+	} else {
+		_, err = p.Take(k, spec, h)
 	}
 	if err != nil {
 		return err
@@ -122,6 +169,16 @@ func endKept(t *testing.T, link *keeper.Link, id string) {
 // Hosts are killed at random moments of a flood.
 func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 	t.Parallel()
+	for _, when := range []string{"deferred", "at once"} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			killFloods(t, when)
+		})
+	}
+}
+
+// killFloods kills one host after the other. when is when they log.
+func killFloods(t *testing.T, when string) {
 	kills := 20
 	if slowtest.On(t) {
 		kills = 100
@@ -135,7 +192,7 @@ func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		client.Close()
-		host, _ := hostProcess(t, asHost, link.Dir, logDir)
+		host, _ := hostProcess(t, asHost, link.Dir, logDir, when)
 		time.Sleep(time.Duration(rand.IntN(30_000)) * time.Microsecond)
 		if err := host.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -252,8 +309,11 @@ func BenchmarkKeptFlood(b *testing.B) {
 							b.Fatal(err)
 						}
 						defer log.Close()
-						spec.Keep.Log, spec.Keep.LogEnd = dir, log.End
-						h = logging{log: log}
+						d := &deferring{log: log}
+						spec.Keep.Log, spec.Keep.LogEnd, spec.Keep.Deferred = dir, log.End, d
+						if h = d; !kept {
+							h = logging{log: log}
+						}
 					}
 					term, err := p.Start(spec, h)
 					if err != nil {

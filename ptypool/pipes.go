@@ -59,7 +59,8 @@ func (p *Pool) StartPiped(s Spec, stdout, stderr io.WriteCloser, h Handler) (*Te
 	}
 	b.exactStdout, b.exactStderr = stdout, stderr
 	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
-	t.lines, t.logEnd = &vt.LineEnds{}, s.Keep.LogEnd
+	t.lines = &vt.LineEnds{}
+	t.keepLog(&s.Keep)
 	if t, err = p.run(t); err != nil {
 		return nil, nil, err
 	}

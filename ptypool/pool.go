@@ -146,7 +146,8 @@ func (p *Pool) StartExact(s Spec, exact io.WriteCloser, h Handler) (*Term, error
 	}
 	b.exact = exact
 	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
-	t.in.to, t.logEnd = b, s.Keep.LogEnd
+	t.in.to = b
+	t.keepLog(&s.Keep)
 	return p.run(t)
 }
 

@@ -36,12 +36,12 @@ func (p *Pool) Prepare(s Spec, piped bool, h Handler) (*Prepared, error) {
 	p.complete(&s)
 	b := &lateBackend{decided: make(chan struct{})}
 	t := newTerm(p, b, s.Cols, s.Rows, s.VT, h)
-	t.logEnd = s.Keep.LogEnd
 	if piped {
 		t.lines = &vt.LineEnds{}
 	} else {
 		t.in.to = b
 	}
+	t.keepLog(&s.Keep)
 	if _, err := p.run(t); err != nil {
 		return nil, err
 	}

@@ -33,19 +33,19 @@ const (
 type readBuffer [readSize]byte
 
 // batch is output on its way to the handler: in a borrowed buffer or, if a keeper has the terminal,
-// in half of its landing.
+// in its landing.
 type batch struct {
-	data    []byte
-	buf     *readBuffer     // nil: in a landing
-	landing *keeper.Landing // nil: in a buffer
-	half    int
+	data   []byte
+	buf    *readBuffer // nil: in a landing
+	landed keeper.Batch
+	kept   bool // in a landing: landed
 }
 
 // release releases the batch's memory.
 func (t *Term) release(b batch) {
 	switch {
-	case b.landing != nil:
-		b.landing.Free(b.half)
+	case b.kept:
+		b.landed.Free()
 	case b.buf != nil:
 		t.pool.bufs.Put(b.buf)
 	}
@@ -89,6 +89,7 @@ func (t *Term) readShown(out output) {
 				t.deliver(b)
 				t.release(b)
 				t.inHand.Add(-1)
+				t.flushLog() // without the lock; the output is enough for a record
 			})
 			continue
 		}
@@ -108,7 +109,7 @@ func (t *Term) readShown(out output) {
 // released in any case, and may be empty.
 func (t *Term) readBatch(out output) (b batch, err error) {
 	if out.landing != nil {
-		return readLanding(out)
+		return t.readLanding(out)
 	}
 	b.buf = t.pool.bufs.Get().(*readBuffer)
 	n := 0
@@ -124,15 +125,38 @@ func (t *Term) readBatch(out output) (b batch, err error) {
 	return b, err
 }
 
-// readLanding is readBatch for an output with a landing. A half is free, because all batches but
-// the last have been released.
-func readLanding(out output) (b batch, err error) {
-	b = batch{landing: out.landing, half: out.landing.Begin()}
+// readLanding is readBatch for an output with a landing. All batches but the last have been
+// released, so there is room when the log has released them, too.
+func (t *Term) readLanding(out output) (b batch, err error) {
+	if !out.landing.Room() {
+		t.flushLog()
+	}
+	b = batch{landed: out.landing.Batch(), kept: true}
 	for {
-		all, m, err := b.landing.Read(b.half, out.Read)
-		if b.data = all; err != nil || m < smallRead {
+		n, err := b.landed.Read(out.Read)
+		if b.data = b.landed.Bytes(); err != nil || n < smallRead {
 			return b, err
 		}
+	}
+}
+
+// flushLog has output logged that was deferred.
+func (t *Term) flushLog() {
+	if t.deferred != nil {
+		t.deferred.Flush()
+	}
+}
+
+// toLog has the log take b over, or records in the landing where it is about to be logged. The lock
+// is held.
+func (t *Term) toLog(b batch) {
+	switch {
+	case !b.kept || t.logEnd == nil:
+	case t.deferred != nil && t.Outlives():
+		t.deferred.Defer(b.landed)
+	default:
+		t.flushLog()
+		b.landed.Place(t.logEnd())
 	}
 }
 
@@ -145,9 +169,7 @@ func (t *Term) deliver(b batch) {
 		return
 	}
 	defer t.contain("output")
-	if b.landing != nil && t.logEnd != nil {
-		b.landing.Place(b.half, t.logEnd())
-	}
+	t.toLog(b)
 	t.feed(b.data)
 }
 
@@ -236,6 +258,7 @@ func (t *Term) finish() {
 	t.mu.Lock()
 	t.exit(st)
 	t.mu.Unlock()
+	t.flushLog() // before the landing is unmapped, even if the exit was not handled
 	if err := t.backend.Close(); err != nil {
 		t.pool.cfg.Log.Warn("closing a terminal", "err", err)
 	}

@@ -30,8 +30,10 @@ type Term struct {
 	in      inputQueue
 	held    heldQueue
 	logEnd  func() int64 // see Keep; nil: there is no log
-	done    chan struct{}
-	inHand  atomic.Int32 // batches that may have been read and are not on the screen yet
+	// deferred is the log of a terminal on a pty; nil: output is logged when the handler gets it.
+	deferred DeferredLog
+	done     chan struct{}
+	inHand   atomic.Int32 // batches that may have been read and are not on the screen yet
 
 	// mu guards the screen, every call of h but Ready, and the fields below. While it is held, h
 	// may take its own locks (the store's), and this package those of the input queues, the Pool

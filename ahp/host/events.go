@@ -22,7 +22,8 @@ func (e events) Started(term *ptypool.Term) {
 // Ready waits until the output may be read.
 func (e events) Ready() { <-e.t.life.started }
 
-// Output comes before what is made of it, which nobody sees before it is logged.
+// Output comes before what is made of it, which nobody sees before it is logged, or safe with the
+// keeper until it is.
 func (e events) Output(p []byte) {
 	t := e.t
 	t.kept.loadLocked()

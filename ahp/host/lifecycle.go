@@ -146,7 +146,11 @@ func (h *Host) Leave(ctx context.Context) (left int, err error) {
 			err = context.Cause(ctx)
 		}
 	}
-	return left, errors.Join(err, h.stop(ctx, ErrLeaving))
+	err = errors.Join(err, h.stop(ctx, ErrLeaving))
+	for _, t := range h.all() {
+		t.log.journal.Flush() // the keeper would log the rest, with the time at which it does
+	}
+	return left, err
 }
 
 // stop waits until the readers have the last output or ctx ends, and then ends what is not a

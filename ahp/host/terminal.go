@@ -87,6 +87,7 @@ func (t *Terminal) begin() *Terminal {
 	t.keyboard.t, t.approvals.t, t.viewers.t, t.attention.t = t, t, t, t
 	t.waiting.t, t.commands.t, t.output.t = t, t, t
 	t.log.t, t.kept.t, t.recorder.t = t, t, t
+	t.log.journal.Failed = t.warn
 	return t
 }
 

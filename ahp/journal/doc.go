@@ -15,8 +15,10 @@
 // [Outline] is what listings show of a terminal: the description has it as of its writing, and the
 // log has the changes since. [Restore] combines both.
 //
-// Output is written to a file before any reader gets it, so a host that is killed loses no output
-// that was seen. A disk that is full or fails does not block a terminal: a Gap in the log says how
-// much is missing, and why. Of a log that was cut, overwritten or replaced, the intact part is
-// shown, with a Gap for the rest.
+// A host that is killed loses no output that was seen: before any reader gets it, it is in a file,
+// or in memory that the keeper shares, from which the keeper logs it (package keeper). From that
+// memory the host writes it to the file some milliseconds later, or before anything else is written
+// or read. If host and keeper are killed at once, output in that memory is lost. A disk that is
+// full or fails does not block a terminal: a Gap in the log says how much is missing, and why. Of a
+// log that was cut, overwritten or replaced, the intact part is shown, with a Gap for the rest.
 package journal

@@ -11,29 +11,47 @@ import (
 	"time"
 
 	"termhost/ptypool"
+	"termhost/ptypool/keeper"
 	"termhost/ptypool/statefile"
 	"termhost/ptypool/termlog"
 )
 
 // Journal keeps one terminal on disk: a folder with a description and a log.
 //
+// Output that a keeper has in a [keeper.Landing] may be deferred: see [Journal.Defer]. All methods
+// but Defer, Output and those that say so write it first, so deferring shows nowhere but in the
+// times of output in the log, which may be up to deferTime early.
+//
 // A method that writes returns an error only once for each reason. If the disk fails, the journal
 // keeps the description that could not be written and counts the output that is missing, and
 // [Journal.Retry] writes both when the disk works again.
 //
 // All methods may be called concurrently except Begin, Continue and Conclude, which come before the
-// journal is shared. The zero Journal keeps nothing.
+// journal is shared, and Defer and Output, which nobody else may call meanwhile. The zero Journal
+// keeps nothing.
 type Journal struct {
+	// Failed gets the errors of writing deferred output. It is called without the journal's lock,
+	// by the goroutine that has called a method, or by one of the journal's. nil: they are dropped.
+	Failed func(error)
+
 	dir    string // "": nothing is kept
 	size   int64  // of the log in bytes, at most; 0: only the description is kept
 	memory bool   // the log is in memory that is shared with a keeper
 
 	failing atomic.Pointer[string] // why nothing can be written now; nil: it can
+	printed atomic.Int64           // how much the terminal has printed, in bytes
+	wants   atomic.Bool            // see CheckpointDue
+
+	next     keeper.Batch // what Output gets next, if isNext; of Defer's and Output's caller
+	isNext   bool
+	deferred keeper.Unlogged
+	timer    *time.Timer // has deferred output written; nil: none is deferred
 
 	mu          sync.Mutex   // no lock but that of a history.Cache is taken while it is held
 	log         *termlog.Log // nil: there is none, or it is closed
-	printed     int64        // how much the terminal has printed, in bytes
+	reached     int64        // up to where the output has been logged, or is missed
 	missed      int64        // how much of the last of it is not in the log
+	untold      error        // for Failed
 	due         bool         // a checkpoint should be logged
 	over        bool         // the terminal has exited
 	description []byte       // the one that could not be written; nil: it was written
@@ -57,8 +75,8 @@ func (p Place) OnDisk() int64 {
 // Begin makes the folder dir, from a spare if there is one, with a description and an empty log.
 func (j *Journal) Begin(dir string, log Place, spares *Spares, d *Description) error {
 	ready := spares.use(dir, log.OnDisk())
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	j.dir, j.size, j.memory, j.due = dir, log.Size, log.Memory, true
 	j.log, j.description = ready, d.Encode()
 	return j.fail(j.resume(d.Created))
@@ -67,15 +85,16 @@ func (j *Journal) Begin(dir string, log Place, spares *Spares, d *Description) e
 // Continue takes over what [Restore] has found of a running terminal. log is the place of a new log
 // if r has none. An unreadable log is set aside; the error says that this has failed.
 func (j *Journal) Continue(r *Remains, log Place) (err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	if r.Log == nil {
 		err = setLogAside(r.Dir)
 		if log.Memory {
 			log.Size = 0 // the keeper could not share a new one
 		}
 	} else {
-		j.printed = r.Log.End()
+		j.reached = r.Log.End()
+		j.printed.Store(j.reached)
 	}
 	j.dir, j.size, j.memory = r.Dir, log.Size, r.Memory
 	j.log, j.due = r.Log, r.Damaged // the screen does not follow from a damaged log
@@ -84,8 +103,8 @@ func (j *Journal) Continue(r *Remains, log Place) (err error) {
 
 // Conclude takes over what [Restore] has found of a terminal that has ended.
 func (j *Journal) Conclude(r *Remains) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	j.dir, j.over = r.Dir, true
 }
 
@@ -109,7 +128,7 @@ func (j *Journal) resume(at time.Time) error {
 		if err != nil {
 			return err
 		}
-		j.log, j.missed = log, j.printed
+		j.log, j.missed = log, j.reached
 	}
 	if j.log != nil && j.missed > 0 {
 		if err := j.log.Skip(j.missed, at, j.reason()); err != nil {
@@ -149,8 +168,8 @@ func (j *Journal) fail(err error) error {
 
 // Keep returns what a keeper needs to continue the log.
 func (j *Journal) Keep() ptypool.Keep {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	if j.dir == "" || j.size == 0 {
 		return ptypool.Keep{}
 	}
@@ -160,6 +179,11 @@ func (j *Journal) Keep() ptypool.Keep {
 	}
 	k := ptypool.Keep{
 		ID: filepath.Base(dir), LogEnd: j.Position, Exit: filepath.Join(dir, exitFile),
+		Deferred: j,
+	}
+	if j.timer == nil {
+		j.timer = time.AfterFunc(deferTime, j.Flush)
+		j.timer.Stop() // until output is deferred
 	}
 	switch {
 	case !j.memory:
@@ -170,14 +194,11 @@ func (j *Journal) Keep() ptypool.Keep {
 	return k
 }
 
-// Position returns how much the terminal has printed, in bytes.
-func (j *Journal) Position() int64 {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.printed
-}
+// Position returns how much the terminal has printed, in bytes, deferred output included.
+func (j *Journal) Position() int64 { return j.printed.Load() }
 
-// NotKept returns why output that should be kept cannot be written now; "": it is written.
+// NotKept returns why output that should be kept cannot be written now; "": it is written. Deferred
+// output counts when it is written.
 func (j *Journal) NotKept() string {
 	if why := j.failing.Load(); why != nil {
 		return *why
@@ -195,8 +216,8 @@ func (j *Journal) reason() string {
 
 // Retry retries writes that have failed.
 func (j *Journal) Retry(at time.Time) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	if j.failing.Load() != nil {
 		_ = j.fail(j.resume(at)) // the caller has had the error already
 	}
@@ -205,8 +226,8 @@ func (j *Journal) Retry(at time.Time) {
 // Remove hides the terminal from the next host, and returns the folder to delete; "": there is
 // none.
 func (j *Journal) Remove() (folder string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	if j.dir == "" || j.removed {
 		return ""
 	}

@@ -48,8 +48,8 @@ type reader struct {
 
 func (r *reader) next() (more bool, err error) {
 	j := r.j
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	if j.dir == "" || j.removed || j.missed > 0 {
 		return false, ErrNotLogged
 	}
@@ -58,7 +58,7 @@ func (r *reader) next() (more bool, err error) {
 		if log, err = termlog.Open(j.dir); err != nil {
 			return false, errors.Join(ErrNotLogged, err)
 		}
-		if r.closed = log; log.Damage() != "" || log.End() < j.printed {
+		if r.closed = log; log.Damage() != "" || log.End() < j.reached {
 			return false, ErrNotLogged // the host still has the last output
 		}
 	}

@@ -9,28 +9,6 @@ import (
 	"termhost/ptypool/termlog"
 )
 
-// Output logs output. p is not retained.
-func (j *Journal) Output(p []byte, at time.Time) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if !j.logs() {
-		return nil
-	}
-	err := j.resume(at)
-	j.printed += int64(len(p))
-	if err == nil {
-		err = j.append(termlog.Data, at, p)
-	}
-	if err == nil {
-		return j.fail(nil)
-	}
-	j.missed = j.printed
-	if j.log != nil {
-		j.missed -= j.log.End()
-	}
-	return j.fail(err)
-}
-
 // logs reports whether there is, or should be, a log that grows.
 func (j *Journal) logs() bool { return !j.over && (j.size > 0 || j.log != nil) }
 
@@ -43,8 +21,8 @@ func (j *Journal) append(kind termlog.Kind, at time.Time, payload []byte) error 
 // Record logs a record of another kind at its place in the output. A record that cannot be written
 // is dropped: the next checkpoint has its effect.
 func (j *Journal) Record(kind termlog.Kind, at time.Time, payload []byte) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	return j.record(kind, at, payload)
 }
 
@@ -63,18 +41,14 @@ func (j *Journal) record(kind termlog.Kind, at time.Time, payload []byte) error 
 	return j.fail(nil)
 }
 
-// CheckpointDue reports whether a checkpoint should be logged.
-func (j *Journal) CheckpointDue() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.due && j.log != nil && j.missed == 0
-}
+// CheckpointDue reports whether a checkpoint should be logged. It does not write deferred output.
+func (j *Journal) CheckpointDue() bool { return j.wants.Load() }
 
 // Checkpoint logs a checkpoint. One that is too large for a segment is left out.
 func (j *Journal) Checkpoint(s *Snapshot, at time.Time) error {
 	payload := s.Encode()
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	err := j.record(termlog.Checkpoint, at, payload)
 	j.due = j.missed > 0 // a segment that the checkpoint has begun needs no other one
 	return err
@@ -83,8 +57,8 @@ func (j *Journal) Checkpoint(s *Snapshot, at time.Time) error {
 // End closes the log of a terminal that has exited, with e as its last record. If e cannot be
 // logged, the description that describe returns has it.
 func (j *Journal) End(e *Ending, describe func() *Description) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	exit := e.Encode()
 	told := j.record(termlog.Exit, e.At, exit)
 	if j.dir == "" {
@@ -104,8 +78,8 @@ const trailFile = "trail"
 // KeepTrail stores which serverSeqs the log's records had: see [store.Trail]. If that fails, as on
 // a full disk, the terminal's subscribers are resynchronised after a restart.
 func (j *Journal) KeepTrail(trail []byte) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	if j.dir != "" && !j.removed && j.size > 0 {
 		_ = statefile.Replace(filepath.Join(j.dir, trailFile), trail)
 	}
@@ -113,8 +87,8 @@ func (j *Journal) KeepTrail(trail []byte) {
 
 // Logged returns the position that the log has reached; 0: there is none.
 func (j *Journal) Logged() int64 {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	if j.log == nil {
 		return 0
 	}
@@ -123,8 +97,8 @@ func (j *Journal) Logged() int64 {
 
 // Describe replaces the description, unless the journal was removed.
 func (j *Journal) Describe(d *Description, at time.Time) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.lock()
+	defer j.unlock()
 	if j.dir == "" || j.removed {
 		return nil
 	}

@@ -11,10 +11,10 @@
 // terminal.
 //
 // The end of file on the socket means that the host has ended with all its threads, so the keeper
-// reads the ptys (see drain.go). Output that the host had read but not logged is in the [Landing];
-// the keeper logs it first, and then the programs' further output. A host that is merely stopped
-// (SIGSTOP) has its socket still open and does not count as dead: its programs wait, as they do for
-// a stopped terminal emulator.
+// reads the ptys (see drain.go). Output that the host had read but not logged is in the [Landing],
+// also that which it logs later ([Unlogged]); the keeper logs it first, and then the programs'
+// further output. A host that is merely stopped (SIGSTOP) has its socket still open and does not
+// count as dead: its programs wait, as they do for a stopped terminal emulator.
 //
 // The next host connects, lists the terminals and takes them: for each one the keeper stops reading
 // and passes on the descriptors again. So every byte is read by exactly one of them.

@@ -140,11 +140,12 @@ func (d *drain) salvage() {
 		if !l.Empty() && d.openLog() {
 			end, torn = d.log.End(), d.log.Torn()
 		}
-		left := l.Salvage(end)
-		if torn && len(left) == 0 {
+		missing, left := l.Salvage(end)
+		if torn && (len(left) == 0 || missing > 0) {
 			d.gap()
 		}
 		if len(left) > 0 && d.log != nil {
+			d.lost, d.lostWhy = missing, notWritten
 			d.append(left)
 		}
 		d.sealer = nonce.NewSealer(d.t.secret, l.Sealed())
@@ -334,6 +335,9 @@ func (d *drain) closeLog() {
 	d.log, d.noLog = nil, true
 }
 
+// notWritten is the reason for a gap unless a better one is known.
+const notWritten = "the log could not be written"
+
 // reason says, for display, why output could not be logged.
 func reason(err error) string {
 	var errno unix.Errno
@@ -341,7 +345,7 @@ func reason(err error) string {
 	case errors.As(err, &errno) && (errno == unix.ENOSPC || errno == unix.EDQUOT):
 		return "disk full"
 	default:
-		return "the log could not be written"
+		return notWritten
 	}
 }
 

@@ -28,7 +28,7 @@ func TestTheKeeperSurvivesADamagedLanding(t *testing.T) {
 				for k := range Halves {
 					*l.base(k), *l.length(k), *l.extent(k), *l.turn(k) = base, length, extent, base
 				}
-				if got := l.Salvage(1); len(got) > Halves*HalfSize {
+				if _, got := l.Salvage(1); len(got) > Halves*HalfSize {
 					t.Fatalf("%d bytes are salvaged", len(got))
 				}
 			}

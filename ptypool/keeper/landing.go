@@ -3,6 +3,7 @@ package keeper
 import (
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -37,18 +38,29 @@ const (
 // not sealed is sealed when it is salvaged. A mark that the host was storing at that very moment
 // does not count as genuine then.
 //
-// Positions are those of the log. A batch has none until it is about to be logged, because another
-// output of the same program may be logged first. A host must not call methods for one half
-// concurrently.
+// Positions are those of the log. A half has none until its output is about to be logged, because
+// another output of the same program may be logged first. Reading into it is over then, so the
+// other one gets what is read while it is being logged. See [Batch] for how a host uses it.
 type Landing struct {
-	shared *Shared       // nil: it is closed
-	filled [Halves]bool  // the last read has filled the memory that it was given
-	sealer *nonce.Sealer // nil: nothing is sealed
+	shared *Shared // nil: it is closed
+
+	// reading is held during a read, and by who waits for the end of one. It guards filled and
+	// sealer. It comes before mu.
+	reading sync.Mutex
+	filled  [Halves]bool  // the last read has filled the memory that it was given
+	sealer  *nonce.Sealer // nil: nothing is sealed
+
+	mu    sync.Mutex  // guards the fields below
+	apart bool        // see Apart
+	open  int         // the half that the next batch may be read into; none: a free one
+	users [Halves]int // of batches in the half: see Batch
 }
+
+const none = -1 // no half
 
 const (
 	free     = -1 // the position of an empty half
-	unplaced = -2 // the position of a half that is not being logged yet
+	unplaced = -2 // the position of a half into which output may still be read
 )
 
 // NewLanding makes an empty Landing.
@@ -57,7 +69,7 @@ func NewLanding() (*Landing, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Landing{shared: m}
+	l := &Landing{shared: m, open: none}
 	for k := range Halves {
 		atomic.StoreInt64(l.base(k), free)
 	}
@@ -71,7 +83,7 @@ func MapLanding(f *os.File) (*Landing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Landing{shared: m}, nil
+	return &Landing{shared: m, open: none}, nil
 }
 
 // base, length, extent and turn are the words of half k in the header: the position of its first
@@ -124,8 +136,8 @@ func (l *Landing) half(k int) []byte {
 	return l.shared.Mem[landingHeader+k*HalfSize:][:HalfSize]
 }
 
-// Begin takes a free half for the next batch and returns its number, or -1 if both are taken.
-func (l *Landing) Begin() int {
+// begin takes a free half and returns its number, or none if both are taken.
+func (l *Landing) begin() int {
 	for k := range Halves {
 		if atomic.LoadInt64(l.base(k)) != free {
 			continue
@@ -137,16 +149,16 @@ func (l *Landing) Begin() int {
 		atomic.StoreInt64(l.base(k), unplaced)
 		return k
 	}
-	return -1
+	return none
 }
 
-// Place records that half k, whose reading is over, is about to be logged at position pos.
-func (l *Landing) Place(k int, pos int64) { atomic.StoreInt64(l.base(k), pos) }
+// place records that half k, whose reading is over, is about to be logged from position pos on.
+func (l *Landing) place(k int, pos int64) { atomic.StoreInt64(l.base(k), pos) }
 
-// Read calls read with free memory of half k, which Begin has taken; read returns how much of it it
-// has written. Read returns all of the half's output so far, of which n bytes are new; n is 0 if
-// the half is full.
-func (l *Landing) Read(k int, read func(p []byte) (int, error)) (all []byte, n int, err error) {
+// read calls read with free memory of half k, which begin has taken; read returns how much of it it
+// has written. It returns all of the half's output so far, of which n bytes are new; n is 0 if the
+// half is full.
+func (l *Landing) read(k int, read func(p []byte) (int, error)) (all []byte, n int, err error) {
 	half := l.half(k)
 	at := int(l.fill(k).size())
 	size := readSize
@@ -166,18 +178,19 @@ func (l *Landing) Read(k int, read func(p []byte) (int, error)) (all []byte, n i
 	return half[:at+n], n, err
 }
 
-// Free releases half k. Call it when its output is in the log and no longer used.
-func (l *Landing) Free(k int) { atomic.StoreInt64(l.base(k), free) }
+// free releases half k, whose output is in the log and no longer used.
+func (l *Landing) free(k int) { atomic.StoreInt64(l.base(k), free) }
 
 // Salvage returns, oldest first, the output that a host has read and that is not in the log, which
-// ends at position end, and frees all halves. The host must have ended. The result belongs to the
-// caller. It is sealed if Seal was called; see Sealed.
-func (l *Landing) Salvage(end int64) (left []byte) {
+// ends at position end, and frees all halves. The host must have ended. missing, in bytes, is how
+// much came before that and was not logged, because the log could not be written. The result
+// belongs to the caller. It is sealed if Seal was called; see Sealed.
+func (l *Landing) Salvage(end int64) (missing int64, left []byte) {
 	for _, k := range l.order() {
 		base, fill := atomic.LoadInt64(l.base(k)), l.fill(k)
 		length := fill.size()
 		l.sealer.SetState(fill.state())
-		l.Free(k)
+		l.free(k)
 		switch {
 		case base == free:
 		case base == unplaced:
@@ -185,12 +198,16 @@ func (l *Landing) Salvage(end int64) (left []byte) {
 			l.sealer.Seal(half[length:])
 			left = append(left, half...)
 		default: // reading was over: it is in the log wholly, in part or not at all
-			if skip := end - base; skip >= 0 && skip < length {
+			skip := end - base
+			if skip < 0 && len(left) == 0 {
+				missing, skip = -skip, 0
+			}
+			if skip >= 0 && skip < length {
 				left = append(left, l.half(k)[skip:length]...)
 			}
 		}
 	}
-	return left
+	return missing, left
 }
 
 // Sealed returns the Sealer's state after what has been read or salvaged.

@@ -26,7 +26,7 @@ func newLanding(t *testing.T) *Landing {
 // read has l read text into half k, as if from a pty.
 func read(t *testing.T, l *Landing, k int, text string) []byte {
 	t.Helper()
-	all, n, err := l.Read(k, func(p []byte) (int, error) { return copy(p, text), nil })
+	all, n, err := l.read(k, func(p []byte) (int, error) { return copy(p, text), nil })
 	if err != nil || n != len(text) {
 		t.Fatalf("read %d bytes, %v; want %d", n, err, len(text))
 	}
@@ -36,21 +36,30 @@ func read(t *testing.T, l *Landing, k int, text string) []byte {
 // killed has l read text into half k in a process that is killed before read(2) returns.
 func killed(l *Landing, k int, text string) {
 	defer func() { _ = recover() }()
-	_, _, _ = l.Read(k, func(p []byte) (int, error) {
+	_, _, _ = l.read(k, func(p []byte) (int, error) {
 		copy(p, text)
 		panic("killed")
 	})
 }
 
+// salvage salvages from l, of which the log lacks nothing before.
+func salvage(l *Landing, end int64) []byte {
+	missing, left := l.Salvage(end)
+	if missing != 0 {
+		panic(missing)
+	}
+	return left
+}
+
 func TestNothingIsSalvagedFromAFreeLanding(t *testing.T) {
 	l := newLanding(t)
-	if got := l.Salvage(0); len(got) > 0 {
+	if got := salvage(l, 0); len(got) > 0 {
 		t.Errorf("got %q", got)
 	}
-	k := l.Begin()
+	k := l.begin()
 	read(t, l, k, "logged")
-	l.Free(k)
-	if got := l.Salvage(6); len(got) > 0 {
+	l.free(k)
+	if got := salvage(l, 6); len(got) > 0 {
 		t.Errorf("got %q after the half was given back", got)
 	}
 }
@@ -66,22 +75,22 @@ func TestASecondMappingSalvagesWhatWasNotLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	k := l.Begin()
+	k := l.begin()
 	read(t, l, k, "one ")
 	if all := read(t, l, k, "two "); string(all) != "one two " {
 		t.Errorf("the batch is %q", all)
 	}
-	l.Place(k, 100)
-	if k = l.Begin(); l.Begin() != -1 {
+	l.place(k, 100)
+	if k = l.begin(); l.begin() != -1 {
 		t.Error("a third half")
 	}
 	read(t, l, k, "three ")
 	killed(l, k, "four")
 	// The record of the first batch was torn: the log ends inside it.
-	if got := other.Salvage(104); string(got) != "two three four" {
+	if got := salvage(other, 104); string(got) != "two three four" {
 		t.Errorf("salvaged %.40q", got)
 	}
-	if got := other.Salvage(104); len(got) > 0 {
+	if got := salvage(other, 104); len(got) > 0 {
 		t.Errorf("salvaged %.40q a second time", got)
 	}
 }
@@ -98,12 +107,12 @@ func TestARestartSalvagesExactlyWhatTheLogLacks(t *testing.T) {
 				l := newLanding(t)
 				begin(t, l, 1) // so that the order of the halves is not that of the batches
 				begin(t, l, 0)
-				l.Free(0)
+				l.free(0)
 				read(t, l, 1, first)
-				l.Place(1, 7)
-				k := l.Begin()
+				l.place(1, 7)
+				k := l.begin()
 				killed(l, k, second)
-				got := l.Salvage(7 + int64(logged))
+				got := salvage(l, 7+int64(logged))
 				if want := first[logged:] + second; string(got) != want {
 					t.Fatalf("%.10q, %.10q, %d logged: salvaged %.20q", first, second, logged, got)
 				}
@@ -115,12 +124,12 @@ func TestARestartSalvagesExactlyWhatTheLogLacks(t *testing.T) {
 
 func TestABatchThatIsNotBeingLoggedYetIsSalvagedCompletely(t *testing.T) {
 	l := newLanding(t)
-	k := l.Begin()
+	k := l.begin()
 	read(t, l, k, "first ")
-	k = l.Begin()
+	k = l.begin()
 	read(t, l, k, "second ")
 	killed(l, k, "third")
-	if got := l.Salvage(3); string(got) != "first second third" {
+	if got := salvage(l, 3); string(got) != "first second third" {
 		t.Errorf("salvaged %.40q", got)
 	}
 	if !l.Empty() {
@@ -131,35 +140,35 @@ func TestABatchThatIsNotBeingLoggedYetIsSalvagedCompletely(t *testing.T) {
 // begin takes a half and frees it until it has got half k.
 func begin(t *testing.T, l *Landing, k int) {
 	t.Helper()
-	got := l.Begin()
+	got := l.begin()
 	if got == k {
 		return
 	}
-	if other := l.Begin(); other != k {
+	if other := l.begin(); other != k {
 		t.Fatalf("got halves %d and %d", got, other)
 	}
-	l.Free(got)
+	l.free(got)
 }
 
 func TestFreeSpaceIsPoisonWhateverWasThereBefore(t *testing.T) {
 	l := newLanding(t)
-	k := l.Begin()
+	k := l.begin()
 	for range HalfSize / 1000 {
 		read(t, l, k, strings.Repeat("x", 1000))
 	}
-	l.Free(k)
-	killed(l, l.Begin(), "new")
-	if got := l.Salvage(HalfSize); string(got) != "new" {
+	l.free(k)
+	killed(l, l.begin(), "new")
+	if got := salvage(l, HalfSize); string(got) != "new" {
 		t.Errorf("salvaged %.20q of %d bytes", got, len(got))
 	}
 }
 
 func TestAFullHalfTakesNoMore(t *testing.T) {
 	l := newLanding(t)
-	k := l.Begin()
+	k := l.begin()
 	total := 0
 	for {
-		all, n, err := l.Read(k, func(p []byte) (int, error) {
+		all, n, err := l.read(k, func(p []byte) (int, error) {
 			return copy(p, bytes.Repeat([]byte{'x'}, len(p))), nil
 		})
 		if err != nil {
@@ -216,11 +225,11 @@ func TestAHostKilledInAMarkLosesNoOutputAndLogsNoSecret(t *testing.T) {
 		for _, midway := range []bool{false, true} {
 			l := newLanding(t)
 			l.Seal(secret)
-			k := l.Begin()
+			k := l.begin()
 			logged := string(read(t, l, k, text[:cut]))
-			l.Place(k, 0)
-			l.Free(k)
-			k = l.Begin()
+			l.place(k, 0)
+			l.free(k)
+			k = l.begin()
 			if midway {
 				killed(l, k, text[cut:])
 			} else {
@@ -235,7 +244,7 @@ func TestAHostKilledInAMarkLosesNoOutputAndLogsNoSecret(t *testing.T) {
 				t.Fatal(err)
 			}
 			keeper.Seal(secret)
-			logged += string(keeper.Salvage(int64(cut)))
+			logged += string(salvage(keeper, int64(cut)))
 			if !midway { // the keeper reads the rest
 				rest := []byte(text[cut:])
 				s := nonce.NewSealer(secret, keeper.Sealed())
@@ -256,13 +265,13 @@ func TestTheNextHostContinuesInAMarkWhereTheKeeperStopped(t *testing.T) {
 	for cut := range len(text) {
 		l := newLanding(t)
 		begin(t, l, 1)
-		l.Free(1)
+		l.free(1)
 		s := nonce.NewSealer(secret, 0)
 		drained := []byte(text[:cut])
 		s.Seal(drained)
 		l.Leave(s.State())
 		l.Seal(secret)
-		got := string(drained) + string(read(t, l, l.Begin(), text[cut:]))
+		got := string(drained) + string(read(t, l, l.begin(), text[cut:]))
 		if got != nonce.Genuine+"\a" {
 			t.Errorf("cut at %d: %q", cut, got)
 		}
