@@ -20,7 +20,7 @@ import (
 const (
 	// interval is how often the load is measured while all processors are used, and idleInterval
 	// while one is: each look costs two context switches.
-	interval     = 200 * time.Millisecond
+	interval     = 100 * time.Millisecond
 	idleInterval = time.Second
 	// busyShare is how much of one processor's time makes a process busy: with less, goroutines
 	// hardly wait for each other.
@@ -29,7 +29,7 @@ const (
 	// output, to draw it and to encrypt it at the same time is faster.
 	busyBytes = 10_000_000
 	// calm is how long the load must be less than half of that for one processor.
-	calm = time.Second
+	calm = 300 * time.Millisecond
 )
 
 // Meter counts output.

@@ -17,14 +17,14 @@ type output struct {
 func (o *output) Printed() uint64       { return o.printed.Load() }
 func (o *output) Much() <-chan struct{} { return o.much }
 
-// during has a governor measure a load for some seconds, every 200 ms. share is that of one
+// during has a governor measure a load for some seconds, ten times a second. share is that of one
 // processor's time.
 func (g *governor) during(seconds, share, bytes float64) {
-	for i := 0; i < int(seconds*5); i++ {
+	for i := 0; i < int(seconds*10); i++ {
 		l := g.last
-		l.at = l.at.Add(time.Second / 5)
-		l.cpu += time.Duration(share * float64(time.Second) / 5)
-		l.printed += uint64(bytes / 5)
+		l.at = l.at.Add(time.Second / 10)
+		l.cpu += time.Duration(share * float64(time.Second) / 10)
+		l.printed += uint64(bytes / 10)
 		g.next(l)
 	}
 }
@@ -40,8 +40,8 @@ func TestTheLoadDecidesHowManyProcessorsAreUsed(t *testing.T) {
 		{"people type", func(g *governor) { g.during(3, 0.3, 0.1*mb) }, false},
 		{"a calculation", func(g *governor) { g.during(0.2, 0.9, 0) }, true},
 		{"a flood", func(g *governor) { g.during(0.2, 0.5, 40*mb) }, true},
-		{"a flood has ended", func(g *governor) { g.during(3, 0.5, 40*mb); g.during(0.8, 0, 0) }, true},
-		{"a flood ended long ago", func(g *governor) { g.during(3, 0.5, 40*mb); g.during(1.2, 0, 0) }, false},
+		{"a flood has ended", func(g *governor) { g.during(3, 0.5, 40*mb); g.during(0.2, 0, 0) }, true},
+		{"a flood ended long ago", func(g *governor) { g.during(3, 0.5, 40*mb); g.during(0.4, 0, 0) }, false},
 		{"between the limits all stay", func(g *governor) { g.during(1, 0.9, 0); g.during(9, 0.5, 0) }, true},
 		{"between the limits one stays", func(g *governor) { g.during(9, 0.5, 8*mb) }, false},
 		{"no time has passed", func(g *governor) { g.next(g.last) }, false},
