@@ -179,9 +179,9 @@ func TestNoByteIsLostWhenTheHostIsKilled(t *testing.T) {
 
 // killFloods kills one host after the other. when is when they log.
 func killFloods(t *testing.T, when string) {
-	kills := 20
+	kills := 10
 	if slowtest.On(t) {
-		kills = 100
+		kills = 50
 	}
 	link, logDir := newLink(t), t.TempDir()
 	next := int64(1) // the number of the line that has not been seen whole

@@ -77,7 +77,9 @@ func TestTheKeyboardComesBackWhenWhoTookItLeaves(t *testing.T) {
 		a.showsLine(typed)
 		b.showsLine(typed)
 		leave(a)
-		b.sees("termhost: alice has left: you have the keyboard again")
+		hosttest.Eventually(t, "bob is told now", func() bool { // not only by a notice that is past
+			return strings.Contains(b.shown(80, 24), "termhost: alice has left: you have the keyboard again")
+		})
 		b.typeIn("\x1c?q,") // the help takes the notice's place, and goes
 		typed += ","
 		b.showsLine(typed)

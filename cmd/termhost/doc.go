@@ -44,6 +44,15 @@
 //  5. An agent's terminal/input takes the same step from Conn.Dispatch. Its acknowledgement
 //     carries no keys: they are in no log and nobody else sees them.
 //
+// # What a key and its echo cost
+//
+// The host is woken twice, as sshd is: by the socket and by the pty. What is in between runs on one
+// thread, although four goroutines have a part in it (package processors), and without calls that
+// the scheduler prepares for (package nonblock). The log is written some milliseconds later (see
+// journal.Journal). What is left beyond sshd's two reads and two writes: a read of the socket that
+// finds nothing, which Go's poller needs before it waits, a poll of the pty for the same reason,
+// the parser, and a timer each for the deadline of the write and for the log.
+//
 // # A terminal/output, from the owner of a shared terminal
 //
 //  1. termhost share reads its own pty and posts the action (ahp/client), in pieces, with a bound
@@ -69,7 +78,7 @@
 // cmd/termhost has the flags, the wiring and the exit codes. What its commands do is in packages
 // below it: local and sshcmd reach a host on this machine and elsewhere, share, acpproxy,
 // mcpproxy and bench are commands, tty is the user's terminal, man the manual, and config, access,
-// logs, hostlock and service are what a host needs before it runs.
+// logs, hostlock, service and processors are what a host needs before and while it runs.
 //
 // Each package says in its doc comment what it promises; a test keeps the imports pointing
 // downwards.
