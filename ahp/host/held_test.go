@@ -229,7 +229,6 @@ func TestAnInterruptDoesNotWaitBehindWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	agent, term, _ := heldText(t, h, bot)
-	slowtest.Hurry(t)
 	agent.types(term.URI(), "more\x03after\r")
 	awaitOutput(t, h, term, "interrupted")
 	awaitOutput(t, h, term, "<after>")

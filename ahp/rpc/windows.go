@@ -223,7 +223,7 @@ func (p *peer) makeRoom() error {
 			}
 		default:
 			p.fall(w)
-			if largest == nil || w.weight() > largest.weight() {
+			if left := w.weight(); left > 0 && (largest == nil || left > largest.weight()) {
 				largest = w
 			}
 		}
