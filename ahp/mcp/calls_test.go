@@ -24,6 +24,8 @@ func TestMain(m *testing.M) { hosttest.Main(m) }
 type agent struct {
 	t       testing.TB
 	session *sdk.ClientSession
+
+	acknowledged <-chan struct{} // once for each subscription, in the newest version
 }
 
 // connect connects the client of a person, under a name, with the SDK's own client.
@@ -49,14 +51,33 @@ func connectPeer(
 	ctx, cancel := context.WithCancel(t.Context())
 	var served sync.WaitGroup
 	served.Go(func() { _ = server.Serve(ctx, p, far) })
-	session, err := sdk.NewClient(&sdk.Implementation{Name: name}, o).Connect(ctx, near, of)
+	client, acknowledged := sdk.NewClient(&sdk.Implementation{Name: name}, o), make(chan struct{}, 1000)
+	client.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			if method == "notifications/subscriptions/acknowledged" {
+				acknowledged <- struct{}{}
+			}
+			return next(ctx, method, r)
+		}
+	})
+	session, err := client.Connect(ctx, near, of)
 	hosttest.Check(t, err)
 	t.Cleanup(func() {
 		session.Close()
 		cancel()
 		served.Wait()
 	})
-	return &agent{t, session}
+	return &agent{t: t, session: session, acknowledged: acknowledged}
+}
+
+// subscribe subscribes to a resource. In the newest version nothing answers before the end, so that the client does not
+// wait for anything; what comes after the acknowledgement is told.
+func (a *agent) subscribe(uri string) {
+	a.t.Helper()
+	hosttest.Check(a.t, a.session.Subscribe(a.t.Context(), &sdk.SubscribeParams{URI: uri}))
+	if a.session.InitializeResult().ProtocolVersion == newest {
+		slowtest.Receive(a.t, "an acknowledgement", a.acknowledged)
+	}
 }
 
 // call calls a tool and returns its text.

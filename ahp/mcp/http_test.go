@@ -131,7 +131,7 @@ func (w *web) agent(token, name, version string) *agent {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { session.Close() })
-	return &agent{w.t, session}
+	return &agent{t: w.t, session: session}
 }
 
 // ask sends a request with headers, each of which is a whole line, and returns the response.

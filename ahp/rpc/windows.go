@@ -189,9 +189,13 @@ func (p *peer) mayPull(w *window) bool {
 	ws := &p.windows
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	full := ws.queued >= maxQueued || ws.full && ws.queued > maxQueued/2
-	ws.full = full
-	return w.mayBegin() && !full
+	return !ws.crowded() && w.mayBegin()
+}
+
+// crowded reports whether there is no room for more.
+func (ws *windows) crowded() bool {
+	ws.full = ws.queued >= maxQueued || ws.full && ws.queued > maxQueued/2
+	return ws.full
 }
 
 // hold holds a window's channel, or lets it go on.
@@ -203,36 +207,46 @@ func (p *peer) hold(w *window, how store.Holding) {
 }
 
 // makeRoom drops what is queued in windows that have had no credit for long, if others wait for
-// room. It sets retry.
+// room, and sets retry. A channel is reset only when nothing but answers is left, in windows that
+// have had no credit for long: no other way leads to room.
 func (p *peer) makeRoom() error {
 	ws := &p.windows
 	ws.retry = 0
-	if ws.queued < maxQueued {
+	if !ws.crowded() {
 		return nil
 	}
-	var largest *window // of those with answers only
+	moves := false // something may be sent yet, or will be dropped
+	var largest *window
 	for _, w := range ws.turns {
+		if len(w.queue) == 0 {
+			continue
+		}
 		ws.mu.Lock()
 		stuck, left := !w.mayBegin(), creditWait-time.Since(w.credited)
 		ws.mu.Unlock()
 		switch {
-		case len(w.queue) == 0 || !stuck:
+		case !stuck:
+			moves = true
 		case left > 0:
+			moves = true
 			if ws.retry == 0 || left < ws.retry {
 				ws.retry = left
 			}
 		default:
 			p.fall(w)
-			if left := w.weight(); left > 0 && (largest == nil || left > largest.weight()) {
+			if largest == nil || w.weight() > largest.weight() {
 				largest = w
 			}
 		}
 	}
-	if ws.queued < maxQueued || largest == nil {
+	if !ws.crowded() || moves || largest == nil {
 		return nil
 	}
 	p.log.Debug("a channel is reset: its peer does not consume answers", "channel", largest.uri)
-	return p.giveUp(largest)
+	if err := p.giveUp(largest); err != nil {
+		return err
+	}
+	return p.makeRoom()
 }
 
 // fall drops what is queued for a window, but for what answers its peer. The channel is then that
