@@ -65,7 +65,7 @@ const escapePiece = 256
 func appendEscaped(dst, p []byte) []byte {
 	var scratch [escapePiece*escapeLen + wordBytes]byte
 	for len(p) > 0 {
-		piece := p[:wholeRunes(p, escapePiece)]
+		piece := p[:WholeRunes(p, escapePiece)]
 		p = p[len(piece):]
 		if room := dst[len(dst):cap(dst)]; len(room) >= len(piece)*escapeLen+wordBytes {
 			dst = dst[:len(dst)+escapeInto(room, piece)]
@@ -76,33 +76,26 @@ func appendEscaped(dst, p []byte) []byte {
 	return dst
 }
 
-// wholeRunes returns the length of a beginning of p of at most n bytes that ends within no rune.
-func wholeRunes(p []byte, n int) int {
-	if len(p) <= n {
-		return len(p)
-	}
-	for i := n; i > n-utf8.UTFMax; i-- {
-		if utf8.RuneStart(p[i]) {
-			return i
+// copyPlain copies the words at the beginning of p up to the first byte that needs care, and
+// returns how many bytes those are. It may write a word beyond them. Of less than a word it copies
+// nothing.
+func copyPlain(dst, p []byte) (n int) {
+	for ; n+wordBytes <= len(p); n += wordBytes {
+		word := binary.LittleEndian.Uint64(p[n:])
+		binary.LittleEndian.PutUint64(dst[n:], word)
+		if marks := needCare(word); marks != 0 {
+			return n + firstMarked(marks)
 		}
 	}
-	return n // p is not UTF-8 here
+	return n
 }
 
 // escapeInto escapes p into dst, which has room for escapeLen bytes for each byte, and a word, and
 // returns how many bytes it has written.
 func escapeInto(dst, p []byte) (n int) {
 	for i := 0; i < len(p); {
-		for i+wordBytes <= len(p) {
-			word := binary.LittleEndian.Uint64(p[i:])
-			binary.LittleEndian.PutUint64(dst[n:], word)
-			if marks := needCare(word); marks != 0 {
-				plain := firstMarked(marks)
-				i, n = i+plain, n+plain
-				break
-			}
-			i, n = i+wordBytes, n+wordBytes
-		}
+		plain := copyPlain(dst[n:], p[i:])
+		i, n = i+plain, n+plain
 		if i == len(p) {
 			break
 		}
@@ -170,16 +163,8 @@ func appendUnescaped(dst, in []byte) (text []byte, ok bool) {
 	n := len(dst)
 	dst = dst[:cap(dst)]
 	for i := 0; i < len(in); {
-		for i+wordBytes <= len(in) {
-			word := binary.LittleEndian.Uint64(in[i:])
-			binary.LittleEndian.PutUint64(dst[n:], word)
-			if marks := needCare(word); marks != 0 {
-				plain := firstMarked(marks)
-				i, n = i+plain, n+plain
-				break
-			}
-			i, n = i+wordBytes, n+wordBytes
-		}
+		plain := copyPlain(dst[n:], in[i:])
+		i, n = i+plain, n+plain
 		if i == len(in) {
 			break
 		}

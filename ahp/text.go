@@ -144,6 +144,21 @@ func joinsRune(a, b []byte) bool {
 	return !utf8.FullRune(a[i:])
 }
 
+// WholeRunes returns the length of the beginning of p that has at most n bytes and does not end
+// within a rune: text of its own. What is not UTF-8 there is cut at n, which is utf8.UTFMax at
+// least.
+func WholeRunes[T string | []byte](p T, n int) int {
+	if len(p) <= n {
+		return len(p)
+	}
+	for i := n; i > n-utf8.UTFMax; i-- {
+		if utf8.RuneStart(p[i]) {
+			return i
+		}
+	}
+	return n
+}
+
 // Len returns the length in bytes.
 func (t Text) Len() int { return t.size }
 

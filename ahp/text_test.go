@@ -190,3 +190,21 @@ func TestTextAsJSONIsItsPiecesAsJSON(t *testing.T) {
 		}
 	}
 }
+
+func TestTextIsCutBetweenRunes(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"", 4, ""}, {"abcd", 4, "abcd"}, {"abcde", 4, "abcd"}, {"abc\u00e9", 4, "abc"}, {"ab\u20ac", 4, "ab"}, {"ab\u20ac", 5, "ab\u20ac"},
+		{"a\U0001f600b", 4, "a"}, {"a\U0001f600b", 5, "a\U0001f600"}, {"\U0001f600b", 4, "\U0001f600"},
+		{"a\x80\x80\x80\x80\x80", 5, "a\x80\x80\x80\x80"},
+	} {
+		for _, n := range []int{ahp.WholeRunes(c.text, c.n), ahp.WholeRunes([]byte(c.text), c.n)} {
+			if c.text[:n] != c.want {
+				t.Errorf("%d bytes of %q: %q", c.n, c.text, c.text[:n])
+			}
+		}
+	}
+}

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
+
+	"termhost/ahp"
 )
 
 const (
@@ -251,7 +253,7 @@ func (w *WebSocket) close(code int, reason string) {
 		w.closing.Store(true)
 		w.mu.Unlock()
 		until := time.Now().Add(closeWait)
-		frame := websocket.FormatCloseMessage(code, clipReason(reason))
+		frame := websocket.FormatCloseMessage(code, reason[:ahp.WholeRunes(reason, maxReason)])
 		err := w.ws.WriteControl(websocket.CloseMessage, frame, until)
 		if err != nil && !errors.Is(err, websocket.ErrCloseSent) {
 			w.ws.Close() // the peer takes nothing, not even the reason
@@ -259,18 +261,6 @@ func (w *WebSocket) close(code int, reason string) {
 		}
 		w.ws.SetReadDeadline(until)
 	})
-}
-
-// clipReason shortens a reason to what fits, between two runes.
-func clipReason(s string) string {
-	if len(s) <= maxReason {
-		return s
-	}
-	n := maxReason
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // errSilent ends a connection whose peer sends nothing, not even an answer to pings.

@@ -51,8 +51,8 @@ func ownCommands() []command {
 		{sftpServerName, "",
 			"serve SFTP on standard input and output, as `serve` has it do", sftpServer},
 		{"bench", "[--quick] [--only NAME,...] [--markdown] [--svg DIR]",
-			"compare termhost with what is installed of sshd, tmux, dtach and ttyd, in a " +
-				"quarter of an hour, or with --quick in less than two minutes. --only chooses " +
+			"compare termhost with what is installed of sshd, tmux, dtach and ttyd, at " +
+				"length, or with --quick in less than two minutes. --only chooses " +
 				"from memory, echo, drawn, flood, login, fan-out-1, fan-out-10 and fan-out-50. " +
 				"Prints a table, or one of --markdown; --svg draws plots in DIR",
 			benchmark},

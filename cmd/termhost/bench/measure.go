@@ -39,7 +39,7 @@ type effort struct {
 // crowd is how many viewers a terminal has, and how much it prints to them, in bytes.
 type crowd struct{ viewers, size int }
 
-// thorough returns what gives figures to rely on, in about a quarter of an hour.
+// thorough returns what gives figures to rely on.
 func thorough() effort {
 	return effort{rounds: 7, keys: 2000, keysFor: 5 * time.Second, flood: 64 << 20,
 		crowds: []crowd{{1, 32 << 20}, {10, 16 << 20}, {50, 8 << 20}}, logins: 5, idle: 20}

@@ -3,7 +3,6 @@ package share
 import (
 	"slices"
 	"sync"
-	"unicode/utf8"
 
 	"termhost/ahp"
 )
@@ -78,7 +77,7 @@ func (b *outbox) output(p []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for len(p) > 0 {
-		n := wholeRunes(p, chunkBytes)
+		n := ahp.WholeRunes(p, chunkBytes) // an action is text
 		if last := b.openLocked(); last != nil {
 			if out := last.action.(ahp.TerminalOutput); len(out.Data)+n <= chunkBytes {
 				last.action = ahp.TerminalOutput{Data: append(out.Data, p[:n]...)}
@@ -93,20 +92,6 @@ func (b *outbox) output(p []byte) {
 	}
 	b.boundLocked()
 	b.notify()
-}
-
-// wholeRunes returns the length of a prefix of p, of limit bytes at most, that does not end within
-// a rune: an action is text, which cannot contain half a rune.
-func wholeRunes(p []byte, limit int) int {
-	if len(p) <= limit {
-		return len(p)
-	}
-	for n := limit; n > limit-utf8.UTFMax; n-- {
-		if utf8.RuneStart(p[n]) {
-			return n
-		}
-	}
-	return limit // it is not UTF-8 anyway
 }
 
 // openLocked returns the last item if more output can be added to it, else nil.
