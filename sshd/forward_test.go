@@ -25,7 +25,9 @@ func (r *rig) withState() *rig { return r.withStateAt(r.dir) }
 
 // withStateAt has another name of that folder be configured.
 func (r *rig) withStateAt(dir string) *rig {
-	r.server.cfg().StateDir = dir
+	configured := *r.server.cfg()
+	configured.StateDir = dir
+	r.server.live.Store(&configured)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -254,16 +255,24 @@ func TestATerminalThatIsRemovedEndsTheWait(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)
 	alice := hosttest.Principal("alice", authz.Admin)
-	a := connect(t, h, alice, "claude-code", nil)
+	waits := make(chan struct{}, 100)
+	a := connect(t, h, alice, "claude-code", &sdk.ClientOptions{
+		ProgressNotificationHandler: func(context.Context, *sdk.ProgressNotificationClientRequest) { waits <- struct{}{} }})
 	a.call("terminal_run", args{"name": "x", "command": "sleep 1000", "background": true})
-	read := make(chan string)
+	read := make(chan string, 1)
 	go func() {
-		text, _ := a.callWith(t.Context(), "terminal_read", args{"terminal": "x", "wait_s": 40})
-		read <- text
+		params := &sdk.CallToolParams{Name: "terminal_read", Arguments: args{"terminal": "x", "wait_s": 40}}
+		params.SetProgressToken(1)
+		if r, err := a.session.CallTool(t.Context(), params); err != nil {
+			read <- err.Error()
+		} else {
+			read <- r.Content[0].(*sdk.TextContent).Text
+		}
 	}()
 	p := attach(t, h, "x")
+	slowtest.Receive(t, "progress", waits)
 	hosttest.Check(t, p.conn.Dispose(p.term))
-	like(t, <-read, `^\[x (gone|exited \d+)`)
+	like(t, slowtest.Receive(t, "the wait ends", read), `^\[x (gone|exited \d+)`)
 	like(t, a.call("terminal_run", args{"name": "y", "command": "sleep 1000", "background": true}), `^\[y `)
 	like(t, a.call("terminal_stop", args{"terminal": "y", "how": "remove"}), `^\[y gone `)
 }
