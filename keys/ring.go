@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"termhost/ptypool/ticks"
 )
 
 // DefaultInterval is how often the files are checked for changes. The connections of a
@@ -160,14 +162,15 @@ func (r *Ring) Close() error {
 
 func (r *Ring) watch(ctx context.Context, interval time.Duration) {
 	defer close(r.done)
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
+	tick := time.NewTimer(ticks.Wait(interval))
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-tick.C:
 			r.reloadAtRest(ctx, restTime)
+			tick.Reset(ticks.Wait(interval))
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"termhost/ptypool/ticks"
 )
 
 // keepaliveMisses is how many intervals a peer may let pass without an answer: with the default
@@ -23,7 +25,7 @@ func (c *conn) askLater(sc *gossh.ServerConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.over {
-		c.next = time.AfterFunc(c.cfg.KeepaliveInterval, func() { c.ask(sc) })
+		c.next = time.AfterFunc(ticks.Wait(c.cfg.KeepaliveInterval), func() { c.ask(sc) })
 	}
 }
 

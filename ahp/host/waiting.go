@@ -1,6 +1,10 @@
 package host
 
-import "time"
+import (
+	"time"
+
+	"termhost/ptypool/foreground"
+)
 
 // Waiting is what a terminal waits for a person to do.
 type Waiting string
@@ -48,6 +52,7 @@ type lookout struct {
 	asked  string    // the text before the cursor when the last look found a question; "": none
 	typed  bool      // a line was begun and not ended
 	typist string    // who typed last
+	looker foreground.Looker
 }
 
 // quiet is whether a program that works has printed nothing for quiet_after. The Term's lock guards

@@ -6,6 +6,7 @@ import (
 
 	"termhost/ptypool"
 	"termhost/ptypool/foreground"
+	"termhost/ptypool/ticks"
 )
 
 // When the lookout looks, counted from the last activity: output, or something typed. Most programs
@@ -17,8 +18,8 @@ const (
 	firstLook  = 50 * time.Millisecond
 	secondLook = 200 * time.Millisecond
 	thirdLook  = time.Second
-	// seldomLook is the longest time between two looks: with a command running silently in each of
-	// 500 terminals there are 17 looks in a second.
+	// seldomLook is about the longest time between two looks: with a command running silently in
+	// each of 500 terminals there are 17 looks in a second, all at once (see [ticks.Wait]).
 	seldomLook = 30 * time.Second
 )
 
@@ -82,7 +83,7 @@ func (w *waiting) check() {
 	t.term.Unlock() // reading /proc takes time
 	replaced := suspect && ptypool.Replaced(at.Leader)
 	at.Command = at.Command && !replaced
-	state := foreground.Look(at)
+	state := l.looker.Look(at)
 	t.term.Lock()
 	after, err := t.term.Line()
 	switch {
@@ -129,7 +130,7 @@ func (w *waiting) found(state foreground.State, text string) {
 	if l.atRest {
 		return
 	}
-	w.checkIn(l.pause())
+	w.checkIn(ticks.Wait(l.pause()))
 }
 
 // pause returns the time until the next look. There was a look since the last activity.

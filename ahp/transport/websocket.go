@@ -14,6 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"termhost/ahp"
+	"termhost/ptypool/ticks"
 )
 
 const (
@@ -71,7 +72,7 @@ func NewWebSocket(ws *websocket.Conn, max int, code func() int, control func()) 
 	ws.SetPingHandler(func(s string) error { w.heard.Store(true); control(); return answer(s) })
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(pingInterval, w.beat)
+	w.timer = time.AfterFunc(ticks.Wait(pingInterval), w.beat)
 	return w
 }
 
@@ -279,10 +280,10 @@ func (w *WebSocket) beat() {
 	silent := look && !w.heard.Load() && !w.writing.Load()
 	switch {
 	case look:
-		w.timer.Reset(pingInterval - pongWait)
+		w.timer.Reset(ticks.Wait(pingInterval - pongWait))
 	default:
 		w.heard.Store(false)
-		w.timer.Reset(pongWait)
+		w.timer.Reset(ticks.Wait(pongWait))
 	}
 	w.asked = !look
 	w.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 	"termhost/cmd/termhost/processors"
 	"termhost/cmd/termhost/service"
 	"termhost/ptypool/nonce"
+	"termhost/ptypool/ticks"
 )
 
 const (
@@ -139,13 +140,14 @@ func (s signals) release() {
 // user how many terminals end with it. It returns the signal that ends the host, or the host's
 // failure.
 func (s *server) untilStopped(sigs signals, file *config.File, std stdio) (os.Signal, error) {
-	tick := time.NewTicker(configInterval)
+	tick := time.NewTimer(ticks.Wait(configInterval))
 	defer tick.Stop()
 	interactive := isTerminal(std.in)
 	var asked time.Time // when the last ^C was asked to be repeated
 	for {
 		select {
 		case <-tick.C:
+			tick.Reset(ticks.Wait(configInterval))
 			if file.Changed() {
 				s.reload(file)
 			}

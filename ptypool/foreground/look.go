@@ -48,24 +48,27 @@ const (
 
 // Look returns what the programs in the foreground do. It reads /proc, which takes some dozen
 // microseconds per process of the terminal.
-func Look(t Terminal) State {
+func Look(t Terminal) State { return lookNoting(t, nil) }
+
+// lookNoting is Look, which notes what it has seen.
+func lookNoting(t Terminal, n *notes) State {
 	if t.FullScreen || t.CursorKeys && !t.Canonical {
 		return Idle
 	}
-	state, _, _ := look(t)
+	state, _, _ := look(t, n)
 	return state
 }
 
 // Readers reports whether the programs in the foreground read what is typed next, and whether that
 // is a secret. by is a thread that reads it, if reads is Somebody. It takes as long as Look.
 func Readers(t Terminal) (reads Reads, secret bool, by Reader) {
-	state, reads, by := look(t)
+	state, reads, by := look(t, nil)
 	return reads, state == Secret, by
 }
 
 // look is Look, and Readers, for programs that do not fill the screen.
-func look(t Terminal) (state State, reads Reads, by Reader) {
-	for _, p := range members(t) {
+func look(t Terminal, n *notes) (state State, reads Reads, by Reader) {
+	for _, p := range members(t, n) {
 		how := p.waitsFor()
 		switch {
 		case how == polling, how == reading:

@@ -30,10 +30,12 @@ type process struct {
 
 	unsure bool   // it may wait for the terminal; set by waitsFor
 	reader Reader // how it was found to; set by waitsFor
+
+	tasks []int // its threads, as many as are looked at
 }
 
-// members returns the living processes of the foreground.
-func members(t Terminal) []*process {
+// members returns the living processes of the foreground, and notes all that it has seen.
+func members(t Terminal, n *notes) []*process {
 	var found []*process
 	seen := map[int]bool{}
 	pending := []int{t.Leader, t.Group} // the second has no parent here if that has ended
@@ -44,33 +46,36 @@ func members(t Terminal) []*process {
 			continue
 		}
 		seen[pid] = true
+		n.thread(pid, pid)
 		p := readProcess(pid)
 		if p == nil {
 			continue
 		}
+		for _, thread := range p.tasks {
+			if thread != pid {
+				n.thread(pid, thread)
+			}
+		}
 		if p.group == t.Group && p.state != 'Z' && p.state != 'T' {
 			found = append(found, p)
 		}
-		for _, thread := range p.threads() {
+		for _, thread := range p.tasks {
 			pending = append(pending, children(pid, thread)...)
 		}
 	}
 	return found
 }
 
-// procPath returns the path of what /proc has of a process.
-func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
-
 // readProcess returns nil if there is no such process.
 func readProcess(pid int) *process {
-	stat, err := os.ReadFile(procPath(pid, "stat"))
+	stat, err := readFile(procPath(pid, "stat"))
 	if err != nil {
 		return nil
 	}
 	// The name is in parentheses, and may itself hold anything.
 	begin, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 	fields := strings.Fields(string(stat[end+1:]))
-	if begin < 0 || end < begin || len(fields) < 5 {
+	if begin < 0 || end < begin || len(fields) < 18 {
 		return nil
 	}
 	p := &process{pid: pid, name: string(stat[begin+1 : end]), state: fields[0][0]}
@@ -78,6 +83,9 @@ func readProcess(pid int) *process {
 	tty, _ := strconv.ParseUint(fields[4], 10, 32)
 	// The kernel's old form of a device number: new_encode_dev().
 	p.tty = unix.Mkdev(uint32(tty>>8&0xfff), uint32(tty&0xff|tty>>12&0xfff00))
+	if p.tasks = []int{pid}; fields[17] != "1" {
+		p.tasks = threads(pid)
+	}
 	return p
 }
 
@@ -90,9 +98,9 @@ func Name(pid int) string {
 	return ""
 }
 
-// threads returns the ids of the process's threads, as many as are looked at.
-func (p *process) threads() []int {
-	dir, err := os.Open(procPath(p.pid, "task"))
+// threads returns the ids of a process's threads, as many as are looked at.
+func threads(pid int) []int {
+	dir, err := os.Open(procPath(pid, "task"))
 	if err != nil {
 		return nil
 	}
@@ -109,18 +117,13 @@ func (p *process) threads() []int {
 
 // children returns the processes that a thread has started and that still run.
 func children(pid, thread int) (pids []int) {
-	list, _ := os.ReadFile(taskPath(pid, thread, "children"))
+	list, _ := readFile(taskPath(pid, thread, "children"))
 	for field := range strings.FieldsSeq(string(list)) {
 		if pid, err := strconv.Atoi(field); err == nil {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
-}
-
-// taskPath returns the path of what /proc has of a thread.
-func taskPath(pid, thread int, name string) string {
-	return procPath(pid, "task/"+strconv.Itoa(thread)+"/"+name)
 }
 
 // isTerminal reports whether a descriptor of the process is its terminal. It is false if this
@@ -159,7 +162,7 @@ func (p *process) isShell() bool {
 	if !p.isPlain() && !slices.Contains(lineEditors, p.name) {
 		return false
 	}
-	line, err := os.ReadFile(procPath(p.pid, "cmdline"))
+	line, err := readFile(procPath(p.pid, "cmdline"))
 	args := strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
 	return err == nil && isInteractive(args)
 }

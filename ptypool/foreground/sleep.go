@@ -30,7 +30,7 @@ func (p *process) waitsFor() wait {
 		return nothing
 	}
 	best := nothing
-	for _, thread := range p.threads() {
+	for _, thread := range p.tasks {
 		how, by := p.threadWaits(thread)
 		if how > best {
 			best, p.reader = how, by
@@ -40,29 +40,26 @@ func (p *process) waitsFor() wait {
 }
 
 // Reader is a thread that was found waiting for its terminal. The zero value waits for nothing.
-type Reader struct{ file, text string } // what told so
+type Reader struct{ said fact } // what told so
 
 // Waits reports whether the thread still waits in the same way. It reads one file of /proc.
-func (r Reader) Waits() bool {
-	text, err := os.ReadFile(r.file)
-	return err == nil && string(text) == r.text
-}
+func (r Reader) Waits() bool { return r.said.holds() }
 
 // threadWaits returns how a thread waits for the terminal, and a Reader with the evidence.
 func (p *process) threadWaits(thread int) (how wait, by Reader) {
-	by.file = taskPath(p.pid, thread, "syscall")
-	text, err := os.ReadFile(by.file)
+	said := fact{file: taskPath(p.pid, thread, "syscall")}
+	text, err := readFile(said.file)
 	if errors.Is(err, fs.ErrPermission) {
-		by.file = taskPath(p.pid, thread, "wchan")
-		where, err := os.ReadFile(by.file)
-		by.text = string(where)
-		return p.sleepsIn(by.text, err), by
+		said.file = taskPath(p.pid, thread, "wchan")
+		where, err := readFile(said.file)
+		said.text = string(where)
+		return p.sleepsIn(said.text, err), Reader{said}
 	}
 	if err != nil {
-		return nothing, by
+		return nothing, Reader{said}
 	}
-	by.text = string(text)
-	return p.waitsIn(by.text), by
+	said.text = string(text)
+	return p.waitsIn(said.text), Reader{said}
 }
 
 // waitsIn returns how a thread waits for the terminal, by its system call.

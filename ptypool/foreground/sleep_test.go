@@ -10,8 +10,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// start runs a program on a pty and waits until it sleeps in a system call.
-func start(t *testing.T, name string, args ...string) *process {
+// start runs a program on a pty, whose other end it returns.
+func start(t *testing.T, name string, args ...string) (*process, *os.File) {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -27,7 +27,17 @@ func start(t *testing.T, name string, args ...string) *process {
 		_ = cmd.Wait()
 		master.Close()
 	})
-	return readProcess(cmd.Process.Pid)
+	return readProcess(cmd.Process.Pid), master
+}
+
+// eventually waits until a condition holds: nothing tells when a program goes to sleep.
+func eventually(t *testing.T, otherwise string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(90 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the program %s", otherwise)
+		}
+	}
 }
 
 // Both ways of finding out must come to the same: by the system call, and, where that may not be
@@ -53,14 +63,8 @@ func TestHowAProgramWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := start(t, c.argv[0], c.argv[1:]...)
-			deadline := time.Now().Add(90 * time.Second)
-			for p.waitsFor() != c.want {
-				if time.Now().After(deadline) {
-					t.Fatalf("it waits in way %d, not %d", p.waitsFor(), c.want)
-				}
-				time.Sleep(time.Millisecond) // nothing tells when a program goes to sleep
-			}
+			p, _ := start(t, c.argv[0], c.argv[1:]...)
+			eventually(t, "waits in another way", func() bool { return p.waitsFor() == c.want })
 			if name == "poll for output" {
 				return // the events of a poll are not known without its memory
 			}

@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"termhost/ptypool/ticks"
 )
 
 const (
@@ -46,7 +48,7 @@ func Adapt(ctx context.Context, m Meter) {
 	}
 	defer runtime.SetDefaultGOMAXPROCS()
 	runtime.GOMAXPROCS(1)
-	tick := time.NewTicker(idleInterval)
+	tick := time.NewTimer(ticks.Wait(idleInterval))
 	defer tick.Stop()
 	much := m.Much() // nil: all processors are used
 	for g := (governor{last: measure(m)}); ; {
@@ -60,12 +62,15 @@ func Adapt(ctx context.Context, m Meter) {
 		case g.next(measure(m)) == before:
 		case g.all:
 			runtime.SetDefaultGOMAXPROCS()
-			tick.Reset(interval)
 			much = nil
 		default:
 			runtime.GOMAXPROCS(1)
-			tick.Reset(idleInterval)
 			much = m.Much()
+		}
+		if g.all {
+			tick.Reset(interval)
+		} else {
+			tick.Reset(ticks.Wait(idleInterval))
 		}
 	}
 }
