@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -38,29 +39,30 @@ func (s *site) fill(c *client.Client, n int, command string) (names []string) {
 func (p *tab) alive() int {
 	p.t.Helper()
 	var n int
-	p.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		of, err := cdp.Call(ctx, t, runtime.Evaluate, runtime.EvaluateParams{AwaitPromise: new(true),
-			Expression: module("library.js") + `.then((m) => m.library().Terminal.prototype)`})
-		if err != nil {
-			return err
-		}
-		all, err := cdp.Call(ctx, t, runtime.QueryObjects,
-			runtime.QueryObjectsParams{PrototypeObjectID: of.Result.ObjectID})
-		if err != nil {
-			return err
-		}
-		count, err := cdp.Call(ctx, t, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-			ObjectID: all.Objects.ObjectID, ReturnByValue: new(true),
-			FunctionDeclaration: `function() { return this.length }`})
-		if err != nil {
-			return err
-		}
-		if err = json.Unmarshal(count.Result.Value, &n); err != nil {
-			return err
-		}
-		_, err = cdp.Call(ctx, t, runtime.ReleaseObject, runtime.ReleaseObjectParams{ObjectID: all.Objects.ObjectID})
-		return err // or they would live for as long as this list of them
-	}))
+	p.run(devtools(heapprofiler.CollectGarbage, cdp.Empty{}), // QueryObjects alone may leave some of it
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			of, err := cdp.Call(ctx, t, runtime.Evaluate, runtime.EvaluateParams{AwaitPromise: new(true),
+				Expression: module("library.js") + `.then((m) => m.library().Terminal.prototype)`})
+			if err != nil {
+				return err
+			}
+			all, err := cdp.Call(ctx, t, runtime.QueryObjects,
+				runtime.QueryObjectsParams{PrototypeObjectID: of.Result.ObjectID})
+			if err != nil {
+				return err
+			}
+			count, err := cdp.Call(ctx, t, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+				ObjectID: all.Objects.ObjectID, ReturnByValue: new(true),
+				FunctionDeclaration: `function() { return this.length }`})
+			if err != nil {
+				return err
+			}
+			if err = json.Unmarshal(count.Result.Value, &n); err != nil {
+				return err
+			}
+			_, err = cdp.Call(ctx, t, runtime.ReleaseObject, runtime.ReleaseObjectParams{ObjectID: all.Objects.ObjectID})
+			return err // or they would live for as long as this list of them
+		}))
 	return n
 }
 
