@@ -110,6 +110,7 @@ export class LinesView {
     this.element.hidden = false;
     fill(this.element, h('header', {}, this.what, button('Live', 'Live', () => this.close())), this.body);
     this.tell(kept.truncated);
+    this.body.focus({ preventScroll: true }); // now: once lines have come, the keyboard may be elsewhere
     this.per = Math.max(pieceLines, Math.ceil(kept.total / mostPieces));
     this.observer.disconnect();
     this.body.style.setProperty('--cols', `${this.o.cols()}ch`);
@@ -125,7 +126,6 @@ export class LinesView {
     for (const p of this.pieces) this.observer.observe(p.el);
     settings.addEventListener('changing', this.changing);
     settings.addEventListener('change', this.changed);
-    this.body.focus({ preventScroll: true });
   }
 
   /** @param {boolean} truncated Whether there were lines before the first one. */
