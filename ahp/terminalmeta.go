@@ -14,6 +14,10 @@ type TerminalMeta struct {
 	// Waiting is what a person has to do for the terminal to go on: "input", "secret" or
 	// "approval"; "": nothing.
 	Waiting string `json:"waiting"`
+	// WaitingSince is since when (RFC 3339, UTC), and Question what the program has asked, without
+	// control characters; "": it has asked nothing, or does not wait.
+	WaitingSince string `json:"waitingSince"`
+	Question     string `json:"question"`
 	// Quiet: the program has printed nothing for quiet_after.
 	Quiet bool `json:"quiet"`
 	// Guarded: what agents type waits for a person's approval.
@@ -30,23 +34,37 @@ type TerminalMeta struct {
 	Held int `json:"held"`
 	// Refused is why such bytes were dropped; "": they were not, or an agent has typed since.
 	Refused string `json:"refused"`
+	// Cwd is the URI of the working directory, in the root's list only.
+	Cwd string `json:"cwd"`
 	// Last is the state of the shell's last command, in the root's list only.
 	Last LastCommand `json:"last"`
 }
 
-// LastCommand is the state of a command: {"running":true}, {"exitCode":1}, or {} if it has ended
-// with an unknown status. The zero value, which is no command, is not written.
+// LastCommand is the state of a command: {"running":true}, {"exitCode":1}, or with neither if it
+// has ended with an unknown status. The zero value, which is no command, is not written.
 type LastCommand struct {
 	Known    bool // there is one
 	Running  bool
-	ExitCode int // -1: it runs, or its exit code is not known
+	ExitCode int    // -1: it runs, or its exit code is not known
+	Line     string // the beginning of its line, as typed: it may have control characters
+	// Began is when it began, in milliseconds since 1970, and DurationMs how long it took; 0: less
+	// than one, or it runs.
+	Began, DurationMs int64
 }
+
+// maxLastLine is how much of a command's line the root's list has, in bytes. There is a list with
+// every command that begins or ends in any terminal.
+const maxLastLine = 120
 
 // LastCommandOf returns how a command goes.
 func LastCommandOf(c *Command) LastCommand {
-	l := LastCommand{Known: true, Running: !c.Complete, ExitCode: -1}
+	l := LastCommand{Known: true, Running: !c.Complete, ExitCode: -1,
+		Line: c.Line[:WholeRunes(c.Line, maxLastLine)], Began: c.Timestamp}
 	if c.Complete && c.ExitCode != nil {
 		l.ExitCode = *c.ExitCode
+	}
+	if c.DurationMs != nil {
+		l.DurationMs = *c.DurationMs
 	}
 	return l
 }
@@ -59,19 +77,32 @@ func (l LastCommand) appendJSON(dst []byte) []byte {
 	case l.ExitCode >= 0:
 		dst = strconv.AppendInt(appendField(dst, "exitCode"), int64(l.ExitCode), 10)
 	}
+	if l.Line != "" {
+		dst = appendStringField(dst, "commandLine", l.Line)
+	}
+	if l.Began != 0 {
+		dst = strconv.AppendInt(appendField(dst, "timestamp"), l.Began, 10)
+	}
+	if l.DurationMs != 0 {
+		dst = strconv.AppendInt(appendField(dst, "durationMs"), l.DurationMs, 10)
+	}
 	return append(dst, '}')
 }
 
 // UnmarshalJSON reads what appendJSON writes.
 func (l *LastCommand) UnmarshalJSON(b []byte) error {
 	var w struct {
-		Running  bool `json:"running"`
-		ExitCode *int `json:"exitCode"`
+		Running    bool   `json:"running"`
+		ExitCode   *int   `json:"exitCode"`
+		Line       string `json:"commandLine"`
+		Timestamp  int64  `json:"timestamp"`
+		DurationMs *int64 `json:"durationMs"`
 	}
 	if err := unmarshal(b, &w); err != nil {
 		return err
 	}
-	*l = LastCommandOf(&Command{Complete: !w.Running, ExitCode: w.ExitCode})
+	*l = LastCommandOf(&Command{Line: w.Line, Timestamp: w.Timestamp, Complete: !w.Running,
+		ExitCode: w.ExitCode, DurationMs: w.DurationMs})
 	return nil
 }
 
@@ -91,6 +122,12 @@ func (m *TerminalMeta) appendMeta(dst []byte, asks []TerminalAsk) []byte {
 	}
 	if m.Waiting != "" {
 		dst = appendStringField(dst, "waiting", m.Waiting)
+	}
+	if m.WaitingSince != "" {
+		dst = appendStringField(dst, "waitingSince", m.WaitingSince)
+	}
+	if m.Question != "" {
+		dst = appendStringField(dst, "question", m.Question)
 	}
 	if m.Quiet {
 		dst = appendBoolField(dst, "quiet", true)
@@ -115,6 +152,9 @@ func (m *TerminalMeta) appendMeta(dst []byte, asks []TerminalAsk) []byte {
 	}
 	if m.Refused != "" {
 		dst = appendStringField(dst, "refused", m.Refused)
+	}
+	if m.Cwd != "" {
+		dst = appendStringField(dst, "cwd", m.Cwd)
 	}
 	if m.Last.Known {
 		dst = m.Last.appendJSON(appendField(dst, "last"))

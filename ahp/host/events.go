@@ -145,6 +145,7 @@ func (e events) tell() {
 	if uri := t.output.newCwd; uri != "" && uri != t.output.lastCwd {
 		t.output.lastCwd = uri
 		t.log.appendParsed(ahp.TerminalCwdChanged{Cwd: uri})
+		t.listChanged()
 	}
 	t.output.newTitle, t.output.newCwd = "", ""
 }

@@ -30,6 +30,7 @@ func (e *UnknownClientError) Error() string {
 type Hello struct {
 	Version          ahp.Version
 	ServerVersion    string
+	Hostname         string
 	DefaultDirectory string
 	// Snapshots gives the snapshots, and the answer's serverSeq, which is theirs: a client may take
 	// it for that of the last action it has seen.
@@ -59,7 +60,7 @@ func (c *Conn) Initialize(p ahp.InitializeParams) (Hello, error) {
 	}
 	c.host.list.flush()
 	hello := Hello{
-		Version: v, ServerVersion: c.host.cfg().Version,
+		Version: v, ServerVersion: c.host.cfg().Version, Hostname: c.host.cfg().Hostname,
 		DefaultDirectory: ahp.FileURI(c.host.account.Home),
 		Snapshots:        c.sub.SubscribeAll(channels),
 	}

@@ -26,6 +26,7 @@ type Config struct {
 	// journals of the terminals. "": there is nothing of that.
 	StateDir string
 	Version  string // of termhost, for clients and XTVERSION
+	Hostname string // of the machine, for people; "": nobody is told
 
 	Shell            string // "": that of the host's user
 	Login            bool

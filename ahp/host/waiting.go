@@ -3,6 +3,7 @@ package host
 import (
 	"time"
 
+	"termhost/ptypool"
 	"termhost/ptypool/foreground"
 )
 
@@ -31,6 +32,7 @@ type waiting struct {
 type needs struct {
 	program  Waiting // what the program waits for: input, a secret or nothing
 	approval bool    // something that an agent wants to type is held back
+	question string  // what the program has printed before the cursor, if it waits
 	shown    Waiting // in listings
 	rest     bool    // the lookout's atRest, and all that was typed is read
 	unsure   bool    // somebody has typed since the lookout looked last
@@ -48,10 +50,12 @@ type lookout struct {
 	seen   int       // of these, at the last look
 	last   time.Time // of the last sign
 	looks  int       // since then
-	atRest bool      // the last look found a shell at its prompt, or a full-screen program
-	asked  string    // the text before the cursor when the last look found a question; "": none
-	typed  bool      // a line was begun and not ended
-	typist string    // who typed last
+	line   ptypool.Line
+	state  foreground.State // of the program at the last look, and line of its terminal
+	atRest bool             // the last look found a shell at its prompt, or a full-screen program
+	asked  string           // the text before the cursor when the last look found a question; "": none
+	typed  bool             // a line was begun and not ended
+	typist string           // who typed last
 	looker foreground.Looker
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"termhost/ahp"
 	"termhost/ptypool"
 	"termhost/ptypool/foreground"
 	"termhost/ptypool/ticks"
@@ -19,9 +20,12 @@ const (
 	secondLook = 200 * time.Millisecond
 	thirdLook  = time.Second
 	// seldomLook is about the longest time between two looks: with a command running silently in
-	// each of 500 terminals there are 17 looks in a second, all at once (see [ticks.Wait]).
-	seldomLook = 30 * time.Second
+	// each of 500 terminals there are 13 looks in a second, all at once (see [ticks.Wait]).
+	seldomLook = 40 * time.Second
 )
+
+// maxQuestion is how much of what a program asks listings have, in bytes.
+const maxQuestion = 120
 
 // noteActivity has the lookout look soon, because something was printed or typed. The Term's lock
 // is held.
@@ -85,7 +89,11 @@ func (w *waiting) check() {
 	at.Command = at.Command && !replaced
 	state := l.looker.Look(at)
 	t.term.Lock()
-	after, err := t.term.Line()
+	after := line
+	// What has not changed since the last look has not changed during this one.
+	if signs != l.signs || signs != l.seen || line != l.line || state != l.state {
+		after, err = t.term.Line()
+	}
 	switch {
 	case t.life.exited, err != nil:
 	case signs != l.signs, after != line, // it changed during the look
@@ -97,6 +105,7 @@ func (w *waiting) check() {
 		if replaced && state == foreground.Idle && foreground.RunsShell(at.Group) {
 			t.commands.shellReplaced()
 		}
+		l.line, l.state = line, state
 		w.found(state, at.Text)
 	}
 }
@@ -124,7 +133,13 @@ func (w *waiting) found(state foreground.State, text string) {
 	}
 	l.atRest = state == foreground.Idle
 	rest := l.atRest && w.t.term.Held() == 0 && w.t.term.InputRead()
-	w.set(func(w *needs) { w.program, w.rest, w.unsure = program, rest, false }, by)
+	question := Printable(l.asked[:ahp.WholeRunes(l.asked, maxQuestion)])
+	w.set(func(w *needs) {
+		if !l.typed || question == "" { // else a part of it is the answer
+			w.question = question
+		}
+		w.program, w.rest, w.unsure = program, rest, false
+	}, by)
 	w.t.approvals.dropForSecret()
 	w.t.approvals.dropStaleAnswers()
 	if l.atRest {
@@ -149,5 +164,7 @@ func (w *waiting) endLookout() {
 	if w.lookout.timer != nil {
 		w.lookout.timer.Stop()
 	}
-	w.set(func(w *needs) { w.program, w.rest, w.unsure = WaitingNone, false, false }, "")
+	w.set(func(w *needs) {
+		w.program, w.question, w.rest, w.unsure = WaitingNone, "", false, false
+	}, "")
 }

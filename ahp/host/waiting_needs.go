@@ -2,6 +2,7 @@ package host
 
 import (
 	"strings"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ptypool"
@@ -20,8 +21,8 @@ func (w *waiting) set(change func(*needs), by string) {
 	if n.program != was.program {
 		w.tell(was.program, n.program, by)
 	}
-	if n.shown != was.shown {
-		w.publish(n.shown)
+	if n.shown != was.shown || n.question != was.question {
+		w.publish(n.shown, n.shown != was.shown)
 	}
 	if *n != was && n.changed != nil {
 		close(n.changed)
@@ -41,14 +42,26 @@ func (w *waiting) tell(was, now Waiting, by string) {
 }
 
 // publish shows what the terminal waits for now in its state and in listings, and calls those whom
-// it wants. The Term's lock is held.
-func (w *waiting) publish(now Waiting) {
+// it wants. fresh: it has waited for something else until now. The Term's lock is held.
+func (w *waiting) publish(now Waiting, fresh bool) {
 	t := w.t
+	since := ""
 	if now != WaitingNone {
-		t.attention.waits = t.host.now()
+		if fresh {
+			t.attention.waits = t.host.now()
+		}
+		since = t.attention.waits.UTC().Format(time.RFC3339)
 	}
-	t.host.watchers.tell()
-	t.ch.SetMeta(func(m *ahp.TerminalMeta) { m.Waiting = string(now) })
+	if fresh {
+		t.host.watchers.tell()
+	}
+	question := w.needs.question
+	if now == WaitingApproval {
+		question = ""
+	}
+	t.ch.SetMeta(func(m *ahp.TerminalMeta) {
+		m.Waiting, m.WaitingSince, m.Question = string(now), since, question
+	})
 	t.host.list.changed()
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"termhost/ahp"
 	"termhost/ahp/host"
@@ -106,14 +107,18 @@ func (p *peer) helloResult(hello host.Hello) func(dst []byte) []byte {
 		if hello.Version.HasEnvironment() {
 			dst = append(dst, `,"environment":{"pathStyle":"posix"}`...)
 		}
-		dst = append(append(dst, `,"_meta":`...), ahp.Encode(p.announcement())...)
+		dst = append(append(dst, `,"_meta":`...), ahp.Encode(p.announcement(hello.Hostname))...)
 		return append(dst, '}')
 	}
 }
 
-// announcement returns the _meta of initialize's result: what this host has beyond AHP.
-func (p *peer) announcement() map[string]any {
+// announcement returns the _meta of initialize's result: what this host has beyond AHP,
+// what the machine is called, and its time.
+func (p *peer) announcement(hostname string) map[string]any {
 	has := map[string]any{}
+	if hostname != "" {
+		has["termhost"] = map[string]any{"hostname": hostname, "time": time.Now().UnixMilli()}
+	}
 	for _, name := range ahp.Announced() {
 		has[name], has[ahp.Reserved(name)] = struct{}{}, struct{}{}
 	}

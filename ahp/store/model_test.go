@@ -192,6 +192,7 @@ func (m *model) publish() {
 			r := tm.ref
 			info := ahp.TerminalInfo{Resource: tm.ch.URI(), Title: r.Title,
 				Claim: r.Claim, Exited: r.Exited, ExitCode: r.ExitCode, Client: r.Client}
+			info.Termhost.Cwd = r.Cwd
 			if last := tm.ch.Summary().LastCommand; last != nil { // as far as it is retained
 				info.Termhost.Last = ahp.LastCommandOf(last)
 			}

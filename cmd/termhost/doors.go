@@ -28,9 +28,11 @@ const noLimit = -1
 // hostConfig returns the host's part of the configuration that is in force.
 func (s *server) hostConfig() host.Config {
 	cfg := s.cfg
+	hostname, _ := os.Hostname() // "": it has none
 	return host.Config{
 		StateDir:          cfg.StateDir,
 		Version:           version(),
+		Hostname:          hostname,
 		PageURL:           s.pageURL(),
 		Shell:             cfg.Terminal.Shell,
 		Login:             cfg.Terminal.Login,

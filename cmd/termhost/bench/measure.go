@@ -16,6 +16,8 @@ type measurement struct {
 	// fresh has every round begin with servers that have just been started: one that has been used
 	// holds memory that it takes again.
 	fresh bool
+	// rounds is how many there are; 0: as many as of others.
+	rounds int
 }
 
 // probe is a server that is ready to be measured.
@@ -34,6 +36,7 @@ type effort struct {
 	crowds  []crowd
 	logins  int // of each kind
 	idle    int // viewers, and terminals
+	still   still
 }
 
 // crowd is how many viewers a terminal has, and how much it prints to them, in bytes.
@@ -42,13 +45,15 @@ type crowd struct{ viewers, size int }
 // thorough returns what gives figures to rely on.
 func thorough() effort {
 	return effort{rounds: 7, keys: 2000, keysFor: 5 * time.Second, flood: 64 << 20,
-		crowds: []crowd{{1, 32 << 20}, {10, 16 << 20}, {50, 8 << 20}}, logins: 5, idle: 20}
+		crowds: []crowd{{1, 32 << 20}, {10, 16 << 20}, {50, 8 << 20}}, logins: 5, idle: 20,
+		still: still{500, 100, 75 * time.Second, time.Minute}}
 }
 
 // quick returns what takes less than two minutes.
 func quick() effort {
 	return effort{rounds: 3, keys: 200, keysFor: 700 * time.Millisecond, flood: 16 << 20,
-		crowds: []crowd{{1, 8 << 20}, {10, 4 << 20}, {50, 1 << 20}}, logins: 2, idle: 8}
+		crowds: []crowd{{1, 8 << 20}, {10, 4 << 20}, {50, 1 << 20}}, logins: 2, idle: 8,
+		still: still{50, 10, 2 * time.Second, 5 * time.Second}}
 }
 
 // historySize is how much a terminal has printed before somebody attaches to it, in bytes.
@@ -65,7 +70,7 @@ func (how effort) measurements(dir string) ([]measurement, error) {
 		return nil, err
 	}
 	list := []measurement{
-		how.memory(), how.echo(flood), how.drawn(), flooding(flood), how.login(history),
+		how.memory(), how.idling(), how.echo(flood), how.drawn(), flooding(flood), how.login(history),
 	}
 	for _, c := range how.crowds {
 		file, err := FloodFile(dir, c.size)

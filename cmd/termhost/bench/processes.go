@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // process is what /proc tells of one.
@@ -96,6 +97,19 @@ func (p process) share() float64 {
 		return float64(p.resident())
 	}
 	return pss
+}
+
+// ran returns for how long a process's threads that run now have run. It is exact, where seconds
+// leaves out what is less than a tick.
+func (p process) ran() (d time.Duration) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.pid)) // it is good
+	for _, file := range threads {
+		data, _ := os.ReadFile(file) // "": it has ended
+		first, _, _ := strings.Cut(string(data), " ")
+		n, _ := strconv.ParseInt(first, 10, 64)
+		d += time.Duration(n)
+	}
+	return d
 }
 
 // switches returns how often a process's threads that run now have given up a CPU.

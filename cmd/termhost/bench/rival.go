@@ -66,6 +66,14 @@ func (r *Rival) CPU() (seconds float64) {
 	return seconds
 }
 
+// ran returns for how long the threads of the server's processes have run which run now.
+func (r *Rival) ran() (d time.Duration) {
+	for _, p := range servers(r.pid, r.dir, r.names) {
+		d += p.ran()
+	}
+	return d
+}
+
 // memory returns what the server's processes take, in KiB.
 func (r *Rival) memory() (kib float64) {
 	for _, p := range servers(r.pid, r.dir, r.names) {

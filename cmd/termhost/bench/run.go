@@ -96,12 +96,15 @@ type runner struct {
 
 // measure makes a measurement, whose table is added to the report.
 func (r *runner) measure(m measurement) error {
+	if m.rounds == 0 {
+		m.rounds = r.rounds
+	}
 	v := &survey{runner: r, measurement: m, out: map[string]bool{}}
-	rounds := r.rounds
+	rounds := m.rounds
 	if m.fresh {
 		rounds = 1
 	}
-	for v.round < r.rounds {
+	for v.round < m.rounds {
 		if err := v.measure(rounds); err != nil {
 			return err
 		}
@@ -154,7 +157,7 @@ func (v *survey) measure(rounds int) error {
 			if v.out[s.Name] {
 				continue
 			}
-			v.says(fmt.Sprintf("round %d of %d, %s", v.round+1, v.rounds, s.Name))
+			v.says(fmt.Sprintf("round %d of %d, %s", v.round+1, v.measurement.rounds, s.Name))
 			if values, err := probes[s].sample(); err == nil {
 				v.add(s.Name, v.round, values)
 			} else {

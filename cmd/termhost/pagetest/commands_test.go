@@ -198,16 +198,16 @@ func TestASecretThatIsAskedForIsShown(t *testing.T) {
 			s.querySelector('h2').textContent.trim() === 'Needs you %d' && s.querySelectorAll('li').length === %[1]d) &&
 			document.title.startsWith('(%[1]d)')`, n))
 	}
-	entry := func(name, words string) {
+	entry := func(name, words, short, question string) {
 		t.Helper()
 		p.until(fmt.Sprintf(`[...document.querySelectorAll('button.entry')].some(e => e.ariaLabel.startsWith(%q) &&
-			e.ariaLabel.includes(%q) && e.innerText.includes(%[2]q))`, name+",", words))
+			e.ariaLabel.includes(%q) && e.innerText.includes(%q) && e.innerText.includes(%q))`, name+",", words, short, question))
 	}
 	s.ssh("send", "--enter", "deploy", "read -s -p 'Password: ' password")
-	entry("deploy", "asks for a secret")
+	entry("deploy", "asks for a secret", "secret", "Password:")
 	wants(1)
 	s.ssh("send", "--enter", "other", "read -p 'Name: ' name")
-	entry("other", "waiting for input")
+	entry("other", "waiting for input", "waits", "Name:")
 	wants(2)
 	p.shot("secret")
 	s.ssh("send", "--enter", "deploy", "a secret")

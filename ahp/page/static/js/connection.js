@@ -1,6 +1,7 @@
 // The page's connection to the host, over as many WebSockets as it takes. It keeps the list of
 // terminals and who follows which of them, and goes on where it was after a loss.
 
+import { oneLine } from './format.js';
 import { Inputs } from './input.js';
 import { calledOf, nameOf } from './reducers.js';
 import { Lost, RPC, RPCError } from './rpc.js';
@@ -50,6 +51,8 @@ export class Connection extends EventTarget {
   dispatched = new Map();
   inputs = new Inputs(this);
   directory = '';
+  host = ''; // what the host's machine is called
+  ahead = 0; // how much the host's clock is ahead of this one, in ms
   attempts = 0;
   unacknowledged = 0;
   /** @type {string[]} The URIs of the terminals that the person looks at. */
@@ -63,6 +66,9 @@ export class Connection extends EventTarget {
     addEventListener('online', () => this.wake());
     document.addEventListener('visibilitychange', () => { if (!document.hidden) this.wake(); });
   }
+
+  /** now is the time by the host's clock, in ms since 1970. */
+  now() { return Date.now() + this.ahead; }
 
   /** Whether the host has not answered for some seconds, though the connection has not ended. */
   get stalled() { return this.rpc?.stalled ?? false; }
@@ -167,6 +173,9 @@ export class Connection extends EventTarget {
     const hello = await answer;
     this.inputs.resolve(undefined);
     this.directory = hello.defaultDirectory ?? '';
+    const { hostname = '', time = Date.now() } = hello._meta?.termhost ?? {};
+    this.host = oneLine(hostname, 64);
+    this.ahead = time - Date.now();
     this.lastSeen = Math.max(this.lastSeen, hello.serverSeq);
     for (const s of hello.snapshots) {
       if (s.resource === rootURI) this.list(s.state.terminals);

@@ -33,7 +33,8 @@ export class Favicon {
     const s = looked && standing(looked);
     this.set(needs ? icons.needs : icons[s?.kind ?? ''] ?? plainIcon);
     const mark = needs ? `(${needs}) ` : s && s.kind !== 'running' ? `${s.mark} ` : '';
-    document.title = mark + (name ? `${this.connection.called(name)} \u2013 termhost` : 'termhost');
+    const host = this.connection.host || 'termhost';
+    document.title = mark + (name ? `${this.connection.called(name)} \u2013 ${host}` : host);
   }
 
   /** @param {string} icon */

@@ -11,6 +11,16 @@ export function duration(ms) {
 }
 
 /**
+ * age says how long something has lasted that goes on.
+ * @param {number} ms
+ */
+export function age(ms) {
+  const s = Math.max(0, Math.floor(ms / 1000)), m = Math.floor(s / 60), hours = Math.floor(m / 60);
+  if (m < 1) return `${s} s`;
+  return hours < 1 ? `${m} m` : hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
+/**
  * shortPath shows a directory as a prompt does, from the home directory on, and leaves out its middle
  * where it is long.
  * @param {string} path

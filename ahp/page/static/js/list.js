@@ -1,12 +1,13 @@
 // The list of all terminals: what needs the person first, then what runs, then what has ended.
 
 import { button, fill, h } from './dom.js';
-import { programTitle } from './format.js';
+import { entryOf } from './entry.js';
+import { age } from './format.js';
 import { icon } from './icons.js';
 import { passOn } from './presses.js';
-import { calledOf, exitOf, holderOf, nameOf } from './reducers.js';
+import { calledOf, exitOf, nameOf, pathOf } from './reducers.js';
 import { Rove } from './rove.js';
-import { aside, need, standing } from './standing.js';
+import { need } from './standing.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
@@ -50,11 +51,22 @@ export class List {
     this.body.addEventListener('keydown', (e) => this.type(e), true);
     this.rove = new Rove(this.body, 'button.entry');
     this.empty = h('p', { class: 'empty' });
+    this.brand = h('span', { class: 'brand' }, 'termhost');
     this.element = h('nav', { class: 'sidebar', 'aria-label': 'All terminals' },
-      h('header', {}, h('span', { class: 'brand' }, 'termhost'),
+      h('header', {}, this.brand,
         button('New terminal', '+', () => actions.create(), 'icon')),
       this.field, this.body, this.empty);
     connection.addEventListener('list', () => this.draw());
+    setInterval(() => this.tick(), 1000);
+  }
+
+  /** tick counts on for what runs and what waits. */
+  tick() {
+    if (document.hidden) return;
+    for (const el of this.body.querySelectorAll('[data-since]')) {
+      const text = age(this.connection.now() - Number(el.getAttribute('data-since')));
+      if (el.textContent !== text) el.textContent = text;
+    }
   }
 
   /** @param {KeyboardEvent} e */
@@ -90,6 +102,7 @@ export class List {
 
   draw() {
     if (!this.connection.listed) return;
+    this.brand.textContent = this.brand.title = this.connection.host || 'termhost';
     const matching = this.connection.terminals.filter((t) => this.matches(t));
     const visible = new Set(this.actions.visible()), focus = this.actions.focus();
     /** @type {Set<string>} */
@@ -115,7 +128,8 @@ export class List {
 
   /** @param {TerminalInfo} t */
   matches(t) {
-    return (calledOf(t) + ' ' + t.title).toLowerCase().includes(this.filter);
+    const { cwd, last } = t._meta?.termhost ?? {};
+    return [calledOf(t), t.title, last?.commandLine, pathOf(cwd)].join(' ').toLowerCase().includes(this.filter);
   }
 
   /**
@@ -125,15 +139,18 @@ export class List {
    * @param {boolean} focused
    */
   row(t, visible, focused) {
-    const name = nameOf(t.resource), called = calledOf(t), about = describe(t, this.connection.clientId);
+    const { connection } = this, name = nameOf(t.resource), called = calledOf(t);
+    const about = entryOf(t, connection.clientId, pathOf(connection.directory));
     const key = JSON.stringify([called, about, visible, focused]);
     const old = this.rows.get(t.resource);
     if (old?.key === key) return old.el;
     const el = old?.el ?? h('li', { role: 'listitem' });
+    /** @param {number} at */
+    const since = (at) => h('span', { 'data-since': String(at) }, age(connection.now() - at));
     const entry = h('button', {
       type: 'button', class: 'entry', tabIndex: -1, 'aria-current': focused ? 'true' : null,
-      'data-visible': visible ? '' : null, title: about.title,
-      'aria-label': [called, about.state, about.guarded && 'guarded', about.holder, about.title].filter(Boolean).join(', '),
+      'data-visible': visible ? '' : null, title: about.tip,
+      'aria-label': [called, about.state, about.guarded && 'guarded', about.holder, about.what, about.where, about.title].filter(Boolean).join(', '),
       onclick: (/** @type {MouseEvent} */ e) => this.actions.open(name, besideBy(e)),
       onkeydown: (/** @type {KeyboardEvent} */ e) => {
         if (e.key !== 'Enter' || !e.altKey) return;
@@ -143,8 +160,11 @@ export class List {
     },
     h('span', { class: `mark ${about.kind}`, 'aria-hidden': 'true' }, about.mark),
     h('span', { class: 'name' }, called),
-    h('span', { class: 'state' }, about.guarded && h('span', { class: 'guarded' }, icon('guard'), 'guarded'),
-      about.short && h('span', {}, about.short)),
+    h('span', { class: `state ${about.kind}` }, about.guarded && h('span', { class: 'guarded' }, icon('guard'), 'guarded'),
+      about.short && h('bdi', {}, about.short), about.waits > 0 && ' ', about.waits > 0 && since(about.waits)),
+    about.what && h('bdi', { class: about.code ? 'what code' : 'what' }, about.what),
+    about.what && about.runs > 0 && h('span', { class: 'time' }, since(about.runs)),
+    about.where && h('bdi', { class: 'where' }, about.where),
     about.title && h('bdi', { class: 'title' }, about.title));
     const hadFocus = el.contains(document.activeElement);
     fill(el, entry);
@@ -177,20 +197,3 @@ function besideBy(e) { return !e.altKey ? '' : e.shiftKey ? 'v' : 'h'; }
 
 /** @param {TerminalInfo} t */
 function groupOf(t) { return exitOf(t).exited ? 'exited' : need(t) ? 'needs' : 'running'; }
-
-/**
- * describe says what an entry shows.
- * @param {TerminalInfo} t
- * @param {string} own This page's clientId.
- */
-function describe(t, own) {
-  const s = standing(t), title = programTitle(t.title, calledOf(t));
-  const mine = t.claim.kind === 'client' && t.claim.clientId === own;
-  const { exited } = exitOf(t);
-  const holder = exited ? '' : mine ? 'held by you' : `held by ${holderOf(t.claim, t)}`;
-  const short = exited ? s.words.replace('exited ', '') : s.kind === 'needs' ? s.words : aside(t) || (mine ? 'yours' : '');
-  const runs = s.kind === 'running' ? 'running' : `running, last command ${s.words}`;
-  const state = s.kind === 'needs' || exited ? s.words : [runs, aside(t)].filter(Boolean).join(', ');
-  const guarded = !exited && !!t._meta?.termhost?.guarded;
-  return { kind: s.kind, mark: s.mark, short, state, guarded, holder, title };
-}

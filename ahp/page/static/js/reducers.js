@@ -5,9 +5,10 @@ import { oneLine } from './format.js';
 
 /**
  * @typedef {{kind: string, clientId?: string, session?: string}} Claim
- * @typedef {{waiting?: string, guarded?: boolean, recording?: boolean,
+ * @typedef {{waiting?: string, waitingSince?: string, question?: string, cwd?: string, guarded?: boolean, recording?: boolean,
  *   by?: string, name?: string, quiet?: boolean, awaySince?: string,
- *   holder?: string, lender?: string, last?: {running?: boolean, exitCode?: number}}} Meta
+ *   holder?: string, lender?: string, last?: Last}} Meta
+ * @typedef {{running?: boolean, exitCode?: number, commandLine?: string, timestamp?: number}} Last
  * @typedef {{resource: string, title: string, claim: Claim, executionTarget?: string,
  *   lifecycle?: {status: string, exitCode?: number}, exitCode?: number,
  *   _meta?: {termhost?: Meta}, wants?: string}} TerminalInfo

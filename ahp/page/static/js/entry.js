@@ -1,0 +1,57 @@
+// What an entry of the list says of a terminal: how it stands, and for how long; what it asks, or
+// what runs or has run there, and where; and who types.
+
+import { oneLine, programTitle, shortPath } from './format.js';
+import { calledOf, exitOf, holderOf, pathOf } from './reducers.js';
+import { aside, need, standing } from './standing.js';
+
+/** @type {Record<string, string>} What a terminal waits for, beside for how long. */
+const waits = { input: 'waits', secret: 'secret', approval: 'approval' };
+
+/**
+ * Entry is what is said. The times are when what runs has begun to, and since when it waits, in
+ * milliseconds by the host's clock; 0: it does not.
+ * @typedef {{kind: string, mark: string, state: string, guarded: boolean, holder: string, short: string,
+ *   waits: number, what: string, code: boolean, runs: number, where: string, title: string, tip: string}} Entry
+ */
+
+/**
+ * entryOf says what an entry shows.
+ * @param {import('./reducers.js').TerminalInfo} t
+ * @param {string} own This page's clientId.
+ * @param {string} home
+ * @returns {Entry}
+ */
+export function entryOf(t, own, home) {
+  const s = standing(t), meta = t._meta?.termhost ?? {}, { exited } = exitOf(t), title = programTitle(t.title, calledOf(t));
+  const mine = t.claim.kind === 'client' && t.claim.clientId === own, waiting = need(t) && meta.waiting;
+  const runs = s.kind === 'running' ? 'running' : `running, last command ${s.words}`;
+  const last = meta.last, line = oneLine(last?.commandLine ?? ''), cwd = pathOf(meta.cwd);
+  const question = waiting ? oneLine(meta.question ?? '') : '';
+  const path = shortPath(cwd, home);
+  return {
+    kind: s.kind, mark: s.mark,
+    state: s.kind === 'needs' || exited ? s.words : [runs, aside(t)].filter(Boolean).join(', '),
+    guarded: !exited && !!meta.guarded,
+    holder: exited ? '' : mine ? 'held by you' : `held by ${holderOf(t.claim, t)}`,
+    short: exited ? s.words.replace('exited ', '') : waiting ? waits[waiting] ?? waiting :
+      s.kind === 'needs' ? s.words : aside(t) || (mine ? 'yours' : holderOf(t.claim, t)),
+    waits: waiting ? Date.parse(meta.waitingSince ?? '') || 0 : 0,
+    what: question || line, code: !question,
+    runs: !exited && !question && last?.running ? last.timestamp ?? 0 : 0,
+    where: exited || cwd === home ? '' : path,
+    title: line && repeats(t.title, line, path) ? '' : title,
+    tip: [line, oneLine(cwd, 4096), title].filter(Boolean).join('\n'),
+  };
+}
+
+/**
+ * repeats tells whether a title is what shells make of it by themselves: the command, or the directory.
+ * @param {string} title
+ * @param {string} line
+ * @param {string} path
+ */
+function repeats(title, line, path) {
+  const text = oneLine(title);
+  return !!path && text.endsWith(path) || line.startsWith(text) || text.startsWith(line);
+}
