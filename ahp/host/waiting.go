@@ -53,7 +53,7 @@ type lookout struct {
 	line   ptypool.Line
 	state  foreground.State // of the program at the last look, and line of its terminal
 	atRest bool             // the last look found a shell at its prompt, or a full-screen program
-	asked  string           // the text before the cursor when the last look found a question; "": none
+	asked  string           // the text before the cursor at the last look, if a question; or ""
 	typed  bool             // a line was begun and not ended
 	typist string           // who typed last
 	looker foreground.Looker

@@ -169,11 +169,11 @@
 // "failed" if one of more than attention_after has failed, or "exited". The root's list does not
 // have this, since it is one for all.
 //
-// For a list of terminals, _meta.termhost of each in the root's list has waitingSince (RFC 3339) and
-// question, what the program has printed before the cursor, beside waiting; cwd, a URI; and last, the
-// shell's last command: {running, exitCode, commandLine, timestamp, durationMs}, of which a line of
-// more than 120 bytes is cut. The answer to initialize has the machine's hostname and time, in
-// milliseconds since 1970, in _meta.termhost.
+// For a list of terminals, _meta.termhost of each in the root's list has beside waiting
+// waitingSince (RFC 3339) and question, what the program has printed before the cursor; cwd, a URI;
+// and last, the shell's last command: {running, exitCode, commandLine, timestamp, durationMs}, of
+// which a line of more than 120 bytes is cut. The answer to initialize has the machine's hostname
+// and its time, in milliseconds since 1970, in _meta.termhost.
 //
 // # What programs copy
 //

@@ -70,7 +70,8 @@ func (how effort) measurements(dir string) ([]measurement, error) {
 		return nil, err
 	}
 	list := []measurement{
-		how.memory(), how.idling(), how.echo(flood), how.drawn(), flooding(flood), how.login(history),
+		how.memory(), how.idling(), how.echo(flood), how.drawn(), flooding(flood),
+		how.login(history),
 	}
 	for _, c := range how.crowds {
 		file, err := FloodFile(dir, c.size)
